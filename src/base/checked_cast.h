@@ -1,0 +1,38 @@
+// Narrowing and arithmetic that say when they would overflow: every narrowing of the library goes
+// through here.
+#ifndef NACRE_BASE_CHECKED_CAST_H_
+#define NACRE_BASE_CHECKED_CAST_H_
+
+#include <cassert>
+#include <concepts>
+#include <optional>
+#include <utility>
+
+namespace nacre {
+
+/// `value` as To. The caller knows that it fits; where it does not, that is our own bug.
+template <std::integral To, std::integral From>
+[[nodiscard]] constexpr To checked_cast(From value) {
+  assert(std::in_range<To>(value));
+  return static_cast<To>(value);
+}
+
+/// a + b, or nothing on overflow.
+template <std::integral T>
+[[nodiscard]] constexpr std::optional<T> checked_add(T a, T b) {
+  T sum{};
+  if (__builtin_add_overflow(a, b, &sum)) return std::nullopt;
+  return sum;
+}
+
+/// a * b, or nothing on overflow.
+template <std::integral T>
+[[nodiscard]] constexpr std::optional<T> checked_multiply(T a, T b) {
+  T product{};
+  if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
+  return product;
+}
+
+}  // namespace nacre
+
+#endif  // NACRE_BASE_CHECKED_CAST_H_

@@ -1,0 +1,208 @@
+#include "plan/collective_plan.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked_cast.h"
+
+namespace nacre::plan {
+namespace {
+
+// Runs at least this long are moved by the rank that has them. A call costs some 2 us whatever its
+// size and a copy 4 to 10 GB/s, so at 32 KiB calls are less than a third of the cost of moving the
+// bytes to the page cache, while taking them through another rank adds at least one more copy.
+constexpr std::int64_t large_run_bytes = 32 << 10;
+
+// ROMIO's default as well; large enough for the widest stripes in use and small against a core's
+// share of memory.
+constexpr std::int64_t default_cycle_bytes = 16 << 20;
+
+// Local and NAS file systems take writes to one file from few clients as fast as from many.
+constexpr std::int32_t default_aggregator_count_max = 4;
+
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+  return checked_add(a, b).value_or(largest);
+}
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
+
+std::int64_t round_up(std::int64_t value, std::int64_t unit) {
+  return checked_multiply(divide_up(value, unit), unit).value_or(value);
+}
+
+std::int64_t round_down(std::int64_t value, std::int64_t unit) { return value - value % unit; }
+
+std::int64_t estimate_run_count(const FileAccess& access) {
+  const TypeMap& type = access.view.type;
+  if (type.is_contiguous()) return 1;
+  const double copies = static_cast<double>(access.byte_count) / static_cast<double>(type.size());
+  const double runs = copies * static_cast<double>(type.run_count());
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(runs), 1, access.byte_count);
+}
+
+/// How a block is cut into rounds, or blocks are gathered into one: one of the two is 1.
+struct RoundShape {
+  std::int64_t blocks_per_round = 1;
+  std::int64_t rounds_per_block = 1;
+};
+
+RoundShape round_shape(const CollectivePlan& plan) {
+  if (plan.block_bytes >= plan.cycle_bytes) {
+    return {1, divide_up(plan.block_bytes, plan.cycle_bytes)};
+  }
+  return {plan.cycle_bytes / plan.block_bytes, 1};
+}
+
+std::int64_t block_count(const CollectivePlan& plan) {
+  return divide_up(plan.end - plan.origin, plan.block_bytes);
+}
+
+/// Block `block` of the file, cut at the plan's end. block < block_count(plan).
+Extent block_extent(const CollectivePlan& plan, std::int64_t block) {
+  const std::int64_t begin = plan.origin + block * plan.block_bytes;
+  return {begin, std::min(plan.block_bytes, plan.end - begin)};
+}
+
+std::int64_t count_rounds(const CollectivePlan& plan) {
+  const RoundShape shape = round_shape(plan);
+  const std::int64_t blocks = divide_up(block_count(plan), plan.aggregator_count);
+  if (blocks > 1 || shape.blocks_per_round > 1) {
+    return divide_up(blocks, shape.blocks_per_round) * shape.rounds_per_block;
+  }
+  return divide_up(block_extent(plan, 0).length, plan.cycle_bytes);
+}
+
+struct Choice {
+  Algorithm algorithm;
+  PlanReason reason;
+};
+
+Choice choose(const AccessSummary& summary, const CollectiveSettings& settings, int rank_count) {
+  if (summary.bytes == 0) return {Algorithm::direct, PlanReason::no_data};
+  if (!summary.monotone) return {Algorithm::direct, PlanReason::unordered_view};
+  if (settings.algorithm != Algorithm::automatic) return {settings.algorithm, PlanReason::hint};
+  if (rank_count == 1 || summary.rank_count == 1) {
+    return {Algorithm::direct, PlanReason::single_rank};
+  }
+  if (summary.bytes / summary.run_count >= large_run_bytes) {
+    return {Algorithm::direct, PlanReason::large_pieces};
+  }
+  const bool interleaved = summary.span_bytes > summary.bounds.length;
+  return {Algorithm::two_phase, interleaved ? PlanReason::interleaved : PlanReason::small_pieces};
+}
+
+/// One contiguous block an aggregator.
+void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
+                     const CollectiveSettings& settings, int rank_count) {
+  const std::int64_t alignment = std::max<std::int64_t>(1, settings.alignment_bytes);
+  const std::int32_t wanted =
+      settings.aggregator_count > 0 ? settings.aggregator_count : default_aggregator_count_max;
+  plan.origin = round_down(summary.bounds.offset, alignment);
+  plan.end = summary.bounds.end();
+  const std::int64_t range = plan.end - plan.origin;
+  plan.block_bytes = round_up(divide_up(range, std::min(wanted, rank_count)), alignment);
+  plan.aggregator_count = checked_cast<std::int32_t>(block_count(plan));
+  const std::int64_t cycle = settings.cycle_bytes > 0 ? settings.cycle_bytes : default_cycle_bytes;
+  plan.cycle_bytes = cycle < alignment ? cycle : round_down(cycle, alignment);
+  plan.cycle_bytes = std::min(plan.cycle_bytes, plan.block_bytes);
+  plan.round_count = count_rounds(plan);
+}
+
+}  // namespace
+
+AccessSummary summarize(const FileAccess& access) {
+  AccessSummary summary;
+  if (access.byte_count == 0) return summary;
+  summary.bounds = bounds(access);
+  summary.bytes = access.byte_count;
+  summary.run_count = estimate_run_count(access);
+  summary.span_bytes = summary.bounds.length;
+  summary.bytes_max = access.byte_count;
+  summary.rank_count = 1;
+  summary.monotone = access.view.type.tiles_monotone();
+  return summary;
+}
+
+void fold(AccessSummary& into, const AccessSummary& from) {
+  into.bounds = hull(into.bounds, from.bounds);
+  into.bytes = saturating_add(into.bytes, from.bytes);
+  into.run_count = saturating_add(into.run_count, from.run_count);
+  into.span_bytes = saturating_add(into.span_bytes, from.span_bytes);
+  into.bytes_max = std::max(into.bytes_max, from.bytes_max);
+  into.rank_count += from.rank_count;
+  into.monotone = into.monotone && from.monotone;
+}
+
+CollectivePlan decide(const AccessSummary& summary, const CollectiveSettings& settings,
+                      int rank_count) {
+  CollectivePlan plan;
+  const Choice choice = choose(summary, settings, rank_count);
+  plan.algorithm = choice.algorithm;
+  plan.reason = choice.reason;
+  if (plan.algorithm == Algorithm::two_phase) {
+    lay_out_domains(plan, summary, settings, rank_count);
+  }
+  return plan;
+}
+
+int aggregator_rank(const CollectivePlan& plan, int aggregator, int rank_count) {
+  return static_cast<int>(std::int64_t{aggregator} * rank_count / plan.aggregator_count);
+}
+
+std::optional<int> aggregator_of_rank(const CollectivePlan& plan, int rank, int rank_count) {
+  const std::int64_t first = divide_up(std::int64_t{rank} * plan.aggregator_count, rank_count);
+  if (first >= plan.aggregator_count) return std::nullopt;
+  const int aggregator = static_cast<int>(first);
+  if (aggregator_rank(plan, aggregator, rank_count) != rank) return std::nullopt;
+  return aggregator;
+}
+
+RoundPlace place_of(const CollectivePlan& plan, std::int64_t offset) {
+  const RoundShape shape = round_shape(plan);
+  const std::int64_t block = (offset - plan.origin) / plan.block_bytes;
+  const std::int64_t turn = block / plan.aggregator_count;
+  RoundPlace place;
+  place.aggregator = static_cast<int>(block % plan.aggregator_count);
+  place.extent = block_extent(plan, block);
+  if (shape.blocks_per_round > 1) {
+    place.round = turn / shape.blocks_per_round;
+    place.buffer_offset = turn % shape.blocks_per_round * plan.block_bytes;
+    return place;
+  }
+  const std::int64_t part = (offset - place.extent.offset) / plan.cycle_bytes;
+  place.round = turn * shape.rounds_per_block + part;
+  const std::int64_t begin = place.extent.offset + part * plan.cycle_bytes;
+  place.extent = {begin, std::min(plan.cycle_bytes, place.extent.end() - begin)};
+  return place;
+}
+
+std::int64_t round_bytes_max(const CollectivePlan& plan) {
+  return std::min(plan.cycle_bytes, round_shape(plan).blocks_per_round * plan.block_bytes);
+}
+
+void round_extents(const CollectivePlan& plan, int aggregator, std::int64_t round,
+                   std::vector<Extent>& extents) {
+  extents.clear();
+  const RoundShape shape = round_shape(plan);
+  const std::int64_t blocks = block_count(plan);
+  if (shape.blocks_per_round == 1) {
+    const std::int64_t turn = round / shape.rounds_per_block;
+    const std::int64_t block = turn * plan.aggregator_count + aggregator;
+    if (block >= blocks) return;
+    const Extent whole = block_extent(plan, block);
+    const std::int64_t begin = round % shape.rounds_per_block * plan.cycle_bytes;
+    if (begin >= whole.length) return;
+    extents.push_back({whole.offset + begin, std::min(plan.cycle_bytes, whole.length - begin)});
+    return;
+  }
+  for (std::int64_t i = 0; i < shape.blocks_per_round; ++i) {
+    const std::int64_t turn = round * shape.blocks_per_round + i;
+    const std::int64_t block = turn * plan.aggregator_count + aggregator;
+    if (block >= blocks) return;
+    extents.push_back(block_extent(plan, block));
+  }
+}
+
+}  // namespace nacre::plan

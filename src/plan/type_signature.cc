@@ -1,0 +1,302 @@
+#include "plan/type_signature.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace nacre::plan {
+
+/// Either `count` elements of `basic`, or `count` times `parts` one after the other.
+struct TypeSignature::Node {
+  BasicType basic;
+  std::int64_t count = 0;
+  std::vector<std::shared_ptr<const Node>> parts;
+  std::int64_t native_size = 0;
+  std::int64_t external32_size = 0;
+  std::int64_t element_count = 0;
+};
+
+namespace {
+
+using Node = TypeSignature::Node;
+
+static_assert(std::endian::native == std::endian::little,
+              "external32 is big-endian; a big-endian host needs copies without reversal");
+
+constexpr std::size_t word_max = 16;
+using Word = std::array<std::byte, word_max>;  // an element, least significant byte first
+
+/// An element as the native side holds it: little-endian already.
+Word load_native(const std::byte* from, std::size_t size) {
+  Word word{};
+  std::memcpy(word.data(), from, size);
+  return word;
+}
+
+void store_external(const Word& word, std::byte* to, std::size_t size) {
+  std::reverse_copy(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(size), to);
+}
+
+Word load_external(const std::byte* from, std::size_t size) {
+  Word word{};
+  std::reverse_copy(from, from + size, word.begin());
+  return word;
+}
+
+void store_native(const Word& word, std::byte* to, std::size_t size) {
+  std::memcpy(to, word.data(), size);
+}
+
+/// Bytes above `size` as widening makes them.
+std::byte fill_of(const Word& word, std::size_t size, BasicKind kind) {
+  const bool negative =
+      kind == BasicKind::signed_integer && (word[size - 1] & std::byte{0x80}) != std::byte{0};
+  return negative ? std::byte{0xff} : std::byte{0};
+}
+
+/// The word's value in `to` bytes instead of `from`; false when it does not fit.
+bool resize(Word& word, std::size_t from, std::size_t to, BasicKind kind) {
+  const std::byte fill = fill_of(word, from, kind);
+  for (std::size_t i = from; i < to; ++i) word[i] = fill;
+  if (to >= from || kind == BasicKind::boolean) return true;
+  const bool rest_is_fill = std::all_of(word.begin() + static_cast<std::ptrdiff_t>(to),
+                                        word.begin() + static_cast<std::ptrdiff_t>(from),
+                                        [fill](std::byte b) { return b == fill; });
+  return rest_is_fill && fill_of(word, to, kind) == fill;
+}
+
+/// Sign and exponent (16 bits) and what follows them, of x87 extended and of IEEE binary128. Both
+/// have the same exponent; extended writes the leading 1 of the significand out.
+struct Extended {
+  std::uint16_t head = 0;
+  std::uint64_t significand = 0;
+};
+struct Quad {
+  std::uint16_t head = 0;
+  std::uint64_t high = 0;  // 48 bits
+  std::uint64_t low = 0;
+};
+
+constexpr std::uint16_t exponent_mask = 0x7fff;
+constexpr std::uint64_t leading_one = std::uint64_t{1} << 63U;
+
+Quad widen(const Extended& x) {
+  const std::uint64_t fraction = x.significand & ~leading_one;
+  Quad quad{x.head, fraction >> 15U, fraction << 49U};
+  // A denormal whose leading 1 is set after all is the least normal number.
+  if ((x.head & exponent_mask) == 0 && (x.significand & leading_one) != 0) ++quad.head;
+  return quad;
+}
+
+Extended narrow(const Quad& quad) {
+  const std::uint16_t exponent = quad.head & exponent_mask;
+  const std::uint64_t fraction = (quad.high << 15U) | (quad.low >> 49U);
+  const std::uint64_t dropped = quad.low << 15U;
+  if (exponent == exponent_mask) {  // infinity, or a NaN that must stay one
+    const bool nan = (quad.high | quad.low) != 0;
+    const std::uint64_t payload = nan && fraction == 0 ? 1 : fraction;
+    return {quad.head, leading_one | payload};
+  }
+  Extended x{quad.head, fraction | (exponent == 0 ? 0 : leading_one)};
+  const bool up = dropped > leading_one || (dropped == leading_one && (fraction & 1U) != 0);
+  if (!up) return x;
+  ++x.significand;
+  if (x.significand == 0) {  // all ones carried over: the next power of two
+    x.significand = leading_one;
+    ++x.head;
+  } else if (exponent == 0 && (x.significand & leading_one) != 0) {
+    ++x.head;  // the greatest denormal became normal
+  }
+  return x;
+}
+
+template <class T>
+T read_at(const Word& word, std::size_t at) {
+  T value{};
+  std::memcpy(&value, word.data() + at, sizeof value);
+  return value;
+}
+
+template <class T>
+void write_at(Word& word, std::size_t at, T value) {
+  std::memcpy(word.data() + at, &value, sizeof value);
+}
+
+constexpr bool long_double_is_x87 = std::numeric_limits<long double>::digits == 64;
+
+Word quad_of_extended(const Word& word) {
+  const Quad quad = widen({read_at<std::uint16_t>(word, 8), read_at<std::uint64_t>(word, 0)});
+  Word out{};
+  write_at(out, 0, quad.low);
+  write_at(out, 8, quad.high | (static_cast<std::uint64_t>(quad.head) << 48U));
+  return out;
+}
+
+Word extended_of_quad(const Word& word) {
+  const auto high = read_at<std::uint64_t>(word, 8);
+  const Extended x =
+      narrow({static_cast<std::uint16_t>(high >> 48U), high & ((std::uint64_t{1} << 48U) - 1),
+              read_at<std::uint64_t>(word, 0)});
+  Word out{};
+  write_at(out, 0, x.significand);
+  write_at(out, 8, x.head);
+  return out;
+}
+
+Error does_not_fit(const BasicType& type, std::size_t to) {
+  return Error{ErrorClass::conversion, 0,
+               "an integer of " + std::to_string(type.native_size) + " bytes in memory and " +
+                   std::to_string(type.external32_size) +
+                   " in external32 has a value that does not fit " + std::to_string(to) + " bytes"};
+}
+
+Status element_to_external(const BasicType& type, const std::byte* from, std::byte* to) {
+  Word word = load_native(from, type.native_size);
+  if (type.kind == BasicKind::long_double && long_double_is_x87) word = quad_of_extended(word);
+  if (type.native_size != type.external32_size &&
+      !resize(word, type.native_size, type.external32_size, type.kind)) {
+    return does_not_fit(type, type.external32_size);
+  }
+  store_external(word, to, type.external32_size);
+  return {};
+}
+
+Status element_from_external(const BasicType& type, const std::byte* from, std::byte* to) {
+  Word word = load_external(from, type.external32_size);
+  if (type.kind == BasicKind::long_double && long_double_is_x87) word = extended_of_quad(word);
+  if (type.native_size != type.external32_size &&
+      !resize(word, type.external32_size, type.native_size, type.kind)) {
+    return does_not_fit(type, type.native_size);
+  }
+  store_native(word, to, type.native_size);
+  return {};
+}
+
+/// Streams under way: what is left of either.
+struct Streams {
+  const std::byte* from;
+  std::byte* to;
+};
+
+using ElementConversion = Status (*)(const BasicType&, const std::byte*, std::byte*);
+
+struct Conversion {
+  ElementConversion element;
+  bool to_external;
+};
+
+Status convert_elements(const Node& node, const Conversion& conversion, Streams& streams) {
+  const BasicType& type = node.basic;
+  const std::size_t from_size = conversion.to_external ? type.native_size : type.external32_size;
+  const std::size_t to_size = conversion.to_external ? type.external32_size : type.native_size;
+  if (type.kind == BasicKind::opaque) {
+    const auto bytes = static_cast<std::size_t>(node.count) * from_size;
+    std::memcpy(streams.to, streams.from, bytes);
+    streams.from += bytes;
+    streams.to += bytes;
+    return {};
+  }
+  for (std::int64_t i = 0; i < node.count; ++i) {
+    if (Status done = conversion.element(type, streams.from, streams.to); !done) return done;
+    streams.from += from_size;
+    streams.to += to_size;
+  }
+  return {};
+}
+
+Status convert(const Node& node, const Conversion& conversion, Streams& streams) {
+  if (node.parts.empty()) return convert_elements(node, conversion, streams);
+  for (std::int64_t i = 0; i < node.count; ++i) {
+    for (const auto& part : node.parts) {
+      if (Status done = convert(*part, conversion, streams); !done) return done;
+    }
+  }
+  return {};
+}
+
+Status convert_copies(const TypeSignature& signature, std::int64_t count,
+                      const Conversion& conversion, Streams streams) {
+  if (signature.node() == nullptr) return {};
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (Status done = convert(*signature.node(), conversion, streams); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace
+
+TypeSignature TypeSignature::basic(BasicType type, std::int64_t count) {
+  TypeSignature signature;
+  if (count == 0) return signature;
+  auto node = std::make_shared<Node>();
+  node->basic = type;
+  node->count = count;
+  node->native_size = count * type.native_size;
+  node->external32_size = count * type.external32_size;
+  node->element_count = count;
+  signature.node_ = std::move(node);
+  return signature;
+}
+
+TypeSignature TypeSignature::repeated(std::int64_t count) const {
+  if (node_ == nullptr || count == 0) return {};
+  if (count == 1) return *this;
+  if (node_->parts.empty()) return basic(node_->basic, node_->count * count);
+  auto node = std::make_shared<Node>(*node_);
+  node->count *= count;
+  node->native_size *= count;
+  node->external32_size *= count;
+  node->element_count *= count;
+  TypeSignature signature;
+  signature.node_ = std::move(node);
+  return signature;
+}
+
+TypeSignature TypeSignature::concatenated(std::span<const TypeSignature> parts) {
+  auto node = std::make_shared<Node>();
+  node->count = 1;
+  for (const TypeSignature& part : parts) {
+    if (part.node_ == nullptr) continue;
+    node->native_size += part.native_size();
+    node->external32_size += part.external32_size();
+    node->element_count += part.element_count();
+    const bool continues = !node->parts.empty() && node->parts.back()->parts.empty() &&
+                           part.node_->parts.empty() &&
+                           node->parts.back()->basic == part.node_->basic;
+    if (continues) {
+      node->parts.back() =
+          basic(part.node_->basic, node->parts.back()->count + part.node_->count).node_;
+    } else {
+      node->parts.push_back(part.node_);
+    }
+  }
+  TypeSignature signature;
+  if (node->parts.size() == 1) {
+    signature.node_ = node->parts.front();
+  } else if (!node->parts.empty()) {
+    signature.node_ = std::move(node);
+  }
+  return signature;
+}
+
+std::int64_t TypeSignature::native_size() const { return node_ ? node_->native_size : 0; }
+std::int64_t TypeSignature::external32_size() const { return node_ ? node_->external32_size : 0; }
+std::int64_t TypeSignature::element_count() const { return node_ ? node_->element_count : 0; }
+
+Status to_external32(const TypeSignature& signature, std::int64_t count,
+                     std::span<const std::byte> native, std::span<std::byte> external) {
+  return convert_copies(signature, count, {element_to_external, true},
+                        {native.data(), external.data()});
+}
+
+Status from_external32(const TypeSignature& signature, std::int64_t count,
+                       std::span<const std::byte> external, std::span<std::byte> native) {
+  return convert_copies(signature, count, {element_from_external, false},
+                        {external.data(), native.data()});
+}
+
+}  // namespace nacre::plan

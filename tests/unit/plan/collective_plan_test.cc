@@ -1,0 +1,191 @@
+// The decision follows its rules; rounds of all aggregators tile the range exactly once, whatever
+// the sizes of blocks and cycles.
+#include "plan/collective_plan.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace nacre::plan {
+namespace {
+
+FileAccess access_at(std::int64_t offset, std::int64_t bytes) {
+  return {{TypeMap::bytes(1), offset}, 0, bytes};
+}
+
+FileAccess strided_access(std::int64_t offset, std::int64_t length, std::int64_t stride,
+                          std::int64_t bytes) {
+  return {{TypeMap::bytes(length).resized(0, stride).value(), offset}, 0, bytes};
+}
+
+AccessSummary summary_of(const std::vector<FileAccess>& accesses) {
+  AccessSummary summary;
+  for (const FileAccess& access : accesses) fold(summary, summarize(access));
+  return summary;
+}
+
+CollectivePlan plan_of(std::int64_t origin, std::int64_t end, std::int32_t aggregators,
+                       std::int64_t block, std::int64_t cycle) {
+  CollectivePlan plan;
+  plan.algorithm = Algorithm::two_phase;
+  plan.origin = origin;
+  plan.end = end;
+  plan.aggregator_count = aggregators;
+  plan.block_bytes = block;
+  plan.cycle_bytes = cycle;
+  return plan;
+}
+
+/// Goes through all rounds and marks what they hold.
+void check_rounds(const CollectivePlan& plan) {
+  const std::int64_t range = plan.end - plan.origin;
+  std::vector<int> seen(static_cast<std::size_t>(range));
+  std::vector<Extent> extents;
+  for (int aggregator = 0; aggregator < plan.aggregator_count; ++aggregator) {
+    for (std::int64_t round = 0; round <= range; ++round) {
+      round_extents(plan, aggregator, round, extents);
+      std::int64_t bytes = 0;
+      for (const Extent& extent : extents) {
+        REQUIRE(extent.length > 0);
+        for (std::int64_t offset = extent.offset; offset < extent.end(); ++offset) {
+          ++seen[static_cast<std::size_t>(offset - plan.origin)];
+          const RoundPlace place = place_of(plan, offset);
+          REQUIRE(place.aggregator == aggregator);
+          REQUIRE(place.round == round);
+          REQUIRE(place.extent == extent);
+          REQUIRE(place.buffer_offset == bytes);
+        }
+        bytes += extent.length;
+      }
+      REQUIRE(bytes <= round_bytes_max(plan));
+    }
+  }
+  CHECK(round_bytes_max(plan) <= plan.cycle_bytes);
+  CHECK(std::all_of(seen.begin(), seen.end(), [](int count) { return count == 1; }));
+}
+
+}  // namespace
+
+TEST_CASE("summaries fold in any order and ignore ranks without data") {
+  const std::vector<FileAccess> accesses{access_at(100, 50), access_at(0, 0), access_at(10, 20)};
+  const AccessSummary summary = summary_of(accesses);
+  CHECK(summary.bounds == Extent{10, 140});
+  CHECK(summary.bytes == 70);
+  CHECK(summary.run_count == 2);
+  CHECK(summary.span_bytes == 70);
+  CHECK(summary.bytes_max == 50);
+  CHECK(summary.rank_count == 2);
+  CHECK(summary.monotone);
+  const AccessSummary back = summary_of({accesses[2], accesses[1], accesses[0]});
+  CHECK(back.bounds == summary.bounds);
+  CHECK(back.bytes == summary.bytes);
+}
+
+TEST_CASE("sums stop at the largest number") {
+  const std::int64_t huge = std::numeric_limits<std::int64_t>::max() - 5;
+  CHECK(summary_of({access_at(0, huge), access_at(0, huge)}).bytes ==
+        std::numeric_limits<std::int64_t>::max());
+}
+
+TEST_CASE("the rules of the decision") {
+  const std::vector<FileAccess> small{strided_access(0, 8, 32, 800), strided_access(8, 8, 32, 800)};
+  const std::vector<FileAccess> apart{access_at(0, 1'000), access_at(1'000, 1'000)};
+  const std::vector<FileAccess> large{access_at(0, 1 << 20), access_at(1 << 20, 1 << 20)};
+  CHECK(decide(summary_of({}), {Algorithm::two_phase}, 4).reason == PlanReason::no_data);
+  CHECK(decide(summary_of(small), {}, 2).reason == PlanReason::interleaved);
+  CHECK(decide(summary_of(small), {}, 2).algorithm == Algorithm::two_phase);
+  CHECK(decide(summary_of(apart), {}, 2).reason == PlanReason::small_pieces);
+  CHECK(decide(summary_of(apart), {}, 2).algorithm == Algorithm::two_phase);
+  CHECK(decide(summary_of(large), {}, 2).reason == PlanReason::large_pieces);
+  CHECK(decide(summary_of(large), {}, 2).algorithm == Algorithm::direct);
+  CHECK(decide(summary_of({small[0]}), {}, 2).reason == PlanReason::single_rank);
+  CHECK(decide(summary_of(small), {Algorithm::direct}, 2).reason == PlanReason::hint);
+  CHECK(decide(summary_of(large), {Algorithm::two_phase}, 2).algorithm == Algorithm::two_phase);
+}
+
+TEST_CASE("a view that goes back is direct whatever the hint") {
+  const std::vector<std::int64_t> lengths{4, 4};
+  const std::vector<std::int64_t> offsets{10, 0};
+  const TypeMap type = TypeMap::indexed(TypeMap::bytes(1), lengths, offsets).value();
+  const AccessSummary summary = summary_of({FileAccess{{type, 0}, 0, 8}, access_at(0, 10)});
+  CHECK_FALSE(summary.monotone);
+  const CollectivePlan plan = decide(summary, {Algorithm::two_phase}, 2);
+  CHECK(plan.algorithm == Algorithm::direct);
+  CHECK(plan.reason == PlanReason::unordered_view);
+}
+
+TEST_CASE("domains are aligned, cover the range, and are no more than there are ranks or units") {
+  for (const std::int32_t wanted : {0, 1, 3, 7, 100}) {
+    for (const int ranks : {1, 2, 5, 64}) {
+      for (const std::int64_t length : {1, 100, 4'096, 100'000, 1 << 25}) {
+        const AccessSummary summary = summary_of({access_at(5'000, length)});
+        const CollectivePlan plan =
+            decide(summary, {Algorithm::two_phase, wanted, 0, 4'096}, ranks);
+        CHECK(plan.origin == 4'096);
+        CHECK(plan.end == 5'000 + length);
+        CHECK(plan.block_bytes % 4'096 == 0);
+        CHECK(plan.aggregator_count >= 1);
+        CHECK(plan.aggregator_count <= ranks);
+        CHECK(plan.aggregator_count <= (wanted == 0 ? 4 : wanted));
+        CHECK(plan.cycle_bytes <= plan.block_bytes);
+        CHECK(plan.origin + plan.block_bytes * plan.aggregator_count >= plan.end);
+        CHECK(plan.origin + plan.block_bytes * (plan.aggregator_count - 1) < plan.end);
+        CHECK(plan.round_count >= 1);
+        CHECK(plan.round_count <= (plan.block_bytes + plan.cycle_bytes - 1) / plan.cycle_bytes);
+      }
+    }
+  }
+}
+
+TEST_CASE("offsets near the end of 64 bits do not overflow") {
+  const std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  const AccessSummary summary = summary_of({access_at(0, 1), access_at(largest - 10, 10)});
+  for (const std::int32_t aggregators : {1, 2, 3, 64}) {
+    const CollectivePlan plan = decide(summary, {Algorithm::two_phase, aggregators}, 64);
+    CHECK(plan.end == largest);
+    const RoundPlace place = place_of(plan, largest - 1);
+    CHECK(place.aggregator == plan.aggregator_count - 1);
+    CHECK(place.extent.end() == largest);
+    std::vector<Extent> extents;
+    round_extents(plan, place.aggregator, place.round, extents);
+    CHECK(extents == std::vector<Extent>{place.extent});
+  }
+}
+
+TEST_CASE("aggregators are different ranks, and each rank knows whether it is one") {
+  for (int ranks = 1; ranks <= 40; ++ranks) {
+    for (std::int32_t aggregators = 1; aggregators <= ranks; ++aggregators) {
+      const CollectivePlan plan = plan_of(0, 1, aggregators, 1, 1);
+      std::vector<int> found(static_cast<std::size_t>(ranks), -1);
+      for (int a = 0; a < aggregators; ++a) {
+        const int rank = aggregator_rank(plan, a, ranks);
+        CHECK(found[static_cast<std::size_t>(rank)] == -1);
+        found[static_cast<std::size_t>(rank)] = a;
+      }
+      CHECK(found[0] == 0);
+      for (int rank = 0; rank < ranks; ++rank) {
+        CHECK(aggregator_of_rank(plan, rank, ranks).value_or(-1) ==
+              found[static_cast<std::size_t>(rank)]);
+      }
+    }
+  }
+}
+
+TEST_CASE("rounds tile the range exactly once: small blocks, cycles and counts, all of them") {
+  for (const std::int64_t origin : {0, 7}) {
+    for (const std::int64_t range : {1, 2, 5, 12, 23}) {
+      for (std::int32_t aggregators = 1; aggregators <= 3; ++aggregators) {
+        for (std::int64_t block = 1; block <= 8; ++block) {
+          for (std::int64_t cycle = 1; cycle <= 10; ++cycle) {
+            check_rounds(plan_of(origin, origin + range, aggregators, block, cycle));
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace nacre::plan

@@ -1,0 +1,151 @@
+// A datatype as the plain list of the offsets of its bytes, built beside the TypeMap by the rules
+// of MPI-4.1, chapter 5, and a generator of random ones.
+#ifndef NACRE_TESTS_UNIT_PLAN_TYPE_ORACLE_H_
+#define NACRE_TESTS_UNIT_PLAN_TYPE_ORACLE_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "plan/type_map.h"
+
+namespace nacre::plan::testing {
+
+struct PlainType {
+  std::vector<std::int64_t> bytes;  ///< offset of each data byte, in stream order
+  std::int64_t lb = 0;
+  std::int64_t ub = 0;
+  [[nodiscard]] std::int64_t extent() const { return ub - lb; }
+};
+
+struct TypePair {
+  TypeMap map;
+  PlainType plain;
+};
+
+class TypeGenerator {
+ public:
+  explicit TypeGenerator(std::uint64_t seed) : random_(seed) {}
+
+  std::int64_t pick(std::int64_t from, std::int64_t to) {
+    return std::uniform_int_distribution<std::int64_t>(from, to)(random_);
+  }
+
+  /// Any type of at most a few thousand bytes.
+  TypePair any(int depth) {
+    if (depth == 0) return leaf();
+    switch (pick(0, 5)) {
+      case 0:
+        return leaf();
+      case 1:
+        return repeat(any(depth - 1), pick(0, 4), pick(-20, 40));
+      case 2:
+        return indexed(any(depth - 1), false);
+      case 3:
+        return structure(depth);
+      case 4:
+        return resized(any(depth - 1), pick(-10, 10), pick(-20, 60));
+      default: {
+        TypePair child = any(depth - 1);
+        const std::int64_t extent = child.plain.extent();
+        return repeat(std::move(child), pick(0, 5), extent);
+      }
+    }
+  }
+
+  /// A type whose copies lie monotonously, as a file view's do.
+  TypePair monotone(int depth) {
+    if (depth == 0) return leaf();
+    TypePair child = monotone(depth - 1);
+    const std::int64_t reach = child.plain.extent();
+    TypePair made = pick(0, 2) == 0 ? indexed(std::move(child), true)
+                                    : repeat(std::move(child), pick(1, 4), reach + pick(0, 9));
+    return resized(std::move(made), 0, made_end(made) + pick(0, 7));
+  }
+
+  static std::int64_t made_end(const TypePair& pair) {
+    std::int64_t end = pair.plain.ub;
+    for (const std::int64_t byte : pair.plain.bytes) end = std::max(end, byte + 1);
+    return std::max<std::int64_t>(end, 1);
+  }
+
+ private:
+  TypePair leaf() {
+    const std::int64_t size = pick(0, 8);
+    TypePair pair{TypeMap::bytes(size), {}};
+    for (std::int64_t i = 0; i < size; ++i) pair.plain.bytes.push_back(i);
+    pair.plain.ub = size;
+    return pair;
+  }
+
+  /// Adds a copy of `child` at `offset` to `into`.
+  static void place(const PlainType& child, std::int64_t offset, PlainType& into, bool& first) {
+    for (const std::int64_t byte : child.bytes) into.bytes.push_back(offset + byte);
+    into.lb = first ? offset + child.lb : std::min(into.lb, offset + child.lb);
+    into.ub = first ? offset + child.ub : std::max(into.ub, offset + child.ub);
+    first = false;
+  }
+
+  static TypePair repeat(TypePair child, std::int64_t count, std::int64_t stride) {
+    TypePair pair{*TypeMap::repeat(child.map, count, stride), {}};
+    bool first = true;
+    for (std::int64_t k = 0; k < count; ++k) place(child.plain, k * stride, pair.plain, first);
+    return pair;
+  }
+
+  TypePair indexed(TypePair child, bool monotone_only) {
+    const std::int64_t count = pick(monotone_only ? 1 : 0, 4);
+    const bool uniform = pick(0, 1) == 0;
+    const std::int64_t length = pick(0, 3);
+    const std::int64_t extent = child.plain.extent();
+    std::vector<std::int64_t> lengths;
+    std::vector<std::int64_t> displacements;
+    std::int64_t next = pick(0, 5);
+    for (std::int64_t i = 0; i < count; ++i) {
+      lengths.push_back(uniform ? length : pick(0, 3));
+      displacements.push_back(monotone_only ? next : pick(-30, 60));
+      next += lengths.back() * extent + pick(0, 6);
+    }
+    TypePair pair{*TypeMap::indexed(child.map, lengths, displacements), {}};
+    bool first = true;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      for (std::int64_t k = 0; k < lengths[i]; ++k) {
+        place(child.plain, displacements[i] + k * extent, pair.plain, first);
+      }
+    }
+    return pair;
+  }
+
+  TypePair structure(int depth) {
+    std::vector<TypePair> children;
+    std::vector<TypeMap::Field> fields;
+    PlainType plain;
+    bool first = true;
+    const std::int64_t count = pick(0, 3);
+    for (std::int64_t i = 0; i < count; ++i) {
+      children.push_back(any(depth - 1));
+      const std::int64_t length = pick(0, 2);
+      const std::int64_t displacement = pick(-30, 60);
+      fields.push_back({displacement, length, children.back().map.node()});
+      for (std::int64_t k = 0; k < length; ++k) {
+        place(children.back().plain, displacement + k * children.back().plain.extent(), plain,
+              first);
+      }
+    }
+    return {*TypeMap::structure(fields), plain};
+  }
+
+  static TypePair resized(TypePair child, std::int64_t lb, std::int64_t extent) {
+    child.map = *child.map.resized(lb, extent);
+    child.plain.lb = lb;
+    child.plain.ub = lb + extent;
+    return child;
+  }
+
+  std::mt19937_64 random_;
+};
+
+}  // namespace nacre::plan::testing
+
+#endif  // NACRE_TESTS_UNIT_PLAN_TYPE_ORACLE_H_

@@ -1,0 +1,95 @@
+#include "store/faulty/fault_injector.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace nacre::store {
+namespace {
+
+bool is_for(const std::string& path_part, const std::string& path) {
+  return path.find(path_part) != std::string::npos;
+}
+
+bool is_transfer(Operation operation) {
+  return operation == Operation::read || operation == Operation::write;
+}
+
+}  // namespace
+
+FaultInjector::FaultInjector(FaultPlan plan, int rank) {
+  const auto is_mine = [&](const auto& rule) { return !rule.rank || *rule.rank == rank; };
+  for (Fault& fault : plan.faults) {
+    if (is_mine(fault)) faults_.push_back({std::move(fault)});
+  }
+  for (Delay& delay : plan.delays) {
+    if (is_mine(delay)) delays_.push_back(std::move(delay));
+  }
+}
+
+std::optional<int> FaultInjector::count_call(Operation operation, const std::string& path) {
+  const std::optional<TransferFault> fault = count_transfer(operation, path, {});
+  if (!fault) return std::nullopt;
+  return fault->system_errno;
+}
+
+std::optional<TransferFault> FaultInjector::count_transfer(Operation operation,
+                                                           const std::string& path,
+                                                           const Extent& range) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  std::optional<TransferFault> first;
+  for (Counted& counted : faults_) {
+    if (!is_for(counted.fault.path_part, path)) continue;
+    const std::optional<std::int64_t> bytes = met(counted, {operation, range});
+    if (!bytes) continue;
+    if (!first || *bytes < first->bytes) first = {*bytes, counted.fault.system_errno};
+  }
+  return first;
+}
+
+std::chrono::microseconds FaultInjector::delay_of(const std::string& path,
+                                                  std::int64_t bytes) const {
+  double microseconds = 0;
+  for (const Delay& delay : delays_) {
+    if (!is_for(delay.path_part, path)) continue;
+    microseconds += static_cast<double>(delay.latency_microseconds);
+    if (delay.bytes_per_second > 0) {
+      microseconds +=
+          1e6 * static_cast<double>(bytes) / static_cast<double>(delay.bytes_per_second);
+    }
+  }
+  return std::chrono::microseconds(static_cast<std::int64_t>(microseconds));
+}
+
+std::optional<std::int64_t> FaultInjector::met(Counted& counted, const Call& call) {
+  const std::optional<std::int64_t> bytes = std::visit(
+      [&](const auto& trigger) { return met(counted, trigger, call); }, counted.fault.trigger);
+  if (!bytes || (counted.fired && !counted.fault.repeats)) return std::nullopt;
+  counted.fired = true;
+  return bytes;
+}
+
+std::optional<std::int64_t> FaultInjector::met(Counted& counted, const NthCall& trigger,
+                                               const Call& call) {
+  if (call.operation != trigger.operation || ++counted.calls < trigger.nth) return std::nullopt;
+  return std::min(trigger.short_bytes, call.range.length);
+}
+
+std::optional<std::int64_t> FaultInjector::met(Counted&, const TouchedByte& trigger,
+                                               const Call& call) {
+  if (!is_transfer(call.operation)) return std::nullopt;
+  if (trigger.only && *trigger.only != call.operation) return std::nullopt;
+  if (!call.range.contains(trigger.offset)) return std::nullopt;
+  return trigger.offset - call.range.offset;
+}
+
+std::optional<std::int64_t> FaultInjector::met(Counted& counted, const MovedBytes& trigger,
+                                               const Call& call) {
+  if (!is_transfer(call.operation)) return std::nullopt;
+  if (trigger.only && *trigger.only != call.operation) return std::nullopt;
+  const std::int64_t left = std::max<std::int64_t>(0, trigger.bytes - counted.bytes);
+  counted.bytes += std::min(left, call.range.length);
+  if (call.range.length <= left) return std::nullopt;
+  return left;
+}
+
+}  // namespace nacre::store

@@ -1,0 +1,67 @@
+// Decides which call fails: the counting behind FaultyStore.
+#ifndef NACRE_STORE_FAULTY_FAULT_INJECTOR_H_
+#define NACRE_STORE_FAULTY_FAULT_INJECTOR_H_
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/extent.h"
+#include "store/faulty/fault_plan.h"
+
+namespace nacre::store {
+
+/// A transfer is to move so many bytes and then fail.
+struct TransferFault {
+  std::int64_t bytes = 0;
+  int system_errno = 0;
+};
+
+/// Keeps the count of one rank. Thread-safe.
+class FaultInjector {
+ public:
+  FaultInjector(FaultPlan plan, int rank);
+
+  /// Counts a call that is no transfer; its errno, if it is to fail. Where several faults meet, the
+  /// first of the plan.
+  [[nodiscard]] std::optional<int> count_call(Operation operation, const std::string& path);
+  /// Counts a read or write; where several faults meet, the one that moves least.
+  [[nodiscard]] std::optional<TransferFault> count_transfer(Operation operation,
+                                                            const std::string& path,
+                                                            const Extent& range);
+  /// How long a transfer is to take at least.
+  [[nodiscard]] std::chrono::microseconds delay_of(const std::string& path,
+                                                   std::int64_t bytes) const;
+
+ private:
+  struct Counted {
+    Fault fault;
+    std::int64_t calls = 0;
+    std::int64_t bytes = 0;
+    bool fired = false;
+  };
+  struct Call {
+    Operation operation;
+    Extent range;
+  };
+
+  /// The bytes that `call` moves before the fault; nothing where it is no fault.
+  static std::optional<std::int64_t> met(Counted& counted, const Call& call);
+  static std::optional<std::int64_t> met(Counted& counted, const NthCall& trigger,
+                                         const Call& call);
+  static std::optional<std::int64_t> met(Counted& counted, const TouchedByte& trigger,
+                                         const Call& call);
+  static std::optional<std::int64_t> met(Counted& counted, const MovedBytes& trigger,
+                                         const Call& call);
+
+  std::mutex mutex_;  ///< of faults_
+  std::vector<Counted> faults_;
+  std::vector<Delay> delays_;
+};
+
+}  // namespace nacre::store
+
+#endif  // NACRE_STORE_FAULTY_FAULT_INJECTOR_H_

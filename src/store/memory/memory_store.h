@@ -1,0 +1,52 @@
+// Files in memory, shared by the ranks of one process: the store of tests.
+#ifndef NACRE_STORE_MEMORY_MEMORY_STORE_H_
+#define NACRE_STORE_MEMORY_MEMORY_STORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/store.h"
+
+namespace nacre::store {
+
+/// Calls that a MemoryStore has served, over all its files and ranks.
+struct MemoryStoreCounts {
+  std::int64_t opens = 0;
+  std::int64_t reads = 0;
+  std::int64_t writes = 0;
+  std::int64_t bytes_read = 0;
+  std::int64_t bytes_written = 0;
+};
+
+/// See Store: the contract is kept as PosixStore keeps it, errors included, with a flat space of
+/// names: any string that is not empty names a file. Files are sparse; a lock excludes the other
+/// opens of its file; an open file, a lock or a counter may outlive the store. All ranks use one
+/// MemoryStore.
+class MemoryStore final : public Store {
+ public:
+  MemoryStore();
+  ~MemoryStore() override;
+
+  Result<std::unique_ptr<StoreFile>> open(const std::string& path,
+                                          const OpenOptions& options) override;
+  Status remove(const std::string& path) override;
+  Result<std::unique_ptr<SharedCounter>> counter(const CounterKey& key, bool create) override;
+  void forget_counter(const CounterKey& key) override;
+
+  /// For tests: all bytes of a file (no_such_file where there is none); what was done so far.
+  [[nodiscard]] Result<std::vector<std::byte>> contents(const std::string& path) const;
+  [[nodiscard]] MemoryStoreCounts counts() const;
+  /// Counters that are made and not forgotten.
+  [[nodiscard]] std::int64_t counter_count() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace nacre::store
+
+#endif  // NACRE_STORE_MEMORY_MEMORY_STORE_H_

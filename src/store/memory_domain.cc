@@ -1,0 +1,57 @@
+#include "store/memory_domain.h"
+
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/posix/descriptor.h"
+
+namespace nacre::store {
+namespace {
+
+/// FNV-1a, 64 bits: the same in every build, which std::hash does not promise.
+std::uint64_t hash(std::string_view text) {
+  std::uint64_t sum = 0xcbf29ce484222325;
+  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return sum;
+}
+
+std::string boot_id() {
+  const Descriptor file(retry_interrupted(
+      [] { return ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC); }));
+  std::array<char, 64> text{};
+  if (!file.valid()) return {};
+  const ssize_t bytes =
+      retry_interrupted([&] { return ::read(file.number(), text.data(), text.size()); });
+  return {text.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return {};
+  return name.data();
+}
+
+}  // namespace
+
+std::uint64_t shared_memory_domain() {
+  constexpr const char* shared_memory_path = "/dev/shm";  // where shm_open's objects lie
+  struct stat directory {};
+  if (stat(shared_memory_path, &directory) != 0 || !S_ISDIR(directory.st_mode)) return 0;
+  if (access(shared_memory_path, W_OK | X_OK) != 0) return 0;
+  const std::string boot = boot_id();
+  const std::string host = host_name();
+  if (boot.empty() && host.empty()) return 0;
+  const char* node = std::getenv("NACRE_NODE_ID");
+  const std::uint64_t domain =
+      hash(boot + '\n' + host + '\n' + std::to_string(directory.st_dev) + '\n' +
+           std::to_string(directory.st_ino) + '\n' + (node != nullptr ? node : ""));
+  return domain != 0 ? domain : 1;
+}
+
+}  // namespace nacre::store

@@ -1,0 +1,51 @@
+// A file descriptor with an owner, and the system's habit of interrupting calls.
+#ifndef NACRE_STORE_POSIX_DESCRIPTOR_H_
+#define NACRE_STORE_POSIX_DESCRIPTOR_H_
+
+#include <cerrno>
+#include <utility>
+
+#include <unistd.h>
+
+namespace nacre::store {
+
+/// Makes the call until a signal does not interrupt it. `call` returns -1 and sets errno on
+/// failure.
+template <class Call>
+[[nodiscard]] auto retry_interrupted(Call call) {
+  decltype(call()) outcome{};
+  do {
+    outcome = call();
+  } while (outcome == -1 && errno == EINTR);
+  return outcome;
+}
+
+/// Owns a descriptor; -1 is none.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { static_cast<void>(close()); }
+
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] bool valid() const { return number_ >= 0; }
+
+  /// 0, or the errno of what the system found only now: NFS, Lustre and quotas report writes they
+  /// had deferred. The descriptor is gone either way, also after EINTR (close(2), on Linux).
+  [[nodiscard]] int close() {
+    const int number = std::exchange(number_, -1);
+    if (number < 0 || ::close(number) == 0 || errno == EINTR) return 0;
+    return errno;
+  }
+
+ private:
+  int number_;
+};
+
+}  // namespace nacre::store
+
+#endif  // NACRE_STORE_POSIX_DESCRIPTOR_H_

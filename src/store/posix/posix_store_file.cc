@@ -1,0 +1,205 @@
+#include "store/posix/posix_store_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "store/errno.h"
+#include "store/posix/file_size_signal.h"
+#include "store/posix/file_system.h"
+#include "store/posix/piece_batch.h"
+#include "store/posix/range_lock.h"
+
+namespace nacre::store {
+namespace {
+
+/// Which file, for messages and for the system.
+struct Target {
+  int descriptor;
+  const std::string& path;
+};
+
+Error transfer_error(int system_errno, const Target& target, bool writing, std::int64_t offset) {
+  const std::string operation =
+      std::string(writing ? "write" : "read") + " at byte " + std::to_string(offset) + " of";
+  if (system_errno != 0) return error_from_errno(system_errno, operation, target.path);
+  return {ErrorClass::io, 0,
+          operation + " " + target.path + ": the system wrote nothing and gave no reason"};
+}
+
+/// Moves the pieces to the end, to the end of the file, or to an error.
+template <class Piece>
+Transfer transfer(const Target& target, std::span<const Piece> pieces, std::int64_t offset) {
+  constexpr bool writing = std::is_same_v<Piece, WritePiece>;
+  if (offset < 0) {
+    Error error = transfer_error(EINVAL, target, writing, offset);
+    error.error_class = ErrorClass::arg;
+    return {0, std::move(error)};
+  }
+  Transfer done;
+  PieceBatch<Piece> batch(pieces);
+  while (true) {
+    const std::span<const iovec> vectors = batch.next();
+    if (vectors.empty()) return done;
+    const std::int64_t position = offset + done.bytes;
+    const int count = static_cast<int>(vectors.size());
+    const ssize_t moved = retry_interrupted([&] {
+      return writing ? ::pwritev(target.descriptor, vectors.data(), count, position)
+                     : ::preadv(target.descriptor, vectors.data(), count, position);
+    });
+    if (moved < 0 || (moved == 0 && writing)) {
+      done.error = transfer_error(moved < 0 ? errno : 0, target, writing, position);
+      return done;
+    }
+    if (moved == 0) return done;
+    batch.advance(moved);
+    done.bytes += moved;
+  }
+}
+
+/// EFBIG has two causes; a user can only act on the one that is named.
+void explain_limit(Error& error, const FileSizeSignalGuard& guard) {
+  const std::optional<std::uint64_t> limit_bytes = guard.limit_bytes();
+  if (error.system_errno != EFBIG || !limit_bytes) return;
+  error.message +=
+      " (the limit on file sizes, ulimit -f, is " + std::to_string(*limit_bytes) + " bytes)";
+}
+
+/// Runs a call that makes the file larger. `call` returns -1 and sets errno.
+template <class Call>
+Status growing_call(std::string_view operation, const std::string& path, Call call) {
+  const FileSizeSignalGuard guard;
+  if (retry_interrupted(call) == 0) return {};
+  Error error = error_from_errno(errno, operation, path);
+  explain_limit(error, guard);
+  return error;
+}
+
+int open_flags(const OpenOptions& options) {
+  int flags = O_CLOEXEC | O_NOCTTY;
+  flags |= options.write ? (options.read ? O_RDWR : O_WRONLY) : O_RDONLY;
+  if (options.create) flags |= O_CREAT;
+  if (options.create && options.exclusive) flags |= O_EXCL;
+  return flags;
+}
+
+/// What can be opened but has no bytes at offsets.
+Status check_kind(const struct stat& file, const std::string& path) {
+  if (S_ISDIR(file.st_mode)) return error_from_errno(EISDIR, "open", path);
+  if (!S_ISFIFO(file.st_mode) && !S_ISSOCK(file.st_mode)) return {};
+  return Error{ErrorClass::bad_file, ESPIPE,
+               "open " + path + ": a pipe or socket has no offsets; name a regular file"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StoreFile>> PosixStoreFile::open(const std::string& path,
+                                                        const OpenOptions& options) {
+  if (!options.read && !options.write) {
+    return Error{ErrorClass::amode, 0, "open " + path + ": neither for reading nor for writing"};
+  }
+  if (path.find('\0') != std::string::npos) return error_from_errno(EINVAL, "open", path);
+  Descriptor file(retry_interrupted(
+      [&] { return ::open(path.c_str(), open_flags(options), options.permissions); }));
+  if (!file.valid()) return error_from_errno(errno, "open", path);
+  struct stat found {};
+  if (fstat(file.number(), &found) != 0) return error_from_errno(errno, "open", path);
+  if (Status kind = check_kind(found, path); !kind) return kind.error();
+  return std::unique_ptr<StoreFile>(
+      new PosixStoreFile(std::move(file), path, options, FileIdentity{found.st_ino}));
+}
+
+PosixStoreFile::PosixStoreFile(Descriptor file, std::string path, const OpenOptions& options,
+                               FileIdentity identity)
+    : file_(std::move(file)),
+      path_(std::move(path)),
+      readable_(options.read),
+      writable_(options.write),
+      identity_(identity) {}
+
+Error PosixStoreFile::error(int system_errno, std::string_view operation) const {
+  return error_from_errno(system_errno, operation, path_);
+}
+
+Transfer PosixStoreFile::read(std::span<const ReadPiece> pieces, std::int64_t offset) {
+  return transfer(Target{file_.number(), path_}, pieces, offset);
+}
+
+Transfer PosixStoreFile::write(std::span<const WritePiece> pieces, std::int64_t offset) {
+  const FileSizeSignalGuard guard;
+  Transfer done = transfer(Target{file_.number(), path_}, pieces, offset);
+  if (done.error) explain_limit(*done.error, guard);
+  return done;
+}
+
+Result<std::int64_t> PosixStoreFile::size() {
+  struct stat file {};
+  if (fstat(file_.number(), &file) != 0) return error(errno, "look up the size of");
+  return file.st_size;
+}
+
+Status PosixStoreFile::resize(std::int64_t size) {
+  return growing_call("set the size of", path_, [&] { return ftruncate(file_.number(), size); });
+}
+
+Status PosixStoreFile::allocate(std::int64_t size) {
+  if (size == 0) return {};
+  Status status =
+      growing_call("preallocate", path_, [&] { return fallocate(file_.number(), 0, 0, size); });
+  if (status) return status;
+  const int reason = status.error().system_errno;
+  if (reason != EOPNOTSUPP && reason != ENOSYS) return status;
+  return append_zeros(size);
+}
+
+Status PosixStoreFile::append_zeros(std::int64_t size) {
+  constexpr std::int64_t zero_bytes = 64 << 10;
+  constexpr std::int64_t write_bytes_max = 256 * zero_bytes;
+  const std::vector<std::byte> zeros(zero_bytes);
+  std::vector<WritePiece> pieces;
+  while (true) {
+    // Asked again before each write: what others append meanwhile is not to be written over.
+    const Result<std::int64_t> end = this->size();
+    if (!end) return end.error();
+    std::int64_t left = std::min(size - *end, write_bytes_max);
+    if (left <= 0) return {};
+    pieces.clear();
+    for (; left > 0; left -= zero_bytes)
+      pieces.push_back({zeros.data(), std::min(left, zero_bytes)});
+    Transfer done = write(pieces, *end);
+    if (done.error) return *std::move(done.error);
+  }
+}
+
+Status PosixStoreFile::sync() {
+  if (retry_interrupted([&] { return fsync(file_.number()); }) == 0) return {};
+  // What has nothing behind it to be written to, /dev/null for one, is as stable as it will be.
+  if (errno == EINVAL || errno == EROFS) return {};
+  return error(errno, "sync");
+}
+
+Status PosixStoreFile::close() {
+  const int reason = file_.close();
+  if (reason != 0) return error(reason, "close");
+  return {};
+}
+
+Result<std::unique_ptr<RangeLock>> PosixStoreFile::lock(const Extent& range, LockKind kind) {
+  if (!readable_ && kind == LockKind::shared) kind = LockKind::exclusive;
+  if (!writable_ && kind == LockKind::exclusive) {
+    return Error{ErrorClass::access, EBADF,
+                 "lock " + path_ + ": an exclusive lock needs the file open for writing"};
+  }
+  return lock_range({file_.number(), path_}, range, kind);
+}
+
+FileSystemFacts PosixStoreFile::facts() { return file_system_of(file_.number()); }
+
+}  // namespace nacre::store

@@ -1,0 +1,58 @@
+// A file of any file system that the kernel mounts.
+#ifndef NACRE_STORE_POSIX_POSIX_STORE_FILE_H_
+#define NACRE_STORE_POSIX_POSIX_STORE_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "store/posix/descriptor.h"
+#include "store/store.h"
+
+namespace nacre::store {
+
+/// See StoreFile. What this one adds:
+/// - writes, resize and allocate that meet RLIMIT_FSIZE fail with EFBIG; no SIGXFSZ reaches the
+/// program;
+/// - allocate on a file system without fallocate writes zeros from where the file ends, so nobody
+/// may
+///   write past its end meanwhile; holes before the end stay holes there;
+/// - locks are OFD locks: they hold against other opens, in this process too, and against the
+///   fcntl locks of other programs. A shared lock on a file open for writing only is an exclusive
+///   one.
+class PosixStoreFile final : public StoreFile {
+ public:
+  /// Opens by the rules of Store::open.
+  [[nodiscard]] static Result<std::unique_ptr<StoreFile>> open(const std::string& path,
+                                                               const OpenOptions& options);
+
+  Transfer read(std::span<const ReadPiece> pieces, std::int64_t offset) override;
+  Transfer write(std::span<const WritePiece> pieces, std::int64_t offset) override;
+  Result<std::int64_t> size() override;
+  Status resize(std::int64_t size) override;
+  Status allocate(std::int64_t size) override;
+  Status sync() override;
+  Status close() override;
+  Result<std::unique_ptr<RangeLock>> lock(const Extent& range, LockKind kind) override;
+  FileIdentity identity() override { return identity_; }
+  FileSystemFacts facts() override;
+
+ private:
+  PosixStoreFile(Descriptor file, std::string path, const OpenOptions& options,
+                 FileIdentity identity);
+
+  [[nodiscard]] Error error(int system_errno, std::string_view operation) const;
+  [[nodiscard]] Status append_zeros(std::int64_t size);
+
+  Descriptor file_;
+  std::string path_;
+  bool readable_;
+  bool writable_;
+  FileIdentity identity_;
+};
+
+}  // namespace nacre::store
+
+#endif  // NACRE_STORE_POSIX_POSIX_STORE_FILE_H_

@@ -1,0 +1,71 @@
+#include "store/posix/range_lock.h"
+
+#include <cerrno>
+
+#include <fcntl.h>
+
+#include "store/errno.h"
+#include "store/posix/descriptor.h"
+#include "store/posix/file_system.h"
+
+namespace nacre::store {
+namespace {
+
+struct flock lock_record(const Extent& range, short type) {
+  struct flock record {};
+  record.l_type = type;
+  record.l_whence = SEEK_SET;
+  record.l_start = range.offset;
+  record.l_len = range.length;
+  return record;
+}
+
+class OfdLock final : public RangeLock {
+ public:
+  OfdLock(int descriptor, const Extent& range) : descriptor_(descriptor), range_(range) {}
+  OfdLock(const OfdLock&) = delete;
+  OfdLock& operator=(const OfdLock&) = delete;
+  ~OfdLock() override {
+    struct flock record = lock_record(range_, F_UNLCK);
+    static_cast<void>(retry_interrupted([&] { return fcntl(descriptor_, F_OFD_SETLK, &record); }));
+  }
+
+ private:
+  int descriptor_;
+  Extent range_;
+};
+
+/// A range of no bytes excludes nobody; to the kernel a length of 0 is "all that follows".
+class EmptyLock final : public RangeLock {};
+
+std::string advice(const std::string& file_system) {
+  if (file_system == "lustre") return "mount it with -o flock";
+  if (file_system == "nfs") return "see that the server's lock service runs and no nolock is set";
+  return "use a file system that has them, or no shared file pointer, atomic mode or write sieving";
+}
+
+Error lock_error(int system_errno, const LockTarget& target) {
+  Error error = error_from_errno(system_errno, "lock", target.path);
+  const bool unsupported = system_errno == ENOSYS || system_errno == ENOLCK ||
+                           system_errno == EOPNOTSUPP || system_errno == EINVAL;
+  if (!unsupported) return error;
+  const std::string file_system = file_system_of(target.descriptor).name;
+  error.error_class = ErrorClass::unsupported_operation;
+  error.message += "; its file system (" + file_system +
+                   ") gives no byte-range locks here: " + advice(file_system);
+  return error;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RangeLock>> lock_range(const LockTarget& target, const Extent& range,
+                                              LockKind kind) {
+  if (range.empty()) return std::unique_ptr<RangeLock>(std::make_unique<EmptyLock>());
+  struct flock record = lock_record(range, kind == LockKind::shared ? F_RDLCK : F_WRLCK);
+  if (retry_interrupted([&] { return fcntl(target.descriptor, F_OFD_SETLKW, &record); }) != 0) {
+    return lock_error(errno, target);
+  }
+  return std::unique_ptr<RangeLock>(std::make_unique<OfdLock>(target.descriptor, range));
+}
+
+}  // namespace nacre::store

@@ -1,0 +1,211 @@
+#include "store/posix/shared_counter.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "store/errno.h"
+#include "store/posix/descriptor.h"
+#include "store/posix/file_size_signal.h"
+#include "store/posix/range_lock.h"
+
+namespace nacre::store {
+namespace {
+
+constexpr Extent counter_bytes{0, sizeof(std::int64_t)};
+constexpr mode_t owner_only = 0600;
+
+std::string hexadecimal(std::uint64_t id) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), id, 16).ptr;
+  std::string text(digits.data(), end);
+  return std::string(digits.size() - text.size(), '0') + text;
+}
+
+// --- A word of shared memory.
+
+class MemoryCounter final : public SharedCounter {
+ public:
+  explicit MemoryCounter(std::int64_t* word) : word_(word) {}
+  MemoryCounter(const MemoryCounter&) = delete;
+  MemoryCounter& operator=(const MemoryCounter&) = delete;
+  ~MemoryCounter() override { munmap(word_, counter_bytes.length); }
+
+  Result<std::int64_t> fetch_add(std::int64_t amount) override { return word().fetch_add(amount); }
+  Status set(std::int64_t value) override {
+    word().store(value);
+    return {};
+  }
+  Result<std::int64_t> get() override { return word().load(); }
+
+ private:
+  using Word = std::atomic_ref<std::int64_t>;
+  // A lock inside the process would be none between processes.
+  static_assert(Word::is_always_lock_free);
+  [[nodiscard]] Word word() const { return Word(*word_); }
+
+  std::int64_t* word_;
+};
+
+/// Nothing is mapped that the file does not hold: touching it would be a SIGBUS.
+int hold_word(int descriptor, bool create) {
+  if (create) {
+    const FileSizeSignalGuard guard;
+    return posix_fallocate(descriptor, 0, counter_bytes.length);
+  }
+  struct stat file {};
+  if (fstat(descriptor, &file) != 0) return errno;
+  return file.st_size < counter_bytes.length ? EIO : 0;
+}
+
+Error memory_counter_error(int system_errno, bool create, const std::string& name) {
+  Error error = error_from_errno(
+      system_errno, create ? "make the shared file pointer" : "attach to the shared file pointer",
+      "/dev/shm" + name);
+  if (system_errno == ENOSPC) error.message += "; /dev/shm is full: free space there";
+  return error;
+}
+
+// --- A file.
+
+class FileCounter final : public SharedCounter {
+ public:
+  FileCounter(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+
+  Result<std::int64_t> fetch_add(std::int64_t amount) override {
+    return locked([&]() -> Result<std::int64_t> {
+      Result<std::int64_t> before = load();
+      if (!before) return before;
+      // Wraps as the word of memory does.
+      const auto sum = static_cast<std::uint64_t>(*before) + static_cast<std::uint64_t>(amount);
+      if (Status stored = store(static_cast<std::int64_t>(sum)); !stored) return stored.error();
+      return before;
+    });
+  }
+
+  Status set(std::int64_t value) override {
+    Result<std::int64_t> done = locked([&]() -> Result<std::int64_t> {
+      if (Status stored = store(value); !stored) return stored.error();
+      return value;
+    });
+    if (!done) return done.error();
+    return {};
+  }
+
+  Result<std::int64_t> get() override {
+    return locked([&] { return load(); });
+  }
+
+ private:
+  /// The mutex is for the threads of this process, which share one open file and so its lock.
+  template <class Action>
+  Result<std::int64_t> locked(Action action) {
+    const std::lock_guard<std::mutex> threads(mutex_);
+    const Result<std::unique_ptr<RangeLock>> ranks =
+        lock_range({file_.number(), path_}, counter_bytes, LockKind::exclusive);
+    if (!ranks) return ranks.error();
+    return action();
+  }
+
+  Result<std::int64_t> load() {
+    std::int64_t value = 0;
+    const ssize_t bytes =
+        retry_interrupted([&] { return pread(file_.number(), &value, sizeof value, 0); });
+    if (bytes == sizeof value) return value;
+    return failure(bytes < 0 ? errno : EIO);
+  }
+
+  Status store(std::int64_t value) {
+    const FileSizeSignalGuard guard;
+    const ssize_t bytes =
+        retry_interrupted([&] { return pwrite(file_.number(), &value, sizeof value, 0); });
+    if (bytes == sizeof value) return {};
+    return failure(bytes < 0 ? errno : EIO);
+  }
+
+  [[nodiscard]] Error failure(int system_errno) const {
+    return error_from_errno(system_errno, "update the shared file pointer in", path_);
+  }
+
+  Descriptor file_;
+  std::string path_;
+  std::mutex mutex_;
+};
+
+Error file_counter_error(int system_errno, bool create, const std::string& path) {
+  Error error = error_from_errno(
+      system_errno, create ? "make the shared file pointer" : "attach to the shared file pointer",
+      path);
+  if (create && (system_errno == EACCES || system_errno == EPERM || system_errno == EROFS)) {
+    error.message +=
+        "; ranks on several nodes keep it in a small file beside the data file: make that "
+        "directory "
+        "writable, or use individual file pointers or explicit offsets";
+  }
+  return error;
+}
+
+}  // namespace
+
+std::string memory_counter_name(std::uint64_t id) {
+  return "/nacre-" + std::to_string(geteuid()) + "-" + hexadecimal(id);
+}
+
+Result<std::unique_ptr<SharedCounter>> memory_counter(std::uint64_t id, bool create) {
+  const std::string name = memory_counter_name(id);
+  const int flags = O_RDWR | (create ? O_CREAT | O_EXCL : 0);
+  const Descriptor memory(
+      retry_interrupted([&] { return shm_open(name.c_str(), flags, owner_only); }));
+  if (!memory.valid()) return memory_counter_error(errno, create, name);
+  int reason = hold_word(memory.number(), create);
+  void* word = MAP_FAILED;
+  if (reason == 0) {
+    word =
+        mmap(nullptr, counter_bytes.length, PROT_READ | PROT_WRITE, MAP_SHARED, memory.number(), 0);
+    if (word == MAP_FAILED) reason = errno;
+  }
+  if (word == MAP_FAILED) {
+    if (create) shm_unlink(name.c_str());
+    return memory_counter_error(reason, create, name);
+  }
+  return std::unique_ptr<SharedCounter>(
+      std::make_unique<MemoryCounter>(static_cast<std::int64_t*>(word)));
+}
+
+void forget_memory_counter(std::uint64_t id) { shm_unlink(memory_counter_name(id).c_str()); }
+
+std::string counter_file_path(const CounterKey& key) {
+  constexpr std::size_t name_bytes_max = 255;  // NAME_MAX of every file system in use
+  const std::size_t slash = key.file_path.rfind('/');
+  const std::size_t base = slash == std::string::npos ? 0 : slash + 1;
+  const std::string suffix = ".nacre-" + hexadecimal(key.id);
+  return key.file_path.substr(0, base) + "." +
+         key.file_path.substr(base, name_bytes_max - 1 - suffix.size()) + suffix;
+}
+
+Result<std::unique_ptr<SharedCounter>> file_counter(const CounterKey& key, bool create) {
+  std::string path = counter_file_path(key);
+  const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT | O_EXCL : 0);
+  Descriptor file(retry_interrupted([&] { return ::open(path.c_str(), flags, owner_only); }));
+  if (!file.valid()) return file_counter_error(errno, create, path);
+  auto counter = std::make_unique<FileCounter>(std::move(file), path);
+  if (create) {
+    if (Status zero = counter->set(0); !zero) {
+      ::unlink(path.c_str());
+      return zero.error();
+    }
+  }
+  return std::unique_ptr<SharedCounter>(std::move(counter));
+}
+
+void forget_file_counter(const CounterKey& key) { ::unlink(counter_file_path(key).c_str()); }
+
+}  // namespace nacre::store

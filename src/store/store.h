@@ -1,0 +1,131 @@
+// Store: files as bytes. The only way of the library to the operating system's files; everything
+// above sees this interface and can be run over a memory or a faulty one.
+#ifndef NACRE_STORE_STORE_H_
+#define NACRE_STORE_STORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/extent.h"
+#include "base/result.h"
+
+namespace nacre::store {
+
+/// What open needs to know. Exactly one rank opens with `create` or `exclusive`; the others open
+/// what is there. One of `read` and `write` at least (else ErrorClass::amode).
+struct OpenOptions {
+  bool read = false;
+  bool write = false;
+  bool create = false;
+  bool exclusive = false;       ///< with create: fail with file_exists when it is there
+  unsigned permissions = 0666;  ///< before the umask
+};
+
+/// What was really done: bytes moved from the start of the request, and why it stopped short, if it
+/// was an error (a read that meets the end of the file is short without one).
+struct Transfer {
+  std::int64_t bytes = 0;
+  std::optional<Error> error;
+};
+
+/// Scatter/gather pieces; the file side is contiguous.
+struct ReadPiece {
+  std::byte* data = nullptr;
+  std::int64_t size = 0;
+};
+struct WritePiece {
+  const std::byte* data = nullptr;
+  std::int64_t size = 0;
+};
+
+enum class LockKind : std::uint8_t { shared, exclusive };
+
+/// Releases what it holds when it goes, which is before its StoreFile closes.
+class RangeLock {
+ public:
+  virtual ~RangeLock() = default;
+};
+
+/// Who a file is, to tell whether a later open found the same one.
+struct FileIdentity {
+  std::uint64_t inode = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+/// Facts about the file system a file lies on.
+struct FileSystemFacts {
+  std::string name;      ///< "ext4", "tmpfs", "nfs", "lustre", ... ("0x…" where unknown)
+  bool coherent = true;  ///< false: clients cache without agreeing (NFS, SMB)
+  std::int64_t block_size_bytes = 4096;  ///< least unit that two writers should not share
+};
+
+/// One open file of one process. All calls may be made from several threads at once. Offsets and
+/// sizes are bytes; a single call may move more than 2 GiB. EINTR and short transfers are dealt
+/// with inside.
+class StoreFile {
+ public:
+  virtual ~StoreFile() = default;
+
+  [[nodiscard]] virtual Transfer read(std::span<const ReadPiece> pieces, std::int64_t offset) = 0;
+  [[nodiscard]] virtual Transfer write(std::span<const WritePiece> pieces, std::int64_t offset) = 0;
+  [[nodiscard]] virtual Result<std::int64_t> size() = 0;
+  /// Truncates or extends (sparse).
+  [[nodiscard]] virtual Status resize(std::int64_t size) = 0;
+  /// Makes storage for [0, size) real, as far as the file system can; the file is then at least
+  /// `size` long. Never shrinks and never changes bytes that are there. Nobody writes past the end
+  /// meanwhile.
+  [[nodiscard]] virtual Status allocate(std::int64_t size) = 0;
+  [[nodiscard]] virtual Status sync() = 0;
+  /// Gives the file back and says what the system tells only then: NFS, Lustre and quotas may
+  /// report a write's error here. The last call; the destructor closes too, but in silence.
+  [[nodiscard]] virtual Status close() = 0;
+  /// Waits for the advisory byte-range lock; it holds against other processes and other opens of
+  /// this one, not against other users of this StoreFile (callers serialise those). Exclusive needs
+  /// the file open for writing. unsupported_operation where the file system has no locks.
+  [[nodiscard]] virtual Result<std::unique_ptr<RangeLock>> lock(const Extent& range,
+                                                                LockKind kind) = 0;
+  [[nodiscard]] virtual FileIdentity identity() = 0;
+  [[nodiscard]] virtual FileSystemFacts facts() = 0;
+};
+
+/// A 64-bit counter that all ranks of a file see: the shared file pointer. Calls are atomic,
+/// between threads too. Callers keep the sum from overflowing.
+class SharedCounter {
+ public:
+  virtual ~SharedCounter() = default;
+  /// Adds and returns the value before.
+  [[nodiscard]] virtual Result<std::int64_t> fetch_add(std::int64_t amount) = 0;
+  [[nodiscard]] virtual Status set(std::int64_t value) = 0;
+  [[nodiscard]] virtual Result<std::int64_t> get() = 0;
+};
+
+/// How the ranks of a file find one shared counter.
+struct CounterKey {
+  std::string file_path;
+  std::uint64_t id = 0;   ///< the same on all ranks of the open, unlike that of any other open
+  bool one_node = false;  ///< all ranks share memory: no file is needed
+};
+
+/// Where files live. Thread-safe.
+class Store {
+ public:
+  virtual ~Store() = default;
+  [[nodiscard]] virtual Result<std::unique_ptr<StoreFile>> open(const std::string& path,
+                                                                const OpenOptions& options) = 0;
+  /// no_such_file where there is none. Those who have the file open go on using it.
+  [[nodiscard]] virtual Status remove(const std::string& path) = 0;
+  /// Makes the counter (value 0) when `create`, else attaches to it: no_such_file before it is made
+  /// and after it is forgotten. A counter may outlive its Store.
+  [[nodiscard]] virtual Result<std::unique_ptr<SharedCounter>> counter(const CounterKey& key,
+                                                                       bool create) = 0;
+  /// Takes the counter's name away; those attached go on. Called once, by the rank that created it.
+  virtual void forget_counter(const CounterKey& key) = 0;
+};
+
+}  // namespace nacre::store
+
+#endif  // NACRE_STORE_STORE_H_

@@ -1,0 +1,91 @@
+// What a file of the kernel does that the contract of all stores does not say.
+#include "store/posix/posix_store_file.h"
+
+#include <array>
+#include <cerrno>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bytes.h"
+#include "temporary_directory.h"
+
+namespace nacre::store {
+namespace {
+
+using testing::read_text;
+using testing::TemporaryDirectory;
+using testing::to_create;
+
+}  // namespace
+
+TEST_CASE("more pieces than one system call takes are moved, in order") {
+  for (const std::string& root : testing::test_roots()) {
+    const TemporaryDirectory directory(root);
+    const auto file = *PosixStoreFile::open(directory.file("x"), to_create);
+    const unsigned seed = 20261120;
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    std::string text(20'000, ' ');
+    for (char& c : text) c = static_cast<char>('a' + random() % 26);
+    std::vector<WritePiece> pieces;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t size = std::min<std::size_t>(random() % 6, text.size() - at);
+      pieces.push_back(
+          {reinterpret_cast<const std::byte*>(&text[at]), static_cast<std::int64_t>(size)});
+      at += size;
+    }
+    REQUIRE(pieces.size() > 4000);
+    CHECK(file->write(pieces, 10).bytes == 20'000);
+    CHECK(read_text(*file, 20'000, 10) == text);
+
+    std::string back(text.size(), '?');
+    std::vector<ReadPiece> reads;
+    for (char& c : back) reads.push_back({reinterpret_cast<std::byte*>(&c), 1});
+    CHECK(file->read(reads, 10).bytes == 20'000);
+    CHECK(back == text);
+  }
+}
+
+TEST_CASE("memory that the system cannot reach is a buffer error after what it could") {
+  const TemporaryDirectory directory;
+  const auto file = *PosixStoreFile::open(directory.file("x"), to_create);
+  const std::size_t page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* hidden = mmap(nullptr, page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(hidden != MAP_FAILED);
+  const std::string good = "good";
+  const std::array<WritePiece, 2> pieces{
+      {{reinterpret_cast<const std::byte*>(good.data()), 4},
+       {static_cast<const std::byte*>(hidden), static_cast<std::int64_t>(page_bytes)}}};
+  const Transfer done = file->write(pieces, 0);
+  REQUIRE(done.error.has_value());
+  CHECK(done.error->error_class == ErrorClass::buffer);
+  CHECK(done.bytes == file->size().value());
+  munmap(hidden, page_bytes);
+}
+
+TEST_CASE("what fails in a transfer names the byte of the file") {
+  const auto full = *PosixStoreFile::open("/dev/full", testing::to_write);
+  const Transfer done = testing::write_text(*full, "x", 4096);
+  REQUIRE(done.error.has_value());
+  CHECK(done.error->error_class == ErrorClass::no_space);
+  CHECK(done.error->message == "write at byte 4096 of /dev/full: no space left on device");
+}
+
+TEST_CASE("a file that has nothing to be synced to is in sync") {
+  const auto null = *PosixStoreFile::open("/dev/null", testing::to_update);
+  CHECK(null->sync().ok());
+}
+
+TEST_CASE("the system's refusal to resize is told") {
+  const auto null = *PosixStoreFile::open("/dev/null", testing::to_update);
+  const Status resized = null->resize(10);
+  REQUIRE_FALSE(resized.ok());
+  CHECK(resized.error().message == "set the size of /dev/null: invalid argument");
+}
+
+}  // namespace nacre::store

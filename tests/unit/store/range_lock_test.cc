@@ -1,0 +1,151 @@
+// Byte-range locks between processes, against signals, and where there are none.
+#include "store/posix/range_lock.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+#include "bytes.h"
+#include "child.h"
+#include "store/posix/posix_store.h"
+#include "temporary_directory.h"
+
+namespace nacre::store {
+namespace {
+
+using testing::Checks;
+using testing::Child;
+using testing::read_text;
+using testing::Report;
+using testing::TemporaryDirectory;
+using testing::to_create;
+using testing::to_update;
+using testing::write_text;
+
+void run(const std::function<Report()>& body) {
+  const Report report = testing::run_in_child(body);
+  if (!testing::is_skipped(report)) CHECK(report == "");
+}
+
+std::atomic<int> interruptions{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+/// Adds one to the number in the file, between a lock and its release.
+Report add_under_lock(const std::string& path, int times) {
+  const auto file = *PosixStore().open(path, to_update);
+  for (int i = 0; i < times; ++i) {
+    const auto lock = file->lock({0, 100}, LockKind::exclusive);
+    if (!lock) return lock.error().message;
+    const int number = std::atoi(read_text(*file, 100, 0).c_str());
+    static_cast<void>(write_text(*file, std::to_string(number + 1), 0));
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("processes that update under an exclusive lock lose no update") {
+  for (const std::string& root : testing::test_roots()) {
+    const TemporaryDirectory directory(root);
+    const std::string path = directory.file("x");
+    REQUIRE(PosixStore().open(path, to_create).ok());
+    constexpr int processes = 4;
+    constexpr int times = 200;
+    std::vector<std::unique_ptr<Child>> children;
+    for (int i = 0; i < processes; ++i) {
+      children.push_back(std::make_unique<Child>([&] { return add_under_lock(path, times); }));
+    }
+    for (const auto& child : children) CHECK(child->report() == "");
+    CHECK(read_text(**PosixStore().open(path, to_update), 100, 0) ==
+          std::to_string(processes * times));
+  }
+}
+
+TEST_CASE("a lock goes with its holder's process") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("x");
+  const auto file = *PosixStore().open(path, to_create);
+  const Report report = testing::run_in_child([&] {
+    const auto own = *PosixStore().open(path, to_update);
+    auto lock = own->lock({0, 100}, LockKind::exclusive);
+    if (!lock) return lock.error().message;
+    static_cast<void>(lock.value().release());  // dies holding it
+    raise(SIGKILL);
+    return std::string();
+  });
+  CHECK(report == "killed by signal 9");
+  CHECK(file->lock({0, 100}, LockKind::exclusive).ok());
+}
+
+TEST_CASE("a lock that is waited for survives signals") {
+#ifdef __SANITIZE_THREAD__
+  MESSAGE("SKIP: ThreadSanitizer holds signals back until a call that it watches; fcntl is none");
+  return;
+#endif
+  run([] {
+    const TemporaryDirectory directory;
+    const auto holder = *PosixStore().open(directory.file("x"), to_create);
+    const auto waiter = *PosixStore().open(directory.file("x"), to_update);
+    auto held = holder->lock({0, 1}, LockKind::exclusive);
+
+    struct sigaction action {};
+    action.sa_handler = [](int) { ++interruptions; };  // without SA_RESTART
+    sigaction(SIGALRM, &action, nullptr);
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+    std::thread releaser([&] {
+      while (interruptions < 5) std::this_thread::yield();
+      held->reset();
+    });
+    const itimerval every_millisecond{{0, 1000}, {0, 1000}};
+    setitimer(ITIMER_REAL, &every_millisecond, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
+    const auto lock = waiter->lock({0, 1}, LockKind::exclusive);
+    const itimerval never{};
+    setitimer(ITIMER_REAL, &never, nullptr);
+    releaser.join();
+    Checks checks;
+    checks.that(lock.ok(), "lock");
+    checks.that(interruptions >= 5, "interrupted");
+    return checks.report();
+  });
+}
+
+TEST_CASE("a file system without locks is named, with advice") {
+  for (const int system_errno : {ENOSYS, ENOLCK, EOPNOTSUPP}) {
+    run([&] {
+      const TemporaryDirectory directory;
+      const auto file = *PosixStore().open(directory.file("x"), to_create);
+      if (!testing::refuse_system_call(SYS_fcntl, F_OFD_SETLKW, system_errno)) {
+        return testing::skip("no seccomp");
+      }
+      Checks checks;
+      const auto lock = file->lock({0, 1}, LockKind::exclusive);
+      checks.that(!lock && lock.error().error_class == ErrorClass::unsupported_operation, "class");
+      checks.that(!lock && lock.error().system_errno == system_errno, "errno");
+      checks.that(
+          !lock && lock.error().message.find(directory.file("x")) != std::string::npos &&
+              lock.error().message.find("(tmpfs) gives no byte-range locks") != std::string::npos,
+          "message");
+      const auto counter = PosixStore().counter({directory.file("x"), 1, false}, true);
+      checks.that(!counter && counter.error().error_class == ErrorClass::unsupported_operation,
+                  "counter");
+      checks.that(directory.entry_count() == 1, "no counter's file is left");
+      return checks.report();
+    });
+  }
+}
+
+}  // namespace nacre::store

@@ -1,0 +1,31 @@
+// Where the tests' files go.
+#ifndef NACRE_TESTS_UNIT_STORE_TEMPORARY_DIRECTORY_H_
+#define NACRE_TESTS_UNIT_STORE_TEMPORARY_DIRECTORY_H_
+
+#include <string>
+#include <vector>
+
+namespace nacre::store::testing {
+
+/// Shared memory, the system's directory for temporary files and, if it is set, NACRE_TEST_DIR.
+[[nodiscard]] std::vector<std::string> test_roots();
+
+/// A new directory, removed with all that is in it.
+class TemporaryDirectory {
+ public:
+  explicit TemporaryDirectory(const std::string& root = test_roots().front());
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory();
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+  /// How many entries it has, hidden ones included.
+  [[nodiscard]] int entry_count() const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace nacre::store::testing
+
+#endif  // NACRE_TESTS_UNIT_STORE_TEMPORARY_DIRECTORY_H_

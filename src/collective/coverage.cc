@@ -1,0 +1,75 @@
+#include "collective/coverage.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/checked_cast.h"
+
+namespace nacre::collective {
+
+Coverage::Coverage(std::int64_t size, std::int64_t granule_bytes)
+    : size_(size),
+      granule_bytes_(granule_bytes),
+      granules_(size / granule_bytes + (size % granule_bytes != 0 ? 1 : 0)),
+      words_(checked_cast<std::size_t>((granules_ + word_bits - 1) / word_bits)) {}
+
+void Coverage::mark(const Extent& bytes) {
+  if (bytes.empty()) return;
+  bounds_ = hull(bounds_, bytes);
+  const std::int64_t first = bytes.offset / granule_bytes_;
+  const std::int64_t last = (bytes.end() - 1) / granule_bytes_;
+  const auto first_word = static_cast<std::size_t>(first / word_bits);
+  const auto last_word = static_cast<std::size_t>(last / word_bits);
+  const std::uint64_t from_first = ~std::uint64_t{0} << (first % word_bits);
+  const std::uint64_t to_last = ~std::uint64_t{0} >> (word_bits - 1 - last % word_bits);
+  if (first_word == last_word) {
+    words_[first_word] |= from_first & to_last;
+    return;
+  }
+  words_[first_word] |= from_first;
+  std::fill(words_.begin() + static_cast<std::ptrdiff_t>(first_word) + 1,
+            words_.begin() + static_cast<std::ptrdiff_t>(last_word), ~std::uint64_t{0});
+  words_[last_word] |= to_last;
+}
+
+void Coverage::mark(const plan::RunGroup& group, std::int64_t bridged_bytes) {
+  const std::int64_t gap = group.stride - group.length;
+  if (group.count > 1 && gap >= 0 && gap <= bridged_bytes) {
+    mark({group.offset, (group.count - 1) * group.stride + group.length});
+    return;
+  }
+  for (std::int64_t i = 0; i < group.count; ++i) {
+    mark({group.offset + i * group.stride, group.length});
+  }
+}
+
+Extent Coverage::next(std::int64_t from) const {
+  if (from >= size_) return {size_, 0};
+  const std::int64_t first = find(from / granule_bytes_, true);
+  if (first == granules_) return {size_, 0};
+  const std::int64_t begin = std::max(from, first * granule_bytes_);
+  const std::int64_t end = std::min(size_, find(first, false) * granule_bytes_);
+  return {begin, end - begin};
+}
+
+std::int64_t Coverage::find(std::int64_t from, bool marked) const {
+  if (from >= granules_) return granules_;
+  const std::uint64_t flip = marked ? 0 : ~std::uint64_t{0};
+  auto word = static_cast<std::size_t>(from / word_bits);
+  std::uint64_t bits = (words_[word] ^ flip) & (~std::uint64_t{0} << (from % word_bits));
+  while (bits == 0) {
+    if (++word == words_.size()) return granules_;
+    bits = words_[word] ^ flip;
+  }
+  return std::min(granules_, static_cast<std::int64_t>(word) * word_bits + std::countr_zero(bits));
+}
+
+void Coverage::clear() {
+  if (bounds_.empty()) return;
+  const std::int64_t first = bounds_.offset / granule_bytes_ / word_bits;
+  const std::int64_t last = (bounds_.end() - 1) / granule_bytes_ / word_bits;
+  std::fill(words_.begin() + first, words_.begin() + last + 1, std::uint64_t{0});
+  bounds_ = {};
+}
+
+}  // namespace nacre::collective

@@ -1,0 +1,45 @@
+// Coverage: which bytes of a cycle buffer are wanted or filled. Exact to the granule, since a hole
+// that is written over is somebody else's data lost.
+#ifndef NACRE_COLLECTIVE_COVERAGE_H_
+#define NACRE_COLLECTIVE_COVERAGE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/extent.h"
+#include "plan/run_cursor.h"
+
+namespace nacre::collective {
+
+/// A bit a granule, of `size` bytes in all. Marking 64 granules costs as much as one.
+class Coverage {
+ public:
+  Coverage(std::int64_t size, std::int64_t granule_bytes);
+
+  /// Marks every granule that `bytes` touches. Within [0, size).
+  void mark(const Extent& bytes);
+  /// Marks the runs of a group; gaps of at most `bridged_bytes` between them may be marked too.
+  void mark(const plan::RunGroup& group, std::int64_t bridged_bytes);
+  /// The first maximal marked range at or after `from`, in whole granules cut at size; empty, at
+  /// size, when there is none.
+  [[nodiscard]] Extent next(std::int64_t from) const;
+  /// From the first byte marked to the last one, exactly.
+  [[nodiscard]] const Extent& bounds() const { return bounds_; }
+  /// Forgets all marks; costs what bounds() spans.
+  void clear();
+
+ private:
+  static constexpr std::int64_t word_bits = 64;
+  /// The first granule at or after `from` that is marked (or not), `granules_` when there is none.
+  [[nodiscard]] std::int64_t find(std::int64_t from, bool marked) const;
+
+  std::int64_t size_;
+  std::int64_t granule_bytes_;
+  std::int64_t granules_;
+  std::vector<std::uint64_t> words_;
+  Extent bounds_;
+};
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_COVERAGE_H_

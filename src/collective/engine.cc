@@ -1,0 +1,190 @@
+#include "collective/engine.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "base/checked_cast.h"
+#include "collective/counted_transport.h"
+#include "collective/group.h"
+#include "collective/two_phase.h"
+
+namespace nacre::collective {
+namespace {
+
+using plan::Direction;
+
+constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
+
+/// What every rank brings to the decision.
+struct Opening {
+  plan::AccessSummary summary;
+  std::int64_t refusing_rank = no_end;  ///< the lowest one
+};
+
+void fold_openings(std::span<std::byte> into, std::span<const std::byte> from) {
+  Opening a;
+  Opening b;
+  std::memcpy(&a, into.data(), sizeof a);
+  std::memcpy(&b, from.data(), sizeof b);
+  plan::fold(a.summary, b.summary);
+  a.refusing_rank = std::min(a.refusing_rank, b.refusing_rank);
+  std::memcpy(into.data(), &a, sizeof a);
+}
+
+/// What rank 0 makes of it.
+struct Decision {
+  plan::CollectivePlan plan;
+  std::int64_t failed_rank = no_end;
+  std::int64_t file_end = no_end;  ///< reads stop here
+};
+
+template <class T>
+std::span<std::byte> bytes_of(T& value) {
+  return std::as_writable_bytes(std::span<T>(&value, 1));
+}
+
+/// The part of `access` before `file_end`.
+void cut(plan::FileAccess& access, std::int64_t file_end) {
+  if (file_end == no_end || access.byte_count == 0) return;
+  const std::int64_t before = plan::bytes_before(access.view, file_end) - access.first_byte;
+  access.byte_count = std::clamp<std::int64_t>(before, 0, access.byte_count);
+}
+
+class Engine {
+ public:
+  Engine(Transport& transport, FileSource& source, CollectiveCall& call,
+         const plan::CollectiveSettings& settings)
+      : transport_(transport, outcome_.counters),
+        source_(source),
+        call_(call),
+        settings_(settings) {}
+
+  Task<Outcome> run() {
+    if (call_.refusal) {
+      call_.file.byte_count = 0;
+      local_ = *call_.refusal;
+    }
+    Task<Decision> agreement = agree_on_plan();
+    const Decision decision = co_await agreement;
+    outcome_.plan = decision.plan;
+    if (decision.failed_rank != no_end) {
+      Task<Error> spread =
+          spread_error(transport_, std::move(local_), checked_cast<int>(decision.failed_rank));
+      outcome_.error = co_await spread;
+    } else if (decision.plan.algorithm == plan::Algorithm::two_phase) {
+      cut(call_.file, decision.file_end);
+      Task<Unit> exchange = run_exchange();
+      co_await exchange;
+    } else if (decision.plan.reason != plan::PlanReason::no_data) {
+      Task<Unit> access = run_direct();
+      co_await access;
+    }
+    co_return std::move(outcome_);
+  }
+
+ private:
+  Task<Decision> agree_on_plan() {
+    Opening opening;
+    if (call_.refusal) {
+      opening.refusing_rank = transport_.rank();
+    } else {
+      opening.summary = plan::summarize(call_.file);
+    }
+    const std::span<std::byte> opening_bytes = bytes_of(opening);
+    co_await reduce(transport_, opening_bytes, &fold_openings);
+    Decision decision;
+    if (transport_.rank() == 0) decision = decide(opening);
+    const std::span<std::byte> decision_bytes = bytes_of(decision);
+    co_await broadcast(transport_, decision_bytes, 0);
+    co_return decision;
+  }
+
+  Decision decide(const Opening& opening) {
+    Decision decision;
+    decision.failed_rank = opening.refusing_rank;
+    if (decision.failed_rank != no_end) return decision;
+    decision.plan = plan::decide(opening.summary, settings_, transport_.size());
+    const bool exchanges = decision.plan.algorithm == plan::Algorithm::two_phase;
+    if (call_.direction == Direction::write || !exchanges) return decision;
+    // Known beforehand, the end of the file needs no word in any message of the exchange, and
+    // nobody asks for what lies beyond it.
+    const Result<std::int64_t> size = file_size();
+    if (!size) {
+      local_ = size.error();
+      decision.failed_rank = 0;
+      return decision;
+    }
+    decision.file_end = *size;
+    plan::AccessSummary summary = opening.summary;
+    summary.bounds = intersection(summary.bounds, {0, *size});
+    if (summary.bounds.empty()) summary = {};
+    decision.plan = plan::decide(summary, settings_, transport_.size());
+    return decision;
+  }
+
+  Result<std::int64_t> file_size() {
+    Result<store::StoreFile*> file = source_.file();
+    if (!file) return std::move(file).error();
+    return (*file)->size();
+  }
+
+  Task<Unit> run_exchange() {
+    const TwoPhaseAccess access{call_.direction, call_.file, call_.memory};
+    Task<TwoPhaseResult> exchange =
+        run_two_phase(transport_, source_, outcome_.plan, access, outcome_.counters);
+    TwoPhaseResult result = co_await exchange;
+    Task<Status> agreement =
+        agree_with_minimum(transport_, std::move(result.status), result.file_end);
+    const Status status = co_await agreement;
+    if (status.ok()) {
+      cut(call_.file, result.file_end);
+      outcome_.bytes = call_.file.byte_count;
+    } else {
+      outcome_.error = status.error();
+    }
+    co_return Unit{};
+  }
+
+  Task<Unit> run_direct() {
+    Status local;
+    if (call_.file.byte_count > 0) {
+      Result<store::StoreFile*> file = source_.file();
+      if (file) {
+        const IndependentAccess access{call_.direction, call_.file, call_.memory};
+        store::Transfer transfer =
+            access_runs(**file, access, call_.independent, outcome_.counters);
+        outcome_.bytes = transfer.bytes;
+        if (transfer.error) local = *std::move(transfer.error);
+      } else {
+        local = std::move(file).error();
+      }
+    }
+    Task<Status> agreement = agree(transport_, std::move(local));
+    const Status status = co_await agreement;
+    if (!status.ok()) outcome_.error = status.error();
+    co_return Unit{};
+  }
+
+  Outcome outcome_;
+  CountedTransport transport_;
+  FileSource& source_;
+  CollectiveCall& call_;
+  const plan::CollectiveSettings& settings_;
+  Status local_;  // why this rank cannot take part
+};
+
+}  // namespace
+
+Task<Outcome> run_collective(Transport& transport, FileSource& source, CollectiveCall call,
+                             plan::CollectiveSettings settings) {
+  Engine engine(transport, source, call, settings);
+  Task<Outcome> run = engine.run();
+  Outcome outcome = co_await run;
+  co_return outcome;
+}
+
+}  // namespace nacre::collective

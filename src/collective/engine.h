@@ -1,0 +1,55 @@
+// The engine: one collective data access from call to agreement, over a Store file and a Transport.
+#ifndef NACRE_COLLECTIVE_ENGINE_H_
+#define NACRE_COLLECTIVE_ENGINE_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "base/result.h"
+#include "collective/counters.h"
+#include "collective/file_source.h"
+#include "collective/independent.h"
+#include "collective/task.h"
+#include "collective/transport.h"
+#include "plan/collective_plan.h"
+#include "plan/memory_access.h"
+#include "plan/run_cursor.h"
+
+namespace nacre::collective {
+
+struct CollectiveCall {
+  plan::Direction direction = plan::Direction::read;
+  plan::FileAccess file;
+  /// memory.byte_count == file.byte_count. The buffer stays put until the task has ended.
+  plan::MemoryAccess memory;
+  /// Why this rank cannot take part as asked (bad datatype, wrong mode, ...). It still takes part
+  /// in the protocol; the call then ends with this error on every rank before any byte moves. Its
+  /// `file` and `memory` are not looked at.
+  std::optional<Error> refusal;
+  /// For the direct algorithm.
+  IndependentSettings independent;
+};
+
+struct Outcome {
+  /// Data bytes of this rank that were really transferred, up to the first one that was not. After
+  /// an error: direct, exact; two_phase, 0 (what aggregators moved before it is not told apart by
+  /// rank).
+  std::int64_t bytes = 0;
+  std::optional<Error> error;  ///< the same class on all ranks
+  plan::CollectivePlan plan;   ///< what was run, for explain
+  Counters counters;
+};
+
+/// Collective over `transport`. `call` is owned by the coroutine: the program may free or change
+/// what it was made from. `source` and `transport` outlive the task.
+///
+/// Where ranks write the same byte, the highest of them wins if the plan is two_phase; with direct
+/// it is one of them. Bytes that no rank writes are never written. Reads end at the end of the
+/// file: what lies beyond stays as it was in memory (two_phase: the end as it was when the call
+/// began).
+Task<Outcome> run_collective(Transport& transport, FileSource& source, CollectiveCall call,
+                             plan::CollectiveSettings settings);
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_ENGINE_H_

@@ -1,0 +1,211 @@
+#include "collective/group.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "base/checked_cast.h"
+
+namespace nacre::collective {
+namespace {
+
+constexpr std::size_t message_bytes_max = 480;
+
+/// A rank's place in the binomial tree whose root is `root`. Numbered from the root on, the child
+/// at distance d holds the d ranks from itself on, so a subtree is a range of ranks.
+struct TreePlace {
+  int parent = -1;            ///< -1: this is the root
+  std::vector<int> children;  ///< nearest first
+};
+
+TreePlace place_in_tree(const Transport& transport, int root) {
+  const int size = transport.size();
+  const int me = (transport.rank() - root + size) % size;
+  const auto rank_of = [&](int number) { return (number + root) % size; };
+  TreePlace place;
+  if (me != 0) place.parent = rank_of(me & (me - 1));
+  for (int distance = 1; distance < size - me; distance *= 2) {
+    if ((me & distance) != 0) break;
+    place.children.push_back(rank_of(me + distance));
+  }
+  return place;
+}
+
+template <class T>
+std::span<std::byte> bytes_of(T& value) {
+  return std::as_writable_bytes(std::span<T>(&value, 1));
+}
+
+void take_minimum(std::span<std::byte> into, std::span<const std::byte> from) {
+  for (std::size_t i = 0; i < into.size(); i += sizeof(std::int64_t)) {
+    std::int64_t a = 0;
+    std::int64_t b = 0;
+    std::memcpy(&a, &into[i], sizeof a);
+    std::memcpy(&b, &from[i], sizeof b);
+    if (b < a) std::memcpy(&into[i], &b, sizeof b);
+  }
+}
+
+struct ErrorHead {
+  std::int32_t system_errno = 0;
+  ErrorClass error_class = ErrorClass::other;
+};
+
+std::vector<std::byte> encode_error(const Error& error) {
+  const std::size_t length = std::min(error.message.size(), message_bytes_max);
+  std::vector<std::byte> bytes(sizeof(ErrorHead) + length);
+  ErrorHead head;
+  head.system_errno = error.system_errno;
+  head.error_class = error.error_class;
+  std::memcpy(bytes.data(), &head, sizeof head);
+  std::memcpy(bytes.data() + sizeof head, error.message.data(), length);
+  return bytes;
+}
+
+Error decode_error(std::span<const std::byte> bytes, const std::string& prefix) {
+  ErrorHead head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  const auto* text = reinterpret_cast<const char*>(bytes.data() + sizeof head);
+  return {head.error_class, head.system_errno,
+          prefix + std::string(text, bytes.size() - sizeof head)};
+}
+
+}  // namespace
+
+Task<Unit> broadcast(Transport& transport, std::span<std::byte> data, int root) {
+  if (data.empty()) co_return Unit{};
+  const TreePlace place = place_in_tree(transport, root);
+  std::vector<MessageId> messages;
+  if (place.parent >= 0) {
+    messages.push_back(transport.receive(place.parent, data));
+    co_await AllOf{messages};
+  }
+  // Furthest first: its subtree is the deepest.
+  for (auto child = place.children.rbegin(); child != place.children.rend(); ++child) {
+    messages.push_back(transport.send(*child, data));
+  }
+  co_await AllOf{messages};
+  co_return Unit{};
+}
+
+Task<Unit> broadcast_sized(Transport& transport, std::vector<std::byte>& data, int root) {
+  std::int64_t size = std::ssize(data);
+  const std::span<std::byte> size_bytes = bytes_of(size);
+  co_await broadcast(transport, size_bytes, root);
+  data.resize(checked_cast<std::size_t>(size));
+  const std::span<std::byte> all(data);
+  co_await broadcast(transport, all, root);
+  co_return Unit{};
+}
+
+Task<Unit> reduce(Transport& transport, std::span<std::byte> value, Combine combine) {
+  if (value.empty()) co_return Unit{};
+  const TreePlace place = place_in_tree(transport, 0);
+  std::vector<MessageId> messages;
+  std::vector<std::byte> parts(value.size() * place.children.size());
+  for (std::size_t i = 0; i < place.children.size(); ++i) {
+    const std::span<std::byte> part(&parts[i * value.size()], value.size());
+    messages.push_back(transport.receive(place.children[i], part));
+  }
+  co_await AllOf{messages};
+  for (std::size_t i = 0; i < place.children.size(); ++i) {
+    combine(value, {&parts[i * value.size()], value.size()});
+  }
+  if (place.parent >= 0) {
+    messages.push_back(transport.send(place.parent, value));
+    co_await AllOf{messages};
+  }
+  co_return Unit{};
+}
+
+Task<Unit> all_reduce(Transport& transport, std::span<std::byte> value, Combine combine) {
+  co_await reduce(transport, value, combine);
+  co_await broadcast(transport, value, 0);
+  co_return Unit{};
+}
+
+Task<PrefixSum> prefix_sum(Transport& transport, std::int64_t value) {
+  const auto sum = [](std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  };
+  const TreePlace place = place_in_tree(transport, 0);
+  std::vector<MessageId> messages;
+  std::vector<std::int64_t> parts(place.children.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    messages.push_back(transport.receive(place.children[i], bytes_of(parts[i])));
+  }
+  co_await AllOf{messages};
+  PrefixSum result;
+  result.total = value;
+  for (const std::int64_t part : parts) result.total = sum(result.total, part);
+  if (place.parent >= 0) {
+    messages.push_back(transport.send(place.parent, bytes_of(result.total)));
+    co_await AllOf{messages};
+    messages.push_back(transport.receive(place.parent, bytes_of(result)));
+    co_await AllOf{messages};
+  }
+  std::vector<PrefixSum> down(parts.size());
+  std::int64_t before = sum(result.before, value);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    down[i].before = before;
+    down[i].total = result.total;
+    before = sum(before, parts[i]);
+    messages.push_back(transport.send(place.children[i], bytes_of(down[i])));
+  }
+  co_await AllOf{messages};
+  co_return result;
+}
+
+Task<Unit> barrier(Transport& transport) {
+  const int size = transport.size();
+  std::byte out{};
+  std::byte in{};
+  std::vector<MessageId> messages;
+  for (int distance = 1; distance < size; distance *= 2) {
+    const int to = (transport.rank() + distance) % size;
+    const int from = (transport.rank() - distance + size) % size;
+    messages.push_back(transport.receive(from, bytes_of(in)));
+    messages.push_back(transport.send(to, bytes_of(out)));
+    co_await AllOf{messages};
+  }
+  co_return Unit{};
+}
+
+Task<Error> spread_error(Transport& transport, Status local, int failed_rank) {
+  std::vector<std::byte> encoded;
+  const bool mine = transport.rank() == failed_rank;
+  if (mine) encoded = encode_error(local.error());
+  co_await broadcast_sized(transport, encoded, failed_rank);
+  std::string prefix;
+  if (!mine) prefix = "rank " + std::to_string(failed_rank) + ": ";
+  co_return decode_error(encoded, prefix);
+}
+
+Task<Status> agree_with_minimum(Transport& transport, Status local, std::int64_t& value) {
+  struct Common {
+    std::int64_t failed_rank;
+    std::int64_t value;
+  };
+  constexpr std::int64_t nobody = std::numeric_limits<std::int64_t>::max();
+  Common common{local.ok() ? nobody : transport.rank(), value};
+  const std::span<std::byte> common_bytes = bytes_of(common);
+  co_await all_reduce(transport, common_bytes, &take_minimum);
+  value = common.value;
+  if (common.failed_rank == nobody) co_return Status{};
+  Task<Error> spread =
+      spread_error(transport, std::move(local), checked_cast<int>(common.failed_rank));
+  Error error = co_await spread;
+  co_return Status{std::move(error)};
+}
+
+Task<Status> agree(Transport& transport, Status local) {
+  std::int64_t unused = 0;
+  Task<Status> agreement = agree_with_minimum(transport, std::move(local), unused);
+  Status status = co_await agreement;
+  co_return status;
+}
+
+}  // namespace nacre::collective

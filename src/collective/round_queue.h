@@ -1,0 +1,72 @@
+// RoundQueue: which partners take part in which round, and with what. Driven by the data: a round
+// in which nobody has bytes does not exist, and a partner without bytes in a round costs nothing in
+// it.
+#ifndef NACRE_COLLECTIVE_ROUND_QUEUE_H_
+#define NACRE_COLLECTIVE_ROUND_QUEUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "plan/collective_plan.h"
+#include "plan/domain_walk.h"
+#include "plan/run_cursor.h"
+
+namespace nacre::collective {
+
+/// What one partner has in a round: one message.
+struct RoundPart {
+  int rank = 0;
+  const plan::TiledMap* view = nullptr;  ///< of its access; held by the queue
+  std::int64_t bytes = 0;
+  std::size_t first_piece = 0;
+  std::size_t piece_count = 0;
+};
+
+/// One round as one side of it sees it.
+struct RoundShare {
+  std::vector<RoundPart> parts;  ///< lowest rank first
+  std::vector<plan::RoundPiece> pieces;
+
+  [[nodiscard]] std::span<const plan::RoundPiece> pieces_of(const RoundPart& part) const {
+    return std::span(pieces).subspan(part.first_piece, part.piece_count);
+  }
+};
+
+/// A rank holds two: the aggregators that it exchanges with (the access is its own each time), and,
+/// as an aggregator, the ranks that exchange with it.
+class RoundQueue {
+ public:
+  static constexpr std::int64_t no_round = std::numeric_limits<std::int64_t>::max();
+
+  /// `access` is what `rank` brings (or this rank brings to it), `aggregator` whose domain it is.
+  /// Partners are added lowest rank first. One without bytes in the domain is left out.
+  void add(int rank, const plan::CollectivePlan& plan, int aggregator,
+           const plan::FileAccess& access);
+  [[nodiscard]] bool empty() const { return heap_.empty(); }
+  /// The next round in which a partner has bytes; no_round when there is none.
+  [[nodiscard]] std::int64_t next_round() const {
+    return heap_.empty() ? no_round : heap_.front().first;
+  }
+  /// Replaces `share` by what `round` has, which is nothing unless round is next_round().
+  void take(std::int64_t round, RoundShare& share);
+
+ private:
+  struct Partner {
+    int rank;
+    plan::TiledMap view;
+    plan::DomainWalk walk;
+  };
+  using Entry = std::pair<std::int64_t, std::size_t>;  // next round, index of the partner
+
+  std::vector<Partner> partners_;
+  std::vector<Entry> heap_;  // least first
+  std::vector<plan::RoundPiece> pieces_;
+};
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_ROUND_QUEUE_H_

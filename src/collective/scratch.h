@@ -1,0 +1,33 @@
+// Scratch: memory that is used again and again and never cleared.
+#ifndef NACRE_COLLECTIVE_SCRATCH_H_
+#define NACRE_COLLECTIVE_SCRATCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/checked_cast.h"
+
+namespace nacre::collective {
+
+class Scratch {
+ public:
+  /// `bytes` bytes of unknown content; what was given before is gone.
+  [[nodiscard]] std::span<std::byte> take(std::int64_t bytes) {
+    if (bytes > size_) {
+      data_.reset();
+      data_ = std::make_unique_for_overwrite<std::byte[]>(checked_cast<std::size_t>(bytes));
+      size_ = bytes;
+    }
+    return {data_.get(), checked_cast<std::size_t>(bytes)};
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> data_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_SCRATCH_H_

@@ -1,0 +1,52 @@
+// SieveWindows: how the runs of an access are grouped into single reads or writes of the file.
+#ifndef NACRE_COLLECTIVE_SIEVE_WINDOWS_H_
+#define NACRE_COLLECTIVE_SIEVE_WINDOWS_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "base/extent.h"
+#include "plan/run_cursor.h"
+
+namespace nacre::collective {
+
+/// A gap no longer than this is read along with what lies around it: on a local file system the
+/// page cache hands over 16 KiB in about the 2 to 4 us that one more call costs, and over a network
+/// a round trip costs far more than that.
+constexpr std::int64_t bridged_gap_bytes = 16 << 10;
+
+/// The next data bytes of an access, in one call. With gaps, offsets rise along the data stream.
+struct SieveWindow {
+  Extent hull;
+  std::int64_t data_bytes = 0;
+  bool has_gaps = false;
+};
+
+/// Runs that touch make one window however long they are. Windows with gaps are at most
+/// `buffer_bytes` long (0: there are none) and bridge a gap if it is short or at least a quarter of
+/// the window then is data; runs of 64 KiB and more are left out of them, since for these a call
+/// costs less than the copy out of a buffer.
+class SieveWindows {
+ public:
+  SieveWindows(plan::RunCursor cursor, std::int64_t buffer_bytes)
+      : cursor_(std::move(cursor)), buffer_bytes_(buffer_bytes) {}
+
+  /// data_bytes 0 when nothing remains.
+  [[nodiscard]] SieveWindow next();
+
+ private:
+  /// The run at hand; length 0 when none is left.
+  [[nodiscard]] Extent peek();
+  [[nodiscard]] bool may_bridge(const SieveWindow& window, const Extent& run) const;
+  /// Takes the further runs of the group at hand that fit, at once.
+  void take_equal_runs(SieveWindow& window);
+
+  plan::RunCursor cursor_;
+  std::int64_t buffer_bytes_;
+  plan::RunGroup group_;
+  std::int64_t index_ = 0;
+};
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_SIEVE_WINDOWS_H_

@@ -1,0 +1,38 @@
+// Transport: messages between the ranks of one open file. Implemented over MPI (src/mpi) and inside
+// one process (for tests with hundreds of ranks). Everything collective is built on these few
+// calls, so it runs the same blocking, nonblocking and in tests.
+#ifndef NACRE_COLLECTIVE_TRANSPORT_H_
+#define NACRE_COLLECTIVE_TRANSPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace nacre::collective {
+
+/// A message under way, owned by the transport; 0 is none.
+using MessageId = std::uint64_t;
+
+/// Messages between one pair of ranks arrive in the order sent. A transport serves one file:
+/// messages of two files never meet. Buffers stay put until test() or wait() has said that the
+/// message is complete. Lengths match: a receive names exactly the bytes that the sender sends
+/// (zero-length messages are not sent at all). Used by one thread at a time. A broken network is
+/// the MPI's to report: it ends the job.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+
+  [[nodiscard]] virtual MessageId send(int destination, std::span<const std::byte> data) = 0;
+  [[nodiscard]] virtual MessageId receive(int source, std::span<std::byte> data) = 0;
+
+  /// Completed ids are set to 0. True when all are complete. Never blocks.
+  virtual bool test(std::span<MessageId> messages) = 0;
+  /// Returns when all are complete, yielding the core while it waits.
+  virtual void wait(std::span<MessageId> messages) = 0;
+};
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_TRANSPORT_H_

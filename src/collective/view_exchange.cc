@@ -1,0 +1,212 @@
+#include "collective/view_exchange.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/checked_cast.h"
+#include "collective/parcels.h"
+
+namespace nacre::collective {
+namespace {
+
+// A view up to this long travels inside its parcel, which others pass on: vectors and subarrays do.
+constexpr std::int64_t inline_view_bytes_max = 256;
+// A type up to this long is sent as it is, without a look at what the slice would take.
+constexpr std::int64_t small_view_bytes = 4096;
+// A run in an encoded list of runs, about: a varint each for the length and the step.
+constexpr std::int64_t encoded_run_bytes = 4;
+// Views under way to one aggregator at a time.
+constexpr std::int64_t view_window_bytes = 16 << 20;
+
+struct ViewHead {
+  std::int64_t origin = 0;
+  std::int64_t first_byte = 0;
+  std::int64_t byte_count = 0;
+  std::int64_t view_bytes = 0;  ///< of the encoded type map
+  std::int64_t follows = 0;     ///< 1: in a message of its own
+};
+
+struct EncodedView {
+  ViewHead head;
+  std::vector<std::byte> bytes;
+};
+
+/// Nothing where the other side could not read it (types nested deeper than it takes).
+std::optional<EncodedView> encode(const plan::FileAccess& access) {
+  EncodedView view;
+  access.view.type.encode(view.bytes);
+  std::span<const std::byte> again(view.bytes);
+  if (!plan::TypeMap::decode(again)) return std::nullopt;
+  view.head.origin = access.view.origin;
+  view.head.first_byte = access.first_byte;
+  view.head.byte_count = access.byte_count;
+  view.head.view_bytes = std::ssize(view.bytes);
+  return view;
+}
+
+/// The runs of `access` in the domain of `aggregator`, as an access of its own.
+plan::FileAccess runs_in_domain(const plan::CollectivePlan& plan, int aggregator,
+                                const plan::FileAccess& access) {
+  std::vector<std::int64_t> lengths;
+  std::vector<std::int64_t> offsets;
+  std::vector<plan::RoundPiece> pieces;
+  plan::FileAccess slice;
+  plan::DomainWalk walk(plan, aggregator, access);
+  while (!walk.done()) {
+    slice.byte_count += walk.take_round(pieces);
+    for (const plan::RoundPiece& piece : pieces) {
+      plan::RunCursor cursor(access.view, piece.first_byte, piece.byte_count);
+      for (plan::RunGroup group = cursor.next(); group.count > 0; group = cursor.next()) {
+        for (std::int64_t i = 0; i < group.count; ++i) {
+          const std::int64_t offset = group.offset + i * group.stride;
+          if (!offsets.empty() && offsets.back() + lengths.back() == offset) {
+            lengths.back() += group.length;
+          } else {
+            offsets.push_back(offset);
+            lengths.push_back(group.length);
+          }
+        }
+      }
+    }
+  }
+  slice.view.origin = offsets.front();
+  for (std::int64_t& offset : offsets) offset -= slice.view.origin;
+  // Offsets of a file fit 64 bits, so the bounds of these do.
+  slice.view.type = plan::TypeMap::indexed(plan::TypeMap::bytes(1), lengths, offsets).value();
+  return slice;
+}
+
+/// Chooses, aggregator by aggregator, how this rank's access is told.
+class ViewEncoder {
+ public:
+  ViewEncoder(const plan::CollectivePlan& plan, const plan::FileAccess& access,
+              std::int64_t aggregator_count)
+      : plan_(plan), access_(access), whole_(encode(access)) {
+    const std::int64_t runs = plan::summarize(access).run_count / aggregator_count;
+    const std::int64_t estimate = checked_multiply(runs, encoded_run_bytes).value_or(runs);
+    sends_whole_ = whole_ && whole_->head.view_bytes <= std::max(small_view_bytes, estimate);
+  }
+
+  [[nodiscard]] EncodedView for_aggregator(int aggregator) const {
+    if (sends_whole_) return *whole_;
+    std::optional<EncodedView> runs = encode(runs_in_domain(plan_, aggregator, access_));
+    if (whole_ && whole_->head.view_bytes <= runs->head.view_bytes) return *whole_;
+    return *std::move(runs);
+  }
+
+ private:
+  const plan::CollectivePlan& plan_;
+  const plan::FileAccess& access_;
+  std::optional<EncodedView> whole_;
+  bool sends_whole_ = false;
+};
+
+std::vector<std::byte> pack_head(const EncodedView& view) {
+  const auto head = std::as_bytes(std::span(&view.head, 1));
+  std::vector<std::byte> bytes(head.begin(), head.end());
+  if (view.head.follows == 0) bytes.insert(bytes.end(), view.bytes.begin(), view.bytes.end());
+  return bytes;
+}
+
+/// A source as its head tells it.
+struct Source {
+  int rank = 0;
+  ViewHead head;
+  std::vector<std::byte> bytes;
+};
+
+Source unpack_head(const Parcel& parcel) {
+  Source source;
+  source.rank = parcel.rank;
+  std::memcpy(&source.head, parcel.bytes.data(), sizeof source.head);
+  source.bytes.assign(parcel.bytes.begin() + sizeof source.head, parcel.bytes.end());
+  return source;
+}
+
+plan::FileAccess decode(const Source& source) {
+  std::span<const std::byte> in(source.bytes);
+  plan::FileAccess access;
+  // The sender has tried it.
+  access.view.type = plan::TypeMap::decode(in).value();
+  access.view.origin = source.head.origin;
+  access.first_byte = source.head.first_byte;
+  access.byte_count = source.head.byte_count;
+  return access;
+}
+
+/// What this rank tells others: heads, and the larger views that go by themselves.
+struct Told {
+  std::vector<Parcel> heads;
+  std::vector<Parcel> views;
+};
+
+Told tell(const Transport& transport, const plan::CollectivePlan& plan,
+          const plan::FileAccess& access, RoundQueue& aggregators) {
+  Told told;
+  if (access.byte_count == 0) return told;
+  std::vector<int> touched;
+  for (int aggregator = 0; aggregator < plan.aggregator_count; ++aggregator) {
+    const int rank = plan::aggregator_rank(plan, aggregator, transport.size());
+    if (plan::DomainWalk(plan, aggregator, access).done()) continue;
+    aggregators.add(rank, plan, aggregator, access);
+    if (rank != transport.rank()) touched.push_back(aggregator);
+  }
+  if (touched.empty()) return told;
+  const ViewEncoder encoder(plan, access, std::ssize(touched));
+  for (const int aggregator : touched) {
+    const int rank = plan::aggregator_rank(plan, aggregator, transport.size());
+    EncodedView view = encoder.for_aggregator(aggregator);
+    view.head.follows = view.head.view_bytes > inline_view_bytes_max ? 1 : 0;
+    told.heads.push_back({rank, pack_head(view)});
+    if (view.head.follows != 0) told.views.push_back({rank, std::move(view.bytes)});
+  }
+  return told;
+}
+
+}  // namespace
+
+Task<ExchangePartners> exchange_views(Transport& transport, const plan::CollectivePlan& plan,
+                                      const plan::FileAccess& access) {
+  ExchangePartners partners;
+  Told told = tell(transport, plan, access, partners.aggregators);
+  Task<std::vector<Parcel>> delivery = deliver(transport, std::move(told.heads));
+  const std::vector<Parcel> heads = co_await delivery;
+
+  std::vector<MessageId> sends;
+  for (const Parcel& view : told.views) sends.push_back(transport.send(view.rank, view.bytes));
+
+  const std::optional<int> self =
+      plan::aggregator_of_rank(plan, transport.rank(), transport.size());
+  bool own_added = !self || access.byte_count == 0;
+  std::vector<MessageId> receives;
+  for (std::size_t next = 0; next < heads.size();) {
+    std::vector<Source> window;
+    std::int64_t bytes = 0;
+    for (; next < heads.size() && bytes < view_window_bytes; ++next) {
+      window.push_back(unpack_head(heads[next]));
+      bytes += window.back().head.view_bytes;
+    }
+    for (Source& source : window) {
+      if (source.head.follows == 0) continue;
+      source.bytes.resize(checked_cast<std::size_t>(source.head.view_bytes));
+      receives.push_back(transport.receive(source.rank, source.bytes));
+    }
+    co_await AllOf{receives};
+    for (const Source& source : window) {
+      if (!own_added && source.rank > transport.rank()) {
+        partners.sources.add(transport.rank(), plan, *self, access);
+        own_added = true;
+      }
+      partners.sources.add(source.rank, plan, *self, decode(source));
+    }
+  }
+  if (!own_added) partners.sources.add(transport.rank(), plan, *self, access);
+  co_await AllOf{sends};
+  co_return partners;
+}
+
+}  // namespace nacre::collective

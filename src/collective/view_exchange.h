@@ -1,0 +1,37 @@
+// View exchange: every aggregator learns the accesses of the ranks that touch its domain, in
+// compact form and once a call. From then on both sides enumerate the rounds by themselves.
+#ifndef NACRE_COLLECTIVE_VIEW_EXCHANGE_H_
+#define NACRE_COLLECTIVE_VIEW_EXCHANGE_H_
+
+#include <optional>
+
+#include "base/result.h"
+#include "collective/round_queue.h"
+#include "collective/task.h"
+#include "collective/transport.h"
+#include "plan/collective_plan.h"
+#include "plan/run_cursor.h"
+
+namespace nacre::collective {
+
+/// The two sides of a rank's part in a two-phase access.
+struct ExchangePartners {
+  RoundQueue aggregators;  ///< that this rank sends to, or receives from
+  RoundQueue sources;      ///< as an aggregator: whose bytes it handles, this rank included
+};
+
+/// Collective. `access` is what this rank moves (byte_count 0: nothing), monotone.
+///
+/// A rank tells only the aggregators whose domains it touches. It sends a head of 40 bytes, with
+/// the encoded view in it where that is small, through deliver(): O(log ranks) messages a rank,
+/// whereas a head from every rank to every aggregator would be ranks x aggregators messages, of
+/// which most say "nothing", and a reduced bitmap ranks x aggregators bits on every rank. Larger
+/// views follow straight from rank to aggregator: the whole type, or, where that is shorter, the
+/// runs of the domain alone. The head names the length of what follows, so that one day 0 may say
+/// "as the last time".
+Task<ExchangePartners> exchange_views(Transport& transport, const plan::CollectivePlan& plan,
+                                      const plan::FileAccess& access);
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_VIEW_EXCHANGE_H_

@@ -1,0 +1,439 @@
+// Collective access against a serial oracle: random views, memory, rank counts, aggregators and
+// cycles; the file and every buffer byte for byte; faults and refusals end the call alike on all
+// ranks.
+#include "collective/engine.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "collective/in_process.h"
+#include "random_access.h"
+#include "store/faulty/faulty_store.h"
+#include "store/memory/memory_store.h"
+
+namespace nacre::collective {
+namespace {
+
+using namespace testing;
+using plan::Algorithm;
+using plan::Direction;
+
+enum class Drive : std::uint8_t { polled, threads };
+
+/// All ranks of a call, over one file in memory.
+struct World {
+  std::shared_ptr<store::MemoryStore> store = std::make_shared<store::MemoryStore>();
+  std::vector<RankAccess> ranks;
+  std::vector<std::optional<Error>> refusals;
+  std::vector<std::shared_ptr<store::Store>> stores;  // by rank
+  plan::CollectiveSettings settings;
+  Drive drive = Drive::polled;
+  std::uint64_t seed = 1;
+
+  World(const Bytes& file, std::size_t rank_count) {
+    create_file(*store, "f", file);
+    ranks.resize(rank_count);
+    refusals.resize(rank_count);
+    stores.assign(rank_count, store);
+  }
+
+  std::vector<Outcome> run(Direction direction) {
+    const int count = static_cast<int>(ranks.size());
+    InProcessNetwork network({count, SendMode::mixed, seed});
+    std::vector<LazyFile> files;
+    for (const auto& rank_store : stores) files.emplace_back(rank_store, "f");
+    const auto task = [&](int rank) {
+      const auto index = static_cast<std::size_t>(rank);
+      CollectiveCall call;
+      call.direction = direction;
+      call.file = ranks[index].file;
+      call.memory = ranks[index].memory();
+      call.refusal = refusals[index];
+      return run_collective(network.transport(rank), files[index], std::move(call), settings);
+    };
+    auto results = drive == Drive::polled ? run_polled<Outcome>(network, task, seed)
+                                          : run_threads<Outcome>(network, task);
+    REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
+    CHECK(network.unmatched_count() == 0);
+    return *std::move(results);
+  }
+};
+
+World random_world(Random& random, int rank_count, std::int64_t bytes_max) {
+  const std::int64_t span = pick(random, 0, 1) == 0 ? 200 : 20'000;
+  World world(random_bytes(random, pick(random, 0, 3) == 0 ? 0 : pick(random, 1, 30'000)),
+              static_cast<std::size_t>(rank_count));
+  for (RankAccess& access : world.ranks) access = random_access(random, bytes_max, span);
+  constexpr std::array<std::int64_t, 8> cycles{1, 3, 16, 64, 100, 1000, 4096, 0};
+  constexpr std::array<std::int64_t, 4> alignments{1, 8, 64, 4096};
+  world.settings.algorithm = pick(random, 0, 4) == 0 ? Algorithm::direct : Algorithm::two_phase;
+  world.settings.aggregator_count = static_cast<std::int32_t>(pick(random, 0, rank_count + 3));
+  world.settings.cycle_bytes = cycles[static_cast<std::size_t>(pick(random, 0, 7))];
+  world.settings.alignment_bytes = alignments[static_cast<std::size_t>(pick(random, 0, 3))];
+  world.seed = random();
+  return world;
+}
+
+/// The file after the ranks have written in turn.
+Bytes after_writes(Bytes file, const std::vector<RankAccess>& ranks) {
+  for (const RankAccess& access : ranks) {
+    const auto in_file = access.file_offsets();
+    const auto in_memory = access.memory_offsets();
+    for (std::size_t i = 0; i < in_file.size(); ++i) {
+      const auto offset = static_cast<std::size_t>(in_file[i]);
+      if (offset >= file.size()) file.resize(offset + 1);
+      file[offset] = access.buffer[static_cast<std::size_t>(in_memory[i])];
+    }
+  }
+  return file;
+}
+
+/// With direct, where ranks overlap any of their bytes may stand: takes what was found if it is
+/// one.
+void accept_any_winner(Bytes& expected, const Bytes& found, const std::vector<RankAccess>& ranks) {
+  for (const RankAccess& access : ranks) {
+    const auto in_file = access.file_offsets();
+    const auto in_memory = access.memory_offsets();
+    for (std::size_t i = 0; i < in_file.size(); ++i) {
+      const auto offset = static_cast<std::size_t>(in_file[i]);
+      if (offset >= found.size()) continue;
+      const std::byte byte = access.buffer[static_cast<std::size_t>(in_memory[i])];
+      if (byte == found[offset]) expected[offset] = byte;
+    }
+  }
+}
+
+void check_write(World& world) {
+  Bytes expected = after_writes(*world.store->contents("f"), world.ranks);
+  const std::vector<RankAccess> before = world.ranks;
+  const std::vector<Outcome> outcomes = world.run(Direction::write);
+  const Bytes found = *world.store->contents("f");
+  if (outcomes.front().plan.algorithm == Algorithm::direct) {
+    accept_any_winner(expected, found, world.ranks);
+  }
+  CHECK(found == expected);
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    CHECK_FALSE(outcomes[rank].error.has_value());
+    CHECK(outcomes[rank].bytes == world.ranks[rank].file.byte_count);
+    CHECK(outcomes[rank].plan == outcomes.front().plan);
+    CHECK(world.ranks[rank].buffer == before[rank].buffer);
+  }
+}
+
+void check_read(World& world) {
+  const Bytes file = *world.store->contents("f");
+  std::vector<Bytes> expected;
+  std::vector<std::int64_t> counts;
+  for (const RankAccess& access : world.ranks) {
+    const auto in_file = access.file_offsets();
+    const auto in_memory = access.memory_offsets();
+    Bytes buffer = access.buffer;
+    std::size_t i = 0;
+    for (; i < in_file.size() && in_file[i] < std::ssize(file); ++i) {
+      buffer[static_cast<std::size_t>(in_memory[i])] = file[static_cast<std::size_t>(in_file[i])];
+    }
+    expected.push_back(std::move(buffer));
+    counts.push_back(static_cast<std::int64_t>(i));
+  }
+  const std::vector<Outcome> outcomes = world.run(Direction::read);
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    CAPTURE(rank);
+    CHECK_FALSE(outcomes[rank].error.has_value());
+    CHECK(outcomes[rank].bytes == counts[rank]);
+    CHECK(world.ranks[rank].buffer == expected[rank]);
+  }
+  CHECK(*world.store->contents("f") == file);
+}
+
+plan::TypeMap strided(std::int64_t length, std::int64_t stride) {
+  return plan::TypeMap::bytes(length).resized(0, stride).value();
+}
+
+RankAccess contiguous(std::int64_t offset, Bytes bytes) {
+  RankAccess access;
+  access.file.view = {plan::TypeMap::bytes(1), offset};
+  access.file.byte_count = std::ssize(bytes);
+  access.memory_type = plan::TypeMap::bytes(1);
+  access.buffer = std::move(bytes);
+  return access;
+}
+
+/// Ranks take turns: rank r has run r of every `count` runs of `length` bytes.
+World interleaved(std::size_t count, std::int64_t length, std::int64_t runs_each) {
+  Random random(count);
+  World world(random_bytes(random, 100), count);
+  const std::int64_t stride = length * static_cast<std::int64_t>(count);
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    RankAccess& access = world.ranks[rank];
+    access = contiguous(static_cast<std::int64_t>(rank) * length,
+                        random_bytes(random, length * runs_each));
+    access.file.view.type = strided(length, stride);
+  }
+  return world;
+}
+
+}  // namespace
+
+TEST_CASE("random collective writes leave what the ranks wrote in turn, and every hole as it was") {
+  const std::uint64_t seed = 4'242;
+  MESSAGE("seed ", seed);
+  Random random(seed);
+  for (int repeat = 0; repeat < 250; ++repeat) {
+    CAPTURE(repeat);
+    World world = random_world(random, static_cast<int>(pick(random, 1, 9)), 2'000);
+    check_write(world);
+  }
+}
+
+TEST_CASE("random collective reads give every rank its bytes up to the end of the file") {
+  const std::uint64_t seed = 4'243;
+  MESSAGE("seed ", seed);
+  Random random(seed);
+  for (int repeat = 0; repeat < 250; ++repeat) {
+    CAPTURE(repeat);
+    World world = random_world(random, static_cast<int>(pick(random, 1, 9)), 2'000);
+    check_read(world);
+  }
+}
+
+TEST_CASE("every rank count up to 33, both ways") {
+  const std::uint64_t seed = 33;
+  MESSAGE("seed ", seed);
+  Random random(seed);
+  for (int count = 1; count <= 33; ++count) {
+    CAPTURE(count);
+    World world = random_world(random, count, 600);
+    world.settings.algorithm = Algorithm::two_phase;
+    check_write(world);
+    check_read(world);
+  }
+}
+
+TEST_CASE("three hundred ranks") {
+  Random random(300);
+  World world = random_world(random, 300, 200);
+  world.settings = {Algorithm::two_phase, 17, 512, 64};
+  check_write(world);
+  check_read(world);
+}
+
+TEST_CASE("each rank a thread, in blocking turns") {
+  const std::uint64_t seed = 77;
+  MESSAGE("seed ", seed);
+  Random random(seed);
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    CAPTURE(repeat);
+    World world = random_world(random, static_cast<int>(pick(random, 2, 8)), 1'000);
+    world.settings.algorithm = Algorithm::two_phase;
+    world.drive = Drive::threads;
+    check_write(world);
+    check_read(world);
+  }
+}
+
+TEST_CASE("a view too irregular to send whole is sent as the runs of each domain") {
+  const std::uint64_t seed = 12;
+  MESSAGE("seed ", seed);
+  Random random(seed);
+  for (const std::int64_t run_count : {200, 3'000}) {
+    World world(random_bytes(random, 1'000), 5);
+    for (RankAccess& access : world.ranks) {
+      std::vector<std::int64_t> lengths;
+      std::vector<std::int64_t> offsets;
+      std::int64_t end = 0;
+      for (std::int64_t i = 0; i < run_count; ++i) {
+        offsets.push_back(end + pick(random, 1, 300));
+        lengths.push_back(pick(random, 1, 9));
+        end = offsets.back() + lengths.back();
+      }
+      const plan::TypeMap type =
+          plan::TypeMap::indexed(plan::TypeMap::bytes(1), lengths, offsets).value();
+      access = contiguous(pick(random, 0, 50), random_bytes(random, type.size() + 10));
+      access.file.view.type = type;
+    }
+    world.settings = {Algorithm::two_phase, 3, 4'096, 4'096};
+    check_write(world);
+    check_read(world);
+  }
+}
+
+TEST_CASE("all ranks read the same bytes, contiguous or not, through a small cycle") {
+  for (const std::int64_t stride : {1, 3}) {
+    Random random(6);
+    World world(random_bytes(random, 30'000), 7);
+    for (RankAccess& access : world.ranks) {
+      access = contiguous(0, random_bytes(random, 10'000));
+      if (stride > 1) access.file.view.type = strided(1, stride);
+    }
+    world.settings = {Algorithm::two_phase, 2, 256, 1};
+    check_read(world);
+    check_write(world);
+  }
+}
+
+TEST_CASE("eight ranks a tebibyte apart cost no more rounds than they have data") {
+  constexpr std::int64_t tebibyte = std::int64_t{1} << 40;
+  Random random(8);
+  World world({}, 8);
+  for (std::size_t rank = 0; rank < 8; ++rank) {
+    world.ranks[rank] =
+        contiguous(tebibyte * static_cast<std::int64_t>(rank), random_bytes(random, 1'024));
+  }
+  world.settings.algorithm = Algorithm::two_phase;
+  for (const Outcome& outcome : world.run(Direction::write)) {
+    CHECK(outcome.bytes == 1'024);
+    CHECK(outcome.counters.round_count <= 4);
+  }
+  const std::vector<RankAccess> written = world.ranks;
+  for (RankAccess& access : world.ranks)
+    std::fill(access.buffer.begin(), access.buffer.end(), std::byte{0});
+  for (const Outcome& outcome : world.run(Direction::read)) {
+    CHECK(outcome.bytes == 1'024);
+    CHECK(outcome.counters.round_count <= 4);
+  }
+  for (std::size_t rank = 0; rank < 8; ++rank) {
+    CHECK(world.ranks[rank].buffer == written[rank].buffer);
+  }
+}
+
+TEST_CASE("interleaved ranks become one large write a round") {
+  World world = interleaved(4, 16, 1'024);  // 64 KiB in all
+  world.settings.cycle_bytes = 8 << 10;
+  world.settings.aggregator_count = 2;
+  const std::int64_t writes_before = world.store->counts().writes;
+  check_write(world);
+  CHECK(world.store->counts().writes - writes_before == 8);
+  const std::int64_t reads_before = world.store->counts().reads;
+  check_read(world);
+  CHECK(world.store->counts().reads - reads_before == 8);
+}
+
+TEST_CASE("only aggregators and ranks with data open the file") {
+  World world = interleaved(6, 16, 64);
+  world.settings.aggregator_count = 2;
+  const std::int64_t opens_before = world.store->counts().opens;
+  world.run(Direction::write);
+  CHECK(world.store->counts().opens - opens_before == 2);
+}
+
+TEST_CASE("nothing to do is decided and done at once, by no hint to be changed") {
+  World world({}, 5);
+  for (RankAccess& access : world.ranks) access = contiguous(0, {});
+  world.settings.algorithm = Algorithm::two_phase;
+  for (const Outcome& outcome : world.run(Direction::write)) {
+    CHECK(outcome.plan.reason == plan::PlanReason::no_data);
+    CHECK(outcome.bytes == 0);
+    CHECK_FALSE(outcome.error.has_value());
+  }
+}
+
+TEST_CASE("a read that lies wholly beyond the end of the file reads nothing") {
+  Random random(1);
+  World world(random_bytes(random, 100), 3);
+  for (RankAccess& access : world.ranks) access = contiguous(100, random_bytes(random, 50));
+  world.settings.algorithm = Algorithm::two_phase;
+  check_read(world);
+}
+
+TEST_CASE("a view that goes back makes the whole read direct") {
+  Random random(9);
+  World world(random_bytes(random, 5'000), 4);
+  for (RankAccess& access : world.ranks) access = contiguous(7, random_bytes(random, 900));
+  const std::vector<std::int64_t> lengths{30, 30};
+  const std::vector<std::int64_t> offsets{500, 0};
+  world.ranks[2].file.view.type =
+      plan::TypeMap::indexed(plan::TypeMap::bytes(1), lengths, offsets).value();
+  world.settings.algorithm = Algorithm::two_phase;
+  check_read(world);
+  CHECK(world.run(Direction::read).front().plan.reason == plan::PlanReason::unordered_view);
+}
+
+TEST_CASE("a refusal ends the call on all ranks before a byte moves") {
+  for (const std::size_t refusing : {0, 1, 4}) {
+    World world = interleaved(5, 16, 64);
+    const Bytes before = *world.store->contents("f");
+    world.refusals[refusing] = Error{ErrorClass::type, 0, "not this type"};
+    world.refusals[4] =
+        Error{refusing == 4 ? ErrorClass::type : ErrorClass::count, 0, "not this type"};
+    const std::vector<Outcome> outcomes = world.run(Direction::write);
+    for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+      REQUIRE(outcomes[rank].error.has_value());
+      CHECK(outcomes[rank].error->error_class == ErrorClass::type);
+      const std::string prefix = rank == refusing ? "" : "rank " + std::to_string(refusing) + ": ";
+      CHECK(outcomes[rank].error->message == prefix + "not this type");
+      CHECK(outcomes[rank].bytes == 0);
+    }
+    CHECK(*world.store->contents("f") == before);
+  }
+}
+
+TEST_CASE("a fault at any rank, call and byte ends the call on all ranks with its class") {
+  const std::uint64_t seed = 666;
+  MESSAGE("seed ", seed);
+  Random random(seed);
+  constexpr std::array<int, 4> errnos{EIO, ENOSPC, EDQUOT, EACCES};
+  constexpr std::array<ErrorClass, 4> classes{ErrorClass::io, ErrorClass::no_space,
+                                              ErrorClass::quota, ErrorClass::access};
+  int failed_calls = 0;
+  for (int repeat = 0; repeat < 300; ++repeat) {
+    CAPTURE(repeat);
+    World world = random_world(random, static_cast<int>(pick(random, 1, 8)), 1'000);
+    world.drive = repeat % 10 == 0 ? Drive::threads : Drive::polled;
+    const auto which = static_cast<std::size_t>(pick(random, 0, 3));
+    const Direction direction = pick(random, 0, 1) == 0 ? Direction::read : Direction::write;
+    const auto operation =
+        direction == Direction::read ? store::Operation::read : store::Operation::write;
+    store::FaultPlan plan;
+    store::Fault fault;
+    fault.system_errno = errnos[which];
+    fault.repeats = pick(random, 0, 1) == 0;
+    if (pick(random, 0, 5) == 0) {
+      fault.trigger = store::NthCall{store::Operation::open, 1, 0};
+    } else {
+      fault.trigger = store::NthCall{operation, pick(random, 1, 4), pick(random, 0, 20)};
+    }
+    if (pick(random, 0, 1) == 0) {
+      fault.rank = static_cast<int>(pick(random, 0, std::ssize(world.ranks) - 1));
+    }
+    plan.faults.push_back(fault);
+    for (std::size_t rank = 0; rank < world.ranks.size(); ++rank) {
+      world.stores[rank] =
+          std::make_shared<store::FaultyStore>(world.store, plan, static_cast<int>(rank));
+    }
+    const std::vector<Outcome> outcomes = world.run(direction);
+    const bool failed = outcomes.front().error.has_value();
+    failed_calls += failed ? 1 : 0;
+    for (const Outcome& outcome : outcomes) {
+      REQUIRE(outcome.error.has_value() == failed);
+      if (failed) CHECK(outcome.error->error_class == classes[which]);
+    }
+  }
+  CHECK(failed_calls > 100);
+}
+
+TEST_CASE("direct writes that fail count what each rank has written") {
+  Random random(4);
+  World world({}, 2);
+  world.ranks[0] = contiguous(0, random_bytes(random, 1'000));
+  world.ranks[1] = contiguous(1'000, random_bytes(random, 1'000));
+  store::FaultPlan plan;
+  plan.faults.push_back({1, "", store::MovedBytes{300, {}}, ENOSPC, true});
+  world.stores[1] = std::make_shared<store::FaultyStore>(world.store, plan, 1);
+  world.settings.algorithm = Algorithm::direct;
+  const std::vector<Outcome> outcomes = world.run(Direction::write);
+  CHECK(outcomes[0].bytes == 1'000);
+  CHECK(outcomes[1].bytes == 300);
+  CHECK(outcomes[0].error->error_class == ErrorClass::no_space);
+  CHECK(outcomes[1].error->error_class == ErrorClass::no_space);
+}
+
+}  // namespace nacre::collective

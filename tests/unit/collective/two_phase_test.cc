@@ -1,0 +1,105 @@
+// Two-phase with the general form of domains: blocks dealt to the aggregators in turn, of any size
+// against the cycle, as patterns by storage target need them.
+#include "collective/two_phase.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "collective/in_process.h"
+#include "random_access.h"
+#include "store/memory/memory_store.h"
+
+namespace nacre::collective {
+namespace {
+
+using namespace testing;
+using plan::Direction;
+
+plan::CollectivePlan random_plan(Random& random, const std::vector<RankAccess>& ranks) {
+  Extent bounds;
+  for (const RankAccess& access : ranks) bounds = hull(bounds, plan::bounds(access.file));
+  plan::CollectivePlan plan;
+  plan.algorithm = plan::Algorithm::two_phase;
+  plan.aggregator_count = static_cast<std::int32_t>(pick(random, 1, std::ssize(ranks)));
+  plan.origin = std::max<std::int64_t>(0, bounds.offset - pick(random, 0, 10));
+  plan.end = bounds.end();
+  plan.block_bytes = pick(random, 1, 500);
+  plan.cycle_bytes = pick(random, 1, 1'000);
+  return plan;
+}
+
+void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direction direction,
+         const std::shared_ptr<store::MemoryStore>& store) {
+  InProcessNetwork network({static_cast<int>(ranks.size()), SendMode::mixed, 3});
+  std::vector<LazyFile> files;
+  for (std::size_t i = 0; i < ranks.size(); ++i) files.emplace_back(store, "f");
+  std::vector<plan::MemoryAccess> memories;
+  std::vector<TwoPhaseAccess> accesses;
+  std::vector<Counters> counters(ranks.size());
+  for (RankAccess& access : ranks) memories.push_back(access.memory());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    accesses.push_back({direction, ranks[i].file, memories[i]});
+  }
+  const auto results = run_polled<TwoPhaseResult>(
+      network,
+      [&](int rank) {
+        const auto i = static_cast<std::size_t>(rank);
+        return run_two_phase(network.transport(rank), files[i], plan, accesses[i], counters[i]);
+      },
+      7);
+  REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
+  CHECK(network.unmatched_count() == 0);
+  for (const TwoPhaseResult& result : *results) CHECK(result.status.ok());
+}
+
+}  // namespace
+
+TEST_CASE("random dealt blocks: written in rank order, read back") {
+  const std::uint64_t seed = 555;
+  MESSAGE("seed ", seed);
+  Random random(seed);
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    CAPTURE(repeat);
+    std::vector<RankAccess> ranks(static_cast<std::size_t>(pick(random, 1, 8)));
+    for (RankAccess& access : ranks) access = random_access(random, 1'500, 3'000);
+    if (std::all_of(ranks.begin(), ranks.end(),
+                    [](const RankAccess& access) { return access.file.byte_count == 0; })) {
+      continue;
+    }
+    const plan::CollectivePlan plan = random_plan(random, ranks);
+    Bytes expected = random_bytes(random, 5'000);
+    const auto store = std::make_shared<store::MemoryStore>();
+    create_file(*store, "f", expected);
+    for (const RankAccess& access : ranks) {
+      const auto in_file = access.file_offsets();
+      const auto in_memory = access.memory_offsets();
+      for (std::size_t i = 0; i < in_file.size(); ++i) {
+        const auto offset = static_cast<std::size_t>(in_file[i]);
+        if (offset >= expected.size()) expected.resize(offset + 1);
+        expected[offset] = access.buffer[static_cast<std::size_t>(in_memory[i])];
+      }
+    }
+    run(ranks, plan, Direction::write, store);
+    CHECK(*store->contents("f") == expected);
+    std::vector<Bytes> buffers;
+    for (RankAccess& access : ranks) {
+      const auto in_file = access.file_offsets();
+      const auto in_memory = access.memory_offsets();
+      for (std::byte& byte : access.buffer) byte ^= std::byte{0xff};
+      buffers.push_back(access.buffer);
+      for (std::size_t i = 0; i < in_file.size(); ++i) {
+        buffers.back()[static_cast<std::size_t>(in_memory[i])] =
+            expected[static_cast<std::size_t>(in_file[i])];
+      }
+    }
+    run(ranks, plan, Direction::read, store);
+    for (std::size_t i = 0; i < ranks.size(); ++i) CHECK(ranks[i].buffer == buffers[i]);
+  }
+}
+
+}  // namespace nacre::collective

@@ -1,0 +1,31 @@
+// Converter: what turns a user's data into its form in the file and back.
+#ifndef NACRE_FILE_CONVERTER_H_
+#define NACRE_FILE_CONVERTER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+#include "plan/memory_access.h"
+
+namespace nacre::file {
+
+/// Implemented over plan::TypeSignature for external32 and in src/mpi for registered data
+/// representations. File streams are packed; a conversion covers whole elements of the memory type.
+class Converter {
+ public:
+  virtual ~Converter() = default;
+  /// Bytes in the file of what is `native_bytes` (whole elements) in memory.
+  [[nodiscard]] virtual Result<std::int64_t> file_bytes(std::int64_t native_bytes) = 0;
+  /// All data bytes of `memory` as they are to stand in the file. file.size() = file_bytes(...).
+  [[nodiscard]] virtual Status to_file(const plan::MemoryAccess& memory,
+                                       std::span<std::byte> file) = 0;
+  /// The way back, for the first elements of `memory`, as many as `file` holds whole.
+  [[nodiscard]] virtual Status from_file(const plan::MemoryAccess& memory,
+                                         std::span<const std::byte> file) = 0;
+};
+
+}  // namespace nacre::file
+
+#endif  // NACRE_FILE_CONVERTER_H_

@@ -1,0 +1,17 @@
+// Data in external32 on its way between memory and file.
+#ifndef NACRE_FILE_EXTERNAL32_H_
+#define NACRE_FILE_EXTERNAL32_H_
+
+#include <memory>
+
+#include "file/converter.h"
+#include "plan/type_signature.h"
+
+namespace nacre::file {
+
+/// Converts accesses whose memory datatype has this signature.
+[[nodiscard]] std::shared_ptr<Converter> external32_converter(plan::TypeSignature signature);
+
+}  // namespace nacre::file
+
+#endif  // NACRE_FILE_EXTERNAL32_H_

@@ -1,0 +1,207 @@
+#include "file/hint_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+
+#include "base/checked_cast.h"
+
+namespace nacre::file {
+namespace {
+
+constexpr std::string_view automatic = "automatic|enable|disable";
+
+constexpr std::array table{
+    // Nacre's own.
+    HintRow{"nacre_enable", HintKind::boolean, "true", 0, "",
+            "false hands the file to the MPI's own I/O, untouched"},
+    HintRow{"nacre_algorithm", HintKind::choice, "automatic", 0, "automatic|direct|two_phase",
+            "how collective accesses are carried out"},
+    HintRow{
+        "nacre_sole_writer", HintKind::boolean, "false", 0, "",
+        "true promises that no other process writes the file while a write of this one lasts: "
+        "noncontiguous writes may then read, change and write back the gaps between close pieces"},
+    HintRow{"nacre_coherence", HintKind::choice, "automatic", 0, "automatic|trusted|locked",
+            "locked: every access holds a byte-range lock, which makes NFS clients agree; trusted: "
+            "none "
+            "does; automatic: locked where the file system's clients cache without agreeing"},
+    HintRow{"nacre_report", HintKind::text, "", 0, "",
+            "file to which rank 0 appends a line of JSON for each closed file (also NACRE_REPORT)"},
+    // Reserved by MPI-4.1, 14.2.8.
+    HintRow{"access_style", HintKind::text, "", 0, "", "how the file will be accessed; kept"},
+    HintRow{"collective_buffering", HintKind::boolean, "true", 0, "",
+            "false: collective accesses are not exchanged between ranks"},
+    HintRow{"cb_nodes", HintKind::count, "", 1, "",
+            "number of aggregators of a collective access; unset: chosen for each access"},
+    HintRow{"cb_buffer_size", HintKind::bytes, "", 1, "",
+            "bytes that an aggregator moves in a round; unset: chosen for each access"},
+    HintRow{"cb_block_size", HintKind::bytes, "", 1, "", "kept, not used"},
+    HintRow{"chunked", HintKind::text, "", 0, "", "kept, not used"},
+    HintRow{"chunked_item", HintKind::text, "", 0, "", "kept, not used"},
+    HintRow{"chunked_size", HintKind::text, "", 0, "", "kept, not used"},
+    HintRow{"file_perm", HintKind::text, "", 0, "", "permissions of a new file, in octal"},
+    HintRow{"io_node_list", HintKind::text, "", 0, "", "kept, not used"},
+    HintRow{"nb_proc", HintKind::count, "", 1, "", "processes that will access the file; kept"},
+    HintRow{"num_io_nodes", HintKind::count, "", 1, "", "kept, not used"},
+    HintRow{"striping_factor", HintKind::count, "", 1, "", "stripe count of a new file; kept"},
+    HintRow{"striping_unit", HintKind::bytes, "", 1, "", "stripe size of a new file; kept"},
+    HintRow{"start_iodevice", HintKind::count, "", 0, "", "first OST of a new file; kept"},
+    // ROMIO's, which programs and sites pass already.
+    HintRow{"romio_cb_read", HintKind::choice, "automatic", 0, automatic,
+            "disable: collective reads are not exchanged between ranks"},
+    HintRow{"romio_cb_write", HintKind::choice, "automatic", 0, automatic,
+            "disable: collective writes are not exchanged between ranks"},
+    HintRow{"romio_ds_read", HintKind::choice, "automatic", 0, automatic,
+            "disable: reads never fetch the gaps between pieces"},
+    HintRow{"romio_ds_write", HintKind::choice, "automatic", 0, automatic,
+            "disable: writes never write gaps back, whatever nacre_sole_writer says"},
+    HintRow{"ind_rd_buffer_size", HintKind::bytes, "4194304", 1, "",
+            "most bytes of a sieving read, and of its staging buffer"},
+    HintRow{"ind_wr_buffer_size", HintKind::bytes, "524288", 1, "", "the same for writes"},
+    HintRow{"romio_no_indep_rw", HintKind::boolean, "false", 0, "",
+            "kept; ranks that touch no data never open the file in any case"},
+    HintRow{"cb_config_list", HintKind::text, "", 0, "", "kept, not used"},
+    HintRow{"direct_read", HintKind::text, "", 0, "", "kept, not used"},
+    HintRow{"direct_write", HintKind::text, "", 0, "", "kept, not used"},
+};
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
+  return out;
+}
+
+std::optional<std::int64_t> number(std::string_view text, bool with_units) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end == text.data()) return std::nullopt;
+  const std::string unit = lower({end, text.data() + text.size()});
+  if (unit.empty()) return value;
+  if (!with_units || unit.size() != 1) return std::nullopt;
+  const std::size_t power = std::string_view("kmgt").find(unit[0]);
+  if (power == std::string_view::npos) return std::nullopt;
+  return checked_multiply(value, std::int64_t{1} << (10 * (power + 1)));
+}
+
+Error bad_value(const HintRow& row, std::string_view value, const std::string& right) {
+  return Error{ErrorClass::info_value, 0,
+               "hint " + std::string(row.name) + " has the value \"" + std::string(value) +
+                   "\"; it takes " + right};
+}
+
+Result<std::string> checked_boolean(const HintRow& row, std::string_view value) {
+  const std::string word = lower(value);
+  if (word == "true" || word == "enable" || word == "1" || word == "yes")
+    return std::string("true");
+  if (word == "false" || word == "disable" || word == "0" || word == "no") {
+    return std::string("false");
+  }
+  return bad_value(row, value, "true or false");
+}
+
+Result<std::string> checked_number(const HintRow& row, std::string_view value) {
+  const bool bytes = row.kind == HintKind::bytes;
+  const auto parsed = number(value, bytes);
+  if (parsed && *parsed >= row.least) return std::to_string(*parsed);
+  return bad_value(row, value,
+                   "a whole number of at least " + std::to_string(row.least) +
+                       (bytes ? ", in bytes or with k, m, g or t for powers of 1024" : ""));
+}
+
+Result<std::string> checked_choice(const HintRow& row, std::string_view value) {
+  const std::string word = lower(value);
+  std::string_view rest = row.choices;
+  while (!rest.empty()) {
+    const std::size_t bar = rest.find('|');
+    if (rest.substr(0, bar) == word) return word;
+    rest = bar == std::string_view::npos ? "" : rest.substr(bar + 1);
+  }
+  return bad_value(row, value, "one of " + std::string(row.choices));
+}
+
+std::string_view kind_name(HintKind kind) {
+  switch (kind) {
+    case HintKind::boolean:
+      return "boolean";
+    case HintKind::count:
+      return "count";
+    case HintKind::bytes:
+      return "bytes";
+    case HintKind::choice:
+      return "choice";
+    case HintKind::text:
+      return "text";
+  }
+  return "";
+}
+
+std::string as_json(const HintRow& row) {
+  return "{\"name\":" + json_string(row.name) +
+         ",\"variable\":" + json_string(environment_name(row.name)) +
+         ",\"kind\":" + json_string(kind_name(row.kind)) +
+         ",\"choices\":" + json_string(row.choices) +
+         ",\"default\":" + json_string(row.default_value) +
+         ",\"meaning\":" + json_string(row.meaning) + "}";
+}
+
+}  // namespace
+
+std::span<const HintRow> hint_table() { return table; }
+
+const HintRow* find_hint(std::string_view name) {
+  const auto found = std::ranges::find(table, name, &HintRow::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string environment_name(std::string_view hint) {
+  constexpr std::string_view prefix = "nacre_";
+  if (hint.starts_with(prefix)) hint.remove_prefix(prefix.size());
+  std::string name = "NACRE_";
+  for (const unsigned char c : hint) name += static_cast<char>(std::toupper(c));
+  return name;
+}
+
+Result<std::string> checked_value(const HintRow& row, std::string_view value) {
+  switch (row.kind) {
+    case HintKind::boolean:
+      return checked_boolean(row, value);
+    case HintKind::count:
+    case HintKind::bytes:
+      return checked_number(row, value);
+    case HintKind::choice:
+      return checked_choice(row, value);
+    case HintKind::text:
+      return std::string(value);
+  }
+  return std::string(value);
+}
+
+std::string json_string(std::string_view text) {
+  constexpr std::string_view hex = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20) {
+      out += "\\u00";
+      out += hex[byte >> 4U];
+      out += hex[byte & 0xfU];
+      continue;
+    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+std::string hints_as_json() {
+  std::string json = "[";
+  for (const HintRow& row : table) {
+    if (json.size() > 1) json += ',';
+    json += as_json(row);
+  }
+  return json + "]";
+}
+
+}  // namespace nacre::file

@@ -1,0 +1,51 @@
+// The table of all settings: one row each, from which hints are checked, listed and documented.
+#ifndef NACRE_FILE_HINT_TABLE_H_
+#define NACRE_FILE_HINT_TABLE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace nacre::file {
+
+enum class HintKind : std::uint8_t {
+  boolean,  ///< true or false (also enable/disable, 1/0)
+  count,    ///< a whole number
+  bytes,    ///< a whole number, with k, m or g for 1024s
+  choice,   ///< one of a list
+  text,     ///< anything: kept and shown, for other layers to read
+};
+
+struct HintRow {
+  std::string_view name;
+  HintKind kind;
+  std::string_view default_value;  ///< "" stands for "not set"
+  std::int64_t least;              ///< count, bytes
+  std::string_view choices;        ///< choice: separated by '|'
+  std::string_view meaning;
+};
+
+[[nodiscard]] std::span<const HintRow> hint_table();
+
+/// The row of `name`, or nullptr.
+[[nodiscard]] const HintRow* find_hint(std::string_view name);
+
+/// NACRE_ALGORITHM for nacre_algorithm, NACRE_CB_NODES for cb_nodes.
+[[nodiscard]] std::string environment_name(std::string_view hint);
+
+/// The value as it is kept (numbers plain, booleans "true" or "false"), or ErrorClass::info_value
+/// with a message that names the hint, the value and what would be right.
+[[nodiscard]] Result<std::string> checked_value(const HintRow& row, std::string_view value);
+
+/// `text` as a JSON string, quotes included.
+[[nodiscard]] std::string json_string(std::string_view text);
+
+/// Every hint with its variable, kind, default and meaning, as a JSON array.
+[[nodiscard]] std::string hints_as_json();
+
+}  // namespace nacre::file
+
+#endif  // NACRE_FILE_HINT_TABLE_H_

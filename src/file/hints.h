@@ -1,0 +1,90 @@
+// Hints: the settings of one file, from built-in defaults, the system's file, the user's file, the
+// environment and the program's info, in that order, the last one winning.
+#ifndef NACRE_FILE_HINTS_H_
+#define NACRE_FILE_HINTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "collective/independent.h"
+#include "collective/task.h"
+#include "collective/transport.h"
+#include "file/hint_table.h"
+#include "plan/collective_plan.h"
+
+namespace nacre::file {
+
+/// Keys and values as they stand in an MPI_Info.
+using InfoPairs = std::vector<std::pair<std::string, std::string>>;
+
+/// Where variables come from: getenv, or a map in tests.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+[[nodiscard]] Environment process_environment();
+
+enum class Coherence : std::uint8_t { automatic, trusted, locked };
+
+/// What the hints say of data access, ready to use.
+struct AccessSettings {
+  Coherence coherence = Coherence::automatic;
+  collective::IndependentSettings independent;
+  plan::CollectiveSettings collective_read;
+  plan::CollectiveSettings collective_write;
+};
+
+/// A value; copies are independent.
+class Hints {
+ public:
+  /// Sets a hint that find_hint() knows, to a value that checked_value() gave.
+  void set(std::string_view name, std::string value);
+  /// The value in force: what was set, else the default; "" where neither is.
+  [[nodiscard]] std::string get(std::string_view name) const;
+  /// What a program sees in MPI_File_get_info: every hint that has a value.
+  [[nodiscard]] InfoPairs effective() const;
+
+  /// Takes over what is known and right of a program's info; the rest is left out, as the standard
+  /// has it.
+  void take(const InfoPairs& pairs);
+
+  /// The file is to be handed to the MPI's own I/O.
+  [[nodiscard]] bool bypass() const;
+  /// Permissions of a new file, before the umask.
+  [[nodiscard]] unsigned permissions() const;
+  [[nodiscard]] AccessSettings access_settings() const;
+
+  [[nodiscard]] std::vector<std::byte> serialized() const;
+  [[nodiscard]] static Hints deserialized(const std::vector<std::byte>& bytes);
+
+ private:
+  [[nodiscard]] std::int64_t number(std::string_view name) const;
+  [[nodiscard]] bool is(std::string_view name, std::string_view value) const;
+  [[nodiscard]] Coherence coherence() const;
+  [[nodiscard]] plan::CollectiveSettings collective(std::string_view switch_name) const;
+  [[nodiscard]] collective::IndependentSettings independent() const;
+
+  std::map<std::string, std::string, std::less<>> values_;
+};
+
+/// Resolves all layers for `path`, local. ErrorClass::info_value for a bad value in a file or in
+/// the environment, naming where it stands; bad values in `info_pairs` are left out.
+///   NACRE_SYSTEM_CONFIG, NACRE_CONFIG   other places of the two files
+///   NACRE_HINTS                         glob:key=value:key=value,glob2:key=value
+///   NACRE_EXCLUDE, NACRE_INCLUDE        comma-separated globs of files that are (not) handed to
+///   the MPI NACRE_<NAME>                        one hint each, for all files
+[[nodiscard]] Result<Hints> resolve_hints(const std::string& path, const InfoPairs& info_pairs,
+                                          const Environment& environment = process_environment());
+
+/// Collective: resolves on rank 0 and spreads the outcome, so that ranks whose environments differ
+/// run with the same settings.
+collective::Task<Result<Hints>> agree_hints(collective::Transport& transport, std::string path,
+                                            InfoPairs info_pairs);
+
+}  // namespace nacre::file
+
+#endif  // NACRE_FILE_HINTS_H_

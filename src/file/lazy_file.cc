@@ -1,0 +1,33 @@
+#include "file/lazy_file.h"
+
+namespace nacre::file {
+
+Result<store::StoreFile*> LazyFile::create(const store::OpenOptions& options) {
+  const std::lock_guard guard(mutex_);
+  Result<std::unique_ptr<store::StoreFile>> opened = store_.open(path_, options);
+  if (!opened) return std::move(opened).error();
+  file_ = *std::move(opened);
+  return file_.get();
+}
+
+Result<store::StoreFile*> LazyFile::file() {
+  const std::lock_guard guard(mutex_);
+  if (file_ != nullptr) return file_.get();
+  Result<std::unique_ptr<store::StoreFile>> opened = store_.open(path_, options_);
+  if (!opened) return std::move(opened).error();
+  if ((*opened)->identity() != identity_) {
+    return Error{ErrorClass::file, 0,
+                 "open " + path_ + ": the file was replaced by another since it was opened"};
+  }
+  file_ = *std::move(opened);
+  return file_.get();
+}
+
+Status LazyFile::close() {
+  const std::lock_guard guard(mutex_);
+  if (file_ == nullptr) return {};
+  const std::unique_ptr<store::StoreFile> file = std::move(file_);
+  return file->close();
+}
+
+}  // namespace nacre::file

@@ -1,0 +1,207 @@
+// Opening, closing, views and hints.
+#include "file/open_file.h"
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "collective/group.h"
+#include "store/text_file.h"
+
+namespace nacre::file {
+namespace {
+
+Error mode_error(const std::string& what) { return Error{ErrorClass::amode, 0, what}; }
+
+/// MPI-4.1, 14.2.1.
+Status check_mode(const AccessMode& mode) {
+  const bool read_only = mode.read && !mode.write;
+  if (read_only && (mode.create || mode.exclusive)) {
+    return mode_error("MPI_MODE_RDONLY does not go with MPI_MODE_CREATE or MPI_MODE_EXCL");
+  }
+  if (mode.read && mode.write && mode.sequential) {
+    return mode_error("MPI_MODE_RDWR does not go with MPI_MODE_SEQUENTIAL");
+  }
+  return {};
+}
+
+store::OpenOptions plain_options(const AccessMode& mode) {
+  return {.read = mode.read, .write = mode.write};
+}
+
+/// Values that rank 0 spreads to say what a set_view needs beside the agreement.
+enum class ViewNeeds : std::int64_t { hints = 0, reset_of_shared_pointer = 1, nothing = 2 };
+
+}  // namespace
+
+OpenFile::OpenFile(OpenRequest request)
+    : path_(std::move(request.path)),
+      mode_(request.mode),
+      transport_(std::move(request.transport)),
+      store_(std::move(request.store)),
+      file_(*store_, path_, plain_options(mode_)),
+      shared_pointer_(*store_, {path_, request.id, request.one_node}),
+      hints_(std::move(request.hints)),
+      settings_(std::make_shared<const AccessSettings>(hints_.access_settings())),
+      view_(std::make_shared<const View>()) {}
+
+Result<OpenFile::OpenedFacts> OpenFile::open_first() {
+  store::OpenOptions options = plain_options(mode_);
+  options.create = mode_.create;
+  options.exclusive = mode_.exclusive;
+  options.permissions = hints_.permissions();
+  const Result<store::StoreFile*> file = file_.create(options);
+  if (!file) return file.error();
+  OpenedFacts facts;
+  facts.identity = (*file)->identity();
+  const store::FileSystemFacts system = (*file)->facts();
+  facts.coherent = system.coherent;
+  facts.block_size_bytes = system.block_size_bytes;
+  if (mode_.append) {
+    const Result<std::int64_t> size = (*file)->size();
+    if (!size) return size.error();
+    facts.size = *size;
+  }
+  return facts;
+}
+
+void OpenFile::take_facts(const OpenedFacts& facts) {
+  file_.expect(facts.identity);
+  coherent_ = facts.coherent;
+  block_size_bytes_ = facts.block_size_bytes;
+  if (mode_.append) {
+    position_ = facts.size;
+    shared_pointer_.set_base(facts.size);
+  }
+}
+
+collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest request) {
+  // The mode is the same on all ranks, and so is what is wrong with it.
+  if (Status valid = check_mode(request.mode); !valid) co_return std::move(valid).error();
+  std::shared_ptr<OpenFile> opened(new OpenFile(std::move(request)));
+  collective::Transport& transport = *opened->transport_;
+  OpenedFacts facts;
+  Status status;
+  if (transport.rank() == 0) {
+    Result<OpenedFacts> first = opened->open_first();
+    if (first) {
+      facts = *first;
+    } else {
+      facts.failed = true;
+      status = std::move(first).error();
+    }
+  }
+  auto spreading =
+      collective::broadcast(transport, std::as_writable_bytes(std::span(&facts, 1)), 0);
+  co_await spreading;
+  if (facts.failed) {
+    auto telling = collective::spread_error(transport, std::move(status), 0);
+    Error error = co_await telling;
+    co_return error;
+  }
+  opened->take_facts(facts);
+  co_return opened;
+}
+
+collective::Task<Status> OpenFile::close() {
+  auto reporting = report();
+  co_await reporting;
+  // One agreement says both whether all could close and whether any used the shared pointer.
+  std::int64_t unused = shared_pointer_.used() ? 0 : 1;
+  auto agreement = collective::agree_with_minimum(*transport_, file_.close(), unused);
+  Status closed = co_await agreement;
+  if (unused == 0 && transport_->rank() == 0) shared_pointer_.forget();
+  if (!mode_.delete_on_close) co_return closed;
+
+  Status removed;
+  if (transport_->rank() == 0) removed = store_->remove(path_);
+  auto removal = collective::agree(*transport_, std::move(removed));
+  Status outcome = co_await removal;
+  co_return closed ? std::move(outcome) : std::move(closed);
+}
+
+OpenFile::Snapshot OpenFile::snapshot() const {
+  const std::lock_guard guard(mutex_);
+  return {view_, settings_};
+}
+
+Hints OpenFile::hints() const {
+  const std::lock_guard guard(mutex_);
+  return hints_;
+}
+
+collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
+                                            std::optional<Error> refusal) {
+  Status status;
+  if (refusal) {
+    status = *std::move(refusal);
+  } else {
+    status = check_view(view, mode_.write);
+  }
+  ViewNeeds own = shared_pointer_.used() ? ViewNeeds::reset_of_shared_pointer : ViewNeeds::nothing;
+  if (transport_->rank() == 0 && !info_pairs.empty()) own = ViewNeeds::hints;
+  auto needs = static_cast<std::int64_t>(own);
+  auto agreement = collective::agree_with_minimum(*transport_, std::move(status), needs);
+  Status agreed = co_await agreement;
+  if (!agreed) co_return agreed;
+  {
+    const std::lock_guard guard(mutex_);
+    view_ = std::make_shared<const View>(std::move(view));
+    position_ = 0;
+  }
+  shared_pointer_.set_base(0);
+  if (needs == static_cast<std::int64_t>(ViewNeeds::nothing)) co_return Status();
+
+  Status reset;
+  if (transport_->rank() == 0) reset = shared_pointer_.reset();
+  auto resetting = collective::agree(*transport_, std::move(reset));
+  Status outcome = co_await resetting;
+  if (!outcome || needs != static_cast<std::int64_t>(ViewNeeds::hints)) co_return outcome;
+  auto updating = update_hints(std::move(info_pairs));
+  Status updated = co_await updating;
+  co_return updated;
+}
+
+collective::Task<Status> OpenFile::update_hints(InfoPairs info_pairs) {
+  Hints changed = hints();
+  std::vector<std::byte> bytes;
+  if (transport_->rank() == 0) {
+    changed.take(info_pairs);
+    bytes = changed.serialized();
+  }
+  auto spreading = collective::broadcast_sized(*transport_, bytes, 0);
+  co_await spreading;
+  const std::lock_guard guard(mutex_);
+  hints_ = Hints::deserialized(bytes);
+  settings_ = std::make_shared<const AccessSettings>(hints_.access_settings());
+  co_return Status();
+}
+
+void OpenFile::count(plan::Direction direction, std::int64_t bytes) {
+  totals_.calls.fetch_add(1, std::memory_order_relaxed);
+  auto& total = direction == plan::Direction::read ? totals_.bytes_read : totals_.bytes_written;
+  total.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+collective::Task<collective::Unit> OpenFile::report() {
+  const std::string report_path = hints().get("nacre_report");
+  if (report_path.empty()) co_return collective::Unit{};
+  auto summing_calls = collective::prefix_sum(*transport_, totals_.calls);
+  const collective::PrefixSum calls = co_await summing_calls;
+  auto summing_reads = collective::prefix_sum(*transport_, totals_.bytes_read);
+  const collective::PrefixSum reads = co_await summing_reads;
+  auto summing_writes = collective::prefix_sum(*transport_, totals_.bytes_written);
+  const collective::PrefixSum writes = co_await summing_writes;
+  if (transport_->rank() == 0) {
+    // A report that cannot be written is no reason to fail the program's close.
+    static_cast<void>(store::append_text(
+        report_path, "{\"file\":" + json_string(path_) +
+                         ",\"ranks\":" + std::to_string(transport_->size()) +
+                         ",\"calls\":" + std::to_string(calls.total) +
+                         ",\"bytes_read\":" + std::to_string(reads.total) +
+                         ",\"bytes_written\":" + std::to_string(writes.total) + "}\n"));
+  }
+  co_return collective::Unit{};
+}
+
+}  // namespace nacre::file

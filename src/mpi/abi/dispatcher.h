@@ -1,0 +1,45 @@
+// The dispatcher, libnacre.so: what a program preloads whatever its MPI. It exports the names of
+// all three libraries as jumps through slots, finds out at the first call which MPI the process
+// holds, loads the library for its ABI from its own directory and fills the slots. A process that
+// never calls MPI is left alone.
+//
+// A slot gets the library's function where the library serves the name, and else what the program
+// would have called without us: the next definition in the search order (a tool's, the MPI's), or
+// that of an MPI that was loaded out of everybody's sight, as Python does. Everything goes that way
+// with NACRE_DISABLE set (and not to 0), or where there is no library for the MPI, which one line
+// on stderr tells.
+//
+// Built without the C++ run-time library: it is in every process of a job.
+#ifndef NACRE_MPI_ABI_DISPATCHER_H_
+#define NACRE_MPI_ABI_DISPATCHER_H_
+
+namespace nacre::mpi {
+
+enum class Kind : unsigned char {
+  served,    ///< always the library's
+  blocking,  ///< the library's if its nacre_wants_blocking_calls() says so
+  own,       ///< of nacre.h: no MPI has it
+};
+
+/// One exported name. Its index is its slot's.
+struct Dispatched {
+  const char* name;
+  Kind kind;
+};
+
+extern const Dispatched kDispatched[];
+extern const unsigned kDispatchedCount;
+
+}  // namespace nacre::mpi
+
+extern "C" {
+
+/// Where the entry points jump to. At first each leads, by way of dispatcher.S, to nacre_resolve.
+[[gnu::visibility("hidden")]] extern void* nacre_slots[];
+
+/// Fills the slots, unless there is no MPI yet; returns where the call of name `index` is to go.
+[[gnu::visibility("hidden")]] void* nacre_resolve(unsigned index);
+
+}  // extern "C"
+
+#endif  // NACRE_MPI_ABI_DISPATCHER_H_

@@ -1,0 +1,82 @@
+#include "mpi/abi/native.h"
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+
+#include "mpi/abi/find_mpi.h"
+#include "mpi/abi/native_fill.h"
+
+namespace nacre::mpi {
+namespace {
+
+#if defined(OPEN_MPI)
+constexpr Abi kAbi = Abi::openmpi;
+#elif defined(MPI_ABI_VERSION)
+constexpr Abi kAbi = Abi::standard;
+#else
+constexpr Abi kAbi = Abi::mpich;
+#endif
+
+constexpr std::array<const char*, 5> kAbiNames{"no MPI", "an MPI of unknown ABI", "MPICH's ABI",
+                                               "Open MPI's ABI", "the standard ABI"};
+
+std::atomic<const Native*> resolved{nullptr};
+/// Set before `resolved`.
+const char* missing_function = nullptr;
+
+const char* name_of(Abi abi) { return kAbiNames[static_cast<std::size_t>(abi)]; }
+
+void* find_nothing(const void* /*context*/, const char* /*symbol*/) { return nullptr; }
+
+/// What callers get while there is no MPI of our ABI.
+const Native& stand_ins(Abi found) {
+  static const Native* const table = [found] {
+    std::fprintf(stderr,
+                 "nacre: this library serves %s, but the process holds %s: its MPI calls return "
+                 "MPI_ERR_INTERN; preload libnacre.so, which chooses by itself\n",
+                 name_of(kAbi), name_of(found));
+    auto* made = new Native{};
+    fill_stand_ins(*made);
+    fill_handles(*made, find_nothing, nullptr, false);
+    return made;
+  }();
+  return *table;
+}
+
+const Native* make_table(const LoadedMpi& mpi) {
+  auto* made = new Native{};
+  fill_stand_ins(*made);
+  missing_function = fill_functions(*made, mpi_symbol, &mpi);
+  int version = 0;
+  int subversion = 0;
+  made->Get_version(&version, &subversion);
+  fill_handles(*made, mpi_symbol, &mpi, version >= 5);
+  return made;
+}
+
+const Native& resolve() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (const Native* table = resolved.load(std::memory_order_relaxed)) return *table;
+  const LoadedMpi mpi = find_mpi();
+  if (mpi.abi != kAbi) return stand_ins(mpi.abi);
+  const Native* table = make_table(mpi);
+  resolved.store(table, std::memory_order_release);
+  return *table;
+}
+
+}  // namespace
+
+const Native& native() {
+  const Native* table = resolved.load(std::memory_order_acquire);
+  return table != nullptr ? *table : resolve();
+}
+
+}  // namespace nacre::mpi
+
+const char* nacre_missing_function() {
+  static_cast<void>(nacre::mpi::native());
+  return nacre::mpi::missing_function;
+}

@@ -1,0 +1,117 @@
+#include "mpi/comm_state.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "mpi/lifetime.h"
+#include "store/memory_domain.h"
+
+namespace nacre::mpi {
+namespace {
+
+using Shared = std::shared_ptr<CommState>;
+
+int never_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+int delete_state(MPI_Comm, int, void* value, void*) {
+  delete static_cast<Shared*>(value);
+  return MPI_SUCCESS;
+}
+
+/// Never destroyed with the process: an MPI may call delete_state at its very end.
+int state_key() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    // A duplicate of the communicator makes a state of its own at its first open. (The MPI's own
+    // MPI_COMM_NULL_COPY_FN would be an undefined symbol of libmpi.)
+    native().Comm_create_keyval(never_copy, delete_state, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+/// Ranks share memory if they run in one kernel and see one shared-memory file system: containers
+/// on one host have equal names but not always the latter.
+bool all_share_memory(MPI_Comm comm) {
+  const std::uint64_t own = store::shared_memory_domain();
+  // The largest of x and of ~x agree exactly when all x are equal.
+  std::array<std::uint64_t, 2> bounds{own, ~own};
+  std::array<std::uint64_t, 2> largest{};
+  native().Allreduce(bounds.data(), largest.data(), 2, native().UINT64_T, native().MAX, comm);
+  return own != 0 && largest[0] == own && largest[1] == ~own;
+}
+
+}  // namespace
+
+Result<Shared> CommState::of(MPI_Comm comm) {
+  const Native& mpi = native();
+  if (comm == mpi.COMM_NULL) return Error{ErrorClass::comm, 0, "the communicator is MPI_COMM_NULL"};
+  void* found_state = nullptr;
+  int found = 0;
+  mpi.Comm_get_attr(comm, state_key(), static_cast<void*>(&found_state), &found);
+  if (found != 0) return *static_cast<Shared*>(found_state);
+
+  int inter = 0;
+  mpi.Comm_test_inter(comm, &inter);
+  if (inter != 0) {
+    return Error{ErrorClass::comm, 0,
+                 "a file is opened on an intercommunicator; it takes an intracommunicator"};
+  }
+  MPI_Comm duplicate = mpi.COMM_NULL;
+  if (mpi.Comm_dup(comm, &duplicate) != MPI_SUCCESS) {
+    return Error{ErrorClass::comm, 0, "the MPI could not duplicate the communicator of the file"};
+  }
+  // A broken network is the MPI's to report, whatever handler the program's communicator has.
+  mpi.Comm_set_errhandler(duplicate, mpi.ERRORS_ARE_FATAL);
+  Shared state(new CommState(duplicate, all_share_memory(duplicate)));
+  auto* attribute = new Shared(state);
+  if (mpi.Comm_set_attr(comm, state_key(), attribute) != MPI_SUCCESS) delete attribute;
+  return state;
+}
+
+CommState::CommState(MPI_Comm duplicate, bool one_node) : comm_(duplicate), one_node_(one_node) {
+  const Native& mpi = native();
+  mpi.Comm_rank(comm_, &rank_);
+  mpi.Comm_size(comm_, &size_);
+  void* value = nullptr;
+  int found = 0;
+  mpi.Comm_get_attr(comm_, MPI_TAG_UB, static_cast<void*>(&value), &found);
+  if (found != 0) tag_max_ = *static_cast<int*>(value);
+}
+
+CommState::~CommState() {
+  // An MPI that is already shutting down frees its communicators itself.
+  if (!mpi_is_finalizing()) native().Comm_free(&comm_);
+}
+
+Result<int> CommState::choose_tag() {
+  const std::lock_guard guard(mutex_);
+  if (tags_in_use_.size() >= static_cast<std::size_t>(tag_max_ - control_tag)) {
+    return Error{ErrorClass::other, 0,
+                 "the communicator has " + std::to_string(tags_in_use_.size()) +
+                     " open files, as many as the MPI has tags"};
+  }
+  while (tags_in_use_.contains(next_tag_)) {
+    next_tag_ = next_tag_ == tag_max_ ? control_tag + 1 : next_tag_ + 1;
+  }
+  const int chosen = next_tag_;
+  next_tag_ = chosen == tag_max_ ? control_tag + 1 : chosen + 1;
+  return chosen;
+}
+
+void CommState::take_tag(int tag) {
+  const std::lock_guard guard(mutex_);
+  tags_in_use_.insert(tag);
+}
+
+void CommState::release_tag(int tag) {
+  const std::lock_guard guard(mutex_);
+  tags_in_use_.erase(tag);
+}
+
+}  // namespace nacre::mpi

@@ -1,0 +1,55 @@
+// What Nacre keeps of a communicator on which files are opened: a duplicate for its own messages, a
+// tag for each open file, and whether all its ranks share memory.
+#ifndef NACRE_MPI_COMM_STATE_H_
+#define NACRE_MPI_COMM_STATE_H_
+
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "base/result.h"
+#include "mpi/abi/native.h"
+
+namespace nacre::mpi {
+
+/// Made at the first open on a communicator and kept on it as an attribute; files hold it too, so
+/// it lives until the communicator and its last file are gone.
+class CommState {
+ public:
+  /// Collective over `comm` the first time, local afterwards. ErrorClass::comm for MPI_COMM_NULL
+  /// and intercommunicators.
+  [[nodiscard]] static Result<std::shared_ptr<CommState>> of(MPI_Comm comm);
+
+  CommState(const CommState&) = delete;
+  CommState& operator=(const CommState&) = delete;
+  ~CommState();
+
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  /// Every rank is known to share memory with every other.
+  [[nodiscard]] bool one_node() const { return one_node_; }
+
+  /// The tag on which files are opened.
+  static constexpr int control_tag = 0;
+  /// A tag that no open file of this rank uses. Rank 0 chooses for all.
+  [[nodiscard]] Result<int> choose_tag();
+  void take_tag(int tag);
+  void release_tag(int tag);
+
+ private:
+  CommState(MPI_Comm duplicate, bool one_node);
+
+  MPI_Comm comm_;
+  int rank_ = 0;
+  int size_ = 0;
+  bool one_node_ = false;
+  int tag_max_ = 32767;
+  std::mutex mutex_;
+  std::set<int> tags_in_use_;
+  int next_tag_ = control_tag + 1;
+};
+
+}  // namespace nacre::mpi
+
+#endif  // NACRE_MPI_COMM_STATE_H_

@@ -1,0 +1,215 @@
+#include "mpi/datarep.h"
+
+#include <limits>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "base/checked_cast.h"
+#include "file/external32.h"
+#include "mpi/calls.h"
+#include "mpi/errors.h"
+
+namespace nacre::mpi {
+namespace {
+
+/// Never destroyed: files leaked past the end of main still convert.
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, RepresentationPointer> by_name;
+};
+
+Registry& registry() {
+  static auto* instance = [] {
+    auto* made = new Registry;
+    made->by_name["native"] = native_representation();
+    made->by_name["internal"] =
+        std::make_shared<const Representation>(Representation{.name = "internal"});
+    made->by_name["external32"] = std::make_shared<const Representation>(
+        Representation{.name = "external32", .kind = Representation::Kind::external32});
+    return made;
+  }();
+  return *instance;
+}
+
+Result<MPI_Count> registered_extent(const Representation& representation, MPI_Datatype named) {
+  MPI_Aint extent = 0;
+  const int status = representation.extent(named, &extent, representation.extra_state);
+  if (status != MPI_SUCCESS || extent < 0) {
+    return Error{ErrorClass::conversion, 0,
+                 "the extent function of data representation \"" + representation.name +
+                     "\" failed for a predefined datatype"};
+  }
+  return extent;
+}
+
+NamedExtent extent_rule(const Representation& representation) {
+  if (representation.kind == Representation::Kind::external32) return external32_extent;
+  return [&representation](MPI_Datatype named) { return registered_extent(representation, named); };
+}
+
+/// Calls the program's conversion functions. Holds a duplicate of the datatype, which the program
+/// may free while a nonblocking access is under way.
+class RegisteredConverter final : public file::Converter {
+ public:
+  RegisteredConverter(RepresentationPointer representation, const TypedCount& what,
+                      std::int64_t memory_size, std::int64_t file_size)
+      : representation_(std::move(representation)),
+        memory_size_(memory_size),
+        file_size_(file_size) {
+    native().Type_dup(what.datatype, &datatype_);
+  }
+  RegisteredConverter(const RegisteredConverter&) = delete;
+  RegisteredConverter& operator=(const RegisteredConverter&) = delete;
+  ~RegisteredConverter() override { native().Type_free(&datatype_); }
+
+  Result<std::int64_t> file_bytes(std::int64_t native_bytes) override {
+    if (memory_size_ == 0) return 0;
+    const auto bytes = checked_multiply(native_bytes / memory_size_, file_size_);
+    if (!bytes) return Error{ErrorClass::count, 0, "the converted data exceeds 64 bits"};
+    return *bytes;
+  }
+
+  Status to_file(const plan::MemoryAccess& memory, std::span<std::byte> file) override {
+    return convert(representation_->write, memory, file.data(), std::ssize(file));
+  }
+
+  Status from_file(const plan::MemoryAccess& memory, std::span<const std::byte> file) override {
+    // The standard's signature has no const; a read conversion does not change its input.
+    return convert(representation_->read, memory, const_cast<std::byte*>(file.data()),
+                   std::ssize(file));
+  }
+
+ private:
+  Status convert(const Conversion& conversion, const plan::MemoryAccess& memory, std::byte* file,
+                 std::int64_t bytes) {
+    if (file_size_ == 0 || bytes == 0) return {};
+    const MPI_Count count = bytes / file_size_;
+    int status = MPI_SUCCESS;
+    if (conversion.large != nullptr) {
+      status =
+          conversion.large(memory.base, datatype_, count, file, 0, representation_->extra_state);
+    } else if (count > std::numeric_limits<int>::max()) {
+      return Error{ErrorClass::count, 0,
+                   "data representation \"" + representation_->name +
+                       "\" was registered with conversion functions that count in int; this access "
+                       "has " +
+                       std::to_string(count) + " elements (MPI_Register_datarep_c takes more)"};
+    } else {
+      status = conversion.classic(memory.base, datatype_, checked_cast<int>(count), file, 0,
+                                  representation_->extra_state);
+    }
+    if (status == MPI_SUCCESS) return {};
+    return Error{ErrorClass::conversion, 0,
+                 "a conversion function of data representation \"" + representation_->name +
+                     "\" returned " + std::to_string(status)};
+  }
+
+  RepresentationPointer representation_;
+  MPI_Datatype datatype_ = native().DATATYPE_NULL;
+  std::int64_t memory_size_;
+  std::int64_t file_size_;
+};
+
+struct ExtentRule {
+  MPI_Datarep_extent_function* function;
+  void* extra_state;
+};
+
+int register_program_representation(const char* name, const Conversion& read,
+                                    const Conversion& write, const ExtentRule& extent) {
+  Status status = register_representation({.name = name == nullptr ? "" : name,
+                                           .kind = Representation::Kind::registered,
+                                           .read = read,
+                                           .write = write,
+                                           .extent = extent.function,
+                                           .extra_state = extent.extra_state});
+  return raise_if_failed(native().FILE_NULL, status);
+}
+
+}  // namespace
+
+RepresentationPointer native_representation() {
+  static const auto* representation =
+      new RepresentationPointer(std::make_shared<const Representation>());
+  return *representation;
+}
+
+Result<RepresentationPointer> find_representation(const std::string& name) {
+  Registry& known = registry();
+  const std::lock_guard guard(known.mutex);
+  if (const auto found = known.by_name.find(name); found != known.by_name.end()) {
+    return found->second;
+  }
+  return Error{ErrorClass::unsupported_datarep, 0,
+               "data representation \"" + name +
+                   "\" is not known; there are native, internal, external32 and what "
+                   "MPI_Register_datarep was given"};
+}
+
+Status register_representation(Representation representation) {
+  if (representation.name.empty() || representation.name.size() >= MPI_MAX_DATAREP_STRING) {
+    return Error{ErrorClass::arg, 0,
+                 "the name of a data representation has " +
+                     std::to_string(representation.name.size()) + " characters; it takes 1 to " +
+                     std::to_string(MPI_MAX_DATAREP_STRING - 1)};
+  }
+  if (representation.extent == nullptr) {
+    return Error{ErrorClass::arg, 0,
+                 "data representation \"" + representation.name + "\" has no extent function"};
+  }
+  Registry& known = registry();
+  const std::lock_guard guard(known.mutex);
+  const std::string name = representation.name;
+  const bool added =
+      known.by_name
+          .try_emplace(name, std::make_shared<const Representation>(std::move(representation)))
+          .second;
+  if (added) return {};
+  return Error{ErrorClass::dup_datarep, 0,
+               "data representation \"" + name + "\" is already defined"};
+}
+
+Result<plan::TypeMap> map_in_file(const Representation& representation, MPI_Datatype datatype) {
+  if (representation.kind != Representation::Kind::as_in_memory) {
+    return decode_as(datatype, extent_rule(representation));
+  }
+  const auto decoded = decode(datatype);
+  if (!decoded) return decoded.error();
+  return (*decoded)->map;
+}
+
+Result<std::shared_ptr<file::Converter>> make_converter(const RepresentationPointer& representation,
+                                                        plan::Direction direction,
+                                                        const TypedCount& what) {
+  using Kind = Representation::Kind;
+  if (representation->kind == Kind::as_in_memory) return std::shared_ptr<file::Converter>();
+  const auto decoded = decode(what.datatype);
+  if (!decoded) return decoded.error();
+  if (representation->kind == Kind::external32) {
+    return file::external32_converter((*decoded)->signature);
+  }
+  const Conversion& conversion =
+      direction == plan::Direction::read ? representation->read : representation->write;
+  if (conversion.none()) return std::shared_ptr<file::Converter>();
+  const Result<plan::TypeMap> in_file = map_in_file(*representation, what.datatype);
+  if (!in_file) return in_file.error();
+  return std::shared_ptr<file::Converter>(std::make_shared<RegisteredConverter>(
+      representation, what, (*decoded)->map.size(), in_file->size()));
+}
+
+int register_datarep(const char* datarep, MPI_Datarep_conversion_function* read_conversion,
+                     MPI_Datarep_conversion_function* write_conversion,
+                     MPI_Datarep_extent_function* file_extent, void* extra_state) {
+  return register_program_representation(datarep, {read_conversion, nullptr},
+                                         {write_conversion, nullptr}, {file_extent, extra_state});
+}
+
+int register_datarep_c(const char* datarep, MPI_Datarep_conversion_function_c* read_conversion,
+                       MPI_Datarep_conversion_function_c* write_conversion,
+                       MPI_Datarep_extent_function* file_extent, void* extra_state) {
+  return register_program_representation(datarep, {nullptr, read_conversion},
+                                         {nullptr, write_conversion}, {file_extent, extra_state});
+}
+
+}  // namespace nacre::mpi

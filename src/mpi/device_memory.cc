@@ -1,0 +1,62 @@
+#include "mpi/device_memory.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include <dlfcn.h>
+
+namespace nacre::mpi {
+namespace {
+
+/// cuPointerGetAttribute and hipPointerGetAttribute have one shape and, for what is asked here, the
+/// same numbers: 0 is success; pointers that the runtime does not know are an error.
+using GetAttribute = int (*)(void* data, int attribute, std::uintptr_t pointer);
+
+constexpr int attribute_memory_type = 2;
+constexpr int attribute_is_managed = 8;
+constexpr unsigned memory_type_device = 2;
+
+struct Runtime {
+  const char* library;
+  const char* function;
+  std::atomic<GetAttribute> get_attribute = nullptr;
+};
+
+std::array<Runtime, 2>& runtimes() {
+  static std::array<Runtime, 2> all{Runtime{"libcuda.so.1", "cuPointerGetAttribute"},
+                                    Runtime{"libamdhip64.so", "hipPointerGetAttribute"}};
+  return all;
+}
+
+bool is_device_memory_of(GetAttribute get_attribute, std::uintptr_t pointer) {
+  unsigned type = 0;
+  if (get_attribute(&type, attribute_memory_type, pointer) != 0) return false;
+  if (type != memory_type_device) return false;
+  unsigned managed = 0;
+  return get_attribute(&managed, attribute_is_managed, pointer) != 0 || managed == 0;
+}
+
+}  // namespace
+
+void find_device_runtimes() {
+  for (Runtime& runtime : runtimes()) {
+    if (runtime.get_attribute.load(std::memory_order_relaxed) != nullptr) continue;
+    // Only one that the program itself has loaded: a runtime is not ours to bring in.
+    void* library = dlopen(runtime.library, RTLD_NOLOAD | RTLD_LAZY);
+    if (library == nullptr) continue;
+    runtime.get_attribute.store(reinterpret_cast<GetAttribute>(dlsym(library, runtime.function)),
+                                std::memory_order_relaxed);
+  }
+}
+
+bool is_device_memory(const void* buffer) {
+  const auto pointer = reinterpret_cast<std::uintptr_t>(buffer);
+  for (const Runtime& runtime : runtimes()) {
+    const GetAttribute get_attribute = runtime.get_attribute.load(std::memory_order_relaxed);
+    if (get_attribute != nullptr && is_device_memory_of(get_attribute, pointer)) return true;
+  }
+  return false;
+}
+
+}  // namespace nacre::mpi

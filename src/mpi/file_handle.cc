@@ -1,0 +1,203 @@
+#include "mpi/file_handle.h"
+
+#include <atomic>
+#include <shared_mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "mpi/lifetime.h"
+
+namespace nacre::mpi {
+namespace {
+
+/// A handle where the MPI can make none. Its address is the MPI_File; never freed, so that a stale
+/// handle is still known to be one.
+struct OwnHandle {
+  OwnErrhandler errhandler;
+  int number = 0;
+};
+
+/// Numbers of own handles in Fortran and in MPI_File_toint: out of the way of those that MPIs give.
+constexpr int own_number_first = 1 << 30;
+
+/// Never destroyed: programs close files in their exit handlers.
+struct HandleTable {
+  std::shared_mutex mutex;
+  std::unordered_map<MPI_File, std::shared_ptr<File>> files;
+  std::unordered_map<MPI_File, OwnHandle*> own;
+  std::vector<MPI_File> pooled;
+  /// Grows whenever the table changes, so that a thread knows whether what it remembers still
+  /// holds.
+  std::atomic<std::uint64_t> generation = 1;
+};
+
+HandleTable& table() {
+  static auto* instance = new HandleTable;
+  return *instance;
+}
+
+/// A native handle: an open of /dev/null by this rank alone. Costs 25 to 500 us, hence the pool.
+Result<MPI_File> open_native_handle() {
+  MPI_File handle = native().FILE_NULL;
+  const int status = native().File_open(native().COMM_SELF, "/dev/null", MPI_MODE_RDWR,
+                                        native().INFO_NULL, &handle);
+  if (status != MPI_SUCCESS) {
+    return Error{ErrorClass::internal, 0, "the MPI could not open /dev/null to make a file handle"};
+  }
+  return handle;
+}
+
+/// A pooled handle has the error handler of its last file; an opened file inherits MPI_FILE_NULL's.
+void inherit_errhandler(MPI_File handle) {
+  MPI_Errhandler errhandler = native().ERRHANDLER_NULL;
+  if (native().File_get_errhandler(native().FILE_NULL, &errhandler) != MPI_SUCCESS) return;
+  native().File_set_errhandler(handle, errhandler);
+  native().Errhandler_free(&errhandler);
+}
+
+Result<MPI_File> native_handle() {
+  HandleTable& handles = table();
+  {
+    const std::unique_lock guard(handles.mutex);
+    if (!handles.pooled.empty()) {
+      const MPI_File handle = handles.pooled.back();
+      handles.pooled.pop_back();
+      inherit_errhandler(handle);
+      return handle;
+    }
+  }
+  return open_native_handle();
+}
+
+MPI_File own_handle() {
+  HandleTable& handles = table();
+  const std::unique_lock guard(handles.mutex);
+  auto* own = new OwnHandle{inherited_errhandler(),
+                            own_number_first + static_cast<int>(handles.own.size())};
+  const auto handle = reinterpret_cast<MPI_File>(own);
+  handles.own.emplace(handle, own);
+  return handle;
+}
+
+OwnHandle* find_own(MPI_File handle) {
+  HandleTable& handles = table();
+  const std::shared_lock guard(handles.mutex);
+  const auto found = handles.own.find(handle);
+  return found == handles.own.end() ? nullptr : found->second;
+}
+
+bool is_derived(MPI_Datatype datatype) { return !is_named(datatype); }
+
+MPI_Datatype duplicate(MPI_Datatype datatype) {
+  if (!is_derived(datatype)) return datatype;
+  MPI_Datatype copy = native().DATATYPE_NULL;
+  native().Type_dup(datatype, &copy);
+  return copy;
+}
+
+}  // namespace
+
+File::File(std::shared_ptr<file::OpenFile> open_file, std::shared_ptr<CommState> comm, int amode)
+    : open_file_(std::move(open_file)),
+      comm_(std::move(comm)),
+      amode_(amode),
+      handle_(native().FILE_NULL),
+      view_types_{0, native().BYTE, native().BYTE, native_representation()} {}
+
+File::~File() { free_view_types(); }
+
+void File::set_view_types(const ViewTypes& types) {
+  const std::lock_guard guard(view_mutex_);
+  free_view_types();
+  view_types_ = {types.displacement, duplicate(types.etype), duplicate(types.filetype),
+                 types.representation};
+}
+
+ViewTypes File::view_types() {
+  const std::lock_guard guard(view_mutex_);
+  return view_types_;
+}
+
+void File::free_view_types() {
+  if (mpi_is_finalizing()) return;
+  if (is_derived(view_types_.etype)) native().Type_free(&view_types_.etype);
+  if (is_derived(view_types_.filetype)) native().Type_free(&view_types_.filetype);
+}
+
+File* find_file(MPI_File handle) {
+  struct Remembered {
+    std::uint64_t generation = 0;
+    MPI_File handle{};
+    File* file = nullptr;
+  };
+  thread_local Remembered remembered;
+  HandleTable& handles = table();
+  const std::uint64_t generation = handles.generation.load(std::memory_order_acquire);
+  if (remembered.generation == generation && remembered.handle == handle) return remembered.file;
+
+  const std::shared_lock guard(handles.mutex);
+  const auto found = handles.files.find(handle);
+  File* file = found == handles.files.end() ? nullptr : found->second.get();
+  remembered = {generation, handle, file};
+  return file;
+}
+
+Status give_handle(const std::shared_ptr<File>& file) {
+  if (world_model_active()) {
+    const Result<MPI_File> handle = native_handle();
+    if (!handle) return handle.error();
+    file->set_handle(*handle);
+  } else {
+    file->set_handle(own_handle());
+  }
+  HandleTable& handles = table();
+  const std::unique_lock guard(handles.mutex);
+  handles.files[file->handle()] = file;
+  handles.generation.fetch_add(1, std::memory_order_release);
+  return {};
+}
+
+std::shared_ptr<File> take_handle(MPI_File handle) {
+  HandleTable& handles = table();
+  const std::unique_lock guard(handles.mutex);
+  const auto found = handles.files.find(handle);
+  if (found == handles.files.end()) return nullptr;
+  std::shared_ptr<File> file = std::move(found->second);
+  handles.files.erase(found);
+  if (!handles.own.contains(handle)) handles.pooled.push_back(handle);
+  handles.generation.fetch_add(1, std::memory_order_release);
+  return file;
+}
+
+OwnErrhandler* own_errhandler(MPI_File handle) {
+  OwnHandle* own = find_own(handle);
+  return own == nullptr ? nullptr : &own->errhandler;
+}
+
+std::optional<int> own_handle_number(MPI_File handle) {
+  const OwnHandle* own = find_own(handle);
+  if (own == nullptr) return std::nullopt;
+  return own->number;
+}
+
+std::optional<MPI_File> own_handle_of(int number) {
+  HandleTable& handles = table();
+  const std::shared_lock guard(handles.mutex);
+  for (const auto& [handle, own] : handles.own) {
+    if (own->number == number) return handle;
+  }
+  return std::nullopt;
+}
+
+void release_pooled_handles() {
+  HandleTable& handles = table();
+  std::vector<MPI_File> pooled;
+  {
+    const std::unique_lock guard(handles.mutex);
+    pooled.swap(handles.pooled);
+  }
+  for (MPI_File& handle : pooled) native().File_close(&handle);
+}
+
+}  // namespace nacre::mpi

@@ -1,0 +1,89 @@
+// File: what Nacre keeps behind an MPI_File that it handed out, and the way from the handle to it.
+#ifndef NACRE_MPI_FILE_HANDLE_H_
+#define NACRE_MPI_FILE_HANDLE_H_
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "file/open_file.h"
+#include "mpi/abi/native.h"
+#include "mpi/access_call.h"
+#include "mpi/calls.h"
+#include "mpi/comm_state.h"
+#include "mpi/datarep.h"
+#include "mpi/errhandlers.h"
+#include "mpi/operation_queue.h"
+
+namespace nacre::mpi {
+
+/// The view as the program gave it, for MPI_File_get_view and for conversion.
+struct ViewTypes {
+  MPI_Offset displacement = 0;
+  MPI_Datatype etype;
+  MPI_Datatype filetype;
+  std::shared_ptr<const Representation> representation;
+};
+
+/// A split collective between its begin and its end.
+struct SplitAccess {
+  AccessCall call;
+  std::shared_ptr<PendingAccess> access;
+};
+
+class File : public std::enable_shared_from_this<File> {
+ public:
+  File(std::shared_ptr<file::OpenFile> open_file, std::shared_ptr<CommState> comm, int amode);
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File();
+
+  [[nodiscard]] file::OpenFile& open_file() { return *open_file_; }
+  [[nodiscard]] OperationQueue& queue() { return queue_; }
+  [[nodiscard]] CommState& comm() { return *comm_; }
+  [[nodiscard]] int amode() const { return amode_; }
+
+  /// The MPI_File that the program holds.
+  [[nodiscard]] MPI_File handle() const { return handle_; }
+  void set_handle(MPI_File handle) { handle_ = handle; }
+
+  /// Takes duplicates of derived types.
+  void set_view_types(const ViewTypes& types);
+  [[nodiscard]] ViewTypes view_types();
+
+  /// The split collective under way, if any; a file has at most one (MPI-4.1, 14.4.5).
+  std::mutex split_mutex;
+  std::optional<SplitAccess> split;
+
+ private:
+  void free_view_types();
+
+  std::shared_ptr<file::OpenFile> open_file_;
+  std::shared_ptr<CommState> comm_;
+  int amode_;
+  MPI_File handle_;
+  OperationQueue queue_;
+  std::mutex view_mutex_;
+  ViewTypes view_types_;
+};
+
+/// Makes the handle under which the program will know `file`, of the MPI's own kind where that is
+/// possible, and enters it into the table.
+[[nodiscard]] Status give_handle(const std::shared_ptr<File>& file);
+
+/// Takes `handle` out of the table; the native handle is kept for the next open.
+std::shared_ptr<File> take_handle(MPI_File handle);
+
+/// For handles that are our own (see ARCHITECTURE.md, Handles); the MPI serves its own. The error
+/// handler is null and the number nothing where the handle is the MPI's.
+[[nodiscard]] OwnErrhandler* own_errhandler(MPI_File handle);
+[[nodiscard]] std::optional<int> own_handle_number(MPI_File handle);
+[[nodiscard]] std::optional<MPI_File> own_handle_of(int number);
+
+/// At MPI_Finalize: gives native handles that are kept back to the MPI.
+void release_pooled_handles();
+
+}  // namespace nacre::mpi
+
+#endif  // NACRE_MPI_FILE_HANDLE_H_

@@ -1,0 +1,228 @@
+#include "mpi/named_types.h"
+
+#include <array>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace nacre::mpi {
+namespace {
+
+using plan::BasicKind;
+using plan::BasicType;
+using plan::TypeMap;
+using plan::TypeSignature;
+using Shared = std::shared_ptr<const DecodedType>;
+
+/// A predefined datatype as `count` basic elements of one kind. external32_size 0: as in memory.
+struct NamedRow {
+  MPI_Datatype datatype;
+  BasicKind kind;
+  int external32_size = 0;  ///< of one element (MPI-4.1, Table 14.2)
+  int count = 1;            ///< 2 for complex types and pairs of equals
+};
+
+struct PairRow {
+  MPI_Datatype datatype;
+  MPI_Datatype value;
+};
+
+std::vector<NamedRow> integer_rows() {
+  const Native& mpi = native();
+  constexpr auto sint = BasicKind::signed_integer;
+  constexpr auto uint = BasicKind::unsigned_integer;
+  return {
+      {mpi.SHORT, sint, 2},
+      {mpi.UNSIGNED_SHORT, uint, 2},
+      {mpi.INT, sint, 4},
+      {mpi.UNSIGNED, uint, 4},
+      {mpi.LONG, sint, 4},
+      {mpi.UNSIGNED_LONG, uint, 4},
+      {mpi.LONG_LONG, sint, 8},
+      {mpi.UNSIGNED_LONG_LONG, uint, 8},
+      {mpi.INT8_T, sint, 1},
+      {mpi.UINT8_T, uint, 1},
+      {mpi.INT16_T, sint, 2},
+      {mpi.UINT16_T, uint, 2},
+      {mpi.INT32_T, sint, 4},
+      {mpi.UINT32_T, uint, 4},
+      {mpi.INT64_T, sint, 8},
+      {mpi.UINT64_T, uint, 8},
+      {mpi.AINT, sint, 8},
+      {mpi.COUNT, sint, 8},
+      {mpi.OFFSET, sint, 8},
+      {mpi.WCHAR, uint, 2},
+      {mpi.INTEGER, sint, 4},
+      {mpi.INTEGER1, sint, 1},
+      {mpi.INTEGER2, sint, 2},
+      {mpi.INTEGER4, sint, 4},
+      {mpi.INTEGER8, sint, 8},
+      {mpi.INTEGER16, sint, 16},
+      {mpi.LOGICAL1, BasicKind::boolean, 1},
+      {mpi.LOGICAL2, BasicKind::boolean, 2},
+      {mpi.LOGICAL4, BasicKind::boolean, 4},
+      {mpi.LOGICAL8, BasicKind::boolean, 8},
+      {mpi.LOGICAL, BasicKind::boolean, 4},
+      {mpi.C_BOOL, BasicKind::boolean, 1},
+      {mpi.CXX_BOOL, BasicKind::boolean, 1},
+      {mpi.TWOINT, sint, 4, 2},
+      {mpi.TWOINTEGER, sint, 4, 2},
+  };
+}
+
+std::vector<NamedRow> real_rows() {
+  const Native& mpi = native();
+  constexpr auto real = BasicKind::real;
+  return {
+      {mpi.FLOAT, real, 4},
+      {mpi.DOUBLE, real, 8},
+      {mpi.LONG_DOUBLE, BasicKind::long_double, 16},
+      {mpi.REAL, real, 4},
+      {mpi.DOUBLE_PRECISION, real, 8},
+      {mpi.REAL2, real, 2},
+      {mpi.REAL4, real, 4},
+      {mpi.REAL8, real, 8},
+      {mpi.REAL16, real, 16},
+      {mpi.C_COMPLEX, real, 4, 2},
+      {mpi.C_FLOAT_COMPLEX, real, 4, 2},
+      {mpi.C_DOUBLE_COMPLEX, real, 8, 2},
+      {mpi.C_LONG_DOUBLE_COMPLEX, BasicKind::long_double, 16, 2},
+      {mpi.CXX_FLOAT_COMPLEX, real, 4, 2},
+      {mpi.CXX_DOUBLE_COMPLEX, real, 8, 2},
+      {mpi.CXX_LONG_DOUBLE_COMPLEX, BasicKind::long_double, 16, 2},
+      {mpi.COMPLEX, real, 4, 2},
+      {mpi.DOUBLE_COMPLEX, real, 8, 2},
+      {mpi.COMPLEX4, real, 2, 2},
+      {mpi.COMPLEX8, real, 4, 2},
+      {mpi.COMPLEX16, real, 8, 2},
+      {mpi.COMPLEX32, real, 16, 2},
+      {mpi.TWOREAL, real, 4, 2},
+      {mpi.TWOCOMPLEX, real, 4, 4},
+      {mpi.TWODOUBLE_COMPLEX, real, 8, 4},
+      {mpi.TWODOUBLE_PRECISION, real, 8, 2},
+  };
+}
+
+std::vector<NamedRow> opaque_rows() {
+  const Native& mpi = native();
+  constexpr auto opaque = BasicKind::opaque;
+  return {{mpi.BYTE, opaque, 1},        {mpi.PACKED, opaque, 1},        {mpi.CHAR, opaque, 1},
+          {mpi.SIGNED_CHAR, opaque, 1}, {mpi.UNSIGNED_CHAR, opaque, 1}, {mpi.CHARACTER, opaque, 1}};
+}
+
+DecodedType bytes_of(const NamedRow& row) {
+  int size = 0;
+  native().Type_size(row.datatype, &size);
+  const BasicType basic{row.kind, static_cast<std::uint8_t>(size / row.count),
+                        static_cast<std::uint8_t>(row.external32_size)};
+  return {TypeMap::bytes(size), TypeSignature::basic(basic, row.count)};
+}
+
+/// The types of MPI_Type_create_f90_*, which have no names of their own; bytes for what an MPI
+/// adds.
+TypeSignature parameterized_signature(MPI_Datatype datatype, int size) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  native().Type_get_envelope(datatype, &integers, &addresses, &types, &combiner);
+  const auto element = [](BasicKind kind, int bytes) {
+    return BasicType{kind, static_cast<std::uint8_t>(bytes), static_cast<std::uint8_t>(bytes)};
+  };
+  if (combiner == MPI_COMBINER_F90_REAL) {
+    return TypeSignature::basic(element(BasicKind::real, size));
+  }
+  if (combiner == MPI_COMBINER_F90_COMPLEX) {
+    return TypeSignature::basic(element(BasicKind::real, size / 2), 2);
+  }
+  if (combiner == MPI_COMBINER_F90_INTEGER) {
+    return TypeSignature::basic(element(BasicKind::signed_integer, size));
+  }
+  return TypeSignature::basic(BasicType{}, size);
+}
+
+using NamedTable = std::unordered_map<MPI_Datatype, Shared>;
+
+void add_pairs(NamedTable& table) {
+  const Native& mpi = native();
+  const DecodedType index = *table.at(mpi.INT);
+  const std::array<PairRow, 5> pairs{{{mpi.FLOAT_INT, mpi.FLOAT},
+                                      {mpi.DOUBLE_INT, mpi.DOUBLE},
+                                      {mpi.LONG_INT, mpi.LONG},
+                                      {mpi.SHORT_INT, mpi.SHORT},
+                                      {mpi.LONG_DOUBLE_INT, mpi.LONG_DOUBLE}}};
+  for (const PairRow& row : pairs) {
+    if (row.datatype == mpi.DATATYPE_NULL) continue;
+    if (Result<DecodedType> pair = pair_type(*table.at(row.value), index)) {
+      table.emplace(row.datatype, std::make_shared<const DecodedType>(*std::move(pair)));
+    }
+  }
+}
+
+/// Built at first use, when an MPI is there to ask; never destroyed.
+const NamedTable& named_table() {
+  static const auto* table = [] {
+    auto* made = new NamedTable;
+    for (const auto& rows : {opaque_rows(), integer_rows(), real_rows()}) {
+      for (const NamedRow& row : rows) {
+        if (row.datatype == native().DATATYPE_NULL) continue;
+        made->emplace(row.datatype, std::make_shared<const DecodedType>(bytes_of(row)));
+      }
+    }
+    add_pairs(*made);
+    return made;
+  }();
+  return *table;
+}
+
+}  // namespace
+
+const Shared* find_named_type(MPI_Datatype datatype) {
+  const NamedTable& table = named_table();
+  const auto found = table.find(datatype);
+  return found == table.end() ? nullptr : &found->second;
+}
+
+Result<DecodedType> named_type(MPI_Datatype datatype) {
+  if (const Shared* named = find_named_type(datatype)) return **named;
+  int size = 0;
+  if (native().Type_size(datatype, &size) != MPI_SUCCESS) {
+    return Error{ErrorClass::type, 0, "a predefined datatype has no size"};
+  }
+  return DecodedType{TypeMap::bytes(size), parameterized_signature(datatype, size)};
+}
+
+Result<DecodedType> pair_type(const DecodedType& value, const DecodedType& index) {
+  const std::int64_t alignment = std::max<std::int64_t>(index.map.extent(), 1);
+  const std::int64_t index_offset = (value.map.extent() + alignment - 1) / alignment * alignment;
+  const std::int64_t widest = std::max(alignment, value.map.extent());
+  const std::int64_t end = index_offset + index.map.extent();
+  const std::array<TypeMap::Field, 2> fields{
+      {{0, 1, value.map.node()}, {index_offset, 1, index.map.node()}}};
+  const Result<TypeMap> packed = TypeMap::structure(fields);
+  if (!packed) return packed.error();
+  Result<TypeMap> padded = packed->resized(0, (end + widest - 1) / widest * widest);
+  if (!padded) return std::move(padded).error();
+  const std::array<TypeSignature, 2> parts{value.signature, index.signature};
+  return DecodedType{*std::move(padded), TypeSignature::concatenated(parts)};
+}
+
+Result<MPI_Count> external32_extent(MPI_Datatype named) {
+  const Result<DecodedType> decoded = named_type(named);
+  if (!decoded) return decoded.error();
+  return decoded->signature.external32_size();
+}
+
+bool is_named(MPI_Datatype datatype) {
+  if (datatype == native().DATATYPE_NULL || find_named_type(datatype) != nullptr) return true;
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = 0;
+  native().Type_get_envelope(datatype, &integers, &addresses, &types, &combiner);
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+}  // namespace nacre::mpi

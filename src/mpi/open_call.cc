@@ -1,0 +1,193 @@
+// MPI_File_open, close and delete.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+#include "collective/group.h"
+#include "file/hints.h"
+#include "mpi/calls.h"
+#include "mpi/comm_state.h"
+#include "mpi/device_memory.h"
+#include "mpi/errors.h"
+#include "mpi/file_handle.h"
+#include "mpi/info.h"
+#include "mpi/lifetime.h"
+#include "mpi/mpi_transport.h"
+#include "mpi/served_calls.h"
+#include "store/default_store.h"
+#include "store/faulty/faulty_store.h"
+#include "store/path.h"
+
+namespace nacre::mpi {
+namespace {
+
+/// What rank 0 decides about an open before anybody touches the file.
+struct OpenTicket {
+  std::uint64_t id = 0;  ///< unlike any other open's
+  std::int32_t amode = 0;
+  std::int32_t tag = 0;
+};
+
+std::uint64_t unique_id() {
+  static std::atomic<std::uint64_t> count = 0;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  return (static_cast<std::uint64_t>(now) << 20U) ^ (static_cast<std::uint64_t>(getpid()) << 10U) ^
+         ++count;
+}
+
+/// Collective: rank 0's ticket to all; ErrorClass::not_same where the access modes differ, and
+/// whatever `own` failed with on any rank.
+collective::Task<Result<OpenTicket>> agree_on_ticket(collective::Transport& transport,
+                                                     Result<OpenTicket> own) {
+  OpenTicket ticket;
+  if (own) ticket = *own;
+  const int amode = ticket.amode;
+  auto broadcast =
+      collective::broadcast(transport, std::as_writable_bytes(std::span(&ticket, 1)), 0);
+  co_await broadcast;
+  Status status;
+  if (!own) {
+    status = own.error();
+  } else if (amode != ticket.amode) {
+    status =
+        Error{ErrorClass::not_same, 0,
+              "MPI_File_open with access mode " + std::to_string(amode) + " where rank 0 has " +
+                  std::to_string(ticket.amode) + "; all ranks pass the same"};
+  }
+  auto agreement = collective::agree(transport, std::move(status));
+  Status agreed = co_await agreement;
+  if (!agreed) co_return std::move(agreed).error();
+  co_return ticket;
+}
+
+template <class T>
+T run(collective::Task<T> task, collective::Transport& transport) {
+  collective::Operation<T> operation(std::move(task), transport);
+  operation.finish();
+  return std::move(operation.value());
+}
+
+file::AccessMode mode_of(int amode) {
+  const auto has = [amode](int flag) { return (amode & flag) != 0; };
+  return {.read = has(MPI_MODE_RDONLY) || has(MPI_MODE_RDWR),
+          .write = has(MPI_MODE_WRONLY) || has(MPI_MODE_RDWR),
+          .create = has(MPI_MODE_CREATE),
+          .exclusive = has(MPI_MODE_EXCL),
+          .append = has(MPI_MODE_APPEND),
+          .sequential = has(MPI_MODE_SEQUENTIAL),
+          .delete_on_close = has(MPI_MODE_DELETE_ON_CLOSE),
+          .unique_open = has(MPI_MODE_UNIQUE_OPEN)};
+}
+
+Status check_access_mode(int amode) {
+  const int kinds = ((amode & MPI_MODE_RDONLY) != 0 ? 1 : 0) +
+                    ((amode & MPI_MODE_WRONLY) != 0 ? 1 : 0) +
+                    ((amode & MPI_MODE_RDWR) != 0 ? 1 : 0);
+  if (kinds == 1) return {};
+  return Error{ErrorClass::amode, 0,
+               "access mode " + std::to_string(amode) + " has " + std::to_string(kinds) +
+                   " of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR; it takes exactly one"};
+}
+
+/// What this rank brings to the open.
+Result<OpenTicket> own_ticket(CommState& comm, int amode, const Result<std::string>& path) {
+  if (!path) return path.error();
+  if (Status valid = check_access_mode(amode); !valid) return valid.error();
+  OpenTicket ticket{.id = unique_id(), .amode = amode};
+  if (comm.rank() == 0) {
+    const Result<int> tag = comm.choose_tag();
+    if (!tag) return tag.error();
+    ticket.tag = *tag;
+  }
+  return ticket;
+}
+
+Result<std::string> path_of(const char* filename) {
+  if (filename == nullptr || *filename == '\0') {
+    return Error{ErrorClass::bad_file, 0, "the file name of MPI_File_open is empty"};
+  }
+  return store::strip_prefix(filename);
+}
+
+struct Opening {
+  std::shared_ptr<CommState> comm;
+  Result<std::string> path;
+  int amode;
+  InfoPairs info;
+};
+
+/// A file of ours, or nothing where the settings hand it to the MPI.
+Result<std::shared_ptr<File>> open_ours(const Opening& opening) {
+  MpiTransport control(opening.comm, CommState::control_tag);
+  Result<OpenTicket> ticket = run(
+      agree_on_ticket(control, own_ticket(*opening.comm, opening.amode, opening.path)), control);
+  if (!ticket) return std::move(ticket).error();
+  Result<file::Hints> hints = run(file::agree_hints(control, *opening.path, opening.info), control);
+  if (!hints) return std::move(hints).error();
+  if (hints->bypass()) return std::shared_ptr<File>();
+
+  Result<std::shared_ptr<store::Store>> store =
+      store::with_environment_faults(store::default_store(), opening.comm->rank());
+  if (!store) return std::move(store).error();
+  file::OpenRequest request{.path = *opening.path,
+                            .mode = mode_of(opening.amode),
+                            .hints = *std::move(hints),
+                            .transport = std::make_unique<MpiTransport>(opening.comm, ticket->tag),
+                            .store = *std::move(store),
+                            .one_node = opening.comm->one_node(),
+                            .id = ticket->id};
+  collective::Transport& transport = *request.transport;
+  auto opened = run(file::OpenFile::open(std::move(request)), transport);
+  if (!opened) return std::move(opened).error();
+  auto file = std::make_shared<File>(*std::move(opened), opening.comm, opening.amode);
+  if (Status given = give_handle(file); !given) return std::move(given).error();
+  return file;
+}
+
+}  // namespace
+
+int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+  const MPI_File null_file = native().FILE_NULL;
+  *fh = null_file;
+  watch_finalize();
+  find_device_runtimes();
+  Result<std::shared_ptr<CommState>> state = CommState::of(comm);
+  if (!state) return raise(null_file, state.error());
+  const Opening opening{*std::move(state), path_of(filename), amode, info_pairs(info)};
+  const Result<std::shared_ptr<File>> file = open_ours(opening);
+  if (!file) return raise(null_file, file.error());
+  if (*file == nullptr) return native().File_open(comm, filename, amode, info, fh);
+  count_served_call();
+  *fh = (*file)->handle();
+  return MPI_SUCCESS;
+}
+
+int file_close(MPI_File* fh) {
+  File* file = find_file(*fh);
+  if (file == nullptr) return native().File_close(fh);
+  count_served_call();
+  file::OpenFile& open_file = file->open_file();
+  const Status status = file->queue().run(open_file.close(), open_file.transport());
+  const int code = raise_if_failed(*fh, status);
+  take_handle(*fh);
+  *fh = native().FILE_NULL;
+  return code;
+}
+
+int file_delete(const char* filename, MPI_Info info) {
+  count_served_call();
+  const Result<std::string> path = path_of(filename);
+  if (!path) return raise(native().FILE_NULL, path.error());
+  const Result<file::Hints> hints = file::resolve_hints(*path, info_pairs(info));
+  if (!hints) return raise(native().FILE_NULL, hints.error());
+  if (hints->bypass()) return native().File_delete(filename, info);
+  return raise_if_failed(native().FILE_NULL, store::default_store()->remove(*path));
+}
+
+}  // namespace nacre::mpi

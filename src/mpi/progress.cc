@@ -1,0 +1,159 @@
+#include "mpi/progress.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "base/helper_thread.h"
+#include "mpi/lifetime.h"
+
+namespace nacre::mpi {
+namespace {
+
+enum class Driver : std::uint8_t {
+  none,           ///< nothing was ever pending
+  helper_thread,  ///< MPI_THREAD_MULTIPLE
+  async_hook,     ///< MPICH 4.3 and later: its progress engine calls us
+  callback,       ///< Open MPI: likewise
+  calls,          ///< only the program's own calls
+};
+
+/// Files with something pending. Never destroyed: the helper thread lives until the process ends.
+struct Watched {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::shared_ptr<File>> files;
+  std::atomic<int> file_count = 0;
+  std::atomic<Driver> driver = Driver::none;
+  bool hook_running = false;
+};
+
+Watched& watched() {
+  static auto* instance = new Watched;
+  return *instance;
+}
+
+thread_local bool in_progress_call = false;
+
+/// Enters from the MPI's progress engine, once per thread: polling enters the engine again.
+template <class Body>
+void from_mpi_progress(Body body) {
+  if (in_progress_call) return;
+  in_progress_call = true;
+  body();
+  in_progress_call = false;
+}
+
+std::vector<std::shared_ptr<File>> files_now() {
+  Watched& all = watched();
+  const std::lock_guard guard(all.mutex);
+  return all.files;
+}
+
+void forget_idle(const std::vector<std::shared_ptr<File>>& idle) {
+  if (idle.empty()) return;
+  Watched& all = watched();
+  const std::lock_guard guard(all.mutex);
+  for (const auto& file : idle) {
+    // Something may have been started since: then it is watched on.
+    if (!file->queue().idle()) continue;
+    std::erase(all.files, file);
+  }
+  all.file_count.store(static_cast<int>(all.files.size()), std::memory_order_relaxed);
+}
+
+constexpr std::chrono::microseconds helper_pause(50);
+
+[[noreturn]] void serve_forever() {
+  Watched& all = watched();
+  while (true) {
+    {
+      std::unique_lock guard(all.mutex);
+      all.changed.wait(guard, [&] { return !all.files.empty(); });
+    }
+    poll_all();
+    // Polling takes the MPI's lock, which is not fair: a thread that asked for it all the time
+    // would keep the program's own calls out.
+    std::this_thread::sleep_for(helper_pause);
+  }
+}
+
+// Values of MPICH's enumeration and handle, which older mpi.h lack.
+constexpr int async_pending = 0;
+constexpr int async_done = 1;
+constexpr int stream_null = 0x3c000000;
+
+int async_poll(void*) {
+  from_mpi_progress(poll_all);
+  Watched& all = watched();
+  const std::lock_guard guard(all.mutex);
+  all.hook_running = !all.files.empty();
+  return all.hook_running ? async_pending : async_done;
+}
+
+int callback_poll() {
+  if (watched().file_count.load(std::memory_order_relaxed) > 0) from_mpi_progress(poll_all);
+  return 0;
+}
+
+Driver choose_driver() {
+  const Native& mpi = native();
+  int level = MPI_THREAD_SINGLE;
+  if (world_model_active()) mpi.Query_thread(&level);
+  if (level == MPI_THREAD_MULTIPLE) return Driver::helper_thread;
+  if (mpi.MPIX_Async_start != nullptr && mpi.MPIX_Request_is_complete != nullptr) {
+    return Driver::async_hook;
+  }
+  if (mpi.opal_progress_register != nullptr) return Driver::callback;
+  return Driver::calls;
+}
+
+/// Called with the lock held.
+void start_driver(Watched& all) {
+  const bool first = all.driver == Driver::none;
+  if (first) all.driver = choose_driver();
+  if (all.driver == Driver::helper_thread && first) {
+    start_helper_thread([] { serve_forever(); });
+  } else if (all.driver == Driver::async_hook && !all.hook_running) {
+    all.hook_running = native().MPIX_Async_start(async_poll, nullptr, stream_null) == MPI_SUCCESS;
+  } else if (all.driver == Driver::callback && first) {
+    native().opal_progress_register(callback_poll);
+  }
+}
+
+}  // namespace
+
+void watch(const std::shared_ptr<File>& file) {
+  Watched& all = watched();
+  {
+    const std::lock_guard guard(all.mutex);
+    if (std::ranges::find(all.files, file) == all.files.end()) all.files.push_back(file);
+    all.file_count.store(static_cast<int>(all.files.size()), std::memory_order_relaxed);
+    start_driver(all);
+  }
+  all.changed.notify_one();
+}
+
+void poll_all() {
+  if (watched().file_count.load(std::memory_order_relaxed) == 0) return;
+  std::vector<std::shared_ptr<File>> idle;
+  for (const auto& file : files_now()) {
+    if (!file->queue().poll()) idle.push_back(file);
+  }
+  forget_idle(idle);
+}
+
+void finish_all_pending() {
+  poll_until([] { return watched().file_count.load() == 0; });
+}
+
+bool inside_mpi_progress() { return in_progress_call; }
+
+bool must_poll_while_waiting() {
+  return watched().file_count.load(std::memory_order_relaxed) > 0 && !in_progress_call;
+}
+
+}  // namespace nacre::mpi

@@ -71,8 +71,8 @@ int independent(File& file, const AccessCall& call, const AccessArguments& argum
 
 int begin_split(File& file, const AccessCall& call, const std::shared_ptr<PendingAccess>& pending) {
   file.split = SplitAccess{call, pending};
-  watch(file.shared_from_this());
   file.queue().start(pending);
+  watch(file.shared_from_this());
   return MPI_SUCCESS;
 }
 
@@ -89,8 +89,8 @@ int collective_access(File& file, const AccessCall& call, const AccessArguments&
   auto pending = std::make_shared<PendingAccess>(std::move(task), transport);
   if (call.timing == Timing::split_begin) return begin_split(file, call, pending);
   const int status = give_request(file, pending, arguments.request);
-  watch(file.shared_from_this());
   file.queue().start(std::move(pending));
+  watch(file.shared_from_this());
   return status;
 }
 

@@ -55,15 +55,11 @@ class MemoryCounter final : public SharedCounter {
   std::int64_t* word_;
 };
 
-/// Nothing is mapped that the file does not hold: touching it would be a SIGBUS.
-int hold_word(int descriptor, bool create) {
-  if (create) {
-    const FileSizeSignalGuard guard;
-    return posix_fallocate(descriptor, 0, counter_bytes.length);
-  }
-  struct stat file {};
-  if (fstat(descriptor, &file) != 0) return errno;
-  return file.st_size < counter_bytes.length ? EIO : 0;
+/// Nothing is mapped that the file does not hold: touching it would be a SIGBUS. Who attaches may come
+/// before the maker got this far, and does the same: the bytes of a word that is there stay.
+int hold_word(int descriptor) {
+  const FileSizeSignalGuard guard;
+  return posix_fallocate(descriptor, 0, counter_bytes.length);
 }
 
 Error memory_counter_error(int system_errno, bool create, const std::string& name) {
@@ -119,7 +115,8 @@ class FileCounter final : public SharedCounter {
     std::int64_t value = 0;
     const ssize_t bytes =
         retry_interrupted([&] { return pread(file_.number(), &value, sizeof value, 0); });
-    if (bytes == sizeof value) return value;
+    // Empty: the name is there a moment before the value is.
+    if (bytes == sizeof value || bytes == 0) return value;
     return failure(bytes < 0 ? errno : EIO);
   }
 
@@ -165,7 +162,7 @@ Result<std::unique_ptr<SharedCounter>> memory_counter(std::uint64_t id, bool cre
   const Descriptor memory(
       retry_interrupted([&] { return shm_open(name.c_str(), flags, owner_only); }));
   if (!memory.valid()) return memory_counter_error(errno, create, name);
-  int reason = hold_word(memory.number(), create);
+  int reason = hold_word(memory.number());
   void* word = MAP_FAILED;
   if (reason == 0) {
     word =
@@ -198,9 +195,11 @@ Result<std::unique_ptr<SharedCounter>> file_counter(const CounterKey& key, bool 
   if (!file.valid()) return file_counter_error(errno, create, path);
   auto counter = std::make_unique<FileCounter>(std::move(file), path);
   if (create) {
-    if (Status zero = counter->set(0); !zero) {
+    // Writes the value, to know now whether there is room; others may have attached and added
+    // already.
+    if (const Result<std::int64_t> room = counter->fetch_add(0); !room) {
       ::unlink(path.c_str());
-      return zero.error();
+      return room.error();
     }
   }
   return std::unique_ptr<SharedCounter>(std::move(counter));

@@ -1,10 +1,12 @@
 #include "file/config_file.h"
 
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
+#include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
 #include "store/text_file.h"
@@ -36,7 +38,8 @@ Status take_table(const toml::node& node, const std::string& glob, const std::st
           path, value.source(),
           "hint " + std::string(key.str()) + " takes a string, a whole number, true or false");
     }
-    entries.push_back({glob, std::string(key.str()), *std::move(text)});
+    const auto line = static_cast<int>(key.source().begin.line);
+    entries.push_back({glob, std::string(key.str()), *std::move(text), line});
   }
   return {};
 }
@@ -77,6 +80,11 @@ Result<std::vector<ConfigEntry>> parse_config(const std::string& text, const std
     }
     if (Status taken = take_files(node, path, entries); !taken) return std::move(taken).error();
   }
+  // The parser's tables are sorted by name.
+  std::ranges::sort(entries, [](const ConfigEntry& a, const ConfigEntry& b) {
+    if (a.glob.empty() != b.glob.empty()) return a.glob.empty();
+    return a.line < b.line;
+  });
   return entries;
 }
 

@@ -18,9 +18,11 @@ struct ConfigEntry {
   std::string glob;  ///< "" for all files
   std::string name;
   std::string value;
+  int line = 0;  ///< of the hint's name, from 1
 };
 
-/// The entries of the file at `path`, those for all files first; none where there is no such file.
+/// The entries of the file at `path`, those for all files first, each kind in the order of the file
+/// (where two patterns match, the lower one wins); none where there is no such file.
 /// ErrorClass::info_value, with path and line, where it is not of the form above; names and values
 /// of hints are the caller's to check.
 [[nodiscard]] Result<std::vector<ConfigEntry>> read_config(const std::string& path);

@@ -12,7 +12,9 @@
 namespace nacre::file {
 
 /// Implemented over plan::TypeSignature for external32 and in src/mpi for registered data
-/// representations. File streams are packed; a conversion covers whole elements of the memory type.
+/// representations. File streams are packed; a conversion covers whole elements of the memory type
+/// (copies of MemoryAccess::type), all of one size in the file. A large access is converted in
+/// several calls, each with the part of the memory that it is about.
 class Converter {
  public:
   virtual ~Converter() = default;

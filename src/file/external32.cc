@@ -1,5 +1,6 @@
 #include "file/external32.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -21,23 +22,50 @@ class External32Converter final : public Converter {
   }
 
   Status to_file(const plan::MemoryAccess& memory, std::span<std::byte> file) override {
-    std::vector<std::byte> packed(static_cast<std::size_t>(memory.byte_count));
-    plan::pack(memory, 0, packed);
-    return plan::to_external32(signature_, elements(file.size()), packed, file);
+    return in_batches(file.size(), [&](const Batch& batch, std::span<std::byte> packed) -> Status {
+      plan::pack(memory, batch.native_offset, packed);
+      return plan::to_external32(signature_, batch.count, packed,
+                                 file.subspan(batch.file_offset, batch.file_bytes));
+    });
   }
 
   Status from_file(const plan::MemoryAccess& memory, std::span<const std::byte> file) override {
-    const std::int64_t count = elements(file.size());
-    std::vector<std::byte> packed(static_cast<std::size_t>(count * signature_.native_size()));
-    if (Status done = plan::from_external32(signature_, count, file, packed); !done) return done;
-    plan::unpack(memory, 0, packed);
-    return {};
+    return in_batches(file.size(), [&](const Batch& batch, std::span<std::byte> packed) -> Status {
+      Status done = plan::from_external32(
+          signature_, batch.count, file.subspan(batch.file_offset, batch.file_bytes), packed);
+      if (done) plan::unpack(memory, batch.native_offset, packed);
+      return done;
+    });
   }
 
  private:
-  [[nodiscard]] std::int64_t elements(std::size_t file_size) const {
-    const std::int64_t size = signature_.external32_size();
-    return size == 0 ? 0 : static_cast<std::int64_t>(file_size) / size;
+  // Stays in the cache between packing and converting.
+  static constexpr std::int64_t batch_bytes = 256 << 10;
+
+  /// Whole elements that go through the packed buffer at once.
+  struct Batch {
+    std::int64_t count;
+    std::int64_t native_offset;
+    std::size_t file_offset;
+    std::size_t file_bytes;
+  };
+
+  template <class Action>
+  Status in_batches(std::size_t file_size, Action action) {
+    const std::int64_t in_file = signature_.external32_size();
+    const std::int64_t native = signature_.native_size();
+    if (in_file == 0 || native == 0) return {};
+    const std::int64_t elements = static_cast<std::int64_t>(file_size) / in_file;
+    const std::int64_t count_max = std::max<std::int64_t>(batch_bytes / native, 1);
+    std::vector<std::byte> packed(static_cast<std::size_t>(std::min(elements, count_max) * native));
+    for (std::int64_t first = 0; first < elements; first += count_max) {
+      const std::int64_t count = std::min(count_max, elements - first);
+      const Batch batch{count, first * native, static_cast<std::size_t>(first * in_file),
+                        static_cast<std::size_t>(count * in_file)};
+      const auto bytes = static_cast<std::size_t>(count * native);
+      if (Status done = action(batch, std::span(packed).first(bytes)); !done) return done;
+    }
+    return {};
   }
 
   plan::TypeSignature signature_;

@@ -12,65 +12,82 @@ namespace nacre::file {
 namespace {
 
 constexpr std::string_view automatic = "automatic|enable|disable";
+constexpr HintTime always = HintTime::always;
+constexpr HintTime open = HintTime::open;
 
 constexpr std::array table{
     // Nacre's own.
-    HintRow{"nacre_enable", HintKind::boolean, "true", 0, "",
+    HintRow{"nacre_enable", HintKind::boolean, open, "true", 0, "",
             "false hands the file to the MPI's own I/O, untouched"},
-    HintRow{"nacre_algorithm", HintKind::choice, "automatic", 0, "automatic|direct|two_phase",
-            "how collective accesses are carried out"},
-    HintRow{
-        "nacre_sole_writer", HintKind::boolean, "false", 0, "",
-        "true promises that no other process writes the file while a write of this one lasts: "
-        "noncontiguous writes may then read, change and write back the gaps between close pieces"},
-    HintRow{"nacre_coherence", HintKind::choice, "automatic", 0, "automatic|trusted|locked",
-            "locked: every access holds a byte-range lock, which makes NFS clients agree; trusted: "
-            "none "
-            "does; automatic: locked where the file system's clients cache without agreeing"},
-    HintRow{"nacre_report", HintKind::text, "", 0, "",
-            "file to which rank 0 appends a line of JSON for each closed file (also NACRE_REPORT)"},
+    HintRow{"nacre_algorithm", HintKind::choice, always, "automatic", 0,
+            "automatic|direct|two_phase",
+            "how collective accesses are carried out; stands above collective_buffering and "
+            "romio_cb_read and _write"},
+    HintRow{"nacre_sole_writer", HintKind::boolean, always, "false", 0, "",
+            "true promises that no other process writes the file while a write of this one lasts: "
+            "noncontiguous writes may then read, change and write back the gaps between close "
+            "pieces"},
+    HintRow{"nacre_coherence", HintKind::choice, always, "automatic", 0, "automatic|trusted|locked",
+            "locked: every access holds a byte-range lock, which makes NFS clients agree; "
+            "trusted: none does; automatic: locked where the file system's clients cache without "
+            "agreeing"},
+    HintRow{"nacre_report", HintKind::text, always, "", 0, "",
+            "file to which rank 0 appends a line of JSON for each closed file"},
     // Reserved by MPI-4.1, 14.2.8.
-    HintRow{"access_style", HintKind::text, "", 0, "", "how the file will be accessed; kept"},
-    HintRow{"collective_buffering", HintKind::boolean, "true", 0, "",
+    HintRow{"access_style", HintKind::text, always, "", 0, "",
+            "how the file will be accessed; kept, not used"},
+    HintRow{"collective_buffering", HintKind::boolean, always, "true", 0, "",
             "false: collective accesses are not exchanged between ranks"},
-    HintRow{"cb_nodes", HintKind::count, "", 1, "",
+    HintRow{"cb_nodes", HintKind::count, always, "", 1, "",
             "number of aggregators of a collective access; unset: chosen for each access"},
-    HintRow{"cb_buffer_size", HintKind::bytes, "", 1, "",
+    HintRow{"cb_buffer_size", HintKind::bytes, always, "", 1, "",
             "bytes that an aggregator moves in a round; unset: chosen for each access"},
-    HintRow{"cb_block_size", HintKind::bytes, "", 1, "", "kept, not used"},
-    HintRow{"chunked", HintKind::text, "", 0, "", "kept, not used"},
-    HintRow{"chunked_item", HintKind::text, "", 0, "", "kept, not used"},
-    HintRow{"chunked_size", HintKind::text, "", 0, "", "kept, not used"},
-    HintRow{"file_perm", HintKind::text, "", 0, "", "permissions of a new file, in octal"},
-    HintRow{"io_node_list", HintKind::text, "", 0, "", "kept, not used"},
-    HintRow{"nb_proc", HintKind::count, "", 1, "", "processes that will access the file; kept"},
-    HintRow{"num_io_nodes", HintKind::count, "", 1, "", "kept, not used"},
-    HintRow{"striping_factor", HintKind::count, "", 1, "", "stripe count of a new file; kept"},
-    HintRow{"striping_unit", HintKind::bytes, "", 1, "", "stripe size of a new file; kept"},
-    HintRow{"start_iodevice", HintKind::count, "", 0, "", "first OST of a new file; kept"},
+    HintRow{"cb_block_size", HintKind::bytes, always, "", 1, "", "kept, not used"},
+    HintRow{"chunked", HintKind::text, always, "", 0, "", "kept, not used"},
+    HintRow{"chunked_item", HintKind::text, always, "", 0, "", "kept, not used"},
+    HintRow{"chunked_size", HintKind::text, always, "", 0, "", "kept, not used"},
+    HintRow{"filename", HintKind::told, open, "", 0, "",
+            "the name of the open file: told to the program, ignored when it sets it"},
+    HintRow{"file_perm", HintKind::permissions, open, "", 0, "",
+            "permissions of a new file before the umask, e.g. 640; unset: 666"},
+    HintRow{"io_node_list", HintKind::text, open, "", 0, "", "kept, not used"},
+    HintRow{"nb_proc", HintKind::count, open, "", 1, "",
+            "processes that will access the file; kept, not used"},
+    HintRow{"num_io_nodes", HintKind::count, open, "", 1, "", "kept, not used"},
+    HintRow{"striping_factor", HintKind::count, open, "", 1, "",
+            "stripe count of a new file; kept"},
+    HintRow{"striping_unit", HintKind::bytes, open, "", 1, "", "stripe size of a new file; kept"},
+    HintRow{"start_iodevice", HintKind::count, open, "", 0, "", "first OST of a new file; kept"},
     // ROMIO's, which programs and sites pass already.
-    HintRow{"romio_cb_read", HintKind::choice, "automatic", 0, automatic,
-            "disable: collective reads are not exchanged between ranks"},
-    HintRow{"romio_cb_write", HintKind::choice, "automatic", 0, automatic,
-            "disable: collective writes are not exchanged between ranks"},
-    HintRow{"romio_ds_read", HintKind::choice, "automatic", 0, automatic,
+    HintRow{"romio_cb_read", HintKind::choice, always, "automatic", 0, automatic,
+            "collective reads: enable, always exchanged between ranks; disable, never"},
+    HintRow{"romio_cb_write", HintKind::choice, always, "automatic", 0, automatic,
+            "collective writes: enable, always exchanged between ranks; disable, never"},
+    HintRow{"romio_ds_read", HintKind::choice, always, "automatic", 0, automatic,
             "disable: reads never fetch the gaps between pieces"},
-    HintRow{"romio_ds_write", HintKind::choice, "automatic", 0, automatic,
+    HintRow{"romio_ds_write", HintKind::choice, always, "automatic", 0, automatic,
             "disable: writes never write gaps back, whatever nacre_sole_writer says"},
-    HintRow{"ind_rd_buffer_size", HintKind::bytes, "4194304", 1, "",
+    HintRow{"ind_rd_buffer_size", HintKind::bytes, always, "4194304", 1, "",
             "most bytes of a sieving read, and of its staging buffer"},
-    HintRow{"ind_wr_buffer_size", HintKind::bytes, "524288", 1, "", "the same for writes"},
-    HintRow{"romio_no_indep_rw", HintKind::boolean, "false", 0, "",
+    HintRow{"ind_wr_buffer_size", HintKind::bytes, always, "524288", 1, "", "the same for writes"},
+    HintRow{"romio_no_indep_rw", HintKind::boolean, open, "false", 0, "",
             "kept; ranks that touch no data never open the file in any case"},
-    HintRow{"cb_config_list", HintKind::text, "", 0, "", "kept, not used"},
-    HintRow{"direct_read", HintKind::text, "", 0, "", "kept, not used"},
-    HintRow{"direct_write", HintKind::text, "", 0, "", "kept, not used"},
+    HintRow{"cb_config_list", HintKind::text, open, "", 0, "", "kept, not used"},
+    HintRow{"direct_read", HintKind::text, always, "", 0, "", "kept, not used"},
+    HintRow{"direct_write", HintKind::text, always, "", 0, "", "kept, not used"},
 };
 
 std::string lower(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
   return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t";
+  const std::size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return "";
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
 std::optional<std::int64_t> number(std::string_view text, bool with_units) {
@@ -121,6 +138,15 @@ Result<std::string> checked_choice(const HintRow& row, std::string_view value) {
   return bad_value(row, value, "one of " + std::string(row.choices));
 }
 
+Result<std::string> checked_permissions(const HintRow& row, std::string_view value) {
+  unsigned bits = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bits, 8);
+  if (error == std::errc{} && end == value.data() + value.size() && bits <= 0777) {
+    return std::string(value);
+  }
+  return bad_value(row, value, "permissions in octal, 0 to 777");
+}
+
 std::string_view kind_name(HintKind kind) {
   switch (kind) {
     case HintKind::boolean:
@@ -131,18 +157,24 @@ std::string_view kind_name(HintKind kind) {
       return "bytes";
     case HintKind::choice:
       return "choice";
+    case HintKind::permissions:
+      return "permissions";
     case HintKind::text:
       return "text";
+    case HintKind::told:
+      return "told";
   }
   return "";
 }
 
 std::string as_json(const HintRow& row) {
+  const bool told = row.kind == HintKind::told;
   return "{\"name\":" + json_string(row.name) +
-         ",\"variable\":" + json_string(environment_name(row.name)) +
+         ",\"variable\":" + json_string(told ? "" : environment_name(row.name)) +
          ",\"kind\":" + json_string(kind_name(row.kind)) +
-         ",\"choices\":" + json_string(row.choices) +
+         ",\"least\":" + std::to_string(row.least) + ",\"choices\":" + json_string(row.choices) +
          ",\"default\":" + json_string(row.default_value) +
+         ",\"time\":" + json_string(row.time == open ? "open" : "always") +
          ",\"meaning\":" + json_string(row.meaning) + "}";
 }
 
@@ -164,16 +196,21 @@ std::string environment_name(std::string_view hint) {
 }
 
 Result<std::string> checked_value(const HintRow& row, std::string_view value) {
+  const std::string_view word = trimmed(value);
   switch (row.kind) {
     case HintKind::boolean:
-      return checked_boolean(row, value);
+      return checked_boolean(row, word);
     case HintKind::count:
     case HintKind::bytes:
-      return checked_number(row, value);
+      return checked_number(row, word);
     case HintKind::choice:
-      return checked_choice(row, value);
+      return checked_choice(row, word);
+    case HintKind::permissions:
+      return checked_permissions(row, word);
     case HintKind::text:
       return std::string(value);
+    case HintKind::told:
+      return bad_value(row, value, "no value: Nacre tells it");
   }
   return std::string(value);
 }

@@ -12,16 +12,25 @@
 namespace nacre::file {
 
 enum class HintKind : std::uint8_t {
-  boolean,  ///< true or false (also enable/disable, 1/0)
-  count,    ///< a whole number
-  bytes,    ///< a whole number, with k, m or g for 1024s
-  choice,   ///< one of a list
-  text,     ///< anything: kept and shown, for other layers to read
+  boolean,      ///< true or false (also enable/disable, yes/no, 1/0)
+  count,        ///< a whole number
+  bytes,        ///< a whole number, with k, m, g or t for powers of 1024
+  choice,       ///< one of a list
+  permissions,  ///< octal, as of chmod
+  text,         ///< anything: kept and shown, for other layers to read
+  told,         ///< what Nacre tells the program; ignored when the program sets it
+};
+
+/// From when on a hint can no longer be changed.
+enum class HintTime : std::uint8_t {
+  always,  ///< MPI_File_open, _set_view and _set_info
+  open,    ///< MPI_File_open (and _delete) only: it says how a file is made or who serves it
 };
 
 struct HintRow {
   std::string_view name;
   HintKind kind;
+  HintTime time;
   std::string_view default_value;  ///< "" stands for "not set"
   std::int64_t least;              ///< count, bytes
   std::string_view choices;        ///< choice: separated by '|'
@@ -36,14 +45,15 @@ struct HintRow {
 /// NACRE_ALGORITHM for nacre_algorithm, NACRE_CB_NODES for cb_nodes.
 [[nodiscard]] std::string environment_name(std::string_view hint);
 
-/// The value as it is kept (numbers plain, booleans "true" or "false"), or ErrorClass::info_value
-/// with a message that names the hint, the value and what would be right.
+/// The value as it is kept (numbers plain, booleans "true" or "false", no blanks around), or
+/// ErrorClass::info_value with a message that names the hint, the value and what would be right.
 [[nodiscard]] Result<std::string> checked_value(const HintRow& row, std::string_view value);
 
 /// `text` as a JSON string, quotes included.
 [[nodiscard]] std::string json_string(std::string_view text);
 
-/// Every hint with its variable, kind, default and meaning, as a JSON array.
+/// Every hint with its variable, kind, least value, choices, default, meaning and the time until
+/// which it counts, as a JSON array of objects.
 [[nodiscard]] std::string hints_as_json();
 
 }  // namespace nacre::file

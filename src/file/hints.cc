@@ -1,7 +1,6 @@
 #include "file/hints.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -36,25 +35,35 @@ Error located(const Error& error, const std::string& where) {
   return Error{error.error_class, error.system_errno, where + ": " + error.message};
 }
 
-Status set_checked(Hints& hints, const std::string& name, const std::string& value,
-                   const std::string& where) {
+/// A place that hints are read from.
+struct Layer {
+  HintSource source;
+  std::string where;  ///< for messages
+};
+
+/// What `value` stands for, or the error that names `layer`. Also for hints of other files, so that
+/// a mistake is found at the first open and not at the first match.
+Status set_checked(Hints* hints, const std::string& name, const std::string& value,
+                   const Layer& layer) {
   const HintRow* row = find_hint(name);
   if (row == nullptr) {
     return Error{ErrorClass::info_value, 0,
-                 where + ": there is no hint \"" + name + "\" (`nacre hints` lists them)"};
+                 layer.where + ": there is no hint \"" + name + "\" (`nacre hints` lists them)"};
   }
   Result<std::string> checked = checked_value(*row, value);
-  if (!checked) return located(checked.error(), where);
-  hints.set(name, *std::move(checked));
+  if (!checked) return located(checked.error(), layer.where);
+  if (hints != nullptr) hints->set(name, *std::move(checked), layer.source);
   return {};
 }
 
-Status take_config(Hints& hints, const std::string& config_path, const std::string& path) {
-  const Result<std::vector<ConfigEntry>> entries = read_config(config_path);
+Status take_config(Hints& hints, const Layer& layer, const std::string& path) {
+  const Result<std::vector<ConfigEntry>> entries = read_config(layer.where);
   if (!entries) return entries.error();
   for (const ConfigEntry& entry : *entries) {
-    if (!entry.glob.empty() && !matches(entry.glob, path)) continue;
-    if (Status set = set_checked(hints, entry.name, entry.value, config_path); !set) return set;
+    const bool applies = entry.glob.empty() || matches(entry.glob, path);
+    const Layer line{layer.source, layer.where + ":" + std::to_string(entry.line)};
+    Status set = set_checked(applies ? &hints : nullptr, entry.name, entry.value, line);
+    if (!set) return set;
   }
   return {};
 }
@@ -70,13 +79,12 @@ std::string user_config_path(const Environment& environment) {
 
 Status take_variables(Hints& hints, const Environment& environment) {
   for (const HintRow& row : hint_table()) {
+    if (row.kind == HintKind::told) continue;
     const std::string variable = environment_name(row.name);
     const auto value = environment(variable);
     if (!value) continue;
-    if (Status set = set_checked(hints, std::string(row.name), *value, "variable " + variable);
-        !set) {
-      return set;
-    }
+    const Layer layer{HintSource::environment, "variable " + variable};
+    if (Status set = set_checked(&hints, std::string(row.name), *value, layer); !set) return set;
   }
   return {};
 }
@@ -84,19 +92,21 @@ Status take_variables(Hints& hints, const Environment& environment) {
 /// NACRE_HINTS, in the grammar of Cray's MPICH_MPIIO_HINTS.
 Status take_hints_variable(Hints& hints, const Environment& environment, const std::string& path) {
   const std::string text = environment("NACRE_HINTS").value_or("");
+  const Layer layer{HintSource::environment, "variable NACRE_HINTS"};
   for (const std::string& rule : split(text, ',')) {
     const std::vector<std::string> parts = split(rule, ':');
-    if (parts.empty()) continue;
-    for (std::size_t i = 1; i < parts.size(); ++i) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
       const std::size_t equals = parts[i].find('=');
-      if (equals == std::string::npos) {
+      if ((i == 0) != (equals == std::string::npos)) {
         return Error{ErrorClass::info_value, 0,
-                     "variable NACRE_HINTS: \"" + parts[i] +
-                         "\" is not of the form key=value (glob:key=value:key=value,glob2:...)"};
+                     layer.where + ": \"" + parts[i] + "\" is no " +
+                         (i == 0 ? "pattern of file names" : "key=value") +
+                         " (glob:key=value:key=value,glob2:key=value)"};
       }
-      if (!matches(parts[0], path)) continue;
-      Status set = set_checked(hints, parts[i].substr(0, equals), parts[i].substr(equals + 1),
-                               "variable NACRE_HINTS");
+      if (i == 0) continue;
+      Hints* target = matches(parts[0], path) ? &hints : nullptr;
+      Status set =
+          set_checked(target, parts[i].substr(0, equals), parts[i].substr(equals + 1), layer);
       if (!set) return set;
     }
   }
@@ -108,14 +118,14 @@ bool any_matches(const Environment& environment, const char* variable, const std
                              [&](const std::string& glob) { return matches(glob, path); });
 }
 
+/// The variables that hand files to the MPI, whatever hints say.
 void take_switches(Hints& hints, const Environment& environment, const std::string& path) {
   const bool included =
       !environment("NACRE_INCLUDE") || any_matches(environment, "NACRE_INCLUDE", path);
-  if (!included || any_matches(environment, "NACRE_EXCLUDE", path)) {
-    hints.set("nacre_enable", "false");
-  }
-  if (const auto disable = environment("NACRE_DISABLE"); disable && *disable != "0") {
-    hints.set("nacre_enable", "false");
+  const bool excluded = any_matches(environment, "NACRE_EXCLUDE", path);
+  const bool disabled = environment("NACRE_DISABLE").value_or("0") != "0";
+  if (!included || excluded || disabled) {
+    hints.set("nacre_enable", "false", HintSource::environment);
   }
 }
 
@@ -128,14 +138,19 @@ Environment process_environment() {
   };
 }
 
-void Hints::set(std::string_view name, std::string value) {
-  values_.insert_or_assign(std::string(name), std::move(value));
+void Hints::set(std::string_view name, std::string value, HintSource source) {
+  values_.insert_or_assign(std::string(name), Value{std::move(value), source});
 }
 
 std::string Hints::get(std::string_view name) const {
-  if (const auto found = values_.find(name); found != values_.end()) return found->second;
+  if (const auto found = values_.find(name); found != values_.end()) return found->second.text;
   const HintRow* row = find_hint(name);
   return row == nullptr ? "" : std::string(row->default_value);
+}
+
+HintSource Hints::source(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? HintSource::built_in : found->second.source;
 }
 
 InfoPairs Hints::effective() const {
@@ -147,12 +162,33 @@ InfoPairs Hints::effective() const {
   return pairs;
 }
 
-void Hints::take(const InfoPairs& pairs) {
+void Hints::take(const InfoPairs& pairs, HintTime time) {
   for (const auto& [name, value] : pairs) {
     const HintRow* row = find_hint(name);
-    if (row == nullptr) continue;
-    if (Result<std::string> checked = checked_value(*row, value)) set(name, *std::move(checked));
+    if (row != nullptr && row->kind != HintKind::told) take_one(*row, value, time);
   }
+}
+
+void Hints::take_one(const HintRow& row, const std::string& value, HintTime time) {
+  Result<std::string> checked = checked_value(row, value);
+  if (!checked) {
+    note(checked.error().message);
+    return;
+  }
+  const std::string current = get(row.name);
+  if (time == HintTime::always && row.time == HintTime::open) {
+    if (*checked == current) return;  // a program that gives back what get_info told
+    note("hint " + std::string(row.name) + " counts at open only: \"" + *checked +
+         "\" is ignored, it stays \"" + current + "\"");
+    return;
+  }
+  set(row.name, *std::move(checked), HintSource::program);
+}
+
+void Hints::note(std::string line) {
+  constexpr std::size_t notes_max = 32;
+  const bool known = std::ranges::find(notes_, line) != notes_.end();
+  if (!known && notes_.size() < notes_max) notes_.push_back(std::move(line));
 }
 
 bool Hints::bypass() const { return is("nacre_enable", "false"); }
@@ -165,9 +201,7 @@ Coherence Hints::coherence() const {
 
 unsigned Hints::permissions() const {
   const std::string text = get("file_perm");
-  char* end = nullptr;
-  const unsigned long octal = std::strtoul(text.c_str(), &end, 8);
-  return text.empty() || *end != '\0' || octal > 07777 ? 0666U : static_cast<unsigned>(octal);
+  return text.empty() ? 0666U : static_cast<unsigned>(std::strtoul(text.c_str(), nullptr, 8));
 }
 
 AccessSettings Hints::access_settings() const {
@@ -176,6 +210,7 @@ AccessSettings Hints::access_settings() const {
 
 plan::CollectiveSettings Hints::collective(std::string_view switch_name) const {
   plan::CollectiveSettings settings;
+  if (is(switch_name, "enable")) settings.algorithm = plan::Algorithm::two_phase;
   if (is("collective_buffering", "false") || is(switch_name, "disable")) {
     settings.algorithm = plan::Algorithm::direct;
   }
@@ -196,33 +231,40 @@ collective::IndependentSettings Hints::independent() const {
   return settings;
 }
 
-/// Name and value of each, both with a 0 behind.
+/// Texts, each with a 0 behind: how many hints; name, value and source of each; the notes.
 std::vector<std::byte> Hints::serialized() const {
   std::vector<std::byte> bytes;
   const auto append = [&bytes](const std::string& text) {
     for (const char c : text) bytes.push_back(static_cast<std::byte>(c));
     bytes.push_back(std::byte{0});
   };
+  append(std::to_string(values_.size()));
   for (const auto& [name, value] : values_) {
     append(name);
-    append(value);
+    append(value.text);
+    append(std::to_string(static_cast<int>(value.source)));
   }
+  for (const std::string& line : notes_) append(line);
   return bytes;
 }
 
-Hints Hints::deserialized(const std::vector<std::byte>& bytes) {
-  std::vector<std::string> words;
-  std::string word;
-  for (const std::byte b : bytes) {
-    if (b != std::byte{0}) {
-      word += static_cast<char>(b);
-      continue;
+Hints Hints::deserialized(std::span<const std::byte> bytes) {
+  const auto next = [&bytes] {
+    std::string text;
+    std::size_t length = 0;
+    while (length < bytes.size() && bytes[length] != std::byte{0}) {
+      text += static_cast<char>(bytes[length++]);
     }
-    words.push_back(std::move(word));
-    word.clear();
-  }
+    bytes = bytes.subspan(std::min(length + 1, bytes.size()));
+    return text;
+  };
   Hints hints;
-  for (std::size_t i = 0; i + 1 < words.size(); i += 2) hints.set(words[i], words[i + 1]);
+  for (std::int64_t left = std::strtoll(next().c_str(), nullptr, 10); left > 0; --left) {
+    const std::string name = next();
+    std::string value = next();
+    hints.set(name, std::move(value), static_cast<HintSource>(std::atoi(next().c_str())));
+  }
+  while (!bytes.empty()) hints.notes_.push_back(next());
   return hints;
 }
 
@@ -235,39 +277,41 @@ bool Hints::is(std::string_view name, std::string_view value) const { return get
 Result<Hints> resolve_hints(const std::string& path, const InfoPairs& info_pairs,
                             const Environment& environment) {
   Hints hints;
-  const std::string system_path =
-      environment("NACRE_SYSTEM_CONFIG").value_or("/etc/nacre/config.toml");
-  for (const std::string& config : {system_path, user_config_path(environment)}) {
-    if (config.empty()) continue;
-    if (Status taken = take_config(hints, config, path); !taken) return std::move(taken).error();
+  const Layer system_file{HintSource::system_file,
+                          environment("NACRE_SYSTEM_CONFIG").value_or("/etc/nacre/config.toml")};
+  const Layer user_file{HintSource::user_file, user_config_path(environment)};
+  for (const Layer& file : {system_file, user_file}) {
+    if (file.where.empty()) continue;
+    if (Status taken = take_config(hints, file, path); !taken) return std::move(taken).error();
   }
   if (Status taken = take_variables(hints, environment); !taken) return std::move(taken).error();
   if (Status taken = take_hints_variable(hints, environment, path); !taken) {
     return std::move(taken).error();
   }
-  hints.take(info_pairs);
+  hints.take(info_pairs, HintTime::open);
   take_switches(hints, environment, path);
   return hints;
 }
 
 collective::Task<Result<Hints>> agree_hints(collective::Transport& transport, std::string path,
-                                            InfoPairs info_pairs) {
+                                            InfoPairs info_pairs, Environment environment) {
+  // Only rank 0 can fail here, so its word is enough: the hints, or nothing and then its error.
   Status status;
   std::vector<std::byte> bytes;
   if (transport.rank() == 0) {
-    Result<Hints> resolved = resolve_hints(path, info_pairs);
+    Result<Hints> resolved = resolve_hints(path, info_pairs, environment);
     if (resolved) {
       bytes = resolved->serialized();
     } else {
       status = std::move(resolved).error();
     }
   }
-  auto agreement = collective::agree(transport, std::move(status));
-  Status agreed = co_await agreement;
-  if (!agreed) co_return std::move(agreed).error();
   auto spreading = collective::broadcast_sized(transport, bytes, 0);
   co_await spreading;
-  co_return Hints::deserialized(bytes);
+  if (!bytes.empty()) co_return Hints::deserialized(bytes);
+  auto telling = collective::spread_error(transport, std::move(status), 0);
+  Error error = co_await telling;
+  co_return error;
 }
 
 }  // namespace nacre::file

@@ -3,10 +3,12 @@
 #ifndef NACRE_FILE_HINTS_H_
 #define NACRE_FILE_HINTS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,19 +40,26 @@ struct AccessSettings {
   plan::CollectiveSettings collective_write;
 };
 
+/// Where a value comes from; a later one beats an earlier one.
+enum class HintSource : std::uint8_t { built_in, system_file, user_file, environment, program };
+
 /// A value; copies are independent.
 class Hints {
  public:
   /// Sets a hint that find_hint() knows, to a value that checked_value() gave.
-  void set(std::string_view name, std::string value);
+  void set(std::string_view name, std::string value, HintSource source);
   /// The value in force: what was set, else the default; "" where neither is.
   [[nodiscard]] std::string get(std::string_view name) const;
+  [[nodiscard]] HintSource source(std::string_view name) const;
   /// What a program sees in MPI_File_get_info: every hint that has a value.
   [[nodiscard]] InfoPairs effective() const;
 
-  /// Takes over what is known and right of a program's info; the rest is left out, as the standard
-  /// has it.
-  void take(const InfoPairs& pairs);
+  /// Takes over what is known and right of a program's info. What is not is left out, as the
+  /// standard has it (hints never make a call fail): unknown names in silence, bad values and,
+  /// after the open, changes of what counts only there, with a note.
+  void take(const InfoPairs& pairs, HintTime time);
+  /// Why hints of the program are not in force, one line each, for the report. Grows to 32 at most.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   /// The file is to be handed to the MPI's own I/O.
   [[nodiscard]] bool bypass() const;
@@ -58,32 +67,49 @@ class Hints {
   [[nodiscard]] unsigned permissions() const;
   [[nodiscard]] AccessSettings access_settings() const;
 
+  /// For the other ranks of the same program: never empty.
   [[nodiscard]] std::vector<std::byte> serialized() const;
-  [[nodiscard]] static Hints deserialized(const std::vector<std::byte>& bytes);
+  /// `bytes` are what serialized() gave.
+  [[nodiscard]] static Hints deserialized(std::span<const std::byte> bytes);
 
  private:
+  struct Value {
+    std::string text;
+    HintSource source = HintSource::built_in;
+  };
+  void take_one(const HintRow& row, const std::string& value, HintTime time);
+  void note(std::string line);
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] bool is(std::string_view name, std::string_view value) const;
   [[nodiscard]] Coherence coherence() const;
   [[nodiscard]] plan::CollectiveSettings collective(std::string_view switch_name) const;
   [[nodiscard]] collective::IndependentSettings independent() const;
 
-  std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::string, Value, std::less<>> values_;
+  std::vector<std::string> notes_;
 };
 
 /// Resolves all layers for `path`, local. ErrorClass::info_value for a bad value in a file or in
 /// the environment, naming where it stands; bad values in `info_pairs` are left out.
-///   NACRE_SYSTEM_CONFIG, NACRE_CONFIG   other places of the two files
-///   NACRE_HINTS                         glob:key=value:key=value,glob2:key=value
-///   NACRE_EXCLUDE, NACRE_INCLUDE        comma-separated globs of files that are (not) handed to
-///   the MPI NACRE_<NAME>                        one hint each, for all files
+///
+///   NACRE_SYSTEM_CONFIG, NACRE_CONFIG  other places of the two files
+///   NACRE_<NAME>                       one hint, for all files
+///   NACRE_HINTS                        glob:key=value:key=value,glob2:key=value; beats
+///   NACRE_<NAME> NACRE_EXCLUDE, NACRE_INCLUDE       comma-separated globs of the files that are,
+///   and of the only
+///                                      ones that are not, handed to the MPI
+///   NACRE_DISABLE                      all files are handed to the MPI
+///
+/// The last three are kill switches: they stand above every layer. A glob with a slash is matched
+/// with the whole path, else with the last part of it; `*` matches slashes too.
 [[nodiscard]] Result<Hints> resolve_hints(const std::string& path, const InfoPairs& info_pairs,
                                           const Environment& environment = process_environment());
 
-/// Collective: resolves on rank 0 and spreads the outcome, so that ranks whose environments differ
-/// run with the same settings.
+/// Collective: resolves on rank 0 and spreads the outcome, so that ranks whose environments or
+/// infos differ run with the same settings. The other ranks' arguments are not looked at.
 collective::Task<Result<Hints>> agree_hints(collective::Transport& transport, std::string path,
-                                            InfoPairs info_pairs);
+                                            InfoPairs info_pairs,
+                                            Environment environment = process_environment());
 
 }  // namespace nacre::file
 

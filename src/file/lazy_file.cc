@@ -23,6 +23,11 @@ Result<store::StoreFile*> LazyFile::file() {
   return file_.get();
 }
 
+store::StoreFile* LazyFile::if_open() {
+  const std::lock_guard guard(mutex_);
+  return file_.get();
+}
+
 Status LazyFile::close() {
   const std::lock_guard guard(mutex_);
   if (file_ == nullptr) return {};

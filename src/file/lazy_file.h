@@ -27,6 +27,8 @@ class LazyFile final : public collective::FileSource {
   /// Opens on first need. ErrorClass::file when the name has come to stand for another file since
   /// the open.
   [[nodiscard]] Result<store::StoreFile*> file() override;
+  /// The file where this rank has it open already, else nullptr.
+  [[nodiscard]] store::StoreFile* if_open();
   /// Closes, if it was opened.
   [[nodiscard]] Status close();
 

@@ -15,6 +15,9 @@ Error mode_error(const std::string& what) { return Error{ErrorClass::amode, 0, w
 
 /// MPI-4.1, 14.2.1.
 Status check_mode(const AccessMode& mode) {
+  if (!mode.read && !mode.write) {
+    return mode_error("the access mode is neither for reading nor for writing");
+  }
   const bool read_only = mode.read && !mode.write;
   if (read_only && (mode.create || mode.exclusive)) {
     return mode_error("MPI_MODE_RDONLY does not go with MPI_MODE_CREATE or MPI_MODE_EXCL");
@@ -27,6 +30,15 @@ Status check_mode(const AccessMode& mode) {
 
 store::OpenOptions plain_options(const AccessMode& mode) {
   return {.read = mode.read, .write = mode.write};
+}
+
+std::string json_array(const std::vector<std::string>& texts) {
+  std::string json = "[";
+  for (const std::string& text : texts) {
+    if (json.size() > 1) json += ',';
+    json += json_string(text);
+  }
+  return json + ']';
 }
 
 /// Values that rank 0 spreads to say what a set_view needs beside the agreement.
@@ -127,7 +139,27 @@ OpenFile::Snapshot OpenFile::snapshot() const {
 
 Hints OpenFile::hints() const {
   const std::lock_guard guard(mutex_);
-  return hints_;
+  Hints told = hints_;
+  told.set("filename", path_, HintSource::built_in);
+  return told;
+}
+
+/// Where the shared pointer is, in bytes, to all. All ranks have come to the same point before.
+collective::Task<Result<std::int64_t>> OpenFile::find_displacement() {
+  std::int64_t displacement = 0;
+  Status status;
+  if (transport_->rank() == 0) {
+    const Result<std::int64_t> current = shared_byte_offset();
+    displacement = current ? *current : -1;
+    if (!current) status = current.error();
+  }
+  auto spreading =
+      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&displacement, 1)), 0);
+  co_await spreading;
+  if (displacement >= 0) co_return displacement;
+  auto telling = collective::spread_error(*transport_, std::move(status), 0);
+  Error error = co_await telling;
+  co_return error;
 }
 
 collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
@@ -135,6 +167,11 @@ collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
   Status status;
   if (refusal) {
     status = *std::move(refusal);
+  } else if (view.at_shared_pointer && !mode_.sequential) {
+    status = Error{ErrorClass::arg, 0,
+                   path_ +
+                       ": MPI_DISPLACEMENT_CURRENT in the view of a file that was opened "
+                       "without MPI_MODE_SEQUENTIAL"};
   } else {
     status = check_view(view, mode_.write);
   }
@@ -144,6 +181,12 @@ collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
   auto agreement = collective::agree_with_minimum(*transport_, std::move(status), needs);
   Status agreed = co_await agreement;
   if (!agreed) co_return agreed;
+  if (mode_.sequential) {
+    auto finding = find_displacement();
+    const Result<std::int64_t> displacement = co_await finding;
+    if (!displacement) co_return displacement.error();
+    if (view.at_shared_pointer) view.map.origin = *displacement;
+  }
   {
     const std::lock_guard guard(mutex_);
     view_ = std::make_shared<const View>(std::move(view));
@@ -163,10 +206,11 @@ collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
 }
 
 collective::Task<Status> OpenFile::update_hints(InfoPairs info_pairs) {
-  Hints changed = hints();
   std::vector<std::byte> bytes;
   if (transport_->rank() == 0) {
-    changed.take(info_pairs);
+    const std::lock_guard guard(mutex_);
+    Hints changed = hints_;
+    changed.take(info_pairs, HintTime::always);
     bytes = changed.serialized();
   }
   auto spreading = collective::broadcast_sized(*transport_, bytes, 0);
@@ -184,7 +228,8 @@ void OpenFile::count(plan::Direction direction, std::int64_t bytes) {
 }
 
 collective::Task<collective::Unit> OpenFile::report() {
-  const std::string report_path = hints().get("nacre_report");
+  const Hints told = hints();
+  const std::string report_path = told.get("nacre_report");
   if (report_path.empty()) co_return collective::Unit{};
   auto summing_calls = collective::prefix_sum(*transport_, totals_.calls);
   const collective::PrefixSum calls = co_await summing_calls;
@@ -195,11 +240,11 @@ collective::Task<collective::Unit> OpenFile::report() {
   if (transport_->rank() == 0) {
     // A report that cannot be written is no reason to fail the program's close.
     static_cast<void>(store::append_text(
-        report_path, "{\"file\":" + json_string(path_) +
-                         ",\"ranks\":" + std::to_string(transport_->size()) +
-                         ",\"calls\":" + std::to_string(calls.total) +
-                         ",\"bytes_read\":" + std::to_string(reads.total) +
-                         ",\"bytes_written\":" + std::to_string(writes.total) + "}\n"));
+        report_path,
+        "{\"file\":" + json_string(path_) + ",\"ranks\":" + std::to_string(transport_->size()) +
+            ",\"calls\":" + std::to_string(calls.total) + ",\"bytes_read\":" +
+            std::to_string(reads.total) + ",\"bytes_written\":" + std::to_string(writes.total) +
+            ",\"notes\":" + json_array(told.notes()) + "}\n"));
   }
   co_return collective::Unit{};
 }

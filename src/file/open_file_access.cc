@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked_cast.h"
 #include "collective/group.h"
 #include "collective/independent.h"
 #include "file/open_file.h"
@@ -13,26 +14,25 @@ namespace {
 
 using plan::Direction;
 
-/// The packed form in the file of a converted access.
+/// A collective access as the engine sees it: the program's buffer itself, or for a converted
+/// access its packed form in the file.
 class Staging {
  public:
   Staging(const Access& access, std::int64_t file_bytes)
       : access_(access),
         bytes_(access.converter != nullptr ? static_cast<std::size_t>(file_bytes) : 0) {}
 
-  [[nodiscard]] bool used() const { return access_.converter != nullptr; }
-  /// What the store sees in place of the program's buffer.
   [[nodiscard]] plan::MemoryAccess memory() {
-    if (!used()) return access_.memory;
+    if (access_.converter == nullptr) return access_.memory;
     return {bytes_.data(), plan::TypeMap::bytes(1), std::ssize(bytes_)};
   }
   [[nodiscard]] Status fill() {
-    if (!used() || access_.direction == Direction::read) return {};
+    if (access_.converter == nullptr || access_.direction == Direction::read) return {};
     return access_.converter->to_file(access_.memory, bytes_);
   }
   /// Converts what was read.
   [[nodiscard]] Status empty(std::int64_t file_bytes) {
-    if (!used() || access_.direction == Direction::write) return {};
+    if (access_.converter == nullptr || access_.direction == Direction::write) return {};
     return access_.converter->from_file(
         access_.memory, std::span(bytes_).first(static_cast<std::size_t>(file_bytes)));
   }
@@ -42,26 +42,80 @@ class Staging {
   std::vector<std::byte> bytes_;
 };
 
-/// File bytes as bytes of memory: whole elements convert alike.
-std::int64_t memory_bytes(const Access& access, std::int64_t file_bytes,
-                          std::int64_t file_bytes_asked) {
-  if (access.converter == nullptr || file_bytes_asked == 0) return file_bytes;
-  if (file_bytes == file_bytes_asked) return access.memory.byte_count;
-  const double part = static_cast<double>(file_bytes) / static_cast<double>(file_bytes_asked);
-  return static_cast<std::int64_t>(part * static_cast<double>(access.memory.byte_count));
+/// Moves a converted access through a buffer of bounded size, whole elements at a time.
+class ConvertedMover {
+ public:
+  ConvertedMover(store::StoreFile& file, const Access& access, const plan::FileAccess& in_file,
+                 std::int64_t element_file_bytes)
+      : file_(file), access_(access), in_file_(in_file), element_file_bytes_(element_file_bytes) {}
+
+  /// Of a read, what was not a whole element counts as not read.
+  store::Transfer run(const collective::IndependentSettings& settings,
+                      collective::Counters& counters) {
+    const bool reads = access_.direction == Direction::read;
+    const std::int64_t wanted = reads ? settings.read_buffer_bytes : settings.write_buffer_bytes;
+    const std::int64_t elements_max = std::max<std::int64_t>(wanted / element_file_bytes_, 1);
+    const std::int64_t elements = in_file_.byte_count / element_file_bytes_;
+    buffer_.resize(
+        static_cast<std::size_t>(std::min(elements, elements_max) * element_file_bytes_));
+    store::Transfer done;
+    for (std::int64_t first = 0; first < elements && !done.error; first += elements_max) {
+      const std::int64_t count = std::min(elements_max, elements - first);
+      store::Transfer moved = move(first, count, settings, counters);
+      done.bytes += moved.bytes;
+      done.error = std::move(moved.error);
+      if (moved.bytes < count * element_file_bytes_) break;
+    }
+    return done;
+  }
+
+ private:
+  store::Transfer move(std::int64_t first, std::int64_t count,
+                       const collective::IndependentSettings& settings,
+                       collective::Counters& counters) {
+    const plan::TypeMap& type = access_.memory.type;
+    const plan::MemoryAccess user{access_.memory.base + first * type.extent(), type,
+                                  count * type.size()};
+    const std::int64_t bytes = count * element_file_bytes_;
+    const plan::FileAccess in_file{in_file_.view, in_file_.first_byte + first * element_file_bytes_,
+                                   bytes};
+    const plan::MemoryAccess packed{buffer_.data(), plan::TypeMap::bytes(1), bytes};
+    const std::span<std::byte> stream = std::span(buffer_).first(static_cast<std::size_t>(bytes));
+    const bool reads = access_.direction == Direction::read;
+    if (!reads) {
+      if (Status filled = access_.converter->to_file(user, stream); !filled) {
+        return {0, std::move(filled).error()};
+      }
+    }
+    store::Transfer moved =
+        collective::access_runs(file_, {access_.direction, in_file, packed}, settings, counters);
+    if (!reads) return moved;
+    moved.bytes -= moved.bytes % element_file_bytes_;
+    Status emptied =
+        access_.converter->from_file(user, stream.first(static_cast<std::size_t>(moved.bytes)));
+    if (!emptied && !moved.error) return {0, std::move(emptied).error()};
+    return moved;
+  }
+
+  store::StoreFile& file_;
+  const Access& access_;
+  const plan::FileAccess& in_file_;
+  std::int64_t element_file_bytes_;
+  std::vector<std::byte> buffer_;
+};
+
+bool is_converting(const View& view) {
+  return view.representation != "native" && view.representation != "internal";
 }
 
-/// Ends an access: converts what was read, counts in bytes of memory.
-Outcome concluded(const Access& access, Staging& staging, store::Transfer moved,
-                  std::int64_t file_bytes_asked) {
-  Outcome outcome{memory_bytes(access, moved.bytes, file_bytes_asked), std::move(moved.error)};
-  if (Status converted = staging.empty(moved.bytes); !converted && !outcome.error) {
-    outcome.error = std::move(converted).error();
-  }
-  return outcome;
-}
+Status status_of(const std::optional<Error>& error) { return error ? Status(*error) : Status(); }
 
 }  // namespace
+
+std::int64_t OpenFile::PlacedAccess::memory_bytes(std::int64_t bytes) const {
+  if (element_file_bytes == 0) return bytes;
+  return bytes / element_file_bytes * access.memory.type.size();
+}
 
 Status OpenFile::check_access(const Access& access) const {
   const bool write = access.direction == Direction::write;
@@ -83,12 +137,15 @@ Status OpenFile::check_access(const Access& access) const {
 Result<OpenFile::PlacedAccess> OpenFile::measure(const Access& access) const {
   if (Status allowed = check_access(access); !allowed) return std::move(allowed).error();
   Snapshot now = snapshot();
-  PlacedAccess placed{
-      access, std::move(now.view), std::move(now.settings), {}, access.memory.byte_count};
-  if (access.converter != nullptr) {
+  PlacedAccess placed{access, std::move(now.view),      std::move(now.settings),
+                      {},     access.memory.byte_count, 0};
+  if (access.converter != nullptr && access.memory.byte_count > 0) {
     const Result<std::int64_t> bytes = access.converter->file_bytes(access.memory.byte_count);
     if (!bytes) return bytes.error();
+    const Result<std::int64_t> element = access.converter->file_bytes(access.memory.type.size());
+    if (!element) return element.error();
     placed.file_bytes = *bytes;
+    placed.element_file_bytes = *element;
   }
   // Every offset tells alike whether the length suits the view.
   if (Status fits = place(placed, 0); !fits) return std::move(fits).error();
@@ -104,34 +161,38 @@ Status OpenFile::place(PlacedAccess& placed, std::int64_t offset_etypes) const {
   return {};
 }
 
-Result<std::int64_t> OpenFile::take_individual(std::int64_t etypes) {
+Status OpenFile::place_individual(PlacedAccess& placed) {
   const std::lock_guard guard(mutex_);
-  const std::int64_t position = position_;
-  position_ += etypes;
-  return position;
+  if (Status fits = place(placed, position_); !fits) return fits;
+  position_ += placed.etypes();
+  return {};
 }
 
-Result<std::int64_t> OpenFile::take_position(const PlacedAccess& placed) {
-  const std::int64_t etypes = placed.file_bytes / placed.view->etype_size;
-  switch (placed.access.position) {
-    case Position::explicit_offset:
-      return placed.access.offset;
-    case Position::individual:
-      return take_individual(etypes);
-    case Position::shared:
-      return shared_pointer_.fetch_add(etypes);
-    case Position::ordered:
-      return 0;  // known once the ranks before have said how much they have
-  }
-  return 0;
+Status OpenFile::place_shared(PlacedAccess& placed) {
+  if (placed.file_bytes == 0) return {};
+  const Result<std::int64_t> position = shared_pointer_.fetch_add(placed.etypes());
+  if (!position) return position.error();
+  return place(placed, *position);
 }
 
 Result<OpenFile::PlacedAccess> OpenFile::place_now(const Access& access) {
   Result<PlacedAccess> placed = measure(access);
   if (!placed) return placed;
-  const Result<std::int64_t> position = take_position(*placed);
-  if (!position) return position.error();
-  if (Status fits = place(*placed, *position); !fits) return std::move(fits).error();
+  Status fits;
+  switch (access.position) {
+    case Position::explicit_offset:
+      fits = place(*placed, access.offset);
+      break;
+    case Position::individual:
+      fits = place_individual(*placed);
+      break;
+    case Position::shared:
+      fits = place_shared(*placed);
+      break;
+    case Position::ordered:
+      break;  // known once the ranks before have said how much they have
+  }
+  if (!fits) return std::move(fits).error();
   return placed;
 }
 
@@ -141,8 +202,8 @@ void OpenFile::give_back_unread(const PlacedAccess& placed, std::int64_t file_by
   const std::int64_t etype_size = placed.view->etype_size;
   const std::int64_t begin = placed.file.first_byte / etype_size;
   const std::lock_guard guard(mutex_);
-  if (position_ != begin + placed.file_bytes / etype_size || view_ != placed.view) return;
-  position_ = begin + (file_bytes_read + etype_size - 1) / etype_size;
+  if (position_ != begin + placed.etypes() || view_ != placed.view) return;
+  position_ = begin + file_bytes_read / etype_size + (file_bytes_read % etype_size == 0 ? 0 : 1);
 }
 
 bool OpenFile::locks_accesses(const AccessSettings& settings) const {
@@ -150,44 +211,51 @@ bool OpenFile::locks_accesses(const AccessSettings& settings) const {
          (settings.coherence == Coherence::automatic && !coherent_);
 }
 
-store::Transfer OpenFile::move_independent(const PlacedAccess& placed,
-                                           const plan::MemoryAccess& memory) {
+Result<OpenFile::Exclusion> OpenFile::exclude_others(store::StoreFile& file,
+                                                     const PlacedAccess& placed, bool locked) {
+  const bool writes = placed.access.direction == Direction::write;
+  Exclusion exclusion;
+  // A sieving write of another thread must not write back what this one has just changed.
+  if (locked || (writes && placed.settings->independent.write_sieving)) {
+    exclusion.threads = std::unique_lock(locked_access_mutex_);
+  }
+  if (!locked) return exclusion;
+  Result<std::unique_ptr<store::RangeLock>> lock = file.lock(
+      plan::bounds(placed.file), writes ? store::LockKind::exclusive : store::LockKind::shared);
+  if (!lock) return std::move(lock).error();
+  exclusion.processes = *std::move(lock);
+  return exclusion;
+}
+
+/// Bytes of the file.
+store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool locked) {
   if (placed.file_bytes == 0) return {};
   const Result<store::StoreFile*> file = file_.file();
   if (!file) return {0, file.error()};
-  const Direction direction = placed.access.direction;
-  if (direction == Direction::write) wrote_.store(true, std::memory_order_relaxed);
+  if (placed.access.direction == Direction::write) wrote_.store(true, std::memory_order_relaxed);
   collective::IndependentSettings settings = placed.settings->independent;
-  settings.write_sieving = settings.write_sieving && mode_.read;
+  // Sieving writes read, and take the lock that is held already.
+  settings.write_sieving = settings.write_sieving && mode_.read && !locked;
+  const Result<Exclusion> exclusion = exclude_others(**file, placed, locked);
+  if (!exclusion) return {0, exclusion.error()};
   collective::Counters counters;
-  const collective::IndependentAccess access{direction, placed.file, memory};
-
-  const bool sieves = settings.write_sieving && direction == Direction::write;
-  if (!locks_accesses(*placed.settings)) {
-    std::unique_lock<std::mutex> alone;
-    if (sieves) alone = std::unique_lock(locked_access_mutex_);
-    return collective::access_runs(**file, access, settings, counters);
+  if (placed.access.converter != nullptr) {
+    ConvertedMover mover(**file, placed.access, placed.file, placed.element_file_bytes);
+    return mover.run(settings, counters);
   }
-  const std::lock_guard alone(locked_access_mutex_);
-  settings.write_sieving = false;  // the lock is held already
-  const Result<std::unique_ptr<store::RangeLock>> lock = (*file)->lock(
-      plan::bounds(placed.file),
-      direction == Direction::write ? store::LockKind::exclusive : store::LockKind::shared);
-  if (!lock) return {0, lock.error()};
-  return collective::access_runs(**file, access, settings, counters);
+  return collective::access_runs(
+      **file, {placed.access.direction, placed.file, placed.access.memory}, settings, counters);
 }
 
 Outcome OpenFile::transfer(const Access& access) {
-  Result<PlacedAccess> placed = place_now(access);
-  if (!placed) return {0, std::move(placed).error()};
-  Staging staging(placed->access, placed->file_bytes);
-  if (Status filled = staging.fill(); !filled) return {0, std::move(filled).error()};
-  store::Transfer moved = move_independent(*placed, staging.memory());
+  const Result<PlacedAccess> placed = place_now(access);
+  if (!placed) return {0, placed.error()};
+  store::Transfer moved = move_independent(*placed, locks_accesses(*placed->settings));
   const bool short_read = access.direction == Direction::read && moved.bytes < placed->file_bytes;
   if (short_read && access.position == Position::individual) {
     give_back_unread(*placed, moved.bytes);
   }
-  Outcome outcome = concluded(access, staging, std::move(moved), placed->file_bytes);
+  Outcome outcome{placed->memory_bytes(moved.bytes), std::move(moved.error)};
   count(access.direction, outcome.bytes);
   return outcome;
 }
@@ -202,11 +270,11 @@ collective::Task<Outcome> OpenFile::transfer_all(Access access, std::optional<Er
 /// nothing there.
 collective::Task<Result<OpenFile::PlacedAccess>> OpenFile::place_ordered(
     Result<PlacedAccess> placed) {
-  const std::int64_t own = placed ? placed->file_bytes / placed->view->etype_size : 0;
+  const std::int64_t own = placed ? placed->etypes() : 0;
   auto summing = collective::prefix_sum(*transport_, own);
   const collective::PrefixSum etypes = co_await summing;
   std::int64_t base = 0;
-  if (transport_->rank() == 0) {
+  if (transport_->rank() == 0 && etypes.total != 0) {
     const Result<std::int64_t> taken = shared_pointer_.fetch_add(etypes.total);
     if (taken) {
       base = *taken;
@@ -217,42 +285,49 @@ collective::Task<Result<OpenFile::PlacedAccess>> OpenFile::place_ordered(
   auto spreading =
       collective::broadcast(*transport_, std::as_writable_bytes(std::span(&base, 1)), 0);
   co_await spreading;
-  if (!placed) co_return placed;
-  if (Status fits = place(*placed, base + etypes.before); !fits) placed = std::move(fits).error();
+  if (!placed || placed->file_bytes == 0) co_return placed;
+  // Beyond 64 bits: an offset that place() refuses.
+  const std::int64_t position = checked_add(base, etypes.before).value_or(-1);
+  if (Status fits = place(*placed, position); !fits) placed = std::move(fits).error();
   co_return placed;
 }
 
 /// Every rank by itself under its lock, then all agree: atomic mode, and file systems whose clients
 /// do not.
-collective::Task<store::Transfer> OpenFile::move_all_locked(const Result<PlacedAccess>& placed,
-                                                            plan::MemoryAccess memory) {
-  store::Transfer moved;
-  if (placed) {
-    moved = move_independent(*placed, memory);
-  } else {
-    moved.error = placed.error();
-  }
-  Status status;
-  if (moved.error) status = *moved.error;
-  auto agreement = collective::agree(*transport_, std::move(status));
-  Status agreed = co_await agreement;
-  if (!agreed) moved.error = std::move(agreed).error();
-  co_return moved;
+collective::Task<Outcome> OpenFile::move_all_locked(const Result<PlacedAccess>& placed) {
+  Status ready;
+  if (!placed) ready = placed.error();
+  auto starting = collective::agree(*transport_, std::move(ready));
+  Status started = co_await starting;
+  if (!started) co_return Outcome{0, std::move(started).error()};
+
+  store::Transfer moved = move_independent(*placed, true);
+  Status local = status_of(moved.error);
+  auto ending = collective::agree(*transport_, std::move(local));
+  Status ended = co_await ending;
+  Outcome outcome{placed->memory_bytes(moved.bytes), std::nullopt};
+  if (!ended) outcome.error = std::move(ended).error();
+  co_return outcome;
 }
 
-collective::Task<store::Transfer> OpenFile::move_all_by_engine(Direction direction,
-                                                               const Result<PlacedAccess>& placed,
-                                                               plan::MemoryAccess memory) {
+collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
+                                                       const Result<PlacedAccess>& placed) {
+  const Access access = placed ? placed->access : Access{};
+  Staging staging(access, placed ? placed->file_bytes : 0);
   const std::shared_ptr<const AccessSettings> settings = snapshot().settings;
   collective::CollectiveCall call;
   call.direction = direction;
   call.independent = settings->independent;
+  // Its lock is no lock between the threads that use this file.
   call.independent.write_sieving = false;
-  if (placed) {
-    call.file = placed->file;
-    call.memory = std::move(memory);
-  } else {
+  Status filled = staging.fill();
+  if (!placed) {
     call.refusal = placed.error();
+  } else if (!filled) {
+    call.refusal = std::move(filled).error();
+  } else {
+    call.file = placed->file;
+    call.memory = staging.memory();
   }
   if (direction == Direction::write) wrote_.store(true, std::memory_order_relaxed);
   plan::CollectiveSettings collective_settings =
@@ -260,8 +335,16 @@ collective::Task<store::Transfer> OpenFile::move_all_by_engine(Direction directi
   collective_settings.alignment_bytes = block_size_bytes_;
   auto running =
       collective::run_collective(*transport_, file_, std::move(call), collective_settings);
-  collective::Outcome outcome = co_await running;
-  co_return store::Transfer{outcome.bytes, std::move(outcome.error)};
+  collective::Outcome moved = co_await running;
+  Outcome outcome{placed ? placed->memory_bytes(moved.bytes) : 0, std::move(moved.error)};
+  // Without an error every rank has a place, and the views of all have one representation.
+  const bool converts =
+      !outcome.error && direction == Direction::read && is_converting(*placed->view);
+  if (!converts) co_return outcome;
+  auto ending = collective::agree(*transport_, staging.empty(moved.bytes));
+  Status ended = co_await ending;
+  if (!ended) outcome = {0, std::move(ended).error()};
+  co_return outcome;
 }
 
 collective::Task<Outcome> OpenFile::run_all(Routine routine, Result<PlacedAccess> placed) {
@@ -269,20 +352,14 @@ collective::Task<Outcome> OpenFile::run_all(Routine routine, Result<PlacedAccess
     auto placing = place_ordered(std::move(placed));
     placed = co_await placing;
   }
-  const Access access = placed ? placed->access : Access{};
-  const std::int64_t file_bytes = placed ? placed->file_bytes : 0;
-  Staging staging(access, file_bytes);
-  if (Status filled = staging.fill(); !filled) placed = std::move(filled).error();
-
-  store::Transfer moved;
+  Outcome outcome;
   if (locks_accesses(*snapshot().settings)) {
-    auto moving = move_all_locked(placed, staging.memory());
-    moved = co_await moving;
+    auto moving = move_all_locked(placed);
+    outcome = co_await moving;
   } else {
-    auto moving = move_all_by_engine(routine.direction, placed, staging.memory());
-    moved = co_await moving;
+    auto moving = move_all_by_engine(routine.direction, placed);
+    outcome = co_await moving;
   }
-  Outcome outcome = concluded(access, staging, std::move(moved), file_bytes);
   count(routine.direction, outcome.bytes);
   co_return outcome;
 }

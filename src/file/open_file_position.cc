@@ -15,34 +15,37 @@ Status OpenFile::check_mode_for_pointers(const char* what) const {
                path_ + ": " + what + " on a file that was opened with MPI_MODE_SEQUENTIAL"};
 }
 
+std::int64_t OpenFile::displacement() const { return snapshot().view->map.origin; }
+
 Result<std::int64_t> OpenFile::byte_offset(std::int64_t offset_etypes) const {
   return file::byte_offset(*snapshot().view, offset_etypes);
 }
 
-/// Where a seek leads, in etypes.
-Result<std::int64_t> OpenFile::sought(std::int64_t offset_etypes, Whence whence,
-                                      const Result<std::int64_t>& current) {
-  std::int64_t from = 0;
-  if (whence == Whence::current) {
-    if (!current) return current.error();
-    from = *current;
-  } else if (whence == Whence::end) {
-    const Result<std::int64_t> bytes = size();
-    if (!bytes) return bytes.error();
-    from = etypes_in(*snapshot().view, *bytes);
-  }
-  const auto target = checked_add(from, offset_etypes);
+Result<std::int64_t> OpenFile::end_of_file() {
+  const Result<std::int64_t> bytes = size();
+  if (!bytes) return bytes.error();
+  return etypes_in(*snapshot().view, *bytes);
+}
+
+/// Where a seek from etype `from` leads.
+Result<std::int64_t> OpenFile::sought(std::int64_t offset_etypes,
+                                      const Result<std::int64_t>& from) const {
+  if (!from) return from.error();
+  const auto target = checked_add(*from, offset_etypes);
   if (target && *target >= 0) return *target;
   return Error{ErrorClass::arg, 0,
                path_ + ": seek by " + std::to_string(offset_etypes) + " from etype " +
-                   std::to_string(from) + " leads before the begin of the view"};
+                   std::to_string(*from) + " leads outside the view"};
 }
 
 Status OpenFile::seek(std::int64_t offset_etypes, Whence whence) {
   if (Status allowed = check_mode_for_pointers("seek"); !allowed) return allowed;
-  const Result<std::int64_t> target = sought(offset_etypes, whence, position());
-  if (!target) return target.error();
+  Result<std::int64_t> from = std::int64_t{0};
+  if (whence == Whence::end) from = end_of_file();
   const std::lock_guard guard(mutex_);
+  if (whence == Whence::current) from = position_;
+  const Result<std::int64_t> target = sought(offset_etypes, from);
+  if (!target) return target.error();
   position_ = *target;
   return {};
 }
@@ -55,17 +58,20 @@ Result<std::int64_t> OpenFile::position() const {
   return position_;
 }
 
-/// Rank 0's value to all. ErrorClass::not_same where another has a different one.
-collective::Task<Status> OpenFile::agree_on_same(std::int64_t value, Status local,
+/// Rank 0's argument to all. ErrorClass::not_same where another has a different one.
+collective::Task<Status> OpenFile::agree_on_same(Argument argument, Status local,
                                                  const char* what) {
-  std::int64_t first = value;
+  Argument first = argument;
   auto spreading =
       collective::broadcast(*transport_, std::as_writable_bytes(std::span(&first, 1)), 0);
   co_await spreading;
-  if (local && first != value) {
-    local = Error{ErrorClass::not_same, 0,
-                  path_ + ": " + what + " with " + std::to_string(value) + " where rank 0 has " +
-                      std::to_string(first) + "; all ranks pass the same"};
+  if (local && (first.value != argument.value || first.kind != argument.kind)) {
+    local = Error{
+        ErrorClass::not_same, 0,
+        path_ + ": " + what + " with " + std::to_string(argument.value) +
+            (first.value == argument.value ? " and another whence than rank 0"
+                                           : " where rank 0 has " + std::to_string(first.value)) +
+            "; all ranks pass the same"};
   }
   auto agreement = collective::agree(*transport_, std::move(local));
   Status agreed = co_await agreement;
@@ -76,7 +82,8 @@ collective::Task<Status> OpenFile::seek_shared(std::int64_t offset_etypes, Whenc
                                                std::optional<Error> refusal) {
   Status allowed = check_mode_for_pointers("seek_shared");
   if (refusal) allowed = *std::move(refusal);
-  auto agreement = agree_on_same(offset_etypes, std::move(allowed), "seek_shared");
+  const Argument argument{offset_etypes, static_cast<std::int64_t>(whence)};
+  auto agreement = agree_on_same(argument, std::move(allowed), "seek_shared");
   Status agreed = co_await agreement;
   if (!agreed) co_return agreed;
 
@@ -84,20 +91,23 @@ collective::Task<Status> OpenFile::seek_shared(std::int64_t offset_etypes, Whenc
   std::int64_t target = 0;
   Status status;
   if (transport_->rank() == 0) {
-    const Result<std::int64_t> sought_target = sought(offset_etypes, whence, shared_pointer_.get());
-    if (sought_target) {
-      target = *sought_target;
+    Result<std::int64_t> from = std::int64_t{0};
+    if (whence == Whence::current) from = shared_pointer_.get();
+    if (whence == Whence::end) from = end_of_file();
+    const Result<std::int64_t> found = sought(offset_etypes, from);
+    if (found) {
+      target = *found;
       status = shared_pointer_.reset();
     } else {
-      status = sought_target.error();
+      status = found.error();
     }
   }
   auto spreading =
       collective::broadcast(*transport_, std::as_writable_bytes(std::span(&target, 1)), 0);
   co_await spreading;
-  if (status) shared_pointer_.set_base(target);
   auto ending = collective::agree(*transport_, std::move(status));
   Status outcome = co_await ending;
+  if (outcome) shared_pointer_.set_base(target);
   co_return outcome;
 }
 
@@ -111,7 +121,9 @@ Result<std::int64_t> OpenFile::position_shared() {
 Result<std::int64_t> OpenFile::shared_byte_offset() {
   const Result<std::int64_t> position = shared_pointer_.get();
   if (!position) return position.error();
-  return file::byte_offset(*snapshot().view, *position);
+  const Snapshot now = snapshot();
+  if (now.view->map.type.size() == 0) return now.view->map.origin;
+  return file::byte_offset(*now.view, *position);
 }
 
 Result<std::int64_t> OpenFile::size() {
@@ -141,7 +153,8 @@ collective::Task<Status> OpenFile::change_size(std::int64_t size_bytes, const ch
         ErrorClass::arg, 0,
         path_ + ": " + what + " with " + std::to_string(size_bytes) + " bytes; it takes 0 or more"};
   }
-  auto agreement = agree_on_same(size_bytes, std::move(allowed), what);
+  const Argument argument{size_bytes};
+  auto agreement = agree_on_same(argument, std::move(allowed), what);
   Status agreed = co_await agreement;
   if (!agreed) co_return agreed;
   Status status;
@@ -160,21 +173,17 @@ collective::Task<Status> OpenFile::change_size(std::int64_t size_bytes, const ch
 
 collective::Task<Status> OpenFile::sync() {
   Status status;
-  if (wrote_.load(std::memory_order_relaxed)) {
-    const Result<store::StoreFile*> file = file_.file();
-    if (file) {
-      status = (*file)->sync();
-    } else {
-      status = file.error();
-    }
-  }
+  // A rank whose data others wrote has nothing to sync, and may never have opened the file.
+  store::StoreFile* file = file_.if_open();
+  if (file != nullptr && wrote_.load(std::memory_order_relaxed)) status = file->sync();
   auto agreement = collective::agree(*transport_, std::move(status));
   Status agreed = co_await agreement;
   co_return agreed;
 }
 
 collective::Task<Status> OpenFile::set_atomicity(bool atomic) {
-  auto agreement = agree_on_same(atomic ? 1 : 0, Status(), "set_atomicity");
+  const Argument argument{atomic ? 1 : 0};
+  auto agreement = agree_on_same(argument, Status(), "set_atomicity");
   Status agreed = co_await agreement;
   if (agreed) atomic_.store(atomic);
   co_return agreed;

@@ -2,36 +2,52 @@
 
 #include <utility>
 
+#include "base/checked_cast.h"
+
 namespace nacre::file {
 
-/// Several ranks may be the first at once: one makes it, the others find that it is there.
-Result<store::SharedCounter*> SharedPointer::counter() {
+Result<store::SharedCounter*> SharedPointer::attached() {
   if (counter_ != nullptr) return counter_.get();
-  Result<std::unique_ptr<store::SharedCounter>> attached = store_.counter(key_, false);
-  if (!attached && attached.error().error_class == ErrorClass::no_such_file) {
-    attached = store_.counter(key_, true);
-    if (!attached && attached.error().error_class == ErrorClass::file_exists) {
-      attached = store_.counter(key_, false);
+  Result<std::unique_ptr<store::SharedCounter>> found = store_.counter(key_, false);
+  if (!found) {
+    if (found.error().error_class == ErrorClass::no_such_file) {
+      return static_cast<store::SharedCounter*>(nullptr);
     }
+    return std::move(found).error();
   }
-  if (!attached) return std::move(attached).error();
-  counter_ = *std::move(attached);
+  counter_ = *std::move(found);
+  return counter_.get();
+}
+
+/// Several ranks may be the first at once: one makes it, the others find that it is there.
+Result<store::SharedCounter*> SharedPointer::made() {
+  Result<store::SharedCounter*> there = attached();
+  if (!there || *there != nullptr) return there;
+  Result<std::unique_ptr<store::SharedCounter>> fresh = store_.counter(key_, true);
+  if (!fresh && fresh.error().error_class == ErrorClass::file_exists) {
+    fresh = store_.counter(key_, false);
+  }
+  if (!fresh) return std::move(fresh).error();
+  counter_ = *std::move(fresh);
   return counter_.get();
 }
 
 Result<std::int64_t> SharedPointer::fetch_add(std::int64_t etypes) {
   const std::lock_guard guard(mutex_);
-  const Result<store::SharedCounter*> shared = counter();
+  const Result<store::SharedCounter*> shared = made();
   if (!shared) return shared.error();
   const Result<std::int64_t> before = (*shared)->fetch_add(etypes);
   if (!before) return before.error();
-  return base_ + *before;
+  const auto position = checked_add(base_, *before);
+  if (position) return *position;
+  return Error{ErrorClass::arg, 0, key_.file_path + ": the shared file pointer exceeds 64 bits"};
 }
 
 Result<std::int64_t> SharedPointer::get() {
   const std::lock_guard guard(mutex_);
-  const Result<store::SharedCounter*> shared = counter();
+  const Result<store::SharedCounter*> shared = attached();
   if (!shared) return shared.error();
+  if (*shared == nullptr) return base_;
   const Result<std::int64_t> value = (*shared)->get();
   if (!value) return value.error();
   return base_ + *value;
@@ -44,9 +60,9 @@ void SharedPointer::set_base(std::int64_t etypes) {
 
 Status SharedPointer::reset() {
   const std::lock_guard guard(mutex_);
-  const Result<store::SharedCounter*> shared = counter();
+  const Result<store::SharedCounter*> shared = attached();
   if (!shared) return shared.error();
-  return (*shared)->set(0);
+  return *shared == nullptr ? Status() : (*shared)->set(0);
 }
 
 bool SharedPointer::used() {

@@ -11,13 +11,13 @@
 
 namespace nacre::file {
 
-/// The pointer is `base`, the same on all ranks, plus a counter that is made by whoever uses it
-/// first: files whose shared pointer nobody uses have none. Thread-safe.
+/// The pointer is `base`, the same on all ranks, plus a counter that is made by whoever first moves
+/// it: files whose shared pointer nobody moves have none. Thread-safe.
 class SharedPointer {
  public:
   SharedPointer(store::Store& store, store::CounterKey key) : store_(store), key_(std::move(key)) {}
 
-  /// Adds and returns the position before.
+  /// Adds and returns the position before. ErrorClass::arg where that is beyond 64 bits.
   [[nodiscard]] Result<std::int64_t> fetch_add(std::int64_t etypes);
   [[nodiscard]] Result<std::int64_t> get();
   /// Collective in meaning: every rank sets the base, then one rank resets the counter, then all go
@@ -25,14 +25,16 @@ class SharedPointer {
   void set_base(std::int64_t etypes);
   [[nodiscard]] Status reset();
 
-  /// This rank has used the counter.
+  /// This rank knows that there is a counter.
   [[nodiscard]] bool used();
   /// Takes the counter's name away. One rank, once no other will attach.
   void forget() { store_.forget_counter(key_); }
 
  private:
+  /// The counter, or nullptr while nobody has made it. With mutex_ held, as the next.
+  [[nodiscard]] Result<store::SharedCounter*> attached();
   /// The counter, made if need be.
-  [[nodiscard]] Result<store::SharedCounter*> counter();
+  [[nodiscard]] Result<store::SharedCounter*> made();
 
   store::Store& store_;
   store::CounterKey key_;

@@ -1,5 +1,7 @@
 #include "file/view.h"
 
+#include <algorithm>
+
 #include "base/checked_cast.h"
 
 namespace nacre::file {
@@ -7,6 +9,64 @@ namespace {
 
 Error view_error(const std::string& what) {
   return Error{ErrorClass::arg, 0, "file view: " + what};
+}
+
+/// The tile of data byte `end_byte - 1` ends within 64 bits.
+bool is_addressable(const plan::TiledMap& map, std::int64_t end_byte) {
+  if (end_byte <= 0) return true;
+  const auto shift = checked_multiply((end_byte - 1) / map.type.size(),
+                                      std::max<std::int64_t>(map.type.extent(), 0));
+  const auto tile = shift ? checked_add(*shift, map.origin) : std::nullopt;
+  return tile && checked_add(*tile, map.type.true_lb() + map.type.true_extent()).has_value();
+}
+
+/// How many data bytes of the group come before the first one at or behind `offset`.
+std::int64_t bytes_up_to(const plan::RunGroup& group, std::int64_t offset) {
+  const auto reaches = [&](std::int64_t run) {
+    return group.offset + run * group.stride + group.length > offset;
+  };
+  std::int64_t run = 0;
+  if (!reaches(0)) {
+    if (group.stride <= 0) return group.bytes();
+    run = (offset - group.length - group.offset) / group.stride + 1;
+    if (run >= group.count) return group.bytes();
+  }
+  return run * group.length +
+         std::max<std::int64_t>(offset - (group.offset + run * group.stride), 0);
+}
+
+/// The data bytes of a view that goes back before the first one at or behind `offset`.
+std::int64_t unordered_bytes_before(const plan::TiledMap& map, std::int64_t offset) {
+  const plan::TypeMap& type = map.type;
+  const std::int64_t beyond_first = offset - map.origin - type.true_lb() - type.true_extent() + 1;
+  std::int64_t tile = 0;  // the first one that reaches so far
+  if (beyond_first > 0) {
+    if (type.extent() == 0) return 0;  // none does
+    tile = (beyond_first + type.extent() - 1) / type.extent();
+  }
+  plan::RunCursor runs(map, tile * type.size(), type.size());
+  std::int64_t bytes = tile * type.size();
+  while (runs.remaining() > 0) {
+    const plan::RunGroup group = runs.next();
+    const std::int64_t before = bytes_up_to(group, offset);
+    bytes += before;
+    if (before < group.bytes()) break;
+  }
+  return bytes;
+}
+
+/// An access inside one copy of a filetype whose copies would overlap, as one of a filetype whose
+/// copies do not: the engine may then take it as ordered.
+Result<plan::FileAccess> inside_one_copy(const plan::FileAccess& access) {
+  const plan::TypeMap& type = access.view.type;
+  const std::int64_t copy = access.first_byte / type.size();
+  const bool one = (access.first_byte + access.byte_count - 1) / type.size() == copy;
+  if (!one || !type.is_monotone()) return access;
+  Result<plan::TypeMap> apart = type.resized(type.true_lb(), type.true_extent());
+  if (!apart) return std::move(apart).error();
+  return plan::FileAccess{{*std::move(apart), access.view.origin + copy * type.extent()},
+                          access.first_byte - copy * type.size(),
+                          access.byte_count};
 }
 
 }  // namespace
@@ -26,7 +86,9 @@ Status check_view(const View& view, bool writes) {
     return view_error("the filetype begins at byte " + std::to_string(filetype.true_lb()) +
                       "; its displacements take 0 or more");
   }
-  if (writes && !filetype.tiles_monotone()) {
+  // Copies that run into each other are another matter: programs set such views and stay inside one
+  // copy.
+  if (writes && !filetype.is_monotone()) {
     return view_error(
         "the filetype has overlapping or decreasing displacements, which a file that is written "
         "does not take");
@@ -36,7 +98,8 @@ Status check_view(const View& view, bool writes) {
 
 Result<std::int64_t> byte_offset(const View& view, std::int64_t offset_etypes) {
   const auto bytes = checked_multiply(offset_etypes, view.etype_size);
-  if (offset_etypes < 0 || !bytes || view.map.type.size() == 0) {
+  const auto end = bytes ? checked_add<std::int64_t>(*bytes, 1) : std::nullopt;
+  if (offset_etypes < 0 || view.map.type.size() == 0 || !end || !is_addressable(view.map, *end)) {
     return Error{ErrorClass::arg, 0,
                  "offset " + std::to_string(offset_etypes) + " is outside the file view"};
   }
@@ -44,32 +107,32 @@ Result<std::int64_t> byte_offset(const View& view, std::int64_t offset_etypes) {
 }
 
 std::int64_t etypes_in(const View& view, std::int64_t file_size) {
-  if (view.map.type.size() == 0) return 0;
-  std::int64_t bytes = 0;
-  if (view.map.type.tiles_monotone()) {
-    bytes = plan::bytes_before(view.map, file_size);
-  } else if (file_size > view.map.origin && view.map.type.extent() > 0) {
-    bytes = (file_size - view.map.origin) / view.map.type.extent() * view.map.type.size();
-  }
-  return (bytes + view.etype_size - 1) / view.etype_size;
+  const plan::TypeMap& type = view.map.type;
+  if (type.size() == 0) return 0;
+  const std::int64_t bytes = type.tiles_monotone() ? plan::bytes_before(view.map, file_size)
+                                                   : unordered_bytes_before(view.map, file_size);
+  return bytes / view.etype_size + (bytes % view.etype_size == 0 ? 0 : 1);
 }
 
 Result<plan::FileAccess> access_at(const View& view, std::int64_t offset_etypes,
                                    std::int64_t byte_count) {
-  const auto first = checked_multiply(offset_etypes, view.etype_size);
-  const auto end = first ? checked_add(*first, byte_count) : std::nullopt;
-  if (offset_etypes < 0 || !end) {
-    return Error{ErrorClass::arg, 0,
-                 "an access of " + std::to_string(byte_count) + " bytes at offset " +
-                     std::to_string(offset_etypes) + " is outside the file view"};
-  }
-  if (byte_count % view.etype_size != 0 || (byte_count > 0 && view.map.type.size() == 0)) {
+  const bool has_data = view.map.type.size() > 0;
+  if (byte_count % view.etype_size != 0 || (byte_count > 0 && !has_data)) {
     return Error{ErrorClass::io, 0,
                  "an access of " + std::to_string(byte_count) +
                      " bytes is no whole number of etypes of " + std::to_string(view.etype_size) +
                      " bytes, or the filetype has none"};
   }
-  return plan::FileAccess{view.map, *first, byte_count};
+  const auto first = checked_multiply(offset_etypes, view.etype_size);
+  const auto end = first ? checked_add(*first, byte_count) : std::nullopt;
+  if (offset_etypes < 0 || !end || (byte_count > 0 && !is_addressable(view.map, *end))) {
+    return Error{ErrorClass::arg, 0,
+                 "an access of " + std::to_string(byte_count) + " bytes at offset " +
+                     std::to_string(offset_etypes) + " is outside the file view"};
+  }
+  const plan::FileAccess access{view.map, *first, byte_count};
+  if (byte_count == 0 || view.map.type.tiles_monotone()) return access;
+  return inside_one_copy(access);
 }
 
 }  // namespace nacre::file

@@ -15,6 +15,9 @@ namespace nacre::file {
 struct View {
   /// The filetype, tiled from the displacement. The default is that of a file just opened: bytes.
   plan::TiledMap map{plan::TypeMap::bytes(1), 0};
+  /// The displacement is where the shared pointer is when the view is set
+  /// (MPI_DISPLACEMENT_CURRENT); map.origin is then OpenFile::set_view's to find out.
+  bool at_shared_pointer = false;
   std::int64_t etype_size = 1;  ///< bytes in the file; offsets count etypes
   std::string representation = "native";
 };
@@ -27,11 +30,13 @@ struct View {
 /// offset.
 [[nodiscard]] Result<std::int64_t> byte_offset(const View& view, std::int64_t offset_etypes);
 
-/// The etypes of the view that begin before the end of a file of `file_size` bytes.
+/// The end of a file of `file_size` bytes in the view: the etypes that begin before it (what the
+/// file ends in the middle of counts whole), in a view that goes back in the file those up to the
+/// first one that lies behind it. 0 where the view has no data.
 [[nodiscard]] std::int64_t etypes_in(const View& view, std::int64_t file_size);
 
-/// The data bytes of an access of `byte_count` bytes at `offset`. ErrorClass::arg for an offset out
-/// of range, io for a part of an etype.
+/// The data bytes of an access of `byte_count` bytes at `offset`. ErrorClass::arg for an offset or
+/// an end out of range (64 bits), io for a part of an etype.
 [[nodiscard]] Result<plan::FileAccess> access_at(const View& view, std::int64_t offset_etypes,
                                                  std::int64_t byte_count);
 

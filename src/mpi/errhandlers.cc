@@ -61,21 +61,47 @@ OwnErrhandler inherited_errhandler() {
   return all.inherited;
 }
 
+namespace {
+
+/// The handler of MPI_FILE_NULL. Open MPI does not call it (MPI_File_call_errhandler takes no
+/// MPI_FILE_NULL there), so we do: by its function, or, where only the MPI knows that (Fortran),
+/// through a native handle.
+void call_inherited(const OwnErrhandler& handler, int code) {
+  const Native& mpi = native();
+  if (handler.function != nullptr || handler.errhandler == mpi.ERRORS_RETURN ||
+      handler.errhandler == mpi.ERRORS_ARE_FATAL) {
+    return call_own(mpi.FILE_NULL, handler, code);
+  }
+  with_native_handle([&](MPI_File carrier) {
+    mpi.File_set_errhandler(carrier, handler.errhandler);
+    mpi.File_call_errhandler(carrier, code);
+  });
+}
+
+}  // namespace
+
 void call_errhandler(MPI_File handle, int code, const std::string& message) {
   const Native& mpi = native();
   if (mpi_is_finalizing()) return;
+  OwnErrhandler handler{mpi.ERRORS_RETURN};
   if (keeps_own_errhandler(handle)) {
-    const OwnErrhandler handler = own_errhandler_of(handle);
-    if (handler.function == nullptr && handler.errhandler != mpi.ERRORS_RETURN) say(message);
+    handler = own_errhandler_of(handle);
+  } else {
+    // Not freed: MPICH 4.0 gives no reference, and the others' is one of a handler that stays
+    // anyway.
+    MPI_Errhandler errhandler = mpi.ERRORS_RETURN;
+    mpi.File_get_errhandler(handle, &errhandler);
+    handler = described(errhandler);
+  }
+  const bool fatal = handler.function == nullptr && handler.errhandler == mpi.ERRORS_ARE_FATAL;
+  if (fatal) say(message);
+  if (keeps_own_errhandler(handle)) {
     call_own(handle, handler, code);
-    return;
+  } else if (handle == mpi.FILE_NULL) {
+    call_inherited(handler, code);
+  } else {
+    mpi.File_call_errhandler(handle, code);
   }
-  MPI_Errhandler errhandler = mpi.ERRHANDLER_NULL;
-  if (mpi.File_get_errhandler(handle, &errhandler) == MPI_SUCCESS) {
-    if (errhandler == mpi.ERRORS_ARE_FATAL) say(message);
-    mpi.Errhandler_free(&errhandler);
-  }
-  mpi.File_call_errhandler(handle, code);
 }
 
 int file_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandler* errhandler) {

@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include "mpi/errhandlers.h"
 
 namespace nacre::mpi {

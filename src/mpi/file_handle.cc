@@ -52,8 +52,7 @@ Result<MPI_File> open_native_handle() {
 void inherit_errhandler(MPI_File handle) {
   MPI_Errhandler errhandler = native().ERRHANDLER_NULL;
   if (native().File_get_errhandler(native().FILE_NULL, &errhandler) != MPI_SUCCESS) return;
-  native().File_set_errhandler(handle, errhandler);
-  native().Errhandler_free(&errhandler);
+  native().File_set_errhandler(handle, errhandler);  // not freed: see errhandlers.cc
 }
 
 Result<MPI_File> native_handle() {
@@ -188,6 +187,15 @@ std::optional<MPI_File> own_handle_of(int number) {
     if (own->number == number) return handle;
   }
   return std::nullopt;
+}
+
+void with_native_handle(const std::function<void(MPI_File)>& action) {
+  const Result<MPI_File> handle = native_handle();
+  if (!handle) return;
+  action(*handle);
+  HandleTable& handles = table();
+  const std::unique_lock guard(handles.mutex);
+  handles.pooled.push_back(*handle);
 }
 
 void release_pooled_handles() {

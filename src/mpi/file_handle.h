@@ -2,6 +2,7 @@
 #ifndef NACRE_MPI_FILE_HANDLE_H_
 #define NACRE_MPI_FILE_HANDLE_H_
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -80,6 +81,9 @@ std::shared_ptr<File> take_handle(MPI_File handle);
 [[nodiscard]] OwnErrhandler* own_errhandler(MPI_File handle);
 [[nodiscard]] std::optional<int> own_handle_number(MPI_File handle);
 [[nodiscard]] std::optional<MPI_File> own_handle_of(int number);
+
+/// Lends a native handle that stands for no file.
+void with_native_handle(const std::function<void(MPI_File)>& action);
 
 /// At MPI_Finalize: gives native handles that are kept back to the MPI.
 void release_pooled_handles();

@@ -32,6 +32,9 @@ void watch_finalize() {
   static std::once_flag once;
   if (!world_model_active()) return;
   std::call_once(once, [] {
+    // Attributes go in the reverse order of their coming. ROMIO, at its first open, sets one that
+    // ends it: ours has to come later to find its files still alive.
+    with_native_handle([](MPI_File) {});
     int key = MPI_KEYVAL_INVALID;
     native().Comm_create_keyval(never_copy, finalize_begins, &key, nullptr);
     native().Comm_set_attr(native().COMM_SELF, key, nullptr);

@@ -1,13 +1,11 @@
 // MPI_File_open, close and delete.
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <random>
 #include <span>
 #include <string>
 #include <utility>
-
-#include <unistd.h>
 
 #include "collective/group.h"
 #include "file/hints.h"
@@ -35,10 +33,10 @@ struct OpenTicket {
 };
 
 std::uint64_t unique_id() {
+  static const std::uint64_t process = (std::uint64_t{std::random_device{}()} << 32U) ^
+                                       static_cast<std::uint64_t>(std::random_device{}());
   static std::atomic<std::uint64_t> count = 0;
-  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  return (static_cast<std::uint64_t>(now) << 20U) ^ (static_cast<std::uint64_t>(getpid()) << 10U) ^
-         ++count;
+  return process + ++count;
 }
 
 /// Collective: rank 0's ticket to all; ErrorClass::not_same where the access modes differ, and
@@ -161,9 +159,9 @@ int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   if (!state) return raise(null_file, state.error());
   const Opening opening{*std::move(state), path_of(filename), amode, info_pairs(info)};
   const Result<std::shared_ptr<File>> file = open_ours(opening);
-  if (!file) return raise(null_file, file.error());
-  if (*file == nullptr) return native().File_open(comm, filename, amode, info, fh);
+  if (file && *file == nullptr) return native().File_open(comm, filename, amode, info, fh);
   count_served_call();
+  if (!file) return raise(null_file, file.error());
   *fh = (*file)->handle();
   return MPI_SUCCESS;
 }

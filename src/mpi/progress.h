@@ -12,8 +12,8 @@
 
 namespace nacre::mpi {
 
-/// Sees to it that `file`'s queue is polled until nothing is pending in it. Called after the start of an
-/// access, which would else be forgotten with the idle queue that it was not in yet.
+/// Sees to it that `file`'s queue is polled until nothing is pending in it. Called after the start
+/// of an access, which would else be forgotten with the idle queue that it was not in yet.
 void watch(const std::shared_ptr<File>& file);
 
 /// Lets all pending accesses of this process go on, as far as they can without waiting.

@@ -95,4 +95,9 @@ void* mpi_symbol(const void* mpi, const char* symbol) {
   return found;
 }
 
+void* mpi_data(const void* mpi, const char* symbol) {
+  if (void* found = dlsym(RTLD_DEFAULT, symbol)) return found;
+  return mpi_symbol(mpi, symbol);
+}
+
 }  // namespace nacre::mpi

@@ -33,6 +33,11 @@ struct LoadedMpi {
 /// The MPI library's own definition of `symbol`, or null. Takes a `const LoadedMpi*`.
 [[nodiscard]] void* mpi_symbol(const void* mpi, const char* symbol);
 
+/// Where `symbol`, a variable of the MPI library, lies for everybody: a program that is not
+/// position-independent has a copy of its own, which the MPI library then uses too (Open MPI's
+/// predefined handles are their addresses).
+[[nodiscard]] void* mpi_data(const void* mpi, const char* symbol);
+
 }  // namespace nacre::mpi
 
 #endif  // NACRE_MPI_ABI_FIND_MPI_H_

@@ -52,7 +52,7 @@ const Native* make_table(const LoadedMpi& mpi) {
   int version = 0;
   int subversion = 0;
   made->Get_version(&version, &subversion);
-  fill_handles(*made, mpi_symbol, &mpi, version >= 5);
+  fill_handles(*made, mpi_data, &mpi, version >= 5);
   return made;
 }
 

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include "plan/type_map.h"
 
@@ -24,6 +27,34 @@ struct TypePair {
   PlainType plain;
 };
 
+/// The offsets of `tiles` copies, one extent apart from `origin` on.
+inline std::vector<std::int64_t> tile(const PlainType& plain, std::int64_t origin,
+                                      std::int64_t tiles) {
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t t = 0; t < tiles; ++t) {
+    for (const std::int64_t byte : plain.bytes)
+      offsets.push_back(origin + t * plain.extent() + byte);
+  }
+  return offsets;
+}
+
+inline void check_against(const TypeMap& map, const PlainType& plain) {
+  REQUIRE(map.size() == std::ssize(plain.bytes));
+  CHECK(map.lb() == plain.lb);
+  CHECK(map.extent() == plain.extent());
+  if (plain.bytes.empty()) return;
+  const auto [least, greatest] = std::ranges::minmax(plain.bytes);
+  CHECK(map.true_lb() == least);
+  CHECK(map.true_extent() == greatest + 1 - least);
+  const bool monotone =
+      std::ranges::adjacent_find(plain.bytes, std::ranges::greater_equal()) == plain.bytes.end();
+  CHECK(map.is_monotone() == monotone);
+  CHECK(map.tiles_monotone() == (monotone && plain.extent() >= greatest + 1 - least));
+  for (std::int64_t i = 0; i < map.size(); ++i) {
+    REQUIRE(offset_of({map, 0}, i) == plain.bytes[static_cast<std::size_t>(i)]);
+  }
+}
+
 class TypeGenerator {
  public:
   explicit TypeGenerator(std::uint64_t seed) : random_(seed) {}
@@ -32,8 +63,36 @@ class TypeGenerator {
     return std::uniform_int_distribution<std::int64_t>(from, to)(random_);
   }
 
-  /// Any type of at most a few thousand bytes.
+  /// Any type of at most some ten thousand bytes.
   TypePair any(int depth) {
+    TypePair pair = any_of_any_size(depth);
+    return pair.plain.bytes.size() > 1000 ? leaf() : pair;
+  }
+
+  /// A type whose copies lie monotonously, as a file view's do.
+  TypePair monotone(int depth) {
+    if (depth == 0) return leaf();
+    TypePair child = monotone(depth - 1);
+    if (child.plain.bytes.size() > 1000) return child;
+    const std::int64_t reach = child.plain.extent();
+    TypePair made;
+    switch (pick(0, 3)) {
+      case 0:
+        made = indexed(std::move(child), true);
+        break;
+      case 1:
+        made = pair_of(std::move(child), monotone(depth - 1));
+        break;
+      default:
+        made = repeat(std::move(child), pick(1, 4), reach + pick(0, 9));
+        break;
+    }
+    const std::int64_t end = made_end(made);
+    return resized(std::move(made), 0, end + pick(0, 7));
+  }
+
+ private:
+  TypePair any_of_any_size(int depth) {
     if (depth == 0) return leaf();
     switch (pick(0, 5)) {
       case 0:
@@ -54,23 +113,12 @@ class TypeGenerator {
     }
   }
 
-  /// A type whose copies lie monotonously, as a file view's do.
-  TypePair monotone(int depth) {
-    if (depth == 0) return leaf();
-    TypePair child = monotone(depth - 1);
-    const std::int64_t reach = child.plain.extent();
-    TypePair made = pick(0, 2) == 0 ? indexed(std::move(child), true)
-                                    : repeat(std::move(child), pick(1, 4), reach + pick(0, 9));
-    return resized(std::move(made), 0, made_end(made) + pick(0, 7));
-  }
-
   static std::int64_t made_end(const TypePair& pair) {
     std::int64_t end = pair.plain.ub;
     for (const std::int64_t byte : pair.plain.bytes) end = std::max(end, byte + 1);
     return std::max<std::int64_t>(end, 1);
   }
 
- private:
   TypePair leaf() {
     const std::int64_t size = pick(0, 8);
     TypePair pair{TypeMap::bytes(size), {}};
@@ -133,6 +181,17 @@ class TypeGenerator {
               first);
       }
     }
+    return {*TypeMap::structure(fields), plain};
+  }
+
+  /// One after the other.
+  TypePair pair_of(TypePair a, TypePair b) {
+    const std::int64_t second = made_end(a) + pick(0, 5);
+    const std::vector<TypeMap::Field> fields{{0, 1, a.map.node()}, {second, 1, b.map.node()}};
+    PlainType plain;
+    bool first = true;
+    place(a.plain, 0, plain, first);
+    place(b.plain, second, plain, first);
     return {*TypeMap::structure(fields), plain};
   }
 

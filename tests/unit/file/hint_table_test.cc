@@ -1,0 +1,136 @@
+// The table of hints: what each kind of value takes, what messages say, and the table as JSON.
+#include "file/hint_table.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace nacre::file {
+namespace {
+
+std::string kept(std::string_view name, std::string_view value) {
+  const Result<std::string> checked = checked_value(*find_hint(name), value);
+  return checked ? *checked : "refused";
+}
+
+std::string refusal(std::string_view name, std::string_view value) {
+  const Result<std::string> checked = checked_value(*find_hint(name), value);
+  REQUIRE_FALSE(checked.ok());
+  CHECK(checked.error().error_class == ErrorClass::info_value);
+  return checked.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("every hint has a name, a variable of its own, a meaning, and a default that it takes") {
+  std::set<std::string> variables;
+  for (const HintRow& row : hint_table()) {
+    CAPTURE(row.name);
+    CHECK(find_hint(row.name) == &row);
+    CHECK(variables.insert(environment_name(row.name)).second);
+    CHECK_FALSE(row.meaning.empty());
+    if (row.default_value.empty()) continue;
+    CHECK(kept(row.name, row.default_value) == row.default_value);
+  }
+  CHECK(find_hint("no_such_hint") == nullptr);
+}
+
+TEST_CASE("all hints that MPI reserves for files, and those that users of ROMIO pass, are known") {
+  for (const char* name : {"access_style",       "collective_buffering",
+                           "cb_block_size",      "cb_buffer_size",
+                           "cb_nodes",           "chunked",
+                           "chunked_item",       "chunked_size",
+                           "filename",           "file_perm",
+                           "io_node_list",       "nb_proc",
+                           "num_io_nodes",       "striping_factor",
+                           "striping_unit",      "romio_cb_read",
+                           "romio_cb_write",     "romio_ds_read",
+                           "romio_ds_write",     "ind_rd_buffer_size",
+                           "ind_wr_buffer_size", "romio_no_indep_rw",
+                           "cb_config_list",     "direct_read",
+                           "direct_write",       "start_iodevice"}) {
+    CAPTURE(name);
+    CHECK(find_hint(name) != nullptr);
+  }
+}
+
+TEST_CASE("a hint's variable is its name in capitals after NACRE_, once") {
+  CHECK(environment_name("cb_nodes") == "NACRE_CB_NODES");
+  CHECK(environment_name("nacre_algorithm") == "NACRE_ALGORITHM");
+}
+
+TEST_CASE("booleans are kept as true or false, however they are written") {
+  for (const char* word : {"true", "TRUE", "enable", "1", "yes", " true "}) {
+    CHECK(kept("nacre_enable", word) == "true");
+  }
+  for (const char* word : {"false", "Disable", "0", "no"}) {
+    CHECK(kept("nacre_enable", word) == "false");
+  }
+  CHECK(refusal("nacre_enable", "maybe") ==
+        "hint nacre_enable has the value \"maybe\"; it takes true or false");
+}
+
+TEST_CASE("counts and bytes are whole numbers from the least on; bytes may have a unit") {
+  CHECK(kept("cb_nodes", "8") == "8");
+  CHECK(kept("cb_nodes", " 8\t") == "8");
+  CHECK(kept("start_iodevice", "0") == "0");
+  CHECK(kept("cb_buffer_size", "16m") == "16777216");
+  CHECK(kept("cb_buffer_size", "1K") == "1024");
+  CHECK(kept("striping_unit", "2t") == "2199023255552");
+  for (const char* word : {"0", "-1", "", "8 nodes", "1.5", "0x8", "99999999999999999999"}) {
+    CAPTURE(word);
+    CHECK(kept("cb_nodes", word) == "refused");
+  }
+  for (const char* word : {"1kb", "m", "9000000000000t", "1e6"}) {
+    CAPTURE(word);
+    CHECK(kept("cb_buffer_size", word) == "refused");
+  }
+  CHECK(refusal("cb_nodes", "4k") ==
+        "hint cb_nodes has the value \"4k\"; it takes a whole number of at least 1");
+  CHECK(refusal("cb_buffer_size", "lots") ==
+        "hint cb_buffer_size has the value \"lots\"; it takes a whole number of at least 1, in "
+        "bytes or with k, m, g or t for powers of 1024");
+}
+
+TEST_CASE("a choice is one of its list, in any case") {
+  CHECK(kept("romio_cb_write", "Enable") == "enable");
+  CHECK(kept("nacre_algorithm", "two_phase") == "two_phase");
+  CHECK(refusal("nacre_algorithm", "two") ==
+        "hint nacre_algorithm has the value \"two\"; it takes one of automatic|direct|two_phase");
+  CHECK(kept("nacre_algorithm", "") == "refused");
+  CHECK(kept("nacre_algorithm", "automatic|direct") == "refused");
+}
+
+TEST_CASE("permissions are octal") {
+  CHECK(kept("file_perm", "640") == "640");
+  CHECK(kept("file_perm", "0640") == "0640");
+  for (const char* word : {"rw-r-----", "980", "1777", "", "-1"}) {
+    CHECK(kept("file_perm", word) == "refused");
+  }
+}
+
+TEST_CASE("what Nacre tells nobody else sets") { CHECK(kept("filename", "x") == "refused"); }
+
+TEST_CASE("JSON strings are escaped") {
+  CHECK(json_string("a\"b\\c\n\x01") == "\"a\\\"b\\\\c\\u000a\\u0001\"");
+  CHECK(json_string("höhe") == "\"höhe\"");
+}
+
+TEST_CASE("the table as JSON is an array with one object a hint") {
+  const std::string json = hints_as_json();
+  CHECK(json.front() == '[');
+  CHECK(json.back() == ']');
+  CHECK(std::ranges::count(json, '{') == std::ssize(hint_table()));
+  CHECK(json.find("{\"name\":\"cb_nodes\",\"variable\":\"NACRE_CB_NODES\",\"kind\":\"count\","
+                  "\"least\":1,\"choices\":\"\",\"default\":\"\",\"time\":\"always\",") !=
+        std::string::npos);
+  CHECK(json.find("{\"name\":\"filename\",\"variable\":\"\",\"kind\":\"told\"") !=
+        std::string::npos);
+}
+
+}  // namespace nacre::file

@@ -1,0 +1,336 @@
+// Hints: each layer beats the one below, mistakes are named where they stand, what a program passes
+// never fails, and all ranks run with rank 0's.
+#include "file/hints.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "collective/in_process.h"
+#include "store/text_file.h"
+#include "temporary_directory.h"
+
+namespace nacre::file {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+Environment environment_of(Variables variables) {
+  return [variables = std::move(variables)](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+/// The two files of a site and its user, and variables that point to them.
+struct Site {
+  store::testing::TemporaryDirectory directory;
+  Variables variables{{"NACRE_SYSTEM_CONFIG", directory.file("system.toml")},
+                      {"NACRE_CONFIG", directory.file("user.toml")}};
+
+  void system_file(const std::string& text) const {
+    REQUIRE(store::append_text(directory.file("system.toml"), text).ok());
+  }
+  void user_file(const std::string& text) const {
+    REQUIRE(store::append_text(directory.file("user.toml"), text).ok());
+  }
+  [[nodiscard]] Result<Hints> resolve(const std::string& path, const InfoPairs& info = {}) const {
+    return resolve_hints(path, info, environment_of(variables));
+  }
+  [[nodiscard]] std::string get(const std::string& name, const std::string& path = "/d/f.nc",
+                                const InfoPairs& info = {}) const {
+    const Result<Hints> hints = resolve(path, info);
+    REQUIRE_MESSAGE(hints.ok(), hints.error().message);
+    return hints->get(name);
+  }
+  [[nodiscard]] std::string error(const InfoPairs& info = {}) const {
+    const Result<Hints> hints = resolve("/d/f.nc", info);
+    REQUIRE_FALSE(hints.ok());
+    CHECK(hints.error().error_class == ErrorClass::info_value);
+    return hints.error().message;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("each layer beats the one below, and says which it was") {
+  Site site;
+  CHECK(site.get("ind_rd_buffer_size") == "4194304");
+  CHECK(site.resolve("f")->source("ind_rd_buffer_size") == HintSource::built_in);
+  site.system_file(
+      "[hints]\nind_rd_buffer_size = 1\ncb_nodes = 1\nstart_iodevice = 1\nnb_proc = 1\n"
+      "[files.\"*.nc\"]\nnum_io_nodes = 1\n");
+  CHECK(site.get("ind_rd_buffer_size") == "1");
+  CHECK(site.resolve("f")->source("ind_rd_buffer_size") == HintSource::system_file);
+  site.user_file("[hints]\ncb_nodes = 2\nstart_iodevice = 2\nnb_proc = 2\nnum_io_nodes = 2\n");
+  CHECK(site.get("cb_nodes") == "2");
+  CHECK(site.get("num_io_nodes") == "2");
+  CHECK(site.resolve("f")->source("cb_nodes") == HintSource::user_file);
+  site.variables["NACRE_START_IODEVICE"] = "3";
+  site.variables["NACRE_NB_PROC"] = "3";
+  CHECK(site.get("start_iodevice") == "3");
+  CHECK(site.resolve("f")->source("start_iodevice") == HintSource::environment);
+  const InfoPairs info{{"nb_proc", "4"}};
+  CHECK(site.get("nb_proc", "f", info) == "4");
+  CHECK(site.resolve("f", info)->source("nb_proc") == HintSource::program);
+  CHECK(site.get("ind_rd_buffer_size", "f", info) == "1");
+}
+
+TEST_CASE("in a file, what a pattern says beats what is said for all, and the lower pattern wins") {
+  Site site;
+  site.system_file(
+      "[files.\"z*\"]\ncb_nodes = 7\n[files.\"*z.nc\"]\ncb_nodes = 8\n"
+      "[hints]\ncb_nodes = 9\n");
+  CHECK(site.get("cb_nodes", "a.nc") == "9");
+  CHECK(site.get("cb_nodes", "za.nc") == "7");
+  CHECK(site.get("cb_nodes", "zz.nc") == "8");
+}
+
+TEST_CASE("the user's file is found by XDG_CONFIG_HOME, else by HOME") {
+  const store::testing::TemporaryDirectory directory;
+  const std::string base = directory.path();
+  Variables variables{{"NACRE_SYSTEM_CONFIG", base + "/none"}};
+  const auto nodes = [&] {
+    return resolve_hints("f", {}, environment_of(variables))->get("cb_nodes");
+  };
+  CHECK(nodes().empty());
+  Site site;
+  site.user_file("[hints]\ncb_nodes = 5\n");
+  variables["NACRE_CONFIG"] = site.variables["NACRE_CONFIG"];
+  variables["XDG_CONFIG_HOME"] = base;
+  CHECK(nodes() == "5");
+}
+
+TEST_CASE("NACRE_HINTS takes Cray's grammar and beats the variables of single hints") {
+  Site site;
+  site.variables["NACRE_HINTS"] =
+      "*.nc:striping_factor=8:cb_nodes=40,/scratch/*:cb_nodes=2,*:romio_ds_write=disable";
+  site.variables["NACRE_CB_NODES"] = "1";
+  CHECK(site.get("cb_nodes", "/home/x.nc") == "40");
+  CHECK(site.get("striping_factor", "/home/x.nc") == "8");
+  CHECK(site.get("cb_nodes", "/scratch/a/b/x.nc") == "2");
+  CHECK(site.get("cb_nodes", "/scratch/x.h5") == "2");
+  CHECK(site.get("cb_nodes", "/home/x.h5") == "1");
+  CHECK(site.get("romio_ds_write", "/home/x.h5") == "disable");
+}
+
+TEST_CASE("a pattern without a slash is of the last part of the name, one with a slash of all") {
+  Site site;
+  site.variables["NACRE_HINTS"] = "plt?[0-9]*:cb_nodes=1,/a/*.h5:cb_nodes=2,x*:cb_nodes=3";
+  CHECK(site.get("cb_nodes", "/a/b/plt_7.bin") == "1");
+  CHECK(site.get("cb_nodes", "/a/b/c.h5") == "2");
+  CHECK(site.get("cb_nodes", "c.h5").empty());
+  CHECK(site.get("cb_nodes", "/x/y").empty());
+  CHECK(site.get("cb_nodes", "x") == "3");
+}
+
+TEST_CASE("mistakes in files name file and line, also where the pattern is of other files") {
+  Site site;
+  site.user_file("[files.\"other\"]\ncb_nodes = 0\n");
+  CHECK(site.error() == site.variables["NACRE_CONFIG"] +
+                            ":2: hint cb_nodes has the value \"0\"; it takes a whole number of at "
+                            "least 1");
+  Site second;
+  second.system_file("[hints]\n\ncb_node = 3\n");
+  CHECK(second.error() == second.variables["NACRE_SYSTEM_CONFIG"] +
+                              ":3: there is no hint \"cb_node\" (`nacre hints` lists them)");
+}
+
+TEST_CASE("mistakes in variables name the variable and its value") {
+  Site site;
+  site.variables["NACRE_CB_NODES"] = "many";
+  CHECK(site.error() ==
+        "variable NACRE_CB_NODES: hint cb_nodes has the value \"many\"; it takes a whole number of "
+        "at least 1");
+  site.variables.erase("NACRE_CB_NODES");
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"*:cb_nodes", "\"cb_nodes\" is no key=value"},
+      {"cb_nodes=3", "\"cb_nodes=3\" is no pattern of file names"},
+      {"x:cb_nodes=3,cb_nodes=4", "\"cb_nodes=4\" is no pattern of file names"},
+      {"*:cb=3", "there is no hint \"cb\""},
+      {"other:cb_nodes=-3", "hint cb_nodes has the value \"-3\""},
+  };
+  for (const auto& [text, message] : wrong) {
+    site.variables["NACRE_HINTS"] = text;
+    const std::string found = site.error();
+    CAPTURE(found);
+    CHECK(found.starts_with("variable NACRE_HINTS: " + message));
+  }
+}
+
+TEST_CASE("what is wrong in the program's info is left out, with a note, and fails nothing") {
+  const Site site;
+  const InfoPairs info{{"cb_nodes", "-4"},       {"romio_cb_write", "sometimes"},
+                       {"no_such_hint", "x"},    {"filename", "elsewhere"},
+                       {"striping_unit", "64k"}, {"cb_nodes", "-4"}};
+  const Result<Hints> hints = site.resolve("f", info);
+  REQUIRE(hints.ok());
+  CHECK(hints->get("cb_nodes").empty());
+  CHECK(hints->get("romio_cb_write") == "automatic");
+  CHECK(hints->get("filename").empty());
+  CHECK(hints->get("striping_unit") == "65536");
+  CHECK(hints->notes() ==
+        std::vector<std::string>{
+            "hint cb_nodes has the value \"-4\"; it takes a whole number of at least 1",
+            "hint romio_cb_write has the value \"sometimes\"; it takes one of "
+            "automatic|enable|disable"});
+}
+
+TEST_CASE("after the open, hints that count only there stay as they are") {
+  Hints hints;
+  hints.take({{"striping_unit", "1m"}, {"cb_nodes", "2"}}, HintTime::open);
+  hints.take(hints.effective(), HintTime::always);
+  CHECK(hints.notes().empty());
+  hints.take({{"striping_unit", "2m"}, {"cb_nodes", "3"}, {"nacre_enable", "false"}},
+             HintTime::always);
+  CHECK(hints.get("striping_unit") == "1048576");
+  CHECK(hints.get("cb_nodes") == "3");
+  CHECK_FALSE(hints.bypass());
+  REQUIRE(hints.notes().size() == 2);
+  CHECK(hints.notes().front() ==
+        "hint striping_unit counts at open only: \"2097152\" is ignored, it stays \"1048576\"");
+}
+
+TEST_CASE("notes stop growing") {
+  Hints hints;
+  for (int i = 0; i < 100; ++i) {
+    hints.take({{"cb_nodes", "x" + std::to_string(i)}}, HintTime::always);
+  }
+  CHECK(hints.notes().size() == 32);
+}
+
+TEST_CASE("a file is handed to the MPI by hint, by pattern, or with all files") {
+  const auto bypass = [](const Variables& variables, const InfoPairs& info = {}) {
+    return resolve_hints("/scratch/run/out.tmp", info, environment_of(variables))->bypass();
+  };
+  CHECK_FALSE(bypass({}));
+  CHECK(bypass({}, {{"nacre_enable", "false"}}));
+  CHECK(bypass({{"NACRE_ENABLE", "false"}}));
+  CHECK_FALSE(bypass({{"NACRE_ENABLE", "false"}}, {{"nacre_enable", "true"}}));
+  CHECK(bypass({{"NACRE_HINTS", "*.tmp:nacre_enable=false"}}));
+  CHECK(bypass({{"NACRE_EXCLUDE", "*.nc,*.tmp"}}, {{"nacre_enable", "true"}}));
+  CHECK(bypass({{"NACRE_EXCLUDE", "/scratch/*"}}));
+  CHECK_FALSE(bypass({{"NACRE_EXCLUDE", "*.nc"}}));
+  CHECK_FALSE(bypass({{"NACRE_INCLUDE", "*.nc,*.tmp"}}));
+  CHECK(bypass({{"NACRE_INCLUDE", "*.nc"}}));
+  CHECK(bypass({{"NACRE_INCLUDE", "*.tmp"}, {"NACRE_EXCLUDE", "*.tmp"}}));
+  CHECK(bypass({{"NACRE_DISABLE", "1"}}, {{"nacre_enable", "true"}}));
+  CHECK_FALSE(bypass({{"NACRE_DISABLE", "0"}}));
+}
+
+TEST_CASE("get_info shows every hint that has a value, and only those") {
+  Hints hints;
+  hints.take({{"cb_nodes", "3"}, {"unheard_of", "1"}}, HintTime::open);
+  std::map<std::string, std::string> shown;
+  for (const auto& [name, value] : hints.effective()) shown[name] = value;
+  CHECK(shown["cb_nodes"] == "3");
+  CHECK(shown["ind_wr_buffer_size"] == "524288");
+  CHECK_FALSE(shown.contains("unheard_of"));
+  CHECK_FALSE(shown.contains("cb_buffer_size"));
+  for (const auto& [name, value] : shown) CHECK_FALSE(value.empty());
+}
+
+TEST_CASE("hints become the settings of data access") {
+  const auto settings = [](const InfoPairs& info) {
+    Hints hints;
+    hints.take(info, HintTime::open);
+    CHECK(hints.notes().empty());
+    return hints.access_settings();
+  };
+  using plan::Algorithm;
+  const AccessSettings plain = settings({});
+  CHECK(plain.collective_read.algorithm == Algorithm::automatic);
+  CHECK(plain.collective_write.algorithm == Algorithm::automatic);
+  CHECK(plain.collective_write.aggregator_count == 0);
+  CHECK(plain.collective_write.cycle_bytes == 0);
+  CHECK(plain.coherence == Coherence::automatic);
+  CHECK(plain.independent.read_buffer_bytes == 4 << 20);
+  CHECK(plain.independent.write_buffer_bytes == 512 << 10);
+  CHECK(plain.independent.read_sieving);
+  CHECK_FALSE(plain.independent.write_sieving);
+
+  CHECK(settings({{"romio_cb_read", "disable"}}).collective_read.algorithm == Algorithm::direct);
+  CHECK(settings({{"romio_cb_read", "disable"}}).collective_write.algorithm ==
+        Algorithm::automatic);
+  CHECK(settings({{"romio_cb_write", "enable"}}).collective_write.algorithm ==
+        Algorithm::two_phase);
+  CHECK(settings({{"collective_buffering", "false"}, {"romio_cb_write", "enable"}})
+            .collective_write.algorithm == Algorithm::direct);
+  CHECK(settings({{"collective_buffering", "false"}, {"nacre_algorithm", "two_phase"}})
+            .collective_read.algorithm == Algorithm::two_phase);
+  const AccessSettings sized = settings({{"cb_nodes", "99999999999"}, {"cb_buffer_size", "1g"}});
+  CHECK(sized.collective_read.aggregator_count == INT32_MAX);
+  CHECK(sized.collective_read.cycle_bytes == 1 << 30);
+  CHECK(settings({{"nacre_coherence", "locked"}}).coherence == Coherence::locked);
+  CHECK(settings({{"nacre_coherence", "trusted"}}).coherence == Coherence::trusted);
+  CHECK(settings({{"nacre_sole_writer", "true"}}).independent.write_sieving);
+  CHECK_FALSE(settings({{"nacre_sole_writer", "true"}, {"romio_ds_write", "disable"}})
+                  .independent.write_sieving);
+  CHECK_FALSE(settings({{"romio_ds_read", "disable"}}).independent.read_sieving);
+}
+
+TEST_CASE("permissions of new files are octal") {
+  Hints hints;
+  CHECK(hints.permissions() == 0666);
+  hints.take({{"file_perm", "640"}}, HintTime::open);
+  CHECK(hints.permissions() == 0640);
+}
+
+TEST_CASE("what is sent to the other ranks comes back the same") {
+  Hints hints;
+  CHECK_FALSE(hints.serialized().empty());
+  hints.take({{"access_style", "read_once,\twrite=1"}, {"cb_nodes", "x"}, {"nacre_report", ""}},
+             HintTime::open);
+  hints.set("cb_buffer_size", "7", HintSource::user_file);
+  const Hints back = Hints::deserialized(hints.serialized());
+  CHECK(back.effective() == hints.effective());
+  CHECK(back.notes() == hints.notes());
+  CHECK(back.source("cb_buffer_size") == HintSource::user_file);
+  CHECK(back.source("access_style") == HintSource::program);
+  CHECK(back.serialized() == hints.serialized());
+}
+
+TEST_CASE("ranks with differing environments and infos run with rank 0's hints") {
+  for (const int count : {1, 2, 7}) {
+    collective::InProcessNetwork network({count});
+    const auto task = [&](int rank) {
+      const std::string nodes = std::to_string(rank + 3);
+      Variables variables{{"NACRE_SYSTEM_CONFIG", "/none"}, {"NACRE_CONFIG", "/none"}};
+      variables["NACRE_CB_NODES"] = rank == 0 ? nodes : "nonsense";
+      InfoPairs info;
+      if (rank < 2) info.emplace_back("cb_buffer_size", nodes);
+      return agree_hints(network.transport(rank), "f", std::move(info),
+                         environment_of(std::move(variables)));
+    };
+    const auto results = collective::run_polled<Result<Hints>>(network, task, 3);
+    REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
+    CHECK(network.unmatched_count() == 0);
+    for (const Result<Hints>& hints : *results) {
+      REQUIRE(hints.ok());
+      CHECK(hints->get("cb_nodes") == "3");
+      CHECK(hints->get("cb_buffer_size") == "3");
+    }
+  }
+}
+
+TEST_CASE("a mistake in rank 0's environment is everybody's error") {
+  collective::InProcessNetwork network({5});
+  const auto task = [&](int rank) {
+    Variables variables;
+    if (rank == 0) variables["NACRE_CB_NODES"] = "nonsense";
+    return agree_hints(network.transport(rank), "f", {}, environment_of(std::move(variables)));
+  };
+  const auto results = collective::run_polled<Result<Hints>>(network, task, 3);
+  REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
+  for (const Result<Hints>& hints : *results) {
+    REQUIRE_FALSE(hints.ok());
+    CHECK(hints.error().error_class == ErrorClass::info_value);
+    CHECK(hints.error().message.find("NACRE_CB_NODES") != std::string::npos);
+  }
+}
+
+}  // namespace nacre::file

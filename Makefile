@@ -1,0 +1,109 @@
+# Nacre from a clone. `make` sets up what is missing (on Debian 12, as root) and builds everything into
+# build/; `make help` lists the rest. Everything works offline once it has been set up.
+
+BUILD ?= build
+BUILD_TYPE ?= RelWithDebInfo
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# "no" on a system whose packages have other names than Debian's.
+SETUP_PACKAGES ?= yes
+# Further arguments: `make test CTEST_ARGS='-R system/'`, `make CMAKE_ARGS=-DNACRE_SANITIZE=undefined`.
+CTEST_ARGS ?=
+CMAKE_ARGS ?=
+
+override BUILD := $(abspath $(BUILD))
+STAMPS := $(BUILD)/stamps
+VENVS := $(BUILD)/venv
+SETUP := scripts/setup
+CPP_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h' '*.c')
+
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
+
+# Open MPI refuses to run as root unless it is told to, and containers have nobody else.
+ifeq ($(shell id -u),0)
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+export PRTE_ALLOW_RUN_AS_ROOT := 1
+export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+endif
+
+.PHONY: all help setup setup-dev configure test test-all demo check-format format lint clean distclean
+.DELETE_ON_ERROR:
+
+all: configure $(BUILD)/bin/nacre
+	cmake --build $(BUILD)
+
+help:
+	@echo 'make               build everything into build/: build/bin/nacre, build/bin/nacre-bench'
+	@echo 'make test          build, then run every test but the long ones (what CI runs)'
+	@echo 'make test-all      build, then run all tests, the long ones included'
+	@echo 'make demo          real HDF5, Python and Fortran programs with and without Nacre'
+	@echo 'make setup         install what is needed, and nothing else'
+	@echo 'make check-format  clang-format and ruff, changing nothing; make format changes'
+	@echo 'make lint          clang-tidy and ruff'
+	@echo 'make clean         remove what was built, keep what was set up; make distclean removes build/'
+
+setup: $(STAMPS)/packages $(STAMPS)/venv-tool $(STAMPS)/venv-mpich $(STAMPS)/venv-openmpi $(STAMPS)/mpi4py-source
+
+setup-dev: setup $(STAMPS)/packages-dev
+
+ifeq ($(SETUP_PACKAGES),yes)
+$(STAMPS)/packages: $(SETUP)/packages.txt
+	@mkdir -p $(STAMPS)
+	$(SETUP)/packages.sh $<
+	@touch $@
+
+$(STAMPS)/packages-dev: $(SETUP)/packages-dev.txt
+	@mkdir -p $(STAMPS)
+	$(SETUP)/packages.sh $<
+	@touch $@
+else
+$(STAMPS)/packages $(STAMPS)/packages-dev:
+	@mkdir -p $(STAMPS)
+	@touch $@
+endif
+
+$(STAMPS)/venv-%: $(SETUP)/requirements-%.txt | $(STAMPS)/packages
+	$(SETUP)/venv.sh $(VENVS)/$* $<
+	@touch $@
+
+$(STAMPS)/mpi4py-source: $(SETUP)/mpi4py-source.sh $(SETUP)/requirements-mpi4py-source.txt | $(STAMPS)/venv-tool
+	$< $(VENVS)/tool/bin/pip $(BUILD)
+	@touch $@
+
+configure: setup
+	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) $(CMAKE_ARGS)
+
+$(BUILD)/bin/nacre: scripts/nacre.sh.in Makefile
+	@mkdir -p $(@D)
+	sed -e 's|@SOURCE@|$(CURDIR)|' -e 's|@BUILD@|$(BUILD)|' $< > $@
+	@chmod +x $@
+	@echo '$(CURDIR)/python' > "$$(echo $(VENVS)/tool/lib/python3*/site-packages)/nacre-source.pth"
+
+test: all
+	scripts/run-tests.sh $(BUILD) $(JOBS) -LE long $(CTEST_ARGS)
+
+test-all: setup-dev all
+	scripts/run-tests.sh $(BUILD) $(JOBS) $(CTEST_ARGS)
+
+demo: all
+	$(VENVS)/tool/bin/python demo/run.py --build $(BUILD)
+
+check-format: setup-dev
+	clang-format-16 --dry-run --Werror $(CPP_FILES)
+	$(VENVS)/tool/bin/ruff format --check python tests demo scripts src
+	$(VENVS)/tool/bin/ruff check python tests demo scripts src
+
+format: setup-dev
+	clang-format-16 -i $(CPP_FILES)
+	$(VENVS)/tool/bin/ruff format python tests demo scripts src
+
+lint: setup-dev all
+	$(VENVS)/tool/bin/ruff check python tests demo scripts src
+	run-clang-tidy-16 -quiet -p $(BUILD) -j $(JOBS) '/(src|tools)/.*\.cc$$'
+
+clean:
+	if [ -f $(BUILD)/build.ninja ]; then cmake --build $(BUILD) --target clean; fi
+	rm -rf $(BUILD)/bin $(BUILD)/lib $(BUILD)/demo $(BUILD)/CMakeCache.txt $(BUILD)/CMakeFiles
+
+distclean:
+	rm -rf $(BUILD)

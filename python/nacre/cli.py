@@ -1,0 +1,54 @@
+"""The command `nacre`: one verb a file, put together here."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    try:
+        import typer
+        from rich.console import Console
+    except ModuleNotFoundError as missing:
+        sys.exit(
+            f"nacre: {missing}. The command runs on typer and rich: `pip install typer rich` for {sys.executable},\n"
+            "or use the library without the command: LD_PRELOAD=.../libnacre.so on the ranks."
+        )
+
+    from nacre import __version__
+    from nacre.errors import UserError
+    from nacre.verbs import doctor, hints, run
+
+    app = typer.Typer(
+        name="nacre",
+        help="MPI-IO made for Lustre, for any MPI program, unchanged.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    def show_version(wanted: bool) -> None:
+        if wanted:
+            print(f"nacre {__version__}")
+            raise typer.Exit
+
+    @app.callback()
+    def top(
+        version: bool = typer.Option(
+            False, "--version", callback=show_version, is_eager=True, help="Show the version."
+        ),
+    ) -> None:
+        pass
+
+    for verb in (run, doctor, hints):
+        verb.register(app)
+    try:
+        app(prog_name="nacre")
+    except UserError as error:
+        console = Console(stderr=True, highlight=False, soft_wrap=True)
+        console.print(f"nacre: {error.problem}", markup=False, style="red")
+        if error.advice:
+            console.print(error.advice, markup=False)
+        sys.exit(error.code)

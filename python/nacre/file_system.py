@@ -1,0 +1,60 @@
+"""Which file system a directory is on, and what that means for parallel I/O."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+_LUSTRE = {"lustre"}
+_PARALLEL = {"gpfs", "beegfs", "ceph", "pvfs2", "panfs", "wekafs", "daos", "fuse.dfuse", "orangefs", "bcachefs"}
+_INCOHERENT = {"nfs", "nfs4", "cifs", "smb3", "9p", "afs", "fuse.sshfs"}
+
+
+@dataclasses.dataclass(frozen=True)
+class FileSystem:
+    kind: str
+    mount_point: str
+    source: str
+
+
+def of(directory: Path, mountinfo: Path = Path("/proc/self/mountinfo")) -> FileSystem | None:
+    """The mount that `directory` is on. The last of those that are mounted at its deepest mount point."""
+    wanted = os.path.realpath(directory)
+    best: FileSystem | None = None
+    try:
+        lines = mountinfo.read_text(errors="replace").splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        fields, kinds = before.split(), after.split()
+        if len(fields) < 5 or len(kinds) < 2:
+            continue
+        point = _unescaped(fields[4])
+        inside = wanted == point or wanted.startswith(point.rstrip("/") + "/")
+        if inside and (best is None or len(point) >= len(best.mount_point)):
+            best = FileSystem(kinds[0], point, _unescaped(kinds[1]))
+    return best
+
+
+def _unescaped(text: str) -> str:
+    """Mount points have spaces and the like as octal."""
+    for code in ("040", "011", "012", "134"):
+        text = text.replace(f"\\{code}", chr(int(code, 8)))
+    return text
+
+
+def judgement(found: FileSystem | None, directory: Path) -> tuple[str, str, str, str]:
+    """State, subject, text and advice for the report."""
+    if found is None:
+        return "note", "file system", f"{directory}: not known", ""
+    text = f"{directory} is on {found.kind} ({found.source} at {found.mount_point})"
+    if found.kind in _LUSTRE:
+        return "good", "file system", text, ""
+    if found.kind in _PARALLEL:
+        return "good", "file system", f"{text}: used through POSIX", ""
+    if found.kind in _INCOHERENT:
+        advice = "Clients do not see each other's writes at once: see docs/run.md before using several nodes."
+        return "note", "file system", text, advice
+    return "good", "file system", f"{text}: used through POSIX, by the ranks of this node", ""

@@ -1,0 +1,89 @@
+"""Where the libraries are, and what they say of themselves."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import os
+from pathlib import Path
+
+from nacre.errors import UserError
+
+ABIS = ("mpich", "openmpi", "mpiabi")
+ABI_NAMES = {
+    "mpich": "MPICH's (MPICH, Intel MPI, MVAPICH, Cray MPICH)",
+    "openmpi": "Open MPI's",
+    "mpiabi": "MPI-5's standard",
+}
+DISPATCHER = "libnacre.so"
+
+
+def library_name(abi: str) -> str:
+    return f"libnacre_{abi}.so"
+
+
+@functools.cache
+def directory() -> Path:
+    """Where the libraries are: NACRE_LIBRARY_DIR, the package's own lib/ (pip), or where CMake installed them."""
+    package = Path(__file__).resolve().parent
+    candidates = [package / "lib"]
+    recorded = package / "library_dir"
+    if recorded.is_file():
+        candidates.append((package / recorded.read_text().strip()).resolve())
+    given = os.environ.get("NACRE_LIBRARY_DIR")
+    if given:
+        candidates = [Path(given).absolute()]
+    for candidate in candidates:
+        if (candidate / DISPATCHER).exists():
+            return candidate
+    looked = ", ".join(str(candidate) for candidate in candidates)
+    raise UserError(
+        f"no {DISPATCHER} in {looked}",
+        "Build it with `make` (or `pip install .`), or set NACRE_LIBRARY_DIR to the folder that has it.",
+    )
+
+
+def built_abis() -> list[str]:
+    return [abi for abi in ABIS if (directory() / library_name(abi)).exists()]
+
+
+def preload_path(abi: str | None) -> str:
+    """The library to preload: the dispatcher, which serves every MPI, or the one for `abi`."""
+    path = directory() / (library_name(abi) if abi else DISPATCHER)
+    if not path.exists():
+        raise UserError(
+            f"there is no {path}",
+            f"Libraries were built for: {', '.join(built_abis()) or 'no ABI'}. "
+            "An ABI's is built where CMake finds an mpi.h of it.",
+        )
+    text = str(path)
+    if any(character in text for character in ": ,"):
+        raise UserError(
+            f"the library's path has a space, colon or comma, which LD_PRELOAD cannot take: {text}",
+            "Install Nacre (or put a link to it) under a plainer path and set NACRE_LIBRARY_DIR.",
+        )
+    return text
+
+
+def _any_library() -> ctypes.CDLL:
+    abis = built_abis()
+    if not abis:
+        raise UserError(
+            f"{directory()} has no library for any ABI",
+            "Build again where CMake finds an mpi.h: libmpich-dev or libopenmpi-dev on Debian.",
+        )
+    return ctypes.CDLL(str(directory() / library_name(abis[0])))
+
+
+def version() -> str:
+    function = _any_library().nacre_version
+    function.restype = ctypes.c_char_p
+    return function().decode()
+
+
+def hints() -> list[dict]:
+    """Every hint and variable, as the library describes itself."""
+    function = _any_library().nacre_hints_json
+    function.restype = ctypes.c_char_p
+    return json.loads(function().decode())

@@ -1,0 +1,132 @@
+"""What a program is, and which MPI it uses: found without running it, but for Python's mpi4py."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from nacre import elf
+
+# What a program is started through, with the number of words that stand before it (options are skipped).
+_PREFIXES = {"env": 0, "nice": 0, "time": 0, "numactl": 0, "stdbuf": 0, "setarch": 1, "taskset": 1, "timeout": 1}
+_ABI_BY_SONAME = [
+    (re.compile(r"^libmpi_abi\.so"), "mpiabi"),
+    (re.compile(r"^libmpich(\w*)?\.so"), "mpich"),
+    (re.compile(r"^libmpi\.so\.12\b"), "mpich"),
+    (re.compile(r"^libmpi_(gnu|intel|cray|nvidia|amd|aocc)\w*\.so"), "mpich"),
+    (re.compile(r"^libmpi\.so\.(1|20|40)\b"), "openmpi"),
+    (re.compile(r"^libmpi_ibm\.so"), "openmpi"),
+]
+_MPI4PY_SCRIPT = """
+import json, re
+import mpi4py
+mpi4py.rc.initialize = False
+from mpi4py import MPI
+paths = {line.split(None, 5)[5].strip() for line in open("/proc/self/maps") if len(line.split(None, 5)) == 6}
+libraries = sorted(path for path in paths if re.match(r"libmpi(_abi|ch|_gnu|_cray|_intel)?[._]", path.split("/")[-1]))
+print("NACRE" + json.dumps({"mpi4py": mpi4py.__version__, "libraries": libraries}))
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """What is known of a program. `abi` is None where it is not known; `note` then says why."""
+
+    path: Path | None
+    kind: str  # "program", "python", "script", "missing"
+    abi: str | None = None
+    library: str | None = None  # path of the MPI library
+    note: str = ""
+
+
+def inspect(words: list[str]) -> Program:
+    """What the program that `words` starts is."""
+    words = _without_prefixes(words)
+    if not words:
+        return Program(None, "missing", note="there is no program in this command")
+    found = shutil.which(words[0])
+    if found is None:
+        return Program(None, "missing", note=f"{words[0]} is not here: found only on the compute nodes?")
+    path = Path(found)
+    if re.fullmatch(r"python[\d.]*", Path(os.path.realpath(path)).name):
+        return _inspect_python(found)
+    header = elf.read(path)
+    if header is None:
+        interpreter = _interpreter(path)
+        if interpreter and "python" in interpreter[-1]:
+            return dataclasses.replace(_inspect_python(interpreter[-1]), path=path)
+        return Program(path, "script", note="a script; whatever MPI its programs hold is found when they run")
+    return _inspect_elf(path, header)
+
+
+def _without_prefixes(words: list[str]) -> list[str]:
+    while words and Path(words[0]).name in _PREFIXES:
+        skip = _PREFIXES[Path(words[0]).name]
+        words = words[1:]
+        while words and (words[0].startswith("-") or "=" in words[0] or skip > 0):
+            skip -= 0 if words[0].startswith("-") or "=" in words[0] else 1
+            words = words[1:]
+    return words
+
+
+def _interpreter(path: Path) -> list[str]:
+    try:
+        with path.open("rb") as file:
+            line = file.readline(512)
+    except OSError:
+        return []
+    return line[2:].decode(errors="replace").split() if line.startswith(b"#!") else []
+
+
+def _inspect_python(python: str) -> Program:
+    python = shutil.which(python) or python
+    try:
+        result = subprocess.run([python, "-c", _MPI4PY_SCRIPT], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Program(Path(python), "python", note=f"cannot ask {python} for mpi4py: {error}")
+    match = re.search(r"^NACRE(\{.*\})$", result.stdout, re.MULTILINE)
+    if match is None:
+        last = (result.stderr.strip().splitlines() or ["no output"])[-1]
+        return Program(Path(python), "python", note=f"mpi4py cannot be imported: {last}")
+    found = json.loads(match.group(1))
+    for library in found["libraries"]:
+        abi = abi_of_soname(Path(library).name)
+        if abi:
+            return Program(Path(python), "python", abi, library, f"mpi4py {found['mpi4py']}")
+    return Program(Path(python), "python", note=f"mpi4py {found['mpi4py']} holds no MPI library by name")
+
+
+def _inspect_elf(path: Path, header: elf.Elf) -> Program:
+    if not header.dynamic:
+        return Program(path, "program", note="statically linked: nothing can be preloaded into it; link it anew")
+    libraries = _loaded_libraries(path)
+    for name, resolved in libraries.items():
+        abi = abi_of_soname(name)
+        if abi:
+            return Program(path, "program", abi, resolved)
+    for name in header.needed:
+        if abi_of_soname(name):
+            return Program(path, "program", abi_of_soname(name), None, f"{name} is not found here: load its module")
+    return Program(path, "program", note="needs no MPI library by name; whatever it loads is found when it runs")
+
+
+def _loaded_libraries(path: Path) -> dict[str, str]:
+    """Every shared library that the dynamic linker would load, by soname. Asks it by way of ldd."""
+    ldd = shutil.which("ldd")
+    if ldd is None:
+        return {}
+    result = subprocess.run([ldd, str(path)], capture_output=True, text=True, timeout=60, check=False)
+    pairs = re.findall(r"^\s*(\S+) => (/\S+)", result.stdout, re.MULTILINE)
+    return dict(pairs)
+
+
+def abi_of_soname(name: str) -> str | None:
+    for pattern, abi in _ABI_BY_SONAME:
+        if pattern.search(name):
+            return abi
+    return None

@@ -1,0 +1,100 @@
+"""The variables and files by which the library is told what to do. src/file/hints.h is where they are defined."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from nacre.errors import UserError
+
+HINTS = "NACRE_HINTS"
+REPORT = "NACRE_REPORT"
+EXCLUDE = "NACRE_EXCLUDE"
+DISABLE = "NACRE_DISABLE"
+SYSTEM_CONFIG = "NACRE_SYSTEM_CONFIG"
+CONFIG = "NACRE_CONFIG"
+
+# Variables that are no hint's own; the library itself lists those (`nacre_hints_json`).
+VARIABLES = [
+    {"name": HINTS, "default": "", "meaning": "hints by file name: glob:key=value:key=value,glob2:key=value"},
+    {"name": DISABLE, "default": "0", "meaning": "1: all files are left to the MPI's own I/O"},
+    {"name": EXCLUDE, "default": "", "meaning": "globs, by comma, of files that are left to the MPI's own I/O"},
+    {"name": "NACRE_INCLUDE", "default": "", "meaning": "if set: globs, by comma, of the only files that Nacre serves"},
+    {"name": SYSTEM_CONFIG, "default": "/etc/nacre/config.toml", "meaning": "the site's configuration file"},
+    {"name": CONFIG, "default": "~/.config/nacre/config.toml", "meaning": "the user's configuration file"},
+    {
+        "name": "NACRE_NODE_ID",
+        "default": "",
+        "meaning": "ranks share memory only where this is the same; tells simulated nodes on one host apart",
+    },
+    {"name": "NACRE_LIBRARY_DIR", "default": "", "meaning": "where the nacre command looks for the libraries"},
+]
+
+
+def from_options(
+    environ: Mapping[str, str], hints: list[str], report: str | None, disable: list[str]
+) -> dict[str, str]:
+    """What the options ask for, on top of what the environment says already; the last one wins in the library."""
+    settings = {}
+    if hints:
+        there = [environ[HINTS]] if environ.get(HINTS) else []
+        settings[HINTS] = ",".join(there + [_hint(text) for text in hints])
+    if report is not None:
+        settings[REPORT] = os.path.abspath(report)
+    if disable:
+        there = [environ[EXCLUDE]] if environ.get(EXCLUDE) else []
+        settings[EXCLUDE] = ",".join(there + disable)
+    return settings
+
+
+def _hint(text: str) -> str:
+    """[GLOB:]KEY=VALUE in the grammar of the variable; without a glob it is for all files."""
+    match = re.fullmatch(r"(?:(?P<glob>[^=]*):)?(?P<key>[^:=]+)=(?P<value>.*)", text)
+    if match is None or not match["key"].strip():
+        raise UserError(
+            f"{text!r} is no hint",
+            "Write KEY=VALUE, or GLOB:KEY=VALUE for some files, e.g. --hint '*.nc:cb_nodes=8'.",
+        )
+    glob = match["glob"] or "*"
+    if any(character in glob + match["value"] for character in ":,"):
+        raise UserError(
+            f"the hint {text!r} has a colon or a comma in its pattern or value, which {HINTS} cannot carry",
+            "Put it into a configuration file (`nacre hints` names them), or into the program's MPI_Info.",
+        )
+    return f"{glob}:{match['key'].strip()}={match['value']}"
+
+
+def config_files(environ: Mapping[str, str]) -> list[Path]:
+    """The configuration files that the library reads, in its order: the system's, then the user's."""
+    system = Path(environ.get(SYSTEM_CONFIG) or "/etc/nacre/config.toml")
+    if environ.get(CONFIG):
+        return [system, Path(environ[CONFIG])]
+    base = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", "/"), ".config")
+    return [system, Path(base) / "nacre" / "config.toml"]
+
+
+def config_problem(path: Path, known_hints: set[str]) -> str | None:
+    """What is wrong with a configuration file, or None."""
+    try:
+        content = tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return str(error)
+    tables = {"hints": content.pop("hints", {})}
+    files = content.pop("files", {})
+    if content:
+        return f'unknown section "{next(iter(content))}"; there are [hints] and [files."GLOB"]'
+    if not isinstance(files, dict):
+        return 'files must be tables of the form [files."*.nc"]'
+    tables.update({f'files."{glob}"': table for glob, table in files.items()})
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            return f"[{name}] must be a table of hints"
+        for key, value in table.items():
+            if key not in known_hints:
+                return f"[{name}]: there is no hint {key!r}"
+            if not isinstance(value, (str, int, bool)):
+                return f"[{name}] {key}: takes a string, a whole number, true or false"
+    return None

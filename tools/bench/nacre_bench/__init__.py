@@ -1,0 +1,1 @@
+"""nacre-bench: MPI-IO with and without Nacre, measured side by side and checked byte for byte."""

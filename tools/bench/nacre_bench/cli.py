@@ -1,0 +1,307 @@
+"""The command line of nacre-bench."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from . import machine
+from .compare import FORMAT, compare_text, read_result
+from .config import Config, read_config
+from .contenders import Contender, all_contenders, choose, ours_over, over, parse_pairs, preloads
+from .errors import BenchError
+from .launch import Outcome, launch, worker_arguments
+from .overhead import NAME, launch_overhead, overhead_text, with_default_hints
+from .report import collective_text
+from .schedule import MIB, Job, Plan, launch_worker, ours_failed, run_plan
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+CHECK_RANKS = (1, 3)
+CHECK_BYTES = 500_000
+
+EPILOG = """examples:
+  nacre-bench list
+  nacre-bench collective --out today.json
+  nacre-bench collective --workloads interleaved,hard --ranks 4,8 --contenders 'N/*,M5t,O5R,ref'
+  nacre-bench collective --preload old=/tmp/old/libnacre.so --preload new=build/lib/libnacre.so
+  nacre-bench overhead
+  nacre-bench run --workload subarray3d --contender N/M5 --ranks 8
+  nacre-bench compare yesterday.json today.json
+
+The exit status is 0 even if a peer fails; it is not if ours fails or if a byte of ours is wrong."""
+
+
+def words(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]
+
+
+def numbers(text: str) -> list[int]:
+    return [positive(word) for word in words(text)]
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def add_run_options(parser: argparse.ArgumentParser, rounds: int) -> None:
+    parser.add_argument("--rounds", type=positive, default=rounds, help="launches of each (default %(default)s)")
+    parser.add_argument("--dir", default="/dev/shm", help="where files are made (default %(default)s)")
+    parser.add_argument("--out", metavar="FILE.json", help="write everything measured to this file")
+    parser.add_argument("--seed", type=int, default=1, help="of the order of launches (default %(default)s)")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds a launch (default %(default)s)")
+    parser.add_argument(
+        "--preload", action="append", default=[], metavar="[NAME=]FILE", help="library to measure as ours"
+    )
+    parser.add_argument("--hint", action="append", default=[], metavar="KEY=VALUE", help="hint for ours")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+
+
+def add_size_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--size-mib", type=positive, default=256, help="of the file (default %(default)s)")
+    parser.add_argument("--repeats", type=positive, default=2, help="a launch, that count (default %(default)s)")
+    parser.add_argument("--warmups", type=int, default=1, help="a launch, that do not (default %(default)s)")
+    parser.add_argument("--sync", action="store_true", help="MPI_File_sync before the close, timed")
+    parser.add_argument(
+        "--phase", choices=("total", "data"), default="total", help="what GiB/s is of (default %(default)s)"
+    )
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="nacre-bench",
+        description="Measures MPI-IO with and without Nacre side by side, and checks every byte.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--config", help=argparse.SUPPRESS)
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+
+    verbs.add_parser("list", help="the workloads, the contenders and their settings").set_defaults(act=act_list)
+
+    collective = verbs.add_parser("collective", help="ours and the peers in turn, with ratios")
+    collective.add_argument("--workloads", type=words, default=["interleaved", "subarray3d"], help="comma-separated")
+    collective.add_argument("--ranks", type=numbers, default=[8], help="comma-separated (default 8)")
+    collective.add_argument("--contenders", type=words, default=[], help="names or patterns, comma-separated")
+    add_size_options(collective)
+    add_run_options(collective, rounds=5)
+    collective.set_defaults(act=act_collective)
+
+    one = verbs.add_parser("run", help="one workload by one contender, without anything to compare")
+    one.add_argument("--workload", required=True)
+    one.add_argument("--contender", required=True)
+    one.add_argument("--ranks", type=positive, default=8)
+    add_size_options(one)
+    add_run_options(one, rounds=1)
+    one.set_defaults(act=act_run)
+
+    overhead = verbs.add_parser(NAME, help="open and close, tiny writes, time and memory of views")
+    overhead.add_argument("--ranks", type=positive, default=2, help="(default %(default)s)")
+    overhead.add_argument("--contenders", type=words, default=[], help="names or patterns, comma-separated")
+    overhead.add_argument("--repeats", type=positive, default=2, help="multiplies what a launch repeats")
+    add_run_options(overhead, rounds=5)
+    overhead.set_defaults(act=act_overhead)
+
+    check = verbs.add_parser("check", help="small runs of all workloads, for their bytes alone")
+    check.add_argument("--mpi", required=True)
+    variant = check.add_mutually_exclusive_group(required=True)
+    variant.add_argument("--native", action="store_true", help="the MPI alone")
+    variant.add_argument("--preload", action="store_true", help="under Nacre")
+    check.add_argument("--ranks", type=numbers, default=list(CHECK_RANKS))
+    check.add_argument("--timeout", type=float, default=90)
+    check.add_argument("--damage", type=int, metavar="OFFSET", help="change this byte: it must be found")
+    check.set_defaults(act=act_check)
+
+    compare = verbs.add_parser("compare", help="two results, as ratios of the second to the first")
+    compare.add_argument("first")
+    compare.add_argument("second")
+    compare.add_argument("--phase", choices=("total", "data"), default="total")
+    compare.set_defaults(act=act_compare)
+
+    show = verbs.add_parser("show", help="the text of a result")
+    show.add_argument("result")
+    show.add_argument("--phase", choices=("total", "data"), default="total")
+    show.set_defaults(act=act_show)
+    return parser
+
+
+def known_workloads(config: Config) -> dict[str, str]:
+    """From the worker itself."""
+    for mpi in config.mpis.values():
+        try:
+            output = subprocess.run(
+                [mpi.program("worker"), "--list"], capture_output=True, text=True, check=True, timeout=60
+            ).stdout
+        except (OSError, subprocess.SubprocessError) as error:
+            raise BenchError(f"{mpi.program('worker')} does not run: {error}. Is it built?") from error
+        return {line["name"]: line["summary"] for line in map(json.loads, output.splitlines())}
+    raise BenchError("no MPI was found when this was built: see docs/BENCHMARKING.md")
+
+
+def check_workloads(config: Config, wanted: list[str]) -> None:
+    known = known_workloads(config)
+    for name in wanted:
+        if name not in known:
+            raise BenchError(f"no workload is called {name}; there are: {', '.join(known)}")
+
+
+def contenders_for(config: Config, arguments: argparse.Namespace, patterns: list[str]) -> list[Contender]:
+    libraries = preloads(config, arguments.preload)
+    if not libraries:
+        print(f"nacre-bench: no {config.preload}: the peers are measured alone", file=sys.stderr)
+    return choose(all_contenders(config, libraries, parse_pairs(arguments.hint, "--hint")), patterns)
+
+
+def result_of(kind: str, config: Config, arguments: argparse.Namespace, contenders: list[Contender]) -> dict:
+    """All of a result but the launches; taken before them, for the load of the machine."""
+    names = ("workloads", "ranks", "size_mib", "rounds", "repeats", "warmups", "sync", "seed", "timeout", "hint")
+    settings = {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
+    facts = machine.describe(arguments.dir)
+    return {
+        "format": FORMAT,
+        "kind": kind,
+        "version": config.version,
+        "started": facts["time"],
+        "machine": facts,
+        "settings": settings,
+        "contenders": [contender.describe() for contender in contenders],
+    }
+
+
+def finish(result: dict, text: str, out: str | None) -> int:
+    print(text)
+    if out:
+        with open(out, "w", encoding="utf-8") as file:
+            json.dump(result, file, indent=1)
+        print(f"\nAll samples: {out}")
+    failed = ours_failed(result["launches"], result["contenders"])
+    for entry in failed[:1]:
+        print(
+            f"nacre-bench: {len(failed)} launches of ours failed, first {entry['contender']} in {entry['workload']} at "
+            f"{entry['ranks']} ranks: {entry['error']}",
+            file=sys.stderr,
+        )
+    return EXIT_FAILED if failed else 0
+
+
+def act_list(config: Config, arguments: argparse.Namespace) -> int:
+    print("Workloads:")
+    for name, summary in known_workloads(config).items():
+        print(f"  {name:<12} {summary}")
+    print("\nContenders:")
+    for contender in all_contenders(config, preloads(config, []), {}):
+        hints = " ".join(f"{key}={value}" for key, value in contender.hints.items())
+        suffix = f"; hints {hints}" if hints else ""
+        print(f"  {contender.name:<12} {contender.role}: {contender.about}, {contender.mpi.name}{suffix}")
+    if not preloads(config, []):
+        print(f"  (none of ours: no {config.preload})")
+    return 0
+
+
+def collective_jobs(arguments: argparse.Namespace, workloads: list[str], ranks: list[int]) -> list[Job]:
+    return [
+        Job(
+            workload=workload,
+            ranks=count,
+            bytes=arguments.size_mib * MIB,
+            warmups=arguments.warmups,
+            repeats=arguments.repeats,
+            sync=arguments.sync,
+            timeout_s=arguments.timeout,
+        )
+        for workload in workloads
+        for count in ranks
+    ]
+
+
+def measure(config: Config, arguments: argparse.Namespace, contenders: list[Contender], jobs: list[Job]) -> dict:
+    check_workloads(config, [job.workload for job in jobs])
+    result = result_of("collective", config, arguments, contenders)
+    plan = Plan(jobs, contenders, arguments.rounds, arguments.seed, arguments.dir, arguments.quiet)
+    result["launches"] = run_plan(plan, launch_worker)
+    return result
+
+
+def act_collective(config: Config, arguments: argparse.Namespace) -> int:
+    contenders = contenders_for(config, arguments, arguments.contenders)
+    jobs = collective_jobs(arguments, arguments.workloads, arguments.ranks)
+    result = measure(config, arguments, contenders, jobs)
+    return finish(result, collective_text(result, arguments.phase), arguments.out)
+
+
+def act_run(config: Config, arguments: argparse.Namespace) -> int:
+    contenders = contenders_for(config, arguments, [arguments.contender])
+    jobs = collective_jobs(arguments, [arguments.workload], [arguments.ranks])
+    result = measure(config, arguments, contenders, jobs)
+    status = finish(result, collective_text(result, arguments.phase), arguments.out)
+    return status or (EXIT_FAILED if any(entry["error"] for entry in result["launches"]) else 0)
+
+
+def act_overhead(config: Config, arguments: argparse.Namespace) -> int:
+    contenders = with_default_hints(contenders_for(config, arguments, arguments.contenders))
+    result = result_of(NAME, config, arguments, contenders)
+    job = Job(NAME, arguments.ranks, bytes=MIB, repeats=arguments.repeats, timeout_s=arguments.timeout)
+    plan = Plan([job], contenders, arguments.rounds, arguments.seed, arguments.dir, arguments.quiet)
+    result["launches"] = run_plan(plan, launch_overhead)
+    return finish(result, overhead_text(result), arguments.out)
+
+
+def check_outcome(outcome: Outcome, damage: int | None) -> str:
+    """Why a check did not pass; empty if it did."""
+    if damage is None:
+        return outcome.error
+    return "" if outcome.wrong_bytes else "a wrong byte was not found"
+
+
+def act_check(config: Config, arguments: argparse.Namespace) -> int:
+    mpi = config.mpi(arguments.mpi)
+    if arguments.preload:
+        contender = ours_over(mpi, "N", config.preload, {})
+    else:
+        contender = over(mpi, name=mpi.name, role="peer", about="the MPI alone")
+    status = 0
+    with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=os.environ.get("NACRE_TEST_DIR")) as scratch:
+        for ranks in arguments.ranks:
+            job = Job("all", ranks, CHECK_BYTES, 0, 1, timeout_s=arguments.timeout, file=os.path.join(scratch, "file"))
+            program = worker_arguments(contender, "all", job)
+            program += [] if arguments.damage is None else ["--damage", str(arguments.damage)]
+            outcome = launch(contender, ranks, program, arguments.timeout)
+            error = check_outcome(outcome, arguments.damage)
+            count = len({line["workload"] for line in outcome.lines if line["type"] == "sample"})
+            print(f"{contender.name}, {ranks} ranks, {count} workloads: {error or 'as expected'}")
+            status = EXIT_FAILED if error else status
+    return status
+
+
+def act_compare(config: Config, arguments: argparse.Namespace) -> int:
+    print(compare_text((arguments.first, arguments.second), arguments.phase))
+    return 0
+
+
+def act_show(config: Config, arguments: argparse.Namespace) -> int:
+    result = read_result(arguments.result)
+    print(overhead_text(result) if result["kind"] == NAME else collective_text(result, arguments.phase))
+    return 0
+
+
+def main(argv: list[str] | None = None, default_config: str | None = None) -> int:
+    arguments = build_parser().parse_args(argv)
+    try:
+        return arguments.act(read_config(arguments.config or default_config), arguments)
+    except BenchError as error:
+        print(f"nacre-bench: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except BrokenPipeError:
+        # Whoever read the text has seen enough; what Python flushes at its end has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("nacre-bench: interrupted", file=sys.stderr)
+        return 130

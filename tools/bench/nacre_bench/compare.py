@@ -1,0 +1,81 @@
+"""Two results, of two builds or two machines, side by side. They were not measured together: a slow hour of the
+machine looks like a slow library. `nacre-bench collective --preload a=... --preload b=...` measures together."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+from .cells import DIRECTIONS, cells_of
+from .errors import BenchError
+from .figures import Ratio, unpaired_ratio
+from .overhead import NAME, median, series_of
+from .tables import microseconds, number, table
+
+FORMAT = 1
+
+
+def read_result(path: str) -> dict:
+    try:
+        result = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BenchError(f"{path}: {error.strerror}") from error
+    except json.JSONDecodeError as error:
+        raise BenchError(f"{path} is not a result of nacre-bench: {error}") from error
+    if result.get("format") != FORMAT:
+        raise BenchError(f"{path} has format {result.get('format')}, and this nacre-bench reads {FORMAT}")
+    return result
+
+
+def verdict(ratio: Ratio, greater_is_better: bool) -> str:
+    if ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
+        return ""
+    return "better" if (ratio.value > 1) == greater_is_better else "worse"
+
+
+def collective_rows(first: dict, second: dict, phase: str) -> list[list[str]]:
+    rows = []
+    others = {(cell.workload, cell.ranks): cell for cell in cells_of(second, phase)}
+    for cell in cells_of(first, phase):
+        other = others.get((cell.workload, cell.ranks))
+        if other is None:
+            continue
+        for name in dict.fromkeys(name for name, _, _ in cell.series):
+            for direction in DIRECTIONS:
+                before, after = cell.of(name, direction, "rate"), other.of(name, direction, "rate")
+                ratio = unpaired_ratio(list(after.values()), list(before.values()))
+                if ratio is None:
+                    continue
+                medians = [number(one.median(name, direction, "rate")) for one in (cell, other)]
+                row = [f"{cell.workload} {cell.ranks} {name} {direction}", *medians]
+                rows.append([*row, str(ratio), verdict(ratio, greater_is_better=True)])
+    return rows
+
+
+def overhead_rows(first: dict, second: dict) -> list[list[str]]:
+    before, after = series_of(first), series_of(second)
+    rows = []
+    for key in before:
+        name, what, figure = key
+        if figure != "seconds":
+            continue
+        ratio = unpaired_ratio(list(after.get(key, {}).values()), list(before[key].values()))
+        if ratio is None:
+            continue
+        medians = [microseconds(median(series, key)) for series in (before, after)]
+        rows.append([f"{what} {name}", *medians, str(ratio), verdict(ratio, greater_is_better=False)])
+    return rows
+
+
+def compare_text(paths: tuple[str, str], phase: str) -> str:
+    first, second = (read_result(path) for path in paths)
+    if first["kind"] != second["kind"]:
+        raise BenchError(f"{paths[0]} is of {first['kind']}, {paths[1]} of {second['kind']}")
+    if first["kind"] == NAME:
+        unit, rows = "microseconds", overhead_rows(first, second)
+    else:
+        unit, rows = "GiB/s", collective_rows(first, second, phase)
+    if not rows:
+        raise BenchError("the two results have no cell in common")
+    header = [unit, "first", "second", "second/first [95 %]", ""]
+    return f"first: {paths[0]}\nsecond: {paths[1]}\n" + table(header, rows)

@@ -1,0 +1,43 @@
+"""What there is to measure on this machine: the MPIs with their workers, and where Nacre's library is."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+
+from .errors import BenchError
+
+
+@dataclasses.dataclass(frozen=True)
+class Mpi:
+    name: str
+    family: str  # "mpich" or "openmpi"
+    mpiexec: str
+    programs: str  # the folder of the worker and of the overhead program built for it
+
+    def program(self, name: str) -> str:
+        return str(pathlib.Path(self.programs) / name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    version: str
+    preload: str
+    mpis: dict[str, Mpi]
+
+    def mpi(self, name: str) -> Mpi:
+        if name not in self.mpis:
+            raise BenchError(f"no MPI called {name} here; there are: {', '.join(self.mpis) or 'none'}")
+        return self.mpis[name]
+
+
+def read_config(path: str | None) -> Config:
+    if not path:
+        raise BenchError("--config is needed: bench.json, which the build writes")
+    try:
+        data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BenchError(f"{path}: {error.strerror}. Build first: nacre-bench runs from a build tree.") from error
+    mpis = {name: Mpi(name=name, **fields) for name, fields in data["mpis"].items()}
+    return Config(version=data["version"], preload=data["preload"], mpis=mpis)

@@ -1,0 +1,144 @@
+"""Who is measured, each with its best settings: Nacre over each MPI, the peers, and the limits."""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import os
+
+from .config import Config, Mpi
+from .errors import BenchError
+
+OURS, PEER, LIMIT = "ours", "peer", "limit"
+NACRE = "N"
+
+# What every run over an MPI has, ours and the peers' alike: where ranks are more than cores, MPICH's
+# shared-memory transport and Open MPI's waiting make either several times slower without it.
+MPI_ENVIRONMENT = {"mpich": {"MPIR_CVAR_NOLOCAL": "1"}, "openmpi": {}}
+MPI_ARGUMENTS = {"mpich": (), "openmpi": ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1")}
+
+# Names as in the project's tables: an M for MPICH or an O for Open MPI, and the major version.
+SHORT_NAMES = {"mpich5": "M5", "mpich4": "M4", "openmpi4": "O4", "openmpi5": "O5"}
+
+AGGREGATORS_MAX = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Contender:
+    name: str
+    role: str
+    mpi: Mpi
+    about: str
+    arguments: tuple[str, ...] = ()
+    environment: dict[str, str] = dataclasses.field(default_factory=dict)
+    hints: dict[str, str] = dataclasses.field(default_factory=dict)
+    engine: str = "mpi-io"
+    preload: str = ""
+    # Workloads that it is for, as a pattern.
+    workloads: str = "*"
+
+    def hints_for(self, ranks: int) -> dict[str, str]:
+        """ROMIO refuses more aggregators than ranks."""
+        hints = dict(self.hints)
+        if "cb_nodes" in hints:
+            hints["cb_nodes"] = str(min(int(hints["cb_nodes"]), ranks))
+        return hints
+
+    def runs(self, workload: str) -> bool:
+        return fnmatch.fnmatchcase(workload, self.workloads)
+
+    def describe(self) -> dict:
+        return {
+            "name": self.name,
+            "role": self.role,
+            "mpi": self.mpi.name,
+            "about": self.about,
+            "arguments": list(self.arguments),
+            "environment": self.environment,
+            "hints": self.hints,
+            "preload": self.preload,
+        }
+
+
+def over(mpi: Mpi, **fields) -> Contender:
+    arguments = MPI_ARGUMENTS[mpi.family] + fields.pop("arguments", ())
+    return Contender(mpi=mpi, arguments=arguments, environment=MPI_ENVIRONMENT[mpi.family], **fields)
+
+
+def peers_over(mpi: Mpi) -> list[Contender]:
+    short = SHORT_NAMES.get(mpi.name, mpi.name)
+    # Without it, ROMIO has one aggregator a node.
+    tuned = {"cb_config_list": "*:*", "cb_nodes": str(AGGREGATORS_MAX)}
+    if mpi.family == "openmpi":
+        romio = ("--mca", "io", "^ompio")
+        return [
+            over(mpi, name=short, role=PEER, about="OMPIO", arguments=("--mca", "io", "ompio")),
+            over(mpi, name=f"{short}R", role=PEER, about="ROMIO", arguments=romio),
+            over(mpi, name=f"{short}Rt", role=PEER, about="ROMIO, tuned", arguments=romio, hints=tuned),
+        ]
+    no_sieving = {**tuned, "romio_ds_read": "disable", "romio_ds_write": "disable"}
+    return [
+        over(mpi, name=f"{short}t", role=PEER, about="ROMIO, tuned", hints=tuned),
+        over(
+            mpi,
+            name=f"{short}nlt",
+            role=PEER,
+            about="ROMIO, tuned, without data sieving",
+            hints=no_sieving,
+            workloads="ind*",
+        ),
+    ]
+
+
+def ours_over(mpi: Mpi, name: str, preload: str, hints: dict[str, str]) -> Contender:
+    short = SHORT_NAMES.get(mpi.name, mpi.name)
+    return over(mpi, name=f"{name}/{short}", role=OURS, about="Nacre", preload=preload, hints=hints)
+
+
+def limits_over(mpi: Mpi) -> list[Contender]:
+    return [
+        over(mpi, name="ref", role=LIMIT, about="the same bytes, contiguous, plain pwrite and pread", engine="plain"),
+        over(mpi, name="memcpy", role=LIMIT, about="the same bytes, copied once", engine="memcpy"),
+    ]
+
+
+def parse_pairs(items: list[str], what: str) -> dict[str, str]:
+    pairs = {}
+    for item in items:
+        key, equals, value = item.partition("=")
+        if not key or not equals:
+            raise BenchError(f"{what} {item}: KEY=VALUE is needed")
+        pairs[key] = value
+    return pairs
+
+
+def preloads(config: Config, wanted: list[str]) -> dict[str, str]:
+    """Names and files of the libraries to be measured: `--preload PATH` or `--preload NAME=PATH`."""
+    result = {}
+    for item in wanted:
+        name, equals, path = item.partition("=")
+        result[name if equals else NACRE] = os.path.abspath(path if equals else item)
+    for path in result.values():
+        if not os.path.exists(path):
+            raise BenchError(f"--preload: there is no {path}")
+    if not wanted and os.path.exists(config.preload):
+        result[NACRE] = config.preload
+    return result
+
+
+def all_contenders(config: Config, libraries: dict[str, str], hints: dict[str, str]) -> list[Contender]:
+    """Ours first, then the peers, then the limits."""
+    mpis = sorted(config.mpis.values(), key=lambda mpi: list(SHORT_NAMES).index(mpi.name))
+    ours = [ours_over(mpi, name, path, hints) for name, path in libraries.items() for mpi in mpis]
+    peers = [peer for mpi in mpis for peer in peers_over(mpi)]
+    return ours + peers + (limits_over(mpis[0]) if mpis else [])
+
+
+def choose(contenders: list[Contender], patterns: list[str]) -> list[Contender]:
+    if not patterns:
+        return contenders
+    for pattern in patterns:
+        if not any(fnmatch.fnmatchcase(contender.name, pattern) for contender in contenders):
+            names = ", ".join(contender.name for contender in contenders)
+            raise BenchError(f"no contender is called {pattern}; there are: {names}")
+    return [c for c in contenders if any(fnmatch.fnmatchcase(c.name, pattern) for pattern in patterns)]

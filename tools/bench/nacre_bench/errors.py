@@ -1,0 +1,5 @@
+"""What is told to the user in one line, without a traceback."""
+
+
+class BenchError(Exception):
+    pass

@@ -1,0 +1,144 @@
+"""One mpiexec, from its command line to the JSON lines that its rank 0 prints. A launch never raises: that a peer
+fails or hangs is a result."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+
+from .contenders import OURS, Contender
+
+WRONG_BYTES = 3
+# A rank ends itself that long after the launcher should have.
+RANK_GRACE_S = 10
+ERROR_TAIL = 600
+
+
+@dataclasses.dataclass
+class Outcome:
+    """`error` is empty if the launch ended well and, for ours, was really served by Nacre."""
+
+    lines: list[dict]
+    error: str = ""
+    wrong_bytes: int = 0
+
+    @property
+    def samples(self) -> list[dict]:
+        return [line for line in self.lines if line["type"] == "sample" and not line["warmup"]]
+
+    def line(self, kind: str) -> dict:
+        return next((line for line in self.lines if line["type"] == kind), {})
+
+
+def rank_command(contender: Contender) -> list[str]:
+    """Starts the program with the preload on the ranks alone: a launcher need not survive it."""
+    if not contender.preload:
+        return []
+    return ["env", f"LD_PRELOAD={contender.preload}"]
+
+
+def command_line(contender: Contender, ranks: int, program: list[str]) -> list[str]:
+    return [contender.mpi.mpiexec, *contender.arguments, "-n", str(ranks), *rank_command(contender), *program]
+
+
+def environment(contender: Contender) -> dict[str, str]:
+    variables = {**os.environ, **contender.environment}
+    variables.pop("LD_PRELOAD", None)
+    if contender.mpi.family == "openmpi" and os.geteuid() == 0:
+        variables["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
+        variables["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+        variables["PRTE_ALLOW_RUN_AS_ROOT"] = "1"
+        variables["PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    return variables
+
+
+def end_group(process: subprocess.Popen) -> None:
+    """Ends a launcher that hangs. It is asked first, since its ranks may be in groups of their own."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(timeout=5)
+            return
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def parse_lines(text: str) -> list[dict]:
+    """The worker's lines; MPIs print things of their own among them."""
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith('{"type": '):
+            continue
+        try:
+            lines.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return lines
+
+
+def served_by_nacre(contender: Contender, loaded: list[str]) -> bool:
+    """libnacre.so only chooses; what it chose does the work. Other names are what a user gave us to measure."""
+    preload = os.path.basename(contender.preload)
+    if preload == "libnacre.so":
+        return any(name.startswith("libnacre_") for name in loaded)
+    return preload in loaded
+
+
+def launch(contender: Contender, ranks: int, program: list[str], timeout_s: float) -> Outcome:
+    process = subprocess.Popen(
+        command_line(contender, ranks, program),
+        env=environment(contender),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+        errors="replace",
+    )
+    hung = False
+    try:
+        output, errors = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        hung = True
+        end_group(process)
+        output, errors = process.communicate()
+    except BaseException:
+        end_group(process)
+        raise
+    outcome = Outcome(lines=parse_lines(output))
+    outcome.wrong_bytes = sum(line.get("wrong_bytes", 0) for line in outcome.lines)
+    outcome.error = judge(contender, process.returncode, outcome, f"over {timeout_s:g} s" if hung else "")
+    if outcome.error:
+        tail = "\n".join(line for line in errors.splitlines() if line.strip())[-ERROR_TAIL:]
+        outcome.error += f"\n{tail}" if tail else ""
+    return outcome
+
+
+def judge(contender: Contender, status: int, outcome: Outcome, hung: str) -> str:
+    if hung:
+        return f"ended: it took {hung}"
+    if outcome.wrong_bytes:
+        return f"wrong bytes: {outcome.wrong_bytes}"
+    if status != 0:
+        return f"exit status {status}"
+    end = outcome.line("end")
+    if contender.role == OURS and not served_by_nacre(contender, end.get("loaded", [])):
+        return f"{contender.preload} was not loaded into the ranks"
+    return ""
+
+
+def worker_arguments(contender: Contender, workload: str, job) -> list[str]:
+    """The worker's command line for a job, which has file, ranks, bytes, warmups, repeats, sync and timeout_s."""
+    arguments = ["--workload", workload, "--file", job.file, "--bytes", str(job.bytes)]
+    arguments += ["--engine", contender.engine, "--warmups", str(job.warmups), "--repeats", str(job.repeats)]
+    arguments += ["--time-limit", str(int(job.timeout_s) + RANK_GRACE_S)]
+    arguments += ["--sync"] if job.sync else []
+    if contender.engine == "mpi-io":
+        for key, value in contender.hints_for(job.ranks).items():
+            arguments += ["--hint", f"{key}={value}"]
+    return [contender.mpi.program("worker"), *arguments]

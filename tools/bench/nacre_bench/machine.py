@@ -1,0 +1,59 @@
+"""What a reader of the figures needs to know about where they come from."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import pathlib
+import platform
+import socket
+
+
+def first_match(path: str, key: str) -> str:
+    try:
+        for line in pathlib.Path(path).read_text(encoding="utf-8", errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == key:
+                return value.strip()
+    except OSError:
+        pass
+    return ""
+
+
+def file_system(directory: str) -> str:
+    """The type of the file system that a directory is on."""
+    target = os.path.realpath(directory)
+    best, found = "", "unknown"
+    try:
+        lines = pathlib.Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return found
+    for line in lines:
+        mount, _, tail = line.partition(" - ")
+        point = mount.split()[4]
+        inside = target == point or target.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= len(best):
+            best, found = point, tail.split()[0]
+    return found
+
+
+def describe(directory: str) -> dict:
+    return {
+        "host": socket.gethostname(),
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "cpu": first_match("/proc/cpuinfo", "model name"),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory": first_match("/proc/meminfo", "MemTotal"),
+        "kernel": platform.release(),
+        "system": platform.freedesktop_os_release().get("PRETTY_NAME", "") if os.path.exists("/etc/os-release") else "",
+        "load": list(os.getloadavg()),
+        "directory": directory,
+        "file_system": file_system(directory),
+    }
+
+
+def sentence(machine: dict) -> str:
+    return (
+        f"{machine['cores']} cores ({machine['cpu'] or 'unknown'}), {machine['memory']}, Linux {machine['kernel']}, "
+        f"{machine['directory']} ({machine['file_system']}), load at the start {machine['load'][0]:.1f}"
+    )

@@ -1,0 +1,145 @@
+"""The text of a collective run."""
+
+from __future__ import annotations
+
+from .cells import DIRECTIONS, WRITE, Cell, cells_of, names_of, peers_of
+from .contenders import LIMIT, OURS
+from .figures import Ratio, geometric_mean, paired_ratio
+from .machine import sentence
+from .tables import mib, number, table
+
+
+def settings_text(result: dict, a_launch: str) -> str:
+    lines = [f"nacre-bench {result['version']}, {result['started']}: {sentence(result['machine'])}"]
+    settings = result["settings"]
+    lines.append(
+        f"{settings['rounds']} rounds, in each every contender launched once in an order drawn with seed "
+        f"{settings['seed']}; a launch: {a_launch}"
+    )
+    lines.append("Contenders:")
+    versions = mpi_versions(result)
+    for contender in result["contenders"]:
+        words = [f"{key}={value}" for key, value in contender["environment"].items()]
+        words += list(contender["arguments"])
+        words += [f"hint {key}={value}" for key, value in contender["hints"].items()]
+        words += [f"LD_PRELOAD={contender['preload']}"] if contender["preload"] else []
+        about = f"{contender['about']} over {versions.get(contender['name'], contender['mpi'])}"
+        lines.append(f"  {contender['name']:<7} {about}; {' '.join(words)}")
+    if peers_of(result):
+        lines.append(
+            "No peer here has a driver for Lustre (ROMIO's, OMPIO's fs/lustre): these are their generic drivers."
+        )
+    return "\n".join(lines)
+
+
+def mpi_versions(result: dict) -> dict[str, str]:
+    """By contender, in the words of the MPI itself."""
+    versions = {}
+    for entry in result["launches"]:
+        for line in entry["lines"]:
+            if line["type"] == "start":
+                versions[entry["contender"]] = " ".join(line["mpi"].split(",")[0].split())
+    return versions
+
+
+def cell_table(cell: Cell, result: dict) -> str:
+    header = ["", "GiB/s write", "read", "CPU s write", "read", "MiB/rank mean", "max", "open+close ms write", "read"]
+    best = {direction: cell.best(peers_of(result), direction) for direction in DIRECTIONS}
+    rows = []
+    for contender in result["contenders"]:
+        name = contender["name"]
+        if cell.median(name, WRITE, "rate") is None:
+            continue
+        marks = {d: "*" if best[d] == name else " " for d in DIRECTIONS}
+        row = [name]
+        row += [number(cell.median(name, d, "rate")) + marks[d] for d in DIRECTIONS]
+        row += [number(cell.median(name, d, "cpu")) for d in DIRECTIONS]
+        if contender["role"] == LIMIT:
+            row += ["", "", "", ""]
+        else:
+            row += [mib(most(cell, name, figure)) for figure in ("memory_mean", "memory_max")]
+            row += [number(milliseconds(cell.median(name, d, "open_close")), 1) for d in DIRECTIONS]
+        rows.append(row)
+    return table(header, rows)
+
+
+def milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1000
+
+
+def most(cell: Cell, name: str, figure: str) -> float | None:
+    values = [cell.median(name, direction, figure) for direction in DIRECTIONS]
+    return max((value for value in values if value is not None), default=None)
+
+
+def quotient(above: float | None, below: float | None) -> float | None:
+    return None if above is None or not below else above / below
+
+
+def ratio_to_best_peer(cell: Cell, result: dict, name: str, direction: str) -> Ratio | None:
+    peer = cell.best(peers_of(result), direction)
+    return paired_ratio(cell.of(name, direction, "rate"), cell.of(peer, direction, "rate")) if peer else None
+
+
+def ratio_rows(cell: Cell, result: dict) -> list[list[str]]:
+    """Each of ours against the best peer of the cell, and against the limit of plain I/O."""
+    rows = []
+    for name in names_of(result, OURS):
+        for direction in DIRECTIONS:
+            peer = cell.best(peers_of(result), direction)
+            if not cell.of(name, direction, "rate"):
+                continue
+            row = [name, direction]
+            if peer is None:
+                row += ["-", "-", "-", "-"]
+            else:
+                row += [peer, str(ratio_to_best_peer(cell, result, name, direction) or "-")]
+                for figure in ("cpu", "memory_mean"):
+                    row.append(
+                        number(quotient(cell.median(name, direction, figure), cell.median(peer, direction, figure)))
+                    )
+            row.append(number(quotient(cell.median(name, direction, "rate"), cell.median("ref", direction, "rate"))))
+            rows.append(row)
+    return rows
+
+
+def cell_text(cell: Cell, result: dict) -> str:
+    parts = [f"{cell.workload}, {cell.ranks} ranks, {cell.bytes / (1 << 20):.0f} MiB (* fastest peer)"]
+    parts.append(cell_table(cell, result))
+    rows = ratio_rows(cell, result)
+    if rows and peers_of(result):
+        parts.append("  Ours to the fastest peer of the cell (time: above 1 is faster; CPU, memory: below 1 is less):")
+        header = ["", "", "peer", "time [95 %]", "CPU", "memory", "of ref"]
+        parts.append(table(header, rows))
+    for name, errors in cell.errors.items():
+        first = errors[0].splitlines()
+        parts.append(f"  {name}: {len(errors)} launches failed: " + "\n    ".join(first[:6]))
+    return "\n".join(parts)
+
+
+def summary_text(cells: list[Cell], result: dict) -> str:
+    lines = []
+    for name in names_of(result, OURS):
+        for direction in DIRECTIONS:
+            values = []
+            for cell in cells:
+                ratio = ratio_to_best_peer(cell, result, name, direction)
+                if ratio:
+                    values.append(ratio.value)
+            if values:
+                lines.append(
+                    f"  {name} {direction}: geometric mean {geometric_mean(values):.2f}, "
+                    f"least {min(values):.2f}, over {len(values)} cells"
+                )
+    return "Ours to the fastest peer of each cell:\n" + "\n".join(lines) if lines else ""
+
+
+def collective_text(result: dict, phase: str = "total") -> str:
+    cells = cells_of(result, phase)
+    counted = "from open to close" if phase == "total" else "the data calls and set_view alone"
+    settings = result["settings"]
+    a_launch = f"{settings['warmups']} repeats that warm up, {settings['repeats']} that count"
+    parts = [settings_text(result, a_launch), f"GiB/s: {counted}; medians over the rounds."]
+    parts += [cell_text(cell, result) for cell in cells]
+    summary = summary_text(cells, result)
+    return "\n\n".join(parts + ([summary] if summary else []))

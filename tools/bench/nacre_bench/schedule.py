@@ -1,0 +1,150 @@
+"""The interleaved run: in every round each contender is launched once, in an order of its own, so that what changes
+on the machine meanwhile is spread over all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+from .contenders import OURS, Contender
+from .errors import BenchError
+from .launch import Outcome, launch, worker_arguments
+
+MIB = 1 << 20
+GIB = 1 << 30
+# A contender that fails this often in a row is left out of the rest of its cell.
+FAILURES_MAX = 2
+# The file, and what else a file system takes for it.
+SPACE_FACTOR = 1.25
+
+
+@dataclasses.dataclass
+class Job:
+    """A cell of the table: what every contender is launched with."""
+
+    workload: str
+    ranks: int
+    bytes: int = 0
+    warmups: int = 1
+    repeats: int = 2
+    sync: bool = False
+    timeout_s: float = 120
+    file: str = ""
+
+
+@dataclasses.dataclass
+class Plan:
+    jobs: list[Job]
+    contenders: list[Contender]
+    rounds: int
+    seed: int
+    directory: str
+    quiet: bool = False
+
+
+Launcher = Callable[[Contender, Job], Outcome]
+
+
+def launch_worker(contender: Contender, job: Job) -> Outcome:
+    return launch(contender, job.ranks, worker_arguments(contender, job.workload, job), job.timeout_s)
+
+
+def check_space(plan: Plan) -> None:
+    if not os.path.isdir(plan.directory):
+        raise BenchError(f"--dir: there is no directory {plan.directory}")
+    needed = int(max(job.bytes for job in plan.jobs) * SPACE_FACTOR)
+    free = shutil.disk_usage(plan.directory).free
+    if free < needed:
+        raise BenchError(
+            f"{plan.directory} has {free // MIB} MiB free, and {needed // MIB} MiB are needed: choose a smaller "
+            "--size-mib or another --dir"
+        )
+
+
+class Progress:
+    """A line on standard error after each launch."""
+
+    def __init__(self, total: int, quiet: bool):
+        self.total = total
+        self.quiet = quiet
+        self.done = 0
+        self.begin = time.monotonic()
+
+    def tell(self, text: str) -> None:
+        self.done += 1
+        if self.quiet:
+            return
+        left = (time.monotonic() - self.begin) / self.done * (self.total - self.done)
+        print(f"[{self.done}/{self.total}, {left / 60:.0f} min left] {text}", file=sys.stderr, flush=True)
+
+
+def brief(outcome: Outcome) -> str:
+    if outcome.error:
+        return outcome.error.splitlines()[0]
+    rates = []
+    for direction in ("write", "read"):
+        seconds = [sample[direction]["total_s"] for sample in outcome.samples if direction in sample]
+        if seconds:
+            rates.append(f"{direction} {outcome.samples[0]['bytes'] / min(seconds) / GIB:.2f}")
+    return " ".join(rates) + (" GiB/s" if rates else "done")
+
+
+def record(contender: Contender, job: Job, round_number: int, outcome: Outcome) -> dict:
+    return {
+        "round": round_number,
+        "contender": contender.name,
+        "workload": job.workload,
+        "ranks": job.ranks,
+        "error": outcome.error,
+        "wrong_bytes": outcome.wrong_bytes,
+        "lines": outcome.lines,
+    }
+
+
+class Run:
+    """The state of a run of a plan: the order, the progress and the records so far, one a launch."""
+
+    def __init__(self, plan: Plan, launcher: Launcher):
+        self.plan = plan
+        self.launcher = launcher
+        self.order = random.Random(plan.seed)
+        self.cells = [(job, [c for c in plan.contenders if c.runs(job.workload)]) for job in plan.jobs]
+        launches = sum(len(contenders) for _, contenders in self.cells) * plan.rounds
+        self.progress = Progress(launches, plan.quiet)
+        self.records: list[dict] = []
+
+    def run_cell(self, job: Job, contenders: list[Contender]) -> None:
+        failures = {contender.name: 0 for contender in contenders}
+        for number in range(self.plan.rounds):
+            for contender in self.order.sample(contenders, len(contenders)):
+                where = f"{job.workload} {job.ranks} ranks, round {number + 1}/{self.plan.rounds}, {contender.name}"
+                if failures[contender.name] == FAILURES_MAX:
+                    self.progress.tell(f"{where}: left out, it failed")
+                    continue
+                outcome = self.launcher(contender, job)
+                failures[contender.name] = failures[contender.name] + 1 if outcome.error else 0
+                self.records.append(record(contender, job, number, outcome))
+                self.progress.tell(f"{where}: {brief(outcome)}")
+
+
+def run_plan(plan: Plan, launcher: Launcher = launch_worker) -> list[dict]:
+    """One record a launch."""
+    check_space(plan)
+    run = Run(plan, launcher)
+    with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=plan.directory) as scratch:
+        for job, contenders in run.cells:
+            job.file = os.path.join(scratch, "file")
+            run.run_cell(job, contenders)
+    return run.records
+
+
+def ours_failed(records: list[dict], contenders: list[dict]) -> list[dict]:
+    """The launches of ours that failed or had wrong bytes: they, and they alone, make nacre-bench fail."""
+    ours = {contender["name"] for contender in contenders if contender["role"] == OURS}
+    return [entry for entry in records if entry["error"] and entry["contender"] in ours]

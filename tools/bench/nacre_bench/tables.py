@@ -1,0 +1,37 @@
+"""Columns of text."""
+
+from __future__ import annotations
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """The first column to the left, the others to the right."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    lines = []
+    for row in [header, *rows]:
+        cells = [text.rjust(width) for text, width in zip(row, widths, strict=True)]
+        cells[0] = row[0].ljust(widths[0])
+        lines.append("  " + "  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def mib(value: float | None) -> str:
+    return "-" if value is None else f"{value / (1 << 20):.1f}"
+
+
+def size(value: float | None) -> str:
+    """Bytes, in the unit that keeps the figure short."""
+    if value is None:
+        return "-"
+    for unit in ("B", "KiB", "MiB"):
+        if value < 1024:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} GiB"
+
+
+def microseconds(value: float | None) -> str:
+    return "-" if value is None else f"{value * 1e6:.1f}"

@@ -1,0 +1,153 @@
+import os
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+from nacre_bench import contenders, launch, overhead, report, schedule
+from nacre_bench.cells import cells_of
+from nacre_bench.compare import verdict
+from nacre_bench.config import Config, Mpi
+from nacre_bench.errors import BenchError
+from nacre_bench.figures import Ratio
+
+MPICH = Mpi("mpich5", "mpich", "mpiexec", "/programs")
+OPENMPI = Mpi("openmpi4", "openmpi", "mpiexec", "/programs")
+CONFIG = Config("0", "/no/such/libnacre.so", {"openmpi4": OPENMPI, "mpich5": MPICH})
+
+
+def sample(seconds: float, warmup: bool = False) -> dict:
+    one = {"open_s": 0.0, "data_s": seconds, "close_s": 0.0, "total_s": seconds, "cpu_s": seconds}
+    one |= {"memory_mean": 1024.0, "memory_max": 2048.0}
+    return {"type": "sample", "workload": "w", "warmup": warmup, "bytes": 1 << 30, "write": one, "read": one}
+
+
+def outcome(seconds: float, error: str = "") -> launch.Outcome:
+    return launch.Outcome(lines=[sample(99.0, warmup=True), sample(seconds)], error=error)
+
+
+def quiet_plan(chosen, rounds: int, directory: str) -> schedule.Plan:
+    return schedule.Plan([schedule.Job("w", 2)], chosen, rounds, seed=7, directory=directory, quiet=True)
+
+
+def result_of(chosen, records) -> dict:
+    return {
+        "version": "0",
+        "started": "now",
+        "machine": {"cores": 2, "cpu": "", "memory": "", "kernel": "", "directory": "", "file_system": "", "load": [0]},
+        "settings": {"rounds": 3, "seed": 7, "warmups": 1, "repeats": 1},
+        "contenders": [contender.describe() for contender in chosen],
+        "launches": records,
+    }
+
+
+class Contenders(unittest.TestCase):
+    def test_ours_have_the_settings_of_the_mpi_but_not_the_hints_of_the_peer(self):
+        ours = contenders.ours_over(MPICH, "N", "/lib.so", {})
+        peer = contenders.peers_over(MPICH)[0]
+        self.assertEqual((ours.environment, ours.arguments), (peer.environment, peer.arguments))
+        self.assertEqual(ours.hints, {})
+
+    def test_no_more_aggregators_than_ranks_are_asked_for(self):
+        peer = contenders.peers_over(MPICH)[0]
+        self.assertEqual(peer.hints_for(2)["cb_nodes"], "2")
+        self.assertEqual(peer.hints_for(16)["cb_nodes"], "4")
+
+    def test_with_default_hints_tuned_and_untuned_are_measured_once(self):
+        everyone = contenders.all_contenders(CONFIG, {}, {})
+        chosen = overhead.with_default_hints(everyone)
+        self.assertEqual([contender.name for contender in chosen], ["M5t", "O4", "O4R", "ref"])
+        self.assertFalse(any(contender.hints for contender in chosen))
+
+    def test_an_unknown_name_is_an_error_that_says_which_there_are(self):
+        everyone = contenders.all_contenders(CONFIG, {}, {})
+        with self.assertRaisesRegex(BenchError, "M5t"):
+            contenders.choose(everyone, ["X9"])
+        self.assertEqual([c.name for c in contenders.choose(everyone, ["O4*"])], ["O4", "O4R", "O4Rt"])
+
+
+class Launches(unittest.TestCase):
+    def contender(self, **fields):
+        # /bin/sh in the place of mpiexec: "sh -c SCRIPT -n RANKS PROGRAM".
+        shell = Mpi("fake", "mpich", "/bin/sh", "/programs")
+        script = fields.pop("script")
+        return contenders.Contender("c", fields.pop("role", "peer"), shell, "", arguments=("-c", script), **fields)
+
+    def test_lines_of_the_worker_are_found_among_others(self):
+        script = """echo noise; echo '{"type": "end", "loaded": []}'; echo '{"type": broken'"""
+        seen = launch.launch(self.contender(script=script), 1, [], 10)
+        self.assertEqual((seen.error, seen.lines), ("", [{"type": "end", "loaded": []}]))
+
+    def test_a_launch_that_hangs_is_ended_and_reported(self):
+        seen = launch.launch(self.contender(script="sleep 60"), 1, [], 0.2)
+        self.assertIn("took over 0.2 s", seen.error)
+
+    def test_wrong_bytes_are_reported_before_the_exit_status(self):
+        script = """echo '{"type": "sample", "wrong_bytes": 3}'; exit 3"""
+        self.assertEqual(launch.launch(self.contender(script=script), 1, [], 10).error, "wrong bytes: 3")
+
+    def test_a_preload_that_did_not_load_is_a_failure(self):
+        script = """echo '{"type": "end", "loaded": ["libnacre.so"]}'"""
+        ours = self.contender(script=script, role="ours", preload="/lib/libnacre.so")
+        self.assertIn("not loaded", launch.launch(ours, 1, [], 10).error)
+        script = """echo '{"type": "end", "loaded": ["libnacre.so", "libnacre_mpich.so"]}'"""
+        ours = self.contender(script=script, role="ours", preload="/lib/libnacre.so")
+        self.assertEqual(launch.launch(ours, 1, [], 10).error, "")
+
+    def test_the_preload_is_for_the_ranks_and_not_for_the_launcher(self):
+        ours = contenders.ours_over(MPICH, "N", "/lib.so", {})
+        with unittest.mock.patch.dict(os.environ, {"LD_PRELOAD": "/inherited.so"}):
+            self.assertNotIn("LD_PRELOAD", launch.environment(ours))
+        self.assertIn("LD_PRELOAD=/lib.so", launch.command_line(ours, 2, ["worker"]))
+
+
+class InterleavedRun(unittest.TestCase):
+    def setUp(self):
+        self.contenders = [contenders.ours_over(MPICH, "N", "/lib.so", {}), *contenders.peers_over(OPENMPI)[:2]]
+
+    def run_with(self, launcher, rounds=3):
+        with tempfile.TemporaryDirectory() as directory:
+            return schedule.run_plan(quiet_plan(self.contenders, rounds, directory), launcher)
+
+    def test_every_round_has_every_contender_once(self):
+        records = self.run_with(lambda contender, job: outcome(1.0))
+        for number in range(3):
+            names = sorted(entry["contender"] for entry in records if entry["round"] == number)
+            self.assertEqual(names, ["N/M5", "O4", "O4R"])
+
+    def test_a_peer_that_keeps_failing_is_left_out_and_is_not_our_failure(self):
+        def launcher(contender, job):
+            return outcome(1.0, error="no" if contender.name == "O4" else "")
+
+        records = self.run_with(launcher, rounds=5)
+        self.assertEqual(sum(entry["contender"] == "O4" for entry in records), schedule.FAILURES_MAX)
+        described = [contender.describe() for contender in self.contenders]
+        self.assertEqual(schedule.ours_failed(records, described), [])
+
+    def test_a_failure_of_ours_is_one(self):
+        records = self.run_with(lambda contender, job: outcome(1.0, error="no"))
+        described = [contender.describe() for contender in self.contenders]
+        self.assertTrue(schedule.ours_failed(records, described))
+
+    def test_warm_up_repeats_do_not_count_and_ratios_are_to_the_fastest_peer(self):
+        seconds = {"N/M5": 1.0, "O4": 4.0, "O4R": 2.0}
+        records = self.run_with(lambda contender, job: outcome(seconds[contender.name]))
+        result = result_of(self.contenders, records)
+        (cell,) = cells_of(result)
+        self.assertEqual(cell.median("N/M5", "write", "rate"), 1.0)
+        self.assertEqual(cell.best(["O4", "O4R"], "read"), "O4R")
+        text = report.collective_text(result)
+        self.assertIn("2.00 [2.00..2.00]", text)
+        self.assertIn("geometric mean 2.00", text)
+
+
+class Comparison(unittest.TestCase):
+    def test_only_an_interval_without_one_is_a_difference(self):
+        self.assertEqual(verdict(Ratio(1.2, 0.9, 1.4), True), "")
+        self.assertEqual(verdict(Ratio(1.2, 1.1, 1.4), True), "better")
+        self.assertEqual(verdict(Ratio(1.2, 1.1, 1.4), False), "worse")
+        self.assertEqual(verdict(Ratio(0.8, 0.7, 0.9), False), "better")
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

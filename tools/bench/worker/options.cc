@@ -1,0 +1,99 @@
+#include "options.h"
+
+#include <charconv>
+#include <string_view>
+
+#include "workload.h"
+
+namespace nacre::bench {
+namespace {
+
+template <typename Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+bool read_engine(std::string_view text, Engine& engine) {
+  if (text == "mpi-io") {
+    engine = Engine::mpi_io;
+  } else if (text == "plain") {
+    engine = Engine::plain;
+  } else if (text == "memcpy") {
+    engine = Engine::copy_only;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool read_hint(std::string_view text, Options& options) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) return false;
+  options.hints.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  return true;
+}
+
+bool read_workload(std::string_view text, Options& options) {
+  if (text == "all") {
+    for (const Workload& workload : all_workloads()) options.workloads.emplace_back(workload.name);
+    return true;
+  }
+  options.workloads.emplace_back(text);
+  return find_workload(text) != nullptr;
+}
+
+bool read_option(std::string_view name, std::string_view value, Options& options) {
+  if (name == "--workload") return read_workload(value, options);
+  if (name == "--engine") return read_engine(value, options.engine);
+  if (name == "--bytes") return read_number(value, options.bytes);
+  if (name == "--warmups") return read_number(value, options.warmups);
+  if (name == "--repeats") return read_number(value, options.repeats);
+  if (name == "--hint") return read_hint(value, options);
+  if (name == "--damage") return read_number(value, options.damaged_offset);
+  if (name == "--time-limit") return read_number(value, options.time_limit);
+  if (name == "--file") {
+    options.file = value;
+    return !value.empty();
+  }
+  return false;
+}
+
+}  // namespace
+
+Options parse_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view name = argv[i];
+    if (name == "--list") {
+      options.list = true;
+    } else if (name == "--sync") {
+      options.sync = true;
+    } else if (i + 1 == argc || !read_option(name, argv[i + 1], options)) {
+      options.error = "cannot use " + std::string(name) + (i + 1 == argc ? "" : " ") +
+                      (i + 1 == argc ? "" : argv[i + 1]);
+      return options;
+    } else {
+      ++i;
+    }
+  }
+  if (!options.list && options.workloads.empty()) options.error = "no --workload";
+  if (!options.list && options.file.empty()) options.error = "no --file";
+  return options;
+}
+
+const char* usage() {
+  return "nacre-bench's worker: a plain MPI-IO program, started by nacre-bench under mpiexec.\n"
+         "  --list                       the workloads, as JSON lines\n"
+         "  --workload NAME|all          what to run; may be given again\n"
+         "  --file PATH                  made, written, read and deleted\n"
+         "  --bytes N                    size of the file, about\n"
+         "  --engine mpi-io|plain|memcpy\n"
+         "  --warmups N --repeats N      repeats that are not, and are, to be counted\n"
+         "  --hint KEY=VALUE             for MPI_File_open; may be given again\n"
+         "  --sync                       MPI_File_sync (fsync) before the close, timed\n"
+         "  --time-limit SECONDS         a rank ends itself after that\n"
+         "  --damage OFFSET              for tests: change a byte of the file after the write\n";
+}
+
+}  // namespace nacre::bench

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nacre::bench {
+
+enum class Engine {
+  mpi_io,     ///< the workload's calls
+  plain,      ///< the same bytes, each rank its share in one piece, with pwrite and pread
+  copy_only,  ///< the same bytes from one buffer into another: no file
+};
+
+struct Options {
+  std::vector<std::string> workloads;
+  std::string file;
+  Engine engine = Engine::mpi_io;
+  std::int64_t bytes = std::int64_t{64} << 20;
+  int warmups = 1;
+  int repeats = 1;
+  /// Data is brought to the device before the file is closed, and timed.
+  bool sync = false;
+  std::vector<std::pair<std::string, std::string>> hints;
+  /// For tests: a byte of the file, changed after the write, that the checks must find. -1: none.
+  std::int64_t damaged_offset = -1;
+  /// Seconds after which a rank ends itself, so that no rank outlives a launcher that was killed.
+  unsigned time_limit = 0;
+  bool list = false;
+  /// Why the command line cannot be used; empty if it can.
+  std::string error;
+};
+
+[[nodiscard]] Options parse_options(int argc, char** argv);
+
+[[nodiscard]] const char* usage();
+
+}  // namespace nacre::bench

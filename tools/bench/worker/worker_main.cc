@@ -1,0 +1,232 @@
+// The worker of nacre-bench: runs workloads through MPI-IO and nothing else, checks every byte, and
+// prints what it measured as JSON lines. It knows nothing of the library that serves it.
+//
+// Exit status: 0; 1 for a command line that cannot be used; 2 if a call failed; 3 for wrong bytes.
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine.h"
+#include "json.h"
+#include "mpi_support.h"
+#include "options.h"
+#include "pattern.h"
+#include "resources.h"
+#include "workload.h"
+
+namespace nacre::bench {
+namespace {
+
+constexpr int exit_usage = 1;
+constexpr int exit_wrong_bytes = 3;
+
+/// Bytes found wrong on this rank, with the first of them told on standard error.
+std::int64_t report(const std::optional<Mismatch>& mismatch, const char* where) {
+  if (!mismatch) return 0;
+  std::fprintf(stderr, "nacre-bench worker: wrong bytes %s: %lld, the first at file offset %lld\n",
+               where, static_cast<long long>(mismatch->wrong_bytes),
+               static_cast<long long>(mismatch->first_offset));
+  return mismatch->wrong_bytes;
+}
+
+std::int64_t check_buffer(const Access& access, std::span<const std::byte> buffer,
+                          std::uint64_t seed) {
+  std::optional<Mismatch> all;
+  access.runs([&](const Run& run) {
+    const auto found =
+        check_pattern(buffer.subspan(run.buffer_offset, run.length), run.file_offset, seed);
+    if (!found) return;
+    if (!all) all = Mismatch{found->first_offset, 0};
+    all->wrong_bytes += found->wrong_bytes;
+  });
+  return report(all, "in the buffer that was read");
+}
+
+/// Checks this rank's share of the file with plain reads: an MPI-IO that puts bytes into wrong
+/// places and finds them there again does not pass.
+std::int64_t check_file(const std::string& path, const Geometry& geometry, std::uint64_t seed) {
+  std::int64_t wrong = 0;
+  contiguous_share(geometry).runs([&](const Run& share) {
+    std::vector<std::byte> bytes(std::min<std::size_t>(share.length, std::size_t{4} << 20));
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    std::int64_t offset = share.file_offset;
+    const std::int64_t end = offset + static_cast<std::int64_t>(share.length);
+    while (offset < end) {
+      const auto wish = std::min(bytes.size(), static_cast<std::size_t>(end - offset));
+      const ssize_t got = ::pread(file, bytes.data(), wish, offset);
+      if (got <= 0) {
+        wrong += report(Mismatch{offset, end - offset}, "in the file: it ends too early");
+        break;
+      }
+      const std::span<const std::byte> seen(bytes.data(), static_cast<std::size_t>(got));
+      wrong += report(check_pattern(seen, offset, seed), "in the file");
+      offset += got;
+    }
+    if (file >= 0) ::close(file);
+  });
+  struct stat status {};
+  if (geometry.rank == 0 && ::stat(path.c_str(), &status) == 0 && status.st_size > geometry.bytes) {
+    wrong += report(Mismatch{geometry.bytes, status.st_size - geometry.bytes},
+                    "behind the end of the file");
+  }
+  return wrong;
+}
+
+void damage(const Options& options, std::uint64_t seed) {
+  const std::byte other = ~pattern_byte(options.damaged_offset, seed);
+  const int file = ::open(options.file.c_str(), O_WRONLY | O_CLOEXEC);
+  const ssize_t written = ::pwrite(file, &other, 1, options.damaged_offset);
+  if (written != 1) std::fprintf(stderr, "nacre-bench worker: --damage wrote nothing\n");
+  ::close(file);
+}
+
+void print_start(const Options& options, int ranks) {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
+  int length = 0;
+  MPI_Get_library_version(version.data(), &length);
+  const std::string_view text(version.data());
+  JsonObject line;
+  line.add("type", "start")
+      .add("mpi", text.substr(0, text.find('\n')))
+      .add("ranks", std::int64_t{ranks})
+      .add("file", std::string_view(options.file));
+  line.print();
+}
+
+class WorkloadRun {
+ public:
+  WorkloadRun(const Options& options, const Workload& workload, const MpiScope& mpi)
+      : options_(options), workload_(workload), rank_(mpi.rank) {
+    Geometry geometry{mpi.rank, mpi.ranks, options.bytes};
+    access_ = workload.make(geometry);
+    geometry.bytes = access_.file_bytes;
+    if (options.engine != Engine::mpi_io) access_ = contiguous_share(geometry);
+    file_geometry_ = geometry;
+    buffer_.resize(access_.buffer_bytes);
+  }
+
+  /// Wrong bytes on all ranks.
+  std::int64_t run() {
+    double wrong = 0;
+    const auto pass = make_file_pass(options_);
+    reset_peak_memory();
+    const Memory before = memory();
+    baseline_ = before.resident - before.file_pages;
+    for (int i = 0; i < options_.warmups + options_.repeats; ++i) wrong += repeat(*pass, i);
+    if (options_.engine == Engine::mpi_io) print_end();
+    unlink_file();
+    return static_cast<std::int64_t>(wrong);
+  }
+
+ private:
+  double repeat(FilePass& pass, int i) {
+    const auto seed = static_cast<std::uint64_t>(i) + 1;
+    const bool first = i == 0;
+    const bool has_file = options_.engine != Engine::copy_only;
+    std::int64_t wrong = 0;
+    access_.runs([&](const Run& run) {
+      fill_pattern(std::span(buffer_).subspan(run.buffer_offset, run.length), run.file_offset,
+                   seed);
+    });
+    unlink_file();
+
+    const Measurement written = pass_of(pass, Direction::write, first);
+    if (options_.damaged_offset >= 0 && rank_ == 0) damage(options_, seed);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (first && has_file) wrong += check_file(options_.file, file_geometry_, seed);
+    std::memset(buffer_.data(), 0xa5, buffer_.size());
+    const Measurement read = pass_of(pass, Direction::read, first);
+    wrong += check_buffer(access_, buffer_, seed);
+
+    const double wrong_on_all = reduce_sum(static_cast<double>(wrong));
+    JsonObject line;
+    line.add("type", "sample")
+        .add("workload", workload_.name)
+        .add("repeat", std::int64_t{i})
+        .add("warmup", i < options_.warmups)
+        .add("bytes", access_.file_bytes)
+        .add("write", summarise(written, baseline_))
+        .add("read", summarise(read, baseline_))
+        .add("wrong_bytes", static_cast<std::int64_t>(wrong_on_all));
+    if (rank_ == 0) line.print();
+    return wrong_on_all;
+  }
+
+  Measurement pass_of(FilePass& pass, Direction direction, bool inspect_memory) {
+    PassJob job{options_, access_, buffer_, direction, inspect_memory};
+    Measurement result = run_pass(pass, job);
+    // Found out in the first repeat and true of the others too, which are not held up to look.
+    std::int64_t& others = direction == Direction::write ? others_writing_ : others_reading_;
+    if (inspect_memory) others = result.others_memory;
+    result.others_memory = others;
+    return result;
+  }
+
+  void print_end() {
+    JsonObject line;
+    line.add("type", "end")
+        .add("workload", workload_.name)
+        .add("info", info_in_use(options_))
+        .add("loaded", loaded_libraries());
+    if (rank_ == 0) line.print();
+  }
+
+  void unlink_file() const {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank_ == 0) ::unlink(options_.file.c_str());
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+  const Options& options_;
+  const Workload& workload_;
+  int rank_;
+  Geometry file_geometry_;
+  Access access_;
+  std::vector<std::byte> buffer_;
+  std::int64_t baseline_ = 0;
+  std::int64_t others_writing_ = 0;
+  std::int64_t others_reading_ = 0;
+};
+
+int list_workloads() {
+  for (const Workload& workload : all_workloads()) {
+    JsonObject().add("name", workload.name).add("summary", workload.summary).print();
+  }
+  return 0;
+}
+
+int run_workloads(const Options& options, const MpiScope& mpi) {
+  if (mpi.rank == 0) print_start(options, mpi.ranks);
+  std::int64_t wrong = 0;
+  for (const std::string& name : options.workloads) {
+    wrong += WorkloadRun(options, *find_workload(name), mpi).run();
+  }
+  return wrong == 0 ? 0 : exit_wrong_bytes;
+}
+
+int run(int argc, char** argv) {
+  const Options options = parse_options(argc, argv);
+  if (!options.error.empty()) {
+    std::fprintf(stderr, "nacre-bench worker: %s\n%s", options.error.c_str(), usage());
+    return exit_usage;
+  }
+  if (options.list) return list_workloads();
+  ::alarm(options.time_limit);
+  const MpiScope mpi(&argc, &argv);
+  return run_workloads(options, mpi);
+}
+
+}  // namespace
+}  // namespace nacre::bench
+
+int main(int argc, char** argv) { return nacre::bench::run(argc, argv); }

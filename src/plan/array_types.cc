@@ -46,54 +46,77 @@ Result<TypeMap> lay_range(const Layer& layer, std::int64_t start, std::int64_t c
   return TypeMap::indexed(*block, std::span(&one, 1), std::span(&*displacement, 1));
 }
 
-/// What a process owns of a dimension.
+/// What a process owns of a dimension: blocks at first, first + period, ...
 struct Share {
-  std::int64_t first = 0;   ///< index of its first block
-  std::int64_t block = 0;   ///< indices a block
-  std::int64_t period = 0;  ///< from block to block
+  std::int64_t first = 0;
+  std::int64_t block = 0;
+  std::int64_t period = 0;
 };
 
-Result<Share> share_of(const DarrayDimension& d, std::size_t index) {
-  if (d.distribution == Distribution::none) return Share{0, d.global_size, d.global_size};
-  const std::int64_t default_block = d.distribution == Distribution::block
-                                         ? (d.global_size + d.process_count - 1) / d.process_count
-                                         : 1;
-  const std::int64_t block =
-      d.argument == DarrayDimension::default_argument ? default_block : d.argument;
-  if (block < 1 || (d.distribution == Distribution::block &&
-                    block < (d.global_size + d.process_count - 1) / d.process_count)) {
-    return type_error("dimension " + std::to_string(index) + " of a darray deals blocks of " +
-                      std::to_string(block) + " of " + std::to_string(d.global_size) +
-                      " indices to " + std::to_string(d.process_count) +
-                      " processes, which is too small");
+Error dimension_error(std::size_t index, const std::string& what) {
+  return type_error("dimension " + std::to_string(index) + " of a darray " + what);
+}
+
+Status check(const DarrayDimension& d, std::size_t index) {
+  if (d.global_size < 1) {
+    return dimension_error(index, "has a size of " + std::to_string(d.global_size));
   }
-  return Share{d.process_coordinate * block, block, block * d.process_count};
+  if (d.process_count < 1 || d.process_coordinate < 0 || d.process_coordinate >= d.process_count) {
+    return dimension_error(index, "puts the process at " + std::to_string(d.process_coordinate) +
+                                      " of " + std::to_string(d.process_count));
+  }
+  if (d.distribution == Distribution::none && d.process_count != 1) {
+    return dimension_error(
+        index, "is not distributed, but over " + std::to_string(d.process_count) + " processes");
+  }
+  if (d.argument != DarrayDimension::default_argument && d.argument < 1) {
+    return dimension_error(index, "deals blocks of " + std::to_string(d.argument));
+  }
+  return {};
+}
+
+/// MPI-4.1, 5.1.4. Numbers beyond the dimension's size stand for nothing and are cut to it.
+Result<Share> share_of(const DarrayDimension& d, std::size_t index) {
+  if (Status valid = check(d, index); !valid) return std::move(valid).error();
+  const std::int64_t size = d.global_size;
+  if (d.distribution == Distribution::none) return Share{0, size, size};
+  const std::int64_t even_block = (size - 1) / d.process_count + 1;
+  const std::int64_t default_block = d.distribution == Distribution::block ? even_block : 1;
+  const std::int64_t block =
+      d.argument == DarrayDimension::default_argument ? default_block : std::min(d.argument, size);
+  if (d.distribution == Distribution::block && block < even_block) {
+    return dimension_error(index, "gives " + std::to_string(block) + " of " + std::to_string(size) +
+                                      " indices to each of " + std::to_string(d.process_count) +
+                                      " processes, which leaves some over");
+  }
+  const std::int64_t first = checked_multiply(d.process_coordinate, block).value_or(size);
+  const std::int64_t period = checked_multiply(d.process_count, block).value_or(size);
+  return Share{std::min(first, size), block, period};
 }
 
 /// The process's indices of one dimension: whole blocks `period` apart, then what is left of one.
 Result<TypeMap> lay_share(const Layer& layer, const Share& share, std::int64_t size) {
-  std::vector<TypeMap::Field> fields;
-  std::vector<TypeMap> parts;
-  const std::int64_t whole =
-      size < share.first + share.block ? 0 : (size - share.first - share.block) / share.period + 1;
-  const std::int64_t rest_first = share.first + whole * share.period;
-  const std::int64_t rest = std::clamp<std::int64_t>(size - rest_first, 0, share.block);
+  const std::int64_t room = size - share.first;
+  const std::int64_t whole = room < share.block ? 0 : (room - share.block) / share.period + 1;
+  // A product beyond 64 bits is beyond the dimension's end, too.
+  const std::int64_t dealt = checked_multiply(whole, share.period).value_or(room);
+  const std::int64_t rest = std::clamp<std::int64_t>(room - dealt, 0, share.block);
+  std::vector<TypeMap::Field> parts;
   if (whole > 0) {
     const Result<TypeMap> block = lay_range(layer, share.first, share.block);
-    const auto period = checked_multiply(share.period, layer.stride);
     if (!block) return block.error();
-    if (!period) return type_error("the array exceeds 64 bits");
-    Result<TypeMap> blocks = TypeMap::repeat(*block, whole, *period);
-    if (!blocks) return blocks;
-    parts.push_back(*std::move(blocks));
+    const auto period = checked_multiply(share.period, layer.stride);
+    if (!period && whole > 1) return type_error("the array exceeds 64 bits");
+    const Result<TypeMap> blocks = TypeMap::repeat(*block, whole, period.value_or(0));
+    if (!blocks) return blocks.error();
+    parts.push_back({0, 1, blocks->node()});
   }
   if (rest > 0) {
-    Result<TypeMap> last = lay_range(layer, rest_first, rest);
-    if (!last) return last;
-    parts.push_back(*std::move(last));
+    const Result<TypeMap> last = lay_range(layer, share.first + dealt, rest);
+    if (!last) return last.error();
+    parts.push_back({0, 1, last->node()});
   }
-  for (const TypeMap& part : parts) fields.push_back({0, 1, part.node()});
-  return TypeMap::structure(fields);
+  return TypeMap::structure(parts);
 }
 
 /// `map` inside dimensions of `size` indices, one more layer out.

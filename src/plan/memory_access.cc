@@ -6,6 +6,14 @@
 namespace nacre::plan {
 namespace {
 
+/// `offset` bytes from `base`, which may be null where offsets are addresses (MPI_BOTTOM).
+template <class Byte>
+Byte* at(Byte* base, std::int64_t offset) {
+  // Through an integer: adding to a null pointer is undefined, and compilers make use of it.
+  const auto address = reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(offset);
+  return reinterpret_cast<Byte*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
 /// Where a group's runs lie and how far apart.
 template <class Byte>
 struct Strided {
@@ -17,24 +25,40 @@ struct Strided {
 template <std::size_t length>
 void copy_fixed(Strided<const std::byte> from, Strided<std::byte> to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
-    std::memcpy(to.data, from.data, length);
-    from.data += from.stride;
-    to.data += to.stride;
+    std::memcpy(to.data + i * to.stride, from.data + i * from.stride, length);
+  }
+}
+
+/// Runs of `half` bytes to twice that: two copies of known length that may overlap.
+template <std::size_t half>
+void copy_halves(Strided<const std::byte> from, Strided<std::byte> to, std::int64_t length,
+                 std::int64_t count) {
+  const std::int64_t second = length - static_cast<std::int64_t>(half);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::byte* source = from.data + i * from.stride;
+    std::byte* target = to.data + i * to.stride;
+    std::memcpy(target, source, half);
+    std::memcpy(target + second, source + second, half);
   }
 }
 
 void copy_any(Strided<const std::byte> from, Strided<std::byte> to, std::int64_t length,
               std::int64_t count) {
+  if (length >= 32 && length <= 64) return copy_halves<32>(from, to, length, count);
+  if (length >= 16 && length <= 32) return copy_halves<16>(from, to, length, count);
+  if (length >= 8 && length <= 16) return copy_halves<8>(from, to, length, count);
+  if (length >= 4 && length <= 8) return copy_halves<4>(from, to, length, count);
   for (std::int64_t i = 0; i < count; ++i) {
-    std::memcpy(to.data, from.data, static_cast<std::size_t>(length));
-    from.data += from.stride;
-    to.data += to.stride;
+    std::memcpy(to.data + i * to.stride, from.data + i * from.stride,
+                static_cast<std::size_t>(length));
   }
 }
 
-/// `count` runs of `length` bytes.
+/// `count` runs of `length` bytes. Lengths of the basic types have loops of their own, where there
+/// are runs enough to be worth the choice.
 void copy_strided(Strided<const std::byte> from, Strided<std::byte> to, std::int64_t length,
                   std::int64_t count) {
+  if (count == 1) return copy_any(from, to, length, 1);
   switch (length) {
     case 1:
       return copy_fixed<1>(from, to, count);
@@ -44,24 +68,21 @@ void copy_strided(Strided<const std::byte> from, Strided<std::byte> to, std::int
       return copy_fixed<4>(from, to, count);
     case 8:
       return copy_fixed<8>(from, to, count);
-    case 12:
-      return copy_fixed<12>(from, to, count);
     case 16:
       return copy_fixed<16>(from, to, count);
-    case 24:
-      return copy_fixed<24>(from, to, count);
     case 32:
       return copy_fixed<32>(from, to, count);
-    case 40:
-      return copy_fixed<40>(from, to, count);
-    case 64:
-      return copy_fixed<64>(from, to, count);
     default:
       return copy_any(from, to, length, count);
   }
 }
 
-TiledMap tiled(const MemoryAccess& memory) { return {memory.type, 0}; }
+/// `count` runs of `length` bytes, `stride` apart.
+struct Runs {
+  std::int64_t length;
+  std::int64_t stride;
+  std::int64_t count;
+};
 
 /// A group under way: its runs from the front on, `inner` bytes of the first one used up.
 class Side {
@@ -71,23 +92,30 @@ class Side {
   /// Takes the next group if the last is used up; false when there is none.
   bool fill() {
     if (group_.count > 0) return true;
-    group_ = cursor_.next(std::max<std::int64_t>(to_take_, 1));
+    if (to_take_ == 0) return false;
+    group_ = cursor_.next(to_take_);
     to_take_ -= group_.bytes();
     return group_.count > 0;
   }
   [[nodiscard]] std::int64_t offset() const { return group_.offset + inner_; }
-  [[nodiscard]] std::int64_t stride() const { return group_.stride; }
-  [[nodiscard]] std::int64_t length() const { return group_.length; }
+  /// The whole runs in front; none where the first one is begun.
+  [[nodiscard]] Runs whole_runs() const {
+    return {group_.length, group_.stride, inner_ == 0 ? group_.count : 0};
+  }
+  /// What is left of the first run.
   [[nodiscard]] std::int64_t run_left() const { return group_.length - inner_; }
-  /// Runs that have not been begun, if the first one is such.
-  [[nodiscard]] std::int64_t whole_runs() const { return inner_ == 0 ? group_.count : 0; }
 
-  void advance(std::int64_t bytes) {
+  /// Uses up `count` of the whole runs.
+  void advance_runs(std::int64_t count) {
+    group_.offset += count * group_.stride;
+    group_.count -= count;
+  }
+  /// Uses up part or all of what is left of the first run.
+  void advance_bytes(std::int64_t bytes) {
     inner_ += bytes;
-    const std::int64_t runs = inner_ / group_.length;
-    inner_ -= runs * group_.length;
-    group_.offset += runs * group_.stride;
-    group_.count -= runs;
+    if (inner_ < group_.length) return;
+    inner_ = 0;
+    advance_runs(1);
   }
 
  private:
@@ -97,31 +125,39 @@ class Side {
   std::int64_t inner_ = 0;
 };
 
-/// One copy between two groups: which run length, how many, how far apart on either side.
-struct Step {
-  std::int64_t length;
-  std::int64_t count;
-  std::int64_t from_stride;
-  std::int64_t to_stride;
-};
+/// As many of `runs` as `bytes` hold; mostly that is all of them, which takes no division.
+std::int64_t runs_within(const Runs& runs, std::int64_t bytes) {
+  return runs.length * runs.count <= bytes ? runs.count : bytes / runs.length;
+}
 
-/// As many runs at once as both sides allow: equal runs against each other, or the runs of one side
-/// against one longer run of the other; else the rest of the shorter run.
-Step next_step(const Side& from, const Side& to) {
-  const std::int64_t from_runs = from.whole_runs();
-  const std::int64_t to_runs = to.whole_runs();
-  if (from_runs > 0 && to_runs > 0 && from.length() == to.length()) {
-    return {from.length(), std::min(from_runs, to_runs), from.stride(), to.stride()};
+/// Copies as many runs at once as both sides allow: equal runs against each other, or the runs of
+/// one side against one longer run of the other; else the rest of the shorter run.
+void copy_step(const std::byte* from_base, Side& from, std::byte* to_base, Side& to) {
+  const Runs sources = from.whole_runs();
+  const Runs targets = to.whole_runs();
+  const std::byte* source = at(from_base, from.offset());
+  std::byte* target = at(to_base, to.offset());
+  if (sources.count > 0 && targets.count > 0 && sources.length == targets.length) {
+    const std::int64_t count = std::min(sources.count, targets.count);
+    copy_strided({source, sources.stride}, {target, targets.stride}, sources.length, count);
+    from.advance_runs(count);
+    to.advance_runs(count);
+  } else if (sources.count > 0 && sources.length <= to.run_left()) {
+    const std::int64_t count = runs_within(sources, to.run_left());
+    copy_strided({source, sources.stride}, {target, sources.length}, sources.length, count);
+    from.advance_runs(count);
+    to.advance_bytes(sources.length * count);
+  } else if (targets.count > 0 && targets.length <= from.run_left()) {
+    const std::int64_t count = runs_within(targets, from.run_left());
+    copy_strided({source, targets.length}, {target, targets.stride}, targets.length, count);
+    from.advance_bytes(targets.length * count);
+    to.advance_runs(count);
+  } else {
+    const std::int64_t length = std::min(from.run_left(), to.run_left());
+    copy_strided({source, 0}, {target, 0}, length, 1);
+    from.advance_bytes(length);
+    to.advance_bytes(length);
   }
-  if (from_runs > 0 && from.length() <= to.run_left()) {
-    return {from.length(), std::min(from_runs, to.run_left() / from.length()), from.stride(),
-            from.length()};
-  }
-  if (to_runs > 0 && to.length() <= from.run_left()) {
-    return {to.length(), std::min(to_runs, from.run_left() / to.length()), to.length(),
-            to.stride()};
-  }
-  return {std::min(from.run_left(), to.run_left()), 1, 0, 0};
 }
 
 }  // namespace
@@ -130,32 +166,35 @@ void copy_runs(const std::byte* from_base, RunCursor& from, std::byte* to_base, 
                std::int64_t byte_count) {
   Side source(from, byte_count);
   Side target(to, byte_count);
-  while (byte_count > 0 && source.fill() && target.fill()) {
-    const Step step = next_step(source, target);
-    copy_strided({from_base + source.offset(), step.from_stride},
-                 {to_base + target.offset(), step.to_stride}, step.length, step.count);
-    const std::int64_t bytes = step.length * step.count;
-    source.advance(bytes);
-    target.advance(bytes);
-    byte_count -= bytes;
-  }
+  while (source.fill() && target.fill()) copy_step(from_base, source, to_base, target);
 }
 
 void pack(const MemoryAccess& memory, std::int64_t first, std::span<std::byte> packed) {
-  RunCursor runs(tiled(memory), first, std::ssize(packed));
+  if (packed.empty()) return;
+  if (memory.type.is_contiguous()) {
+    const std::byte* data = at(memory.base, memory.type.true_lb() + first);
+    std::memcpy(packed.data(), data, packed.size());
+    return;
+  }
+  RunCursor runs({memory.type, 0}, first, std::ssize(packed));
   std::byte* out = packed.data();
   for (RunGroup group = runs.next(); group.count > 0; group = runs.next()) {
-    copy_strided({memory.base + group.offset, group.stride}, {out, group.length}, group.length,
-                 group.count);
+    copy_strided({at<const std::byte>(memory.base, group.offset), group.stride},
+                 {out, group.length}, group.length, group.count);
     out += group.bytes();
   }
 }
 
 void unpack(const MemoryAccess& memory, std::int64_t first, std::span<const std::byte> packed) {
-  RunCursor runs(tiled(memory), first, std::ssize(packed));
+  if (packed.empty()) return;
+  if (memory.type.is_contiguous()) {
+    std::memcpy(at(memory.base, memory.type.true_lb() + first), packed.data(), packed.size());
+    return;
+  }
+  RunCursor runs({memory.type, 0}, first, std::ssize(packed));
   const std::byte* in = packed.data();
   for (RunGroup group = runs.next(); group.count > 0; group = runs.next()) {
-    copy_strided({in, group.length}, {memory.base + group.offset, group.stride}, group.length,
+    copy_strided({in, group.length}, {at(memory.base, group.offset), group.stride}, group.length,
                  group.count);
     in += group.bytes();
   }

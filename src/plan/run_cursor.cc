@@ -1,6 +1,8 @@
 #include "plan/run_cursor.h"
 
 #include <algorithm>
+#include <cassert>
+#include <utility>
 
 #include "plan/type_node.h"
 
@@ -9,167 +11,142 @@ namespace {
 
 using Kind = TypeNode::Kind;
 
-/// Nodes whose runs come out straight from the frame: bytes, and copies or blocks of bytes.
-bool is_leaf(const TypeNode& node) {
-  switch (node.kind) {
-    case Kind::bytes:
-      return true;
-    case Kind::repeat:
-    case Kind::indexed:
-      return node.child->is_run();
-    case Kind::structure:
-      return false;
-  }
-  return false;
-}
-
 }  // namespace
 
 RunCursor::RunCursor(const TiledMap& map, std::int64_t first_byte, std::int64_t byte_count) {
   if (byte_count <= 0 || map.type.size() == 0) return;
   // The copies that are touched are one repeat, so that touching copies join into one run.
-  const std::int64_t first_tile = first_byte / map.type.size();
-  const std::int64_t tiles = (first_byte + byte_count - 1) / map.type.size() - first_tile + 1;
-  Result<TypeMap> root = TypeMap::repeat(map.type, tiles, map.type.extent());
+  const std::int64_t first_copy = first_byte / map.type.size();
+  const std::int64_t copies = (first_byte + byte_count - 1) / map.type.size() - first_copy + 1;
+  Result<NodePointer> root = make_copies(map.type.node(), copies, map.type.extent());
+  assert(root.ok());
   if (!root) return;
   root_ = *std::move(root);
   remaining_ = byte_count;
-  push(root_.node().get(), map.origin + first_tile * map.type.extent(),
-       first_byte % map.type.size());
+  stack_.reserve(8);
+  enter(root_.get(), map.origin + first_copy * map.type.extent() + root_->shift,
+        first_byte % map.type.size());
 }
 
-/// Enters `node` with `skip_bytes` of its data already out, down to a leaf.
-void RunCursor::push(const TypeNode* node, std::int64_t origin, std::int64_t skip_bytes) {
-  Frame frame{node, origin + node->shift};
-  switch (node->kind) {
+/// Frame of an indexed node: turns to the front of one of its blocks.
+void RunCursor::begin_block(Frame& frame, std::int64_t block) {
+  const TypeNode& node = *frame.node;
+  const std::int64_t copies = node.blocks->copies_in(block);
+  frame.block = block;
+  frame.first = frame.origin + node.blocks->displacements[block];
+  frame.index = 0;
+  if (!node.child->is_run()) {
+    frame.count = copies;
+  } else if (copies > 1 && node.stride == node.child->size) {
+    frame.count = 1;  // copies that touch are one run
+    frame.length = copies * node.child->size;
+  } else {
+    frame.count = copies;
+    frame.length = node.child->size;
+  }
+}
+
+/// Sets a frame of which node and origin are known to where `skip_bytes` of the node's data are
+/// out. Returns how many of these lie in the copy that `index` then says.
+std::int64_t RunCursor::begin(Frame& frame, std::int64_t skip_bytes) {
+  const TypeNode& node = *frame.node;
+  frame.first = frame.origin;
+  switch (node.kind) {
     case Kind::bytes:
-      frame.index = skip_bytes;
-      stack_.push_back(frame);
-      return;
+      frame.count = 1;
+      frame.length = node.size;
+      return skip_bytes;
     case Kind::structure: {
-      const std::size_t member = node->members->member_of(skip_bytes);
-      frame.index = static_cast<std::int64_t>(member) + 1;
-      stack_.push_back(frame);
-      push(node->members->nodes[member].get(), frame.origin,
-           skip_bytes - node->members->first_byte[member]);
-      return;
+      frame.count = std::ssize(node.members->nodes);
+      const std::size_t member = node.members->member_of(skip_bytes);
+      frame.index = static_cast<std::int64_t>(member);
+      return skip_bytes - node.members->first_byte[member];
     }
     case Kind::repeat:
-    case Kind::indexed:
+      frame.count = node.count;
+      frame.stride = node.stride;
+      frame.length = node.child->is_run() ? node.child->size : 0;
       break;
+    case Kind::indexed: {
+      // Most nodes are entered at their front, which takes neither search nor division.
+      const std::int64_t block =
+          skip_bytes == 0 ? 0 : node.blocks->block_of(skip_bytes / node.child->size);
+      frame.stride = node.stride;
+      begin_block(frame, block);
+      skip_bytes -= node.blocks->copies_before(block) * node.child->size;
+      break;
+    }
   }
-  frame.index = skip_bytes / node->child->size;
-  frame.inner = skip_bytes % node->child->size;
-  if (node->kind == Kind::indexed) frame.block = node->blocks->block_of(frame.index);
-  stack_.push_back(frame);
-  if (is_leaf(*node)) return;
-  stack_.pop_back();
-  std::int64_t child_origin = frame.origin;
-  if (node->kind == Kind::repeat) {
-    child_origin += frame.index * node->stride;
-  } else {
-    child_origin += node->blocks->displacements[static_cast<std::size_t>(frame.block)] +
-                    (frame.index - node->blocks->copies_before(frame.block)) * node->stride;
-  }
-  const std::int64_t child_skip = frame.inner;
-  frame.inner = 0;
-  ++frame.index;
-  stack_.push_back(frame);
-  push(node->child.get(), child_origin, child_skip);
+  if (skip_bytes == 0) return 0;
+  const std::int64_t copy_size = frame.length > 0 ? frame.length : node.child->size;
+  frame.index = skip_bytes / copy_size;
+  return skip_bytes % copy_size;
 }
 
-/// Leaves what is finished and enters what comes next, until a leaf with data is on top.
-void RunCursor::descend() {
-  while (!stack_.empty()) {
+/// Puts `node`, whose first byte lies at `origin`, and what is under way inside it on the stack,
+/// with `skip_bytes` of its data already out.
+void RunCursor::enter(const TypeNode* node, std::int64_t origin, std::int64_t skip_bytes) {
+  while (true) {
+    Frame& frame = stack_.emplace_back();
+    frame.node = node;
+    frame.origin = origin;
+    skip_bytes = begin(frame, skip_bytes);
+    if (frame.length > 0) {
+      frame.inner = skip_bytes;
+      return;
+    }
+    const std::int64_t child = frame.index++;
+    if (node->kind == Kind::structure) {
+      node = node->members->nodes[static_cast<std::size_t>(child)].get();
+      origin += node->shift;
+    } else {
+      node = node->child.get();
+      origin = frame.first + child * frame.stride;
+    }
+  }
+}
+
+/// Leaves the leaf on top, which is finished, and what else is; then enters the next one.
+void RunCursor::enter_next() {
+  while (true) {
     Frame& frame = stack_.back();
     const TypeNode& node = *frame.node;
-    switch (node.kind) {
-      case Kind::bytes:
-        if (frame.index < node.size) return;
-        break;
-      case Kind::repeat:
-        if (frame.index == node.count) break;
-        if (is_leaf(node)) return;
-        push(node.child.get(), frame.origin + frame.index++ * node.stride, 0);
-        continue;
-      case Kind::indexed: {
-        const BlockList& blocks = *node.blocks;
-        if (frame.block < blocks.block_count() &&
-            frame.index == blocks.copies_before(frame.block + 1)) {
-          ++frame.block;
-        }
-        if (frame.block == blocks.block_count()) break;
-        if (is_leaf(node)) return;
-        const std::int64_t copy = frame.index++ - blocks.copies_before(frame.block);
-        push(node.child.get(),
-             frame.origin + blocks.displacements[static_cast<std::size_t>(frame.block)] +
-                 copy * node.stride,
-             0);
+    if (frame.index == frame.count) {
+      if (node.kind != Kind::indexed || frame.block + 1 == node.blocks->block_count()) {
+        stack_.pop_back();
         continue;
       }
-      case Kind::structure:
-        if (frame.index == std::ssize(node.members->nodes)) break;
-        push(node.members->nodes[static_cast<std::size_t>(frame.index++)].get(), frame.origin, 0);
-        continue;
+      begin_block(frame, frame.block + 1);
     }
-    stack_.pop_back();
-  }
-}
-
-/// From `all`, the runs that the frame has left, of at most `max_bytes`.
-RunGroup RunCursor::take_copies(Frame& frame, const RunGroup& all, std::int64_t max_bytes) {
-  const std::int64_t whole = frame.inner == 0 ? max_bytes / all.length : 0;
-  if (whole == 0) {
-    const std::int64_t length = std::min(all.length - frame.inner, max_bytes);
-    const RunGroup part{all.offset + frame.inner, length, 0, 1};
-    frame.inner += length;
-    if (frame.inner == all.length) {
-      frame.inner = 0;
-      ++frame.index;
+    if (frame.length > 0) return;
+    const std::int64_t child = frame.index++;
+    if (node.kind == Kind::structure) {
+      const TypeNode* member = node.members->nodes[static_cast<std::size_t>(child)].get();
+      return enter(member, frame.origin + member->shift, 0);
     }
-    return part;
+    return enter(node.child.get(), frame.first + child * frame.stride, 0);
   }
-  const std::int64_t count = std::min(all.count, whole);
-  frame.index += count;
-  return {all.offset, all.length, count == 1 ? 0 : all.stride, count};
-}
-
-RunGroup RunCursor::take(Frame& frame, std::int64_t max_bytes) {
-  const TypeNode& node = *frame.node;
-  if (node.kind == Kind::bytes) {
-    const std::int64_t length = std::min(node.size - frame.index, max_bytes);
-    const RunGroup run{frame.origin + frame.index, length, 0, 1};
-    frame.index += length;
-    return run;
-  }
-  const std::int64_t length = node.child->size;
-  if (node.kind == Kind::repeat) {
-    return take_copies(
-        frame,
-        {frame.origin + frame.index * node.stride, length, node.stride, node.count - frame.index},
-        max_bytes);
-  }
-  const BlockList& blocks = *node.blocks;
-  const std::int64_t copy = frame.index - blocks.copies_before(frame.block);
-  const std::int64_t left = blocks.copies_in(frame.block) - copy;
-  const std::int64_t offset = frame.origin +
-                              blocks.displacements[static_cast<std::size_t>(frame.block)] +
-                              copy * node.stride;
-  if (node.stride != length || left == 1) {
-    return take_copies(frame, {offset, length, node.stride, left}, max_bytes);
-  }
-  // A block of touching copies is one run.
-  const std::int64_t bytes = std::min(left * length - frame.inner, max_bytes);
-  const RunGroup run{offset + frame.inner, bytes, 0, 1};
-  frame.index += (frame.inner + bytes) / length;
-  frame.inner = (frame.inner + bytes) % length;
-  return run;
 }
 
 RunGroup RunCursor::next(std::int64_t max_bytes) {
-  descend();
-  if (remaining_ == 0 || stack_.empty()) return {};
-  const RunGroup group = take(stack_.back(), std::min(max_bytes, remaining_));
+  if (remaining_ == 0) return {};
+  if (stack_.back().index == stack_.back().count) enter_next();
+  Frame& frame = stack_.back();
+  const std::int64_t limit = std::min(max_bytes, remaining_);
+  RunGroup group{frame.first + frame.index * frame.stride + frame.inner, frame.length, 0, 1};
+  if (frame.inner == 0 && frame.length <= limit) {
+    const std::int64_t left = frame.count - frame.index;
+    group.count = left * frame.length <= limit ? left : limit / frame.length;
+    group.stride = group.count == 1 ? 0 : frame.stride;
+    frame.index += group.count;
+  } else {
+    group.length = std::min(frame.length - frame.inner, limit);
+    frame.inner += group.length;
+    if (frame.inner == frame.length) {
+      frame.inner = 0;
+      ++frame.index;
+    }
+  }
   remaining_ -= group.bytes();
   return group;
 }

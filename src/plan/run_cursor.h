@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "base/extent.h"
@@ -23,10 +24,11 @@ struct RunGroup {
   friend bool operator==(const RunGroup&, const RunGroup&) = default;
 };
 
-/// Yields the data bytes [first_byte, first_byte + byte_count) of `map` in stream order. Holds a
-/// reference on the tree, so the map that it was made from may go away. Not for use by two threads
-/// at once; copies are independent. Costs O(depth) memory and amortised O(1) a group; starting
-/// costs O(depth x log n).
+/// Yields the data bytes [first_byte, first_byte + byte_count) of `map` in stream order. All their
+/// offsets, and those of the other bytes of the copies that they lie in, are to fit 64 bits. Holds
+/// a reference on the tree, so the map that it was made from may go away. Not for use by two
+/// threads at once; copies are independent. Costs O(depth) memory and amortised O(1) a group;
+/// starting costs O(depth x log n).
 class RunCursor {
  public:
   RunCursor() = default;
@@ -41,22 +43,27 @@ class RunCursor {
   [[nodiscard]] RunGroup next(std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max());
 
  private:
-  /// A node under way. For bytes: `index` bytes of it are out. For the others: children before
-  /// `index` are out, where a repeat or block of runs is a leaf of its own and `inner` bytes of its
-  /// run are out too.
+  /// A node under way: copies of something, `index` of `count` of which are out or on the stack
+  /// above. For an indexed node they are those of one of its blocks, for bytes it is one copy of
+  /// them. In a leaf a copy is a run of `length` bytes, of which `inner` are out too; elsewhere
+  /// length is 0.
   struct Frame {
     const TypeNode* node = nullptr;
-    std::int64_t origin = 0;  ///< of the node, its shift included
+    std::int64_t origin = 0;  ///< where the node's first data byte lies
+    std::int64_t block = 0;   ///< indexed
+    std::int64_t first = 0;   ///< where copy 0 lies
+    std::int64_t stride = 0;
     std::int64_t index = 0;
+    std::int64_t count = 0;
+    std::int64_t length = 0;
     std::int64_t inner = 0;
-    std::int64_t block = 0;  ///< indexed: the block that holds copy `index`
   };
-  void push(const TypeNode* node, std::int64_t origin, std::int64_t skip_bytes);
-  [[nodiscard]] RunGroup take(Frame& frame, std::int64_t max_bytes);
-  [[nodiscard]] RunGroup take_copies(Frame& frame, const RunGroup& all, std::int64_t max_bytes);
-  void descend();
+  static void begin_block(Frame& frame, std::int64_t block);
+  static std::int64_t begin(Frame& frame, std::int64_t skip_bytes);
+  void enter(const TypeNode* node, std::int64_t origin, std::int64_t skip_bytes);
+  void enter_next();
 
-  TypeMap root_;  // the copies of the type that are walked; keeps the nodes alive
+  std::shared_ptr<const TypeNode> root_;  // the copies of the type that are walked
   std::vector<Frame> stack_;
   std::int64_t remaining_ = 0;
 };
@@ -69,7 +76,8 @@ struct FileAccess {
   std::int64_t byte_count = 0;
 };
 
-/// From the first byte touched to the last; empty when byte_count is 0.
+/// From the lowest byte touched to the highest; empty when byte_count is 0. Where the view is not
+/// tiles_monotone(), of all bytes of the copies touched: an upper bound.
 [[nodiscard]] Extent bounds(const FileAccess& access);
 
 /// The part of `access` inside `domain`, in data bytes of the view, cut to the access: since the

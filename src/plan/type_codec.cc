@@ -13,7 +13,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/checked_cast.h"
 #include "plan/type_map.h"
 #include "plan/type_node.h"
 
@@ -64,17 +63,18 @@ class Encoder {
 
  private:
   void put_blocks(const BlockList& blocks, std::int64_t stride) {
+    const bool single = blocks.first_copy.empty();
     put_count(blocks.block_count());
-    put(blocks.first_copy.empty() ? 1 : 0);
-    put_signed(stride);
+    put(single ? 1 : 0);
+    if (!single) put_signed(stride);
     std::int64_t before = 0;
-    for (const std::int64_t displacement : blocks.displacements) {
+    for (std::int64_t i = 0; i < blocks.block_count(); ++i) {
       // Wraps where the difference exceeds 64 bits, and back again when decoded.
-      put_signed(static_cast<std::int64_t>(static_cast<std::uint64_t>(displacement) -
+      put_signed(static_cast<std::int64_t>(static_cast<std::uint64_t>(blocks.displacements[i]) -
                                            static_cast<std::uint64_t>(before)));
-      before = displacement;
+      before = blocks.displacements[i];
     }
-    if (blocks.first_copy.empty()) return;
+    if (single) return;
     for (std::int64_t i = 0; i < blocks.block_count(); ++i) put_count(blocks.copies_in(i));
   }
 
@@ -117,31 +117,28 @@ class Decoder {
     return static_cast<std::size_t>(*length);
   }
 
-  Result<TypeMap> get_node(int depth) {
+  Result<NodePointer> get_node(int depth) {
     const auto kind = get();
     const auto shift = get_signed();
     if (depth > depth_max || !kind || !shift || *kind > 3) return malformed();
-    Result<TypeMap> map = get_body(static_cast<Kind>(*kind), depth);
-    if (!map || *shift == 0) return map;
-    const std::int64_t one = 1;
-    return TypeMap::indexed(*map, std::span(&one, 1), std::span(&*shift, 1));
+    const Result<NodePointer> body = get_body(static_cast<Kind>(*kind), depth);
+    return body ? moved(*body, *shift) : body;
   }
 
  private:
-  Result<TypeMap> get_body(Kind kind, int depth) {
+  Result<NodePointer> get_body(Kind kind, int depth) {
     switch (kind) {
       case Kind::bytes: {
         const auto size = get_count();
         if (!size) return malformed();
-        return TypeMap::bytes(*size);
+        return make_bytes(*size);
       }
       case Kind::repeat: {
         const auto count = get_count();
         const auto stride = get_signed();
         if (!count || !stride) return malformed();
-        const Result<TypeMap> child = get_node(depth + 1);
-        if (!child) return child;
-        return TypeMap::repeat(*child, *count, *stride);
+        const Result<NodePointer> child = get_node(depth + 1);
+        return child ? make_copies(*child, *count, *stride) : child;
       }
       case Kind::indexed:
         return get_indexed(depth);
@@ -151,45 +148,59 @@ class Decoder {
     return malformed();
   }
 
-  Result<TypeMap> get_indexed(int depth) {
+  Result<NodePointer> get_indexed(int depth) {
     const auto length = get_length();
-    const auto uniform = get();
+    const auto single = get();
+    if (!length || !single || *single > 1) return malformed();
+    if (*single == 1) return get_single_blocks(*length, depth);
     const auto stride = get_signed();
-    if (!length || !uniform || !stride) return malformed();
-    std::vector<std::int64_t> displacements(*length);
+    const auto displacements = get_displacements(*length);
+    if (!stride || !displacements) return malformed();
+    std::vector<Block> blocks;
+    for (const std::int64_t displacement : *displacements) {
+      const auto copies = get_count();
+      if (!copies) return malformed();
+      if (*copies > 0) blocks.push_back({displacement, *copies});
+    }
+    const Result<NodePointer> child = get_node(depth + 1);
+    return child ? make_blocks(*child, std::move(blocks), *stride) : child;
+  }
+
+  Result<NodePointer> get_single_blocks(std::size_t length, int depth) {
+    auto displacements = get_displacements(length);
+    if (!displacements) return malformed();
+    const Result<NodePointer> child = get_node(depth + 1);
+    if (!child || !(*child)->is_run()) {
+      return child ? make_single_blocks(*child, *std::move(displacements)) : child;
+    }
+    std::vector<Block> runs;
+    runs.reserve(length);
+    for (const std::int64_t displacement : *displacements) runs.push_back({displacement, 1});
+    return make_blocks(*child, std::move(runs), 0);
+  }
+
+  std::optional<std::vector<std::int64_t>> get_displacements(std::size_t length) {
+    std::vector<std::int64_t> displacements(length);
     std::uint64_t before = 0;
     for (std::int64_t& displacement : displacements) {
       const auto difference = get_signed();
-      if (!difference) return malformed();
+      if (!difference) return std::nullopt;
       before += static_cast<std::uint64_t>(*difference);
       displacement = static_cast<std::int64_t>(before);
     }
-    std::vector<std::int64_t> copies(*length, 1);
-    if (*uniform == 0) {
-      for (std::int64_t& count : copies) {
-        const auto value = get_count();
-        if (!value) return malformed();
-        count = *value;
-      }
-    }
-    const Result<TypeMap> child = get_node(depth + 1);
-    if (!child) return child;
-    // Copies inside a block lie one extent apart.
-    const Result<TypeMap> spaced = child->resized(child->lb(), *stride);
-    if (!spaced) return spaced;
-    return TypeMap::indexed(*spaced, copies, displacements);
+    return displacements;
   }
 
-  Result<TypeMap> get_structure(int depth) {
+  Result<NodePointer> get_structure(int depth) {
     const auto length = get_length();
     if (!length) return malformed();
-    std::vector<TypeMap::Field> fields;
+    std::vector<NodePointer> members;
     for (std::size_t i = 0; i < *length; ++i) {
-      const Result<TypeMap> member = get_node(depth + 1);
-      if (!member) return member;
-      fields.push_back({0, 1, member->node()});
+      const Result<NodePointer> member = get_node(depth + 1);
+      if (!member) return member.error();
+      members.push_back(*member);
     }
-    return TypeMap::structure(fields);
+    return make_members(members);
   }
 
   std::span<const std::byte>& in_;
@@ -208,12 +219,11 @@ Result<TypeMap> TypeMap::decode(std::span<const std::byte>& in) {
   Decoder decoder(in);
   const auto lb = decoder.get_signed();
   const auto ub = decoder.get_signed();
-  if (!lb || !ub) return malformed();
-  const auto extent = checked_add(*ub, *lb == INT64_MIN ? INT64_MAX : -*lb);
-  const Result<TypeMap> map = decoder.get_node(0);
-  if (!map) return map;
-  if (!extent) return malformed();
-  return map->resized(*lb, *extent);
+  std::int64_t extent = 0;
+  if (!lb || !ub || __builtin_sub_overflow(*ub, *lb, &extent)) return malformed();
+  const Result<NodePointer> node = decoder.get_node(0);
+  if (!node) return node.error();
+  return TypeMap(with_bounds(*node, *lb, *ub));
 }
 
 }  // namespace nacre::plan

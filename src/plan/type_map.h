@@ -19,7 +19,7 @@
 
 namespace nacre::plan {
 
-struct TypeNode;  // the tree behind a TypeMap, known to type_map.cc and run_cursor.cc alone
+struct TypeNode;  // the tree behind a TypeMap (type_node.h), private to this floor
 
 /// An immutable value; copies share the tree and may be used from any thread. Builders normalise:
 /// equal layouts made in different ways (a vector of contiguous blocks, a subarray, an indexed type
@@ -68,13 +68,15 @@ class TypeMap {
   [[nodiscard]] bool is_monotone() const;
   /// As is_monotone, for any number of copies laid one extent apart.
   [[nodiscard]] bool tiles_monotone() const;
-  /// Heap bytes that the tree holds, shared nodes counted once per reference.
+  /// Heap bytes that the tree holds, shared nodes counted once per reference. An indexed type of n
+  /// blocks: 4 to 16 a block, by whether the blocks are of one length and near each other.
   [[nodiscard]] std::int64_t footprint_bytes() const;
 
   /// Portable little-endian form: varints, displacement lists delta-coded. For sending a view once.
   void encode(std::vector<std::byte>& out) const;
-  /// Reads what encode() wrote and moves `in` past it. Any input is safe: what is malformed, too
-  /// deep (more than 64 levels) or overflowing gives ErrorClass::type.
+  /// Reads what encode() wrote and moves `in` past it; the map equals the one that was encoded. Any
+  /// input is safe: what is malformed, too deep (more than 64 levels) or overflowing gives
+  /// ErrorClass::type, and the memory taken is in proportion to the input's length.
   [[nodiscard]] static Result<TypeMap> decode(std::span<const std::byte>& in);
 
   [[nodiscard]] const std::shared_ptr<const TypeNode>& node() const { return node_; }
@@ -83,6 +85,7 @@ class TypeMap {
 
  private:
   explicit TypeMap(std::shared_ptr<const TypeNode> node);
+  [[nodiscard]] static Result<TypeMap> made(Result<std::shared_ptr<const TypeNode>> node);
   std::shared_ptr<const TypeNode> node_;
 };
 
@@ -94,7 +97,7 @@ struct TiledMap {
   std::int64_t origin = 0;
 };
 
-/// Where data byte `position` (>= 0) lies. type.size() > 0.
+/// Where data byte `position` (>= 0) lies, which is to fit 64 bits. type.size() > 0.
 [[nodiscard]] std::int64_t offset_of(const TiledMap& map, std::int64_t position);
 
 /// How many data bytes lie at offsets below `offset`. type.tiles_monotone() and type.size() > 0.

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "base/checked_cast.h"
+
 namespace nacre::plan {
 
 /// Either `count` elements of `basic`, or `count` times `parts` one after the other.
@@ -62,10 +64,14 @@ std::byte fill_of(const Word& word, std::size_t size, BasicKind kind) {
 bool resize(Word& word, std::size_t from, std::size_t to, BasicKind kind) {
   const std::byte fill = fill_of(word, from, kind);
   for (std::size_t i = from; i < to; ++i) word[i] = fill;
-  if (to >= from || kind == BasicKind::boolean) return true;
+  if (to >= from) return true;
   const bool rest_is_fill = std::all_of(word.begin() + static_cast<std::ptrdiff_t>(to),
                                         word.begin() + static_cast<std::ptrdiff_t>(from),
                                         [fill](std::byte b) { return b == fill; });
+  if (kind == BasicKind::boolean) {
+    if (!rest_is_fill) word[0] |= std::byte{1};  // what is not zero stays true
+    return true;
+  }
   return rest_is_fill && fill_of(word, to, kind) == fill;
 }
 
@@ -84,11 +90,18 @@ struct Quad {
 constexpr std::uint16_t exponent_mask = 0x7fff;
 constexpr std::uint64_t leading_one = std::uint64_t{1} << 63U;
 
-Quad widen(const Extended& x) {
+constexpr std::uint64_t quiet_bit = std::uint64_t{1} << 62U;  // of a NaN, in Extended
+
+Quad widen(Extended x) {
+  const bool leading = (x.significand & leading_one) != 0;
+  if ((x.head & exponent_mask) != 0 && !leading) {
+    // No number: the processor takes such patterns for invalid operands, whose result is a NaN.
+    x = {static_cast<std::uint16_t>(x.head | exponent_mask), leading_one | quiet_bit};
+  }
   const std::uint64_t fraction = x.significand & ~leading_one;
   Quad quad{x.head, fraction >> 15U, fraction << 49U};
   // A denormal whose leading 1 is set after all is the least normal number.
-  if ((x.head & exponent_mask) == 0 && (x.significand & leading_one) != 0) ++quad.head;
+  if ((x.head & exponent_mask) == 0 && leading) ++quad.head;
   return quad;
 }
 
@@ -98,7 +111,7 @@ Extended narrow(const Quad& quad) {
   const std::uint64_t dropped = quad.low << 15U;
   if (exponent == exponent_mask) {  // infinity, or a NaN that must stay one
     const bool nan = (quad.high | quad.low) != 0;
-    const std::uint64_t payload = nan && fraction == 0 ? 1 : fraction;
+    const std::uint64_t payload = nan && fraction == 0 ? quiet_bit : fraction;
     return {quad.head, leading_one | payload};
   }
   Extended x{quad.head, fraction | (exponent == 0 ? 0 : leading_one)};
@@ -147,6 +160,14 @@ Word extended_of_quad(const Word& word) {
   return out;
 }
 
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  return checked_multiply(a, b).value_or(largest);
+}
+
+std::int64_t sum(std::int64_t a, std::int64_t b) { return checked_add(a, b).value_or(largest); }
+
 Error does_not_fit(const BasicType& type, std::size_t to) {
   return Error{ErrorClass::conversion, 0,
                "an integer of " + std::to_string(type.native_size) + " bytes in memory and " +
@@ -189,22 +210,68 @@ struct Conversion {
   bool to_external;
 };
 
+/// `count` elements of `size` bytes with their bytes in reverse order; the size is known to the
+/// compiler, so that this becomes a swap instruction, or several at once.
+template <std::size_t size>
+void reverse_elements(std::int64_t count, const Streams& streams) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    std::array<std::byte, size> element;
+    std::memcpy(element.data(), streams.from + i * size, size);
+    std::reverse(element.begin(), element.end());
+    std::memcpy(streams.to + i * size, element.data(), size);
+  }
+}
+
+/// Whether elements differ between the two sides by the order of their bytes at most.
+bool only_order_differs(const BasicType& type) {
+  if (type.native_size != type.external32_size) return false;
+  return type.kind != BasicKind::long_double || !long_double_is_x87;
+}
+
+/// Converts all elements where only their order of bytes differs; false where more does.
+bool reorder_elements(const BasicType& type, std::int64_t count, const Streams& streams) {
+  if (type.kind == BasicKind::opaque) {
+    std::memcpy(streams.to, streams.from, static_cast<std::size_t>(count) * type.native_size);
+    return true;
+  }
+  if (!only_order_differs(type)) return false;
+  switch (type.native_size) {
+    case 1:
+      reverse_elements<1>(count, streams);
+      return true;
+    case 2:
+      reverse_elements<2>(count, streams);
+      return true;
+    case 4:
+      reverse_elements<4>(count, streams);
+      return true;
+    case 8:
+      reverse_elements<8>(count, streams);
+      return true;
+    case 16:
+      reverse_elements<16>(count, streams);
+      return true;
+    default:
+      return false;
+  }
+}
+
 Status convert_elements(const Node& node, const Conversion& conversion, Streams& streams) {
   const BasicType& type = node.basic;
   const std::size_t from_size = conversion.to_external ? type.native_size : type.external32_size;
   const std::size_t to_size = conversion.to_external ? type.external32_size : type.native_size;
-  if (type.kind == BasicKind::opaque) {
-    const auto bytes = static_cast<std::size_t>(node.count) * from_size;
-    std::memcpy(streams.to, streams.from, bytes);
-    streams.from += bytes;
-    streams.to += bytes;
-    return {};
+  const auto count = static_cast<std::size_t>(node.count);
+  if (!reorder_elements(type, node.count, streams)) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (Status done =
+              conversion.element(type, streams.from + i * from_size, streams.to + i * to_size);
+          !done) {
+        return done;
+      }
+    }
   }
-  for (std::int64_t i = 0; i < node.count; ++i) {
-    if (Status done = conversion.element(type, streams.from, streams.to); !done) return done;
-    streams.from += from_size;
-    streams.to += to_size;
-  }
+  streams.from += count * from_size;
+  streams.to += count * to_size;
   return {};
 }
 
@@ -235,8 +302,8 @@ TypeSignature TypeSignature::basic(BasicType type, std::int64_t count) {
   auto node = std::make_shared<Node>();
   node->basic = type;
   node->count = count;
-  node->native_size = count * type.native_size;
-  node->external32_size = count * type.external32_size;
+  node->native_size = product(count, type.native_size);
+  node->external32_size = product(count, type.external32_size);
   node->element_count = count;
   signature.node_ = std::move(node);
   return signature;
@@ -245,12 +312,12 @@ TypeSignature TypeSignature::basic(BasicType type, std::int64_t count) {
 TypeSignature TypeSignature::repeated(std::int64_t count) const {
   if (node_ == nullptr || count == 0) return {};
   if (count == 1) return *this;
-  if (node_->parts.empty()) return basic(node_->basic, node_->count * count);
+  if (node_->parts.empty()) return basic(node_->basic, product(node_->count, count));
   auto node = std::make_shared<Node>(*node_);
-  node->count *= count;
-  node->native_size *= count;
-  node->external32_size *= count;
-  node->element_count *= count;
+  node->count = product(node->count, count);
+  node->native_size = product(node->native_size, count);
+  node->external32_size = product(node->external32_size, count);
+  node->element_count = product(node->element_count, count);
   TypeSignature signature;
   signature.node_ = std::move(node);
   return signature;
@@ -261,15 +328,15 @@ TypeSignature TypeSignature::concatenated(std::span<const TypeSignature> parts) 
   node->count = 1;
   for (const TypeSignature& part : parts) {
     if (part.node_ == nullptr) continue;
-    node->native_size += part.native_size();
-    node->external32_size += part.external32_size();
-    node->element_count += part.element_count();
+    node->native_size = sum(node->native_size, part.native_size());
+    node->external32_size = sum(node->external32_size, part.external32_size());
+    node->element_count = sum(node->element_count, part.element_count());
     const bool continues = !node->parts.empty() && node->parts.back()->parts.empty() &&
                            part.node_->parts.empty() &&
                            node->parts.back()->basic == part.node_->basic;
     if (continues) {
       node->parts.back() =
-          basic(part.node_->basic, node->parts.back()->count + part.node_->count).node_;
+          basic(part.node_->basic, sum(node->parts.back()->count, part.node_->count)).node_;
     } else {
       node->parts.push_back(part.node_);
     }

@@ -39,6 +39,7 @@ class TypeSignature {
   [[nodiscard]] TypeSignature repeated(std::int64_t count) const;
   [[nodiscard]] static TypeSignature concatenated(std::span<const TypeSignature> parts);
 
+  // Sizes and counts beyond 64 bits stop at the largest number; no datatype has them.
   [[nodiscard]] std::int64_t native_size() const;
   [[nodiscard]] std::int64_t external32_size() const;
   /// Basic elements in one copy (what MPI_Get_elements counts; a complex counts as two here).

@@ -45,7 +45,7 @@ function(nacre_find_mpi mpi directory)
       find_program(${variable} ${program})
     endif()
     if(NOT ${variable})
-      message(FATAL_ERROR "The tests need ${program} of ${mpi}, looked for in ${directory}${ENV{PATH}}. "
+      message(FATAL_ERROR "The tests need ${program} of ${mpi}, looked for in ${directory}$ENV{PATH}. "
               "`make setup` installs it; -DNACRE_BUILD_TESTS=OFF builds without tests.")
     endif()
     mark_as_advanced(${variable})

@@ -2,6 +2,7 @@
 // never fails, and all ranks run with rank 0's.
 #include "file/hints.h"
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -90,19 +91,30 @@ TEST_CASE("in a file, what a pattern says beats what is said for all, and the lo
   CHECK(site.get("cb_nodes", "zz.nc") == "8");
 }
 
-TEST_CASE("the user's file is found by XDG_CONFIG_HOME, else by HOME") {
+TEST_CASE(
+    "the user's file is where NACRE_CONFIG says, else under XDG_CONFIG_HOME, else under HOME") {
   const store::testing::TemporaryDirectory directory;
-  const std::string base = directory.path();
-  Variables variables{{"NACRE_SYSTEM_CONFIG", base + "/none"}};
+  const auto put = [&](const std::string& folder, const std::string& nodes) {
+    std::filesystem::create_directories(folder);
+    REQUIRE(
+        store::append_text(folder + "/config.toml", "[hints]\ncb_nodes = " + nodes + "\n").ok());
+  };
+  put(directory.file("home/.config/nacre"), "1");
+  put(directory.file("xdg/nacre"), "2");
+  put(directory.file("own"), "3");
+  Variables variables{{"NACRE_SYSTEM_CONFIG", directory.file("none")}};
   const auto nodes = [&] {
     return resolve_hints("f", {}, environment_of(variables))->get("cb_nodes");
   };
   CHECK(nodes().empty());
-  Site site;
-  site.user_file("[hints]\ncb_nodes = 5\n");
-  variables["NACRE_CONFIG"] = site.variables["NACRE_CONFIG"];
-  variables["XDG_CONFIG_HOME"] = base;
-  CHECK(nodes() == "5");
+  variables["HOME"] = directory.file("home");
+  CHECK(nodes() == "1");
+  variables["XDG_CONFIG_HOME"] = "";
+  CHECK(nodes() == "1");
+  variables["XDG_CONFIG_HOME"] = directory.file("xdg");
+  CHECK(nodes() == "2");
+  variables["NACRE_CONFIG"] = directory.file("own/config.toml");
+  CHECK(nodes() == "3");
 }
 
 TEST_CASE("NACRE_HINTS takes Cray's grammar and beats the variables of single hints") {

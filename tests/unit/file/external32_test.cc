@@ -1,0 +1,94 @@
+// external32: large and noncontiguous memory, converted in batches, comes back as it went.
+#include "file/external32.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace nacre::file {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+plan::TypeSignature ints(std::int64_t count) {
+  return plan::TypeSignature::basic({plan::BasicKind::signed_integer, 4, 4}, count);
+}
+
+/// C's long: 8 bytes here, 4 in external32.
+plan::TypeSignature longs(std::int64_t count) {
+  return plan::TypeSignature::basic({plan::BasicKind::signed_integer, 8, 4}, count);
+}
+
+template <class T>
+plan::MemoryAccess contiguous(std::vector<T>& values) {
+  return {reinterpret_cast<std::byte*>(values.data()), plan::TypeMap::bytes(sizeof(T)),
+          static_cast<std::int64_t>(values.size() * sizeof(T))};
+}
+
+}  // namespace
+
+TEST_CASE("integers stand with their first byte first") {
+  std::vector<std::int32_t> values{0x01020304, -2};
+  const auto converter = external32_converter(ints(1));
+  CHECK(converter->file_bytes(8).value() == 8);
+  Bytes file(8);
+  REQUIRE(converter->to_file(contiguous(values), file).ok());
+  const std::vector<int> expected{1, 2, 3, 4, 0xff, 0xff, 0xff, 0xfe};
+  for (std::size_t i = 0; i < file.size(); ++i) CHECK(file[i] == std::byte(expected[i]));
+}
+
+TEST_CASE("more than a batch of elements that shrink, from memory with gaps, and back") {
+  constexpr std::int64_t count = 100'003;
+  std::vector<std::int64_t> values(2 * count);
+  std::iota(values.begin(), values.end(), -70'000);
+  const auto memory_of = [](std::vector<std::int64_t>& all) {
+    return plan::MemoryAccess{reinterpret_cast<std::byte*>(all.data()),
+                              plan::TypeMap::bytes(8).resized(0, 16).value(), 8 * count};
+  };
+  const auto converter = external32_converter(longs(1));
+  REQUIRE(converter->file_bytes(8 * count).value() == 4 * count);
+  Bytes file(4 * count);
+  REQUIRE(converter->to_file(memory_of(values), file).ok());
+  std::vector<std::int64_t> back(2 * count, 7);
+  REQUIRE(converter->from_file(memory_of(back), file).ok());
+  for (std::size_t i = 0; i < 2 * count; i += 2) {
+    if (back[i] != values[i] || back[i + 1] != 7) FAIL("at ", i);
+  }
+}
+
+TEST_CASE("a part of the file fills as many elements as it holds whole") {
+  std::vector<std::int64_t> values(6, 5);
+  std::vector<std::int64_t> back(6, 7);
+  const auto converter = external32_converter(longs(2));
+  plan::MemoryAccess memory = contiguous(values);
+  memory.type = plan::TypeMap::bytes(16);
+  Bytes file(24);
+  REQUIRE(converter->to_file(memory, file).ok());
+  memory.base = reinterpret_cast<std::byte*>(back.data());
+  REQUIRE(converter->from_file(memory, std::span(file).first(23)).ok());
+  CHECK(back == std::vector<std::int64_t>{5, 5, 5, 5, 7, 7});
+}
+
+TEST_CASE("what does not fit external32 is an error of conversion, also in a later batch") {
+  std::vector<std::int64_t> values(100'000, 1);
+  values.back() = std::int64_t{1} << 40;
+  const auto converter = external32_converter(longs(1));
+  Bytes file(400'000);
+  const Status done = converter->to_file(contiguous(values), file);
+  REQUIRE_FALSE(done.ok());
+  CHECK(done.error().error_class == ErrorClass::conversion);
+}
+
+TEST_CASE("a signature without data converts nothing") {
+  const auto converter = external32_converter(plan::TypeSignature());
+  CHECK(converter->file_bytes(0).value() == 0);
+  CHECK(converter->to_file({}, {}).ok());
+  CHECK(converter->from_file({}, {}).ok());
+}
+
+}  // namespace nacre::file

@@ -1,0 +1,509 @@
+// Data access: where each kind of position leads, what statuses tell at the end of the file, which
+// accesses hold locks, and how converted data goes.
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "file/open_file.h"
+#include "world.h"
+
+namespace nacre::file {
+namespace {
+
+using namespace testing;
+using plan::Direction;
+
+void set_view(World& world, const View& view) {
+  world.must([&](OpenFile& file, int) { return file.set_view(view, {}, std::nullopt); });
+}
+
+Outcome read_some(World& world, int rank, std::string& text, Position position,
+                  std::int64_t offset = 0) {
+  return world.file(rank).transfer(reading(text, position, offset));
+}
+
+std::vector<Outcome> transfer_all(World& world, std::vector<std::string>& texts,
+                                  Direction direction, Position position,
+                                  const std::vector<std::int64_t>& offsets = {}) {
+  return world.run<Outcome>([&](OpenFile& file, int rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    return file.transfer_all(
+        access_to(texts[index], direction, position, offsets.empty() ? 0 : offsets[index]),
+        std::nullopt);
+  });
+}
+
+/// In the file every byte of memory stands twice. Elements of 3 bytes; a '!' converts neither way.
+class DoublingConverter final : public Converter {
+ public:
+  Result<std::int64_t> file_bytes(std::int64_t native_bytes) override { return 2 * native_bytes; }
+
+  Status to_file(const plan::MemoryAccess& memory, std::span<std::byte> file) override {
+    calls.fetch_add(1);
+    std::vector<std::byte> packed(static_cast<std::size_t>(memory.byte_count));
+    plan::pack(memory, 0, packed);
+    largest = std::max(largest.load(), std::ssize(file));
+    for (std::size_t i = 0; i < packed.size(); ++i) file[2 * i] = file[2 * i + 1] = packed[i];
+    return check(packed);
+  }
+  Status from_file(const plan::MemoryAccess& memory, std::span<const std::byte> file) override {
+    calls.fetch_add(1);
+    std::vector<std::byte> packed(file.size() / 6 * 3);
+    for (std::size_t i = 0; i < packed.size(); ++i) packed[i] = file[2 * i];
+    plan::unpack(memory, 0, packed);
+    return check(packed);
+  }
+
+  std::atomic<int> calls = 0;
+  std::atomic<std::ptrdiff_t> largest = 0;
+
+ private:
+  static Status check(const std::vector<std::byte>& bytes) {
+    if (std::ranges::find(bytes, std::byte{'!'}) == bytes.end()) return {};
+    return Error{ErrorClass::conversion, 0, "a '!' does not convert"};
+  }
+};
+
+Access converted(std::string& text, Direction direction, Position position,
+                 std::shared_ptr<Converter> converter) {
+  Access access = access_to(text, direction, position);
+  access.memory.type = plan::TypeMap::bytes(3);
+  access.converter = std::move(converter);
+  return access;
+}
+
+std::string doubled(const std::string& text) {
+  std::string out;
+  for (const char c : text) out.append(2, c);
+  return out;
+}
+
+/// The view of a data representation that converts.
+View converting_view() {
+  View view;
+  view.etype_size = 2;
+  view.map.type = plan::TypeMap::bytes(2);
+  view.representation = "doubled";
+  return view;
+}
+
+}  // namespace
+
+TEST_CASE("individual pointers are each rank's own and move by what was asked for") {
+  World world(2, "0123456789");
+  world.must_open(read_write);
+  std::string text(3, '?');
+  CHECK(read_some(world, 0, text, Position::individual).bytes == 3);
+  CHECK(text == "012");
+  CHECK(read_some(world, 0, text, Position::individual).bytes == 3);
+  CHECK(text == "345");
+  CHECK(read_some(world, 1, text, Position::individual).bytes == 3);
+  CHECK(text == "012");
+  CHECK(world.file(0).position().value() == 6);
+  CHECK(read_some(world, 0, text, Position::explicit_offset, 1).bytes == 3);
+  CHECK(world.file(0).position().value() == 6);
+}
+
+TEST_CASE(
+    "an independent read that meets the end of the file leaves the individual pointer there") {
+  World world(1, "0123456789");
+  world.must_open(read_write);
+  std::string text(20, '?');
+  REQUIRE(world.file(0).seek(6, Whence::set).ok());
+  CHECK(read_some(world, 0, text, Position::individual).bytes == 4);
+  CHECK(text == "6789" + std::string(16, '?'));
+  CHECK(world.file(0).position().value() == 10);
+  CHECK(read_some(world, 0, text, Position::individual).bytes == 0);
+  CHECK(world.file(0).position().value() == 10);
+  REQUIRE(world.file(0).seek(100, Whence::set).ok());
+  CHECK(read_some(world, 0, text, Position::individual).bytes == 0);
+  CHECK(world.file(0).position().value() == 100);
+}
+
+TEST_CASE("collective and shared reads move their pointers by what was asked for") {
+  World world(2, "0123456789");
+  world.must_open(read_write);
+  std::vector<std::string> texts{std::string(20, '?'), std::string(20, '?')};
+  const auto outcomes = transfer_all(world, texts, Direction::read, Position::individual);
+  for (int rank = 0; rank < 2; ++rank) {
+    CHECK(outcomes[static_cast<std::size_t>(rank)].bytes == 10);
+    CHECK(world.file(rank).position().value() == 20);
+  }
+  std::string text(7, '?');
+  CHECK(read_some(world, 1, text, Position::shared).bytes == 7);
+  CHECK(read_some(world, 0, text, Position::shared).bytes == 3);
+  CHECK(world.file(1).position_shared().value() == 14);
+}
+
+TEST_CASE("a pointer stands behind the etype in which the file ends") {
+  World world(1, "0123456789");
+  world.must_open(read_write);
+  View view;
+  view.etype_size = 4;
+  view.map.type = plan::TypeMap::bytes(4);
+  set_view(world, view);
+  std::string text(16, '?');
+  CHECK(read_some(world, 0, text, Position::individual).bytes == 10);
+  CHECK(world.file(0).position().value() == 3);
+}
+
+TEST_CASE("independent accesses go through the view, also from memory with gaps") {
+  World world(1, std::string(24, '.'));
+  world.must_open(read_write);
+  set_view(world, view_of({2, 1}, {0, 4}, 8, 1));
+  std::string text = "a-b-c-d-e-f-";
+  Access access = writing(text, Position::individual);
+  access.memory = {access.memory.base, plan::TypeMap::bytes(1).resized(0, 2).value(), 6};
+  CHECK(world.file(0).transfer(access).bytes == 6);
+  CHECK(world.text() == ".ab..c...de..f..........");
+  CHECK(world.file(0).position().value() == 6);
+}
+
+TEST_CASE("a view whose copies overlap is written and read inside one copy") {
+  World world(2, std::string(12, '.'));
+  world.must_open(read_write, {{"nacre_algorithm", "two_phase"}});
+  set_view(world, view_of({2, 2}, {0, 4}, 2, 1));
+  std::vector<std::string> texts{"abcd", "ef"};
+  CHECK_FALSE(
+      agreed(transfer_all(world, texts, Direction::write, Position::explicit_offset, {0, 12})));
+  CHECK(world.text() == ".ab..cdef...");
+  std::string text(4, '?');
+  CHECK(read_some(world, 0, text, Position::explicit_offset, 4).bytes == 4);
+  CHECK(text == "..ef");
+  REQUIRE(world.file(0).seek(20, Whence::set).ok());  // copy 5, which is cut by the file's end
+  CHECK(read_some(world, 0, text, Position::individual).bytes == 1);
+  CHECK(world.file(0).position().value() == 21);
+}
+
+TEST_CASE("accesses without data touch nothing") {
+  World world(2, "0123456789");
+  world.must_open(read_write);
+  std::string none;
+  for (const Position position :
+       {Position::explicit_offset, Position::individual, Position::shared}) {
+    const Outcome outcome = read_some(world, 1, none, position);
+    CHECK(outcome.bytes == 0);
+    CHECK_FALSE(outcome.error.has_value());
+  }
+  std::vector<std::string> texts(2);
+  CHECK_FALSE(agreed(transfer_all(world, texts, Direction::write, Position::ordered)));
+  CHECK(world.watch(1).opens == 0);
+  CHECK(world.store().counter_count() == 0);
+}
+
+TEST_CASE("a part of an etype is no access") {
+  World world(2, "0123456789");
+  world.must_open(read_write);
+  View view;
+  view.etype_size = 4;
+  view.map.type = plan::TypeMap::bytes(4);
+  set_view(world, view);
+  std::string text(6, '?');
+  CHECK(read_some(world, 0, text, Position::shared).error->error_class == ErrorClass::io);
+  CHECK(world.file(0).position_shared().value() == 0);
+  std::vector<std::string> texts{"abcd", "abcdef"};
+  CHECK(agreed(transfer_all(world, texts, Direction::write, Position::ordered)) == ErrorClass::io);
+  CHECK(world.text() == "0123456789");
+}
+
+TEST_CASE("records written by the shared pointer from all ranks at once are all there, once") {
+  constexpr int ranks = 4;
+  constexpr int records = 50;
+  World world(ranks);
+  world.must_open(read_write);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&world, rank] {
+      for (int i = 0; i < records; ++i) {
+        std::string record(5, static_cast<char>('a' + rank));
+        CHECK(world.file(rank).transfer(writing(record, Position::shared)).bytes == 5);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::string text = world.text();
+  REQUIRE(text.size() == ranks * records * 5);
+  for (int rank = 0; rank < ranks; ++rank) {
+    CHECK(std::ranges::count(text, static_cast<char>('a' + rank)) == records * 5);
+  }
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != text[i - i % 5]) FAIL("a torn record at ", i);
+  }
+}
+
+TEST_CASE("ordered accesses stand in the order of ranks, behind what the pointer has passed") {
+  for (const bool atomic : {false, true}) {
+    World world(5);
+    world.must_open(read_write);
+    world.must([&](OpenFile& file, int) { return file.set_atomicity(atomic); });
+    std::string head = "head";
+    CHECK(world.file(3).transfer(writing(head, Position::shared)).bytes == 4);
+    std::vector<std::string> texts{"a", "", "ccc", "dd", "e"};
+    CHECK_FALSE(agreed(transfer_all(world, texts, Direction::write, Position::ordered)));
+    CHECK_FALSE(agreed(transfer_all(world, texts, Direction::write, Position::ordered)));
+    CHECK(world.text() == "headacccddeacccdde");
+    CHECK(world.file(2).position_shared().value() == 18);
+    world.must([](OpenFile& file, int) { return file.seek_shared(4, Whence::set, std::nullopt); });
+    std::vector<std::string> back{"?", "??", "??", "", "????????????"};
+    const auto outcomes = transfer_all(world, back, Direction::read, Position::ordered);
+    CHECK(back == std::vector<std::string>{"a", "cc", "cd", "", "deacccdde???"});
+    CHECK(outcomes[4].bytes == 9);
+    CHECK(world.file(0).position_shared().value() == 21);
+  }
+}
+
+TEST_CASE("an ordered write whose pointer fails writes nothing, in atomic mode either") {
+  for (const bool atomic : {false, true}) {
+    World world(3, "0123456789");
+    world.fail(0, "counter=1,errno=EIO");
+    world.must_open(read_write);
+    world.must([&](OpenFile& file, int) { return file.set_atomicity(atomic); });
+    std::vector<std::string> texts{"aa", "bb", "cc"};
+    CHECK(agreed(transfer_all(world, texts, Direction::write, Position::ordered)) ==
+          ErrorClass::io);
+    CHECK(world.text() == "0123456789");
+  }
+}
+
+TEST_CASE("atomic accesses hold a lock, exclusive to write and shared to read") {
+  World world(2, "0123456789");
+  world.must_open(read_write);
+  std::string text = "xx";
+  CHECK(world.file(1).transfer(writing(text, Position::explicit_offset)).bytes == 2);
+  CHECK(world.watch(1).exclusive_locks == 0);
+  world.must([](OpenFile& file, int) { return file.set_atomicity(true); });
+  CHECK(world.file(1).transfer(writing(text, Position::explicit_offset)).bytes == 2);
+  CHECK(world.file(1).transfer(reading(text, Position::explicit_offset)).bytes == 2);
+  CHECK(world.watch(1).exclusive_locks == 1);
+  CHECK(world.watch(1).shared_locks == 1);
+  std::vector<std::string> texts{"ab", "cd"};
+  CHECK_FALSE(
+      agreed(transfer_all(world, texts, Direction::write, Position::explicit_offset, {0, 4})));
+  CHECK(world.watch(0).exclusive_locks == 1);
+  CHECK(world.watch(1).exclusive_locks == 2);
+  CHECK(world.text() == "ab23cd6789");
+}
+
+TEST_CASE("atomic writes of several ranks and threads are never seen in part") {
+  constexpr int ranks = 2;
+  constexpr std::int64_t pieces = 40;
+  World world(ranks, std::string(2 * pieces, 'a'));
+  world.must_open(read_write);
+  set_view(world, view_of({1}, {0}, 2));
+  world.must([](OpenFile& file, int) { return file.set_atomicity(true); });
+  std::atomic<int> torn = 0;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    for (const Direction direction : {Direction::write, Direction::read}) {
+      threads.emplace_back([=, &world, &torn] {
+        for (int i = 0; i < 60; ++i) {
+          std::string text(pieces, static_cast<char>('a' + i % 26));
+          const Outcome outcome =
+              world.file(rank).transfer(access_to(text, direction, Position::explicit_offset));
+          CHECK(outcome.bytes == pieces);
+          if (text != std::string(pieces, text[0])) ++torn;
+        }
+      });
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(torn == 0);
+}
+
+TEST_CASE("where clients do not agree every access holds a lock, unless the hint trusts them") {
+  for (const char* coherence : {"automatic", "trusted", "locked"}) {
+    for (const bool coherent : {true, false}) {
+      CAPTURE(coherence);
+      CAPTURE(coherent);
+      World world(2, "0123456789");
+      for (int rank = 0; rank < 2; ++rank) world.watch(rank).coherent = coherent;
+      world.must_open(read_write, {{"nacre_coherence", coherence}});
+      std::string text = "xx";
+      CHECK(world.file(1).transfer(writing(text, Position::individual)).bytes == 2);
+      std::vector<std::string> texts{"ab", "cd"};
+      CHECK_FALSE(
+          agreed(transfer_all(world, texts, Direction::write, Position::explicit_offset, {4, 6})));
+      const bool locked = coherence == std::string("locked") ||
+                          (coherence == std::string("automatic") && !coherent);
+      CHECK(world.watch(1).exclusive_locks == (locked ? 2 : 0));
+      CHECK(world.text() == "xx23abcd89");
+    }
+  }
+}
+
+TEST_CASE("a lock that is refused on one rank fails an atomic collective on all") {
+  World world(3, "0123456789");
+  world.fail(2, "lock=1,errno=EACCES");
+  world.must_open(read_write);
+  world.must([](OpenFile& file, int) { return file.set_atomicity(true); });
+  std::vector<std::string> texts{"a", "b", "c"};
+  CHECK(agreed(transfer_all(world, texts, Direction::write, Position::explicit_offset,
+                            {0, 1, 2})) == ErrorClass::access);
+}
+
+TEST_CASE("writes fill gaps only for a sole writer, and then under a lock") {
+  for (const bool promised : {false, true}) {
+    World world(1, std::string(4000, '.'));
+    world.must_open(read_write, {{"nacre_sole_writer", promised ? "true" : "false"}});
+    set_view(world, view_of({1}, {0}, 2));
+    const std::int64_t writes_before = world.store().counts().writes;
+    std::string text(2000, 'x');
+    CHECK(world.file(0).transfer(writing(text, Position::individual)).bytes == 2000);
+    const std::int64_t writes = world.store().counts().writes - writes_before;
+    CHECK((promised ? writes < 10 : writes == 2000));
+    CHECK((world.watch(0).exclusive_locks > 0) == promised);
+    const std::string found = world.text();
+    CHECK(std::ranges::count(found, 'x') == 2000);
+    CHECK(std::ranges::count(found, '.') == 2000);
+  }
+}
+
+TEST_CASE("a sole writer without the right to read writes piece by piece") {
+  World world(1, std::string(100, '.'));
+  world.must_open(write_only, {{"nacre_sole_writer", "true"}});
+  set_view(world, view_of({1}, {0}, 2));
+  std::string text(50, 'x');
+  CHECK(world.file(0).transfer(writing(text, Position::individual)).bytes == 50);
+  CHECK(world.text().substr(0, 6) == "x.x.x.");
+}
+
+TEST_CASE("threads that write between each other's bytes lose none, with sieving too") {
+  World world(1, std::string(2000, '.'));
+  world.must_open(read_write, {{"nacre_sole_writer", "true"}, {"ind_wr_buffer_size", "4096"}});
+  set_view(world, view_of({1}, {0}, 2));
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&world, thread] {
+      for (int i = 0; i < 25; ++i) {
+        std::string text(10, static_cast<char>('a' + thread));
+        CHECK(world.file(0).transfer(writing(text, Position::individual)).bytes == 10);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::string text = world.text();
+  for (int thread = 0; thread < 4; ++thread) {
+    CHECK(std::ranges::count(text, static_cast<char>('a' + thread)) == 250);
+  }
+  CHECK(world.file(0).position().value() == 1000);
+}
+
+TEST_CASE("threads of one rank share its individual pointer, each access in a place of its own") {
+  World world(1);
+  world.must_open(read_write);
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&world, thread] {
+      for (int i = 0; i < 50; ++i) {
+        std::string text(3, static_cast<char>('a' + thread));
+        CHECK(world.file(0).transfer(writing(text, Position::individual)).bytes == 3);
+        static_cast<void>(world.file(0).hints());
+        CHECK(world.file(0).seek(0, Whence::current).ok());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(world.file(0).position().value() == 600);
+  CHECK(std::ranges::count(world.text(), '.') == 0);
+}
+
+TEST_CASE("converted data goes through a buffer of bounded size, in whole elements") {
+  World world(1);
+  world.must_open(read_write, {{"ind_wr_buffer_size", "20"}, {"ind_rd_buffer_size", "13"}});
+  set_view(world, converting_view());
+  auto converter = std::make_shared<DoublingConverter>();
+  std::string text = "abcdefghijklmnopqrstu";
+  OpenFile& file = world.file(0);
+  Outcome outcome =
+      file.transfer(converted(text, Direction::write, Position::individual, converter));
+  CHECK(outcome.bytes == 21);
+  CHECK(world.text() == doubled(text));
+  CHECK(file.position().value() == 21);
+  CHECK(converter->calls == 3);
+  CHECK(converter->largest == 18);
+  std::string back(21, '?');
+  REQUIRE(file.seek(0, Whence::set).ok());
+  outcome = file.transfer(converted(back, Direction::read, Position::individual, converter));
+  CHECK(outcome.bytes == 21);
+  CHECK(back == text);
+}
+
+TEST_CASE("an element larger than the buffer is converted all the same") {
+  World world(1);
+  world.must_open(read_write, {{"ind_wr_buffer_size", "1"}});
+  set_view(world, converting_view());
+  std::string text = "abcdef";
+  CHECK(world.file(0)
+            .transfer(converted(text, Direction::write, Position::individual,
+                                std::make_shared<DoublingConverter>()))
+            .bytes == 6);
+  CHECK(world.text() == "aabbccddeeff");
+}
+
+TEST_CASE("of converted reads, whole elements count, in memory and for the pointer") {
+  World world(2, doubled("abcdefgh"));
+  world.must_open(read_write);
+  set_view(world, converting_view());
+  auto converter = std::make_shared<DoublingConverter>();
+  std::string text(12, '?');
+  const Outcome alone =
+      world.file(0).transfer(converted(text, Direction::read, Position::individual, converter));
+  CHECK(alone.bytes == 6);
+  CHECK(text == "abcdef??????");
+  CHECK(world.file(0).position().value() == 6);
+  std::vector<std::string> texts(2, std::string(12, '?'));
+  const auto outcomes = world.run<Outcome>([&](OpenFile& file, int rank) {
+    return file.transfer_all(converted(texts[static_cast<std::size_t>(rank)], Direction::read,
+                                       Position::explicit_offset, converter),
+                             std::nullopt);
+  });
+  CHECK_FALSE(agreed(outcomes));
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    CHECK(outcomes[rank].bytes == 6);
+    CHECK(texts[rank] == "abcdef??????");
+  }
+}
+
+TEST_CASE("data that does not convert on one rank fails a collective on all, both ways") {
+  for (const bool atomic : {false, true}) {
+    World world(3, doubled("ab!..."));
+    world.must_open(read_write);
+    set_view(world, converting_view());
+    world.must([&](OpenFile& file, int) { return file.set_atomicity(atomic); });
+    auto converter = std::make_shared<DoublingConverter>();
+    std::vector<std::string> texts{"xyz", "x!z", "xyz"};
+    const auto move = [&](Direction direction) {
+      return agreed(world.run<Outcome>([&](OpenFile& file, int rank) {
+        Access access = converted(texts[static_cast<std::size_t>(rank)], direction,
+                                  Position::explicit_offset, converter);
+        access.offset = rank == 1 ? 0 : 3;
+        return file.transfer_all(access, std::nullopt);
+      }));
+    };
+    CHECK(move(Direction::read) == ErrorClass::conversion);
+    texts = {"xyz", "x!z", "xyz"};
+    CHECK(move(Direction::write) == ErrorClass::conversion);
+    CHECK(world.text().substr(0, 6) == "aabb!!");
+  }
+}
+
+TEST_CASE("what of a write was moved before an error is told") {
+  World world(1);
+  world.fail(0, "after=5,errno=ENOSPC");
+  world.must_open(read_write);
+  std::string text = "0123456789";
+  const Outcome outcome = world.file(0).transfer(writing(text, Position::individual));
+  REQUIRE(outcome.error.has_value());
+  CHECK(outcome.error->error_class == ErrorClass::no_space);
+  CHECK(outcome.bytes == 5);
+}
+
+}  // namespace nacre::file

@@ -1,0 +1,376 @@
+// Opening and closing: access modes and what each forbids, who opens when, errors that all ranks
+// share, hints of an open file, and its report.
+#include "file/open_file.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "store/text_file.h"
+#include "temporary_directory.h"
+#include "world.h"
+
+namespace nacre::file {
+namespace {
+
+using namespace testing;
+using collective::Task;
+using plan::Direction;
+
+/// All ranks move `bytes` at rank * bytes.
+std::vector<Outcome> move_all(World& world, Direction direction, std::int64_t bytes) {
+  std::vector<std::string> buffers;
+  for (int rank = 0; rank < world.size(); ++rank) {
+    buffers.emplace_back(static_cast<std::size_t>(bytes), static_cast<char>('a' + rank));
+  }
+  return world.run<Outcome>([&](OpenFile& file, int rank) {
+    return file.transfer_all(access_to(buffers[static_cast<std::size_t>(rank)], direction,
+                                       Position::explicit_offset, rank * bytes),
+                             std::nullopt);
+  });
+}
+
+std::optional<ErrorClass> class_of(const Outcome& outcome) {
+  if (!outcome.error) return std::nullopt;
+  return outcome.error->error_class;
+}
+
+std::optional<ErrorClass> class_of(const Status& status) {
+  if (status) return std::nullopt;
+  return status.error().error_class;
+}
+
+Outcome move(World& world, int rank, Direction direction, Position position) {
+  std::string byte = "x";
+  return world.file(rank).transfer(access_to(byte, direction, position));
+}
+
+}  // namespace
+
+TEST_CASE("only rank 0 opens at open, the others when they first touch the file") {
+  World world(5, "0123456789");
+  world.must_open(read_only);
+  CHECK(world.store().counts().opens == 2);  // one of them made it
+  std::string text(3, '?');
+  CHECK(world.file(3).transfer(reading(text, Position::explicit_offset, 4)).bytes == 3);
+  CHECK(text == "456");
+  CHECK(world.file(3).size().value() == 10);
+  for (int rank = 0; rank < 5; ++rank) {
+    CHECK(world.watch(rank).opens == (rank == 0 || rank == 3 ? 1 : 0));
+  }
+  CHECK_FALSE(agreed(world.close()));
+}
+
+TEST_CASE("access modes that contradict themselves are refused") {
+  for (const AccessMode& mode :
+       {AccessMode{}, AccessMode{.read = true, .create = true},
+        AccessMode{.read = true, .exclusive = true},
+        AccessMode{.read = true, .write = true, .create = true, .sequential = true}}) {
+    World world(3);
+    CHECK(agreed(world.open(mode)) == ErrorClass::amode);
+    CHECK(world.store().counts().opens == 0);
+  }
+}
+
+TEST_CASE("a file that is not there is everybody's error, with its name") {
+  World world(4);
+  const std::vector<Status> outcomes = world.open(read_only);
+  CHECK(agreed(outcomes) == ErrorClass::no_such_file);
+  CHECK(outcomes[0].error().message == "open f: no such file or directory");
+  CHECK(outcomes[3].error().message == "rank 0: open f: no such file or directory");
+}
+
+TEST_CASE("with EXCL a file must not be there, on any rank") {
+  World world(4, "old");
+  AccessMode mode = read_write;
+  mode.exclusive = true;
+  CHECK(agreed(world.open(mode)) == ErrorClass::file_exists);
+  CHECK(world.text() == "old");
+  REQUIRE(world.store().remove("f").ok());
+  CHECK_FALSE(agreed(world.open(mode)));
+  CHECK_FALSE(agreed(move_all(world, Direction::write, 2)));
+  CHECK_FALSE(agreed(world.close()));
+  CHECK(world.text() == "aabbccdd");
+}
+
+TEST_CASE("a file that rank 0 may not open is everybody's error") {
+  World world(3, "x");
+  world.fail(0, "open=1,errno=EACCES");
+  CHECK(agreed(world.open(read_only)) == ErrorClass::access);
+}
+
+TEST_CASE("new files get the permissions of the hint") {
+  World world(1);
+  world.must_open(read_write, {{"file_perm", "640"}});
+  CHECK(world.watch(0).permissions == 0640);
+}
+
+TEST_CASE("what was opened for reading is not written") {
+  World world(2, "12345678");
+  world.must_open(read_only);
+  for (const Position position :
+       {Position::explicit_offset, Position::individual, Position::shared}) {
+    CHECK(class_of(move(world, 1, Direction::write, position)) == ErrorClass::read_only);
+  }
+  CHECK(agreed(move_all(world, Direction::write, 2)) == ErrorClass::read_only);
+  CHECK(agreed(world.run<Status>([](OpenFile& file, int) { return file.resize(3); })) ==
+        ErrorClass::read_only);
+  CHECK(agreed(world.run<Status>([](OpenFile& file, int) { return file.preallocate(99); })) ==
+        ErrorClass::read_only);
+  CHECK_FALSE(agreed(move_all(world, Direction::read, 2)));
+  CHECK_FALSE(agreed(world.run<Status>([](OpenFile& file, int) { return file.sync(); })));
+  CHECK_FALSE(agreed(world.close()));
+  CHECK(world.text() == "12345678");
+}
+
+TEST_CASE("what was opened for writing is not read") {
+  World world(2, "12345678");
+  world.must_open(write_only);
+  for (const Position position :
+       {Position::explicit_offset, Position::individual, Position::shared}) {
+    CHECK(class_of(move(world, 1, Direction::read, position)) == ErrorClass::access);
+  }
+  CHECK(agreed(move_all(world, Direction::read, 2)) == ErrorClass::access);
+  CHECK_FALSE(agreed(move_all(world, Direction::write, 2)));
+  CHECK(world.text() == "aabb5678");
+}
+
+TEST_CASE("sequential files have the shared pointer alone") {
+  World world(2);
+  AccessMode mode = write_only;
+  mode.sequential = true;
+  world.must_open(mode);
+  constexpr ErrorClass refused = ErrorClass::unsupported_operation;
+  CHECK(class_of(move(world, 0, Direction::write, Position::explicit_offset)) == refused);
+  CHECK(class_of(move(world, 0, Direction::write, Position::individual)) == refused);
+  CHECK(agreed(move_all(world, Direction::write, 1)) == refused);
+  CHECK(class_of(world.file(0).seek(0, Whence::set)) == refused);
+  CHECK(world.file(0).position().error().error_class == refused);
+  CHECK(world.file(0).position_shared().error().error_class == refused);
+  CHECK(agreed(world.run<Status>([](OpenFile& file, int) {
+          return file.seek_shared(0, Whence::set, std::nullopt);
+        })) == refused);
+  CHECK(agreed(world.run<Status>([](OpenFile& file, int) { return file.resize(3); })) == refused);
+  CHECK(agreed(world.run<Status>([](OpenFile& file, int) { return file.preallocate(3); })) ==
+        refused);
+  CHECK_FALSE(class_of(move(world, 1, Direction::write, Position::shared)));
+  std::vector<std::string> texts{"AA", "B"};
+  CHECK_FALSE(agreed(world.run<Outcome>([&](OpenFile& file, int rank) {
+    return file.transfer_all(writing(texts[static_cast<std::size_t>(rank)], Position::ordered),
+                             std::nullopt);
+  })));
+  CHECK_FALSE(agreed(world.close()));
+  CHECK(world.text() == "xAAB");
+}
+
+TEST_CASE("with APPEND all pointers start at the end, and explicit offsets go where they say") {
+  World world(3, "12345");
+  AccessMode mode = read_write;
+  mode.append = true;
+  world.must_open(mode);
+  for (int rank = 0; rank < 3; ++rank) {
+    CHECK(world.file(rank).position().value() == 5);
+    CHECK(world.file(rank).position_shared().value() == 5);
+  }
+  CHECK_FALSE(class_of(move(world, 1, Direction::write, Position::shared)));
+  CHECK_FALSE(class_of(move(world, 2, Direction::write, Position::shared)));
+  CHECK_FALSE(class_of(move(world, 0, Direction::write, Position::explicit_offset)));
+  CHECK(world.text() == "x2345xx");
+}
+
+TEST_CASE("with DELETE_ON_CLOSE the file is gone after close, and not before") {
+  World world(3);
+  AccessMode mode = read_write;
+  mode.delete_on_close = true;
+  world.must_open(mode);
+  CHECK_FALSE(agreed(move_all(world, Direction::write, 4)));
+  CHECK(world.text() == "aaaabbbbcccc");
+  CHECK_FALSE(agreed(world.close()));
+  CHECK_FALSE(world.store().contents("f").ok());
+}
+
+TEST_CASE("a file that somebody took away before DELETE_ON_CLOSE did is everybody's error") {
+  World world(3);
+  AccessMode mode = read_write;
+  mode.delete_on_close = true;
+  world.must_open(mode);
+  REQUIRE(world.store().remove("f").ok());
+  CHECK(agreed(world.close()) == ErrorClass::no_such_file);
+}
+
+TEST_CASE("a close that fails on one rank fails on all, and closes on all") {
+  World world(4);
+  world.fail(2, "close=1,errno=EDQUOT");
+  world.must_open(read_write, {{"nacre_algorithm", "direct"}});
+  CHECK_FALSE(agreed(move_all(world, Direction::write, 4)));
+  CHECK(agreed(world.close()) == ErrorClass::quota);
+}
+
+TEST_CASE("a rank that finds another file under the name says so, alone or with all") {
+  World world(4, "one file");
+  world.must_open(read_write, {{"nacre_algorithm", "direct"}});
+  world.put("another");
+  const Outcome alone = move(world, 2, Direction::read, Position::individual);
+  REQUIRE(class_of(alone) == ErrorClass::file);
+  CHECK(alone.error->message == "open f: the file was replaced by another since it was opened");
+  CHECK_FALSE(class_of(move(world, 0, Direction::read, Position::individual)));
+  CHECK(agreed(move_all(world, Direction::write, 2)) == ErrorClass::file);
+  CHECK(world.text() == "another");
+}
+
+TEST_CASE("a rank whose first open fails ends a collective access on all, once") {
+  for (const char* algorithm : {"direct", "two_phase"}) {
+    CAPTURE(algorithm);
+    World world(4, "................");
+    world.fail(2, "open=1,errno=ENFILE");
+    world.must_open(read_write,
+                    {{"nacre_algorithm", algorithm}, {"cb_nodes", "4"}, {"cb_buffer_size", "4"}});
+    const std::vector<Outcome> first = move_all(world, Direction::write, 4096);
+    CHECK(agreed(first) == ErrorClass::io);
+    CHECK(first[0].error->message.starts_with("rank 2: open f: "));
+    CHECK_FALSE(agreed(move_all(world, Direction::write, 4096)));
+    CHECK_FALSE(agreed(world.close()));
+  }
+}
+
+TEST_CASE("a write that fails on one rank ends the collective on all with its class") {
+  for (const char* algorithm : {"direct", "two_phase"}) {
+    World world(3);
+    world.fail(1, "write=1,errno=ENOSPC");
+    world.must_open(read_write, {{"nacre_algorithm", algorithm}, {"cb_nodes", "3"}});
+    CHECK(agreed(move_all(world, Direction::write, 8192)) == ErrorClass::no_space);
+    CHECK_FALSE(agreed(world.close()));
+  }
+}
+
+TEST_CASE("a rank that refuses ends the call on all before a byte moves") {
+  for (const bool atomic : {false, true}) {
+    World world(3);
+    world.must_open(read_write);
+    world.must([&](OpenFile& file, int) { return file.set_atomicity(atomic); });
+    std::string text(8, 'x');
+    const auto outcomes = world.run<Outcome>([&](OpenFile& file, int rank) {
+      std::optional<Error> refusal;
+      if (rank == 1) refusal = Error{ErrorClass::type, 0, "no such type"};
+      return file.transfer_all(writing(text, Position::explicit_offset, rank * 8), refusal);
+    });
+    CHECK(agreed(outcomes) == ErrorClass::type);
+    CHECK(outcomes[2].error->message == "rank 1: no such type");
+    CHECK(world.text().empty());
+  }
+}
+
+TEST_CASE("the hints of an open file show its name and what rank 0 changed") {
+  World world(3);
+  world.must_open(read_write, {{"cb_nodes", "2"}, {"striping_factor", "4"}});
+  world.must([](OpenFile& file, int rank) {
+    return file.update_hints({{"cb_nodes", std::to_string(rank + 5)}, {"striping_factor", "9"}});
+  });
+  for (int rank = 0; rank < 3; ++rank) {
+    CHECK(world.file(rank).hints().get("filename") == "f");
+    CHECK(world.file(rank).hints().get("cb_nodes") == "5");
+    CHECK(world.file(rank).hints().get("striping_factor") == "4");
+  }
+  world.must([](OpenFile& file, int rank) {
+    return file.set_view(View(), {{"cb_nodes", std::to_string(rank + 7)}}, std::nullopt);
+  });
+  world.must([](OpenFile& file, int) { return file.set_view(View(), {}, std::nullopt); });
+  for (int rank = 0; rank < 3; ++rank) {
+    CHECK(world.file(rank).hints().get("cb_nodes") == "7");
+  }
+  CHECK(world.store().counter_count() == 0);
+}
+
+TEST_CASE("hints that only another rank than 0 passes change nothing") {
+  World world(3);
+  world.must_open(read_write);
+  world.must([](OpenFile& file, int rank) {
+    return file.set_view(View(), rank == 2 ? InfoPairs{{"cb_nodes", "3"}} : InfoPairs{},
+                         std::nullopt);
+  });
+  for (int rank = 0; rank < 3; ++rank) CHECK(world.file(rank).hints().get("cb_nodes").empty());
+}
+
+TEST_CASE("the report tells calls and bytes of all ranks, and which hints are not in force") {
+  const store::testing::TemporaryDirectory directory;
+  const std::string report = directory.file("report");
+  World world(3);
+  world.must_open(read_write, {{"nacre_report", report}, {"cb_nodes", "none"}});
+  move_all(world, Direction::write, 10);
+  move_all(world, Direction::read, 10);
+  move(world, 1, Direction::read, Position::explicit_offset);
+  CHECK_FALSE(agreed(world.close()));
+  CHECK(store::read_text_file(report)->value() ==
+        "{\"file\":\"f\",\"ranks\":3,\"calls\":7,\"bytes_read\":31,\"bytes_written\":30,"
+        "\"notes\":[\"hint cb_nodes has the value \\\"none\\\"; it takes a whole number of at "
+        "least 1\"]}\n");
+}
+
+TEST_CASE("a report that cannot be written fails nothing") {
+  World world(2);
+  world.must_open(read_write, {{"nacre_report", "/no/such/directory/report"}});
+  CHECK_FALSE(agreed(world.close()));
+}
+
+TEST_CASE("the counter of the shared pointer is made when it is used and gone after close") {
+  World world(3);
+  world.must_open(read_write);
+  CHECK(world.store().counter_count() == 0);
+  move(world, 2, Direction::write, Position::shared);
+  CHECK(world.store().counter_count() == 1);
+  CHECK_FALSE(agreed(world.close()));
+  CHECK(world.store().counter_count() == 0);
+}
+
+namespace {
+
+/// A program of one rank: open, write and read back by every kind of position, close.
+Task<Status> whole_program(World& world, int rank) {
+  auto opening =
+      OpenFile::open(world.request(rank, read_write, {{"nacre_algorithm", "two_phase"}}));
+  Result<std::shared_ptr<OpenFile>> opened = co_await opening;
+  if (!opened) co_return opened.error();
+  OpenFile& file = **opened;
+  const std::int64_t ranks = file.transport().size();
+  View view = view_of({4}, {0}, 4 * ranks, 4 * rank);
+  auto viewing = file.set_view(view, {}, std::nullopt);
+  Status viewed = co_await viewing;
+  if (!viewed) co_return viewed;
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    std::string text(64, static_cast<char>('a' + rank + repeat));
+    auto write = file.transfer_all(writing(text, Position::individual), std::nullopt);
+    const Outcome wrote = co_await write;
+    if (wrote.error) co_return *wrote.error;
+    std::string back(64, '?');
+    auto read =
+        file.transfer_all(reading(back, Position::explicit_offset, 64 * repeat), std::nullopt);
+    const Outcome found = co_await read;
+    if (found.error) co_return *found.error;
+    if (back != text) co_return Error{ErrorClass::internal, 0, "read " + back};
+    if (Outcome shared = file.transfer(reading(back, Position::shared)); shared.error) {
+      co_return *shared.error;
+    }
+  }
+  auto closing = file.close();
+  Status closed = co_await closing;
+  co_return closed;
+}
+
+}  // namespace
+
+TEST_CASE("each rank a thread: a whole program") {
+  World world(6);
+  const auto results = collective::run_threads<Status>(
+      world.network(), [&](int rank) { return whole_program(world, rank); });
+  REQUIRE_MESSAGE(results.has_value(), world.network().failure().value_or(""));
+  for (const Status& status : *results) CHECK_MESSAGE(status.ok(), status.error().message);
+  CHECK(world.text().size() == 6 * 5 * 64);
+}
+
+}  // namespace nacre::file

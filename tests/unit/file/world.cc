@@ -1,0 +1,188 @@
+#include "world.h"
+
+#include <span>
+
+#include "store/faulty/faulty_store.h"
+
+namespace nacre::file::testing {
+namespace {
+
+class WatchedFile final : public store::StoreFile {
+ public:
+  WatchedFile(std::unique_ptr<store::StoreFile> inner, std::shared_ptr<WatchedStore::Watch> watch)
+      : inner_(std::move(inner)), watch_(std::move(watch)) {}
+
+  store::Transfer read(std::span<const store::ReadPiece> pieces, std::int64_t offset) override {
+    return inner_->read(pieces, offset);
+  }
+  store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
+    return inner_->write(pieces, offset);
+  }
+  Result<std::int64_t> size() override { return inner_->size(); }
+  Status resize(std::int64_t size) override { return inner_->resize(size); }
+  Status allocate(std::int64_t size) override { return inner_->allocate(size); }
+  Status sync() override {
+    ++watch_->syncs;
+    return inner_->sync();
+  }
+  Status close() override { return inner_->close(); }
+  Result<std::unique_ptr<store::RangeLock>> lock(const Extent& range,
+                                                 store::LockKind kind) override {
+    ++(kind == store::LockKind::shared ? watch_->shared_locks : watch_->exclusive_locks);
+    return inner_->lock(range, kind);
+  }
+  store::FileIdentity identity() override { return inner_->identity(); }
+  store::FileSystemFacts facts() override {
+    store::FileSystemFacts facts = inner_->facts();
+    facts.coherent = watch_->coherent;
+    return facts;
+  }
+
+ private:
+  std::unique_ptr<store::StoreFile> inner_;
+  std::shared_ptr<WatchedStore::Watch> watch_;
+};
+
+/// The network owns the transports, a file wants its own.
+class BorrowedTransport final : public collective::Transport {
+ public:
+  explicit BorrowedTransport(collective::Transport& inner) : inner_(inner) {}
+  [[nodiscard]] int rank() const override { return inner_.rank(); }
+  [[nodiscard]] int size() const override { return inner_.size(); }
+  collective::MessageId send(int destination, std::span<const std::byte> data) override {
+    return inner_.send(destination, data);
+  }
+  collective::MessageId receive(int source, std::span<std::byte> data) override {
+    return inner_.receive(source, data);
+  }
+  bool test(std::span<collective::MessageId> messages) override { return inner_.test(messages); }
+  void wait(std::span<collective::MessageId> messages) override { inner_.wait(messages); }
+
+ private:
+  collective::Transport& inner_;
+};
+
+std::optional<ErrorClass> agreed_class(const std::vector<std::optional<Error>>& errors) {
+  for (const std::optional<Error>& error : errors) {
+    REQUIRE(error.has_value() == errors.front().has_value());
+    if (error) CHECK(error->error_class == errors.front()->error_class);
+  }
+  if (!errors.front()) return std::nullopt;
+  return errors.front()->error_class;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<store::StoreFile>> WatchedStore::open(const std::string& path,
+                                                             const store::OpenOptions& options) {
+  ++watch_->opens;
+  watch_->permissions = options.permissions;
+  Result<std::unique_ptr<store::StoreFile>> file = inner_->open(path, options);
+  if (!file) return file;
+  return std::unique_ptr<store::StoreFile>(std::make_unique<WatchedFile>(*std::move(file), watch_));
+}
+
+World::World(int rank_count, std::uint64_t seed)
+    : seed_(seed),
+      network_(std::make_unique<collective::InProcessNetwork>(
+          collective::InProcessOptions{rank_count, collective::SendMode::mixed, seed})) {
+  for (int rank = 0; rank < rank_count; ++rank) {
+    watched_.push_back(std::make_shared<WatchedStore>(memory_));
+  }
+}
+
+World::World(int rank_count, const std::string& text) : World(rank_count) { put(text); }
+
+void World::put(const std::string& text) {
+  static_cast<void>(memory_->remove("f"));
+  const auto file = memory_->open("f", {.read = true, .write = true, .create = true});
+  REQUIRE(file.ok());
+  const store::WritePiece piece{reinterpret_cast<const std::byte*>(text.data()), std::ssize(text)};
+  REQUIRE_FALSE((*file)->write({&piece, 1}, 0).error.has_value());
+}
+
+std::string World::text() const {
+  const auto bytes = memory_->contents("f");
+  REQUIRE(bytes.ok());
+  std::string text;
+  for (const std::byte b : *bytes) text += b == std::byte{0} ? '.' : static_cast<char>(b);
+  return text;
+}
+
+void World::fail(int rank, const std::string& plan) {
+  Result<store::FaultPlan> parsed = store::parse_fault_plan(plan);
+  REQUIRE_MESSAGE(parsed.ok(), parsed.error().message);
+  watched_.at(index(rank)) = std::make_shared<WatchedStore>(
+      std::make_shared<store::FaultyStore>(memory_, *std::move(parsed), rank));
+}
+
+OpenRequest World::request(int rank, const AccessMode& mode, const InfoPairs& info) {
+  Hints hints;
+  hints.take(info, HintTime::open);
+  return {.path = "f",
+          .mode = mode,
+          .hints = std::move(hints),
+          .transport = std::make_unique<BorrowedTransport>(network_->transport(rank)),
+          .store = watched_.at(index(rank)),
+          .one_node = true,
+          .id = open_count_};
+}
+
+std::vector<Status> World::open(const AccessMode& mode, const InfoPairs& info) {
+  ++open_count_;
+  auto results = run_ranks<Result<std::shared_ptr<OpenFile>>>(
+      [&](int rank) { return OpenFile::open(request(rank, mode, info)); });
+  files_.clear();
+  std::vector<Status> statuses;
+  for (auto& result : results) {
+    statuses.push_back(result ? Status() : Status(result.error()));
+    if (result) files_.push_back(*std::move(result));
+  }
+  return statuses;
+}
+
+void World::must_open(const AccessMode& mode, const InfoPairs& info) {
+  for (const Status& status : open(mode, info)) {
+    REQUIRE_MESSAGE(status.ok(), status.error().message);
+  }
+}
+
+std::vector<Status> World::close() {
+  std::vector<Status> statuses = run<Status>([](OpenFile& file, int) { return file.close(); });
+  files_.clear();
+  return statuses;
+}
+
+Access access_to(std::string& text, plan::Direction direction, Position position,
+                 std::int64_t offset) {
+  return {direction,
+          position,
+          offset,
+          {reinterpret_cast<std::byte*>(text.data()), plan::TypeMap::bytes(1), std::ssize(text)},
+          nullptr};
+}
+
+std::optional<ErrorClass> agreed(const std::vector<Status>& outcomes) {
+  std::vector<std::optional<Error>> errors;
+  for (const Status& status : outcomes) {
+    errors.push_back(status ? std::nullopt : std::optional(status.error()));
+  }
+  return agreed_class(errors);
+}
+
+std::optional<ErrorClass> agreed(const std::vector<Outcome>& outcomes) {
+  std::vector<std::optional<Error>> errors;
+  for (const Outcome& outcome : outcomes) errors.push_back(outcome.error);
+  return agreed_class(errors);
+}
+
+View view_of(const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& offsets,
+             std::int64_t extent, std::int64_t origin) {
+  const plan::TypeMap blocks =
+      plan::TypeMap::indexed(plan::TypeMap::bytes(1), lengths, offsets).value();
+  View view;
+  view.map = {blocks.resized(0, extent).value(), origin};
+  return view;
+}
+
+}  // namespace nacre::file::testing

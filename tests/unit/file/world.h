@@ -1,0 +1,138 @@
+// The ranks of one open file inside one process, over a store in memory that can be watched and
+// made to fail.
+#ifndef NACRE_TESTS_UNIT_FILE_WORLD_H_
+#define NACRE_TESTS_UNIT_FILE_WORLD_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "collective/in_process.h"
+#include "file/open_file.h"
+#include "store/memory/memory_store.h"
+#include "store/store.h"
+
+namespace nacre::file::testing {
+
+/// One rank's way to a store: counts, and may say that the file system's clients do not agree.
+class WatchedStore final : public store::Store {
+ public:
+  struct Watch {
+    std::atomic<int> opens = 0;
+    std::atomic<int> shared_locks = 0;
+    std::atomic<int> exclusive_locks = 0;
+    std::atomic<int> syncs = 0;
+    std::atomic<unsigned> permissions = 0;  ///< of the last open
+    std::atomic<bool> coherent = true;
+  };
+
+  explicit WatchedStore(std::shared_ptr<store::Store> inner) : inner_(std::move(inner)) {}
+  [[nodiscard]] Watch& watch() { return *watch_; }
+
+  Result<std::unique_ptr<store::StoreFile>> open(const std::string& path,
+                                                 const store::OpenOptions& options) override;
+  Status remove(const std::string& path) override { return inner_->remove(path); }
+  Result<std::unique_ptr<store::SharedCounter>> counter(const store::CounterKey& key,
+                                                        bool create) override {
+    return inner_->counter(key, create);
+  }
+  void forget_counter(const store::CounterKey& key) override { inner_->forget_counter(key); }
+
+ private:
+  std::shared_ptr<store::Store> inner_;
+  std::shared_ptr<Watch> watch_ = std::make_shared<Watch>();
+};
+
+inline constexpr AccessMode read_write{.read = true, .write = true, .create = true};
+inline constexpr AccessMode read_only{.read = true};
+inline constexpr AccessMode write_only{.write = true, .create = true};
+
+/// The file is called "f".
+class World {
+ public:
+  explicit World(int rank_count, std::uint64_t seed = 1);
+  /// With a file that holds `text`.
+  World(int rank_count, const std::string& text);
+
+  [[nodiscard]] int size() const { return network_->size(); }
+  [[nodiscard]] store::MemoryStore& store() { return *memory_; }
+  /// All bytes of the file.
+  [[nodiscard]] std::string text() const;
+  /// Makes the file new.
+  void put(const std::string& text);
+
+  /// Before open: faults of one rank (store::parse_fault_plan).
+  void fail(int rank, const std::string& plan);
+  [[nodiscard]] WatchedStore::Watch& watch(int rank) { return watched_.at(index(rank))->watch(); }
+
+  /// On all ranks, whose outcomes it returns; after an error there are no files.
+  std::vector<Status> open(const AccessMode& mode, const InfoPairs& info = {});
+  /// Where that is no matter of the test.
+  void must_open(const AccessMode& mode, const InfoPairs& info = {});
+  std::vector<Status> close();
+  [[nodiscard]] OpenFile& file(int rank) { return *files_.at(index(rank)); }
+  [[nodiscard]] OpenRequest request(int rank, const AccessMode& mode, const InfoPairs& info);
+
+  /// Runs make(file, rank), a Task<T>, on all ranks to the end, one step of one rank at a time.
+  template <class T, class Make>
+  std::vector<T> run(Make make) {
+    return run_ranks<T>([&](int rank) { return make(file(rank), rank); });
+  }
+  /// The same where every rank's outcome is to be success.
+  template <class Make>
+  void must(Make make) {
+    for (const Status& status : run<Status>(make)) {
+      REQUIRE_MESSAGE(status.ok(), status.error().message);
+    }
+  }
+
+  [[nodiscard]] collective::InProcessNetwork& network() { return *network_; }
+
+ private:
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+
+  template <class T, class Make>
+  std::vector<T> run_ranks(Make make) {
+    auto results = collective::run_polled<T>(*network_, make, ++seed_);
+    REQUIRE_MESSAGE(results.has_value(), network_->failure().value_or(""));
+    CHECK(network_->unmatched_count() == 0);
+    return *std::move(results);
+  }
+
+  std::uint64_t seed_;
+  std::unique_ptr<collective::InProcessNetwork> network_;
+  std::shared_ptr<store::MemoryStore> memory_ = std::make_shared<store::MemoryStore>();
+  std::vector<std::shared_ptr<WatchedStore>> watched_;
+  std::uint64_t open_count_ = 0;
+  std::vector<std::shared_ptr<OpenFile>> files_;
+};
+
+/// An access whose memory is `text`, which stays the caller's.
+Access access_to(std::string& text, plan::Direction direction, Position position,
+                 std::int64_t offset = 0);
+inline Access reading(std::string& text, Position position, std::int64_t offset = 0) {
+  return access_to(text, plan::Direction::read, position, offset);
+}
+inline Access writing(std::string& text, Position position, std::int64_t offset = 0) {
+  return access_to(text, plan::Direction::write, position, offset);
+}
+
+/// The class of the error that all have, or nothing where all succeeded; anything else fails the
+/// test.
+std::optional<ErrorClass> agreed(const std::vector<Status>& outcomes);
+std::optional<ErrorClass> agreed(const std::vector<Outcome>& outcomes);
+
+/// Blocks of bytes at displacements, tiled `extent` apart from `origin` on.
+View view_of(const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& offsets,
+             std::int64_t extent, std::int64_t origin = 0);
+
+}  // namespace nacre::file::testing
+
+#endif  // NACRE_TESTS_UNIT_FILE_WORLD_H_

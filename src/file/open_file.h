@@ -91,7 +91,7 @@ class OpenFile {
   /// shared pointer that fails leaves its gap.
   [[nodiscard]] Outcome transfer(const Access& access);
   /// Collective (explicit, individual, ordered).
-  collective::Task<Outcome> transfer_all(Access access, std::optional<Error> refusal);
+  collective::Task<Outcome> transfer_all(const Access& access, std::optional<Error> refusal);
 
   // Views and pointers. Offsets and positions count etypes of the view.
   /// `info_pairs`: hints that came with the view; rank 0's are taken. All pointers go to 0. After
@@ -144,6 +144,7 @@ class OpenFile {
     std::shared_ptr<const View> view;
     std::shared_ptr<const AccessSettings> settings;
     plan::FileAccess file;
+    std::int64_t offset_etypes = 0;  ///< in the view
     std::int64_t file_bytes = 0;
     std::int64_t element_file_bytes = 0;  ///< with a converter: of one element of the memory type
 

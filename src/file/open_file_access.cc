@@ -137,8 +137,11 @@ Status OpenFile::check_access(const Access& access) const {
 Result<OpenFile::PlacedAccess> OpenFile::measure(const Access& access) const {
   if (Status allowed = check_access(access); !allowed) return std::move(allowed).error();
   Snapshot now = snapshot();
-  PlacedAccess placed{access, std::move(now.view),      std::move(now.settings),
-                      {},     access.memory.byte_count, 0};
+  PlacedAccess placed;
+  placed.access = access;
+  placed.view = std::move(now.view);
+  placed.settings = std::move(now.settings);
+  placed.file_bytes = access.memory.byte_count;
   if (access.converter != nullptr && access.memory.byte_count > 0) {
     const Result<std::int64_t> bytes = access.converter->file_bytes(access.memory.byte_count);
     if (!bytes) return bytes.error();
@@ -158,6 +161,7 @@ Status OpenFile::place(PlacedAccess& placed, std::int64_t offset_etypes) const {
     return Error{file.error().error_class, 0, path_ + ": " + file.error().message};
   }
   placed.file = *std::move(file);
+  placed.offset_etypes = offset_etypes;
   return {};
 }
 
@@ -200,7 +204,7 @@ Result<OpenFile::PlacedAccess> OpenFile::place_now(const Access& access) {
 /// meanwhile.
 void OpenFile::give_back_unread(const PlacedAccess& placed, std::int64_t file_bytes_read) {
   const std::int64_t etype_size = placed.view->etype_size;
-  const std::int64_t begin = placed.file.first_byte / etype_size;
+  const std::int64_t begin = placed.offset_etypes;
   const std::lock_guard guard(mutex_);
   if (position_ != begin + placed.etypes() || view_ != placed.view) return;
   position_ = begin + file_bytes_read / etype_size + (file_bytes_read % etype_size == 0 ? 0 : 1);
@@ -260,7 +264,8 @@ Outcome OpenFile::transfer(const Access& access) {
   return outcome;
 }
 
-collective::Task<Outcome> OpenFile::transfer_all(Access access, std::optional<Error> refusal) {
+collective::Task<Outcome> OpenFile::transfer_all(const Access& access,
+                                                 std::optional<Error> refusal) {
   const Routine routine{access.direction, access.position};
   if (refusal) return run_all(routine, *std::move(refusal));
   return run_all(routine, place_now(access));

@@ -99,7 +99,8 @@ Status check_view(const View& view, bool writes) {
 Result<std::int64_t> byte_offset(const View& view, std::int64_t offset_etypes) {
   const auto bytes = checked_multiply(offset_etypes, view.etype_size);
   const auto end = bytes ? checked_add<std::int64_t>(*bytes, 1) : std::nullopt;
-  if (offset_etypes < 0 || view.map.type.size() == 0 || !end || !is_addressable(view.map, *end)) {
+  if (offset_etypes < 0 || view.map.type.size() == 0 || !bytes || !end ||
+      !is_addressable(view.map, *end)) {
     return Error{ErrorClass::arg, 0,
                  "offset " + std::to_string(offset_etypes) + " is outside the file view"};
   }
@@ -125,7 +126,7 @@ Result<plan::FileAccess> access_at(const View& view, std::int64_t offset_etypes,
   }
   const auto first = checked_multiply(offset_etypes, view.etype_size);
   const auto end = first ? checked_add(*first, byte_count) : std::nullopt;
-  if (offset_etypes < 0 || !end || (byte_count > 0 && !is_addressable(view.map, *end))) {
+  if (offset_etypes < 0 || !first || !end || (byte_count > 0 && !is_addressable(view.map, *end))) {
     return Error{ErrorClass::arg, 0,
                  "an access of " + std::to_string(byte_count) + " bytes at offset " +
                      std::to_string(offset_etypes) + " is outside the file view"};

@@ -23,7 +23,9 @@ struct View {
 };
 
 /// MPI-4.1, 14.3: a displacement and filetype offsets of 0 or more, a filetype made of whole
-/// etypes, and, where the file is written, no byte twice and offsets that never decrease.
+/// etypes, and, where the file is written, no byte of the filetype twice and offsets in it that
+/// never decrease. Its copies may overlap each other (parallel HDF5 sets such views and stays
+/// inside one copy).
 [[nodiscard]] Status check_view(const View& view, bool writes);
 
 /// Where etype `offset` begins, in bytes of the file. ErrorClass::arg for a negative or too large
@@ -36,7 +38,9 @@ struct View {
 [[nodiscard]] std::int64_t etypes_in(const View& view, std::int64_t file_size);
 
 /// The data bytes of an access of `byte_count` bytes at `offset`. ErrorClass::arg for an offset or
-/// an end out of range (64 bits), io for a part of an etype.
+/// an end out of range (64 bits), io for a part of an etype. Where copies overlap and the access is
+/// inside one, the result's view is of that copy alone, so that it is as ordered as the filetype
+/// is.
 [[nodiscard]] Result<plan::FileAccess> access_at(const View& view, std::int64_t offset_etypes,
                                                  std::int64_t byte_count);
 

@@ -14,7 +14,7 @@ override BUILD := $(abspath $(BUILD))
 STAMPS := $(BUILD)/stamps
 VENVS := $(BUILD)/venv
 SETUP := scripts/setup
-CPP_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h' '*.c')
+CPP_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.h' '*.c' ':!third_party')
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
@@ -90,15 +90,15 @@ demo: all
 
 check-format: setup-dev
 	clang-format-16 --dry-run --Werror $(CPP_FILES)
-	$(VENVS)/tool/bin/ruff format --check python tests demo scripts src
-	$(VENVS)/tool/bin/ruff check python tests demo scripts src
+	$(VENVS)/tool/bin/ruff format --check python tests demo scripts src tools
+	$(VENVS)/tool/bin/ruff check python tests demo scripts src tools
 
 format: setup-dev
 	clang-format-16 -i $(CPP_FILES)
-	$(VENVS)/tool/bin/ruff format python tests demo scripts src
+	$(VENVS)/tool/bin/ruff format python tests demo scripts src tools
 
 lint: setup-dev all
-	$(VENVS)/tool/bin/ruff check python tests demo scripts src
+	$(VENVS)/tool/bin/ruff check python tests demo scripts src tools
 	run-clang-tidy-16 -quiet -p $(BUILD) -j $(JOBS) '/(src|tools)/.*\.cc$$'
 
 clean:

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <dlfcn.h>
+#include <link.h>
 
 namespace nacre::mpi {
 namespace {
@@ -37,9 +38,24 @@ bool is_device_memory_of(GetAttribute get_attribute, std::uintptr_t pointer) {
   return get_attribute(&managed, attribute_is_managed, pointer) != 0 || managed == 0;
 }
 
+/// How many libraries this process has loaded so far.
+std::uint64_t library_load_count() {
+  std::uint64_t count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* result) {
+        *static_cast<std::uint64_t*>(result) = info->dlpi_adds;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
 }  // namespace
 
 void find_device_runtimes() {
+  static std::atomic<std::uint64_t> seen_load_count = 0;
+  const std::uint64_t load_count = library_load_count();
+  if (seen_load_count.exchange(load_count, std::memory_order_relaxed) == load_count) return;
   for (Runtime& runtime : runtimes()) {
     if (runtime.get_attribute.load(std::memory_order_relaxed) != nullptr) continue;
     // Only one that the program itself has loaded: a runtime is not ours to bring in.

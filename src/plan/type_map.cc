@@ -115,9 +115,15 @@ std::int64_t bytes_below(const TypeNode& node, std::int64_t offset) {
   return 0;
 }
 
+/// One node for all empty maps. Never destroyed: files are closed in exit handlers too.
+const NodePointer& no_bytes() {
+  static const auto* node = new NodePointer(make_bytes(0));
+  return *node;
+}
+
 }  // namespace
 
-TypeMap::TypeMap() : node_(make_bytes(0)) {}
+TypeMap::TypeMap() : node_(no_bytes()) {}
 TypeMap::TypeMap(NodePointer node) : node_(std::move(node)) {}
 
 Result<TypeMap> TypeMap::made(Result<NodePointer> node) {

@@ -2,6 +2,7 @@
 #ifndef NACRE_STORE_POSIX_POSIX_STORE_FILE_H_
 #define NACRE_STORE_POSIX_POSIX_STORE_FILE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -51,6 +52,10 @@ class PosixStoreFile final : public StoreFile {
   bool readable_;
   bool writable_;
   FileIdentity identity_;
+  /// When a small write was last asked about, there was no RLIMIT_FSIZE; those that end below this
+  /// are not asked about again. A program that sets a limit in the midst of such writes, below what
+  /// it has written already, is told by the system's signal.
+  std::atomic<std::int64_t> unlimited_below_ = 0;
 };
 
 }  // namespace nacre::store

@@ -1,6 +1,8 @@
 #include "mpi/named_types.h"
 
 #include <array>
+#include <functional>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -111,7 +113,7 @@ std::vector<NamedRow> opaque_rows() {
           {mpi.SIGNED_CHAR, opaque, 1}, {mpi.UNSIGNED_CHAR, opaque, 1}, {mpi.CHARACTER, opaque, 1}};
 }
 
-DecodedType bytes_of(const NamedRow& row) {
+DecodedType elements_of(const NamedRow& row) {
   int size = 0;
   native().Type_size(row.datatype, &size);
   const BasicType basic{row.kind, static_cast<std::uint8_t>(size / row.count),
@@ -142,35 +144,48 @@ TypeSignature parameterized_signature(MPI_Datatype datatype, int size) {
   return TypeSignature::basic(BasicType{}, size);
 }
 
-using NamedTable = std::unordered_map<MPI_Datatype, Shared>;
+/// Asked of the MPI when a program first uses the type: an MPI built without Fortran ends the
+/// program that asks for the size of a Fortran type.
+struct NamedEntry {
+  std::function<Result<DecodedType>()> ask;
+  std::once_flag asked;
+  Shared decoded;
+};
 
-void add_pairs(NamedTable& table) {
+using NamedTable = std::unordered_map<MPI_Datatype, NamedEntry>;
+
+std::array<PairRow, 5> pair_rows() {
   const Native& mpi = native();
-  const DecodedType index = *table.at(mpi.INT);
-  const std::array<PairRow, 5> pairs{{{mpi.FLOAT_INT, mpi.FLOAT},
-                                      {mpi.DOUBLE_INT, mpi.DOUBLE},
-                                      {mpi.LONG_INT, mpi.LONG},
-                                      {mpi.SHORT_INT, mpi.SHORT},
-                                      {mpi.LONG_DOUBLE_INT, mpi.LONG_DOUBLE}}};
-  for (const PairRow& row : pairs) {
-    if (row.datatype == mpi.DATATYPE_NULL) continue;
-    if (Result<DecodedType> pair = pair_type(*table.at(row.value), index)) {
-      table.emplace(row.datatype, std::make_shared<const DecodedType>(*std::move(pair)));
-    }
-  }
+  return {{{mpi.FLOAT_INT, mpi.FLOAT},
+           {mpi.DOUBLE_INT, mpi.DOUBLE},
+           {mpi.LONG_INT, mpi.LONG},
+           {mpi.SHORT_INT, mpi.SHORT},
+           {mpi.LONG_DOUBLE_INT, mpi.LONG_DOUBLE}}};
 }
 
-/// Built at first use, when an MPI is there to ask; never destroyed.
-const NamedTable& named_table() {
-  static const auto* table = [] {
+Result<DecodedType> pair_of(const PairRow& row) {
+  const Result<DecodedType> value = named_type(row.value);
+  if (!value) return value.error();
+  const Result<DecodedType> index = named_type(native().INT);
+  if (!index) return index.error();
+  return pair_type(*value, *index);
+}
+
+/// Never destroyed: files are closed in exit handlers too.
+NamedTable& named_table() {
+  static auto* table = [] {
     auto* made = new NamedTable;
+    const MPI_Datatype none = native().DATATYPE_NULL;
     for (const auto& rows : {opaque_rows(), integer_rows(), real_rows()}) {
       for (const NamedRow& row : rows) {
-        if (row.datatype == native().DATATYPE_NULL) continue;
-        made->emplace(row.datatype, std::make_shared<const DecodedType>(bytes_of(row)));
+        if (row.datatype != none) {
+          (*made)[row.datatype].ask = [row] { return Result<DecodedType>(elements_of(row)); };
+        }
       }
     }
-    add_pairs(*made);
+    for (const PairRow& row : pair_rows()) {
+      if (row.datatype != none) (*made)[row.datatype].ask = [row] { return pair_of(row); };
+    }
     return made;
   }();
   return *table;
@@ -179,9 +194,15 @@ const NamedTable& named_table() {
 }  // namespace
 
 const Shared* find_named_type(MPI_Datatype datatype) {
-  const NamedTable& table = named_table();
+  NamedTable& table = named_table();
   const auto found = table.find(datatype);
-  return found == table.end() ? nullptr : &found->second;
+  if (found == table.end()) return nullptr;
+  NamedEntry& entry = found->second;
+  std::call_once(entry.asked, [&] {
+    Result<DecodedType> decoded = entry.ask();
+    if (decoded) entry.decoded = std::make_shared<const DecodedType>(*std::move(decoded));
+  });
+  return entry.decoded == nullptr ? nullptr : &entry.decoded;
 }
 
 Result<DecodedType> named_type(MPI_Datatype datatype) {

@@ -8,6 +8,7 @@
 
 #include "store/errno.h"
 #include "store/posix/descriptor.h"
+#include "store/posix/file_size_signal.h"
 
 namespace nacre::store {
 namespace {
@@ -35,9 +36,14 @@ Status append_text(const std::string& path, const std::string& text) {
   const Descriptor file(retry_interrupted(
       [&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666); }));
   if (!file.valid()) return error_from_errno(errno, "open", path);
-  const ssize_t size =
-      retry_interrupted([&] { return ::write(file.number(), text.data(), text.size()); });
-  if (size < 0) return error_from_errno(errno, "write", path);
+  // A full report must not end the program that it is about.
+  const FileSizeSignalGuard guard;
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t size = retry_interrupted(
+        [&] { return ::write(file.number(), text.data() + done, text.size() - done); });
+    if (size < 0) return error_from_errno(errno, "write", path);
+    done += static_cast<std::size_t>(size);
+  }
   return {};
 }
 

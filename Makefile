@@ -85,7 +85,8 @@ test: all
 test-all: setup-dev all
 	scripts/run-tests.sh $(BUILD) $(JOBS) $(CTEST_ARGS)
 
-demo: all
+demo: configure $(BUILD)/bin/nacre
+	cmake --build $(BUILD) --target libraries
 	$(VENVS)/tool/bin/python demo/run.py --build $(BUILD)
 
 check-format: setup-dev

@@ -8,13 +8,15 @@
 
 #include "base/result.h"
 #include "plan/memory_access.h"
+#include "plan/type_signature.h"
 
 namespace nacre::file {
 
 /// Implemented over plan::TypeSignature for external32 and in src/mpi for registered data
 /// representations. File streams are packed; a conversion covers whole elements of the memory type
-/// (copies of MemoryAccess::type), all of one size in the file. A large access is converted in
-/// several calls, each with the part of the memory that it is about.
+/// (copies of MemoryAccess::type), all of one size in the file. Only a read that met the end of the
+/// file has a part of one. A large access is converted in several calls, each with the part of the
+/// memory that it is about.
 class Converter {
  public:
   virtual ~Converter() = default;
@@ -23,7 +25,11 @@ class Converter {
   /// All data bytes of `memory` as they are to stand in the file. file.size() = file_bytes(...).
   [[nodiscard]] virtual Status to_file(const plan::MemoryAccess& memory,
                                        std::span<std::byte> file) = 0;
-  /// The way back, for the first elements of `memory`, as many as `file` holds whole.
+  /// What of the first `file_bytes` in the file can be converted: whole basic elements, as
+  /// MPI_Get_elements counts them (a representation may have to stop short of that, at whole
+  /// elements of the memory type).
+  [[nodiscard]] virtual plan::StreamPart whole_part(std::int64_t file_bytes) = 0;
+  /// The way back, for the beginning of `memory`: the whole part of what `file` holds.
   [[nodiscard]] virtual Status from_file(const plan::MemoryAccess& memory,
                                          std::span<const std::byte> file) = 0;
 };

@@ -16,7 +16,7 @@ class External32Converter final : public Converter {
   Result<std::int64_t> file_bytes(std::int64_t native_bytes) override {
     if (signature_.native_size() == 0) return 0;
     const auto bytes =
-        checked_multiply(native_bytes / signature_.native_size(), signature_.external32_size());
+        checked_multiply(native_bytes / signature_.native_size(), signature_.file_size());
     if (!bytes) return Error{ErrorClass::count, 0, "the data in external32 exceeds 64 bits"};
     return *bytes;
   }
@@ -29,13 +29,19 @@ class External32Converter final : public Converter {
     });
   }
 
+  plan::StreamPart whole_part(std::int64_t file_bytes) override {
+    return plan::whole_elements(signature_, file_bytes);
+  }
+
   Status from_file(const plan::MemoryAccess& memory, std::span<const std::byte> file) override {
-    return in_batches(file.size(), [&](const Batch& batch, std::span<std::byte> packed) -> Status {
+    const auto convert = [&](const Batch& batch, std::span<std::byte> packed) -> Status {
       Status done = plan::from_external32(
           signature_, batch.count, file.subspan(batch.file_offset, batch.file_bytes), packed);
       if (done) plan::unpack(memory, batch.native_offset, packed);
       return done;
-    });
+    };
+    if (Status done = in_batches(file.size(), convert); !done) return done;
+    return last_part_from_file(memory, file);
   }
 
  private:
@@ -52,7 +58,7 @@ class External32Converter final : public Converter {
 
   template <class Action>
   Status in_batches(std::size_t file_size, Action action) {
-    const std::int64_t in_file = signature_.external32_size();
+    const std::int64_t in_file = signature_.file_size();
     const std::int64_t native = signature_.native_size();
     if (in_file == 0 || native == 0) return {};
     const std::int64_t elements = static_cast<std::int64_t>(file_size) / in_file;
@@ -66,6 +72,21 @@ class External32Converter final : public Converter {
       if (Status done = action(batch, std::span(packed).first(bytes)); !done) return done;
     }
     return {};
+  }
+
+  /// What a read that met the end of the file left of its last element.
+  Status last_part_from_file(const plan::MemoryAccess& memory, std::span<const std::byte> file) {
+    const std::int64_t in_file = signature_.file_size();
+    if (in_file == 0) return {};
+    const std::int64_t elements = std::ssize(file) / in_file;
+    const plan::TypeSignature part = signature_.beginning(std::ssize(file) % in_file);
+    if (part.file_size() == 0) return {};
+    std::vector<std::byte> packed(static_cast<std::size_t>(part.native_size()));
+    const auto begin = static_cast<std::size_t>(elements * in_file);
+    const auto bytes = static_cast<std::size_t>(part.file_size());
+    Status done = plan::from_external32(part, 1, file.subspan(begin, bytes), packed);
+    if (done) plan::unpack(memory, elements * signature_.native_size(), packed);
+    return done;
   }
 
   plan::TypeSignature signature_;

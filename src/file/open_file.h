@@ -85,8 +85,9 @@ class OpenFile {
   // Data access. Pointers move at the call (of transfer_all: before its task runs), by what was
   // asked for (MPI-4.1, 14.4.3). The one exception is what MPICH and Open MPI do too: an
   // independent read by the individual pointer that met the end of the file leaves it there, so
-  // that who reads on later reads what has been appended. With a converter only whole elements of
-  // the memory type are read.
+  // that who reads on later reads what has been appended. With a converter only whole basic
+  // elements are read (see Converter::whole_part), and the pointer stands behind the last of them,
+  // at the next etype.
   /// Independent (explicit, individual, shared). Blocking; no message is sent. A write by the
   /// shared pointer that fails leaves its gap.
   [[nodiscard]] Outcome transfer(const Access& access);
@@ -149,7 +150,7 @@ class OpenFile {
     std::int64_t element_file_bytes = 0;  ///< with a converter: of one element of the memory type
 
     [[nodiscard]] std::int64_t etypes() const { return file_bytes / view->etype_size; }
-    /// Bytes of memory that `bytes` of the file are; with a converter in whole elements.
+    /// Bytes of memory that `bytes` of the file are; with a converter in whole basic elements.
     [[nodiscard]] std::int64_t memory_bytes(std::int64_t bytes) const;
   };
   /// Keeps other accesses away while it lives: the threads of this process, the other processes.

@@ -49,7 +49,7 @@ class ConvertedMover {
                  std::int64_t element_file_bytes)
       : file_(file), access_(access), in_file_(in_file), element_file_bytes_(element_file_bytes) {}
 
-  /// Of a read, what was not a whole element counts as not read.
+  /// Of a read, what was not a whole basic element counts as not read.
   store::Transfer run(const collective::IndependentSettings& settings,
                       collective::Counters& counters) {
     const bool reads = access_.direction == Direction::read;
@@ -90,7 +90,7 @@ class ConvertedMover {
     store::Transfer moved =
         collective::access_runs(file_, {access_.direction, in_file, packed}, settings, counters);
     if (!reads) return moved;
-    moved.bytes -= moved.bytes % element_file_bytes_;
+    moved.bytes = access_.converter->whole_part(moved.bytes).file_bytes;
     Status emptied =
         access_.converter->from_file(user, stream.first(static_cast<std::size_t>(moved.bytes)));
     if (!emptied && !moved.error) return {0, std::move(emptied).error()};
@@ -113,8 +113,8 @@ Status status_of(const std::optional<Error>& error) { return error ? Status(*err
 }  // namespace
 
 std::int64_t OpenFile::PlacedAccess::memory_bytes(std::int64_t bytes) const {
-  if (element_file_bytes == 0) return bytes;
-  return bytes / element_file_bytes * access.memory.type.size();
+  if (access.converter == nullptr) return bytes;
+  return access.converter->whole_part(bytes).native_bytes;
 }
 
 Status OpenFile::check_access(const Access& access) const {

@@ -34,8 +34,8 @@ Result<file::Access> access_of(File& file, const AccessCall& call,
   if (!decoded) return decoded.error();
   const auto bytes = checked_multiply<std::int64_t>((*decoded)->map.size(), arguments.count);
   if (!bytes) return Error{ErrorClass::count, 0, "the size of a data access exceeds 64 bits"};
-  auto converter = make_converter(file.view_types().representation, call.direction,
-                                  {arguments.datatype, arguments.count});
+  auto converter =
+      make_converter(file.view_types().representation, call.direction, arguments.datatype);
   if (!converter) return converter.error();
   return file::Access{call.direction,
                       call.position,

@@ -52,12 +52,14 @@ NamedExtent extent_rule(const Representation& representation) {
 /// may free while a nonblocking access is under way.
 class RegisteredConverter final : public file::Converter {
  public:
-  RegisteredConverter(RepresentationPointer representation, const TypedCount& what,
-                      std::int64_t memory_size, std::int64_t file_size)
+  RegisteredConverter(RepresentationPointer representation, MPI_Datatype datatype,
+                      const DecodedType& in_memory, const DecodedType& in_file)
       : representation_(std::move(representation)),
-        memory_size_(memory_size),
-        file_size_(file_size) {
-    native().Type_dup(what.datatype, &datatype_);
+        memory_size_(in_memory.map.size()),
+        file_size_(in_file.map.size()),
+        element_count_(in_memory.signature.element_count()),
+        in_file_(in_file.signature) {
+    native().Type_dup(datatype, &datatype_);
   }
   RegisteredConverter(const RegisteredConverter&) = delete;
   RegisteredConverter& operator=(const RegisteredConverter&) = delete;
@@ -74,6 +76,13 @@ class RegisteredConverter final : public file::Converter {
     return convert(representation_->write, memory, file.data(), std::ssize(file));
   }
 
+  plan::StreamPart whole_part(std::int64_t file_bytes) override {
+    if (file_size_ == 0) return {};
+    if (in_file_.file_size() == file_size_) return plan::whole_elements(in_file_, file_bytes);
+    const std::int64_t whole = file_bytes / file_size_;
+    return {whole * memory_size_, whole * file_size_, whole * element_count_};
+  }
+
   Status from_file(const plan::MemoryAccess& memory, std::span<const std::byte> file) override {
     // The standard's signature has no const; a read conversion does not change its input.
     return convert(representation_->read, memory, const_cast<std::byte*>(file.data()),
@@ -83,8 +92,9 @@ class RegisteredConverter final : public file::Converter {
  private:
   Status convert(const Conversion& conversion, const plan::MemoryAccess& memory, std::byte* file,
                  std::int64_t bytes) {
-    if (file_size_ == 0 || bytes == 0) return {};
-    const MPI_Count count = bytes / file_size_;
+    // Entries of the typemap, not copies of the datatype (MPI-4.1, 14.5.3, advice to users).
+    const MPI_Count count = whole_part(bytes).element_count;
+    if (count == 0) return {};
     int status = MPI_SUCCESS;
     if (conversion.large != nullptr) {
       status =
@@ -94,7 +104,8 @@ class RegisteredConverter final : public file::Converter {
                    "data representation \"" + representation_->name +
                        "\" was registered with conversion functions that count in int; this access "
                        "has " +
-                       std::to_string(count) + " elements (MPI_Register_datarep_c takes more)"};
+                       std::to_string(count) +
+                       " basic elements (MPI_Register_datarep_c takes more)"};
     } else {
       status = conversion.classic(memory.base, datatype_, checked_cast<int>(count), file, 0,
                                   representation_->extra_state);
@@ -109,6 +120,8 @@ class RegisteredConverter final : public file::Converter {
   MPI_Datatype datatype_ = native().DATATYPE_NULL;
   std::int64_t memory_size_;
   std::int64_t file_size_;
+  std::int64_t element_count_;
+  plan::TypeSignature in_file_;
 };
 
 struct ExtentRule {
@@ -172,7 +185,9 @@ Status register_representation(Representation representation) {
 
 Result<plan::TypeMap> map_in_file(const Representation& representation, MPI_Datatype datatype) {
   if (representation.kind != Representation::Kind::as_in_memory) {
-    return decode_as(datatype, extent_rule(representation));
+    const Result<DecodedType> in_file = decode_as(datatype, extent_rule(representation));
+    if (!in_file) return in_file.error();
+    return in_file->map;
   }
   const auto decoded = decode(datatype);
   if (!decoded) return decoded.error();
@@ -181,10 +196,10 @@ Result<plan::TypeMap> map_in_file(const Representation& representation, MPI_Data
 
 Result<std::shared_ptr<file::Converter>> make_converter(const RepresentationPointer& representation,
                                                         plan::Direction direction,
-                                                        const TypedCount& what) {
+                                                        MPI_Datatype datatype) {
   using Kind = Representation::Kind;
   if (representation->kind == Kind::as_in_memory) return std::shared_ptr<file::Converter>();
-  const auto decoded = decode(what.datatype);
+  const auto decoded = decode(datatype);
   if (!decoded) return decoded.error();
   if (representation->kind == Kind::external32) {
     return file::external32_converter((*decoded)->signature);
@@ -192,10 +207,10 @@ Result<std::shared_ptr<file::Converter>> make_converter(const RepresentationPoin
   const Conversion& conversion =
       direction == plan::Direction::read ? representation->read : representation->write;
   if (conversion.none()) return std::shared_ptr<file::Converter>();
-  const Result<plan::TypeMap> in_file = map_in_file(*representation, what.datatype);
+  const Result<DecodedType> in_file = decode_as(datatype, extent_rule(*representation));
   if (!in_file) return in_file.error();
-  return std::shared_ptr<file::Converter>(std::make_shared<RegisteredConverter>(
-      representation, what, (*decoded)->map.size(), in_file->size()));
+  return std::shared_ptr<file::Converter>(
+      std::make_shared<RegisteredConverter>(representation, datatype, **decoded, *in_file));
 }
 
 int register_datarep(const char* datarep, MPI_Datarep_conversion_function* read_conversion,

@@ -44,16 +44,12 @@ using RepresentationPointer = std::shared_ptr<const Representation>;
 [[nodiscard]] Result<plan::TypeMap> map_in_file(const Representation& representation,
                                                 MPI_Datatype datatype);
 
-/// A memory buffer as the program describes it.
-struct TypedCount {
-  MPI_Datatype datatype;
-  MPI_Count count = 0;
-};
-
-/// What converts `what` on its way, or null where the bytes go as they are. Keeps the datatype for
-/// as long as it lives.
+/// What converts data of this datatype on its way, or null where the bytes go as they are. Keeps
+/// the datatype for as long as it lives. With a registered representation, a read that meets the
+/// end of the file inside a datatype with pairs (MPI_2INT and its kin) in it ends at whole
+/// datatypes: the extent function tells the size of a pair, not where in the file its index begins.
 [[nodiscard]] Result<std::shared_ptr<file::Converter>> make_converter(
-    const RepresentationPointer& representation, plan::Direction direction, const TypedCount& what);
+    const RepresentationPointer& representation, plan::Direction direction, MPI_Datatype datatype);
 
 }  // namespace nacre::mpi
 

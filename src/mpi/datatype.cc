@@ -156,8 +156,17 @@ class Decoder {
     if (!named || extent_ == nullptr) return named;
     const Result<MPI_Count> bytes = (*extent_)(datatype);
     if (!bytes) return bytes.error();
+    named->signature = signature_in_file(named->signature, *bytes);
     named->map = TypeMap::bytes(*bytes);
     return named;
+  }
+
+  /// Nothing for a pair, of whose parts nobody tells the sizes.
+  static TypeSignature signature_in_file(const TypeSignature& named, MPI_Count bytes) {
+    if (named.element_count() != 1 || !std::in_range<std::uint32_t>(bytes)) return {};
+    return TypeSignature::basic({plan::BasicKind::opaque,
+                                 checked_cast<std::uint8_t>(named.native_size()),
+                                 checked_cast<std::uint32_t>(bytes)});
   }
 
   /// The constructors of one inner type. Displacements in elements scale with the inner type's
@@ -357,10 +366,8 @@ Result<Shared> decode(MPI_Datatype datatype) {
   return shared;
 }
 
-Result<plan::TypeMap> decode_as(MPI_Datatype datatype, const NamedExtent& extent) {
-  Result<DecodedType> decoded = Decoder(&extent).decode(datatype);
-  if (!decoded) return std::move(decoded).error();
-  return decoded->map;
+Result<DecodedType> decode_as(MPI_Datatype datatype, const NamedExtent& extent) {
+  return Decoder(&extent).decode(datatype);
 }
 
 }  // namespace nacre::mpi

@@ -27,9 +27,10 @@ struct DecodedType {
 using NamedExtent = std::function<Result<MPI_Count>(MPI_Datatype named)>;
 
 /// The datatype as it lies in a file whose named types have other sizes (external32, registered
-/// representations): counts in elements scale, displacements in bytes stay (MPI-4.1, 14.5.1). Not
-/// kept.
-[[nodiscard]] Result<plan::TypeMap> decode_as(MPI_Datatype datatype, const NamedExtent& extent);
+/// representations): counts in elements scale, displacements in bytes stay (MPI-4.1, 14.5.1). The
+/// signature's elements have their sizes in that file; pairs, which the rule gives one size, are
+/// missing in it. Not kept.
+[[nodiscard]] Result<DecodedType> decode_as(MPI_Datatype datatype, const NamedExtent& extent);
 
 /// Bytes of a named datatype in external32.
 [[nodiscard]] Result<MPI_Count> external32_extent(MPI_Datatype named);

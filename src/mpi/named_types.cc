@@ -17,12 +17,13 @@ using plan::TypeMap;
 using plan::TypeSignature;
 using Shared = std::shared_ptr<const DecodedType>;
 
-/// A predefined datatype as `count` basic elements of one kind. external32_size 0: as in memory.
+/// A predefined datatype as `count` basic elements of one kind.
 struct NamedRow {
   MPI_Datatype datatype;
   BasicKind kind;
-  int external32_size = 0;  ///< of one element (MPI-4.1, Table 14.2)
-  int count = 1;            ///< 2 for complex types and pairs of equals
+  int external32_size = 0;  ///< of one part of an element (MPI-4.1, Table 14.2)
+  int count = 1;            ///< 2 for pairs of equals
+  int parts = 1;            ///< of one element: 2 for complex types
 };
 
 struct PairRow {
@@ -86,22 +87,22 @@ std::vector<NamedRow> real_rows() {
       {mpi.REAL4, real, 4},
       {mpi.REAL8, real, 8},
       {mpi.REAL16, real, 16},
-      {mpi.C_COMPLEX, real, 4, 2},
-      {mpi.C_FLOAT_COMPLEX, real, 4, 2},
-      {mpi.C_DOUBLE_COMPLEX, real, 8, 2},
-      {mpi.C_LONG_DOUBLE_COMPLEX, BasicKind::long_double, 16, 2},
-      {mpi.CXX_FLOAT_COMPLEX, real, 4, 2},
-      {mpi.CXX_DOUBLE_COMPLEX, real, 8, 2},
-      {mpi.CXX_LONG_DOUBLE_COMPLEX, BasicKind::long_double, 16, 2},
-      {mpi.COMPLEX, real, 4, 2},
-      {mpi.DOUBLE_COMPLEX, real, 8, 2},
-      {mpi.COMPLEX4, real, 2, 2},
-      {mpi.COMPLEX8, real, 4, 2},
-      {mpi.COMPLEX16, real, 8, 2},
-      {mpi.COMPLEX32, real, 16, 2},
+      {mpi.C_COMPLEX, real, 4, 1, 2},
+      {mpi.C_FLOAT_COMPLEX, real, 4, 1, 2},
+      {mpi.C_DOUBLE_COMPLEX, real, 8, 1, 2},
+      {mpi.C_LONG_DOUBLE_COMPLEX, BasicKind::long_double, 16, 1, 2},
+      {mpi.CXX_FLOAT_COMPLEX, real, 4, 1, 2},
+      {mpi.CXX_DOUBLE_COMPLEX, real, 8, 1, 2},
+      {mpi.CXX_LONG_DOUBLE_COMPLEX, BasicKind::long_double, 16, 1, 2},
+      {mpi.COMPLEX, real, 4, 1, 2},
+      {mpi.DOUBLE_COMPLEX, real, 8, 1, 2},
+      {mpi.COMPLEX4, real, 2, 1, 2},
+      {mpi.COMPLEX8, real, 4, 1, 2},
+      {mpi.COMPLEX16, real, 8, 1, 2},
+      {mpi.COMPLEX32, real, 16, 1, 2},
       {mpi.TWOREAL, real, 4, 2},
-      {mpi.TWOCOMPLEX, real, 4, 4},
-      {mpi.TWODOUBLE_COMPLEX, real, 8, 4},
+      {mpi.TWOCOMPLEX, real, 4, 2, 2},
+      {mpi.TWODOUBLE_COMPLEX, real, 8, 2, 2},
       {mpi.TWODOUBLE_PRECISION, real, 8, 2},
   };
 }
@@ -116,32 +117,36 @@ std::vector<NamedRow> opaque_rows() {
 DecodedType elements_of(const NamedRow& row) {
   int size = 0;
   native().Type_size(row.datatype, &size);
-  const BasicType basic{row.kind, static_cast<std::uint8_t>(size / row.count),
-                        static_cast<std::uint8_t>(row.external32_size)};
+  const BasicType basic{row.kind, static_cast<std::uint8_t>(size / (row.count * row.parts)),
+                        static_cast<std::uint32_t>(row.external32_size),
+                        static_cast<std::uint8_t>(row.parts)};
   return {TypeMap::bytes(size), TypeSignature::basic(basic, row.count)};
 }
 
-/// The types of MPI_Type_create_f90_*, which have no names of their own; bytes for what an MPI
-/// adds.
+/// The types of MPI_Type_create_f90_*, which have no names of their own; opaque elements for what
+/// an MPI adds.
 TypeSignature parameterized_signature(MPI_Datatype datatype, int size) {
   int integers = 0;
   int addresses = 0;
   int types = 0;
   int combiner = MPI_COMBINER_NAMED;
   native().Type_get_envelope(datatype, &integers, &addresses, &types, &combiner);
-  const auto element = [](BasicKind kind, int bytes) {
-    return BasicType{kind, static_cast<std::uint8_t>(bytes), static_cast<std::uint8_t>(bytes)};
+  const auto element = [size](BasicKind kind, int parts) {
+    return TypeSignature::basic({kind, static_cast<std::uint8_t>(size / parts),
+                                 static_cast<std::uint32_t>(size / parts),
+                                 static_cast<std::uint8_t>(parts)});
   };
+  if (size == 0) return {};
   if (combiner == MPI_COMBINER_F90_REAL) {
-    return TypeSignature::basic(element(BasicKind::real, size));
+    return element(BasicKind::real, 1);
   }
   if (combiner == MPI_COMBINER_F90_COMPLEX) {
-    return TypeSignature::basic(element(BasicKind::real, size / 2), 2);
+    return element(BasicKind::real, 2);
   }
   if (combiner == MPI_COMBINER_F90_INTEGER) {
-    return TypeSignature::basic(element(BasicKind::signed_integer, size));
+    return element(BasicKind::signed_integer, 1);
   }
-  return TypeSignature::basic(BasicType{}, size);
+  return element(BasicKind::opaque, 1);
 }
 
 /// Asked of the MPI when a program first uses the type: an MPI built without Fortran ends the
@@ -232,7 +237,7 @@ Result<DecodedType> pair_type(const DecodedType& value, const DecodedType& index
 Result<MPI_Count> external32_extent(MPI_Datatype named) {
   const Result<DecodedType> decoded = named_type(named);
   if (!decoded) return decoded.error();
-  return decoded->signature.external32_size();
+  return decoded->signature.file_size();
 }
 
 bool is_named(MPI_Datatype datatype) {

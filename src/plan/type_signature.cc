@@ -18,7 +18,7 @@ struct TypeSignature::Node {
   std::int64_t count = 0;
   std::vector<std::shared_ptr<const Node>> parts;
   std::int64_t native_size = 0;
-  std::int64_t external32_size = 0;
+  std::int64_t file_size = 0;
   std::int64_t element_count = 0;
 };
 
@@ -166,31 +166,39 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
   return checked_multiply(a, b).value_or(largest);
 }
 
+std::int64_t native_size_of(const BasicType& type) {
+  return std::int64_t{type.native_size} * type.parts;
+}
+
+std::int64_t file_size_of(const BasicType& type) {
+  return std::int64_t{type.file_size} * type.parts;
+}
+
 std::int64_t sum(std::int64_t a, std::int64_t b) { return checked_add(a, b).value_or(largest); }
 
 Error does_not_fit(const BasicType& type, std::size_t to) {
   return Error{ErrorClass::conversion, 0,
                "an integer of " + std::to_string(type.native_size) + " bytes in memory and " +
-                   std::to_string(type.external32_size) +
+                   std::to_string(type.file_size) +
                    " in external32 has a value that does not fit " + std::to_string(to) + " bytes"};
 }
 
 Status element_to_external(const BasicType& type, const std::byte* from, std::byte* to) {
   Word word = load_native(from, type.native_size);
   if (type.kind == BasicKind::long_double && long_double_is_x87) word = quad_of_extended(word);
-  if (type.native_size != type.external32_size &&
-      !resize(word, type.native_size, type.external32_size, type.kind)) {
-    return does_not_fit(type, type.external32_size);
+  if (type.native_size != type.file_size &&
+      !resize(word, type.native_size, type.file_size, type.kind)) {
+    return does_not_fit(type, type.file_size);
   }
-  store_external(word, to, type.external32_size);
+  store_external(word, to, type.file_size);
   return {};
 }
 
 Status element_from_external(const BasicType& type, const std::byte* from, std::byte* to) {
-  Word word = load_external(from, type.external32_size);
+  Word word = load_external(from, type.file_size);
   if (type.kind == BasicKind::long_double && long_double_is_x87) word = extended_of_quad(word);
-  if (type.native_size != type.external32_size &&
-      !resize(word, type.external32_size, type.native_size, type.kind)) {
+  if (type.native_size != type.file_size &&
+      !resize(word, type.file_size, type.native_size, type.kind)) {
     return does_not_fit(type, type.native_size);
   }
   store_native(word, to, type.native_size);
@@ -224,7 +232,7 @@ void reverse_elements(std::int64_t count, const Streams& streams) {
 
 /// Whether elements differ between the two sides by the order of their bytes at most.
 bool only_order_differs(const BasicType& type) {
-  if (type.native_size != type.external32_size) return false;
+  if (type.native_size != type.file_size) return false;
   return type.kind != BasicKind::long_double || !long_double_is_x87;
 }
 
@@ -258,10 +266,11 @@ bool reorder_elements(const BasicType& type, std::int64_t count, const Streams& 
 
 Status convert_elements(const Node& node, const Conversion& conversion, Streams& streams) {
   const BasicType& type = node.basic;
-  const std::size_t from_size = conversion.to_external ? type.native_size : type.external32_size;
-  const std::size_t to_size = conversion.to_external ? type.external32_size : type.native_size;
-  const auto count = static_cast<std::size_t>(node.count);
-  if (!reorder_elements(type, node.count, streams)) {
+  const std::size_t from_size = conversion.to_external ? type.native_size : type.file_size;
+  const std::size_t to_size = conversion.to_external ? type.file_size : type.native_size;
+  const std::int64_t part_count = node.count * type.parts;
+  const auto count = static_cast<std::size_t>(part_count);
+  if (!reorder_elements(type, part_count, streams)) {
     for (std::size_t i = 0; i < count; ++i) {
       if (Status done =
               conversion.element(type, streams.from + i * from_size, streams.to + i * to_size);
@@ -302,8 +311,8 @@ TypeSignature TypeSignature::basic(BasicType type, std::int64_t count) {
   auto node = std::make_shared<Node>();
   node->basic = type;
   node->count = count;
-  node->native_size = product(count, type.native_size);
-  node->external32_size = product(count, type.external32_size);
+  node->native_size = product(count, native_size_of(type));
+  node->file_size = product(count, file_size_of(type));
   node->element_count = count;
   signature.node_ = std::move(node);
   return signature;
@@ -316,7 +325,7 @@ TypeSignature TypeSignature::repeated(std::int64_t count) const {
   auto node = std::make_shared<Node>(*node_);
   node->count = product(node->count, count);
   node->native_size = product(node->native_size, count);
-  node->external32_size = product(node->external32_size, count);
+  node->file_size = product(node->file_size, count);
   node->element_count = product(node->element_count, count);
   TypeSignature signature;
   signature.node_ = std::move(node);
@@ -329,7 +338,7 @@ TypeSignature TypeSignature::concatenated(std::span<const TypeSignature> parts) 
   for (const TypeSignature& part : parts) {
     if (part.node_ == nullptr) continue;
     node->native_size = sum(node->native_size, part.native_size());
-    node->external32_size = sum(node->external32_size, part.external32_size());
+    node->file_size = sum(node->file_size, part.file_size());
     node->element_count = sum(node->element_count, part.element_count());
     const bool continues = !node->parts.empty() && node->parts.back()->parts.empty() &&
                            part.node_->parts.empty() &&
@@ -351,8 +360,38 @@ TypeSignature TypeSignature::concatenated(std::span<const TypeSignature> parts) 
 }
 
 std::int64_t TypeSignature::native_size() const { return node_ ? node_->native_size : 0; }
-std::int64_t TypeSignature::external32_size() const { return node_ ? node_->external32_size : 0; }
+std::int64_t TypeSignature::file_size() const { return node_ ? node_->file_size : 0; }
 std::int64_t TypeSignature::element_count() const { return node_ ? node_->element_count : 0; }
+
+TypeSignature TypeSignature::beginning(std::int64_t file_bytes) const {
+  if (node_ == nullptr || file_bytes <= 0) return {};
+  if (node_->parts.empty()) {
+    return basic(node_->basic, std::min(node_->count, file_bytes / file_size_of(node_->basic)));
+  }
+  std::vector<TypeSignature> round;
+  for (const auto& part : node_->parts) round.emplace_back().node_ = part;
+  const std::int64_t round_bytes = node_->file_size / node_->count;
+  std::vector<TypeSignature> found{concatenated(round).repeated(file_bytes / round_bytes)};
+  std::int64_t left = file_bytes % round_bytes;
+  for (const TypeSignature& part : round) {
+    if (part.file_size() > left) {
+      found.push_back(part.beginning(left));
+      break;
+    }
+    found.push_back(part);
+    left -= part.file_size();
+  }
+  return concatenated(found);
+}
+
+StreamPart whole_elements(const TypeSignature& signature, std::int64_t file_bytes) {
+  if (signature.file_size() == 0) return {};
+  const std::int64_t copies = file_bytes / signature.file_size();
+  const TypeSignature rest = signature.beginning(file_bytes % signature.file_size());
+  return {copies * signature.native_size() + rest.native_size(),
+          copies * signature.file_size() + rest.file_size(),
+          copies * signature.element_count() + rest.element_count()};
+}
 
 Status to_external32(const TypeSignature& signature, std::int64_t count,
                      std::span<const std::byte> native, std::span<std::byte> external) {

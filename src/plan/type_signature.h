@@ -22,12 +22,13 @@ enum class BasicKind : std::uint8_t {
   long_double,       ///< C's long double: x87 extended here, binary128 in external32
 };
 
-/// One basic type: what it is and how many bytes it has here and in external32. A complex type is
-/// two basic elements.
+/// One basic type: what it is and how many bytes it has here and in the file (in external32, unless
+/// it is made for another representation). Of the two parts of a complex type, each has these.
 struct BasicType {
   BasicKind kind = BasicKind::opaque;
-  std::uint8_t native_size = 1;      ///< bytes in memory
-  std::uint8_t external32_size = 1;  ///< bytes in external32
+  std::uint8_t native_size = 1;
+  std::uint32_t file_size = 1;
+  std::uint8_t parts = 1;  ///< converted one by one, but never torn apart
   friend bool operator==(const BasicType&, const BasicType&) = default;
 };
 
@@ -41,9 +42,12 @@ class TypeSignature {
 
   // Sizes and counts beyond 64 bits stop at the largest number; no datatype has them.
   [[nodiscard]] std::int64_t native_size() const;
-  [[nodiscard]] std::int64_t external32_size() const;
-  /// Basic elements in one copy (what MPI_Get_elements counts; a complex counts as two here).
+  [[nodiscard]] std::int64_t file_size() const;
+  /// Basic elements in one copy (what MPI_Get_elements counts; a complex is one).
   [[nodiscard]] std::int64_t element_count() const;
+  /// The basic elements that lie whole in the first `file_bytes` of one copy in the file, which
+  /// has more than that.
+  [[nodiscard]] TypeSignature beginning(std::int64_t file_bytes) const;
 
   struct Node;
   [[nodiscard]] const std::shared_ptr<const Node>& node() const { return node_; }
@@ -51,6 +55,18 @@ class TypeSignature {
  private:
   std::shared_ptr<const Node> node_;
 };
+
+/// A first part of a stream of copies of a signature.
+struct StreamPart {
+  std::int64_t native_bytes = 0;
+  std::int64_t file_bytes = 0;
+  std::int64_t element_count = 0;
+  friend bool operator==(const StreamPart&, const StreamPart&) = default;
+};
+
+/// The basic elements that lie whole in the first `file_bytes` of the stream in the file: what a
+/// read that met the end of the file has brought.
+[[nodiscard]] StreamPart whole_elements(const TypeSignature& signature, std::int64_t file_bytes);
 
 /// Converts `count` copies of the signature between the native stream (packed, host order) and the
 /// external32 stream (packed, big-endian, sizes of MPI-4.1 Table 14.2). Sizes of the spans match

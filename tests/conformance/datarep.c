@@ -59,9 +59,101 @@ static void internal(void) {
   check_ok(MPI_File_close(&file), "close");
 }
 
+/* Reads `count` of `datatype` from the beginning of the file in the three ways there are. Of each
+ * the status must say `bytes`, and the buffer must hold as much of `expected` and nothing else. */
+static void check_short_reads(MPI_File file, int count, MPI_Datatype datatype, int bytes,
+                              const void* expected, const char* what) {
+  static const char* const ways[] = {"read_at", "iread_at", "read_at_all", "iread_at_all"};
+  for (int way = 0; way < 4; ++way) {
+    unsigned char in[64];
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    memset(in, 0xA5, sizeof in);
+    if (way == 0) check_ok(MPI_File_read_at(file, 0, in, count, datatype, &status), what);
+    if (way == 1) check_ok(MPI_File_iread_at(file, 0, in, count, datatype, &request), what);
+    if (way == 2) check_ok(MPI_File_read_at_all(file, 0, in, count, datatype, &status), what);
+    if (way == 3) check_ok(MPI_File_iread_at_all(file, 0, in, count, datatype, &request), what);
+    if (way % 2 == 1) check_ok(MPI_Wait(&request, &status), what);
+    check(check_status_bytes(&status) == bytes, "%s by %s: the status says %d bytes, must be %d",
+          what, ways[way], check_status_bytes(&status), bytes);
+    check(memcmp(in, expected, (size_t)bytes) == 0, "%s by %s: wrong data", what, ways[way]);
+    for (int index = bytes; index < (int)sizeof in; ++index) {
+      if (!check(in[index] == 0xA5, "%s by %s: byte %d was changed", what, ways[way], index)) break;
+    }
+  }
+}
+
+/* What is in the file from its beginning on: `bytes` of `stream` and no more. */
+static void set_contents(MPI_File file, const unsigned char* stream, int bytes) {
+  MPI_Status status;
+  check_ok(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), "native");
+  check_ok(MPI_File_set_size(file, bytes), "set_size");
+  if (check_rank(MPI_COMM_WORLD) == 0)
+    check_ok(MPI_File_write_at(file, 0, stream, bytes, MPI_BYTE, &status), "write_at");
+  MPI_File_sync(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File_sync(file);
+}
+
+/* A file that ends inside an element of the memory type, even inside a basic one: all whole basic
+ * ones come, and count. */
+static void external32_at_the_end_of_the_file(void) {
+  const unsigned char ints[] = {0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0};
+  const int expected_ints[] = {1, 2, 3};
+  const unsigned char record[] = {0, 0, 0, 7, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0x3f};
+  const int lengths[] = {1, 1};
+  const MPI_Aint places[] = {0, 4};
+  MPI_Datatype members[] = {MPI_INT, MPI_DOUBLE};
+  const double one = 1;
+  const int numbers[] = {7, 8};
+  unsigned char expected_record[16];
+  const unsigned char complexes[] = {0x3f, 0x80, 0, 0, 0, 0, 0, 0, 0x3f, 0x80, 0, 0};
+  const float expected_complex[] = {1, 0};
+  MPI_File file = open_file("datarep-short");
+  MPI_Datatype several;
+  MPI_Datatype padded;
+  MPI_Datatype structure;
+  MPI_Status status;
+  int in[4] = {0};
+  int elements = -1;
+
+  set_contents(file, ints, sizeof ints);
+  MPI_Type_contiguous(2, MPI_INT, &several);
+  MPI_Type_commit(&several);
+  check_ok(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL), "external32");
+  check_short_reads(file, 3, several, sizeof expected_ints, expected_ints, "two ints, cut off");
+  check_ok(MPI_File_read_at(file, 0, in, 2, several, &status), "read_at");
+  MPI_Get_elements(&status, several, &elements);
+  check(elements == 3, "two ints, cut off: the status says %d elements, must be 3", elements);
+  MPI_Type_free(&several);
+
+  set_contents(file, record, sizeof record);
+  MPI_Type_create_struct(2, lengths, places, members, &padded);
+  MPI_Type_create_resized(padded, 0, 12, &structure);
+  MPI_Type_commit(&structure);
+  MPI_Type_free(&padded);
+  memcpy(expected_record, &numbers[0], 4);
+  memcpy(expected_record + 4, &one, 8);
+  memcpy(expected_record + 12, &numbers[1], 4);
+  check_ok(MPI_File_set_view(file, 0, structure, structure, "external32", MPI_INFO_NULL),
+           "external32 of a struct");
+  check_short_reads(file, 2, structure, sizeof expected_record, expected_record,
+                    "a struct, cut off");
+  MPI_Type_free(&structure);
+
+  set_contents(file, complexes, sizeof complexes);
+  check_ok(MPI_File_set_view(file, 0, MPI_C_FLOAT_COMPLEX, MPI_C_FLOAT_COMPLEX, "external32",
+                             MPI_INFO_NULL),
+           "external32 of complex");
+  check_short_reads(file, 2, MPI_C_FLOAT_COMPLEX, sizeof expected_complex, expected_complex,
+                    "a complex, cut off");
+  check_ok(MPI_File_close(&file), "close");
+}
+
 /* The program's own: every int takes eight bytes in the file, the value first in little-endian,
  * then "nacr". */
 static int extent_calls = 0;
+static int items_converted = 0;
 static char state_text[] = "state";
 
 static int wide_extent(MPI_Datatype datatype, MPI_Aint* extent, void* state) {
@@ -74,6 +166,7 @@ static int wide_extent(MPI_Datatype datatype, MPI_Aint* extent, void* state) {
 static int wide_read(void* user, MPI_Datatype datatype, int count, void* file, MPI_Offset position,
                      void* state) {
   (void)datatype;
+  items_converted += count;
   for (int index = 0; index < count; ++index) {
     memcpy((char*)user + 4 * (position + index), (char*)file + 8 * index, 4);
     if (memcmp((char*)file + 8 * index + 4, "nacr", 4) != 0) return MPI_ERR_CONVERSION;
@@ -84,6 +177,7 @@ static int wide_read(void* user, MPI_Datatype datatype, int count, void* file, M
 static int wide_write(void* user, MPI_Datatype datatype, int count, void* file, MPI_Offset position,
                       void* state) {
   (void)datatype;
+  items_converted += count;
   for (int index = 0; index < count; ++index) {
     memcpy((char*)file + 8 * index, (char*)user + 4 * (position + index), 4);
     memcpy((char*)file + 8 * index + 4, "nacr", 4);
@@ -122,10 +216,38 @@ static void registered(void) {
   check_ok(MPI_File_close(&file), "close");
 }
 
+/* The conversion functions count entries of the typemap (MPI 4.1, 14.5.3, advice to users), so that
+ * they can end inside a datatype as the file does. */
+static void registered_with_derived_types(void) {
+  const int rank = check_rank(MPI_COMM_WORLD);
+  const int size = check_size(MPI_COMM_WORLD);
+  const int out[6] = {1, 2, 3, 4, 5, 6};
+  MPI_File file = open_file("datarep-wide-derived");
+  MPI_Datatype three;
+  MPI_Status status;
+  MPI_Type_contiguous(3, MPI_INT, &three);
+  MPI_Type_commit(&three);
+  check_ok(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "wide", MPI_INFO_NULL), "wide");
+  items_converted = 0;
+  check_ok(MPI_File_write_at_all(file, 6 * rank, out, 2, three, &status), "write_at_all");
+  check(items_converted == 6, "%d items were converted, must be 6", items_converted);
+  check(check_status_bytes(&status) == 24, "the status says %d bytes", check_status_bytes(&status));
+  check_ok(MPI_File_set_size(file, 48 * size - 8 * 2 - 5), "set_size");
+  check_ok(MPI_File_set_view(file, 48 * (size - 1), MPI_INT, MPI_INT, "wide", MPI_INFO_NULL),
+           "the last rank's");
+  items_converted = 0;
+  check_short_reads(file, 2, three, 12, out, "ints in a registered representation, cut off");
+  check(items_converted == 4 * 3, "%d items were converted, must be 12", items_converted);
+  MPI_Type_free(&three);
+  check_ok(MPI_File_close(&file), "close");
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   external32();
+  external32_at_the_end_of_the_file();
   internal();
   registered();
+  registered_with_derived_types();
   return check_finish();
 }

@@ -23,8 +23,6 @@ std::string hex(unsigned char byte) {
   return {digits[byte >> 4], digits[byte & 15]};
 }
 
-bool is_swapped(const View& view) { return view.representation == "external32"; }
-
 }  // namespace
 
 std::int64_t View::file_offset(std::int64_t index) const {
@@ -62,8 +60,10 @@ Buffer::Buffer(const Type& type, std::int64_t count) {
     for (const Element& element : type.map) {
       const std::int64_t begin = element_end.empty() ? 0 : element_end.back();
       element_end.push_back(begin + element.bytes);
-      for (std::int64_t byte = element.bytes; byte > 0; --byte) {
-        swapped.push_back(begin + byte - 1);
+      const std::int64_t part_bytes = element.bytes / element.parts;
+      for (std::int64_t byte = 0; byte < element.bytes; ++byte) {
+        const std::int64_t in_part = byte % part_bytes;
+        swapped.push_back(begin + byte - in_part + part_bytes - 1 - in_part);
       }
     }
   }
@@ -120,15 +120,22 @@ std::vector<unsigned char> to_file(const Buffer& buffer, const std::string& repr
   return result;
 }
 
+std::int64_t whole_elements(const Type& memory, std::int64_t bytes) {
+  const std::int64_t size = memory.size();
+  std::int64_t whole = bytes / size * size;
+  for (const Element& element : memory.map) {
+    if (whole + element.bytes > bytes) {
+      break;
+    }
+    whole += element.bytes;
+  }
+  return whole;
+}
+
 std::string compare_read(const FileModel& file, const View& view, std::int64_t first,
                          const Buffer& buffer, std::int64_t bytes) {
   const std::vector<unsigned char> found = to_file(buffer, view.representation);
-  // With a conversion, an element cut off by the end of the file has no value.
-  std::int64_t whole = 0;
-  for (std::int64_t end : buffer.element_end) {
-    whole = end <= bytes ? end : whole;
-  }
-  for (std::int64_t index = 0; index < (is_swapped(view) ? whole : bytes); ++index) {
+  for (std::int64_t index = 0; index < bytes; ++index) {
     const std::int64_t offset = view.file_offset(first + index);
     const unsigned char byte = found[static_cast<std::size_t>(index)];
     if (file.determined(offset) && byte != file.at(offset)) {

@@ -74,6 +74,10 @@ class FileModel {
 /// The data bytes of a buffer as they stand in the file.
 std::vector<unsigned char> to_file(const Buffer& buffer, const std::string& representation);
 
+/// How many of `bytes` data bytes from a memory datatype's origin on are whole basic elements: what
+/// a read that converts can deliver before the end of the file.
+std::int64_t whole_elements(const Type& memory, std::int64_t bytes);
+
 /// Empty, or the first difference between what was read and what the file must have given: `bytes`
 /// data bytes from the view's data byte `first`, and nothing touched outside the datatype.
 std::string compare_read(const FileModel& file, const View& view, std::int64_t first,

@@ -25,7 +25,7 @@ Type assemble(const std::vector<Block>& blocks) {
     for (int index = 0; index < block.count; ++index) {
       const std::int64_t origin = block.offset + index * block.child->extent;
       for (const Element& element : block.child->map) {
-        type.map.push_back({origin + element.offset, element.bytes});
+        type.map.push_back({origin + element.offset, element.bytes, element.parts});
       }
       const std::int64_t low = origin + block.child->lower_bound;
       const std::int64_t high = low + block.child->extent;

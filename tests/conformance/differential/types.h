@@ -19,6 +19,7 @@ namespace differential {
 struct Element {
   std::int64_t offset;
   std::int64_t bytes;
+  std::int64_t parts = 1;  ///< 2 of a complex: each has its own order of bytes in external32
 };
 
 /// A datatype: the MPI's handle, and what it must mean. Copies share the handle, which the last one

@@ -1,6 +1,7 @@
 // external32: large and noncontiguous memory, converted in batches, comes back as it went.
 #include "file/external32.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -61,17 +62,45 @@ TEST_CASE("more than a batch of elements that shrink, from memory with gaps, and
   }
 }
 
-TEST_CASE("a part of the file fills as many elements as it holds whole") {
+TEST_CASE("a part of the file fills as many basic elements as it holds whole") {
   std::vector<std::int64_t> values(6, 5);
-  std::vector<std::int64_t> back(6, 7);
   const auto converter = external32_converter(longs(2));
   plan::MemoryAccess memory = contiguous(values);
   memory.type = plan::TypeMap::bytes(16);
   Bytes file(24);
   REQUIRE(converter->to_file(memory, file).ok());
-  memory.base = reinterpret_cast<std::byte*>(back.data());
-  REQUIRE(converter->from_file(memory, std::span(file).first(23)).ok());
-  CHECK(back == std::vector<std::int64_t>{5, 5, 5, 5, 7, 7});
+  for (std::size_t bytes = 0; bytes <= file.size(); ++bytes) {
+    CAPTURE(bytes);
+    const auto whole = static_cast<std::int64_t>(bytes / 4);
+    CHECK(converter->whole_part(static_cast<std::int64_t>(bytes)) ==
+          plan::StreamPart{8 * whole, 4 * whole, whole});
+    std::vector<std::int64_t> back(6, 7);
+    memory.base = reinterpret_cast<std::byte*>(back.data());
+    REQUIRE(converter->from_file(memory, std::span(file).first(bytes)).ok());
+    CHECK(std::ranges::count(back, 5) == whole);
+    CHECK(std::ranges::count(back, 7) == 6 - whole);
+    CHECK(std::ranges::is_sorted(back));
+  }
+}
+
+TEST_CASE("a part of an element behind more than a batch of whole ones, into memory with gaps") {
+  constexpr std::int64_t pairs = 40'001;
+  // Two longs, 24 bytes from pair to pair.
+  const auto memory_of = [](std::vector<std::int64_t>& all) {
+    return plan::MemoryAccess{reinterpret_cast<std::byte*>(all.data()),
+                              plan::TypeMap::bytes(16).resized(0, 24).value(), 16 * pairs};
+  };
+  std::vector<std::int64_t> values(3 * pairs);
+  std::iota(values.begin(), values.end(), 1);
+  const auto converter = external32_converter(longs(2));
+  Bytes file(8 * pairs);
+  REQUIRE(converter->to_file(memory_of(values), file).ok());
+  std::vector<std::int64_t> back(3 * pairs, 0);
+  REQUIRE(converter->from_file(memory_of(back), std::span(file).first(8 * pairs - 1)).ok());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool filled = i % 3 != 2 && i != values.size() - 2;
+    if (back[i] != (filled ? values[i] : 0)) FAIL("at ", i);
+  }
 }
 
 TEST_CASE("what does not fit external32 is an error of conversion, also in a later batch") {

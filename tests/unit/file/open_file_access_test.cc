@@ -41,7 +41,8 @@ std::vector<Outcome> transfer_all(World& world, std::vector<std::string>& texts,
   });
 }
 
-/// In the file every byte of memory stands twice. Elements of 3 bytes; a '!' converts neither way.
+/// In the file every byte of memory stands twice. Bytes are the basic elements, 3 of them an
+/// element of the memory type; a '!' converts neither way.
 class DoublingConverter final : public Converter {
  public:
   Result<std::int64_t> file_bytes(std::int64_t native_bytes) override { return 2 * native_bytes; }
@@ -54,9 +55,12 @@ class DoublingConverter final : public Converter {
     for (std::size_t i = 0; i < packed.size(); ++i) file[2 * i] = file[2 * i + 1] = packed[i];
     return check(packed);
   }
+  plan::StreamPart whole_part(std::int64_t file_bytes) override {
+    return {file_bytes / 2, file_bytes / 2 * 2, file_bytes / 2};
+  }
   Status from_file(const plan::MemoryAccess& memory, std::span<const std::byte> file) override {
     calls.fetch_add(1);
-    std::vector<std::byte> packed(file.size() / 6 * 3);
+    std::vector<std::byte> packed(file.size() / 2);
     for (std::size_t i = 0; i < packed.size(); ++i) packed[i] = file[2 * i];
     plan::unpack(memory, 0, packed);
     return check(packed);
@@ -448,28 +452,60 @@ TEST_CASE("an element larger than the buffer is converted all the same") {
   CHECK(world.text() == "aabbccddeeff");
 }
 
-TEST_CASE("of converted reads, whole elements count, in memory and for the pointer") {
-  World world(2, doubled("abcdefgh"));
+TEST_CASE("a converted read ends with the last whole basic element before the end of the file") {
+  for (const bool atomic : {false, true}) {
+    CAPTURE(atomic);
+    // Two elements of the memory type, two thirds of one, and half a basic element.
+    World world(2, doubled("abcdefgh") + "i");
+    world.must_open(read_write, {{"ind_rd_buffer_size", "7"}});
+    set_view(world, converting_view());
+    world.must([&](OpenFile& file, int) { return file.set_atomicity(atomic); });
+    auto converter = std::make_shared<DoublingConverter>();
+    std::string text(12, '?');
+    const Outcome alone =
+        world.file(0).transfer(converted(text, Direction::read, Position::individual, converter));
+    CHECK(alone.bytes == 8);
+    CHECK(text == "abcdefgh????");
+    CHECK(world.file(0).position().value() == 8);
+    std::vector<std::string> texts(2, std::string(12, '?'));
+    const auto outcomes = world.run<Outcome>([&](OpenFile& file, int rank) {
+      return file.transfer_all(converted(texts[static_cast<std::size_t>(rank)], Direction::read,
+                                         Position::explicit_offset, converter),
+                               std::nullopt);
+    });
+    CHECK_FALSE(agreed(outcomes));
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      CHECK(outcomes[rank].bytes == 8);
+      CHECK(texts[rank] == "abcdefgh????");
+    }
+  }
+}
+
+TEST_CASE("after a converted read that ended inside an etype the pointer stands at the next") {
+  World world(1, doubled("abcdefgh"));
+  world.must_open(read_write);
+  View view = converting_view();
+  view.etype_size = 6;
+  view.map.type = plan::TypeMap::bytes(6);
+  set_view(world, view);
+  std::string text(12, '?');
+  CHECK(world.file(0)
+            .transfer(converted(text, Direction::read, Position::individual,
+                                std::make_shared<DoublingConverter>()))
+            .bytes == 8);
+  CHECK(world.file(0).position().value() == 3);
+}
+
+TEST_CASE("a write that fails counts the whole basic elements that were moved") {
+  World world(1);
+  world.fail(0, "after=9,errno=ENOSPC");
   world.must_open(read_write);
   set_view(world, converting_view());
-  auto converter = std::make_shared<DoublingConverter>();
-  std::string text(12, '?');
-  const Outcome alone =
-      world.file(0).transfer(converted(text, Direction::read, Position::individual, converter));
-  CHECK(alone.bytes == 6);
-  CHECK(text == "abcdef??????");
-  CHECK(world.file(0).position().value() == 6);
-  std::vector<std::string> texts(2, std::string(12, '?'));
-  const auto outcomes = world.run<Outcome>([&](OpenFile& file, int rank) {
-    return file.transfer_all(converted(texts[static_cast<std::size_t>(rank)], Direction::read,
-                                       Position::explicit_offset, converter),
-                             std::nullopt);
-  });
-  CHECK_FALSE(agreed(outcomes));
-  for (std::size_t rank = 0; rank < 2; ++rank) {
-    CHECK(outcomes[rank].bytes == 6);
-    CHECK(texts[rank] == "abcdef??????");
-  }
+  std::string text = "abcdef";
+  const Outcome outcome = world.file(0).transfer(converted(
+      text, Direction::write, Position::individual, std::make_shared<DoublingConverter>()));
+  REQUIRE(outcome.error.has_value());
+  CHECK(outcome.bytes == 4);
 }
 
 TEST_CASE("data that does not convert on one rank fails a collective on all, both ways") {

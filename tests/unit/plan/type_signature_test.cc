@@ -24,6 +24,7 @@ constexpr BasicType long_unsigned{BasicKind::unsigned_integer, 8, 4};
 constexpr BasicType real8{BasicKind::real, 8, 8};
 constexpr BasicType text{BasicKind::opaque, 1, 1};
 constexpr BasicType wide_flag{BasicKind::boolean, 4, 1};
+constexpr BasicType complex4{BasicKind::real, 4, 4, 2};
 constexpr BasicType long_real{BasicKind::long_double, 16, 16};
 
 using Bytes = std::vector<std::byte>;
@@ -43,7 +44,7 @@ Bytes native(T value) {
 
 Result<Bytes> external(const TypeSignature& signature, const Bytes& native_bytes,
                        std::int64_t count = 1) {
-  Bytes out(static_cast<std::size_t>(count * signature.external32_size()));
+  Bytes out(static_cast<std::size_t>(count * signature.file_size()));
   if (Status done = to_external32(signature, count, native_bytes, out); !done) {
     return std::move(done).error();
   }
@@ -73,6 +74,15 @@ TEST_CASE("integers and reals are big-endian, whatever their width") {
   check_both_ways<float>({BasicKind::real, 4, 4}, -2.0F, bytes_of({0xc0, 0, 0, 0}));
   check_both_ways<std::uint8_t>({BasicKind::unsigned_integer, 1, 1}, 200, bytes_of({200}));
   check_both_ways<std::uint8_t>(text, 65, bytes_of({65}));
+}
+
+TEST_CASE("a complex is one element whose two parts are converted each") {
+  check_both_ways<std::array<float, 2>>(complex4, {1.0F, -2.0F},
+                                        bytes_of({0x3f, 0x80, 0, 0, 0xc0, 0, 0, 0}));
+  const TypeSignature three = TypeSignature::basic(complex4, 3);
+  CHECK(three.native_size() == 24);
+  CHECK(three.element_count() == 3);
+  CHECK(whole_elements(three, 15) == StreamPart{8, 8, 1});
 }
 
 TEST_CASE("integers that are narrower in external32 keep their value or fail") {
@@ -217,18 +227,46 @@ TEST_CASE("sizes and counts of signatures") {
                                            TypeSignature::basic(long_int), TypeSignature()};
   const TypeSignature record = TypeSignature::concatenated(parts);
   CHECK(record.native_size() == 16);
-  CHECK(record.external32_size() == 12);
+  CHECK(record.file_size() == 12);
   CHECK(record.element_count() == 3);
   CHECK(record.repeated(10).native_size() == 160);
-  CHECK(record.repeated(10).external32_size() == 120);
+  CHECK(record.repeated(10).file_size() == 120);
   CHECK(record.repeated(0).native_size() == 0);
   CHECK(TypeSignature().repeated(5).element_count() == 0);
+}
+
+TEST_CASE("a stream without bytes in the file has no whole elements") {
+  CHECK(whole_elements(TypeSignature(), 100) == StreamPart{});
+  CHECK(whole_elements(TypeSignature::basic(int4), 3) == StreamPart{});
+  const TypeSignature nothing = TypeSignature::basic({BasicKind::opaque, 4, 0}, 3);
+  CHECK(whole_elements(nothing, 100) == StreamPart{});
+}
+
+/// The tree's streams cut off at every byte, against its elements one by one.
+void check_cuts(const TypeSignature& tree, const std::vector<BasicType>& list,
+                const Bytes& native_bytes, const Bytes& file_bytes) {
+  StreamPart whole;
+  for (std::int64_t cut = 0; cut <= std::ssize(file_bytes); ++cut) {
+    const BasicType& next = list[static_cast<std::size_t>(whole.element_count) % list.size()];
+    if (whole.file_bytes + std::int64_t{next.file_size} * next.parts <= cut) {
+      whole.native_bytes += next.native_size * next.parts;
+      whole.file_bytes += std::int64_t{next.file_size} * next.parts;
+      ++whole.element_count;
+    }
+    REQUIRE(whole_elements(tree, cut) == whole);
+    if (cut >= tree.file_size()) continue;
+    const TypeSignature beginning = tree.beginning(cut);
+    CHECK(beginning.element_count() == whole.element_count);
+    const Bytes in_file(file_bytes.begin(), file_bytes.begin() + whole.file_bytes);
+    CHECK(*internal(beginning, in_file) ==
+          Bytes(native_bytes.begin(), native_bytes.begin() + whole.native_bytes));
+  }
 }
 
 TEST_CASE("random records: nested repeats convert as their elements one by one") {
   MESSAGE("seed " << seed + 2);
   std::mt19937_64 random(seed + 2);
-  const std::array<BasicType, 5> basics{int4, long_int, real8, text, wide_flag};
+  const std::array<BasicType, 6> basics{int4, long_int, real8, text, wide_flag, complex4};
   for (int i = 0; i < 3000; ++i) {
     CAPTURE(i);
     // The same signature as a tree and as a list.
@@ -251,7 +289,7 @@ TEST_CASE("random records: nested repeats convert as their elements one by one")
         const Bytes element = type.kind == BasicKind::boolean
                                   ? native(static_cast<std::int32_t>(random() % 2))
                                   : native(static_cast<std::int64_t>(random() % INT32_MAX));
-        const Bytes one(element.begin(), element.begin() + type.native_size);
+        const Bytes one(element.begin(), element.begin() + type.native_size * type.parts);
         memory.insert(memory.end(), one.begin(), one.end());
         const Bytes out = *external(TypeSignature::basic(type), one);
         expected.insert(expected.end(), out.begin(), out.end());
@@ -260,6 +298,7 @@ TEST_CASE("random records: nested repeats convert as their elements one by one")
     CHECK(tree.element_count() == std::ssize(list));
     CHECK(*external(tree, memory, 2) == expected);
     CHECK(*internal(tree, expected, 2) == memory);
+    if (!list.empty() && i % 10 == 0) check_cuts(tree, list, memory, expected);
   }
 }
 

@@ -1,5 +1,5 @@
-/* Nacre's public C interface: few functions, for tools and for programs that want to know that they run
- * on Nacre. None is needed to use it. All are thread-safe and local. */
+/* Nacre's public C interface: few functions, for tools and for programs that want to know that they
+ * run on Nacre. None is needed to use it. All are thread-safe and local. */
 #ifndef NACRE_NACRE_H_
 #define NACRE_NACRE_H_
 

@@ -87,7 +87,8 @@ constexpr int async_done = 1;
 constexpr int stream_null = 0x3c000000;
 
 int async_poll(void*) {
-  // Polling enters the engine again, and that calls us again: only the outer call may say that it is over.
+  // Polling enters the engine again, and that calls us again: only the outer call may say that it
+  // is over.
   if (in_progress_call) return async_pending;
   from_mpi_progress(poll_all);
   Watched& all = watched();

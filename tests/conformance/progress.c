@@ -1,6 +1,6 @@
 /* A rank in a blocking call while its partner waits for a nonblocking collective of both: it must
- * not deadlock. The arguments are the thread level asked for (single, funneled or multiple) and, where
- * the MPI lets us in during its collectives, "barrier".
+ * not deadlock. The arguments are the thread level asked for (single, funneled or multiple) and,
+ * where the MPI lets us in during its collectives, "barrier".
  *
  * Rank 0 starts iwrite_all and sits in MPI_Recv; the others start it and wait for it before they
  * send. The standard's progress rule says that rank 0's part goes on while it is inside MPI

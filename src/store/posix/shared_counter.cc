@@ -55,8 +55,8 @@ class MemoryCounter final : public SharedCounter {
   std::int64_t* word_;
 };
 
-/// Nothing is mapped that the file does not hold: touching it would be a SIGBUS. Who attaches may come
-/// before the maker got this far, and does the same: the bytes of a word that is there stay.
+/// Nothing is mapped that the file does not hold: touching it would be a SIGBUS. Who attaches may
+/// come before the maker got this far, and does the same: the bytes of a word that is there stay.
 int hold_word(int descriptor) {
   const FileSizeSignalGuard guard;
   return posix_fallocate(descriptor, 0, counter_bytes.length);

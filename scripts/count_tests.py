@@ -1,7 +1,11 @@
-"""Prints what a JUnit file of ctest says as "N passed, N failed, N skipped", with the names of the last two."""
+"""Prints what a JUnit file of ctest says as "N passed, N failed, N skipped", with the names of the last two, and
+before it what test programs counted inside: mpi4py's cases, random programs."""
 
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
+
+COUNTS = re.compile(r"^(?:mpi4py on|differential:) .*$", re.MULTILINE)
 
 
 def main() -> int:
@@ -15,6 +19,8 @@ def main() -> int:
         status = case.get("status")
         kind = {"run": "run", "fail": "fail"}.get(status, "skip")
         names[kind].append(case.get("name"))
+        for line in COUNTS.findall(case.findtext("system-out") or ""):
+            print(line)
         if kind == "skip":
             reason = case.find("skipped")
             print(f"skipped: {case.get('name')}: {reason.get('message') if reason is not None else status}")

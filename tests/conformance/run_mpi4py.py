@@ -153,7 +153,7 @@ def complaints(found: Run, ranks: int, native: Run | None, through_nacre: bool) 
         said.append(f"{found.ranks_reporting} of {ranks} ranks reported")
     if through_nacre and found.served <= 0:
         said.append("no call was served by Nacre: the preload is not in effect")
-    if native:
+    if native and found.ranks_reporting == ranks:
         lost = native.cases("passed") - found.cases("passed") - found.cases("failed")
         said += [f"{case}: the MPI alone runs it: {found.reasons.get(case, 'not run')}" for case in sorted(lost)]
     return said

@@ -8,7 +8,7 @@ A run passes if
     run_mpi4py.py --config build/mpi_test_config.json --suite build/mpi4py-4.1.2 --mpi openmpi4 --ranks 1 2 3 4 7
 
 Debian's MPIs are run with the PyPI mpi4py, which takes the MPI library it is pointed at; for the standard ABI
-mpi4py is built once from the same source package, into --abi-site.
+mpi4py is built once from the same source package, under --work.
 """
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ class Run:
 def launch(arguments: argparse.Namespace, mpi: Mpi, ranks: int, preload: str) -> Run:
     reports = pathlib.Path(tempfile.mkdtemp(prefix="nacre-mpi4py-"))
     every_file_case = "1" if preload or arguments.no_skip else "0"
-    program = [mpi.python, HERE / "mpi4py_rank.py", arguments.suite / "test", reports, every_file_case, *MODULES]
+    program = [mpi.python, HERE / "mpi4py_rank.py", arguments.suite / "test", reports, every_file_case]
+    program += arguments.modules
     job = Job(
         mpi=mpi,
         ranks=ranks,
@@ -166,6 +167,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--work", type=pathlib.Path, required=True, help="directory for what is made once")
     parser.add_argument("--mpi", required=True)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 3, 4, 7])
+    parser.add_argument("--modules", nargs="+", choices=MODULES, default=MODULES, metavar="MODULE", help="only these")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for each launch")
     parser.add_argument("--native", action="store_true", help="the MPI alone")
     parser.add_argument("--no-skip", action="store_true", help="with --native: also what the suite skips for this MPI")

@@ -7,6 +7,6 @@ here=$(dirname "$0")
 downloads=$directory/downloads
 rm -rf "$downloads" "$directory"/mpi4py-*
 mkdir -p "$downloads"
-"$pip" download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
+"$pip" download --quiet --disable-pip-version-check --no-deps --no-binary mpi4py \
   --require-hashes --requirement "$here/requirements-mpi4py-source.txt" --dest "$downloads"
 tar -xf "$downloads"/mpi4py-*.tar.gz -C "$directory"

@@ -11,9 +11,16 @@ namespace nacre::mpi {
 
 class File;
 
-/// The file behind `handle`, or nullptr: then the entry point hands the call to the MPI.
-/// Thread-safe, fast.
+/// The file behind `handle`, or nullptr: then the entry point hands the call to the MPI unless the
+/// handle is_closed(). Thread-safe, fast.
 [[nodiscard]] File* find_file(MPI_File handle);
+
+/// Whether the handle was that of a file of ours: the MPI knows it as a file on /dev/null, or not
+/// at all. Thread-safe.
+[[nodiscard]] bool is_closed(MPI_File handle);
+
+/// The answer to a call on such a handle: ErrorClass::file.
+int refuse_closed();
 
 /// Every data access to a file of ours.
 int access(File& file, const AccessCall& call, const AccessArguments& arguments);

@@ -1,11 +1,14 @@
 #include "mpi/file_handle.h"
 
+#include <array>
 #include <atomic>
 #include <shared_mutex>
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
-#include <vector>
 
+#include "mpi/errors.h"
 #include "mpi/lifetime.h"
 
 namespace nacre::mpi {
@@ -26,7 +29,8 @@ struct HandleTable {
   std::shared_mutex mutex;
   std::unordered_map<MPI_File, std::shared_ptr<File>> files;
   std::unordered_map<MPI_File, OwnHandle*> own;
-  std::vector<MPI_File> pooled;
+  /// Native handles that stand for no file now: of closed files, until an open needs one.
+  std::unordered_set<MPI_File> pooled;
   /// Grows whenever the table changes, so that a thread knows whether what it remembers still
   /// holds.
   std::atomic<std::uint64_t> generation = 1;
@@ -43,7 +47,12 @@ Result<MPI_File> open_native_handle() {
   const int status = native().File_open(native().COMM_SELF, "/dev/null", MPI_MODE_RDWR,
                                         native().INFO_NULL, &handle);
   if (status != MPI_SUCCESS) {
-    return Error{ErrorClass::internal, 0, "the MPI could not open /dev/null to make a file handle"};
+    std::array<char, MPI_MAX_ERROR_STRING> why{};
+    int length = 0;
+    error_string(status, why.data(), &length);
+    return Error{
+        ErrorClass::internal, 0,
+        std::string("the MPI could not open /dev/null to make a file handle: ") + why.data()};
   }
   return handle;
 }
@@ -60,8 +69,8 @@ Result<MPI_File> native_handle() {
   {
     const std::unique_lock guard(handles.mutex);
     if (!handles.pooled.empty()) {
-      const MPI_File handle = handles.pooled.back();
-      handles.pooled.pop_back();
+      const MPI_File handle = *handles.pooled.begin();
+      handles.pooled.erase(handle);
       inherit_errhandler(handle);
       return handle;
     }
@@ -84,6 +93,12 @@ OwnHandle* find_own(MPI_File handle) {
   const std::shared_lock guard(handles.mutex);
   const auto found = handles.own.find(handle);
   return found == handles.own.end() ? nullptr : found->second;
+}
+
+void give_back(MPI_File handle) {
+  HandleTable& handles = table();
+  const std::unique_lock guard(handles.mutex);
+  handles.pooled.insert(handle);
 }
 
 bool is_derived(MPI_Datatype datatype) { return !is_named(datatype); }
@@ -142,19 +157,39 @@ File* find_file(MPI_File handle) {
   return file;
 }
 
-Status give_handle(const std::shared_ptr<File>& file) {
-  if (world_model_active()) {
-    const Result<MPI_File> handle = native_handle();
-    if (!handle) return handle.error();
-    file->set_handle(*handle);
-  } else {
-    file->set_handle(own_handle());
-  }
+Result<HandleForFile> HandleForFile::make() {
+  if (!world_model_active()) return HandleForFile(own_handle());
+  const Result<MPI_File> handle = native_handle();
+  if (!handle) return handle.error();
+  return HandleForFile(*handle);
+}
+
+HandleForFile::HandleForFile(HandleForFile&& other) noexcept
+    : handle_(std::exchange(other.handle_, native().FILE_NULL)) {}
+
+HandleForFile::~HandleForFile() {
+  if (handle_ != native().FILE_NULL && find_own(handle_) == nullptr) give_back(handle_);
+}
+
+void HandleForFile::give_to(const std::shared_ptr<File>& file) {
+  file->set_handle(std::exchange(handle_, native().FILE_NULL));
   HandleTable& handles = table();
   const std::unique_lock guard(handles.mutex);
   handles.files[file->handle()] = file;
   handles.generation.fetch_add(1, std::memory_order_release);
-  return {};
+}
+
+bool is_closed(MPI_File handle) {
+  HandleTable& handles = table();
+  const std::shared_lock guard(handles.mutex);
+  return handles.pooled.contains(handle) || handles.own.contains(handle);
+}
+
+int refuse_closed() {
+  return raise(native().FILE_NULL,
+               {ErrorClass::file, 0,
+                "the file handle is that of a file that has been closed; a handle is good from "
+                "MPI_File_open to MPI_File_close"});
 }
 
 std::shared_ptr<File> take_handle(MPI_File handle) {
@@ -164,7 +199,7 @@ std::shared_ptr<File> take_handle(MPI_File handle) {
   if (found == handles.files.end()) return nullptr;
   std::shared_ptr<File> file = std::move(found->second);
   handles.files.erase(found);
-  if (!handles.own.contains(handle)) handles.pooled.push_back(handle);
+  if (!handles.own.contains(handle)) handles.pooled.insert(handle);
   handles.generation.fetch_add(1, std::memory_order_release);
   return file;
 }
@@ -193,19 +228,17 @@ void with_native_handle(const std::function<void(MPI_File)>& action) {
   const Result<MPI_File> handle = native_handle();
   if (!handle) return;
   action(*handle);
-  HandleTable& handles = table();
-  const std::unique_lock guard(handles.mutex);
-  handles.pooled.push_back(*handle);
+  give_back(*handle);
 }
 
 void release_pooled_handles() {
   HandleTable& handles = table();
-  std::vector<MPI_File> pooled;
+  std::unordered_set<MPI_File> pooled;
   {
     const std::unique_lock guard(handles.mutex);
     pooled.swap(handles.pooled);
   }
-  for (MPI_File& handle : pooled) native().File_close(&handle);
+  for (MPI_File handle : pooled) native().File_close(&handle);
 }
 
 }  // namespace nacre::mpi

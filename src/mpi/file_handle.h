@@ -69,9 +69,25 @@ class File : public std::enable_shared_from_this<File> {
   ViewTypes view_types_;
 };
 
-/// Makes the handle under which the program will know `file`, of the MPI's own kind where that is
-/// possible, and enters it into the table.
-[[nodiscard]] Status give_handle(const std::shared_ptr<File>& file);
+/// The handle under which the program is to know a file, of the MPI's own kind where that is
+/// possible. Made before the ranks agree on an open, as it may fail on some of them; goes back
+/// where no file takes it.
+class HandleForFile {
+ public:
+  [[nodiscard]] static Result<HandleForFile> make();
+  HandleForFile(HandleForFile&& other) noexcept;
+  HandleForFile(const HandleForFile&) = delete;
+  HandleForFile& operator=(const HandleForFile&) = delete;
+  HandleForFile& operator=(HandleForFile&&) = delete;
+  ~HandleForFile();
+
+  /// Enters `file` into the table.
+  void give_to(const std::shared_ptr<File>& file);
+
+ private:
+  explicit HandleForFile(MPI_File handle) : handle_(handle) {}
+  MPI_File handle_;
+};
 
 /// Takes `handle` out of the table; the native handle is kept for the next open.
 std::shared_ptr<File> take_handle(MPI_File handle);

@@ -93,9 +93,26 @@ Status check_access_mode(int amode) {
                    " of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR; it takes exactly one"};
 }
 
+/// What an open takes and a rank may lack, so it is made before the ranks agree.
+struct Means {
+  HandleForFile handle;
+  std::shared_ptr<store::Store> store;
+};
+
+Result<Means> find_means(const CommState& comm) {
+  Result<std::shared_ptr<store::Store>> store =
+      store::with_environment_faults(store::default_store(), comm.rank());
+  if (!store) return std::move(store).error();
+  Result<HandleForFile> handle = HandleForFile::make();
+  if (!handle) return std::move(handle).error();
+  return Means{*std::move(handle), *std::move(store)};
+}
+
 /// What this rank brings to the open.
-Result<OpenTicket> own_ticket(CommState& comm, int amode, const Result<std::string>& path) {
+Result<OpenTicket> own_ticket(CommState& comm, int amode, const Result<std::string>& path,
+                              const Result<Means>& means) {
   if (!path) return path.error();
+  if (!means) return means.error();
   if (Status valid = check_access_mode(amode); !valid) return valid.error();
   OpenTicket ticket{.id = unique_id(), .amode = amode};
   if (comm.rank() == 0) {
@@ -123,28 +140,26 @@ struct Opening {
 /// A file of ours, or nothing where the settings hand it to the MPI.
 Result<std::shared_ptr<File>> open_ours(const Opening& opening) {
   MpiTransport control(opening.comm, CommState::control_tag);
-  Result<OpenTicket> ticket = run(
-      agree_on_ticket(control, own_ticket(*opening.comm, opening.amode, opening.path)), control);
+  Result<Means> means = find_means(*opening.comm);
+  Result<OpenTicket> own = own_ticket(*opening.comm, opening.amode, opening.path, means);
+  Result<OpenTicket> ticket = run(agree_on_ticket(control, std::move(own)), control);
   if (!ticket) return std::move(ticket).error();
   Result<file::Hints> hints = run(file::agree_hints(control, *opening.path, opening.info), control);
   if (!hints) return std::move(hints).error();
   if (hints->bypass()) return std::shared_ptr<File>();
 
-  Result<std::shared_ptr<store::Store>> store =
-      store::with_environment_faults(store::default_store(), opening.comm->rank());
-  if (!store) return std::move(store).error();
   file::OpenRequest request{.path = *opening.path,
                             .mode = mode_of(opening.amode),
                             .hints = *std::move(hints),
                             .transport = std::make_unique<MpiTransport>(opening.comm, ticket->tag),
-                            .store = *std::move(store),
+                            .store = std::move(means->store),
                             .one_node = opening.comm->one_node(),
                             .id = ticket->id};
   collective::Transport& transport = *request.transport;
   auto opened = run(file::OpenFile::open(std::move(request)), transport);
   if (!opened) return std::move(opened).error();
   auto file = std::make_shared<File>(*std::move(opened), opening.comm, opening.amode);
-  if (Status given = give_handle(file); !given) return std::move(given).error();
+  means->handle.give_to(file);
   return file;
 }
 
@@ -168,7 +183,7 @@ int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
 
 int file_close(MPI_File* fh) {
   File* file = find_file(*fh);
-  if (file == nullptr) return native().File_close(fh);
+  if (file == nullptr) return is_closed(*fh) ? refuse_closed() : native().File_close(fh);
   count_served_call();
   file::OpenFile& open_file = file->open_file();
   const Status status = file->queue().run(open_file.close(), open_file.transport());

@@ -32,6 +32,18 @@ static int agreed(int code, const char* what) {
   return found;
 }
 
+/* An order that only one rank does not understand. */
+static void misunderstood(void) {
+  MPI_File file;
+  if (getenv("NACRE_TEST_EXPECT") == NULL) return;
+  if (check_rank(MPI_COMM_WORLD) == check_size(MPI_COMM_WORLD) - 1) order("write=often");
+  const int found = agreed(MPI_File_open(MPI_COMM_WORLD, check_path("faults-misunderstood"),
+                                         MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file),
+                           "open");
+  check(found == MPI_ERR_ARG, "open with an order of nonsense: class %d", found);
+  unsetenv("NACRE_TEST_FAULTS");
+}
+
 int main(int argc, char** argv) {
   static char out[block];
   MPI_File file;
@@ -42,6 +54,7 @@ int main(int argc, char** argv) {
   int failed = 0;
   MPI_Init(&argc, &argv);
   const int expected = class_named(argc > 1 ? argv[1] : "IO");
+  if (argc <= 2) misunderstood();
   if (argc > 2) order(argv[2]);
   const int rank = check_rank(MPI_COMM_WORLD);
   const int size = check_size(MPI_COMM_WORLD);

@@ -76,6 +76,26 @@ static void freed_communicator(void) {
   check_ok(MPI_File_close(&file), "close after the communicator is gone");
 }
 
+/* A copy of a handle whose file has been closed is refused; what it once stood for is not reached.
+ */
+static void closed(void) {
+  MPI_File file;
+  MPI_File copy;
+  MPI_Status status;
+  char byte = 4;
+  if (getenv("NACRE_TEST_EXPECT") == NULL) return; /* the MPIs read freed memory */
+  check_ok(MPI_File_open(MPI_COMM_WORLD, check_path("handles-closed"),
+                         MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                         &file),
+           "open");
+  copy = file;
+  check_ok(MPI_File_close(&file), "close");
+  check_class(MPI_File_write_at(copy, 0, &byte, 1, MPI_BYTE, &status), MPI_ERR_FILE,
+              "write to a closed file");
+  check_class(MPI_File_sync(copy), MPI_ERR_FILE, "sync of a closed file");
+  check_class(MPI_File_close(&copy), MPI_ERR_FILE, "second close");
+}
+
 int main(int argc, char** argv) {
   MPI_File leaked;
   MPI_Status status;
@@ -87,6 +107,7 @@ int main(int argc, char** argv) {
   conversions(leaked);
   group_of(leaked);
   many();
+  closed();
   freed_communicator();
   check_ok(MPI_File_write_at_all(leaked, check_rank(MPI_COMM_WORLD), &byte, 1, MPI_BYTE, &status),
            "write");

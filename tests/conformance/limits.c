@@ -1,5 +1,6 @@
 /* Real limits of the system met by one rank in a collective: every rank gets an error of one class,
- * none hangs, the file stays usable. The argument says which: fsize, tmpfs, readonly, vanished.
+ * none hangs, the file stays usable. The argument says which: fsize, nofile, tmpfs, readonly,
+ * vanished.
  * Limits that this user may not set up are skipped with the reason. */
 #include <signal.h>
 #include <sys/resource.h>
@@ -40,6 +41,38 @@ static int file_size_limit(const char* path) {
   check_ok(MPI_File_write_at_all(file, 16 * rank, buffer, 16, MPI_BYTE, &status),
            "a small write after it");
   MPI_File_close(&file);
+  return 0;
+}
+
+/* No descriptor left on the last rank: it cannot take part in an open, so nobody has the file. */
+static int descriptor_limit(const char* path) {
+  const int last = check_rank(MPI_COMM_WORLD) == check_size(MPI_COMM_WORLD) - 1;
+  const int amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
+  struct rlimit before;
+  struct rlimit limit;
+  int here = check_rank(MPI_COMM_WORLD);
+  int everywhere[64];
+  int taken[1024];
+  int count = 0;
+  MPI_File file;
+  MPI_File held; /* its handle is in use: another open needs another one */
+  /* What is opened only once, to load libraries and to talk, is open after these. */
+  check_ok(MPI_File_open(MPI_COMM_WORLD, path, amode, MPI_INFO_NULL, &held), "first open");
+  MPI_Allgather(&here, 1, MPI_INT, everywhere, 1, MPI_INT, MPI_COMM_WORLD);
+  getrlimit(RLIMIT_NOFILE, &before);
+  limit = before;
+  limit.rlim_cur = sizeof taken / sizeof *taken;
+  if (last) {
+    setrlimit(RLIMIT_NOFILE, &limit);
+    while ((taken[count] = dup(STDERR_FILENO)) >= 0) ++count;
+  }
+  agreed_failure(MPI_File_open(MPI_COMM_WORLD, path, amode, MPI_INFO_NULL, &file), MPI_ERR_INTERN,
+                 "open without a descriptor");
+  while (count > 0) close(taken[--count]);
+  if (last) setrlimit(RLIMIT_NOFILE, &before);
+  check_ok(MPI_File_open(MPI_COMM_WORLD, path, amode, MPI_INFO_NULL, &file), "open with one");
+  MPI_File_close(&file);
+  MPI_File_close(&held);
   return 0;
 }
 
@@ -118,6 +151,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   memset(buffer, 'n', sizeof buffer);
   if (strcmp(which, "fsize") == 0) result = file_size_limit(check_path("limits-fsize"));
+  if (strcmp(which, "nofile") == 0) result = descriptor_limit(check_path("limits-nofile"));
   if (strcmp(which, "tmpfs") == 0) result = on_mount(full_file_system, "NACRE_TEST_TMPFS");
   if (strcmp(which, "readonly") == 0)
     result = on_mount(read_only_file_system, "NACRE_TEST_READ_ONLY");

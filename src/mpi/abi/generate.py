@@ -340,6 +340,14 @@ def call(callee: str, *arguments: str) -> str:
     return f"{callee}({', '.join(a for a in arguments if a)})"
 
 
+def ours_first(handle: str, ours: str) -> list[str]:
+    """What comes before the call is handed to the MPI."""
+    return [
+        f"if (File* file = find_file({handle})) return {ours};",
+        f"if (is_closed({handle})) return refuse_closed();",
+    ]
+
+
 def access_body(access: Access) -> list[str]:
     prototype = access.prototype
     names = [p.name for p in prototype.parameters]
@@ -353,7 +361,7 @@ def access_body(access: Access) -> list[str]:
         f"{collective}, Timing::{access.timing}}}"
     )
     native = call(f"native().{prototype.name}", prototype.arguments)
-    body = [f"if (File* file = find_file(fh)) return access(*file, {which}, {{{', '.join(values)}}});"]
+    body = ours_first("fh", f"access(*file, {which}, {{{', '.join(values)}}})")
     if not prototype.large:
         return body + [f"return {native};"]
     classic = [{"count": "n", "datatype": "type"}.get(name, name) for name in names]
@@ -371,7 +379,7 @@ def file_body(prototype: Prototype, optional: bool) -> list[str]:
     rest = f"{{{', '.join(arguments)}}}" if len(arguments) > 4 else ", ".join(arguments)
     ours = call(prototype.ours, "*file", rest)
     native = call(f"native().{prototype.name}", prototype.arguments)
-    body = [f"if (File* file = find_file({prototype.parameters[0].name})) return {ours};"]
+    body = ours_first(prototype.parameters[0].name, ours)
     if optional:
         body.append(f"if (native().{prototype.name} != nullptr) return {native};")
         return body + [f"return {call('forward_' + prototype.ours, prototype.arguments)};"]

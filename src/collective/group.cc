@@ -1,6 +1,7 @@
 #include "collective/group.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -182,6 +183,14 @@ Task<Error> spread_error(Transport& transport, Status local, int failed_rank) {
   std::string prefix;
   if (!mine) prefix = "rank " + std::to_string(failed_rank) + ": ";
   co_return decode_error(encoded, prefix);
+}
+
+Task<bool> all_same(Transport& transport, std::int64_t value) {
+  // ~ turns the order around: its minimum is that of the largest value.
+  std::array<std::int64_t, 2> least{value, ~value};
+  const std::span<std::byte> least_bytes = bytes_of(least);
+  co_await all_reduce(transport, least_bytes, &take_minimum);
+  co_return least[0] == ~least[1];
 }
 
 Task<Status> agree_with_minimum(Transport& transport, Status local, std::int64_t& value) {

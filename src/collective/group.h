@@ -51,6 +51,9 @@ Task<Status> agree(Transport& transport, Status local);
 /// As agree; on the way `value` becomes the smallest of all ranks'.
 Task<Status> agree_with_minimum(Transport& transport, Status local, std::int64_t& value);
 
+/// Whether all ranks brought the same value.
+Task<bool> all_same(Transport& transport, std::int64_t value);
+
 /// The second half of agree, once all ranks know the lowest rank that failed: its error on all
 /// ranks.
 Task<Error> spread_error(Transport& transport, Status local, int failed_rank);

@@ -1,11 +1,13 @@
 #include "mpi/comm_state.h"
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
 
+#include "collective/group.h"
 #include "mpi/lifetime.h"
+#include "mpi/mpi_transport.h"
+#include "mpi/progress.h"
 #include "store/memory_domain.h"
 
 namespace nacre::mpi {
@@ -35,15 +37,36 @@ int state_key() {
   return key;
 }
 
+/// A duplicate, made so that pending accesses go on meanwhile: other ranks may come here only after
+/// theirs have ended. COMM_NULL where the MPI has none to give.
+MPI_Comm duplicate_of(MPI_Comm comm) {
+  const Native& mpi = native();
+  MPI_Comm duplicate = mpi.COMM_NULL;
+  int size = 0;
+  mpi.Comm_size(comm, &size);
+  if (size == 1) {
+    // Nobody to wait for. MPICH 4.0's progress crashes where one process uses only Sessions.
+    return mpi.Comm_dup(comm, &duplicate) == MPI_SUCCESS ? duplicate : mpi.COMM_NULL;
+  }
+  MPI_Request request = mpi.REQUEST_NULL;
+  int status = mpi.Comm_idup(comm, &duplicate, &request);
+  if (status != MPI_SUCCESS) return mpi.COMM_NULL;
+  poll_until([&] {
+    int done = 0;
+    status = mpi.Test(&request, &done, MPI_STATUS_IGNORE);
+    return done != 0 || status != MPI_SUCCESS;
+  });
+  return status == MPI_SUCCESS ? duplicate : mpi.COMM_NULL;
+}
+
 /// Ranks share memory if they run in one kernel and see one shared-memory file system: containers
 /// on one host have equal names but not always the latter.
-bool all_share_memory(MPI_Comm comm) {
-  const std::uint64_t own = store::shared_memory_domain();
-  // The largest of x and of ~x agree exactly when all x are equal.
-  std::array<std::uint64_t, 2> bounds{own, ~own};
-  std::array<std::uint64_t, 2> largest{};
-  native().Allreduce(bounds.data(), largest.data(), 2, native().UINT64_T, native().MAX, comm);
-  return own != 0 && largest[0] == own && largest[1] == ~own;
+bool all_share_memory(const Shared& comm) {
+  MpiTransport transport(comm, CommState::control_tag);
+  const auto own = static_cast<std::int64_t>(store::shared_memory_domain());
+  collective::Operation<bool> comparison(collective::all_same(transport, own), transport);
+  comparison.finish();
+  return own != 0 && comparison.value();
 }
 
 }  // namespace
@@ -62,19 +85,20 @@ Result<Shared> CommState::of(MPI_Comm comm) {
     return Error{ErrorClass::comm, 0,
                  "a file is opened on an intercommunicator; it takes an intracommunicator"};
   }
-  MPI_Comm duplicate = mpi.COMM_NULL;
-  if (mpi.Comm_dup(comm, &duplicate) != MPI_SUCCESS) {
+  const MPI_Comm duplicate = duplicate_of(comm);
+  if (duplicate == mpi.COMM_NULL) {
     return Error{ErrorClass::comm, 0, "the MPI could not duplicate the communicator of the file"};
   }
   // A broken network is the MPI's to report, whatever handler the program's communicator has.
   mpi.Comm_set_errhandler(duplicate, mpi.ERRORS_ARE_FATAL);
-  Shared state(new CommState(duplicate, all_share_memory(duplicate)));
+  Shared state(new CommState(duplicate));
+  state->one_node_ = all_share_memory(state);
   auto* attribute = new Shared(state);
   if (mpi.Comm_set_attr(comm, state_key(), attribute) != MPI_SUCCESS) delete attribute;
   return state;
 }
 
-CommState::CommState(MPI_Comm duplicate, bool one_node) : comm_(duplicate), one_node_(one_node) {
+CommState::CommState(MPI_Comm duplicate) : comm_(duplicate) {
   const Native& mpi = native();
   mpi.Comm_rank(comm_, &rank_);
   mpi.Comm_size(comm_, &size_);

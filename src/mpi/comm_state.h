@@ -38,7 +38,7 @@ class CommState {
   void release_tag(int tag);
 
  private:
-  CommState(MPI_Comm duplicate, bool one_node);
+  explicit CommState(MPI_Comm duplicate);
 
   MPI_Comm comm_;
   int rank_ = 0;

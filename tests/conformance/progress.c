@@ -58,6 +58,25 @@ static void starting_is_local(MPI_File file, char* out) {
   check_ok(MPI_Wait(&request, &status), "wait");
 }
 
+/* The first open on a communicator, which the others come to only after their wait. */
+static void sit_in_open(MPI_File file, char* out) {
+  const int rank = check_rank(MPI_COMM_WORLD);
+  MPI_Comm fresh;
+  MPI_File other;
+  MPI_Request request;
+  MPI_Status status;
+  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  MPI_File_iwrite_at_all(file, (MPI_Offset)rank * block, out, block, MPI_BYTE, &request);
+  if (rank != 0) check_ok(MPI_Wait(&request, &status), "wait");
+  check_ok(MPI_File_open(fresh, check_path("progress-other"),
+                         MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                         &other),
+           "open on a fresh communicator");
+  if (rank == 0) check_ok(MPI_Wait(&request, &status), "wait");
+  check_ok(MPI_File_close(&other), "close");
+  MPI_Comm_free(&fresh);
+}
+
 int main(int argc, char** argv) {
   static char out[block];
   static char in[block];
@@ -84,6 +103,7 @@ int main(int argc, char** argv) {
     check(memcmp(in, out, block) == 0, "round %d: other bytes came back", round);
   }
   starting_is_local(file, out);
+  sit_in_open(file, out);
   check_ok(MPI_File_read_at_all(file, (MPI_Offset)rank * block, in, block, MPI_BYTE, &status),
            "read_at_all");
   check_ok(MPI_File_close(&file), "close");

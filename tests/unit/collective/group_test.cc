@@ -115,6 +115,19 @@ TEST_CASE("all_reduce gives every rank the same value, in an order that is alway
   }
 }
 
+TEST_CASE("all_same: one rank with another value is enough") {
+  for (const int count : rank_counts) {
+    for (int other = 0; other <= count; ++other) {  // count: none
+      InProcessNetwork network({count, SendMode::mixed, 1});
+      const auto results = run_polled<bool>(
+          network,
+          [&](int rank) { return all_same(network.transport(rank), rank == other ? -3 : 4); }, 1);
+      REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
+      for (const bool same : *results) CHECK(same == (other == count || count == 1));
+    }
+  }
+}
+
 TEST_CASE("prefix_sum counts the ranks before and all") {
   for (const int count : rank_counts) {
     InProcessNetwork network({count, SendMode::rendezvous, 1});

@@ -123,7 +123,8 @@ void take_switches(Hints& hints, const Environment& environment, const std::stri
   const bool included =
       !environment("NACRE_INCLUDE") || any_matches(environment, "NACRE_INCLUDE", path);
   const bool excluded = any_matches(environment, "NACRE_EXCLUDE", path);
-  const bool disabled = environment("NACRE_DISABLE").value_or("0") != "0";
+  const std::string disable = environment("NACRE_DISABLE").value_or("");
+  const bool disabled = !disable.empty() && disable != "0";
   if (!included || excluded || disabled) {
     hints.set("nacre_enable", "false", HintSource::environment);
   }

@@ -194,12 +194,12 @@ int file_close(MPI_File* fh) {
 }
 
 int file_delete(const char* filename, MPI_Info info) {
-  count_served_call();
   const Result<std::string> path = path_of(filename);
   if (!path) return raise(native().FILE_NULL, path.error());
   const Result<file::Hints> hints = file::resolve_hints(*path, info_pairs(info));
   if (!hints) return raise(native().FILE_NULL, hints.error());
   if (hints->bypass()) return native().File_delete(filename, info);
+  count_served_call();
   return raise_if_failed(native().FILE_NULL, store::default_store()->remove(*path));
 }
 

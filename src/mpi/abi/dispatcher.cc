@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/abi/find_mpi.h"
@@ -50,15 +49,9 @@ void complain_of_missing_library() {
           known ? self.dli_fname : "libnacre.so", dlerror());
 }
 
-bool disabled() {
-  const char* value = getenv("NACRE_DISABLE");
-  return value != nullptr && *value != '\0' && strcmp(value, "0") != 0;
-}
-
 /// The library for the process's MPI, or null. The dynamic linker expands $ORIGIN to our own
 /// directory.
 void* load_library(Abi abi) {
-  if (disabled()) return nullptr;
   const char* name = library_of(abi);
   if (name == nullptr) {
     complain("this MPI has neither MPICH's, Open MPI's nor the standard ABI", "");

@@ -6,8 +6,8 @@
 // A slot gets the library's function where the library serves the name, and else what the program
 // would have called without us: the next definition in the search order (a tool's, the MPI's), or
 // that of an MPI that was loaded out of everybody's sight, as Python does. Everything goes that way
-// with NACRE_DISABLE set (and not to 0), or where there is no library for the MPI, which one line
-// on stderr tells.
+// where there is no library for the MPI, which one line on stderr tells. (NACRE_DISABLE is the
+// library's to obey: ranks with differing environments agree on it.)
 //
 // Built without the C++ run-time library: it is in every process of a job.
 #ifndef NACRE_MPI_ABI_DISPATCHER_H_

@@ -232,6 +232,7 @@ TEST_CASE("a file is handed to the MPI by hint, by pattern, or with all files") 
   CHECK(bypass({{"NACRE_INCLUDE", "*.tmp"}, {"NACRE_EXCLUDE", "*.tmp"}}));
   CHECK(bypass({{"NACRE_DISABLE", "1"}}, {{"nacre_enable", "true"}}));
   CHECK_FALSE(bypass({{"NACRE_DISABLE", "0"}}));
+  CHECK_FALSE(bypass({{"NACRE_DISABLE", ""}}));
 }
 
 TEST_CASE("get_info shows every hint that has a value, and only those") {

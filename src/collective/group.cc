@@ -193,26 +193,29 @@ Task<bool> all_same(Transport& transport, std::int64_t value) {
   co_return least[0] == ~least[1];
 }
 
-Task<Status> agree_with_minimum(Transport& transport, Status local, std::int64_t& value) {
-  struct Common {
-    std::int64_t failed_rank;
-    std::int64_t value;
-  };
+Task<Status> agree_with_minima(Transport& transport, Status local, std::span<std::int64_t> values) {
   constexpr std::int64_t nobody = std::numeric_limits<std::int64_t>::max();
-  Common common{local.ok() ? nobody : transport.rank(), value};
-  const std::span<std::byte> common_bytes = bytes_of(common);
+  std::vector<std::int64_t> common{local.ok() ? nobody : transport.rank()};
+  common.insert(common.end(), values.begin(), values.end());
+  const std::span<std::byte> common_bytes = std::as_writable_bytes(std::span(common));
   co_await all_reduce(transport, common_bytes, &take_minimum);
-  value = common.value;
-  if (common.failed_rank == nobody) co_return Status{};
-  Task<Error> spread =
-      spread_error(transport, std::move(local), checked_cast<int>(common.failed_rank));
+  std::copy(common.begin() + 1, common.end(), values.begin());
+  const std::int64_t failed_rank = common.front();
+  if (failed_rank == nobody) co_return Status{};
+  Task<Error> spread = spread_error(transport, std::move(local), checked_cast<int>(failed_rank));
   Error error = co_await spread;
   co_return Status{std::move(error)};
 }
 
+Task<Status> agree_with_minimum(Transport& transport, Status local, std::int64_t& value) {
+  const std::span<std::int64_t> values(&value, 1);
+  Task<Status> agreement = agree_with_minima(transport, std::move(local), values);
+  Status status = co_await agreement;
+  co_return status;
+}
+
 Task<Status> agree(Transport& transport, Status local) {
-  std::int64_t unused = 0;
-  Task<Status> agreement = agree_with_minimum(transport, std::move(local), unused);
+  Task<Status> agreement = agree_with_minima(transport, std::move(local), {});
   Status status = co_await agreement;
   co_return status;
 }

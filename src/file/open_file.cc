@@ -1,10 +1,12 @@
 // Opening, closing, views and hints.
 #include "file/open_file.h"
 
+#include <array>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/fnv_hash.h"
 #include "collective/group.h"
 #include "store/text_file.h"
 
@@ -177,15 +179,30 @@ collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
   }
   ViewNeeds own = shared_pointer_.used() ? ViewNeeds::reset_of_shared_pointer : ViewNeeds::nothing;
   if (transport_->rank() == 0 && !info_pairs.empty()) own = ViewNeeds::hints;
-  auto needs = static_cast<std::int64_t>(own);
-  auto agreement = collective::agree_with_minimum(*transport_, std::move(status), needs);
+  const auto representation = static_cast<std::int64_t>(fnv_hash(view.representation));
+  // ~ turns the order around, so the last is that of the largest.
+  std::array common{static_cast<std::int64_t>(own), representation, ~representation};
+  auto agreement = collective::agree_with_minima(*transport_, std::move(status), common);
   Status agreed = co_await agreement;
   if (!agreed) co_return agreed;
+  const std::int64_t needs = common[0];
+  if (common[1] != ~common[2]) {
+    co_return Error{ErrorClass::not_same, 0,
+                    path_ + ": set_view with data representation \"" + view.representation +
+                        "\" where another rank has another; all ranks pass the same"};
+  }
   if (mode_.sequential) {
     auto finding = find_displacement();
     const Result<std::int64_t> displacement = co_await finding;
     if (!displacement) co_return displacement.error();
     if (view.at_shared_pointer) view.map.origin = *displacement;
+  }
+  if (needs != static_cast<std::int64_t>(ViewNeeds::nothing)) {
+    Status reset;
+    if (transport_->rank() == 0) reset = shared_pointer_.reset();
+    auto resetting = collective::agree(*transport_, std::move(reset));
+    Status outcome = co_await resetting;
+    if (!outcome) co_return outcome;
   }
   {
     const std::lock_guard guard(mutex_);
@@ -193,13 +210,7 @@ collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
     position_ = 0;
   }
   shared_pointer_.set_base(0);
-  if (needs == static_cast<std::int64_t>(ViewNeeds::nothing)) co_return Status();
-
-  Status reset;
-  if (transport_->rank() == 0) reset = shared_pointer_.reset();
-  auto resetting = collective::agree(*transport_, std::move(reset));
-  Status outcome = co_await resetting;
-  if (!outcome || needs != static_cast<std::int64_t>(ViewNeeds::hints)) co_return outcome;
+  if (needs != static_cast<std::int64_t>(ViewNeeds::hints)) co_return Status();
   auto updating = update_hints(std::move(info_pairs));
   Status updated = co_await updating;
   co_return updated;

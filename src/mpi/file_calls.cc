@@ -46,36 +46,24 @@ MPI_Datatype duplicate_for_program(MPI_Datatype datatype) {
   return copy;
 }
 
+Result<ViewTypes> view_types_of(const ViewArguments& arguments) {
+  auto representation = find_representation(arguments.datarep == nullptr ? "" : arguments.datarep);
+  if (!representation) return std::move(representation).error();
+  return ViewTypes{arguments.displacement, arguments.etype, arguments.filetype,
+                   *std::move(representation)};
+}
+
 /// The file view that MPI_File_set_view describes. Local.
 Result<file::View> view_of(const ViewTypes& types) {
   const Result<plan::TypeMap> etype = map_in_file(*types.representation, types.etype);
   if (!etype) return etype.error();
   Result<plan::TypeMap> filetype = map_in_file(*types.representation, types.filetype);
   if (!filetype) return std::move(filetype).error();
-  return file::View{.map = {*std::move(filetype), types.displacement},
+  const bool at_shared_pointer = types.displacement == MPI_DISPLACEMENT_CURRENT;
+  return file::View{.map = {*std::move(filetype), at_shared_pointer ? 0 : types.displacement},
+                    .at_shared_pointer = at_shared_pointer,
                     .etype_size = etype->size(),
                     .representation = types.representation->name};
-}
-
-/// MPI_DISPLACEMENT_CURRENT stands for where the shared pointer is (MPI-4.1, 14.3).
-Result<MPI_Offset> displacement_of(File& file, MPI_Offset displacement) {
-  if (displacement != MPI_DISPLACEMENT_CURRENT) return displacement;
-  if (!file.open_file().mode().sequential) {
-    return Error{ErrorClass::arg, 0,
-                 "MPI_DISPLACEMENT_CURRENT in the view of a file that was opened without "
-                 "MPI_MODE_SEQUENTIAL"};
-  }
-  const Result<std::int64_t> current = file.open_file().shared_byte_offset();
-  if (!current) return current.error();
-  return static_cast<MPI_Offset>(*current);
-}
-
-Result<ViewTypes> view_types_of(File& file, const ViewArguments& arguments) {
-  auto representation = find_representation(arguments.datarep == nullptr ? "" : arguments.datarep);
-  if (!representation) return std::move(representation).error();
-  const Result<MPI_Offset> displacement = displacement_of(file, arguments.displacement);
-  if (!displacement) return displacement.error();
-  return ViewTypes{*displacement, arguments.etype, arguments.filetype, *std::move(representation)};
 }
 
 }  // namespace
@@ -112,14 +100,16 @@ int file_get_info(File& file, MPI_Info* info_used) {
 }
 
 int file_set_view(File& file, const ViewArguments& arguments) {
-  Result<ViewTypes> types = view_types_of(file, arguments);
+  Result<ViewTypes> types = view_types_of(arguments);
   Result<file::View> view = types ? view_of(*types) : Result<file::View>(types.error());
   std::optional<Error> refusal;
   if (!view) refusal = view.error();
   const int status =
       run(file, file.open_file().set_view(view ? *std::move(view) : file::View{},
                                           info_pairs(arguments.info), std::move(refusal)));
-  if (status == MPI_SUCCESS) file.set_view_types(*types);
+  if (status != MPI_SUCCESS) return status;
+  types->displacement = file.open_file().displacement();
+  file.set_view_types(*types);
   return status;
 }
 

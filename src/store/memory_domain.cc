@@ -3,23 +3,16 @@
 #include <array>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fnv_hash.h"
 #include "store/posix/descriptor.h"
 
 namespace nacre::store {
 namespace {
-
-/// FNV-1a, 64 bits: the same in every build, which std::hash does not promise.
-std::uint64_t hash(std::string_view text) {
-  std::uint64_t sum = 0xcbf29ce484222325;
-  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return sum;
-}
 
 std::string boot_id() {
   const Descriptor file(retry_interrupted(
@@ -49,7 +42,7 @@ std::uint64_t shared_memory_domain() {
   if (boot.empty() && host.empty()) return 0;
   const char* node = std::getenv("NACRE_NODE_ID");
   const std::uint64_t domain =
-      hash(boot + '\n' + host + '\n' + std::to_string(directory.st_dev) + '\n' +
+      fnv_hash(boot + '\n' + host + '\n' + std::to_string(directory.st_dev) + '\n' +
            std::to_string(directory.st_ino) + '\n' + (node != nullptr ? node : ""));
   return domain != 0 ? domain : 1;
 }

@@ -242,11 +242,32 @@ static void registered_with_derived_types(void) {
   check_ok(MPI_File_close(&file), "close");
 }
 
+/* A representation that differs between ranks: the view stays, and the next calls are in step. */
+static void differing(void) {
+  const int rank = check_rank(MPI_COMM_WORLD);
+  MPI_Status status;
+  int number = 7;
+  if (getenv("NACRE_TEST_EXPECT") == NULL || check_size(MPI_COMM_WORLD) == 1) return;
+  MPI_File file = open_file("datarep-differing");
+  check_class(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, rank == 0 ? "external32" : "native",
+                                MPI_INFO_NULL),
+              MPI_ERR_NOT_SAME, "set_view with a representation that differs");
+  check_ok(MPI_File_write_at_all(file, rank * (MPI_Offset)sizeof number, &number, 1, MPI_INT,
+                                 &status),
+           "write_at_all");
+  check_ok(MPI_File_read_at_all(file, rank * (MPI_Offset)sizeof number, &number, 1, MPI_INT,
+                                &status),
+           "read_at_all");
+  check(number == 7, "%d came back", number);
+  check_ok(MPI_File_close(&file), "close");
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   external32();
   external32_at_the_end_of_the_file();
   internal();
+  differing();
   registered();
   registered_with_derived_types();
   return check_finish();

@@ -147,6 +147,46 @@ static void sequential(void) {
   check_ok(MPI_File_close(&file), "close");
 }
 
+/* MPI_DISPLACEMENT_CURRENT is where the shared pointer is once all ranks have come to set_view. */
+static void displacement_current(void) {
+  const char* path = check_path("modes-displacement");
+  const int rank = check_rank(MPI_COMM_WORLD);
+  const int size = check_size(MPI_COMM_WORLD);
+  MPI_File file;
+  MPI_Status status;
+  MPI_Offset displacement = -1;
+  MPI_Datatype etype = MPI_DATATYPE_NULL;
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;
+  char name[MPI_MAX_DATAREP_STRING];
+  char bytes[3] = {'s', 's', 's'};
+  char ordered = (char)('a' + rank);
+  char all[64];
+  check_ok(MPI_File_open(MPI_COMM_WORLD, path,
+                         MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL,
+                         &file),
+           "SEQUENTIAL");
+  if (rank == size - 1) {
+    usleep(20000); /* gives the others time to be wrong */
+    check_ok(MPI_File_write_shared(file, bytes, 3, MPI_BYTE, &status), "write_shared");
+  }
+  check_ok(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, MPI_BYTE, "native",
+                             MPI_INFO_NULL),
+           "set_view");
+  check_ok(MPI_File_get_view(file, &displacement, &etype, &filetype, name), "get_view");
+  check(displacement == 3, "the view begins at %lld", (long long)displacement);
+  check_ok(MPI_File_write_ordered(file, &ordered, 1, MPI_BYTE, &status), "write_ordered");
+  check_ok(MPI_File_close(&file), "close");
+
+  check_ok(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file), "open");
+  check_ok(MPI_File_read_at_all(file, 0, all, 3 + size, MPI_BYTE, &status), "read_at_all");
+  check(memcmp(all, bytes, 3) == 0, "what stood before the view is gone");
+  for (int from = 0; from < size; ++from) check(all[3 + from] == 'a' + from, "rank %d", from);
+  check_class(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, MPI_BYTE, "native",
+                                MPI_INFO_NULL),
+              MPI_ERR_ARG, "MPI_DISPLACEMENT_CURRENT without SEQUENTIAL");
+  check_ok(MPI_File_close(&file), "close");
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   invalid_combinations();
@@ -155,5 +195,6 @@ int main(int argc, char** argv) {
   write_only();
   append();
   sequential();
+  displacement_current();
   return check_finish();
 }

@@ -98,9 +98,33 @@ int progress_test(MPI_Request* request, int* flag, MPI_Status* status) {
 }
 
 int progress_request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  const Completion completion(as_span(1, &request));
   poll_all();
   return native().Request_get_status(request, flag, status);
 }
+
+#ifndef OPEN_MPI  // which has not come to MPI-4.1
+int progress_request_get_status_all(int count, const MPI_Request requests[], int* flag,
+                                    MPI_Status* statuses) {
+  const Completion completion(as_span(count, requests));
+  poll_all();
+  return native().Request_get_status_all(count, requests, flag, statuses);
+}
+
+int progress_request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag,
+                                    MPI_Status* status) {
+  const Completion completion(as_span(count, requests));
+  poll_all();
+  return native().Request_get_status_any(count, requests, index, flag, status);
+}
+
+int progress_request_get_status_some(int incount, const MPI_Request requests[], int* outcount,
+                                     int indices[], MPI_Status* statuses) {
+  const Completion completion(as_span(incount, requests));
+  poll_all();
+  return native().Request_get_status_some(incount, requests, outcount, indices, statuses);
+}
+#endif
 
 int progress_waitall(int count, MPI_Request requests[], MPI_Status* statuses) {
   const Completion completion(as_span(count, requests));
@@ -135,6 +159,7 @@ int progress_testany(int count, MPI_Request requests[], int* index, int* flag, M
 int progress_waitsome(int count, MPI_Request requests[], int* completed, int indices[],
                       MPI_Status* statuses) {
   const Completion completion(as_span(count, requests));
+  *completed = 0;  // an MPI that refuses the call leaves it
   const int code = wait_or_poll(
       [&] { return native().Waitsome(count, requests, completed, indices, statuses); },
       [&](int* done) {
@@ -150,6 +175,7 @@ int progress_testsome(int count, MPI_Request requests[], int* completed, int ind
                       MPI_Status* statuses) {
   const Completion completion(as_span(count, requests));
   poll_all();
+  *completed = 0;
   const int code = native().Testsome(count, requests, completed, indices, statuses);
   if (*completed == MPI_UNDEFINED) return code;
   return conclude_many(completion, code, {indices, static_cast<std::size_t>(*completed)}, statuses);
@@ -183,6 +209,17 @@ int progress_sendrecv_replace(const Message& send, const Message& receive, MPI_C
   if (code != MPI_SUCCESS) return code;
   const Message copy{packed.data(), packed_size, native().PACKED, send.peer, send.tag};
   return progress_sendrecv(copy, receive, comm, status);
+}
+
+int progress_iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  poll_all();
+  return native().Iprobe(source, tag, comm, flag, status);
+}
+
+int progress_improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                     MPI_Status* status) {
+  poll_all();
+  return native().Improbe(source, tag, comm, flag, message, status);
 }
 
 int progress_probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {

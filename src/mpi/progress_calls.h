@@ -22,7 +22,14 @@ int progress_testall(int count, MPI_Request requests[], int* flag, MPI_Status* s
 int progress_testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status);
 int progress_testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                       MPI_Status* statuses);
+// These complete nothing: an error of ours is raised by the call that does.
 int progress_request_get_status(MPI_Request request, int* flag, MPI_Status* status);
+int progress_request_get_status_all(int count, const MPI_Request requests[], int* flag,
+                                    MPI_Status* statuses);
+int progress_request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag,
+                                    MPI_Status* status);
+int progress_request_get_status_some(int incount, const MPI_Request requests[], int* outcount,
+                                     int indices[], MPI_Status* statuses);
 
 /// MPI_Send, Ssend, Rsend, Recv and Mrecv are started by the entry point as their nonblocking
 /// twins, so that they poll while they wait, and end here.
@@ -42,6 +49,9 @@ int progress_sendrecv(const Message& send, const Message& receive, MPI_Comm comm
 /// Both messages have the same buffer, count and datatype.
 int progress_sendrecv_replace(const Message& send, const Message& receive, MPI_Comm comm,
                               MPI_Status* status);
+int progress_iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
+int progress_improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                     MPI_Status* status);
 int progress_probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 int progress_mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status);
 

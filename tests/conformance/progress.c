@@ -46,6 +46,27 @@ static void sit_in_barrier(MPI_Request* request) {
   }
 }
 
+/* The same, in a loop of probes. */
+static void sit_in_probes(MPI_File file, char* out) {
+  const int rank = check_rank(MPI_COMM_WORLD);
+  const int size = check_size(MPI_COMM_WORLD);
+  MPI_Request request;
+  MPI_Status status;
+  int there = 0;
+  int said = -1;
+  MPI_File_iwrite_at_all(file, (MPI_Offset)rank * block, out, block, MPI_BYTE, &request);
+  if (rank != 0) {
+    check_ok(MPI_Wait(&request, &status), "wait");
+    MPI_Send(&rank, 1, MPI_INT, 0, 8, MPI_COMM_WORLD);
+    return;
+  }
+  for (int from = 1; from < size; ++from) {
+    for (there = 0; !there;) MPI_Iprobe(from, 8, MPI_COMM_WORLD, &there, &status);
+    MPI_Recv(&said, 1, MPI_INT, from, 8, MPI_COMM_WORLD, &status);
+  }
+  check_ok(MPI_Wait(&request, &status), "wait");
+}
+
 /* Starting must not wait for the others: rank 0 starts only after all others have started. */
 static void starting_is_local(MPI_File file, char* out) {
   const int rank = check_rank(MPI_COMM_WORLD);
@@ -103,6 +124,7 @@ int main(int argc, char** argv) {
     check(memcmp(in, out, block) == 0, "round %d: other bytes came back", round);
   }
   starting_is_local(file, out);
+  sit_in_probes(file, out);
   sit_in_open(file, out);
   check_ok(MPI_File_read_at_all(file, (MPI_Offset)rank * block, in, block, MPI_BYTE, &status),
            "read_at_all");

@@ -70,12 +70,6 @@ void* load_library(Abi abi) {
   return nullptr;
 }
 
-bool wants_blocking_calls(void* library) {
-  using Question = bool (*)();
-  void* found = dlsym(library, "nacre_wants_blocking_calls");
-  return found == nullptr || reinterpret_cast<Question>(found)();
-}
-
 /// What the program would have called without us.
 void* beyond_us(const LoadedMpi& mpi, const Dispatched& dispatched) {
   if (dispatched.kind == Kind::own) return reinterpret_cast<void*>(nothing);
@@ -88,13 +82,9 @@ void* beyond_us(const LoadedMpi& mpi, const Dispatched& dispatched) {
 
 void fill_slots(const LoadedMpi& mpi) {
   void* library = load_library(mpi.abi);
-  const bool blocking = library != nullptr && wants_blocking_calls(library);
   for (unsigned i = 0; i < kDispatchedCount; ++i) {
     const Dispatched& dispatched = kDispatched[i];
-    void* target = nullptr;
-    if (library != nullptr && (blocking || dispatched.kind != Kind::blocking)) {
-      target = dlsym(library, dispatched.name);
-    }
+    void* target = library == nullptr ? nullptr : dlsym(library, dispatched.name);
     if (target == nullptr) target = beyond_us(mpi, dispatched);
     __atomic_store_n(&nacre_slots[i], target, __ATOMIC_RELEASE);
   }

@@ -16,9 +16,8 @@
 namespace nacre::mpi {
 
 enum class Kind : unsigned char {
-  served,    ///< always the library's
-  blocking,  ///< the library's if its nacre_wants_blocking_calls() says so
-  own,       ///< of nacre.h: no MPI has it
+  served,  ///< the library's where it has the name
+  own,     ///< of nacre.h: no MPI has it
 };
 
 /// One exported name. Its index is its slot's.

@@ -169,7 +169,7 @@ class Table:
     def __init__(self, path: Path, abi: str):
         data = tomllib.loads(path.read_text())
         blocking = data["blocking"]
-        has_large = abi in blocking["large_abis"]
+        has_newer = abi in data["interposed"]["newer_abis"]
         self.abi = abi
         self.accesses = expand_access(data["access"])
         self.file = parse_all(data["file"]["prototypes"])
@@ -180,10 +180,11 @@ class Table:
         if abi != "mpiabi":
             self.served_optional += parse_all(data["served"]["fortran"])
         self.completion = parse_all(data["completion"]["prototypes"])
+        self.newer_completion = parse_all(data["completion"]["newer"]) if has_newer else []
         self.simple_blocking = parse_all(blocking["prototypes"])
-        self.exchanges = parse_all(blocking["exchanges"], has_large)
+        self.exchanges = parse_all(blocking["exchanges"], has_newer)
         twins = {text: twin for twin, text in blocking["twins"].items()}
-        self.twins = {parse(text): twins[text] for text in twins if has_large or not parse(text).large}
+        self.twins = {parse(text): twins[text] for text in twins if has_newer or not parse(text).large}
         self.public = data["public"]["names"]
         self.native = parse_all(data["native"]["prototypes"])
         self.native_optional = parse_all(data["native"]["optional"])
@@ -197,7 +198,8 @@ class Table:
     @property
     def entry_points(self) -> list[Prototype]:
         files = [a.prototype for a in self.accesses] + self.file + self.file_optional
-        return files + self.served + self.served_optional + self.completion + self.blocking
+        interposed = self.completion + self.newer_completion + self.blocking
+        return files + self.served + self.served_optional + interposed
 
     @property
     def required(self) -> list[Prototype]:
@@ -209,7 +211,7 @@ class Table:
     @property
     def forwarded(self) -> list[Prototype]:
         """What no program calls if the MPI has it not: never null, but not required."""
-        return [p for p in self.blocking if p.large]
+        return self.newer_completion + [p for p in self.blocking if p.large]
 
     @property
     def optional(self) -> list[Prototype]:
@@ -421,7 +423,7 @@ def entry_points_source(table: Table) -> str:
     points += [entry_point(p, file_body(p, True)) for p in table.file_optional]
     for p in table.served + table.served_optional:
         points.append(entry_point(p, [f"return nacre::mpi::{call(p.ours, p.arguments)};"]))
-    for p in table.completion + table.simple_blocking:
+    for p in table.completion + table.newer_completion + table.simple_blocking:
         instead = call(f"progress_{p.ours}", p.arguments)
         points.append(entry_point(p, interposed_body(p, instead)))
     points += [entry_point(p, exchange_body(p)) for p in table.exchanges]
@@ -444,7 +446,6 @@ def dispatched_names(path: Path) -> dict[str, str]:
     kinds = {}
     for table in (Table(path, abi) for abi in ABIS):
         kinds |= dict.fromkeys(both_names(table.entry_points), "served")
-        kinds |= dict.fromkeys(both_names(table.blocking), "blocking")
         kinds |= dict.fromkeys(table.public, "own")
     return kinds
 

@@ -18,8 +18,8 @@ SYSTEM_LIBRARIES = re.compile(r"(libc|libm|libpthread|librt|libdl|ld-linux[\w-]*
 MPI_SYMBOL = re.compile(r"(P?MPIX?_|MPI[RDI]+_|[op]mpi_|ompi_|opal_)")
 # All that may go out besides MPI_File_* and nacre_*.
 OTHER_NAMES = re.compile(
-    r"MPI_(Register_datarep(_c)?|Error_string|Finalize|(Wait|Test)(all|any|some)?|Request_get_status"
-    r"|M?[Pp]robe|(Recv|Send|Ssend|Rsend|Mrecv|Sendrecv(_replace)?)(_c)?)"
+    r"MPI_(Register_datarep(_c)?|Error_string|Finalize|(Wait|Test)(all|any|some)?|Request_get_status(_all|_any|_some)?"
+    r"|I?m?[Pp]robe|Mprobe|(Recv|Send|Ssend|Rsend|Mrecv|Sendrecv(_replace)?)(_c)?)"
 )
 
 

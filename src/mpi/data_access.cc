@@ -124,13 +124,12 @@ int access(File& file, const AccessCall& call, const AccessArguments& arguments)
   if (call.timing != Timing::split_begin) {
     return collective_access(file, call, arguments, std::move(asked));
   }
-  const std::lock_guard guard(file.split_mutex);
-  if (file.split) {
-    return raise(file.handle(), {ErrorClass::unsupported_operation, 0,
-                                 "a split collective is begun while another is under way on the "
-                                 "same file"});
-  }
-  return collective_access(file, call, arguments, std::move(asked));
+  std::unique_lock guard(file.split_mutex);
+  if (!file.split) return collective_access(file, call, arguments, std::move(asked));
+  guard.unlock();  // the handler may end the split that is under way
+  return raise(file.handle(), {ErrorClass::unsupported_operation, 0,
+                               "a split collective is begun while another is under way on the "
+                               "same file"});
 }
 
 }  // namespace nacre::mpi

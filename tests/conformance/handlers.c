@@ -76,6 +76,46 @@ static void of_requests(MPI_File file, MPI_Errhandler a) {
   MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
 }
 
+/* Asking about a failed request tells nobody and ends nothing; its completion does. */
+static void of_a_request_asked_about(MPI_File file, MPI_Errhandler a) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Status status;
+  MPI_Offset offset = -5;
+  char byte = 0;
+  int done = 0;
+  MPI_File_set_errhandler(file, a);
+  const int before = calls_a;
+  int code = MPI_File_iwrite_at_all(file, offset, &byte, 1, MPI_BYTE, &request);
+  if (code == MPI_SUCCESS) {
+    while (!done && code == MPI_SUCCESS) code = MPI_Request_get_status(request, &done, &status);
+    check_ok(code, "get_status of a failed request");
+    check(calls_a == before, "get_status raised the error");
+    check_class(MPI_Wait(&request, &status), MPI_ERR_ARG, "wait");
+  }
+  check(calls_a == before + 1, "iwrite_at_all at -5 was told %d times", calls_a - before);
+  MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+}
+
+static void end_split(MPI_File* file, int* code, ...) {
+  MPI_Status status;
+  static char byte;
+  (void)code;
+  check_ok(MPI_File_write_at_all_end(*file, &byte, &status), "end in the handler");
+}
+
+/* The handler of a second begin ends the first. */
+static void ended_in_the_handler(MPI_File file) {
+  MPI_Errhandler handler;
+  char byte = 0;
+  MPI_File_create_errhandler(end_split, &handler);
+  MPI_File_set_errhandler(file, handler);
+  check_ok(MPI_File_write_at_all_begin(file, 0, &byte, 1, MPI_BYTE), "begin");
+  check(MPI_File_write_at_all_begin(file, 0, &byte, 1, MPI_BYTE) != MPI_SUCCESS,
+        "a second split began");
+  MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&handler);
+}
+
 int main(int argc, char** argv) {
   MPI_File file;
   MPI_Errhandler a;
@@ -87,6 +127,8 @@ int main(int argc, char** argv) {
                 MPI_INFO_NULL, &file);
   of_a_file(file, a, b);
   of_requests(file, a);
+  of_a_request_asked_about(file, a);
+  if (getenv("NACRE_TEST_EXPECT") != NULL) ended_in_the_handler(file);
   MPI_File_close(&file);
   of_no_file(a);
   MPI_Errhandler_free(&a);

@@ -33,7 +33,11 @@ Result<file::Access> access_of(File& file, const AccessCall& call,
   const auto decoded = decode(arguments.datatype);
   if (!decoded) return decoded.error();
   const auto bytes = checked_multiply<std::int64_t>((*decoded)->map.size(), arguments.count);
-  if (!bytes) return Error{ErrorClass::count, 0, "the size of a data access exceeds 64 bits"};
+  if (!bytes || !plan::copies_fit((*decoded)->map, arguments.count)) {
+    return Error{ErrorClass::count, 0,
+                 "the size or the reach in memory of " + std::to_string(arguments.count) +
+                     " elements of the datatype exceeds 64 bits"};
+  }
   auto converter =
       make_converter(file.view_types().representation, call.direction, arguments.datatype);
   if (!converter) return converter.error();

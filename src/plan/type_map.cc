@@ -207,6 +207,13 @@ bool operator==(const TypeMap& a, const TypeMap& b) {
   return a.lb() == b.lb() && a.extent() == b.extent() && same_layout(*a.node_, *b.node_);
 }
 
+bool copies_fit(const TypeMap& type, std::int64_t count) {
+  if (count <= 1) return true;
+  Range data;
+  data.add_copies(0, count, type.extent(), {type.true_lb(), type.true_lb() + type.true_extent()});
+  return !data.overflowed();
+}
+
 std::int64_t offset_of(const TiledMap& map, std::int64_t position) {
   const TypeNode* node = map.type.node().get();
   std::int64_t offset = map.origin + position / node->size * map.type.extent();

@@ -89,6 +89,9 @@ class TypeMap {
   std::shared_ptr<const TypeNode> node_;
 };
 
+/// Whether the data of `count` copies, laid one extent apart, has offsets and a span of 64 bits.
+[[nodiscard]] bool copies_fit(const TypeMap& type, std::int64_t count);
+
 /// Copies of a type map laid one extent apart without end, copy 0 displaced by `origin`: a file
 /// view (origin = displacement) or a user's buffer of `count` elements. Its data stream is the
 /// copies' streams one after the other: data byte p lies in copy p / type.size().

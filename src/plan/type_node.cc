@@ -150,9 +150,10 @@ std::vector<NodePointer> joined_members(const std::vector<NodePointer>& parts) {
     if (part->size == 0) continue;
     const bool touches = !members.empty() && members.back()->is_run() && part->is_run() &&
                          members.back()->true_ub == part->true_lb;
-    if (touches) {
-      const TypeNode& before = *members.back();
-      members.back() = placed(make_bytes(before.size + part->size), before.shift);
+    // A run too long to be one makes the type's bounds too wide, which its builder sees.
+    const auto size = touches ? checked_add(members.back()->size, part->size) : std::nullopt;
+    if (size) {
+      members.back() = placed(make_bytes(*size), members.back()->shift);
     } else {
       members.push_back(part);
     }

@@ -67,6 +67,23 @@ static void arguments(MPI_File file) {
            "write_at_all after errors");
 }
 
+/* Elements that no memory can hold, on one rank of a collective. The MPIs crash. */
+static void beyond_memory(MPI_File file) {
+  MPI_Datatype quarter;
+  MPI_Status status;
+  char byte = 1;
+  if (getenv("NACRE_TEST_EXPECT") == NULL) return;
+  MPI_Type_create_resized(MPI_BYTE, 0, (MPI_Aint)1 << 61, &quarter);
+  MPI_Type_commit(&quarter);
+  check_class(MPI_File_write_at(file, 0, &byte, 8, quarter, &status), MPI_ERR_COUNT,
+              "elements beyond 64 bits");
+  check_class(check_rank(MPI_COMM_WORLD) == 0
+                  ? MPI_File_write_at_all(file, 0, &byte, 8, quarter, &status)
+                  : MPI_File_write_at_all(file, 0, &byte, 1, MPI_BYTE, &status),
+              MPI_ERR_COUNT, "elements beyond 64 bits, collective");
+  MPI_Type_free(&quarter);
+}
+
 /* One rank's arguments are wrong: all ranks get an error, of that class, and none hangs. */
 static void one_rank_is_wrong(MPI_File file) {
   MPI_Status status;
@@ -114,6 +131,7 @@ int main(int argc, char** argv) {
                "open")) {
     arguments(file);
     one_rank_is_wrong(file);
+    beyond_memory(file);
     split_collectives(file);
     check_ok(MPI_File_close(&file), "close");
   }

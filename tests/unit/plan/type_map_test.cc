@@ -170,5 +170,27 @@ TEST_CASE("types at either end of 64 bits are laid out right") {
   }
 }
 
+TEST_CASE("copies_fit: offsets and spans within 64 bits, at either end") {
+  constexpr std::int64_t quarter = std::int64_t{1} << 61;
+  const TypeMap up = *TypeMap::bytes(1).resized(0, quarter);
+  CHECK(copies_fit(up, 0));
+  CHECK(copies_fit(up, 4));
+  CHECK_FALSE(copies_fit(up, 5));
+  CHECK_FALSE(copies_fit(up, std::numeric_limits<std::int64_t>::max()));
+  const TypeMap down = *TypeMap::bytes(1).resized(quarter, -quarter);
+  CHECK(copies_fit(down, 4));
+  CHECK_FALSE(copies_fit(down, 6));
+  CHECK(copies_fit(TypeMap::bytes(quarter), 3));
+  CHECK_FALSE(copies_fit(TypeMap::bytes(quarter), 4));
+}
+
+TEST_CASE("fields that touch and are too long together are an error") {
+  constexpr std::int64_t half = std::int64_t{1} << 62;
+  const auto part = TypeMap::bytes(half).node();
+  const std::array<TypeMap::Field, 3> fields{
+      {{-half - half, 1, part}, {-half, 1, part}, {0, 1, part}}};
+  CHECK_FALSE(TypeMap::structure(fields).ok());
+}
+
 }  // namespace
 }  // namespace nacre::plan

@@ -209,6 +209,11 @@ AccessSettings Hints::access_settings() const {
   return {coherence(), independent(), collective("romio_cb_read"), collective("romio_cb_write")};
 }
 
+std::int64_t Hints::buffer_bytes(std::string_view name) const {
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  return std::min(number(name), most);
+}
+
 plan::CollectiveSettings Hints::collective(std::string_view switch_name) const {
   plan::CollectiveSettings settings;
   if (is(switch_name, "enable")) settings.algorithm = plan::Algorithm::two_phase;
@@ -219,14 +224,14 @@ plan::CollectiveSettings Hints::collective(std::string_view switch_name) const {
   if (is("nacre_algorithm", "two_phase")) settings.algorithm = plan::Algorithm::two_phase;
   settings.aggregator_count =
       static_cast<std::int32_t>(std::min<std::int64_t>(number("cb_nodes"), INT32_MAX));
-  settings.cycle_bytes = number("cb_buffer_size");
+  settings.cycle_bytes = buffer_bytes("cb_buffer_size");
   return settings;
 }
 
 collective::IndependentSettings Hints::independent() const {
   collective::IndependentSettings settings;
-  settings.read_buffer_bytes = number("ind_rd_buffer_size");
-  settings.write_buffer_bytes = number("ind_wr_buffer_size");
+  settings.read_buffer_bytes = buffer_bytes("ind_rd_buffer_size");
+  settings.write_buffer_bytes = buffer_bytes("ind_wr_buffer_size");
   settings.read_sieving = !is("romio_ds_read", "disable");
   settings.write_sieving = is("nacre_sole_writer", "true") && !is("romio_ds_write", "disable");
   return settings;

@@ -80,6 +80,7 @@ class Hints {
   void take_one(const HintRow& row, const std::string& value, HintTime time);
   void note(std::string line);
   [[nodiscard]] std::int64_t number(std::string_view name) const;
+  [[nodiscard]] std::int64_t buffer_bytes(std::string_view name) const;
   [[nodiscard]] bool is(std::string_view name, std::string_view value) const;
   [[nodiscard]] Coherence coherence() const;
   [[nodiscard]] plan::CollectiveSettings collective(std::string_view switch_name) const;
@@ -95,9 +96,8 @@ class Hints {
 ///   NACRE_SYSTEM_CONFIG, NACRE_CONFIG  other places of the two files
 ///   NACRE_<NAME>                       one hint, for all files
 ///   NACRE_HINTS                        glob:key=value:key=value,glob2:key=value; beats
-///   NACRE_<NAME> NACRE_EXCLUDE, NACRE_INCLUDE       comma-separated globs of the files that are,
-///   and of the only
-///                                      ones that are not, handed to the MPI
+///   NACRE_EXCLUDE, NACRE_INCLUDE       comma-separated globs: the files that are handed to the MPI,
+///                                      the only ones that are not
 ///   NACRE_DISABLE                      all files are handed to the MPI
 ///
 /// The last three are kill switches: they stand above every layer. A glob with a slash is matched

@@ -1,8 +1,10 @@
 // Data access: from what a program asks for to the store or the engine.
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <span>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/checked_cast.h"
 #include "collective/group.h"
@@ -14,32 +16,55 @@ namespace {
 
 using plan::Direction;
 
+/// Memory for data in its form in the file: as much as the program's own, so there may be none.
+class StagedBytes {
+ public:
+  /// ErrorClass::no_mem, and then it holds nothing.
+  [[nodiscard]] Status allocate(std::int64_t bytes) {
+    const auto size = checked_cast<std::size_t>(bytes);
+    bytes_.reset(new (std::nothrow) std::byte[size]);
+    size_ = bytes_ != nullptr ? size : 0;
+    if (bytes_ != nullptr) return {};
+    return Error{ErrorClass::no_mem, 0,
+                 "no memory to convert " + std::to_string(bytes) +
+                     " bytes of data in; smaller accesses take less"};
+  }
+  [[nodiscard]] std::span<std::byte> first(std::int64_t bytes) {
+    return std::span(bytes_.get(), size_).first(checked_cast<std::size_t>(bytes));
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t size_ = 0;
+};
+
 /// A collective access as the engine sees it: the program's buffer itself, or for a converted
 /// access its packed form in the file.
 class Staging {
  public:
   Staging(const Access& access, std::int64_t file_bytes)
-      : access_(access),
-        bytes_(access.converter != nullptr ? static_cast<std::size_t>(file_bytes) : 0) {}
+      : access_(access), file_bytes_(file_bytes) {}
 
   [[nodiscard]] plan::MemoryAccess memory() {
     if (access_.converter == nullptr) return access_.memory;
-    return {bytes_.data(), plan::TypeMap::bytes(1), std::ssize(bytes_)};
+    return {bytes_.first(file_bytes_).data(), plan::TypeMap::bytes(1), file_bytes_};
   }
   [[nodiscard]] Status fill() {
-    if (access_.converter == nullptr || access_.direction == Direction::read) return {};
-    return access_.converter->to_file(access_.memory, bytes_);
+    if (access_.converter == nullptr) return {};
+    Status allocated = bytes_.allocate(file_bytes_);
+    if (!allocated || access_.direction == Direction::read) return allocated;
+    return access_.converter->to_file(access_.memory, bytes_.first(file_bytes_));
   }
   /// Converts what was read.
   [[nodiscard]] Status empty(std::int64_t file_bytes) {
     if (access_.converter == nullptr || access_.direction == Direction::write) return {};
-    return access_.converter->from_file(
-        access_.memory, std::span(bytes_).first(static_cast<std::size_t>(file_bytes)));
+    return access_.converter->from_file(access_.memory, bytes_.first(file_bytes));
   }
 
  private:
   const Access& access_;
-  std::vector<std::byte> bytes_;
+  std::int64_t file_bytes_;
+  StagedBytes bytes_;
 };
 
 /// Moves a converted access through a buffer of bounded size, whole elements at a time.
@@ -56,9 +81,11 @@ class ConvertedMover {
     const std::int64_t wanted = reads ? settings.read_buffer_bytes : settings.write_buffer_bytes;
     const std::int64_t elements_max = std::max<std::int64_t>(wanted / element_file_bytes_, 1);
     const std::int64_t elements = in_file_.byte_count / element_file_bytes_;
-    buffer_.resize(
-        static_cast<std::size_t>(std::min(elements, elements_max) * element_file_bytes_));
     store::Transfer done;
+    const std::int64_t buffer_bytes = std::min(elements, elements_max) * element_file_bytes_;
+    if (Status allocated = buffer_.allocate(buffer_bytes); !allocated) {
+      return {0, std::move(allocated).error()};
+    }
     for (std::int64_t first = 0; first < elements && !done.error; first += elements_max) {
       const std::int64_t count = std::min(elements_max, elements - first);
       store::Transfer moved = move(first, count, settings, counters);
@@ -79,8 +106,8 @@ class ConvertedMover {
     const std::int64_t bytes = count * element_file_bytes_;
     const plan::FileAccess in_file{in_file_.view, in_file_.first_byte + first * element_file_bytes_,
                                    bytes};
-    const plan::MemoryAccess packed{buffer_.data(), plan::TypeMap::bytes(1), bytes};
-    const std::span<std::byte> stream = std::span(buffer_).first(static_cast<std::size_t>(bytes));
+    const std::span<std::byte> stream = buffer_.first(bytes);
+    const plan::MemoryAccess packed{stream.data(), plan::TypeMap::bytes(1), bytes};
     const bool reads = access_.direction == Direction::read;
     if (!reads) {
       if (Status filled = access_.converter->to_file(user, stream); !filled) {
@@ -92,7 +119,7 @@ class ConvertedMover {
     if (!reads) return moved;
     moved.bytes = access_.converter->whole_part(moved.bytes).file_bytes;
     Status emptied =
-        access_.converter->from_file(user, stream.first(static_cast<std::size_t>(moved.bytes)));
+        access_.converter->from_file(user, stream.first(checked_cast<std::size_t>(moved.bytes)));
     if (!emptied && !moved.error) return {0, std::move(emptied).error()};
     return moved;
   }
@@ -101,7 +128,7 @@ class ConvertedMover {
   const Access& access_;
   const plan::FileAccess& in_file_;
   std::int64_t element_file_bytes_;
-  std::vector<std::byte> buffer_;
+  StagedBytes buffer_;
 };
 
 bool is_converting(const View& view) {

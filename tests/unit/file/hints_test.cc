@@ -275,7 +275,7 @@ TEST_CASE("hints become the settings of data access") {
             .collective_write.algorithm == Algorithm::direct);
   CHECK(settings({{"collective_buffering", "false"}, {"nacre_algorithm", "two_phase"}})
             .collective_read.algorithm == Algorithm::two_phase);
-  const AccessSettings sized = settings({{"cb_nodes", "99999999999"}, {"cb_buffer_size", "1g"}});
+  const AccessSettings sized = settings({{"cb_nodes", "99999999999"}, {"cb_buffer_size", "2t"}});
   CHECK(sized.collective_read.aggregator_count == INT32_MAX);
   CHECK(sized.collective_read.cycle_bytes == 1 << 30);
   CHECK(settings({{"nacre_coherence", "locked"}}).coherence == Coherence::locked);

@@ -39,7 +39,7 @@ Result<file::Access> access_of(File& file, const AccessCall& call,
                      " elements of the datatype exceeds 64 bits"};
   }
   auto converter =
-      make_converter(file.view_types().representation, call.direction, arguments.datatype);
+      make_converter(file.representation(), call.direction, arguments.datatype);
   if (!converter) return converter.error();
   return file::Access{call.direction,
                       call.position,

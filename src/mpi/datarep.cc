@@ -48,8 +48,7 @@ NamedExtent extent_rule(const Representation& representation) {
   return [&representation](MPI_Datatype named) { return registered_extent(representation, named); };
 }
 
-/// Calls the program's conversion functions. Holds a duplicate of the datatype, which the program
-/// may free while a nonblocking access is under way.
+/// Calls the program's conversion functions, for named datatypes with the program's own handles.
 class RegisteredConverter final : public file::Converter {
  public:
   RegisteredConverter(RepresentationPointer representation, MPI_Datatype datatype,
@@ -58,12 +57,8 @@ class RegisteredConverter final : public file::Converter {
         memory_size_(in_memory.map.size()),
         file_size_(in_file.map.size()),
         element_count_(in_memory.signature.element_count()),
-        in_file_(in_file.signature) {
-    native().Type_dup(datatype, &datatype_);
-  }
-  RegisteredConverter(const RegisteredConverter&) = delete;
-  RegisteredConverter& operator=(const RegisteredConverter&) = delete;
-  ~RegisteredConverter() override { native().Type_free(&datatype_); }
+        datatype_(datatype),
+        in_file_(in_file.signature) {}
 
   Result<std::int64_t> file_bytes(std::int64_t native_bytes) override {
     if (memory_size_ == 0) return 0;
@@ -98,7 +93,7 @@ class RegisteredConverter final : public file::Converter {
     int status = MPI_SUCCESS;
     if (conversion.large != nullptr) {
       status =
-          conversion.large(memory.base, datatype_, count, file, 0, representation_->extra_state);
+          conversion.large(memory.base, datatype_.get(), count, file, 0, representation_->extra_state);
     } else if (count > std::numeric_limits<int>::max()) {
       return Error{ErrorClass::count, 0,
                    "data representation \"" + representation_->name +
@@ -107,7 +102,7 @@ class RegisteredConverter final : public file::Converter {
                        std::to_string(count) +
                        " basic elements (MPI_Register_datarep_c takes more)"};
     } else {
-      status = conversion.classic(memory.base, datatype_, checked_cast<int>(count), file, 0,
+      status = conversion.classic(memory.base, datatype_.get(), checked_cast<int>(count), file, 0,
                                   representation_->extra_state);
     }
     if (status == MPI_SUCCESS) return {};
@@ -117,7 +112,7 @@ class RegisteredConverter final : public file::Converter {
   }
 
   RepresentationPointer representation_;
-  MPI_Datatype datatype_ = native().DATATYPE_NULL;
+  KeptDatatype datatype_;
   std::int64_t memory_size_;
   std::int64_t file_size_;
   std::int64_t element_count_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/checked_cast.h"
+#include "mpi/lifetime.h"
 #include "mpi/named_types.h"
 #include "plan/array_types.h"
 
@@ -348,22 +350,47 @@ int cache_key() {
   return key;
 }
 
+/// Held around looking for an attribute and copying what it holds, and around setting one: two
+/// threads may come to a datatype at once.
+std::mutex& cache_mutex() {
+  static auto* instance = new std::mutex;
+  return *instance;
+}
+
+/// With the lock held. Null where nothing is known of the datatype yet.
+Shared find_cached(MPI_Datatype datatype) {
+  void* cached = nullptr;
+  int found = 0;
+  native().Type_get_attr(datatype, cache_key(), static_cast<void*>(&cached), &found);
+  return found != 0 ? *static_cast<Shared*>(cached) : nullptr;
+}
+
 }  // namespace
 
 Result<Shared> decode(MPI_Datatype datatype) {
   if (const Shared* named = find_named_type(datatype)) return *named;
   if (datatype == native().DATATYPE_NULL) return type_error("the datatype is MPI_DATATYPE_NULL");
-  void* cached = nullptr;
-  int found = 0;
-  native().Type_get_attr(datatype, cache_key(), static_cast<void*>(&cached), &found);
-  if (found != 0) return *static_cast<Shared*>(cached);
-
+  {
+    const std::lock_guard guard(cache_mutex());
+    if (Shared cached = find_cached(datatype)) return cached;
+  }
   Result<DecodedType> decoded = Decoder(nullptr).decode(datatype);
   if (!decoded) return std::move(decoded).error();
   auto shared = std::make_shared<const DecodedType>(*std::move(decoded));
+  const std::lock_guard guard(cache_mutex());
+  if (Shared cached = find_cached(datatype)) return cached;
   auto* attribute = new Shared(shared);
   if (native().Type_set_attr(datatype, cache_key(), attribute) != MPI_SUCCESS) delete attribute;
   return shared;
+}
+
+KeptDatatype::KeptDatatype(MPI_Datatype datatype) : handle_(datatype) {
+  if (is_named(datatype)) return;
+  native().Type_dup(datatype, &handle_);
+  // The duplicate is held by what has no value of its own.
+  duplicate_ = std::shared_ptr<void>(nullptr, [duplicate = handle_](void*) mutable {
+    if (!mpi_is_finalizing()) native().Type_free(&duplicate);
+  });
 }
 
 Result<DecodedType> decode_as(MPI_Datatype datatype, const NamedExtent& extent) {

@@ -35,6 +35,18 @@ using NamedExtent = std::function<Result<MPI_Count>(MPI_Datatype named)>;
 /// Bytes of a named datatype in external32.
 [[nodiscard]] Result<MPI_Count> external32_extent(MPI_Datatype named);
 
+/// A datatype kept beyond the program's own: a duplicate where it is derived, since the program may
+/// free what it gave us. Copies share the duplicate.
+class KeptDatatype {
+ public:
+  explicit KeptDatatype(MPI_Datatype datatype);
+  [[nodiscard]] MPI_Datatype get() const { return handle_; }
+
+ private:
+  MPI_Datatype handle_;
+  std::shared_ptr<void> duplicate_;
+};
+
 /// True for predefined datatypes, which nobody frees.
 [[nodiscard]] bool is_named(MPI_Datatype datatype);
 

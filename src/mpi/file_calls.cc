@@ -46,24 +46,17 @@ MPI_Datatype duplicate_for_program(MPI_Datatype datatype) {
   return copy;
 }
 
-Result<ViewTypes> view_types_of(const ViewArguments& arguments) {
-  auto representation = find_representation(arguments.datarep == nullptr ? "" : arguments.datarep);
-  if (!representation) return std::move(representation).error();
-  return ViewTypes{arguments.displacement, arguments.etype, arguments.filetype,
-                   *std::move(representation)};
-}
-
 /// The file view that MPI_File_set_view describes. Local.
-Result<file::View> view_of(const ViewTypes& types) {
-  const Result<plan::TypeMap> etype = map_in_file(*types.representation, types.etype);
+Result<file::View> view_of(const ViewArguments& arguments, const Representation& representation) {
+  const Result<plan::TypeMap> etype = map_in_file(representation, arguments.etype);
   if (!etype) return etype.error();
-  Result<plan::TypeMap> filetype = map_in_file(*types.representation, types.filetype);
+  Result<plan::TypeMap> filetype = map_in_file(representation, arguments.filetype);
   if (!filetype) return std::move(filetype).error();
-  const bool at_shared_pointer = types.displacement == MPI_DISPLACEMENT_CURRENT;
-  return file::View{.map = {*std::move(filetype), at_shared_pointer ? 0 : types.displacement},
+  const bool at_shared_pointer = arguments.displacement == MPI_DISPLACEMENT_CURRENT;
+  return file::View{.map = {*std::move(filetype), at_shared_pointer ? 0 : arguments.displacement},
                     .at_shared_pointer = at_shared_pointer,
                     .etype_size = etype->size(),
-                    .representation = types.representation->name};
+                    .representation = representation.name};
 }
 
 }  // namespace
@@ -100,16 +93,17 @@ int file_get_info(File& file, MPI_Info* info_used) {
 }
 
 int file_set_view(File& file, const ViewArguments& arguments) {
-  Result<ViewTypes> types = view_types_of(arguments);
-  Result<file::View> view = types ? view_of(*types) : Result<file::View>(types.error());
+  auto representation = find_representation(arguments.datarep == nullptr ? "" : arguments.datarep);
+  Result<file::View> view = representation ? view_of(arguments, **representation)
+                                           : Result<file::View>(representation.error());
   std::optional<Error> refusal;
   if (!view) refusal = view.error();
   const int status =
       run(file, file.open_file().set_view(view ? *std::move(view) : file::View{},
                                           info_pairs(arguments.info), std::move(refusal)));
   if (status != MPI_SUCCESS) return status;
-  types->displacement = file.open_file().displacement();
-  file.set_view_types(*types);
+  file.set_view_types({file.open_file().displacement(), KeptDatatype(arguments.etype),
+                       KeptDatatype(arguments.filetype), *std::move(representation)});
   return status;
 }
 
@@ -118,8 +112,8 @@ int file_get_view(File& file, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatyp
   count_served_call();
   const ViewTypes types = file.view_types();
   *disp = types.displacement;
-  *etype = duplicate_for_program(types.etype);
-  *filetype = duplicate_for_program(types.filetype);
+  *etype = duplicate_for_program(types.etype.get());
+  *filetype = duplicate_for_program(types.filetype.get());
   std::strcpy(datarep, types.representation->name.c_str());  // names fit MPI_MAX_DATAREP_STRING
   return MPI_SUCCESS;
 }
@@ -152,7 +146,7 @@ int file_get_position_shared(File& file, MPI_Offset* offset) {
 }
 
 int file_get_type_extent_c(File& file, MPI_Datatype datatype, MPI_Count* extent) {
-  const Result<plan::TypeMap> map = map_in_file(*file.view_types().representation, datatype);
+  const Result<plan::TypeMap> map = map_in_file(*file.representation(), datatype);
   return give(file, map ? Result<MPI_Count>(map->extent()) : Result<MPI_Count>(map.error()),
               extent);
 }

@@ -101,15 +101,6 @@ void give_back(MPI_File handle) {
   handles.pooled.insert(handle);
 }
 
-bool is_derived(MPI_Datatype datatype) { return !is_named(datatype); }
-
-MPI_Datatype duplicate(MPI_Datatype datatype) {
-  if (!is_derived(datatype)) return datatype;
-  MPI_Datatype copy = native().DATATYPE_NULL;
-  native().Type_dup(datatype, &copy);
-  return copy;
-}
-
 }  // namespace
 
 File::File(std::shared_ptr<file::OpenFile> open_file, std::shared_ptr<CommState> comm, int amode)
@@ -117,15 +108,12 @@ File::File(std::shared_ptr<file::OpenFile> open_file, std::shared_ptr<CommState>
       comm_(std::move(comm)),
       amode_(amode),
       handle_(native().FILE_NULL),
-      view_types_{0, native().BYTE, native().BYTE, native_representation()} {}
+      view_types_{0, KeptDatatype(native().BYTE), KeptDatatype(native().BYTE),
+                  native_representation()} {}
 
-File::~File() { free_view_types(); }
-
-void File::set_view_types(const ViewTypes& types) {
+void File::set_view_types(ViewTypes types) {
   const std::lock_guard guard(view_mutex_);
-  free_view_types();
-  view_types_ = {types.displacement, duplicate(types.etype), duplicate(types.filetype),
-                 types.representation};
+  std::swap(view_types_, types);
 }
 
 ViewTypes File::view_types() {
@@ -133,10 +121,9 @@ ViewTypes File::view_types() {
   return view_types_;
 }
 
-void File::free_view_types() {
-  if (mpi_is_finalizing()) return;
-  if (is_derived(view_types_.etype)) native().Type_free(&view_types_.etype);
-  if (is_derived(view_types_.filetype)) native().Type_free(&view_types_.filetype);
+std::shared_ptr<const Representation> File::representation() {
+  const std::lock_guard guard(view_mutex_);
+  return view_types_.representation;
 }
 
 File* find_file(MPI_File handle) {

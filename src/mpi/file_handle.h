@@ -14,6 +14,7 @@
 #include "mpi/calls.h"
 #include "mpi/comm_state.h"
 #include "mpi/datarep.h"
+#include "mpi/datatype.h"
 #include "mpi/errhandlers.h"
 #include "mpi/operation_queue.h"
 
@@ -21,9 +22,9 @@ namespace nacre::mpi {
 
 /// The view as the program gave it, for MPI_File_get_view and for conversion.
 struct ViewTypes {
-  MPI_Offset displacement = 0;
-  MPI_Datatype etype;
-  MPI_Datatype filetype;
+  MPI_Offset displacement;
+  KeptDatatype etype;
+  KeptDatatype filetype;
   std::shared_ptr<const Representation> representation;
 };
 
@@ -38,7 +39,7 @@ class File : public std::enable_shared_from_this<File> {
   File(std::shared_ptr<file::OpenFile> open_file, std::shared_ptr<CommState> comm, int amode);
   File(const File&) = delete;
   File& operator=(const File&) = delete;
-  ~File();
+  ~File() = default;
 
   [[nodiscard]] file::OpenFile& open_file() { return *open_file_; }
   [[nodiscard]] OperationQueue& queue() { return queue_; }
@@ -49,17 +50,16 @@ class File : public std::enable_shared_from_this<File> {
   [[nodiscard]] MPI_File handle() const { return handle_; }
   void set_handle(MPI_File handle) { handle_ = handle; }
 
-  /// Takes duplicates of derived types.
-  void set_view_types(const ViewTypes& types);
+  void set_view_types(ViewTypes types);
   [[nodiscard]] ViewTypes view_types();
+  /// The one of view_types(), for every access.
+  [[nodiscard]] std::shared_ptr<const Representation> representation();
 
   /// The split collective under way, if any; a file has at most one (MPI-4.1, 14.4.5).
   std::mutex split_mutex;
   std::optional<SplitAccess> split;
 
  private:
-  void free_view_types();
-
   std::shared_ptr<file::OpenFile> open_file_;
   std::shared_ptr<CommState> comm_;
   int amode_;

@@ -118,6 +118,14 @@ class Engine {
       decision.failed_rank = 0;
       return decision;
     }
+    if (*size == 0) {
+      // Nothing to exchange, or a file whose size is not told: a device, or one that is made up as
+      // it is read.
+      plan::CollectiveSettings direct = settings_;
+      direct.algorithm = plan::Algorithm::direct;
+      decision.plan = plan::decide(opening.summary, direct, transport_.size());
+      return decision;
+    }
     decision.file_end = *size;
     plan::AccessSummary summary = opening.summary;
     summary.bounds = intersection(summary.bounds, {0, *size});

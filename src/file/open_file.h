@@ -59,7 +59,7 @@ enum class Whence : std::uint8_t { set, current, end };
 
 /// Everything that open needs.
 struct OpenRequest {
-  std::string path;  ///< prefix stripped
+  std::string path;  ///< prefix stripped, from the root on
   AccessMode mode;
   Hints hints;                                       ///< the same on all ranks
   std::unique_ptr<collective::Transport> transport;  ///< serves this file alone

@@ -54,10 +54,10 @@ class RegisteredConverter final : public file::Converter {
   RegisteredConverter(RepresentationPointer representation, MPI_Datatype datatype,
                       const DecodedType& in_memory, const DecodedType& in_file)
       : representation_(std::move(representation)),
+        datatype_(datatype),
         memory_size_(in_memory.map.size()),
         file_size_(in_file.map.size()),
         element_count_(in_memory.signature.element_count()),
-        datatype_(datatype),
         in_file_(in_file.signature) {}
 
   Result<std::int64_t> file_bytes(std::int64_t native_bytes) override {

@@ -10,6 +10,7 @@
 
 #include "mpi/errors.h"
 #include "mpi/lifetime.h"
+#include "store/default_store.h"
 
 namespace nacre::mpi {
 namespace {
@@ -43,6 +44,11 @@ HandleTable& table() {
 
 /// A native handle: an open of /dev/null by this rank alone. Costs 25 to 500 us, hence the pool.
 Result<MPI_File> open_native_handle() {
+  // Tried first: the MPI would tell its own error to the program's handler, of another class.
+  if (const auto tried = store::default_store()->open("/dev/null", {.read = true, .write = true});
+      !tried) {
+    return tried.error();
+  }
   MPI_File handle = native().FILE_NULL;
   const int status = native().File_open(native().COMM_SELF, "/dev/null", MPI_MODE_RDWR,
                                         native().INFO_NULL, &handle);

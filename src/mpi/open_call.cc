@@ -148,7 +148,7 @@ Result<std::shared_ptr<File>> open_ours(const Opening& opening) {
   if (!hints) return std::move(hints).error();
   if (hints->bypass()) return std::shared_ptr<File>();
 
-  file::OpenRequest request{.path = *opening.path,
+  file::OpenRequest request{.path = store::absolute_path(*opening.path),
                             .mode = mode_of(opening.amode),
                             .hints = *std::move(hints),
                             .transport = std::make_unique<MpiTransport>(opening.comm, ticket->tag),

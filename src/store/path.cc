@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <span>
+#include <system_error>
 
 namespace nacre::store {
 namespace {
@@ -46,6 +48,13 @@ Result<std::string> strip_prefix(std::string_view path) {
       "open " + std::string(path) + ": \"" + std::string(prefix) +
           ":\" needs a library that Nacre does not use; name the file by its path on a mount "
           "of that file system, or leave it to the MPI's own I/O"};
+}
+
+std::string absolute_path(std::string path) {
+  if (path.starts_with('/')) return path;
+  std::error_code error;
+  const std::filesystem::path directory = std::filesystem::current_path(error);
+  return error ? path : (directory / path).string();
 }
 
 }  // namespace nacre::store

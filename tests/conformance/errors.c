@@ -32,7 +32,15 @@ static void permission(void) {
 
 static void special_files(void) {
   MPI_File file;
+  MPI_Status status;
   const char* directory = getenv("NACRE_TEST_SCRATCH");
+  int zeros[2] = {7, 7};
+  check_ok(MPI_File_open(MPI_COMM_WORLD, "/dev/zero", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+           "open /dev/zero");
+  check_ok(MPI_File_read_at_all(file, 0, zeros, 2, MPI_INT, &status), "read /dev/zero");
+  check(zeros[0] == 0 && zeros[1] == 0 && check_status_bytes(&status) == sizeof zeros,
+        "a device without a size read as %d bytes", check_status_bytes(&status));
+  check_ok(MPI_File_close(&file), "close");
   const int code = MPI_File_open(MPI_COMM_WORLD, directory != NULL ? directory : ".", MPI_MODE_RDWR,
                                  MPI_INFO_NULL, &file);
   check(code != MPI_SUCCESS, "a directory was opened for writing");

@@ -1,5 +1,8 @@
 /* Handles: group and amode, Fortran's and integer forms there and back, many files at once, and one
  * leaked at MPI_Finalize, which must neither hang nor crash. */
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "check.h"
 
 static void conversions(MPI_File file) {
@@ -96,6 +99,30 @@ static void closed(void) {
   check_class(MPI_File_close(&copy), MPI_ERR_FILE, "second close");
 }
 
+/* A relative name is that of the working directory at open, for ranks that open it later too. */
+static void elsewhere(void) {
+  const int rank = check_rank(MPI_COMM_WORLD);
+  char directory[4096];
+  char name[4096];
+  char byte = (char)rank;
+  MPI_File file;
+  MPI_Status status;
+  snprintf(directory, sizeof directory, "%s", check_path("handles-elsewhere"));
+  if (rank == 0) mkdir(directory, 0700);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (!check(getcwd(name, sizeof name) != NULL && chdir(directory) == 0, "no way into %s",
+             directory))
+    return;
+  check_ok(MPI_File_open(MPI_COMM_WORLD, "relative",
+                         MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                         &file),
+           "open");
+  check(chdir(name) == 0, "no way back to %s", name);
+  check_ok(MPI_File_write_at(file, rank, &byte, 1, MPI_BYTE, &status), "write after chdir");
+  check_ok(MPI_File_close(&file), "close");
+  if (rank == 0) check(rmdir(directory) == 0, "the file is still in %s", directory);
+}
+
 int main(int argc, char** argv) {
   MPI_File leaked;
   MPI_Status status;
@@ -108,6 +135,7 @@ int main(int argc, char** argv) {
   group_of(leaked);
   many();
   closed();
+  if (getenv("NACRE_TEST_EXPECT") != NULL) elsewhere();
   freed_communicator();
   check_ok(MPI_File_write_at_all(leaked, check_rank(MPI_COMM_WORLD), &byte, 1, MPI_BYTE, &status),
            "write");

@@ -66,7 +66,7 @@ static int descriptor_limit(const char* path) {
     setrlimit(RLIMIT_NOFILE, &limit);
     while ((taken[count] = dup(STDERR_FILENO)) >= 0) ++count;
   }
-  agreed_failure(MPI_File_open(MPI_COMM_WORLD, path, amode, MPI_INFO_NULL, &file), MPI_ERR_INTERN,
+  agreed_failure(MPI_File_open(MPI_COMM_WORLD, path, amode, MPI_INFO_NULL, &file), MPI_ERR_IO,
                  "open without a descriptor");
   while (count > 0) close(taken[--count]);
   if (last) setrlimit(RLIMIT_NOFILE, &before);

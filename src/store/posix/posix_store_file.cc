@@ -122,12 +122,19 @@ Result<std::unique_ptr<StoreFile>> PosixStoreFile::open(const std::string& path,
     return Error{ErrorClass::amode, 0, "open " + path + ": neither for reading nor for writing"};
   }
   if (path.find('\0') != std::string::npos) return error_from_errno(EINVAL, "open", path);
+  // Not to wait for the other end of a pipe; files are not opened so, as some systems for offline
+  // data then fail reads.
+  const int flags = open_flags(options);
   Descriptor file(retry_interrupted(
-      [&] { return ::open(path.c_str(), open_flags(options), options.permissions); }));
-  if (!file.valid()) return error_from_errno(errno, "open", path);
+      [&] { return ::open(path.c_str(), flags | O_NONBLOCK, options.permissions); }));
+  const int failure = file.valid() ? 0 : errno;
+  if (failure != 0 && failure != ENXIO) return error_from_errno(failure, "open", path);
   struct stat found {};
-  if (fstat(file.number(), &found) != 0) return error_from_errno(errno, "open", path);
+  const int looked = failure == 0 ? fstat(file.number(), &found) : ::stat(path.c_str(), &found);
+  if (looked != 0) return error_from_errno(errno, "open", path);
   if (Status kind = check_kind(found, path); !kind) return kind.error();
+  if (failure != 0) return error_from_errno(failure, "open", path);
+  if (fcntl(file.number(), F_SETFL, flags) != 0) return error_from_errno(errno, "open", path);
   return std::unique_ptr<StoreFile>(
       new PosixStoreFile(std::move(file), path, options, FileIdentity{found.st_ino}));
 }
@@ -166,7 +173,10 @@ Transfer PosixStoreFile::write(std::span<const WritePiece> pieces, std::int64_t 
 Result<std::int64_t> PosixStoreFile::size() {
   struct stat file {};
   if (fstat(file_.number(), &file) != 0) return error(errno, "look up the size of");
-  return file.st_size;
+  if (!S_ISBLK(file.st_mode)) return file.st_size;
+  const off_t end = lseek(file_.number(), 0, SEEK_END);
+  if (end < 0) return error(errno, "look up the size of");
+  return end;
 }
 
 Status PosixStoreFile::resize(std::int64_t size) {

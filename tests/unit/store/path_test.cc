@@ -1,6 +1,7 @@
 // File-name prefixes: which are taken away, which are refused, which are none.
 #include "store/path.h"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,11 @@ TEST_CASE("a prefix without a file name is refused") {
     REQUIRE_FALSE(result.ok());
     CHECK(result.error().error_class == ErrorClass::bad_file);
   }
+}
+
+TEST_CASE("an absolute path stays, a relative one begins in the working directory") {
+  CHECK(absolute_path("/scratch//x") == "/scratch//x");
+  CHECK(absolute_path("a:b/x") == std::filesystem::current_path().string() + "/a:b/x");
 }
 
 }  // namespace nacre::store

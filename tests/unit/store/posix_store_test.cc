@@ -82,11 +82,14 @@ TEST_CASE("a path that leads nowhere is named for what is wrong with it") {
         ErrorClass::bad_file);
 }
 
-TEST_CASE("a pipe is refused, not read from") {
+TEST_CASE("a pipe is refused, not read from nor waited for") {
   const TemporaryDirectory directory;
   REQUIRE(mkfifo(directory.file("pipe").c_str(), 0600) == 0);
-  const Error error = refused(directory.file("pipe"), to_update);
-  CHECK(error.error_class == ErrorClass::bad_file);
+  for (const OpenOptions& options : {to_read, to_write, to_update}) {
+    const Error error = refused(directory.file("pipe"), options);
+    CHECK(error.error_class == ErrorClass::bad_file);
+    CHECK(error.message.find("a pipe or socket has no offsets") != std::string::npos);
+  }
 }
 
 TEST_CASE("who may not is told so") {

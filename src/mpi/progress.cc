@@ -27,6 +27,7 @@ struct Watched {
   std::condition_variable changed;
   std::vector<std::shared_ptr<File>> files;
   std::atomic<int> file_count = 0;
+  std::atomic<int> pollers = 0;  ///< threads that may hold the last reference to a file
   std::atomic<Driver> driver = Driver::none;
   bool hook_running = false;
 };
@@ -62,7 +63,16 @@ void forget_idle(const std::vector<std::shared_ptr<File>>& idle) {
     if (!file->queue().idle()) continue;
     std::erase(all.files, file);
   }
-  all.file_count.store(static_cast<int>(all.files.size()), std::memory_order_relaxed);
+  all.file_count.store(static_cast<int>(all.files.size()), std::memory_order_release);
+}
+
+/// Lets all pending accesses of the files go on.
+void poll_files() {
+  std::vector<std::shared_ptr<File>> idle;
+  for (const auto& file : files_now()) {
+    if (!file->queue().poll()) idle.push_back(file);
+  }
+  forget_idle(idle);
 }
 
 constexpr std::chrono::microseconds helper_pause(50);
@@ -141,16 +151,19 @@ void watch(const std::shared_ptr<File>& file) {
 }
 
 void poll_all() {
-  if (watched().file_count.load(std::memory_order_relaxed) == 0) return;
-  std::vector<std::shared_ptr<File>> idle;
-  for (const auto& file : files_now()) {
-    if (!file->queue().poll()) idle.push_back(file);
-  }
-  forget_idle(idle);
+  Watched& all = watched();
+  if (all.file_count.load(std::memory_order_relaxed) == 0) return;
+  all.pollers.fetch_add(1);
+  poll_files();
+  all.pollers.fetch_sub(1);
 }
 
 void finish_all_pending() {
-  poll_until([] { return watched().file_count.load() == 0; });
+  // A file that has been closed meanwhile goes with its last reference, before MPI does.
+  poll_until([] {
+    const Watched& all = watched();
+    return all.file_count.load(std::memory_order_acquire) == 0 && all.pollers.load() == 0;
+  });
 }
 
 bool inside_mpi_progress() { return in_progress_call; }

@@ -24,7 +24,8 @@ constexpr std::array table{
             "how collective accesses are carried out; stands above collective_buffering and "
             "romio_cb_read and _write"},
     HintRow{"nacre_sole_writer", HintKind::boolean, always, "false", 0, "",
-            "true promises that no other process writes the file while a write of this one lasts: "
+            "true promises that nothing else, in any process or thread and through any handle, "
+            "writes the file while a write of this one lasts: "
             "noncontiguous writes may then read, change and write back the gaps between close "
             "pieces"},
     HintRow{"nacre_coherence", HintKind::choice, always, "automatic", 0, "automatic|trusted|locked",

@@ -53,6 +53,7 @@ OpenFile::OpenFile(OpenRequest request)
       mode_(request.mode),
       transport_(std::move(request.transport)),
       store_(std::move(request.store)),
+      one_node_(request.one_node),
       file_(*store_, path_, plain_options(mode_)),
       shared_pointer_(*store_, {path_, request.id, request.one_node}),
       hints_(std::move(request.hints)),
@@ -81,7 +82,7 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
 
 void OpenFile::take_facts(const OpenedFacts& facts) {
   file_.expect(facts.identity);
-  coherent_ = facts.coherent;
+  coherent_ = facts.coherent || one_node_;
   block_size_bytes_ = facts.block_size_bytes;
   if (mode_.append) {
     position_ = facts.size;

@@ -212,9 +212,10 @@ class OpenFile {
   AccessMode mode_;
   std::unique_ptr<collective::Transport> transport_;
   std::shared_ptr<store::Store> store_;
+  bool one_node_;
   LazyFile file_;
   SharedPointer shared_pointer_;
-  bool coherent_ = true;
+  bool coherent_ = true;  ///< clients see each other's writes, or there is one client
   std::int64_t block_size_bytes_ = 4096;
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;

@@ -323,12 +323,14 @@ TEST_CASE("atomic writes of several ranks and threads are never seen in part") {
 }
 
 TEST_CASE("where clients do not agree every access holds a lock, unless the hint trusts them") {
+  enum class Clients { agree, disagree, are_one };
   for (const char* coherence : {"automatic", "trusted", "locked"}) {
-    for (const bool coherent : {true, false}) {
+    for (const Clients clients : {Clients::agree, Clients::disagree, Clients::are_one}) {
       CAPTURE(coherence);
-      CAPTURE(coherent);
+      CAPTURE(static_cast<int>(clients));
       World world(2, "0123456789");
-      for (int rank = 0; rank < 2; ++rank) world.watch(rank).coherent = coherent;
+      if (clients != Clients::are_one) world.spread_over_nodes();
+      for (int rank = 0; rank < 2; ++rank) world.watch(rank).coherent = clients == Clients::agree;
       world.must_open(read_write, {{"nacre_coherence", coherence}});
       std::string text = "xx";
       CHECK(world.file(1).transfer(writing(text, Position::individual)).bytes == 2);
@@ -336,7 +338,7 @@ TEST_CASE("where clients do not agree every access holds a lock, unless the hint
       CHECK_FALSE(
           agreed(transfer_all(world, texts, Direction::write, Position::explicit_offset, {4, 6})));
       const bool locked = coherence == std::string("locked") ||
-                          (coherence == std::string("automatic") && !coherent);
+                          (coherence == std::string("automatic") && clients == Clients::disagree);
       CHECK(world.watch(1).exclusive_locks == (locked ? 2 : 0));
       CHECK(world.text() == "xx23abcd89");
     }

@@ -124,7 +124,7 @@ OpenRequest World::request(int rank, const AccessMode& mode, const InfoPairs& in
           .hints = std::move(hints),
           .transport = std::make_unique<BorrowedTransport>(network_->transport(rank)),
           .store = watched_.at(index(rank)),
-          .one_node = true,
+          .one_node = one_node_,
           .id = open_count_};
 }
 

@@ -72,6 +72,9 @@ class World {
   void fail(int rank, const std::string& plan);
   [[nodiscard]] WatchedStore::Watch& watch(int rank) { return watched_.at(index(rank))->watch(); }
 
+  /// Before open: the ranks are on several nodes.
+  void spread_over_nodes() { one_node_ = false; }
+
   /// On all ranks, whose outcomes it returns; after an error there are no files.
   std::vector<Status> open(const AccessMode& mode, const InfoPairs& info = {});
   /// Where that is no matter of the test.
@@ -107,6 +110,7 @@ class World {
   }
 
   std::uint64_t seed_;
+  bool one_node_ = true;
   std::unique_ptr<collective::InProcessNetwork> network_;
   std::shared_ptr<store::MemoryStore> memory_ = std::make_shared<store::MemoryStore>();
   std::vector<std::shared_ptr<WatchedStore>> watched_;

@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from nacre import program
 from nacre.errors import EXIT_CANNOT_RUN, EXIT_NOT_FOUND, UserError
 
 PRELOAD = "LD_PRELOAD"
@@ -140,7 +141,13 @@ _BY_VERSION = [
     (re.compile(r"PALS|mpiexec version \d"), "pals"),
     (re.compile(r"^slurm\b", re.IGNORECASE | re.MULTILINE), "slurm"),
 ]
-_ASK_VERSION = re.compile(r"^(mpiexec|mpirun|orterun|prterun|prun|srun)([.\-_].*)?$")
+# Names that launchers are installed under: anything else that begins so ("mpirun_case1.sh") may be a script that
+# runs a whole job, whatever option it gets.
+_ASK_VERSION = re.compile(
+    r"^(mpiexec|mpirun|orterun|prterun|prun|srun)"
+    r"([.\-_](mpich|openmpi|ompi|hydra|gforker|intel|impi|mvapich|pals|slurm|real|bin|\d)[\w.\-]*)?$"
+)
+_SCRIPT_NAME = re.compile(r"\.(sh|bash|csh|ksh|zsh|py|pl|rb)$")
 
 
 def recognise(word: str) -> Launcher | None:
@@ -163,7 +170,7 @@ def recognise(word: str) -> Launcher | None:
     kind = _BY_NAME.get(name) or _BY_NAME.get(Path(os.path.realpath(found)).name)
     if kind in ("jsrun", "flux", "aprun", "ibrun"):
         return Launcher(kind, found, "")
-    if kind is None and not _ASK_VERSION.match(name):
+    if kind is None and (not _ASK_VERSION.match(name) or _SCRIPT_NAME.search(name)):
         return None
     text = _version_text(found)
     for pattern, by_version in _BY_VERSION:
@@ -267,18 +274,26 @@ def prepare(command: list[str], settings: Mapping[str, str], preload: str, envir
     """`command` with `settings` and the preload on its ranks. A preload that is there already is kept, first."""
     if not command:
         raise UserError("there is nothing to run", "Try: nacre run -- mpiexec -n 4 ./program")
-    launcher = recognise(command[0])
+    at = place_of_launcher(command)
+    launcher = recognise(command[at])
     environment = dict(environ)
     environment.update(settings)
     if launcher is None:
         environment[PRELOAD] = _joined(environ.get(PRELOAD, ""), preload)
         return Launch(list(command), environment, None, [list(command)])
-    contexts = split_contexts(launcher, command[1:])
+    contexts = split_contexts(launcher, command[at + 1 :])
     variables = {name: value for name, value in environment.items() if name.startswith("NACRE_")}
     variables.pop("NACRE_LIBRARY_DIR", None)
     writer = Writer(environ, preload, variables)
-    argv = [command[0], *_WRITERS[launcher.kind](writer, contexts, environment)]
+    argv = [*command[: at + 1], *_WRITERS[launcher.kind](writer, contexts, environment)]
     return Launch(argv, environment, launcher, [context.program for context in contexts])
+
+
+def place_of_launcher(command: list[str]) -> int:
+    """Its index in the command: 0, or behind `timeout 1h` and the like where a launcher follows them."""
+    rest = program.without_prefixes(command)
+    follows = bool(rest) and len(rest) < len(command) and shutil.which(rest[0]) is not None
+    return len(command) - len(rest) if follows and recognise(rest[0]) is not None else 0
 
 
 def _joined(there: str, preload: str) -> str:
@@ -347,8 +362,16 @@ def _rewrite_pairs(writer: Writer, options: list[str], grammar: Grammar, present
     return words
 
 
+# Open MPI's parameter with variables for all ranks, NAME=VALUE or NAME, separated by semicolons.
+_OPENMPI_LIST = "mca_base_env_list"
+
+
 def _write_openmpi(writer: Writer, contexts: list[Context], environment: dict[str, str]) -> list[str]:
     """-x is for one program only in Open MPI 4, and the first of two counts in 5: one in each program."""
+    words = [word for context in contexts for word in context.options]
+    in_file = any(word.lstrip("-") == "app" for word in words)
+    if in_file or _OPENMPI_LIST in words or f"OMPI_MCA_{_OPENMPI_LIST}" in environment:
+        return _write_openmpi_list(writer, contexts, environment)
     rewritten = []
     for context in contexts:
         present: set[str] = set()
@@ -356,6 +379,30 @@ def _write_openmpi(writer: Writer, contexts: list[Context], environment: dict[st
         new = [word for name, value in writer.missing(present).items() for word in ("-x", f"{name}={value}")]
         rewritten.append(new + options + context.program)
     return _joined_contexts(rewritten)
+
+
+def _write_openmpi_list(writer: Writer, contexts: list[Context], environment: dict[str, str]) -> list[str]:
+    """By the list: Open MPI 4 takes no -x beside it, and gives none to the programs of an --app file."""
+    rewritten = []
+    in_options = False
+    for context in contexts:
+        options = list(context.options)
+        for at, word in enumerate(options[:-1]):
+            if word == _OPENMPI_LIST and options[at - 1].lstrip("-") in _OPENMPI_TWO_VALUED:
+                options[at + 1] = _extended_list(writer, options[at + 1])
+                in_options = True
+        rewritten.append(options + context.program)
+    if not in_options:
+        variable = f"OMPI_MCA_{_OPENMPI_LIST}"
+        environment[variable] = _extended_list(writer, environment.get(variable, ""))
+    return _joined_contexts(rewritten)
+
+
+def _extended_list(writer: Writer, there: str) -> str:
+    present: set[str] = set()
+    items = [_rewritten_assignment(writer, item, present) for item in there.split(";") if item]
+    items += [f"{name}={value}" for name, value in writer.missing(present).items()]
+    return ";".join(items)
 
 
 def _rewrite_assignments(writer: Writer, options: list[str], names: tuple[str, ...], present: set[str]) -> list[str]:

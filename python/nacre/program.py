@@ -46,7 +46,7 @@ class Program:
 
 def inspect(words: list[str]) -> Program:
     """What the program that `words` starts is."""
-    words = _without_prefixes(words)
+    words = without_prefixes(words)
     if not words:
         return Program(None, "missing", note="there is no program in this command")
     found = shutil.which(words[0])
@@ -64,7 +64,8 @@ def inspect(words: list[str]) -> Program:
     return _inspect_elf(path, header)
 
 
-def _without_prefixes(words: list[str]) -> list[str]:
+def without_prefixes(words: list[str]) -> list[str]:
+    """From the program on that `env`, `timeout` and the like start."""
     while words and Path(words[0]).name in _PREFIXES:
         skip = _PREFIXES[Path(words[0]).name]
         words = words[1:]

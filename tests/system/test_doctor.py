@@ -92,6 +92,13 @@ def test_a_failing_launcher_is_reported_with_its_output(nacre, build, tmp_path):
     assert "no-such-host.invalid" in proof["text"]
 
 
+def test_a_launcher_of_another_mpi_is_a_problem(nacre, tmp_path):
+    program = _linked(tmp_path)
+    result = nacre("doctor", "--json", "--", "mpiexec.openmpi", "--oversubscribe", "-n", 2, program)
+    assert result.returncode == 1
+    assert any("rank 0 of 1" in finding["text"] for finding in findings(result, "launcher"))
+
+
 def _linked(tmp_path: Path) -> Path:
     (tmp_path / "app.c").write_text(PROGRAM)
     subprocess.run(["mpicc.mpich", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=60)

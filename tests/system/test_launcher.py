@@ -72,6 +72,42 @@ def test_a_program_is_no_launcher_and_is_not_run_to_find_out(machine, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize("name", ["mpirun_case1.sh", "mpirun-case1", "srun-job.sh", "mpiexec-wrapper", "mpirun.sh"])
+def test_a_script_named_like_a_launcher_is_not_run_to_find_out(machine, tmp_path, name):
+    machine(name)
+    (tmp_path / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    launch = prepared(name)
+    assert launch.launcher is None
+    assert launch.environ["LD_PRELOAD"] == PRELOAD
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("prefix", ["env A=1", "timeout 1h", "timeout -k 5 1h", "nice", "numactl --all", "env"])
+def test_a_launcher_is_found_behind_what_starts_it(machine, prefix):
+    machine("mpirun", VERSIONS["openmpi"])
+    if "-k" in prefix:  # what -k takes is not known to be a value: the environment is what is left
+        assert prepared(f"{prefix} mpirun -n 2 app").environ["LD_PRELOAD"] == PRELOAD
+        return
+    machine(prefix.split()[0])
+    assert line(f"{prefix} mpirun -n 2 app") == f"{prefix} mpirun -x LD_PRELOAD={PRELOAD} -n 2 app"
+
+
+def test_open_mpis_application_file_is_served_by_its_list_of_variables(machine):
+    machine("mpirun", VERSIONS["openmpi"])
+    launch = prepared("mpirun --app file", NACRE_REPORT="/r")
+    assert launch.argv == ["mpirun", "--app", "file"]
+    assert launch.environ["OMPI_MCA_mca_base_env_list"] == f"LD_PRELOAD={PRELOAD};NACRE_REPORT=/r"
+
+
+def test_open_mpis_own_list_of_variables_is_added_to(machine):
+    machine("mpirun", VERSIONS["openmpi"])
+    launch = prepared("mpirun -n 1 app", OMPI_MCA_mca_base_env_list="A;LD_PRELOAD=/a.so")
+    assert launch.argv == ["mpirun", "-n", "1", "app"]
+    assert launch.environ["OMPI_MCA_mca_base_env_list"] == f"A;LD_PRELOAD=/a.so:{PRELOAD}"
+    given = line("mpirun --mca mca_base_env_list A=1 -n 1 app")
+    assert given == f"mpirun --mca mca_base_env_list A=1;LD_PRELOAD={PRELOAD} -n 1 app"
+
+
 def test_a_launcher_with_a_strange_version_is_refused_with_advice(machine):
     machine("mpiexec", "mpiexec of a kind never seen")
     with pytest.raises(UserError) as refused:

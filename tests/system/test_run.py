@@ -53,6 +53,15 @@ def test_a_preload_of_the_user_stays_on_the_ranks_and_comes_first(nacre, mpiexec
     assert lines(result.stdout) == [f"[{libm}:{nacre.library}]"], result.stderr
 
 
+def test_every_rank_of_an_application_file_has_the_preload(nacre, tmp_path):
+    (tmp_path / "show.sh").write_text(f"#!/bin/sh\n{SHOW}\n")
+    (tmp_path / "show.sh").chmod(0o755)
+    (tmp_path / "ranks").write_text(f"-np 2 {tmp_path}/show.sh\n")
+    for mpiexec in (["mpirun.openmpi", "--oversubscribe"], ["timeout", "1m", "mpirun.openmpi", "--oversubscribe"]):
+        result = nacre("run", *mpiexec, "--app", tmp_path / "ranks")
+        assert lines(result.stdout) == [f"[{nacre.library}]"] * 2, result.stderr
+
+
 def test_a_script_that_starts_ranks_itself_reaches_them(nacre, mpiexec, tmp_path):
     script = tmp_path / "job.sh"
     script.write_text(f"#!/bin/sh\nexec {' '.join(mpiexec)} -n 2 sh -c '{SHOW}'\n")
@@ -95,6 +104,12 @@ def test_standard_input_reaches_the_program(nacre):
         [nacre.path, "run", "cat"], env=nacre.environment, input="in\n", capture_output=True, text=True, timeout=60
     )
     assert result.stdout == "in\n"
+
+
+def test_the_program_finds_signals_and_locale_as_they_were(nacre):
+    plain = subprocess.run(["env", "-i", "grep", "SigIgn", "/proc/self/status"], capture_output=True, text=True)
+    assert nacre("run", "grep", "SigIgn", "/proc/self/status").stdout == plain.stdout
+    assert "LC_CTYPE" not in nacre("run", "env", LC_ALL="", LANG="").stdout
 
 
 def test_a_signal_reaches_the_program(nacre, tmp_path):

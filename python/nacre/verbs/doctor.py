@@ -202,6 +202,8 @@ def _examine_command(examination: Examination, command: list[str], directory: Pa
     for words in launch.programs:
         target = program.inspect(words)
         _say_program(examination, words, target)
+        _say_mismatch(examination, launch.launcher, target)
+    command = command[launcher.place_of_launcher(command) :]
     examination.say("good", "command", as_shell(launch, dict(os.environ)))
     _prove(examination, command, program.inspect(launch.programs[0]), directory)
 
@@ -222,6 +224,20 @@ def _say_program(examination: Examination, words: list[str], target: program.Pro
             f"Nacre was built without {library.library_name(target.abi)}, which this program needs",
             "Build it again with that MPI's mpicc on PATH.",
         )
+
+
+def _say_mismatch(examination: Examination, started: launcher.Launcher | None, target: program.Program) -> None:
+    if started is None or target.abi is None or started.kind not in ("hydra", "openmpi"):
+        return
+    if (started.kind == "openmpi") == (target.abi == "openmpi"):
+        return
+    examination.say(
+        "bad",
+        "launcher",
+        f"{launcher.KINDS[started.kind]} cannot start {library.ABI_NAMES[target.abi]} programs together: "
+        "each process would be rank 0 of 1",
+        "Use the mpiexec of the MPI that the program was built with.",
+    )
 
 
 # --- the proof -------------------------------------------------------------------------------------------------

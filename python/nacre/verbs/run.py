@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
+from pathlib import Path
 
 import typer
 
@@ -58,7 +60,7 @@ def run(
 ) -> None:
     if abi is not None and abi not in library.ABIS:
         raise UserError(f"there is no ABI {abi!r}", f"The ABIs are {', '.join(library.ABIS)}; leave it out if unsure.")
-    environ = dict(os.environ)
+    environ = inherited_environment()
     chosen = settings.from_options(environ, hint, report, disable)
     launch = launcher.prepare(command, chosen, library.preload_path(abi), environ)
     if dry_run:
@@ -73,10 +75,24 @@ def as_shell(launch: launcher.Launch, before: dict[str, str]) -> str:
     return " ".join([*assignments, shlex.join(launch.argv)])
 
 
+def inherited_environment() -> dict[str, str]:
+    """The environment without the LC_CTYPE that Python sets for itself where there is no locale (PEP 538)."""
+    environment = dict(os.environ)
+    try:
+        inherited = Path("/proc/self/environ").read_bytes().split(b"\0")
+    except OSError:
+        return environment
+    if not any(entry.startswith(b"LC_CTYPE=") for entry in inherited):
+        environment.pop("LC_CTYPE", None)
+    return environment
+
+
 def execute(launch: launcher.Launch) -> None:
     """Becomes the command."""
     environment = dict(launch.environ)
     environment.pop("NACRE_LIBRARY_DIR", None)
+    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored_by_python, signal.SIG_DFL)
     try:
         os.execvpe(launch.argv[0], launch.argv, environment)
     except FileNotFoundError as error:

@@ -19,6 +19,8 @@ constexpr std::int64_t inline_view_bytes_max = 256;
 constexpr std::int64_t small_view_bytes = 4096;
 // A run in an encoded list of runs, about: a varint each for the length and the step.
 constexpr std::int64_t encoded_run_bytes = 4;
+// An encoded type has about this part of the bytes that it takes in memory, or more.
+constexpr std::int64_t encoding_gain_max = 8;
 // Views under way to one aggregator at a time.
 constexpr std::int64_t view_window_bytes = 16 << 20;
 
@@ -35,12 +37,9 @@ struct EncodedView {
   std::vector<std::byte> bytes;
 };
 
-/// Nothing where the other side could not read it (types nested deeper than it takes).
-std::optional<EncodedView> encode(const plan::FileAccess& access) {
+EncodedView encode(const plan::FileAccess& access) {
   EncodedView view;
   access.view.type.encode(view.bytes);
-  std::span<const std::byte> again(view.bytes);
-  if (!plan::TypeMap::decode(again)) return std::nullopt;
   view.head.origin = access.view.origin;
   view.head.first_byte = access.first_byte;
   view.head.byte_count = access.byte_count;
@@ -85,17 +84,22 @@ class ViewEncoder {
  public:
   ViewEncoder(const plan::CollectivePlan& plan, const plan::FileAccess& access,
               std::int64_t aggregator_count)
-      : plan_(plan), access_(access), whole_(encode(access)) {
+      : plan_(plan), access_(access) {
+    const plan::TypeMap& type = access.view.type;
+    if (!type.is_encodable()) return;
     const std::int64_t runs = plan::summarize(access).run_count / aggregator_count;
-    const std::int64_t estimate = checked_multiply(runs, encoded_run_bytes).value_or(runs);
-    sends_whole_ = whole_ && whole_->head.view_bytes <= std::max(small_view_bytes, estimate);
+    const std::int64_t slice_bytes = checked_multiply(runs, encoded_run_bytes).value_or(runs);
+    // Of a large type little may be in use, call after call.
+    if (slice_bytes < (type.footprint_bytes() - small_view_bytes) / encoding_gain_max) return;
+    whole_ = encode(access);
+    sends_whole_ = whole_->head.view_bytes <= std::max(small_view_bytes, slice_bytes);
   }
 
   [[nodiscard]] EncodedView for_aggregator(int aggregator) const {
     if (sends_whole_) return *whole_;
-    std::optional<EncodedView> runs = encode(runs_in_domain(plan_, aggregator, access_));
-    if (whole_ && whole_->head.view_bytes <= runs->head.view_bytes) return *whole_;
-    return *std::move(runs);
+    EncodedView runs = encode(runs_in_domain(plan_, aggregator, access_));
+    if (whole_ && whole_->head.view_bytes <= runs.head.view_bytes) return *whole_;
+    return runs;
   }
 
  private:

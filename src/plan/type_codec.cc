@@ -4,12 +4,12 @@
 //   node    := kind zigzag(shift) body
 //   bytes   := size
 //   repeat  := count zigzag(stride) node
-//   indexed := block count, uniform?, zigzag(stride), displacements as zigzag differences, copies
-//   of each
-//              block unless uniform, node
+//   indexed := block count, uniform?, zigzag(stride), displacements as zigzag differences,
+//              copies of each block unless uniform, node
 //   struct  := member count, nodes
 // Numbers are varints, seven bits a byte, least significant first. Decoding goes through the
 // builders, so what it yields is as sound as what a program can build.
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -206,7 +206,17 @@ class Decoder {
   std::span<const std::byte>& in_;
 };
 
+bool is_within_depth(const TypeNode& node, int depth) {
+  if (depth > depth_max) return false;
+  if (node.child && !is_within_depth(*node.child, depth + 1)) return false;
+  return !node.members || std::ranges::all_of(node.members->nodes, [=](const NodePointer& member) {
+    return is_within_depth(*member, depth + 1);
+  });
+}
+
 }  // namespace
+
+bool TypeMap::is_encodable() const { return is_within_depth(*node_, 0); }
 
 void TypeMap::encode(std::vector<std::byte>& out) const {
   Encoder encoder(out);

@@ -74,6 +74,8 @@ class TypeMap {
 
   /// Portable little-endian form: varints, displacement lists delta-coded. For sending a view once.
   void encode(std::vector<std::byte>& out) const;
+  /// Nested no deeper than decode() takes.
+  [[nodiscard]] bool is_encodable() const;
   /// Reads what encode() wrote and moves `in` past it; the map equals the one that was encoded. Any
   /// input is safe: what is malformed, too deep (more than 64 levels) or overflowing gives
   /// ErrorClass::type, and the memory taken is in proportion to the input's length.

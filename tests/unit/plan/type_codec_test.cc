@@ -103,6 +103,21 @@ TEST_CASE("hostile encodings are refused") {
   CHECK_FALSE(decoded(std::vector<std::byte>(100, std::byte{0xff})).ok());
 }
 
+TEST_CASE("what is_encodable() says is what decoding takes") {
+  TypeMap type = TypeMap::bytes(1);
+  int encodable = 0;
+  for (int level = 1; level <= 80; ++level) {
+    const std::array<TypeMap::Field, 2> fields{
+        {{0, 1, type.node()}, {type.extent() + 3, 1, TypeMap::bytes(2).node()}}};
+    type = *TypeMap::structure(fields);
+    CAPTURE(level);
+    CHECK(type.is_encodable() == decoded(encoded(type)).ok());
+    encodable += type.is_encodable() ? 1 : 0;
+  }
+  CHECK(encodable >= 60);
+  CHECK(encodable < 80);
+}
+
 TEST_CASE("nesting beyond its limit is refused, however long the input") {
   // Structures of one member each.
   std::vector<std::byte> bytes = bytes_of({0, 0});

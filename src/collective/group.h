@@ -48,7 +48,8 @@ Task<Unit> barrier(Transport& transport);
 /// are cut to 480 bytes. One round of O(log ranks) small messages when nothing failed.
 Task<Status> agree(Transport& transport, Status local);
 
-/// As agree; on the way each of `values`, as many on every rank, becomes the smallest of all ranks'.
+/// As agree; on the way each of `values`, as many on every rank, becomes the smallest of all
+/// ranks'.
 Task<Status> agree_with_minima(Transport& transport, Status local, std::span<std::int64_t> values);
 
 /// The same for one value.

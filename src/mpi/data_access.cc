@@ -38,8 +38,7 @@ Result<file::Access> access_of(File& file, const AccessCall& call,
                  "the size or the reach in memory of " + std::to_string(arguments.count) +
                      " elements of the datatype exceeds 64 bits"};
   }
-  auto converter =
-      make_converter(file.representation(), call.direction, arguments.datatype);
+  auto converter = make_converter(file.representation(), call.direction, arguments.datatype);
   if (!converter) return converter.error();
   return file::Access{call.direction,
                       call.position,

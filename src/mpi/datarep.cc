@@ -92,8 +92,8 @@ class RegisteredConverter final : public file::Converter {
     if (count == 0) return {};
     int status = MPI_SUCCESS;
     if (conversion.large != nullptr) {
-      status =
-          conversion.large(memory.base, datatype_.get(), count, file, 0, representation_->extra_state);
+      status = conversion.large(memory.base, datatype_.get(), count, file, 0,
+                                representation_->extra_state);
     } else if (count > std::numeric_limits<int>::max()) {
       return Error{ErrorClass::count, 0,
                    "data representation \"" + representation_->name +

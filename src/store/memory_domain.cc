@@ -43,7 +43,7 @@ std::uint64_t shared_memory_domain() {
   const char* node = std::getenv("NACRE_NODE_ID");
   const std::uint64_t domain =
       fnv_hash(boot + '\n' + host + '\n' + std::to_string(directory.st_dev) + '\n' +
-           std::to_string(directory.st_ino) + '\n' + (node != nullptr ? node : ""));
+               std::to_string(directory.st_ino) + '\n' + (node != nullptr ? node : ""));
   return domain != 0 ? domain : 1;
 }
 

@@ -23,8 +23,8 @@ namespace nacre::store {
 /// The words are ROMIO's of MPICH 1.0 to 4.x (ad_fstype.c), and unifyfs.
 [[nodiscard]] Result<std::string> strip_prefix(std::string_view path);
 
-/// `path` from the root on, so that it names the same file wherever the process goes; as it is where
-/// the working directory cannot be told.
+/// `path` from the root on, so that it names the same file wherever the process goes; as it is
+/// where the working directory cannot be told.
 [[nodiscard]] std::string absolute_path(std::string path);
 
 }  // namespace nacre::store

@@ -254,12 +254,12 @@ static void differing(void) {
   check_class(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, rank == 0 ? "external32" : "native",
                                 MPI_INFO_NULL),
               MPI_ERR_NOT_SAME, "set_view with a representation that differs");
-  check_ok(MPI_File_write_at_all(file, rank * (MPI_Offset)sizeof number, &number, 1, MPI_INT,
-                                 &status),
-           "write_at_all");
-  check_ok(MPI_File_read_at_all(file, rank * (MPI_Offset)sizeof number, &number, 1, MPI_INT,
-                                &status),
-           "read_at_all");
+  check_ok(
+      MPI_File_write_at_all(file, rank * (MPI_Offset)sizeof number, &number, 1, MPI_INT, &status),
+      "write_at_all");
+  check_ok(
+      MPI_File_read_at_all(file, rank * (MPI_Offset)sizeof number, &number, 1, MPI_INT, &status),
+      "read_at_all");
   check(number == 7, "%d came back", number);
   check_ok(MPI_File_close(&file), "close");
 }

@@ -161,10 +161,10 @@ static void displacement_current(void) {
   char bytes[3] = {'s', 's', 's'};
   char ordered = (char)('a' + rank);
   char all[64];
-  check_ok(MPI_File_open(MPI_COMM_WORLD, path,
-                         MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL,
-                         &file),
-           "SEQUENTIAL");
+  check_ok(
+      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_SEQUENTIAL,
+                    MPI_INFO_NULL, &file),
+      "SEQUENTIAL");
   if (rank == size - 1) {
     usleep(20000); /* gives the others time to be wrong */
     check_ok(MPI_File_write_shared(file, bytes, 3, MPI_BYTE, &status), "write_shared");

@@ -50,9 +50,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def library_path(name: str) -> str:
     """Where the system's linker finds a shared library."""
-    path = subprocess.run(
-        ["cc", f"-print-file-name={name}"], check=True, capture_output=True, text=True
-    ).stdout.strip()
+    path = subprocess.run(["cc", f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
     if not os.path.isabs(path):
         raise SystemExit(f"{name} was not found by cc")
     return os.path.realpath(path)

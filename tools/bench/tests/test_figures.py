@@ -12,7 +12,7 @@ class RatioOfMedians(unittest.TestCase):
         self.assertGreaterEqual(ratio.high, 2.0)
 
     def test_a_slowdown_of_whole_rounds_does_not_widen_a_paired_interval(self):
-        slow = {r: factor for r, factor in enumerate([1.0, 0.3, 1.0, 0.5, 0.8])}
+        slow = dict(enumerate([1.0, 0.3, 1.0, 0.5, 0.8]))
         paired = paired_ratio({r: 3.0 * f for r, f in slow.items()}, {r: 2.0 * f for r, f in slow.items()})
         self.assertAlmostEqual(paired.low, 1.5)
         self.assertAlmostEqual(paired.high, 1.5)

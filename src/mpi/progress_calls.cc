@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "base/checked_cast.h"
 #include "mpi/progress.h"
 #include "mpi/requests.h"
 
@@ -30,21 +29,13 @@ int wait_or_poll(Wait wait, Test test) {
 }
 
 int start_send(const Message& message, MPI_Comm comm, MPI_Request* request) {
-  if (native().Isend_c != nullptr) {
-    return native().Isend_c(message.buffer, message.count, message.datatype, message.peer,
-                            message.tag, comm, request);
-  }
-  return native().Isend(message.buffer, checked_cast<int>(message.count), message.datatype,
-                        message.peer, message.tag, comm, request);
+  return native().Isend(message.buffer, message.count, message.datatype, message.peer, message.tag,
+                        comm, request);
 }
 
 int start_receive(const Message& message, MPI_Comm comm, MPI_Request* request) {
-  if (native().Irecv_c != nullptr) {
-    return native().Irecv_c(message.buffer, message.count, message.datatype, message.peer,
-                            message.tag, comm, request);
-  }
-  return native().Irecv(message.buffer, checked_cast<int>(message.count), message.datatype,
-                        message.peer, message.tag, comm, request);
+  return native().Irecv(message.buffer, message.count, message.datatype, message.peer, message.tag,
+                        comm, request);
 }
 
 std::span<const MPI_Request> as_span(int count, const MPI_Request requests[]) {
@@ -102,29 +93,6 @@ int progress_request_get_status(MPI_Request request, int* flag, MPI_Status* stat
   poll_all();
   return native().Request_get_status(request, flag, status);
 }
-
-#ifndef OPEN_MPI  // which has not come to MPI-4.1
-int progress_request_get_status_all(int count, const MPI_Request requests[], int* flag,
-                                    MPI_Status* statuses) {
-  const Completion completion(as_span(count, requests));
-  poll_all();
-  return native().Request_get_status_all(count, requests, flag, statuses);
-}
-
-int progress_request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag,
-                                    MPI_Status* status) {
-  const Completion completion(as_span(count, requests));
-  poll_all();
-  return native().Request_get_status_any(count, requests, index, flag, status);
-}
-
-int progress_request_get_status_some(int incount, const MPI_Request requests[], int* outcount,
-                                     int indices[], MPI_Status* statuses) {
-  const Completion completion(as_span(incount, requests));
-  poll_all();
-  return native().Request_get_status_some(incount, requests, outcount, indices, statuses);
-}
-#endif
 
 int progress_waitall(int count, MPI_Request requests[], MPI_Status* statuses) {
   const Completion completion(as_span(count, requests));
@@ -200,11 +168,11 @@ int progress_sendrecv_replace(const Message& send, const Message& receive, MPI_C
                               MPI_Status* status) {
   // A copy of what is sent: MPI_PACKED matches whatever type the receiver names.
   int size = 0;
-  int code = native().Pack_size(checked_cast<int>(send.count), send.datatype, comm, &size);
+  int code = native().Pack_size(send.count, send.datatype, comm, &size);
   if (code != MPI_SUCCESS) return code;
   std::vector<std::byte> packed(static_cast<std::size_t>(size));
   int packed_size = 0;
-  code = native().Pack(send.buffer, checked_cast<int>(send.count), send.datatype, packed.data(),
+  code = native().Pack(send.buffer, send.count, send.datatype, packed.data(),
                        size, &packed_size, comm);
   if (code != MPI_SUCCESS) return code;
   const Message copy{packed.data(), packed_size, native().PACKED, send.peer, send.tag};

@@ -22,14 +22,8 @@ int progress_testall(int count, MPI_Request requests[], int* flag, MPI_Status* s
 int progress_testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status);
 int progress_testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                       MPI_Status* statuses);
-// These complete nothing: an error of ours is raised by the call that does.
+/// Completes nothing: an error of ours is raised by the call that does.
 int progress_request_get_status(MPI_Request request, int* flag, MPI_Status* status);
-int progress_request_get_status_all(int count, const MPI_Request requests[], int* flag,
-                                    MPI_Status* statuses);
-int progress_request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag,
-                                    MPI_Status* status);
-int progress_request_get_status_some(int incount, const MPI_Request requests[], int* outcount,
-                                     int indices[], MPI_Status* statuses);
 
 /// MPI_Send, Ssend, Rsend, Recv and Mrecv are started by the entry point as their nonblocking
 /// twins, so that they poll while they wait, and end here.
@@ -38,7 +32,7 @@ int progress_finish(MPI_Request* request, MPI_Status* status);
 /// One direction of MPI_Sendrecv.
 struct Message {
   void* buffer;  ///< only read when sent
-  MPI_Count count;
+  int count;
   MPI_Datatype datatype;
   int peer;
   int tag;

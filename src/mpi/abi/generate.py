@@ -95,8 +95,8 @@ def parse(text: str) -> Prototype:
     return Prototype(match.group(1), match.group(2), parameters)
 
 
-def parse_all(texts: list[str], with_large: bool = True) -> list[Prototype]:
-    return [p for p in map(parse, texts) if with_large or not p.large]
+def parse_all(texts: list[str]) -> list[Prototype]:
+    return [parse(text) for text in texts]
 
 
 def access_parameters(direction: str, row: dict, count_type: str) -> list[str]:
@@ -169,7 +169,6 @@ class Table:
     def __init__(self, path: Path, abi: str):
         data = tomllib.loads(path.read_text())
         blocking = data["blocking"]
-        has_newer = abi in data["interposed"]["newer_abis"]
         self.abi = abi
         self.accesses = expand_access(data["access"])
         self.file = parse_all(data["file"]["prototypes"])
@@ -180,11 +179,9 @@ class Table:
         if abi != "mpiabi":
             self.served_optional += parse_all(data["served"]["fortran"])
         self.completion = parse_all(data["completion"]["prototypes"])
-        self.newer_completion = parse_all(data["completion"]["newer"]) if has_newer else []
         self.simple_blocking = parse_all(blocking["prototypes"])
-        self.exchanges = parse_all(blocking["exchanges"], has_newer)
-        twins = {text: twin for twin, text in blocking["twins"].items()}
-        self.twins = {parse(text): twins[text] for text in twins if has_newer or not parse(text).large}
+        self.exchanges = parse_all(blocking["exchanges"])
+        self.twins = {parse(text): twin for twin, text in blocking["twins"].items()}
         self.public = data["public"]["names"]
         self.native = parse_all(data["native"]["prototypes"])
         self.native_optional = parse_all(data["native"]["optional"])
@@ -198,20 +195,13 @@ class Table:
     @property
     def entry_points(self) -> list[Prototype]:
         files = [a.prototype for a in self.accesses] + self.file + self.file_optional
-        interposed = self.completion + self.newer_completion + self.blocking
-        return files + self.served + self.served_optional + interposed
+        return files + self.served + self.served_optional + self.completion + self.blocking
 
     @property
     def required(self) -> list[Prototype]:
         """What the MPI must have."""
         classic = [a.prototype for a in self.accesses if not a.prototype.large]
-        small = [p for p in self.blocking if not p.large]
-        return self.native + classic + self.file + self.served + self.completion + small
-
-    @property
-    def forwarded(self) -> list[Prototype]:
-        """What no program calls if the MPI has it not: never null, but not required."""
-        return self.newer_completion + [p for p in self.blocking if p.large]
+        return self.native + classic + self.file + self.served + self.completion + self.blocking
 
     @property
     def optional(self) -> list[Prototype]:
@@ -224,7 +214,7 @@ class Table:
 
 def native_header(table: Table) -> str:
     lines = ["  // Functions that every MPI has."]
-    lines += [f"  {p.pointer()};" for p in table.required + table.forwarded]
+    lines += [f"  {p.pointer()};" for p in table.required]
     lines.append("  // Functions that are null where the MPI has none.")
     lines += [f"  {p.pointer()};" for p in table.optional + table.extensions]
     lines.append("  // Predefined handles.")
@@ -266,9 +256,9 @@ def handle_value(handle: Handle, abi: str) -> list[str]:
 
 
 def native_source(table: Table) -> str:
-    declared = table.required + table.forwarded + table.optional
+    declared = table.required + table.optional
     lookups = [f'  require(table.{p.name}, "P{p.mpi_name}");' for p in table.required]
-    lookups += [f'  assign(table.{p.name}, find(context, "P{p.mpi_name}"));' for p in table.forwarded + table.optional]
+    lookups += [f'  assign(table.{p.name}, find(context, "P{p.mpi_name}"));' for p in table.optional]
     # Not every extension has a profiling name.
     for p in table.extensions:
         for symbol in (p.name, f"P{p.name}"):
@@ -276,7 +266,7 @@ def native_source(table: Table) -> str:
     handles = [line for h in table.handles for line in handle_value(h, table.abi)]
     parts = {
         "checks": "\n".join(f"{p.declare('P' + p.mpi_name)};" for p in declared),
-        "stand_ins": "\n".join(stand_in(p) for p in table.required + table.forwarded),
+        "stand_ins": "\n".join(stand_in(p) for p in table.required),
         "lookups": "\n".join(lookups),
         "handles": "\n".join(handles),
         "banner": BANNER,
@@ -408,7 +398,7 @@ def twin_body(prototype: Prototype, twin: str) -> list[str]:
 
 def exchange_body(prototype: Prototype) -> list[str]:
     names = [p.name for p in prototype.parameters]
-    ours = "progress_" + prototype.ours.removesuffix("_c")
+    ours = "progress_" + prototype.ours
     if names[0] == "buf":
         send, receive = names[:5], names[:3] + names[5:7]
     else:
@@ -423,7 +413,7 @@ def entry_points_source(table: Table) -> str:
     points += [entry_point(p, file_body(p, True)) for p in table.file_optional]
     for p in table.served + table.served_optional:
         points.append(entry_point(p, [f"return nacre::mpi::{call(p.ours, p.arguments)};"]))
-    for p in table.completion + table.newer_completion + table.simple_blocking:
+    for p in table.completion + table.simple_blocking:
         instead = call(f"progress_{p.ours}", p.arguments)
         points.append(entry_point(p, interposed_body(p, instead)))
     points += [entry_point(p, exchange_body(p)) for p in table.exchanges]

@@ -29,7 +29,8 @@ import time
 sys.path.insert(0, os.fspath(pathlib.Path(__file__).resolve().parent.parent / "cmake"))
 from mpi_run import Config, Job, Mpi, native_wanted, run  # noqa: E402
 
-# All modules of the suite that open a file or use a file handle (grep MPI.File test_*.py).
+# All modules of the suite that open a file or use a file handle (grep MPI.File test_*.py), and those of the
+# point-to-point calls, which Nacre stands before too.
 MODULES = (
     "test_io",
     "test_file",
@@ -44,6 +45,10 @@ MODULES = (
     "test_request",
     "test_grequest",
     "test_status",
+    "test_p2p_buf",
+    "test_p2p_buf_matched",
+    "test_p2p_obj",
+    "test_p2p_obj_matched",
 )
 HERE = pathlib.Path(__file__).resolve().parent
 

@@ -56,10 +56,11 @@ void cut(plan::FileAccess& access, std::int64_t file_end) {
 
 class Engine {
  public:
-  Engine(Transport& transport, FileSource& source, CollectiveCall& call,
+  Engine(Transport& transport, FileSource& source, ViewMemory& views, CollectiveCall& call,
          const plan::CollectiveSettings& settings)
       : transport_(transport, outcome_.counters),
         source_(source),
+        views_(views),
         call_(call),
         settings_(settings) {}
 
@@ -143,7 +144,7 @@ class Engine {
   Task<Unit> run_exchange() {
     const TwoPhaseAccess access{call_.direction, call_.file, call_.memory};
     Task<TwoPhaseResult> exchange =
-        run_two_phase(transport_, source_, outcome_.plan, access, outcome_.counters);
+        run_two_phase(transport_, source_, views_, outcome_.plan, access, outcome_.counters);
     TwoPhaseResult result = co_await exchange;
     Task<Status> agreement =
         agree_with_minimum(transport_, std::move(result.status), result.file_end);
@@ -180,6 +181,7 @@ class Engine {
   Outcome outcome_;
   CountedTransport transport_;
   FileSource& source_;
+  ViewMemory& views_;
   CollectiveCall& call_;
   const plan::CollectiveSettings& settings_;
   Status local_;  // why this rank cannot take part
@@ -187,9 +189,9 @@ class Engine {
 
 }  // namespace
 
-Task<Outcome> run_collective(Transport& transport, FileSource& source, CollectiveCall call,
-                             plan::CollectiveSettings settings) {
-  Engine engine(transport, source, call, settings);
+Task<Outcome> run_collective(Transport& transport, FileSource& source, ViewMemory& views,
+                             CollectiveCall call, plan::CollectiveSettings settings) {
+  Engine engine(transport, source, views, call, settings);
   Task<Outcome> run = engine.run();
   Outcome outcome = co_await run;
   co_return outcome;

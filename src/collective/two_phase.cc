@@ -43,10 +43,10 @@ Task<Unit> read_round(std::int64_t round, UserSide& user, DomainSide* domain) {
 
 }  // namespace
 
-Task<TwoPhaseResult> run_two_phase(Transport& transport, FileSource& source,
+Task<TwoPhaseResult> run_two_phase(Transport& transport, FileSource& source, ViewMemory& views,
                                    const plan::CollectivePlan& plan, const TwoPhaseAccess& access,
                                    Counters& counters) {
-  Task<ExchangePartners> exchange = exchange_views(transport, plan, access.file);
+  Task<ExchangePartners> exchange = exchange_views(transport, views, plan, access.file);
   ExchangePartners partners = co_await exchange;
   UserSide user(transport, access, std::move(partners.aggregators));
   std::optional<CycleBuffer> buffer;

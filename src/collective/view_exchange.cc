@@ -24,12 +24,19 @@ constexpr std::int64_t encoding_gain_max = 8;
 // Views under way to one aggregator at a time.
 constexpr std::int64_t view_window_bytes = 16 << 20;
 
+enum class Telling : std::int32_t {
+  once,         ///< for this access alone
+  to_remember,  ///< for those to come too
+  as_before,    ///< no type: the one told to_remember holds
+};
+
 struct ViewHead {
   std::int64_t origin = 0;
   std::int64_t first_byte = 0;
   std::int64_t byte_count = 0;
   std::int64_t view_bytes = 0;  ///< of the encoded type map
-  std::int64_t follows = 0;     ///< 1: in a message of its own
+  Telling telling = Telling::once;
+  std::int32_t follows = 0;  ///< 1: in a message of its own
 };
 
 struct EncodedView {
@@ -37,12 +44,15 @@ struct EncodedView {
   std::vector<std::byte> bytes;
 };
 
+ViewHead head_of(const plan::FileAccess& access) {
+  return {.origin = access.view.origin,
+          .first_byte = access.first_byte,
+          .byte_count = access.byte_count};
+}
+
 EncodedView encode(const plan::FileAccess& access) {
-  EncodedView view;
+  EncodedView view{head_of(access), {}};
   access.view.type.encode(view.bytes);
-  view.head.origin = access.view.origin;
-  view.head.first_byte = access.first_byte;
-  view.head.byte_count = access.byte_count;
   view.head.view_bytes = std::ssize(view.bytes);
   return view;
 }
@@ -82,31 +92,63 @@ plan::FileAccess runs_in_domain(const plan::CollectivePlan& plan, int aggregator
 /// Chooses, aggregator by aggregator, how this rank's access is told.
 class ViewEncoder {
  public:
-  ViewEncoder(const plan::CollectivePlan& plan, const plan::FileAccess& access,
+  ViewEncoder(ViewMemory& memory, const plan::CollectivePlan& plan, const plan::FileAccess& access,
               std::int64_t aggregator_count)
-      : plan_(plan), access_(access) {
-    const plan::TypeMap& type = access.view.type;
-    if (!type.is_encodable()) return;
-    const std::int64_t runs = plan::summarize(access).run_count / aggregator_count;
-    const std::int64_t slice_bytes = checked_multiply(runs, encoded_run_bytes).value_or(runs);
-    // Of a large type little may be in use, call after call.
-    if (slice_bytes < (type.footprint_bytes() - small_view_bytes) / encoding_gain_max) return;
-    whole_ = encode(access);
-    sends_whole_ = whole_->head.view_bytes <= std::max(small_view_bytes, slice_bytes);
-  }
+      : memory_(memory),
+        plan_(plan),
+        access_(access),
+        aggregator_count_(aggregator_count),
+        remembered_(ViewMemory::remembers(access.view.type)) {}
 
-  [[nodiscard]] EncodedView for_aggregator(int aggregator) const {
-    if (sends_whole_) return *whole_;
+  /// `rank` is that of `aggregator`.
+  [[nodiscard]] EncodedView for_aggregator(int aggregator, int rank) {
+    if (remembered_ && memory_.has_told(rank, access_.view.type)) return reminder();
+    if (choice_ == Choice::open) choose();
+    if (choice_ == Choice::whole) return whole_for(rank);
     EncodedView runs = encode(runs_in_domain(plan_, aggregator, access_));
-    if (whole_ && whole_->head.view_bytes <= runs.head.view_bytes) return *whole_;
-    return runs;
+    const bool whole_is_shorter =
+        choice_ == Choice::shorter && whole_.head.view_bytes <= runs.head.view_bytes;
+    return whole_is_shorter ? whole_for(rank) : runs;
   }
 
  private:
+  enum class Choice : std::uint8_t { open, whole, runs, shorter };
+
+  void choose() {
+    choice_ = Choice::runs;
+    const plan::TypeMap& type = access_.view.type;
+    if (!type.is_encodable()) return;
+    const std::int64_t runs = plan::summarize(access_).run_count / aggregator_count_;
+    const std::int64_t slice_bytes = checked_multiply(runs, encoded_run_bytes).value_or(runs);
+    // Of a large type little may be in use, call after call.
+    if (slice_bytes < (type.footprint_bytes() - small_view_bytes) / encoding_gain_max) return;
+    whole_ = encode(access_);
+    const bool is_short = whole_.head.view_bytes <= std::max(small_view_bytes, slice_bytes);
+    choice_ = is_short ? Choice::whole : Choice::shorter;
+  }
+
+  [[nodiscard]] EncodedView whole_for(int rank) {
+    EncodedView view = whole_;
+    if (remembered_) {
+      view.head.telling = Telling::to_remember;
+      memory_.tell(rank, access_.view.type);
+    }
+    return view;
+  }
+
+  [[nodiscard]] EncodedView reminder() const {
+    EncodedView view{head_of(access_), {}};
+    view.head.telling = Telling::as_before;
+    return view;
+  }
+
+  ViewMemory& memory_;
   const plan::CollectivePlan& plan_;
   const plan::FileAccess& access_;
-  std::optional<EncodedView> whole_;
-  bool sends_whole_ = false;
+  std::int64_t aggregator_count_;
+  bool remembered_;
+  Choice choice_ = Choice::open;
+  EncodedView whole_;  // where the choice has looked at it
 };
 
 std::vector<std::byte> pack_head(const EncodedView& view) {
@@ -131,11 +173,16 @@ Source unpack_head(const Parcel& parcel) {
   return source;
 }
 
-plan::FileAccess decode(const Source& source) {
-  std::span<const std::byte> in(source.bytes);
+plan::FileAccess decode(const Source& source, ViewMemory& memory) {
   plan::FileAccess access;
-  // The sender has tried it.
-  access.view.type = plan::TypeMap::decode(in).value();
+  if (source.head.telling == Telling::as_before) {
+    access.view.type = memory.of(source.rank);
+  } else {
+    std::span<const std::byte> in(source.bytes);
+    // The sender has seen to it that it can be.
+    access.view.type = plan::TypeMap::decode(in).value();
+  }
+  if (source.head.telling == Telling::to_remember) memory.hear(source.rank, access.view.type);
   access.view.origin = source.head.origin;
   access.first_byte = source.head.first_byte;
   access.byte_count = source.head.byte_count;
@@ -148,7 +195,7 @@ struct Told {
   std::vector<Parcel> views;
 };
 
-Told tell(const Transport& transport, const plan::CollectivePlan& plan,
+Told tell(const Transport& transport, ViewMemory& memory, const plan::CollectivePlan& plan,
           const plan::FileAccess& access, RoundQueue& aggregators) {
   Told told;
   if (access.byte_count == 0) return told;
@@ -160,10 +207,10 @@ Told tell(const Transport& transport, const plan::CollectivePlan& plan,
     if (rank != transport.rank()) touched.push_back(aggregator);
   }
   if (touched.empty()) return told;
-  const ViewEncoder encoder(plan, access, std::ssize(touched));
+  ViewEncoder encoder(memory, plan, access, std::ssize(touched));
   for (const int aggregator : touched) {
     const int rank = plan::aggregator_rank(plan, aggregator, transport.size());
-    EncodedView view = encoder.for_aggregator(aggregator);
+    EncodedView view = encoder.for_aggregator(aggregator, rank);
     view.head.follows = view.head.view_bytes > inline_view_bytes_max ? 1 : 0;
     told.heads.push_back({rank, pack_head(view)});
     if (view.head.follows != 0) told.views.push_back({rank, std::move(view.bytes)});
@@ -173,10 +220,11 @@ Told tell(const Transport& transport, const plan::CollectivePlan& plan,
 
 }  // namespace
 
-Task<ExchangePartners> exchange_views(Transport& transport, const plan::CollectivePlan& plan,
+Task<ExchangePartners> exchange_views(Transport& transport, ViewMemory& memory,
+                                      const plan::CollectivePlan& plan,
                                       const plan::FileAccess& access) {
   ExchangePartners partners;
-  Told told = tell(transport, plan, access, partners.aggregators);
+  Told told = tell(transport, memory, plan, access, partners.aggregators);
   Task<std::vector<Parcel>> delivery = deliver(transport, std::move(told.heads));
   const std::vector<Parcel> heads = co_await delivery;
 
@@ -205,7 +253,7 @@ Task<ExchangePartners> exchange_views(Transport& transport, const plan::Collecti
         partners.sources.add(transport.rank(), plan, *self, access);
         own_added = true;
       }
-      partners.sources.add(source.rank, plan, *self, decode(source));
+      partners.sources.add(source.rank, plan, *self, decode(source, memory));
     }
   }
   if (!own_added) partners.sources.add(transport.rank(), plan, *self, access);

@@ -9,6 +9,7 @@
 #include "collective/round_queue.h"
 #include "collective/task.h"
 #include "collective/transport.h"
+#include "collective/view_memory.h"
 #include "plan/collective_plan.h"
 #include "plan/run_cursor.h"
 
@@ -27,9 +28,9 @@ struct ExchangePartners {
 /// whereas a head from every rank to every aggregator would be ranks x aggregators messages, of
 /// which most say "nothing", and a reduced bitmap ranks x aggregators bits on every rank. Larger
 /// views follow straight from rank to aggregator: the whole type, or, where that is shorter, the
-/// runs of the domain alone. The head names the length of what follows, so that one day 0 may say
-/// "as the last time".
-Task<ExchangePartners> exchange_views(Transport& transport, const plan::CollectivePlan& plan,
+/// runs of the domain alone. A type that `memory` knows the aggregator to have is not sent again.
+Task<ExchangePartners> exchange_views(Transport& transport, ViewMemory& memory,
+                                      const plan::CollectivePlan& plan,
                                       const plan::FileAccess& access);
 
 }  // namespace nacre::collective

@@ -366,7 +366,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
       direction == Direction::read ? settings->collective_read : settings->collective_write;
   collective_settings.alignment_bytes = block_size_bytes_;
   auto running =
-      collective::run_collective(*transport_, file_, std::move(call), collective_settings);
+      collective::run_collective(*transport_, file_, views_, std::move(call), collective_settings);
   collective::Outcome moved = co_await running;
   Outcome outcome{placed ? placed->memory_bytes(moved.bytes) : 0, std::move(moved.error)};
   // Without an error every rank has a place, and the views of all have one representation.

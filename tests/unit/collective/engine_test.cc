@@ -35,6 +35,7 @@ struct World {
   std::vector<RankAccess> ranks;
   std::vector<std::optional<Error>> refusals;
   std::vector<std::shared_ptr<store::Store>> stores;  // by rank
+  std::vector<ViewMemory> views;                      // by rank, over all runs
   plan::CollectiveSettings settings;
   Drive drive = Drive::polled;
   std::uint64_t seed = 1;
@@ -44,6 +45,7 @@ struct World {
     ranks.resize(rank_count);
     refusals.resize(rank_count);
     stores.assign(rank_count, store);
+    views.resize(rank_count);
   }
 
   std::vector<Outcome> run(Direction direction) {
@@ -58,7 +60,8 @@ struct World {
       call.file = ranks[index].file;
       call.memory = ranks[index].memory();
       call.refusal = refusals[index];
-      return run_collective(network.transport(rank), files[index], std::move(call), settings);
+      return run_collective(network.transport(rank), files[index], views[index], std::move(call),
+                            settings);
     };
     auto results = drive == Drive::polled ? run_polled<Outcome>(network, task, seed)
                                           : run_threads<Outcome>(network, task);
@@ -263,6 +266,71 @@ TEST_CASE("a view too irregular to send whole is sent as the runs of each domain
     world.settings = {Algorithm::two_phase, 3, 4'096, 4'096};
     check_write(world);
     check_read(world);
+  }
+}
+
+TEST_CASE("a view is told once: later steps through it send a few bytes beside the data") {
+  constexpr int rank_count = 6;
+  constexpr std::int64_t bytes_each = 900;
+  Random random(13);
+  World world({}, rank_count);
+  std::vector<std::int64_t> offsets;
+  for (int i = 0; i < 300; ++i) offsets.push_back(40 * i + pick(random, 0, 9));
+  const std::vector<std::int64_t> lengths(offsets.size(), 3);
+  const plan::TypeMap irregular =
+      *plan::TypeMap::indexed(plan::TypeMap::bytes(1), lengths, offsets);
+  for (std::size_t rank = 0; rank < rank_count; ++rank) {
+    world.ranks[rank] = contiguous(4 * static_cast<std::int64_t>(rank), Bytes(bytes_each));
+    world.ranks[rank].file.view.type = irregular;
+  }
+  world.settings = {Algorithm::two_phase, 2, 4'096, 4'096};
+  std::vector<std::int64_t> beside_data;  // most of any rank that sends all its data, by step
+  for (std::int64_t step = 0; step < 4; ++step) {
+    for (RankAccess& access : world.ranks) {
+      access.file.first_byte = step * bytes_each;
+      access.buffer = random_bytes(random, bytes_each);
+    }
+    const Bytes expected = after_writes(*world.store->contents("f"), world.ranks);
+    beside_data.push_back(0);
+    const std::vector<Outcome> outcomes = world.run(Direction::write);
+    for (int rank = 0; rank < rank_count; ++rank) {
+      const Outcome& outcome = outcomes[static_cast<std::size_t>(rank)];
+      if (plan::aggregator_of_rank(outcome.plan, rank, rank_count)) continue;
+      beside_data.back() =
+          std::max(beside_data.back(), outcome.counters.message_bytes - bytes_each);
+    }
+    CHECK(*world.store->contents("f") == expected);
+  }
+  // The first tells 300 irregular runs. What a rank passes on for others is in all of them.
+  CHECK(beside_data[0] > 800);
+  for (std::size_t step = 1; step < beside_data.size(); ++step) {
+    CAPTURE(beside_data[step]);
+    CHECK(beside_data[step] < 400);
+  }
+}
+
+TEST_CASE("views that change between calls, and come back") {
+  const std::uint64_t seed = 14;
+  MESSAGE("seed ", seed);
+  Random random(seed);
+  for (int repeat = 0; repeat < 30; ++repeat) {
+    CAPTURE(repeat);
+    World world = random_world(random, static_cast<int>(pick(random, 2, 9)), 1'000);
+    std::vector<plan::TypeMap> types;
+    for (const RankAccess& access : world.ranks) types.push_back(access.file.view.type);
+    for (int call = 0; call < 12; ++call) {
+      CAPTURE(call);
+      for (RankAccess& access : world.ranks) {
+        const auto type = static_cast<std::size_t>(pick(random, 0, std::ssize(types) - 1));
+        access.file.view = {types[type], pick(random, 0, 500)};
+      }
+      world.settings.aggregator_count = static_cast<std::int32_t>(pick(random, 0, 4));
+      if (call % 2 == 0) {
+        check_write(world);
+      } else {
+        check_read(world);
+      }
+    }
   }
 }
 

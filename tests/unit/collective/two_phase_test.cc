@@ -41,6 +41,7 @@ void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direc
   std::vector<plan::MemoryAccess> memories;
   std::vector<TwoPhaseAccess> accesses;
   std::vector<Counters> counters(ranks.size());
+  std::vector<ViewMemory> views(ranks.size());
   for (RankAccess& access : ranks) memories.push_back(access.memory());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     accesses.push_back({direction, ranks[i].file, memories[i]});
@@ -49,7 +50,8 @@ void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direc
       network,
       [&](int rank) {
         const auto i = static_cast<std::size_t>(rank);
-        return run_two_phase(network.transport(rank), files[i], plan, accesses[i], counters[i]);
+        return run_two_phase(network.transport(rank), files[i], views[i], plan, accesses[i],
+                             counters[i]);
       },
       7);
   REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));

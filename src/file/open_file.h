@@ -216,7 +216,7 @@ class OpenFile {
   LazyFile file_;
   SharedPointer shared_pointer_;
   collective::ViewMemory views_;  // of the collective tasks, which run one after the other
-  bool coherent_ = true;  ///< clients see each other's writes, or there is one client
+  bool coherent_ = true;          ///< clients see each other's writes, or there is one client
   std::int64_t block_size_bytes_ = 4096;
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;

@@ -172,8 +172,8 @@ int progress_sendrecv_replace(const Message& send, const Message& receive, MPI_C
   if (code != MPI_SUCCESS) return code;
   std::vector<std::byte> packed(static_cast<std::size_t>(size));
   int packed_size = 0;
-  code = native().Pack(send.buffer, send.count, send.datatype, packed.data(),
-                       size, &packed_size, comm);
+  code = native().Pack(send.buffer, send.count, send.datatype, packed.data(), size, &packed_size,
+                       comm);
   if (code != MPI_SUCCESS) return code;
   const Message copy{packed.data(), packed_size, native().PACKED, send.peer, send.tag};
   return progress_sendrecv(copy, receive, comm, status);

@@ -274,8 +274,7 @@ def prepare(command: list[str], settings: Mapping[str, str], preload: str, envir
     """`command` with `settings` and the preload on its ranks. A preload that is there already is kept, first."""
     if not command:
         raise UserError("there is nothing to run", "Try: nacre run -- mpiexec -n 4 ./program")
-    at = place_of_launcher(command)
-    launcher = recognise(command[at])
+    at, launcher = find_launcher(command)
     environment = dict(environ)
     environment.update(settings)
     if launcher is None:
@@ -289,11 +288,15 @@ def prepare(command: list[str], settings: Mapping[str, str], preload: str, envir
     return Launch(argv, environment, launcher, [context.program for context in contexts])
 
 
-def place_of_launcher(command: list[str]) -> int:
-    """Its index in the command: 0, or behind `timeout 1h` and the like where a launcher follows them."""
+def find_launcher(command: list[str]) -> tuple[int, Launcher | None]:
+    """Its index in the command and what it is: the first word, or behind `timeout 1h` and the like."""
     rest = program.without_prefixes(command)
-    follows = bool(rest) and len(rest) < len(command) and shutil.which(rest[0]) is not None
-    return len(command) - len(rest) if follows and recognise(rest[0]) is not None else 0
+    at = len(command) - len(rest)
+    if rest and at > 0 and shutil.which(rest[0]) is not None:
+        launcher = recognise(rest[0])
+        if launcher is not None:
+            return at, launcher
+    return 0, recognise(command[0])
 
 
 def _joined(there: str, preload: str) -> str:

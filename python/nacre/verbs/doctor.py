@@ -203,9 +203,9 @@ def _examine_command(examination: Examination, command: list[str], directory: Pa
         target = program.inspect(words)
         _say_program(examination, words, target)
         _say_mismatch(examination, launch.launcher, target)
-    command = command[launcher.place_of_launcher(command) :]
+    at, _ = launcher.find_launcher(command)
     examination.say("good", "command", as_shell(launch, dict(os.environ)))
-    _prove(examination, command, program.inspect(launch.programs[0]), directory)
+    _prove(examination, command[at:], program.inspect(launch.programs[0]), directory)
 
 
 def _say_program(examination: Examination, words: list[str], target: program.Program) -> None:

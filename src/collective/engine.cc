@@ -56,13 +56,9 @@ void cut(plan::FileAccess& access, std::int64_t file_end) {
 
 class Engine {
  public:
-  Engine(Transport& transport, FileSource& source, ViewMemory& views, CollectiveCall& call,
+  Engine(Transport& transport, const CollectiveFile& file, CollectiveCall& call,
          const plan::CollectiveSettings& settings)
-      : transport_(transport, outcome_.counters),
-        source_(source),
-        views_(views),
-        call_(call),
-        settings_(settings) {}
+      : transport_(transport, outcome_.counters), file_(file), call_(call), settings_(settings) {}
 
   Task<Outcome> run() {
     if (call_.refusal) {
@@ -120,11 +116,7 @@ class Engine {
       return decision;
     }
     if (*size == 0) {
-      // Nothing to exchange, or a file whose size is not told: a device, or one that is made up as
-      // it is read.
-      plan::CollectiveSettings direct = settings_;
-      direct.algorithm = plan::Algorithm::direct;
-      decision.plan = plan::decide(opening.summary, direct, transport_.size());
+      decision.plan = {.algorithm = plan::Algorithm::direct, .reason = plan::PlanReason::no_size};
       return decision;
     }
     decision.file_end = *size;
@@ -136,7 +128,7 @@ class Engine {
   }
 
   Result<std::int64_t> file_size() {
-    Result<store::StoreFile*> file = source_.file();
+    Result<store::StoreFile*> file = file_.source.file();
     if (!file) return std::move(file).error();
     return (*file)->size();
   }
@@ -144,7 +136,7 @@ class Engine {
   Task<Unit> run_exchange() {
     const TwoPhaseAccess access{call_.direction, call_.file, call_.memory};
     Task<TwoPhaseResult> exchange =
-        run_two_phase(transport_, source_, views_, outcome_.plan, access, outcome_.counters);
+        run_two_phase(transport_, file_, outcome_.plan, access, outcome_.counters);
     TwoPhaseResult result = co_await exchange;
     Task<Status> agreement =
         agree_with_minimum(transport_, std::move(result.status), result.file_end);
@@ -161,7 +153,7 @@ class Engine {
   Task<Unit> run_direct() {
     Status local;
     if (call_.file.byte_count > 0) {
-      Result<store::StoreFile*> file = source_.file();
+      Result<store::StoreFile*> file = file_.source.file();
       if (file) {
         const IndependentAccess access{call_.direction, call_.file, call_.memory};
         store::Transfer transfer =
@@ -180,8 +172,7 @@ class Engine {
 
   Outcome outcome_;
   CountedTransport transport_;
-  FileSource& source_;
-  ViewMemory& views_;
+  const CollectiveFile& file_;
   CollectiveCall& call_;
   const plan::CollectiveSettings& settings_;
   Status local_;  // why this rank cannot take part
@@ -189,9 +180,9 @@ class Engine {
 
 }  // namespace
 
-Task<Outcome> run_collective(Transport& transport, FileSource& source, ViewMemory& views,
-                             CollectiveCall call, plan::CollectiveSettings settings) {
-  Engine engine(transport, source, views, call, settings);
+Task<Outcome> run_collective(Transport& transport, CollectiveFile file, CollectiveCall call,
+                             plan::CollectiveSettings settings) {
+  Engine engine(transport, file, call, settings);
   Task<Outcome> run = engine.run();
   Outcome outcome = co_await run;
   co_return outcome;

@@ -11,7 +11,6 @@
 #include "collective/independent.h"
 #include "collective/task.h"
 #include "collective/transport.h"
-#include "collective/view_memory.h"
 #include "plan/collective_plan.h"
 #include "plan/memory_access.h"
 #include "plan/run_cursor.h"
@@ -42,15 +41,15 @@ struct Outcome {
 };
 
 /// Collective over `transport`. `call` is owned by the coroutine: the program may free or change
-/// what it was made from. `source`, `views` and `transport` outlive the task; a file has one
-/// `views` for all its calls.
+/// what it was made from. `transport` outlives the task; a file has one ViewMemory for all its
+/// calls.
 ///
 /// Where ranks write the same byte, the highest of them wins if the plan is two_phase; with direct
 /// it is one of them. Bytes that no rank writes are never written. Reads end at the end of the
 /// file: what lies beyond stays as it was in memory (two_phase: the end as it was when the call
 /// began).
-Task<Outcome> run_collective(Transport& transport, FileSource& source, ViewMemory& views,
-                             CollectiveCall call, plan::CollectiveSettings settings);
+Task<Outcome> run_collective(Transport& transport, CollectiveFile file, CollectiveCall call,
+                             plan::CollectiveSettings settings);
 
 }  // namespace nacre::collective
 

@@ -3,6 +3,7 @@
 #define NACRE_COLLECTIVE_FILE_SOURCE_H_
 
 #include "base/result.h"
+#include "collective/view_memory.h"
 #include "store/store.h"
 
 namespace nacre::collective {
@@ -12,6 +13,12 @@ class FileSource {
  public:
   virtual ~FileSource() = default;
   [[nodiscard]] virtual Result<store::StoreFile*> file() = 0;
+};
+
+/// An open file as the collective accesses of one rank use it; both parts outlive them.
+struct CollectiveFile {
+  FileSource& source;
+  ViewMemory& views;
 };
 
 }  // namespace nacre::collective

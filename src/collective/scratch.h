@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
+#include <string>
 
 #include "base/checked_cast.h"
+#include "base/result.h"
 
 namespace nacre::collective {
 
@@ -21,6 +24,18 @@ class Scratch {
       size_ = bytes;
     }
     return {data_.get(), checked_cast<std::size_t>(bytes)};
+  }
+  /// The same for as much as the program's own data, of which there may be none:
+  /// ErrorClass::no_mem.
+  [[nodiscard]] Result<std::span<std::byte>> try_take(std::int64_t bytes) {
+    if (bytes > size_) {
+      data_.reset(new (std::nothrow) std::byte[checked_cast<std::size_t>(bytes)]);
+      size_ = data_ != nullptr ? bytes : 0;
+    }
+    if (bytes <= size_) return take(bytes);
+    return Error{ErrorClass::no_mem, 0,
+                 "no memory to convert " + std::to_string(bytes) +
+                     " bytes of data in; smaller accesses take less"};
   }
 
  private:

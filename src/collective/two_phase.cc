@@ -43,17 +43,17 @@ Task<Unit> read_round(std::int64_t round, UserSide& user, DomainSide* domain) {
 
 }  // namespace
 
-Task<TwoPhaseResult> run_two_phase(Transport& transport, FileSource& source, ViewMemory& views,
+Task<TwoPhaseResult> run_two_phase(Transport& transport, const CollectiveFile& file,
                                    const plan::CollectivePlan& plan, const TwoPhaseAccess& access,
                                    Counters& counters) {
-  Task<ExchangePartners> exchange = exchange_views(transport, views, plan, access.file);
+  Task<ExchangePartners> exchange = exchange_views(transport, file.views, plan, access.file);
   ExchangePartners partners = co_await exchange;
   UserSide user(transport, access, std::move(partners.aggregators));
   std::optional<CycleBuffer> buffer;
   std::optional<DomainSide> domain_here;
   if (!partners.sources.empty()) {
     const int self = *plan::aggregator_of_rank(plan, transport.rank(), transport.size());
-    buffer.emplace(plan, self, access.direction, source, counters);
+    buffer.emplace(plan, self, access.direction, file.source, counters);
     domain_here.emplace(transport, access, std::move(partners.sources), *buffer,
                         plan::round_bytes_max(plan));
   }

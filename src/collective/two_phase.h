@@ -12,7 +12,6 @@
 #include "collective/task.h"
 #include "collective/transport.h"
 #include "collective/two_phase_access.h"
-#include "collective/view_memory.h"
 #include "plan/collective_plan.h"
 
 namespace nacre::collective {
@@ -38,7 +37,7 @@ struct TwoPhaseResult {
 /// Memory of an aggregator: a cycle buffer, a bit for each of its bytes, and as much again for
 /// messages in pieces; where ranks overlap so that a round's messages exceed this, they are taken
 /// in portions. Memory of the others: their bytes of a round, where these are in pieces in memory.
-Task<TwoPhaseResult> run_two_phase(Transport& transport, FileSource& source, ViewMemory& views,
+Task<TwoPhaseResult> run_two_phase(Transport& transport, const CollectiveFile& file,
                                    const plan::CollectivePlan& plan, const TwoPhaseAccess& access,
                                    Counters& counters);
 

@@ -96,9 +96,8 @@ class Hints {
 ///   NACRE_SYSTEM_CONFIG, NACRE_CONFIG  other places of the two files
 ///   NACRE_<NAME>                       one hint, for all files
 ///   NACRE_HINTS                        glob:key=value:key=value,glob2:key=value; beats
-///   NACRE_EXCLUDE, NACRE_INCLUDE       comma-separated globs: the files that are handed to the
-///   MPI,
-///                                      the only ones that are not
+///   NACRE_EXCLUDE                      comma-separated globs of files that are handed to the MPI
+///   NACRE_INCLUDE                      the same of the only ones that are not
 ///   NACRE_DISABLE                      all files are handed to the MPI
 ///
 /// The last three are kill switches: they stand above every layer. A glob with a slash is matched

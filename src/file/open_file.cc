@@ -43,9 +43,6 @@ std::string json_array(const std::vector<std::string>& texts) {
   return json + ']';
 }
 
-/// Values that rank 0 spreads to say what a set_view needs beside the agreement.
-enum class ViewNeeds : std::int64_t { hints = 0, reset_of_shared_pointer = 1, nothing = 2 };
-
 }  // namespace
 
 OpenFile::OpenFile(OpenRequest request)
@@ -165,40 +162,47 @@ collective::Task<Result<std::int64_t>> OpenFile::find_displacement() {
   co_return error;
 }
 
-collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
-                                            std::optional<Error> refusal) {
-  Status status;
-  if (refusal) {
-    status = *std::move(refusal);
-  } else if (view.at_shared_pointer && !mode_.sequential) {
-    status = Error{ErrorClass::arg, 0,
-                   path_ +
-                       ": MPI_DISPLACEMENT_CURRENT in the view of a file that was opened "
-                       "without MPI_MODE_SEQUENTIAL"};
-  } else {
-    status = check_view(view, mode_.write);
-  }
+Status OpenFile::check_new_view(const View& view) const {
+  if (!view.at_shared_pointer || mode_.sequential) return check_view(view, mode_.write);
+  return Error{ErrorClass::arg, 0,
+               path_ +
+                   ": MPI_DISPLACEMENT_CURRENT in the view of a file that was opened without "
+                   "MPI_MODE_SEQUENTIAL"};
+}
+
+/// What the new views of all ranks need, where they are good.
+collective::Task<Result<OpenFile::ViewNeeds>> OpenFile::agree_on_view(const View& view,
+                                                                      Status local,
+                                                                      bool brings_hints) {
   ViewNeeds own = shared_pointer_.used() ? ViewNeeds::reset_of_shared_pointer : ViewNeeds::nothing;
-  if (transport_->rank() == 0 && !info_pairs.empty()) own = ViewNeeds::hints;
+  if (transport_->rank() == 0 && brings_hints) own = ViewNeeds::hints;
   const auto representation = static_cast<std::int64_t>(fnv_hash(view.representation));
   // ~ turns the order around, so the last is that of the largest.
   std::array common{static_cast<std::int64_t>(own), representation, ~representation};
-  auto agreement = collective::agree_with_minima(*transport_, std::move(status), common);
+  auto agreement = collective::agree_with_minima(*transport_, std::move(local), common);
   Status agreed = co_await agreement;
-  if (!agreed) co_return agreed;
-  const std::int64_t needs = common[0];
+  if (!agreed) co_return std::move(agreed).error();
   if (common[1] != ~common[2]) {
     co_return Error{ErrorClass::not_same, 0,
                     path_ + ": set_view with data representation \"" + view.representation +
                         "\" where another rank has another; all ranks pass the same"};
   }
+  co_return static_cast<ViewNeeds>(common[0]);
+}
+
+collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
+                                            std::optional<Error> refusal) {
+  Status local = refusal ? Status(*std::move(refusal)) : check_new_view(view);
+  auto agreement = agree_on_view(view, std::move(local), !info_pairs.empty());
+  const Result<ViewNeeds> needs = co_await agreement;
+  if (!needs) co_return needs.error();
   if (mode_.sequential) {
     auto finding = find_displacement();
     const Result<std::int64_t> displacement = co_await finding;
     if (!displacement) co_return displacement.error();
     if (view.at_shared_pointer) view.map.origin = *displacement;
   }
-  if (needs != static_cast<std::int64_t>(ViewNeeds::nothing)) {
+  if (*needs != ViewNeeds::nothing) {
     Status reset;
     if (transport_->rank() == 0) reset = shared_pointer_.reset();
     auto resetting = collective::agree(*transport_, std::move(reset));
@@ -211,7 +215,7 @@ collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
     position_ = 0;
   }
   shared_pointer_.set_base(0);
-  if (needs != static_cast<std::int64_t>(ViewNeeds::hints)) co_return Status();
+  if (*needs != ViewNeeds::hints) co_return Status();
   auto updating = update_hints(std::move(info_pairs));
   Status updated = co_await updating;
   co_return updated;

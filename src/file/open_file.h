@@ -168,6 +168,8 @@ class OpenFile {
     std::int64_t value = 0;
     std::int64_t kind = 0;
   };
+  /// What a set_view needs beside the agreement; the least of the ranks' counts.
+  enum class ViewNeeds : std::int64_t { hints = 0, reset_of_shared_pointer = 1, nothing = 2 };
   /// Of this rank, for the report.
   struct Totals {
     std::atomic<std::int64_t> calls = 0;
@@ -202,6 +204,9 @@ class OpenFile {
   [[nodiscard]] Result<std::int64_t> sought(std::int64_t offset_etypes,
                                             const Result<std::int64_t>& from) const;
   [[nodiscard]] Result<std::int64_t> end_of_file();
+  [[nodiscard]] Status check_new_view(const View& view) const;
+  collective::Task<Result<ViewNeeds>> agree_on_view(const View& view, Status local,
+                                                    bool brings_hints);
   collective::Task<Result<std::int64_t>> find_displacement();
   collective::Task<Status> agree_on_same(Argument argument, Status local, const char* what);
   collective::Task<Status> change_size(std::int64_t size_bytes, const char* what,

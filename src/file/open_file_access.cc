@@ -1,7 +1,5 @@
 // Data access: from what a program asks for to the store or the engine.
 #include <algorithm>
-#include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -9,34 +7,13 @@
 #include "base/checked_cast.h"
 #include "collective/group.h"
 #include "collective/independent.h"
+#include "collective/scratch.h"
 #include "file/open_file.h"
 
 namespace nacre::file {
 namespace {
 
 using plan::Direction;
-
-/// Memory for data in its form in the file: as much as the program's own, so there may be none.
-class StagedBytes {
- public:
-  /// ErrorClass::no_mem, and then it holds nothing.
-  [[nodiscard]] Status allocate(std::int64_t bytes) {
-    const auto size = checked_cast<std::size_t>(bytes);
-    bytes_.reset(new (std::nothrow) std::byte[size]);
-    size_ = bytes_ != nullptr ? size : 0;
-    if (bytes_ != nullptr) return {};
-    return Error{ErrorClass::no_mem, 0,
-                 "no memory to convert " + std::to_string(bytes) +
-                     " bytes of data in; smaller accesses take less"};
-  }
-  [[nodiscard]] std::span<std::byte> first(std::int64_t bytes) {
-    return std::span(bytes_.get(), size_).first(checked_cast<std::size_t>(bytes));
-  }
-
- private:
-  std::unique_ptr<std::byte[]> bytes_;
-  std::size_t size_ = 0;
-};
 
 /// A collective access as the engine sees it: the program's buffer itself, or for a converted
 /// access its packed form in the file.
@@ -47,24 +24,28 @@ class Staging {
 
   [[nodiscard]] plan::MemoryAccess memory() {
     if (access_.converter == nullptr) return access_.memory;
-    return {bytes_.first(file_bytes_).data(), plan::TypeMap::bytes(1), file_bytes_};
+    return {bytes_.data(), plan::TypeMap::bytes(1), std::ssize(bytes_)};
   }
   [[nodiscard]] Status fill() {
     if (access_.converter == nullptr) return {};
-    Status allocated = bytes_.allocate(file_bytes_);
-    if (!allocated || access_.direction == Direction::read) return allocated;
-    return access_.converter->to_file(access_.memory, bytes_.first(file_bytes_));
+    const Result<std::span<std::byte>> taken = scratch_.try_take(file_bytes_);
+    if (!taken) return taken.error();
+    bytes_ = *taken;
+    if (access_.direction == Direction::read) return {};
+    return access_.converter->to_file(access_.memory, bytes_);
   }
   /// Converts what was read.
   [[nodiscard]] Status empty(std::int64_t file_bytes) {
     if (access_.converter == nullptr || access_.direction == Direction::write) return {};
-    return access_.converter->from_file(access_.memory, bytes_.first(file_bytes));
+    return access_.converter->from_file(access_.memory,
+                                        bytes_.first(checked_cast<std::size_t>(file_bytes)));
   }
 
  private:
   const Access& access_;
   std::int64_t file_bytes_;
-  StagedBytes bytes_;
+  collective::Scratch scratch_;
+  std::span<std::byte> bytes_;
 };
 
 /// Moves a converted access through a buffer of bounded size, whole elements at a time.
@@ -83,9 +64,9 @@ class ConvertedMover {
     const std::int64_t elements = in_file_.byte_count / element_file_bytes_;
     store::Transfer done;
     const std::int64_t buffer_bytes = std::min(elements, elements_max) * element_file_bytes_;
-    if (Status allocated = buffer_.allocate(buffer_bytes); !allocated) {
-      return {0, std::move(allocated).error()};
-    }
+    const Result<std::span<std::byte>> taken = scratch_.try_take(buffer_bytes);
+    if (!taken) return {0, taken.error()};
+    buffer_ = *taken;
     for (std::int64_t first = 0; first < elements && !done.error; first += elements_max) {
       const std::int64_t count = std::min(elements_max, elements - first);
       store::Transfer moved = move(first, count, settings, counters);
@@ -106,7 +87,7 @@ class ConvertedMover {
     const std::int64_t bytes = count * element_file_bytes_;
     const plan::FileAccess in_file{in_file_.view, in_file_.first_byte + first * element_file_bytes_,
                                    bytes};
-    const std::span<std::byte> stream = buffer_.first(bytes);
+    const std::span<std::byte> stream = buffer_.first(checked_cast<std::size_t>(bytes));
     const plan::MemoryAccess packed{stream.data(), plan::TypeMap::bytes(1), bytes};
     const bool reads = access_.direction == Direction::read;
     if (!reads) {
@@ -128,7 +109,8 @@ class ConvertedMover {
   const Access& access_;
   const plan::FileAccess& in_file_;
   std::int64_t element_file_bytes_;
-  StagedBytes buffer_;
+  collective::Scratch scratch_;
+  std::span<std::byte> buffer_;
 };
 
 bool is_converting(const View& view) {
@@ -365,8 +347,8 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
   plan::CollectiveSettings collective_settings =
       direction == Direction::read ? settings->collective_read : settings->collective_write;
   collective_settings.alignment_bytes = block_size_bytes_;
-  auto running =
-      collective::run_collective(*transport_, file_, views_, std::move(call), collective_settings);
+  auto running = collective::run_collective(*transport_, {file_, views_}, std::move(call),
+                                            collective_settings);
   collective::Outcome moved = co_await running;
   Outcome outcome{placed ? placed->memory_bytes(moved.bytes) : 0, std::move(moved.error)};
   // Without an error every rank has a place, and the views of all have one representation.

@@ -46,6 +46,7 @@ enum class PlanReason : std::uint8_t {
   single_rank,     ///< only one rank has data, or there is only one
   interleaved,     ///< short runs, and the ranks' ranges overlap
   small_pieces,    ///< short runs, each rank in a range of its own
+  no_size,         ///< a read of a file that tells no size: empty, a device, made up as it is read
   unordered_view,  ///< a view goes back in the file, or over bytes twice: each rank for itself
 };
 

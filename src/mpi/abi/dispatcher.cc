@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "mpi/abi/find_mpi.h"
 #include "nacre/nacre.h"

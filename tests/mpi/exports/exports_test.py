@@ -19,7 +19,7 @@ MPI_SYMBOL = re.compile(r"(P?MPIX?_|MPI[RDI]+_|[op]mpi_|ompi_|opal_)")
 # All that may go out besides MPI_File_* and nacre_*.
 OTHER_NAMES = re.compile(
     r"MPI_(Register_datarep(_c)?|Error_string|Finalize|(Wait|Test)(all|any|some)?|Request_get_status"
-    r"|I?m?[Pp]robe|Mprobe|(Recv|Send|Ssend|Rsend|Mrecv|Sendrecv(_replace)?))"
+    r"|Probe|Mprobe|Iprobe|Improbe|(Recv|Send|Ssend|Rsend|Mrecv|Sendrecv(_replace)?))"
 )
 
 

@@ -60,7 +60,7 @@ struct World {
       call.file = ranks[index].file;
       call.memory = ranks[index].memory();
       call.refusal = refusals[index];
-      return run_collective(network.transport(rank), files[index], views[index], std::move(call),
+      return run_collective(network.transport(rank), {files[index], views[index]}, std::move(call),
                             settings);
     };
     auto results = drive == Drive::polled ? run_polled<Outcome>(network, task, seed)

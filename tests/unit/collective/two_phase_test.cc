@@ -42,15 +42,17 @@ void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direc
   std::vector<TwoPhaseAccess> accesses;
   std::vector<Counters> counters(ranks.size());
   std::vector<ViewMemory> views(ranks.size());
+  std::vector<CollectiveFile> open_files;
   for (RankAccess& access : ranks) memories.push_back(access.memory());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     accesses.push_back({direction, ranks[i].file, memories[i]});
+    open_files.push_back({files[i], views[i]});
   }
   const auto results = run_polled<TwoPhaseResult>(
       network,
       [&](int rank) {
         const auto i = static_cast<std::size_t>(rank);
-        return run_two_phase(network.transport(rank), files[i], views[i], plan, accesses[i],
+        return run_two_phase(network.transport(rank), open_files[i], plan, accesses[i],
                              counters[i]);
       },
       7);

@@ -18,6 +18,7 @@ class CountedTransport final : public Transport {
 
   [[nodiscard]] int rank() const override { return inner_.rank(); }
   [[nodiscard]] int size() const override { return inner_.size(); }
+  [[nodiscard]] const plan::RankTree& tree() const override { return inner_.tree(); }
   [[nodiscard]] MessageId send(int destination, std::span<const std::byte> data) override {
     ++counters_.message_count;
     counters_.message_bytes += std::ssize(data);

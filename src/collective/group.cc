@@ -15,24 +15,9 @@ namespace {
 
 constexpr std::size_t message_bytes_max = 480;
 
-/// A rank's place in the binomial tree whose root is `root`. Numbered from the root on, the child
-/// at distance d holds the d ranks from itself on, so a subtree is a range of ranks.
-struct TreePlace {
-  int parent = -1;            ///< -1: this is the root
-  std::vector<int> children;  ///< nearest first
-};
-
-TreePlace place_in_tree(const Transport& transport, int root) {
-  const int size = transport.size();
-  const int me = (transport.rank() - root + size) % size;
-  const auto rank_of = [&](int number) { return (number + root) % size; };
-  TreePlace place;
-  if (me != 0) place.parent = rank_of(me & (me - 1));
-  for (int distance = 1; distance < size - me; distance *= 2) {
-    if ((me & distance) != 0) break;
-    place.children.push_back(rank_of(me + distance));
-  }
-  return place;
+plan::RankTree tree_from(const Transport& transport, int root) {
+  if (root == 0) return transport.tree();
+  return plan::binomial_tree(transport.size(), root, transport.rank());
 }
 
 template <class T>
@@ -78,16 +63,13 @@ Error decode_error(std::span<const std::byte> bytes, const std::string& prefix) 
 
 Task<Unit> broadcast(Transport& transport, std::span<std::byte> data, int root) {
   if (data.empty()) co_return Unit{};
-  const TreePlace place = place_in_tree(transport, root);
+  const plan::RankTree tree = tree_from(transport, root);
   std::vector<MessageId> messages;
-  if (place.parent >= 0) {
-    messages.push_back(transport.receive(place.parent, data));
+  if (tree.parent >= 0) {
+    messages.push_back(transport.receive(tree.parent, data));
     co_await AllOf{messages};
   }
-  // Furthest first: its subtree is the deepest.
-  for (auto child = place.children.rbegin(); child != place.children.rend(); ++child) {
-    messages.push_back(transport.send(*child, data));
-  }
+  for (const int child : tree.children) messages.push_back(transport.send(child, data));
   co_await AllOf{messages};
   co_return Unit{};
 }
@@ -104,7 +86,7 @@ Task<Unit> broadcast_sized(Transport& transport, std::vector<std::byte>& data, i
 
 Task<Unit> reduce(Transport& transport, std::span<std::byte> value, Combine combine) {
   if (value.empty()) co_return Unit{};
-  const TreePlace place = place_in_tree(transport, 0);
+  const plan::RankTree& place = transport.tree();
   std::vector<MessageId> messages;
   std::vector<std::byte> parts(value.size() * place.children.size());
   for (std::size_t i = 0; i < place.children.size(); ++i) {
@@ -132,7 +114,9 @@ Task<PrefixSum> prefix_sum(Transport& transport, std::int64_t value) {
   const auto sum = [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   };
-  const TreePlace place = place_in_tree(transport, 0);
+  // Its subtrees are ranges of ranks: the nearest child's comes after this rank, and so on.
+  plan::RankTree place = plan::binomial_tree(transport.size(), 0, transport.rank());
+  std::reverse(place.children.begin(), place.children.end());
   std::vector<MessageId> messages;
   std::vector<std::int64_t> parts(place.children.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -161,18 +145,37 @@ Task<PrefixSum> prefix_sum(Transport& transport, std::int64_t value) {
 }
 
 Task<Unit> barrier(Transport& transport) {
-  const int size = transport.size();
-  std::byte out{};
-  std::byte in{};
+  std::byte nothing{};
+  const std::span<std::byte> bytes = bytes_of(nothing);
+  co_await all_reduce(transport, bytes, [](std::span<std::byte>, std::span<const std::byte>) {});
+  co_return Unit{};
+}
+
+Task<plan::NodeMap> agree_on_nodes(Transport& transport, std::uint64_t domain) {
+  // A subtree is a range of ranks, so its runs are in order.
+  plan::RankTree place = plan::binomial_tree(transport.size(), 0, transport.rank());
+  std::reverse(place.children.begin(), place.children.end());
+  std::vector<plan::NodeMap::Run> runs{{domain, 1}};
   std::vector<MessageId> messages;
-  for (int distance = 1; distance < size; distance *= 2) {
-    const int to = (transport.rank() + distance) % size;
-    const int from = (transport.rank() - distance + size) % size;
-    messages.push_back(transport.receive(from, bytes_of(in)));
-    messages.push_back(transport.send(to, bytes_of(out)));
+  for (const int child : place.children) {
+    std::int64_t count = 0;
+    messages.push_back(transport.receive(child, bytes_of(count)));
+    co_await AllOf{messages};
+    std::vector<plan::NodeMap::Run> theirs(checked_cast<std::size_t>(count));
+    messages.push_back(transport.receive(child, std::as_writable_bytes(std::span(theirs))));
+    co_await AllOf{messages};
+    plan::append_runs(runs, theirs);
+  }
+  if (place.parent >= 0) {
+    const std::int64_t count = std::ssize(runs);
+    messages.push_back(transport.send(place.parent, std::as_bytes(std::span(&count, 1))));
+    messages.push_back(transport.send(place.parent, std::as_bytes(std::span(runs))));
     co_await AllOf{messages};
   }
-  co_return Unit{};
+  std::vector<std::byte> bytes;
+  if (place.parent < 0) bytes = plan::NodeMap::from_runs(runs).serialized();
+  co_await broadcast_sized(transport, bytes, 0);
+  co_return plan::NodeMap::deserialized(bytes);
 }
 
 Task<Error> spread_error(Transport& transport, Status local, int failed_rank) {

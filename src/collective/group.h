@@ -1,4 +1,4 @@
-// Small agreements between the ranks of a transport: trees of messages, O(log ranks) each, no rank
+// Small agreements between the ranks of a transport: trees of messages, O(log ranks) deep, no rank
 // talks to all. All are collective over the transport: every rank calls the same ones in the same
 // order.
 #ifndef NACRE_COLLECTIVE_GROUP_H_
@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "collective/task.h"
 #include "collective/transport.h"
+#include "plan/node_map.h"
 
 namespace nacre::collective {
 
@@ -42,6 +43,11 @@ Task<PrefixSum> prefix_sum(Transport& transport, std::int64_t value);
 
 /// Returns when every rank has come here.
 Task<Unit> barrier(Transport& transport);
+
+/// The nodes of all ranks; `domain` is the same for those that share memory and differs from that
+/// of all others, 0 is shared with nobody. Neighbours of one domain travel together, so that no
+/// rank but those of scattered nodes holds more than a few bytes a node.
+Task<plan::NodeMap> agree_on_nodes(Transport& transport, std::uint64_t domain);
 
 /// Every rank brings its outcome and leaves with the same one: success when all succeeded, else the
 /// error of the lowest rank that failed, its message prefixed by "rank R: " on the others. Messages

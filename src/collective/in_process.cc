@@ -6,12 +6,27 @@
 
 namespace nacre::collective {
 
+namespace {
+
+plan::NodeMap nodes_of(const InProcessOptions& options) {
+  std::vector<plan::NodeMap::Run> runs;
+  for (int rank = 0; rank < options.rank_count; ++rank) {
+    const plan::NodeMap::Run run{static_cast<std::uint64_t>(rank / options.ranks_per_node + 1), 1};
+    plan::append_runs(runs, {&run, 1});
+  }
+  return plan::NodeMap::from_runs(runs);
+}
+
+}  // namespace
+
 class InProcessNetwork::RankTransport final : public Transport {
  public:
-  RankTransport(InProcessNetwork& network, int rank) : network_(network), rank_(rank) {}
+  RankTransport(InProcessNetwork& network, int rank)
+      : network_(network), rank_(rank), tree_(plan::tree_of_nodes(network.nodes(), rank)) {}
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return network_.size(); }
+  [[nodiscard]] const plan::RankTree& tree() const override { return tree_; }
   [[nodiscard]] MessageId send(int destination, std::span<const std::byte> data) override {
     return network_.post_send(rank_, destination, data);
   }
@@ -30,10 +45,12 @@ class InProcessNetwork::RankTransport final : public Transport {
  private:
   InProcessNetwork& network_;
   int rank_;
+  plan::RankTree tree_;
 };
 
 InProcessNetwork::InProcessNetwork(const InProcessOptions& options)
     : rank_count_(options.rank_count),
+      nodes_(nodes_of(options)),
       send_mode_(options.send_mode),
       random_(options.seed),
       ranks_(static_cast<std::size_t>(options.rank_count)) {

@@ -32,6 +32,7 @@ struct InProcessOptions {
   int rank_count = 1;
   SendMode send_mode = SendMode::mixed;
   std::uint64_t seed = 1;  ///< mixed: which are buffered
+  int ranks_per_node = 1;
 };
 
 /// The messages between the ranks, and what is wrong with them: a receive whose length is not that
@@ -45,6 +46,7 @@ class InProcessNetwork {
   InProcessNetwork& operator=(const InProcessNetwork&) = delete;
 
   [[nodiscard]] int size() const { return rank_count_; }
+  [[nodiscard]] const plan::NodeMap& nodes() const { return nodes_; }
   /// Rank `rank`'s transport, which lives as long as the network. Its wait() ends the program with
   /// a report where waiting is hopeless, since a Transport has no other way to say so; drivers
   /// below do not use it.
@@ -106,6 +108,7 @@ class InProcessNetwork {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   const int rank_count_;
+  const plan::NodeMap nodes_;
   const SendMode send_mode_;
   std::mt19937_64 random_;
   std::vector<Rank> ranks_;

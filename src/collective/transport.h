@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <span>
 
+#include "plan/rank_tree.h"
+
 namespace nacre::collective {
 
 /// A message under way, owned by the transport; 0 is none.
@@ -23,6 +25,8 @@ class Transport {
   virtual ~Transport() = default;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
+  /// This rank's place in agreements.
+  [[nodiscard]] virtual const plan::RankTree& tree() const = 0;
 
   [[nodiscard]] virtual MessageId send(int destination, std::span<const std::byte> data) = 0;
   [[nodiscard]] virtual MessageId receive(int source, std::span<std::byte> data) = 0;

@@ -1,10 +1,16 @@
 #include "mpi/comm_state.h"
 
 #include <cstdint>
+#include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/checked_cast.h"
+#include "base/fnv_hash.h"
 #include "collective/group.h"
+#include "collective/node_memory.h"
 #include "mpi/lifetime.h"
 #include "mpi/mpi_transport.h"
 #include "mpi/progress.h"
@@ -59,14 +65,22 @@ MPI_Comm duplicate_of(MPI_Comm comm) {
   return status == MPI_SUCCESS ? duplicate : mpi.COMM_NULL;
 }
 
-/// Ranks share memory if they run in one kernel and see one shared-memory file system: containers
-/// on one host have equal names but not always the latter.
-bool all_share_memory(const Shared& comm) {
-  MpiTransport transport(comm, CommState::control_tag);
-  const auto own = static_cast<std::int64_t>(store::shared_memory_domain());
-  collective::Operation<bool> comparison(collective::all_same(transport, own), transport);
-  comparison.finish();
-  return own != 0 && comparison.value();
+/// Ranks may share memory if they run in one kernel and see one shared-memory file system:
+/// containers on one host have equal names but not always the latter. NACRE_TEST_RANKS_PER_NODE
+/// plays nodes of so many ranks each.
+std::uint64_t memory_domain_of(int rank) {
+  const std::uint64_t domain = store::shared_memory_domain();
+  const char* const text = std::getenv("NACRE_TEST_RANKS_PER_NODE");
+  const int ranks_per_node = text != nullptr ? std::atoi(text) : 0;
+  if (domain == 0 || ranks_per_node <= 0) return domain;
+  return fnv_hash(std::to_string(domain) + '/' + std::to_string(rank / ranks_per_node));
+}
+
+template <class T>
+T run(collective::Task<T> task, MpiTransport& transport) {
+  collective::Operation<T> operation(std::move(task), transport);
+  operation.finish();
+  return std::move(operation.value());
 }
 
 }  // namespace
@@ -92,7 +106,7 @@ Result<Shared> CommState::of(MPI_Comm comm) {
   // A broken network is the MPI's to report, whatever handler the program's communicator has.
   mpi.Comm_set_errhandler(duplicate, mpi.ERRORS_ARE_FATAL);
   Shared state(new CommState(duplicate));
-  state->one_node_ = all_share_memory(state);
+  find_nodes(state);
   auto* attribute = new Shared(state);
   if (mpi.Comm_set_attr(comm, state_key(), attribute) != MPI_SUCCESS) delete attribute;
   return state;
@@ -106,6 +120,33 @@ CommState::CommState(MPI_Comm duplicate) : comm_(duplicate) {
   int found = 0;
   mpi.Comm_get_attr(comm_, MPI_TAG_UB, static_cast<void*>(&value), &found);
   if (found != 0) tag_max_ = *static_cast<int*>(value);
+  nodes_ = plan::NodeMap::singles(size_);
+  tree_ = plan::tree_of_nodes(nodes_, rank_);
+}
+
+/// Collective. Those that look like a node are one if they find the memory that they make together.
+void CommState::find_nodes(const Shared& state) {
+  MpiTransport transport(state, control_tag);
+  const int rank = state->rank_;
+  const std::uint64_t domain = memory_domain_of(rank);
+  const plan::NodeMap candidates = run(collective::agree_on_nodes(transport, domain), transport);
+  std::vector<int> mates = candidates.ranks_on(candidates.node_of(rank));
+  std::optional<store::SharedMemory> memory;
+  if (mates.size() > 1) {
+    const std::int64_t bytes = collective::NodeBoard::bytes_needed(checked_cast<int>(mates.size()));
+    memory = run(collective::share_memory(transport, mates, bytes), transport);
+  }
+  // A node of one rank needs none.
+  const bool shares = memory || mates.size() == 1;
+  const bool all_share = run(collective::all_same(transport, shares ? 1 : rank + 2), transport);
+  state->nodes_ = all_share
+                      ? candidates
+                      : run(collective::agree_on_nodes(transport, memory ? domain : 0), transport);
+  state->tree_ = plan::tree_of_nodes(state->nodes_, rank);
+  if (memory) {
+    state->short_messages_ =
+        std::make_unique<ShortMessages>(*std::move(memory), std::move(mates), rank);
+  }
 }
 
 CommState::~CommState() {

@@ -1,5 +1,5 @@
 // What Nacre keeps of a communicator on which files are opened: a duplicate for its own messages, a
-// tag for each open file, and whether all its ranks share memory.
+// tag for each open file, and which of its ranks share memory.
 #ifndef NACRE_MPI_COMM_STATE_H_
 #define NACRE_MPI_COMM_STATE_H_
 
@@ -9,6 +9,9 @@
 
 #include "base/result.h"
 #include "mpi/abi/native.h"
+#include "mpi/short_messages.h"
+#include "plan/node_map.h"
+#include "plan/rank_tree.h"
 
 namespace nacre::mpi {
 
@@ -27,8 +30,11 @@ class CommState {
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  /// Every rank is known to share memory with every other.
-  [[nodiscard]] bool one_node() const { return one_node_; }
+  /// Which ranks share memory, as mapping it has shown.
+  [[nodiscard]] const plan::NodeMap& nodes() const { return nodes_; }
+  [[nodiscard]] const plan::RankTree& tree() const { return tree_; }
+  /// To and from the other ranks of this node; null where there are none.
+  [[nodiscard]] ShortMessages* short_messages() { return short_messages_.get(); }
 
   /// The tag on which files are opened.
   static constexpr int control_tag = 0;
@@ -39,11 +45,14 @@ class CommState {
 
  private:
   explicit CommState(MPI_Comm duplicate);
+  static void find_nodes(const std::shared_ptr<CommState>& state);
 
   MPI_Comm comm_;
   int rank_ = 0;
   int size_ = 0;
-  bool one_node_ = false;
+  plan::NodeMap nodes_;
+  plan::RankTree tree_;
+  std::unique_ptr<ShortMessages> short_messages_;
   int tag_max_ = 32767;
   std::mutex mutex_;
   std::set<int> tags_in_use_;

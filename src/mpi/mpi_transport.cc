@@ -1,6 +1,8 @@
 #include "mpi/mpi_transport.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/checked_cast.h"
@@ -27,14 +29,21 @@ MpiTransport::MpiTransport(std::shared_ptr<CommState> comm, int tag)
 
 MpiTransport::~MpiTransport() { comm_->release_tag(tag_); }
 
-template <class Start>
-collective::MessageId MpiTransport::start(std::int64_t size, Start start_part) {
+std::size_t MpiTransport::take_slot() {
   if (free_slots_.empty()) {
     free_slots_.push_back(slots_.size());
-    slots_.push_back({native().REQUEST_NULL, {}});
+    slots_.emplace_back();
   }
   const std::size_t number = free_slots_.back();
   free_slots_.pop_back();
+  slots_[number].request = native().REQUEST_NULL;
+  slots_[number].done = false;
+  return number;
+}
+
+template <class Start>
+collective::MessageId MpiTransport::start(std::int64_t size, Start start_part) {
+  const std::size_t number = take_slot();
   Slot& slot = slots_[number];
   slot.request = start_part(0, std::min(size, part_bytes_max));
   for (std::int64_t first = part_bytes_max; first < size; first += part_bytes_max) {
@@ -43,7 +52,19 @@ collective::MessageId MpiTransport::start(std::int64_t size, Start start_part) {
   return number + 1;
 }
 
+/// Both ends say the same, so each message has one way and those of a way keep their order.
+bool MpiTransport::goes_short(int rank, std::size_t bytes) const {
+  const ShortMessages* mates = comm_->short_messages();
+  return bytes <= ShortMessages::bytes_max && mates != nullptr && mates->reaches(rank);
+}
+
 collective::MessageId MpiTransport::send(int destination, std::span<const std::byte> data) {
+  if (goes_short(destination, data.size())) {
+    const std::size_t number = take_slot();
+    slots_[number].done = send_short(destination, data);
+    if (!slots_[number].done) outgoing_.push_back({number, destination, data});
+    return number + 1;
+  }
   return start(std::ssize(data), [&](std::int64_t first, std::int64_t size) {
     MPI_Request request = native().REQUEST_NULL;
     native().Isend(data.data() + first, checked_cast<int>(size), native().BYTE, destination, tag_,
@@ -53,6 +74,11 @@ collective::MessageId MpiTransport::send(int destination, std::span<const std::b
 }
 
 collective::MessageId MpiTransport::receive(int source, std::span<std::byte> data) {
+  if (goes_short(source, data.size())) {
+    const std::size_t number = take_slot();
+    expected_.push_back({number, source, data});
+    return number + 1;
+  }
   return start(std::ssize(data), [&](std::int64_t first, std::int64_t size) {
     MPI_Request request = native().REQUEST_NULL;
     native().Irecv(data.data() + first, checked_cast<int>(size), native().BYTE, source, tag_,
@@ -61,43 +87,111 @@ collective::MessageId MpiTransport::receive(int source, std::span<std::byte> dat
   });
 }
 
-void MpiTransport::collect(std::span<const collective::MessageId> messages) {
+bool MpiTransport::send_short(int destination, std::span<const std::byte> data) {
+  const bool others_first =
+      std::ranges::find(outgoing_, destination, &Outgoing::destination) != outgoing_.end();
+  return !others_first && comm_->short_messages()->send(destination, tag_, data);
+}
+
+void MpiTransport::exchange_short() {
+  for (std::size_t left = outgoing_.size(); left > 0; --left) {
+    const Outgoing message = outgoing_.front();
+    outgoing_.pop_front();
+    slots_[message.slot].done = send_short(message.destination, message.data);
+    if (!slots_[message.slot].done) outgoing_.push_back(message);
+  }
+  if (expected_.empty()) return;
+  comm_->short_messages()->take(tag_, arrived_);
+  for (auto message = arrived_.begin(); message != arrived_.end();) {
+    const auto wanted = std::ranges::find(expected_, message->source, &Expected::source);
+    if (wanted == expected_.end()) {
+      ++message;
+      continue;
+    }
+    std::copy_n(message->bytes.begin(), message->length, wanted->data.begin());
+    slots_[wanted->slot].done = true;
+    expected_.erase(wanted);
+    message = arrived_.erase(message);
+  }
+}
+
+void MpiTransport::test_requests(std::span<const collective::MessageId> messages) {
   requests_.clear();
   for (const collective::MessageId id : messages) {
-    if (id == 0) continue;
+    if (id == 0 || slots_[id - 1].request == native().REQUEST_NULL) continue;
     const Slot& slot = slots_[id - 1];
     requests_.push_back(slot.request);
     requests_.insert(requests_.end(), slot.rest.begin(), slot.rest.end());
+  }
+  if (requests_.empty()) return;
+  missing_.by_mpi = true;
+  if (inside_mpi_progress() && !std::ranges::all_of(requests_, complete_without_progress)) return;
+  int all = 0;
+  native().Testall(checked_cast<int>(requests_.size()), requests_.data(), &all,
+                   MPI_STATUSES_IGNORE);
+  // Testall changes nothing unless all are complete, so the slots stay true.
+  if (all == 0) return;
+  missing_.by_mpi = false;
+  for (const collective::MessageId id : messages) {
+    if (id == 0 || slots_[id - 1].request == native().REQUEST_NULL) continue;
+    slots_[id - 1].request = native().REQUEST_NULL;
+    slots_[id - 1].rest.clear();
+    slots_[id - 1].done = true;
   }
 }
 
 void MpiTransport::forget(std::span<collective::MessageId> messages) {
   for (collective::MessageId& id : messages) {
     if (id == 0) continue;
-    slots_[id - 1].rest.clear();
     free_slots_.push_back(id - 1);
     id = 0;
   }
 }
 
 bool MpiTransport::test(std::span<collective::MessageId> messages) {
-  collect(messages);
-  if (inside_mpi_progress() && !std::ranges::all_of(requests_, complete_without_progress)) {
+  missing_ = {};
+  exchange_short();
+  test_requests(messages);
+  bool all_done = true;
+  for (const collective::MessageId id : messages) {
+    if (id == 0 || slots_[id - 1].done) continue;
+    all_done = false;
+    const bool expected = std::ranges::find(expected_, id - 1, &Expected::slot) != expected_.end();
+    if (expected) ++missing_.arrivals;
+  }
+  if (!all_done) {
+    missing_.by_mpi = missing_.by_mpi || missing_.arrivals == 0 || !outgoing_.empty();
     return false;
   }
-  int all = 0;
-  native().Testall(checked_cast<int>(requests_.size()), requests_.data(), &all,
-                   MPI_STATUSES_IGNORE);
-  // Testall changes nothing unless all are complete, so the slots stay true.
-  if (all == 0) return false;
   forget(messages);
   return true;
 }
 
+/// Lets the MPI go on with what the program has under way.
+void MpiTransport::poke_mpi() {
+  int flag = 0;
+  native().Iprobe(MPI_ANY_SOURCE, tag_, comm_->comm(), &flag, MPI_STATUS_IGNORE);
+}
+
 // Polling with a yield rather than the MPI's own wait: MPICH spins there, and with more ranks than
-// cores each message then costs a time slice (8 ranks on 2 cores: writes five times slower).
+// cores each message then costs a time slice (8 ranks on 2 cores: writes five times slower). Where
+// only short messages are missing, the rank sleeps until they are there; now and then it looks
+// after the messages that the program itself may have under way.
 void MpiTransport::wait(std::span<collective::MessageId> messages) {
-  poll_until([&] { return test(messages); });
+  constexpr std::chrono::milliseconds nap_max(1);
+  ShortMessages* const mates = comm_->short_messages();
+  while (true) {
+    const std::uint32_t arrivals = mates != nullptr ? mates->arrivals() : 0;
+    if (test(messages)) return;
+    poll_all();
+    if (missing_.by_mpi) {
+      std::this_thread::yield();
+      continue;
+    }
+    const std::uint32_t needed = must_poll_while_waiting() ? 1 : missing_.arrivals;
+    mates->sleep(arrivals + needed, nap_max);
+    poke_mpi();
+  }
 }
 
 }  // namespace nacre::mpi

@@ -1,10 +1,13 @@
-// The Transport over MPI messages: nonblocking sends and receives on a communicator of our own,
-// with one tag per open file.
+// The Transport over MPI: nonblocking sends and receives on a communicator of our own, with one tag
+// per open file; short messages between ranks that share memory go through that.
 #ifndef NACRE_MPI_MPI_TRANSPORT_H_
 #define NACRE_MPI_MPI_TRANSPORT_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "collective/transport.h"
@@ -23,6 +26,7 @@ class MpiTransport final : public collective::Transport {
 
   [[nodiscard]] int rank() const override { return comm_->rank(); }
   [[nodiscard]] int size() const override { return comm_->size(); }
+  [[nodiscard]] const plan::RankTree& tree() const override { return comm_->tree(); }
   [[nodiscard]] collective::MessageId send(int destination,
                                            std::span<const std::byte> data) override;
   [[nodiscard]] collective::MessageId receive(int source, std::span<std::byte> data) override;
@@ -30,22 +34,51 @@ class MpiTransport final : public collective::Transport {
   void wait(std::span<collective::MessageId> messages) override;
 
  private:
-  /// One message: a request, and more of them where it is longer than an int can count.
+  /// One message: a request, and more of them where it is longer than an int can count; none where
+  /// it is a short one.
   struct Slot {
     MPI_Request request;
     std::vector<MPI_Request> rest;
+    bool done = false;
   };
+  /// Short messages that are not through: to be sent, as soon as there is room, and to come.
+  struct Outgoing {
+    std::size_t slot;
+    int destination;
+    std::span<const std::byte> data;
+  };
+  struct Expected {
+    std::size_t slot;
+    int source;
+    std::span<std::byte> data;
+  };
+  /// Why a test said no.
+  struct Missing {
+    bool by_mpi = false;         ///< something that only polling the MPI, or others' room, brings
+    std::uint32_t arrivals = 0;  ///< short messages that have not come
+  };
+
+  [[nodiscard]] std::size_t take_slot();
   template <class Start>
   [[nodiscard]] collective::MessageId start(std::int64_t size, Start start_part);
-  /// The requests behind `messages`, into requests_.
-  void collect(std::span<const collective::MessageId> messages);
+  [[nodiscard]] bool goes_short(int rank, std::size_t bytes) const;
+  [[nodiscard]] bool send_short(int destination, std::span<const std::byte> data);
+  /// Sends and takes what can be.
+  void exchange_short();
+  /// Sets `done` of those of `messages` that the MPI has completed, all or none.
+  void test_requests(std::span<const collective::MessageId> messages);
   void forget(std::span<collective::MessageId> messages);
+  void poke_mpi();
 
   std::shared_ptr<CommState> comm_;
   int tag_;
   std::vector<Slot> slots_;  // a message's id is its slot's number + 1
   std::vector<std::size_t> free_slots_;
   std::vector<MPI_Request> requests_;
+  std::deque<Outgoing> outgoing_;
+  std::vector<Expected> expected_;
+  std::deque<ShortMessages::Message> arrived_;
+  Missing missing_;
 };
 
 }  // namespace nacre::mpi

@@ -153,7 +153,7 @@ Result<std::shared_ptr<File>> open_ours(const Opening& opening) {
                             .hints = *std::move(hints),
                             .transport = std::make_unique<MpiTransport>(opening.comm, ticket->tag),
                             .store = std::move(means->store),
-                            .one_node = opening.comm->one_node(),
+                            .one_node = opening.comm->nodes().node_count() == 1,
                             .id = ticket->id};
   collective::Transport& transport = *request.transport;
   auto opened = run(file::OpenFile::open(std::move(request)), transport);

@@ -1,21 +1,19 @@
 #include "store/posix/shared_counter.h"
 
-#include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
-#include <cstring>
 #include <mutex>
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/hexadecimal.h"
 #include "store/errno.h"
 #include "store/posix/descriptor.h"
 #include "store/posix/file_size_signal.h"
 #include "store/posix/range_lock.h"
+#include "store/shared_memory.h"
 
 namespace nacre::store {
 namespace {
@@ -23,21 +21,11 @@ namespace {
 constexpr Extent counter_bytes{0, sizeof(std::int64_t)};
 constexpr mode_t owner_only = 0600;
 
-std::string hexadecimal(std::uint64_t id) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), id, 16).ptr;
-  std::string text(digits.data(), end);
-  return std::string(digits.size() - text.size(), '0') + text;
-}
-
 // --- A word of shared memory.
 
 class MemoryCounter final : public SharedCounter {
  public:
-  explicit MemoryCounter(std::int64_t* word) : word_(word) {}
-  MemoryCounter(const MemoryCounter&) = delete;
-  MemoryCounter& operator=(const MemoryCounter&) = delete;
-  ~MemoryCounter() override { munmap(word_, counter_bytes.length); }
+  explicit MemoryCounter(SharedMemory memory) : memory_(std::move(memory)) {}
 
   Result<std::int64_t> fetch_add(std::int64_t amount) override { return word().fetch_add(amount); }
   Status set(std::int64_t value) override {
@@ -50,25 +38,12 @@ class MemoryCounter final : public SharedCounter {
   using Word = std::atomic_ref<std::int64_t>;
   // A lock inside the process would be none between processes.
   static_assert(Word::is_always_lock_free);
-  [[nodiscard]] Word word() const { return Word(*word_); }
+  [[nodiscard]] Word word() const {
+    return Word(*reinterpret_cast<std::int64_t*>(memory_.bytes().data()));
+  }
 
-  std::int64_t* word_;
+  SharedMemory memory_;
 };
-
-/// Nothing is mapped that the file does not hold: touching it would be a SIGBUS. Who attaches may
-/// come before the maker got this far, and does the same: the bytes of a word that is there stay.
-int hold_word(int descriptor) {
-  const FileSizeSignalGuard guard;
-  return posix_fallocate(descriptor, 0, counter_bytes.length);
-}
-
-Error memory_counter_error(int system_errno, bool create, const std::string& name) {
-  Error error = error_from_errno(
-      system_errno, create ? "make the shared file pointer" : "attach to the shared file pointer",
-      "/dev/shm" + name);
-  if (system_errno == ENOSPC) error.message += "; /dev/shm is full: free space there";
-  return error;
-}
 
 // --- A file.
 
@@ -152,32 +127,15 @@ Error file_counter_error(int system_errno, bool create, const std::string& path)
 
 }  // namespace
 
-std::string memory_counter_name(std::uint64_t id) {
-  return "/nacre-" + std::to_string(geteuid()) + "-" + hexadecimal(id);
-}
-
 Result<std::unique_ptr<SharedCounter>> memory_counter(std::uint64_t id, bool create) {
-  const std::string name = memory_counter_name(id);
-  const int flags = O_RDWR | (create ? O_CREAT | O_EXCL : 0);
-  const Descriptor memory(
-      retry_interrupted([&] { return shm_open(name.c_str(), flags, owner_only); }));
-  if (!memory.valid()) return memory_counter_error(errno, create, name);
-  int reason = hold_word(memory.number());
-  void* word = MAP_FAILED;
-  if (reason == 0) {
-    word =
-        mmap(nullptr, counter_bytes.length, PROT_READ | PROT_WRITE, MAP_SHARED, memory.number(), 0);
-    if (word == MAP_FAILED) reason = errno;
-  }
-  if (word == MAP_FAILED) {
-    if (create) shm_unlink(name.c_str());
-    return memory_counter_error(reason, create, name);
-  }
-  return std::unique_ptr<SharedCounter>(
-      std::make_unique<MemoryCounter>(static_cast<std::int64_t*>(word)));
+  Result<SharedMemory> memory =
+      create ? SharedMemory::create(id, counter_bytes.length, "make the shared file pointer")
+             : SharedMemory::attach(id, counter_bytes.length, "attach to the shared file pointer");
+  if (!memory) return std::move(memory).error();
+  return std::unique_ptr<SharedCounter>(std::make_unique<MemoryCounter>(*std::move(memory)));
 }
 
-void forget_memory_counter(std::uint64_t id) { shm_unlink(memory_counter_name(id).c_str()); }
+void forget_memory_counter(std::uint64_t id) { SharedMemory::forget(id); }
 
 std::string counter_file_path(const CounterKey& key) {
   constexpr std::size_t name_bytes_max = 255;  // NAME_MAX of every file system in use

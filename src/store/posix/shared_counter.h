@@ -11,10 +11,7 @@
 
 namespace nacre::store {
 
-/// POSIX shared memory object of the counter, e.g. "/nacre-1000-00c0ffee00c0ffee". Mode 0600.
-[[nodiscard]] std::string memory_counter_name(std::uint64_t id);
-/// Makes (with `create`) or attaches. The memory is taken before it is touched, so that a full
-/// /dev/shm is no_space and not a SIGBUS.
+/// Makes (with `create`) or attaches; the counter is the SharedMemory of that id.
 [[nodiscard]] Result<std::unique_ptr<SharedCounter>> memory_counter(std::uint64_t id, bool create);
 void forget_memory_counter(std::uint64_t id);
 

@@ -194,4 +194,27 @@ TEST_CASE("an agreed message is cut to 480 bytes") {
   CHECK(results->front().error().message == "rank 1: " + std::string(480, 'x'));
 }
 
+TEST_CASE("all ranks know all nodes") {
+  for (const int ranks : rank_counts) {
+    for (const int nodes : {1, 2, 5, 300}) {
+      CAPTURE(ranks);
+      CAPTURE(nodes);
+      InProcessNetwork network({ranks, SendMode::mixed, 1});
+      const auto maps = run_polled<plan::NodeMap>(
+          network,
+          [&](int rank) {
+            const auto domain = static_cast<std::uint64_t>(rank % nodes + 1);
+            return agree_on_nodes(network.transport(rank), domain);
+          },
+          5);
+      REQUIRE_MESSAGE(maps.has_value(), network.failure().value_or(""));
+      for (const plan::NodeMap& map : *maps) {
+        CHECK(map == maps->front());
+        CHECK(map.node_count() == std::min(ranks, nodes));
+        for (int rank = 0; rank < ranks; ++rank) CHECK(map.node_of(rank) == rank % nodes);
+      }
+    }
+  }
+}
+
 }  // namespace nacre::collective

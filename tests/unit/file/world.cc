@@ -49,6 +49,7 @@ class BorrowedTransport final : public collective::Transport {
   explicit BorrowedTransport(collective::Transport& inner) : inner_(inner) {}
   [[nodiscard]] int rank() const override { return inner_.rank(); }
   [[nodiscard]] int size() const override { return inner_.size(); }
+  [[nodiscard]] const plan::RankTree& tree() const override { return inner_.tree(); }
   collective::MessageId send(int destination, std::span<const std::byte> data) override {
     return inner_.send(destination, data);
   }

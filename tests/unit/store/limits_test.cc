@@ -18,6 +18,7 @@
 #include "child.h"
 #include "store/posix/posix_store.h"
 #include "store/posix/shared_counter.h"
+#include "store/shared_memory.h"
 #include "temporary_directory.h"
 
 namespace nacre::store {
@@ -147,14 +148,14 @@ TEST_CASE("a full /dev/shm is an error of the counter, and no SIGBUS") {
     checks.that(!counter && is_no_space(counter.error()), "create");
     checks.that(!counter && counter.error().message.find("/dev/shm is full") != std::string::npos,
                 "advice");
-    checks.that(access(("/dev/shm" + memory_counter_name(8)).c_str(), F_OK) != 0, "nothing left");
+    checks.that(access(("/dev/shm" + SharedMemory::name(8)).c_str(), F_OK) != 0, "nothing left");
     return checks.report();
   });
 }
 
 TEST_CASE(
     "a word of shared memory that its maker has not yet made real is made so, and no SIGBUS") {
-  const std::string path = "/dev/shm" + memory_counter_name(9);
+  const std::string path = "/dev/shm" + SharedMemory::name(9);
   { std::ofstream empty(path); }
   const auto counter = memory_counter(9, false);
   REQUIRE(counter.ok());

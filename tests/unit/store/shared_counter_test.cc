@@ -10,6 +10,7 @@
 
 #include "child.h"
 #include "store/posix/posix_store.h"
+#include "store/shared_memory.h"
 #include "temporary_directory.h"
 
 namespace nacre::store {
@@ -77,9 +78,9 @@ TEST_CASE("counters are the user's alone") {
 
   const auto in_memory = memory_counter(0xabcdef, true);
   REQUIRE(in_memory.ok());
-  CHECK(mode_of("/dev/shm" + memory_counter_name(0xabcdef)) == 0600);
+  CHECK(mode_of("/dev/shm" + SharedMemory::name(0xabcdef)) == 0600);
   forget_memory_counter(0xabcdef);
-  CHECK(mode_of("/dev/shm" + memory_counter_name(0xabcdef)) == 0);
+  CHECK(mode_of("/dev/shm" + SharedMemory::name(0xabcdef)) == 0);
 }
 
 TEST_CASE("a counter's file is hidden, beside the data file and named by it and the open") {

@@ -1,0 +1,107 @@
+#include "store/shared_memory.h"
+
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <utility>
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/checked_cast.h"
+#include "base/hexadecimal.h"
+#include "store/errno.h"
+#include "store/posix/descriptor.h"
+#include "store/posix/file_size_signal.h"
+
+namespace nacre::store {
+namespace {
+
+constexpr mode_t owner_only = 0600;
+
+/// Nothing is mapped that the object does not hold: touching it would be a SIGBUS. Who attaches may
+/// come before the maker got this far, and does the same: what is there stays.
+int hold(int descriptor, std::int64_t bytes) {
+  const FileSizeSignalGuard guard;
+  return posix_fallocate(descriptor, 0, bytes);
+}
+
+Error failure(int system_errno, const std::string& purpose, std::uint64_t id) {
+  Error error = error_from_errno(system_errno, purpose, "/dev/shm" + SharedMemory::name(id));
+  if (system_errno == ENOSPC) error.message += "; /dev/shm is full: free space there";
+  return error;
+}
+
+long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+           const timespec* time_max) {
+  static_assert(sizeof word == sizeof(std::uint32_t));
+  static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+  return syscall(SYS_futex, &word, operation, value, time_max, nullptr, 0);
+}
+
+}  // namespace
+
+std::string SharedMemory::name(std::uint64_t id) {
+  return "/nacre-" + std::to_string(geteuid()) + "-" + hexadecimal(id);
+}
+
+Result<SharedMemory> SharedMemory::map(std::uint64_t id, std::int64_t bytes,
+                                       const std::string& purpose, bool create) {
+  const int flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0);
+  const Descriptor object(
+      retry_interrupted([&] { return shm_open(name(id).c_str(), flags, owner_only); }));
+  if (!object.valid()) return failure(errno, purpose, id);
+  const auto size = checked_cast<std::size_t>(bytes);
+  int reason = hold(object.number(), bytes);
+  void* memory = MAP_FAILED;
+  if (reason == 0) {
+    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, object.number(), 0);
+    if (memory == MAP_FAILED) reason = errno;
+  }
+  if (memory == MAP_FAILED) {
+    if (create) forget(id);
+    return failure(reason, purpose, id);
+  }
+  return SharedMemory({static_cast<std::byte*>(memory), size});
+}
+
+Result<SharedMemory> SharedMemory::create(std::uint64_t id, std::int64_t bytes,
+                                          const std::string& purpose) {
+  return map(id, bytes, purpose, true);
+}
+
+Result<SharedMemory> SharedMemory::attach(std::uint64_t id, std::int64_t bytes,
+                                          const std::string& purpose) {
+  return map(id, bytes, purpose, false);
+}
+
+void SharedMemory::forget(std::uint64_t id) { shm_unlink(name(id).c_str()); }
+
+SharedMemory::SharedMemory(SharedMemory&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, {})) {}
+
+SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+SharedMemory::~SharedMemory() {
+  if (!bytes_.empty()) munmap(bytes_.data(), bytes_.size());
+}
+
+void sleep_while(const std::atomic<std::uint32_t>& word, std::uint32_t value,
+                 std::chrono::nanoseconds time_max) {
+  constexpr std::int64_t second = 1'000'000'000;
+  const timespec limit{time_max.count() / second, time_max.count() % second};
+  futex(word, FUTEX_WAIT, value, &limit);
+}
+
+void wake_sleepers(const std::atomic<std::uint32_t>& word) {
+  futex(word, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+}  // namespace nacre::store

@@ -18,6 +18,7 @@ class CountedTransport final : public Transport {
 
   [[nodiscard]] int rank() const override { return inner_.rank(); }
   [[nodiscard]] int size() const override { return inner_.size(); }
+  [[nodiscard]] const plan::NodeMap& nodes() const override { return inner_.nodes(); }
   [[nodiscard]] const plan::RankTree& tree() const override { return inner_.tree(); }
   [[nodiscard]] MessageId send(int destination, std::span<const std::byte> data) override {
     ++counters_.message_count;
@@ -28,7 +29,8 @@ class CountedTransport final : public Transport {
     return inner_.receive(source, data);
   }
   bool test(std::span<MessageId> messages) override { return inner_.test(messages); }
-  void wait(std::span<MessageId> messages) override { inner_.wait(messages); }
+  void ring(int rank) override { inner_.ring(rank); }
+  void wait(Condition& condition) override { inner_.wait(condition); }
 
  private:
   Transport& inner_;

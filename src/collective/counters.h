@@ -12,7 +12,7 @@ struct Counters {
   std::int64_t file_calls = 0;     ///< reads or writes of the store
   std::int64_t message_bytes = 0;  ///< sent to other ranks
   std::int64_t message_count = 0;  ///< sent to other ranks
-  std::int64_t round_count = 0;    ///< rounds in which this rank sent, received or moved bytes
+  std::int64_t round_count = 0;    ///< that this rank, as an aggregator, went through
 };
 
 }  // namespace nacre::collective

@@ -1,21 +1,21 @@
 #include "collective/coverage.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
-
-#include "base/checked_cast.h"
 
 namespace nacre::collective {
 
-Coverage::Coverage(std::int64_t size, std::int64_t granule_bytes)
-    : size_(size),
+Coverage::Coverage(std::span<std::uint64_t> words, std::int64_t size, std::int64_t granule_bytes)
+    : words_(words),
+      size_(size),
       granule_bytes_(granule_bytes),
-      granules_(size / granule_bytes + (size % granule_bytes != 0 ? 1 : 0)),
-      words_(checked_cast<std::size_t>((granules_ + word_bits - 1) / word_bits)) {}
+      granules_(size / granule_bytes + (size % granule_bytes != 0 ? 1 : 0)) {}
 
 void Coverage::mark(const Extent& bytes) {
+  using Word = std::atomic_ref<std::uint64_t>;
+  static_assert(Word::is_always_lock_free);
   if (bytes.empty()) return;
-  bounds_ = hull(bounds_, bytes);
   const std::int64_t first = bytes.offset / granule_bytes_;
   const std::int64_t last = (bytes.end() - 1) / granule_bytes_;
   const auto first_word = static_cast<std::size_t>(first / word_bits);
@@ -23,13 +23,14 @@ void Coverage::mark(const Extent& bytes) {
   const std::uint64_t from_first = ~std::uint64_t{0} << (first % word_bits);
   const std::uint64_t to_last = ~std::uint64_t{0} >> (word_bits - 1 - last % word_bits);
   if (first_word == last_word) {
-    words_[first_word] |= from_first & to_last;
+    Word(words_[first_word]).fetch_or(from_first & to_last, std::memory_order_relaxed);
     return;
   }
-  words_[first_word] |= from_first;
-  std::fill(words_.begin() + static_cast<std::ptrdiff_t>(first_word) + 1,
-            words_.begin() + static_cast<std::ptrdiff_t>(last_word), ~std::uint64_t{0});
-  words_[last_word] |= to_last;
+  Word(words_[first_word]).fetch_or(from_first, std::memory_order_relaxed);
+  for (std::size_t word = first_word + 1; word < last_word; ++word) {
+    Word(words_[word]).store(~std::uint64_t{0}, std::memory_order_relaxed);
+  }
+  Word(words_[last_word]).fetch_or(to_last, std::memory_order_relaxed);
 }
 
 void Coverage::mark(const plan::RunGroup& group, std::int64_t bridged_bytes) {
@@ -58,18 +59,14 @@ std::int64_t Coverage::find(std::int64_t from, bool marked) const {
   auto word = static_cast<std::size_t>(from / word_bits);
   std::uint64_t bits = (words_[word] ^ flip) & (~std::uint64_t{0} << (from % word_bits));
   while (bits == 0) {
-    if (++word == words_.size()) return granules_;
+    if (static_cast<std::int64_t>(++word) * word_bits >= granules_) return granules_;
     bits = words_[word] ^ flip;
   }
   return std::min(granules_, static_cast<std::int64_t>(word) * word_bits + std::countr_zero(bits));
 }
 
-void Coverage::clear() {
-  if (bounds_.empty()) return;
-  const std::int64_t first = bounds_.offset / granule_bytes_ / word_bits;
-  const std::int64_t last = (bounds_.end() - 1) / granule_bytes_ / word_bits;
-  std::fill(words_.begin() + first, words_.begin() + last + 1, std::uint64_t{0});
-  bounds_ = {};
+void Coverage::clear(std::int64_t bytes) {
+  std::fill_n(words_.begin(), words_needed(bytes, granule_bytes_), std::uint64_t{0});
 }
 
 }  // namespace nacre::collective

@@ -4,17 +4,25 @@
 #define NACRE_COLLECTIVE_COVERAGE_H_
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "base/extent.h"
 #include "plan/run_cursor.h"
 
 namespace nacre::collective {
 
-/// A bit a granule, of `size` bytes in all. Marking 64 granules costs as much as one.
+/// A bit a granule, of `size` bytes in all, in memory of somebody else's; zeros are no marks.
+/// Marking 64 granules costs as much as one. Several may mark at once, also from other processes;
+/// next() and clear() are for one alone.
 class Coverage {
  public:
-  Coverage(std::int64_t size, std::int64_t granule_bytes);
+  [[nodiscard]] static constexpr std::int64_t words_needed(std::int64_t size,
+                                                           std::int64_t granule_bytes) {
+    const std::int64_t bytes_a_word = granule_bytes * word_bits;
+    return size / bytes_a_word + (size % bytes_a_word != 0 ? 1 : 0);
+  }
+  /// `words`: words_needed(size, granule_bytes) at least.
+  Coverage(std::span<std::uint64_t> words, std::int64_t size, std::int64_t granule_bytes);
 
   /// Marks every granule that `bytes` touches. Within [0, size).
   void mark(const Extent& bytes);
@@ -23,21 +31,18 @@ class Coverage {
   /// The first maximal marked range at or after `from`, in whole granules cut at size; empty, at
   /// size, when there is none.
   [[nodiscard]] Extent next(std::int64_t from) const;
-  /// From the first byte marked to the last one, exactly.
-  [[nodiscard]] const Extent& bounds() const { return bounds_; }
-  /// Forgets all marks; costs what bounds() spans.
-  void clear();
+  /// Forgets the marks of the first `bytes`.
+  void clear(std::int64_t bytes);
 
  private:
   static constexpr std::int64_t word_bits = 64;
   /// The first granule at or after `from` that is marked (or not), `granules_` when there is none.
   [[nodiscard]] std::int64_t find(std::int64_t from, bool marked) const;
 
+  std::span<std::uint64_t> words_;
   std::int64_t size_;
   std::int64_t granule_bytes_;
   std::int64_t granules_;
-  std::vector<std::uint64_t> words_;
-  Extent bounds_;
 };
 
 }  // namespace nacre::collective

@@ -1,10 +1,13 @@
 #include "collective/domain_side.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <utility>
 
 #include "base/checked_cast.h"
+#include "collective/round_piece_copy.h"
+#include "collective/sieve_windows.h"
 
 namespace nacre::collective {
 namespace {
@@ -21,81 +24,214 @@ Extent hull_of(const RoundShare& share, const RoundPart& part) {
   return {begin, end - begin};
 }
 
-plan::RunCursor packed_cursor(std::int64_t byte_count) {
-  return plan::RunCursor({plan::TypeMap::bytes(byte_count), 0}, 0, byte_count);
-}
-
 }  // namespace
 
-DomainSide::DomainSide(Transport& transport, const TwoPhaseAccess& access, RoundQueue sources,
-                       CycleBuffer& buffer, std::int64_t round_bytes_max)
+DomainSide::DomainSide(Transport& transport, const Domain& domain, const NodeRounds& rounds,
+                       RoundQueue sources, DomainFile& file)
     : transport_(transport),
-      access_(access),
+      domain_(domain),
+      rounds_(rounds),
+      memory_(rounds.memory()),
       sources_(std::move(sources)),
-      buffer_(buffer),
-      staging_bytes_max_(round_bytes_max) {}
+      file_(file) {
+  begin_round(0);
+}
 
-void DomainSide::start_writing(std::int64_t round) {
+bool DomainSide::step() {
+  bool moved = false;
+  while (!done() && advance()) moved = true;
+  return moved;
+}
+
+bool DomainSide::advance() {
+  switch (stage_) {
+    case Stage::receiving:
+      return receive();
+    case Stage::placing:
+      return write_placed();
+    case Stage::asking:
+      return read_asked();
+    case Stage::freeing:
+      return read_whole();
+    case Stage::sending:
+      return send();
+    case Stage::taking:
+      return end_taken();
+    case Stage::done:
+      break;
+  }
+  return false;
+}
+
+void DomainSide::begin_round(std::int64_t round) {
   round_ = round;
-  sources_.take(round, share_);
-  places_.begin(share_, transport_.rank());
-  place_disjoint_parts();
+  if (round_ == no_round) {
+    stage_ = Stage::done;
+    return;
+  }
+  take_parts();
+  if (domain_.direction == plan::Direction::write) {
+    say(memory_.open_until(domain_.number), open_until_);
+    place_disjoint_parts();
+    last_ = 0;
+    receive_portion();
+    stage_ = Stage::receiving;
+  } else if (domain_.plan.whole_rounds) {
+    stage_ = Stage::freeing;
+  } else {
+    say(memory_.open_until(domain_.number), round_ + 1);
+    stage_ = Stage::asking;
+  }
+}
+
+bool DomainSide::receive() {
+  if (!messages_.empty() && !transport_.test(messages_)) return false;
+  messages_.clear();
+  Coverage marked = coverage();
+  for (std::size_t i = first_; i < last_; ++i) {
+    const RoundPart& part = share_.parts[i];
+    for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
+      mark_piece(marked, *part.view, piece, 0);
+    }
+    if (places_.is_packed(i)) copy_packed(part, places_.message(i));
+  }
+  if (last_ == share_.parts.size()) {
+    stage_ = Stage::placing;
+  } else {
+    receive_portion();
+  }
+  return true;
+}
+
+bool DomainSide::write_placed() {
+  const std::int64_t placed = placed_by_all();
+  if (placed <= round_) return false;
+  Coverage marked = coverage();
+  file_.write(round_, buffer(), marked);
+  marked.clear(file_.round_bytes(round_));
+  const std::int64_t behind = round_ + 1;
+  if (behind < std::min(placed, open_until_)) {
+    // Somebody may have placed in it already. Where all are past what it would open, the round
+    // after it is the next in which anybody has bytes, however far that is.
+    if (placed <= behind + 1) open_until_ = behind + RoundMemory::slot_count;
+    begin_round(behind);
+  } else {
+    const std::int64_t next = std::min(placed, sources_.next_round());
+    open_until_ = next == no_round ? next : next + RoundMemory::slot_count;
+    begin_round(next);
+  }
+  return true;
+}
+
+bool DomainSide::read_asked() {
+  if (placed_by_all() <= round_) return false;
+  Coverage marked = coverage();
+  for (const RoundPart& part : share_.parts) {
+    for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
+      mark_piece(marked, *part.view, piece, bridged_gap_bytes);
+    }
+  }
+  file_.read(round_, buffer(), marked);
+  marked.clear(file_.round_bytes(round_));
+  begin_sending();
+  return true;
+}
+
+bool DomainSide::read_whole() {
+  // Its buffer was that of the round before the last.
+  if (round_ >= RoundMemory::slot_count && taken_by_all() <= round_ - RoundMemory::slot_count) {
+    return false;
+  }
+  if (file_.round_bytes(round_) == 0) {
+    stage_ = Stage::taking;
+    return true;
+  }
+  file_.read_whole(round_, buffer());
+  begin_sending();
+  return true;
+}
+
+void DomainSide::begin_sending() {
+  say(memory_.filled_until(domain_.number), round_ + 1);
+  place_whole_parts();
   last_ = 0;
-  receive_portion();
+  send_portion();
+  stage_ = Stage::sending;
+}
+
+bool DomainSide::send() {
+  if (!messages_.empty() && !transport_.test(messages_)) return false;
+  messages_.clear();
+  if (last_ < share_.parts.size()) {
+    send_portion();
+  } else if (domain_.plan.whole_rounds) {
+    begin_round(round_ + 1);
+  } else {
+    stage_ = Stage::taking;
+  }
+  return true;
+}
+
+bool DomainSide::end_taken() {
+  const std::int64_t taken = taken_by_all();
+  if (domain_.plan.whole_rounds) {
+    if (taken != no_round) return false;
+    stage_ = Stage::done;
+    return true;
+  }
+  if (taken <= round_) return false;
+  begin_round(std::min(placed_by_all(), sources_.next_round()));
+  return true;
+}
+
+std::int64_t DomainSide::placed_by_all() const {
+  std::int64_t least = no_round;
+  for (int rank = 0; rank < std::ssize(rounds_.mates()); ++rank) {
+    const RoundMemory::Word& word = memory_.placed_until(rank, domain_.number);
+    least = std::min(least, round_of(word.load(std::memory_order_acquire), rounds_.call()));
+  }
+  return least;
+}
+
+std::int64_t DomainSide::taken_by_all() const {
+  std::int64_t least = no_round;
+  for (int rank = 0; rank < std::ssize(rounds_.mates()); ++rank) {
+    const RoundMemory::Word& word = memory_.taken_until(rank, domain_.number);
+    least = std::min(least, round_of(word.load(std::memory_order_acquire), rounds_.call()));
+  }
+  return least;
+}
+
+void DomainSide::say(RoundMemory::Word& word, std::int64_t round) {
+  word.store(stamp_of(rounds_.call(), round), std::memory_order_release);
+  for (const int mate : rounds_.mates()) {
+    if (mate != transport_.rank()) transport_.ring(mate);
+  }
+}
+
+void DomainSide::take_parts() {
+  sources_.take(round_, share_);
+  places_.begin(share_);
 }
 
 void DomainSide::receive_portion() {
   first_ = last_;
-  last_ = places_.portion_end(first_, staging_bytes_max_);
+  last_ = places_.portion_end(first_, plan::round_bytes_max(domain_.plan));
   places_.stage(first_, last_);
   for (std::size_t i = first_; i < last_; ++i) {
-    if (places_.is_own(i)) continue;
     messages_.push_back(transport_.receive(share_.parts[i].rank, places_.message(i)));
   }
 }
 
-bool DomainSide::fill() {
-  for (std::size_t i = first_; i < last_; ++i) {
-    const RoundPart& part = share_.parts[i];
-    for (const plan::RoundPiece& piece : share_.pieces_of(part)) buffer_.mark(*part.view, piece);
-    if (places_.is_own(i)) copy_own(part);
-    if (places_.is_packed(i)) copy_packed(part, places_.message(i));
-  }
-  if (last_ == share_.parts.size()) return true;
-  receive_portion();
-  return false;
-}
-
-void DomainSide::end_writing() {
-  if (!share_.parts.empty()) buffer_.write_round(round_);
-}
-
-void DomainSide::start_reading(std::int64_t round) {
-  sources_.take(round, share_);
-  places_.begin(share_, transport_.rank());
-  last_ = 0;
-  if (share_.parts.empty()) return;
-  place_whole_parts();
-  for (const RoundPart& part : share_.parts) {
-    for (const plan::RoundPiece& piece : share_.pieces_of(part)) buffer_.mark(*part.view, piece);
-  }
-  buffer_.read_round(round);
-}
-
-bool DomainSide::send() {
+void DomainSide::send_portion() {
   first_ = last_;
-  last_ = places_.portion_end(first_, staging_bytes_max_);
+  last_ = places_.portion_end(first_, plan::round_bytes_max(domain_.plan));
   places_.stage(first_, last_);
   for (std::size_t i = first_; i < last_; ++i) {
     const RoundPart& part = share_.parts[i];
-    if (places_.is_own(i)) {
-      copy_own(part);
-      continue;
-    }
     if (places_.is_packed(i)) copy_packed(part, places_.message(i));
     messages_.push_back(transport_.send(part.rank, places_.message(i)));
   }
-  return last_ == share_.parts.size();
 }
 
 void DomainSide::place_disjoint_parts() {
@@ -123,36 +259,21 @@ void DomainSide::place_whole_parts() {
   }
 }
 
-void DomainSide::copy_own(const RoundPart& part) {
-  for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
-    plan::RunCursor in_buffer({part.view->type, part.view->origin - piece.origin}, piece.first_byte,
-                              piece.byte_count);
-    plan::RunCursor in_memory({access_.memory.type, 0}, access_.memory_position(piece.first_byte),
-                              piece.byte_count);
-    if (access_.reads()) {
-      plan::copy_runs(buffer_.data(), in_buffer, access_.memory.base, in_memory, piece.byte_count);
-    } else {
-      plan::copy_runs(access_.memory.base, in_memory, buffer_.data(), in_buffer, piece.byte_count);
-    }
-  }
-}
-
 void DomainSide::copy_packed(const RoundPart& part, Bytes packed) {
   for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
-    plan::RunCursor in_buffer({part.view->type, part.view->origin - piece.origin}, piece.first_byte,
-                              piece.byte_count);
-    plan::RunCursor in_message = packed_cursor(piece.byte_count);
-    if (access_.reads()) {
-      plan::copy_runs(buffer_.data(), in_buffer, packed.data(), in_message, piece.byte_count);
-    } else {
-      plan::copy_runs(packed.data(), in_message, buffer_.data(), in_buffer, piece.byte_count);
-    }
+    copy_packed_piece(domain_.direction, *part.view, piece, buffer(), packed.data());
     packed = packed.subspan(checked_cast<std::size_t>(piece.byte_count));
   }
 }
 
-DomainSide::Bytes DomainSide::in_buffer(const Extent& place) {
-  return {buffer_.data() + place.offset, checked_cast<std::size_t>(place.length)};
+DomainSide::Bytes DomainSide::in_buffer(const Extent& place) const {
+  return {buffer() + place.offset, checked_cast<std::size_t>(place.length)};
+}
+
+Coverage DomainSide::coverage() const {
+  const bool reads = domain_.direction == plan::Direction::read;
+  return Coverage(memory_.marks(domain_.number, round_), plan::round_bytes_max(domain_.plan),
+                  reads ? read_granule_bytes : 1);
 }
 
 }  // namespace nacre::collective

@@ -8,60 +8,88 @@
 #include <span>
 #include <vector>
 
-#include "collective/cycle_buffer.h"
+#include "collective/domain_file.h"
+#include "collective/node_rounds.h"
 #include "collective/round_messages.h"
 #include "collective/round_queue.h"
 #include "collective/transport.h"
-#include "collective/two_phase_access.h"
+#include "plan/collective_plan.h"
+#include "plan/memory_access.h"
 
 namespace nacre::collective {
 
-/// A round's messages are received, or sent, in portions: parts that lie in one piece in the cycle
-/// buffer need no other memory, the rest is packed into as much as a round holds. The bytes that
-/// this rank has in its own domain are copied between its memory and the cycle buffer.
+/// Goes through the rounds in which anybody has bytes, in order. Ranks of this node place their
+/// bytes in the cycle buffer, or take them out, by themselves; the aggregator lets them in and
+/// waits for them all. With ranks of other nodes a round's messages are exchanged in portions:
+/// parts that lie in one piece in the cycle buffer need no other memory, the rest is packed into as
+/// much as a round holds.
 class DomainSide {
  public:
-  /// `buffer` belongs to the caller and outlives this. `round_bytes_max`: what it holds.
-  DomainSide(Transport& transport, const TwoPhaseAccess& access, RoundQueue sources,
-             CycleBuffer& buffer, std::int64_t round_bytes_max);
+  struct Domain {
+    plan::Direction direction;
+    const plan::CollectivePlan& plan;
+    int number;  ///< of the aggregator on its node
+  };
+  /// `rounds` is in the call; `sources` are the ranks of other nodes. What is referred to outlives
+  /// this.
+  DomainSide(Transport& transport, const Domain& domain, const NodeRounds& rounds,
+             RoundQueue sources, DomainFile& file);
 
-  [[nodiscard]] std::int64_t next_round() const { return sources_.next_round(); }
-  [[nodiscard]] std::vector<MessageId>& messages() { return messages_; }
-
-  // Writing: start_writing, then (wait for messages, fill) until fill() says that all is there,
-  // then end_writing.
-  void start_writing(std::int64_t round);
-  /// Puts what was received into the buffer and posts the next portion; true when none is left.
-  [[nodiscard]] bool fill();
-  /// The round goes to the file.
-  void end_writing();
-
-  // Reading: start_reading, then (send, wait for messages) until send() says that all is sent.
-  /// The round comes from the file.
-  void start_reading(std::int64_t round);
-  /// Posts the next portion; true when none is left after it.
-  [[nodiscard]] bool send();
+  [[nodiscard]] bool done() const { return stage_ == Stage::done; }
+  /// Goes on as far as ranks and messages allow; whether that was anywhere.
+  bool step();
 
  private:
   using Bytes = std::span<std::byte>;
+  /// What the round at hand waits for.
+  enum class Stage : std::uint8_t {
+    receiving,  ///< writing: messages with bytes
+    placing,    ///< writing: ranks of the node
+    asking,     ///< reading in parts: ranks of the node
+    freeing,    ///< reading whole rounds: its buffer, which ranks of the node still take from
+    sending,    ///< reading: messages
+    taking,     ///< reading: ranks of the node
+    done,
+  };
+  /// Does what `stage_` waits for, if it can be done now, and goes to the next stage.
+  bool advance();
+  void begin_round(std::int64_t round);
+  bool receive();
+  bool write_placed();
+  bool read_asked();
+  bool read_whole();
+  void begin_sending();
+  bool send();
+  bool end_taken();
 
+  /// The round before which all ranks of the node are done, by what they have said.
+  [[nodiscard]] std::int64_t placed_by_all() const;
+  [[nodiscard]] std::int64_t taken_by_all() const;
+  void say(RoundMemory::Word& word, std::int64_t round);
+
+  void take_parts();
   void receive_portion();
+  void send_portion();
   /// Of parts that may be received in any order: alone where they lie, and filling it.
   void place_disjoint_parts();
   void place_whole_parts();
-  /// Between the cycle buffer and this rank's memory.
-  void copy_own(const RoundPart& part);
   /// Between the cycle buffer and a packed message.
   void copy_packed(const RoundPart& part, Bytes packed);
-  [[nodiscard]] Bytes in_buffer(const Extent& place);
+  [[nodiscard]] Bytes in_buffer(const Extent& place) const;
+  [[nodiscard]] std::byte* buffer() const { return memory_.buffer(domain_.number, round_); }
+  [[nodiscard]] Coverage coverage() const;
 
   Transport& transport_;
-  TwoPhaseAccess access_;
+  Domain domain_;
+  const NodeRounds& rounds_;
+  const RoundMemory& memory_;
   RoundQueue sources_;
-  CycleBuffer& buffer_;
-  std::int64_t staging_bytes_max_;
+  DomainFile& file_;
 
+  Stage stage_ = Stage::done;
   std::int64_t round_ = 0;
+  std::int64_t open_until_ =
+      RoundMemory::slot_count;  // writing: of the rounds before it each has a slot
   RoundShare share_;
   RoundMessages places_;
   std::size_t first_ = 0;  // the portion under way: parts [first_, last_)

@@ -41,13 +41,11 @@ struct Outcome {
 };
 
 /// Collective over `transport`. `call` is owned by the coroutine: the program may free or change
-/// what it was made from. `transport` outlives the task; a file has one ViewMemory for all its
-/// calls.
+/// what it was made from. `transport` outlives the task.
 ///
-/// Where ranks write the same byte, the highest of them wins if the plan is two_phase; with direct
-/// it is one of them. Bytes that no rank writes are never written. Reads end at the end of the
-/// file: what lies beyond stays as it was in memory (two_phase: the end as it was when the call
-/// began).
+/// Where ranks write the same byte, it is one of them. Bytes that no rank writes are never written.
+/// Reads end at the end of the file: what lies beyond stays as it was in memory (two_phase: the end
+/// as it was when the call began).
 Task<Outcome> run_collective(Transport& transport, CollectiveFile file, CollectiveCall call,
                              plan::CollectiveSettings settings);
 

@@ -3,6 +3,7 @@
 #define NACRE_COLLECTIVE_FILE_SOURCE_H_
 
 #include "base/result.h"
+#include "collective/node_rounds.h"
 #include "collective/view_memory.h"
 #include "store/store.h"
 
@@ -15,10 +16,12 @@ class FileSource {
   [[nodiscard]] virtual Result<store::StoreFile*> file() = 0;
 };
 
-/// An open file as the collective accesses of one rank use it; both parts outlive them.
+/// An open file as the collective accesses of one rank use it; its parts outlive them and are for
+/// this file alone.
 struct CollectiveFile {
   FileSource& source;
   ViewMemory& views;
+  NodeRounds& rounds;
 };
 
 }  // namespace nacre::collective

@@ -34,12 +34,17 @@ class InProcessNetwork::RankTransport final : public Transport {
     return network_.post_receive(rank_, source, data);
   }
   bool test(std::span<MessageId> messages) override { return network_.test(rank_, messages); }
-  void wait(std::span<MessageId> messages) override {
-    if (!network_.wait_for(rank_, messages)) {
-      std::fprintf(stderr, "rank %d waits in vain: %s\n", rank_, network_.failure()->c_str());
-      std::abort();
+  [[nodiscard]] const plan::NodeMap& nodes() const override { return network_.nodes(); }
+  void ring(int rank) override { network_.ring(rank); }
+  void wait(Condition& condition) override {
+    std::uint64_t seen = network_.news_of(rank_);
+    while (!condition.ready(*this)) {
+      if (!network_.wait_for_news(rank_, seen)) {
+        std::fprintf(stderr, "rank %d waits in vain: %s\n", rank_, network_.failure()->c_str());
+        std::abort();
+      }
+      seen = network_.news_of(rank_);
     }
-    network_.test(rank_, messages);
   }
 
  private:
@@ -150,7 +155,24 @@ void InProcessNetwork::match(int source, int destination) {
   }
   channel.sends.pop_front();
   channel.receives.pop_front();
-  changed_.notify_all();
+  tell(sender);
+  tell(receiver);
+}
+
+void InProcessNetwork::tell(Rank& rank) {
+  ++rank.news;
+  rank.has_news->notify_all();
+}
+
+void InProcessNetwork::ring(int rank) {
+  const std::lock_guard guard(mutex_);
+  ++activity_;
+  tell(ranks_[static_cast<std::size_t>(rank)]);
+}
+
+std::uint64_t InProcessNetwork::news_of(int rank) const {
+  const std::lock_guard guard(mutex_);
+  return ranks_[static_cast<std::size_t>(rank)].news;
 }
 
 bool InProcessNetwork::all_complete(const Rank& rank, std::span<const MessageId> messages) const {
@@ -176,13 +198,13 @@ bool InProcessNetwork::test(int rank_number, std::span<MessageId> messages) {
   return true;
 }
 
-bool InProcessNetwork::wait_for(int rank_number, std::span<const MessageId> messages) {
+bool InProcessNetwork::wait_for_news(int rank_number, std::uint64_t seen) {
   std::unique_lock guard(mutex_);
   Rank& rank = ranks_[static_cast<std::size_t>(rank_number)];
-  rank.waiting_for = &messages;
+  rank.waits_after = seen;
   fail_if_hopeless();
-  changed_.wait(guard, [&] { return failure_ || all_complete(rank, messages); });
-  rank.waiting_for = nullptr;
+  rank.has_news->wait(guard, [&] { return failure_ || rank.news != seen; });
+  rank.waits_after.reset();
   return !failure_;
 }
 
@@ -211,14 +233,14 @@ std::string InProcessNetwork::who_waits() const {
 
 void InProcessNetwork::fail_locked(std::string what) {
   if (!failure_) failure_ = std::move(what);
-  changed_.notify_all();
+  for (Rank& rank : ranks_) rank.has_news->notify_all();
 }
 
 void InProcessNetwork::fail_if_hopeless() {
   bool somebody_waits = false;
   for (const Rank& rank : ranks_) {
     if (rank.left) continue;
-    if (rank.waiting_for == nullptr || all_complete(rank, *rank.waiting_for)) return;
+    if (rank.waits_after != rank.news) return;
     somebody_waits = true;
   }
   if (somebody_waits) fail_locked("ranks wait for each other" + who_waits());

@@ -61,9 +61,11 @@ class InProcessNetwork {
   // For drivers.
   /// Grows with all that happens.
   [[nodiscard]] std::uint64_t activity() const;
-  /// Waits until the messages of `rank` are complete, without setting them to 0; false after a
-  /// failure of the network, also where waiting is found to be hopeless.
-  bool wait_for(int rank, std::span<const MessageId> messages);
+  /// Grows with all that may let `rank` go on; to be asked before it is driven.
+  [[nodiscard]] std::uint64_t news_of(int rank) const;
+  /// Waits until news_of(rank) is not `seen` any more; false after a failure of the network, also
+  /// where waiting is found to be hopeless.
+  bool wait_for_news(int rank, std::uint64_t seen);
   /// `rank` will send and receive no more.
   void leave(int rank);
   /// For a driver that sees that nothing happens any more.
@@ -84,7 +86,9 @@ class InProcessNetwork {
   struct Rank {
     std::map<MessageId, Slot> slots;
     MessageId next_id = 1;
-    const std::span<const MessageId>* waiting_for = nullptr;
+    std::uint64_t news = 0;
+    std::optional<std::uint64_t> waits_after;  // the news it has seen, while it waits
+    std::unique_ptr<std::condition_variable> has_news = std::make_unique<std::condition_variable>();
     bool left = false;
     std::int64_t sent_count = 0;
   };
@@ -97,16 +101,17 @@ class InProcessNetwork {
   MessageId post_send(int source, int destination, std::span<const std::byte> data);
   MessageId post_receive(int destination, int source, std::span<std::byte> data);
   bool test(int rank, std::span<MessageId> messages);
+  void ring(int rank);
 
   // With mutex_ held:
   [[nodiscard]] bool all_complete(const Rank& rank, std::span<const MessageId> messages) const;
   void match(int source, int destination);
+  void tell(Rank& rank);
   void fail_locked(std::string what);
   void fail_if_hopeless();
   [[nodiscard]] std::string who_waits() const;
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
   const int rank_count_;
   const plan::NodeMap nodes_;
   const SendMode send_mode_;
@@ -154,9 +159,9 @@ std::optional<std::vector<T>> run_threads(InProcessNetwork& network, MakeTask ma
   for (int rank = 0; rank < network.size(); ++rank) {
     threads.emplace_back([&network, &make_task, &slots, rank] {
       Operation<T> operation(make_task(rank), network.transport(rank));
-      while (!operation.advance()) {
-        const std::vector<MessageId>* messages = operation.waits_for();
-        if (!network.wait_for(rank, *messages)) break;
+      std::uint64_t seen = network.news_of(rank);
+      while (!operation.advance() && network.wait_for_news(rank, seen)) {
+        seen = network.news_of(rank);
       }
       if (operation.done()) slots[static_cast<std::size_t>(rank)] = std::move(operation.value());
       network.leave(rank);

@@ -4,9 +4,8 @@
 
 namespace nacre::collective {
 
-void RoundMessages::begin(const RoundShare& share, int own_rank) {
+void RoundMessages::begin(const RoundShare& share) {
   share_ = &share;
-  own_rank_ = own_rank;
   in_place_.assign(share.parts.size(), Bytes{});
   packed_.assign(share.parts.size(), Bytes{});
 }

@@ -18,9 +18,8 @@ class RoundMessages {
  public:
   using Bytes = std::span<std::byte>;
 
-  /// A new round: nothing is in one piece until place() says so. The part of `own_rank` is no
-  /// message. `share` stays put for the round.
-  void begin(const RoundShare& share, int own_rank);
+  /// A new round: nothing is in one piece until place() says so. `share` stays put for the round.
+  void begin(const RoundShare& share);
   void place(std::size_t part, Bytes bytes) { in_place_[part] = bytes; }
 
   /// The end of the portion that begins with part `first`: as many parts as are packed into
@@ -30,20 +29,14 @@ class RoundMessages {
   /// gone.
   void stage(std::size_t first, std::size_t last);
 
-  [[nodiscard]] bool is_own(std::size_t part) const {
-    return share_->parts[part].rank == own_rank_;
-  }
-  [[nodiscard]] bool is_packed(std::size_t part) const {
-    return !is_own(part) && in_place_[part].empty();
-  }
-  /// Of a part that is not own; staged, if it is packed.
+  [[nodiscard]] bool is_packed(std::size_t part) const { return in_place_[part].empty(); }
+  /// Staged, if it is packed.
   [[nodiscard]] Bytes message(std::size_t part) const {
     return is_packed(part) ? packed_[part] : in_place_[part];
   }
 
  private:
   const RoundShare* share_ = nullptr;
-  int own_rank_ = 0;
   std::vector<Bytes> in_place_;
   std::vector<Bytes> packed_;
   Scratch staging_;

@@ -6,11 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "collective/round_memory.h"
 #include "plan/collective_plan.h"
 #include "plan/domain_walk.h"
 #include "plan/run_cursor.h"
@@ -40,8 +40,6 @@ struct RoundShare {
 /// as an aggregator, the ranks that exchange with it.
 class RoundQueue {
  public:
-  static constexpr std::int64_t no_round = std::numeric_limits<std::int64_t>::max();
-
   /// `access` is what `rank` brings (or this rank brings to it), `aggregator` whose domain it is.
   /// Partners are added lowest rank first. One without bytes in the domain is left out.
   void add(int rank, const plan::CollectivePlan& plan, int aggregator,

@@ -23,8 +23,8 @@ namespace nacre::collective {
 /// the machine's stack stays flat whatever the compiler makes of symmetric transfer (GCC without
 /// optimisation or with sanitizers: a call).
 struct Wait {
-  std::vector<MessageId>* messages = nullptr;  ///< what must complete first; null: nothing
-  std::coroutine_handle<> resume;              ///< runs next; null: the task has ended
+  Condition* condition = nullptr;  ///< what must be ready first; null: nothing
+  std::coroutine_handle<> resume;  ///< runs next; null: the task has ended
 };
 
 template <class T>
@@ -56,6 +56,11 @@ struct AllOf {
   std::vector<MessageId>& messages;
 };
 
+/// Suspends until `condition` is ready.
+struct Until {
+  Condition& condition;
+};
+
 /// A lazily started computation of a T. Move-only; awaited or driven once. Destroying it destroys
 /// the whole chain, at whatever point it stands; messages under way then still point to its
 /// buffers, so the transport has to go first, or be silent.
@@ -77,7 +82,8 @@ class [[nodiscard]] Task {
     auto await_transform(Task<U>&& task) {
       return typename Task<U>::Awaiter{task.handle_, this->wait};
     }
-    auto await_transform(AllOf all) { return WaitAwaiter{all.messages, this->wait}; }
+    auto await_transform(AllOf all) { return MessagesAwaiter(all.messages, this->wait); }
+    auto await_transform(Until until) { return ConditionAwaiter{until.condition, this->wait}; }
   };
 
   struct Awaiter {
@@ -92,15 +98,34 @@ class [[nodiscard]] Task {
     T await_resume() const { return std::move(*callee.promise().value); }
   };
 
-  struct WaitAwaiter {
-    std::vector<MessageId>& messages;
+  struct ConditionAwaiter {
+    Condition& condition;
     Wait* wait;
-    bool await_ready() const noexcept { return messages.empty(); }
+    bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> caller) const noexcept {
-      wait->messages = &messages;
+      wait->condition = &condition;
       wait->resume = caller;
     }
-    void await_resume() const { messages.clear(); }
+    void await_resume() const noexcept {}
+  };
+
+  class MessagesAwaiter final : public Condition {
+   public:
+    MessagesAwaiter(std::vector<MessageId>& messages, Wait* wait)
+        : messages_(messages), wait_(wait) {}
+    bool await_ready() const noexcept { return messages_.empty(); }
+    void await_suspend(std::coroutine_handle<> caller) noexcept {
+      wait_->condition = this;
+      wait_->resume = caller;
+    }
+    void await_resume() const { messages_.clear(); }
+
+    bool ready(Transport& transport) override { return transport.test(messages_); }
+    [[nodiscard]] bool takes_all() const override { return true; }
+
+   private:
+    std::vector<MessageId>& messages_;
+    Wait* wait_;
   };
 
   Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -139,7 +164,7 @@ class Operation {
   /// message (file access of this rank happens inside).
   bool advance() {
     while (!done()) {
-      if (wait_.messages != nullptr && !transport_.test(*wait_.messages)) return false;
+      if (wait_.condition != nullptr && !wait_.condition->ready(transport_)) return false;
       run_to_next_wait();
     }
     return true;
@@ -147,20 +172,17 @@ class Operation {
   /// Runs to the end, blocking where it must.
   void finish() {
     while (!done()) {
-      if (wait_.messages != nullptr) transport_.wait(*wait_.messages);
+      if (wait_.condition != nullptr) transport_.wait(*wait_.condition);
       run_to_next_wait();
     }
   }
-  /// The messages without which advance() gets no further; null before the first step and when
-  /// done.
-  [[nodiscard]] const std::vector<MessageId>* waits_for() const { return wait_.messages; }
   /// What the task returned. done().
   [[nodiscard]] T& value() { return *task_.handle_.promise().value; }
 
  private:
   void run_to_next_wait() {
-    wait_.messages = nullptr;
-    while (wait_.resume && wait_.messages == nullptr) {
+    wait_.condition = nullptr;
+    while (wait_.resume && wait_.condition == nullptr) {
       std::exchange(wait_.resume, nullptr).resume();
     }
   }

@@ -8,12 +8,28 @@
 #include <cstdint>
 #include <span>
 
+#include "plan/node_map.h"
 #include "plan/rank_tree.h"
 
 namespace nacre::collective {
 
 /// A message under way, owned by the transport; 0 is none.
 using MessageId = std::uint64_t;
+
+class Transport;
+
+/// What an operation waits for.
+class Condition {
+ public:
+  /// Whether it is fulfilled; work may be done to find out. Never blocks.
+  virtual bool ready(Transport& transport) = 0;
+  /// Whether it takes all that it waits for to make it ready, so that it need not be asked again
+  /// before as many messages as are missing have come.
+  [[nodiscard]] virtual bool takes_all() const = 0;
+
+ protected:
+  ~Condition() = default;
+};
 
 /// Messages between one pair of ranks arrive in the order sent. A transport serves one file:
 /// messages of two files never meet. Buffers stay put until test() or wait() has said that the
@@ -25,6 +41,8 @@ class Transport {
   virtual ~Transport() = default;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
+  /// Which ranks share memory.
+  [[nodiscard]] virtual const plan::NodeMap& nodes() const = 0;
   /// This rank's place in agreements.
   [[nodiscard]] virtual const plan::RankTree& tree() const = 0;
 
@@ -33,8 +51,11 @@ class Transport {
 
   /// Completed ids are set to 0. True when all are complete. Never blocks.
   virtual bool test(std::span<MessageId> messages) = 0;
-  /// Returns when all are complete, yielding the core while it waits.
-  virtual void wait(std::span<MessageId> messages) = 0;
+  /// Has `rank`, of this node, look at its condition again.
+  virtual void ring(int rank) = 0;
+  /// Returns when it is ready, giving up the core in between. It is asked again when messages have
+  /// come or a rank of the node has rung.
+  virtual void wait(Condition& condition) = 0;
 };
 
 }  // namespace nacre::collective

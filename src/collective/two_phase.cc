@@ -1,76 +1,67 @@
 #include "collective/two_phase.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "collective/cycle_buffer.h"
+#include "collective/domain_file.h"
 #include "collective/domain_side.h"
-#include "collective/group.h"
+#include "collective/local_side.h"
 #include "collective/user_side.h"
 #include "collective/view_exchange.h"
 
 namespace nacre::collective {
 namespace {
 
-Task<Unit> write_round(std::int64_t round, UserSide& user, DomainSide* domain) {
-  if (domain != nullptr) domain->start_writing(round);
-  user.start_round(round);
-  if (domain != nullptr) {
-    do {
-      co_await AllOf{domain->messages()};
-    } while (!domain->fill());
-    domain->end_writing();
-  }
-  co_await AllOf{user.messages()};
-  co_return Unit{};
-}
+/// A rank's rounds: fulfilled when none is left.
+class Rounds final : public Condition {
+ public:
+  Rounds(LocalSide& local, UserSide& user, DomainSide* domain)
+      : local_(local), user_(user), domain_(domain) {}
 
-Task<Unit> read_round(std::int64_t round, UserSide& user, DomainSide* domain) {
-  user.start_round(round);
-  if (domain != nullptr) {
-    domain->start_reading(round);
-    bool all_sent = false;
-    while (!all_sent) {
-      all_sent = domain->send();
-      co_await AllOf{domain->messages()};
+  bool ready(Transport&) override {
+    bool moved = true;
+    while (moved) {
+      moved = local_.step();
+      moved = user_.step() || moved;
+      moved = (domain_ != nullptr && domain_->step()) || moved;
     }
+    return local_.done() && user_.done() && (domain_ == nullptr || domain_->done());
   }
-  co_await AllOf{user.messages()};
-  user.finish_round();
-  co_return Unit{};
-}
+  [[nodiscard]] bool takes_all() const override { return false; }
+
+ private:
+  LocalSide& local_;
+  UserSide& user_;
+  DomainSide* domain_;
+};
 
 }  // namespace
 
 Task<TwoPhaseResult> run_two_phase(Transport& transport, const CollectiveFile& file,
                                    const plan::CollectivePlan& plan, const TwoPhaseAccess& access,
                                    Counters& counters) {
-  Task<ExchangePartners> exchange = exchange_views(transport, file.views, plan, access.file);
+  Task<Unit> beginning = file.rounds.begin_call(transport, plan);
+  co_await beginning;
+  Task<ExchangePartners> exchange = exchange_views(transport, file, plan, access.file);
   ExchangePartners partners = co_await exchange;
   UserSide user(transport, access, std::move(partners.aggregators));
-  std::optional<CycleBuffer> buffer;
-  std::optional<DomainSide> domain_here;
-  if (!partners.sources.empty()) {
-    const int self = *plan::aggregator_of_rank(plan, transport.rank(), transport.size());
-    buffer.emplace(plan, self, access.direction, file.source, counters);
-    domain_here.emplace(transport, access, std::move(partners.sources), *buffer,
-                        plan::round_bytes_max(plan));
+  std::optional<DomainFile> domain_file;
+  std::optional<DomainSide> domain;
+  const std::optional<int> self =
+      plan::aggregator_of_rank(plan, transport.rank(), transport.size());
+  if (self) {
+    domain_file.emplace(plan, *self, file.source, counters);
+    const DomainSide::Domain domain_here{access.direction, plan,
+                                         *file.rounds.number_of_aggregator(*self)};
+    domain.emplace(transport, domain_here, file.rounds, std::move(partners.sources), *domain_file);
   }
-  DomainSide* const domain = domain_here ? &*domain_here : nullptr;
-  while (true) {
-    std::int64_t round = user.next_round();
-    if (domain != nullptr) round = std::min(round, domain->next_round());
-    if (round == RoundQueue::no_round) break;
-    ++counters.round_count;
-    Task<Unit> exchange_round =
-        access.reads() ? read_round(round, user, domain) : write_round(round, user, domain);
-    co_await exchange_round;
-  }
+  LocalSide local(transport, access, plan, file.rounds);
+  Rounds rounds(local, user, domain ? &*domain : nullptr);
+  co_await Until{rounds};
   TwoPhaseResult result;
-  if (buffer) {
-    result.status = buffer->status();
-    result.file_end = buffer->file_end_seen();
+  if (domain_file) {
+    result.status = domain_file->status();
+    result.file_end = domain_file->file_end_seen();
   }
   co_return result;
 }

@@ -26,17 +26,18 @@ struct TwoPhaseResult {
 /// Collective. All arguments outlive the task; access.file lies in the plan's domains on every
 /// rank, its view monotone.
 ///
-/// Rounds are numbered alike on all ranks, and each rank goes through those in which it sends,
-/// receives or moves bytes, in order; nothing else keeps ranks together. Why none waits forever: on
-/// entering a round, before it waits for anything, a rank has posted all messages whose buffers
-/// depend on no other message of that round: writing, all its sends and, as an aggregator, the
-/// first portion of receives; reading, all its receives. So a rank in the lowest round that is
-/// under way anywhere finds what it waits for already posted by ranks there or further on, and goes
-/// on.
+/// Rounds are numbered alike on all ranks. Ranks on an aggregator's node place their bytes in its
+/// cycle buffer themselves, each as far as the aggregator has opened it; ranks of other nodes send
+/// them, round by round. Why none waits forever: an aggregator's round waits only for ranks of its
+/// node to place in it, which they may without waiting for anything, and for messages of that
+/// round; a rank has posted all its messages of a round before it waits for any of them, and posts
+/// those of the next one when they are complete. So the lowest round that is under way anywhere
+/// finds what it waits for and ends.
 ///
-/// Memory of an aggregator: a cycle buffer, a bit for each of its bytes, and as much again for
-/// messages in pieces; where ranks overlap so that a round's messages exceed this, they are taken
-/// in portions. Memory of the others: their bytes of a round, where these are in pieces in memory.
+/// Memory of a node: that of NodeRounds. Of an aggregator with sources on other nodes: as much as a
+/// cycle buffer for messages in pieces; where ranks overlap so that a round's messages exceed this,
+/// they are taken in portions. Of a rank with aggregators on other nodes: its bytes of a round,
+/// where these are in pieces in memory.
 Task<TwoPhaseResult> run_two_phase(Transport& transport, const CollectiveFile& file,
                                    const plan::CollectivePlan& plan, const TwoPhaseAccess& access,
                                    Counters& counters);

@@ -4,15 +4,28 @@
 
 namespace nacre::collective {
 
-void UserSide::start_round(std::int64_t round) {
-  aggregators_.take(round, share_);
-  places_.begin(share_, transport_.rank());
+bool UserSide::step() {
+  bool moved = false;
+  while (!done()) {
+    if (!messages_.empty()) {
+      if (!transport_.test(messages_)) return moved;
+      messages_.clear();
+      finish_round();
+    }
+    if (!aggregators_.empty()) start_round();
+    moved = true;
+  }
+  return moved;
+}
+
+void UserSide::start_round() {
+  aggregators_.take(aggregators_.next_round(), share_);
+  places_.begin(share_);
   const std::size_t count = share_.parts.size();
   for (std::size_t i = 0; i < count; ++i) places_.place(i, in_memory(share_.parts[i]));
   places_.stage(0, count);
   for (std::size_t i = 0; i < count; ++i) {
     const RoundPart& part = share_.parts[i];
-    if (places_.is_own(i)) continue;
     const std::span<std::byte> message = places_.message(i);
     if (access_.reads()) {
       messages_.push_back(transport_.receive(part.rank, message));

@@ -1,4 +1,5 @@
-// UserSide: a rank's own bytes in a two-phase access, between its memory and the aggregators.
+// UserSide: a rank's own bytes in a two-phase access, between its memory and the aggregators on
+// other nodes.
 #ifndef NACRE_COLLECTIVE_USER_SIDE_H_
 #define NACRE_COLLECTIVE_USER_SIDE_H_
 
@@ -16,21 +17,21 @@
 namespace nacre::collective {
 
 /// Bytes that are in one piece in memory go straight to and from there; others through a copy of
-/// the rank's bytes of the round. What an aggregator on this very rank handles is left to
-/// DomainSide.
+/// the rank's bytes of the round. One round is under way at a time.
 class UserSide {
  public:
   UserSide(Transport& transport, const TwoPhaseAccess& access, RoundQueue aggregators)
       : transport_(transport), access_(access), aggregators_(std::move(aggregators)) {}
 
-  [[nodiscard]] std::int64_t next_round() const { return aggregators_.next_round(); }
-  /// Posts all messages of `round`, if there are any; the caller waits for them.
-  void start_round(std::int64_t round);
-  [[nodiscard]] std::vector<MessageId>& messages() { return messages_; }
-  /// Once the messages are complete: what was read is put where it belongs.
-  void finish_round();
+  [[nodiscard]] bool done() const { return messages_.empty() && aggregators_.empty(); }
+  /// Goes on as far as messages allow; whether that was anywhere.
+  bool step();
 
  private:
+  /// Posts all messages of the next round.
+  void start_round();
+  /// Once the messages are complete: what was read is put where it belongs.
+  void finish_round();
   /// Where the part lies in memory; empty unless that is in one piece.
   [[nodiscard]] std::span<std::byte> in_memory(const RoundPart& part) const;
   void pack(const RoundPart& part, std::span<std::byte> packed) const;

@@ -195,19 +195,20 @@ struct Told {
   std::vector<Parcel> views;
 };
 
-Told tell(const Transport& transport, ViewMemory& memory, const plan::CollectivePlan& plan,
+Told tell(const Transport& transport, const CollectiveFile& file, const plan::CollectivePlan& plan,
           const plan::FileAccess& access, RoundQueue& aggregators) {
   Told told;
   if (access.byte_count == 0) return told;
   std::vector<int> touched;
   for (int aggregator = 0; aggregator < plan.aggregator_count; ++aggregator) {
-    const int rank = plan::aggregator_rank(plan, aggregator, transport.size());
+    if (file.rounds.number_of_aggregator(aggregator)) continue;
     if (plan::DomainWalk(plan, aggregator, access).done()) continue;
+    const int rank = plan::aggregator_rank(plan, aggregator, transport.size());
     aggregators.add(rank, plan, aggregator, access);
-    if (rank != transport.rank()) touched.push_back(aggregator);
+    touched.push_back(aggregator);
   }
   if (touched.empty()) return told;
-  ViewEncoder encoder(memory, plan, access, std::ssize(touched));
+  ViewEncoder encoder(file.views, plan, access, std::ssize(touched));
   for (const int aggregator : touched) {
     const int rank = plan::aggregator_rank(plan, aggregator, transport.size());
     EncodedView view = encoder.for_aggregator(aggregator, rank);
@@ -220,11 +221,13 @@ Told tell(const Transport& transport, ViewMemory& memory, const plan::Collective
 
 }  // namespace
 
-Task<ExchangePartners> exchange_views(Transport& transport, ViewMemory& memory,
+Task<ExchangePartners> exchange_views(Transport& transport, const CollectiveFile& file,
                                       const plan::CollectivePlan& plan,
                                       const plan::FileAccess& access) {
   ExchangePartners partners;
-  Told told = tell(transport, memory, plan, access, partners.aggregators);
+  const bool all_here = std::ssize(file.rounds.mates()) == transport.size();
+  if (all_here) co_return partners;
+  Told told = tell(transport, file, plan, access, partners.aggregators);
   Task<std::vector<Parcel>> delivery = deliver(transport, std::move(told.heads));
   const std::vector<Parcel> heads = co_await delivery;
 
@@ -233,7 +236,6 @@ Task<ExchangePartners> exchange_views(Transport& transport, ViewMemory& memory,
 
   const std::optional<int> self =
       plan::aggregator_of_rank(plan, transport.rank(), transport.size());
-  bool own_added = !self || access.byte_count == 0;
   std::vector<MessageId> receives;
   for (std::size_t next = 0; next < heads.size();) {
     std::vector<Source> window;
@@ -249,14 +251,9 @@ Task<ExchangePartners> exchange_views(Transport& transport, ViewMemory& memory,
     }
     co_await AllOf{receives};
     for (const Source& source : window) {
-      if (!own_added && source.rank > transport.rank()) {
-        partners.sources.add(transport.rank(), plan, *self, access);
-        own_added = true;
-      }
-      partners.sources.add(source.rank, plan, *self, decode(source, memory));
+      partners.sources.add(source.rank, plan, *self, decode(source, file.views));
     }
   }
-  if (!own_added) partners.sources.add(transport.rank(), plan, *self, access);
   co_await AllOf{sends};
   co_return partners;
 }

@@ -6,30 +6,31 @@
 #include <optional>
 
 #include "base/result.h"
+#include "collective/file_source.h"
 #include "collective/round_queue.h"
 #include "collective/task.h"
 #include "collective/transport.h"
-#include "collective/view_memory.h"
 #include "plan/collective_plan.h"
 #include "plan/run_cursor.h"
 
 namespace nacre::collective {
 
-/// The two sides of a rank's part in a two-phase access.
+/// With whom a rank exchanges messages in a two-phase access: ranks of other nodes.
 struct ExchangePartners {
   RoundQueue aggregators;  ///< that this rank sends to, or receives from
-  RoundQueue sources;      ///< as an aggregator: whose bytes it handles, this rank included
+  RoundQueue sources;      ///< as an aggregator: whose bytes it handles
 };
 
-/// Collective. `access` is what this rank moves (byte_count 0: nothing), monotone.
+/// Collective. `access` is what this rank moves (byte_count 0: nothing), monotone. file.rounds is
+/// in the call. Where all ranks are on one node nothing is exchanged.
 ///
 /// A rank tells only the aggregators whose domains it touches. It sends a head of 40 bytes, with
 /// the encoded view in it where that is small, through deliver(): O(log ranks) messages a rank,
 /// whereas a head from every rank to every aggregator would be ranks x aggregators messages, of
 /// which most say "nothing", and a reduced bitmap ranks x aggregators bits on every rank. Larger
 /// views follow straight from rank to aggregator: the whole type, or, where that is shorter, the
-/// runs of the domain alone. A type that `memory` knows the aggregator to have is not sent again.
-Task<ExchangePartners> exchange_views(Transport& transport, ViewMemory& memory,
+/// runs of the domain alone. A type that file.views knows the aggregator to have is not sent again.
+Task<ExchangePartners> exchange_views(Transport& transport, const CollectiveFile& file,
                                       const plan::CollectivePlan& plan,
                                       const plan::FileAccess& access);
 

@@ -220,8 +220,10 @@ class OpenFile {
   bool one_node_;
   LazyFile file_;
   SharedPointer shared_pointer_;
-  collective::ViewMemory views_;  // of the collective tasks, which run one after the other
-  bool coherent_ = true;          ///< clients see each other's writes, or there is one client
+  // Of the collective tasks, which run one after the other:
+  collective::ViewMemory views_;
+  collective::NodeRounds rounds_;
+  bool coherent_ = true;  ///< clients see each other's writes, or there is one client
   std::int64_t block_size_bytes_ = 4096;
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;

@@ -347,7 +347,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
   plan::CollectiveSettings collective_settings =
       direction == Direction::read ? settings->collective_read : settings->collective_write;
   collective_settings.alignment_bytes = block_size_bytes_;
-  auto running = collective::run_collective(*transport_, {file_, views_}, std::move(call),
+  auto running = collective::run_collective(*transport_, {file_, views_, rounds_}, std::move(call),
                                             collective_settings);
   collective::Outcome moved = co_await running;
   Outcome outcome{placed ? placed->memory_bytes(moved.bytes) : 0, std::move(moved.error)};

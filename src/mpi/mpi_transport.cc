@@ -124,14 +124,14 @@ void MpiTransport::test_requests(std::span<const collective::MessageId> messages
     requests_.insert(requests_.end(), slot.rest.begin(), slot.rest.end());
   }
   if (requests_.empty()) return;
-  missing_.by_mpi = true;
+  const bool by_mpi_before = std::exchange(missing_.by_mpi, true);
   if (inside_mpi_progress() && !std::ranges::all_of(requests_, complete_without_progress)) return;
   int all = 0;
   native().Testall(checked_cast<int>(requests_.size()), requests_.data(), &all,
                    MPI_STATUSES_IGNORE);
   // Testall changes nothing unless all are complete, so the slots stay true.
   if (all == 0) return;
-  missing_.by_mpi = false;
+  missing_.by_mpi = by_mpi_before;
   for (const collective::MessageId id : messages) {
     if (id == 0 || slots_[id - 1].request == native().REQUEST_NULL) continue;
     slots_[id - 1].request = native().REQUEST_NULL;
@@ -149,7 +149,6 @@ void MpiTransport::forget(std::span<collective::MessageId> messages) {
 }
 
 bool MpiTransport::test(std::span<collective::MessageId> messages) {
-  missing_ = {};
   exchange_short();
   test_requests(messages);
   bool all_done = true;
@@ -160,7 +159,7 @@ bool MpiTransport::test(std::span<collective::MessageId> messages) {
     if (expected) ++missing_.arrivals;
   }
   if (!all_done) {
-    missing_.by_mpi = missing_.by_mpi || missing_.arrivals == 0 || !outgoing_.empty();
+    missing_.by_mpi = missing_.by_mpi || !outgoing_.empty();
     return false;
   }
   forget(messages);
@@ -177,21 +176,24 @@ void MpiTransport::poke_mpi() {
 // cores each message then costs a time slice (8 ranks on 2 cores: writes five times slower). Where
 // only short messages are missing, the rank sleeps until they are there; now and then it looks
 // after the messages that the program itself may have under way.
-void MpiTransport::wait(std::span<collective::MessageId> messages) {
+void MpiTransport::wait(collective::Condition& condition) {
   constexpr std::chrono::milliseconds nap_max(1);
   ShortMessages* const mates = comm_->short_messages();
   while (true) {
     const std::uint32_t arrivals = mates != nullptr ? mates->arrivals() : 0;
-    if (test(messages)) return;
+    missing_ = {};
+    if (condition.ready(*this)) return;
     poll_all();
-    if (missing_.by_mpi) {
+    if (missing_.by_mpi || mates == nullptr) {
       std::this_thread::yield();
       continue;
     }
-    const std::uint32_t needed = must_poll_while_waiting() ? 1 : missing_.arrivals;
-    mates->sleep(arrivals + needed, nap_max);
+    const bool knows_how_many = condition.takes_all() && !must_poll_while_waiting();
+    mates->sleep(arrivals + (knows_how_many ? missing_.arrivals : 1), nap_max);
     poke_mpi();
   }
 }
+
+void MpiTransport::ring(int rank) { comm_->short_messages()->ring(rank); }
 
 }  // namespace nacre::mpi

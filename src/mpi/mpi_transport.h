@@ -26,12 +26,14 @@ class MpiTransport final : public collective::Transport {
 
   [[nodiscard]] int rank() const override { return comm_->rank(); }
   [[nodiscard]] int size() const override { return comm_->size(); }
+  [[nodiscard]] const plan::NodeMap& nodes() const override { return comm_->nodes(); }
   [[nodiscard]] const plan::RankTree& tree() const override { return comm_->tree(); }
   [[nodiscard]] collective::MessageId send(int destination,
                                            std::span<const std::byte> data) override;
   [[nodiscard]] collective::MessageId receive(int source, std::span<std::byte> data) override;
   bool test(std::span<collective::MessageId> messages) override;
-  void wait(std::span<collective::MessageId> messages) override;
+  void ring(int rank) override;
+  void wait(collective::Condition& condition) override;
 
  private:
   /// One message: a request, and more of them where it is longer than an int can count; none where
@@ -52,7 +54,7 @@ class MpiTransport final : public collective::Transport {
     int source;
     std::span<std::byte> data;
   };
-  /// Why a test said no.
+  /// Why tests said no, since it was cleared.
   struct Missing {
     bool by_mpi = false;         ///< something that only polling the MPI, or others' room, brings
     std::uint32_t arrivals = 0;  ///< short messages that have not come

@@ -41,6 +41,8 @@ void ShortMessages::take(int tag, std::deque<Message>& messages) {
   }
 }
 
+void ShortMessages::ring(int rank) { board_.ring(number_in(mates_, rank)); }
+
 void ShortMessages::sleep(std::uint32_t until, std::chrono::nanoseconds time_max) {
   const std::unique_lock sleeping(sleep_mutex_, std::try_to_lock);
   if (!sleeping.owns_lock()) {

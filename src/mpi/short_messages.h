@@ -39,6 +39,8 @@ class ShortMessages {
   /// Moves those that have arrived for `tag` to the end of `messages`, in the order of arrival.
   void take(int tag, std::deque<Message>& messages);
 
+  /// Has `rank` wake up.
+  void ring(int rank);
   /// Grows with all that comes; to be asked before one looks for it.
   [[nodiscard]] std::uint32_t arrivals() const { return board_.rings(); }
   /// Sleeps until arrivals() has reached `until`, `time_max` at most; where another thread sleeps

@@ -22,6 +22,9 @@ constexpr std::int64_t default_cycle_bytes = 1 << 20;
 // Local and NAS file systems take writes to one file from few clients as fast as from many.
 constexpr std::int32_t default_aggregator_count_max = 4;
 
+// What a round is told by in memory that ranks share has 32 bits for its number.
+constexpr std::int64_t round_count_max = std::int64_t{1} << 31;
+
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
@@ -76,6 +79,14 @@ std::int64_t count_rounds(const CollectivePlan& plan) {
   return divide_up(block_extent(plan, 0).length, plan.cycle_bytes);
 }
 
+/// How many bytes of the file are touched, about. Ranks whose bounds are all the same have their
+/// first byte in common: they touch the same bytes, not each its own.
+std::int64_t distinct_bytes(const AccessSummary& summary) {
+  const bool alike = summary.rank_count > 1 &&
+                     summary.span_bytes / summary.rank_count == summary.bounds.length;
+  return alike ? summary.bytes_max : summary.bytes;
+}
+
 struct Choice {
   Algorithm algorithm;
   PlanReason reason;
@@ -108,7 +119,9 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
   plan.aggregator_count = checked_cast<std::int32_t>(block_count(plan));
   const std::int64_t cycle = settings.cycle_bytes > 0 ? settings.cycle_bytes : default_cycle_bytes;
   plan.cycle_bytes = cycle < alignment ? cycle : round_down(cycle, alignment);
+  plan.cycle_bytes = std::max(plan.cycle_bytes, divide_up(plan.block_bytes, round_count_max));
   plan.cycle_bytes = std::min(plan.cycle_bytes, plan.block_bytes);
+  plan.whole_rounds = distinct_bytes(summary) >= range / 2;
   plan.round_count = count_rounds(plan);
 }
 

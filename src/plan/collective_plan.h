@@ -65,6 +65,9 @@ struct CollectivePlan {
   std::int64_t origin = 0;
   std::int64_t end = 0;
   std::int64_t block_bytes = 0;
+  /// Reads take whole rounds, since most of their bytes are wanted: then no aggregator waits to be
+  /// told which.
+  bool whole_rounds = false;
 
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
 };

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 
@@ -30,18 +32,27 @@ class SharedMemory {
   /// The name of the object, e.g. "/nacre-1000-00c0ffee00c0ffee".
   [[nodiscard]] static std::string name(std::uint64_t id);
 
-  SharedMemory(SharedMemory&& other) noexcept;
-  SharedMemory& operator=(SharedMemory&& other) noexcept;
-  ~SharedMemory();
-
-  /// Begins on a page.
-  [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+  /// Begins on a page. Ranks that are threads of one process have it at one address.
+  [[nodiscard]] std::span<std::byte> bytes() const { return mapping_->bytes(); }
 
  private:
-  explicit SharedMemory(std::span<std::byte> bytes) : bytes_(bytes) {}
+  class Mapping {
+   public:
+    explicit Mapping(std::span<std::byte> bytes) : bytes_(bytes) {}
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    ~Mapping();
+    [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+
+   private:
+    std::span<std::byte> bytes_;
+  };
+  struct Known;
+  static Known& known();
+  explicit SharedMemory(std::shared_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
   static Result<SharedMemory> map(std::uint64_t id, std::int64_t bytes, const std::string& purpose,
                                   bool create);
-  std::span<std::byte> bytes_;
+  std::shared_ptr<Mapping> mapping_;
 };
 
 /// Sleeps while `word` is `value`, `time_max` at most; wakes up early now and then. `word` may lie

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include <fcntl.h>
@@ -45,6 +47,17 @@ long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t 
 
 }  // namespace
 
+/// The objects that this process has made and that still have a name.
+struct SharedMemory::Known {
+  std::mutex mutex;
+  std::map<std::uint64_t, std::weak_ptr<Mapping>> mappings;
+};
+
+SharedMemory::Known& SharedMemory::known() {
+  static auto* instance = new Known;  // libraries end in any order
+  return *instance;
+}
+
 std::string SharedMemory::name(std::uint64_t id) {
   return "/nacre-" + std::to_string(geteuid()) + "-" + hexadecimal(id);
 }
@@ -66,7 +79,12 @@ Result<SharedMemory> SharedMemory::map(std::uint64_t id, std::int64_t bytes,
     if (create) forget(id);
     return failure(reason, purpose, id);
   }
-  return SharedMemory({static_cast<std::byte*>(memory), size});
+  auto mapping = std::make_shared<Mapping>(std::span(static_cast<std::byte*>(memory), size));
+  if (create) {
+    const std::lock_guard guard(known().mutex);
+    known().mappings[id] = mapping;
+  }
+  return SharedMemory(std::move(mapping));
 }
 
 Result<SharedMemory> SharedMemory::create(std::uint64_t id, std::int64_t bytes,
@@ -76,22 +94,23 @@ Result<SharedMemory> SharedMemory::create(std::uint64_t id, std::int64_t bytes,
 
 Result<SharedMemory> SharedMemory::attach(std::uint64_t id, std::int64_t bytes,
                                           const std::string& purpose) {
+  {
+    const std::lock_guard guard(known().mutex);
+    const auto found = known().mappings.find(id);
+    if (found != known().mappings.end()) {
+      if (auto mapping = found->second.lock()) return SharedMemory(std::move(mapping));
+    }
+  }
   return map(id, bytes, purpose, false);
 }
 
-void SharedMemory::forget(std::uint64_t id) { shm_unlink(name(id).c_str()); }
-
-SharedMemory::SharedMemory(SharedMemory&& other) noexcept
-    : bytes_(std::exchange(other.bytes_, {})) {}
-
-SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
-  std::swap(bytes_, other.bytes_);
-  return *this;
+void SharedMemory::forget(std::uint64_t id) {
+  const std::lock_guard guard(known().mutex);
+  known().mappings.erase(id);
+  shm_unlink(name(id).c_str());
 }
 
-SharedMemory::~SharedMemory() {
-  if (!bytes_.empty()) munmap(bytes_.data(), bytes_.size());
-}
+SharedMemory::Mapping::~Mapping() { munmap(bytes_.data(), bytes_.size()); }
 
 void sleep_while(const std::atomic<std::uint32_t>& word, std::uint32_t value,
                  std::chrono::nanoseconds time_max) {

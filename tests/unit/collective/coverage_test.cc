@@ -10,6 +10,12 @@
 namespace nacre::collective {
 namespace {
 
+/// The words of a Coverage, zeros.
+std::vector<std::uint64_t> words_for(std::int64_t size, std::int64_t granule) {
+  return std::vector<std::uint64_t>(
+      static_cast<std::size_t>(Coverage::words_needed(size, granule)));
+}
+
 std::vector<bool> marked_bytes(const Coverage& coverage, std::int64_t size) {
   std::vector<bool> marked(static_cast<std::size_t>(size));
   std::int64_t end = -1;
@@ -26,14 +32,14 @@ std::vector<bool> marked_bytes(const Coverage& coverage, std::int64_t size) {
 
 TEST_CASE("every single extent in a small space is found exactly") {
   constexpr std::int64_t size = 140;
-  Coverage coverage(size, 1);
+  std::vector<std::uint64_t> words = words_for(size, 1);
+  Coverage coverage(words, size, 1);
   for (std::int64_t begin = 0; begin < size; ++begin) {
     for (std::int64_t end = begin + 1; end <= size; ++end) {
       coverage.mark(Extent{begin, end - begin});
       CHECK(coverage.next(0) == Extent{begin, end - begin});
       CHECK(coverage.next(end).empty());
-      CHECK(coverage.bounds() == Extent{begin, end - begin});
-      coverage.clear();
+      coverage.clear(size);
     }
   }
   CHECK(coverage.next(0).empty());
@@ -46,7 +52,8 @@ TEST_CASE("random extents and granules agree with a list of bytes") {
   for (int repeat = 0; repeat < 300; ++repeat) {
     const auto size = static_cast<std::int64_t>(1 + random() % 1'000);
     const auto granule = static_cast<std::int64_t>(1 + random() % 9);
-    Coverage coverage(size, granule);
+    std::vector<std::uint64_t> words = words_for(size, granule);
+    Coverage coverage(words, size, granule);
     for (int round = 0; round < 2; ++round) {
       std::vector<bool> expected(static_cast<std::size_t>(size));
       for (int i = 0; i < 10; ++i) {
@@ -62,18 +69,19 @@ TEST_CASE("random extents and granules agree with a list of bytes") {
         }
       }
       CHECK(marked_bytes(coverage, size) == expected);
-      coverage.clear();
+      coverage.clear(size);
     }
   }
 }
 
 TEST_CASE("a group of runs is marked run by run, or with its gaps where these are short") {
-  Coverage coverage(100, 1);
+  std::vector<std::uint64_t> words = words_for(100, 1);
+  Coverage coverage(words, 100, 1);
   coverage.mark(plan::RunGroup{10, 2, 5, 3}, 0);
   CHECK(coverage.next(0) == Extent{10, 2});
   CHECK(coverage.next(12) == Extent{15, 2});
   CHECK(coverage.next(17) == Extent{20, 2});
-  coverage.clear();
+  coverage.clear(100);
   coverage.mark(plan::RunGroup{10, 2, 5, 3}, 3);
   CHECK(coverage.next(0) == Extent{10, 12});
 }

@@ -131,4 +131,30 @@ Bytes random_bytes(Random& random, std::int64_t count) {
   return bytes;
 }
 
+Bytes after_writes(Bytes file, const std::vector<RankAccess>& ranks) {
+  for (const RankAccess& access : ranks) {
+    const auto in_file = access.file_offsets();
+    const auto in_memory = access.memory_offsets();
+    for (std::size_t i = 0; i < in_file.size(); ++i) {
+      const auto offset = static_cast<std::size_t>(in_file[i]);
+      if (offset >= file.size()) file.resize(offset + 1);
+      file[offset] = access.buffer[static_cast<std::size_t>(in_memory[i])];
+    }
+  }
+  return file;
+}
+
+void accept_any_winner(Bytes& expected, const Bytes& found, const std::vector<RankAccess>& ranks) {
+  for (const RankAccess& access : ranks) {
+    const auto in_file = access.file_offsets();
+    const auto in_memory = access.memory_offsets();
+    for (std::size_t i = 0; i < in_file.size(); ++i) {
+      const auto offset = static_cast<std::size_t>(in_file[i]);
+      if (offset >= found.size()) continue;
+      const std::byte byte = access.buffer[static_cast<std::size_t>(in_memory[i])];
+      if (byte == found[offset]) expected[offset] = byte;
+    }
+  }
+}
+
 }  // namespace nacre::collective::testing

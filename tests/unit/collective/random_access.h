@@ -71,6 +71,11 @@ void create_file(store::Store& store, const std::string& path, const Bytes& byte
 
 Bytes random_bytes(Random& random, std::int64_t count);
 
+/// `file` after the ranks have written in turn.
+Bytes after_writes(Bytes file, const std::vector<RankAccess>& ranks);
+/// Where ranks overlap any of their bytes may stand: takes what was found if it is one.
+void accept_any_winner(Bytes& expected, const Bytes& found, const std::vector<RankAccess>& ranks);
+
 }  // namespace nacre::collective::testing
 
 #endif  // NACRE_TESTS_UNIT_COLLECTIVE_RANDOM_ACCESS_H_

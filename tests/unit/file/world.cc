@@ -49,6 +49,7 @@ class BorrowedTransport final : public collective::Transport {
   explicit BorrowedTransport(collective::Transport& inner) : inner_(inner) {}
   [[nodiscard]] int rank() const override { return inner_.rank(); }
   [[nodiscard]] int size() const override { return inner_.size(); }
+  [[nodiscard]] const plan::NodeMap& nodes() const override { return inner_.nodes(); }
   [[nodiscard]] const plan::RankTree& tree() const override { return inner_.tree(); }
   collective::MessageId send(int destination, std::span<const std::byte> data) override {
     return inner_.send(destination, data);
@@ -57,7 +58,8 @@ class BorrowedTransport final : public collective::Transport {
     return inner_.receive(source, data);
   }
   bool test(std::span<collective::MessageId> messages) override { return inner_.test(messages); }
-  void wait(std::span<collective::MessageId> messages) override { inner_.wait(messages); }
+  void ring(int rank) override { inner_.ring(rank); }
+  void wait(collective::Condition& condition) override { inner_.wait(condition); }
 
  private:
   collective::Transport& inner_;

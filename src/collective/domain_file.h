@@ -1,0 +1,62 @@
+// DomainFile: the way of an aggregator's rounds to and from the file.
+#ifndef NACRE_COLLECTIVE_DOMAIN_FILE_H_
+#define NACRE_COLLECTIVE_DOMAIN_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "base/extent.h"
+#include "base/result.h"
+#include "collective/counters.h"
+#include "collective/coverage.h"
+#include "collective/file_source.h"
+#include "plan/collective_plan.h"
+#include "store/store.h"
+
+namespace nacre::collective {
+
+/// The aggregator `aggregator` of a plan. A round's bytes lie in its cycle buffer as
+/// plan::RoundPiece::origin says. After the first error it leaves the file alone.
+class DomainFile {
+ public:
+  DomainFile(const plan::CollectivePlan& plan, int aggregator, FileSource& source,
+             Counters& counters)
+      : plan_(plan), aggregator_(aggregator), source_(source), counters_(counters) {}
+
+  /// The bytes of the cycle buffer that a round takes up; 0 behind the last round.
+  [[nodiscard]] std::int64_t round_bytes(std::int64_t round);
+  /// Writes what is marked, and nothing else.
+  void write(std::int64_t round, const std::byte* buffer, const Coverage& marked);
+  /// Reads what is marked, short gaps included; bytes beyond the end of the file are zeros.
+  void read(std::int64_t round, std::byte* buffer, const Coverage& marked);
+  /// The same for all of the round.
+  void read_whole(std::int64_t round, std::byte* buffer);
+
+  [[nodiscard]] Status status() const;
+  /// Where reading found the file to end; the largest number where it met no end.
+  [[nodiscard]] std::int64_t file_end_seen() const { return file_end_seen_; }
+
+ private:
+  void begin_round(std::int64_t round);
+  template <class Visit>
+  void for_each_marked(const Coverage& marked, std::int64_t bridged_bytes, Visit visit);
+  void read_range(const Extent& range, std::int64_t origin, std::byte* buffer);
+  /// The file; null after an error.
+  [[nodiscard]] store::StoreFile* file();
+  void count(const store::Transfer& transfer);
+
+  const plan::CollectivePlan& plan_;
+  int aggregator_;
+  FileSource& source_;
+  Counters& counters_;
+  std::vector<Extent> extents_;  // of the round at hand
+  std::optional<Error> error_;
+  std::int64_t file_end_seen_ = std::numeric_limits<std::int64_t>::max();
+};
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_DOMAIN_FILE_H_

@@ -1,0 +1,107 @@
+#include "collective/local_side.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "collective/round_piece_copy.h"
+#include "collective/sieve_windows.h"
+
+namespace nacre::collective {
+namespace {
+
+std::int64_t next_round(const plan::DomainWalk& walk) {
+  return walk.done() ? no_round : walk.round();
+}
+
+}  // namespace
+
+LocalSide::LocalSide(Transport& transport, const TwoPhaseAccess& access,
+                     const plan::CollectivePlan& plan, const NodeRounds& rounds)
+    : transport_(transport), access_(access), plan_(plan), rounds_(rounds) {
+  const RoundMemory& memory = rounds_.memory();
+  for (int number = 0; number < std::ssize(rounds_.aggregators()); ++number) {
+    const int aggregator = rounds_.aggregators()[static_cast<std::size_t>(number)];
+    const plan::DomainWalk walk(plan, aggregator, access.file);
+    say(memory.placed_until(rounds_.self(), number), walk);
+    say(memory.taken_until(rounds_.self(), number), walk);
+    const int rank = plan::aggregator_rank(plan, aggregator, transport.size());
+    if (rank != transport.rank()) transport.ring(rank);
+    if (!walk.done()) lanes_.push_back({number, walk, walk});
+  }
+}
+
+void LocalSide::say(RoundMemory::Word& word, const plan::DomainWalk& walk) const {
+  word.store(stamp_of(rounds_.call(), next_round(walk)), std::memory_order_release);
+}
+
+std::int64_t LocalSide::said_of(const RoundMemory::Word& word) const {
+  return round_of(word.load(std::memory_order_acquire), rounds_.call());
+}
+
+bool LocalSide::step() {
+  bool moved = false;
+  for (Lane& lane : lanes_) {
+    if (!step(lane)) continue;
+    moved = true;
+    const int aggregator = rounds_.aggregators()[static_cast<std::size_t>(lane.aggregator)];
+    const int rank = plan::aggregator_rank(plan_, aggregator, transport_.size());
+    if (rank != transport_.rank()) transport_.ring(rank);
+  }
+  std::erase_if(lanes_, [](const Lane& lane) { return lane.walk.done(); });
+  return moved;
+}
+
+bool LocalSide::step(Lane& lane) {
+  if (!access_.reads()) return place(lane);
+  const bool asked = !plan_.whole_rounds && ask(lane);
+  return take(lane) || asked;
+}
+
+bool LocalSide::place(Lane& lane) {
+  const RoundMemory& memory = rounds_.memory();
+  const std::int64_t open_until = said_of(memory.open_until(lane.aggregator));
+  if (next_round(lane.walk) >= open_until) return false;
+  do {
+    const std::int64_t round = lane.walk.round();
+    lane.walk.take_round(pieces_);
+    Coverage coverage(memory.marks(lane.aggregator, round), plan::round_bytes_max(plan_), 1);
+    for (const plan::RoundPiece& piece : pieces_) {
+      mark_piece(coverage, access_.file.view, piece, 0);
+      copy_piece(access_, piece, memory.buffer(lane.aggregator, round));
+    }
+    say(memory.placed_until(rounds_.self(), lane.aggregator), lane.walk);
+  } while (next_round(lane.walk) < open_until);
+  return true;
+}
+
+bool LocalSide::ask(Lane& lane) {
+  const RoundMemory& memory = rounds_.memory();
+  const std::int64_t open_until = said_of(memory.open_until(lane.aggregator));
+  if (next_round(lane.asks) >= open_until) return false;
+  const std::int64_t round = lane.asks.round();
+  lane.asks.take_round(pieces_);
+  Coverage coverage(memory.marks(lane.aggregator, round), plan::round_bytes_max(plan_),
+                    read_granule_bytes);
+  for (const plan::RoundPiece& piece : pieces_) {
+    mark_piece(coverage, access_.file.view, piece, bridged_gap_bytes);
+  }
+  say(memory.placed_until(rounds_.self(), lane.aggregator), lane.asks);
+  return true;
+}
+
+bool LocalSide::take(Lane& lane) {
+  const RoundMemory& memory = rounds_.memory();
+  const std::int64_t filled_until = said_of(memory.filled_until(lane.aggregator));
+  if (next_round(lane.walk) >= filled_until) return false;
+  do {
+    const std::int64_t round = lane.walk.round();
+    lane.walk.take_round(pieces_);
+    for (const plan::RoundPiece& piece : pieces_) {
+      copy_piece(access_, piece, memory.buffer(lane.aggregator, round));
+    }
+    say(memory.taken_until(rounds_.self(), lane.aggregator), lane.walk);
+  } while (next_round(lane.walk) < filled_until);
+  return true;
+}
+
+}  // namespace nacre::collective

@@ -1,0 +1,52 @@
+// LocalSide: a rank's own bytes in a two-phase access, between its memory and the cycle buffers of
+// aggregators on its node: one copy, no message.
+#ifndef NACRE_COLLECTIVE_LOCAL_SIDE_H_
+#define NACRE_COLLECTIVE_LOCAL_SIDE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "collective/node_rounds.h"
+#include "collective/transport.h"
+#include "collective/two_phase_access.h"
+#include "plan/domain_walk.h"
+
+namespace nacre::collective {
+
+/// Each aggregator is dealt with by itself, as far as it lets this rank go. An aggregator waits for
+/// every rank of its node, so each says at once from which round on it has bytes.
+class LocalSide {
+ public:
+  /// `rounds` is in the call; all outlive this.
+  LocalSide(Transport& transport, const TwoPhaseAccess& access, const plan::CollectivePlan& plan,
+            const NodeRounds& rounds);
+
+  [[nodiscard]] bool done() const { return lanes_.empty(); }
+  /// Goes on as far as the aggregators allow; whether that was anywhere.
+  bool step();
+
+ private:
+  /// What there is to do with one aggregator, of number `aggregator` on the node.
+  struct Lane {
+    int aggregator;
+    plan::DomainWalk walk;  ///< to place, or to take
+    plan::DomainWalk asks;  ///< to ask for; where nobody asks, not used
+  };
+  bool step(Lane& lane);
+  bool place(Lane& lane);
+  bool ask(Lane& lane);
+  bool take(Lane& lane);
+  void say(RoundMemory::Word& word, const plan::DomainWalk& walk) const;
+  [[nodiscard]] std::int64_t said_of(const RoundMemory::Word& word) const;
+
+  Transport& transport_;
+  TwoPhaseAccess access_;
+  const plan::CollectivePlan& plan_;
+  const NodeRounds& rounds_;
+  std::vector<Lane> lanes_;
+  std::vector<plan::RoundPiece> pieces_;
+};
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_LOCAL_SIDE_H_

@@ -1,0 +1,85 @@
+#include "collective/node_rounds.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "base/checked_cast.h"
+#include "collective/node_memory.h"
+
+namespace nacre::collective {
+namespace {
+
+constexpr std::uint64_t call_limit = std::uint64_t{1} << (64 - round_bits);
+constexpr std::int64_t cycle_bytes_least = 64 << 10;
+
+/// What a little larger accesses fit into too, so that memory is made anew a few times at most.
+std::int64_t room_for(std::int64_t cycle_bytes) {
+  const auto least = static_cast<std::uint64_t>(std::max(cycle_bytes, cycle_bytes_least));
+  return static_cast<std::int64_t>(std::bit_ceil(least));
+}
+
+}  // namespace
+
+void NodeRounds::find_mates(const Transport& transport) {
+  mates_ = transport.nodes().ranks_on(transport.nodes().node_of(transport.rank()));
+  self_ = checked_cast<int>(std::ranges::lower_bound(mates_, transport.rank()) - mates_.begin());
+}
+
+void NodeRounds::find_aggregators(const Transport& transport, const plan::CollectivePlan& plan) {
+  aggregators_.clear();
+  for (const int mate : mates_) {
+    const auto aggregator = plan::aggregator_of_rank(plan, mate, transport.size());
+    if (aggregator) aggregators_.push_back(*aggregator);
+  }
+}
+
+std::optional<int> NodeRounds::number_of_aggregator(int aggregator) const {
+  const auto found = std::ranges::lower_bound(aggregators_, aggregator);
+  if (found == aggregators_.end() || *found != aggregator) return std::nullopt;
+  return checked_cast<int>(found - aggregators_.begin());
+}
+
+RoundLayout NodeRounds::layout_for(const plan::CollectivePlan& plan) const {
+  return {checked_cast<std::int32_t>(mates_.size()),
+          checked_cast<std::int32_t>(aggregators_.size()), plan::round_bytes_max(plan)};
+}
+
+void NodeRounds::make_own_memory() {
+  const std::int64_t bytes = RoundMemory::bytes_needed(layout_);
+  own_ = std::make_unique_for_overwrite<std::byte[]>(checked_cast<std::size_t>(bytes));
+  std::memset(own_.get(), 0, checked_cast<std::size_t>(RoundMemory::control_bytes(layout_)));
+  memory_ = RoundMemory({own_.get(), checked_cast<std::size_t>(bytes)}, layout_);
+}
+
+Task<Unit> NodeRounds::begin_call(Transport& transport, const plan::CollectivePlan& plan) {
+  if (mates_.empty()) find_mates(transport);
+  find_aggregators(transport, plan);
+  if (aggregators_.empty()) co_return Unit{};
+  ++call_;
+  const RoundLayout wanted = layout_for(plan);
+  if (layout_.holds(wanted) && call_ < call_limit) co_return Unit{};
+
+  call_ = 1;
+  layout_ = {wanted.rank_count, std::max(wanted.aggregator_count, layout_.aggregator_count),
+             room_for(std::max(wanted.cycle_bytes, layout_.cycle_bytes))};
+  if (mates_.size() > 1) {
+    shared_.reset();
+    Task<std::optional<store::SharedMemory>> sharing =
+        share_memory(transport, mates_, RoundMemory::bytes_needed(layout_));
+    shared_ = co_await sharing;
+    if (shared_) {
+      memory_ = RoundMemory(shared_->bytes(), layout_);
+      co_return Unit{};
+    }
+    mates_ = {transport.rank()};
+    self_ = 0;
+    find_aggregators(transport, plan);
+    layout_ = layout_for(plan);
+  }
+  if (!aggregators_.empty()) make_own_memory();
+  co_return Unit{};
+}
+
+}  // namespace nacre::collective

@@ -1,0 +1,60 @@
+// NodeRounds: what a rank keeps of the rounds of its node from one access of a file to the next.
+#ifndef NACRE_COLLECTIVE_NODE_ROUNDS_H_
+#define NACRE_COLLECTIVE_NODE_ROUNDS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "collective/group.h"
+#include "collective/round_memory.h"
+#include "collective/task.h"
+#include "collective/transport.h"
+#include "plan/collective_plan.h"
+#include "store/shared_memory.h"
+
+namespace nacre::collective {
+
+/// One a rank and file. All ranks of a node go through the same calls with the same plans, so what
+/// they keep is alike. Memory: for each aggregator of the node RoundMemory::slot_count cycle
+/// buffers and an eighth more, the largest that a call has asked for; kept as long as this lives,
+/// since new pages cost about as much as writing them. Where the node has no such memory left each
+/// rank is by itself from then on.
+class NodeRounds {
+ public:
+  /// Collective over the ranks of the node: the next call, by `plan`.
+  Task<Unit> begin_call(Transport& transport, const plan::CollectivePlan& plan);
+
+  // Of the call that has begun.
+  [[nodiscard]] const RoundMemory& memory() const { return memory_; }
+  [[nodiscard]] std::uint64_t call() const { return call_; }
+  /// The ranks that reach memory(), this one included, lowest first; a rank is numbered by its
+  /// place.
+  [[nodiscard]] const std::vector<int>& mates() const { return mates_; }
+  [[nodiscard]] int self() const { return self_; }
+  /// Those of the plan's aggregators that are mates; numbered by their place.
+  [[nodiscard]] const std::vector<int>& aggregators() const { return aggregators_; }
+  /// The number of aggregator `aggregator` on this node; none where it is elsewhere.
+  [[nodiscard]] std::optional<int> number_of_aggregator(int aggregator) const;
+
+ private:
+  void find_mates(const Transport& transport);
+  void find_aggregators(const Transport& transport, const plan::CollectivePlan& plan);
+  [[nodiscard]] RoundLayout layout_for(const plan::CollectivePlan& plan) const;
+  void make_own_memory();
+
+  std::vector<int> mates_;
+  int self_ = 0;
+  std::vector<int> aggregators_;
+  RoundLayout layout_;
+  std::optional<store::SharedMemory> shared_;
+  std::unique_ptr<std::byte[]> own_;  // where there is nobody to share with
+  RoundMemory memory_;
+  std::uint64_t call_ = 0;
+};
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_NODE_ROUNDS_H_

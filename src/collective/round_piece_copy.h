@@ -1,0 +1,36 @@
+// What is done with a piece of a round: marked, and copied to or from the cycle buffer.
+#ifndef NACRE_COLLECTIVE_ROUND_PIECE_COPY_H_
+#define NACRE_COLLECTIVE_ROUND_PIECE_COPY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "collective/coverage.h"
+#include "collective/two_phase_access.h"
+#include "plan/domain_walk.h"
+#include "plan/memory_access.h"
+#include "plan/run_cursor.h"
+
+namespace nacre::collective {
+
+/// Marks of reads need no exact holes: a page is what the page cache reads anyway.
+constexpr std::int64_t read_granule_bytes = 4096;
+
+/// The bytes of `piece` of `view` are wanted, or are filled; between them gaps of `bridged_bytes`
+/// may be too.
+void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::RoundPiece& piece,
+                std::int64_t bridged_bytes);
+
+/// Between the memory of `access`, whose view the piece is of, and the cycle buffer, whichever way
+/// it goes.
+void copy_piece(const TwoPhaseAccess& access, const plan::RoundPiece& piece, std::byte* buffer);
+
+/// Between `packed`, a piece's bytes one after the other, and the cycle buffer: out of the buffer
+/// where `direction` is read.
+void copy_packed_piece(plan::Direction direction, const plan::TiledMap& view,
+                       const plan::RoundPiece& piece, std::byte* buffer, std::byte* packed);
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_ROUND_PIECE_COPY_H_

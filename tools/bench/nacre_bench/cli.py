@@ -18,6 +18,7 @@ from .launch import Outcome, launch, worker_arguments
 from .overhead import NAME, launch_overhead, overhead_text, with_default_hints
 from .report import collective_text
 from .schedule import MIB, Job, Plan, launch_worker, ours_failed, run_plan
+from .workloads import Workload
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -132,7 +133,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def known_workloads(config: Config) -> dict[str, str]:
+def known_workloads(config: Config) -> dict[str, Workload]:
     """From the worker itself."""
     for mpi in config.mpis.values():
         try:
@@ -141,15 +142,14 @@ def known_workloads(config: Config) -> dict[str, str]:
             ).stdout
         except (OSError, subprocess.SubprocessError) as error:
             raise BenchError(f"{mpi.program('worker')} does not run: {error}. Is it built?") from error
-        return {line["name"]: line["summary"] for line in map(json.loads, output.splitlines())}
+        return {line["name"]: Workload(**line) for line in map(json.loads, output.splitlines())}
     raise BenchError("no MPI was found when this was built: see docs/BENCHMARKING.md")
 
 
-def check_workloads(config: Config, wanted: list[str]) -> None:
-    known = known_workloads(config)
-    for name in wanted:
-        if name not in known:
-            raise BenchError(f"no workload is called {name}; there are: {', '.join(known)}")
+def find_workload(known: dict[str, Workload], name: str) -> Workload:
+    if name not in known:
+        raise BenchError(f"no workload is called {name}; there are: {', '.join(known)}")
+    return known[name]
 
 
 def contenders_for(config: Config, arguments: argparse.Namespace, patterns: list[str]) -> list[Contender]:
@@ -193,8 +193,8 @@ def finish(result: dict, text: str, out: str | None) -> int:
 
 def act_list(config: Config, arguments: argparse.Namespace) -> int:
     print("Workloads:")
-    for name, summary in known_workloads(config).items():
-        print(f"  {name:<12} {summary}")
+    for workload in known_workloads(config).values():
+        print(f"  {workload.name:<12} {workload.summary}")
     print("\nContenders:")
     for contender in all_contenders(config, preloads(config, []), {}):
         hints = " ".join(f"{key}={value}" for key, value in contender.hints.items())
@@ -205,24 +205,24 @@ def act_list(config: Config, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def collective_jobs(arguments: argparse.Namespace, workloads: list[str], ranks: list[int]) -> list[Job]:
+def jobs_for(config: Config, arguments: argparse.Namespace, cells: list[tuple[str, int]]) -> list[Job]:
+    """One a cell: a workload, and about at how many ranks."""
+    known = known_workloads(config)
     return [
         Job(
             workload=workload,
-            ranks=count,
+            ranks=find_workload(known, workload).nearest_ranks(ranks),
             bytes=arguments.size_mib * MIB,
             warmups=arguments.warmups,
             repeats=arguments.repeats,
             sync=arguments.sync,
             timeout_s=arguments.timeout,
         )
-        for workload in workloads
-        for count in ranks
+        for workload, ranks in cells
     ]
 
 
 def measure(config: Config, arguments: argparse.Namespace, contenders: list[Contender], jobs: list[Job]) -> dict:
-    check_workloads(config, [job.workload for job in jobs])
     result = result_of("collective", config, arguments, contenders)
     plan = Plan(jobs, contenders, arguments.rounds, arguments.seed, arguments.dir, arguments.quiet)
     result["launches"] = run_plan(plan, launch_worker)
@@ -231,14 +231,14 @@ def measure(config: Config, arguments: argparse.Namespace, contenders: list[Cont
 
 def act_collective(config: Config, arguments: argparse.Namespace) -> int:
     contenders = contenders_for(config, arguments, arguments.contenders)
-    jobs = collective_jobs(arguments, arguments.workloads, arguments.ranks)
-    result = measure(config, arguments, contenders, jobs)
+    cells = [(workload, ranks) for workload in arguments.workloads for ranks in arguments.ranks]
+    result = measure(config, arguments, contenders, jobs_for(config, arguments, cells))
     return finish(result, collective_text(result, arguments.phase), arguments.out)
 
 
 def act_run(config: Config, arguments: argparse.Namespace) -> int:
     contenders = contenders_for(config, arguments, [arguments.contender])
-    jobs = collective_jobs(arguments, [arguments.workload], [arguments.ranks])
+    jobs = jobs_for(config, arguments, [(arguments.workload, arguments.ranks)])
     result = measure(config, arguments, contenders, jobs)
     status = finish(result, collective_text(result, arguments.phase), arguments.out)
     return status or (EXIT_FAILED if any(entry["error"] for entry in result["launches"]) else 0)
@@ -260,6 +260,15 @@ def check_outcome(outcome: Outcome, damage: int | None) -> str:
     return "" if outcome.wrong_bytes else "a wrong byte was not found"
 
 
+def check_launches(config: Config, arguments: argparse.Namespace) -> list[tuple[int, list[str]]]:
+    """Numbers of ranks, each with the workloads that are run at it."""
+    launches: dict[int, list[str]] = {}
+    for workload in known_workloads(config).values():
+        for ranks in dict.fromkeys(workload.nearest_ranks(wish) for wish in arguments.ranks):
+            launches.setdefault(ranks, []).append(workload.name)
+    return sorted(launches.items())
+
+
 def act_check(config: Config, arguments: argparse.Namespace) -> int:
     mpi = config.mpi(arguments.mpi)
     if arguments.preload:
@@ -268,9 +277,9 @@ def act_check(config: Config, arguments: argparse.Namespace) -> int:
         contender = over(mpi, name=mpi.name, role="peer", about="the MPI alone")
     status = 0
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=os.environ.get("NACRE_TEST_DIR")) as scratch:
-        for ranks in arguments.ranks:
-            job = Job("all", ranks, CHECK_BYTES, 0, 1, timeout_s=arguments.timeout, file=os.path.join(scratch, "file"))
-            program = worker_arguments(contender, "all", job)
+        for ranks, workloads in check_launches(config, arguments):
+            job = Job("", ranks, CHECK_BYTES, 0, 1, timeout_s=arguments.timeout, file=os.path.join(scratch, "file"))
+            program = worker_arguments(contender, workloads, job)
             program += [] if arguments.damage is None else ["--damage", str(arguments.damage)]
             outcome = launch(contender, ranks, program, arguments.timeout)
             error = check_outcome(outcome, arguments.damage)

@@ -52,7 +52,7 @@ Launcher = Callable[[Contender, Job], Outcome]
 
 
 def launch_worker(contender: Contender, job: Job) -> Outcome:
-    return launch(contender, job.ranks, worker_arguments(contender, job.workload, job), job.timeout_s)
+    return launch(contender, job.ranks, worker_arguments(contender, [job.workload], job), job.timeout_s)
 
 
 def check_space(plan: Plan) -> None:

@@ -10,6 +10,7 @@ from nacre_bench.compare import verdict
 from nacre_bench.config import Config, Mpi
 from nacre_bench.errors import BenchError
 from nacre_bench.figures import Ratio
+from nacre_bench.workloads import Workload
 
 MPICH = Mpi("mpich5", "mpich", "mpiexec", "/programs")
 OPENMPI = Mpi("openmpi4", "openmpi", "mpiexec", "/programs")
@@ -39,6 +40,13 @@ def result_of(chosen, records) -> dict:
         "contenders": [contender.describe() for contender in chosen],
         "launches": records,
     }
+
+
+class NumbersOfRanks(unittest.TestCase):
+    def test_what_needs_a_square_runs_at_the_nearest(self):
+        bt = Workload("bt", "", ranks="square")
+        self.assertEqual([bt.nearest_ranks(n) for n in (1, 2, 3, 4, 8, 16)], [1, 1, 4, 4, 9, 16])
+        self.assertEqual(Workload("w", "", ranks="any").nearest_ranks(8), 8)
 
 
 class Contenders(unittest.TestCase):

@@ -59,7 +59,7 @@ class MpiIoPass : public FilePass {
                                 "native", MPI_INFO_NULL),
               "MPI_File_set_view");
       for (const Transfer& call : step.transfers) {
-        move(step, call, buffer.data() + call.buffer_offset, {access.collective, direction});
+        move(step, call, buffer.data() + call.buffer_offset, {step.collective, direction});
       }
     }
   }

@@ -35,10 +35,6 @@ bool read_hint(std::string_view text, Options& options) {
 }
 
 bool read_workload(std::string_view text, Options& options) {
-  if (text == "all") {
-    for (const Workload& workload : all_workloads()) options.workloads.emplace_back(workload.name);
-    return true;
-  }
   options.workloads.emplace_back(text);
   return find_workload(text) != nullptr;
 }
@@ -85,7 +81,7 @@ Options parse_options(int argc, char** argv) {
 const char* usage() {
   return "nacre-bench's worker: a plain MPI-IO program, started by nacre-bench under mpiexec.\n"
          "  --list                       the workloads, as JSON lines\n"
-         "  --workload NAME|all          what to run; may be given again\n"
+         "  --workload NAME              what to run; may be given again\n"
          "  --file PATH                  made, written, read and deleted\n"
          "  --bytes N                    size of the file, about\n"
          "  --engine mpi-io|plain|memcpy\n"

@@ -200,12 +200,23 @@ class WorkloadRun {
 
 int list_workloads() {
   for (const Workload& workload : all_workloads()) {
-    JsonObject().add("name", workload.name).add("summary", workload.summary).print();
+    JsonObject()
+        .add("name", workload.name)
+        .add("summary", workload.summary)
+        .add("ranks", workload.rank_count == RankCount::square ? "square" : "any")
+        .print();
   }
   return 0;
 }
 
 int run_workloads(const Options& options, const MpiScope& mpi) {
+  for (const std::string& name : options.workloads) {
+    if (find_workload(name)->runs_at(mpi.ranks)) continue;
+    if (mpi.rank == 0) {
+      std::fprintf(stderr, "nacre-bench worker: %s needs a square number of ranks\n", name.c_str());
+    }
+    return exit_usage;
+  }
   if (mpi.rank == 0) print_start(options, mpi.ranks);
   std::int64_t wrong = 0;
   for (const std::string& name : options.workloads) {

@@ -9,4 +9,16 @@ namespace nacre::bench {
 /// two ghost cells on each side. One collective call.
 [[nodiscard]] Access bt(const Geometry& geometry);
 
+/// The checkpoint of FLASH-IO: blocks of 16^3 cells with four guard cells on each side and 24
+/// variables interleaved in memory; in the file each variable is an array of its own, of which a
+/// rank has a contiguous part. A collective call a variable. At most 80 blocks a rank.
+[[nodiscard]] Access flash(const Geometry& geometry);
+/// The same with blocks of 8^3 cells.
+[[nodiscard]] Access flash8(const Geometry& geometry);
+
+/// E3SM-IO: 200,000 pieces a rank (fewer if the size is smaller) of one to eight doubles, each
+/// piece of the file of a random rank. One collective call through an indexed view; memory is
+/// contiguous.
+[[nodiscard]] Access climate(const Geometry& geometry);
+
 }  // namespace nacre::bench

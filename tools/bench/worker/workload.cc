@@ -121,7 +121,7 @@ Access tiles(const Geometry& geometry, int columns, std::int64_t element) {
 Access tile64(const Geometry& geometry) { return tiles(geometry, 1024, 64); }
 Access tile8(const Geometry& geometry) { return tiles(geometry, 128, sizeof(double)); }
 
-constexpr std::array<Workload, 11> workloads = {{
+constexpr std::array<Workload, 14> workloads = {{
     {"interleaved", "64 KiB blocks round robin, one collective call through a view", interleaved},
     {"subarray3d", "a 3-D array of doubles in blocks, one collective call for all of it",
      subarray3d},
@@ -134,6 +134,13 @@ constexpr std::array<Workload, 11> workloads = {{
     {"bt",
      "a cube of 40-byte cells, diagonally multi-partitioned, ghost cells in memory (NAS BT-IO)", bt,
      RankCount::square},
+    {"flash",
+     "blocks of 16^3 cells, 24 variables interleaved in memory, a call a variable (FLASH-IO)",
+     flash},
+    {"flash8", "the same with blocks of 8^3 cells", flash8},
+    {"climate",
+     "pieces of 8 to 64 bytes at random, 200,000 a rank, one call, indexed view (E3SM-IO)",
+     climate},
     {"ind1k", "every P-th piece of 1 KiB, one independent call through a view", ind1k},
     {"ind64k", "every P-th piece of 64 KiB, one independent call through a view", ind64k},
 }};

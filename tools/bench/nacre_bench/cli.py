@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import subprocess
@@ -12,7 +13,7 @@ import tempfile
 from . import machine
 from .compare import FORMAT, compare_text, read_result
 from .config import Config, read_config
-from .contenders import Contender, all_contenders, choose, ours_over, over, parse_pairs, preloads
+from .contenders import PEER, Contender, all_contenders, choose, hand_over, ours_over, over, parse_pairs, preloads
 from .errors import BenchError
 from .launch import Outcome, launch, worker_arguments
 from .overhead import NAME, launch_overhead, overhead_text, with_default_hints
@@ -208,18 +209,19 @@ def act_list(config: Config, arguments: argparse.Namespace) -> int:
 def jobs_for(config: Config, arguments: argparse.Namespace, cells: list[tuple[str, int]]) -> list[Job]:
     """One a cell: a workload, and about at how many ranks."""
     known = known_workloads(config)
-    return [
-        Job(
-            workload=workload,
-            ranks=find_workload(known, workload).nearest_ranks(ranks),
-            bytes=arguments.size_mib * MIB,
-            warmups=arguments.warmups,
-            repeats=arguments.repeats,
-            sync=arguments.sync,
-            timeout_s=arguments.timeout,
-        )
-        for workload, ranks in cells
-    ]
+    return [job_for(find_workload(known, name), ranks, arguments) for name, ranks in cells]
+
+
+def job_for(workload: Workload, ranks: int, arguments: argparse.Namespace) -> Job:
+    return Job(
+        workload=workload,
+        ranks=workload.nearest_ranks(ranks),
+        bytes=arguments.size_mib * MIB,
+        warmups=arguments.warmups,
+        repeats=arguments.repeats,
+        sync=arguments.sync,
+        timeout_s=arguments.timeout,
+    )
 
 
 def measure(config: Config, arguments: argparse.Namespace, contenders: list[Contender], jobs: list[Job]) -> dict:
@@ -247,7 +249,7 @@ def act_run(config: Config, arguments: argparse.Namespace) -> int:
 def act_overhead(config: Config, arguments: argparse.Namespace) -> int:
     contenders = with_default_hints(contenders_for(config, arguments, arguments.contenders))
     result = result_of(NAME, config, arguments, contenders)
-    job = Job(NAME, arguments.ranks, bytes=MIB, repeats=arguments.repeats, timeout_s=arguments.timeout)
+    job = Job(Workload(NAME), arguments.ranks, bytes=MIB, repeats=arguments.repeats, timeout_s=arguments.timeout)
     plan = Plan([job], contenders, arguments.rounds, arguments.seed, arguments.dir, arguments.quiet)
     result["launches"] = run_plan(plan, launch_overhead)
     return finish(result, overhead_text(result), arguments.out)
@@ -260,32 +262,37 @@ def check_outcome(outcome: Outcome, damage: int | None) -> str:
     return "" if outcome.wrong_bytes else "a wrong byte was not found"
 
 
-def check_launches(config: Config, arguments: argparse.Namespace) -> list[tuple[int, list[str]]]:
+def check_contenders(config: Config, arguments: argparse.Namespace) -> list[Contender]:
+    mpi = config.mpi(arguments.mpi)
+    if arguments.preload:
+        return [ours_over(mpi, "N", config.preload, {})]
+    return [over(mpi, name=mpi.name, role=PEER, about="the MPI alone"), hand_over(mpi)]
+
+
+def check_jobs(config: Config, contender: Contender, wishes: list[int]) -> list[tuple[int, list[Workload]]]:
     """Numbers of ranks, each with the workloads that are run at it."""
-    launches: dict[int, list[str]] = {}
+    jobs: dict[int, list[Workload]] = {}
     for workload in known_workloads(config).values():
-        for ranks in dict.fromkeys(workload.nearest_ranks(wish) for wish in arguments.ranks):
-            launches.setdefault(ranks, []).append(workload.name)
-    return sorted(launches.items())
+        if not contender.runs(workload):
+            continue
+        for ranks in dict.fromkeys(workload.nearest_ranks(wish) for wish in wishes):
+            jobs.setdefault(ranks, []).append(workload)
+    return sorted(jobs.items())
 
 
 def act_check(config: Config, arguments: argparse.Namespace) -> int:
-    mpi = config.mpi(arguments.mpi)
-    if arguments.preload:
-        contender = ours_over(mpi, "N", config.preload, {})
-    else:
-        contender = over(mpi, name=mpi.name, role="peer", about="the MPI alone")
     status = 0
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=os.environ.get("NACRE_TEST_DIR")) as scratch:
-        for ranks, workloads in check_launches(config, arguments):
-            job = Job("", ranks, CHECK_BYTES, 0, 1, timeout_s=arguments.timeout, file=os.path.join(scratch, "file"))
-            program = worker_arguments(contender, workloads, job)
-            program += [] if arguments.damage is None else ["--damage", str(arguments.damage)]
-            outcome = launch(contender, ranks, program, arguments.timeout)
-            error = check_outcome(outcome, arguments.damage)
-            count = len({line["workload"] for line in outcome.lines if line["type"] == "sample"})
-            print(f"{contender.name}, {ranks} ranks, {count} workloads: {error or 'as expected'}")
-            status = EXIT_FAILED if error else status
+        job = Job(Workload(""), 1, CHECK_BYTES, 0, 1, timeout_s=arguments.timeout, file=os.path.join(scratch, "file"))
+        for contender in check_contenders(config, arguments):
+            for ranks, workloads in check_jobs(config, contender, arguments.ranks):
+                program = worker_arguments(contender, workloads, dataclasses.replace(job, ranks=ranks))
+                program += [] if arguments.damage is None else ["--damage", str(arguments.damage)]
+                outcome = launch(contender, ranks, program, arguments.timeout)
+                error = check_outcome(outcome, arguments.damage)
+                count = len({line["workload"] for line in outcome.lines if line["type"] == "sample"})
+                print(f"{contender.name}, {ranks} ranks, {count} workloads: {error or 'as expected'}")
+                status = EXIT_FAILED if error else status
     return status
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from .contenders import OURS, Contender
 from .errors import BenchError
 from .launch import Outcome, launch, worker_arguments
+from .workloads import Workload
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -28,7 +29,7 @@ SPACE_FACTOR = 1.25
 class Job:
     """A cell of the table: what every contender is launched with."""
 
-    workload: str
+    workload: Workload
     ranks: int
     bytes: int = 0
     warmups: int = 1
@@ -99,7 +100,7 @@ def record(contender: Contender, job: Job, round_number: int, outcome: Outcome) 
     return {
         "round": round_number,
         "contender": contender.name,
-        "workload": job.workload,
+        "workload": job.workload.name,
         "ranks": job.ranks,
         "error": outcome.error,
         "wrong_bytes": outcome.wrong_bytes,
@@ -123,7 +124,9 @@ class Run:
         failures = {contender.name: 0 for contender in contenders}
         for number in range(self.plan.rounds):
             for contender in self.order.sample(contenders, len(contenders)):
-                where = f"{job.workload} {job.ranks} ranks, round {number + 1}/{self.plan.rounds}, {contender.name}"
+                where = (
+                    f"{job.workload.name} {job.ranks} ranks, round {number + 1}/{self.plan.rounds}, {contender.name}"
+                )
                 if failures[contender.name] == FAILURES_MAX:
                     self.progress.tell(f"{where}: left out, it failed")
                     continue

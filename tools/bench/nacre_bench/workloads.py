@@ -9,8 +9,9 @@ import math
 @dataclasses.dataclass(frozen=True)
 class Workload:
     name: str
-    summary: str
-    ranks: str  # "any", or "square" if only square numbers of ranks will do
+    summary: str = ""
+    ranks: str = "any"  # or "square" if only square numbers of ranks will do
+    hand: bool = False  # the worker also has it as a good user would write it, without MPI-IO
 
     def nearest_ranks(self, wish: int) -> int:
         if self.ranks == "any":

@@ -28,7 +28,7 @@ def outcome(seconds: float, error: str = "") -> launch.Outcome:
 
 
 def quiet_plan(chosen, rounds: int, directory: str) -> schedule.Plan:
-    return schedule.Plan([schedule.Job("w", 2)], chosen, rounds, seed=7, directory=directory, quiet=True)
+    return schedule.Plan([schedule.Job(Workload("w"), 2)], chosen, rounds, seed=7, directory=directory, quiet=True)
 
 
 def result_of(chosen, records) -> dict:

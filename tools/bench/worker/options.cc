@@ -21,6 +21,8 @@ bool read_engine(std::string_view text, Engine& engine) {
     engine = Engine::plain;
   } else if (text == "memcpy") {
     engine = Engine::copy_only;
+  } else if (text == "hand") {
+    engine = Engine::hand;
   } else {
     return false;
   }
@@ -84,7 +86,7 @@ const char* usage() {
          "  --workload NAME              what to run; may be given again\n"
          "  --file PATH                  made, written, read and deleted\n"
          "  --bytes N                    size of the file, about\n"
-         "  --engine mpi-io|plain|memcpy\n"
+         "  --engine mpi-io|plain|memcpy|hand\n"
          "  --warmups N --repeats N      repeats that are not, and are, to be counted\n"
          "  --hint KEY=VALUE             for MPI_File_open; may be given again\n"
          "  --sync                       MPI_File_sync (fsync) before the close, timed\n"

@@ -107,18 +107,19 @@ class WorkloadRun {
  public:
   WorkloadRun(const Options& options, const Workload& workload, const MpiScope& mpi)
       : options_(options), workload_(workload), rank_(mpi.rank) {
-    Geometry geometry{mpi.rank, mpi.ranks, options.bytes};
-    access_ = workload.make(geometry);
-    geometry.bytes = access_.file_bytes;
-    if (options.engine != Engine::mpi_io) access_ = contiguous_share(geometry);
-    file_geometry_ = geometry;
+    wish_ = file_geometry_ = Geometry{mpi.rank, mpi.ranks, options.bytes};
+    access_ = workload.make(wish_);
+    file_geometry_.bytes = access_.file_bytes;
+    if (options.engine == Engine::plain || options.engine == Engine::copy_only) {
+      access_ = contiguous_share(file_geometry_);
+    }
     buffer_.resize(access_.buffer_bytes);
   }
 
   /// Wrong bytes on all ranks.
   std::int64_t run() {
     double wrong = 0;
-    const auto pass = make_file_pass(options_);
+    const auto pass = make_file_pass(options_, workload_, wish_);
     reset_peak_memory();
     const Memory before = memory();
     baseline_ = before.resident - before.file_pages;
@@ -190,6 +191,7 @@ class WorkloadRun {
   const Options& options_;
   const Workload& workload_;
   int rank_;
+  Geometry wish_;
   Geometry file_geometry_;
   Access access_;
   std::vector<std::byte> buffer_;
@@ -204,17 +206,25 @@ int list_workloads() {
         .add("name", workload.name)
         .add("summary", workload.summary)
         .add("ranks", workload.rank_count == RankCount::square ? "square" : "any")
+        .add("hand", workload.hand != nullptr)
         .print();
   }
   return 0;
 }
 
+/// Why a workload cannot be run; empty if it can.
+std::string why_not(const Options& options, const Workload& workload, int ranks) {
+  if (!workload.runs_at(ranks)) return "needs a square number of ranks";
+  if (options.engine == Engine::hand && workload.hand == nullptr) return "was not written by hand";
+  return "";
+}
+
 int run_workloads(const Options& options, const MpiScope& mpi) {
   for (const std::string& name : options.workloads) {
-    if (find_workload(name)->runs_at(mpi.ranks)) continue;
-    if (mpi.rank == 0) {
-      std::fprintf(stderr, "nacre-bench worker: %s needs a square number of ranks\n", name.c_str());
-    }
+    const std::string why = why_not(options, *find_workload(name), mpi.ranks);
+    if (why.empty()) continue;
+    if (mpi.rank == 0)
+      std::fprintf(stderr, "nacre-bench worker: %s %s\n", name.c_str(), why.c_str());
     return exit_usage;
   }
   if (mpi.rank == 0) print_start(options, mpi.ranks);

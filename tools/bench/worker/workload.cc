@@ -4,6 +4,7 @@
 #include <array>
 
 #include "applications.h"
+#include "lattice.h"
 #include "shapes.h"
 
 namespace nacre::bench {
@@ -121,7 +122,7 @@ Access tiles(const Geometry& geometry, int columns, std::int64_t element) {
 Access tile64(const Geometry& geometry) { return tiles(geometry, 1024, 64); }
 Access tile8(const Geometry& geometry) { return tiles(geometry, 128, sizeof(double)); }
 
-constexpr std::array<Workload, 14> workloads = {{
+constexpr std::array<Workload, 15> workloads = {{
     {"interleaved", "64 KiB blocks round robin, one collective call through a view", interleaved},
     {"subarray3d", "a 3-D array of doubles in blocks, one collective call for all of it",
      subarray3d},
@@ -141,6 +142,8 @@ constexpr std::array<Workload, 14> workloads = {{
     {"climate",
      "pieces of 8 to 64 bytes at random, 200,000 a rank, one call, indexed view (E3SM-IO)",
      climate},
+    {"block4d", "a 4-D lattice of 192-byte sites in blocks, rows of 1.5 KiB, one call (mpich#7935)",
+     block4d, RankCount::any, hand_block4d},
     {"ind1k", "every P-th piece of 1 KiB, one independent call through a view", ind1k},
     {"ind64k", "every P-th piece of 64 KiB, one independent call through a view", ind64k},
 }};

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "mpi_support.h"
 
 namespace nacre::bench {
+
+class FilePass;
 
 /// What a workload is made for. `bytes` is the wish for the whole file; a workload takes the
 /// nearest size that its shape allows, at least one piece a rank.
@@ -68,6 +71,9 @@ struct Workload {
   std::string_view summary;
   Access (*make)(const Geometry&);
   RankCount rank_count = RankCount::any;
+  /// The same file written and read without MPI-IO, as a good user would; nullptr where nobody has
+  /// written that. Collective.
+  std::unique_ptr<FilePass> (*hand)(const Geometry&) = nullptr;
 
   [[nodiscard]] bool runs_at(int ranks) const;
 };

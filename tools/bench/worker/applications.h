@@ -21,4 +21,13 @@ namespace nacre::bench {
 /// contiguous.
 [[nodiscard]] Access climate(const Geometry& geometry);
 
+/// A checkpointing code: twenty time steps of three arrays of one shape, appended in the order of
+/// time. One view for all of it; a collective call for an array of a step.
+[[nodiscard]] Access steps(const Geometry& geometry);
+
+/// What netCDF and HDF5 make of many variables: rank 0 writes the header in small independent
+/// calls, then all ranks each variable in one collective call through a view of its own, after
+/// which rank 0 brings a number in the header up to date.
+[[nodiscard]] Access header(const Geometry& geometry);
+
 }  // namespace nacre::bench

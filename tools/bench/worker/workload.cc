@@ -43,7 +43,8 @@ struct RoundRobin {
   std::int64_t blocks;
 };
 
-Access through_view(const RoundRobin& deal) {
+/// In as many calls as divide the number of blocks.
+Access through_view(const RoundRobin& deal, std::int64_t calls = 1) {
   Step step;
   step.displacement = deal.file_offset(0);
   step.memory = bytes_type(deal.block);
@@ -51,7 +52,11 @@ Access through_view(const RoundRobin& deal) {
   require(MPI_Type_create_resized(step.memory.get(), 0, deal.ranks * deal.block, &spaced),
           "MPI_Type_create_resized");
   step.filetype = Datatype::made(spaced);
-  step.transfers.push_back({0, 0, static_cast<int>(deal.blocks)});
+  const std::int64_t blocks_a_call = deal.blocks / calls;
+  for (std::int64_t i = 0; i < calls; ++i) {
+    const std::int64_t bytes = i * blocks_a_call * deal.block;
+    step.transfers.push_back({bytes, size(bytes), static_cast<int>(blocks_a_call)});
+  }
   Access result = deal.access();
   result.steps.push_back(std::move(step));
   return result;
@@ -72,6 +77,21 @@ Access interleaved(const Geometry& geometry) { return through_view({geometry, 64
 Access strided(const Geometry& geometry) { return call_a_block({geometry, 64 * kib}); }
 Access hard(const Geometry& geometry) { return through_view({geometry, ior_hard_block}); }
 Access hard_calls(const Geometry& geometry) { return call_a_block({geometry, ior_hard_block}); }
+
+/// Latency-IO (Chaarawi and Gabriel): several segments of every rank in one call, 20 MiB of each,
+/// again and again. At least two calls, for which sizes of less than that make smaller ones.
+Access latency_io(const Geometry& geometry, std::int64_t segment) {
+  constexpr std::int64_t call_bytes = 20 * kib * kib;
+  const std::int64_t rank_bytes = geometry.bytes / geometry.ranks;
+  const std::int64_t segments =
+      std::max<std::int64_t>(1, std::min(call_bytes, rank_bytes / 2) / segment);
+  const std::int64_t calls = std::max<std::int64_t>(2, rank_bytes / (segments * segment));
+  Geometry whole = geometry;
+  whole.bytes = calls * segments * segment * geometry.ranks;
+  return through_view({whole, segment}, calls);
+}
+Access latency(const Geometry& geometry) { return latency_io(geometry, 64 * kib); }
+Access latency2m(const Geometry& geometry) { return latency_io(geometry, 2 * kib * kib); }
 
 Access independent(Access access) {
   for (Step& step : access.steps) step.collective = false;
@@ -122,7 +142,7 @@ Access tiles(const Geometry& geometry, int columns, std::int64_t element) {
 Access tile64(const Geometry& geometry) { return tiles(geometry, 1024, 64); }
 Access tile8(const Geometry& geometry) { return tiles(geometry, 128, sizeof(double)); }
 
-constexpr std::array<Workload, 15> workloads = {{
+constexpr std::array<Workload, 19> workloads = {{
     {"interleaved", "64 KiB blocks round robin, one collective call through a view", interleaved},
     {"subarray3d", "a 3-D array of doubles in blocks, one collective call for all of it",
      subarray3d},
@@ -132,6 +152,10 @@ constexpr std::array<Workload, 15> workloads = {{
     {"hard-calls", "47,008-byte blocks round robin, a collective call a block (IO500)", hard_calls},
     {"tile64", "a 2-D tile a rank, rows of 1024 elements of 64 bytes (mpi-tile-io)", tile64},
     {"tile8", "a 2-D tile a rank, rows of 128 elements of 8 bytes (mpi-tile-io)", tile8},
+    {"latency",
+     "segments of 64 KiB round robin, several a call, 20 MiB a rank and call (Latency-IO)",
+     latency},
+    {"latency2m", "the same with segments of 2 MiB", latency2m},
     {"bt",
      "a cube of 40-byte cells, diagonally multi-partitioned, ghost cells in memory (NAS BT-IO)", bt,
      RankCount::square},
@@ -144,6 +168,11 @@ constexpr std::array<Workload, 15> workloads = {{
      climate},
     {"block4d", "a 4-D lattice of 192-byte sites in blocks, rows of 1.5 KiB, one call (mpich#7935)",
      block4d, RankCount::any, hand_block4d},
+    {"steps", "twenty time steps of three 3-D arrays, appended through one view, a call each",
+     steps},
+    {"header",
+     "small independent writes by rank 0, then collective calls for many variables (netCDF, HDF5)",
+     header},
     {"ind1k", "every P-th piece of 1 KiB, one independent call through a view", ind1k},
     {"ind64k", "every P-th piece of 64 KiB, one independent call through a view", ind64k},
 }};

@@ -90,7 +90,8 @@ test-all: setup-dev all
 
 # An interrupted run: `nacre-bench show $(BENCH_OUT)`, or on with BENCH_ARGS=--resume. On another file system:
 # BENCH_ARGS='--dir /somewhere'.
-bench-peers: all
+bench-peers: configure
+	cmake --build $(BUILD) --target libraries nacre_bench_workers
 	$(BUILD)/bin/nacre-bench peers --out $(BENCH_OUT) $(BENCH_ARGS)
 
 demo: configure $(BUILD)/bin/nacre

@@ -63,9 +63,9 @@ def add_run_options(parser: argparse.ArgumentParser, rounds: int) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
 
 
-def add_size_options(parser: argparse.ArgumentParser) -> None:
+def add_size_options(parser: argparse.ArgumentParser, repeats: int = 2) -> None:
     parser.add_argument("--size-mib", type=positive, default=256, help="of the file (default %(default)s)")
-    parser.add_argument("--repeats", type=positive, default=2, help="a launch, that count (default %(default)s)")
+    parser.add_argument("--repeats", type=positive, default=repeats, help="a launch, that count (default %(default)s)")
     parser.add_argument("--warmups", type=int, default=1, help="a launch, that do not (default %(default)s)")
     parser.add_argument("--sync", action="store_true", help="MPI_File_sync before the close, timed")
     parser.add_argument(
@@ -97,7 +97,7 @@ def build_parser() -> argparse.ArgumentParser:
     peers.add_argument("--workloads", type=words, default=[], help="these cells alone, comma-separated")
     peers.add_argument("--ranks", type=numbers, default=[], help="these cells alone, comma-separated")
     peers.add_argument("--contenders", type=words, default=[], help="names or patterns, comma-separated")
-    add_size_options(peers)
+    add_size_options(peers, repeats=1)
     add_run_options(peers, rounds=5)
     peers.set_defaults(act=act_peers)
 

@@ -165,7 +165,7 @@ class InterleavedRun(unittest.TestCase):
         self.assertEqual(cell.best(["O4", "O4R"], "read"), "O4R")
         text = report.collective_text(result)
         self.assertIn("2.00 [2.00..2.00]", text)
-        self.assertIn("geometric mean 2.00", text)
+        self.assertIn("Geometric means over 1 cells", text)
 
 
 class Results(unittest.TestCase):

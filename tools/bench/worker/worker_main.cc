@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -29,6 +28,7 @@ namespace {
 
 constexpr int exit_usage = 1;
 constexpr int exit_wrong_bytes = 3;
+constexpr std::byte untouched{0xa5};
 
 /// Bytes found wrong on this rank, with the first of them told on standard error.
 std::int64_t report(const std::optional<Mismatch>& mismatch, const char* where) {
@@ -50,6 +50,24 @@ std::int64_t check_buffer(const Access& access, std::span<const std::byte> buffe
     all->wrong_bytes += found->wrong_bytes;
   });
   return report(all, "in the buffer that was read");
+}
+
+/// Checks that a read left alone what lies between the runs, which was `untouched` before it: ghost
+/// cells, other variables. Takes the runs out of the buffer.
+std::int64_t check_gaps(const Access& access, std::span<std::byte> buffer) {
+  access.runs([&](const Run& run) {
+    std::fill_n(buffer.begin() + static_cast<std::ptrdiff_t>(run.buffer_offset), run.length,
+                untouched);
+  });
+  const auto kept = std::count(buffer.begin(), buffer.end(), untouched);
+  const auto wrong = static_cast<std::int64_t>(buffer.size()) - kept;
+  if (wrong != 0) {
+    std::fprintf(
+        stderr,
+        "nacre-bench worker: bytes of the buffer that were not to be read were changed: %lld\n",
+        static_cast<long long>(wrong));
+  }
+  return wrong;
 }
 
 /// Checks this rank's share of the file with plain reads: an MPI-IO that puts bytes into wrong
@@ -145,9 +163,10 @@ class WorkloadRun {
     if (options_.damaged_offset >= 0 && rank_ == 0) damage(options_, seed);
     MPI_Barrier(MPI_COMM_WORLD);
     if (first && has_file) wrong += check_file(options_.file, file_geometry_, seed);
-    std::memset(buffer_.data(), 0xa5, buffer_.size());
+    std::fill(buffer_.begin(), buffer_.end(), untouched);
     const Measurement read = pass_of(pass, Direction::read, first);
     wrong += check_buffer(access_, buffer_, seed);
+    if (first) wrong += check_gaps(access_, buffer_);
 
     const double wrong_on_all = reduce_sum(static_cast<double>(wrong));
     JsonObject line;

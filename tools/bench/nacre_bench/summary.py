@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from collections.abc import Callable, Iterable
 
 from .cells import DIRECTIONS, READ, WRITE, Cell, names_of
@@ -12,6 +13,7 @@ from .ratios import Comparison
 from .tables import number, table
 
 BEST = "best"
+TEXT_WIDTH = 120
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,10 +98,16 @@ def verdicts(judged: list[Judged], names: list[str]) -> str:
                 faster.append(label)
             else:
                 open_.append(label)
-    lines = [f"  slower than the fastest peer, interval under 1 ({len(slower)}): {', '.join(slower) or 'none'}"]
-    lines.append(f"  not told apart, interval with 1 in it or none ({len(open_)}): {', '.join(open_) or 'none'}")
-    lines.append(f"  faster, interval above 1: {len(faster)} of {len(slower) + len(faster) + len(open_)}")
-    return "\n".join(lines)
+    lists = (
+        ("slower than the fastest peer, interval under 1", slower),
+        ("not told apart, interval with 1 in it or none", open_),
+        ("faster, interval above 1", faster),
+    )
+    return "\n".join(wrapped(f"{text} ({len(labels)}): {', '.join(labels) or 'none'}") for text, labels in lists)
+
+
+def wrapped(text: str) -> str:
+    return textwrap.fill(text, TEXT_WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def least_of_limits(judged: list[Judged], names: list[str]) -> str:

@@ -54,7 +54,7 @@ class Summary(unittest.TestCase):
         lines = verdicts(cells, OURS_NAMES).splitlines()
         self.assertIn("(2): v 8 write 0.50, v 8 read 0.50", lines[0])
         self.assertIn("(2): w 8 write 1.00", lines[1])
-        self.assertIn("0 of 4", lines[2])
+        self.assertIn("(0): none", lines[2])
 
     def test_a_run_without_any_of_ours_has_none(self):
         self.assertEqual(summary_text(judged(cell("w", {"O5": 1.0})), RESULT), "")

@@ -9,6 +9,8 @@ SETUP_PACKAGES ?= yes
 # Further arguments: `make test CTEST_ARGS='-R system/'`, `make CMAKE_ARGS=-DNACRE_SANITIZE=undefined`.
 CTEST_ARGS ?=
 CMAKE_ARGS ?=
+BENCH_ARGS ?=
+BENCH_OUT ?= $(BUILD)/bench-peers.json
 
 override BUILD := $(abspath $(BUILD))
 STAMPS := $(BUILD)/stamps
@@ -26,7 +28,7 @@ export PRTE_ALLOW_RUN_AS_ROOT := 1
 export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 endif
 
-.PHONY: all help setup setup-dev configure test test-all demo check-format format lint clean distclean
+.PHONY: all help setup setup-dev configure test test-all bench-peers demo check-format format lint clean distclean
 .DELETE_ON_ERROR:
 
 all: configure $(BUILD)/bin/nacre
@@ -36,6 +38,7 @@ help:
 	@echo 'make               build everything into build/: build/bin/nacre, build/bin/nacre-bench'
 	@echo 'make test          build, then run every test but the long ones (what CI runs)'
 	@echo 'make test-all      build, then run all tests, the long ones included'
+	@echo 'make bench-peers   every workload against every peer on /dev/shm: over an hour; BENCH_ARGS=--resume goes on'
 	@echo 'make demo          real HDF5, Python and Fortran programs with and without Nacre'
 	@echo 'make setup         install what is needed, and nothing else'
 	@echo 'make check-format  clang-format and ruff, changing nothing; make format changes'
@@ -84,6 +87,12 @@ test: all
 
 test-all: setup-dev all
 	scripts/run-tests.sh $(BUILD) $(JOBS) $(CTEST_ARGS)
+
+# An interrupted run: `nacre-bench show $(BENCH_OUT)`, or on with BENCH_ARGS=--resume. On another file system:
+# BENCH_ARGS='--dir /somewhere'.
+bench-peers: configure
+	cmake --build $(BUILD) --target libraries nacre_bench_workers
+	$(BUILD)/bin/nacre-bench peers --out $(BENCH_OUT) $(BENCH_ARGS)
 
 demo: configure $(BUILD)/bin/nacre
 	cmake --build $(BUILD) --target libraries

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
+import signal
 import sys
-import tempfile
 
-from . import machine
-from .compare import FORMAT, compare_text, read_result
+from . import check, machine, matrix
+from .compare import compare_text
 from .config import Config, read_config
-from .contenders import Contender, all_contenders, choose, ours_over, over, parse_pairs, preloads
+from .contenders import Contender, all_contenders, choose, parse_pairs, preloads
 from .errors import BenchError
-from .launch import Outcome, launch, worker_arguments
 from .overhead import NAME, launch_overhead, overhead_text, with_default_hints
 from .report import collective_text
-from .schedule import MIB, Job, Plan, launch_worker, ours_failed, run_plan
+from .results import FORMAT, ResultFile, library_digest, read_result, resumed
+from .schedule import MIB, Hooks, Job, Plan, launch_worker, ours_failed, run_plan
+from .workloads import Workload, find_workload, known_workloads
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
-CHECK_RANKS = (1, 3)
-CHECK_BYTES = 500_000
 
 EPILOG = """examples:
   nacre-bench list
   nacre-bench collective --out today.json
   nacre-bench collective --workloads interleaved,hard --ranks 4,8 --contenders 'N/*,M5t,O5R,ref'
   nacre-bench collective --preload old=/tmp/old/libnacre.so --preload new=build/lib/libnacre.so
+  nacre-bench peers --out peers.json
   nacre-bench overhead
   nacre-bench run --workload subarray3d --contender N/M5 --ranks 8
   nacre-bench compare yesterday.json today.json
@@ -54,7 +52,8 @@ def positive(text: str) -> int:
 def add_run_options(parser: argparse.ArgumentParser, rounds: int) -> None:
     parser.add_argument("--rounds", type=positive, default=rounds, help="launches of each (default %(default)s)")
     parser.add_argument("--dir", default="/dev/shm", help="where files are made (default %(default)s)")
-    parser.add_argument("--out", metavar="FILE.json", help="write everything measured to this file")
+    parser.add_argument("--out", metavar="FILE.json", help="write everything measured to this file, as it is measured")
+    parser.add_argument("--resume", action="store_true", help="go on with what --out has from an interrupted run")
     parser.add_argument("--seed", type=int, default=1, help="of the order of launches (default %(default)s)")
     parser.add_argument("--timeout", type=float, default=120, help="seconds a launch (default %(default)s)")
     parser.add_argument(
@@ -64,9 +63,9 @@ def add_run_options(parser: argparse.ArgumentParser, rounds: int) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
 
 
-def add_size_options(parser: argparse.ArgumentParser) -> None:
+def add_size_options(parser: argparse.ArgumentParser, repeats: int = 2) -> None:
     parser.add_argument("--size-mib", type=positive, default=256, help="of the file (default %(default)s)")
-    parser.add_argument("--repeats", type=positive, default=2, help="a launch, that count (default %(default)s)")
+    parser.add_argument("--repeats", type=positive, default=repeats, help="a launch, that count (default %(default)s)")
     parser.add_argument("--warmups", type=int, default=1, help="a launch, that do not (default %(default)s)")
     parser.add_argument("--sync", action="store_true", help="MPI_File_sync before the close, timed")
     parser.add_argument(
@@ -94,6 +93,14 @@ def build_parser() -> argparse.ArgumentParser:
     add_run_options(collective, rounds=5)
     collective.set_defaults(act=act_collective)
 
+    peers = verbs.add_parser("peers", help="every workload against every peer: long, with a summary at the end")
+    peers.add_argument("--workloads", type=words, default=[], help="these cells alone, comma-separated")
+    peers.add_argument("--ranks", type=numbers, default=[], help="these cells alone, comma-separated")
+    peers.add_argument("--contenders", type=words, default=[], help="names or patterns, comma-separated")
+    add_size_options(peers, repeats=1)
+    add_run_options(peers, rounds=5)
+    peers.set_defaults(act=act_peers)
+
     one = verbs.add_parser("run", help="one workload by one contender, without anything to compare")
     one.add_argument("--workload", required=True)
     one.add_argument("--contender", required=True)
@@ -109,15 +116,15 @@ def build_parser() -> argparse.ArgumentParser:
     add_run_options(overhead, rounds=5)
     overhead.set_defaults(act=act_overhead)
 
-    check = verbs.add_parser("check", help="small runs of all workloads, for their bytes alone")
-    check.add_argument("--mpi", required=True)
-    variant = check.add_mutually_exclusive_group(required=True)
+    small = verbs.add_parser("check", help="small runs of all workloads, for their bytes alone")
+    small.add_argument("--mpi", required=True)
+    variant = small.add_mutually_exclusive_group(required=True)
     variant.add_argument("--native", action="store_true", help="the MPI alone")
     variant.add_argument("--preload", action="store_true", help="under Nacre")
-    check.add_argument("--ranks", type=numbers, default=list(CHECK_RANKS))
-    check.add_argument("--timeout", type=float, default=90)
-    check.add_argument("--damage", type=int, metavar="OFFSET", help="change this byte: it must be found")
-    check.set_defaults(act=act_check)
+    small.add_argument("--ranks", type=numbers, default=list(check.RANKS))
+    small.add_argument("--timeout", type=float, default=90)
+    small.add_argument("--damage", type=int, metavar="OFFSET", help="change this byte: it must be found")
+    small.set_defaults(act=act_check)
 
     compare = verbs.add_parser("compare", help="two results, as ratios of the second to the first")
     compare.add_argument("first")
@@ -132,26 +139,6 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def known_workloads(config: Config) -> dict[str, str]:
-    """From the worker itself."""
-    for mpi in config.mpis.values():
-        try:
-            output = subprocess.run(
-                [mpi.program("worker"), "--list"], capture_output=True, text=True, check=True, timeout=60
-            ).stdout
-        except (OSError, subprocess.SubprocessError) as error:
-            raise BenchError(f"{mpi.program('worker')} does not run: {error}. Is it built?") from error
-        return {line["name"]: line["summary"] for line in map(json.loads, output.splitlines())}
-    raise BenchError("no MPI was found when this was built: see docs/BENCHMARKING.md")
-
-
-def check_workloads(config: Config, wanted: list[str]) -> None:
-    known = known_workloads(config)
-    for name in wanted:
-        if name not in known:
-            raise BenchError(f"no workload is called {name}; there are: {', '.join(known)}")
-
-
 def contenders_for(config: Config, arguments: argparse.Namespace, patterns: list[str]) -> list[Contender]:
     libraries = preloads(config, arguments.preload)
     if not libraries:
@@ -160,11 +147,11 @@ def contenders_for(config: Config, arguments: argparse.Namespace, patterns: list
 
 
 def result_of(kind: str, config: Config, arguments: argparse.Namespace, contenders: list[Contender]) -> dict:
-    """All of a result but the launches; taken before them, for the load of the machine."""
-    names = ("workloads", "ranks", "size_mib", "rounds", "repeats", "warmups", "sync", "seed", "timeout", "hint")
+    """A result without launches; taken before them, for the load of the machine."""
+    names = ("workloads", "ranks", "size_mib", "rounds", "repeats", "warmups", "sync", "seed", "timeout", "hint", "dir")
     settings = {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
     facts = machine.describe(arguments.dir)
-    return {
+    result = {
         "format": FORMAT,
         "kind": kind,
         "version": config.version,
@@ -172,14 +159,26 @@ def result_of(kind: str, config: Config, arguments: argparse.Namespace, contende
         "machine": facts,
         "settings": settings,
         "contenders": [contender.describe() for contender in contenders],
+        "libraries": {c.preload: library_digest(c.preload) for c in contenders if c.preload},
+        "launches": [],
     }
+    if arguments.resume and not arguments.out:
+        raise BenchError("--resume: which run? --out FILE.json says it")
+    return resumed(result, arguments.out) if arguments.resume and os.path.exists(arguments.out) else result
+
+
+def measure(result: dict, arguments: argparse.Namespace, plan: Plan, launch) -> None:
+    """Adds the launches that the result does not have."""
+    file = ResultFile(result, arguments.out)
+    try:
+        run_plan(plan, Hooks(launch, file.add, before=list(result["launches"])))
+    finally:
+        file.save()
 
 
 def finish(result: dict, text: str, out: str | None) -> int:
     print(text)
     if out:
-        with open(out, "w", encoding="utf-8") as file:
-            json.dump(result, file, indent=1)
         print(f"\nAll samples: {out}")
     failed = ours_failed(result["launches"], result["contenders"])
     for entry in failed[:1]:
@@ -193,8 +192,8 @@ def finish(result: dict, text: str, out: str | None) -> int:
 
 def act_list(config: Config, arguments: argparse.Namespace) -> int:
     print("Workloads:")
-    for name, summary in known_workloads(config).items():
-        print(f"  {name:<12} {summary}")
+    for workload in known_workloads(config).values():
+        print(f"  {workload.name:<12} {workload.summary}")
     print("\nContenders:")
     for contender in all_contenders(config, preloads(config, []), {}):
         hints = " ".join(f"{key}={value}" for key, value in contender.hints.items())
@@ -205,41 +204,63 @@ def act_list(config: Config, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def collective_jobs(arguments: argparse.Namespace, workloads: list[str], ranks: list[int]) -> list[Job]:
-    return [
-        Job(
-            workload=workload,
-            ranks=count,
-            bytes=arguments.size_mib * MIB,
-            warmups=arguments.warmups,
-            repeats=arguments.repeats,
-            sync=arguments.sync,
-            timeout_s=arguments.timeout,
-        )
-        for workload in workloads
-        for count in ranks
-    ]
+def jobs_for(config: Config, arguments: argparse.Namespace, cells: list[tuple[str, int]]) -> list[Job]:
+    """One a cell: a workload, and about at how many ranks."""
+    known = known_workloads(config)
+    return [job_for(find_workload(known, name), ranks, arguments) for name, ranks in cells]
 
 
-def measure(config: Config, arguments: argparse.Namespace, contenders: list[Contender], jobs: list[Job]) -> dict:
-    check_workloads(config, [job.workload for job in jobs])
+def job_for(workload: Workload, ranks: int, arguments: argparse.Namespace) -> Job:
+    return Job(
+        workload=workload,
+        ranks=workload.nearest_ranks(ranks),
+        bytes=arguments.size_mib * MIB,
+        warmups=arguments.warmups,
+        repeats=arguments.repeats,
+        sync=arguments.sync,
+        timeout_s=arguments.timeout,
+    )
+
+
+def measure_cells(
+    config: Config, arguments: argparse.Namespace, contenders: list[Contender], cells: list[tuple[str, int]]
+) -> dict:
+    jobs = jobs_for(config, arguments, cells)
     result = result_of("collective", config, arguments, contenders)
     plan = Plan(jobs, contenders, arguments.rounds, arguments.seed, arguments.dir, arguments.quiet)
-    result["launches"] = run_plan(plan, launch_worker)
+    measure(result, arguments, plan, launch_worker)
     return result
 
 
 def act_collective(config: Config, arguments: argparse.Namespace) -> int:
     contenders = contenders_for(config, arguments, arguments.contenders)
-    jobs = collective_jobs(arguments, arguments.workloads, arguments.ranks)
-    result = measure(config, arguments, contenders, jobs)
+    cells = [(workload, ranks) for workload in arguments.workloads for ranks in arguments.ranks]
+    result = measure_cells(config, arguments, contenders, cells)
+    return finish(result, collective_text(result, arguments.phase), arguments.out)
+
+
+def act_peers(config: Config, arguments: argparse.Namespace) -> int:
+    contenders = contenders_for(config, arguments, arguments.contenders)
+    if not arguments.contenders:
+        contenders = matrix.contenders(contenders)
+    known = known_workloads(config)
+    for name in arguments.workloads:
+        find_workload(known, name)
+    cells = [
+        (workload, ranks)
+        for workload, ranks in matrix.cells(known)
+        if (not arguments.workloads or workload in arguments.workloads)
+        and (not arguments.ranks or ranks in arguments.ranks)
+    ]
+    if not cells:
+        raise BenchError("the matrix has no such cell")
+    result = measure_cells(config, arguments, contenders, cells)
     return finish(result, collective_text(result, arguments.phase), arguments.out)
 
 
 def act_run(config: Config, arguments: argparse.Namespace) -> int:
     contenders = contenders_for(config, arguments, [arguments.contender])
-    jobs = collective_jobs(arguments, [arguments.workload], [arguments.ranks])
-    result = measure(config, arguments, contenders, jobs)
+    result = measure_cells(config, arguments, contenders, [(arguments.workload, arguments.ranks)])
     status = finish(result, collective_text(result, arguments.phase), arguments.out)
     return status or (EXIT_FAILED if any(entry["error"] for entry in result["launches"]) else 0)
 
@@ -247,37 +268,14 @@ def act_run(config: Config, arguments: argparse.Namespace) -> int:
 def act_overhead(config: Config, arguments: argparse.Namespace) -> int:
     contenders = with_default_hints(contenders_for(config, arguments, arguments.contenders))
     result = result_of(NAME, config, arguments, contenders)
-    job = Job(NAME, arguments.ranks, bytes=MIB, repeats=arguments.repeats, timeout_s=arguments.timeout)
+    job = Job(Workload(NAME), arguments.ranks, bytes=MIB, repeats=arguments.repeats, timeout_s=arguments.timeout)
     plan = Plan([job], contenders, arguments.rounds, arguments.seed, arguments.dir, arguments.quiet)
-    result["launches"] = run_plan(plan, launch_overhead)
+    measure(result, arguments, plan, launch_overhead)
     return finish(result, overhead_text(result), arguments.out)
 
 
-def check_outcome(outcome: Outcome, damage: int | None) -> str:
-    """Why a check did not pass; empty if it did."""
-    if damage is None:
-        return outcome.error
-    return "" if outcome.wrong_bytes else "a wrong byte was not found"
-
-
 def act_check(config: Config, arguments: argparse.Namespace) -> int:
-    mpi = config.mpi(arguments.mpi)
-    if arguments.preload:
-        contender = ours_over(mpi, "N", config.preload, {})
-    else:
-        contender = over(mpi, name=mpi.name, role="peer", about="the MPI alone")
-    status = 0
-    with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=os.environ.get("NACRE_TEST_DIR")) as scratch:
-        for ranks in arguments.ranks:
-            job = Job("all", ranks, CHECK_BYTES, 0, 1, timeout_s=arguments.timeout, file=os.path.join(scratch, "file"))
-            program = worker_arguments(contender, "all", job)
-            program += [] if arguments.damage is None else ["--damage", str(arguments.damage)]
-            outcome = launch(contender, ranks, program, arguments.timeout)
-            error = check_outcome(outcome, arguments.damage)
-            count = len({line["workload"] for line in outcome.lines if line["type"] == "sample"})
-            print(f"{contender.name}, {ranks} ranks, {count} workloads: {error or 'as expected'}")
-            status = EXIT_FAILED if error else status
-    return status
+    return 0 if check.check(config, arguments) else EXIT_FAILED
 
 
 def act_compare(config: Config, arguments: argparse.Namespace) -> int:
@@ -293,6 +291,8 @@ def act_show(config: Config, arguments: argparse.Namespace) -> int:
 
 def main(argv: list[str] | None = None, default_config: str | None = None) -> int:
     arguments = build_parser().parse_args(argv)
+    # Ended either way, a run keeps what it has measured and leaves no file behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return arguments.act(read_config(arguments.config or default_config), arguments)
     except BenchError as error:

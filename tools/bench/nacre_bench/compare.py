@@ -3,28 +3,12 @@ machine looks like a slow library. `nacre-bench collective --preload a=... --pre
 
 from __future__ import annotations
 
-import json
-import pathlib
-
 from .cells import DIRECTIONS, cells_of
 from .errors import BenchError
 from .figures import Ratio, unpaired_ratio
 from .overhead import NAME, median, series_of
+from .results import read_result
 from .tables import microseconds, number, table
-
-FORMAT = 1
-
-
-def read_result(path: str) -> dict:
-    try:
-        result = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BenchError(f"{path}: {error.strerror}") from error
-    except json.JSONDecodeError as error:
-        raise BenchError(f"{path} is not a result of nacre-bench: {error}") from error
-    if result.get("format") != FORMAT:
-        raise BenchError(f"{path} has format {result.get('format')}, and this nacre-bench reads {FORMAT}")
-    return result
 
 
 def verdict(ratio: Ratio, greater_is_better: bool) -> str:

@@ -8,9 +8,11 @@ import os
 
 from .config import Config, Mpi
 from .errors import BenchError
+from .workloads import Workload
 
 OURS, PEER, LIMIT = "ours", "peer", "limit"
 NACRE = "N"
+REF, HAND = "ref", "hand"
 
 # What every run over an MPI has, ours and the peers' alike: where ranks are more than cores, MPICH's
 # shared-memory transport and Open MPI's waiting make either several times slower without it.
@@ -44,8 +46,8 @@ class Contender:
             hints["cb_nodes"] = str(min(int(hints["cb_nodes"]), ranks))
         return hints
 
-    def runs(self, workload: str) -> bool:
-        return fnmatch.fnmatchcase(workload, self.workloads)
+    def runs(self, workload: Workload) -> bool:
+        return fnmatch.fnmatchcase(workload.name, self.workloads) and (workload.hand or self.engine != HAND)
 
     def describe(self) -> dict:
         return {
@@ -95,11 +97,18 @@ def ours_over(mpi: Mpi, name: str, preload: str, hints: dict[str, str]) -> Conte
     return over(mpi, name=f"{name}/{short}", role=OURS, about="Nacre", preload=preload, hints=hints)
 
 
-def limits_over(mpi: Mpi) -> list[Contender]:
+def limits(mpis: list[Mpi]) -> list[Contender]:
+    """Two have to do with no MPI; what is written by hand exchanges data over it."""
     return [
-        over(mpi, name="ref", role=LIMIT, about="the same bytes, contiguous, plain pwrite and pread", engine="plain"),
-        over(mpi, name="memcpy", role=LIMIT, about="the same bytes, copied once", engine="memcpy"),
+        over(mpis[0], name=REF, role=LIMIT, about="the same bytes, contiguous, plain pwrite and pread", engine="plain"),
+        over(mpis[0], name="memcpy", role=LIMIT, about="the same bytes, copied once", engine="memcpy"),
+        *[hand_over(mpi) for mpi in mpis],
     ]
+
+
+def hand_over(mpi: Mpi) -> Contender:
+    name = f"{HAND}/{SHORT_NAMES.get(mpi.name, mpi.name)}"
+    return over(mpi, name=name, role=LIMIT, about="as a good user would write it, without MPI-IO", engine=HAND)
 
 
 def parse_pairs(items: list[str], what: str) -> dict[str, str]:
@@ -131,7 +140,7 @@ def all_contenders(config: Config, libraries: dict[str, str], hints: dict[str, s
     mpis = sorted(config.mpis.values(), key=lambda mpi: list(SHORT_NAMES).index(mpi.name))
     ours = [ours_over(mpi, name, path, hints) for name, path in libraries.items() for mpi in mpis]
     peers = [peer for mpi in mpis for peer in peers_over(mpi)]
-    return ours + peers + (limits_over(mpis[0]) if mpis else [])
+    return ours + peers + (limits(mpis) if mpis else [])
 
 
 def choose(contenders: list[Contender], patterns: list[str]) -> list[Contender]:

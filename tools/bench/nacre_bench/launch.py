@@ -10,6 +10,7 @@ import signal
 import subprocess
 
 from .contenders import OURS, Contender
+from .workloads import Workload
 
 WRONG_BYTES = 3
 # A rank ends itself that long after the launcher should have.
@@ -132,9 +133,10 @@ def judge(contender: Contender, status: int, outcome: Outcome, hung: str) -> str
     return ""
 
 
-def worker_arguments(contender: Contender, workload: str, job) -> list[str]:
+def worker_arguments(contender: Contender, workloads: list[Workload], job) -> list[str]:
     """The worker's command line for a job, which has file, ranks, bytes, warmups, repeats, sync and timeout_s."""
-    arguments = ["--workload", workload, "--file", job.file, "--bytes", str(job.bytes)]
+    arguments = [word for workload in workloads for word in ("--workload", workload.name)]
+    arguments += ["--file", job.file, "--bytes", str(job.bytes)]
     arguments += ["--engine", contender.engine, "--warmups", str(job.warmups), "--repeats", str(job.repeats)]
     arguments += ["--time-limit", str(int(job.timeout_s) + RANK_GRACE_S)]
     arguments += ["--sync"] if job.sync else []

@@ -28,7 +28,7 @@ def with_default_hints(contenders: list[Contender]) -> list[Contender]:
     """Those that there are to measure here: without hints, tuned and untuned are one."""
     chosen: dict[tuple, Contender] = {}
     for contender in contenders:
-        if contender.engine == "memcpy" or not contender.runs(NAME):
+        if contender.engine not in ("mpi-io", "plain") or contender.workloads != "*":
             continue
         key = contender.mpi.name, contender.arguments, contender.preload, contender.engine
         about = contender.about.removesuffix(", tuned")

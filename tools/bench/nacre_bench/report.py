@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .cells import DIRECTIONS, WRITE, Cell, cells_of, names_of, peers_of
-from .contenders import LIMIT, OURS
-from .figures import Ratio, geometric_mean, paired_ratio
+from .cells import DIRECTIONS, WRITE, Cell, cells_of, peers_of
+from .contenders import LIMIT
 from .machine import sentence
+from .ratios import comparisons
+from .summary import Judged, summary_text
 from .tables import mib, number, table
 
 
@@ -72,66 +73,33 @@ def most(cell: Cell, name: str, figure: str) -> float | None:
     return max((value for value in values if value is not None), default=None)
 
 
-def quotient(above: float | None, below: float | None) -> float | None:
-    return None if above is None or not below else above / below
+def ratio_rows(judged: Judged) -> list[list[str]]:
+    """Each of ours against the best peer of the cell, and against the limits."""
+    return [
+        [
+            one.name,
+            one.direction,
+            one.peer or "-",
+            str(one.time or "-"),
+            *[number(value) for value in (one.cpu, one.memory, one.of_ref, one.of_hand)],
+        ]
+        for one in judged.comparisons
+    ]
 
 
-def ratio_to_best_peer(cell: Cell, result: dict, name: str, direction: str) -> Ratio | None:
-    peer = cell.best(peers_of(result), direction)
-    return paired_ratio(cell.of(name, direction, "rate"), cell.of(peer, direction, "rate")) if peer else None
-
-
-def ratio_rows(cell: Cell, result: dict) -> list[list[str]]:
-    """Each of ours against the best peer of the cell, and against the limit of plain I/O."""
-    rows = []
-    for name in names_of(result, OURS):
-        for direction in DIRECTIONS:
-            peer = cell.best(peers_of(result), direction)
-            if not cell.of(name, direction, "rate"):
-                continue
-            row = [name, direction]
-            if peer is None:
-                row += ["-", "-", "-", "-"]
-            else:
-                row += [peer, str(ratio_to_best_peer(cell, result, name, direction) or "-")]
-                for figure in ("cpu", "memory_mean"):
-                    row.append(
-                        number(quotient(cell.median(name, direction, figure), cell.median(peer, direction, figure)))
-                    )
-            row.append(number(quotient(cell.median(name, direction, "rate"), cell.median("ref", direction, "rate"))))
-            rows.append(row)
-    return rows
-
-
-def cell_text(cell: Cell, result: dict) -> str:
+def cell_text(judged: Judged, result: dict) -> str:
+    cell = judged.cell
     parts = [f"{cell.workload}, {cell.ranks} ranks, {cell.bytes / (1 << 20):.0f} MiB (* fastest peer)"]
     parts.append(cell_table(cell, result))
-    rows = ratio_rows(cell, result)
+    rows = ratio_rows(judged)
     if rows and peers_of(result):
         parts.append("  Ours to the fastest peer of the cell (time: above 1 is faster; CPU, memory: below 1 is less):")
-        header = ["", "", "peer", "time [95 %]", "CPU", "memory", "of ref"]
+        header = ["", "", "peer", "time [95 %]", "CPU", "memory", "of ref", "of hand"]
         parts.append(table(header, rows))
     for name, errors in cell.errors.items():
         first = errors[0].splitlines()
         parts.append(f"  {name}: {len(errors)} launches failed: " + "\n    ".join(first[:6]))
     return "\n".join(parts)
-
-
-def summary_text(cells: list[Cell], result: dict) -> str:
-    lines = []
-    for name in names_of(result, OURS):
-        for direction in DIRECTIONS:
-            values = []
-            for cell in cells:
-                ratio = ratio_to_best_peer(cell, result, name, direction)
-                if ratio:
-                    values.append(ratio.value)
-            if values:
-                lines.append(
-                    f"  {name} {direction}: geometric mean {geometric_mean(values):.2f}, "
-                    f"least {min(values):.2f}, over {len(values)} cells"
-                )
-    return "Ours to the fastest peer of each cell:\n" + "\n".join(lines) if lines else ""
 
 
 def collective_text(result: dict, phase: str = "total") -> str:
@@ -140,6 +108,7 @@ def collective_text(result: dict, phase: str = "total") -> str:
     settings = result["settings"]
     a_launch = f"{settings['warmups']} repeats that warm up, {settings['repeats']} that count"
     parts = [settings_text(result, a_launch), f"GiB/s: {counted}; medians over the rounds."]
-    parts += [cell_text(cell, result) for cell in cells]
-    summary = summary_text(cells, result)
+    judged = [Judged(cell, comparisons(cell, result)) for cell in cells]
+    parts += [cell_text(one, result) for one in judged]
+    summary = summary_text(judged, result)
     return "\n\n".join(parts + ([summary] if summary else []))

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from .contenders import OURS, Contender
 from .errors import BenchError
 from .launch import Outcome, launch, worker_arguments
+from .workloads import Workload
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -28,7 +29,7 @@ SPACE_FACTOR = 1.25
 class Job:
     """A cell of the table: what every contender is launched with."""
 
-    workload: str
+    workload: Workload
     ranks: int
     bytes: int = 0
     warmups: int = 1
@@ -48,11 +49,17 @@ class Plan:
     quiet: bool = False
 
 
-Launcher = Callable[[Contender, Job], Outcome]
+@dataclasses.dataclass
+class Hooks:
+    """How to launch, who keeps the records of launches, and those that there are already."""
+
+    launch: Callable[[Contender, Job], Outcome]
+    keep: Callable[[dict], None]
+    before: list[dict] = dataclasses.field(default_factory=list)
 
 
 def launch_worker(contender: Contender, job: Job) -> Outcome:
-    return launch(contender, job.ranks, worker_arguments(contender, job.workload, job), job.timeout_s)
+    return launch(contender, job.ranks, worker_arguments(contender, [job.workload], job), job.timeout_s)
 
 
 def check_space(plan: Plan) -> None:
@@ -95,11 +102,15 @@ def brief(outcome: Outcome) -> str:
     return " ".join(rates) + (" GiB/s" if rates else "done")
 
 
+def launch_key(entry: dict) -> tuple[int, str, str, int]:
+    return entry["round"], entry["contender"], entry["workload"], entry["ranks"]
+
+
 def record(contender: Contender, job: Job, round_number: int, outcome: Outcome) -> dict:
     return {
         "round": round_number,
         "contender": contender.name,
-        "workload": job.workload,
+        "workload": job.workload.name,
         "ranks": job.ranks,
         "error": outcome.error,
         "wrong_bytes": outcome.wrong_bytes,
@@ -108,40 +119,43 @@ def record(contender: Contender, job: Job, round_number: int, outcome: Outcome) 
 
 
 class Run:
-    """The state of a run of a plan: the order, the progress and the records so far, one a launch."""
+    """The state of a run of a plan: the order, the progress and what was launched before."""
 
-    def __init__(self, plan: Plan, launcher: Launcher):
+    def __init__(self, plan: Plan, hooks: Hooks):
         self.plan = plan
-        self.launcher = launcher
+        self.hooks = hooks
+        self.before = {launch_key(entry): entry for entry in hooks.before}
         self.order = random.Random(plan.seed)
         self.cells = [(job, [c for c in plan.contenders if c.runs(job.workload)]) for job in plan.jobs]
         launches = sum(len(contenders) for _, contenders in self.cells) * plan.rounds
-        self.progress = Progress(launches, plan.quiet)
-        self.records: list[dict] = []
+        self.progress = Progress(launches - len(self.before), plan.quiet)
 
     def run_cell(self, job: Job, contenders: list[Contender]) -> None:
         failures = {contender.name: 0 for contender in contenders}
         for number in range(self.plan.rounds):
             for contender in self.order.sample(contenders, len(contenders)):
-                where = f"{job.workload} {job.ranks} ranks, round {number + 1}/{self.plan.rounds}, {contender.name}"
-                if failures[contender.name] == FAILURES_MAX:
-                    self.progress.tell(f"{where}: left out, it failed")
-                    continue
-                outcome = self.launcher(contender, job)
-                failures[contender.name] = failures[contender.name] + 1 if outcome.error else 0
-                self.records.append(record(contender, job, number, outcome))
-                self.progress.tell(f"{where}: {brief(outcome)}")
+                entry = self.before.get((number, contender.name, job.workload.name, job.ranks))
+                if entry is None and failures[contender.name] < FAILURES_MAX:
+                    entry = self.launch(contender, job, number)
+                if entry is not None:
+                    failures[contender.name] = failures[contender.name] + 1 if entry["error"] else 0
+
+    def launch(self, contender: Contender, job: Job, number: int) -> dict:
+        outcome = self.hooks.launch(contender, job)
+        entry = record(contender, job, number, outcome)
+        self.hooks.keep(entry)
+        round_text = f"round {number + 1}/{self.plan.rounds}"
+        self.progress.tell(f"{job.workload.name} {job.ranks} ranks, {round_text}, {contender.name}: {brief(outcome)}")
+        return entry
 
 
-def run_plan(plan: Plan, launcher: Launcher = launch_worker) -> list[dict]:
-    """One record a launch."""
+def run_plan(plan: Plan, hooks: Hooks) -> None:
     check_space(plan)
-    run = Run(plan, launcher)
+    run = Run(plan, hooks)
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=plan.directory) as scratch:
         for job, contenders in run.cells:
             job.file = os.path.join(scratch, "file")
             run.run_cell(job, contenders)
-    return run.records
 
 
 def ours_failed(records: list[dict], contenders: list[dict]) -> list[dict]:

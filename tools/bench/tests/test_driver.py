@@ -4,12 +4,13 @@ import tempfile
 import unittest
 import unittest.mock
 
-from nacre_bench import contenders, launch, overhead, report, schedule
+from nacre_bench import contenders, launch, matrix, overhead, report, results, schedule
 from nacre_bench.cells import cells_of
 from nacre_bench.compare import verdict
 from nacre_bench.config import Config, Mpi
 from nacre_bench.errors import BenchError
 from nacre_bench.figures import Ratio
+from nacre_bench.workloads import Workload
 
 MPICH = Mpi("mpich5", "mpich", "mpiexec", "/programs")
 OPENMPI = Mpi("openmpi4", "openmpi", "mpiexec", "/programs")
@@ -27,7 +28,7 @@ def outcome(seconds: float, error: str = "") -> launch.Outcome:
 
 
 def quiet_plan(chosen, rounds: int, directory: str) -> schedule.Plan:
-    return schedule.Plan([schedule.Job("w", 2)], chosen, rounds, seed=7, directory=directory, quiet=True)
+    return schedule.Plan([schedule.Job(Workload("w"), 2)], chosen, rounds, seed=7, directory=directory, quiet=True)
 
 
 def result_of(chosen, records) -> dict:
@@ -39,6 +40,13 @@ def result_of(chosen, records) -> dict:
         "contenders": [contender.describe() for contender in chosen],
         "launches": records,
     }
+
+
+class NumbersOfRanks(unittest.TestCase):
+    def test_what_needs_a_square_runs_at_the_nearest(self):
+        bt = Workload("bt", "", ranks="square")
+        self.assertEqual([bt.nearest_ranks(n) for n in (1, 2, 3, 4, 8, 16)], [1, 1, 4, 4, 9, 16])
+        self.assertEqual(Workload("w", "", ranks="any").nearest_ranks(8), 8)
 
 
 class Contenders(unittest.TestCase):
@@ -106,8 +114,11 @@ class InterleavedRun(unittest.TestCase):
         self.contenders = [contenders.ours_over(MPICH, "N", "/lib.so", {}), *contenders.peers_over(OPENMPI)[:2]]
 
     def run_with(self, launcher, rounds=3):
+        records = []
         with tempfile.TemporaryDirectory() as directory:
-            return schedule.run_plan(quiet_plan(self.contenders, rounds, directory), launcher)
+            plan = quiet_plan(self.contenders, rounds, directory)
+            schedule.run_plan(plan, schedule.Hooks(launcher, records.append))
+        return records
 
     def test_every_round_has_every_contender_once(self):
         records = self.run_with(lambda contender, job: outcome(1.0))
@@ -124,6 +135,22 @@ class InterleavedRun(unittest.TestCase):
         described = [contender.describe() for contender in self.contenders]
         self.assertEqual(schedule.ours_failed(records, described), [])
 
+    def test_a_resumed_run_launches_what_is_missing_in_the_order_of_the_first(self):
+        whole = self.run_with(lambda contender, job: outcome(1.0))
+        kept = whole[:4]
+        with tempfile.TemporaryDirectory() as directory:
+            hooks = schedule.Hooks(lambda contender, job: outcome(1.0), kept.append, before=whole[:4])
+            schedule.run_plan(quiet_plan(self.contenders, 3, directory), hooks)
+        self.assertEqual([schedule.launch_key(one) for one in kept], [schedule.launch_key(one) for one in whole])
+
+    def test_a_peer_that_failed_before_the_run_was_resumed_stays_left_out(self):
+        before = self.run_with(lambda contender, job: outcome(1.0, error="no"))
+        launched = []
+        with tempfile.TemporaryDirectory() as directory:
+            hooks = schedule.Hooks(lambda contender, job: outcome(1.0), launched.append, before=before)
+            schedule.run_plan(quiet_plan(self.contenders, 5, directory), hooks)
+        self.assertEqual(launched, [])
+
     def test_a_failure_of_ours_is_one(self):
         records = self.run_with(lambda contender, job: outcome(1.0, error="no"))
         described = [contender.describe() for contender in self.contenders]
@@ -138,7 +165,39 @@ class InterleavedRun(unittest.TestCase):
         self.assertEqual(cell.best(["O4", "O4R"], "read"), "O4R")
         text = report.collective_text(result)
         self.assertIn("2.00 [2.00..2.00]", text)
-        self.assertIn("geometric mean 2.00", text)
+        self.assertIn("Geometric means over 1 cells", text)
+
+
+class Results(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.path = os.path.join(scratch.name, "result.json")
+        self.empty = {"format": 1, "kind": "collective", "settings": {"seed": 7}, "contenders": [], "libraries": {}}
+        results.ResultFile({**self.empty, "launches": []}, self.path).add({"round": 0})
+
+    def test_a_launch_is_on_disk_before_the_run_has_ended(self):
+        self.assertEqual(results.read_result(self.path)["launches"], [{"round": 0}])
+
+    def test_a_run_goes_on_with_what_the_file_has(self):
+        self.assertEqual(results.resumed({**self.empty, "launches": []}, self.path)["launches"], [{"round": 0}])
+
+    def test_a_new_run_keeps_what_another_left(self):
+        results.ResultFile({**self.empty, "launches": []}, self.path)
+        self.assertEqual(results.read_result(f"{self.path}~")["launches"], [{"round": 0}])
+
+    def test_a_run_of_another_library_does_not_go_on(self):
+        now = {**self.empty, "libraries": {"/lib.so": "1234"}, "launches": []}
+        with self.assertRaisesRegex(BenchError, "libraries"):
+            results.resumed(now, self.path)
+
+
+class Matrix(unittest.TestCase):
+    def test_every_workload_has_a_cell_at_eight_ranks_and_some_have_more(self):
+        cells = matrix.cells(["seg", "climate"])
+        self.assertIn(("climate", 8), cells)
+        self.assertNotIn(("climate", 16), cells)
+        self.assertTrue({("seg", 4), ("seg", 8), ("seg", 16)} <= set(cells))
 
 
 class Comparison(unittest.TestCase):

@@ -2,26 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "plain_file.h"
 #include "resources.h"
 
 namespace nacre::bench {
 namespace {
-
-[[noreturn]] void fail(const char* what) {
-  std::fprintf(stderr, "nacre-bench worker: %s: %s\n", what, std::strerror(errno));
-  MPI_Abort(MPI_COMM_WORLD, 2);
-  std::abort();
-}
 
 /// An MPI_Info of the given pairs.
 class Hints {
@@ -59,7 +47,7 @@ class MpiIoPass : public FilePass {
                                 "native", MPI_INFO_NULL),
               "MPI_File_set_view");
       for (const Transfer& call : step.transfers) {
-        move(step, call, buffer.data() + call.buffer_offset, {access.collective, direction});
+        move(step, call, buffer.data() + call.buffer_offset, {step.collective, direction});
       }
     }
   }
@@ -97,41 +85,18 @@ class MpiIoPass : public FilePass {
 
 class PlainPass : public FilePass {
  public:
-  void open(const std::string& path, Direction direction) override {
-    const int mode = direction == Direction::write ? O_CREAT | O_WRONLY : O_RDONLY;
-    file_ = ::open(path.c_str(), mode | O_CLOEXEC, 0644);
-    if (file_ < 0) fail(path.c_str());
-  }
+  void open(const std::string& path, Direction direction) override { file_.open(path, direction); }
 
   void transfer(const Access& access, std::span<std::byte> buffer, Direction direction) override {
     access.runs([&](const Run& run) {
-      move(run, buffer.subspan(run.buffer_offset, run.length), direction);
+      file_.move(run.file_offset, buffer.subspan(run.buffer_offset, run.length), direction);
     });
   }
 
-  void close(bool sync) override {
-    if (sync && ::fsync(file_) != 0) fail("fsync");
-    if (::close(file_) != 0) fail("close");
-  }
+  void close(bool sync) override { file_.close(sync); }
 
  private:
-  void move(const Run& run, std::span<std::byte> bytes, Direction direction) const {
-    // As large as the requests of a two-phase aggregator; larger ones are slower where the cache is
-    // small.
-    constexpr std::size_t request = std::size_t{4} << 20;
-    std::int64_t offset = run.file_offset;
-    while (!bytes.empty()) {
-      const std::size_t wish = std::min(bytes.size(), request);
-      const ssize_t done = direction == Direction::write
-                               ? ::pwrite(file_, bytes.data(), wish, offset)
-                               : ::pread(file_, bytes.data(), wish, offset);
-      if (done <= 0) fail(direction == Direction::write ? "pwrite" : "pread");
-      bytes = bytes.subspan(static_cast<std::size_t>(done));
-      offset += done;
-    }
-  }
-
-  int file_ = -1;
+  PlainFile file_;
 };
 
 /// Copies as one would from a buffer into the page cache, at the place that the bytes have in the
@@ -157,8 +122,11 @@ class CopyPass : public FilePass {
 
 }  // namespace
 
-std::unique_ptr<FilePass> make_file_pass(const Options& options) {
+std::unique_ptr<FilePass> make_file_pass(const Options& options, const Workload& workload,
+                                         const Geometry& geometry) {
   switch (options.engine) {
+    case Engine::hand:
+      return workload.hand(geometry);
     case Engine::plain:
       return std::make_unique<PlainPass>();
     case Engine::copy_only:

@@ -27,7 +27,11 @@ class FilePass {
   virtual void close(bool sync) = 0;
 };
 
-[[nodiscard]] std::unique_ptr<FilePass> make_file_pass(const Options& options);
+/// `workload` and `geometry` are for those that are written by hand, which `workload` then must
+/// have. Collective.
+[[nodiscard]] std::unique_ptr<FilePass> make_file_pass(const Options& options,
+                                                       const Workload& workload,
+                                                       const Geometry& geometry);
 
 /// The info that MPI-IO says is in use for a file that exists. Collective.
 [[nodiscard]] JsonObject info_in_use(const Options& options);

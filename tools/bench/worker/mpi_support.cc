@@ -15,21 +15,19 @@ void require(int code, const char* what) {
 }
 
 Datatype Datatype::made(MPI_Datatype type) {
+  require(MPI_Type_commit(&type), "MPI_Type_commit");
   Datatype result;
-  result.type_ = type;
-  result.owned_ = true;
-  require(MPI_Type_commit(&result.type_), "MPI_Type_commit");
+  result.type_ = {new MPI_Datatype(type), [](MPI_Datatype* owned) {
+                    MPI_Type_free(owned);
+                    delete owned;
+                  }};
   return result;
 }
 
 Datatype Datatype::predefined(MPI_Datatype type) {
   Datatype result;
-  result.type_ = type;
+  result.type_ = std::make_shared<MPI_Datatype>(type);
   return result;
-}
-
-Datatype::~Datatype() {
-  if (owned_) MPI_Type_free(&type_);
 }
 
 MpiScope::MpiScope(int* argc, char*** argv) {

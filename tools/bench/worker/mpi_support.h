@@ -2,7 +2,7 @@
 
 #include <mpi.h>
 
-#include <utility>
+#include <memory>
 
 namespace nacre::bench {
 
@@ -10,7 +10,7 @@ namespace nacre::bench {
 /// to save, and the driver reports the text.
 void require(int code, const char* what);
 
-/// A datatype that is freed with its owner. Predefined ones are borrowed.
+/// A datatype that is freed with the last of its copies. Predefined ones are borrowed.
 class Datatype {
  public:
   Datatype() = default;
@@ -18,23 +18,10 @@ class Datatype {
   static Datatype made(MPI_Datatype type);
   static Datatype predefined(MPI_Datatype type);
 
-  Datatype(Datatype&& other) noexcept { swap(other); }
-  Datatype& operator=(Datatype&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~Datatype();
-
-  [[nodiscard]] MPI_Datatype get() const { return type_; }
+  [[nodiscard]] MPI_Datatype get() const { return type_ ? *type_ : MPI_DATATYPE_NULL; }
 
  private:
-  void swap(Datatype& other) noexcept {
-    std::swap(type_, other.type_);
-    std::swap(owned_, other.owned_);
-  }
-
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  bool owned_ = false;
+  std::shared_ptr<MPI_Datatype> type_;
 };
 
 /// MPI_Init and MPI_Finalize, with errors of files returned rather than ignored.

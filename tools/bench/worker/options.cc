@@ -21,6 +21,8 @@ bool read_engine(std::string_view text, Engine& engine) {
     engine = Engine::plain;
   } else if (text == "memcpy") {
     engine = Engine::copy_only;
+  } else if (text == "hand") {
+    engine = Engine::hand;
   } else {
     return false;
   }
@@ -35,10 +37,6 @@ bool read_hint(std::string_view text, Options& options) {
 }
 
 bool read_workload(std::string_view text, Options& options) {
-  if (text == "all") {
-    for (const Workload& workload : all_workloads()) options.workloads.emplace_back(workload.name);
-    return true;
-  }
   options.workloads.emplace_back(text);
   return find_workload(text) != nullptr;
 }
@@ -85,10 +83,10 @@ Options parse_options(int argc, char** argv) {
 const char* usage() {
   return "nacre-bench's worker: a plain MPI-IO program, started by nacre-bench under mpiexec.\n"
          "  --list                       the workloads, as JSON lines\n"
-         "  --workload NAME|all          what to run; may be given again\n"
+         "  --workload NAME              what to run; may be given again\n"
          "  --file PATH                  made, written, read and deleted\n"
          "  --bytes N                    size of the file, about\n"
-         "  --engine mpi-io|plain|memcpy\n"
+         "  --engine mpi-io|plain|memcpy|hand\n"
          "  --warmups N --repeats N      repeats that are not, and are, to be counted\n"
          "  --hint KEY=VALUE             for MPI_File_open; may be given again\n"
          "  --sync                       MPI_File_sync (fsync) before the close, timed\n"

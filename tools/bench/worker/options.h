@@ -11,6 +11,7 @@ enum class Engine {
   mpi_io,     ///< the workload's calls
   plain,      ///< the same bytes, each rank its share in one piece, with pwrite and pread
   copy_only,  ///< the same bytes from one buffer into another: no file
+  hand,       ///< the program that a good user would write for this workload without MPI-IO
 };
 
 struct Options {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -29,6 +28,7 @@ namespace {
 
 constexpr int exit_usage = 1;
 constexpr int exit_wrong_bytes = 3;
+constexpr std::byte untouched{0xa5};
 
 /// Bytes found wrong on this rank, with the first of them told on standard error.
 std::int64_t report(const std::optional<Mismatch>& mismatch, const char* where) {
@@ -50,6 +50,24 @@ std::int64_t check_buffer(const Access& access, std::span<const std::byte> buffe
     all->wrong_bytes += found->wrong_bytes;
   });
   return report(all, "in the buffer that was read");
+}
+
+/// Checks that a read left alone what lies between the runs, which was `untouched` before it: ghost
+/// cells, other variables. Takes the runs out of the buffer.
+std::int64_t check_gaps(const Access& access, std::span<std::byte> buffer) {
+  access.runs([&](const Run& run) {
+    std::fill_n(buffer.begin() + static_cast<std::ptrdiff_t>(run.buffer_offset), run.length,
+                untouched);
+  });
+  const auto kept = std::count(buffer.begin(), buffer.end(), untouched);
+  const auto wrong = static_cast<std::int64_t>(buffer.size()) - kept;
+  if (wrong != 0) {
+    std::fprintf(
+        stderr,
+        "nacre-bench worker: bytes of the buffer that were not to be read were changed: %lld\n",
+        static_cast<long long>(wrong));
+  }
+  return wrong;
 }
 
 /// Checks this rank's share of the file with plain reads: an MPI-IO that puts bytes into wrong
@@ -107,18 +125,19 @@ class WorkloadRun {
  public:
   WorkloadRun(const Options& options, const Workload& workload, const MpiScope& mpi)
       : options_(options), workload_(workload), rank_(mpi.rank) {
-    Geometry geometry{mpi.rank, mpi.ranks, options.bytes};
-    access_ = workload.make(geometry);
-    geometry.bytes = access_.file_bytes;
-    if (options.engine != Engine::mpi_io) access_ = contiguous_share(geometry);
-    file_geometry_ = geometry;
+    wish_ = file_geometry_ = Geometry{mpi.rank, mpi.ranks, options.bytes};
+    access_ = workload.make(wish_);
+    file_geometry_.bytes = access_.file_bytes;
+    if (options.engine == Engine::plain || options.engine == Engine::copy_only) {
+      access_ = contiguous_share(file_geometry_);
+    }
     buffer_.resize(access_.buffer_bytes);
   }
 
   /// Wrong bytes on all ranks.
   std::int64_t run() {
     double wrong = 0;
-    const auto pass = make_file_pass(options_);
+    const auto pass = make_file_pass(options_, workload_, wish_);
     reset_peak_memory();
     const Memory before = memory();
     baseline_ = before.resident - before.file_pages;
@@ -144,9 +163,10 @@ class WorkloadRun {
     if (options_.damaged_offset >= 0 && rank_ == 0) damage(options_, seed);
     MPI_Barrier(MPI_COMM_WORLD);
     if (first && has_file) wrong += check_file(options_.file, file_geometry_, seed);
-    std::memset(buffer_.data(), 0xa5, buffer_.size());
+    std::fill(buffer_.begin(), buffer_.end(), untouched);
     const Measurement read = pass_of(pass, Direction::read, first);
     wrong += check_buffer(access_, buffer_, seed);
+    if (first) wrong += check_gaps(access_, buffer_);
 
     const double wrong_on_all = reduce_sum(static_cast<double>(wrong));
     JsonObject line;
@@ -190,6 +210,7 @@ class WorkloadRun {
   const Options& options_;
   const Workload& workload_;
   int rank_;
+  Geometry wish_;
   Geometry file_geometry_;
   Access access_;
   std::vector<std::byte> buffer_;
@@ -200,12 +221,31 @@ class WorkloadRun {
 
 int list_workloads() {
   for (const Workload& workload : all_workloads()) {
-    JsonObject().add("name", workload.name).add("summary", workload.summary).print();
+    JsonObject()
+        .add("name", workload.name)
+        .add("summary", workload.summary)
+        .add("ranks", workload.rank_count == RankCount::square ? "square" : "any")
+        .add("hand", workload.hand != nullptr)
+        .print();
   }
   return 0;
 }
 
+/// Why a workload cannot be run; empty if it can.
+std::string why_not(const Options& options, const Workload& workload, int ranks) {
+  if (!workload.runs_at(ranks)) return "needs a square number of ranks";
+  if (options.engine == Engine::hand && workload.hand == nullptr) return "was not written by hand";
+  return "";
+}
+
 int run_workloads(const Options& options, const MpiScope& mpi) {
+  for (const std::string& name : options.workloads) {
+    const std::string why = why_not(options, *find_workload(name), mpi.ranks);
+    if (why.empty()) continue;
+    if (mpi.rank == 0)
+      std::fprintf(stderr, "nacre-bench worker: %s %s\n", name.c_str(), why.c_str());
+    return exit_usage;
+  }
   if (mpi.rank == 0) print_start(options, mpi.ranks);
   std::int64_t wrong = 0;
   for (const std::string& name : options.workloads) {

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+
+#include "applications.h"
+#include "lattice.h"
+#include "shapes.h"
 
 namespace nacre::bench {
 namespace {
 
 constexpr std::int64_t kib = 1024;
 constexpr std::int64_t ior_hard_block = 47008;
-
-std::size_t size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
 /// Blocks dealt to the ranks in turn: rank r has blocks r, r + P, r + 2P...
 struct RoundRobin {
@@ -42,13 +43,8 @@ struct RoundRobin {
   std::int64_t blocks;
 };
 
-Datatype bytes_type(std::int64_t count) {
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  require(MPI_Type_contiguous(static_cast<int>(count), MPI_BYTE, &type), "MPI_Type_contiguous");
-  return Datatype::made(type);
-}
-
-Access through_view(const RoundRobin& deal) {
+/// In as many calls as divide the number of blocks.
+Access through_view(const RoundRobin& deal, std::int64_t calls = 1) {
   Step step;
   step.displacement = deal.file_offset(0);
   step.memory = bytes_type(deal.block);
@@ -56,7 +52,11 @@ Access through_view(const RoundRobin& deal) {
   require(MPI_Type_create_resized(step.memory.get(), 0, deal.ranks * deal.block, &spaced),
           "MPI_Type_create_resized");
   step.filetype = Datatype::made(spaced);
-  step.transfers.push_back({0, 0, static_cast<int>(deal.blocks)});
+  const std::int64_t blocks_a_call = deal.blocks / calls;
+  for (std::int64_t i = 0; i < calls; ++i) {
+    const std::int64_t bytes = i * blocks_a_call * deal.block;
+    step.transfers.push_back({bytes, size(bytes), static_cast<int>(blocks_a_call)});
+  }
   Access result = deal.access();
   result.steps.push_back(std::move(step));
   return result;
@@ -78,8 +78,23 @@ Access strided(const Geometry& geometry) { return call_a_block({geometry, 64 * k
 Access hard(const Geometry& geometry) { return through_view({geometry, ior_hard_block}); }
 Access hard_calls(const Geometry& geometry) { return call_a_block({geometry, ior_hard_block}); }
 
+/// Latency-IO (Chaarawi and Gabriel): several segments of every rank in one call, 20 MiB of each,
+/// again and again. At least two calls, for which sizes of less than that make smaller ones.
+Access latency_io(const Geometry& geometry, std::int64_t segment) {
+  constexpr std::int64_t call_bytes = 20 * kib * kib;
+  const std::int64_t rank_bytes = geometry.bytes / geometry.ranks;
+  const std::int64_t segments =
+      std::max<std::int64_t>(1, std::min(call_bytes, rank_bytes / 2) / segment);
+  const std::int64_t calls = std::max<std::int64_t>(2, rank_bytes / (segments * segment));
+  Geometry whole = geometry;
+  whole.bytes = calls * segments * segment * geometry.ranks;
+  return through_view({whole, segment}, calls);
+}
+Access latency(const Geometry& geometry) { return latency_io(geometry, 64 * kib); }
+Access latency2m(const Geometry& geometry) { return latency_io(geometry, 2 * kib * kib); }
+
 Access independent(Access access) {
-  access.collective = false;
+  for (Step& step : access.steps) step.collective = false;
   return access;
 }
 Access ind1k(const Geometry& geometry) { return independent(through_view({geometry, kib})); }
@@ -101,79 +116,9 @@ Access seg(const Geometry& geometry) {
   return result;
 }
 
-/// A rank's block of an array of any number of dimensions in C order.
-template <std::size_t N>
-struct Block {
-  std::array<int, N> array{};
-  std::array<int, N> start{};
-  std::array<int, N> extent{};
-  std::int64_t element = 1;
-
-  /// The rank's part of dimension `d`, which is dealt to `parts` in blocks that differ by at most
-  /// one.
-  void deal(std::size_t d, int part, int parts) {
-    const std::int64_t length = array[d];
-    start[d] = static_cast<int>(length * part / parts);
-    extent[d] = static_cast<int>(length * (part + 1) / parts) - start[d];
-  }
-
-  [[nodiscard]] std::int64_t count(const std::array<int, N>& lengths) const {
-    std::int64_t product = 1;
-    for (const int length : lengths) product *= length;
-    return product;
-  }
-
-  void visit_rows(const RunVisitor& visit) const {
-    const std::int64_t row_bytes = extent[N - 1] * element;
-    const std::int64_t rows = row_bytes == 0 ? 0 : count(extent) / extent[N - 1];
-    for (std::int64_t row = 0; row < rows; ++row) {
-      std::int64_t left = row;
-      std::int64_t at = start[N - 1];
-      std::int64_t stride = array[N - 1];
-      for (std::size_t d = N - 1; d-- > 0;) {
-        at += (start[d] + left % extent[d]) * stride;
-        stride *= array[d];
-        left /= extent[d];
-      }
-      visit({at * element, size(row * row_bytes), size(row_bytes)});
-    }
-  }
-
-  /// One call for the whole block, through a subarray view of elements of type `etype`.
-  [[nodiscard]] Access access(Datatype etype) const {
-    Access result;
-    result.buffer_bytes = size(count(extent) * element);
-    result.file_bytes = count(array) * element;
-    result.runs = [*this](const RunVisitor& visit) { visit_rows(visit); };
-    Step step;
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    require(MPI_Type_create_subarray(static_cast<int>(N), array.data(), extent.data(), start.data(),
-                                     MPI_ORDER_C, etype.get(), &type),
-            "MPI_Type_create_subarray");
-    step.filetype = Datatype::made(type);
-    // A row of the array in memory, so that no count comes near 2^31.
-    require(MPI_Type_contiguous(extent[N - 1], etype.get(), &type), "MPI_Type_contiguous");
-    step.memory = Datatype::made(type);
-    step.transfers.push_back({0, 0, static_cast<int>(count(extent) / extent[N - 1])});
-    step.etype = std::move(etype);
-    result.steps.push_back(std::move(step));
-    return result;
-  }
-};
-
 Access subarray3d(const Geometry& geometry) {
-  std::array<int, 3> parts{};
-  require(MPI_Dims_create(geometry.ranks, 3, parts.data()), "MPI_Dims_create");
-  Block<3> block;
-  block.element = sizeof(double);
-  const double edge = std::cbrt(static_cast<double>(geometry.bytes) / sizeof(double));
-  int left = geometry.rank;
-  for (std::size_t d = 3; d-- > 0;) {
-    block.array[d] = std::max(parts[d], static_cast<int>(std::lround(edge)));
-    block.deal(d, left % parts[d], parts[d]);
-    left /= parts[d];
-  }
-  return block.access(Datatype::predefined(MPI_DOUBLE));
+  const auto block = cube_block(geometry, static_cast<double>(geometry.bytes), sizeof(double));
+  return access_blocks(block, Datatype::predefined(MPI_DOUBLE), MPI_ORDER_C);
 }
 
 /// mpi-tile-io: every rank a tile of `rows` x `columns` elements, tiles side by side. The number of
@@ -189,28 +134,50 @@ Access tiles(const Geometry& geometry, int columns, std::int64_t element) {
   block.array = {rows * parts[0], columns * parts[1]};
   block.deal(0, geometry.rank / parts[1], parts[0]);
   block.deal(1, geometry.rank % parts[1], parts[1]);
-  return block.access(element == sizeof(double) ? Datatype::predefined(MPI_DOUBLE)
-                                                : bytes_type(element));
+  const auto etype =
+      element == sizeof(double) ? Datatype::predefined(MPI_DOUBLE) : bytes_type(element);
+  return access_blocks(block, etype, MPI_ORDER_C);
 }
 
 Access tile64(const Geometry& geometry) { return tiles(geometry, 1024, 64); }
 Access tile8(const Geometry& geometry) { return tiles(geometry, 128, sizeof(double)); }
 
-constexpr std::array<Workload, 10> workloads = {{
-    {"interleaved", "64 KiB blocks round robin, one collective call through a view", interleaved},
-    {"subarray3d", "a 3-D array of doubles in blocks, one collective call for all of it",
-     subarray3d},
-    {"hard", "47,008-byte blocks round robin, one collective call through a view (IO500)", hard},
+constexpr std::array<Workload, 19> workloads = {{
     {"seg", "one contiguous piece a rank, collective calls of 1 MiB (IOR segmented)", seg},
     {"strided", "64 KiB blocks round robin, a collective call a block (IOR strided)", strided},
+    {"interleaved", "64 KiB blocks round robin, one collective call through a view", interleaved},
     {"hard-calls", "47,008-byte blocks round robin, a collective call a block (IO500)", hard_calls},
+    {"hard", "47,008-byte blocks round robin, one collective call through a view (IO500)", hard},
     {"tile64", "a 2-D tile a rank, rows of 1024 elements of 64 bytes (mpi-tile-io)", tile64},
     {"tile8", "a 2-D tile a rank, rows of 128 elements of 8 bytes (mpi-tile-io)", tile8},
+    {"latency", "64 KiB segments round robin, several a call, 20 MiB a rank and call (Latency-IO)",
+     latency},
+    {"latency2m", "the same with segments of 2 MiB", latency2m},
+    {"bt", "a cube of 40-byte cells, diagonally multi-partitioned, ghost cells (NAS BT-IO)", bt,
+     RankCount::square},
+    {"flash", "blocks of 16^3 cells, 24 variables interleaved in memory, a call each (FLASH-IO)",
+     flash},
+    {"flash8", "the same with blocks of 8^3 cells", flash8},
+    {"climate", "200,000 random pieces of 8 to 64 bytes a rank, one call, indexed view (E3SM-IO)",
+     climate},
+    {"block4d", "a 4-D lattice of 192-byte sites in blocks, rows of 1.5 KiB, one call (mpich#7935)",
+     block4d, RankCount::any, hand_block4d},
+    {"steps", "twenty time steps of three 3-D arrays, appended through one view, a call each",
+     steps},
+    {"header", "small writes by rank 0, then a collective call a variable (netCDF, HDF5)", header},
     {"ind1k", "every P-th piece of 1 KiB, one independent call through a view", ind1k},
     {"ind64k", "every P-th piece of 64 KiB, one independent call through a view", ind64k},
+    {"subarray3d", "a 3-D array of doubles in blocks, one collective call for all of it",
+     subarray3d},
 }};
 
 }  // namespace
+
+bool Workload::runs_at(int ranks) const {
+  if (rank_count == RankCount::any) return true;
+  const auto edge = static_cast<int>(std::lround(std::sqrt(ranks)));
+  return edge * edge == ranks;
+}
 
 std::span<const Workload> all_workloads() { return workloads; }
 

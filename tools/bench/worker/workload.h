@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "mpi_support.h"
 
 namespace nacre::bench {
+
+class FilePass;
 
 /// What a workload is made for. `bytes` is the wish for the whole file; a workload takes the
 /// nearest size that its shape allows, at least one piece a rank.
@@ -38,6 +41,8 @@ struct Transfer {
 
 /// A view, and the calls made through it, all with one memory type.
 struct Step {
+  /// Collective calls, of which every rank makes as many; else independent ones.
+  bool collective = true;
   MPI_Offset displacement = 0;
   Datatype etype = Datatype::predefined(MPI_BYTE);
   Datatype filetype = Datatype::predefined(MPI_BYTE);
@@ -47,9 +52,8 @@ struct Step {
 
 /// All that one rank does with the file, the same for writing and for reading back.
 struct Access {
+  /// As many on every rank, since setting a view is collective.
   std::vector<Step> steps;
-  /// Collective calls, of which every rank makes as many; else independent ones.
-  bool collective = true;
   std::size_t buffer_bytes = 0;
   /// The size of the file, which all ranks together fill without a hole.
   std::int64_t file_bytes = 0;
@@ -58,11 +62,20 @@ struct Access {
   std::function<void(const RunVisitor&)> runs;
 };
 
+/// At which numbers of ranks a workload can be run.
+enum class RankCount { any, square };
+
 /// To add a workload, write its make() and put a line into the table in workload.cc.
 struct Workload {
   std::string_view name;
   std::string_view summary;
   Access (*make)(const Geometry&);
+  RankCount rank_count = RankCount::any;
+  /// The same file written and read without MPI-IO, as a good user would; nullptr where nobody has
+  /// written that. Collective.
+  std::unique_ptr<FilePass> (*hand)(const Geometry&) = nullptr;
+
+  [[nodiscard]] bool runs_at(int ranks) const;
 };
 
 [[nodiscard]] std::span<const Workload> all_workloads();

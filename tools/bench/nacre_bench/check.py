@@ -1,0 +1,59 @@
+"""Small runs of all workloads, for their bytes alone."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import tempfile
+
+from .config import Config
+from .contenders import PEER, Contender, hand_over, ours_over, over
+from .launch import Outcome, launch, worker_arguments
+from .schedule import Job
+from .workloads import Workload, known_workloads
+
+RANKS = (1, 3)
+BYTES = 500_000
+
+
+def check_outcome(outcome: Outcome, damage: int | None) -> str:
+    """Why a check did not pass; empty if it did."""
+    if damage is None:
+        return outcome.error
+    return "" if outcome.wrong_bytes else "a wrong byte was not found"
+
+
+def check_contenders(config: Config, arguments: argparse.Namespace) -> list[Contender]:
+    mpi = config.mpi(arguments.mpi)
+    if arguments.preload:
+        return [ours_over(mpi, "N", config.preload, {})]
+    return [over(mpi, name=mpi.name, role=PEER, about="the MPI alone"), hand_over(mpi)]
+
+
+def check_jobs(config: Config, contender: Contender, wishes: list[int]) -> list[tuple[int, list[Workload]]]:
+    """Numbers of ranks, each with the workloads that are run at it."""
+    jobs: dict[int, list[Workload]] = {}
+    for workload in known_workloads(config).values():
+        if not contender.runs(workload):
+            continue
+        for ranks in dict.fromkeys(workload.nearest_ranks(wish) for wish in wishes):
+            jobs.setdefault(ranks, []).append(workload)
+    return sorted(jobs.items())
+
+
+def check(config: Config, arguments: argparse.Namespace) -> bool:
+    """Whether all is as expected."""
+    passed = True
+    with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=os.environ.get("NACRE_TEST_DIR")) as scratch:
+        job = Job(Workload(""), 1, BYTES, 0, 1, timeout_s=arguments.timeout, file=os.path.join(scratch, "file"))
+        for contender in check_contenders(config, arguments):
+            for ranks, workloads in check_jobs(config, contender, arguments.ranks):
+                program = worker_arguments(contender, workloads, dataclasses.replace(job, ranks=ranks))
+                program += [] if arguments.damage is None else ["--damage", str(arguments.damage)]
+                outcome = launch(contender, ranks, program, arguments.timeout)
+                error = check_outcome(outcome, arguments.damage)
+                count = len({line["workload"] for line in outcome.lines if line["type"] == "sample"})
+                print(f"{contender.name}, {ranks} ranks, {count} workloads: {error or 'as expected'}")
+                passed = passed and not error
+    return passed

@@ -1,0 +1,45 @@
+"""What the worker says of its workloads."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import subprocess
+
+from .config import Config
+from .errors import BenchError
+
+
+@dataclasses.dataclass(frozen=True)
+class Workload:
+    name: str
+    summary: str = ""
+    ranks: str = "any"  # or "square" if only square numbers of ranks will do
+    hand: bool = False  # the worker also has it as a good user would write it, without MPI-IO
+
+    def nearest_ranks(self, wish: int) -> int:
+        if self.ranks == "any":
+            return wish
+        below = math.isqrt(wish) ** 2
+        above = (math.isqrt(wish) + 1) ** 2
+        return below if wish - below <= above - wish else above
+
+
+def known_workloads(config: Config) -> dict[str, Workload]:
+    """From the worker itself."""
+    for mpi in config.mpis.values():
+        try:
+            output = subprocess.run(
+                [mpi.program("worker"), "--list"], capture_output=True, text=True, check=True, timeout=60
+            ).stdout
+        except (OSError, subprocess.SubprocessError) as error:
+            raise BenchError(f"{mpi.program('worker')} does not run: {error}. Is it built?") from error
+        return {line["name"]: Workload(**line) for line in map(json.loads, output.splitlines())}
+    raise BenchError("no MPI was found when this was built: see docs/BENCHMARKING.md")
+
+
+def find_workload(known: dict[str, Workload], name: str) -> Workload:
+    if name not in known:
+        raise BenchError(f"no workload is called {name}; there are: {', '.join(known)}")
+    return known[name]

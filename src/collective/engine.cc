@@ -89,7 +89,7 @@ class Engine {
     if (call_.refusal) {
       opening.refusing_rank = transport_.rank();
     } else {
-      opening.summary = plan::summarize(call_.file);
+      opening.summary = plan::summarize(call_.file, call_.memory);
     }
     const std::span<std::byte> opening_bytes = bytes_of(opening);
     co_await reduce(transport_, opening_bytes, &fold_openings);
@@ -104,7 +104,7 @@ class Engine {
     Decision decision;
     decision.failed_rank = opening.refusing_rank;
     if (decision.failed_rank != no_end) return decision;
-    decision.plan = plan::decide(opening.summary, settings_, transport_.size());
+    decision.plan = plan::decide(opening.summary, settings_, participants());
     const bool exchanges = decision.plan.algorithm == plan::Algorithm::two_phase;
     if (call_.direction == Direction::write || !exchanges) return decision;
     // Known beforehand, the end of the file needs no word in any message of the exchange, and
@@ -123,8 +123,12 @@ class Engine {
     plan::AccessSummary summary = opening.summary;
     summary.bounds = intersection(summary.bounds, {0, *size});
     if (summary.bounds.empty()) summary = {};
-    decision.plan = plan::decide(summary, settings_, transport_.size());
+    decision.plan = plan::decide(summary, settings_, participants());
     return decision;
+  }
+
+  [[nodiscard]] plan::Participants participants() const {
+    return {call_.direction, transport_.size(), transport_.nodes().node_count()};
   }
 
   Result<std::int64_t> file_size() {

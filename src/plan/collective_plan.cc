@@ -13,14 +13,23 @@ namespace {
 // bytes to the page cache, while taking them through another rank adds at least one more copy.
 constexpr std::int64_t large_run_bytes = 32 << 10;
 
-// A round's bytes, packed, received and written, stay in a core's second-level cache, and memory of
-// this size is taken from the heap without new pages each time. 16 MiB (ROMIO's default) wrote a
-// 3-D subarray at two thirds of the speed of 1 MiB, on tmpfs; large stripes ask for more by
-// CollectiveSettings::cycle_bytes.
-constexpr std::int64_t default_cycle_bytes = 1 << 20;
+// Memory runs this long cost no more to write from than one run does.
+constexpr std::int64_t large_memory_run_bytes = 4 << 10;
 
-// Local and NAS file systems take writes to one file from few clients as fast as from many.
-constexpr std::int32_t default_aggregator_count_max = 4;
+// Bytes of a round. It is better small enough to stay in the caches of the cores that fill and
+// empty it, and large enough that waking those who wait for it is soon paid for: on tmpfs, 8 ranks
+// on 2 cores, one writer did best with 1 MiB (0.75 of that with 2 MiB or 256 KiB), eight readers
+// with 256 KiB. Large stripes ask for more by CollectiveSettings::cycle_bytes.
+constexpr std::int64_t default_write_cycle_bytes = 1 << 20;
+constexpr std::int64_t default_read_cycle_bytes = 256 << 10;
+
+// Aggregators of a node. Kernels let one writer at a time into a file (tmpfs, ext4 and XFS hold the
+// inode's lock, and who waits for it spins): a second one made writes a tenth slower and a fourth
+// of CPU time dearer. Readers go side by side.
+constexpr std::int32_t default_writers_a_node = 1;
+constexpr std::int32_t default_readers_a_node = 8;
+// Local and NAS file systems take accesses to one file from few clients as fast as from many.
+constexpr std::int32_t default_node_count_max = 4;
 
 // What a round is told by in memory that ranks share has 32 bits for its number.
 constexpr std::int64_t round_count_max = std::int64_t{1} << 31;
@@ -39,12 +48,11 @@ std::int64_t round_up(std::int64_t value, std::int64_t unit) {
 
 std::int64_t round_down(std::int64_t value, std::int64_t unit) { return value - value % unit; }
 
-std::int64_t estimate_run_count(const FileAccess& access) {
-  const TypeMap& type = access.view.type;
+std::int64_t estimate_runs(const TypeMap& type, std::int64_t byte_count) {
   if (type.is_contiguous()) return 1;
-  const double copies = static_cast<double>(access.byte_count) / static_cast<double>(type.size());
+  const double copies = static_cast<double>(byte_count) / static_cast<double>(type.size());
   const double runs = copies * static_cast<double>(type.run_count());
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(runs), 1, access.byte_count);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(runs), 1, byte_count);
 }
 
 /// How a block is cut into rounds, or blocks are gathered into one: one of the two is 1.
@@ -82,8 +90,8 @@ std::int64_t count_rounds(const CollectivePlan& plan) {
 /// How many bytes of the file are touched, about. Ranks whose bounds are all the same have their
 /// first byte in common: they touch the same bytes, not each its own.
 std::int64_t distinct_bytes(const AccessSummary& summary) {
-  const bool alike = summary.rank_count > 1 &&
-                     summary.span_bytes / summary.rank_count == summary.bounds.length;
+  const bool alike =
+      summary.rank_count > 1 && summary.span_bytes / summary.rank_count == summary.bounds.length;
   return alike ? summary.bytes_max : summary.bytes;
 }
 
@@ -92,32 +100,47 @@ struct Choice {
   PlanReason reason;
 };
 
-Choice choose(const AccessSummary& summary, const CollectiveSettings& settings, int rank_count) {
+Choice choose(const AccessSummary& summary, const CollectiveSettings& settings,
+              const Participants& participants) {
   if (summary.bytes == 0) return {Algorithm::direct, PlanReason::no_data};
   if (!summary.monotone) return {Algorithm::direct, PlanReason::unordered_view};
   if (settings.algorithm != Algorithm::automatic) return {settings.algorithm, PlanReason::hint};
-  if (rank_count == 1 || summary.rank_count == 1) {
+  if (participants.rank_count == 1 || summary.rank_count == 1) {
     return {Algorithm::direct, PlanReason::single_rank};
   }
   if (summary.bytes / summary.run_count >= large_run_bytes) {
-    return {Algorithm::direct, PlanReason::large_pieces};
+    const bool scattered = summary.bytes / summary.memory_run_count < large_memory_run_bytes;
+    if (!scattered || participants.node_count > 1) {
+      return {Algorithm::direct, PlanReason::large_pieces};
+    }
+    return {Algorithm::two_phase, PlanReason::scattered_memory};
   }
   const bool interleaved = summary.span_bytes > summary.bounds.length;
   return {Algorithm::two_phase, interleaved ? PlanReason::interleaved : PlanReason::small_pieces};
 }
 
+std::int32_t default_aggregator_count(const Participants& participants) {
+  const std::int32_t nodes = std::min(participants.node_count, default_node_count_max);
+  const bool writes = participants.direction == Direction::write;
+  return nodes * (writes ? default_writers_a_node : default_readers_a_node);
+}
+
 /// One contiguous block an aggregator.
 void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
-                     const CollectiveSettings& settings, int rank_count) {
+                     const CollectiveSettings& settings, const Participants& participants) {
   const std::int64_t alignment = std::max<std::int64_t>(1, settings.alignment_bytes);
-  const std::int32_t wanted =
-      settings.aggregator_count > 0 ? settings.aggregator_count : default_aggregator_count_max;
+  const std::int32_t wanted = settings.aggregator_count > 0
+                                  ? settings.aggregator_count
+                                  : default_aggregator_count(participants);
   plan.origin = round_down(summary.bounds.offset, alignment);
   plan.end = summary.bounds.end();
   const std::int64_t range = plan.end - plan.origin;
-  plan.block_bytes = round_up(divide_up(range, std::min(wanted, rank_count)), alignment);
+  plan.block_bytes =
+      round_up(divide_up(range, std::min(wanted, participants.rank_count)), alignment);
   plan.aggregator_count = checked_cast<std::int32_t>(block_count(plan));
-  const std::int64_t cycle = settings.cycle_bytes > 0 ? settings.cycle_bytes : default_cycle_bytes;
+  const bool writes = participants.direction == Direction::write;
+  const std::int64_t usual = writes ? default_write_cycle_bytes : default_read_cycle_bytes;
+  const std::int64_t cycle = settings.cycle_bytes > 0 ? settings.cycle_bytes : usual;
   plan.cycle_bytes = cycle < alignment ? cycle : round_down(cycle, alignment);
   plan.cycle_bytes = std::max(plan.cycle_bytes, divide_up(plan.block_bytes, round_count_max));
   plan.cycle_bytes = std::min(plan.cycle_bytes, plan.block_bytes);
@@ -127,12 +150,17 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
 
 }  // namespace
 
-AccessSummary summarize(const FileAccess& access) {
+std::int64_t estimate_run_count(const FileAccess& access) {
+  return estimate_runs(access.view.type, access.byte_count);
+}
+
+AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory) {
   AccessSummary summary;
   if (access.byte_count == 0) return summary;
   summary.bounds = bounds(access);
   summary.bytes = access.byte_count;
   summary.run_count = estimate_run_count(access);
+  summary.memory_run_count = estimate_runs(memory.type, access.byte_count);
   summary.span_bytes = summary.bounds.length;
   summary.bytes_max = access.byte_count;
   summary.rank_count = 1;
@@ -144,6 +172,7 @@ void fold(AccessSummary& into, const AccessSummary& from) {
   into.bounds = hull(into.bounds, from.bounds);
   into.bytes = saturating_add(into.bytes, from.bytes);
   into.run_count = saturating_add(into.run_count, from.run_count);
+  into.memory_run_count = saturating_add(into.memory_run_count, from.memory_run_count);
   into.span_bytes = saturating_add(into.span_bytes, from.span_bytes);
   into.bytes_max = std::max(into.bytes_max, from.bytes_max);
   into.rank_count += from.rank_count;
@@ -151,13 +180,13 @@ void fold(AccessSummary& into, const AccessSummary& from) {
 }
 
 CollectivePlan decide(const AccessSummary& summary, const CollectiveSettings& settings,
-                      int rank_count) {
+                      const Participants& participants) {
   CollectivePlan plan;
-  const Choice choice = choose(summary, settings, rank_count);
+  const Choice choice = choose(summary, settings, participants);
   plan.algorithm = choice.algorithm;
   plan.reason = choice.reason;
   if (plan.algorithm == Algorithm::two_phase) {
-    lay_out_domains(plan, summary, settings, rank_count);
+    lay_out_domains(plan, summary, settings, participants);
   }
   return plan;
 }

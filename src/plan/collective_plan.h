@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/extent.h"
+#include "plan/memory_access.h"
 #include "plan/run_cursor.h"
 
 namespace nacre::plan {
@@ -25,24 +26,29 @@ struct CollectiveSettings {
 /// What a rank brings to the decision; summaries fold into one of all ranks, in any order. The
 /// default one is that of a rank without data, and changes nothing when folded.
 struct AccessSummary {
-  Extent bounds;                ///< first byte touched to last, all ranks
-  std::int64_t bytes = 0;       ///< data bytes, all ranks
-  std::int64_t run_count = 0;   ///< runs in the file, all ranks; an estimate where an access begins
-                                ///< or ends inside a copy of its type
+  Extent bounds;               ///< first byte touched to last, all ranks
+  std::int64_t bytes = 0;      ///< data bytes, all ranks
+  std::int64_t run_count = 0;  ///< runs in the file, all ranks; an estimate where an access begins
+                               ///< or ends inside a copy of its type
+  std::int64_t memory_run_count = 0;  ///< the same in memory
   std::int64_t span_bytes = 0;  ///< sum of the ranks' bounds: > bounds.length where they interleave
   std::int64_t bytes_max = 0;   ///< most data bytes of one rank
   std::int32_t rank_count = 0;  ///< ranks with data
   bool monotone = true;         ///< every rank's view is TypeMap::tiles_monotone()
 };
-[[nodiscard]] AccessSummary summarize(const FileAccess& access);
+[[nodiscard]] AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory);
+/// How many runs of the file an access is in, about.
+[[nodiscard]] std::int64_t estimate_run_count(const FileAccess& access);
 /// Sums stop at the largest 64-bit number.
 void fold(AccessSummary& into, const AccessSummary& from);
 
 /// Which rule decided.
 enum class PlanReason : std::uint8_t {
-  hint,            ///< an algorithm was asked for
-  no_data,         ///< nobody has anything to move
-  large_pieces,    ///< runs so long that an exchange costs more than it saves
+  hint,              ///< an algorithm was asked for
+  no_data,           ///< nobody has anything to move
+  large_pieces,      ///< runs so long that an exchange costs more than it saves
+  scattered_memory,  ///< long runs in the file but not in memory, and all on one node: the copy
+                     ///< that this takes may as well be the one into a cycle buffer
   single_rank,     ///< only one rank has data, or there is only one
   interleaved,     ///< short runs, and the ranks' ranges overlap
   small_pieces,    ///< short runs, each rank in a range of its own
@@ -72,9 +78,17 @@ struct CollectivePlan {
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
 };
 
-/// Pure, and the same for equal arguments. `rank_count` >= 1.
+/// Who takes part, and in what.
+struct Participants {
+  Direction direction = Direction::read;
+  int rank_count = 1;
+  int node_count = 1;
+};
+
+/// Pure, and the same for equal arguments.
 [[nodiscard]] CollectivePlan decide(const AccessSummary& summary,
-                                    const CollectiveSettings& settings, int rank_count);
+                                    const CollectiveSettings& settings,
+                                    const Participants& participants);
 
 /// Aggregators are spread evenly over the ranks; aggregator 0 is rank 0.
 [[nodiscard]] int aggregator_rank(const CollectivePlan& plan, int aggregator, int rank_count);

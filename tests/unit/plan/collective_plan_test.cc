@@ -21,9 +21,15 @@ FileAccess strided_access(std::int64_t offset, std::int64_t length, std::int64_t
   return {{TypeMap::bytes(length).resized(0, stride).value(), offset}, 0, bytes};
 }
 
+MemoryAccess in_one_piece(const FileAccess& access) {
+  return {nullptr, TypeMap::bytes(1), access.byte_count};
+}
+
+Participants writers(int ranks) { return {Direction::write, ranks, ranks}; }
+
 AccessSummary summary_of(const std::vector<FileAccess>& accesses) {
   AccessSummary summary;
-  for (const FileAccess& access : accesses) fold(summary, summarize(access));
+  for (const FileAccess& access : accesses) fold(summary, summarize(access, in_one_piece(access)));
   return summary;
 }
 
@@ -94,16 +100,17 @@ TEST_CASE("the rules of the decision") {
   const std::vector<FileAccess> small{strided_access(0, 8, 32, 800), strided_access(8, 8, 32, 800)};
   const std::vector<FileAccess> apart{access_at(0, 1'000), access_at(1'000, 1'000)};
   const std::vector<FileAccess> large{access_at(0, 1 << 20), access_at(1 << 20, 1 << 20)};
-  CHECK(decide(summary_of({}), {Algorithm::two_phase}, 4).reason == PlanReason::no_data);
-  CHECK(decide(summary_of(small), {}, 2).reason == PlanReason::interleaved);
-  CHECK(decide(summary_of(small), {}, 2).algorithm == Algorithm::two_phase);
-  CHECK(decide(summary_of(apart), {}, 2).reason == PlanReason::small_pieces);
-  CHECK(decide(summary_of(apart), {}, 2).algorithm == Algorithm::two_phase);
-  CHECK(decide(summary_of(large), {}, 2).reason == PlanReason::large_pieces);
-  CHECK(decide(summary_of(large), {}, 2).algorithm == Algorithm::direct);
-  CHECK(decide(summary_of({small[0]}), {}, 2).reason == PlanReason::single_rank);
-  CHECK(decide(summary_of(small), {Algorithm::direct}, 2).reason == PlanReason::hint);
-  CHECK(decide(summary_of(large), {Algorithm::two_phase}, 2).algorithm == Algorithm::two_phase);
+  CHECK(decide(summary_of({}), {Algorithm::two_phase}, writers(4)).reason == PlanReason::no_data);
+  CHECK(decide(summary_of(small), {}, writers(2)).reason == PlanReason::interleaved);
+  CHECK(decide(summary_of(small), {}, writers(2)).algorithm == Algorithm::two_phase);
+  CHECK(decide(summary_of(apart), {}, writers(2)).reason == PlanReason::small_pieces);
+  CHECK(decide(summary_of(apart), {}, writers(2)).algorithm == Algorithm::two_phase);
+  CHECK(decide(summary_of(large), {}, writers(2)).reason == PlanReason::large_pieces);
+  CHECK(decide(summary_of(large), {}, writers(2)).algorithm == Algorithm::direct);
+  CHECK(decide(summary_of({small[0]}), {}, writers(2)).reason == PlanReason::single_rank);
+  CHECK(decide(summary_of(small), {Algorithm::direct}, writers(2)).reason == PlanReason::hint);
+  CHECK(decide(summary_of(large), {Algorithm::two_phase}, writers(2)).algorithm ==
+        Algorithm::two_phase);
 }
 
 TEST_CASE("a view that goes back is direct whatever the hint") {
@@ -112,7 +119,7 @@ TEST_CASE("a view that goes back is direct whatever the hint") {
   const TypeMap type = TypeMap::indexed(TypeMap::bytes(1), lengths, offsets).value();
   const AccessSummary summary = summary_of({FileAccess{{type, 0}, 0, 8}, access_at(0, 10)});
   CHECK_FALSE(summary.monotone);
-  const CollectivePlan plan = decide(summary, {Algorithm::two_phase}, 2);
+  const CollectivePlan plan = decide(summary, {Algorithm::two_phase}, writers(2));
   CHECK(plan.algorithm == Algorithm::direct);
   CHECK(plan.reason == PlanReason::unordered_view);
 }
@@ -123,7 +130,7 @@ TEST_CASE("domains are aligned, cover the range, and are no more than there are 
       for (const std::int64_t length : {1, 100, 4'096, 100'000, 1 << 25}) {
         const AccessSummary summary = summary_of({access_at(5'000, length)});
         const CollectivePlan plan =
-            decide(summary, {Algorithm::two_phase, wanted, 0, 4'096}, ranks);
+            decide(summary, {Algorithm::two_phase, wanted, 0, 4'096}, writers(ranks));
         CHECK(plan.origin == 4'096);
         CHECK(plan.end == 5'000 + length);
         CHECK(plan.block_bytes % 4'096 == 0);
@@ -144,7 +151,7 @@ TEST_CASE("offsets near the end of 64 bits do not overflow") {
   const std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   const AccessSummary summary = summary_of({access_at(0, 1), access_at(largest - 10, 10)});
   for (const std::int32_t aggregators : {1, 2, 3, 64}) {
-    const CollectivePlan plan = decide(summary, {Algorithm::two_phase, aggregators}, 64);
+    const CollectivePlan plan = decide(summary, {Algorithm::two_phase, aggregators}, writers(64));
     CHECK(plan.end == largest);
     const RoundPlace place = place_of(plan, largest - 1);
     CHECK(place.aggregator == plan.aggregator_count - 1);
@@ -186,6 +193,41 @@ TEST_CASE("rounds tile the range exactly once: small blocks, cycles and counts, 
       }
     }
   }
+}
+
+TEST_CASE("large pieces that memory has in small ones are exchanged inside a node, not between") {
+  const FileAccess file = access_at(0, 1 << 20);
+  AccessSummary summary;
+  for (int rank = 0; rank < 2; ++rank) {
+    const MemoryAccess scattered{nullptr, TypeMap::bytes(8).resized(0, 192).value(), 1 << 20};
+    fold(summary, summarize(file, scattered));
+  }
+  CHECK(decide(summary, {}, {Direction::write, 2, 1}).reason == PlanReason::scattered_memory);
+  CHECK(decide(summary, {}, {Direction::write, 2, 1}).algorithm == Algorithm::two_phase);
+  CHECK(decide(summary, {}, {Direction::write, 2, 2}).reason == PlanReason::large_pieces);
+}
+
+TEST_CASE("one writer a node, several readers") {
+  std::vector<FileAccess> accesses;
+  for (int rank = 0; rank < 64; ++rank)
+    accesses.push_back(strided_access(rank * 8, 8, 512, 1 << 20));
+  const AccessSummary summary = summary_of(accesses);
+  CHECK(decide(summary, {}, {Direction::write, 64, 1}).aggregator_count == 1);
+  CHECK(decide(summary, {}, {Direction::write, 64, 3}).aggregator_count == 3);
+  CHECK(decide(summary, {}, {Direction::read, 64, 1}).aggregator_count == 8);
+  CHECK(decide(summary, {}, {Direction::read, 64, 1}).whole_rounds);
+}
+
+TEST_CASE("rounds are read whole where most of their bytes are wanted, by however many") {
+  const std::vector<FileAccess> dense{strided_access(0, 8, 16, 1'000),
+                                      strided_access(8, 8, 16, 1'000)};
+  const std::vector<FileAccess> sparse{strided_access(0, 8, 64, 1'000),
+                                       strided_access(8, 8, 64, 1'000)};
+  const std::vector<FileAccess> same(4, strided_access(0, 8, 64, 1'000));
+  const CollectiveSettings asked{Algorithm::two_phase};
+  CHECK(decide(summary_of(dense), asked, {Direction::read, 2, 1}).whole_rounds);
+  CHECK_FALSE(decide(summary_of(sparse), asked, {Direction::read, 2, 1}).whole_rounds);
+  CHECK_FALSE(decide(summary_of(same), asked, {Direction::read, 4, 1}).whole_rounds);
 }
 
 }  // namespace nacre::plan

@@ -17,11 +17,11 @@ bool reads(plan::Direction direction) { return direction == plan::Direction::rea
 }  // namespace
 
 CycleBuffer::CycleBuffer(const plan::CollectivePlan& plan, int aggregator,
-                         plan::Direction direction, FileSource& source, Counters& counters)
+                         plan::Direction direction, FileSource& source, Profiler& profiler)
     : plan_(plan),
       aggregator_(aggregator),
       source_(source),
-      counters_(counters),
+      profiler_(profiler),
       bridged_bytes_(reads(direction) ? bridged_gap_bytes : 0),
       data_(std::make_unique_for_overwrite<std::byte[]>(
           checked_cast<std::size_t>(plan::round_bytes_max(plan)))),
@@ -52,30 +52,33 @@ void CycleBuffer::for_each_range(std::int64_t round, std::int64_t bridged_bytes,
         next = intersection(coverage_.next(range.end()), here);
       }
       visit(range, origin);
+      if (!next.empty()) profiler_.profile().holes.add(1);
       range = next;
     }
   }
 }
 
 void CycleBuffer::write_round(std::int64_t round) {
+  const PhaseScope scope(profiler_, Phase::file);
   for_each_range(round, 0, [this](const Extent& range, std::int64_t origin) {
     store::StoreFile* const to = file();
     if (to == nullptr) return;
     const store::WritePiece piece{data_.get() + range.offset, range.length};
     store::Transfer transfer = to->write({&piece, 1}, range.offset + origin);
-    count(transfer);
+    profiler_.profile().count_file_call(transfer.bytes);
     if (transfer.error) error_ = std::move(transfer.error);
   });
   coverage_.clear();
 }
 
 void CycleBuffer::read_round(std::int64_t round) {
+  const PhaseScope scope(profiler_, Phase::file);
   for_each_range(round, bridged_bytes_, [this](const Extent& range, std::int64_t origin) {
     std::int64_t got = 0;
     if (store::StoreFile* const from = file()) {
       const store::ReadPiece piece{data_.get() + range.offset, range.length};
       store::Transfer transfer = from->read({&piece, 1}, range.offset + origin);
-      count(transfer);
+      profiler_.profile().count_file_call(transfer.bytes);
       got = transfer.bytes;
       if (transfer.error) {
         error_ = std::move(transfer.error);
@@ -100,11 +103,6 @@ store::StoreFile* CycleBuffer::file() {
   if (file) return *file;
   error_ = std::move(file).error();
   return nullptr;
-}
-
-void CycleBuffer::count(const store::Transfer& transfer) {
-  ++counters_.file_calls;
-  counters_.file_bytes += transfer.bytes;
 }
 
 }  // namespace nacre::collective

@@ -11,9 +11,9 @@
 
 #include "base/extent.h"
 #include "base/result.h"
-#include "collective/counters.h"
 #include "collective/coverage.h"
 #include "collective/file_source.h"
+#include "collective/profile.h"
 #include "plan/collective_plan.h"
 #include "plan/domain_walk.h"
 #include "plan/memory_access.h"
@@ -26,7 +26,7 @@ namespace nacre::collective {
 class CycleBuffer {
  public:
   CycleBuffer(const plan::CollectivePlan& plan, int aggregator, plan::Direction direction,
-              FileSource& source, Counters& counters);
+              FileSource& source, Profiler& profiler);
 
   /// The buffer; plan::RoundPiece::origin says what lies where.
   [[nodiscard]] std::byte* data() { return data_.get(); }
@@ -48,12 +48,11 @@ class CycleBuffer {
   void for_each_range(std::int64_t round, std::int64_t bridged_bytes, Visit visit);
   /// The file; null after an error.
   [[nodiscard]] store::StoreFile* file();
-  void count(const store::Transfer& transfer);
 
   plan::CollectivePlan plan_;
   int aggregator_;
   FileSource& source_;
-  Counters& counters_;
+  Profiler& profiler_;
   std::int64_t bridged_bytes_;
   std::unique_ptr<std::byte[]> data_;
   Coverage coverage_;

@@ -124,6 +124,7 @@ void DomainSide::place_whole_parts() {
 }
 
 void DomainSide::copy_own(const RoundPart& part) {
+  access_.profiler.profile().copied_bytes.add(part.bytes);
   for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
     plan::RunCursor in_buffer({part.view->type, part.view->origin - piece.origin}, piece.first_byte,
                               piece.byte_count);
@@ -138,6 +139,7 @@ void DomainSide::copy_own(const RoundPart& part) {
 }
 
 void DomainSide::copy_packed(const RoundPart& part, Bytes packed) {
+  access_.profiler.profile().copied_bytes.add(part.bytes);
   for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
     plan::RunCursor in_buffer({part.view->type, part.view->origin - piece.origin}, piece.first_byte,
                               piece.byte_count);

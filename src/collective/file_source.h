@@ -3,6 +3,7 @@
 #define NACRE_COLLECTIVE_FILE_SOURCE_H_
 
 #include "base/result.h"
+#include "collective/profile.h"
 #include "collective/view_memory.h"
 #include "store/store.h"
 
@@ -15,10 +16,11 @@ class FileSource {
   [[nodiscard]] virtual Result<store::StoreFile*> file() = 0;
 };
 
-/// An open file as the collective accesses of one rank use it; both parts outlive them.
+/// An open file as a collective access of one rank uses it; its parts outlive the access.
 struct CollectiveFile {
   FileSource& source;
   ViewMemory& views;
+  Profiler& profiler;  ///< of this access alone
 };
 
 }  // namespace nacre::collective

@@ -44,16 +44,16 @@ Task<Unit> read_round(std::int64_t round, UserSide& user, DomainSide* domain) {
 }  // namespace
 
 Task<TwoPhaseResult> run_two_phase(Transport& transport, const CollectiveFile& file,
-                                   const plan::CollectivePlan& plan, const TwoPhaseAccess& access,
-                                   Counters& counters) {
+                                   const plan::CollectivePlan& plan, const TwoPhaseAccess& access) {
   Task<ExchangePartners> exchange = exchange_views(transport, file.views, plan, access.file);
   ExchangePartners partners = co_await exchange;
+  access.profiler.enter(Phase::copy);
   UserSide user(transport, access, std::move(partners.aggregators));
   std::optional<CycleBuffer> buffer;
   std::optional<DomainSide> domain_here;
   if (!partners.sources.empty()) {
     const int self = *plan::aggregator_of_rank(plan, transport.rank(), transport.size());
-    buffer.emplace(plan, self, access.direction, file.source, counters);
+    buffer.emplace(plan, self, access.direction, file.source, access.profiler);
     domain_here.emplace(transport, access, std::move(partners.sources), *buffer,
                         plan::round_bytes_max(plan));
   }
@@ -62,7 +62,7 @@ Task<TwoPhaseResult> run_two_phase(Transport& transport, const CollectiveFile& f
     std::int64_t round = user.next_round();
     if (domain != nullptr) round = std::min(round, domain->next_round());
     if (round == RoundQueue::no_round) break;
-    ++counters.round_count;
+    access.profiler.profile().rounds.add(1);
     Task<Unit> exchange_round =
         access.reads() ? read_round(round, user, domain) : write_round(round, user, domain);
     co_await exchange_round;

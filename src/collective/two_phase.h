@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "base/result.h"
-#include "collective/counters.h"
 #include "collective/file_source.h"
 #include "collective/task.h"
 #include "collective/transport.h"
@@ -38,8 +37,7 @@ struct TwoPhaseResult {
 /// messages in pieces; where ranks overlap so that a round's messages exceed this, they are taken
 /// in portions. Memory of the others: their bytes of a round, where these are in pieces in memory.
 Task<TwoPhaseResult> run_two_phase(Transport& transport, const CollectiveFile& file,
-                                   const plan::CollectivePlan& plan, const TwoPhaseAccess& access,
-                                   Counters& counters);
+                                   const plan::CollectivePlan& plan, const TwoPhaseAccess& access);
 
 }  // namespace nacre::collective
 

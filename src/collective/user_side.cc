@@ -43,6 +43,7 @@ std::span<std::byte> UserSide::in_memory(const RoundPart& part) const {
 }
 
 void UserSide::pack(const RoundPart& part, std::span<std::byte> packed) const {
+  access_.profiler.profile().copied_bytes.add(part.bytes);
   for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
     const auto size = checked_cast<std::size_t>(piece.byte_count);
     plan::pack(access_.memory, access_.memory_position(piece.first_byte), packed.first(size));
@@ -51,6 +52,7 @@ void UserSide::pack(const RoundPart& part, std::span<std::byte> packed) const {
 }
 
 void UserSide::unpack(const RoundPart& part, std::span<const std::byte> packed) const {
+  access_.profiler.profile().copied_bytes.add(part.bytes);
   for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
     const auto size = checked_cast<std::size_t>(piece.byte_count);
     plan::unpack(access_.memory, access_.memory_position(piece.first_byte), packed.first(size));

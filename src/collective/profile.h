@@ -93,6 +93,7 @@ class Profiler {
   Profiler& operator=(const Profiler&) = delete;
 
   [[nodiscard]] Profile& profile() { return profile_; }
+  [[nodiscard]] bool is_timed() const { return weight_ != 0; }
   [[nodiscard]] Phase phase() const { return phase_; }
   /// From here on the time is that of `phase`. Returns the phase before.
   Phase enter(Phase phase) {

@@ -393,7 +393,7 @@ collective::Task<Outcome> OpenFile::run_all(Routine routine, Result<PlacedAccess
   const std::int64_t weight = count_call(profile, asked, collective_sampling);
   collective::Profiler profiler(profile, collective::Phase::plan, weight);
   collective::ProfilerObserver observer(profiler);
-  co_await collective::ObservedBy{&observer};
+  if (weight != 0) co_await collective::ObservedBy{&observer};
   if (routine.position == Position::ordered) {
     auto placing = place_ordered(std::move(placed));
     placed = co_await placing;

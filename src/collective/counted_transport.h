@@ -2,6 +2,7 @@
 #ifndef NACRE_COLLECTIVE_COUNTED_TRANSPORT_H_
 #define NACRE_COLLECTIVE_COUNTED_TRANSPORT_H_
 
+#include <cstdint>
 #include <iterator>
 #include <span>
 
@@ -11,8 +12,8 @@
 namespace nacre::collective {
 
 /// Messages are those of `inner`: whoever drives the operation may wait for them there. Both
-/// outlive it. Phase::messages is for the program's data: the small messages of the other phases
-/// belong to these.
+/// outlive it. Phase::messages is for the program's data in messages of some size: to look at the
+/// clock twice for a smaller one costs a good part of what the message does.
 class CountedTransport final : public Transport {
  public:
   CountedTransport(Transport& inner, Profiler& profiler) : inner_(inner), profiler_(profiler) {}
@@ -22,22 +23,22 @@ class CountedTransport final : public Transport {
   [[nodiscard]] MessageId send(int destination, std::span<const std::byte> data) override {
     profiler_.profile().messages.add(1);
     profiler_.profile().message_bytes.add(std::ssize(data));
-    // Small calls are mostly not timed, and messages are all that they do.
-    if (!profiler_.is_timed()) return inner_.send(destination, data);
-    const PhaseScope scope(profiler_, phase());
+    if (!is_timed(std::ssize(data))) return inner_.send(destination, data);
+    const PhaseScope scope(profiler_, Phase::messages);
     return inner_.send(destination, data);
   }
   [[nodiscard]] MessageId receive(int source, std::span<std::byte> data) override {
-    if (!profiler_.is_timed()) return inner_.receive(source, data);
-    const PhaseScope scope(profiler_, phase());
+    if (!is_timed(std::ssize(data))) return inner_.receive(source, data);
+    const PhaseScope scope(profiler_, Phase::messages);
     return inner_.receive(source, data);
   }
   bool test(std::span<MessageId> messages) override { return inner_.test(messages); }
   void wait(std::span<MessageId> messages) override { inner_.wait(messages); }
 
  private:
-  [[nodiscard]] Phase phase() const {
-    return profiler_.phase() == Phase::copy ? Phase::messages : profiler_.phase();
+  static constexpr std::int64_t timed_bytes = 4096;
+  [[nodiscard]] bool is_timed(std::int64_t bytes) const {
+    return bytes >= timed_bytes && profiler_.phase() == Phase::copy;
   }
 
   Transport& inner_;

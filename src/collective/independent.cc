@@ -65,7 +65,6 @@ class Mover {
   }
 
   store::Transfer run() {
-    const PhaseScope scope(profiler_, Phase::copy);
     const plan::FileAccess& file = access_.file;
     SieveWindows windows(plan::RunCursor(file.view, file.first_byte, file.byte_count),
                          sieving_ ? buffer_bytes_ : 0);
@@ -121,10 +120,14 @@ class Mover {
       const std::int64_t bytes = std::min(run.length - moved, buffer_bytes_);
       const std::span<std::byte> staged = scratch_.take(bytes);
       profiler_.profile().copied_bytes.add(bytes);
-      if (!reads()) plan::pack(access_.memory, done_.bytes, staged);
+      if (!reads()) {
+        const PhaseScope scope(profiler_, Phase::copy);
+        plan::pack(access_.memory, done_.bytes, staged);
+      }
       pieces_.assign(1, {staged.data(), bytes});
       store::Transfer result = transfer(run.offset + moved);
       if (reads()) {
+        const PhaseScope scope(profiler_, Phase::copy);
         plan::unpack(access_.memory, done_.bytes,
                      staged.first(checked_cast<std::size_t>(result.bytes)));
       }
@@ -171,7 +174,6 @@ class Mover {
   }
 
   store::Transfer read_old(std::span<std::byte> into, std::int64_t offset) {
-    const PhaseScope scope(profiler_, Phase::file);
     profiler_.profile().read_modify_writes.add(1);
     const store::ReadPiece whole{into.data(), std::ssize(into)};
     return file_.read({&whole, 1}, offset);
@@ -211,6 +213,7 @@ class Mover {
   /// The first `bytes` of the window between the sieve and memory.
   void copy_window(const SieveWindow& window, std::byte* sieve, std::int64_t bytes) {
     if (bytes == 0) return;
+    const PhaseScope scope(profiler_, Phase::copy);
     profiler_.profile().copied_bytes.add(bytes);
     plan::RunCursor in_sieve = window_cursor(window.hull.offset, bytes);
     plan::RunCursor in_memory(memory_map(), done_.bytes, bytes);
@@ -222,7 +225,6 @@ class Mover {
   }
 
   store::Transfer transfer(std::int64_t offset) {
-    const PhaseScope scope(profiler_, Phase::file);
     store::Transfer result;
     if (reads()) {
       result = file_.read(pieces_, offset);

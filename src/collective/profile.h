@@ -20,10 +20,11 @@ enum class Phase : std::uint8_t {
   plan,       ///< accesses placed and summarised, the plan decided
   views,      ///< the ranks tell aggregators what they are going to send or want
   copy,       ///< bytes gathered, scattered and copied, and the runs walked for it
-  messages,   ///< data handed to the MPI and asked from it
+  messages,   ///< data handed to the MPI and asked from it, but for short messages
   wait,       ///< for the other ranks: that they come to the call, that data come, that locks are
               ///< free
-  file,       ///< in the store, its opening at the first touch included
+  file,       ///< in the store, its opening at the first touch and the walk through runs that are
+              ///< not copied included
   agreement,  ///< on the outcome; who is done early waits here for the others
   away,       ///< a nonblocking call was under way and the program did something else: the
               ///< program's time, not the call's
@@ -93,7 +94,6 @@ class Profiler {
   Profiler& operator=(const Profiler&) = delete;
 
   [[nodiscard]] Profile& profile() { return profile_; }
-  [[nodiscard]] bool is_timed() const { return weight_ != 0; }
   [[nodiscard]] Phase phase() const { return phase_; }
   /// From here on the time is that of `phase`. Returns the phase before.
   Phase enter(Phase phase) {

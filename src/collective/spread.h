@@ -32,7 +32,7 @@ class Spread {
  private:
   static constexpr int parts_log2 = 3;
   // Values up to 7 have a bucket each; every power of two from 8 to 2^62 has 8.
-  static constexpr std::size_t bucket_count = 61 * 8;
+  static constexpr std::size_t bucket_count = std::size_t{61} * 8;
 
   [[nodiscard]] static std::size_t bucket_of(std::int64_t value);
   [[nodiscard]] static std::int64_t middle_of(std::size_t bucket);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -114,10 +114,10 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, int rank_count) {
       .add("seconds", spread_json(of_plan.nanoseconds, &seconds))
       .add("first_call", summary_json(of_plan.use.summary));
   if (plan.algorithm != plan::Algorithm::two_phase) return json.text();
-  std::vector<int> ranks;
-  for (int i = 0; i < std::min(plan.aggregator_count, aggregators_listed_max); ++i) {
-    ranks.push_back(plan::aggregator_rank(plan, i, rank_count));
-  }
+  const int listed = std::min(plan.aggregator_count, aggregators_listed_max);
+  std::vector<int> ranks(static_cast<std::size_t>(listed));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  for (int& rank : ranks) rank = plan::aggregator_rank(plan, rank, rank_count);
   return json.add_number("aggregators", plan.aggregator_count)
       .add("aggregator_ranks", json_array(ranks, &plain))
       .add_number("domain_bytes", plan.block_bytes)
@@ -189,6 +189,7 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
   auto agreeing = agree_on_kinds(transport, profile);
   const std::vector<CallKind> kinds = co_await agreeing;
   std::vector<collective::ProfileDigest> digests;
+  digests.reserve(kinds.size());
   for (const CallKind kind : kinds) {
     digests.push_back(collective::digest_of(profile.of(kind), transport.rank()));
   }

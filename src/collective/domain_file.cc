@@ -15,7 +15,7 @@ std::int64_t DomainFile::round_bytes(std::int64_t round) {
 }
 
 void DomainFile::begin_round(std::int64_t round) {
-  ++counters_.round_count;
+  profiler_.profile().rounds.add(1);
   plan::round_extents(plan_, aggregator_, round, extents_);
 }
 
@@ -35,24 +35,27 @@ void DomainFile::for_each_marked(const Coverage& marked, std::int64_t bridged_by
         next = intersection(marked.next(range.end()), here);
       }
       visit(range, origin);
+      if (!next.empty()) profiler_.profile().holes.add(1);
       range = next;
     }
   }
 }
 
 void DomainFile::write(std::int64_t round, const std::byte* buffer, const Coverage& marked) {
+  const PhaseScope scope(profiler_, Phase::file);
   begin_round(round);
   for_each_marked(marked, 0, [&](const Extent& range, std::int64_t origin) {
     store::StoreFile* const to = file();
     if (to == nullptr) return;
     const store::WritePiece piece{buffer + range.offset, range.length};
     store::Transfer transfer = to->write({&piece, 1}, range.offset + origin);
-    count(transfer);
+    profiler_.profile().count_file_call(transfer.bytes);
     if (transfer.error) error_ = std::move(transfer.error);
   });
 }
 
 void DomainFile::read(std::int64_t round, std::byte* buffer, const Coverage& marked) {
+  const PhaseScope scope(profiler_, Phase::file);
   begin_round(round);
   for_each_marked(marked, bridged_gap_bytes, [&](const Extent& range, std::int64_t origin) {
     read_range(range, origin, buffer);
@@ -60,6 +63,7 @@ void DomainFile::read(std::int64_t round, std::byte* buffer, const Coverage& mar
 }
 
 void DomainFile::read_whole(std::int64_t round, std::byte* buffer) {
+  const PhaseScope scope(profiler_, Phase::file);
   begin_round(round);
   std::int64_t place = 0;
   for (const Extent& extent : extents_) {
@@ -73,7 +77,7 @@ void DomainFile::read_range(const Extent& range, std::int64_t origin, std::byte*
   if (store::StoreFile* const from = file()) {
     const store::ReadPiece piece{buffer + range.offset, range.length};
     store::Transfer transfer = from->read({&piece, 1}, range.offset + origin);
-    count(transfer);
+    profiler_.profile().count_file_call(transfer.bytes);
     got = transfer.bytes;
     if (transfer.error) {
       error_ = std::move(transfer.error);
@@ -96,11 +100,6 @@ store::StoreFile* DomainFile::file() {
   if (file) return *file;
   error_ = std::move(file).error();
   return nullptr;
-}
-
-void DomainFile::count(const store::Transfer& transfer) {
-  ++counters_.file_calls;
-  counters_.file_bytes += transfer.bytes;
 }
 
 }  // namespace nacre::collective

@@ -10,9 +10,9 @@
 
 #include "base/extent.h"
 #include "base/result.h"
-#include "collective/counters.h"
 #include "collective/coverage.h"
 #include "collective/file_source.h"
+#include "collective/profile.h"
 #include "plan/collective_plan.h"
 #include "store/store.h"
 
@@ -23,8 +23,8 @@ namespace nacre::collective {
 class DomainFile {
  public:
   DomainFile(const plan::CollectivePlan& plan, int aggregator, FileSource& source,
-             Counters& counters)
-      : plan_(plan), aggregator_(aggregator), source_(source), counters_(counters) {}
+             Profiler& profiler)
+      : plan_(plan), aggregator_(aggregator), source_(source), profiler_(profiler) {}
 
   /// The bytes of the cycle buffer that a round takes up; 0 behind the last round.
   [[nodiscard]] std::int64_t round_bytes(std::int64_t round);
@@ -46,12 +46,11 @@ class DomainFile {
   void read_range(const Extent& range, std::int64_t origin, std::byte* buffer);
   /// The file; null after an error.
   [[nodiscard]] store::StoreFile* file();
-  void count(const store::Transfer& transfer);
 
   const plan::CollectivePlan& plan_;
   int aggregator_;
   FileSource& source_;
-  Counters& counters_;
+  Profiler& profiler_;
   std::vector<Extent> extents_;  // of the round at hand
   std::optional<Error> error_;
   std::int64_t file_end_seen_ = std::numeric_limits<std::int64_t>::max();

@@ -87,6 +87,7 @@ void DomainSide::begin_round(std::int64_t round) {
 bool DomainSide::receive() {
   if (!messages_.empty() && !transport_.test(messages_)) return false;
   messages_.clear();
+  const PhaseScope scope(domain_.profiler, Phase::copy);
   Coverage marked = coverage();
   for (std::size_t i = first_; i < last_; ++i) {
     const RoundPart& part = share_.parts[i];
@@ -224,6 +225,7 @@ void DomainSide::receive_portion() {
 }
 
 void DomainSide::send_portion() {
+  const PhaseScope scope(domain_.profiler, Phase::copy);
   first_ = last_;
   last_ = places_.portion_end(first_, plan::round_bytes_max(domain_.plan));
   places_.stage(first_, last_);
@@ -260,6 +262,7 @@ void DomainSide::place_whole_parts() {
 }
 
 void DomainSide::copy_packed(const RoundPart& part, Bytes packed) {
+  domain_.profiler.profile().copied_bytes.add(part.bytes);
   for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
     copy_packed_piece(domain_.direction, *part.view, piece, buffer(), packed.data());
     packed = packed.subspan(checked_cast<std::size_t>(piece.byte_count));

@@ -10,6 +10,7 @@
 
 #include "collective/domain_file.h"
 #include "collective/node_rounds.h"
+#include "collective/profile.h"
 #include "collective/round_messages.h"
 #include "collective/round_queue.h"
 #include "collective/transport.h"
@@ -29,6 +30,7 @@ class DomainSide {
     plan::Direction direction;
     const plan::CollectivePlan& plan;
     int number;  ///< of the aggregator on its node
+    Profiler& profiler;
   };
   /// `rounds` is in the call; `sources` are the ranks of other nodes. What is referred to outlives
   /// this.

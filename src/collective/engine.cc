@@ -58,9 +58,10 @@ class Engine {
  public:
   Engine(Transport& transport, const CollectiveFile& file, CollectiveCall& call,
          const plan::CollectiveSettings& settings)
-      : transport_(transport, outcome_.counters), file_(file), call_(call), settings_(settings) {}
+      : transport_(transport, file.profiler), file_(file), call_(call), settings_(settings) {}
 
   Task<Outcome> run() {
+    enter(Phase::plan);
     if (call_.refusal) {
       call_.file.byte_count = 0;
       local_ = *call_.refusal;
@@ -69,6 +70,7 @@ class Engine {
     const Decision decision = co_await agreement;
     outcome_.plan = decision.plan;
     if (decision.failed_rank != no_end) {
+      enter(Phase::agreement);
       Task<Error> spread =
           spread_error(transport_, std::move(local_), checked_cast<int>(decision.failed_rank));
       outcome_.error = co_await spread;
@@ -84,6 +86,8 @@ class Engine {
   }
 
  private:
+  void enter(Phase phase) { file_.profiler.enter(phase); }
+
   Task<Decision> agree_on_plan() {
     Opening opening;
     if (call_.refusal) {
@@ -104,6 +108,7 @@ class Engine {
     Decision decision;
     decision.failed_rank = opening.refusing_rank;
     if (decision.failed_rank != no_end) return decision;
+    outcome_.summary = opening.summary;
     decision.plan = plan::decide(opening.summary, settings_, participants());
     const bool exchanges = decision.plan.algorithm == plan::Algorithm::two_phase;
     if (call_.direction == Direction::write || !exchanges) return decision;
@@ -123,6 +128,7 @@ class Engine {
     plan::AccessSummary summary = opening.summary;
     summary.bounds = intersection(summary.bounds, {0, *size});
     if (summary.bounds.empty()) summary = {};
+    outcome_.summary = summary;
     decision.plan = plan::decide(summary, settings_, participants());
     return decision;
   }
@@ -138,10 +144,11 @@ class Engine {
   }
 
   Task<Unit> run_exchange() {
-    const TwoPhaseAccess access{call_.direction, call_.file, call_.memory};
-    Task<TwoPhaseResult> exchange =
-        run_two_phase(transport_, file_, outcome_.plan, access, outcome_.counters);
+    enter(Phase::views);
+    const TwoPhaseAccess access{call_.direction, call_.file, call_.memory, file_.profiler};
+    Task<TwoPhaseResult> exchange = run_two_phase(transport_, file_, outcome_.plan, access);
     TwoPhaseResult result = co_await exchange;
+    enter(Phase::agreement);
     Task<Status> agreement =
         agree_with_minimum(transport_, std::move(result.status), result.file_end);
     const Status status = co_await agreement;
@@ -154,20 +161,21 @@ class Engine {
     co_return Unit{};
   }
 
+  Status move_by_itself() {
+    if (call_.file.byte_count == 0) return {};
+    enter(Phase::file);
+    Result<store::StoreFile*> file = file_.source.file();
+    if (!file) return std::move(file).error();
+    const IndependentAccess access{call_.direction, call_.file, call_.memory};
+    store::Transfer transfer = access_runs(**file, access, call_.independent, file_.profiler);
+    outcome_.bytes = transfer.bytes;
+    if (transfer.error) return *std::move(transfer.error);
+    return {};
+  }
+
   Task<Unit> run_direct() {
-    Status local;
-    if (call_.file.byte_count > 0) {
-      Result<store::StoreFile*> file = file_.source.file();
-      if (file) {
-        const IndependentAccess access{call_.direction, call_.file, call_.memory};
-        store::Transfer transfer =
-            access_runs(**file, access, call_.independent, outcome_.counters);
-        outcome_.bytes = transfer.bytes;
-        if (transfer.error) local = *std::move(transfer.error);
-      } else {
-        local = std::move(file).error();
-      }
-    }
+    Status local = move_by_itself();
+    enter(Phase::agreement);
     Task<Status> agreement = agree(transport_, std::move(local));
     const Status status = co_await agreement;
     if (!status.ok()) outcome_.error = status.error();

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/result.h"
-#include "collective/counters.h"
 #include "collective/file_source.h"
 #include "collective/independent.h"
 #include "collective/task.h"
@@ -35,9 +34,9 @@ struct Outcome {
   /// an error: direct, exact; two_phase, 0 (what aggregators moved before it is not told apart by
   /// rank).
   std::int64_t bytes = 0;
-  std::optional<Error> error;  ///< the same class on all ranks
-  plan::CollectivePlan plan;   ///< what was run, for explain
-  Counters counters;
+  std::optional<Error> error;   ///< the same class on all ranks
+  plan::CollectivePlan plan;    ///< what was run, for explain
+  plan::AccessSummary summary;  ///< on rank 0: what it was decided from
 };
 
 /// Collective over `transport`. `call` is owned by the coroutine: the program may free or change
@@ -45,7 +44,8 @@ struct Outcome {
 ///
 /// Where ranks write the same byte, it is one of them. Bytes that no rank writes are never written.
 /// Reads end at the end of the file: what lies beyond stays as it was in memory (two_phase: the end
-/// as it was when the call began).
+/// as it was when the call began). What it does is counted in the
+/// profile of file.profiler.
 Task<Outcome> run_collective(Transport& transport, CollectiveFile file, CollectiveCall call,
                              plan::CollectiveSettings settings);
 

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "collective/node_rounds.h"
+#include "collective/profile.h"
 #include "collective/view_memory.h"
 #include "store/store.h"
 
@@ -16,12 +17,12 @@ class FileSource {
   [[nodiscard]] virtual Result<store::StoreFile*> file() = 0;
 };
 
-/// An open file as the collective accesses of one rank use it; its parts outlive them and are for
-/// this file alone.
+/// An open file as a collective access of one rank uses it; its parts outlive the access.
 struct CollectiveFile {
   FileSource& source;
-  ViewMemory& views;
-  NodeRounds& rounds;
+  ViewMemory& views;   ///< of this file alone
+  NodeRounds& rounds;  ///< likewise
+  Profiler& profiler;  ///< of this access alone
 };
 
 }  // namespace nacre::collective

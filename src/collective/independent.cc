@@ -56,8 +56,8 @@ class SingleRuns {
 class Mover {
  public:
   Mover(store::StoreFile& file, const IndependentAccess& access,
-        const IndependentSettings& settings, Counters& counters)
-      : file_(file), access_(access), counters_(counters) {
+        const IndependentSettings& settings, Profiler& profiler)
+      : file_(file), access_(access), profiler_(profiler) {
     const bool reads = access.direction == Direction::read;
     const std::int64_t asked = reads ? settings.read_buffer_bytes : settings.write_buffer_bytes;
     buffer_bytes_ = std::max(least_buffer_bytes, asked);
@@ -119,10 +119,15 @@ class Mover {
     for (std::int64_t moved = 0; moved < run.length;) {
       const std::int64_t bytes = std::min(run.length - moved, buffer_bytes_);
       const std::span<std::byte> staged = scratch_.take(bytes);
-      if (!reads()) plan::pack(access_.memory, done_.bytes, staged);
+      profiler_.profile().copied_bytes.add(bytes);
+      if (!reads()) {
+        const PhaseScope scope(profiler_, Phase::copy);
+        plan::pack(access_.memory, done_.bytes, staged);
+      }
       pieces_.assign(1, {staged.data(), bytes});
       store::Transfer result = transfer(run.offset + moved);
       if (reads()) {
+        const PhaseScope scope(profiler_, Phase::copy);
         plan::unpack(access_.memory, done_.bytes,
                      staged.first(checked_cast<std::size_t>(result.bytes)));
       }
@@ -153,9 +158,7 @@ class Mover {
       return false;
     }
     const std::span<std::byte> sieve = scratch_.take(window.hull.length);
-    const store::ReadPiece whole{sieve.data(), window.hull.length};
-    store::Transfer old = file_.read({&whole, 1}, window.hull.offset);
-    count(old.bytes);
+    store::Transfer old = read_old(sieve, window.hull.offset);
     if (old.error) {
       done_.error = std::move(old.error);
       return false;
@@ -168,6 +171,12 @@ class Mover {
     if (result.bytes < window.hull.length) result.bytes = data_bytes_in(window, result.bytes);
     result.bytes = std::min(result.bytes, window.data_bytes);
     return account(std::move(result), window.data_bytes);
+  }
+
+  store::Transfer read_old(std::span<std::byte> into, std::int64_t offset) {
+    profiler_.profile().read_modify_writes.add(1);
+    const store::ReadPiece whole{into.data(), std::ssize(into)};
+    return file_.read({&whole, 1}, offset);
   }
 
   /// The window's runs one by one, gaps left alone.
@@ -204,6 +213,8 @@ class Mover {
   /// The first `bytes` of the window between the sieve and memory.
   void copy_window(const SieveWindow& window, std::byte* sieve, std::int64_t bytes) {
     if (bytes == 0) return;
+    const PhaseScope scope(profiler_, Phase::copy);
+    profiler_.profile().copied_bytes.add(bytes);
     plan::RunCursor in_sieve = window_cursor(window.hull.offset, bytes);
     plan::RunCursor in_memory(memory_map(), done_.bytes, bytes);
     if (reads()) {
@@ -224,13 +235,8 @@ class Mover {
       }
       result = file_.write(write_pieces_, offset);
     }
-    count(result.bytes);
+    profiler_.profile().count_file_call(result.bytes);
     return result;
-  }
-
-  void count(std::int64_t bytes) {
-    ++counters_.file_calls;
-    counters_.file_bytes += bytes;
   }
 
   /// Adds what was moved of `bytes`; false when it was not all.
@@ -242,7 +248,7 @@ class Mover {
 
   store::StoreFile& file_;
   const IndependentAccess& access_;
-  Counters& counters_;
+  Profiler& profiler_;
   std::int64_t buffer_bytes_ = 0;
   bool sieving_ = false;
   store::Transfer done_;
@@ -260,7 +266,7 @@ bool is_one_piece(const IndependentAccess& access) {
 }
 
 store::Transfer move_one_piece(store::StoreFile& file, const IndependentAccess& access,
-                               Counters& counters) {
+                               Profiler& profiler) {
   std::byte* const data = access.memory.base + plan::offset_of({access.memory.type, 0}, 0);
   const std::int64_t offset = plan::offset_of(access.file.view, access.file.first_byte);
   store::Transfer done;
@@ -271,18 +277,17 @@ store::Transfer move_one_piece(store::StoreFile& file, const IndependentAccess& 
     const store::WritePiece piece{data, access.file.byte_count};
     done = file.write({&piece, 1}, offset);
   }
-  ++counters.file_calls;
-  counters.file_bytes += done.bytes;
+  profiler.profile().count_file_call(done.bytes);
   return done;
 }
 
 }  // namespace
 
 store::Transfer access_runs(store::StoreFile& file, const IndependentAccess& access,
-                            const IndependentSettings& settings, Counters& counters) {
+                            const IndependentSettings& settings, Profiler& profiler) {
   if (access.file.byte_count == 0) return {};
-  if (is_one_piece(access)) return move_one_piece(file, access, counters);
-  Mover mover(file, access, settings, counters);
+  if (is_one_piece(access)) return move_one_piece(file, access, profiler);
+  Mover mover(file, access, settings, profiler);
   return mover.run();
 }
 

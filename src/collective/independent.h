@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "collective/counters.h"
+#include "collective/profile.h"
 #include "plan/memory_access.h"
 #include "plan/run_cursor.h"
 #include "store/store.h"
@@ -34,13 +34,13 @@ struct IndependentAccess {
 
 /// Moves the bytes of `access`; the result counts them in stream order up to the first one that was
 /// not moved (the end of the file, an error). Any view will do. Memory beyond what was read stays
-/// as it is. Writes never touch a byte outside the access unless settings.write_sieving. Adds file
-/// calls and bytes to `counters`. Blocking; sends no message. Memory: one buffer of the settings'
-/// size, and only where the access is in small pieces. The calls of one process on one `file` with
-/// write_sieving are the caller's to serialise (a range lock does not hold between users of one
-/// StoreFile).
+/// as it is. Writes never touch a byte outside the access unless settings.write_sieving. Counts
+/// what it does in the profile of `profiler`, which is in Phase::file. Blocking; sends no message.
+/// Memory: one buffer of the settings' size, and only where the access is in small pieces. The
+/// calls of one process on one `file` with write_sieving are the caller's to serialise (a range
+/// lock does not hold between users of one StoreFile).
 [[nodiscard]] store::Transfer access_runs(store::StoreFile& file, const IndependentAccess& access,
-                                          const IndependentSettings& settings, Counters& counters);
+                                          const IndependentSettings& settings, Profiler& profiler);
 
 }  // namespace nacre::collective
 

@@ -61,9 +61,10 @@ bool LocalSide::place(Lane& lane) {
   const RoundMemory& memory = rounds_.memory();
   const std::int64_t open_until = said_of(memory.open_until(lane.aggregator));
   if (next_round(lane.walk) >= open_until) return false;
+  const PhaseScope scope(access_.profiler, Phase::copy);
   do {
     const std::int64_t round = lane.walk.round();
-    lane.walk.take_round(pieces_);
+    access_.profiler.profile().copied_bytes.add(lane.walk.take_round(pieces_));
     Coverage coverage(memory.marks(lane.aggregator, round), plan::round_bytes_max(plan_), 1);
     for (const plan::RoundPiece& piece : pieces_) {
       mark_piece(coverage, access_.file.view, piece, 0);
@@ -78,6 +79,7 @@ bool LocalSide::ask(Lane& lane) {
   const RoundMemory& memory = rounds_.memory();
   const std::int64_t open_until = said_of(memory.open_until(lane.aggregator));
   if (next_round(lane.asks) >= open_until) return false;
+  const PhaseScope scope(access_.profiler, Phase::copy);
   const std::int64_t round = lane.asks.round();
   lane.asks.take_round(pieces_);
   Coverage coverage(memory.marks(lane.aggregator, round), plan::round_bytes_max(plan_),
@@ -93,9 +95,10 @@ bool LocalSide::take(Lane& lane) {
   const RoundMemory& memory = rounds_.memory();
   const std::int64_t filled_until = said_of(memory.filled_until(lane.aggregator));
   if (next_round(lane.walk) >= filled_until) return false;
+  const PhaseScope scope(access_.profiler, Phase::copy);
   do {
     const std::int64_t round = lane.walk.round();
-    lane.walk.take_round(pieces_);
+    access_.profiler.profile().copied_bytes.add(lane.walk.take_round(pieces_));
     for (const plan::RoundPiece& piece : pieces_) {
       copy_piece(access_, piece, memory.buffer(lane.aggregator, round));
     }

@@ -18,6 +18,18 @@
 
 namespace nacre::collective {
 
+/// Told by an operation where its time goes.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// The task waits, from now until it goes on.
+  virtual void stops() = 0;
+  virtual void goes_on() = 0;
+  /// Nobody drives the operation, from now until somebody does again.
+  virtual void left() = 0;
+  virtual void driven() = 0;
+};
+
 /// The state of one operation: a stack of coroutines of which one runs at a time. A coroutine that
 /// awaits another, or ends, leaves the next one here and returns to the operation's loop, so that
 /// the machine's stack stays flat whatever the compiler makes of symmetric transfer (GCC without
@@ -25,6 +37,7 @@ namespace nacre::collective {
 struct Wait {
   Condition* condition = nullptr;  ///< what must be ready first; null: nothing
   std::coroutine_handle<> resume;  ///< runs next; null: the task has ended
+  Observer* observer = nullptr;    ///< null: nobody wants to know
 };
 
 template <class T>
@@ -61,6 +74,12 @@ struct Until {
   Condition& condition;
 };
 
+/// Awaited by a task, which thereby goes on at once: `observer` is told of the operation from here
+/// on. Null ends that, which a task does before its observer goes.
+struct ObservedBy {
+  Observer* observer;
+};
+
 /// A lazily started computation of a T. Move-only; awaited or driven once. Destroying it destroys
 /// the whole chain, at whatever point it stands; messages under way then still point to its
 /// buffers, so the transport has to go first, or be silent.
@@ -84,6 +103,10 @@ class [[nodiscard]] Task {
     }
     auto await_transform(AllOf all) { return MessagesAwaiter(all.messages, this->wait); }
     auto await_transform(Until until) { return ConditionAwaiter{until.condition, this->wait}; }
+    auto await_transform(ObservedBy observed) {
+      this->wait->observer = observed.observer;
+      return std::suspend_never{};
+    }
   };
 
   struct Awaiter {
@@ -163,14 +186,19 @@ class Operation {
   /// Goes as far as completed messages allow; true when the task has ended. Never blocks on a
   /// message (file access of this rank happens inside).
   bool advance() {
+    if (wait_.observer != nullptr) wait_.observer->driven();
     while (!done()) {
-      if (wait_.condition != nullptr && !wait_.condition->ready(transport_)) return false;
+      if (wait_.condition != nullptr && !wait_.condition->ready(transport_)) {
+        if (wait_.observer != nullptr) wait_.observer->left();
+        return false;
+      }
       run_to_next_wait();
     }
     return true;
   }
   /// Runs to the end, blocking where it must.
   void finish() {
+    if (wait_.observer != nullptr) wait_.observer->driven();
     while (!done()) {
       if (wait_.condition != nullptr) transport_.wait(*wait_.condition);
       run_to_next_wait();
@@ -181,10 +209,14 @@ class Operation {
 
  private:
   void run_to_next_wait() {
+    const bool stopped = wait_.condition != nullptr;
+    if (stopped && wait_.observer != nullptr) wait_.observer->goes_on();
     wait_.condition = nullptr;
     while (wait_.resume && wait_.condition == nullptr) {
       std::exchange(wait_.resume, nullptr).resume();
     }
+    const bool stops = wait_.condition != nullptr;
+    if (stops && wait_.observer != nullptr) wait_.observer->stops();
   }
   Wait wait_;
   Task<T> task_;

@@ -38,21 +38,21 @@ class Rounds final : public Condition {
 }  // namespace
 
 Task<TwoPhaseResult> run_two_phase(Transport& transport, const CollectiveFile& file,
-                                   const plan::CollectivePlan& plan, const TwoPhaseAccess& access,
-                                   Counters& counters) {
+                                   const plan::CollectivePlan& plan, const TwoPhaseAccess& access) {
   Task<Unit> beginning = file.rounds.begin_call(transport, plan);
   co_await beginning;
   Task<ExchangePartners> exchange = exchange_views(transport, file, plan, access.file);
   ExchangePartners partners = co_await exchange;
+  access.profiler.enter(Phase::copy);
   UserSide user(transport, access, std::move(partners.aggregators));
   std::optional<DomainFile> domain_file;
   std::optional<DomainSide> domain;
   const std::optional<int> self =
       plan::aggregator_of_rank(plan, transport.rank(), transport.size());
   if (self) {
-    domain_file.emplace(plan, *self, file.source, counters);
+    domain_file.emplace(plan, *self, file.source, access.profiler);
     const DomainSide::Domain domain_here{access.direction, plan,
-                                         *file.rounds.number_of_aggregator(*self)};
+                                         *file.rounds.number_of_aggregator(*self), access.profiler};
     domain.emplace(transport, domain_here, file.rounds, std::move(partners.sources), *domain_file);
   }
   LocalSide local(transport, access, plan, file.rounds);

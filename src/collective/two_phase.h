@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "base/result.h"
-#include "collective/counters.h"
 #include "collective/file_source.h"
 #include "collective/task.h"
 #include "collective/transport.h"
@@ -39,8 +38,7 @@ struct TwoPhaseResult {
 /// they are taken in portions. Of a rank with aggregators on other nodes: its bytes of a round,
 /// where these are in pieces in memory.
 Task<TwoPhaseResult> run_two_phase(Transport& transport, const CollectiveFile& file,
-                                   const plan::CollectivePlan& plan, const TwoPhaseAccess& access,
-                                   Counters& counters);
+                                   const plan::CollectivePlan& plan, const TwoPhaseAccess& access);
 
 }  // namespace nacre::collective
 

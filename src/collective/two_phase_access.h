@@ -2,6 +2,7 @@
 #ifndef NACRE_COLLECTIVE_TWO_PHASE_ACCESS_H_
 #define NACRE_COLLECTIVE_TWO_PHASE_ACCESS_H_
 
+#include "collective/profile.h"
 #include "plan/memory_access.h"
 #include "plan/run_cursor.h"
 
@@ -12,6 +13,7 @@ struct TwoPhaseAccess {
   plan::Direction direction = plan::Direction::read;
   const plan::FileAccess& file;
   const plan::MemoryAccess& memory;
+  Profiler& profiler;
 
   [[nodiscard]] bool reads() const { return direction == plan::Direction::read; }
   /// Which data byte of the memory is data byte `position` of the view.

@@ -19,6 +19,7 @@ bool UserSide::step() {
 }
 
 void UserSide::start_round() {
+  const PhaseScope scope(access_.profiler, Phase::copy);
   aggregators_.take(aggregators_.next_round(), share_);
   places_.begin(share_);
   const std::size_t count = share_.parts.size();
@@ -38,6 +39,7 @@ void UserSide::start_round() {
 
 void UserSide::finish_round() {
   if (!access_.reads()) return;
+  const PhaseScope scope(access_.profiler, Phase::copy);
   for (std::size_t i = 0; i < share_.parts.size(); ++i) {
     if (places_.is_packed(i)) unpack(share_.parts[i], places_.message(i));
   }
@@ -56,6 +58,7 @@ std::span<std::byte> UserSide::in_memory(const RoundPart& part) const {
 }
 
 void UserSide::pack(const RoundPart& part, std::span<std::byte> packed) const {
+  access_.profiler.profile().copied_bytes.add(part.bytes);
   for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
     const auto size = checked_cast<std::size_t>(piece.byte_count);
     plan::pack(access_.memory, access_.memory_position(piece.first_byte), packed.first(size));
@@ -64,6 +67,7 @@ void UserSide::pack(const RoundPart& part, std::span<std::byte> packed) const {
 }
 
 void UserSide::unpack(const RoundPart& part, std::span<const std::byte> packed) const {
+  access_.profiler.profile().copied_bytes.add(part.bytes);
   for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
     const auto size = checked_cast<std::size_t>(piece.byte_count);
     plan::unpack(access_.memory, access_.memory_position(piece.first_byte), packed.first(size));

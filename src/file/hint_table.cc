@@ -33,7 +33,9 @@ constexpr std::array table{
             "trusted: none does; automatic: locked where the file system's clients cache without "
             "agreeing"},
     HintRow{"nacre_report", HintKind::text, always, "", 0, "",
-            "file to which rank 0 appends a line of JSON for each closed file"},
+            "file to which rank 0 appends a line of JSON for each closed file: calls, bytes and "
+            "time by "
+            "phase of all ranks; `nacre report` and `nacre explain` read it"},
     // Reserved by MPI-4.1, 14.2.8.
     HintRow{"access_style", HintKind::text, always, "", 0, "",
             "how the file will be accessed; kept, not used"},

@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/fnv_hash.h"
 #include "collective/group.h"
+#include "file/report.h"
 #include "store/text_file.h"
 
 namespace nacre::file {
@@ -32,15 +34,6 @@ Status check_mode(const AccessMode& mode) {
 
 store::OpenOptions plain_options(const AccessMode& mode) {
   return {.read = mode.read, .write = mode.write};
-}
-
-std::string json_array(const std::vector<std::string>& texts) {
-  std::string json = "[";
-  for (const std::string& text : texts) {
-    if (json.size() > 1) json += ',';
-    json += json_string(text);
-  }
-  return json + ']';
 }
 
 }  // namespace
@@ -90,6 +83,7 @@ void OpenFile::take_facts(const OpenedFacts& facts) {
 collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest request) {
   // The mode is the same on all ranks, and so is what is wrong with it.
   if (Status valid = check_mode(request.mode); !valid) co_return std::move(valid).error();
+  const std::int64_t asked_nanoseconds = request.asked_nanoseconds;
   std::shared_ptr<OpenFile> opened(new OpenFile(std::move(request)));
   collective::Transport& transport = *opened->transport_;
   OpenedFacts facts;
@@ -112,12 +106,22 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
     co_return error;
   }
   opened->take_facts(facts);
+  opened->profile_.open_nanoseconds = monotonic_nanoseconds() - asked_nanoseconds;
   co_return opened;
 }
 
 collective::Task<Status> OpenFile::close() {
+  const std::int64_t begin = monotonic_nanoseconds();
+  auto giving_back = give_back_file();
+  Status closed = co_await giving_back;
+  profile_.close_nanoseconds = monotonic_nanoseconds() - begin;
   auto reporting = report();
   co_await reporting;
+  co_return closed;
+}
+
+/// And, where the mode says so, takes it away. Agreed.
+collective::Task<Status> OpenFile::give_back_file() {
   // One agreement says both whether all could close and whether any used the shared pointer.
   std::int64_t unused = shared_pointer_.used() ? 0 : 1;
   auto agreement = collective::agree_with_minimum(*transport_, file_.close(), unused);
@@ -237,30 +241,21 @@ collective::Task<Status> OpenFile::update_hints(InfoPairs info_pairs) {
   co_return Status();
 }
 
-void OpenFile::count(plan::Direction direction, std::int64_t bytes) {
-  totals_.calls.fetch_add(1, std::memory_order_relaxed);
-  auto& total = direction == plan::Direction::read ? totals_.bytes_read : totals_.bytes_written;
-  total.fetch_add(bytes, std::memory_order_relaxed);
-}
-
 collective::Task<collective::Unit> OpenFile::report() {
   const Hints told = hints();
   const std::string report_path = told.get("nacre_report");
   if (report_path.empty()) co_return collective::Unit{};
-  auto summing_calls = collective::prefix_sum(*transport_, totals_.calls);
-  const collective::PrefixSum calls = co_await summing_calls;
-  auto summing_reads = collective::prefix_sum(*transport_, totals_.bytes_read);
-  const collective::PrefixSum reads = co_await summing_reads;
-  auto summing_writes = collective::prefix_sum(*transport_, totals_.bytes_written);
-  const collective::PrefixSum writes = co_await summing_writes;
+  auto reducing = reduce_profile(*transport_, profile_);
+  const ReducedProfile reduced = co_await reducing;
   if (transport_->rank() == 0) {
+    const ReportedFile file{.path = path_,
+                            .rank_count = transport_->size(),
+                            .one_node = one_node_,
+                            .hints = told,
+                            .job = job_name(),
+                            .closed_at_seconds = wall_clock_seconds()};
     // A report that cannot be written is no reason to fail the program's close.
-    static_cast<void>(store::append_text(
-        report_path,
-        "{\"file\":" + json_string(path_) + ",\"ranks\":" + std::to_string(transport_->size()) +
-            ",\"calls\":" + std::to_string(calls.total) + ",\"bytes_read\":" +
-            std::to_string(reads.total) + ",\"bytes_written\":" + std::to_string(writes.total) +
-            ",\"notes\":" + json_array(told.notes()) + "}\n"));
+    static_cast<void>(store::append_text(report_path, report_line(file, reduced)));
   }
   co_return collective::Unit{};
 }

@@ -16,6 +16,7 @@
 #include "collective/task.h"
 #include "collective/transport.h"
 #include "file/converter.h"
+#include "file/file_profile.h"
 #include "file/hints.h"
 #include "file/lazy_file.h"
 #include "file/shared_pointer.h"
@@ -66,6 +67,8 @@ struct OpenRequest {
   std::shared_ptr<store::Store> store;
   bool one_node = false;  ///< every rank is known to share memory with every other
   std::uint64_t id = 0;   ///< the same on all ranks, unlike that of any other open
+  /// When the program asked (monotonic_nanoseconds()), for the report.
+  std::int64_t asked_nanoseconds = monotonic_nanoseconds();
 };
 
 /// Thread-safe: several threads may use one file at once. Functions that return a Task are
@@ -170,13 +173,6 @@ class OpenFile {
   };
   /// What a set_view needs beside the agreement; the least of the ranks' counts.
   enum class ViewNeeds : std::int64_t { hints = 0, reset_of_shared_pointer = 1, nothing = 2 };
-  /// Of this rank, for the report.
-  struct Totals {
-    std::atomic<std::int64_t> calls = 0;
-    std::atomic<std::int64_t> bytes_read = 0;
-    std::atomic<std::int64_t> bytes_written = 0;
-  };
-
   explicit OpenFile(OpenRequest request);
   [[nodiscard]] Result<OpenedFacts> open_first();
   void take_facts(const OpenedFacts& facts);
@@ -190,14 +186,18 @@ class OpenFile {
   void give_back_unread(const PlacedAccess& placed, std::int64_t file_bytes_read);
   [[nodiscard]] bool locks_accesses(const AccessSettings& settings) const;
   [[nodiscard]] Result<Exclusion> exclude_others(store::StoreFile& file, const PlacedAccess& placed,
-                                                 bool locked);
-  [[nodiscard]] store::Transfer move_independent(const PlacedAccess& placed, bool locked);
+                                                 bool locked, collective::Profiler& profiler);
+  [[nodiscard]] store::Transfer move_independent(const PlacedAccess& placed, bool locked,
+                                                 collective::Profiler& profiler);
   collective::Task<Outcome> run_all(Routine routine, Result<PlacedAccess> placed);
   collective::Task<Result<PlacedAccess>> place_ordered(Result<PlacedAccess> placed);
-  collective::Task<Outcome> move_all_locked(const Result<PlacedAccess>& placed);
+  collective::Task<Outcome> move_all_locked(plan::Direction direction,
+                                            const Result<PlacedAccess>& placed,
+                                            collective::Profiler& profiler);
   collective::Task<Outcome> move_all_by_engine(plan::Direction direction,
-                                               const Result<PlacedAccess>& placed);
-  void count(plan::Direction direction, std::int64_t bytes);
+                                               const Result<PlacedAccess>& placed,
+                                               collective::Profiler& profiler);
+  collective::Task<Status> give_back_file();
   collective::Task<collective::Unit> report();
 
   // Pointers and size.
@@ -227,7 +227,7 @@ class OpenFile {
   std::int64_t block_size_bytes_ = 4096;
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;
-  Totals totals_;
+  FileProfile profile_;
 
   mutable std::mutex mutex_;  // of what follows
   Hints hints_;

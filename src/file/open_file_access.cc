@@ -57,7 +57,7 @@ class ConvertedMover {
 
   /// Of a read, what was not a whole basic element counts as not read.
   store::Transfer run(const collective::IndependentSettings& settings,
-                      collective::Counters& counters) {
+                      collective::Profiler& profiler) {
     const bool reads = access_.direction == Direction::read;
     const std::int64_t wanted = reads ? settings.read_buffer_bytes : settings.write_buffer_bytes;
     const std::int64_t elements_max = std::max<std::int64_t>(wanted / element_file_bytes_, 1);
@@ -69,7 +69,7 @@ class ConvertedMover {
     buffer_ = *taken;
     for (std::int64_t first = 0; first < elements && !done.error; first += elements_max) {
       const std::int64_t count = std::min(elements_max, elements - first);
-      store::Transfer moved = move(first, count, settings, counters);
+      store::Transfer moved = move(first, count, settings, profiler);
       done.bytes += moved.bytes;
       done.error = std::move(moved.error);
       if (moved.bytes < count * element_file_bytes_) break;
@@ -80,7 +80,7 @@ class ConvertedMover {
  private:
   store::Transfer move(std::int64_t first, std::int64_t count,
                        const collective::IndependentSettings& settings,
-                       collective::Counters& counters) {
+                       collective::Profiler& profiler) {
     const plan::TypeMap& type = access_.memory.type;
     const plan::MemoryAccess user{access_.memory.base + first * type.extent(), type,
                                   count * type.size()};
@@ -91,13 +91,15 @@ class ConvertedMover {
     const plan::MemoryAccess packed{stream.data(), plan::TypeMap::bytes(1), bytes};
     const bool reads = access_.direction == Direction::read;
     if (!reads) {
+      const collective::PhaseScope scope(profiler, collective::Phase::copy);
       if (Status filled = access_.converter->to_file(user, stream); !filled) {
         return {0, std::move(filled).error()};
       }
     }
     store::Transfer moved =
-        collective::access_runs(file_, {access_.direction, in_file, packed}, settings, counters);
+        collective::access_runs(file_, {access_.direction, in_file, packed}, settings, profiler);
     if (!reads) return moved;
+    const collective::PhaseScope scope(profiler, collective::Phase::copy);
     moved.bytes = access_.converter->whole_part(moved.bytes).file_bytes;
     Status emptied =
         access_.converter->from_file(user, stream.first(checked_cast<std::size_t>(moved.bytes)));
@@ -225,13 +227,14 @@ bool OpenFile::locks_accesses(const AccessSettings& settings) const {
 }
 
 Result<OpenFile::Exclusion> OpenFile::exclude_others(store::StoreFile& file,
-                                                     const PlacedAccess& placed, bool locked) {
+                                                     const PlacedAccess& placed, bool locked,
+                                                     collective::Profiler& profiler) {
   const bool writes = placed.access.direction == Direction::write;
   Exclusion exclusion;
   // A sieving write of another thread must not write back what this one has just changed.
-  if (locked || (writes && placed.settings->independent.write_sieving)) {
-    exclusion.threads = std::unique_lock(locked_access_mutex_);
-  }
+  if (!locked && !(writes && placed.settings->independent.write_sieving)) return exclusion;
+  const collective::PhaseScope scope(profiler, collective::Phase::wait);
+  exclusion.threads = std::unique_lock(locked_access_mutex_);
   if (!locked) return exclusion;
   Result<std::unique_ptr<store::RangeLock>> lock = file.lock(
       plan::bounds(placed.file), writes ? store::LockKind::exclusive : store::LockKind::shared);
@@ -240,8 +243,9 @@ Result<OpenFile::Exclusion> OpenFile::exclude_others(store::StoreFile& file,
   return exclusion;
 }
 
-/// Bytes of the file.
-store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool locked) {
+/// Bytes of the file. In Phase::file.
+store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool locked,
+                                           collective::Profiler& profiler) {
   if (placed.file_bytes == 0) return {};
   const Result<store::StoreFile*> file = file_.file();
   if (!file) return {0, file.error()};
@@ -249,27 +253,33 @@ store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool lock
   collective::IndependentSettings settings = placed.settings->independent;
   // Sieving writes read, and take the lock that is held already.
   settings.write_sieving = settings.write_sieving && mode_.read && !locked;
-  const Result<Exclusion> exclusion = exclude_others(**file, placed, locked);
+  const Result<Exclusion> exclusion = exclude_others(**file, placed, locked, profiler);
   if (!exclusion) return {0, exclusion.error()};
-  collective::Counters counters;
   if (placed.access.converter != nullptr) {
     ConvertedMover mover(**file, placed.access, placed.file, placed.element_file_bytes);
-    return mover.run(settings, counters);
+    return mover.run(settings, profiler);
   }
   return collective::access_runs(
-      **file, {placed.access.direction, placed.file, placed.access.memory}, settings, counters);
+      **file, {placed.access.direction, placed.file, placed.access.memory}, settings, profiler);
 }
 
 Outcome OpenFile::transfer(const Access& access) {
+  collective::Profile& profile = profile_.of(access.direction, false);
+  const std::int64_t weight = count_call(profile, access.memory.byte_count, independent_sampling);
+  collective::Profiler profiler(profile, collective::Phase::file, weight);
   const Result<PlacedAccess> placed = place_now(access);
-  if (!placed) return {0, placed.error()};
-  store::Transfer moved = move_independent(*placed, locks_accesses(*placed->settings));
+  if (!placed) {
+    profile.errors.add(1);
+    return {0, placed.error()};
+  }
+  store::Transfer moved = move_independent(*placed, locks_accesses(*placed->settings), profiler);
   const bool short_read = access.direction == Direction::read && moved.bytes < placed->file_bytes;
   if (short_read && access.position == Position::individual) {
     give_back_unread(*placed, moved.bytes);
   }
   Outcome outcome{placed->memory_bytes(moved.bytes), std::move(moved.error)};
-  count(access.direction, outcome.bytes);
+  profile.bytes.add(outcome.bytes);
+  if (outcome.error) profile.errors.add(1);
   return outcome;
 }
 
@@ -308,24 +318,35 @@ collective::Task<Result<OpenFile::PlacedAccess>> OpenFile::place_ordered(
 
 /// Every rank by itself under its lock, then all agree: atomic mode, and file systems whose clients
 /// do not.
-collective::Task<Outcome> OpenFile::move_all_locked(const Result<PlacedAccess>& placed) {
+collective::Task<Outcome> OpenFile::move_all_locked(Direction direction,
+                                                    const Result<PlacedAccess>& placed,
+                                                    collective::Profiler& profiler) {
   Status ready;
   if (!placed) ready = placed.error();
   auto starting = collective::agree(*transport_, std::move(ready));
   Status started = co_await starting;
   if (!started) co_return Outcome{0, std::move(started).error()};
 
-  store::Transfer moved = move_independent(*placed, true);
+  profiler.enter(collective::Phase::file);
+  store::Transfer moved = move_independent(*placed, true, profiler);
+  profiler.enter(collective::Phase::agreement);
   Status local = status_of(moved.error);
   auto ending = collective::agree(*transport_, std::move(local));
   Status ended = co_await ending;
   Outcome outcome{placed->memory_bytes(moved.bytes), std::nullopt};
-  if (!ended) outcome.error = std::move(ended).error();
+  if (ended) {
+    const plan::CollectivePlan plan{.algorithm = plan::Algorithm::direct,
+                                    .reason = plan::PlanReason::locked};
+    profile_.note_plan({direction, plan, {}, 1, outcome.bytes, profiler.nanoseconds()});
+  } else {
+    outcome.error = std::move(ended).error();
+  }
   co_return outcome;
 }
 
 collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
-                                                       const Result<PlacedAccess>& placed) {
+                                                       const Result<PlacedAccess>& placed,
+                                                       collective::Profiler& profiler) {
   const Access access = placed ? placed->access : Access{};
   Staging staging(access, placed ? placed->file_bytes : 0);
   const std::shared_ptr<const AccessSettings> settings = snapshot().settings;
@@ -334,6 +355,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
   call.independent = settings->independent;
   // Its lock is no lock between the threads that use this file.
   call.independent.write_sieving = false;
+  profiler.enter(collective::Phase::copy);
   Status filled = staging.fill();
   if (!placed) {
     call.refusal = placed.error();
@@ -347,9 +369,14 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
   plan::CollectiveSettings collective_settings =
       direction == Direction::read ? settings->collective_read : settings->collective_write;
   collective_settings.alignment_bytes = block_size_bytes_;
-  auto running = collective::run_collective(*transport_, {file_, views_, rounds_}, std::move(call),
+  auto running = collective::run_collective(*transport_, {file_, views_, rounds_, profiler},
+                                            std::move(call),
                                             collective_settings);
   collective::Outcome moved = co_await running;
+  if (!moved.error) {
+    profile_.note_plan(
+        {direction, moved.plan, moved.summary, 1, moved.bytes, profiler.nanoseconds()});
+  }
   Outcome outcome{placed ? placed->memory_bytes(moved.bytes) : 0, std::move(moved.error)};
   // Without an error every rank has a place, and the views of all have one representation.
   const bool converts =
@@ -362,19 +389,27 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
 }
 
 collective::Task<Outcome> OpenFile::run_all(Routine routine, Result<PlacedAccess> placed) {
+  collective::Profile& profile = profile_.of(routine.direction, true);
+  const std::int64_t asked = placed ? placed->file_bytes : 0;
+  const std::int64_t weight = count_call(profile, asked, collective_sampling);
+  collective::Profiler profiler(profile, collective::Phase::plan, weight);
+  collective::ProfilerObserver observer(profiler);
+  if (weight != 0) co_await collective::ObservedBy{&observer};
   if (routine.position == Position::ordered) {
     auto placing = place_ordered(std::move(placed));
     placed = co_await placing;
   }
   Outcome outcome;
   if (locks_accesses(*snapshot().settings)) {
-    auto moving = move_all_locked(placed);
+    auto moving = move_all_locked(routine.direction, placed, profiler);
     outcome = co_await moving;
   } else {
-    auto moving = move_all_by_engine(routine.direction, placed);
+    auto moving = move_all_by_engine(routine.direction, placed, profiler);
     outcome = co_await moving;
   }
-  count(routine.direction, outcome.bytes);
+  profile.bytes.add(outcome.bytes);
+  if (outcome.error) profile.errors.add(1);
+  co_await collective::ObservedBy{nullptr};
   co_return outcome;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
 #include "collective/group.h"
 #include "file/hints.h"
 #include "mpi/calls.h"
@@ -139,6 +140,7 @@ struct Opening {
 
 /// A file of ours, or nothing where the settings hand it to the MPI.
 Result<std::shared_ptr<File>> open_ours(const Opening& opening) {
+  const std::int64_t asked_nanoseconds = monotonic_nanoseconds();
   MpiTransport control(opening.comm, CommState::control_tag);
   Result<Means> means = find_means(*opening.comm);
   Result<OpenTicket> own = own_ticket(*opening.comm, opening.amode, opening.path, means);
@@ -154,7 +156,8 @@ Result<std::shared_ptr<File>> open_ours(const Opening& opening) {
                             .transport = std::make_unique<MpiTransport>(opening.comm, ticket->tag),
                             .store = std::move(means->store),
                             .one_node = opening.comm->nodes().node_count() == 1,
-                            .id = ticket->id};
+                            .id = ticket->id,
+                            .asked_nanoseconds = asked_nanoseconds};
   collective::Transport& transport = *request.transport;
   auto opened = run(file::OpenFile::open(std::move(request)), transport);
   if (!opened) return std::move(opened).error();

@@ -54,6 +54,7 @@ enum class PlanReason : std::uint8_t {
   small_pieces,    ///< short runs, each rank in a range of its own
   no_size,         ///< a read of a file that tells no size: empty, a device, made up as it is read
   unordered_view,  ///< a view goes back in the file, or over bytes twice: each rank for itself
+  locked,          ///< each rank under a lock on its range, as consistency wants it
 };
 
 /// The plan. Trivially copyable, so that it can be broadcast.

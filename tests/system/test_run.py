@@ -202,7 +202,7 @@ def test_an_abi_can_be_forced(nacre, build):
     assert result.stdout == f"[{build}/lib/libnacre_mpich.so]\n"
 
 
-@pytest.mark.parametrize("verb", [[], ["run"], ["doctor"], ["hints"]])
+@pytest.mark.parametrize("verb", [[], ["run"], ["doctor"], ["report"], ["explain"], ["hints"]])
 def test_help_has_a_description_and_examples(nacre, verb):
     result = nacre(*verb, "--help")
     assert result.returncode == 0

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,7 @@ struct World {
   std::vector<std::shared_ptr<store::Store>> stores;  // by rank
   std::vector<ViewMemory> views;                      // by rank, over all runs
   std::vector<NodeRounds> rounds;                     // likewise
+  std::vector<std::unique_ptr<Profile>> profiles;     // by rank, of the last run
   plan::CollectiveSettings settings;
   int ranks_per_node = 1;
   Drive drive = Drive::polled;
@@ -56,6 +58,12 @@ struct World {
     InProcessNetwork network({count, SendMode::mixed, seed, ranks_per_node});
     std::vector<LazyFile> files;
     for (const auto& rank_store : stores) files.emplace_back(rank_store, "f");
+    profiles.clear();
+    std::deque<Profiler> profilers;
+    for (int rank = 0; rank < count; ++rank) {
+      profiles.push_back(std::make_unique<Profile>());
+      profilers.emplace_back(*profiles.back(), Phase::plan);
+    }
     const auto task = [&](int rank) {
       const auto index = static_cast<std::size_t>(rank);
       CollectiveCall call;
@@ -63,7 +71,8 @@ struct World {
       call.file = ranks[index].file;
       call.memory = ranks[index].memory();
       call.refusal = refusals[index];
-      return run_collective(network.transport(rank), {files[index], views[index], rounds[index]},
+      return run_collective(network.transport(rank),
+                            {files[index], views[index], rounds[index], profilers[index]},
                             std::move(call), settings);
     };
     auto results = drive == Drive::polled ? run_polled<Outcome>(network, task, seed)
@@ -293,10 +302,10 @@ TEST_CASE("a view is told once: later steps through it send a few bytes beside t
     beside_data.push_back(0);
     const std::vector<Outcome> outcomes = world.run(Direction::write);
     for (int rank = 0; rank < rank_count; ++rank) {
-      const Outcome& outcome = outcomes[static_cast<std::size_t>(rank)];
-      if (plan::aggregator_of_rank(outcome.plan, rank, rank_count)) continue;
-      beside_data.back() =
-          std::max(beside_data.back(), outcome.counters.message_bytes - bytes_each);
+      const auto index = static_cast<std::size_t>(rank);
+      if (plan::aggregator_of_rank(outcomes[index].plan, rank, rank_count)) continue;
+      const std::int64_t sent = world.profiles[index]->message_bytes.get();
+      beside_data.back() = std::max(beside_data.back(), sent - bytes_each);
     }
     CHECK(*world.store->contents("f") == expected);
   }
@@ -358,15 +367,15 @@ TEST_CASE("eight ranks a tebibyte apart cost few more rounds than they have data
   world.settings.algorithm = Algorithm::two_phase;
   for (const Outcome& outcome : world.run(Direction::write)) {
     CHECK(outcome.bytes == 1'024);
-    CHECK(outcome.counters.round_count <= 8);
   }
+  for (const auto& profile : world.profiles) CHECK(profile->rounds.get() <= 8);
   const std::vector<RankAccess> written = world.ranks;
   for (RankAccess& access : world.ranks)
     std::fill(access.buffer.begin(), access.buffer.end(), std::byte{0});
   for (const Outcome& outcome : world.run(Direction::read)) {
     CHECK(outcome.bytes == 1'024);
-    CHECK(outcome.counters.round_count <= 8);
   }
+  for (const auto& profile : world.profiles) CHECK(profile->rounds.get() <= 8);
   for (std::size_t rank = 0; rank < 8; ++rank) {
     CHECK(world.ranks[rank].buffer == written[rank].buffer);
   }

@@ -56,14 +56,15 @@ std::int64_t fetch(const Bytes& file, const RankAccess& access, Bytes& buffer) {
 struct Fixture {
   std::shared_ptr<store::MemoryStore> store = std::make_shared<store::MemoryStore>();
   LazyFile file{store, "f"};
-  Counters counters;
+  Profile profile;
 
   explicit Fixture(const Bytes& bytes) { create_file(*store, "f", bytes); }
   store::Transfer run(Direction direction, RankAccess& access,
                       const IndependentSettings& settings) {
     const plan::MemoryAccess memory = access.memory();
     const IndependentAccess request{direction, access.file, memory};
-    return access_runs(**file.file(), request, settings, counters);
+    Profiler profiler(profile, Phase::file);
+    return access_runs(**file.file(), request, settings, profiler);
   }
 };
 
@@ -128,10 +129,11 @@ TEST_CASE("an error at a byte: what lies before it in the stream is moved and co
     const Direction direction = pick(random, 0, 1) == 0 ? Direction::read : Direction::write;
     IndependentSettings settings = random_settings(random);
     settings.write_sieving = false;
-    Counters counters;
+    Profile profile;
+    Profiler profiler(profile, Phase::file);
     const plan::MemoryAccess memory = access.memory();
     const store::Transfer done =
-        access_runs(**file.file(), {direction, access.file, memory}, settings, counters);
+        access_runs(**file.file(), {direction, access.file, memory}, settings, profiler);
     CHECK(done.error.has_value());
     CHECK(done.bytes == static_cast<std::int64_t>(bad));
   }
@@ -149,8 +151,8 @@ TEST_CASE("a contiguous access is one call, whatever memory looks like") {
     access.buffer = random_bytes(random, 130'000);
     const store::Transfer done = fixture.run(Direction::write, access, {});
     CHECK(done.bytes == 60'000);
-    CHECK(fixture.counters.file_calls == 1);
-    CHECK(fixture.counters.file_bytes == 60'000);
+    CHECK(fixture.profile.file_call_count() == 1);
+    CHECK(fixture.profile.file_bytes.get() == 60'000);
     Bytes expected;
     overlay(expected, access);
     CHECK(*fixture.store->contents("f") == expected);
@@ -166,15 +168,15 @@ TEST_CASE("close runs are read in one call, far ones apart; writes go run by run
   access.buffer = random_bytes(random, 800);
   Fixture close_runs(random_bytes(random, 10'000));
   CHECK(close_runs.run(Direction::read, access, {}).bytes == 800);
-  CHECK(close_runs.counters.file_calls == 1);
+  CHECK(close_runs.profile.file_call_count() == 1);
   Fixture writes(random_bytes(random, 10'000));
   CHECK(writes.run(Direction::write, access, {}).bytes == 800);
-  CHECK(writes.counters.file_calls == 100);
+  CHECK(writes.profile.file_call_count() == 100);
   access.file.view.type = strided(8, 1 << 20);
   access.file.byte_count = 24;
   Fixture far_runs(random_bytes(random, 3 << 20));
   CHECK(far_runs.run(Direction::read, access, {}).bytes == 24);
-  CHECK(far_runs.counters.file_calls == 3);
+  CHECK(far_runs.profile.file_call_count() == 3);
 }
 
 TEST_CASE("write sieving reads, changes and writes back under a lock") {
@@ -189,7 +191,8 @@ TEST_CASE("write sieving reads, changes and writes back under a lock") {
   IndependentSettings settings;
   settings.write_sieving = true;
   CHECK(fixture.run(Direction::write, access, settings).bytes == 800);
-  CHECK(fixture.counters.file_calls == 2);
+  CHECK(fixture.profile.file_call_count() == 1);
+  CHECK(fixture.profile.read_modify_writes.get() == 1);
   Bytes expected = before;
   overlay(expected, access);
   CHECK(*fixture.store->contents("f") == expected);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -41,21 +42,22 @@ void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direc
   for (std::size_t i = 0; i < ranks.size(); ++i) files.emplace_back(store, "f");
   std::vector<plan::MemoryAccess> memories;
   std::vector<TwoPhaseAccess> accesses;
-  std::vector<Counters> counters(ranks.size());
+  std::vector<Profile> profiles(ranks.size());
+  std::deque<Profiler> profilers;
+  for (Profile& profile : profiles) profilers.emplace_back(profile, Phase::views);
   std::vector<ViewMemory> views(ranks.size());
   std::vector<NodeRounds> rounds(ranks.size());
   std::vector<CollectiveFile> open_files;
   for (RankAccess& access : ranks) memories.push_back(access.memory());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    accesses.push_back({direction, ranks[i].file, memories[i]});
-    open_files.push_back({files[i], views[i], rounds[i]});
+    accesses.push_back({direction, ranks[i].file, memories[i], profilers[i]});
+    open_files.push_back({files[i], views[i], rounds[i], profilers[i]});
   }
   const auto results = run_polled<TwoPhaseResult>(
       network,
       [&](int rank) {
         const auto i = static_cast<std::size_t>(rank);
-        return run_two_phase(network.transport(rank), open_files[i], plan, accesses[i],
-                             counters[i]);
+        return run_two_phase(network.transport(rank), open_files[i], plan, accesses[i]);
       },
       7);
   REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));

@@ -306,10 +306,15 @@ TEST_CASE("the report tells calls and bytes of all ranks, and which hints are no
   move_all(world, Direction::read, 10);
   move(world, 1, Direction::read, Position::explicit_offset);
   CHECK_FALSE(agreed(world.close()));
-  CHECK(store::read_text_file(report)->value() ==
-        "{\"file\":\"f\",\"ranks\":3,\"calls\":7,\"bytes_read\":31,\"bytes_written\":30,"
+  const std::string line = store::read_text_file(report)->value();
+  CHECK(line.ends_with("}\n"));
+  for (const char* part :
+       {"\"file\":\"f\"", "\"ranks\":3", "\"calls\":7,\"bytes_read\":31,\"bytes_written\":30",
         "\"notes\":[\"hint cb_nodes has the value \\\"none\\\"; it takes a whole number of at "
-        "least 1\"]}\n");
+        "least 1\"]"}) {
+    CAPTURE(line);
+    CHECK(line.find(part) != std::string::npos);
+  }
 }
 
 TEST_CASE("a report that cannot be written fails nothing") {

@@ -1,0 +1,144 @@
+"""`nacre report`: what programs did with their files, and where the time went, as text."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from nacre import reports, settings
+from nacre.text import amount, duration, plural, unwrapped
+
+HELP = unwrapped("""Show what programs did with their files, and where the time went.
+
+FILE is what `nacre run --report FILE` (or NACRE_REPORT) had written, of one job or of many; - is standard input.
+The slowest files come first. For each kind of call there are the least, the median and the most of all ranks.
+
+[bold]Examples[/bold]
+
+  nacre report io.jsonl
+
+  nacre report --file '*.h5' *.jsonl
+
+  nacre report --json io.jsonl
+
+[bold]Exit codes[/bold]  0, or 2 where there is no such file or it is no report.
+""")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("report", help=HELP, short_help="Show what programs did with their files, and where the time went.")(
+        report
+    )
+
+
+def report(
+    files: list[str] = typer.Argument(..., metavar="FILE...", help="Reports; - is standard input."),
+    file: str = typer.Option(None, "--file", metavar="PATTERN", help="Only of files whose name matches."),
+    top: int = typer.Option(10, "--top", metavar="N", min=1, help="Show the N slowest in full."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON array, the slowest first."),
+) -> None:
+    found = reports.read(files, file)
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    console = Console(highlight=False)
+    if len(found) > 1:
+        console.print(_overview(found))
+        console.print()
+    for one in found[:top]:
+        _show(console, one)
+    if len(found) > top:
+        console.print(f"{plural(len(found) - top, 'more file')}: --top {len(found)} shows all.")
+
+
+def _grid(*columns: str) -> Table:
+    """The first column is text, the others are numbers."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if index else "left", overflow="fold", no_wrap=index > 0)
+    return table
+
+
+def _overview(found: list[dict]) -> Table:
+    table = _grid("File", "Job", "Ranks", "Calls", "Written", "Read", "Time")
+    for one in found:
+        table.add_row(
+            escape(one["file"]), escape(one["job"]), str(one["ranks"]), f"{one['calls']:,}",
+            amount(one["bytes_written"]), amount(one["bytes_read"]), duration(reports.seconds(one)),
+        )  # fmt: skip
+    return table
+
+
+def heading(one: dict) -> str:
+    job = f"job {one['job']}, " if one["job"] else ""
+    nodes = " on one node" if one["one_node"] and one["ranks"] > 1 else ""
+    closed = datetime.datetime.fromtimestamp(one["closed_at"]).strftime("%Y-%m-%d %H:%M:%S")
+    return f"[bold]{escape(one['file'])}[/bold]: {job}{plural(one['ranks'], 'rank')}{nodes}, closed {closed}"
+
+
+def settings_lines(one: dict) -> list[str]:
+    hints = {name: hint for name, hint in one["hints"].items() if name != settings.REPORT.lower()}
+    lines = [f"  hint {name}={hint['value']} (from the {hint['from']})" for name, hint in hints.items()]
+    return [escape(line) for line in lines + [f"  note: {note}" for note in one["notes"]]]
+
+
+def _show(console: Console, one: dict) -> None:
+    console.print(heading(one), soft_wrap=True)
+    for line in settings_lines(one):
+        console.print(line, soft_wrap=True)
+    opening, closing = one["open_seconds"]["max"], one["close_seconds"]["max"]
+    console.print(f"  opened in {duration(opening)}, closed in {duration(closing)} (slowest rank)")
+    for name, title in reports.KINDS.items():
+        if name in one["kinds"]:
+            console.print()
+            _show_kind(console, title, one["kinds"][name])
+    console.print()
+
+
+def _show_kind(console: Console, title: str, kind: dict) -> None:
+    table = _grid(f"  {title}", "min", "median", "max", "all ranks", "share")
+    _add_row(table, "time", kind["seconds"], duration, "100 %")
+    whole = kind["seconds"]["sum"]
+    for phase, words in reports.PHASES.items():
+        spread = kind["phases"][phase]
+        share = f"{100 * spread['sum'] / whole:.1f} %" if whole and phase != "away" else ""
+        if spread["max"]:
+            _add_row(table, f"  {words}", spread, duration, share)
+    for count, words in reports.COUNTS.items():
+        if kind[count]["max"]:
+            _add_row(table, words, kind[count], amount if count in reports.BYTE_COUNTS else "{:,}".format, "")
+    console.print(table)
+    console.print(f"    {plural(kind['ranks'], 'rank')} made such calls")
+    for line in (_rates(kind), _sizes(kind), _busiest(kind)):
+        if line:
+            console.print(f"    {line}", soft_wrap=True)
+
+
+def _add_row(table: Table, words: str, spread: dict, show, share: str) -> None:
+    table.add_row(f"    {words}", *(show(spread[part]) for part in ("min", "median", "max", "sum")), share)
+
+
+def _rates(kind: dict) -> str:
+    slowest, calls = kind["seconds"]["max"], kind["file_calls"]["sum"]
+    parts = []
+    if slowest:
+        parts.append(f"{amount(kind['bytes']['sum'] / slowest)}/s in the time of the slowest rank")
+    if calls:
+        parts.append(f"{amount(kind['file_bytes']['sum'] / calls)} a file access")
+    return ", ".join(parts)
+
+
+def _sizes(kind: dict) -> str:
+    sizes = [f"{amount(int(size))} {count:,}" for size, count in kind["file_call_sizes"].items()]
+    return f"file accesses by size, from: {', '.join(sizes)}" if sizes else ""
+
+
+def _busiest(kind: dict) -> str:
+    shown = kind["busiest"][:8]
+    ranks = [f"{share['rank']} ({amount(share['bytes'])}, {duration(share['seconds'])})" for share in shown]
+    return f"ranks with the most file access: {', '.join(ranks)}" if ranks else ""

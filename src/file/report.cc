@@ -1,0 +1,253 @@
+#include "file/report.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "collective/group.h"
+#include "file/json.h"
+#include "plan/plan_words.h"
+
+namespace nacre::file {
+namespace {
+
+using collective::Spread;
+
+constexpr int schema = 1;
+/// Aggregators that are listed by their rank.
+constexpr std::int32_t aggregators_listed_max = 64;
+
+void unite(std::span<std::byte> into, std::span<const std::byte> from) {
+  for (std::size_t i = 0; i < into.size(); ++i) into[i] |= from[i];
+}
+
+Spread spread_of(std::int64_t value) {
+  Spread spread;
+  spread.add(value);
+  return spread;
+}
+
+/// Decimal, whatever the program's locale.
+std::string seconds(std::int64_t nanoseconds) {
+  if (nanoseconds == 0) return "0";
+  constexpr std::int64_t second = 1'000'000'000;
+  std::string fraction = std::to_string(nanoseconds % second);
+  fraction.insert(0, 9 - fraction.size(), '0');
+  return std::to_string(nanoseconds / second) + '.' + fraction;
+}
+
+std::string plain(std::int64_t value) { return std::to_string(value); }
+
+/// Least, median, most and sum over the ranks, each written by `text`.
+std::string spread_json(const Spread& spread, std::string (*text)(std::int64_t)) {
+  return JsonObject()
+      .add("min", text(spread.least()))
+      .add("median", text(spread.median()))
+      .add("max", text(spread.most()))
+      .add("sum", text(spread.sum()))
+      .text();
+}
+
+std::string sizes_json(const collective::ProfileDigest& digest) {
+  JsonObject sizes;
+  for (std::size_t i = 0; i < digest.file_calls.size(); ++i) {
+    const std::int64_t least = i == 0 ? 0 : std::int64_t{1} << (i - 1);
+    if (digest.file_calls[i] != 0) sizes.add_number(plain(least), digest.file_calls[i]);
+  }
+  return sizes.text();
+}
+
+std::string busiest_json(const collective::ProfileDigest& digest) {
+  const auto end = std::ranges::find(digest.busiest, -1, &collective::FileShare::rank);
+  return json_array(std::span(digest.busiest.begin(), end), [](const auto& share) {
+    return JsonObject()
+        .add_number("rank", share.rank)
+        .add_number("bytes", share.bytes)
+        .add_number("calls", share.calls)
+        .add("seconds", seconds(share.nanoseconds))
+        .text();
+  });
+}
+
+std::string kind_json(const collective::ProfileDigest& digest) {
+  JsonObject phases;
+  for (std::size_t i = 0; i < collective::phase_count; ++i) {
+    phases.add(collective::phase_names[i], spread_json(digest.nanoseconds[i], &seconds));
+  }
+  JsonObject json;
+  json.add_number("ranks", digest.counts[0].nonzero_count())
+      .add("seconds", spread_json(digest.total_nanoseconds, &seconds))
+      .add("phases", phases.text());
+  for (std::size_t i = 0; i < digest.counts.size(); ++i) {
+    json.add(collective::count_names[i], spread_json(digest.counts[i], &plain));
+  }
+  return json.add("file_call_sizes", sizes_json(digest))
+      .add("busiest", busiest_json(digest))
+      .text();
+}
+
+std::string summary_json(const plan::AccessSummary& summary) {
+  return JsonObject()
+      .add_number("ranks", summary.rank_count)
+      .add_number("first_byte", summary.bounds.offset)
+      .add_number("end", summary.bounds.end())
+      .add_number("bytes", summary.bytes)
+      .add_number("pieces", summary.run_count)
+      .add_number("span_bytes", summary.span_bytes)
+      .text();
+}
+
+std::string plan_json(const ReducedProfile::OfPlan& of_plan, int rank_count) {
+  const plan::CollectivePlan& plan = of_plan.use.plan;
+  const plan::ReasonWords words = plan::words_of(plan.reason);
+  JsonObject json;
+  json.add_text("call", of_plan.use.direction == plan::Direction::read ? "read" : "write")
+      .add_text("algorithm", plan::name_of(plan.algorithm))
+      .add_text("reason", words.name)
+      .add_text("because", words.because)
+      .add_text("otherwise", words.otherwise)
+      .add_number("calls", of_plan.use.calls)
+      .add("bytes", spread_json(of_plan.bytes, &plain))
+      .add("seconds", spread_json(of_plan.nanoseconds, &seconds))
+      .add("first_call", summary_json(of_plan.use.summary));
+  if (plan.algorithm != plan::Algorithm::two_phase) return json.text();
+  const int listed = std::min(plan.aggregator_count, aggregators_listed_max);
+  std::vector<int> ranks(static_cast<std::size_t>(listed));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  for (int& rank : ranks) rank = plan::aggregator_rank(plan, rank, rank_count);
+  return json.add_number("aggregators", plan.aggregator_count)
+      .add("aggregator_ranks", json_array(ranks, &plain))
+      .add_number("domain_bytes", plan.block_bytes)
+      .add_number("cycle_bytes", plan.cycle_bytes)
+      .add_number("rounds_max", plan.round_count)
+      .text();
+}
+
+std::string_view name_of(HintSource source) {
+  switch (source) {
+    case HintSource::built_in:
+      return "default";
+    case HintSource::system_file:
+      return "site's file";
+    case HintSource::user_file:
+      return "user's file";
+    case HintSource::environment:
+      return "environment";
+    case HintSource::program:
+      return "program";
+  }
+  return "";
+}
+
+std::string hints_json(const Hints& hints) {
+  JsonObject json;
+  for (const auto& [name, value] : hints.effective()) {
+    const HintSource source = hints.source(name);
+    if (source == HintSource::built_in) continue;
+    json.add(name, JsonObject().add_text("value", value).add_text("from", name_of(source)).text());
+  }
+  return json.text();
+}
+
+/// Which kinds of calls there were on any rank.
+collective::Task<std::vector<CallKind>> agree_on_kinds(collective::Transport& transport,
+                                                       const FileProfile& profile) {
+  std::array<std::byte, call_kind_names.size()> used{};
+  for (std::size_t kind = 0; kind < used.size(); ++kind) {
+    const bool here = profile.of(static_cast<CallKind>(kind)).calls.get() > 0;
+    used[kind] = static_cast<std::byte>(here);
+  }
+  auto uniting = collective::all_reduce(transport, used, &unite);
+  co_await uniting;
+  std::vector<CallKind> kinds;
+  for (std::size_t kind = 0; kind < used.size(); ++kind) {
+    if (used[kind] != std::byte{0}) kinds.push_back(static_cast<CallKind>(kind));
+  }
+  co_return kinds;
+}
+
+std::int64_t sum_over(const ReducedProfile& profile, std::string_view count_name,
+                      std::string_view ending) {
+  const auto& names = collective::count_names;
+  const auto index = static_cast<std::size_t>(std::ranges::find(names, count_name) - names.begin());
+  std::int64_t sum = 0;
+  for (const ReducedProfile::OfKind& of_kind : profile.kinds) {
+    const bool counts = call_kind_names[static_cast<std::size_t>(of_kind.kind)].ends_with(ending);
+    if (counts) sum += of_kind.digest.counts[index].sum();
+  }
+  return sum;
+}
+
+}  // namespace
+
+collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport,
+                                                const FileProfile& profile) {
+  ReducedProfile reduced;
+  auto agreeing = agree_on_kinds(transport, profile);
+  const std::vector<CallKind> kinds = co_await agreeing;
+  std::vector<collective::ProfileDigest> digests;
+  digests.reserve(kinds.size());
+  for (const CallKind kind : kinds) {
+    digests.push_back(collective::digest_of(profile.of(kind), transport.rank()));
+  }
+  auto reducing = collective::reduce_digests(transport, digests);
+  co_await reducing;
+  for (std::size_t i = 0; i < kinds.size(); ++i) reduced.kinds.push_back({kinds[i], digests[i]});
+
+  // Plans are the same on all ranks, in the same order.
+  std::vector<Spread> spreads{spread_of(profile.open_nanoseconds),
+                              spread_of(profile.close_nanoseconds)};
+  for (const PlanUse& use : profile.plans()) {
+    spreads.push_back(spread_of(use.bytes));
+    spreads.push_back(spread_of(use.nanoseconds));
+  }
+  auto reducing_spreads = collective::reduce_spreads(transport, spreads);
+  co_await reducing_spreads;
+  reduced.open_nanoseconds = spreads[0];
+  reduced.close_nanoseconds = spreads[1];
+  for (std::size_t i = 0; i < profile.plans().size(); ++i) {
+    reduced.plans.push_back({profile.plans()[i], spreads[2 * i + 2], spreads[2 * i + 3]});
+  }
+  reduced.other_plan_calls = profile.other_plan_calls();
+  co_return reduced;
+}
+
+std::string report_line(const ReportedFile& file, const ReducedProfile& profile) {
+  JsonObject kinds;
+  for (const ReducedProfile::OfKind& of_kind : profile.kinds) {
+    kinds.add(call_kind_names[static_cast<std::size_t>(of_kind.kind)], kind_json(of_kind.digest));
+  }
+  const auto plan = [&](const ReducedProfile::OfPlan& of) {
+    return plan_json(of, file.rank_count);
+  };
+  JsonObject line;
+  line.add_number("schema", schema)
+      .add_text("file", file.path)
+      .add_text("job", file.job)
+      .add_number("closed_at", file.closed_at_seconds)
+      .add_number("ranks", file.rank_count)
+      .add("one_node", file.one_node ? "true" : "false")
+      .add_number("calls", sum_over(profile, "calls", ""))
+      .add_number("bytes_read", sum_over(profile, "bytes", "_read"))
+      .add_number("bytes_written", sum_over(profile, "bytes", "_write"))
+      .add("hints", hints_json(file.hints))
+      .add("notes", json_array(file.hints.notes(), &json_string))
+      .add("open_seconds", spread_json(profile.open_nanoseconds, &seconds))
+      .add("close_seconds", spread_json(profile.close_nanoseconds, &seconds))
+      .add("kinds", kinds.text())
+      .add("plans", json_array(profile.plans, plan))
+      .add_number("other_plan_calls", profile.other_plan_calls);
+  return line.text() + '\n';
+}
+
+std::string job_name(const Environment& environment) {
+  for (const char* variable : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"}) {
+    if (const auto job = environment(variable)) return *job;
+  }
+  return {};
+}
+
+}  // namespace nacre::file

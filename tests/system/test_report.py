@@ -1,0 +1,239 @@
+"""`nacre report` and `nacre explain`, on what real programs over both MPIs had written, and on what is no report."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+# Each rank: 4 interleaved collective writes of 128 KiB in pieces of 64 B, one of them nonblocking, a collective read
+# of as much, and 100 independent writes of 4 B; one refused.
+PROGRAM = """
+#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  MPI_File file;
+  MPI_Request request;
+  MPI_Datatype pieces;
+  int rank, size, i;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int* data = calloc(32768, sizeof(int));
+  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  MPI_Type_vector(2048, 16, 16 * size, MPI_INT, &pieces);
+  MPI_Type_commit(&pieces);
+  MPI_File_set_view(file, 64 * rank, MPI_INT, pieces, "native", MPI_INFO_NULL);
+  for (i = 0; i < 3; ++i) MPI_File_write_at_all(file, 0, data, 32768, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_iwrite_at_all(file, 0, data, 32768, MPI_INT, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_File_read_at_all(file, 0, data, 32768, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+  for (i = 0; i < 100; ++i) MPI_File_write_at(file, 100 * rank + i, data, 1, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_write_at(file, -1, data, 1, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+  MPI_Finalize();
+  return 0;
+}
+"""
+RANKS = 3
+EACH = 32768 * 4
+
+
+@pytest.fixture(scope="module", params=["mpich", "openmpi"])
+def family(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def served(nacre, family, tmp_path):
+    """Runs the program; returns the report's path."""
+    (tmp_path / "app.c").write_text(PROGRAM)
+    subprocess.run([f"mpicc.{family}", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=60)
+    launcher = [f"mpiexec.{family}", *(["--oversubscribe"] if family == "openmpi" else []), "-n", str(RANKS)]
+
+    def run(data: str, *options: str):
+        result = nacre("run", "--report", "io.jsonl", *options, *launcher, "./app", data)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return tmp_path / "io.jsonl"
+
+    return run
+
+
+def lines(path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def check_consistent(kind: dict) -> None:
+    """Phases make up the time, and every figure lies where it must."""
+    phases = [spread for name, spread in kind["phases"].items() if name != "away"]
+    assert sum(spread["sum"] for spread in phases) == pytest.approx(kind["seconds"]["sum"], rel=1e-6)
+    spreads = [kind["seconds"], *kind["phases"].values(), kind["bytes"], kind["file_bytes"], kind["messages"]]
+    for spread in spreads:
+        assert 0 <= spread["min"] <= spread["median"] <= spread["max"] <= spread["sum"]
+    assert sum(kind["file_call_sizes"].values()) == kind["file_calls"]["sum"]
+    assert sum(share["bytes"] for share in kind["busiest"]) == kind["file_bytes"]["sum"]
+    assert sum(share["calls"] for share in kind["busiest"]) == kind["file_calls"]["sum"]
+
+
+def test_the_figures_are_those_of_the_program(served):
+    (report,) = lines(served("data", "--hint", "cb_nodes=2"))
+    assert (report["schema"], report["ranks"], report["one_node"]) == (1, RANKS, True)
+    assert report["hints"]["cb_nodes"] == {"value": "2", "from": "environment"}
+    assert report["bytes_written"] == RANKS * (4 * EACH + 400)
+    assert report["bytes_read"] == RANKS * EACH
+    assert report["calls"] == RANKS * (4 + 1 + 101)
+    assert set(report["kinds"]) == {"collective_write", "collective_read", "independent_write"}
+    for kind in report["kinds"].values():
+        assert kind["ranks"] == RANKS
+        check_consistent(kind)
+    writes = report["kinds"]["collective_write"]
+    assert writes["calls"] == {"min": 4, "median": 4, "max": 4, "sum": 4 * RANKS}
+    assert writes["file_bytes"]["sum"] == writes["bytes"]["sum"] == 4 * RANKS * EACH
+    assert writes["file_bytes"]["min"] == 0  # one of three ranks is no aggregator
+    assert writes["copied_bytes"]["sum"] == writes["bytes"]["sum"]  # inside a node each byte is copied once
+    assert 0 < writes["message_bytes"]["sum"] < EACH  # and sent to nobody
+    assert writes["rounds"]["max"] > 0
+    assert len(writes["busiest"]) == 2
+    assert all(writes["phases"][phase]["max"] > 0 for phase in ("plan", "views", "wait", "file", "agreement"))
+    alone = report["kinds"]["independent_write"]
+    assert alone["file_call_sizes"] == {"4": 100 * RANKS}
+    assert alone["errors"]["sum"] == RANKS
+    assert alone["messages"]["sum"] == 0
+    assert alone["phases"]["file"]["max"] > 0
+
+
+def test_plans_are_those_that_were_run(served):
+    (report,) = lines(served("data", "--hint", "cb_nodes=2"))
+    writes = [plan for plan in report["plans"] if plan["call"] == "write"]
+    assert [(plan["algorithm"], plan["reason"], plan["calls"]) for plan in writes] == [("two_phase", "interleaved", 4)]
+    assert writes[0]["bytes"]["sum"] == 4 * RANKS * EACH
+    assert writes[0]["aggregator_ranks"] == [0, 1]
+    assert writes[0]["first_call"]["pieces"] == RANKS * 2048
+    assert writes[0]["first_call"]["bytes"] == RANKS * EACH
+    assert report["other_plan_calls"] == 0
+
+
+def test_explain_names_algorithm_aggregators_reason_and_what_would_change_it(nacre, served):
+    report = served("data", "--hint", "cb_nodes=2")
+    result = nacre("explain", report)
+    assert result.returncode == 0, result.stderr
+    for words in (
+        "4 collective writes", "two_phase, 2 aggregators (ranks 0, 1)", "the ranks' ranges of the file overlap",
+        "(interleaved)", "6,144 pieces of 64 B", "nacre_algorithm=direct", "hint cb_nodes=2",
+    ):  # fmt: skip
+        assert words in result.stdout
+
+
+def test_a_forced_algorithm_is_explained_by_its_hint(nacre, served):
+    result = nacre("explain", served("data", "--hint", "nacre_algorithm=direct"))
+    assert "direct, each rank moves its own pieces." in result.stdout
+    assert "A hint asks for this algorithm. (hint)" in result.stdout
+    assert "hint nacre_algorithm=direct (from the environment)" in result.stdout
+
+
+def test_locked_accesses_are_explained(nacre, served):
+    result = nacre("explain", served("data", "--hint", "nacre_coherence=locked"))
+    assert "(locked)" in result.stdout
+    assert "nacre_coherence=trusted" in result.stdout
+
+
+def test_the_text_has_all_phases_and_counts(nacre, served):
+    result = nacre("report", served("data", "--hint", "cb_nodes=2"))
+    assert result.returncode == 0, result.stderr
+    for words in (
+        "data: 3 ranks on one node", "collective writes", "collective reads", "independent writes",
+        "view and plan", "exchange of views", "gather and copy", "waiting for others", "file access",
+        "agreement", "bytes of messages", "calls that failed", "file accesses by size, from: 4 B 300",
+    ):  # fmt: skip
+        assert words in result.stdout
+    assert "\x1b" not in result.stdout
+    assert max(len(line.rstrip()) for line in result.stdout.splitlines() if "ranks with" not in line) <= 120
+
+
+def test_many_files_and_jobs_are_shown_slowest_first_and_selected_by_name(nacre, served, tmp_path):
+    served("first.nc")
+    report = served("second.h5")
+    other = tmp_path / "other.jsonl"
+    slow = lines(report)[0]
+    slow["file"], slow["job"], slow["open_seconds"]["max"] = "/scratch/slow.h5", "17", 1000
+    other.write_text(json.dumps(slow) + "\n")
+    result = nacre("report", report, other)
+    overview = result.stdout.split("\n\n")[0].splitlines()
+    assert overview[1].startswith("/scratch/slow.h5")
+    assert len(overview) == 4
+    found = json.loads(nacre("report", "--json", "--file", "*.h5", report, other).stdout)
+    assert [one["file"].rsplit("/")[-1] for one in found] == ["slow.h5", "second.h5"]
+    result = nacre("report", "--top", 1, report, other)
+    assert "2 more files: --top 3 shows all." in result.stdout
+
+
+def test_without_a_report_asked_for_none_is_written(nacre, family, tmp_path):
+    (tmp_path / "app.c").write_text(PROGRAM)
+    subprocess.run([f"mpicc.{family}", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=60)
+    assert nacre("run", f"mpiexec.{family}", "-n", 1, "./app", "data").returncode == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"app.c", "app", "data"}
+
+
+def a_line(**changes: object) -> str:
+    nothing = {"min": 0, "median": 0, "max": 0, "sum": 0}
+    line = {
+        "schema": 1, "file": "/x", "job": "", "closed_at": 0, "ranks": 1, "one_node": True, "calls": 0,
+        "bytes_read": 0, "bytes_written": 0, "hints": {}, "notes": [], "open_seconds": nothing,
+        "close_seconds": nothing, "kinds": {}, "plans": [], "other_plan_calls": 0,
+    }  # fmt: skip
+    return json.dumps(line | changes)
+
+
+def test_a_file_that_nobody_accessed_is_shown(nacre, tmp_path):
+    (tmp_path / "r").write_text(a_line() + "\n")
+    assert "/x: 1 rank, closed" in nacre("report", "r").stdout
+    assert "No collective call ended well" in nacre("explain", "r").stdout
+
+
+@pytest.mark.parametrize("verb", ["report", "explain"])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", ["r is empty", "nacre doctor"]),
+        (a_line() + "\nfile closed\n", ["r, line 2", "no JSON at character 1", "nacre run --report"]),
+        (a_line()[:40], ["r, line 1", "no JSON at character"]),
+        ("[]", ["r, line 1", "an object is expected"]),
+        ('{"file":"x","calls":3}', ["r, line 1", 'no "schema"']),
+        (a_line(schema=2), ["r, line 1", "the schema is 2", "reads 1"]),
+        (a_line(ranks="3"), ["r, line 1", "\"ranks\" is '3'"]),
+        (a_line(kinds={"writes": {}}), ["r, line 1", "'writes'", "collective_write"]),
+        (a_line(kinds={"collective_read": {}}), ["r, line 1", 'collective_read: there is no "ranks"']),
+        (a_line(open_seconds={"min": 0}), ["r, line 1", "open_seconds", "median"]),
+        (a_line(plans=[{"call": "write"}]), ["r, line 1", 'plans: there is no "algorithm"']),
+    ],
+)
+def test_bad_input_is_named_with_its_line(nacre, tmp_path, verb, content, words):
+    (tmp_path / "r").write_text(content)
+    result = nacre(verb, "r")
+    assert result.returncode == 2
+    assert not result.stdout
+    for word in words:
+        assert word in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("verb", ["report", "explain"])
+def test_a_missing_report_and_a_pattern_that_fits_nothing(nacre, tmp_path, verb):
+    result = nacre(verb, "nosuch.jsonl")
+    assert result.returncode == 2
+    assert "cannot read nosuch.jsonl: No such file or directory" in result.stderr
+    assert "nacre run --report" in result.stderr
+    (tmp_path / "r").write_text(a_line())
+    result = nacre(verb, "r", "--file", "*.nc")
+    assert result.returncode == 2
+    assert "matches '*.nc'" in result.stderr
+    assert "/x" in result.stderr
+
+
+def test_a_report_comes_through_a_pipe(nacre, tmp_path):
+    result = subprocess.run(
+        [nacre.path, "report", "-"], env=nacre.environment, input=a_line(), capture_output=True, text=True, timeout=60
+    )
+    assert "/x: 1 rank" in result.stdout

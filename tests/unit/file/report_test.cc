@@ -1,0 +1,143 @@
+// The report's line: what is reduced from all ranks, and how it is written.
+#include "file/report.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "collective/in_process.h"
+
+namespace nacre::file {
+namespace {
+
+constexpr plan::CollectivePlan two_domains{.algorithm = plan::Algorithm::two_phase,
+                                           .reason = plan::PlanReason::interleaved,
+                                           .aggregator_count = 2,
+                                           .cycle_bytes = 4096,
+                                           .round_count = 3,
+                                           .origin = 0,
+                                           .end = 20'000,
+                                           .block_bytes = 12'288};
+
+/// Rank r has moved r bytes by two_domains and, if it is rank 1, read by itself; opening took it
+/// r + 1 s.
+void fill(FileProfile& profile, int rank) {
+  profile.open_nanoseconds = 1'000'000'000LL * (rank + 1);
+  collective::Profile& writes = profile.of(plan::Direction::write, true);
+  writes.calls.add(1);
+  writes.bytes.add(rank);
+  PlanUse use{.direction = plan::Direction::write,
+              .plan = two_domains,
+              .summary = {},
+              .calls = 1,
+              .bytes = rank,
+              .nanoseconds = 50};
+  use.summary.bytes = 3;
+  use.summary.run_count = 7;
+  profile.note_plan(use);
+  if (rank == 1) profile.of(plan::Direction::read, false).calls.add(4);
+}
+
+collective::Task<ReducedProfile> reduce_filled(collective::Transport& transport) {
+  FileProfile profile;
+  fill(profile, transport.rank());
+  auto reducing = reduce_profile(transport, profile);
+  ReducedProfile reduced = co_await reducing;
+  co_return reduced;
+}
+
+ReducedProfile reduced_over(int rank_count) {
+  collective::InProcessNetwork network({.rank_count = rank_count});
+  auto results = collective::run_polled<ReducedProfile>(
+      network, [&](int rank) { return reduce_filled(network.transport(rank)); }, 3);
+  REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
+  CHECK(network.unmatched_count() == 0);
+  return results->front();
+}
+
+void check_has(const std::string& line, const std::string& part) {
+  CAPTURE(line);
+  CAPTURE(part);
+  CHECK(line.find(part) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("kinds of calls are in the report if any rank made one, from 1 to 9 ranks") {
+  for (int ranks = 1; ranks <= 9; ++ranks) {
+    CAPTURE(ranks);
+    const ReducedProfile reduced = reduced_over(ranks);
+    REQUIRE(reduced.kinds.size() == (ranks > 1 ? 2 : 1));
+    CHECK(reduced.kinds[0].kind == CallKind::collective_write);
+    if (ranks > 1) CHECK(reduced.kinds[1].kind == CallKind::independent_read);
+    REQUIRE(reduced.plans.size() == 1);
+    CHECK(reduced.plans[0].bytes.sum() == ranks * (ranks - 1) / 2);
+    CHECK(reduced.plans[0].use.plan == two_domains);
+    CHECK(reduced.open_nanoseconds.least() == 1'000'000'000);
+    CHECK(reduced.open_nanoseconds.most() == 1'000'000'000LL * ranks);
+  }
+}
+
+TEST_CASE("the line says what was done, with which plan, and by whom it was asked for") {
+  ReportedFile file;
+  file.path = "/data/\"x\".nc";
+  file.rank_count = 4;
+  file.job = "17";
+  file.hints.set("cb_nodes", "2", HintSource::environment);
+  file.hints.take({{"cb_buffer_size", "none"}}, HintTime::open);
+  const std::string line = report_line(file, reduced_over(4));
+  CHECK(line.find('\n') == line.size() - 1);
+  check_has(line, R"({"schema":1,"file":"/data/\"x\".nc","job":"17")");
+  check_has(line, R"("calls":8,"bytes_read":0,"bytes_written":6)");
+  check_has(line, R"("hints":{"cb_nodes":{"value":"2","from":"environment"}})");
+  check_has(line, R"("notes":["hint cb_buffer_size has the value \"none\")");
+  check_has(line, R"("open_seconds":{"min":1.000000000,"median":1.9)");
+  check_has(line, R"("independent_read":{"ranks":1,)");
+  check_has(line, R"("algorithm":"two_phase","reason":"interleaved","because":"The pieces)");
+  check_has(line, R"("calls":1,"bytes":{"min":0,"median":1,"max":3,"sum":6})");
+  check_has(line, R"("pieces":7)");
+  check_has(line,
+            R"("aggregators":2,"aggregator_ranks":[0,2],"domain_bytes":12288,"cycle_bytes":4096,)");
+}
+
+TEST_CASE("a line does not grow with calls, plans or ranks") {
+  FileProfile profile;
+  collective::Profile& writes = profile.of(plan::Direction::write, true);
+  for (int i = 0; i < 64; ++i) writes.count_file_call(std::int64_t{1} << (i % 62));
+  for (int i = 0; i < 1'000; ++i) {
+    PlanUse use;
+    use.plan = two_domains;
+    use.calls = 1;
+    use.plan.block_bytes += i;
+    use.plan.aggregator_count = 100'000;
+    profile.note_plan(use);
+    writes.calls.add(1);
+  }
+  collective::InProcessNetwork network({});
+  auto reducing = [&](int rank) { return reduce_profile(network.transport(rank), profile); };
+  const auto results = collective::run_polled<ReducedProfile>(network, reducing, 1);
+  REQUIRE(results.has_value());
+  CHECK(results->front().other_plan_calls == 1'000 - std::int64_t{FileProfile::plans_max});
+  ReportedFile file;
+  file.rank_count = 100'000;
+  CHECK(report_line(file, results->front()).size() < 64'000);
+}
+
+TEST_CASE("the batch system's variables name the job") {
+  std::map<std::string, std::string> variables;
+  const Environment environment = [&](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+  CHECK(job_name(environment).empty());
+  variables["PBS_JOBID"] = "5.server";
+  CHECK(job_name(environment) == "5.server");
+  variables["SLURM_JOB_ID"] = "7";
+  CHECK(job_name(environment) == "7");
+}
+
+}  // namespace nacre::file

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "collective/sieve_windows.h"
+#include "collective/round_piece_copy.h"
 
 namespace nacre::collective {
 

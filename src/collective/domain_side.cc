@@ -7,7 +7,6 @@
 
 #include "base/checked_cast.h"
 #include "collective/round_piece_copy.h"
-#include "collective/sieve_windows.h"
 
 namespace nacre::collective {
 namespace {

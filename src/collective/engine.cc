@@ -19,10 +19,32 @@ using plan::Direction;
 
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
+constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::max();
+
 /// What every rank brings to the decision.
 struct Opening {
-  plan::AccessSummary summary;
-  std::int64_t refusing_rank = no_end;  ///< the lowest one
+  plan::AccessSummary left;  ///< to be moved
+  /// What ranks have moved already.
+  Extent moved_bounds;
+  std::int64_t moved_bytes = 0;
+  std::int64_t moved_run_count = 0;
+  std::int32_t moved_rank_count = 0;
+  std::int32_t failed_rank = nobody;  ///< the lowest one
+
+  void note_moved(const plan::AccessSummary& summary) {
+    moved_bounds = summary.bounds;
+    moved_bytes = summary.bytes;
+    moved_run_count = summary.run_count;
+    moved_rank_count = summary.rank_count;
+  }
+  [[nodiscard]] plan::AccessSummary moved() const {
+    plan::AccessSummary summary;
+    summary.bounds = moved_bounds;
+    summary.bytes = moved_bytes;
+    summary.run_count = summary.memory_run_count = moved_run_count;
+    summary.rank_count = moved_rank_count;
+    return summary;
+  }
 };
 
 void fold_openings(std::span<std::byte> into, std::span<const std::byte> from) {
@@ -30,15 +52,19 @@ void fold_openings(std::span<std::byte> into, std::span<const std::byte> from) {
   Opening b;
   std::memcpy(&a, into.data(), sizeof a);
   std::memcpy(&b, from.data(), sizeof b);
-  plan::fold(a.summary, b.summary);
-  a.refusing_rank = std::min(a.refusing_rank, b.refusing_rank);
+  plan::fold(a.left, b.left);
+  plan::AccessSummary moved = a.moved();
+  plan::fold(moved, b.moved());
+  a.note_moved(moved);
+  a.failed_rank = std::min(a.failed_rank, b.failed_rank);
   std::memcpy(into.data(), &a, sizeof a);
 }
 
 /// What rank 0 makes of it.
 struct Decision {
   plan::CollectivePlan plan;
-  std::int64_t failed_rank = no_end;
+  std::int32_t failed_rank = nobody;
+  bool all_moved = false;          ///< already
   std::int64_t file_end = no_end;  ///< reads stop here
 };
 
@@ -65,20 +91,27 @@ class Engine {
     if (call_.refusal) {
       call_.file.byte_count = 0;
       local_ = *call_.refusal;
+    } else if (plan::moves_by_itself(call_.file, call_.memory, settings_, participants())) {
+      moved_ = true;
+      local_ = move_by_itself();
+      enter(Phase::plan);
     }
     Task<Decision> agreement = agree_on_plan();
     const Decision decision = co_await agreement;
     outcome_.plan = decision.plan;
-    if (decision.failed_rank != no_end) {
+    if (decision.failed_rank != nobody) {
       enter(Phase::agreement);
-      Task<Error> spread =
-          spread_error(transport_, std::move(local_), checked_cast<int>(decision.failed_rank));
+      Task<Error> spread = spread_error(transport_, std::move(local_), decision.failed_rank);
       outcome_.error = co_await spread;
     } else if (decision.plan.algorithm == plan::Algorithm::two_phase) {
-      cut(call_.file, decision.file_end);
+      if (moved_) {
+        call_.file.byte_count = 0;
+      } else {
+        cut(call_.file, decision.file_end);
+      }
       Task<Unit> exchange = run_exchange();
       co_await exchange;
-    } else if (decision.plan.reason != plan::PlanReason::no_data) {
+    } else if (!decision.all_moved && decision.plan.reason != plan::PlanReason::no_data) {
       Task<Unit> access = run_direct();
       co_await access;
     }
@@ -90,10 +123,12 @@ class Engine {
 
   Task<Decision> agree_on_plan() {
     Opening opening;
-    if (call_.refusal) {
-      opening.refusing_rank = transport_.rank();
+    if (!local_.ok()) opening.failed_rank = transport_.rank();
+    const plan::AccessSummary own = plan::summarize(call_.file, call_.memory);
+    if (moved_) {
+      opening.note_moved(own);
     } else {
-      opening.summary = plan::summarize(call_.file, call_.memory);
+      opening.left = own;
     }
     const std::span<std::byte> opening_bytes = bytes_of(opening);
     co_await reduce(transport_, opening_bytes, &fold_openings);
@@ -106,10 +141,12 @@ class Engine {
 
   Decision decide(const Opening& opening) {
     Decision decision;
-    decision.failed_rank = opening.refusing_rank;
-    if (decision.failed_rank != no_end) return decision;
-    outcome_.summary = opening.summary;
-    decision.plan = plan::decide(opening.summary, settings_, participants());
+    decision.failed_rank = opening.failed_rank;
+    if (decision.failed_rank != nobody) return decision;
+    decision.all_moved = opening.left.bytes == 0 && opening.moved_bytes > 0;
+    outcome_.summary = decision.all_moved ? opening.moved() : opening.left;
+    decision.plan = plan::decide(outcome_.summary, settings_, participants());
+    if (decision.all_moved) return decision;
     const bool exchanges = decision.plan.algorithm == plan::Algorithm::two_phase;
     if (call_.direction == Direction::write || !exchanges) return decision;
     // Known beforehand, the end of the file needs no word in any message of the exchange, and
@@ -125,7 +162,7 @@ class Engine {
       return decision;
     }
     decision.file_end = *size;
-    plan::AccessSummary summary = opening.summary;
+    plan::AccessSummary summary = opening.left;
     summary.bounds = intersection(summary.bounds, {0, *size});
     if (summary.bounds.empty()) summary = {};
     outcome_.summary = summary;
@@ -154,7 +191,7 @@ class Engine {
     const Status status = co_await agreement;
     if (status.ok()) {
       cut(call_.file, result.file_end);
-      outcome_.bytes = call_.file.byte_count;
+      if (!moved_) outcome_.bytes = call_.file.byte_count;
     } else {
       outcome_.error = status.error();
     }
@@ -174,7 +211,8 @@ class Engine {
   }
 
   Task<Unit> run_direct() {
-    Status local = move_by_itself();
+    Status local;
+    if (!moved_) local = move_by_itself();
     enter(Phase::agreement);
     Task<Status> agreement = agree(transport_, std::move(local));
     const Status status = co_await agreement;
@@ -187,7 +225,8 @@ class Engine {
   const CollectiveFile& file_;
   CollectiveCall& call_;
   const plan::CollectiveSettings& settings_;
-  Status local_;  // why this rank cannot take part
+  Status local_;        // why this rank cannot take part, or what it met before the decision
+  bool moved_ = false;  // before the decision
 };
 
 }  // namespace

@@ -22,8 +22,9 @@ struct CollectiveCall {
   /// memory.byte_count == file.byte_count. The buffer stays put until the task has ended.
   plan::MemoryAccess memory;
   /// Why this rank cannot take part as asked (bad datatype, wrong mode, ...). It still takes part
-  /// in the protocol; the call then ends with this error on every rank before any byte moves. Its
-  /// `file` and `memory` are not looked at.
+  /// in the protocol; the call then ends with this error on every rank before any byte is
+  /// exchanged (ranks that move theirs by themselves may have done so). Its `file` and `memory` are
+  /// not looked at.
   std::optional<Error> refusal;
   /// For the direct algorithm.
   IndependentSettings independent;

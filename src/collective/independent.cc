@@ -61,13 +61,14 @@ class Mover {
     const bool reads = access.direction == Direction::read;
     const std::int64_t asked = reads ? settings.read_buffer_bytes : settings.write_buffer_bytes;
     buffer_bytes_ = std::max(least_buffer_bytes, asked);
+    bridged_gap_bytes_ = settings.bridged_gap_bytes;
     sieving_ = reads ? settings.read_sieving : settings.write_sieving;
   }
 
   store::Transfer run() {
     const plan::FileAccess& file = access_.file;
     SieveWindows windows(plan::RunCursor(file.view, file.first_byte, file.byte_count),
-                         sieving_ ? buffer_bytes_ : 0);
+                         sieving_ ? buffer_bytes_ : 0, bridged_gap_bytes_);
     while (done_.bytes < file.byte_count) {
       const SieveWindow window = windows.next();
       if (!move(window)) break;
@@ -88,10 +89,11 @@ class Mover {
 
   bool move_contiguous(const Extent& run) {
     const plan::TypeMap& type = access_.memory.type;
-    const bool small_pieces =
-        !type.is_contiguous() && type.size() / type.run_count() < vectored_piece_bytes;
-    if (small_pieces && run.length > few_pieces * vectored_piece_bytes) return move_staged(run);
-    return move_vectored(run);
+    if (type.is_contiguous()) return move_vectored(run);
+    const std::int64_t piece_bytes = type.size() / type.run_count();
+    const bool is_scattered =
+        piece_bytes < vectored_piece_bytes && run.length > few_pieces * piece_bytes;
+    return is_scattered ? move_staged(run) : move_vectored(run);
   }
 
   bool move_vectored(const Extent& run) {
@@ -250,6 +252,7 @@ class Mover {
   const IndependentAccess& access_;
   Profiler& profiler_;
   std::int64_t buffer_bytes_ = 0;
+  std::int64_t bridged_gap_bytes_ = 0;
   bool sieving_ = false;
   store::Transfer done_;
   SingleRuns memory_runs_;

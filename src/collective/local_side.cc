@@ -4,7 +4,6 @@
 #include <atomic>
 
 #include "collective/round_piece_copy.h"
-#include "collective/sieve_windows.h"
 
 namespace nacre::collective {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <thread>
 
 #include "base/checked_cast.h"
 #include "store/shared_memory.h"
@@ -10,6 +11,10 @@ namespace nacre::collective {
 namespace {
 
 constexpr std::size_t cache_line_bytes = 64;
+// What comes is mostly a few microseconds away. To be woken takes more, from a core that has gone
+// idle very much more: on 2 cores, collective calls of 64 KiB a rank were half again as fast with
+// 20 to 200 yields as with none; more than that takes the core from those who have work.
+constexpr int yields_before_sleep = 50;
 
 /// Whether a counter that wraps around has come to `mark`.
 bool has_reached(std::uint32_t count, std::uint32_t mark) {
@@ -98,6 +103,10 @@ std::uint32_t NodeBoard::rings() const {
 }
 
 void NodeBoard::sleep(std::uint32_t until, std::chrono::nanoseconds time_max) {
+  for (int i = 0; i < yields_before_sleep; ++i) {
+    if (has_reached(rings(), until)) return;
+    std::this_thread::yield();
+  }
   Desk::Bell& bell = desk(self_).bell;
   const auto end = std::chrono::steady_clock::now() + time_max;
   bell.wake_at.store(until, std::memory_order_relaxed);

@@ -17,6 +17,10 @@ namespace nacre::collective {
 /// Marks of reads need no exact holes: a page is what the page cache reads anyway.
 constexpr std::int64_t read_granule_bytes = 4096;
 
+/// Of a round that is read in parts, gaps this short are read along: a call of its own for the next
+/// part, over a network, costs far more.
+constexpr std::int64_t bridged_gap_bytes = 16 << 10;
+
 /// The bytes of `piece` of `view` are wanted, or are filled; between them gaps of `bridged_bytes`
 /// may be too.
 void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::RoundPiece& piece,

@@ -50,13 +50,13 @@ bool SieveWindows::may_bridge(const SieveWindow& window, const Extent& run) cons
   if (gap > buffer_bytes_) return false;
   const std::int64_t length = window.hull.length + gap + run.length;
   if (length > buffer_bytes_) return false;
-  return gap <= bridged_gap_bytes ||
+  return gap <= bridged_gap_bytes_ ||
          length <= least_density_inverse * (window.data_bytes + run.length);
 }
 
 void SieveWindows::take_equal_runs(SieveWindow& window) {
   const std::int64_t gap = group_.stride - group_.length;
-  if (gap < 0 || gap > bridged_gap_bytes) return;
+  if (gap < 0 || gap > bridged_gap_bytes_) return;
   const std::int64_t fitting = (buffer_bytes_ - window.hull.length) / group_.stride;
   const std::int64_t count = std::min(group_.count - index_, fitting);
   window.hull.length += count * group_.stride;

@@ -10,11 +10,6 @@
 
 namespace nacre::collective {
 
-/// A gap no longer than this is read along with what lies around it: on a local file system the
-/// page cache hands over 16 KiB in about the 2 to 4 us that one more call costs, and over a network
-/// a round trip costs far more than that.
-constexpr std::int64_t bridged_gap_bytes = 16 << 10;
-
 /// The next data bytes of an access, in one call. With gaps, offsets rise along the data stream.
 struct SieveWindow {
   Extent hull;
@@ -23,13 +18,15 @@ struct SieveWindow {
 };
 
 /// Runs that touch make one window however long they are. Windows with gaps are at most
-/// `buffer_bytes` long (0: there are none) and bridge a gap if it is short or at least a quarter of
-/// the window then is data; runs of 64 KiB and more are left out of them, since for these a call
-/// costs less than the copy out of a buffer.
+/// `buffer_bytes` long (0: there are none) and bridge a gap if it is no longer than
+/// `bridged_gap_bytes` or at least a quarter of the window then is data; runs of 64 KiB and more
+/// are left out of them, since for these a call costs less than the copy out of a buffer.
 class SieveWindows {
  public:
-  SieveWindows(plan::RunCursor cursor, std::int64_t buffer_bytes)
-      : cursor_(std::move(cursor)), buffer_bytes_(buffer_bytes) {}
+  SieveWindows(plan::RunCursor cursor, std::int64_t buffer_bytes, std::int64_t bridged_gap_bytes)
+      : cursor_(std::move(cursor)),
+        buffer_bytes_(buffer_bytes),
+        bridged_gap_bytes_(bridged_gap_bytes) {}
 
   /// data_bytes 0 when nothing remains.
   [[nodiscard]] SieveWindow next();
@@ -43,6 +40,7 @@ class SieveWindows {
 
   plan::RunCursor cursor_;
   std::int64_t buffer_bytes_;
+  std::int64_t bridged_gap_bytes_;
   plan::RunGroup group_;
   std::int64_t index_ = 0;
 };

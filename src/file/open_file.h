@@ -136,6 +136,7 @@ class OpenFile {
     store::FileIdentity identity;
     std::int64_t size = 0;
     std::int64_t block_size_bytes = 4096;
+    std::int64_t call_worth_bytes = 0;
   };
   /// What an access goes by, whatever other threads change meanwhile.
   struct Snapshot {
@@ -225,6 +226,7 @@ class OpenFile {
   collective::NodeRounds rounds_;
   bool coherent_ = true;  ///< clients see each other's writes, or there is one client
   std::int64_t block_size_bytes_ = 4096;
+  std::int64_t call_worth_bytes_ = 0;
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;
   FileProfile profile_;

@@ -95,6 +95,17 @@ std::int64_t distinct_bytes(const AccessSummary& summary) {
   return alike ? summary.bytes_max : summary.bytes;
 }
 
+bool has_large_pieces(const AccessSummary& summary) {
+  return summary.bytes / summary.run_count >= large_run_bytes;
+}
+
+/// Whether memory is in such small pieces that ranks which share a node had better copy them into
+/// one place.
+bool is_gathered_together(const AccessSummary& summary, const Participants& participants) {
+  return participants.node_count == 1 &&
+         summary.bytes / summary.memory_run_count < large_memory_run_bytes;
+}
+
 struct Choice {
   Algorithm algorithm;
   PlanReason reason;
@@ -108,9 +119,8 @@ Choice choose(const AccessSummary& summary, const CollectiveSettings& settings,
   if (participants.rank_count == 1 || summary.rank_count == 1) {
     return {Algorithm::direct, PlanReason::single_rank};
   }
-  if (summary.bytes / summary.run_count >= large_run_bytes) {
-    const bool scattered = summary.bytes / summary.memory_run_count < large_memory_run_bytes;
-    if (!scattered || participants.node_count > 1) {
+  if (has_large_pieces(summary)) {
+    if (!is_gathered_together(summary, participants)) {
       return {Algorithm::direct, PlanReason::large_pieces};
     }
     return {Algorithm::two_phase, PlanReason::scattered_memory};
@@ -177,6 +187,15 @@ void fold(AccessSummary& into, const AccessSummary& from) {
   into.bytes_max = std::max(into.bytes_max, from.bytes_max);
   into.rank_count += from.rank_count;
   into.monotone = into.monotone && from.monotone;
+}
+
+bool moves_by_itself(const FileAccess& file, const MemoryAccess& memory,
+                     const CollectiveSettings& settings, const Participants& participants) {
+  if (file.byte_count == 0) return false;
+  if (settings.algorithm != Algorithm::automatic) return settings.algorithm == Algorithm::direct;
+  if (participants.rank_count == 1) return true;
+  const AccessSummary summary = summarize(file, memory);
+  return has_large_pieces(summary) && !is_gathered_together(summary, participants);
 }
 
 CollectivePlan decide(const AccessSummary& summary, const CollectiveSettings& settings,

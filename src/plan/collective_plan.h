@@ -49,9 +49,9 @@ enum class PlanReason : std::uint8_t {
   large_pieces,      ///< runs so long that an exchange costs more than it saves
   scattered_memory,  ///< long runs in the file but not in memory, and all on one node: the copy
                      ///< that this takes may as well be the one into a cycle buffer
-  single_rank,     ///< only one rank has data, or there is only one
-  interleaved,     ///< short runs, and the ranks' ranges overlap
-  small_pieces,    ///< short runs, each rank in a range of its own
+  single_rank,       ///< only one rank has data, or there is only one
+  interleaved,       ///< short runs, and the ranks' ranges overlap
+  small_pieces,      ///< short runs, each rank in a range of its own
   no_size,         ///< a read of a file that tells no size: empty, a device, made up as it is read
   unordered_view,  ///< a view goes back in the file, or over bytes twice: each rank for itself
   locked,          ///< each rank under a lock on its range, as consistency wants it
@@ -85,6 +85,13 @@ struct Participants {
   int rank_count = 1;
   int node_count = 1;
 };
+
+/// Whether a rank moves its bytes by itself whatever the others bring: pieces so long that an
+/// exchange costs more than it saves, or nobody to exchange with, or a hint. It need not wait for a
+/// decision then.
+[[nodiscard]] bool moves_by_itself(const FileAccess& file, const MemoryAccess& memory,
+                                   const CollectiveSettings& settings,
+                                   const Participants& participants);
 
 /// Pure, and the same for equal arguments.
 [[nodiscard]] CollectivePlan decide(const AccessSummary& summary,

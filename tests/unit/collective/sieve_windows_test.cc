@@ -15,7 +15,7 @@ namespace {
 using plan::TypeMap;
 
 SieveWindows windows_of(const TypeMap& type, std::int64_t bytes, std::int64_t buffer_bytes) {
-  return {plan::RunCursor({type, 0}, 0, bytes), buffer_bytes};
+  return {plan::RunCursor({type, 0}, 0, bytes), buffer_bytes, 16 << 10};
 }
 
 TypeMap strided(std::int64_t length, std::int64_t stride) {
@@ -72,7 +72,7 @@ TEST_CASE("random accesses: windows hold the bytes of the stream in order") {
     const std::int64_t bytes = testing::pick(random, 1, 3'000);
     const std::int64_t buffer = testing::pick(random, 0, 2'000);
     const std::vector<std::int64_t> offsets = testing::offsets_of(map, 0, bytes);
-    SieveWindows windows(plan::RunCursor(map, 0, bytes), buffer);
+    SieveWindows windows(plan::RunCursor(map, 0, bytes), buffer, 16 << 10);
     std::int64_t done = 0;
     while (done < bytes) {
       const SieveWindow window = windows.next();

@@ -105,9 +105,10 @@ bool DomainSide::receive() {
 
 bool DomainSide::write_placed() {
   const std::int64_t placed = placed_by_all();
-  if (placed <= round_) return false;
+  if (placed <= round_ || !begin_turn()) return false;
   Coverage marked = coverage();
   file_.write(round_, buffer(), marked);
+  end_turn();
   marked.clear(file_.round_bytes(round_));
   const std::int64_t behind = round_ + 1;
   if (behind < std::min(placed, open_until_)) {
@@ -121,6 +122,20 @@ bool DomainSide::write_placed() {
     begin_round(next);
   }
   return true;
+}
+
+bool DomainSide::begin_turn() {
+  if (!domain_.plan.writers_take_turns) return true;
+  return memory_.writer().exchange(1, std::memory_order_acquire) == 0;
+}
+
+void DomainSide::end_turn() {
+  if (!domain_.plan.writers_take_turns) return;
+  memory_.writer().store(0, std::memory_order_release);
+  for (const int aggregator : rounds_.aggregators()) {
+    const int rank = plan::aggregator_rank(domain_.plan, aggregator, transport_.size());
+    if (rank != transport_.rank()) transport_.ring(rank);
+  }
 }
 
 bool DomainSide::read_asked() {

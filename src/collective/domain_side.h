@@ -58,6 +58,9 @@ class DomainSide {
   void begin_round(std::int64_t round);
   bool receive();
   bool write_placed();
+  /// Where the aggregators of a node write one at a time.
+  bool begin_turn();
+  void end_turn();
   bool read_asked();
   bool read_whole();
   void begin_sending();

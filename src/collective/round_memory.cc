@@ -14,15 +14,17 @@ std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// The memory, in this order: a line for each aggregator with its two words; for each rank a row
-// with two words for each aggregator; the marks; the buffers.
+// The memory, in this order: a line for the writer's turn; a line for each aggregator with its two
+// words; for each rank a row with two words for each aggregator; the marks; the buffers.
 
 std::int64_t row_bytes(const RoundLayout& layout) {
   return round_up(layout.aggregator_count * 2 * word_bytes, cache_line_bytes);
 }
 
+constexpr std::int64_t lines_begin = cache_line_bytes;
+
 std::int64_t rows_begin(const RoundLayout& layout) {
-  return layout.aggregator_count * cache_line_bytes;
+  return lines_begin + layout.aggregator_count * cache_line_bytes;
 }
 
 std::int64_t marks_begin(const RoundLayout& layout) {
@@ -77,12 +79,14 @@ RoundMemory::Word& RoundMemory::word(std::int64_t offset) const {
   return *reinterpret_cast<Word*>(memory_.data() + offset);
 }
 
+std::atomic<std::uint64_t>& RoundMemory::writer() const { return word(0); }
+
 RoundMemory::Word& RoundMemory::open_until(int aggregator) const {
-  return word(aggregator * cache_line_bytes);
+  return word(lines_begin + aggregator * cache_line_bytes);
 }
 
 RoundMemory::Word& RoundMemory::filled_until(int aggregator) const {
-  return word(aggregator * cache_line_bytes + word_bytes);
+  return word(lines_begin + aggregator * cache_line_bytes + word_bytes);
 }
 
 RoundMemory::Word& RoundMemory::placed_until(int rank, int aggregator) const {

@@ -63,6 +63,8 @@ class RoundMemory {
   /// A bit for each byte of the buffer, for its Coverage.
   [[nodiscard]] std::span<std::uint64_t> marks(int aggregator, std::int64_t round) const;
 
+  /// 1 while an aggregator of the node writes and others wait for their turn.
+  [[nodiscard]] std::atomic<std::uint64_t>& writer() const;
   // Said by the aggregator.
   /// Rounds before this one may be placed in, or asked for.
   [[nodiscard]] Word& open_until(int aggregator) const;

@@ -63,6 +63,7 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   facts.coherent = system.coherent;
   facts.block_size_bytes = system.block_size_bytes;
   facts.call_worth_bytes = system.call_worth_bytes;
+  facts.one_writer_a_node = system.one_writer_a_node;
   if (mode_.append) {
     const Result<std::int64_t> size = (*file)->size();
     if (!size) return size.error();
@@ -76,6 +77,7 @@ void OpenFile::take_facts(const OpenedFacts& facts) {
   coherent_ = facts.coherent || one_node_;
   block_size_bytes_ = facts.block_size_bytes;
   call_worth_bytes_ = facts.call_worth_bytes;
+  one_writer_a_node_ = facts.one_writer_a_node;
   if (mode_.append) {
     position_ = facts.size;
     shared_pointer_.set_base(facts.size);

@@ -137,6 +137,7 @@ class OpenFile {
     std::int64_t size = 0;
     std::int64_t block_size_bytes = 4096;
     std::int64_t call_worth_bytes = 0;
+    bool one_writer_a_node = false;
   };
   /// What an access goes by, whatever other threads change meanwhile.
   struct Snapshot {
@@ -227,6 +228,7 @@ class OpenFile {
   bool coherent_ = true;  ///< clients see each other's writes, or there is one client
   std::int64_t block_size_bytes_ = 4096;
   std::int64_t call_worth_bytes_ = 0;
+  bool one_writer_a_node_ = false;
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;
   FileProfile profile_;

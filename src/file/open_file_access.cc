@@ -371,9 +371,9 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
   plan::CollectiveSettings collective_settings =
       direction == Direction::read ? settings->collective_read : settings->collective_write;
   collective_settings.alignment_bytes = block_size_bytes_;
+  collective_settings.one_writer_a_node = one_writer_a_node_;
   auto running = collective::run_collective(*transport_, {file_, views_, rounds_, profiler},
-                                            std::move(call),
-                                            collective_settings);
+                                            std::move(call), collective_settings);
   collective::Outcome moved = co_await running;
   if (!moved.error) {
     profile_.note_plan(

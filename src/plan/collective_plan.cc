@@ -16,18 +16,17 @@ constexpr std::int64_t large_run_bytes = 32 << 10;
 // Memory runs this long cost no more to write from than one run does.
 constexpr std::int64_t large_memory_run_bytes = 4 << 10;
 
-// Bytes of a round. It is better small enough to stay in the caches of the cores that fill and
-// empty it, and large enough that waking those who wait for it is soon paid for: on tmpfs, 8 ranks
-// on 2 cores, one writer did best with 1 MiB (0.75 of that with 2 MiB or 256 KiB), eight readers
-// with 256 KiB. Large stripes ask for more by CollectiveSettings::cycle_bytes.
-constexpr std::int64_t default_write_cycle_bytes = 1 << 20;
-constexpr std::int64_t default_read_cycle_bytes = 256 << 10;
+// Bytes of a round. Small enough for what is in flight on a node to stay in its caches, large
+// enough for the wakes between rounds to be soon paid for: on tmpfs, 8 aggregators on 2 cores, 256
+// KiB and 512 KiB did alike and 1 MiB a tenth worse. Large stripes ask for more by
+// CollectiveSettings::cycle_bytes.
+constexpr std::int64_t default_cycle_bytes = 256 << 10;
 
-// Aggregators of a node. Kernels let one writer at a time into a file (tmpfs, ext4 and XFS hold the
-// inode's lock, and who waits for it spins): a second one made writes a tenth slower and a fourth
-// of CPU time dearer. Readers go side by side.
-constexpr std::int32_t default_writers_a_node = 1;
-constexpr std::int32_t default_readers_a_node = 8;
+// Aggregators of a node, where they cost no connection of their own to a server. Readers go side by
+// side. Local file systems take one writer at a time; others that wait in the kernel spin there
+// (four of them: a quarter slower than one, at a fourth more CPU time), so they wait for their turn
+// outside and take in the next round meanwhile.
+constexpr std::int32_t default_aggregators_a_node = 8;
 // Local and NAS file systems take accesses to one file from few clients as fast as from many.
 constexpr std::int32_t default_node_count_max = 4;
 
@@ -129,10 +128,11 @@ Choice choose(const AccessSummary& summary, const CollectiveSettings& settings,
   return {Algorithm::two_phase, interleaved ? PlanReason::interleaved : PlanReason::small_pieces};
 }
 
-std::int32_t default_aggregator_count(const Participants& participants) {
+std::int32_t default_aggregator_count(const CollectiveSettings& settings,
+                                      const Participants& participants) {
   const std::int32_t nodes = std::min(participants.node_count, default_node_count_max);
-  const bool writes = participants.direction == Direction::write;
-  return nodes * (writes ? default_writers_a_node : default_readers_a_node);
+  const bool several = participants.direction == Direction::read || settings.one_writer_a_node;
+  return nodes * (several ? default_aggregators_a_node : 1);
 }
 
 /// One contiguous block an aggregator.
@@ -141,7 +141,7 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
   const std::int64_t alignment = std::max<std::int64_t>(1, settings.alignment_bytes);
   const std::int32_t wanted = settings.aggregator_count > 0
                                   ? settings.aggregator_count
-                                  : default_aggregator_count(participants);
+                                  : default_aggregator_count(settings, participants);
   plan.origin = round_down(summary.bounds.offset, alignment);
   plan.end = summary.bounds.end();
   const std::int64_t range = plan.end - plan.origin;
@@ -149,11 +149,11 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
       round_up(divide_up(range, std::min(wanted, participants.rank_count)), alignment);
   plan.aggregator_count = checked_cast<std::int32_t>(block_count(plan));
   const bool writes = participants.direction == Direction::write;
-  const std::int64_t usual = writes ? default_write_cycle_bytes : default_read_cycle_bytes;
-  const std::int64_t cycle = settings.cycle_bytes > 0 ? settings.cycle_bytes : usual;
+  const std::int64_t cycle = settings.cycle_bytes > 0 ? settings.cycle_bytes : default_cycle_bytes;
   plan.cycle_bytes = cycle < alignment ? cycle : round_down(cycle, alignment);
   plan.cycle_bytes = std::max(plan.cycle_bytes, divide_up(plan.block_bytes, round_count_max));
   plan.cycle_bytes = std::min(plan.cycle_bytes, plan.block_bytes);
+  plan.writers_take_turns = writes && settings.one_writer_a_node;
   plan.whole_rounds = distinct_bytes(summary) >= range / 2;
   plan.round_count = count_rounds(plan);
 }

@@ -21,6 +21,7 @@ struct CollectiveSettings {
   std::int32_t aggregator_count = 0;           ///< cb_nodes
   std::int64_t cycle_bytes = 0;         ///< cb_buffer_size: bytes an aggregator moves a round
   std::int64_t alignment_bytes = 4096;  ///< domains begin at multiples of this; >= 1
+  bool one_writer_a_node = false;       ///< store::FileSystemFacts
 };
 
 /// What a rank brings to the decision; summaries fold into one of all ranks, in any order. The
@@ -75,6 +76,8 @@ struct CollectivePlan {
   /// Reads take whole rounds, since most of their bytes are wanted: then no aggregator waits to be
   /// told which.
   bool whole_rounds = false;
+  /// The aggregators of a node write one after the other, and place bytes meanwhile.
+  bool writers_take_turns = false;
 
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
 };

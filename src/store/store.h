@@ -61,6 +61,9 @@ struct FileSystemFacts {
   std::string name;      ///< "ext4", "tmpfs", "nfs", "lustre", ... ("0x…" where unknown)
   bool coherent = true;  ///< false: clients cache without agreeing (NFS, SMB)
   std::int64_t block_size_bytes = 4096;  ///< least unit that two writers should not share
+  /// Writes of one node to one file go one after the other, whoever makes them (Linux holds the
+  /// inode's lock for a write through the page cache), and who waits spins.
+  bool one_writer_a_node = false;
   /// What may be read along for the price of one more call: over a network a round trip, locally a
   /// system call and the page cache's copy of this much.
   std::int64_t call_worth_bytes = 16 << 10;

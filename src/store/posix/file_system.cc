@@ -90,6 +90,7 @@ FileSystemFacts file_system_of_magic(std::uint32_t magic) {
   } else {
     facts.name = found->name;
     facts.coherent = found->coherent;
+    facts.one_writer_a_node = found->local;
     if (found->local) facts.call_worth_bytes = local_call_worth_bytes;
   }
   return facts;

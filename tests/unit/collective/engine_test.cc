@@ -103,6 +103,7 @@ World random_world(Random& random, int rank_count, std::int64_t bytes_max) {
   world.settings.aggregator_count = static_cast<std::int32_t>(pick(random, 0, rank_count + 3));
   world.settings.cycle_bytes = cycles[static_cast<std::size_t>(pick(random, 0, 7))];
   world.settings.alignment_bytes = alignments[static_cast<std::size_t>(pick(random, 0, 3))];
+  world.settings.one_writer_a_node = pick(random, 0, 1) == 0;
   world.ranks_per_node = static_cast<int>(pick(random, 1, rank_count));
   world.seed = random();
   return world;

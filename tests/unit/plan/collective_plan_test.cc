@@ -207,12 +207,16 @@ TEST_CASE("large pieces that memory has in small ones are exchanged inside a nod
   CHECK(decide(summary, {}, {Direction::write, 2, 2}).reason == PlanReason::large_pieces);
 }
 
-TEST_CASE("one writer a node, several readers") {
+TEST_CASE("one writer a node at a time, several readers") {
   std::vector<FileAccess> accesses;
   for (int rank = 0; rank < 64; ++rank)
     accesses.push_back(strided_access(rank * 8, 8, 512, 1 << 20));
   const AccessSummary summary = summary_of(accesses);
+  const CollectiveSettings in_turns{.one_writer_a_node = true};
   CHECK(decide(summary, {}, {Direction::write, 64, 1}).aggregator_count == 1);
+  CHECK(decide(summary, in_turns, {Direction::write, 64, 1}).aggregator_count == 8);
+  CHECK(decide(summary, in_turns, {Direction::write, 64, 1}).writers_take_turns);
+  CHECK_FALSE(decide(summary, in_turns, {Direction::read, 64, 1}).writers_take_turns);
   CHECK(decide(summary, {}, {Direction::write, 64, 3}).aggregator_count == 3);
   CHECK(decide(summary, {}, {Direction::read, 64, 1}).aggregator_count == 8);
   CHECK(decide(summary, {}, {Direction::read, 64, 1}).whole_rounds);

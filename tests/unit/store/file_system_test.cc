@@ -41,4 +41,15 @@ TEST_CASE("a descriptor that is none has unknown facts") {
   CHECK(file_system_of(-1).name == "unknown");
 }
 
+TEST_CASE(
+    "a call on a local file system is worth less than one over a network, and one writes at a "
+    "time") {
+  constexpr std::uint32_t tmpfs = 0x01021994;
+  constexpr std::uint32_t lustre = 0x0BD00BD0;
+  CHECK(file_system_of_magic(tmpfs).call_worth_bytes <
+        file_system_of_magic(lustre).call_worth_bytes);
+  CHECK(file_system_of_magic(tmpfs).one_writer_a_node);
+  CHECK_FALSE(file_system_of_magic(lustre).one_writer_a_node);
+}
+
 }  // namespace nacre::store

@@ -27,7 +27,10 @@ MpiTransport::MpiTransport(std::shared_ptr<CommState> comm, int tag)
   comm_->take_tag(tag_);
 }
 
-MpiTransport::~MpiTransport() { comm_->release_tag(tag_); }
+MpiTransport::~MpiTransport() {
+  if (!arrived_.empty()) comm_->short_messages()->give_back(tag_, std::move(arrived_));
+  comm_->release_tag(tag_);
+}
 
 std::size_t MpiTransport::take_slot() {
   if (free_slots_.empty()) {

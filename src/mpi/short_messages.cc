@@ -41,6 +41,13 @@ void ShortMessages::take(int tag, std::deque<Message>& messages) {
   }
 }
 
+void ShortMessages::give_back(int tag, std::deque<Message> messages) {
+  const std::lock_guard guard(mutex_);
+  std::deque<Message>& later = arrived_[tag];
+  std::ranges::move(later, std::back_inserter(messages));
+  later = std::move(messages);
+}
+
 void ShortMessages::ring(int rank) { board_.ring(number_in(mates_, rank)); }
 
 void ShortMessages::sleep(std::uint32_t until, std::chrono::nanoseconds time_max) {

@@ -38,6 +38,9 @@ class ShortMessages {
   bool send(int destination, int tag, std::span<const std::byte> data);
   /// Moves those that have arrived for `tag` to the end of `messages`, in the order of arrival.
   void take(int tag, std::deque<Message>& messages);
+  /// Those that were taken for `tag` and are for whoever uses it next: a rank that is through with
+  /// this use may already have begun the next.
+  void give_back(int tag, std::deque<Message> messages);
 
   /// Has `rank` wake up.
   void ring(int rank);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include "collective/profile.h"
 #include "collective/transport.h"
@@ -36,6 +37,9 @@ class CountedTransport final : public Transport {
   }
   bool test(std::span<MessageId> messages) override { return inner_.test(messages); }
   void ring(int rank) override { inner_.ring(rank); }
+  void run_beside(std::function<void()> job, int thread_count_max) override {
+    inner_.run_beside(std::move(job), thread_count_max);
+  }
   void wait(Condition& condition) override { inner_.wait(condition); }
 
  private:

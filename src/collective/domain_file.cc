@@ -14,14 +14,16 @@ std::int64_t DomainFile::round_bytes(std::int64_t round) {
   return bytes;
 }
 
-void DomainFile::begin_round(std::int64_t round) {
+FileJob DomainFile::begin_job(plan::Direction direction, std::int64_t round, std::byte* buffer) {
   profiler_.profile().rounds.add(1);
   plan::round_extents(plan_, aggregator_, round, extents_);
+  FileJob job;
+  job.direction = direction;
+  job.buffer = buffer;
+  return job;
 }
 
-/// Calls visit(range of the buffer, what to add to it for the place in the file).
-template <class Visit>
-void DomainFile::for_each_marked(const Coverage& marked, std::int64_t bridged_bytes, Visit visit) {
+void DomainFile::add_marked(FileJob& job, const Coverage& marked, std::int64_t bridged_bytes) {
   std::int64_t place = 0;
   for (const Extent& extent : extents_) {
     const Extent here{place, extent.length};
@@ -34,59 +36,41 @@ void DomainFile::for_each_marked(const Coverage& marked, std::int64_t bridged_by
         range.length = next.end() - range.offset;
         next = intersection(marked.next(range.end()), here);
       }
-      visit(range, origin);
+      job.ranges.push_back({range, range.offset + origin});
       if (!next.empty()) profiler_.profile().holes.add(1);
       range = next;
     }
   }
+  if (!job.ranges.empty()) job.file = file();
 }
 
-void DomainFile::write(std::int64_t round, const std::byte* buffer, const Coverage& marked) {
-  const PhaseScope scope(profiler_, Phase::file);
-  begin_round(round);
-  for_each_marked(marked, 0, [&](const Extent& range, std::int64_t origin) {
-    store::StoreFile* const to = file();
-    if (to == nullptr) return;
-    const store::WritePiece piece{buffer + range.offset, range.length};
-    store::Transfer transfer = to->write({&piece, 1}, range.offset + origin);
-    profiler_.profile().count_file_call(transfer.bytes);
-    if (transfer.error) error_ = std::move(transfer.error);
-  });
+FileJob DomainFile::write(std::int64_t round, std::byte* buffer, const Coverage& marked) {
+  FileJob job = begin_job(plan::Direction::write, round, buffer);
+  add_marked(job, marked, 0);
+  return job;
 }
 
-void DomainFile::read(std::int64_t round, std::byte* buffer, const Coverage& marked) {
-  const PhaseScope scope(profiler_, Phase::file);
-  begin_round(round);
-  for_each_marked(marked, bridged_gap_bytes, [&](const Extent& range, std::int64_t origin) {
-    read_range(range, origin, buffer);
-  });
+FileJob DomainFile::read(std::int64_t round, std::byte* buffer, const Coverage& marked) {
+  FileJob job = begin_job(plan::Direction::read, round, buffer);
+  add_marked(job, marked, bridged_gap_bytes);
+  return job;
 }
 
-void DomainFile::read_whole(std::int64_t round, std::byte* buffer) {
-  const PhaseScope scope(profiler_, Phase::file);
-  begin_round(round);
+FileJob DomainFile::read_whole(std::int64_t round, std::byte* buffer) {
+  FileJob job = begin_job(plan::Direction::read, round, buffer);
   std::int64_t place = 0;
   for (const Extent& extent : extents_) {
-    read_range({place, extent.length}, extent.offset - place, buffer);
+    job.ranges.push_back({{place, extent.length}, extent.offset});
     place += extent.length;
   }
+  job.file = file();
+  return job;
 }
 
-void DomainFile::read_range(const Extent& range, std::int64_t origin, std::byte* buffer) {
-  std::int64_t got = 0;
-  if (store::StoreFile* const from = file()) {
-    const store::ReadPiece piece{buffer + range.offset, range.length};
-    store::Transfer transfer = from->read({&piece, 1}, range.offset + origin);
-    profiler_.profile().count_file_call(transfer.bytes);
-    got = transfer.bytes;
-    if (transfer.error) {
-      error_ = std::move(transfer.error);
-    } else if (got < range.length) {
-      file_end_seen_ = std::min(file_end_seen_, range.offset + origin + got);
-    }
-  }
-  // Whoever asked gets no stray bytes of this process.
-  std::fill_n(buffer + range.offset + got, range.length - got, std::byte{0});
+void DomainFile::finish(FileJob& job) {
+  for (const std::int64_t bytes : job.moved_bytes) profiler_.profile().count_file_call(bytes);
+  file_end_seen_ = std::min(file_end_seen_, job.file_end);
+  if (job.error && !error_) error_ = std::move(job.error);
 }
 
 Status DomainFile::status() const {

@@ -11,9 +11,11 @@
 #include "base/extent.h"
 #include "base/result.h"
 #include "collective/coverage.h"
+#include "collective/file_job.h"
 #include "collective/file_source.h"
 #include "collective/profile.h"
 #include "plan/collective_plan.h"
+#include "plan/memory_access.h"
 #include "store/store.h"
 
 namespace nacre::collective {
@@ -28,22 +30,22 @@ class DomainFile {
 
   /// The bytes of the cycle buffer that a round takes up; 0 behind the last round.
   [[nodiscard]] std::int64_t round_bytes(std::int64_t round);
+  // Jobs of a round, which finish() is told of when they have run.
   /// Writes what is marked, and nothing else.
-  void write(std::int64_t round, const std::byte* buffer, const Coverage& marked);
-  /// Reads what is marked, short gaps included; bytes beyond the end of the file are zeros.
-  void read(std::int64_t round, std::byte* buffer, const Coverage& marked);
+  [[nodiscard]] FileJob write(std::int64_t round, std::byte* buffer, const Coverage& marked);
+  /// Reads what is marked, short gaps included.
+  [[nodiscard]] FileJob read(std::int64_t round, std::byte* buffer, const Coverage& marked);
   /// The same for all of the round.
-  void read_whole(std::int64_t round, std::byte* buffer);
+  [[nodiscard]] FileJob read_whole(std::int64_t round, std::byte* buffer);
+  void finish(FileJob& job);
 
   [[nodiscard]] Status status() const;
   /// Where reading found the file to end; the largest number where it met no end.
   [[nodiscard]] std::int64_t file_end_seen() const { return file_end_seen_; }
 
  private:
-  void begin_round(std::int64_t round);
-  template <class Visit>
-  void for_each_marked(const Coverage& marked, std::int64_t bridged_bytes, Visit visit);
-  void read_range(const Extent& range, std::int64_t origin, std::byte* buffer);
+  [[nodiscard]] FileJob begin_job(plan::Direction direction, std::int64_t round, std::byte* buffer);
+  void add_marked(FileJob& job, const Coverage& marked, std::int64_t bridged_bytes);
   /// The file; null after an error.
   [[nodiscard]] store::StoreFile* file();
 

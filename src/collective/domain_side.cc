@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include "base/checked_cast.h"
@@ -33,12 +34,21 @@ DomainSide::DomainSide(Transport& transport, const Domain& domain, const NodeRou
       memory_(rounds.memory()),
       sources_(std::move(sources)),
       file_(file) {
+  if (domain_.direction == plan::Direction::write) {
+    say(memory_.open_until(domain_.number), open_until_);
+  }
   begin_round(0);
+}
+
+DomainSide::~DomainSide() {
+  while (running_ != nullptr && !running_->done.load(std::memory_order_acquire)) {
+    std::this_thread::yield();
+  }
 }
 
 bool DomainSide::step() {
   bool moved = false;
-  while (!done() && advance()) moved = true;
+  while (!done() && (end_written() || advance())) moved = true;
   return moved;
 }
 
@@ -50,8 +60,14 @@ bool DomainSide::advance() {
       return write_placed();
     case Stage::asking:
       return read_asked();
+    case Stage::draining:
+      if (running_ != nullptr) return false;
+      begin_round(next_round_);
+      return true;
     case Stage::freeing:
       return read_whole();
+    case Stage::reading:
+      return end_read();
     case Stage::sending:
       return send();
     case Stage::taking:
@@ -70,7 +86,6 @@ void DomainSide::begin_round(std::int64_t round) {
   }
   take_parts();
   if (domain_.direction == plan::Direction::write) {
-    say(memory_.open_until(domain_.number), open_until_);
     place_disjoint_parts();
     last_ = 0;
     receive_portion();
@@ -104,23 +119,61 @@ bool DomainSide::receive() {
 }
 
 bool DomainSide::write_placed() {
-  const std::int64_t placed = placed_by_all();
-  if (placed <= round_ || !begin_turn()) return false;
-  Coverage marked = coverage();
-  file_.write(round_, buffer(), marked);
-  end_turn();
-  marked.clear(file_.round_bytes(round_));
+  const std::int64_t placed = said_by_all(&RoundMemory::placed_until);
+  if (placed <= round_ || running_ != nullptr || !begin_turn()) return false;
+  written_ = round_;
   const std::int64_t behind = round_ + 1;
-  if (behind < std::min(placed, open_until_)) {
+  const bool goes_on = behind < std::min(placed, open_until_);
+  if (goes_on) {
     // Somebody may have placed in it already. Where all are past what it would open, the round
     // after it is the next in which anybody has bytes, however far that is.
-    if (placed <= behind + 1) open_until_ = behind + RoundMemory::slot_count;
-    begin_round(behind);
+    next_round_ = behind;
+    open_after_ = placed <= behind + 1 ? behind + RoundMemory::slot_count : open_until_;
   } else {
-    const std::int64_t next = std::min(placed, sources_.next_round());
-    open_until_ = next == no_round ? next : next + RoundMemory::slot_count;
-    begin_round(next);
+    next_round_ = std::min(placed, sources_.next_round());
+    open_after_ = next_round_ == no_round ? no_round : next_round_ + RoundMemory::slot_count;
   }
+  start(file_.write(round_, buffer(), coverage()));
+  end_written();
+  if (goes_on || running_ == nullptr) {
+    begin_round(next_round_);
+  } else {
+    stage_ = Stage::draining;
+  }
+  return true;
+}
+
+bool DomainSide::end_written() {
+  if (domain_.direction == plan::Direction::read || !end_job()) return false;
+  end_turn();
+  Coverage(memory_.marks(domain_.number, written_), plan::round_bytes_max(domain_.plan), 1)
+      .clear(file_.round_bytes(written_));
+  open_until_ = open_after_;
+  say(memory_.open_until(domain_.number), open_until_);
+  return true;
+}
+
+void DomainSide::start(FileJob job) {
+  running_ = std::make_shared<RunningJob>();
+  running_->job = std::move(job);
+  if (domain_.io_thread_count == 0 || running_->job.ranges.empty()) {
+    const PhaseScope scope(domain_.profiler, Phase::file);
+    running_->job.run();
+    running_->done.store(true, std::memory_order_relaxed);
+    return;
+  }
+  transport_.run_beside(
+      [running = running_] {
+        running->job.run();
+        running->done.store(true, std::memory_order_release);
+      },
+      domain_.io_thread_count);
+}
+
+bool DomainSide::end_job() {
+  if (running_ == nullptr || !running_->done.load(std::memory_order_acquire)) return false;
+  file_.finish(running_->job);
+  running_.reset();
   return true;
 }
 
@@ -139,39 +192,40 @@ void DomainSide::end_turn() {
 }
 
 bool DomainSide::read_asked() {
-  if (placed_by_all() <= round_) return false;
+  if (said_by_all(&RoundMemory::placed_until) <= round_) return false;
   Coverage marked = coverage();
   for (const RoundPart& part : share_.parts) {
     for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
       mark_piece(marked, *part.view, piece, bridged_gap_bytes);
     }
   }
-  file_.read(round_, buffer(), marked);
+  start(file_.read(round_, buffer(), marked));
   marked.clear(file_.round_bytes(round_));
-  begin_sending();
+  stage_ = Stage::reading;
   return true;
 }
 
 bool DomainSide::read_whole() {
   // Its buffer was that of the round before the last.
-  if (round_ >= RoundMemory::slot_count && taken_by_all() <= round_ - RoundMemory::slot_count) {
-    return false;
-  }
+  const std::int64_t freed = round_ - RoundMemory::slot_count;
+  if (freed >= 0 && said_by_all(&RoundMemory::taken_until) <= freed) return false;
   if (file_.round_bytes(round_) == 0) {
     stage_ = Stage::taking;
     return true;
   }
-  file_.read_whole(round_, buffer());
-  begin_sending();
+  start(file_.read_whole(round_, buffer()));
+  stage_ = Stage::reading;
   return true;
 }
 
-void DomainSide::begin_sending() {
+bool DomainSide::end_read() {
+  if (!end_job()) return false;
   say(memory_.filled_until(domain_.number), round_ + 1);
   place_whole_parts();
   last_ = 0;
   send_portion();
   stage_ = Stage::sending;
+  return true;
 }
 
 bool DomainSide::send() {
@@ -188,30 +242,21 @@ bool DomainSide::send() {
 }
 
 bool DomainSide::end_taken() {
-  const std::int64_t taken = taken_by_all();
+  const std::int64_t taken = said_by_all(&RoundMemory::taken_until);
   if (domain_.plan.whole_rounds) {
     if (taken != no_round) return false;
     stage_ = Stage::done;
     return true;
   }
   if (taken <= round_) return false;
-  begin_round(std::min(placed_by_all(), sources_.next_round()));
+  begin_round(std::min(said_by_all(&RoundMemory::placed_until), sources_.next_round()));
   return true;
 }
 
-std::int64_t DomainSide::placed_by_all() const {
+std::int64_t DomainSide::said_by_all(Words words) const {
   std::int64_t least = no_round;
   for (int rank = 0; rank < std::ssize(rounds_.mates()); ++rank) {
-    const RoundMemory::Word& word = memory_.placed_until(rank, domain_.number);
-    least = std::min(least, round_of(word.load(std::memory_order_acquire), rounds_.call()));
-  }
-  return least;
-}
-
-std::int64_t DomainSide::taken_by_all() const {
-  std::int64_t least = no_round;
-  for (int rank = 0; rank < std::ssize(rounds_.mates()); ++rank) {
-    const RoundMemory::Word& word = memory_.taken_until(rank, domain_.number);
+    const RoundMemory::Word& word = (memory_.*words)(rank, domain_.number);
     least = std::min(least, round_of(word.load(std::memory_order_acquire), rounds_.call()));
   }
   return least;

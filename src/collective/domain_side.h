@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -31,11 +32,16 @@ class DomainSide {
     const plan::CollectivePlan& plan;
     int number;  ///< of the aggregator on its node
     Profiler& profiler;
+    int io_thread_count;  ///< 0: files are accessed by the rank itself
   };
   /// `rounds` is in the call; `sources` are the ranks of other nodes. What is referred to outlives
   /// this.
   DomainSide(Transport& transport, const Domain& domain, const NodeRounds& rounds,
              RoundQueue sources, DomainFile& file);
+  DomainSide(const DomainSide&) = delete;
+  DomainSide& operator=(const DomainSide&) = delete;
+  /// Waits for the thread that it has given work to, if that is not through.
+  ~DomainSide();
 
   [[nodiscard]] bool done() const { return stage_ == Stage::done; }
   /// Goes on as far as ranks and messages allow; whether that was anywhere.
@@ -48,7 +54,9 @@ class DomainSide {
     receiving,  ///< writing: messages with bytes
     placing,    ///< writing: ranks of the node
     asking,     ///< reading in parts: ranks of the node
+    draining,   ///< writing: the round before it, whose slot it needs
     freeing,    ///< reading whole rounds: its buffer, which ranks of the node still take from
+    reading,    ///< reading: the file
     sending,    ///< reading: messages
     taking,     ///< reading: ranks of the node
     done,
@@ -58,18 +66,24 @@ class DomainSide {
   void begin_round(std::int64_t round);
   bool receive();
   bool write_placed();
+  /// The round that is being written is through: its slot is opened again.
+  bool end_written();
   /// Where the aggregators of a node write one at a time.
   bool begin_turn();
   void end_turn();
   bool read_asked();
   bool read_whole();
-  void begin_sending();
+  bool end_read();
+  /// Runs `job`, on a thread beside where there is one, else here.
+  void start(FileJob job);
+  /// Whether it has run; it is then accounted for and gone.
+  bool end_job();
   bool send();
   bool end_taken();
 
   /// The round before which all ranks of the node are done, by what they have said.
-  [[nodiscard]] std::int64_t placed_by_all() const;
-  [[nodiscard]] std::int64_t taken_by_all() const;
+  using Words = RoundMemory::Word& (RoundMemory::*)(int rank, int aggregator) const;
+  [[nodiscard]] std::int64_t said_by_all(Words words) const;
   void say(RoundMemory::Word& word, std::int64_t round);
 
   void take_parts();
@@ -94,7 +108,11 @@ class DomainSide {
   Stage stage_ = Stage::done;
   std::int64_t round_ = 0;
   std::int64_t open_until_ =
-      RoundMemory::slot_count;  // writing: of the rounds before it each has a slot
+      RoundMemory::slot_count;   // writing: of the rounds before it each has a slot
+  std::int64_t next_round_ = 0;  // draining: what is then begun
+  std::int64_t open_after_ = 0;  // open_until_ once the round that is being written is through
+  std::int64_t written_ = 0;     // which that is
+  std::shared_ptr<RunningJob> running_;
   RoundShare share_;
   RoundMessages places_;
   std::size_t first_ = 0;  // the portion under way: parts [first_, last_)

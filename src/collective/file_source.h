@@ -23,6 +23,8 @@ struct CollectiveFile {
   ViewMemory& views;   ///< of this file alone
   NodeRounds& rounds;  ///< likewise
   Profiler& profiler;  ///< of this access alone
+  /// Threads of the process that access files while the rank goes on; 0: the rank does.
+  int io_thread_count = 0;
 };
 
 }  // namespace nacre::collective

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/worker_threads.h"
+
 namespace nacre::collective {
 
 namespace {
@@ -36,6 +38,9 @@ class InProcessNetwork::RankTransport final : public Transport {
   bool test(std::span<MessageId> messages) override { return network_.test(rank_, messages); }
   [[nodiscard]] const plan::NodeMap& nodes() const override { return network_.nodes(); }
   void ring(int rank) override { network_.ring(rank); }
+  void run_beside(std::function<void()> job, int thread_count_max) override {
+    network_.run_beside(rank_, std::move(job), thread_count_max);
+  }
   void wait(Condition& condition) override {
     std::uint64_t seen = network_.news_of(rank_);
     while (!condition.ready(*this)) {
@@ -64,7 +69,32 @@ InProcessNetwork::InProcessNetwork(const InProcessOptions& options)
   }
 }
 
-InProcessNetwork::~InProcessNetwork() = default;
+InProcessNetwork::~InProcessNetwork() {
+  std::unique_lock guard(mutex_);
+  work_ended_.wait(guard, [&] { return work_beside_ == 0; });
+}
+
+void InProcessNetwork::run_beside(int rank, std::function<void()> job, int thread_count_max) {
+  {
+    const std::lock_guard guard(mutex_);
+    ++work_beside_;
+  }
+  run_on_worker(
+      [this, rank, job = std::move(job)] {
+        job();
+        const std::lock_guard guard(mutex_);
+        ++activity_;
+        tell(ranks_[static_cast<std::size_t>(rank)]);
+        --work_beside_;
+        work_ended_.notify_all();
+      },
+      thread_count_max);
+}
+
+std::int64_t InProcessNetwork::work_beside() const {
+  const std::lock_guard guard(mutex_);
+  return work_beside_;
+}
 
 Transport& InProcessNetwork::transport(int rank) {
   return *transports_[static_cast<std::size_t>(rank)];
@@ -237,6 +267,7 @@ void InProcessNetwork::fail_locked(std::string what) {
 }
 
 void InProcessNetwork::fail_if_hopeless() {
+  if (work_beside_ > 0) return;
   bool somebody_waits = false;
   for (const Rank& rank : ranks_) {
     if (rank.left) continue;

@@ -51,26 +51,31 @@ bool LocalSide::step() {
 }
 
 bool LocalSide::step(Lane& lane) {
-  if (!access_.reads()) return place(lane);
-  const bool asked = !plan_.whole_rounds && ask(lane);
-  return take(lane) || asked;
+  const bool asked = access_.reads() && !plan_.whole_rounds && ask(lane);
+  return move(lane) || asked;
 }
 
-bool LocalSide::place(Lane& lane) {
+/// Places what the aggregator has room for, or takes what it has read.
+bool LocalSide::move(Lane& lane) {
   const RoundMemory& memory = rounds_.memory();
-  const std::int64_t open_until = said_of(memory.open_until(lane.aggregator));
-  if (next_round(lane.walk) >= open_until) return false;
+  const int aggregator = lane.aggregator;
+  const bool reads = access_.reads();
+  const std::int64_t until =
+      said_of(reads ? memory.filled_until(aggregator) : memory.open_until(aggregator));
+  if (next_round(lane.walk) >= until) return false;
   const PhaseScope scope(access_.profiler, Phase::copy);
+  RoundMemory::Word& done_until = reads ? memory.taken_until(rounds_.self(), aggregator)
+                                        : memory.placed_until(rounds_.self(), aggregator);
   do {
     const std::int64_t round = lane.walk.round();
     access_.profiler.profile().copied_bytes.add(lane.walk.take_round(pieces_));
-    Coverage coverage(memory.marks(lane.aggregator, round), plan::round_bytes_max(plan_), 1);
+    Coverage coverage(memory.marks(aggregator, round), plan::round_bytes_max(plan_), 1);
     for (const plan::RoundPiece& piece : pieces_) {
-      mark_piece(coverage, access_.file.view, piece, 0);
-      copy_piece(access_, piece, memory.buffer(lane.aggregator, round));
+      if (!reads) mark_piece(coverage, access_.file.view, piece, 0);
+      copy_piece(access_, piece, memory.buffer(aggregator, round));
     }
-    say(memory.placed_until(rounds_.self(), lane.aggregator), lane.walk);
-  } while (next_round(lane.walk) < open_until);
+    say(done_until, lane.walk);
+  } while (next_round(lane.walk) < until);
   return true;
 }
 
@@ -87,22 +92,6 @@ bool LocalSide::ask(Lane& lane) {
     mark_piece(coverage, access_.file.view, piece, bridged_gap_bytes);
   }
   say(memory.placed_until(rounds_.self(), lane.aggregator), lane.asks);
-  return true;
-}
-
-bool LocalSide::take(Lane& lane) {
-  const RoundMemory& memory = rounds_.memory();
-  const std::int64_t filled_until = said_of(memory.filled_until(lane.aggregator));
-  if (next_round(lane.walk) >= filled_until) return false;
-  const PhaseScope scope(access_.profiler, Phase::copy);
-  do {
-    const std::int64_t round = lane.walk.round();
-    access_.profiler.profile().copied_bytes.add(lane.walk.take_round(pieces_));
-    for (const plan::RoundPiece& piece : pieces_) {
-      copy_piece(access_, piece, memory.buffer(lane.aggregator, round));
-    }
-    say(memory.taken_until(rounds_.self(), lane.aggregator), lane.walk);
-  } while (next_round(lane.walk) < filled_until);
   return true;
 }
 

@@ -33,9 +33,8 @@ class LocalSide {
     plan::DomainWalk asks;  ///< to ask for; where nobody asks, not used
   };
   bool step(Lane& lane);
-  bool place(Lane& lane);
+  bool move(Lane& lane);
   bool ask(Lane& lane);
-  bool take(Lane& lane);
   void say(RoundMemory::Word& word, const plan::DomainWalk& walk) const;
   [[nodiscard]] std::int64_t said_of(const RoundMemory::Word& word) const;
 

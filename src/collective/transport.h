@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "plan/node_map.h"
@@ -53,6 +54,10 @@ class Transport {
   virtual bool test(std::span<MessageId> messages) = 0;
   /// Has `rank`, of this node, look at its condition again.
   virtual void ring(int rank) = 0;
+  /// Runs `job`, which touches nothing of this transport, on one of at most `thread_count_max`
+  /// threads of the process; then has this rank look at its condition again. The job makes no call
+  /// of the MPI.
+  virtual void run_beside(std::function<void()> job, int thread_count_max) = 0;
   /// Returns when it is ready, giving up the core in between. It is asked again when messages have
   /// come or a rank of the node has rung.
   virtual void wait(Condition& condition) = 0;

@@ -52,7 +52,8 @@ Task<TwoPhaseResult> run_two_phase(Transport& transport, const CollectiveFile& f
   if (self) {
     domain_file.emplace(plan, *self, file.source, access.profiler);
     const DomainSide::Domain domain_here{access.direction, plan,
-                                         *file.rounds.number_of_aggregator(*self), access.profiler};
+                                         *file.rounds.number_of_aggregator(*self), access.profiler,
+                                         file.io_thread_count};
     domain.emplace(transport, domain_here, file.rounds, std::move(partners.sources), *domain_file);
   }
   LocalSide local(transport, access, plan, file.rounds);

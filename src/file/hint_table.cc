@@ -32,6 +32,11 @@ constexpr std::array table{
             "locked: every access holds a byte-range lock, which makes NFS clients agree; "
             "trusted: none does; automatic: locked where the file system's clients cache without "
             "agreeing"},
+    HintRow{
+        "nacre_io_threads", HintKind::choice, always, "automatic", 0, "automatic|0|1|2|3|4|6|8|16",
+        "threads of a process that access files while its aggregators go on with the next round; "
+        "they make no call of the MPI. 0: the aggregator waits for the file. automatic: 0 on "
+        "local file systems, where there is little to wait for, else 1"},
     HintRow{"nacre_report", HintKind::text, always, "", 0, "",
             "file to which rank 0 appends a line of JSON for each closed file: calls, bytes and "
             "time by "

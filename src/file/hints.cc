@@ -206,7 +206,13 @@ unsigned Hints::permissions() const {
 }
 
 AccessSettings Hints::access_settings() const {
-  return {coherence(), independent(), collective("romio_cb_read"), collective("romio_cb_write")};
+  return {coherence(), independent(), collective("romio_cb_read"), collective("romio_cb_write"),
+          io_thread_count()};
+}
+
+std::optional<int> Hints::io_thread_count() const {
+  if (is("nacre_io_threads", "automatic")) return std::nullopt;
+  return static_cast<int>(std::strtol(get("nacre_io_threads").c_str(), nullptr, 10));
 }
 
 std::int64_t Hints::buffer_bytes(std::string_view name) const {

@@ -38,6 +38,7 @@ struct AccessSettings {
   collective::IndependentSettings independent;
   plan::CollectiveSettings collective_read;
   plan::CollectiveSettings collective_write;
+  std::optional<int> io_thread_count;  ///< nothing: by the file system
 };
 
 /// Where a value comes from; a later one beats an earlier one.
@@ -85,6 +86,7 @@ class Hints {
   [[nodiscard]] Coherence coherence() const;
   [[nodiscard]] plan::CollectiveSettings collective(std::string_view switch_name) const;
   [[nodiscard]] collective::IndependentSettings independent() const;
+  [[nodiscard]] std::optional<int> io_thread_count() const;
 
   std::map<std::string, Value, std::less<>> values_;
   std::vector<std::string> notes_;

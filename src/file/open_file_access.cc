@@ -372,8 +372,11 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
       direction == Direction::read ? settings->collective_read : settings->collective_write;
   collective_settings.alignment_bytes = block_size_bytes_;
   collective_settings.one_writer_a_node = one_writer_a_node_;
-  auto running = collective::run_collective(*transport_, {file_, views_, rounds_, profiler},
-                                            std::move(call), collective_settings);
+  // A local file system takes a core's time rather than a wait: another thread gains nothing.
+  const int io_thread_count = settings->io_thread_count.value_or(one_writer_a_node_ ? 0 : 1);
+  auto running =
+      collective::run_collective(*transport_, {file_, views_, rounds_, profiler, io_thread_count},
+                                 std::move(call), collective_settings);
   collective::Outcome moved = co_await running;
   if (!moved.error) {
     profile_.note_plan(

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checked_cast.h"
+#include "base/worker_threads.h"
 #include "mpi/progress.h"
 
 namespace nacre::mpi {
@@ -198,5 +199,14 @@ void MpiTransport::wait(collective::Condition& condition) {
 }
 
 void MpiTransport::ring(int rank) { comm_->short_messages()->ring(rank); }
+
+void MpiTransport::run_beside(std::function<void()> job, int thread_count_max) {
+  run_on_worker(
+      [job = std::move(job), comm = comm_] {
+        job();
+        if (comm->short_messages() != nullptr) comm->short_messages()->ring(comm->rank());
+      },
+      thread_count_max);
+}
 
 }  // namespace nacre::mpi

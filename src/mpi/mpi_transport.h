@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -33,6 +34,7 @@ class MpiTransport final : public collective::Transport {
   [[nodiscard]] collective::MessageId receive(int source, std::span<std::byte> data) override;
   bool test(std::span<collective::MessageId> messages) override;
   void ring(int rank) override;
+  void run_beside(std::function<void()> job, int thread_count_max) override;
   void wait(collective::Condition& condition) override;
 
  private:

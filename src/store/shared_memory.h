@@ -17,7 +17,8 @@ namespace nacre::store {
 
 /// A mapping of a POSIX shared memory object, private to the user (mode 0600). Zeros when made. All
 /// of it is taken when it is made, so that a full /dev/shm is ErrorClass::no_space and no SIGBUS
-/// later. It lives until the last process has let go; its name only until forget().
+/// later; more than 64 KiB are taken only where they are at most a quarter of what is free. It
+/// lives until the last process has let go; its name only until forget().
 class SharedMemory {
  public:
   /// `id` is one that no other object of this user has: else file_exists. Error messages begin with

@@ -50,9 +50,9 @@ static void special_files(void) {
 static void opens_in_a_row(void) {
   MPI_File file;
   for (int i = 0; i < 200; i++) {
-    check_class(MPI_File_open(MPI_COMM_WORLD, "/nacre/no/such/file", MPI_MODE_RDONLY, MPI_INFO_NULL,
-                              &file),
-                MPI_ERR_NO_SUCH_FILE, "open of no file");
+    check_class(
+        MPI_File_open(MPI_COMM_WORLD, "/nacre/no/such/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+        MPI_ERR_NO_SUCH_FILE, "open of no file");
   }
 }
 

@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,9 +26,19 @@ namespace {
 
 constexpr mode_t owner_only = 0600;
 
+/// Others live on it too, the MPI's own transport among them, and fail where it is full.
+bool leaves_room(int descriptor, std::int64_t bytes) {
+  constexpr std::int64_t small_bytes = 64 << 10;
+  constexpr std::uint64_t part_of_free = 4;
+  struct statvfs system {};
+  if (bytes <= small_bytes || fstatvfs(descriptor, &system) != 0) return true;
+  return static_cast<std::uint64_t>(bytes) <= system.f_bavail * system.f_frsize / part_of_free;
+}
+
 /// Nothing is mapped that the object does not hold: touching it would be a SIGBUS. Who attaches may
 /// come before the maker got this far, and does the same: what is there stays.
-int hold(int descriptor, std::int64_t bytes) {
+int hold(int descriptor, std::int64_t bytes, bool is_maker) {
+  if (is_maker && !leaves_room(descriptor, bytes)) return ENOSPC;
   const FileSizeSignalGuard guard;
   return posix_fallocate(descriptor, 0, bytes);
 }
@@ -69,7 +80,7 @@ Result<SharedMemory> SharedMemory::map(std::uint64_t id, std::int64_t bytes,
       retry_interrupted([&] { return shm_open(name(id).c_str(), flags, owner_only); }));
   if (!object.valid()) return failure(errno, purpose, id);
   const auto size = checked_cast<std::size_t>(bytes);
-  int reason = hold(object.number(), bytes);
+  int reason = hold(object.number(), bytes, create);
   void* memory = MAP_FAILED;
   if (reason == 0) {
     memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, object.number(), 0);

@@ -10,7 +10,9 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,7 @@ struct World {
   std::vector<std::unique_ptr<Profile>> profiles;     // by rank, of the last run
   plan::CollectiveSettings settings;
   int ranks_per_node = 1;
+  int io_thread_count = 0;
   Drive drive = Drive::polled;
   std::uint64_t seed = 1;
 
@@ -71,9 +74,10 @@ struct World {
       call.file = ranks[index].file;
       call.memory = ranks[index].memory();
       call.refusal = refusals[index];
-      return run_collective(network.transport(rank),
-                            {files[index], views[index], rounds[index], profilers[index]},
-                            std::move(call), settings);
+      return run_collective(
+          network.transport(rank),
+          {files[index], views[index], rounds[index], profilers[index], io_thread_count},
+          std::move(call), settings);
     };
     auto results = drive == Drive::polled ? run_polled<Outcome>(network, task, seed)
                                           : run_threads<Outcome>(network, task);
@@ -103,6 +107,7 @@ World random_world(Random& random, int rank_count, std::int64_t bytes_max) {
   world.settings.aggregator_count = static_cast<std::int32_t>(pick(random, 0, rank_count + 3));
   world.settings.cycle_bytes = cycles[static_cast<std::size_t>(pick(random, 0, 7))];
   world.settings.alignment_bytes = alignments[static_cast<std::size_t>(pick(random, 0, 3))];
+  world.io_thread_count = static_cast<int>(pick(random, 0, 2));
   world.settings.one_writer_a_node = pick(random, 0, 1) == 0;
   world.ranks_per_node = static_cast<int>(pick(random, 1, rank_count));
   world.seed = random();
@@ -250,6 +255,94 @@ TEST_CASE("each rank a thread, in blocking turns") {
     check_write(world);
     check_read(world);
   }
+}
+
+/// A file whose writes, from the second on, wait until the rank has copied one round more than have
+/// been written: which it can only do while it writes.
+class WaitsForCopies final : public store::StoreFile {
+ public:
+  WaitsForCopies(std::unique_ptr<store::StoreFile> file, const Profile& profile,
+                 std::int64_t cycle_bytes, std::int64_t total_bytes)
+      : file_(std::move(file)),
+        profile_(profile),
+        cycle_bytes_(cycle_bytes),
+        total_bytes_(total_bytes) {}
+
+  store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
+    ++writes_;
+    const std::int64_t copied = std::min(total_bytes_, (writes_ + 1) * cycle_bytes_);
+    while (writes_ > 1 && profile_.copied_bytes.get() < copied) std::this_thread::yield();
+    return file_->write(pieces, offset);
+  }
+  store::Transfer read(std::span<const store::ReadPiece> pieces, std::int64_t offset) override {
+    return file_->read(pieces, offset);
+  }
+  Result<std::int64_t> size() override { return file_->size(); }
+  Status resize(std::int64_t size) override { return file_->resize(size); }
+  Status allocate(std::int64_t size) override { return file_->allocate(size); }
+  Status sync() override { return file_->sync(); }
+  Status close() override { return file_->close(); }
+  Result<std::unique_ptr<store::RangeLock>> lock(const Extent& range,
+                                                 store::LockKind kind) override {
+    return file_->lock(range, kind);
+  }
+  store::FileIdentity identity() override { return file_->identity(); }
+  store::FileSystemFacts facts() override { return file_->facts(); }
+
+ private:
+  std::unique_ptr<store::StoreFile> file_;
+  const Profile& profile_;
+  std::int64_t cycle_bytes_;
+  std::int64_t total_bytes_;
+  std::int64_t writes_ = 0;
+};
+
+class OpenedFile final : public FileSource {
+ public:
+  explicit OpenedFile(store::StoreFile& file) : file_(file) {}
+  Result<store::StoreFile*> file() override { return &file_; }
+
+ private:
+  store::StoreFile& file_;
+};
+
+TEST_CASE("a rank fills the next round while a thread writes the one before") {
+  constexpr std::int64_t cycle_bytes = 1'024;
+  constexpr std::int64_t rounds = 8;
+  Random random(5);
+  store::MemoryStore store;
+  create_file(store, "f", {});
+  Profile profile;
+  Profiler profiler(profile, Phase::plan);
+  store::OpenOptions options;
+  options.write = true;
+  WaitsForCopies file(*store.open("f", options), profile, cycle_bytes, rounds * cycle_bytes);
+  OpenedFile source(file);
+  ViewMemory views;
+  NodeRounds node_rounds;
+  RankAccess access = contiguous(0, random_bytes(random, rounds * cycle_bytes));
+  InProcessNetwork network({});
+  CollectiveCall call;
+  call.direction = Direction::write;
+  call.file = access.file;
+  call.memory = access.memory();
+  const auto outcomes = run_threads<Outcome>(network, [&](int rank) {
+    return run_collective(network.transport(rank), {source, views, node_rounds, profiler, 1},
+                          std::move(call), {Algorithm::two_phase, 1, cycle_bytes, 1});
+  });
+  REQUIRE(outcomes.has_value());
+  CHECK_FALSE(outcomes->front().error.has_value());
+  CHECK(*store.contents("f") == access.buffer);
+}
+
+TEST_CASE("two hundred threads on nodes of thirty-two") {
+  Random random(200);
+  World world = dealt_world(random, 200, 20'000);
+  world.settings = {Algorithm::two_phase, 23, 128, 64};
+  world.ranks_per_node = 32;
+  world.drive = Drive::threads;
+  check_write(world);
+  check_read(world);
 }
 
 TEST_CASE("a view too irregular to send whole is sent as the runs of each domain") {
@@ -463,12 +556,12 @@ TEST_CASE("a fault at any rank, call and byte ends the call on all ranks with it
   int failed_calls = 0;
   for (int repeat = 0; repeat < 300; ++repeat) {
     CAPTURE(repeat);
-    World world = random_world(random, static_cast<int>(pick(random, 1, 8)), 1'000);
-    // Threads of one node that overlap would race for the bytes.
-    if (repeat % 10 == 0) {
-      world.drive = Drive::threads;
-      world.ranks_per_node = 1;
-    }
+    // Threads that write the same byte would race for it.
+    const bool threads = repeat % 10 == 0;
+    const int rank_count = static_cast<int>(pick(random, 1, 8));
+    World world =
+        threads ? dealt_world(random, rank_count, 3'000) : random_world(random, rank_count, 1'000);
+    if (threads) world.drive = Drive::threads;
     const auto which = static_cast<std::size_t>(pick(random, 0, 3));
     const Direction direction = pick(random, 0, 1) == 0 ? Direction::read : Direction::write;
     const auto operation =

@@ -31,16 +31,6 @@ IndependentSettings random_settings(Random& random) {
   return settings;
 }
 
-void overlay(Bytes& file, const RankAccess& access) {
-  const auto in_file = access.file_offsets();
-  const auto in_memory = access.memory_offsets();
-  for (std::size_t i = 0; i < in_file.size(); ++i) {
-    const auto offset = static_cast<std::size_t>(in_file[i]);
-    if (offset >= file.size()) file.resize(offset + 1);
-    file[offset] = access.buffer[static_cast<std::size_t>(in_memory[i])];
-  }
-}
-
 /// What a read of `file` makes of the buffer; the bytes read up to the first missing one.
 std::int64_t fetch(const Bytes& file, const RankAccess& access, Bytes& buffer) {
   const auto in_file = access.file_offsets();

@@ -131,16 +131,18 @@ Bytes random_bytes(Random& random, std::int64_t count) {
   return bytes;
 }
 
-Bytes after_writes(Bytes file, const std::vector<RankAccess>& ranks) {
-  for (const RankAccess& access : ranks) {
-    const auto in_file = access.file_offsets();
-    const auto in_memory = access.memory_offsets();
-    for (std::size_t i = 0; i < in_file.size(); ++i) {
-      const auto offset = static_cast<std::size_t>(in_file[i]);
-      if (offset >= file.size()) file.resize(offset + 1);
-      file[offset] = access.buffer[static_cast<std::size_t>(in_memory[i])];
-    }
+void overlay(Bytes& file, const RankAccess& access) {
+  const auto in_file = access.file_offsets();
+  const auto in_memory = access.memory_offsets();
+  for (std::size_t i = 0; i < in_file.size(); ++i) {
+    const auto offset = static_cast<std::size_t>(in_file[i]);
+    if (offset >= file.size()) file.resize(offset + 1);
+    file[offset] = access.buffer[static_cast<std::size_t>(in_memory[i])];
   }
+}
+
+Bytes after_writes(Bytes file, const std::vector<RankAccess>& ranks) {
+  for (const RankAccess& access : ranks) overlay(file, access);
   return file;
 }
 

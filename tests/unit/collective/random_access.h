@@ -71,6 +71,8 @@ void create_file(store::Store& store, const std::string& path, const Bytes& byte
 
 Bytes random_bytes(Random& random, std::int64_t count);
 
+/// Writes what the access writes into `file`.
+void overlay(Bytes& file, const RankAccess& access);
 /// `file` after the ranks have written in turn.
 Bytes after_writes(Bytes file, const std::vector<RankAccess>& ranks);
 /// Where ranks overlap any of their bytes may stand: takes what was found if it is one.

@@ -1,6 +1,7 @@
 #include "world.h"
 
 #include <span>
+#include <utility>
 
 #include "store/faulty/faulty_store.h"
 
@@ -59,6 +60,9 @@ class BorrowedTransport final : public collective::Transport {
   }
   bool test(std::span<collective::MessageId> messages) override { return inner_.test(messages); }
   void ring(int rank) override { inner_.ring(rank); }
+  void run_beside(std::function<void()> job, int thread_count_max) override {
+    inner_.run_beside(std::move(job), thread_count_max);
+  }
   void wait(collective::Condition& condition) override { inner_.wait(condition); }
 
  private:

@@ -1,0 +1,55 @@
+// FileJob: the file accesses of one round, to be made here or on a thread beside.
+#ifndef NACRE_COLLECTIVE_FILE_JOB_H_
+#define NACRE_COLLECTIVE_FILE_JOB_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/extent.h"
+#include "base/result.h"
+#include "plan/memory_access.h"
+#include "store/store.h"
+
+namespace nacre::collective {
+
+/// Filled in by DomainFile, run once, by any thread, and then looked at by DomainFile again.
+struct FileJob {
+  struct Range {
+    Extent in_buffer;
+    std::int64_t in_file = 0;
+  };
+
+  plan::Direction direction = plan::Direction::read;
+  store::StoreFile* file = nullptr;  ///< null: the file is left alone
+  std::byte* buffer = nullptr;
+  std::vector<Range> ranges;
+
+  // What came of it.
+  std::vector<std::int64_t> moved_bytes;  ///< by call of the store
+  std::optional<Error> error;             ///< nothing was tried after it
+  /// Where a read found the file to end.
+  std::int64_t file_end = std::numeric_limits<std::int64_t>::max();
+
+  /// Of a read, ranges that could not be read, or lie beyond the end of the file, are zeros:
+  /// whoever asked gets no stray bytes of this process.
+  void run();
+
+ private:
+  void write(const Range& range);
+  void read(const Range& range);
+};
+
+/// A job on its way, shared by the rank and the thread that runs it.
+struct RunningJob {
+  FileJob job;
+  std::atomic<bool> done = false;
+};
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_FILE_JOB_H_

@@ -102,7 +102,7 @@ bool DomainSide::receive() {
   if (!messages_.empty() && !transport_.test(messages_)) return false;
   messages_.clear();
   const PhaseScope scope(domain_.profiler, Phase::copy);
-  Coverage marked = coverage();
+  Coverage marked = coverage(round_);
   for (std::size_t i = first_; i < last_; ++i) {
     const RoundPart& part = share_.parts[i];
     for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
@@ -133,7 +133,7 @@ bool DomainSide::write_placed() {
     next_round_ = std::min(placed, sources_.next_round());
     open_after_ = next_round_ == no_round ? no_round : next_round_ + RoundMemory::slot_count;
   }
-  start(file_.write(round_, buffer(), coverage()));
+  start(file_.write(round_, buffer(), coverage(round_)));
   end_written();
   if (goes_on || running_ == nullptr) {
     begin_round(next_round_);
@@ -146,8 +146,7 @@ bool DomainSide::write_placed() {
 bool DomainSide::end_written() {
   if (domain_.direction == plan::Direction::read || !end_job()) return false;
   end_turn();
-  Coverage(memory_.marks(domain_.number, written_), plan::round_bytes_max(domain_.plan), 1)
-      .clear(file_.round_bytes(written_));
+  coverage(written_).clear(file_.round_bytes(written_));
   open_until_ = open_after_;
   say(memory_.open_until(domain_.number), open_until_);
   return true;
@@ -185,15 +184,12 @@ bool DomainSide::begin_turn() {
 void DomainSide::end_turn() {
   if (!domain_.plan.writers_take_turns) return;
   memory_.writer().store(0, std::memory_order_release);
-  for (const int aggregator : rounds_.aggregators()) {
-    const int rank = plan::aggregator_rank(domain_.plan, aggregator, transport_.size());
-    if (rank != transport_.rank()) transport_.ring(rank);
-  }
+  ring_others(transport_, rounds_.aggregator_ranks());
 }
 
 bool DomainSide::read_asked() {
   if (said_by_all(&RoundMemory::placed_until) <= round_) return false;
-  Coverage marked = coverage();
+  Coverage marked = coverage(round_);
   for (const RoundPart& part : share_.parts) {
     for (const plan::RoundPiece& piece : share_.pieces_of(part)) {
       mark_piece(marked, *part.view, piece, bridged_gap_bytes);
@@ -264,9 +260,7 @@ std::int64_t DomainSide::said_by_all(Words words) const {
 
 void DomainSide::say(RoundMemory::Word& word, std::int64_t round) {
   word.store(stamp_of(rounds_.call(), round), std::memory_order_release);
-  for (const int mate : rounds_.mates()) {
-    if (mate != transport_.rank()) transport_.ring(mate);
-  }
+  ring_others(transport_, rounds_.mates());
 }
 
 void DomainSide::take_parts() {
@@ -330,12 +324,6 @@ void DomainSide::copy_packed(const RoundPart& part, Bytes packed) {
 
 DomainSide::Bytes DomainSide::in_buffer(const Extent& place) const {
   return {buffer() + place.offset, checked_cast<std::size_t>(place.length)};
-}
-
-Coverage DomainSide::coverage() const {
-  const bool reads = domain_.direction == plan::Direction::read;
-  return Coverage(memory_.marks(domain_.number, round_), plan::round_bytes_max(domain_.plan),
-                  reads ? read_granule_bytes : 1);
 }
 
 }  // namespace nacre::collective

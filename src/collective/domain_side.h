@@ -96,7 +96,9 @@ class DomainSide {
   void copy_packed(const RoundPart& part, Bytes packed);
   [[nodiscard]] Bytes in_buffer(const Extent& place) const;
   [[nodiscard]] std::byte* buffer() const { return memory_.buffer(domain_.number, round_); }
-  [[nodiscard]] Coverage coverage() const;
+  [[nodiscard]] Coverage coverage(std::int64_t round) const {
+    return rounds_.coverage(domain_.number, round, domain_.direction);
+  }
 
   Transport& transport_;
   Domain domain_;

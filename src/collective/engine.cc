@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/bytes_of.h"
 #include "base/checked_cast.h"
 #include "collective/counted_transport.h"
 #include "collective/group.h"
@@ -68,11 +69,6 @@ struct Decision {
   std::int64_t file_end = no_end;  ///< reads stop here
 };
 
-template <class T>
-std::span<std::byte> bytes_of(T& value) {
-  return std::as_writable_bytes(std::span<T>(&value, 1));
-}
-
 /// The part of `access` before `file_end`.
 void cut(plan::FileAccess& access, std::int64_t file_end) {
   if (file_end == no_end || access.byte_count == 0) return;
@@ -88,15 +84,19 @@ class Engine {
 
   Task<Outcome> run() {
     enter(Phase::plan);
+    plan::AccessSummary own;
     if (call_.refusal) {
       call_.file.byte_count = 0;
       local_ = *call_.refusal;
-    } else if (plan::moves_by_itself(call_.file, call_.memory, settings_, participants())) {
+    } else {
+      own = plan::summarize(call_.file, call_.memory);
+    }
+    if (plan::moves_by_itself(own, settings_, participants())) {
       moved_ = true;
       local_ = move_by_itself();
       enter(Phase::plan);
     }
-    Task<Decision> agreement = agree_on_plan();
+    Task<Decision> agreement = agree_on_plan(own);
     const Decision decision = co_await agreement;
     outcome_.plan = decision.plan;
     if (decision.failed_rank != nobody) {
@@ -121,10 +121,9 @@ class Engine {
  private:
   void enter(Phase phase) { file_.profiler.enter(phase); }
 
-  Task<Decision> agree_on_plan() {
+  Task<Decision> agree_on_plan(const plan::AccessSummary& own) {
     Opening opening;
     if (!local_.ok()) opening.failed_rank = transport_.rank();
-    const plan::AccessSummary own = plan::summarize(call_.file, call_.memory);
     if (moved_) {
       opening.note_moved(own);
     } else {

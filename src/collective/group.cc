@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/bytes_of.h"
 #include "base/checked_cast.h"
 
 namespace nacre::collective {
@@ -20,9 +21,11 @@ plan::RankTree tree_from(const Transport& transport, int root) {
   return plan::binomial_tree(transport.size(), root, transport.rank());
 }
 
-template <class T>
-std::span<std::byte> bytes_of(T& value) {
-  return std::as_writable_bytes(std::span<T>(&value, 1));
+/// A tree whose subtrees are ranges of ranks: the first child's comes after this rank, and so on.
+plan::RankTree tree_of_ranges(const Transport& transport) {
+  plan::RankTree tree = plan::binomial_tree(transport.size(), 0, transport.rank());
+  std::reverse(tree.children.begin(), tree.children.end());
+  return tree;
 }
 
 void take_minimum(std::span<std::byte> into, std::span<const std::byte> from) {
@@ -114,9 +117,7 @@ Task<PrefixSum> prefix_sum(Transport& transport, std::int64_t value) {
   const auto sum = [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   };
-  // Its subtrees are ranges of ranks: the nearest child's comes after this rank, and so on.
-  plan::RankTree place = plan::binomial_tree(transport.size(), 0, transport.rank());
-  std::reverse(place.children.begin(), place.children.end());
+  const plan::RankTree place = tree_of_ranges(transport);
   std::vector<MessageId> messages;
   std::vector<std::int64_t> parts(place.children.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -152,9 +153,7 @@ Task<Unit> barrier(Transport& transport) {
 }
 
 Task<plan::NodeMap> agree_on_nodes(Transport& transport, std::uint64_t domain) {
-  // A subtree is a range of ranks, so its runs are in order.
-  plan::RankTree place = plan::binomial_tree(transport.size(), 0, transport.rank());
-  std::reverse(place.children.begin(), place.children.end());
+  const plan::RankTree place = tree_of_ranges(transport);
   std::vector<plan::NodeMap::Run> runs{{domain, 1}};
   std::vector<MessageId> messages;
   for (const int child : place.children) {

@@ -23,10 +23,9 @@ LocalSide::LocalSide(Transport& transport, const TwoPhaseAccess& access,
     const plan::DomainWalk walk(plan, aggregator, access.file);
     say(memory.placed_until(rounds_.self(), number), walk);
     say(memory.taken_until(rounds_.self(), number), walk);
-    const int rank = plan::aggregator_rank(plan, aggregator, transport.size());
-    if (rank != transport.rank()) transport.ring(rank);
     if (!walk.done()) lanes_.push_back({number, walk, walk});
   }
+  ring_others(transport, rounds_.aggregator_ranks());
 }
 
 void LocalSide::say(RoundMemory::Word& word, const plan::DomainWalk& walk) const {
@@ -42,9 +41,8 @@ bool LocalSide::step() {
   for (Lane& lane : lanes_) {
     if (!step(lane)) continue;
     moved = true;
-    const int aggregator = rounds_.aggregators()[static_cast<std::size_t>(lane.aggregator)];
-    const int rank = plan::aggregator_rank(plan_, aggregator, transport_.size());
-    if (rank != transport_.rank()) transport_.ring(rank);
+    const auto number = static_cast<std::size_t>(lane.aggregator);
+    ring_others(transport_, rounds_.aggregator_ranks().subspan(number, 1));
   }
   std::erase_if(lanes_, [](const Lane& lane) { return lane.walk.done(); });
   return moved;
@@ -69,7 +67,7 @@ bool LocalSide::move(Lane& lane) {
   do {
     const std::int64_t round = lane.walk.round();
     access_.profiler.profile().copied_bytes.add(lane.walk.take_round(pieces_));
-    Coverage coverage(memory.marks(aggregator, round), plan::round_bytes_max(plan_), 1);
+    Coverage coverage = rounds_.coverage(aggregator, round, access_.direction);
     for (const plan::RoundPiece& piece : pieces_) {
       if (!reads) mark_piece(coverage, access_.file.view, piece, 0);
       copy_piece(access_, piece, memory.buffer(aggregator, round));
@@ -86,8 +84,7 @@ bool LocalSide::ask(Lane& lane) {
   const PhaseScope scope(access_.profiler, Phase::copy);
   const std::int64_t round = lane.asks.round();
   lane.asks.take_round(pieces_);
-  Coverage coverage(memory.marks(lane.aggregator, round), plan::round_bytes_max(plan_),
-                    read_granule_bytes);
+  Coverage coverage = rounds_.coverage(lane.aggregator, round, access_.direction);
   for (const plan::RoundPiece& piece : pieces_) {
     mark_piece(coverage, access_.file.view, piece, bridged_gap_bytes);
   }

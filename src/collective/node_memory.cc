@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes_of.h"
+
 namespace nacre::collective {
 namespace {
 
@@ -38,11 +40,6 @@ std::optional<store::SharedMemory> find_marked(std::int64_t bytes, const Announc
   std::memcpy(&mark, found->bytes().data(), sizeof mark);
   if (mark != mark_of(from.id)) return std::nullopt;
   return *std::move(found);
-}
-
-template <class T>
-std::span<std::byte> bytes_of(T& value) {
-  return std::as_writable_bytes(std::span<T>(&value, 1));
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <limits>
 
 #include "base/checked_cast.h"
 #include "collective/node_memory.h"
+#include "collective/round_piece_copy.h"
 
 namespace nacre::collective {
 namespace {
@@ -29,9 +29,12 @@ void NodeRounds::find_mates(const Transport& transport) {
 
 void NodeRounds::find_aggregators(const Transport& transport, const plan::CollectivePlan& plan) {
   aggregators_.clear();
+  aggregator_ranks_.clear();
   for (const int mate : mates_) {
     const auto aggregator = plan::aggregator_of_rank(plan, mate, transport.size());
-    if (aggregator) aggregators_.push_back(*aggregator);
+    if (!aggregator) continue;
+    aggregators_.push_back(*aggregator);
+    aggregator_ranks_.push_back(mate);
   }
 }
 
@@ -39,6 +42,11 @@ std::optional<int> NodeRounds::number_of_aggregator(int aggregator) const {
   const auto found = std::ranges::lower_bound(aggregators_, aggregator);
   if (found == aggregators_.end() || *found != aggregator) return std::nullopt;
   return checked_cast<int>(found - aggregators_.begin());
+}
+
+Coverage NodeRounds::coverage(int number, std::int64_t round, plan::Direction direction) const {
+  const bool reads = direction == plan::Direction::read;
+  return Coverage(memory_.marks(number, round), round_bytes_, reads ? read_granule_bytes : 1);
 }
 
 RoundLayout NodeRounds::layout_for(const plan::CollectivePlan& plan) const {
@@ -55,6 +63,7 @@ void NodeRounds::make_own_memory() {
 
 Task<Unit> NodeRounds::begin_call(Transport& transport, const plan::CollectivePlan& plan) {
   if (mates_.empty()) find_mates(transport);
+  round_bytes_ = plan::round_bytes_max(plan);
   find_aggregators(transport, plan);
   if (aggregators_.empty()) co_return Unit{};
   ++call_;

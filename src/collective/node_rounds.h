@@ -6,13 +6,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "collective/coverage.h"
 #include "collective/group.h"
 #include "collective/round_memory.h"
 #include "collective/task.h"
 #include "collective/transport.h"
 #include "plan/collective_plan.h"
+#include "plan/memory_access.h"
 #include "store/shared_memory.h"
 
 namespace nacre::collective {
@@ -36,8 +39,12 @@ class NodeRounds {
   [[nodiscard]] int self() const { return self_; }
   /// Those of the plan's aggregators that are mates; numbered by their place.
   [[nodiscard]] const std::vector<int>& aggregators() const { return aggregators_; }
+  /// Their ranks, by number.
+  [[nodiscard]] std::span<const int> aggregator_ranks() const { return aggregator_ranks_; }
   /// The number of aggregator `aggregator` on this node; none where it is elsewhere.
   [[nodiscard]] std::optional<int> number_of_aggregator(int aggregator) const;
+  /// What is filled, or wanted, of a round: of an aggregator by its number.
+  [[nodiscard]] Coverage coverage(int number, std::int64_t round, plan::Direction direction) const;
 
  private:
   void find_mates(const Transport& transport);
@@ -48,6 +55,8 @@ class NodeRounds {
   std::vector<int> mates_;
   int self_ = 0;
   std::vector<int> aggregators_;
+  std::vector<int> aggregator_ranks_;
+  std::int64_t round_bytes_ = 0;  // the most of a round
   RoundLayout layout_;
   std::optional<store::SharedMemory> shared_;
   std::unique_ptr<std::byte[]> own_;  // where there is nobody to share with

@@ -223,6 +223,14 @@ class Operation {
   Transport& transport_;
 };
 
+/// What `task` returns, run to its end at once.
+template <class T>
+[[nodiscard]] T run_to_end(Task<T> task, Transport& transport) {
+  Operation<T> operation(std::move(task), transport);
+  operation.finish();
+  return std::move(operation.value());
+}
+
 }  // namespace nacre::collective
 
 #endif  // NACRE_COLLECTIVE_TASK_H_

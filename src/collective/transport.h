@@ -63,6 +63,13 @@ class Transport {
   virtual void wait(Condition& condition) = 0;
 };
 
+/// Rings all of `ranks`, of this node, but this one.
+inline void ring_others(Transport& transport, std::span<const int> ranks) {
+  for (const int rank : ranks) {
+    if (rank != transport.rank()) transport.ring(rank);
+  }
+}
+
 }  // namespace nacre::collective
 
 #endif  // NACRE_COLLECTIVE_TRANSPORT_H_

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/checked_cast.h"
+#include "file/json.h"
 
 namespace nacre::file {
 namespace {
@@ -240,13 +241,6 @@ std::string json_string(std::string_view text) {
   return out + '"';
 }
 
-std::string hints_as_json() {
-  std::string json = "[";
-  for (const HintRow& row : table) {
-    if (json.size() > 1) json += ',';
-    json += as_json(row);
-  }
-  return json + "]";
-}
+std::string hints_as_json() { return json_array(table, as_json); }
 
 }  // namespace nacre::file

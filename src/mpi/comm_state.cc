@@ -76,13 +76,6 @@ std::uint64_t memory_domain_of(int rank) {
   return fnv_hash(std::to_string(domain) + '/' + std::to_string(rank / ranks_per_node));
 }
 
-template <class T>
-T run(collective::Task<T> task, MpiTransport& transport) {
-  collective::Operation<T> operation(std::move(task), transport);
-  operation.finish();
-  return std::move(operation.value());
-}
-
 }  // namespace
 
 Result<Shared> CommState::of(MPI_Comm comm) {
@@ -129,23 +122,26 @@ void CommState::find_nodes(const Shared& state) {
   MpiTransport transport(state, control_tag);
   const int rank = state->rank_;
   const std::uint64_t domain = memory_domain_of(rank);
-  const plan::NodeMap candidates = run(collective::agree_on_nodes(transport, domain), transport);
+  const plan::NodeMap candidates =
+      collective::run_to_end(collective::agree_on_nodes(transport, domain), transport);
   std::vector<int> mates = candidates.ranks_on(candidates.node_of(rank));
   std::optional<store::SharedMemory> memory;
   if (mates.size() > 1) {
     const std::int64_t bytes = collective::NodeBoard::bytes_needed(checked_cast<int>(mates.size()));
-    memory = run(collective::share_memory(transport, mates, bytes), transport);
+    memory = collective::run_to_end(collective::share_memory(transport, mates, bytes), transport);
   }
   // A node of one rank needs none.
   const bool shares = memory || mates.size() == 1;
-  const bool all_share = run(collective::all_same(transport, shares ? 1 : rank + 2), transport);
+  const bool all_share =
+      collective::run_to_end(collective::all_same(transport, shares ? 1 : rank + 2), transport);
   state->nodes_ = all_share
                       ? candidates
-                      : run(collective::agree_on_nodes(transport, memory ? domain : 0), transport);
+                      : collective::run_to_end(
+                            collective::agree_on_nodes(transport, memory ? domain : 0), transport);
   state->tree_ = plan::tree_of_nodes(state->nodes_, rank);
   if (memory) {
     state->short_messages_ =
-        std::make_unique<ShortMessages>(*std::move(memory), std::move(mates), rank);
+        std::make_shared<ShortMessages>(*std::move(memory), std::move(mates), rank);
   }
 }
 

@@ -34,7 +34,9 @@ class CommState {
   [[nodiscard]] const plan::NodeMap& nodes() const { return nodes_; }
   [[nodiscard]] const plan::RankTree& tree() const { return tree_; }
   /// To and from the other ranks of this node; null where there are none.
-  [[nodiscard]] ShortMessages* short_messages() { return short_messages_.get(); }
+  [[nodiscard]] const std::shared_ptr<ShortMessages>& short_messages() const {
+    return short_messages_;
+  }
 
   /// The tag on which files are opened.
   static constexpr int control_tag = 0;
@@ -52,7 +54,7 @@ class CommState {
   int size_ = 0;
   plan::NodeMap nodes_;
   plan::RankTree tree_;
-  std::unique_ptr<ShortMessages> short_messages_;
+  std::shared_ptr<ShortMessages> short_messages_;
   int tag_max_ = 32767;
   std::mutex mutex_;
   std::set<int> tags_in_use_;

@@ -58,7 +58,7 @@ collective::MessageId MpiTransport::start(std::int64_t size, Start start_part) {
 
 /// Both ends say the same, so each message has one way and those of a way keep their order.
 bool MpiTransport::goes_short(int rank, std::size_t bytes) const {
-  const ShortMessages* mates = comm_->short_messages();
+  const ShortMessages* const mates = comm_->short_messages().get();
   return bytes <= ShortMessages::bytes_max && mates != nullptr && mates->reaches(rank);
 }
 
@@ -182,7 +182,7 @@ void MpiTransport::poke_mpi() {
 // after the messages that the program itself may have under way.
 void MpiTransport::wait(collective::Condition& condition) {
   constexpr std::chrono::milliseconds nap_max(1);
-  ShortMessages* const mates = comm_->short_messages();
+  ShortMessages* const mates = comm_->short_messages().get();
   while (true) {
     const std::uint32_t arrivals = mates != nullptr ? mates->arrivals() : 0;
     missing_ = {};
@@ -201,10 +201,11 @@ void MpiTransport::wait(collective::Condition& condition) {
 void MpiTransport::ring(int rank) { comm_->short_messages()->ring(rank); }
 
 void MpiTransport::run_beside(std::function<void()> job, int thread_count_max) {
+  // Not the CommState: whoever drops that last frees the communicator, which is a call of the MPI.
   run_on_worker(
-      [job = std::move(job), comm = comm_] {
+      [job = std::move(job), mates = comm_->short_messages(), rank = comm_->rank()] {
         job();
-        if (comm->short_messages() != nullptr) comm->short_messages()->ring(comm->rank());
+        if (mates != nullptr) mates->ring(rank);
       },
       thread_count_max);
 }

@@ -65,13 +65,6 @@ collective::Task<Result<OpenTicket>> agree_on_ticket(collective::Transport& tran
   co_return ticket;
 }
 
-template <class T>
-T run(collective::Task<T> task, collective::Transport& transport) {
-  collective::Operation<T> operation(std::move(task), transport);
-  operation.finish();
-  return std::move(operation.value());
-}
-
 file::AccessMode mode_of(int amode) {
   const auto has = [amode](int flag) { return (amode & flag) != 0; };
   return {.read = has(MPI_MODE_RDONLY) || has(MPI_MODE_RDWR),
@@ -144,9 +137,11 @@ Result<std::shared_ptr<File>> open_ours(const Opening& opening) {
   MpiTransport control(opening.comm, CommState::control_tag);
   Result<Means> means = find_means(*opening.comm);
   Result<OpenTicket> own = own_ticket(*opening.comm, opening.amode, opening.path, means);
-  Result<OpenTicket> ticket = run(agree_on_ticket(control, std::move(own)), control);
+  Result<OpenTicket> ticket =
+      collective::run_to_end(agree_on_ticket(control, std::move(own)), control);
   if (!ticket) return std::move(ticket).error();
-  Result<file::Hints> hints = run(file::agree_hints(control, *opening.path, opening.info), control);
+  Result<file::Hints> hints =
+      collective::run_to_end(file::agree_hints(control, *opening.path, opening.info), control);
   if (!hints) return std::move(hints).error();
   if (hints->bypass()) return std::shared_ptr<File>();
 
@@ -159,7 +154,7 @@ Result<std::shared_ptr<File>> open_ours(const Opening& opening) {
                             .id = ticket->id,
                             .asked_nanoseconds = asked_nanoseconds};
   collective::Transport& transport = *request.transport;
-  auto opened = run(file::OpenFile::open(std::move(request)), transport);
+  auto opened = collective::run_to_end(file::OpenFile::open(std::move(request)), transport);
   if (!opened) return std::move(opened).error();
   auto file = std::make_shared<File>(*std::move(opened), opening.comm, opening.amode);
   means->handle.give_to(file);

@@ -81,9 +81,7 @@ class OperationQueue {
   T run(collective::Task<T> task, collective::Transport& transport) {
     const std::lock_guard guard(drive_);
     drain();
-    collective::Operation<T> operation(std::move(task), transport);
-    operation.finish();
-    return std::move(operation.value());
+    return collective::run_to_end(std::move(task), transport);
   }
 
  private:

@@ -189,13 +189,12 @@ void fold(AccessSummary& into, const AccessSummary& from) {
   into.monotone = into.monotone && from.monotone;
 }
 
-bool moves_by_itself(const FileAccess& file, const MemoryAccess& memory,
-                     const CollectiveSettings& settings, const Participants& participants) {
-  if (file.byte_count == 0) return false;
+bool moves_by_itself(const AccessSummary& own, const CollectiveSettings& settings,
+                     const Participants& participants) {
+  if (own.bytes == 0) return false;
   if (settings.algorithm != Algorithm::automatic) return settings.algorithm == Algorithm::direct;
   if (participants.rank_count == 1) return true;
-  const AccessSummary summary = summarize(file, memory);
-  return has_large_pieces(summary) && !is_gathered_together(summary, participants);
+  return has_large_pieces(own) && !is_gathered_together(own, participants);
 }
 
 CollectivePlan decide(const AccessSummary& summary, const CollectiveSettings& settings,

@@ -89,11 +89,10 @@ struct Participants {
   int node_count = 1;
 };
 
-/// Whether a rank moves its bytes by itself whatever the others bring: pieces so long that an
-/// exchange costs more than it saves, or nobody to exchange with, or a hint. It need not wait for a
-/// decision then.
-[[nodiscard]] bool moves_by_itself(const FileAccess& file, const MemoryAccess& memory,
-                                   const CollectiveSettings& settings,
+/// Whether the rank of `own` moves its bytes by itself whatever the others bring: pieces so long
+/// that an exchange costs more than it saves, or nobody to exchange with, or a hint. It need not
+/// wait for a decision then.
+[[nodiscard]] bool moves_by_itself(const AccessSummary& own, const CollectiveSettings& settings,
                                    const Participants& participants);
 
 /// Pure, and the same for equal arguments.

@@ -19,6 +19,7 @@
 #include <doctest/doctest.h>
 
 #include "collective/in_process.h"
+#include "forwarding_file.h"
 #include "random_access.h"
 #include "store/faulty/faulty_store.h"
 #include "store/memory/memory_store.h"
@@ -259,11 +260,11 @@ TEST_CASE("each rank a thread, in blocking turns") {
 
 /// A file whose writes, from the second on, wait until the rank has copied one round more than have
 /// been written: which it can only do while it writes.
-class WaitsForCopies final : public store::StoreFile {
+class WaitsForCopies final : public ForwardingFile {
  public:
   WaitsForCopies(std::unique_ptr<store::StoreFile> file, const Profile& profile,
                  std::int64_t cycle_bytes, std::int64_t total_bytes)
-      : file_(std::move(file)),
+      : ForwardingFile(std::move(file)),
         profile_(profile),
         cycle_bytes_(cycle_bytes),
         total_bytes_(total_bytes) {}
@@ -272,25 +273,10 @@ class WaitsForCopies final : public store::StoreFile {
     ++writes_;
     const std::int64_t copied = std::min(total_bytes_, (writes_ + 1) * cycle_bytes_);
     while (writes_ > 1 && profile_.copied_bytes.get() < copied) std::this_thread::yield();
-    return file_->write(pieces, offset);
+    return ForwardingFile::write(pieces, offset);
   }
-  store::Transfer read(std::span<const store::ReadPiece> pieces, std::int64_t offset) override {
-    return file_->read(pieces, offset);
-  }
-  Result<std::int64_t> size() override { return file_->size(); }
-  Status resize(std::int64_t size) override { return file_->resize(size); }
-  Status allocate(std::int64_t size) override { return file_->allocate(size); }
-  Status sync() override { return file_->sync(); }
-  Status close() override { return file_->close(); }
-  Result<std::unique_ptr<store::RangeLock>> lock(const Extent& range,
-                                                 store::LockKind kind) override {
-    return file_->lock(range, kind);
-  }
-  store::FileIdentity identity() override { return file_->identity(); }
-  store::FileSystemFacts facts() override { return file_->facts(); }
 
  private:
-  std::unique_ptr<store::StoreFile> file_;
   const Profile& profile_;
   std::int64_t cycle_bytes_;
   std::int64_t total_bytes_;

@@ -3,44 +3,33 @@
 #include <span>
 #include <utility>
 
+#include "forwarding_file.h"
 #include "store/faulty/faulty_store.h"
 
 namespace nacre::file::testing {
 namespace {
 
-class WatchedFile final : public store::StoreFile {
+class WatchedFile final : public collective::testing::ForwardingFile {
  public:
   WatchedFile(std::unique_ptr<store::StoreFile> inner, std::shared_ptr<WatchedStore::Watch> watch)
-      : inner_(std::move(inner)), watch_(std::move(watch)) {}
+      : ForwardingFile(std::move(inner)), watch_(std::move(watch)) {}
 
-  store::Transfer read(std::span<const store::ReadPiece> pieces, std::int64_t offset) override {
-    return inner_->read(pieces, offset);
-  }
-  store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
-    return inner_->write(pieces, offset);
-  }
-  Result<std::int64_t> size() override { return inner_->size(); }
-  Status resize(std::int64_t size) override { return inner_->resize(size); }
-  Status allocate(std::int64_t size) override { return inner_->allocate(size); }
   Status sync() override {
     ++watch_->syncs;
-    return inner_->sync();
+    return ForwardingFile::sync();
   }
-  Status close() override { return inner_->close(); }
   Result<std::unique_ptr<store::RangeLock>> lock(const Extent& range,
                                                  store::LockKind kind) override {
     ++(kind == store::LockKind::shared ? watch_->shared_locks : watch_->exclusive_locks);
-    return inner_->lock(range, kind);
+    return ForwardingFile::lock(range, kind);
   }
-  store::FileIdentity identity() override { return inner_->identity(); }
   store::FileSystemFacts facts() override {
-    store::FileSystemFacts facts = inner_->facts();
+    store::FileSystemFacts facts = ForwardingFile::facts();
     facts.coherent = watch_->coherent;
     return facts;
   }
 
  private:
-  std::unique_ptr<store::StoreFile> inner_;
   std::shared_ptr<WatchedStore::Watch> watch_;
 };
 

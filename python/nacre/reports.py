@@ -71,7 +71,7 @@ _PLAN_FIELDS = {
     "seconds": dict,
     "first_call": dict,
 }
-_TWO_PHASE_FIELDS = {
+_EXCHANGE_FIELDS = {
     "aggregators": int,
     "aggregator_ranks": list,
     "domain_bytes": int,
@@ -155,8 +155,8 @@ def _checked(line: str) -> dict:
         _check_fields(plan, _PLAN_FIELDS, "plans: ")
         _check_spread(plan["bytes"], "plans: bytes")
         _check_spread(plan["seconds"], "plans: seconds")
-        if plan["algorithm"] == "two_phase":
-            _check_fields(plan, _TWO_PHASE_FIELDS, "plans: ")
+        if "aggregators" in plan:
+            _check_fields(plan, _EXCHANGE_FIELDS, "plans: ")
         first_call = dict.fromkeys(("ranks", "first_byte", "end", "bytes", "pieces", "span_bytes"), int)
         _check_fields(plan["first_call"], first_call, "plans: first_call: ")
     return report

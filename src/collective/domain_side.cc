@@ -27,7 +27,7 @@ Extent hull_of(const RoundShare& share, const RoundPart& part) {
 }  // namespace
 
 DomainSide::DomainSide(Transport& transport, const Domain& domain, const NodeRounds& rounds,
-                       RoundQueue sources, DomainFile& file)
+                       RoundQueue sources, RoundFile& file)
     : transport_(transport),
       domain_(domain),
       rounds_(rounds),

@@ -1,5 +1,5 @@
-// DomainSide: an aggregator's part in a two-phase access: the bytes of its file domain, between the
-// ranks and the file.
+// DomainSide: an aggregator's part in an exchange: the bytes of its rounds, between the ranks and
+// the file.
 #ifndef NACRE_COLLECTIVE_DOMAIN_SIDE_H_
 #define NACRE_COLLECTIVE_DOMAIN_SIDE_H_
 
@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "collective/domain_file.h"
 #include "collective/node_rounds.h"
 #include "collective/profile.h"
+#include "collective/round_file.h"
 #include "collective/round_messages.h"
 #include "collective/round_queue.h"
 #include "collective/transport.h"
@@ -37,7 +37,7 @@ class DomainSide {
   /// `rounds` is in the call; `sources` are the ranks of other nodes. What is referred to outlives
   /// this.
   DomainSide(Transport& transport, const Domain& domain, const NodeRounds& rounds,
-             RoundQueue sources, DomainFile& file);
+             RoundQueue sources, RoundFile& file);
   DomainSide(const DomainSide&) = delete;
   DomainSide& operator=(const DomainSide&) = delete;
   /// Waits for the thread that it has given work to, if that is not through.
@@ -105,7 +105,7 @@ class DomainSide {
   const NodeRounds& rounds_;
   const RoundMemory& memory_;
   RoundQueue sources_;
-  DomainFile& file_;
+  RoundFile& file_;
 
   Stage stage_ = Stage::done;
   std::int64_t round_ = 0;

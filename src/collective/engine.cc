@@ -10,8 +10,11 @@
 #include "base/bytes_of.h"
 #include "base/checked_cast.h"
 #include "collective/counted_transport.h"
+#include "collective/exchange.h"
 #include "collective/group.h"
-#include "collective/two_phase.h"
+#include "collective/rank_grouping.h"
+#include "plan/aggregators.h"
+#include "plan/segment.h"
 
 namespace nacre::collective {
 namespace {
@@ -24,40 +27,32 @@ constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::max();
 
 /// What every rank brings to the decision.
 struct Opening {
-  plan::AccessSummary left;  ///< to be moved
-  /// What ranks have moved already.
-  Extent moved_bounds;
-  std::int64_t moved_bytes = 0;
-  std::int64_t moved_run_count = 0;
-  std::int32_t moved_rank_count = 0;
+  /// To be moved; where nobody has anything left to move, what ranks have moved already.
+  plan::AccessSummary summary;
   std::int32_t failed_rank = nobody;  ///< the lowest one
-
-  void note_moved(const plan::AccessSummary& summary) {
-    moved_bounds = summary.bounds;
-    moved_bytes = summary.bytes;
-    moved_run_count = summary.run_count;
-    moved_rank_count = summary.rank_count;
-  }
-  [[nodiscard]] plan::AccessSummary moved() const {
-    plan::AccessSummary summary;
-    summary.bounds = moved_bounds;
-    summary.bytes = moved_bytes;
-    summary.run_count = summary.memory_run_count = moved_run_count;
-    summary.rank_count = moved_rank_count;
-    return summary;
-  }
+  bool moved = false;
+  bool knows_groups = false;  ///< this rank, or all, bring what the groups are made from
 };
+
+void fold_summaries(Opening& into, const Opening& from) {
+  if (from.summary.bytes == 0) return;
+  const bool takes_its_place = into.summary.bytes == 0 || (into.moved && !from.moved);
+  if (takes_its_place) {
+    into.summary = from.summary;
+    into.moved = from.moved;
+  } else if (into.moved == from.moved) {
+    plan::fold(into.summary, from.summary);
+  }
+}
 
 void fold_openings(std::span<std::byte> into, std::span<const std::byte> from) {
   Opening a;
   Opening b;
   std::memcpy(&a, into.data(), sizeof a);
   std::memcpy(&b, from.data(), sizeof b);
-  plan::fold(a.left, b.left);
-  plan::AccessSummary moved = a.moved();
-  plan::fold(moved, b.moved());
-  a.note_moved(moved);
+  fold_summaries(a, b);
   a.failed_rank = std::min(a.failed_rank, b.failed_rank);
+  a.knows_groups = a.knows_groups && b.knows_groups;
   std::memcpy(into.data(), &a, sizeof a);
 }
 
@@ -66,6 +61,7 @@ struct Decision {
   plan::CollectivePlan plan;
   std::int32_t failed_rank = nobody;
   bool all_moved = false;          ///< already
+  bool knows_groups = false;       ///< the plan is complete with the groups of the last call
   std::int64_t file_end = no_end;  ///< reads stop here
 };
 
@@ -103,12 +99,17 @@ class Engine {
       enter(Phase::agreement);
       Task<Error> spread = spread_error(transport_, std::move(local_), decision.failed_rank);
       outcome_.error = co_await spread;
-    } else if (decision.plan.algorithm == plan::Algorithm::two_phase) {
+    } else if (plan::is_exchange(decision.plan.algorithm)) {
       if (moved_) {
         call_.file.byte_count = 0;
       } else {
         cut(call_.file, decision.file_end);
       }
+      if (plan::is_segmentation(decision.plan.algorithm) && !decision.knows_groups) {
+        Task<Unit> grouping = agree_on_groups();
+        co_await grouping;
+      }
+      if (plan::is_segmentation(decision.plan.algorithm)) outcome_.groups = file_.groups.groups();
       Task<Unit> exchange = run_exchange();
       co_await exchange;
     } else if (!decision.all_moved && decision.plan.reason != plan::PlanReason::no_data) {
@@ -124,11 +125,10 @@ class Engine {
   Task<Decision> agree_on_plan(const plan::AccessSummary& own) {
     Opening opening;
     if (!local_.ok()) opening.failed_rank = transport_.rank();
-    if (moved_) {
-      opening.note_moved(own);
-    } else {
-      opening.left = own;
-    }
+    opening.summary = own;
+    opening.moved = moved_;
+    opening.knows_groups =
+        file_.groups.groups() != nullptr && file_.groups.knows(group_wish(), call_.file);
     const std::span<std::byte> opening_bytes = bytes_of(opening);
     co_await reduce(transport_, opening_bytes, &fold_openings);
     Decision decision;
@@ -142,12 +142,12 @@ class Engine {
     Decision decision;
     decision.failed_rank = opening.failed_rank;
     if (decision.failed_rank != nobody) return decision;
-    decision.all_moved = opening.left.bytes == 0 && opening.moved_bytes > 0;
-    outcome_.summary = decision.all_moved ? opening.moved() : opening.left;
+    decision.all_moved = opening.moved;
+    outcome_.summary = opening.summary;
     decision.plan = plan::decide(outcome_.summary, settings_, participants());
     if (decision.all_moved) return decision;
-    const bool exchanges = decision.plan.algorithm == plan::Algorithm::two_phase;
-    if (call_.direction == Direction::write || !exchanges) return decision;
+    const bool exchanges = plan::is_exchange(decision.plan.algorithm);
+    if (call_.direction == Direction::write || !exchanges) return with_groups(decision, opening);
     // Known beforehand, the end of the file needs no word in any message of the exchange, and
     // nobody asks for what lies beyond it.
     const Result<std::int64_t> size = file_size();
@@ -161,11 +161,20 @@ class Engine {
       return decision;
     }
     decision.file_end = *size;
-    plan::AccessSummary summary = opening.left;
+    plan::AccessSummary summary = opening.summary;
     summary.bounds = intersection(summary.bounds, {0, *size});
     if (summary.bounds.empty()) summary = {};
     outcome_.summary = summary;
     decision.plan = plan::decide(summary, settings_, participants());
+    return with_groups(decision, opening);
+  }
+
+  /// Complete, if the groups of the last call will do.
+  Decision with_groups(Decision decision, const Opening& opening) {
+    decision.knows_groups = opening.knows_groups;
+    if (decision.knows_groups && plan::is_segmentation(decision.plan.algorithm)) {
+      plan::lay_out_groups(decision.plan, outcome_.summary, settings_, *file_.groups.groups());
+    }
     return decision;
   }
 
@@ -179,11 +188,45 @@ class Engine {
     return (*file)->size();
   }
 
+  [[nodiscard]] GroupWish group_wish() const {
+    return {settings_.initial_groups, plan::group_target(settings_, participants())};
+  }
+
+  /// New ones, and the plan with them.
+  Task<Unit> agree_on_groups() {
+    const GroupWish wish = group_wish();
+    const plan::RankLoad load = plan::load_of(call_.file);
+    Task<SharedGroups> grouping = group_ranks(transport_, load, wish);
+    SharedGroups groups = co_await grouping;
+    if (transport_.rank() == 0) {
+      plan::lay_out_groups(outcome_.plan, outcome_.summary, settings_, *groups);
+    }
+    const std::span<std::byte> plan_bytes = bytes_of(outcome_.plan);
+    co_await broadcast(transport_, plan_bytes, 0);
+    file_.groups.keep(std::move(groups), wish, call_.file);
+    co_return Unit{};
+  }
+
+  [[nodiscard]] plan::Aggregators aggregators() const {
+    if (outcome_.groups != nullptr) return plan::Aggregators::of_groups(outcome_.groups);
+    return plan::Aggregators::spread(outcome_.plan.aggregator_count, transport_.size());
+  }
+
+  /// This rank's bytes by their places in rounds.
+  [[nodiscard]] plan::FileAccess placed() const {
+    if (outcome_.plan.algorithm != plan::Algorithm::static_segmentation) return call_.file;
+    return plan::arranged(outcome_.plan, *outcome_.groups, transport_.rank(),
+                          call_.file.byte_count);
+  }
+
   Task<Unit> run_exchange() {
     enter(Phase::views);
-    const TwoPhaseAccess access{call_.direction, call_.file, call_.memory, file_.profiler};
-    Task<TwoPhaseResult> exchange = run_two_phase(transport_, file_, outcome_.plan, access);
-    TwoPhaseResult result = co_await exchange;
+    const plan::Aggregators all = aggregators();
+    const plan::FileAccess places = placed();
+    const ExchangePlan plan{outcome_.plan, all};
+    const ExchangeAccess access{call_.direction, call_.file, places, call_.memory, file_.profiler};
+    Task<ExchangeResult> exchange = collective::run_exchange(transport_, file_, plan, access);
+    ExchangeResult result = co_await exchange;
     enter(Phase::agreement);
     Task<Status> agreement =
         agree_with_minimum(transport_, std::move(result.status), result.file_end);

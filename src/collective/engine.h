@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "collective/file_source.h"
 #include "collective/independent.h"
+#include "collective/rank_grouping.h"
 #include "collective/task.h"
 #include "collective/transport.h"
 #include "plan/collective_plan.h"
@@ -32,11 +33,12 @@ struct CollectiveCall {
 
 struct Outcome {
   /// Data bytes of this rank that were really transferred, up to the first one that was not. After
-  /// an error: direct, exact; two_phase, 0 (what aggregators moved before it is not told apart by
+  /// an error: direct, exact; else 0 (what aggregators moved before it is not told apart by
   /// rank).
   std::int64_t bytes = 0;
   std::optional<Error> error;   ///< the same class on all ranks
   plan::CollectivePlan plan;    ///< what was run, for explain
+  SharedGroups groups;          ///< likewise; null but in segmentation
   plan::AccessSummary summary;  ///< on rank 0: what it was decided from
 };
 
@@ -44,7 +46,7 @@ struct Outcome {
 /// what it was made from. `transport` outlives the task.
 ///
 /// Where ranks write the same byte, it is one of them. Bytes that no rank writes are never written.
-/// Reads end at the end of the file: what lies beyond stays as it was in memory (two_phase: the end
+/// Reads end at the end of the file: what lies beyond stays as it was in memory (exchanged: the end
 /// as it was when the call began). What it does is counted in the
 /// profile of file.profiler.
 Task<Outcome> run_collective(Transport& transport, CollectiveFile file, CollectiveCall call,

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/extent.h"
@@ -17,7 +18,7 @@
 
 namespace nacre::collective {
 
-/// Filled in by DomainFile, run once, by any thread, and then looked at by DomainFile again.
+/// Filled in by a RoundFile, run once, by any thread, and then looked at by it again.
 struct FileJob {
   struct Range {
     Extent in_buffer;
@@ -27,6 +28,8 @@ struct FileJob {
   plan::Direction direction = plan::Direction::read;
   store::StoreFile* file = nullptr;  ///< null: the file is left alone
   std::byte* buffer = nullptr;
+  /// In the order of the file. What is adjacent there goes in one call; reads take short gaps
+  /// along.
   std::vector<Range> ranges;
 
   // What came of it.
@@ -40,8 +43,10 @@ struct FileJob {
   void run();
 
  private:
-  void write(const Range& range);
-  void read(const Range& range);
+  /// The end of what goes in one call with the range `first`.
+  [[nodiscard]] std::size_t batch_end(std::size_t first) const;
+  void write(std::span<const Range> batch);
+  void read(std::span<const Range> batch);
 };
 
 /// A job on its way, shared by the rank and the thread that runs it.

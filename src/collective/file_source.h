@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "collective/node_rounds.h"
 #include "collective/profile.h"
+#include "collective/rank_grouping.h"
 #include "collective/view_memory.h"
 #include "store/store.h"
 
@@ -20,9 +21,10 @@ class FileSource {
 /// An open file as a collective access of one rank uses it; its parts outlive the access.
 struct CollectiveFile {
   FileSource& source;
-  ViewMemory& views;   ///< of this file alone
-  NodeRounds& rounds;  ///< likewise
-  Profiler& profiler;  ///< of this access alone
+  ViewMemory& views;    ///< of this file alone
+  NodeRounds& rounds;   ///< likewise
+  GroupMemory& groups;  ///< likewise
+  Profiler& profiler;   ///< of this access alone
   /// Threads of the process that access files while the rank goes on; 0: the rank does.
   int io_thread_count = 0;
 };

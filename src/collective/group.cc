@@ -145,6 +145,28 @@ Task<PrefixSum> prefix_sum(Transport& transport, std::int64_t value) {
   co_return result;
 }
 
+Task<std::vector<std::byte>> gather(Transport& transport, std::span<const std::byte> own) {
+  const plan::RankTree place = tree_of_ranges(transport);
+  // A child holds as many ranks as it is away.
+  const auto end_of = [&](int child) {
+    return std::min(2 * child - transport.rank(), transport.size());
+  };
+  const int end = place.children.empty() ? transport.rank() + 1 : end_of(place.children.back());
+  std::vector<std::byte> all(own.size() * checked_cast<std::size_t>(end - transport.rank()));
+  std::ranges::copy(own, all.begin());
+  std::vector<MessageId> messages;
+  for (const int child : place.children) {
+    const std::size_t begin = own.size() * checked_cast<std::size_t>(child - transport.rank());
+    const std::size_t size = own.size() * checked_cast<std::size_t>(end_of(child) - child);
+    messages.push_back(transport.receive(child, std::span(all).subspan(begin, size)));
+  }
+  co_await AllOf{messages};
+  if (place.parent < 0) co_return all;
+  messages.push_back(transport.send(place.parent, all));
+  co_await AllOf{messages};
+  co_return std::vector<std::byte>{};
+}
+
 Task<Unit> barrier(Transport& transport) {
   std::byte nothing{};
   const std::span<std::byte> bytes = bytes_of(nothing);

@@ -41,6 +41,10 @@ struct PrefixSum {
 };
 Task<PrefixSum> prefix_sum(Transport& transport, std::int64_t value);
 
+/// On rank 0 the `own` of all ranks, in their order; elsewhere nothing. As many bytes from each. A
+/// rank holds those of the ranks below it in the tree.
+Task<std::vector<std::byte>> gather(Transport& transport, std::span<const std::byte> own);
+
 /// Returns when every rank has come here.
 Task<Unit> barrier(Transport& transport);
 

@@ -14,13 +14,15 @@ std::int64_t next_round(const plan::DomainWalk& walk) {
 
 }  // namespace
 
-LocalSide::LocalSide(Transport& transport, const TwoPhaseAccess& access,
-                     const plan::CollectivePlan& plan, const NodeRounds& rounds)
-    : transport_(transport), access_(access), plan_(plan), rounds_(rounds) {
+LocalSide::LocalSide(Transport& transport, const ExchangeAccess& access,
+                     const ExchangePlan& exchange, const NodeRounds& rounds)
+    : transport_(transport), access_(access), plan_(exchange.plan), rounds_(rounds) {
   const RoundMemory& memory = rounds_.memory();
   for (int number = 0; number < std::ssize(rounds_.aggregators()); ++number) {
     const int aggregator = rounds_.aggregators()[static_cast<std::size_t>(number)];
-    const plan::DomainWalk walk(plan, aggregator, access.file);
+    const bool serves = exchange.aggregators.serves(aggregator, transport.rank());
+    const plan::DomainWalk walk(plan_, plan::domain_of(plan_, aggregator),
+                                serves ? access.placed : plan::FileAccess{});
     say(memory.placed_until(rounds_.self(), number), walk);
     say(memory.taken_until(rounds_.self(), number), walk);
     if (!walk.done()) lanes_.push_back({number, walk, walk});
@@ -69,7 +71,7 @@ bool LocalSide::move(Lane& lane) {
     access_.profiler.profile().copied_bytes.add(lane.walk.take_round(pieces_));
     Coverage coverage = rounds_.coverage(aggregator, round, access_.direction);
     for (const plan::RoundPiece& piece : pieces_) {
-      if (!reads) mark_piece(coverage, access_.file.view, piece, 0);
+      if (!reads) mark_piece(coverage, access_.placed.view, piece, 0);
       copy_piece(access_, piece, memory.buffer(aggregator, round));
     }
     say(done_until, lane.walk);
@@ -86,7 +88,7 @@ bool LocalSide::ask(Lane& lane) {
   lane.asks.take_round(pieces_);
   Coverage coverage = rounds_.coverage(lane.aggregator, round, access_.direction);
   for (const plan::RoundPiece& piece : pieces_) {
-    mark_piece(coverage, access_.file.view, piece, bridged_gap_bytes);
+    mark_piece(coverage, access_.placed.view, piece, bridged_gap_bytes);
   }
   say(memory.placed_until(rounds_.self(), lane.aggregator), lane.asks);
   return true;

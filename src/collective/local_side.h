@@ -1,4 +1,4 @@
-// LocalSide: a rank's own bytes in a two-phase access, between its memory and the cycle buffers of
+// LocalSide: a rank's own bytes in an exchange, between its memory and the cycle buffers of
 // aggregators on its node: one copy, no message.
 #ifndef NACRE_COLLECTIVE_LOCAL_SIDE_H_
 #define NACRE_COLLECTIVE_LOCAL_SIDE_H_
@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "collective/exchange_access.h"
 #include "collective/node_rounds.h"
 #include "collective/transport.h"
-#include "collective/two_phase_access.h"
 #include "plan/domain_walk.h"
 
 namespace nacre::collective {
@@ -18,7 +18,7 @@ namespace nacre::collective {
 class LocalSide {
  public:
   /// `rounds` is in the call; all outlive this.
-  LocalSide(Transport& transport, const TwoPhaseAccess& access, const plan::CollectivePlan& plan,
+  LocalSide(Transport& transport, const ExchangeAccess& access, const ExchangePlan& exchange,
             const NodeRounds& rounds);
 
   [[nodiscard]] bool done() const { return lanes_.empty(); }
@@ -39,7 +39,7 @@ class LocalSide {
   [[nodiscard]] std::int64_t said_of(const RoundMemory::Word& word) const;
 
   Transport& transport_;
-  TwoPhaseAccess access_;
+  ExchangeAccess access_;
   const plan::CollectivePlan& plan_;
   const NodeRounds& rounds_;
   std::vector<Lane> lanes_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "base/checked_cast.h"
 #include "collective/node_memory.h"
@@ -27,14 +28,17 @@ void NodeRounds::find_mates(const Transport& transport) {
   self_ = checked_cast<int>(std::ranges::lower_bound(mates_, transport.rank()) - mates_.begin());
 }
 
-void NodeRounds::find_aggregators(const Transport& transport, const plan::CollectivePlan& plan) {
+void NodeRounds::find_aggregators(const plan::Aggregators& aggregators) {
+  std::vector<std::pair<int, int>> here;
+  for (const int mate : mates_) {
+    if (const auto aggregator = aggregators.of_rank(mate)) here.emplace_back(*aggregator, mate);
+  }
+  std::ranges::sort(here);
   aggregators_.clear();
   aggregator_ranks_.clear();
-  for (const int mate : mates_) {
-    const auto aggregator = plan::aggregator_of_rank(plan, mate, transport.size());
-    if (!aggregator) continue;
-    aggregators_.push_back(*aggregator);
-    aggregator_ranks_.push_back(mate);
+  for (const auto& [aggregator, rank] : here) {
+    aggregators_.push_back(aggregator);
+    aggregator_ranks_.push_back(rank);
   }
 }
 
@@ -61,13 +65,13 @@ void NodeRounds::make_own_memory() {
   memory_ = RoundMemory({own_.get(), checked_cast<std::size_t>(bytes)}, layout_);
 }
 
-Task<Unit> NodeRounds::begin_call(Transport& transport, const plan::CollectivePlan& plan) {
+Task<Unit> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exchange) {
   if (mates_.empty()) find_mates(transport);
-  round_bytes_ = plan::round_bytes_max(plan);
-  find_aggregators(transport, plan);
+  round_bytes_ = plan::round_bytes_max(exchange.plan);
+  find_aggregators(exchange.aggregators);
   if (aggregators_.empty()) co_return Unit{};
   ++call_;
-  const RoundLayout wanted = layout_for(plan);
+  const RoundLayout wanted = layout_for(exchange.plan);
   if (layout_.holds(wanted) && call_ < call_limit) co_return Unit{};
 
   call_ = 1;
@@ -84,8 +88,8 @@ Task<Unit> NodeRounds::begin_call(Transport& transport, const plan::CollectivePl
     }
     mates_ = {transport.rank()};
     self_ = 0;
-    find_aggregators(transport, plan);
-    layout_ = layout_for(plan);
+    find_aggregators(exchange.aggregators);
+    layout_ = layout_for(exchange.plan);
   }
   if (!aggregators_.empty()) make_own_memory();
   co_return Unit{};

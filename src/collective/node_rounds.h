@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "collective/coverage.h"
+#include "collective/exchange_access.h"
 #include "collective/group.h"
 #include "collective/round_memory.h"
 #include "collective/task.h"
 #include "collective/transport.h"
+#include "plan/aggregators.h"
 #include "plan/collective_plan.h"
 #include "plan/memory_access.h"
 #include "store/shared_memory.h"
@@ -27,8 +29,8 @@ namespace nacre::collective {
 /// rank is by itself from then on.
 class NodeRounds {
  public:
-  /// Collective over the ranks of the node: the next call, by `plan`.
-  Task<Unit> begin_call(Transport& transport, const plan::CollectivePlan& plan);
+  /// Collective over the ranks of the node: the next call.
+  Task<Unit> begin_call(Transport& transport, const ExchangePlan& exchange);
 
   // Of the call that has begun.
   [[nodiscard]] const RoundMemory& memory() const { return memory_; }
@@ -48,7 +50,7 @@ class NodeRounds {
 
  private:
   void find_mates(const Transport& transport);
-  void find_aggregators(const Transport& transport, const plan::CollectivePlan& plan);
+  void find_aggregators(const plan::Aggregators& aggregators);
   [[nodiscard]] RoundLayout layout_for(const plan::CollectivePlan& plan) const;
   void make_own_memory();
 

@@ -35,10 +35,10 @@ void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::Roun
   }
 }
 
-void copy_piece(const TwoPhaseAccess& access, const plan::RoundPiece& piece, std::byte* buffer) {
+void copy_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer) {
   const plan::TiledMap memory{access.memory.type, 0};
   plan::RunCursor in_memory(memory, access.memory_position(piece.first_byte), piece.byte_count);
-  copy(access.direction, {buffer, buffer_cursor(access.file.view, piece)},
+  copy(access.direction, {buffer, buffer_cursor(access.placed.view, piece)},
        {access.memory.base, std::move(in_memory)}, piece.byte_count);
 }
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "collective/coverage.h"
-#include "collective/two_phase_access.h"
+#include "collective/exchange_access.h"
 #include "plan/domain_walk.h"
 #include "plan/memory_access.h"
 #include "plan/run_cursor.h"
@@ -28,7 +28,7 @@ void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::Roun
 
 /// Between the memory of `access`, whose view the piece is of, and the cycle buffer, whichever way
 /// it goes.
-void copy_piece(const TwoPhaseAccess& access, const plan::RoundPiece& piece, std::byte* buffer);
+void copy_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer);
 
 /// Between `packed`, a piece's bytes one after the other, and the cycle buffer: out of the buffer
 /// where `direction` is read.

@@ -40,10 +40,9 @@ struct RoundShare {
 /// as an aggregator, the ranks that exchange with it.
 class RoundQueue {
  public:
-  /// `access` is what `rank` brings (or this rank brings to it), `aggregator` whose domain it is.
+  /// `access` is what `rank` brings to `domain`, or this rank to that of `rank`.
   /// Partners are added lowest rank first. One without bytes in the domain is left out.
-  void add(int rank, const plan::CollectivePlan& plan, int aggregator,
-           const plan::FileAccess& access);
+  void add(int rank, const plan::CollectivePlan& plan, int domain, const plan::FileAccess& access);
   [[nodiscard]] bool empty() const { return heap_.empty(); }
   /// The next round in which a partner has bytes; no_round when there is none.
   [[nodiscard]] std::int64_t next_round() const {

@@ -1,4 +1,4 @@
-// UserSide: a rank's own bytes in a two-phase access, between its memory and the aggregators on
+// UserSide: a rank's own bytes in an exchange, between its memory and the aggregators on
 // other nodes.
 #ifndef NACRE_COLLECTIVE_USER_SIDE_H_
 #define NACRE_COLLECTIVE_USER_SIDE_H_
@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "collective/exchange_access.h"
 #include "collective/round_messages.h"
 #include "collective/round_queue.h"
 #include "collective/transport.h"
-#include "collective/two_phase_access.h"
 
 namespace nacre::collective {
 
@@ -20,7 +20,7 @@ namespace nacre::collective {
 /// the rank's bytes of the round. One round is under way at a time.
 class UserSide {
  public:
-  UserSide(Transport& transport, const TwoPhaseAccess& access, RoundQueue aggregators)
+  UserSide(Transport& transport, const ExchangeAccess& access, RoundQueue aggregators)
       : transport_(transport), access_(access), aggregators_(std::move(aggregators)) {}
 
   [[nodiscard]] bool done() const { return messages_.empty() && aggregators_.empty(); }
@@ -38,7 +38,7 @@ class UserSide {
   void unpack(const RoundPart& part, std::span<const std::byte> packed) const;
 
   Transport& transport_;
-  TwoPhaseAccess access_;
+  ExchangeAccess access_;
   RoundQueue aggregators_;
   RoundShare share_;
   RoundMessages places_;

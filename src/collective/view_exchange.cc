@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/checked_cast.h"
 #include "collective/parcels.h"
+#include "plan/domain_walk.h"
+#include "plan/segment.h"
 
 namespace nacre::collective {
 namespace {
@@ -57,36 +60,61 @@ EncodedView encode(const plan::FileAccess& access) {
   return view;
 }
 
-/// The runs of `access` in the domain of `aggregator`, as an access of its own.
-plan::FileAccess runs_in_domain(const plan::CollectivePlan& plan, int aggregator,
-                                const plan::FileAccess& access) {
-  std::vector<std::int64_t> lengths;
-  std::vector<std::int64_t> offsets;
-  std::vector<plan::RoundPiece> pieces;
-  plan::FileAccess slice;
-  plan::DomainWalk walk(plan, aggregator, access);
-  while (!walk.done()) {
-    slice.byte_count += walk.take_round(pieces);
-    for (const plan::RoundPiece& piece : pieces) {
-      plan::RunCursor cursor(access.view, piece.first_byte, piece.byte_count);
-      for (plan::RunGroup group = cursor.next(); group.count > 0; group = cursor.next()) {
-        for (std::int64_t i = 0; i < group.count; ++i) {
-          const std::int64_t offset = group.offset + i * group.stride;
-          if (!offsets.empty() && offsets.back() + lengths.back() == offset) {
-            lengths.back() += group.length;
-          } else {
-            offsets.push_back(offset);
-            lengths.push_back(group.length);
-          }
-        }
+/// Runs of a file, in order, those that touch as one.
+class RunList {
+ public:
+  void add(const plan::TiledMap& view, std::int64_t first_byte, std::int64_t byte_count) {
+    byte_count_ += byte_count;
+    plan::RunCursor cursor(view, first_byte, byte_count);
+    for (plan::RunGroup group = cursor.next(); group.count > 0; group = cursor.next()) {
+      for (std::int64_t i = 0; i < group.count; ++i) {
+        add({group.offset + i * group.stride, group.length});
       }
     }
   }
-  slice.view.origin = offsets.front();
-  for (std::int64_t& offset : offsets) offset -= slice.view.origin;
-  // Offsets of a file fit 64 bits, so the bounds of these do.
-  slice.view.type = plan::TypeMap::indexed(plan::TypeMap::bytes(1), lengths, offsets).value();
-  return slice;
+  /// One run at least.
+  [[nodiscard]] plan::FileAccess as_access() && {
+    plan::FileAccess access;
+    access.byte_count = byte_count_;
+    access.view.origin = offsets_.front();
+    for (std::int64_t& offset : offsets_) offset -= access.view.origin;
+    // Offsets of a file fit 64 bits, so the bounds of these do.
+    access.view.type = plan::TypeMap::indexed(plan::TypeMap::bytes(1), lengths_, offsets_).value();
+    return access;
+  }
+
+ private:
+  void add(const Extent& run) {
+    if (!offsets_.empty() && offsets_.back() + lengths_.back() == run.offset) {
+      lengths_.back() += run.length;
+    } else {
+      offsets_.push_back(run.offset);
+      lengths_.push_back(run.length);
+    }
+  }
+
+  std::vector<std::int64_t> lengths_;
+  std::vector<std::int64_t> offsets_;
+  std::int64_t byte_count_ = 0;
+};
+
+/// What `aggregator` handles of `access`, as an access of its own.
+plan::FileAccess slice_for(const plan::CollectivePlan& plan, int aggregator,
+                           const plan::FileAccess& access) {
+  RunList runs;
+  if (plan::is_segmentation(plan.algorithm)) {
+    runs.add(access.view, access.first_byte, access.byte_count);
+    return std::move(runs).as_access();
+  }
+  std::vector<plan::RoundPiece> pieces;
+  plan::DomainWalk walk(plan, aggregator, access);
+  while (!walk.done()) {
+    walk.take_round(pieces);
+    for (const plan::RoundPiece& piece : pieces) {
+      runs.add(access.view, piece.first_byte, piece.byte_count);
+    }
+  }
+  return std::move(runs).as_access();
 }
 
 /// Chooses, aggregator by aggregator, how this rank's access is told.
@@ -105,7 +133,7 @@ class ViewEncoder {
     if (remembered_ && memory_.has_told(rank, access_.view.type)) return reminder();
     if (choice_ == Choice::open) choose();
     if (choice_ == Choice::whole) return whole_for(rank);
-    EncodedView runs = encode(runs_in_domain(plan_, aggregator, access_));
+    EncodedView runs = encode(slice_for(plan_, aggregator, access_));
     const bool whole_is_shorter =
         choice_ == Choice::shorter && whole_.head.view_bytes <= runs.head.view_bytes;
     return whole_is_shorter ? whole_for(rank) : runs;
@@ -195,66 +223,125 @@ struct Told {
   std::vector<Parcel> views;
 };
 
-Told tell(const Transport& transport, const CollectiveFile& file, const plan::CollectivePlan& plan,
-          const plan::FileAccess& access, RoundQueue& aggregators) {
-  Told told;
-  if (access.byte_count == 0) return told;
-  std::vector<int> touched;
-  for (int aggregator = 0; aggregator < plan.aggregator_count; ++aggregator) {
-    if (file.rounds.number_of_aggregator(aggregator)) continue;
-    if (plan::DomainWalk(plan, aggregator, access).done()) continue;
-    const int rank = plan::aggregator_rank(plan, aggregator, transport.size());
-    aggregators.add(rank, plan, aggregator, access);
-    touched.push_back(aggregator);
+/// One exchange of views, as one rank sees it.
+class ViewExchange {
+ public:
+  ViewExchange(Transport& transport, const CollectiveFile& file, const ExchangePlan& exchange,
+               const ExchangeAccess& access)
+      : transport_(transport),
+        file_(file),
+        plan_(exchange.plan),
+        aggregators_(exchange.aggregators),
+        access_(access),
+        self_(exchange.aggregators.of_rank(transport.rank())) {}
+
+  Task<ExchangePartners> run() {
+    const bool all_here = std::ssize(file_.rounds.mates()) == transport_.size();
+    if (all_here && !tells_mates()) co_return std::move(partners_);
+    if (tells_mates() && self_) add_segment(transport_.rank(), access_.file);
+    Told told = tell();
+    Task<std::vector<Parcel>> delivery = deliver(transport_, std::move(told.heads));
+    const std::vector<Parcel> heads = co_await delivery;
+    std::vector<MessageId> sends;
+    for (const Parcel& view : told.views) sends.push_back(transport_.send(view.rank, view.bytes));
+    std::vector<MessageId> receives;
+    for (std::size_t next = 0; next < heads.size();) {
+      std::vector<Source> window = window_from(heads, next);
+      for (Source& source : window) {
+        if (source.head.follows == 0) continue;
+        source.bytes.resize(checked_cast<std::size_t>(source.head.view_bytes));
+        receives.push_back(transport_.receive(source.rank, source.bytes));
+      }
+      co_await AllOf{receives};
+      for (const Source& source : window) hear(source);
+    }
+    co_await AllOf{sends};
+    co_return std::move(partners_);
   }
-  if (touched.empty()) return told;
-  ViewEncoder encoder(file.views, plan, access, std::ssize(touched));
-  for (const int aggregator : touched) {
-    const int rank = plan::aggregator_rank(plan, aggregator, transport.size());
-    EncodedView view = encoder.for_aggregator(aggregator, rank);
-    view.head.follows = view.head.view_bytes > inline_view_bytes_max ? 1 : 0;
-    told.heads.push_back({rank, pack_head(view)});
-    if (view.head.follows != 0) told.views.push_back({rank, std::move(view.bytes)});
+
+ private:
+  [[nodiscard]] bool tells_mates() const {
+    return plan_.algorithm == plan::Algorithm::static_segmentation;
   }
-  return told;
-}
 
-}  // namespace
+  Told tell() {
+    Told told;
+    if (access_.file.byte_count == 0) return told;
+    const std::vector<int> touched = touched_aggregators();
+    if (touched.empty()) return told;
+    ViewEncoder encoder(file_.views, plan_, access_.file, std::ssize(touched));
+    for (const int aggregator : touched) {
+      const int rank = aggregators_.rank_of(aggregator);
+      EncodedView view = encoder.for_aggregator(aggregator, rank);
+      view.head.follows = view.head.view_bytes > inline_view_bytes_max ? 1 : 0;
+      told.heads.push_back({rank, pack_head(view)});
+      if (view.head.follows != 0) told.views.push_back({rank, std::move(view.bytes)});
+    }
+    return told;
+  }
 
-Task<ExchangePartners> exchange_views(Transport& transport, const CollectiveFile& file,
-                                      const plan::CollectivePlan& plan,
-                                      const plan::FileAccess& access) {
-  ExchangePartners partners;
-  const bool all_here = std::ssize(file.rounds.mates()) == transport.size();
-  if (all_here) co_return partners;
-  Told told = tell(transport, file, plan, access, partners.aggregators);
-  Task<std::vector<Parcel>> delivery = deliver(transport, std::move(told.heads));
-  const std::vector<Parcel> heads = co_await delivery;
+  /// Those to tell. The ones on other nodes are partners.
+  std::vector<int> touched_aggregators() {
+    std::vector<int> touched;
+    for (int aggregator = 0; aggregator < plan_.aggregator_count; ++aggregator) {
+      if (!aggregators_.serves(aggregator, transport_.rank())) continue;
+      const bool is_here = file_.rounds.number_of_aggregator(aggregator).has_value();
+      if (aggregator == self_ || (is_here && !tells_mates())) continue;
+      const int domain = plan::domain_of(plan_, aggregator);
+      if (plan::DomainWalk(plan_, domain, access_.placed).done()) continue;
+      if (!is_here) {
+        partners_.aggregators.add(aggregators_.rank_of(aggregator), plan_, domain, access_.placed);
+      }
+      touched.push_back(aggregator);
+    }
+    return touched;
+  }
 
-  std::vector<MessageId> sends;
-  for (const Parcel& view : told.views) sends.push_back(transport.send(view.rank, view.bytes));
-
-  const std::optional<int> self =
-      plan::aggregator_of_rank(plan, transport.rank(), transport.size());
-  std::vector<MessageId> receives;
-  for (std::size_t next = 0; next < heads.size();) {
+  /// The next sources, as many as may send their views at a time.
+  static std::vector<Source> window_from(const std::vector<Parcel>& heads, std::size_t& next) {
     std::vector<Source> window;
     std::int64_t bytes = 0;
     for (; next < heads.size() && bytes < view_window_bytes; ++next) {
       window.push_back(unpack_head(heads[next]));
       bytes += window.back().head.view_bytes;
     }
-    for (Source& source : window) {
-      if (source.head.follows == 0) continue;
-      source.bytes.resize(checked_cast<std::size_t>(source.head.view_bytes));
-      receives.push_back(transport.receive(source.rank, source.bytes));
-    }
-    co_await AllOf{receives};
-    for (const Source& source : window) {
-      partners.sources.add(source.rank, plan, *self, decode(source, file.views));
-    }
+    return window;
   }
-  co_await AllOf{sends};
+
+  void hear(const Source& source) {
+    const plan::FileAccess access = decode(source, file_.views);
+    const int domain = plan::domain_of(plan_, *self_);
+    if (!tells_mates()) {
+      partners_.sources.add(source.rank, plan_, domain, access);
+      return;
+    }
+    add_segment(source.rank, access);
+    if (std::ranges::binary_search(file_.rounds.mates(), source.rank)) return;
+    partners_.sources.add(
+        source.rank, plan_, domain,
+        plan::arranged(plan_, *aggregators_.groups(), source.rank, access.byte_count));
+  }
+
+  void add_segment(int rank, const plan::FileAccess& access) {
+    partners_.segments.push_back({plan::segment_of(plan_, *aggregators_.groups(), rank), access});
+  }
+
+  Transport& transport_;
+  const CollectiveFile& file_;
+  const plan::CollectivePlan& plan_;
+  const plan::Aggregators& aggregators_;
+  const ExchangeAccess& access_;
+  std::optional<int> self_;  // the aggregator that this rank is
+  ExchangePartners partners_;
+};
+
+}  // namespace
+
+Task<ExchangePartners> exchange_views(Transport& transport, const CollectiveFile& file,
+                                      const ExchangePlan& exchange, const ExchangeAccess& access) {
+  ViewExchange views(transport, file, exchange, access);
+  Task<ExchangePartners> run = views.run();
+  ExchangePartners partners = co_await run;
   co_return partners;
 }
 

@@ -3,36 +3,39 @@
 #ifndef NACRE_COLLECTIVE_VIEW_EXCHANGE_H_
 #define NACRE_COLLECTIVE_VIEW_EXCHANGE_H_
 
-#include <optional>
+#include <vector>
 
 #include "base/result.h"
+#include "collective/exchange_access.h"
 #include "collective/file_source.h"
 #include "collective/round_queue.h"
+#include "collective/segment_file.h"
 #include "collective/task.h"
 #include "collective/transport.h"
-#include "plan/collective_plan.h"
-#include "plan/run_cursor.h"
 
 namespace nacre::collective {
 
-/// With whom a rank exchanges messages in a two-phase access: ranks of other nodes.
+/// With whom a rank exchanges messages: ranks of other nodes.
 struct ExchangePartners {
   RoundQueue aggregators;  ///< that this rank sends to, or receives from
   RoundQueue sources;      ///< as an aggregator: whose bytes it handles
+  /// As an aggregator in static segmentation: its group, ranks of its own node included.
+  std::vector<Segment> segments;
 };
 
 /// Collective. `access` is what this rank moves (byte_count 0: nothing), monotone. file.rounds is
-/// in the call. Where all ranks are on one node nothing is exchanged.
+/// in the call. Where all ranks are on one node nothing is exchanged, but in static segmentation,
+/// whose aggregators have to know where bytes belong that have been placed by others.
 ///
-/// A rank tells only the aggregators whose domains it touches. It sends a head of 40 bytes, with
-/// the encoded view in it where that is small, through deliver(): O(log ranks) messages a rank,
-/// whereas a head from every rank to every aggregator would be ranks x aggregators messages, of
-/// which most say "nothing", and a reduced bitmap ranks x aggregators bits on every rank. Larger
-/// views follow straight from rank to aggregator: the whole type, or, where that is shorter, the
-/// runs of the domain alone. A type that file.views knows the aggregator to have is not sent again.
+/// A rank tells only the aggregators that serve it and whose domains it touches. It sends a head of
+/// 40 bytes, with the encoded view in it where that is small, through deliver(): O(log ranks)
+/// messages a rank, whereas a head from every rank to every aggregator would be ranks x aggregators
+/// messages, of which most say "nothing", and a reduced bitmap ranks x aggregators bits on every
+/// rank. Larger views follow straight from rank to aggregator: the whole type, or, where that is
+/// shorter, the runs of the domain alone. A type that file.views knows the aggregator to have is
+/// not sent again.
 Task<ExchangePartners> exchange_views(Transport& transport, const CollectiveFile& file,
-                                      const plan::CollectivePlan& plan,
-                                      const plan::FileAccess& access);
+                                      const ExchangePlan& exchange, const ExchangeAccess& access);
 
 }  // namespace nacre::collective
 

@@ -5,12 +5,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "collective/profile.h"
 #include "plan/collective_plan.h"
 #include "plan/memory_access.h"
+#include "plan/rank_groups.h"
 
 namespace nacre::file {
 
@@ -26,8 +28,9 @@ inline constexpr std::array<std::string_view, 4> call_kind_names{
 /// The collective calls that one plan was run for.
 struct PlanUse {
   plan::Direction direction = plan::Direction::read;
-  plan::CollectivePlan plan;    ///< of the first call
-  plan::AccessSummary summary;  ///< of the first call, on rank 0
+  plan::CollectivePlan plan;                                 ///< of the first call
+  std::shared_ptr<const plan::RankGroups> groups = nullptr;  ///< likewise; null but in segmentation
+  plan::AccessSummary summary;                               ///< of the first call, on rank 0
   std::int64_t calls = 0;
   std::int64_t bytes = 0;  ///< of this rank
   std::int64_t nanoseconds = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/checked_cast.h"
+#include "file/group_hint.h"
 #include "file/json.h"
 
 namespace nacre::file {
@@ -21,9 +22,17 @@ constexpr std::array table{
     HintRow{"nacre_enable", HintKind::boolean, open, "true", 0, "",
             "false hands the file to the MPI's own I/O, untouched"},
     HintRow{"nacre_algorithm", HintKind::choice, always, "automatic", 0,
-            "automatic|direct|two_phase",
+            "automatic|direct|two_phase|dynamic_segmentation|static_segmentation",
             "how collective accesses are carried out; stands above collective_buffering and "
             "romio_cb_read and _write"},
+    HintRow{"nacre_groups", HintKind::groups, always, "automatic", 0, "",
+            "which ranks share an aggregator in segmentation, before groups are split and joined "
+            "by nacre_saturation_bytes: a grid of ranks whose rows are groups (4x4), groups of "
+            "ranks (0-3/4-7+9), each: every rank by itself; automatic: by a cartesian "
+            "communicator, else as the accesses lie"},
+    HintRow{"nacre_saturation_bytes", HintKind::bytes, always, "", 1, "",
+            "what an aggregator is to have in a call to be kept busy: more aggregators for more "
+            "bytes; unset: by the file system"},
     HintRow{"nacre_sole_writer", HintKind::boolean, always, "false", 0, "",
             "true promises that nothing else, in any process or thread and through any handle, "
             "writes the file while a write of this one lasts: "
@@ -156,6 +165,12 @@ Result<std::string> checked_permissions(const HintRow& row, std::string_view val
   return bad_value(row, value, "permissions in octal, 0 to 777");
 }
 
+Result<std::string> checked_groups(const HintRow& row, std::string_view value) {
+  const std::string word = lower(value);
+  if (parse_groups(word)) return word;
+  return bad_value(row, value, std::string(group_hint_grammar()));
+}
+
 std::string_view kind_name(HintKind kind) {
   switch (kind) {
     case HintKind::boolean:
@@ -168,6 +183,8 @@ std::string_view kind_name(HintKind kind) {
       return "choice";
     case HintKind::permissions:
       return "permissions";
+    case HintKind::groups:
+      return "groups";
     case HintKind::text:
       return "text";
     case HintKind::told:
@@ -216,6 +233,8 @@ Result<std::string> checked_value(const HintRow& row, std::string_view value) {
       return checked_choice(row, word);
     case HintKind::permissions:
       return checked_permissions(row, word);
+    case HintKind::groups:
+      return checked_groups(row, word);
     case HintKind::text:
       return std::string(value);
     case HintKind::told:

@@ -17,6 +17,7 @@ enum class HintKind : std::uint8_t {
   bytes,        ///< a whole number, with k, m, g or t for powers of 1024
   choice,       ///< one of a list
   permissions,  ///< octal, as of chmod
+  groups,       ///< groups of ranks (group_hint.h)
   text,         ///< anything: kept and shown, for other layers to read
   told,         ///< what Nacre tells the program; ignored when the program sets it
 };

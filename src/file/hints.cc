@@ -6,8 +6,11 @@
 
 #include <fnmatch.h>
 
+#include "base/split.h"
 #include "collective/group.h"
 #include "file/config_file.h"
+#include "file/group_hint.h"
+#include "plan/plan_words.h"
 
 namespace nacre::file {
 namespace {
@@ -20,15 +23,13 @@ bool matches(const std::string& glob, const std::string& path) {
   return fnmatch(glob.c_str(), name.c_str(), 0) == 0;
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::size_t from = 0;
-  while (from <= text.size()) {
-    const std::size_t to = std::min(text.find(separator, from), text.size());
-    if (to > from) parts.push_back(text.substr(from, to - from));
-    from = to + 1;
+/// The parts that are not empty.
+std::vector<std::string> entries(const std::string& text, char separator) {
+  std::vector<std::string> found;
+  for (const std::string_view part : split(text, separator)) {
+    if (!part.empty()) found.emplace_back(part);
   }
-  return parts;
+  return found;
 }
 
 Error located(const Error& error, const std::string& where) {
@@ -93,8 +94,8 @@ Status take_variables(Hints& hints, const Environment& environment) {
 Status take_hints_variable(Hints& hints, const Environment& environment, const std::string& path) {
   const std::string text = environment("NACRE_HINTS").value_or("");
   const Layer layer{HintSource::environment, "variable NACRE_HINTS"};
-  for (const std::string& rule : split(text, ',')) {
-    const std::vector<std::string> parts = split(rule, ':');
+  for (const std::string& rule : entries(text, ',')) {
+    const std::vector<std::string> parts = entries(rule, ':');
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const std::size_t equals = parts[i].find('=');
       if ((i == 0) != (equals == std::string::npos)) {
@@ -114,7 +115,7 @@ Status take_hints_variable(Hints& hints, const Environment& environment, const s
 }
 
 bool any_matches(const Environment& environment, const char* variable, const std::string& path) {
-  return std::ranges::any_of(split(environment(variable).value_or(""), ','),
+  return std::ranges::any_of(entries(environment(variable).value_or(""), ','),
                              [&](const std::string& glob) { return matches(glob, path); });
 }
 
@@ -206,8 +207,16 @@ unsigned Hints::permissions() const {
 }
 
 AccessSettings Hints::access_settings() const {
-  return {coherence(), independent(), collective("romio_cb_read"), collective("romio_cb_write"),
-          io_thread_count()};
+  AccessSettings settings{coherence(), independent(), collective("romio_cb_read"),
+                          collective("romio_cb_write"), io_thread_count()};
+  settings.collective_read.initial_groups = initial_groups();
+  settings.collective_write.initial_groups = settings.collective_read.initial_groups;
+  return settings;
+}
+
+std::shared_ptr<const plan::InitialGroups> Hints::initial_groups() const {
+  if (is("nacre_groups", "automatic")) return nullptr;
+  return std::make_shared<const plan::InitialGroups>(parse_groups(get("nacre_groups")).value());
 }
 
 std::optional<int> Hints::io_thread_count() const {
@@ -226,11 +235,16 @@ plan::CollectiveSettings Hints::collective(std::string_view switch_name) const {
   if (is("collective_buffering", "false") || is(switch_name, "disable")) {
     settings.algorithm = plan::Algorithm::direct;
   }
-  if (is("nacre_algorithm", "direct")) settings.algorithm = plan::Algorithm::direct;
-  if (is("nacre_algorithm", "two_phase")) settings.algorithm = plan::Algorithm::two_phase;
+  const std::string asked = get("nacre_algorithm");
+  for (const plan::Algorithm algorithm :
+       {plan::Algorithm::direct, plan::Algorithm::two_phase, plan::Algorithm::dynamic_segmentation,
+        plan::Algorithm::static_segmentation}) {
+    if (asked == plan::name_of(algorithm)) settings.algorithm = algorithm;
+  }
   settings.aggregator_count =
       static_cast<std::int32_t>(std::min<std::int64_t>(number("cb_nodes"), INT32_MAX));
   settings.cycle_bytes = buffer_bytes("cb_buffer_size");
+  settings.saturation_bytes = number("nacre_saturation_bytes");
   return settings;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -87,6 +88,7 @@ class Hints {
   [[nodiscard]] plan::CollectiveSettings collective(std::string_view switch_name) const;
   [[nodiscard]] collective::IndependentSettings independent() const;
   [[nodiscard]] std::optional<int> io_thread_count() const;
+  [[nodiscard]] std::shared_ptr<const plan::InitialGroups> initial_groups() const;
 
   std::map<std::string, Value, std::less<>> values_;
   std::vector<std::string> notes_;

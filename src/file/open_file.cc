@@ -48,7 +48,13 @@ OpenFile::OpenFile(OpenRequest request)
       shared_pointer_(*store_, {path_, request.id, request.one_node}),
       hints_(std::move(request.hints)),
       settings_(std::make_shared<const AccessSettings>(hints_.access_settings())),
-      view_(std::make_shared<const View>()) {}
+      view_(std::make_shared<const View>()) {
+  if (request.process_grid.empty()) return;
+  plan::InitialGroups rows;
+  rows.source = plan::InitialGroups::Source::grid;
+  rows.grid = std::move(request.process_grid);
+  grid_ = std::make_shared<const plan::InitialGroups>(std::move(rows));
+}
 
 Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   store::OpenOptions options = plain_options(mode_);
@@ -59,11 +65,7 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   if (!file) return file.error();
   OpenedFacts facts;
   facts.identity = (*file)->identity();
-  const store::FileSystemFacts system = (*file)->facts();
-  facts.coherent = system.coherent;
-  facts.block_size_bytes = system.block_size_bytes;
-  facts.call_worth_bytes = system.call_worth_bytes;
-  facts.one_writer_a_node = system.one_writer_a_node;
+  facts.file_system = (*file)->facts();
   if (mode_.append) {
     const Result<std::int64_t> size = (*file)->size();
     if (!size) return size.error();
@@ -74,10 +76,7 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
 
 void OpenFile::take_facts(const OpenedFacts& facts) {
   file_.expect(facts.identity);
-  coherent_ = facts.coherent || one_node_;
-  block_size_bytes_ = facts.block_size_bytes;
-  call_worth_bytes_ = facts.call_worth_bytes;
-  one_writer_a_node_ = facts.one_writer_a_node;
+  file_system_ = facts.file_system;
   if (mode_.append) {
     position_ = facts.size;
     shared_pointer_.set_base(facts.size);

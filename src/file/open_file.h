@@ -66,7 +66,9 @@ struct OpenRequest {
   std::unique_ptr<collective::Transport> transport;  ///< serves this file alone
   std::shared_ptr<store::Store> store;
   bool one_node = false;  ///< every rank is known to share memory with every other
-  std::uint64_t id = 0;   ///< the same on all ranks, unlike that of any other open
+  /// The lengths of the grid in which the program has put its ranks, row by row; empty: none.
+  std::vector<std::int32_t> process_grid = {};
+  std::uint64_t id = 0;  ///< the same on all ranks, unlike that of any other open
   /// When the program asked (monotonic_nanoseconds()), for the report.
   std::int64_t asked_nanoseconds = monotonic_nanoseconds();
 };
@@ -132,12 +134,9 @@ class OpenFile {
   /// What rank 0 tells the others of the file that it opened.
   struct OpenedFacts {
     bool failed = false;
-    bool coherent = true;
     store::FileIdentity identity;
     std::int64_t size = 0;
-    std::int64_t block_size_bytes = 4096;
-    std::int64_t call_worth_bytes = 0;
-    bool one_writer_a_node = false;
+    store::FileSystemTraits file_system;
   };
   /// What an access goes by, whatever other threads change meanwhile.
   struct Snapshot {
@@ -187,6 +186,8 @@ class OpenFile {
   [[nodiscard]] Result<PlacedAccess> place_now(const Access& access);
   void give_back_unread(const PlacedAccess& placed, std::int64_t file_bytes_read);
   [[nodiscard]] bool locks_accesses(const AccessSettings& settings) const;
+  [[nodiscard]] plan::CollectiveSettings collective_settings(plan::Direction direction,
+                                                             const AccessSettings& settings) const;
   [[nodiscard]] Result<Exclusion> exclude_others(store::StoreFile& file, const PlacedAccess& placed,
                                                  bool locked, collective::Profiler& profiler);
   [[nodiscard]] store::Transfer move_independent(const PlacedAccess& placed, bool locked,
@@ -225,10 +226,9 @@ class OpenFile {
   // Of the collective tasks, which run one after the other:
   collective::ViewMemory views_;
   collective::NodeRounds rounds_;
-  bool coherent_ = true;  ///< clients see each other's writes, or there is one client
-  std::int64_t block_size_bytes_ = 4096;
-  std::int64_t call_worth_bytes_ = 0;
-  bool one_writer_a_node_ = false;
+  collective::GroupMemory groups_;
+  store::FileSystemTraits file_system_;
+  std::shared_ptr<const plan::InitialGroups> grid_;  // of the program's ranks; null: none
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;
   FileProfile profile_;

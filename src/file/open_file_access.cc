@@ -223,7 +223,7 @@ void OpenFile::give_back_unread(const PlacedAccess& placed, std::int64_t file_by
 
 bool OpenFile::locks_accesses(const AccessSettings& settings) const {
   return atomic_.load(std::memory_order_relaxed) || settings.coherence == Coherence::locked ||
-         (settings.coherence == Coherence::automatic && !coherent_);
+         (settings.coherence == Coherence::automatic && !file_system_.coherent && !one_node_);
 }
 
 Result<OpenFile::Exclusion> OpenFile::exclude_others(store::StoreFile& file,
@@ -251,7 +251,7 @@ store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool lock
   if (!file) return {0, file.error()};
   if (placed.access.direction == Direction::write) wrote_.store(true, std::memory_order_relaxed);
   collective::IndependentSettings settings = placed.settings->independent;
-  settings.bridged_gap_bytes = call_worth_bytes_;
+  settings.bridged_gap_bytes = file_system_.call_worth_bytes;
   // Sieving writes read, and take the lock that is held already.
   settings.write_sieving = settings.write_sieving && mode_.read && !locked;
   const Result<Exclusion> exclusion = exclude_others(**file, placed, locked, profiler);
@@ -345,6 +345,19 @@ collective::Task<Outcome> OpenFile::move_all_locked(Direction direction,
   co_return outcome;
 }
 
+plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
+                                                       const AccessSettings& settings) const {
+  plan::CollectiveSettings collective =
+      direction == Direction::read ? settings.collective_read : settings.collective_write;
+  collective.alignment_bytes = file_system_.block_size_bytes;
+  collective.one_writer_a_node = file_system_.one_writer_a_node;
+  if (collective.saturation_bytes == 0) {
+    collective.saturation_bytes = file_system_.saturation_bytes;
+  }
+  if (collective.initial_groups == nullptr) collective.initial_groups = grid_;
+  return collective;
+}
+
 collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
                                                        const Result<PlacedAccess>& placed,
                                                        collective::Profiler& profiler) {
@@ -354,7 +367,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
   collective::CollectiveCall call;
   call.direction = direction;
   call.independent = settings->independent;
-  call.independent.bridged_gap_bytes = call_worth_bytes_;
+  call.independent.bridged_gap_bytes = file_system_.call_worth_bytes;
   // Its lock is no lock between the threads that use this file.
   call.independent.write_sieving = false;
   profiler.enter(collective::Phase::copy);
@@ -368,19 +381,16 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
     call.memory = staging.memory();
   }
   if (direction == Direction::write) wrote_.store(true, std::memory_order_relaxed);
-  plan::CollectiveSettings collective_settings =
-      direction == Direction::read ? settings->collective_read : settings->collective_write;
-  collective_settings.alignment_bytes = block_size_bytes_;
-  collective_settings.one_writer_a_node = one_writer_a_node_;
   // A local file system takes a core's time rather than a wait: another thread gains nothing.
-  const int io_thread_count = settings->io_thread_count.value_or(one_writer_a_node_ ? 0 : 1);
-  auto running =
-      collective::run_collective(*transport_, {file_, views_, rounds_, profiler, io_thread_count},
-                                 std::move(call), collective_settings);
+  const int io_thread_count =
+      settings->io_thread_count.value_or(file_system_.one_writer_a_node ? 0 : 1);
+  auto running = collective::run_collective(
+      *transport_, {file_, views_, rounds_, groups_, profiler, io_thread_count}, std::move(call),
+      collective_settings(direction, *settings));
   collective::Outcome moved = co_await running;
   if (!moved.error) {
-    profile_.note_plan(
-        {direction, moved.plan, moved.summary, 1, moved.bytes, profiler.nanoseconds()});
+    profile_.note_plan({direction, moved.plan, std::move(moved.groups), moved.summary, 1,
+                        moved.bytes, profiler.nanoseconds()});
   }
   Outcome outcome{placed ? placed->memory_bytes(moved.bytes) : 0, std::move(moved.error)};
   // Without an error every rank has a place, and the views of all have one representation.

@@ -9,6 +9,7 @@
 
 #include "collective/group.h"
 #include "file/json.h"
+#include "plan/aggregators.h"
 #include "plan/plan_words.h"
 
 namespace nacre::file {
@@ -113,11 +114,16 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, int rank_count) {
       .add("bytes", spread_json(of_plan.bytes, &plain))
       .add("seconds", spread_json(of_plan.nanoseconds, &seconds))
       .add("first_call", summary_json(of_plan.use.summary));
-  if (plan.algorithm != plan::Algorithm::two_phase) return json.text();
+  if (!plan::is_exchange(plan.algorithm)) return json.text();
+  const std::shared_ptr<const plan::RankGroups>& groups = of_plan.use.groups;
+  const plan::Aggregators aggregators =
+      groups != nullptr ? plan::Aggregators::of_groups(groups)
+                        : plan::Aggregators::spread(plan.aggregator_count, rank_count);
+  if (groups != nullptr) json.add_number("group_ranks_max", groups->size_max());
   const int listed = std::min(plan.aggregator_count, aggregators_listed_max);
   std::vector<int> ranks(static_cast<std::size_t>(listed));
   std::iota(ranks.begin(), ranks.end(), 0);
-  for (int& rank : ranks) rank = plan::aggregator_rank(plan, rank, rank_count);
+  for (int& rank : ranks) rank = aggregators.rank_of(rank);
   return json.add_number("aggregators", plan.aggregator_count)
       .add("aggregator_ranks", json_array(ranks, &plain))
       .add_number("domain_bytes", plan.block_bytes)

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "collective/group.h"
@@ -125,11 +126,30 @@ Result<std::string> path_of(const char* filename) {
 }
 
 struct Opening {
+  MPI_Comm program_comm;
   std::shared_ptr<CommState> comm;
   Result<std::string> path;
   int amode;
   InfoPairs info;
 };
+
+/// The lengths of the grid that `comm` has its ranks in, which is row by row (MPI-4.1, 8.2); empty
+/// where it has none.
+std::vector<std::int32_t> process_grid(MPI_Comm comm) {
+  int topology = MPI_UNDEFINED;
+  if (native().Topo_test(comm, &topology) != MPI_SUCCESS || topology != MPI_CART) return {};
+  int dimensions = 0;
+  if (native().Cartdim_get(comm, &dimensions) != MPI_SUCCESS || dimensions < 1) return {};
+  const auto count = static_cast<std::size_t>(dimensions);
+  std::vector<int> lengths(count);
+  std::vector<int> periods(count);
+  std::vector<int> coordinates(count);
+  if (native().Cart_get(comm, dimensions, lengths.data(), periods.data(), coordinates.data()) !=
+      MPI_SUCCESS) {
+    return {};
+  }
+  return {lengths.begin(), lengths.end()};
+}
 
 /// A file of ours, or nothing where the settings hand it to the MPI.
 Result<std::shared_ptr<File>> open_ours(const Opening& opening) {
@@ -151,6 +171,7 @@ Result<std::shared_ptr<File>> open_ours(const Opening& opening) {
                             .transport = std::make_unique<MpiTransport>(opening.comm, ticket->tag),
                             .store = std::move(means->store),
                             .one_node = opening.comm->nodes().node_count() == 1,
+                            .process_grid = process_grid(opening.program_comm),
                             .id = ticket->id,
                             .asked_nanoseconds = asked_nanoseconds};
   collective::Transport& transport = *request.transport;
@@ -170,7 +191,7 @@ int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   find_device_runtimes();
   Result<std::shared_ptr<CommState>> state = CommState::of(comm);
   if (!state) return raise(null_file, state.error());
-  const Opening opening{*std::move(state), path_of(filename), amode, info_pairs(info)};
+  const Opening opening{comm, *std::move(state), path_of(filename), amode, info_pairs(info)};
   const Result<std::shared_ptr<File>> file = open_ours(opening);
   if (file && *file == nullptr) return native().File_open(comm, filename, amode, info, fh);
   count_served_call();

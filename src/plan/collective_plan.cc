@@ -16,19 +16,20 @@ constexpr std::int64_t large_run_bytes = 32 << 10;
 // Memory runs this long cost no more to write from than one run does.
 constexpr std::int64_t large_memory_run_bytes = 4 << 10;
 
-// Bytes of a round. Small enough for what is in flight on a node to stay in its caches, large
-// enough for the wakes between rounds to be soon paid for: on tmpfs, 8 aggregators on 2 cores, 256
-// KiB and 512 KiB did alike and 1 MiB a tenth worse. Large stripes ask for more by
-// CollectiveSettings::cycle_bytes.
-constexpr std::int64_t default_cycle_bytes = 256 << 10;
+// The most bytes of a round on local file systems. Small enough for what is in flight on a node to
+// stay in its caches, large enough for the wakes between rounds to be soon paid for: on tmpfs, 8
+// aggregators on 2 cores, 256 KiB and 512 KiB did alike and 1 MiB a tenth worse.
+constexpr std::int64_t local_cycle_bytes = 256 << 10;
+// The same where a call goes over a network, to a server that has a latency.
+constexpr std::int64_t remote_cycle_bytes = 4 << 20;
 
-// Aggregators of a node, where they cost no connection of their own to a server. Readers go side by
-// side. Local file systems take one writer at a time; others that wait in the kernel spin there
-// (four of them: a quarter slower than one, at a fourth more CPU time), so they wait for their turn
-// outside and take in the next round meanwhile.
-constexpr std::int32_t default_aggregators_a_node = 8;
-// Local and NAS file systems take accesses to one file from few clients as fast as from many.
-constexpr std::int32_t default_node_count_max = 4;
+// The most aggregators of a node that pay. On local file systems readers go side by side, writers
+// one at a time, and others that wait in the kernel spin there (four of them: a quarter slower than
+// one, at a fourth more CPU time), so they wait for their turn outside and take in the next round
+// meanwhile.
+constexpr std::int32_t aggregators_a_node = 8;
+// The most nodes that have some, where few take accesses to one file as fast as many.
+constexpr std::int32_t local_node_count_max = 4;
 
 // What a round is told by in memory that ranks share has 32 bits for its number.
 constexpr std::int64_t round_count_max = std::int64_t{1} << 31;
@@ -79,7 +80,7 @@ Extent block_extent(const CollectivePlan& plan, std::int64_t block) {
 
 std::int64_t count_rounds(const CollectivePlan& plan) {
   const RoundShape shape = round_shape(plan);
-  const std::int64_t blocks = divide_up(block_count(plan), plan.aggregator_count);
+  const std::int64_t blocks = divide_up(block_count(plan), domain_count(plan));
   if (blocks > 1 || shape.blocks_per_round > 1) {
     return divide_up(blocks, shape.blocks_per_round) * shape.rounds_per_block;
   }
@@ -92,6 +93,17 @@ std::int64_t distinct_bytes(const AccessSummary& summary) {
   const bool alike =
       summary.rank_count > 1 && summary.span_bytes / summary.rank_count == summary.bounds.length;
   return alike ? summary.bytes_max : summary.bytes;
+}
+
+std::int64_t alignment_of(const CollectiveSettings& settings) {
+  return std::max<std::int64_t>(1, settings.alignment_bytes);
+}
+
+/// Rounds no longer than a domain, and no more of them than can be told.
+void limit_rounds(CollectivePlan& plan) {
+  plan.cycle_bytes = std::max(plan.cycle_bytes, divide_up(plan.block_bytes, round_count_max));
+  plan.cycle_bytes = std::min(plan.cycle_bytes, plan.block_bytes);
+  plan.round_count = count_rounds(plan);
 }
 
 bool has_large_pieces(const AccessSummary& summary) {
@@ -128,34 +140,47 @@ Choice choose(const AccessSummary& summary, const CollectiveSettings& settings,
   return {Algorithm::two_phase, interleaved ? PlanReason::interleaved : PlanReason::small_pieces};
 }
 
-std::int32_t default_aggregator_count(const CollectiveSettings& settings,
-                                      const Participants& participants) {
-  const std::int32_t nodes = std::min(participants.node_count, default_node_count_max);
-  const bool several = participants.direction == Direction::read || settings.one_writer_a_node;
-  return nodes * (several ? default_aggregators_a_node : 1);
+/// The saturation point, in whole units of what two writers should not share.
+std::int64_t saturation_of(const CollectiveSettings& settings) {
+  return round_up(std::max<std::int64_t>(1, settings.saturation_bytes), alignment_of(settings));
+}
+
+/// The most aggregators that pay.
+std::int32_t aggregator_count_max(const CollectiveSettings& settings,
+                                  const Participants& participants) {
+  const std::int32_t nodes = settings.one_writer_a_node
+                                 ? std::min(participants.node_count, local_node_count_max)
+                                 : participants.node_count;
+  const std::int64_t most = std::int64_t{nodes} * aggregators_a_node;
+  return checked_cast<std::int32_t>(std::min<std::int64_t>(most, participants.rank_count));
+}
+
+std::int64_t cycle_bytes_of(const CollectiveSettings& settings) {
+  const std::int64_t most = settings.one_writer_a_node ? local_cycle_bytes : remote_cycle_bytes;
+  const std::int64_t cycle = settings.cycle_bytes > 0 ? settings.cycle_bytes : most;
+  const std::int64_t alignment = alignment_of(settings);
+  return cycle < alignment ? cycle : round_down(cycle, alignment);
 }
 
 /// One contiguous block an aggregator.
 void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
                      const CollectiveSettings& settings, const Participants& participants) {
-  const std::int64_t alignment = std::max<std::int64_t>(1, settings.alignment_bytes);
-  const std::int32_t wanted = settings.aggregator_count > 0
-                                  ? settings.aggregator_count
-                                  : default_aggregator_count(settings, participants);
+  const std::int64_t alignment = alignment_of(settings);
+  const std::int64_t wanted =
+      settings.aggregator_count > 0
+          ? settings.aggregator_count
+          : std::min<std::int64_t>(
+                aggregators_for(distinct_bytes(summary), saturation_of(settings)),
+                aggregator_count_max(settings, participants));
   plan.origin = round_down(summary.bounds.offset, alignment);
   plan.end = summary.bounds.end();
   const std::int64_t range = plan.end - plan.origin;
-  plan.block_bytes =
-      round_up(divide_up(range, std::min(wanted, participants.rank_count)), alignment);
+  const std::int64_t count = std::min<std::int64_t>(wanted, participants.rank_count);
+  plan.block_bytes = round_up(divide_up(range, count), alignment);
+  plan.cycle_bytes = cycle_bytes_of(settings);
   plan.aggregator_count = checked_cast<std::int32_t>(block_count(plan));
-  const bool writes = participants.direction == Direction::write;
-  const std::int64_t cycle = settings.cycle_bytes > 0 ? settings.cycle_bytes : default_cycle_bytes;
-  plan.cycle_bytes = cycle < alignment ? cycle : round_down(cycle, alignment);
-  plan.cycle_bytes = std::max(plan.cycle_bytes, divide_up(plan.block_bytes, round_count_max));
-  plan.cycle_bytes = std::min(plan.cycle_bytes, plan.block_bytes);
-  plan.writers_take_turns = writes && settings.one_writer_a_node;
   plan.whole_rounds = distinct_bytes(summary) >= range / 2;
-  plan.round_count = count_rounds(plan);
+  limit_rounds(plan);
 }
 
 }  // namespace
@@ -203,30 +228,50 @@ CollectivePlan decide(const AccessSummary& summary, const CollectiveSettings& se
   const Choice choice = choose(summary, settings, participants);
   plan.algorithm = choice.algorithm;
   plan.reason = choice.reason;
+  if (is_exchange(plan.algorithm)) {
+    plan.writers_take_turns =
+        participants.direction == Direction::write && settings.one_writer_a_node;
+  }
   if (plan.algorithm == Algorithm::two_phase) {
     lay_out_domains(plan, summary, settings, participants);
   }
   return plan;
 }
 
-int aggregator_rank(const CollectivePlan& plan, int aggregator, int rank_count) {
-  return static_cast<int>(std::int64_t{aggregator} * rank_count / plan.aggregator_count);
+RankLoad load_of(const FileAccess& access) { return {bounds(access), access.byte_count}; }
+
+GroupTarget group_target(const CollectiveSettings& settings, const Participants& participants) {
+  return {saturation_of(settings), settings.aggregator_count,
+          aggregator_count_max(settings, participants)};
 }
 
-std::optional<int> aggregator_of_rank(const CollectivePlan& plan, int rank, int rank_count) {
-  const std::int64_t first = divide_up(std::int64_t{rank} * plan.aggregator_count, rank_count);
-  if (first >= plan.aggregator_count) return std::nullopt;
-  const int aggregator = static_cast<int>(first);
-  if (aggregator_rank(plan, aggregator, rank_count) != rank) return std::nullopt;
-  return aggregator;
+void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
+                    const CollectiveSettings& settings, const RankGroups& groups) {
+  plan.aggregator_count = groups.count();
+  plan.cycle_bytes = cycle_bytes_of(settings);
+  if (plan.algorithm == Algorithm::static_segmentation) {
+    const std::int64_t members = groups.size_max();
+    const std::int64_t quota_least = divide_up(summary.bytes_max, round_count_max);
+    plan.cycle_bytes =
+        std::max(plan.cycle_bytes, checked_multiply(members, quota_least).value_or(largest));
+    plan.round_count = divide_up(summary.bytes_max, plan.cycle_bytes / members);
+    plan.end = checked_multiply(plan.round_count, plan.cycle_bytes).value_or(largest);
+    plan.block_bytes = plan.end;
+    plan.whole_rounds = true;
+    return;
+  }
+  plan.origin = round_down(summary.bounds.offset, alignment_of(settings));
+  plan.end = summary.bounds.end();
+  plan.block_bytes = plan.end - plan.origin;
+  limit_rounds(plan);
 }
 
 RoundPlace place_of(const CollectivePlan& plan, std::int64_t offset) {
   const RoundShape shape = round_shape(plan);
   const std::int64_t block = (offset - plan.origin) / plan.block_bytes;
-  const std::int64_t turn = block / plan.aggregator_count;
+  const std::int64_t turn = block / domain_count(plan);
   RoundPlace place;
-  place.aggregator = static_cast<int>(block % plan.aggregator_count);
+  place.domain = static_cast<int>(block % domain_count(plan));
   place.extent = block_extent(plan, block);
   if (shape.blocks_per_round > 1) {
     place.round = turn / shape.blocks_per_round;
@@ -244,14 +289,14 @@ std::int64_t round_bytes_max(const CollectivePlan& plan) {
   return std::min(plan.cycle_bytes, round_shape(plan).blocks_per_round * plan.block_bytes);
 }
 
-void round_extents(const CollectivePlan& plan, int aggregator, std::int64_t round,
+void round_extents(const CollectivePlan& plan, int domain, std::int64_t round,
                    std::vector<Extent>& extents) {
   extents.clear();
   const RoundShape shape = round_shape(plan);
   const std::int64_t blocks = block_count(plan);
   if (shape.blocks_per_round == 1) {
     const std::int64_t turn = round / shape.rounds_per_block;
-    const std::int64_t block = turn * plan.aggregator_count + aggregator;
+    const std::int64_t block = turn * domain_count(plan) + domain;
     if (block >= blocks) return;
     const Extent whole = block_extent(plan, block);
     const std::int64_t begin = round % shape.rounds_per_block * plan.cycle_bytes;
@@ -261,7 +306,7 @@ void round_extents(const CollectivePlan& plan, int aggregator, std::int64_t roun
   }
   for (std::int64_t i = 0; i < shape.blocks_per_round; ++i) {
     const std::int64_t turn = round * shape.blocks_per_round + i;
-    const std::int64_t block = turn * plan.aggregator_count + aggregator;
+    const std::int64_t block = turn * domain_count(plan) + domain;
     if (block >= blocks) return;
     extents.push_back(block_extent(plan, block));
   }

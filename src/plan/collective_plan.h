@@ -4,16 +4,32 @@
 #define NACRE_PLAN_COLLECTIVE_PLAN_H_
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "base/extent.h"
+#include "plan/grouping.h"
 #include "plan/memory_access.h"
+#include "plan/rank_groups.h"
 #include "plan/run_cursor.h"
 
 namespace nacre::plan {
 
-enum class Algorithm : std::uint8_t { automatic, direct, two_phase };
+enum class Algorithm : std::uint8_t {
+  automatic,
+  direct,                ///< each rank accesses the file by itself
+  two_phase,             ///< aggregators have domains of the file, and serve all ranks
+  dynamic_segmentation,  ///< aggregators have groups of ranks, whose bytes they bring into order
+  static_segmentation,   ///< likewise, a fixed number of bytes from each a round, in its own order
+};
+/// Whether bytes pass through aggregators.
+[[nodiscard]] constexpr bool is_exchange(Algorithm algorithm) {
+  return algorithm > Algorithm::direct;
+}
+/// Whether aggregators have groups of ranks.
+[[nodiscard]] constexpr bool is_segmentation(Algorithm algorithm) {
+  return algorithm > Algorithm::two_phase;
+}
 
 /// From hints, the same on all ranks. 0 stands for "choose".
 struct CollectiveSettings {
@@ -22,6 +38,9 @@ struct CollectiveSettings {
   std::int64_t cycle_bytes = 0;         ///< cb_buffer_size: bytes an aggregator moves a round
   std::int64_t alignment_bytes = 4096;  ///< domains begin at multiples of this; >= 1
   bool one_writer_a_node = false;       ///< store::FileSystemFacts
+  std::int64_t saturation_bytes = 0;    ///< nacre_saturation_bytes, else the file system's
+  /// nacre_groups, else a cartesian communicator; null: as accesses lie.
+  std::shared_ptr<const InitialGroups> initial_groups = nullptr;
 };
 
 /// What a rank brings to the decision; summaries fold into one of all ranks, in any order. The
@@ -63,13 +82,14 @@ struct CollectivePlan {
   using Reason = PlanReason;
   Algorithm algorithm = Algorithm::direct;
   Reason reason = Reason::no_data;
-  /// two_phase: aggregator a is rank aggregator_rank(plan, a, ranks). At most one a rank.
-  std::int32_t aggregator_count = 0;
+  std::int32_t aggregator_count = 0;  ///< at most one a rank
   std::int64_t cycle_bytes = 0;
-  /// Of the aggregator with the largest domain. Rounds in which an aggregator finds no data do not
-  /// take place, so the number says nothing about cost.
+  /// Of the aggregator with most of them. Rounds in which an aggregator finds no data do not take
+  /// place, so the number says nothing about cost.
   std::int64_t round_count = 0;
-  /// Domains: blocks of block_bytes from origin on are dealt to the aggregators in turn, up to end.
+  /// Domains: blocks of block_bytes from origin on, up to end, are dealt to the aggregators in
+  /// turn; in segmentation all of them to each, for its group. In static segmentation they are of
+  /// the arranged file (segment.h).
   std::int64_t origin = 0;
   std::int64_t end = 0;
   std::int64_t block_bytes = 0;
@@ -95,34 +115,46 @@ struct Participants {
 [[nodiscard]] bool moves_by_itself(const AccessSummary& own, const CollectiveSettings& settings,
                                    const Participants& participants);
 
-/// Pure, and the same for equal arguments.
+/// Pure, and the same for equal arguments. A plan of segmentation is complete when
+/// lay_out_groups() has seen the groups.
 [[nodiscard]] CollectivePlan decide(const AccessSummary& summary,
                                     const CollectiveSettings& settings,
                                     const Participants& participants);
 
-/// Aggregators are spread evenly over the ranks; aggregator 0 is rank 0.
-[[nodiscard]] int aggregator_rank(const CollectivePlan& plan, int aggregator, int rank_count);
-/// Which aggregator `rank` is, if it is one.
-[[nodiscard]] std::optional<int> aggregator_of_rank(const CollectivePlan& plan, int rank,
-                                                    int rank_count);
+/// What `access` brings to the grouping of ranks.
+[[nodiscard]] RankLoad load_of(const FileAccess& access);
+/// How many groups there are to be.
+[[nodiscard]] GroupTarget group_target(const CollectiveSettings& settings,
+                                       const Participants& participants);
+void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
+                    const CollectiveSettings& settings, const RankGroups& groups);
+
+/// Among how many the blocks are dealt.
+[[nodiscard]] constexpr std::int32_t domain_count(const CollectivePlan& plan) {
+  return is_segmentation(plan.algorithm) ? 1 : plan.aggregator_count;
+}
+/// Which of these domains is that of `aggregator`.
+[[nodiscard]] constexpr int domain_of(const CollectivePlan& plan, int aggregator) {
+  return is_segmentation(plan.algorithm) ? 0 : aggregator;
+}
 
 /// Where a byte of the file is handled, and the part of its round that is contiguous with it. A
 /// round's parts lie one after the other in the cycle buffer, `extent` at `buffer_offset`.
 struct RoundPlace {
-  int aggregator = 0;
+  int domain = 0;
   std::int64_t round = 0;
   Extent extent;
   std::int64_t buffer_offset = 0;
 };
-/// `offset` in [plan.origin, plan.end), plan two_phase.
+/// `offset` in [plan.origin, plan.end), of a plan that is an exchange.
 [[nodiscard]] RoundPlace place_of(const CollectivePlan& plan, std::int64_t offset);
 
 /// The most bytes that a round holds: what a cycle buffer must have.
 [[nodiscard]] std::int64_t round_bytes_max(const CollectivePlan& plan);
 
-/// The extents of the file that `aggregator` handles in `round`, in order; together at most
-/// cycle_bytes. O(extents returned); none beyond the last round.
-void round_extents(const CollectivePlan& plan, int aggregator, std::int64_t round,
+/// The extents of the file that `domain` has in `round`, in order; together at most cycle_bytes.
+/// O(extents returned); none beyond the last round.
+void round_extents(const CollectivePlan& plan, int domain, std::int64_t round,
                    std::vector<Extent>& extents);
 
 }  // namespace nacre::plan

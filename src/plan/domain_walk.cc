@@ -4,9 +4,9 @@
 
 namespace nacre::plan {
 
-DomainWalk::DomainWalk(const CollectivePlan& plan, int aggregator, const FileAccess& access)
+DomainWalk::DomainWalk(const CollectivePlan& plan, int domain, const FileAccess& access)
     : plan_(plan),
-      aggregator_(aggregator),
+      domain_(domain),
       view_(access.view),
       position_(access.first_byte),
       end_(access.first_byte + access.byte_count) {
@@ -31,10 +31,10 @@ void DomainWalk::find_place() {
   while (position_ < end_) {
     const std::int64_t offset = offset_of(view_, position_);
     place_ = place_of(plan_, offset);
-    if (place_.aggregator == aggregator_) return;
-    // The next block that is dealt to this aggregator, by its distance from the block at hand.
-    const std::int64_t turns =
-        (aggregator_ - place_.aggregator + plan_.aggregator_count) % plan_.aggregator_count;
+    if (place_.domain == domain_) return;
+    // The next block that is dealt to this domain, by its distance from the block at hand.
+    const std::int64_t domains = domain_count(plan_);
+    const std::int64_t turns = (domain_ - place_.domain + domains) % domains;
     const std::int64_t into_block = (offset - plan_.origin) % plan_.block_bytes;
     const std::int64_t left = plan_.end - (offset - into_block);
     if (turns > (left - 1) / plan_.block_bytes) break;

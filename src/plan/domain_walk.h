@@ -1,4 +1,4 @@
-// DomainWalk: what one rank's access has in one aggregator's file domain, round by round. The rank
+// DomainWalk: what one rank's access has in one file domain, round by round. The rank
 // and the aggregator walk the same access, so that both know every message of the exchange
 // beforehand.
 #ifndef NACRE_PLAN_DOMAIN_WALK_H_
@@ -26,7 +26,7 @@ struct RoundPiece {
 class DomainWalk {
  public:
   /// access.view.type.tiles_monotone(), and its bytes lie in [plan.origin, plan.end). Holds copies.
-  DomainWalk(const CollectivePlan& plan, int aggregator, const FileAccess& access);
+  DomainWalk(const CollectivePlan& plan, int domain, const FileAccess& access);
 
   [[nodiscard]] bool done() const { return position_ == end_; }
   /// The next round in which the access has bytes. Not done().
@@ -39,7 +39,7 @@ class DomainWalk {
   void find_place();
 
   CollectivePlan plan_;
-  int aggregator_;
+  int domain_;
   TiledMap view_;
   std::int64_t position_;  // next data byte, in the domain unless done
   std::int64_t end_;

@@ -10,6 +10,10 @@ std::string_view name_of(Algorithm algorithm) {
       return "direct";
     case Algorithm::two_phase:
       return "two_phase";
+    case Algorithm::dynamic_segmentation:
+      return "dynamic_segmentation";
+    case Algorithm::static_segmentation:
+      return "static_segmentation";
   }
   return {};
 }

@@ -56,17 +56,24 @@ struct FileIdentity {
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
-/// Facts about the file system a file lies on.
-struct FileSystemFacts {
-  std::string name;      ///< "ext4", "tmpfs", "nfs", "lustre", ... ("0x…" where unknown)
+/// What decides how files of a file system are accessed. Trivially copyable, so that one rank can
+/// tell the others.
+struct FileSystemTraits {
   bool coherent = true;  ///< false: clients cache without agreeing (NFS, SMB)
-  std::int64_t block_size_bytes = 4096;  ///< least unit that two writers should not share
   /// Writes of one node to one file go one after the other, whoever makes them (Linux holds the
   /// inode's lock for a write through the page cache), and who waits spins.
   bool one_writer_a_node = false;
+  std::int64_t block_size_bytes = 4096;  ///< least unit that two writers should not share
   /// What may be read along for the price of one more call: over a network a round trip, locally a
   /// system call and the page cache's copy of this much.
   std::int64_t call_worth_bytes = 16 << 10;
+  /// The least size of write at which one process gets all the bandwidth it can.
+  std::int64_t saturation_bytes = 32 << 20;
+};
+
+/// Facts about the file system a file lies on.
+struct FileSystemFacts : FileSystemTraits {
+  std::string name;  ///< "ext4", "tmpfs", "nfs", "lustre", ... ("0x…" where unknown)
 };
 
 /// One open file of one process. All calls may be made from several threads at once. Offsets and

@@ -59,19 +59,24 @@ def _explain(console: Console, plan: dict) -> None:
 
 
 def _how(plan: dict) -> str:
-    if plan["algorithm"] != "two_phase":
+    if "aggregators" not in plan:
         return f"{plan['algorithm']}, each rank moves its own pieces."
     ranks = ", ".join(str(rank) for rank in plan["aggregator_ranks"])
     more = ", ..." if plan["aggregators"] > len(plan["aggregator_ranks"]) else ""
     word = "rank" if plan["aggregators"] == 1 else "ranks"
+    return (
+        f"{plan['algorithm']}, {plural(plan['aggregators'], 'aggregator')} ({word} {ranks}{more}), {_pattern(plan)}; "
+        f"{amount(plan['cycle_bytes'])} a round, {plural(plan['rounds_max'], 'round')} at most."
+    )
+
+
+def _pattern(plan: dict) -> str:
+    if "group_ranks_max" in plan:
+        return f"each for a group of ranks, of up to {plan['group_ranks_max']}"
     first = plan["first_call"]
     turns = plan["domain_bytes"] * plan["aggregators"] < first["end"] - first["first_byte"]
     pattern = "blocks dealt to them in turn, each of" if turns else "each with one range of the file, of up to"
-    return (
-        f"two_phase, {plural(plan['aggregators'], 'aggregator')} ({word} {ranks}{more}), {pattern} "
-        f"{amount(plan['domain_bytes'])}; {amount(plan['cycle_bytes'])} a round, {plural(plan['rounds_max'], 'round')} "
-        "at most."
-    )
+    return f"{pattern} {amount(plan['domain_bytes'])}"
 
 
 def _grounds(first: dict) -> str:

@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "base/split.h"
+
 namespace nacre::store {
 namespace {
 
@@ -68,16 +70,6 @@ auto look_up(const Table& table, std::string_view name)
                                   [&](const auto& entry) { return entry.first == name; });
   if (found == table.end()) return std::nullopt;
   return found->second;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -156,7 +156,11 @@ class MemoryFile final : public StoreFile {
   }
 
   FileIdentity identity() override { return {inode_->number}; }
-  FileSystemFacts facts() override { return {"memory", true, 4096}; }
+  FileSystemFacts facts() override {
+    FileSystemFacts facts;
+    facts.name = "memory";
+    return facts;
+  }
 
  private:
   [[nodiscard]] Transfer refusal(int system_errno, std::string_view operation) const {

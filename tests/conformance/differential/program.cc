@@ -45,17 +45,21 @@ struct Hint {
   const char* key;
   std::array<const char*, 3> values;
 };
-constexpr std::array<Hint, 11> hints{{{"cb_buffer_size", {"96", "1000", "4096"}},
-                                      {"cb_nodes", {"1", "2", "3"}},
-                                      {"romio_cb_write", {"enable", "disable", "automatic"}},
-                                      {"romio_cb_read", {"enable", "disable", "automatic"}},
-                                      {"romio_ds_write", {"enable", "disable", "automatic"}},
-                                      {"romio_ds_read", {"enable", "disable", "automatic"}},
-                                      {"ind_rd_buffer_size", {"64", "512", "65536"}},
-                                      {"ind_wr_buffer_size", {"64", "512", "65536"}},
-                                      {"striping_factor", {"1", "2", "3"}},
-                                      {"striping_unit", {"64", "512", "65536"}},
-                                      {"collective_buffering", {"true", "false", "true"}}}};
+constexpr std::array<Hint, 14> hints{
+    {{"nacre_algorithm", {"two_phase", "dynamic_segmentation", "static_segmentation"}},
+     {"nacre_groups", {"each", "0-1/2-3", "1x2"}},
+     {"nacre_saturation_bytes", {"1", "200", "4096"}},
+     {"cb_buffer_size", {"96", "1000", "4096"}},
+     {"cb_nodes", {"1", "2", "3"}},
+     {"romio_cb_write", {"enable", "disable", "automatic"}},
+     {"romio_cb_read", {"enable", "disable", "automatic"}},
+     {"romio_ds_write", {"enable", "disable", "automatic"}},
+     {"romio_ds_read", {"enable", "disable", "automatic"}},
+     {"ind_rd_buffer_size", {"64", "512", "65536"}},
+     {"ind_wr_buffer_size", {"64", "512", "65536"}},
+     {"striping_factor", {"1", "2", "3"}},
+     {"striping_unit", {"64", "512", "65536"}},
+     {"collective_buffering", {"true", "false", "true"}}}};
 
 }  // namespace
 

@@ -41,6 +41,7 @@ struct World {
   std::vector<std::shared_ptr<store::Store>> stores;  // by rank
   std::vector<ViewMemory> views;                      // by rank, over all runs
   std::vector<NodeRounds> rounds;                     // likewise
+  std::vector<GroupMemory> groups;                    // likewise
   std::vector<std::unique_ptr<Profile>> profiles;     // by rank, of the last run
   plan::CollectiveSettings settings;
   int ranks_per_node = 1;
@@ -55,6 +56,7 @@ struct World {
     stores.assign(rank_count, store);
     views.resize(rank_count);
     rounds.resize(rank_count);
+    groups.resize(rank_count);
   }
 
   std::vector<Outcome> run(Direction direction) {
@@ -75,10 +77,10 @@ struct World {
       call.file = ranks[index].file;
       call.memory = ranks[index].memory();
       call.refusal = refusals[index];
-      return run_collective(
-          network.transport(rank),
-          {files[index], views[index], rounds[index], profilers[index], io_thread_count},
-          std::move(call), settings);
+      return run_collective(network.transport(rank),
+                            {files[index], views[index], rounds[index], groups[index],
+                             profilers[index], io_thread_count},
+                            std::move(call), settings);
     };
     auto results = drive == Drive::polled ? run_polled<Outcome>(network, task, seed)
                                           : run_threads<Outcome>(network, task);
@@ -97,6 +99,21 @@ RankAccess contiguous(std::int64_t offset, Bytes bytes) {
   return access;
 }
 
+std::shared_ptr<const plan::InitialGroups> random_groups(Random& random, int rank_count) {
+  using Source = plan::InitialGroups::Source;
+  constexpr std::array<Source, 4> sources{Source::accesses, Source::grid, Source::lists,
+                                          Source::each};
+  plan::InitialGroups groups;
+  groups.source = sources[static_cast<std::size_t>(pick(random, 0, 3))];
+  groups.grid = {1, rank_count};
+  groups.lists.resize(3);
+  for (std::int32_t rank = 0; rank < rank_count; ++rank) {
+    const auto list = static_cast<std::size_t>(pick(random, 0, 3));
+    if (list < 3) groups.lists[list].push_back(rank);
+  }
+  return std::make_shared<const plan::InitialGroups>(std::move(groups));
+}
+
 World random_world(Random& random, int rank_count, std::int64_t bytes_max) {
   const std::int64_t span = pick(random, 0, 1) == 0 ? 200 : 20'000;
   World world(random_bytes(random, pick(random, 0, 3) == 0 ? 0 : pick(random, 1, 30'000)),
@@ -104,7 +121,16 @@ World random_world(Random& random, int rank_count, std::int64_t bytes_max) {
   for (RankAccess& access : world.ranks) access = random_access(random, bytes_max, span);
   constexpr std::array<std::int64_t, 8> cycles{1, 3, 16, 64, 100, 1000, 4096, 0};
   constexpr std::array<std::int64_t, 4> alignments{1, 8, 64, 4096};
-  world.settings.algorithm = pick(random, 0, 4) == 0 ? Algorithm::direct : Algorithm::two_phase;
+  constexpr std::array<Algorithm, 7> algorithms{Algorithm::direct,
+                                                Algorithm::two_phase,
+                                                Algorithm::two_phase,
+                                                Algorithm::dynamic_segmentation,
+                                                Algorithm::dynamic_segmentation,
+                                                Algorithm::static_segmentation,
+                                                Algorithm::static_segmentation};
+  world.settings.algorithm = algorithms[static_cast<std::size_t>(pick(random, 0, 6))];
+  world.settings.initial_groups = random_groups(random, rank_count);
+  world.settings.saturation_bytes = pick(random, 0, 1) == 0 ? 0 : pick(random, 1, 20'000);
   world.settings.aggregator_count = static_cast<std::int32_t>(pick(random, 0, rank_count + 3));
   world.settings.cycle_bytes = cycles[static_cast<std::size_t>(pick(random, 0, 7))];
   world.settings.alignment_bytes = alignments[static_cast<std::size_t>(pick(random, 0, 3))];
@@ -306,6 +332,7 @@ TEST_CASE("a rank fills the next round while a thread writes the one before") {
   OpenedFile source(file);
   ViewMemory views;
   NodeRounds node_rounds;
+  GroupMemory groups;
   RankAccess access = contiguous(0, random_bytes(random, rounds * cycle_bytes));
   InProcessNetwork network({});
   CollectiveCall call;
@@ -313,8 +340,9 @@ TEST_CASE("a rank fills the next round while a thread writes the one before") {
   call.file = access.file;
   call.memory = access.memory();
   const auto outcomes = run_threads<Outcome>(network, [&](int rank) {
-    return run_collective(network.transport(rank), {source, views, node_rounds, profiler, 1},
-                          std::move(call), {Algorithm::two_phase, 1, cycle_bytes, 1});
+    return run_collective(network.transport(rank),
+                          {source, views, node_rounds, groups, profiler, 1}, std::move(call),
+                          {Algorithm::two_phase, 1, cycle_bytes, 1});
   });
   REQUIRE(outcomes.has_value());
   CHECK_FALSE(outcomes->front().error.has_value());
@@ -383,7 +411,8 @@ TEST_CASE("a view is told once: later steps through it send a few bytes beside t
     const std::vector<Outcome> outcomes = world.run(Direction::write);
     for (int rank = 0; rank < rank_count; ++rank) {
       const auto index = static_cast<std::size_t>(rank);
-      if (plan::aggregator_of_rank(outcomes[index].plan, rank, rank_count)) continue;
+      const int aggregators = outcomes[index].plan.aggregator_count;
+      if (plan::Aggregators::spread(aggregators, rank_count).of_rank(rank)) continue;
       const std::int64_t sent = world.profiles[index]->message_bytes.get();
       beside_data.back() = std::max(beside_data.back(), sent - bytes_each);
     }
@@ -448,14 +477,14 @@ TEST_CASE("eight ranks a tebibyte apart cost few more rounds than they have data
   for (const Outcome& outcome : world.run(Direction::write)) {
     CHECK(outcome.bytes == 1'024);
   }
-  for (const auto& profile : world.profiles) CHECK(profile->rounds.get() <= 8);
+  for (const auto& profile : world.profiles) CHECK(profile->rounds.get() <= 12);
   const std::vector<RankAccess> written = world.ranks;
   for (RankAccess& access : world.ranks)
     std::fill(access.buffer.begin(), access.buffer.end(), std::byte{0});
   for (const Outcome& outcome : world.run(Direction::read)) {
     CHECK(outcome.bytes == 1'024);
   }
-  for (const auto& profile : world.profiles) CHECK(profile->rounds.get() <= 8);
+  for (const auto& profile : world.profiles) CHECK(profile->rounds.get() <= 12);
   for (std::size_t rank = 0; rank < 8; ++rank) {
     CHECK(world.ranks[rank].buffer == written[rank].buffer);
   }

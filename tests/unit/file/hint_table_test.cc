@@ -101,9 +101,26 @@ TEST_CASE("a choice is one of its list, in any case") {
   CHECK(kept("romio_cb_write", "Enable") == "enable");
   CHECK(kept("nacre_algorithm", "two_phase") == "two_phase");
   CHECK(refusal("nacre_algorithm", "two") ==
-        "hint nacre_algorithm has the value \"two\"; it takes one of automatic|direct|two_phase");
+        "hint nacre_algorithm has the value \"two\"; it takes one of "
+        "automatic|direct|two_phase|dynamic_segmentation|static_segmentation");
   CHECK(kept("nacre_algorithm", "") == "refused");
   CHECK(kept("nacre_algorithm", "automatic|direct") == "refused");
+}
+
+TEST_CASE("groups are a grid, lists or a word") {
+  for (const char* word : {"automatic", "each", "4x4x2", "1x1", "0-3/4-7+12", "5", "7/0-2"}) {
+    CAPTURE(word);
+    CHECK(kept("nacre_groups", word) == word);
+  }
+  CHECK(kept("nacre_groups", " 4X4 ") == "4x4");
+  for (const char* word : {"", "rows", "0x4", "4x", "x4", "4x-4", "3-1", "0-1-2", "0//1", "0+0",
+                           "0-3/2", "0-99999999999", "0-4000000000", "-1", "1,2"}) {
+    CAPTURE(word);
+    CHECK(kept("nacre_groups", word) == "refused");
+  }
+  CHECK(refusal("nacre_groups", "0-3/3") ==
+        "hint nacre_groups has the value \"0-3/3\"; it takes automatic, each, a grid of ranks like "
+        "4x4, or groups of ranks like 0-3/4-7+9, no rank in two of them");
 }
 
 TEST_CASE("permissions are octal") {

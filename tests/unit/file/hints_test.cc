@@ -275,6 +275,17 @@ TEST_CASE("hints become the settings of data access") {
             .collective_write.algorithm == Algorithm::direct);
   CHECK(settings({{"collective_buffering", "false"}, {"nacre_algorithm", "two_phase"}})
             .collective_read.algorithm == Algorithm::two_phase);
+  CHECK(settings({{"nacre_algorithm", "static_segmentation"}}).collective_read.algorithm ==
+        Algorithm::static_segmentation);
+  CHECK(plain.collective_write.saturation_bytes == 0);
+  CHECK(settings({{"nacre_saturation_bytes", "32m"}}).collective_read.saturation_bytes == 32 << 20);
+  CHECK(plain.collective_write.initial_groups == nullptr);
+  const AccessSettings grouped = settings({{"nacre_groups", "0-1/2+4"}});
+  REQUIRE(grouped.collective_write.initial_groups != nullptr);
+  CHECK(grouped.collective_read.initial_groups->lists ==
+        std::vector<std::vector<std::int32_t>>{{0, 1}, {2, 4}});
+  CHECK(settings({{"nacre_groups", "2x3"}}).collective_write.initial_groups->grid ==
+        std::vector<std::int32_t>{2, 3});
   const AccessSettings sized = settings({{"cb_nodes", "99999999999"}, {"cb_buffer_size", "2t"}});
   CHECK(sized.collective_read.aggregator_count == INT32_MAX);
   CHECK(sized.collective_read.cycle_bytes == 1 << 30);

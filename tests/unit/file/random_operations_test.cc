@@ -134,8 +134,9 @@ class Program {
   Oracle::Rank& rank(int number) { return oracle_.ranks[static_cast<std::size_t>(number)]; }
 
   InfoPairs random_hints() {
-    const std::vector<std::string> algorithms{"automatic", "direct", "two_phase", "two_phase"};
-    InfoPairs hints{{"nacre_algorithm", algorithms[static_cast<std::size_t>(pick(random_, 0, 3))]},
+    const std::vector<std::string> algorithms{"automatic", "direct", "two_phase",
+                                              "dynamic_segmentation", "static_segmentation"};
+    InfoPairs hints{{"nacre_algorithm", algorithms[static_cast<std::size_t>(pick(random_, 0, 4))]},
                     {"cb_buffer_size", std::to_string(pick(random_, 1, 500))},
                     {"ind_rd_buffer_size", std::to_string(pick(random_, 1, 9'000))},
                     {"nacre_sole_writer", pick(random_, 0, 1) == 0 ? "true" : "false"}};

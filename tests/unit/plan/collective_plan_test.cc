@@ -59,7 +59,7 @@ void check_rounds(const CollectivePlan& plan) {
         for (std::int64_t offset = extent.offset; offset < extent.end(); ++offset) {
           ++seen[static_cast<std::size_t>(offset - plan.origin)];
           const RoundPlace place = place_of(plan, offset);
-          REQUIRE(place.aggregator == aggregator);
+          REQUIRE(place.domain == aggregator);
           REQUIRE(place.round == round);
           REQUIRE(place.extent == extent);
           REQUIRE(place.buffer_offset == bytes);
@@ -136,7 +136,7 @@ TEST_CASE("domains are aligned, cover the range, and are no more than there are 
         CHECK(plan.block_bytes % 4'096 == 0);
         CHECK(plan.aggregator_count >= 1);
         CHECK(plan.aggregator_count <= ranks);
-        CHECK(plan.aggregator_count <= (wanted == 0 ? 4 : wanted));
+        CHECK(plan.aggregator_count <= (wanted == 0 ? ranks : wanted));
         CHECK(plan.cycle_bytes <= plan.block_bytes);
         CHECK(plan.origin + plan.block_bytes * plan.aggregator_count >= plan.end);
         CHECK(plan.origin + plan.block_bytes * (plan.aggregator_count - 1) < plan.end);
@@ -154,30 +154,11 @@ TEST_CASE("offsets near the end of 64 bits do not overflow") {
     const CollectivePlan plan = decide(summary, {Algorithm::two_phase, aggregators}, writers(64));
     CHECK(plan.end == largest);
     const RoundPlace place = place_of(plan, largest - 1);
-    CHECK(place.aggregator == plan.aggregator_count - 1);
+    CHECK(place.domain == plan.aggregator_count - 1);
     CHECK(place.extent.end() == largest);
     std::vector<Extent> extents;
-    round_extents(plan, place.aggregator, place.round, extents);
+    round_extents(plan, place.domain, place.round, extents);
     CHECK(extents == std::vector<Extent>{place.extent});
-  }
-}
-
-TEST_CASE("aggregators are different ranks, and each rank knows whether it is one") {
-  for (int ranks = 1; ranks <= 40; ++ranks) {
-    for (std::int32_t aggregators = 1; aggregators <= ranks; ++aggregators) {
-      const CollectivePlan plan = plan_of(0, 1, aggregators, 1, 1);
-      std::vector<int> found(static_cast<std::size_t>(ranks), -1);
-      for (int a = 0; a < aggregators; ++a) {
-        const int rank = aggregator_rank(plan, a, ranks);
-        CHECK(found[static_cast<std::size_t>(rank)] == -1);
-        found[static_cast<std::size_t>(rank)] = a;
-      }
-      CHECK(found[0] == 0);
-      for (int rank = 0; rank < ranks; ++rank) {
-        CHECK(aggregator_of_rank(plan, rank, ranks).value_or(-1) ==
-              found[static_cast<std::size_t>(rank)]);
-      }
-    }
   }
 }
 
@@ -207,17 +188,54 @@ TEST_CASE("large pieces that memory has in small ones are exchanged inside a nod
   CHECK(decide(summary, {}, {Direction::write, 2, 2}).reason == PlanReason::large_pieces);
 }
 
+TEST_CASE("as many aggregators as the amount keeps busy") {
+  const auto count = [](std::int64_t bytes, std::int64_t saturation, std::int64_t alignment) {
+    const CollectiveSettings settings{.alignment_bytes = alignment, .saturation_bytes = saturation};
+    const std::vector<FileAccess> accesses{strided_access(0, 8, 16, bytes / 2),
+                                           strided_access(8, 8, 16, bytes / 2)};
+    return decide(summary_of(accesses), settings, writers(100)).aggregator_count;
+  };
+  CHECK(count(1 << 20, 1 << 20, 1) == 1);
+  CHECK(count(1 << 20, 1 << 18, 1) == 4);
+  CHECK(count((1 << 20) + 16, 1 << 18, 1) == 5);
+  CHECK(count(1 << 20, 1, 1) == 100);
+  CHECK(count(1 << 20, 1, 1 << 18) == 4);  // k is rounded up to what writers should not share
+}
+
+TEST_CASE("segmentation: as many aggregators as groups, each with all of the file or its own") {
+  const std::vector<FileAccess> accesses(4, strided_access(64, 8, 32, 4'000));
+  const AccessSummary summary = summary_of(accesses);
+  const RankGroups groups({0, 1, 2, 3}, std::vector<std::int32_t>{0, 3});
+  CollectiveSettings settings{Algorithm::dynamic_segmentation, 0, 1'024, 64};
+  CollectivePlan plan = decide(summary, settings, writers(4));
+  CHECK(plan.algorithm == Algorithm::dynamic_segmentation);
+  lay_out_groups(plan, summary, settings, groups);
+  CHECK(plan.aggregator_count == 2);
+  CHECK(domain_count(plan) == 1);
+  CHECK(domain_of(plan, 1) == 0);
+  CHECK(plan.origin == 64);
+  CHECK(plan.end == summary.bounds.end());
+  CHECK(plan.round_count == (plan.end - plan.origin + 1'023) / 1'024);
+  settings.algorithm = Algorithm::static_segmentation;
+  plan = decide(summary, settings, writers(4));
+  lay_out_groups(plan, summary, settings, groups);
+  CHECK(plan.whole_rounds);
+  CHECK(plan.round_count == 4'000 / (1'024 / 3) + 1);
+}
+
 TEST_CASE("one writer a node at a time, several readers") {
   std::vector<FileAccess> accesses;
   for (int rank = 0; rank < 64; ++rank)
     accesses.push_back(strided_access(rank * 8, 8, 512, 1 << 20));
   const AccessSummary summary = summary_of(accesses);
   const CollectiveSettings in_turns{.one_writer_a_node = true};
-  CHECK(decide(summary, {}, {Direction::write, 64, 1}).aggregator_count == 1);
+  CHECK(decide(summary, {}, {Direction::write, 64, 1}).aggregator_count == 8);
+  CHECK_FALSE(decide(summary, {}, {Direction::write, 64, 1}).writers_take_turns);
   CHECK(decide(summary, in_turns, {Direction::write, 64, 1}).aggregator_count == 8);
   CHECK(decide(summary, in_turns, {Direction::write, 64, 1}).writers_take_turns);
   CHECK_FALSE(decide(summary, in_turns, {Direction::read, 64, 1}).writers_take_turns);
-  CHECK(decide(summary, {}, {Direction::write, 64, 3}).aggregator_count == 3);
+  CHECK(decide(summary, in_turns, {Direction::write, 64, 16}).aggregator_count == 32);
+  CHECK(decide(summary, {}, {Direction::write, 64, 16}).aggregator_count == 64);
   CHECK(decide(summary, {}, {Direction::read, 64, 1}).aggregator_count == 8);
   CHECK(decide(summary, {}, {Direction::read, 64, 1}).whole_rounds);
 }

@@ -72,7 +72,7 @@ TEST_CASE("random accesses and plans: each byte in its place") {
           for (std::int64_t p = piece.first_byte; p < next_byte; ++p) {
             const std::int64_t offset = offset_of(access.view, p);
             const RoundPlace place = place_of(plan, offset);
-            REQUIRE(place.aggregator == aggregator);
+            REQUIRE(place.domain == aggregator);
             REQUIRE(place.round == round);
             REQUIRE(offset - piece.origin == place.buffer_offset + offset - place.extent.offset);
           }

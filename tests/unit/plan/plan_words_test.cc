@@ -22,6 +22,8 @@ TEST_CASE("algorithms are called as the hint calls them") {
   CHECK(name_of(Algorithm::automatic) == "automatic");
   CHECK(name_of(Algorithm::direct) == "direct");
   CHECK(name_of(Algorithm::two_phase) == "two_phase");
+  CHECK(name_of(Algorithm::dynamic_segmentation) == "dynamic_segmentation");
+  CHECK(name_of(Algorithm::static_segmentation) == "static_segmentation");
 }
 
 }  // namespace nacre::plan

@@ -1,6 +1,6 @@
-// Two-phase with the general form of domains: blocks dealt to the aggregators in turn, of any size
-// against the cycle, as patterns by storage target need them.
-#include "collective/two_phase.h"
+// The exchange with the general form of domains: blocks dealt to the aggregators in turn, of any
+// size against the cycle, as patterns by storage target need them.
+#include "collective/exchange.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -41,28 +41,32 @@ void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direc
   std::vector<LazyFile> files;
   for (std::size_t i = 0; i < ranks.size(); ++i) files.emplace_back(store, "f");
   std::vector<plan::MemoryAccess> memories;
-  std::vector<TwoPhaseAccess> accesses;
+  std::vector<ExchangeAccess> accesses;
   std::vector<Profile> profiles(ranks.size());
   std::deque<Profiler> profilers;
   for (Profile& profile : profiles) profilers.emplace_back(profile, Phase::views);
   std::vector<ViewMemory> views(ranks.size());
   std::vector<NodeRounds> rounds(ranks.size());
+  std::vector<GroupMemory> groups(ranks.size());
+  const auto aggregators =
+      plan::Aggregators::spread(plan.aggregator_count, static_cast<int>(ranks.size()));
+  const ExchangePlan exchange{plan, aggregators};
   std::vector<CollectiveFile> open_files;
   for (RankAccess& access : ranks) memories.push_back(access.memory());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    accesses.push_back({direction, ranks[i].file, memories[i], profilers[i]});
-    open_files.push_back({files[i], views[i], rounds[i], profilers[i]});
+    accesses.push_back({direction, ranks[i].file, ranks[i].file, memories[i], profilers[i]});
+    open_files.push_back({files[i], views[i], rounds[i], groups[i], profilers[i]});
   }
-  const auto results = run_polled<TwoPhaseResult>(
+  const auto results = run_polled<ExchangeResult>(
       network,
       [&](int rank) {
         const auto i = static_cast<std::size_t>(rank);
-        return run_two_phase(network.transport(rank), open_files[i], plan, accesses[i]);
+        return run_exchange(network.transport(rank), open_files[i], exchange, accesses[i]);
       },
       7);
   REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
   CHECK(network.unmatched_count() == 0);
-  for (const TwoPhaseResult& result : *results) CHECK(result.status.ok());
+  for (const ExchangeResult& result : *results) CHECK(result.status.ok());
 }
 
 }  // namespace

@@ -1,29 +1,31 @@
-// Two-phase: aggregators move the bytes of their file domains for all ranks, a cycle buffer a round
-// (Thakur & Choudhary, Scientific Programming 5(4), 1996).
-#ifndef NACRE_COLLECTIVE_TWO_PHASE_H_
-#define NACRE_COLLECTIVE_TWO_PHASE_H_
+// The exchange: aggregators move the bytes of other ranks to and from the file, a cycle buffer a
+// round. It is the same for two-phase (Thakur & Choudhary, Scientific Programming 5(4), 1996) and
+// for dynamic and static segmentation (Chaarawi & Gabriel, IEEE Cluster 2011): these differ in whom
+// an aggregator serves and where bytes have their places in rounds, which the plan says, and in how
+// a round comes to the file, which its RoundFile knows.
+#ifndef NACRE_COLLECTIVE_EXCHANGE_H_
+#define NACRE_COLLECTIVE_EXCHANGE_H_
 
 #include <cstdint>
 #include <limits>
 
 #include "base/result.h"
+#include "collective/exchange_access.h"
 #include "collective/file_source.h"
 #include "collective/task.h"
 #include "collective/transport.h"
-#include "collective/two_phase_access.h"
-#include "plan/collective_plan.h"
 
 namespace nacre::collective {
 
-struct TwoPhaseResult {
+struct ExchangeResult {
   Status status;  ///< what this rank met as an aggregator; not agreed upon yet
   /// Where this rank, as an aggregator, found the file to end; the largest number where it met no
   /// end.
   std::int64_t file_end = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Collective. All arguments outlive the task; access.file lies in the plan's domains on every
-/// rank, its view monotone.
+/// Collective. All arguments outlive the task; access.placed lies in the plan's domains on every
+/// rank, the views monotone.
 ///
 /// Rounds are numbered alike on all ranks. Ranks on an aggregator's node place their bytes in its
 /// cycle buffer themselves, each as far as the aggregator has opened it; ranks of other nodes send
@@ -37,9 +39,9 @@ struct TwoPhaseResult {
 /// cycle buffer for messages in pieces; where ranks overlap so that a round's messages exceed this,
 /// they are taken in portions. Of a rank with aggregators on other nodes: its bytes of a round,
 /// where these are in pieces in memory.
-Task<TwoPhaseResult> run_two_phase(Transport& transport, const CollectiveFile& file,
-                                   const plan::CollectivePlan& plan, const TwoPhaseAccess& access);
+Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& file,
+                                  const ExchangePlan& exchange, const ExchangeAccess& access);
 
 }  // namespace nacre::collective
 
-#endif  // NACRE_COLLECTIVE_TWO_PHASE_H_
+#endif  // NACRE_COLLECTIVE_EXCHANGE_H_

@@ -1,0 +1,24 @@
+// Lists in text: the parts between separators.
+#ifndef NACRE_BASE_SPLIT_H_
+#define NACRE_BASE_SPLIT_H_
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace nacre {
+
+/// One part more than there are separators; parts may be empty. They refer to `text`.
+[[nodiscard]] inline std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace nacre
+
+#endif  // NACRE_BASE_SPLIT_H_

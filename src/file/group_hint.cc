@@ -1,0 +1,92 @@
+#include "file/group_hint.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/split.h"
+
+namespace nacre::file {
+namespace {
+
+using Source = plan::InitialGroups::Source;
+
+// More ranks than any job has, so that a slip of the pen takes no memory.
+constexpr std::int32_t rank_limit = 1 << 24;
+
+std::optional<std::int32_t> number(std::string_view text) {
+  std::int32_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || value < 0 || value >= rank_limit) return std::nullopt;
+  return value;
+}
+
+std::optional<std::vector<std::int32_t>> parse_grid(std::string_view text) {
+  std::vector<std::int32_t> lengths;
+  for (const std::string_view part : split(text, 'x')) {
+    const auto length = number(part);
+    if (!length || *length == 0) return std::nullopt;
+    lengths.push_back(*length);
+  }
+  return lengths;
+}
+
+/// Adds the ranks of "3" or "4-7".
+bool add_ranks(std::string_view text, std::vector<std::int32_t>& ranks) {
+  const std::vector<std::string_view> ends = split(text, '-');
+  const auto first = number(ends.front());
+  const auto last = number(ends.back());
+  if (!first || !last || ends.size() > 2 || *last < *first) return false;
+  for (std::int32_t rank = *first; rank <= *last; ++rank) ranks.push_back(rank);
+  return true;
+}
+
+std::optional<std::vector<std::vector<std::int32_t>>> parse_lists(std::string_view text) {
+  std::vector<std::vector<std::int32_t>> lists;
+  std::set<std::int32_t> taken;
+  for (const std::string_view list : split(text, '/')) {
+    lists.emplace_back();
+    for (const std::string_view part : split(list, '+')) {
+      if (!add_ranks(part, lists.back())) return std::nullopt;
+    }
+    for (const std::int32_t rank : lists.back()) {
+      if (!taken.insert(rank).second) return std::nullopt;
+    }
+  }
+  return lists;
+}
+
+}  // namespace
+
+std::string_view group_hint_grammar() {
+  return "automatic, each, a grid of ranks like 4x4, or groups of ranks like 0-3/4-7+9, no rank in "
+         "two of them";
+}
+
+Result<plan::InitialGroups> parse_groups(std::string_view text) {
+  plan::InitialGroups groups;
+  if (text == "automatic") return groups;
+  if (text == "each") {
+    groups.source = Source::each;
+    return groups;
+  }
+  if (text.find('x') != std::string_view::npos) {
+    if (auto grid = parse_grid(text)) {
+      groups.source = Source::grid;
+      groups.grid = *std::move(grid);
+      return groups;
+    }
+  } else if (auto lists = parse_lists(text)) {
+    groups.source = Source::lists;
+    groups.lists = *std::move(lists);
+    return groups;
+  }
+  return Error{ErrorClass::info_value, 0,
+               "\"" + std::string(text) + "\" is not " + std::string(group_hint_grammar())};
+}
+
+}  // namespace nacre::file

@@ -1,0 +1,23 @@
+// The hint nacre_groups: how ranks are grouped for segmentation.
+#ifndef NACRE_FILE_GROUP_HINT_H_
+#define NACRE_FILE_GROUP_HINT_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "plan/grouping.h"
+
+namespace nacre::file {
+
+/// What the hint takes, for messages.
+[[nodiscard]] std::string_view group_hint_grammar();
+
+/// "automatic", "each", a grid ("4x4x2": ranks row by row, a row of the last length is a group) or
+/// lists ("0-3/4-7+12": a group of four, one of five). ErrorClass::info_value for anything else,
+/// and for lists in which a rank stands twice.
+[[nodiscard]] Result<plan::InitialGroups> parse_groups(std::string_view text);
+
+}  // namespace nacre::file
+
+#endif  // NACRE_FILE_GROUP_HINT_H_

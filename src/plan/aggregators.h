@@ -1,0 +1,38 @@
+// Aggregators: which ranks access the file for others in a collective access, and for whom.
+#ifndef NACRE_PLAN_AGGREGATORS_H_
+#define NACRE_PLAN_AGGREGATORS_H_
+
+#include <memory>
+#include <optional>
+
+#include "plan/rank_groups.h"
+
+namespace nacre::plan {
+
+/// Aggregators are numbered; none is two.
+class Aggregators {
+ public:
+  /// `count` of the ranks, spread evenly, rank 0 the first of them: each serves all ranks.
+  [[nodiscard]] static Aggregators spread(int count, int rank_count);
+  /// The first member of each group, which it serves alone.
+  [[nodiscard]] static Aggregators of_groups(std::shared_ptr<const RankGroups> groups);
+
+  [[nodiscard]] int count() const { return count_; }
+  [[nodiscard]] int rank_of(int aggregator) const;
+  /// Which aggregator `rank` is, if it is one.
+  [[nodiscard]] std::optional<int> of_rank(int rank) const;
+  [[nodiscard]] bool serves(int aggregator, int rank) const;
+  /// Null where each serves all.
+  [[nodiscard]] const std::shared_ptr<const RankGroups>& groups() const { return groups_; }
+
+ private:
+  Aggregators(int count, int rank_count, std::shared_ptr<const RankGroups> groups);
+
+  int count_;
+  int rank_count_;
+  std::shared_ptr<const RankGroups> groups_;
+};
+
+}  // namespace nacre::plan
+
+#endif  // NACRE_PLAN_AGGREGATORS_H_

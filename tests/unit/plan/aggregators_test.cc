@@ -1,0 +1,48 @@
+// Aggregators are different ranks, each rank knows whether it is one, and every rank is served.
+#include "plan/aggregators.h"
+
+#include <memory>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace nacre::plan {
+
+TEST_CASE("spread: different ranks, and each knows whether it is one") {
+  for (int ranks = 1; ranks <= 40; ++ranks) {
+    for (int count = 1; count <= ranks; ++count) {
+      const Aggregators aggregators = Aggregators::spread(count, ranks);
+      std::vector<int> found(static_cast<std::size_t>(ranks), -1);
+      for (int a = 0; a < count; ++a) {
+        const int rank = aggregators.rank_of(a);
+        CHECK(found[static_cast<std::size_t>(rank)] == -1);
+        found[static_cast<std::size_t>(rank)] = a;
+      }
+      CHECK(found[0] == 0);
+      for (int rank = 0; rank < ranks; ++rank) {
+        CHECK(aggregators.of_rank(rank).value_or(-1) == found[static_cast<std::size_t>(rank)]);
+        CHECK(aggregators.serves(count - 1, rank));
+      }
+    }
+  }
+}
+
+TEST_CASE("of groups: the first member serves its group and nobody else") {
+  const std::vector<std::int32_t> begins{0, 2, 3};
+  const auto groups =
+      std::make_shared<const RankGroups>(std::vector<std::int32_t>{4, 0, 2, 3, 1}, begins);
+  const Aggregators aggregators = Aggregators::of_groups(groups);
+  CHECK(aggregators.count() == 3);
+  CHECK(aggregators.rank_of(0) == 4);
+  CHECK(aggregators.rank_of(1) == 2);
+  CHECK(aggregators.rank_of(2) == 3);
+  CHECK(aggregators.of_rank(3) == 2);
+  CHECK(aggregators.of_rank(4) == 0);
+  CHECK_FALSE(aggregators.of_rank(0).has_value());
+  CHECK_FALSE(aggregators.of_rank(1).has_value());
+  CHECK(aggregators.serves(0, 0));
+  CHECK(aggregators.serves(2, 1));
+  CHECK_FALSE(aggregators.serves(1, 1));
+}
+
+}  // namespace nacre::plan

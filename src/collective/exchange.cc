@@ -53,23 +53,24 @@ std::unique_ptr<RoundFile> file_of_rounds(const CollectiveFile& file,
 
 Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& file,
                                   const ExchangePlan& exchange, const ExchangeAccess& access) {
-  Task<Unit> beginning = file.rounds.begin_call(transport, exchange);
+  Task<Unit> beginning = file.rounds.begin_call(transport, exchange, file.cycle_buffer_count);
   co_await beginning;
   Task<ExchangePartners> meeting = exchange_views(transport, file, exchange, access);
   ExchangePartners partners = co_await meeting;
   access.profiler.enter(Phase::copy);
   UserSide user(transport, access, std::move(partners.aggregators));
   std::unique_ptr<RoundFile> round_file;
-  std::optional<DomainSide> domain;
+  std::unique_ptr<DomainSide> domain;
   if (const auto self = exchange.aggregators.of_rank(transport.rank())) {
     round_file = file_of_rounds(file, exchange.plan, *self, std::move(partners.segments));
     const DomainSide::Domain domain_here{access.direction, exchange.plan,
                                          *file.rounds.number_of_aggregator(*self), access.profiler,
                                          file.io_thread_count};
-    domain.emplace(transport, domain_here, file.rounds, std::move(partners.sources), *round_file);
+    domain = make_domain_side(transport, domain_here, file.rounds, std::move(partners.sources),
+                              *round_file);
   }
   LocalSide local(transport, access, exchange, file.rounds);
-  Rounds rounds(local, user, domain ? &*domain : nullptr);
+  Rounds rounds(local, user, domain.get());
   co_await Until{rounds};
   ExchangeResult result;
   if (round_file != nullptr) {

@@ -2,11 +2,9 @@
 #ifndef NACRE_COLLECTIVE_FILE_JOB_H_
 #define NACRE_COLLECTIVE_FILE_JOB_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -47,12 +45,6 @@ struct FileJob {
   [[nodiscard]] std::size_t batch_end(std::size_t first) const;
   void write(std::span<const Range> batch);
   void read(std::span<const Range> batch);
-};
-
-/// A job on its way, shared by the rank and the thread that runs it.
-struct RunningJob {
-  FileJob job;
-  std::atomic<bool> done = false;
 };
 
 }  // namespace nacre::collective

@@ -53,9 +53,9 @@ Coverage NodeRounds::coverage(int number, std::int64_t round, plan::Direction di
   return Coverage(memory_.marks(number, round), round_bytes_, reads ? read_granule_bytes : 1);
 }
 
-RoundLayout NodeRounds::layout_for(const plan::CollectivePlan& plan) const {
+RoundLayout NodeRounds::layout_for(const plan::CollectivePlan& plan, int slot_count) const {
   return {checked_cast<std::int32_t>(mates_.size()),
-          checked_cast<std::int32_t>(aggregators_.size()), plan::round_bytes_max(plan)};
+          checked_cast<std::int32_t>(aggregators_.size()), slot_count, plan::round_bytes_max(plan)};
 }
 
 void NodeRounds::make_own_memory() {
@@ -65,17 +65,19 @@ void NodeRounds::make_own_memory() {
   memory_ = RoundMemory({own_.get(), checked_cast<std::size_t>(bytes)}, layout_);
 }
 
-Task<Unit> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exchange) {
+Task<Unit> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exchange,
+                                  int slot_count) {
   if (mates_.empty()) find_mates(transport);
   round_bytes_ = plan::round_bytes_max(exchange.plan);
   find_aggregators(exchange.aggregators);
   if (aggregators_.empty()) co_return Unit{};
   ++call_;
-  const RoundLayout wanted = layout_for(exchange.plan);
+  const RoundLayout wanted = layout_for(exchange.plan, slot_count);
   if (layout_.holds(wanted) && call_ < call_limit) co_return Unit{};
 
   call_ = 1;
   layout_ = {wanted.rank_count, std::max(wanted.aggregator_count, layout_.aggregator_count),
+             std::max(wanted.slot_count, layout_.slot_count),
              room_for(std::max(wanted.cycle_bytes, layout_.cycle_bytes))};
   if (mates_.size() > 1) {
     shared_.reset();
@@ -89,7 +91,7 @@ Task<Unit> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exch
     mates_ = {transport.rank()};
     self_ = 0;
     find_aggregators(exchange.aggregators);
-    layout_ = layout_for(exchange.plan);
+    layout_ = layout_for(exchange.plan, slot_count);
   }
   if (!aggregators_.empty()) make_own_memory();
   co_return Unit{};

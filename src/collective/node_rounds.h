@@ -23,14 +23,15 @@
 namespace nacre::collective {
 
 /// One a rank and file. All ranks of a node go through the same calls with the same plans, so what
-/// they keep is alike. Memory: for each aggregator of the node RoundMemory::slot_count cycle
-/// buffers and an eighth more, the largest that a call has asked for; kept as long as this lives,
-/// since new pages cost about as much as writing them. Where the node has no such memory left each
+/// they keep is alike. Memory: for each aggregator of the node as many cycle buffers as a call has
+/// asked for, as large as one has, and an eighth more; kept as long as this lives, since new pages
+/// cost about as much as writing them. Where the node has no such memory left each
 /// rank is by itself from then on.
 class NodeRounds {
  public:
-  /// Collective over the ranks of the node: the next call.
-  Task<Unit> begin_call(Transport& transport, const ExchangePlan& exchange);
+  /// Collective over the ranks of the node: the next call, with `slot_count` cycle
+  /// buffers an aggregator or more.
+  Task<Unit> begin_call(Transport& transport, const ExchangePlan& exchange, int slot_count);
 
   // Of the call that has begun.
   [[nodiscard]] const RoundMemory& memory() const { return memory_; }
@@ -51,7 +52,7 @@ class NodeRounds {
  private:
   void find_mates(const Transport& transport);
   void find_aggregators(const plan::Aggregators& aggregators);
-  [[nodiscard]] RoundLayout layout_for(const plan::CollectivePlan& plan) const;
+  [[nodiscard]] RoundLayout layout_for(const plan::CollectivePlan& plan, int slot_count) const;
   void make_own_memory();
 
   std::vector<int> mates_;

@@ -44,19 +44,18 @@ std::int64_t buffer_bytes(const RoundLayout& layout) {
   return round_up(layout.cycle_bytes, page_bytes);
 }
 
-std::int64_t slot_number(int aggregator, std::int64_t round) {
-  return aggregator * RoundMemory::slot_count + round % RoundMemory::slot_count;
+std::int64_t slots_of(const RoundLayout& layout) {
+  return std::int64_t{layout.aggregator_count} * layout.slot_count;
 }
 
 }  // namespace
 
 std::int64_t RoundMemory::control_bytes(const RoundLayout& layout) {
-  const std::int64_t slots = layout.aggregator_count * slot_count;
-  return round_up(marks_begin(layout) + slots * marks_bytes(layout), page_bytes);
+  return round_up(marks_begin(layout) + slots_of(layout) * marks_bytes(layout), page_bytes);
 }
 
 std::int64_t RoundMemory::bytes_needed(const RoundLayout& layout) {
-  return control_bytes(layout) + layout.aggregator_count * slot_count * buffer_bytes(layout);
+  return control_bytes(layout) + slots_of(layout) * buffer_bytes(layout);
 }
 
 RoundMemory::RoundMemory(std::span<std::byte> memory, const RoundLayout& layout)

@@ -35,21 +35,21 @@ constexpr std::int64_t no_round = std::numeric_limits<std::int64_t>::max();
 struct RoundLayout {
   std::int32_t rank_count = 0;        ///< on the node
   std::int32_t aggregator_count = 0;  ///< of these
+  std::int32_t slot_count = 0;        ///< of each aggregator: rounds under way at once
   std::int64_t cycle_bytes = 0;
 
   [[nodiscard]] bool holds(const RoundLayout& other) const {
     return other.rank_count == rank_count && other.aggregator_count <= aggregator_count &&
-           other.cycle_bytes <= cycle_bytes;
+           other.slot_count <= slot_count && other.cycle_bytes <= cycle_bytes;
   }
   friend bool operator==(const RoundLayout&, const RoundLayout&) = default;
 };
 
 /// A view of memory that all ranks of the node see. Ranks and aggregators are numbered on the node.
-/// Round r of an aggregator is in its slot r % slot_count.
+/// Round r of an aggregator is in its slot r % slot_count().
 class RoundMemory {
  public:
   using Word = std::atomic<RoundStamp>;
-  static constexpr std::int64_t slot_count = 2;
 
   [[nodiscard]] static std::int64_t bytes_needed(const RoundLayout& layout);
   /// What of the memory is to be zeros at first, from its begin on.
@@ -59,6 +59,7 @@ class RoundMemory {
   /// `memory`: bytes_needed(layout), aligned to a Word.
   RoundMemory(std::span<std::byte> memory, const RoundLayout& layout);
 
+  [[nodiscard]] std::int64_t slot_count() const { return layout_.slot_count; }
   [[nodiscard]] std::byte* buffer(int aggregator, std::int64_t round) const;
   /// A bit for each byte of the buffer, for its Coverage.
   [[nodiscard]] std::span<std::uint64_t> marks(int aggregator, std::int64_t round) const;
@@ -78,6 +79,9 @@ class RoundMemory {
 
  private:
   [[nodiscard]] Word& word(std::int64_t offset) const;
+  [[nodiscard]] std::int64_t slot_number(int aggregator, std::int64_t round) const {
+    return aggregator * slot_count() + round % slot_count();
+  }
 
   std::span<std::byte> memory_;
   RoundLayout layout_;

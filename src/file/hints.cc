@@ -207,8 +207,12 @@ unsigned Hints::permissions() const {
 }
 
 AccessSettings Hints::access_settings() const {
-  AccessSettings settings{coherence(), independent(), collective("romio_cb_read"),
-                          collective("romio_cb_write"), io_thread_count()};
+  AccessSettings settings{coherence(),
+                          independent(),
+                          collective("romio_cb_read"),
+                          collective("romio_cb_write"),
+                          count("nacre_cycle_buffers"),
+                          count("nacre_io_threads")};
   settings.collective_read.initial_groups = initial_groups();
   settings.collective_write.initial_groups = settings.collective_read.initial_groups;
   return settings;
@@ -219,9 +223,9 @@ std::shared_ptr<const plan::InitialGroups> Hints::initial_groups() const {
   return std::make_shared<const plan::InitialGroups>(parse_groups(get("nacre_groups")).value());
 }
 
-std::optional<int> Hints::io_thread_count() const {
-  if (is("nacre_io_threads", "automatic")) return std::nullopt;
-  return static_cast<int>(std::strtol(get("nacre_io_threads").c_str(), nullptr, 10));
+std::optional<int> Hints::count(std::string_view name) const {
+  if (is(name, "automatic")) return std::nullopt;
+  return static_cast<int>(number(name));
 }
 
 std::int64_t Hints::buffer_bytes(std::string_view name) const {

@@ -39,7 +39,9 @@ struct AccessSettings {
   collective::IndependentSettings independent;
   plan::CollectiveSettings collective_read;
   plan::CollectiveSettings collective_write;
-  std::optional<int> io_thread_count;  ///< nothing: by the file system
+  // Nothing: by the file system.
+  std::optional<int> cycle_buffer_count;
+  std::optional<int> io_thread_count;
 };
 
 /// Where a value comes from; a later one beats an earlier one.
@@ -87,7 +89,8 @@ class Hints {
   [[nodiscard]] Coherence coherence() const;
   [[nodiscard]] plan::CollectiveSettings collective(std::string_view switch_name) const;
   [[nodiscard]] collective::IndependentSettings independent() const;
-  [[nodiscard]] std::optional<int> io_thread_count() const;
+  /// Nothing where it is automatic.
+  [[nodiscard]] std::optional<int> count(std::string_view name) const;
   [[nodiscard]] std::shared_ptr<const plan::InitialGroups> initial_groups() const;
 
   std::map<std::string, Value, std::less<>> values_;

@@ -358,6 +358,16 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
   return collective;
 }
 
+int OpenFile::cycle_buffer_count(const AccessSettings& settings) const {
+  return settings.cycle_buffer_count.value_or(file_system_.one_writer_a_node ? 2 : 4);
+}
+
+int OpenFile::io_thread_count(const AccessSettings& settings) const {
+  // A local file system takes a core's time rather than a wait: another thread gains nothing.
+  const int automatic = file_system_.one_writer_a_node ? 0 : cycle_buffer_count(settings);
+  return settings.io_thread_count.value_or(automatic);
+}
+
 collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
                                                        const Result<PlacedAccess>& placed,
                                                        collective::Profiler& profiler) {
@@ -381,12 +391,15 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
     call.memory = staging.memory();
   }
   if (direction == Direction::write) wrote_.store(true, std::memory_order_relaxed);
-  // A local file system takes a core's time rather than a wait: another thread gains nothing.
-  const int io_thread_count =
-      settings->io_thread_count.value_or(file_system_.one_writer_a_node ? 0 : 1);
-  auto running = collective::run_collective(
-      *transport_, {file_, views_, rounds_, groups_, profiler, io_thread_count}, std::move(call),
-      collective_settings(direction, *settings));
+  const collective::CollectiveFile file{file_,
+                                        views_,
+                                        rounds_,
+                                        groups_,
+                                        profiler,
+                                        io_thread_count(*settings),
+                                        cycle_buffer_count(*settings)};
+  auto running = collective::run_collective(*transport_, file, std::move(call),
+                                            collective_settings(direction, *settings));
   collective::Outcome moved = co_await running;
   if (!moved.error) {
     profile_.note_plan({direction, moved.plan, std::move(moved.groups), moved.summary, 1,

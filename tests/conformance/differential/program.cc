@@ -45,7 +45,7 @@ struct Hint {
   const char* key;
   std::array<const char*, 3> values;
 };
-constexpr std::array<Hint, 14> hints{
+constexpr std::array<Hint, 16> hints{
     {{"nacre_algorithm", {"two_phase", "dynamic_segmentation", "static_segmentation"}},
      {"nacre_groups", {"each", "0-1/2-3", "1x2"}},
      {"nacre_saturation_bytes", {"1", "200", "4096"}},
@@ -59,7 +59,9 @@ constexpr std::array<Hint, 14> hints{
      {"ind_wr_buffer_size", {"64", "512", "65536"}},
      {"striping_factor", {"1", "2", "3"}},
      {"striping_unit", {"64", "512", "65536"}},
-     {"collective_buffering", {"true", "false", "true"}}}};
+     {"collective_buffering", {"true", "false", "true"}},
+     {"nacre_cycle_buffers", {"automatic", "3", "8"}},
+     {"nacre_io_threads", {"automatic", "0", "2"}}}};
 
 }  // namespace
 

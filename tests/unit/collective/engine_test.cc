@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +50,7 @@ struct World {
   plan::CollectiveSettings settings;
   int ranks_per_node = 1;
   int io_thread_count = 0;
+  int cycle_buffer_count = 2;
   Drive drive = Drive::polled;
   std::uint64_t seed = 1;
 
@@ -77,10 +82,9 @@ struct World {
       call.file = ranks[index].file;
       call.memory = ranks[index].memory();
       call.refusal = refusals[index];
-      return run_collective(network.transport(rank),
-                            {files[index], views[index], rounds[index], groups[index],
-                             profilers[index], io_thread_count},
-                            std::move(call), settings);
+      const CollectiveFile file{files[index],     views[index],    rounds[index],     groups[index],
+                                profilers[index], io_thread_count, cycle_buffer_count};
+      return run_collective(network.transport(rank), file, std::move(call), settings);
     };
     auto results = drive == Drive::polled ? run_polled<Outcome>(network, task, seed)
                                           : run_threads<Outcome>(network, task);
@@ -134,7 +138,9 @@ World random_world(Random& random, int rank_count, std::int64_t bytes_max) {
   world.settings.aggregator_count = static_cast<std::int32_t>(pick(random, 0, rank_count + 3));
   world.settings.cycle_bytes = cycles[static_cast<std::size_t>(pick(random, 0, 7))];
   world.settings.alignment_bytes = alignments[static_cast<std::size_t>(pick(random, 0, 3))];
-  world.io_thread_count = static_cast<int>(pick(random, 0, 2));
+  constexpr std::array<int, 4> cycle_buffers{2, 3, 5, 16};
+  world.io_thread_count = static_cast<int>(pick(random, 0, 3));
+  world.cycle_buffer_count = cycle_buffers[static_cast<std::size_t>(pick(random, 0, 3))];
   world.settings.one_writer_a_node = pick(random, 0, 1) == 0;
   world.ranks_per_node = static_cast<int>(pick(random, 1, rank_count));
   world.seed = random();
@@ -347,6 +353,89 @@ TEST_CASE("a rank fills the next round while a thread writes the one before") {
   REQUIRE(outcomes.has_value());
   CHECK_FALSE(outcomes->front().error.has_value());
   CHECK(*store.contents("f") == access.buffer);
+}
+
+/// A file whose reads and writes wait until `wanted` of them are under way, or for so long that
+/// this will not be.
+class Gated final : public ForwardingFile {
+ public:
+  Gated(std::unique_ptr<store::StoreFile> file, int wanted)
+      : ForwardingFile(std::move(file)), wanted_(wanted) {}
+
+  store::Transfer read(std::span<const store::ReadPiece> pieces, std::int64_t offset) override {
+    enter();
+    store::Transfer transfer = ForwardingFile::read(pieces, offset);
+    --inside_;
+    return transfer;
+  }
+  store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
+    enter();
+    store::Transfer transfer = ForwardingFile::write(pieces, offset);
+    --inside_;
+    return transfer;
+  }
+  [[nodiscard]] int most_inside() const { return most_inside_; }
+
+ private:
+  void enter() {
+    std::unique_lock guard(mutex_);
+    most_inside_ = std::max(most_inside_, ++inside_);
+    changed_.notify_all();
+    changed_.wait_for(guard, std::chrono::seconds(20), [&] { return most_inside_ >= wanted_; });
+  }
+
+  const int wanted_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<int> inside_ = 0;
+  int most_inside_ = 0;
+};
+
+TEST_CASE("as many accesses are under way as there are cycle buffers and threads") {
+  constexpr std::int64_t cycle_bytes = 1'024;
+  constexpr std::int64_t bytes = 12 * cycle_bytes;
+  for (const int count : {2, 4}) {
+    for (const std::int64_t stride : {1, 5}) {  // whole rounds, and what is asked for
+      for (const Direction direction : {Direction::write, Direction::read}) {
+        CAPTURE(count);
+        CAPTURE(stride);
+        CAPTURE(direction);
+        Random random(5);
+        store::MemoryStore store;
+        const Bytes before = random_bytes(random, bytes * stride);
+        create_file(store, "f", before);
+        store::OpenOptions options;
+        options.read = options.write = true;
+        Gated file(*store.open("f", options), count);
+        OpenedFile source(file);
+        ViewMemory views;
+        NodeRounds node_rounds;
+        GroupMemory groups;
+        Profile profile;
+        Profiler profiler(profile, Phase::plan);
+        std::vector<RankAccess> ranks{contiguous(0, random_bytes(random, bytes))};
+        RankAccess& access = ranks.front();
+        if (stride > 1) access.file.view.type = strided(1, stride);
+        const Bytes written = after_writes(before, ranks);
+        InProcessNetwork network({});
+        CollectiveCall call;
+        call.direction = direction;
+        call.file = access.file;
+        call.memory = access.memory();
+        const auto outcomes = run_threads<Outcome>(network, [&](int rank) {
+          return run_collective(network.transport(rank),
+                                {source, views, node_rounds, groups, profiler, count, count},
+                                std::move(call), {Algorithm::two_phase, 1, cycle_bytes, 1});
+        });
+        REQUIRE(outcomes.has_value());
+        CHECK_FALSE(outcomes->front().error.has_value());
+        CHECK(file.most_inside() == count);
+        const bool writes = direction == Direction::write;
+        CHECK(*store.contents("f") == (writes ? written : before));
+        if (!writes) CHECK(after_writes(before, ranks) == before);
+      }
+    }
+  }
 }
 
 TEST_CASE("two hundred threads on nodes of thirty-two") {

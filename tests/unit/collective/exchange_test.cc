@@ -35,8 +35,15 @@ plan::CollectivePlan random_plan(Random& random, const std::vector<RankAccess>& 
   return plan;
 }
 
+struct Overlap {
+  int ranks_per_node;
+  int io_threads;
+  int cycle_buffers;
+};
+
 void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direction direction,
-         const std::shared_ptr<store::MemoryStore>& store, int ranks_per_node) {
+         const std::shared_ptr<store::MemoryStore>& store, const Overlap& overlap) {
+  const auto [ranks_per_node, io_threads, cycle_buffers] = overlap;
   InProcessNetwork network({static_cast<int>(ranks.size()), SendMode::mixed, 3, ranks_per_node});
   std::vector<LazyFile> files;
   for (std::size_t i = 0; i < ranks.size(); ++i) files.emplace_back(store, "f");
@@ -55,7 +62,8 @@ void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direc
   for (RankAccess& access : ranks) memories.push_back(access.memory());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     accesses.push_back({direction, ranks[i].file, ranks[i].file, memories[i], profilers[i]});
-    open_files.push_back({files[i], views[i], rounds[i], groups[i], profilers[i]});
+    open_files.push_back(
+        {files[i], views[i], rounds[i], groups[i], profilers[i], io_threads, cycle_buffers});
   }
   const auto results = run_polled<ExchangeResult>(
       network,
@@ -88,8 +96,10 @@ TEST_CASE("random dealt blocks: written and read back") {
     const auto store = std::make_shared<store::MemoryStore>();
     create_file(*store, "f", expected);
     expected = after_writes(std::move(expected), ranks);
-    const int ranks_per_node = static_cast<int>(pick(random, 1, std::ssize(ranks)));
-    run(ranks, plan, Direction::write, store, ranks_per_node);
+    const Overlap overlap{.ranks_per_node = static_cast<int>(pick(random, 1, std::ssize(ranks))),
+                          .io_threads = static_cast<int>(pick(random, 0, 3)),
+                          .cycle_buffers = static_cast<int>(pick(random, 2, 5))};
+    run(ranks, plan, Direction::write, store, overlap);
     const Bytes found = *store->contents("f");
     accept_any_winner(expected, found, ranks);
     CHECK(found == expected);
@@ -104,7 +114,7 @@ TEST_CASE("random dealt blocks: written and read back") {
             expected[static_cast<std::size_t>(in_file[i])];
       }
     }
-    run(ranks, plan, Direction::read, store, ranks_per_node);
+    run(ranks, plan, Direction::read, store, overlap);
     for (std::size_t i = 0; i < ranks.size(); ++i) CHECK(ranks[i].buffer == buffers[i]);
   }
 }

@@ -103,6 +103,8 @@ TEST_CASE("a choice is one of its list, in any case") {
   CHECK(refusal("nacre_algorithm", "two") ==
         "hint nacre_algorithm has the value \"two\"; it takes one of "
         "automatic|direct|two_phase|dynamic_segmentation|static_segmentation");
+  CHECK(kept("nacre_cycle_buffers", "16") == "16");
+  CHECK(kept("nacre_cycle_buffers", "1") == "refused");
   CHECK(kept("nacre_algorithm", "") == "refused");
   CHECK(kept("nacre_algorithm", "automatic|direct") == "refused");
 }

@@ -136,7 +136,10 @@ class Program {
   InfoPairs random_hints() {
     const std::vector<std::string> algorithms{"automatic", "direct", "two_phase",
                                               "dynamic_segmentation", "static_segmentation"};
-    InfoPairs hints{{"nacre_algorithm", algorithms[static_cast<std::size_t>(pick(random_, 0, 4))]},
+    const std::vector<std::string> counts{"automatic", "2", "3", "8"};
+    InfoPairs hints{{"nacre_cycle_buffers", counts[static_cast<std::size_t>(pick(random_, 0, 3))]},
+                    {"nacre_io_threads", counts[static_cast<std::size_t>(pick(random_, 0, 3))]},
+                    {"nacre_algorithm", algorithms[static_cast<std::size_t>(pick(random_, 0, 4))]},
                     {"cb_buffer_size", std::to_string(pick(random_, 1, 500))},
                     {"ind_rd_buffer_size", std::to_string(pick(random_, 1, 9'000))},
                     {"nacre_sole_writer", pick(random_, 0, 1) == 0 ? "true" : "false"}};

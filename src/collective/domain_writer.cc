@@ -1,0 +1,70 @@
+#include "collective/domain_writer.h"
+
+#include <utility>
+
+namespace nacre::collective {
+
+DomainWriter::DomainWriter(Transport& transport, const Domain& domain, const NodeRounds& rounds,
+                           RoundQueue sources, RoundFile& file)
+    : takes_turns_(domain.plan.writers_take_turns),
+      rounds_(transport, rounds, domain.number, domain.direction),
+      sources_(std::move(sources)),
+      file_(file),
+      jobs_(transport, file, domain.profiler, domain.io_thread_count),
+      messages_(transport, domain.direction, plan::round_bytes_max(domain.plan), domain.profiler) {
+  begin_round(0);
+}
+
+bool DomainWriter::step() {
+  bool moved = false;
+  while (!done() && (end_written() || advance())) moved = true;
+  return moved;
+}
+
+bool DomainWriter::advance() {
+  switch (stage_) {
+    case Stage::slot:
+      return take_slot();
+    case Stage::bytes:
+      return messages_.step() || write_filled();
+    case Stage::ended:
+      break;
+  }
+  return false;
+}
+
+void DomainWriter::begin_round(std::int64_t round) {
+  round_ = round;
+  const bool is_one = round_ != no_round && file_.round_bytes(round_) > 0;
+  stage_ = is_one ? Stage::slot : Stage::ended;
+}
+
+bool DomainWriter::take_slot() {
+  if (!rounds_.has_slot(round_, oldest())) return false;
+  rounds_.open_from(oldest());
+  sources_.take(round_, share_);
+  rounds_.mark(round_, share_, 0);
+  messages_.begin(share_, rounds_.buffer(round_));
+  stage_ = Stage::bytes;
+  return true;
+}
+
+bool DomainWriter::write_filled() {
+  if (!messages_.done()) return false;
+  if (rounds_.placed_by_all() <= round_) return false;
+  if (takes_turns_ && !rounds_.begin_turn()) return false;
+  jobs_.start(round_, file_.write(round_, rounds_.buffer(round_), rounds_.coverage(round_)));
+  begin_round(rounds_.round_after(round_, sources_.next_round()));
+  return true;
+}
+
+bool DomainWriter::end_written() {
+  const std::int64_t round = oldest();
+  if (!jobs_.end_oldest()) return false;
+  if (takes_turns_) rounds_.end_turn();
+  rounds_.coverage(round).clear(file_.round_bytes(round));
+  if (stage_ != Stage::ended) rounds_.open_from(oldest());
+  return true;
+}
+
+}  // namespace nacre::collective

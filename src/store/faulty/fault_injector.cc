@@ -1,6 +1,7 @@
 #include "store/faulty/fault_injector.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace nacre::store {
@@ -22,7 +23,9 @@ FaultInjector::FaultInjector(FaultPlan plan, int rank) {
     if (is_mine(fault)) faults_.push_back({std::move(fault)});
   }
   for (Delay& delay : plan.delays) {
-    if (is_mine(delay)) delays_.push_back(std::move(delay));
+    if (!is_mine(delay)) continue;
+    const std::chrono::microseconds latency(delay.latency_microseconds);
+    delays_.push_back({std::move(delay.path_part), {latency, delay.bytes_per_second}});
   }
 }
 
@@ -46,18 +49,18 @@ std::optional<TransferFault> FaultInjector::count_transfer(Operation operation,
   return first;
 }
 
-std::chrono::microseconds FaultInjector::delay_of(const std::string& path,
-                                                  std::int64_t bytes) const {
-  double microseconds = 0;
-  for (const Delay& delay : delays_) {
-    if (!is_for(delay.path_part, path)) continue;
-    microseconds += static_cast<double>(delay.latency_microseconds);
-    if (delay.bytes_per_second > 0) {
-      microseconds +=
-          1e6 * static_cast<double>(bytes) / static_cast<double>(delay.bytes_per_second);
-    }
+bool FaultInjector::delays(const std::string& path) const {
+  return std::ranges::any_of(
+      delays_, [&](const Delayed& delayed) { return is_for(delayed.path_part, path); });
+}
+
+SlowLink::Time FaultInjector::end_of_transfer(const std::string& path, std::int64_t bytes) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  SlowLink::Time end = std::chrono::steady_clock::now();
+  for (Delayed& delayed : delays_) {
+    if (is_for(delayed.path_part, path)) end = delayed.link.end_of(end, bytes);
   }
-  return std::chrono::microseconds(static_cast<std::int64_t>(microseconds));
+  return end;
 }
 
 std::optional<std::int64_t> FaultInjector::met(Counted& counted, const Call& call) {

@@ -2,7 +2,6 @@
 #ifndef NACRE_STORE_FAULTY_FAULT_INJECTOR_H_
 #define NACRE_STORE_FAULTY_FAULT_INJECTOR_H_
 
-#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "base/extent.h"
 #include "store/faulty/fault_plan.h"
+#include "store/faulty/slow_link.h"
 
 namespace nacre::store {
 
@@ -32,9 +32,10 @@ class FaultInjector {
   [[nodiscard]] std::optional<TransferFault> count_transfer(Operation operation,
                                                             const std::string& path,
                                                             const Extent& range);
-  /// How long a transfer is to take at least.
-  [[nodiscard]] std::chrono::microseconds delay_of(const std::string& path,
-                                                   std::int64_t bytes) const;
+  /// Whether transfers are delayed.
+  [[nodiscard]] bool delays(const std::string& path) const;
+  /// When a transfer is to end that begins now.
+  [[nodiscard]] SlowLink::Time end_of_transfer(const std::string& path, std::int64_t bytes);
 
  private:
   struct Counted {
@@ -57,9 +58,14 @@ class FaultInjector {
   static std::optional<std::int64_t> met(Counted& counted, const MovedBytes& trigger,
                                          const Call& call);
 
-  std::mutex mutex_;  ///< of faults_
+  struct Delayed {
+    std::string path_part;
+    SlowLink link;
+  };
+
+  std::mutex mutex_;  ///< of faults_ and of links
   std::vector<Counted> faults_;
-  std::vector<Delay> delays_;
+  std::vector<Delayed> delays_;
 };
 
 }  // namespace nacre::store

@@ -53,7 +53,8 @@ struct Fault {
   bool repeats = false;  ///< also at every later call that meets the trigger; else once
 };
 
-/// Each read and write first sleeps latency + length / bandwidth.
+/// Reads and writes of the rank end no sooner than a SlowLink of its own has them end. The file is
+/// then as one over a network: several may write it at once.
 struct Delay {
   std::optional<int> rank;
   std::string path_part;
@@ -74,7 +75,8 @@ struct FaultPlan {
 ///   short=BYTES                 with read=N, write=N: moved before the error
 ///   repeat=1                    also from then on
 ///   errno=ENOSPC                what a fault fails with: a name or a number
-///   latency_us=N  bandwidth=N   a delay instead of a fault: microseconds, bytes per second
+///   latency_us=N  bandwidth=N   a delay instead of a fault: microseconds of each read and write,
+///                               bytes per second of all that are under way
 /// E.g. "rank=2,write=3,errno=ENOSPC;rank=0,byte=1048576,errno=EIO". Pure. A spec that is not
 /// understood is ErrorClass::arg, with the rule and what is wrong with it.
 [[nodiscard]] Result<FaultPlan> parse_fault_plan(std::string_view spec);

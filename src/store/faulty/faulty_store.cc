@@ -46,10 +46,10 @@ class FaultyFile final : public StoreFile {
       : inner_(std::move(inner)), path_(std::move(path)), injector_(std::move(injector)) {}
 
   Transfer read(std::span<const ReadPiece> pieces, std::int64_t offset) override {
-    return transfer(Operation::read, pieces, offset);
+    return delayed(Operation::read, pieces, offset);
   }
   Transfer write(std::span<const WritePiece> pieces, std::int64_t offset) override {
-    return transfer(Operation::write, pieces, offset);
+    return delayed(Operation::write, pieces, offset);
   }
   Result<std::int64_t> size() override { return inner_->size(); }
   Status resize(std::int64_t size) override {
@@ -76,7 +76,11 @@ class FaultyFile final : public StoreFile {
     return inner_->lock(range, kind);
   }
   FileIdentity identity() override { return inner_->identity(); }
-  FileSystemFacts facts() override { return inner_->facts(); }
+  FileSystemFacts facts() override {
+    FileSystemFacts facts = inner_->facts();
+    if (injector_->delays(path_)) facts.one_writer_a_node = false;
+    return facts;
+  }
 
  private:
   std::optional<Error> fault(Operation operation, std::string_view words) {
@@ -92,11 +96,19 @@ class FaultyFile final : public StoreFile {
     return inner_->write(pieces, offset);
   }
 
+  // The file below takes its time meanwhile, so that it does not count twice.
+  template <class Piece>
+  Transfer delayed(Operation operation, std::span<const Piece> pieces, std::int64_t offset) {
+    if (!injector_->delays(path_)) return transfer(operation, pieces, offset);
+    const SlowLink::Time end = injector_->end_of_transfer(path_, total_bytes(pieces));
+    Transfer done = transfer(operation, pieces, offset);
+    std::this_thread::sleep_until(end);
+    return done;
+  }
+
   template <class Piece>
   Transfer transfer(Operation operation, std::span<const Piece> pieces, std::int64_t offset) {
     const std::int64_t bytes = total_bytes(pieces);
-    const auto delay = injector_->delay_of(path_, bytes);
-    if (delay.count() > 0) std::this_thread::sleep_for(delay);
     const auto fault = injector_->count_transfer(operation, path_, {offset, bytes});
     if (!fault) return move(pieces, offset);
     Transfer done;

@@ -14,6 +14,8 @@
 #include "bytes.h"
 #include "child.h"
 #include "store/memory/memory_store.h"
+#include "store/posix/posix_store.h"
+#include "temporary_directory.h"
 
 namespace nacre::store {
 namespace {
@@ -185,6 +187,27 @@ TEST_CASE("a delay takes at least its latency and the time of its bytes") {
   const auto start = std::chrono::steady_clock::now();
   CHECK(write_text(*file, std::string(3000, 'a'), 0).bytes == 3000);
   CHECK(std::chrono::steady_clock::now() - start >= std::chrono::microseconds(5000));
+}
+
+TEST_CASE("delayed writes of several threads wait for the latency together") {
+  Faulty faulty("latency_us=50000");
+  const auto file = faulty.open();
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) threads.emplace_back([&, i] { write_text(*file, "a", i); });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(8 * 50));
+}
+
+TEST_CASE("a delayed file is as one over a network, others are as they were") {
+  const testing::TemporaryDirectory directory;
+  const auto posix = std::make_shared<PosixStore>();
+  FaultyStore faulty(posix, parse_fault_plan("latency_us=1,path=far").value(), 0);
+  const auto far = *faulty.open(directory.file("far"), to_create);
+  CHECK_FALSE(far->facts().one_writer_a_node);
+  const auto near = *faulty.open(directory.file("near"), to_create);
+  const auto plain = *posix->open(directory.file("near"), to_update);
+  CHECK(near->facts().one_writer_a_node == plain->facts().one_writer_a_node);
 }
 
 TEST_CASE("the environment asks for faults, or for none") {

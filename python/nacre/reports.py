@@ -48,7 +48,7 @@ _FIELDS = {
     "job": str,
     "closed_at": int,
     "ranks": int,
-    "one_node": bool,
+    "nodes": int,
     "calls": int,
     "bytes_read": int,
     "bytes_written": int,

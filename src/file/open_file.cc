@@ -253,7 +253,7 @@ collective::Task<collective::Unit> OpenFile::report() {
   if (transport_->rank() == 0) {
     const ReportedFile file{.path = path_,
                             .rank_count = transport_->size(),
-                            .one_node = one_node_,
+                            .node_count = transport_->nodes().node_count(),
                             .hints = told,
                             .job = job_name(),
                             .closed_at_seconds = wall_clock_seconds()};

@@ -44,7 +44,7 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
 struct ReportedFile {
   std::string path;
   int rank_count = 0;
-  bool one_node = false;
+  int node_count = 1;  ///< ranks that share memory are on one node
   Hints hints;
   std::string job;                     ///< what the batch system calls it; "" where there is none
   std::int64_t closed_at_seconds = 0;  ///< since 1970

@@ -79,7 +79,7 @@ def check_consistent(kind: dict) -> None:
 
 def test_the_figures_are_those_of_the_program(served):
     (report,) = lines(served("data", "--hint", "cb_nodes=2"))
-    assert (report["schema"], report["ranks"], report["one_node"]) == (1, RANKS, True)
+    assert (report["schema"], report["ranks"], report["nodes"]) == (1, RANKS, 1)
     assert report["hints"]["cb_nodes"] == {"value": "2", "from": "environment"}
     assert report["bytes_written"] == RANKS * (4 * EACH + 400)
     assert report["bytes_read"] == RANKS * EACH
@@ -179,7 +179,7 @@ def test_without_a_report_asked_for_none_is_written(nacre, family, tmp_path):
 def a_line(**changes: object) -> str:
     nothing = {"min": 0, "median": 0, "max": 0, "sum": 0}
     line = {
-        "schema": 1, "file": "/x", "job": "", "closed_at": 0, "ranks": 1, "one_node": True, "calls": 0,
+        "schema": 1, "file": "/x", "job": "", "closed_at": 0, "ranks": 1, "nodes": 1, "calls": 0,
         "bytes_read": 0, "bytes_written": 0, "hints": {}, "notes": [], "open_seconds": nothing,
         "close_seconds": nothing, "kinds": {}, "plans": [], "other_plan_calls": 0,
     }  # fmt: skip
@@ -189,6 +189,8 @@ def a_line(**changes: object) -> str:
 def test_a_file_that_nobody_accessed_is_shown(nacre, tmp_path):
     (tmp_path / "r").write_text(a_line() + "\n")
     assert "/x: 1 rank, closed" in nacre("report", "r").stdout
+    (tmp_path / "several").write_text(a_line(ranks=8, nodes=4) + "\n")
+    assert "/x: 8 ranks on 4 nodes, closed" in nacre("report", "several").stdout
     assert "No collective call ended well" in nacre("explain", "r").stdout
 
 

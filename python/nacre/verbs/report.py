@@ -76,7 +76,7 @@ def _overview(found: list[dict]) -> Table:
 
 def heading(one: dict) -> str:
     job = f"job {one['job']}, " if one["job"] else ""
-    nodes = " on one node" if one["one_node"] and one["ranks"] > 1 else ""
+    nodes = f" on {'one node' if one['nodes'] == 1 else plural(one['nodes'], 'node')}" if one["ranks"] > 1 else ""
     closed = datetime.datetime.fromtimestamp(one["closed_at"]).strftime("%Y-%m-%d %H:%M:%S")
     return f"[bold]{escape(one['file'])}[/bold]: {job}{plural(one['ranks'], 'rank')}{nodes}, closed {closed}"
 

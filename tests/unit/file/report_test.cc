@@ -86,12 +86,14 @@ TEST_CASE("the line says what was done, with which plan, and by whom it was aske
   ReportedFile file;
   file.path = "/data/\"x\".nc";
   file.rank_count = 4;
+  file.node_count = 2;
   file.job = "17";
   file.hints.set("cb_nodes", "2", HintSource::environment);
   file.hints.take({{"cb_buffer_size", "none"}}, HintTime::open);
   const std::string line = report_line(file, reduced_over(4));
   CHECK(line.find('\n') == line.size() - 1);
   check_has(line, R"({"schema":1,"file":"/data/\"x\".nc","job":"17")");
+  check_has(line, R"("ranks":4,"nodes":2,)");
   check_has(line, R"("calls":8,"bytes_read":0,"bytes_written":6)");
   check_has(line, R"("hints":{"cb_nodes":{"value":"2","from":"environment"}})");
   check_has(line, R"("notes":["hint cb_buffer_size has the value \"none\")");

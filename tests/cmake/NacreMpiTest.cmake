@@ -8,6 +8,7 @@
 #                      [ENV NAME=VALUE ...]  on the ranks
 #                      [COMPILE_OPTIONS ...] [LINK ...]
 #                      [WRAPPER program]  runs the launcher
+#                      [HOSTS 4]          spread over as many hosts in namespaces (tools/hosts)
 #                      [PROGRAM name]     run a program that another call built; no SOURCES
 #                      [NATIVE]           on the MPI alone, always: for what tests the tests
 #                      [NATIVE_FAILS "openmpi4=why" ...])  the MPI alone does not pass
@@ -113,7 +114,7 @@ function(nacre_build_mpi_program result mpi)
 endfunction()
 
 function(nacre_add_mpi_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "NATIVE" "NAME;TIMEOUT;PROGRAM;WRAPPER"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NATIVE" "NAME;TIMEOUT;PROGRAM;WRAPPER;HOSTS"
                         "SOURCES;RANKS;MPIS;LABELS;ARGS;ENV;COMPILE_OPTIONS;LINK;NATIVE_FAILS")
   if(NOT arg_MPIS)
     set(arg_MPIS ${NACRE_TEST_MPIS})
@@ -153,9 +154,13 @@ macro(nacre_register_mpi_test mpi ranks program why)
   if(NACRE_TEST_NATIVE OR arg_NATIVE)
     set(native --native)
   endif()
+  set(hosts "")
+  if(arg_HOSTS)
+    set(hosts --hosts ${arg_HOSTS} ${NACRE_TEST_${mpi}_ON_HOSTS})
+  endif()
   add_test(NAME ${test}
            COMMAND ${arg_WRAPPER} ${Python3_EXECUTABLE} ${NACRE_TEST_MPI_RUN} --config ${NACRE_TEST_MPI_CONFIG} --mpi ${mpi}
-                   -n ${ranks} --timeout ${arg_TIMEOUT} ${native} "--native-fails=${why}" ${environment} --
+                   -n ${ranks} ${hosts} --timeout ${arg_TIMEOUT} ${native} "--native-fails=${why}" ${environment} --
                    ${program} ${arg_ARGS})
   math(EXPR ctest_timeout "${arg_TIMEOUT} + 30")
   set_tests_properties(${test} PROPERTIES LABELS "mpi;conformance;${mpi};${arg_LABELS}" TIMEOUT ${ctest_timeout}

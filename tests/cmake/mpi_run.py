@@ -2,7 +2,7 @@
 """Runs one MPI test program as the tests want it: the ranks get the preload, the launcher does not; more
 ranks than cores yield to each other; the program gets a scratch directory of its own; a hang ends.
 
-    mpi_run.py --config mpi_test_config.json --mpi mpich4 -n 4 [--native] -- PROGRAM ARGS
+    mpi_run.py --config mpi_test_config.json --mpi mpich4 -n 4 [--hosts 2] [--native] -- PROGRAM ARGS
 
 The configuration is written by NacreMpiTest.cmake. In the environment:
 NACRE_TEST_NATIVE=1   the MPI alone, without the preload (as --native)
@@ -22,7 +22,11 @@ import subprocess
 import sys
 import tempfile
 
-SKIP = 77
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "hosts"))
+
+import nacre_hosts  # noqa: E402
+
+SKIP = nacre_hosts.UNAVAILABLE
 
 
 @dataclasses.dataclass
@@ -70,15 +74,6 @@ def launcher_environment(mpi: Mpi) -> dict[str, str]:
     return environment
 
 
-def rank_environment(mpi: Mpi, preload: str, extra: dict[str, str]) -> list[str]:
-    """The `env` command that the launcher starts, which starts the program."""
-    variables = {**mpi.environment, **extra}
-    if preload:
-        variables["LD_PRELOAD"] = preload
-        variables["NACRE_TEST_EXPECT"] = "1"
-    return ["env", *(f"{name}={value}" for name, value in variables.items())]
-
-
 def scratch_directory() -> str:
     return tempfile.mkdtemp(prefix="nacre-test-", dir=os.environ.get("NACRE_TEST_DIR"))
 
@@ -105,16 +100,38 @@ class Job:
     timeout: float = 120
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
     quiet: bool = False
+    hosts: int = 0  # in namespaces, the ranks spread over them; 0: the ranks are where the launcher is
+    preload_too: str = ""
+
+
+def preload_list(job: Job) -> str:
+    """What a test brings along stands before Nacre, whose functions it may call, and after a sanitizer, which has to
+    be the first."""
+    *sanitizers, nacre = job.preload.split(":")
+    return ":".join(library for library in [*sanitizers, job.preload_too, nacre] if library)
+
+
+def rank_environment(job: Job, scratch: str) -> list[str]:
+    """The `env` command that the launcher starts, which starts the program."""
+    variables = {**job.mpi.environment, **job.environment, "NACRE_TEST_SCRATCH": scratch}
+    if preload_list(job):
+        variables["LD_PRELOAD"] = preload_list(job)
+    if job.preload:
+        variables["NACRE_TEST_EXPECT"] = "1"
+    return ["env", *(f"{name}={value}" for name, value in variables.items())]
+
+
+def command_line(job: Job, scratch: str) -> list[str]:
+    where = nacre_hosts.over_hosts(job.hosts, job.ranks, scratch) if job.hosts else []
+    return [*where, *launcher(job.mpi, job.ranks), *rank_environment(job, scratch), *job.program]
 
 
 def run(job: Job) -> tuple[int, str]:
     """The exit status (124: ended for taking too long) and, if quiet, the output."""
     scratch = scratch_directory()
-    extra = {**job.environment, "NACRE_TEST_SCRATCH": scratch}
-    command = launcher(job.mpi, job.ranks) + rank_environment(job.mpi, job.preload, extra) + job.program
     output = subprocess.PIPE if job.quiet else None
     process = subprocess.Popen(
-        command,
+        command_line(job, scratch),
         env=launcher_environment(job.mpi),
         stdin=subprocess.DEVNULL,
         stdout=output,
@@ -141,9 +158,11 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--config", required=True)
     parser.add_argument("--mpi", required=True)
     parser.add_argument("-n", dest="ranks", type=int, required=True)
+    parser.add_argument("--hosts", type=int, default=0, help="in namespaces, to spread the ranks over")
     parser.add_argument("--timeout", type=float, default=120)
     parser.add_argument("--native", action="store_true")
     parser.add_argument("--native-fails", default="", help="why the MPI alone does not pass this one")
+    parser.add_argument("--preload-too", default="", metavar="LIBRARY", help="before Nacre, or without it")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("program", nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
@@ -170,11 +189,13 @@ def main() -> int:
         preload="" if native else config.preload,
         timeout=arguments.timeout,
         environment=dict(item.split("=", 1) for item in arguments.env),
+        hosts=arguments.hosts,
+        preload_too=arguments.preload_too,
     )
     status, text = run(job)
     if text:
         print(text, end="")
-    if status:
+    if status not in (0, SKIP):
         print(f"{arguments.mpi}, {arguments.ranks} ranks, exit status {status}: {' '.join(arguments.program)}")
     return status
 

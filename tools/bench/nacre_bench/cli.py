@@ -26,6 +26,7 @@ EPILOG = """examples:
   nacre-bench collective --out today.json
   nacre-bench collective --workloads interleaved,hard --ranks 4,8 --contenders 'N/*,M5t,O5R,ref'
   nacre-bench collective --preload old=/tmp/old/libnacre.so --preload new=build/lib/libnacre.so
+  nacre-bench collective --hosts 4 --workloads interleaved,tile8
   nacre-bench peers --out peers.json
   nacre-bench overhead
   nacre-bench run --workload subarray3d --contender N/M5 --ranks 8
@@ -73,6 +74,12 @@ def add_size_options(parser: argparse.ArgumentParser, repeats: int = 2) -> None:
     )
 
 
+def add_hosts_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--hosts", type=positive, default=0, metavar="N", help="spread the ranks over N hosts in namespaces, over TCP"
+    )
+
+
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="nacre-bench",
@@ -89,6 +96,7 @@ def build_parser() -> argparse.ArgumentParser:
     collective.add_argument("--workloads", type=words, default=["interleaved", "subarray3d"], help="comma-separated")
     collective.add_argument("--ranks", type=numbers, default=[8], help="comma-separated (default 8)")
     collective.add_argument("--contenders", type=words, default=[], help="names or patterns, comma-separated")
+    add_hosts_option(collective)
     add_size_options(collective)
     add_run_options(collective, rounds=5)
     collective.set_defaults(act=act_collective)
@@ -97,6 +105,7 @@ def build_parser() -> argparse.ArgumentParser:
     peers.add_argument("--workloads", type=words, default=[], help="these cells alone, comma-separated")
     peers.add_argument("--ranks", type=numbers, default=[], help="these cells alone, comma-separated")
     peers.add_argument("--contenders", type=words, default=[], help="names or patterns, comma-separated")
+    add_hosts_option(peers)
     add_size_options(peers, repeats=1)
     add_run_options(peers, rounds=5)
     peers.set_defaults(act=act_peers)
@@ -105,6 +114,7 @@ def build_parser() -> argparse.ArgumentParser:
     one.add_argument("--workload", required=True)
     one.add_argument("--contender", required=True)
     one.add_argument("--ranks", type=positive, default=8)
+    add_hosts_option(one)
     add_size_options(one)
     add_run_options(one, rounds=1)
     one.set_defaults(act=act_run)
@@ -143,12 +153,13 @@ def contenders_for(config: Config, arguments: argparse.Namespace, patterns: list
     libraries = preloads(config, arguments.preload)
     if not libraries:
         print(f"nacre-bench: no {config.preload}: the peers are measured alone", file=sys.stderr)
-    return choose(all_contenders(config, libraries, parse_pairs(arguments.hint, "--hint")), patterns)
+    everyone = all_contenders(config, libraries, parse_pairs(arguments.hint, "--hint"))
+    return choose([one for one in everyone if one.fits(getattr(arguments, "hosts", 0))], patterns)
 
 
 def result_of(kind: str, config: Config, arguments: argparse.Namespace, contenders: list[Contender]) -> dict:
     """A result without launches; taken before them, for the load of the machine."""
-    names = ("workloads", "ranks", "size_mib", "rounds", "repeats", "warmups", "sync", "seed", "timeout", "hint", "dir")
+    names = "workloads ranks hosts size_mib rounds repeats warmups sync seed timeout hint dir".split()
     settings = {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
     facts = machine.describe(arguments.dir)
     result = {
@@ -219,6 +230,7 @@ def job_for(workload: Workload, ranks: int, arguments: argparse.Namespace) -> Jo
         repeats=arguments.repeats,
         sync=arguments.sync,
         timeout_s=arguments.timeout,
+        hosts=arguments.hosts,
     )
 
 

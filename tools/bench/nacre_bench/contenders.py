@@ -24,6 +24,9 @@ SHORT_NAMES = {"mpich5": "M5", "mpich4": "M4", "openmpi4": "O4", "openmpi5": "O5
 
 AGGREGATORS_MAX = 4
 
+# As Debian builds it, over UCX, its MPI_Finalize hangs by TCP, in any program (tests/conformance/leave_together.c).
+HANGING_ON_HOSTS = ("mpich4",)
+
 
 @dataclasses.dataclass(frozen=True)
 class Contender:
@@ -38,6 +41,7 @@ class Contender:
     preload: str = ""
     # Workloads that it is for, as a pattern.
     workloads: str = "*"
+    hosts_only: bool = False
 
     def hints_for(self, ranks: int) -> dict[str, str]:
         """ROMIO refuses more aggregators than ranks."""
@@ -48,6 +52,10 @@ class Contender:
 
     def runs(self, workload: Workload) -> bool:
         return fnmatch.fnmatchcase(workload.name, self.workloads) and (workload.hand or self.engine != HAND)
+
+    def fits(self, hosts: int) -> bool:
+        """Whether it is measured with its ranks on so many hosts; 0: all on this one."""
+        return self.mpi.name not in HANGING_ON_HOSTS if hosts else not self.hosts_only
 
     def describe(self) -> dict:
         return {
@@ -89,6 +97,7 @@ def peers_over(mpi: Mpi) -> list[Contender]:
             hints=no_sieving,
             workloads="ind*",
         ),
+        over(mpi, name=short, role=PEER, about="ROMIO, an aggregator a host", hosts_only=True),
     ]
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+from collections.abc import Sequence
 
 from .contenders import OURS, Contender
 from .workloads import Workload
@@ -90,9 +91,12 @@ def served_by_nacre(contender: Contender, loaded: list[str]) -> bool:
     return preload in loaded
 
 
-def launch(contender: Contender, ranks: int, program: list[str], timeout_s: float) -> Outcome:
+def launch(
+    contender: Contender, ranks: int, program: list[str], timeout_s: float, under: Sequence[str] = ()
+) -> Outcome:
+    """`under` is a command that runs the launcher."""
     process = subprocess.Popen(
-        command_line(contender, ranks, program),
+        [*under, *command_line(contender, ranks, program)],
         env=environment(contender),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -22,7 +22,7 @@ SCALED_RANKS = (4, 16)
 
 # MPICH 4 as Debian builds it polls without yielding whatever is set, and tuned ROMIO of Open MPI is not in the
 # project's table: they can be asked for.
-CONTENDERS = ("*/M5", "*/O4", "*/O5", "M5t", "M5nlt", "O4", "O4R", "O5", "O5R", "ref", "memcpy")
+CONTENDERS = ("*/M5", "*/O4", "*/O5", "M5", "M5t", "M5nlt", "O4", "O4R", "O5", "O5R", "ref", "memcpy")
 
 
 def cells(workloads: Iterable[str]) -> list[tuple[str, int]]:

@@ -13,6 +13,11 @@ from .tables import mib, number, table
 def settings_text(result: dict, a_launch: str) -> str:
     lines = [f"nacre-bench {result['version']}, {result['started']}: {sentence(result['machine'])}"]
     settings = result["settings"]
+    if settings.get("hosts"):
+        lines.append(
+            f"The ranks of each launch are spread evenly over {settings['hosts']} hosts, which are namespaces of this "
+            "machine: they share its cores and the file system, no other memory, and their messages go by TCP."
+        )
     lines.append(
         f"{settings['rounds']} rounds, in each every contender launched once in an order drawn with seed "
         f"{settings['seed']}; a launch: {a_launch}"
@@ -89,7 +94,9 @@ def ratio_rows(judged: Judged) -> list[list[str]]:
 
 def cell_text(judged: Judged, result: dict) -> str:
     cell = judged.cell
-    parts = [f"{cell.workload}, {cell.ranks} ranks, {cell.bytes / (1 << 20):.0f} MiB (* fastest peer)"]
+    hosts = result["settings"].get("hosts")
+    ranks = f"{cell.ranks} ranks on {hosts} hosts" if hosts else f"{cell.ranks} ranks"
+    parts = [f"{cell.workload}, {ranks}, {cell.bytes / (1 << 20):.0f} MiB (* fastest peer)"]
     parts.append(cell_table(cell, result))
     rows = ratio_rows(judged)
     if rows and peers_of(result):

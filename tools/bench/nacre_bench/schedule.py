@@ -12,6 +12,8 @@ import tempfile
 import time
 from collections.abc import Callable
 
+import nacre_hosts
+
 from .contenders import OURS, Contender
 from .errors import BenchError
 from .launch import Outcome, launch, worker_arguments
@@ -37,6 +39,7 @@ class Job:
     sync: bool = False
     timeout_s: float = 120
     file: str = ""
+    hosts: int = 0  # in namespaces, the ranks spread over them; 0: this machine as it is
 
 
 @dataclasses.dataclass
@@ -59,7 +62,8 @@ class Hooks:
 
 
 def launch_worker(contender: Contender, job: Job) -> Outcome:
-    return launch(contender, job.ranks, worker_arguments(contender, [job.workload], job), job.timeout_s)
+    under = nacre_hosts.over_hosts(job.hosts, job.ranks, os.path.dirname(job.file)) if job.hosts else []
+    return launch(contender, job.ranks, worker_arguments(contender, [job.workload], job), job.timeout_s, under)
 
 
 def check_space(plan: Plan) -> None:
@@ -72,6 +76,16 @@ def check_space(plan: Plan) -> None:
             f"{plan.directory} has {free // MIB} MiB free, and {needed // MIB} MiB are needed: choose a smaller "
             "--size-mib or another --dir"
         )
+
+
+def check_hosts(jobs: list[Job]) -> None:
+    wanted = max(job.hosts for job in jobs)
+    ranks = min(job.ranks for job in jobs)
+    if wanted > ranks:
+        raise BenchError(f"--hosts {wanted}: a cell has {ranks} ranks, and no host is to be without one")
+    why = nacre_hosts.why_unavailable() if wanted else ""
+    if why:
+        raise BenchError(f"--hosts {wanted}: {why}")
 
 
 class Progress:
@@ -151,6 +165,7 @@ class Run:
 
 def run_plan(plan: Plan, hooks: Hooks) -> None:
     check_space(plan)
+    check_hosts(plan.jobs)
     run = Run(plan, hooks)
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=plan.directory) as scratch:
         for job, contenders in run.cells:

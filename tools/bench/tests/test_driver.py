@@ -73,6 +73,13 @@ class Contenders(unittest.TestCase):
             contenders.choose(everyone, ["X9"])
         self.assertEqual([c.name for c in contenders.choose(everyone, ["O4*"])], ["O4", "O4R", "O4Rt"])
 
+    def test_over_hosts_there_is_romio_as_it_comes_and_no_mpi_that_hangs_there(self):
+        mpich4 = Mpi("mpich4", "mpich", "mpiexec", "/programs")
+        everyone = contenders.all_contenders(Config("0", "", {**CONFIG.mpis, "mpich4": mpich4}), {}, {})
+        peers = {hosts: [c.name for c in everyone if c.role == "peer" and c.fits(hosts)] for hosts in (0, 4)}
+        self.assertEqual(peers[0], ["M5t", "M5nlt", "M4t", "M4nlt", "O4", "O4R", "O4Rt"])
+        self.assertEqual(peers[4], ["M5t", "M5nlt", "M5", "O4", "O4R", "O4Rt"])
+
 
 class Launches(unittest.TestCase):
     def contender(self, **fields):
@@ -107,6 +114,19 @@ class Launches(unittest.TestCase):
         with unittest.mock.patch.dict(os.environ, {"LD_PRELOAD": "/inherited.so"}):
             self.assertNotIn("LD_PRELOAD", launch.environment(ours))
         self.assertIn("LD_PRELOAD=/lib.so", launch.command_line(ours, 2, ["worker"]))
+
+    def test_over_hosts_the_launcher_is_run_there_with_the_files_directory_in_common(self):
+        job = schedule.Job(Workload("w"), 8, file="/dev/shm/scratch/file", hosts=4)
+        with unittest.mock.patch.object(schedule, "launch") as launched:
+            schedule.launch_worker(contenders.peers_over(MPICH)[0], job)
+        self.assertEqual(
+            launched.call_args.args[-1][2:], ["--hosts", "4", "--ranks", "8", "--share", "/dev/shm/scratch", "--"]
+        )
+
+    def test_what_runs_the_launcher_stands_before_it(self):
+        script = """echo '{"type": "end", "under": "'$UNDER'"}'"""
+        seen = launch.launch(self.contender(script=script), 1, [], 10, under=["env", "UNDER=1"])
+        self.assertEqual(seen.lines, [{"type": "end", "under": "1"}])
 
 
 class InterleavedRun(unittest.TestCase):
@@ -150,6 +170,13 @@ class InterleavedRun(unittest.TestCase):
             hooks = schedule.Hooks(lambda contender, job: outcome(1.0), launched.append, before=before)
             schedule.run_plan(quiet_plan(self.contenders, 5, directory), hooks)
         self.assertEqual(launched, [])
+
+    def test_a_cell_with_fewer_ranks_than_hosts_is_refused_before_anything_runs(self):
+        with tempfile.TemporaryDirectory() as directory:
+            plan = quiet_plan(self.contenders, 1, directory)
+            plan.jobs[0].hosts = 4
+            with self.assertRaisesRegex(BenchError, "a cell has 2 ranks"):
+                schedule.run_plan(plan, schedule.Hooks(self.fail, self.fail))
 
     def test_a_failure_of_ours_is_one(self):
         records = self.run_with(lambda contender, job: outcome(1.0, error="no"))

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 
-from . import check, machine, matrix
+from . import check, machine, matrix, overlap
 from .compare import compare_text
 from .config import Config, read_config
 from .contenders import Contender, all_contenders, choose, parse_pairs, preloads
@@ -29,6 +29,7 @@ EPILOG = """examples:
   nacre-bench collective --hosts 4 --workloads interleaved,tile8
   nacre-bench peers --out peers.json
   nacre-bench overhead
+  nacre-bench overlap --latency-us 2000 --bandwidth-mib 300 --cycles 256k,4m
   nacre-bench run --workload subarray3d --contender N/M5 --ranks 8
   nacre-bench compare yesterday.json today.json
 
@@ -41,6 +42,15 @@ def words(text: str) -> list[str]:
 
 def numbers(text: str) -> list[int]:
     return [positive(word) for word in words(text)]
+
+
+def sizes(text: str) -> list[int]:
+    return [size_bytes(word) for word in words(text)]
+
+
+def size_bytes(text: str) -> int:
+    unit = {"k": 1 << 10, "m": 1 << 20}.get(text[-1:].lower(), 1)
+    return positive(text if unit == 1 else text[:-1]) * unit
 
 
 def positive(text: str) -> int:
@@ -126,6 +136,23 @@ def build_parser() -> argparse.ArgumentParser:
     add_run_options(overhead, rounds=5)
     overhead.set_defaults(act=act_overhead)
 
+    beside = verbs.add_parser(
+        overlap.NAME, help="a collective over a slow store against its exchange and its file time"
+    )
+    beside.add_argument("--workloads", type=words, default=["tile8"], help="comma-separated (default tile8)")
+    beside.add_argument("--ranks", type=numbers, default=[8], help="comma-separated (default 8)")
+    beside.add_argument("--contenders", type=words, default=["*/M5"], help="of ours (default */M5)")
+    beside.add_argument("--latency-us", type=int, default=1000, help="of a call of the store (default %(default)s)")
+    beside.add_argument(
+        "--bandwidth-mib", type=positive, default=400, help="a second and process (default %(default)s)"
+    )
+    beside.add_argument("--aggregators", type=positive, default=2, help="(default %(default)s)")
+    beside.add_argument("--cycles", type=sizes, default=[256 << 10, 1 << 20, 4 << 20], help="bytes, k or m, of a round")
+    beside.add_argument("--buffers", type=int, default=0, help="hint nacre_cycle_buffers; 0: automatic")
+    add_size_options(beside)
+    add_run_options(beside, rounds=5)
+    beside.set_defaults(act=act_overlap)
+
     small = verbs.add_parser("check", help="small runs of all workloads, for their bytes alone")
     small.add_argument("--mpi", required=True)
     variant = small.add_mutually_exclusive_group(required=True)
@@ -160,6 +187,7 @@ def contenders_for(config: Config, arguments: argparse.Namespace, patterns: list
 def result_of(kind: str, config: Config, arguments: argparse.Namespace, contenders: list[Contender]) -> dict:
     """A result without launches; taken before them, for the load of the machine."""
     names = "workloads ranks hosts size_mib rounds repeats warmups sync seed timeout hint dir".split()
+    names += "latency_us bandwidth_mib aggregators cycles buffers".split()
     settings = {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
     facts = machine.describe(arguments.dir)
     result = {
@@ -286,6 +314,17 @@ def act_overhead(config: Config, arguments: argparse.Namespace) -> int:
     return finish(result, overhead_text(result), arguments.out)
 
 
+def act_overlap(config: Config, arguments: argparse.Namespace) -> int:
+    ours = overlap.of_ours(contenders_for(config, arguments, arguments.contenders))
+    cells = [(workload, ranks) for workload in arguments.workloads for ranks in arguments.ranks]
+    jobs = jobs_for(config, arguments, cells)
+    chosen = overlap.contenders(ours, vars(arguments))
+    result = result_of(overlap.NAME, config, arguments, chosen)
+    plan = Plan(jobs, chosen, arguments.rounds, arguments.seed, arguments.dir, arguments.quiet)
+    measure(result, arguments, plan, launch_worker)
+    return finish(result, overlap.overlap_text(result), arguments.out)
+
+
 def act_check(config: Config, arguments: argparse.Namespace) -> int:
     return 0 if check.check(config, arguments) else EXIT_FAILED
 
@@ -297,7 +336,12 @@ def act_compare(config: Config, arguments: argparse.Namespace) -> int:
 
 def act_show(config: Config, arguments: argparse.Namespace) -> int:
     result = read_result(arguments.result)
-    print(overhead_text(result) if result["kind"] == NAME else collective_text(result, arguments.phase))
+    if result["kind"] == NAME:
+        print(overhead_text(result))
+    elif result["kind"] == overlap.NAME:
+        print(overlap.overlap_text(result))
+    else:
+        print(collective_text(result, arguments.phase))
     return 0
 
 

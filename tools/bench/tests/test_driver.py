@@ -4,7 +4,7 @@ import tempfile
 import unittest
 import unittest.mock
 
-from nacre_bench import contenders, launch, matrix, overhead, report, results, schedule
+from nacre_bench import contenders, launch, matrix, overhead, overlap, report, results, schedule
 from nacre_bench.cells import cells_of
 from nacre_bench.compare import verdict
 from nacre_bench.config import Config, Mpi
@@ -79,6 +79,31 @@ class Contenders(unittest.TestCase):
         peers = {hosts: [c.name for c in everyone if c.role == "peer" and c.fits(hosts)] for hosts in (0, 4)}
         self.assertEqual(peers[0], ["M5t", "M5nlt", "M4t", "M4nlt", "O4", "O4R", "O4Rt"])
         self.assertEqual(peers[4], ["M5t", "M5nlt", "M5", "O4", "O4R", "O4Rt"])
+
+
+class Overlap(unittest.TestCase):
+    SETTINGS = {
+        **{"latency_us": 1000, "bandwidth_mib": 100, "aggregators": 2, "buffers": 0, "cycles": [1 << 20]},
+        **{"rounds": 1, "seed": 7, "repeats": 1},
+    }
+
+    def test_a_store_that_is_kept_busy_shows_its_latency_once(self):
+        self.assertAlmostEqual(overlap.SlowStore(10_000, 100).seconds(20 << 20), 0.210)
+
+    def test_the_collective_is_set_against_the_longer_half(self):
+        ours = contenders.ours_over(MPICH, "N", "/lib.so", {})
+        chosen = overlap.contenders([ours], self.SETTINGS)
+        self.assertEqual([c.environment["NACRE_TEST_FAULTS"] for c in chosen][0], "latency_us=0")
+        records = [
+            schedule.record(one, schedule.Job(Workload("w"), 2), 0, outcome(seconds))
+            for one, seconds in zip(chosen, (2.0, 8.0), strict=True)
+        ]
+        result = {**result_of(chosen, records), "settings": self.SETTINGS}
+        self.assertIn("N/M5 1.0 MiB  write     2.000  5.121       8.000   1.56", overlap.overlap_text(result))
+
+    def test_only_ours_overlap(self):
+        with self.assertRaisesRegex(BenchError, "of ours"):
+            overlap.of_ours(contenders.peers_over(MPICH))
 
 
 class Launches(unittest.TestCase):

@@ -41,7 +41,7 @@ bool AggregatorRounds::begin_turn() const {
 
 void AggregatorRounds::end_turn() const {
   rounds_.memory().writer().store(0, std::memory_order_release);
-  ring_others(transport_, rounds_.aggregator_ranks());
+  ring_others(transport_, rounds_.drivers());
 }
 
 std::int64_t AggregatorRounds::said_by_all(Words words) const {

@@ -1,5 +1,5 @@
-// AggregatorRounds: an aggregator's own rounds in the memory of its node, and what it and the ranks
-// of the node tell each other of them.
+// AggregatorRounds: the rounds of an aggregator, or its relay, in the memory of a node, and what it
+// and the ranks of the node tell each other of them.
 #ifndef NACRE_COLLECTIVE_AGGREGATOR_ROUNDS_H_
 #define NACRE_COLLECTIVE_AGGREGATOR_ROUNDS_H_
 

@@ -1,7 +1,9 @@
 #include "collective/domain_messages.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 #include "base/checked_cast.h"
 #include "collective/round_piece_copy.h"
@@ -26,7 +28,7 @@ Extent hull_of(const RoundShare& share, const RoundPart& part) {
 void DomainMessages::begin(const RoundShare& share, std::byte* buffer) {
   share_ = &share;
   buffer_ = buffer;
-  places_.begin(share);
+  find_node_parts();
   if (direction_ == plan::Direction::write) {
     place_disjoint_parts();
   } else {
@@ -42,60 +44,86 @@ bool DomainMessages::step() {
   if (direction_ == plan::Direction::write) {
     const PhaseScope scope(profiler_, Phase::copy);
     for (std::size_t i = first_; i < last_; ++i) {
-      if (places_.is_packed(i)) copy_packed(share_->parts[i], places_.message(i));
+      if (!places_.is_packed(i)) continue;
+      profiler_.profile().copied_bytes.add(parts_[i].runs.bytes);
+      unpack_marked(marks_of(parts_[i]), buffer_, places_.message(i));
     }
   }
   post_portion();
   return true;
 }
 
+void DomainMessages::find_node_parts() {
+  const std::vector<RoundPart>& parts = share_->parts;
+  parts_.clear();
+  for (std::size_t first = 0; first < parts.size();) {
+    std::size_t end = first + 1;
+    while (end < parts.size() && parts[end].relay == parts[first].relay) ++end;
+    NodePart part{parts[first].relay, first, end, {hull_of(*share_, parts[first]), 0}};
+    part.runs.bytes = parts[first].bytes;
+    const bool is_simple = end == first + 1 && part.runs.is_one_run();
+    if (!is_simple) part.runs = measure(marks_of(part));
+    parts_.push_back(part);
+    first = end;
+  }
+  std::vector<std::int64_t> sizes;
+  for (const NodePart& part : parts_) sizes.push_back(part.runs.bytes);
+  places_.begin(std::move(sizes));
+}
+
+Coverage DomainMessages::marks_of(const NodePart& part) {
+  constexpr std::int64_t granule_bytes = 1;
+  marks_.assign(checked_cast<std::size_t>(Coverage::words_needed(round_bytes_max_, granule_bytes)),
+                0);
+  Coverage marks(marks_, round_bytes_max_, granule_bytes);
+  for (std::size_t i = part.first_part; i < part.end_part; ++i) {
+    const RoundPart& of_rank = share_->parts[i];
+    for (const plan::RoundPiece& piece : share_->pieces_of(of_rank)) {
+      mark_piece(marks, *of_rank.view, piece, 0);
+    }
+  }
+  return marks;
+}
+
 void DomainMessages::post_portion() {
   const PhaseScope scope(profiler_, Phase::copy);
   first_ = last_;
-  last_ = places_.portion_end(first_, packed_bytes_max_);
+  last_ = places_.portion_end(first_, round_bytes_max_);
   places_.stage(first_, last_);
   for (std::size_t i = first_; i < last_; ++i) {
-    const RoundPart& part = share_->parts[i];
+    const NodePart& part = parts_[i];
     const Bytes message = places_.message(i);
     if (direction_ == plan::Direction::write) {
-      messages_.push_back(transport_.receive(part.rank, message));
-    } else {
-      if (places_.is_packed(i)) copy_packed(part, message);
-      messages_.push_back(transport_.send(part.rank, message));
+      messages_.push_back(transport_.receive(part.relay, message));
+      continue;
     }
+    if (places_.is_packed(i)) {
+      profiler_.profile().copied_bytes.add(part.runs.bytes);
+      pack_marked(marks_of(part), buffer_, message);
+    }
+    messages_.push_back(transport_.send(part.relay, message));
   }
 }
 
 void DomainMessages::place_disjoint_parts() {
-  std::vector<Extent> hulls;
-  for (const RoundPart& part : share_->parts) hulls.push_back(hull_of(*share_, part));
-  std::vector<std::size_t> order(hulls.size());
+  std::vector<std::size_t> order(parts_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return hulls[a].offset < hulls[b].offset; });
+  const auto hull_at = [&](std::size_t i) { return parts_[order[i]].runs.hull; };
+  std::ranges::sort(order, std::less<>(),
+                    [&](std::size_t part) { return parts_[part].runs.hull.offset; });
   std::int64_t end_before = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const std::size_t part = order[i];
-    const Extent& hull = hulls[part];
-    const bool alone = end_before <= hull.offset &&
-                       (i + 1 == order.size() || hull.end() <= hulls[order[i + 1]].offset);
-    if (alone && hull.length == share_->parts[part].bytes) places_.place(part, in_buffer(hull));
+    const Extent hull = hull_at(i);
+    const bool alone =
+        end_before <= hull.offset && (i + 1 == order.size() || hull.end() <= hull_at(i + 1).offset);
+    if (alone && parts_[order[i]].runs.is_one_run()) places_.place(order[i], in_buffer(hull));
     end_before = std::max(end_before, hull.end());
   }
 }
 
 void DomainMessages::place_whole_parts() {
-  for (std::size_t i = 0; i < share_->parts.size(); ++i) {
-    const Extent hull = hull_of(*share_, share_->parts[i]);
-    if (hull.length == share_->parts[i].bytes) places_.place(i, in_buffer(hull));
-  }
-}
-
-void DomainMessages::copy_packed(const RoundPart& part, Bytes packed) {
-  profiler_.profile().copied_bytes.add(part.bytes);
-  for (const plan::RoundPiece& piece : share_->pieces_of(part)) {
-    copy_packed_piece(direction_, *part.view, piece, buffer_, packed.data());
-    packed = packed.subspan(checked_cast<std::size_t>(piece.byte_count));
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].runs.is_one_run()) places_.place(i, in_buffer(parts_[i].runs.hull));
   }
 }
 

@@ -1,4 +1,4 @@
-// DomainMessages: a round's messages between an aggregator and ranks of other nodes.
+// DomainMessages: a round's messages between an aggregator and its relays on other nodes.
 #ifndef NACRE_COLLECTIVE_DOMAIN_MESSAGES_H_
 #define NACRE_COLLECTIVE_DOMAIN_MESSAGES_H_
 
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/extent.h"
+#include "collective/coverage.h"
+#include "collective/marked_runs.h"
 #include "collective/profile.h"
 #include "collective/round_messages.h"
 #include "collective/round_queue.h"
@@ -16,17 +18,18 @@
 
 namespace nacre::collective {
 
-/// Received when writing, sent when reading, one round after the other. They are exchanged in
-/// portions: parts that lie in one piece in the cycle buffer need no other memory, the rest is
-/// packed into as much as a round holds.
+/// One of each node that has bytes in it, with all of them: received when writing, sent when
+/// reading, one round after the other. They are exchanged in portions: messages whose bytes lie in
+/// one piece in the cycle buffer need no other memory, the rest is packed into as much as a round
+/// holds.
 class DomainMessages {
  public:
-  /// `packed_bytes_max`: what a round holds. What is referred to outlives this.
-  DomainMessages(Transport& transport, plan::Direction direction, std::int64_t packed_bytes_max,
+  /// `round_bytes_max`: what a round holds. What is referred to outlives this.
+  DomainMessages(Transport& transport, plan::Direction direction, std::int64_t round_bytes_max,
                  Profiler& profiler)
       : transport_(transport),
         direction_(direction),
-        packed_bytes_max_(packed_bytes_max),
+        round_bytes_max_(round_bytes_max),
         profiler_(profiler) {}
 
   /// A round, whose share and cycle buffer stay put until it is done().
@@ -37,21 +40,31 @@ class DomainMessages {
 
  private:
   using Bytes = std::span<std::byte>;
+  /// The parts [first_part, end_part) of the share, by their union.
+  struct NodePart {
+    int relay;
+    std::size_t first_part;
+    std::size_t end_part;
+    MarkedRuns runs;
+  };
+  void find_node_parts();
   void post_portion();
-  /// Of parts that may be received in any order: alone where they lie, and filling it.
+  /// Of messages that may be received in any order: alone where they lie, and in one piece.
   void place_disjoint_parts();
   void place_whole_parts();
-  /// Between the cycle buffer and a packed message.
-  void copy_packed(const RoundPart& part, Bytes packed);
+  /// The marks of a node's bytes, until it is called again.
+  [[nodiscard]] Coverage marks_of(const NodePart& part);
   [[nodiscard]] Bytes in_buffer(const Extent& place) const;
 
   Transport& transport_;
   plan::Direction direction_;
-  std::int64_t packed_bytes_max_;
+  std::int64_t round_bytes_max_;
   Profiler& profiler_;
   const RoundShare* share_ = nullptr;
   std::byte* buffer_ = nullptr;
+  std::vector<NodePart> parts_;
   RoundMessages places_;
+  std::vector<std::uint64_t> marks_;
   std::size_t first_ = 0;  // the portion under way: parts [first_, last_)
   std::size_t last_ = 0;
   std::vector<MessageId> messages_;

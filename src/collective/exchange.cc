@@ -1,15 +1,17 @@
 #include "collective/exchange.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "collective/domain_file.h"
 #include "collective/domain_side.h"
 #include "collective/local_side.h"
+#include "collective/relay_side.h"
 #include "collective/segment_file.h"
-#include "collective/user_side.h"
 #include "collective/view_exchange.h"
 
 namespace nacre::collective {
@@ -18,24 +20,23 @@ namespace {
 /// A rank's rounds: fulfilled when none is left.
 class Rounds final : public Condition {
  public:
-  Rounds(LocalSide& local, UserSide& user, DomainSide* domain)
-      : local_(local), user_(user), domain_(domain) {}
+  /// `sides`: of the aggregators that it is, or is a relay to.
+  Rounds(LocalSide& local, std::span<const std::unique_ptr<DomainSide>> sides)
+      : local_(local), sides_(sides) {}
 
   bool ready(Transport&) override {
     bool moved = true;
     while (moved) {
       moved = local_.step();
-      moved = user_.step() || moved;
-      moved = (domain_ != nullptr && domain_->step()) || moved;
+      for (const auto& side : sides_) moved = side->step() || moved;
     }
-    return local_.done() && user_.done() && (domain_ == nullptr || domain_->done());
+    return local_.done() && std::ranges::all_of(sides_, &DomainSide::done);
   }
   [[nodiscard]] bool takes_all() const override { return false; }
 
  private:
   LocalSide& local_;
-  UserSide& user_;
-  DomainSide* domain_;
+  std::span<const std::unique_ptr<DomainSide>> sides_;
 };
 
 /// How the rounds of aggregator `self` come to the file.
@@ -49,28 +50,43 @@ std::unique_ptr<RoundFile> file_of_rounds(const CollectiveFile& file,
                                       file.profiler);
 }
 
+/// The sides of the aggregators elsewhere to which this rank is the relay of its node.
+std::vector<std::unique_ptr<DomainSide>> relays_of(Transport& transport, const NodeRounds& rounds,
+                                                   const ExchangePlan& exchange,
+                                                   const ExchangeAccess& access) {
+  std::vector<std::unique_ptr<DomainSide>> sides;
+  for (int number = 0; number < std::ssize(rounds.aggregators()); ++number) {
+    const auto index = static_cast<std::size_t>(number);
+    if (rounds.is_here(number) || rounds.drivers()[index] != transport.rank()) continue;
+    const int aggregator_rank = exchange.aggregators.rank_of(rounds.aggregators()[index]);
+    const Relay relay{access.direction, number, aggregator_rank, access.profiler};
+    sides.push_back(make_relay_side(transport, relay, rounds));
+  }
+  return sides;
+}
+
 }  // namespace
 
 Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& file,
                                   const ExchangePlan& exchange, const ExchangeAccess& access) {
   Task<Unit> beginning = file.rounds.begin_call(transport, exchange, file.cycle_buffer_count);
   co_await beginning;
-  Task<ExchangePartners> meeting = exchange_views(transport, file, exchange, access);
-  ExchangePartners partners = co_await meeting;
+  Task<ServedRanks> meeting = exchange_views(transport, file, exchange, access);
+  ServedRanks served = co_await meeting;
   access.profiler.enter(Phase::copy);
-  UserSide user(transport, access, std::move(partners.aggregators));
+  std::vector<std::unique_ptr<DomainSide>> sides =
+      relays_of(transport, file.rounds, exchange, access);
   std::unique_ptr<RoundFile> round_file;
-  std::unique_ptr<DomainSide> domain;
   if (const auto self = exchange.aggregators.of_rank(transport.rank())) {
-    round_file = file_of_rounds(file, exchange.plan, *self, std::move(partners.segments));
+    round_file = file_of_rounds(file, exchange.plan, *self, std::move(served.segments));
     const DomainSide::Domain domain_here{access.direction, exchange.plan,
-                                         *file.rounds.number_of_aggregator(*self), access.profiler,
+                                         file.rounds.number_of(*self), access.profiler,
                                          file.io_thread_count};
-    domain = make_domain_side(transport, domain_here, file.rounds, std::move(partners.sources),
-                              *round_file);
+    sides.push_back(make_domain_side(transport, domain_here, file.rounds,
+                                     std::move(served.elsewhere), *round_file));
   }
   LocalSide local(transport, access, exchange, file.rounds);
-  Rounds rounds(local, user, domain.get());
+  Rounds rounds(local, sides);
   co_await Until{rounds};
   ExchangeResult result;
   if (round_file != nullptr) {

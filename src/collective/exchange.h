@@ -28,17 +28,16 @@ struct ExchangeResult {
 /// rank, the views monotone.
 ///
 /// Rounds are numbered alike on all ranks. Ranks on an aggregator's node place their bytes in its
-/// cycle buffer themselves, each as far as the aggregator has opened it; ranks of other nodes send
-/// them, round by round. Why none waits forever: an aggregator's round waits only for ranks of its
-/// node to place in it, which they may without waiting for anything, and for messages of that
-/// round; a rank has posted all its messages of a round before it waits for any of them, and posts
-/// those of the next one when they are complete. So the lowest round that is under way anywhere
-/// finds what it waits for and ends.
+/// cycle buffer themselves, each as far as the aggregator has opened it; those of another node
+/// likewise in that of their relay, which sends what they all have in a round as one message. Why
+/// none waits forever: each aggregator's rounds go on by themselves, since a rank drives all that it
+/// takes part in side by side. The lowest of them that is under way anywhere waits only for ranks to
+/// place in it, which they may without waiting for anything, and then for the relays' messages of
+/// that round.
 ///
-/// Memory of a node: that of NodeRounds. Of an aggregator with sources on other nodes: as much as a
-/// cycle buffer for messages in pieces; where ranks overlap so that a round's messages exceed this,
-/// they are taken in portions. Of a rank with aggregators on other nodes: its bytes of a round,
-/// where these are in pieces in memory.
+/// Memory of a node: that of NodeRounds. Of an aggregator with ranks on other nodes: as much as a
+/// cycle buffer for messages in pieces; where nodes overlap so that a round's messages exceed this,
+/// they are taken in portions. Of a relay: as much for each cycle buffer whose bytes are in pieces.
 Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& file,
                                   const ExchangePlan& exchange, const ExchangeAccess& access);
 

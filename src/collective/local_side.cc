@@ -25,9 +25,10 @@ LocalSide::LocalSide(Transport& transport, const ExchangeAccess& access,
                                 serves ? access.placed : plan::FileAccess{});
     say(memory.placed_until(rounds_.self(), number), walk);
     say(memory.taken_until(rounds_.self(), number), walk);
-    if (!walk.done()) lanes_.push_back({number, walk, walk});
+    const bool asks_first = access.reads() && !(plan_.whole_rounds && rounds_.is_here(number));
+    if (!walk.done()) lanes_.push_back({number, asks_first, walk, walk});
   }
-  ring_others(transport, rounds_.aggregator_ranks());
+  ring_others(transport, rounds_.drivers());
 }
 
 void LocalSide::say(RoundMemory::Word& word, const plan::DomainWalk& walk) const {
@@ -44,14 +45,14 @@ bool LocalSide::step() {
     if (!step(lane)) continue;
     moved = true;
     const auto number = static_cast<std::size_t>(lane.aggregator);
-    ring_others(transport_, rounds_.aggregator_ranks().subspan(number, 1));
+    ring_others(transport_, rounds_.drivers().subspan(number, 1));
   }
   std::erase_if(lanes_, [](const Lane& lane) { return lane.walk.done(); });
   return moved;
 }
 
 bool LocalSide::step(Lane& lane) {
-  const bool asked = access_.reads() && !plan_.whole_rounds && ask(lane);
+  const bool asked = lane.asks_first && ask(lane);
   return move(lane) || asked;
 }
 
@@ -84,11 +85,13 @@ bool LocalSide::ask(Lane& lane) {
   const std::int64_t open_until = said_of(memory.open_until(lane.aggregator));
   if (next_round(lane.asks) >= open_until) return false;
   const PhaseScope scope(access_.profiler, Phase::copy);
+  // A relay asks for what is wanted and nothing else.
+  const std::int64_t bridged = rounds_.is_here(lane.aggregator) ? bridged_gap_bytes : 0;
   const std::int64_t round = lane.asks.round();
   lane.asks.take_round(pieces_);
   Coverage coverage = rounds_.coverage(lane.aggregator, round, access_.direction);
   for (const plan::RoundPiece& piece : pieces_) {
-    mark_piece(coverage, access_.placed.view, piece, bridged_gap_bytes);
+    mark_piece(coverage, access_.placed.view, piece, bridged);
   }
   say(memory.placed_until(rounds_.self(), lane.aggregator), lane.asks);
   return true;

@@ -1,5 +1,5 @@
 // LocalSide: a rank's own bytes in an exchange, between its memory and the cycle buffers of
-// aggregators on its node: one copy, no message.
+// aggregators, and of relays to those elsewhere, on its node: one copy, no message.
 #ifndef NACRE_COLLECTIVE_LOCAL_SIDE_H_
 #define NACRE_COLLECTIVE_LOCAL_SIDE_H_
 
@@ -26,9 +26,10 @@ class LocalSide {
   bool step();
 
  private:
-  /// What there is to do with one aggregator, of number `aggregator` on the node.
+  /// What there is to do with one aggregator, of number `aggregator` on the node, or its relay.
   struct Lane {
     int aggregator;
+    bool asks_first;        ///< reading: it is to be told what is wanted
     plan::DomainWalk walk;  ///< to place, or to take
     plan::DomainWalk asks;  ///< to ask for; where nobody asks, not used
   };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <utility>
+#include <set>
 
 #include "base/checked_cast.h"
 #include "collective/node_memory.h"
@@ -29,28 +29,37 @@ void NodeRounds::find_mates(const Transport& transport) {
 }
 
 void NodeRounds::find_aggregators(const plan::Aggregators& aggregators) {
-  std::vector<std::pair<int, int>> here;
-  for (const int mate : mates_) {
-    if (const auto aggregator = aggregators.of_rank(mate)) here.emplace_back(*aggregator, mate);
-  }
-  std::ranges::sort(here);
   aggregators_.clear();
-  aggregator_ranks_.clear();
-  for (const auto& [aggregator, rank] : here) {
-    aggregators_.push_back(aggregator);
-    aggregator_ranks_.push_back(rank);
+  drivers_.clear();
+  is_here_.clear();
+  if (aggregators.groups() == nullptr) {
+    for (int aggregator = 0; aggregator < aggregators.count(); ++aggregator) {
+      add_aggregator(aggregator, aggregators.rank_of(aggregator));
+    }
+    return;
   }
+  std::set<int> groups;
+  for (const int mate : mates_) groups.insert(aggregators.groups()->group_of(mate));
+  for (const int group : groups) add_aggregator(group, aggregators.rank_of(group));
 }
 
-std::optional<int> NodeRounds::number_of_aggregator(int aggregator) const {
+void NodeRounds::add_aggregator(int aggregator, int rank) {
+  const bool is_here = std::ranges::binary_search(mates_, rank);
+  const auto relay = static_cast<std::size_t>(aggregator) % mates_.size();
+  aggregators_.push_back(aggregator);
+  drivers_.push_back(is_here ? rank : mates_[relay]);
+  is_here_.push_back(is_here);
+}
+
+int NodeRounds::number_of(int aggregator) const {
   const auto found = std::ranges::lower_bound(aggregators_, aggregator);
-  if (found == aggregators_.end() || *found != aggregator) return std::nullopt;
   return checked_cast<int>(found - aggregators_.begin());
 }
 
 Coverage NodeRounds::coverage(int number, std::int64_t round, plan::Direction direction) const {
-  const bool reads = direction == plan::Direction::read;
-  return Coverage(memory_.marks(number, round), round_bytes_, reads ? read_granule_bytes : 1);
+  const bool reads_the_file = direction == plan::Direction::read && is_here(number);
+  return Coverage(memory_.marks(number, round), round_bytes_,
+                  reads_the_file ? read_granule_bytes : 1);
 }
 
 RoundLayout NodeRounds::layout_for(const plan::CollectivePlan& plan, int slot_count) const {

@@ -23,14 +23,15 @@
 namespace nacre::collective {
 
 /// One a rank and file. All ranks of a node go through the same calls with the same plans, so what
-/// they keep is alike. Memory: for each aggregator of the node as many cycle buffers as a call has
-/// asked for, as large as one has, and an eighth more; kept as long as this lives, since new pages
-/// cost about as much as writing them. Where the node has no such memory left each
-/// rank is by itself from then on.
+/// they keep is alike. An aggregator that serves ranks of the node and is elsewhere has a stand-in
+/// here, the relay, which is one of them. Memory: for each of these aggregators as many cycle
+/// buffers as a call has asked for, as large as one has, and an eighth more; kept as long as this
+/// lives, since new pages cost about as much as writing them. Where the node has no such memory
+/// left each rank is by itself from then on.
 class NodeRounds {
  public:
-  /// Collective over the ranks of the node: the next call, with `slot_count` cycle
-  /// buffers an aggregator or more.
+  /// Collective over the ranks of the node: the next call, with `slot_count` cycle buffers an
+  /// aggregator or more.
   Task<Unit> begin_call(Transport& transport, const ExchangePlan& exchange, int slot_count);
 
   // Of the call that has begun.
@@ -40,25 +41,32 @@ class NodeRounds {
   /// place.
   [[nodiscard]] const std::vector<int>& mates() const { return mates_; }
   [[nodiscard]] int self() const { return self_; }
-  /// Those of the plan's aggregators that are mates; numbered by their place.
+  /// Those of the plan's aggregators that are mates, or serve any; numbered by their place.
   [[nodiscard]] const std::vector<int>& aggregators() const { return aggregators_; }
-  /// Their ranks, by number.
-  [[nodiscard]] std::span<const int> aggregator_ranks() const { return aggregator_ranks_; }
-  /// The number of aggregator `aggregator` on this node; none where it is elsewhere.
-  [[nodiscard]] std::optional<int> number_of_aggregator(int aggregator) const;
+  /// The number of aggregator `aggregator`, which is one of them.
+  [[nodiscard]] int number_of(int aggregator) const;
+  /// The rank of this node that has the rounds of an aggregator, by its number: itself, or its
+  /// relay.
+  [[nodiscard]] std::span<const int> drivers() const { return drivers_; }
+  /// Whether that is itself.
+  [[nodiscard]] bool is_here(int number) const {
+    return is_here_[static_cast<std::size_t>(number)];
+  }
   /// What is filled, or wanted, of a round: of an aggregator by its number.
   [[nodiscard]] Coverage coverage(int number, std::int64_t round, plan::Direction direction) const;
 
  private:
   void find_mates(const Transport& transport);
   void find_aggregators(const plan::Aggregators& aggregators);
+  void add_aggregator(int aggregator, int rank);
   [[nodiscard]] RoundLayout layout_for(const plan::CollectivePlan& plan, int slot_count) const;
   void make_own_memory();
 
   std::vector<int> mates_;
   int self_ = 0;
   std::vector<int> aggregators_;
-  std::vector<int> aggregator_ranks_;
+  std::vector<int> drivers_;
+  std::vector<bool> is_here_;
   std::int64_t round_bytes_ = 0;  // the most of a round
   RoundLayout layout_;
   std::optional<store::SharedMemory> shared_;

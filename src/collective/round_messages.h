@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "collective/round_queue.h"
 #include "collective/scratch.h"
 
 namespace nacre::collective {
@@ -18,8 +17,8 @@ class RoundMessages {
  public:
   using Bytes = std::span<std::byte>;
 
-  /// A new round: nothing is in one piece until place() says so. `share` stays put for the round.
-  void begin(const RoundShare& share);
+  /// A new round, with messages of these sizes: nothing is in one piece until place() says so.
+  void begin(std::vector<std::int64_t> sizes);
   void place(std::size_t part, Bytes bytes) { in_place_[part] = bytes; }
 
   /// The end of the portion that begins with part `first`: as many parts as are packed into
@@ -36,7 +35,7 @@ class RoundMessages {
   }
 
  private:
-  const RoundShare* share_ = nullptr;
+  std::vector<std::int64_t> sizes_;
   std::vector<Bytes> in_place_;
   std::vector<Bytes> packed_;
   Scratch staging_;

@@ -1,7 +1,5 @@
 #include "collective/round_piece_copy.h"
 
-#include <utility>
-
 namespace nacre::collective {
 namespace {
 
@@ -9,20 +7,6 @@ namespace {
 plan::RunCursor buffer_cursor(const plan::TiledMap& view, const plan::RoundPiece& piece) {
   return plan::RunCursor({view.type, view.origin - piece.origin}, piece.first_byte,
                          piece.byte_count);
-}
-
-/// Bytes of memory, and the layout of a piece's data in it.
-struct Place {
-  std::byte* base;
-  plan::RunCursor cursor;
-};
-
-void copy(plan::Direction direction, Place buffer, Place user, std::int64_t byte_count) {
-  if (direction == plan::Direction::read) {
-    plan::copy_runs(buffer.base, buffer.cursor, user.base, user.cursor, byte_count);
-  } else {
-    plan::copy_runs(user.base, user.cursor, buffer.base, buffer.cursor, byte_count);
-  }
 }
 
 }  // namespace
@@ -38,15 +22,12 @@ void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::Roun
 void copy_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer) {
   const plan::TiledMap memory{access.memory.type, 0};
   plan::RunCursor in_memory(memory, access.memory_position(piece.first_byte), piece.byte_count);
-  copy(access.direction, {buffer, buffer_cursor(access.placed.view, piece)},
-       {access.memory.base, std::move(in_memory)}, piece.byte_count);
-}
-
-void copy_packed_piece(plan::Direction direction, const plan::TiledMap& view,
-                       const plan::RoundPiece& piece, std::byte* buffer, std::byte* packed) {
-  plan::RunCursor in_message({plan::TypeMap::bytes(piece.byte_count), 0}, 0, piece.byte_count);
-  copy(direction, {buffer, buffer_cursor(view, piece)}, {packed, std::move(in_message)},
-       piece.byte_count);
+  plan::RunCursor in_buffer = buffer_cursor(access.placed.view, piece);
+  if (access.reads()) {
+    plan::copy_runs(buffer, in_buffer, access.memory.base, in_memory, piece.byte_count);
+  } else {
+    plan::copy_runs(access.memory.base, in_memory, buffer, in_buffer, piece.byte_count);
+  }
 }
 
 }  // namespace nacre::collective

@@ -30,11 +30,6 @@ void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::Roun
 /// it goes.
 void copy_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer);
 
-/// Between `packed`, a piece's bytes one after the other, and the cycle buffer: out of the buffer
-/// where `direction` is read.
-void copy_packed_piece(plan::Direction direction, const plan::TiledMap& view,
-                       const plan::RoundPiece& piece, std::byte* buffer, std::byte* packed);
-
 }  // namespace nacre::collective
 
 #endif  // NACRE_COLLECTIVE_ROUND_PIECE_COPY_H_

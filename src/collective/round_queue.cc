@@ -5,13 +5,13 @@
 
 namespace nacre::collective {
 
-void RoundQueue::add(int rank, const plan::CollectivePlan& plan, int domain,
+void RoundQueue::add(int relay, const plan::CollectivePlan& plan, int domain,
                      const plan::FileAccess& access) {
   plan::DomainWalk walk(plan, domain, access);
   if (walk.done()) return;
   heap_.emplace_back(walk.round(), partners_.size());
   std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
-  partners_.push_back({rank, access.view, std::move(walk)});
+  partners_.push_back({relay, access.view, std::move(walk)});
 }
 
 void RoundQueue::take(std::int64_t round, RoundShare& share) {
@@ -22,7 +22,7 @@ void RoundQueue::take(std::int64_t round, RoundShare& share) {
     Entry& entry = heap_.back();
     Partner& partner = partners_[entry.second];
     RoundPart part;
-    part.rank = partner.rank;
+    part.relay = partner.relay;
     part.view = &partner.view;
     part.bytes = partner.walk.take_round(pieces_);
     part.first_piece = share.pieces.size();
@@ -36,6 +36,7 @@ void RoundQueue::take(std::int64_t round, RoundShare& share) {
       std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
     }
   }
+  std::ranges::stable_sort(share.parts, std::less<>(), &RoundPart::relay);
 }
 
 }  // namespace nacre::collective

@@ -17,9 +17,9 @@
 
 namespace nacre::collective {
 
-/// What one partner has in a round: one message.
+/// What one partner has in a round.
 struct RoundPart {
-  int rank = 0;
+  int relay = 0;                         ///< the rank that brings or takes it
   const plan::TiledMap* view = nullptr;  ///< of its access; held by the queue
   std::int64_t bytes = 0;
   std::size_t first_piece = 0;
@@ -28,7 +28,7 @@ struct RoundPart {
 
 /// One round as one side of it sees it.
 struct RoundShare {
-  std::vector<RoundPart> parts;  ///< lowest rank first
+  std::vector<RoundPart> parts;  ///< those of one relay together
   std::vector<plan::RoundPiece> pieces;
 
   [[nodiscard]] std::span<const plan::RoundPiece> pieces_of(const RoundPart& part) const {
@@ -36,13 +36,12 @@ struct RoundShare {
   }
 };
 
-/// A rank holds two: the aggregators that it exchanges with (the access is its own each time), and,
-/// as an aggregator, the ranks that exchange with it.
+/// The partners of an aggregator: the ranks of other nodes that it serves.
 class RoundQueue {
  public:
-  /// `access` is what `rank` brings to `domain`, or this rank to that of `rank`.
-  /// Partners are added lowest rank first. One without bytes in the domain is left out.
-  void add(int rank, const plan::CollectivePlan& plan, int domain, const plan::FileAccess& access);
+  /// `access` is what a rank brings to `domain`, by `relay`. One without bytes in the domain is
+  /// left out.
+  void add(int relay, const plan::CollectivePlan& plan, int domain, const plan::FileAccess& access);
   [[nodiscard]] bool empty() const { return heap_.empty(); }
   /// The next round in which a partner has bytes; no_round when there is none.
   [[nodiscard]] std::int64_t next_round() const {
@@ -53,7 +52,7 @@ class RoundQueue {
 
  private:
   struct Partner {
-    int rank;
+    int relay;
     plan::TiledMap view;
     plan::DomainWalk walk;
   };

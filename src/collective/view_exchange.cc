@@ -27,7 +27,7 @@ constexpr std::int64_t encoding_gain_max = 8;
 // Views under way to one aggregator at a time.
 constexpr std::int64_t view_window_bytes = 16 << 20;
 
-enum class Telling : std::int32_t {
+enum class Telling : std::uint8_t {
   once,         ///< for this access alone
   to_remember,  ///< for those to come too
   as_before,    ///< no type: the one told to_remember holds
@@ -38,8 +38,9 @@ struct ViewHead {
   std::int64_t first_byte = 0;
   std::int64_t byte_count = 0;
   std::int64_t view_bytes = 0;  ///< of the encoded type map
+  std::int32_t relay = 0;       ///< the rank that brings the bytes, or takes them
   Telling telling = Telling::once;
-  std::int32_t follows = 0;  ///< 1: in a message of its own
+  bool follows = false;  ///< in a message of its own
 };
 
 struct EncodedView {
@@ -182,7 +183,7 @@ class ViewEncoder {
 std::vector<std::byte> pack_head(const EncodedView& view) {
   const auto head = std::as_bytes(std::span(&view.head, 1));
   std::vector<std::byte> bytes(head.begin(), head.end());
-  if (view.head.follows == 0) bytes.insert(bytes.end(), view.bytes.begin(), view.bytes.end());
+  if (!view.head.follows) bytes.insert(bytes.end(), view.bytes.begin(), view.bytes.end());
   return bytes;
 }
 
@@ -235,9 +236,9 @@ class ViewExchange {
         access_(access),
         self_(exchange.aggregators.of_rank(transport.rank())) {}
 
-  Task<ExchangePartners> run() {
+  Task<ServedRanks> run() {
     const bool all_here = std::ssize(file_.rounds.mates()) == transport_.size();
-    if (all_here && !tells_mates()) co_return std::move(partners_);
+    if (all_here && !tells_mates()) co_return std::move(served_);
     if (tells_mates() && self_) add_segment(transport_.rank(), access_.file);
     Told told = tell();
     Task<std::vector<Parcel>> delivery = deliver(transport_, std::move(told.heads));
@@ -248,7 +249,7 @@ class ViewExchange {
     for (std::size_t next = 0; next < heads.size();) {
       std::vector<Source> window = window_from(heads, next);
       for (Source& source : window) {
-        if (source.head.follows == 0) continue;
+        if (!source.head.follows) continue;
         source.bytes.resize(checked_cast<std::size_t>(source.head.view_bytes));
         receives.push_back(transport_.receive(source.rank, source.bytes));
       }
@@ -256,7 +257,7 @@ class ViewExchange {
       for (const Source& source : window) hear(source);
     }
     co_await AllOf{sends};
-    co_return std::move(partners_);
+    co_return std::move(served_);
   }
 
  private:
@@ -272,26 +273,25 @@ class ViewExchange {
     ViewEncoder encoder(file_.views, plan_, access_.file, std::ssize(touched));
     for (const int aggregator : touched) {
       const int rank = aggregators_.rank_of(aggregator);
+      const int number = file_.rounds.number_of(aggregator);
       EncodedView view = encoder.for_aggregator(aggregator, rank);
-      view.head.follows = view.head.view_bytes > inline_view_bytes_max ? 1 : 0;
+      view.head.relay = file_.rounds.drivers()[checked_cast<std::size_t>(number)];
+      view.head.follows = view.head.view_bytes > inline_view_bytes_max;
       told.heads.push_back({rank, pack_head(view)});
-      if (view.head.follows != 0) told.views.push_back({rank, std::move(view.bytes)});
+      if (view.head.follows) told.views.push_back({rank, std::move(view.bytes)});
     }
     return told;
   }
 
-  /// Those to tell. The ones on other nodes are partners.
-  std::vector<int> touched_aggregators() {
+  /// Those to tell.
+  [[nodiscard]] std::vector<int> touched_aggregators() const {
     std::vector<int> touched;
-    for (int aggregator = 0; aggregator < plan_.aggregator_count; ++aggregator) {
+    for (const int aggregator : file_.rounds.aggregators()) {
       if (!aggregators_.serves(aggregator, transport_.rank())) continue;
-      const bool is_here = file_.rounds.number_of_aggregator(aggregator).has_value();
+      const bool is_here = file_.rounds.is_here(file_.rounds.number_of(aggregator));
       if (aggregator == self_ || (is_here && !tells_mates())) continue;
       const int domain = plan::domain_of(plan_, aggregator);
       if (plan::DomainWalk(plan_, domain, access_.placed).done()) continue;
-      if (!is_here) {
-        partners_.aggregators.add(aggregators_.rank_of(aggregator), plan_, domain, access_.placed);
-      }
       touched.push_back(aggregator);
     }
     return touched;
@@ -312,18 +312,18 @@ class ViewExchange {
     const plan::FileAccess access = decode(source, file_.views);
     const int domain = plan::domain_of(plan_, *self_);
     if (!tells_mates()) {
-      partners_.sources.add(source.rank, plan_, domain, access);
+      served_.elsewhere.add(source.head.relay, plan_, domain, access);
       return;
     }
     add_segment(source.rank, access);
     if (std::ranges::binary_search(file_.rounds.mates(), source.rank)) return;
-    partners_.sources.add(
-        source.rank, plan_, domain,
+    served_.elsewhere.add(
+        source.head.relay, plan_, domain,
         plan::arranged(plan_, *aggregators_.groups(), source.rank, access.byte_count));
   }
 
   void add_segment(int rank, const plan::FileAccess& access) {
-    partners_.segments.push_back({plan::segment_of(plan_, *aggregators_.groups(), rank), access});
+    served_.segments.push_back({plan::segment_of(plan_, *aggregators_.groups(), rank), access});
   }
 
   Transport& transport_;
@@ -332,17 +332,17 @@ class ViewExchange {
   const plan::Aggregators& aggregators_;
   const ExchangeAccess& access_;
   std::optional<int> self_;  // the aggregator that this rank is
-  ExchangePartners partners_;
+  ServedRanks served_;
 };
 
 }  // namespace
 
-Task<ExchangePartners> exchange_views(Transport& transport, const CollectiveFile& file,
-                                      const ExchangePlan& exchange, const ExchangeAccess& access) {
+Task<ServedRanks> exchange_views(Transport& transport, const CollectiveFile& file,
+                                 const ExchangePlan& exchange, const ExchangeAccess& access) {
   ViewExchange views(transport, file, exchange, access);
-  Task<ExchangePartners> run = views.run();
-  ExchangePartners partners = co_await run;
-  co_return partners;
+  Task<ServedRanks> run = views.run();
+  ServedRanks served = co_await run;
+  co_return served;
 }
 
 }  // namespace nacre::collective

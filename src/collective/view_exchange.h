@@ -15,11 +15,10 @@
 
 namespace nacre::collective {
 
-/// With whom a rank exchanges messages: ranks of other nodes.
-struct ExchangePartners {
-  RoundQueue aggregators;  ///< that this rank sends to, or receives from
-  RoundQueue sources;      ///< as an aggregator: whose bytes it handles
-  /// As an aggregator in static segmentation: its group, ranks of its own node included.
+/// What an aggregator knows of the ranks that it serves.
+struct ServedRanks {
+  RoundQueue elsewhere;  ///< of other nodes, by their relays
+  /// In static segmentation: the group, ranks of the aggregator's own node included.
   std::vector<Segment> segments;
 };
 
@@ -34,8 +33,8 @@ struct ExchangePartners {
 /// rank. Larger views follow straight from rank to aggregator: the whole type, or, where that is
 /// shorter, the runs of the domain alone. A type that file.views knows the aggregator to have is
 /// not sent again.
-Task<ExchangePartners> exchange_views(Transport& transport, const CollectiveFile& file,
-                                      const ExchangePlan& exchange, const ExchangeAccess& access);
+Task<ServedRanks> exchange_views(Transport& transport, const CollectiveFile& file,
+                                 const ExchangePlan& exchange, const ExchangeAccess& access);
 
 }  // namespace nacre::collective
 

@@ -31,6 +31,11 @@ constexpr std::int32_t aggregators_a_node = 8;
 // The most nodes that have some, where few take accesses to one file as fast as many.
 constexpr std::int32_t local_node_count_max = 4;
 
+// What the rounds of all aggregators take on a node, which has cycle buffers for those on other
+// nodes too, so that it sends each of them one message a round.
+constexpr std::int64_t rounds_bytes_a_node = 64 << 20;
+constexpr std::int64_t shared_cycle_bytes_least = 64 << 10;
+
 // What a round is told by in memory that ranks share has 32 bits for its number.
 constexpr std::int64_t round_count_max = std::int64_t{1} << 31;
 
@@ -177,8 +182,13 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
   const std::int64_t range = plan.end - plan.origin;
   const std::int64_t count = std::min<std::int64_t>(wanted, participants.rank_count);
   plan.block_bytes = round_up(divide_up(range, count), alignment);
-  plan.cycle_bytes = cycle_bytes_of(settings);
   plan.aggregator_count = checked_cast<std::int32_t>(block_count(plan));
+  plan.cycle_bytes = cycle_bytes_of(settings);
+  if (settings.cycle_bytes == 0 && participants.node_count > 1) {
+    const std::int64_t most =
+        std::max(shared_cycle_bytes_least, rounds_bytes_a_node / plan.aggregator_count);
+    plan.cycle_bytes = std::min(plan.cycle_bytes, round_up(most, alignment));
+  }
   plan.whole_rounds = distinct_bytes(summary) >= range / 2;
   limit_rounds(plan);
 }

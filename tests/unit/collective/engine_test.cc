@@ -515,6 +515,36 @@ TEST_CASE("a view is told once: later steps through it send a few bytes beside t
   }
 }
 
+TEST_CASE("a node sends an aggregator one message a round, with what all its ranks have in it") {
+  constexpr int rank_count = 12;
+  constexpr std::int64_t cycle_bytes = 4'096;
+  constexpr std::int64_t rounds = 10;
+  constexpr std::int64_t slice = 16;
+  Random random(31);
+  for (const bool views_are_known : {false, true}) {
+    World world({}, rank_count);
+    world.ranks_per_node = 4;
+    world.settings = {Algorithm::two_phase, 1, cycle_bytes, cycle_bytes};
+    for (std::size_t rank = 0; rank < rank_count; ++rank) {
+      const std::int64_t bytes = cycle_bytes * rounds / rank_count / slice * slice;
+      world.ranks[rank] =
+          contiguous(slice * static_cast<std::int64_t>(rank), random_bytes(random, bytes));
+      world.ranks[rank].file.view.type = strided(slice, slice * rank_count);
+    }
+    if (views_are_known) world.run(Direction::write);
+    const Bytes before = *world.store->contents("f");
+    const Bytes expected = after_writes(before, world.ranks);
+    world.run(Direction::write);
+    CHECK(*world.store->contents("f") == expected);
+    std::int64_t large = 0;  // messages of ranks elsewhere, but for a few of agreements and views
+    for (std::size_t rank = 4; rank < rank_count; ++rank) {
+      large += world.profiles[rank]->messages.get();
+    }
+    CHECK(large >= 2 * rounds);
+    CHECK(large <= 2 * rounds + 8 * 12);
+  }
+}
+
 TEST_CASE("views that change between calls, and come back") {
   const std::uint64_t seed = 14;
   MESSAGE("seed ", seed);

@@ -231,6 +231,7 @@ class Engine {
     Task<Status> agreement =
         agree_with_minimum(transport_, std::move(result.status), result.file_end);
     const Status status = co_await agreement;
+    file_.rounds.end_call();
     if (status.ok()) {
       cut(call_.file, result.file_end);
       if (!moved_) outcome_.bytes = call_.file.byte_count;

@@ -81,14 +81,39 @@ Task<Unit> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exch
   find_aggregators(exchange.aggregators);
   if (aggregators_.empty()) co_return Unit{};
   ++call_;
-  const RoundLayout wanted = layout_for(exchange.plan, slot_count);
-  if (layout_.holds(wanted) && call_ < call_limit) co_return Unit{};
+  if (!layout_.holds(layout_for(exchange.plan, slot_count)) || call_ >= call_limit) {
+    Task<Unit> finding = find_memory(transport, exchange, slot_count);
+    co_await finding;
+  }
+  // All ranks wait for this one before they have agreed on the outcome of this call, and it begins
+  // the next one after that: whoever has agreed finds the word of this call, or that of none.
+  if (self_ == 0 && !memory_.empty() && watch_.is_short_beside(memory_.size())) {
+    memory_.last_call().store(call_, std::memory_order_release);
+  }
+  co_return Unit{};
+}
 
+void NodeRounds::end_call() {
+  if (memory_.empty()) return;
+  if (memory_.last_call().load(std::memory_order_acquire) == call_) give_back();
+}
+
+void NodeRounds::give_back() {
+  memory_ = {};
+  layout_ = {};
+  shared_.reset();
+  own_.reset();
+}
+
+Task<Unit> NodeRounds::find_memory(Transport& transport, const ExchangePlan& exchange,
+                                   int slot_count) {
+  const RoundLayout wanted = layout_for(exchange.plan, slot_count);
   call_ = 1;
   layout_ = {wanted.rank_count, std::max(wanted.aggregator_count, layout_.aggregator_count),
              std::max(wanted.slot_count, layout_.slot_count),
              room_for(std::max(wanted.cycle_bytes, layout_.cycle_bytes))};
   if (mates_.size() > 1) {
+    memory_ = {};
     shared_.reset();
     Task<std::optional<store::SharedMemory>> sharing =
         share_memory(transport, mates_, RoundMemory::bytes_needed(layout_));

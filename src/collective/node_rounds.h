@@ -7,11 +7,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "collective/coverage.h"
 #include "collective/exchange_access.h"
 #include "collective/group.h"
+#include "collective/memory_watch.h"
 #include "collective/round_memory.h"
 #include "collective/task.h"
 #include "collective/transport.h"
@@ -25,14 +27,23 @@ namespace nacre::collective {
 /// One a rank and file. All ranks of a node go through the same calls with the same plans, so what
 /// they keep is alike. An aggregator that serves ranks of the node and is elsewhere has a stand-in
 /// here, the relay, which is one of them. Memory: for each of these aggregators as many cycle
-/// buffers as a call has asked for, as large as one has, and an eighth more; kept as long as this
-/// lives, since new pages cost about as much as writing them. Where the node has no such memory
-/// left each rank is by itself from then on.
+/// buffers as a call has asked for, as large as one has, and an eighth more; kept from call to
+/// call, since new pages cost about as much as writing them, unless memory is short: then it goes
+/// with the call. Where the node has no such memory left each rank is by itself from then on.
 class NodeRounds {
  public:
+  NodeRounds() = default;
+  explicit NodeRounds(MemoryWatch watch) : watch_(std::move(watch)) {}
+
   /// Collective over the ranks of the node: the next call, with `slot_count` cycle buffers an
   /// aggregator or more.
   Task<Unit> begin_call(Transport& transport, const ExchangePlan& exchange, int slot_count);
+
+  /// After all ranks have agreed on the outcome of the call, which they do in every call that has
+  /// begun.
+  void end_call();
+  /// Bytes that are kept for later calls.
+  [[nodiscard]] std::int64_t kept_bytes() const { return memory_.size(); }
 
   // Of the call that has begun.
   [[nodiscard]] const RoundMemory& memory() const { return memory_; }
@@ -61,7 +72,10 @@ class NodeRounds {
   void add_aggregator(int aggregator, int rank);
   [[nodiscard]] RoundLayout layout_for(const plan::CollectivePlan& plan, int slot_count) const;
   void make_own_memory();
+  Task<Unit> find_memory(Transport& transport, const ExchangePlan& exchange, int slot_count);
+  void give_back();
 
+  MemoryWatch watch_;
   std::vector<int> mates_;
   int self_ = 0;
   std::vector<int> aggregators_;

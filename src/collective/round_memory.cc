@@ -14,8 +14,9 @@ std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// The memory, in this order: a line for the writer's turn; a line for each aggregator with its two
-// words; for each rank a row with two words for each aggregator; the marks; the buffers.
+// The memory, in this order: a line for the writer's turn and the last call; a line for each
+// aggregator with its two words; for each rank a row with two words for each aggregator; the marks;
+// the buffers.
 
 std::int64_t row_bytes(const RoundLayout& layout) {
   return round_up(layout.aggregator_count * 2 * word_bytes, cache_line_bytes);
@@ -79,6 +80,8 @@ RoundMemory::Word& RoundMemory::word(std::int64_t offset) const {
 }
 
 std::atomic<std::uint64_t>& RoundMemory::writer() const { return word(0); }
+
+std::atomic<std::uint64_t>& RoundMemory::last_call() const { return word(word_bytes); }
 
 RoundMemory::Word& RoundMemory::open_until(int aggregator) const {
   return word(lines_begin + aggregator * cache_line_bytes);

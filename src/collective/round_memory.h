@@ -59,6 +59,8 @@ class RoundMemory {
   /// `memory`: bytes_needed(layout), aligned to a Word.
   RoundMemory(std::span<std::byte> memory, const RoundLayout& layout);
 
+  [[nodiscard]] bool empty() const { return memory_.empty(); }
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(memory_.size()); }
   [[nodiscard]] std::int64_t slot_count() const { return layout_.slot_count; }
   [[nodiscard]] std::byte* buffer(int aggregator, std::int64_t round) const;
   /// A bit for each byte of the buffer, for its Coverage.
@@ -66,6 +68,9 @@ class RoundMemory {
 
   /// 1 while an aggregator of the node writes and others wait for their turn.
   [[nodiscard]] std::atomic<std::uint64_t>& writer() const;
+  /// The call at whose end the memory is given back; 0: none. Said by the lowest rank of the node,
+  /// before it agrees on the outcome of that call.
+  [[nodiscard]] std::atomic<std::uint64_t>& last_call() const;
   // Said by the aggregator.
   /// Rounds before this one may be placed in, or asked for.
   [[nodiscard]] Word& open_until(int aggregator) const;

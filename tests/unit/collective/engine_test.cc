@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -565,6 +566,36 @@ TEST_CASE("views that change between calls, and come back") {
         check_write(world);
       } else {
         check_read(world);
+      }
+    }
+  }
+}
+
+TEST_CASE("where memory is short ranks keep none, and find it again together") {
+  const std::uint64_t seed = 15;
+  MESSAGE("seed ", seed);
+  Random random(seed);
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    CAPTURE(repeat);
+    World world = dealt_world(random, static_cast<int>(pick(random, 2, 9)), 5'000);
+    world.settings.algorithm = Algorithm::two_phase;
+    world.drive = repeat % 2 == 0 ? Drive::threads : Drive::polled;
+    std::atomic<std::int64_t> available = 0;
+    for (NodeRounds& rounds : world.rounds) {
+      rounds =
+          NodeRounds(MemoryWatch([&] { return available.load(); }, std::chrono::nanoseconds(0)));
+    }
+    for (int call = 0; call < 12; ++call) {
+      CAPTURE(call);
+      const bool is_short = pick(random, 0, 1) == 0;
+      available = is_short ? 0 : std::numeric_limits<std::int64_t>::max();
+      if (call % 2 == 0) {
+        check_write(world);
+      } else {
+        check_read(world);
+      }
+      for (const NodeRounds& rounds : world.rounds) {
+        if (is_short) CHECK(rounds.kept_bytes() == 0);
       }
     }
   }

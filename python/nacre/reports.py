@@ -76,6 +76,7 @@ _EXCHANGE_FIELDS = {
     "aggregator_ranks": list,
     "domain_bytes": int,
     "cycle_bytes": int,
+    "cycle_buffers": int,
     "rounds_max": int,
 }
 

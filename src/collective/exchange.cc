@@ -69,7 +69,7 @@ std::vector<std::unique_ptr<DomainSide>> relays_of(Transport& transport, const N
 
 Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& file,
                                   const ExchangePlan& exchange, const ExchangeAccess& access) {
-  Task<Unit> beginning = file.rounds.begin_call(transport, exchange, file.cycle_buffer_count);
+  Task<Unit> beginning = file.rounds.begin_call(transport, exchange);
   co_await beginning;
   Task<ServedRanks> meeting = exchange_views(transport, file, exchange, access);
   ServedRanks served = co_await meeting;

@@ -27,8 +27,6 @@ struct CollectiveFile {
   Profiler& profiler;   ///< of this access alone
   /// Threads of the process that access files while the rank goes on; 0: the rank does.
   int io_thread_count = 0;
-  /// Of an aggregator: so many rounds are under way at once. The same on all ranks.
-  int cycle_buffer_count = 2;
 };
 
 }  // namespace nacre::collective

@@ -62,9 +62,10 @@ Coverage NodeRounds::coverage(int number, std::int64_t round, plan::Direction di
                   reads_the_file ? read_granule_bytes : 1);
 }
 
-RoundLayout NodeRounds::layout_for(const plan::CollectivePlan& plan, int slot_count) const {
+RoundLayout NodeRounds::layout_for(const plan::CollectivePlan& plan) const {
   return {checked_cast<std::int32_t>(mates_.size()),
-          checked_cast<std::int32_t>(aggregators_.size()), slot_count, plan::round_bytes_max(plan)};
+          checked_cast<std::int32_t>(aggregators_.size()), plan.cycle_buffer_count,
+          plan::round_bytes_max(plan)};
 }
 
 void NodeRounds::make_own_memory() {
@@ -74,15 +75,14 @@ void NodeRounds::make_own_memory() {
   memory_ = RoundMemory({own_.get(), checked_cast<std::size_t>(bytes)}, layout_);
 }
 
-Task<Unit> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exchange,
-                                  int slot_count) {
+Task<Unit> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exchange) {
   if (mates_.empty()) find_mates(transport);
   round_bytes_ = plan::round_bytes_max(exchange.plan);
   find_aggregators(exchange.aggregators);
   if (aggregators_.empty()) co_return Unit{};
   ++call_;
-  if (!layout_.holds(layout_for(exchange.plan, slot_count)) || call_ >= call_limit) {
-    Task<Unit> finding = find_memory(transport, exchange, slot_count);
+  if (!layout_.holds(layout_for(exchange.plan)) || call_ >= call_limit) {
+    Task<Unit> finding = find_memory(transport, exchange);
     co_await finding;
   }
   // All ranks wait for this one before they have agreed on the outcome of this call, and it begins
@@ -105,9 +105,8 @@ void NodeRounds::give_back() {
   own_.reset();
 }
 
-Task<Unit> NodeRounds::find_memory(Transport& transport, const ExchangePlan& exchange,
-                                   int slot_count) {
-  const RoundLayout wanted = layout_for(exchange.plan, slot_count);
+Task<Unit> NodeRounds::find_memory(Transport& transport, const ExchangePlan& exchange) {
+  const RoundLayout wanted = layout_for(exchange.plan);
   call_ = 1;
   layout_ = {wanted.rank_count, std::max(wanted.aggregator_count, layout_.aggregator_count),
              std::max(wanted.slot_count, layout_.slot_count),
@@ -125,7 +124,7 @@ Task<Unit> NodeRounds::find_memory(Transport& transport, const ExchangePlan& exc
     mates_ = {transport.rank()};
     self_ = 0;
     find_aggregators(exchange.aggregators);
-    layout_ = layout_for(exchange.plan, slot_count);
+    layout_ = layout_for(exchange.plan);
   }
   if (!aggregators_.empty()) make_own_memory();
   co_return Unit{};

@@ -35,9 +35,8 @@ class NodeRounds {
   NodeRounds() = default;
   explicit NodeRounds(MemoryWatch watch) : watch_(std::move(watch)) {}
 
-  /// Collective over the ranks of the node: the next call, with `slot_count` cycle buffers an
-  /// aggregator or more.
-  Task<Unit> begin_call(Transport& transport, const ExchangePlan& exchange, int slot_count);
+  /// Collective over the ranks of the node: the next call.
+  Task<Unit> begin_call(Transport& transport, const ExchangePlan& exchange);
 
   /// After all ranks have agreed on the outcome of the call, which they do in every call that has
   /// begun.
@@ -70,9 +69,9 @@ class NodeRounds {
   void find_mates(const Transport& transport);
   void find_aggregators(const plan::Aggregators& aggregators);
   void add_aggregator(int aggregator, int rank);
-  [[nodiscard]] RoundLayout layout_for(const plan::CollectivePlan& plan, int slot_count) const;
+  [[nodiscard]] RoundLayout layout_for(const plan::CollectivePlan& plan) const;
   void make_own_memory();
-  Task<Unit> find_memory(Transport& transport, const ExchangePlan& exchange, int slot_count);
+  Task<Unit> find_memory(Transport& transport, const ExchangePlan& exchange);
   void give_back();
 
   MemoryWatch watch_;

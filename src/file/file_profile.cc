@@ -9,6 +9,7 @@ bool is_same_plan(const PlanUse& a, const PlanUse& b) {
   return a.direction == b.direction && a.plan.algorithm == b.plan.algorithm &&
          a.plan.reason == b.plan.reason && a.plan.aggregator_count == b.plan.aggregator_count &&
          a.plan.block_bytes == b.plan.block_bytes && a.plan.cycle_bytes == b.plan.cycle_bytes &&
+         a.plan.cycle_buffer_count == b.plan.cycle_buffer_count &&
          a.plan.round_count == b.plan.round_count;
 }
 

@@ -46,14 +46,14 @@ constexpr std::array table{
             "automatic|2|3|4|6|8|12|16",
             "buffers of cb_buffer_size bytes that an aggregator has: so many rounds of a "
             "collective access are on their way to or from the file, or being exchanged, at once. "
-            "automatic: 2 on local file systems, else 4"},
+            "automatic: 2 on local file systems, else 3 to 8, 8 MiB together"},
     HintRow{
         "nacre_io_threads", HintKind::choice, always, "automatic", 0,
         "automatic|0|1|2|3|4|6|8|12|16",
         "threads of a process that access files while its aggregators go on with the next round, "
         "each in one access at a time; they make no call of the MPI. 0: the aggregator waits for "
-        "the file. automatic: 0 on local file systems, where there is little to wait for, else as "
-        "many as cycle buffers"},
+        "the file. automatic: 0 on local file systems, where there is little to wait for, else one "
+        "for each cycle buffer"},
     HintRow{"nacre_report", HintKind::text, always, "", 0, "",
             "file to which rank 0 appends a line of JSON for each closed file: calls, bytes and "
             "time by "

@@ -207,12 +207,8 @@ unsigned Hints::permissions() const {
 }
 
 AccessSettings Hints::access_settings() const {
-  AccessSettings settings{coherence(),
-                          independent(),
-                          collective("romio_cb_read"),
-                          collective("romio_cb_write"),
-                          count("nacre_cycle_buffers"),
-                          count("nacre_io_threads")};
+  AccessSettings settings{coherence(), independent(), collective("romio_cb_read"),
+                          collective("romio_cb_write"), io_thread_count()};
   settings.collective_read.initial_groups = initial_groups();
   settings.collective_write.initial_groups = settings.collective_read.initial_groups;
   return settings;
@@ -223,9 +219,9 @@ std::shared_ptr<const plan::InitialGroups> Hints::initial_groups() const {
   return std::make_shared<const plan::InitialGroups>(parse_groups(get("nacre_groups")).value());
 }
 
-std::optional<int> Hints::count(std::string_view name) const {
-  if (is(name, "automatic")) return std::nullopt;
-  return static_cast<int>(number(name));
+std::optional<int> Hints::io_thread_count() const {
+  if (is("nacre_io_threads", "automatic")) return std::nullopt;
+  return static_cast<int>(number("nacre_io_threads"));
 }
 
 std::int64_t Hints::buffer_bytes(std::string_view name) const {
@@ -248,6 +244,9 @@ plan::CollectiveSettings Hints::collective(std::string_view switch_name) const {
   settings.aggregator_count =
       static_cast<std::int32_t>(std::min<std::int64_t>(number("cb_nodes"), INT32_MAX));
   settings.cycle_bytes = buffer_bytes("cb_buffer_size");
+  if (!is("nacre_cycle_buffers", "automatic")) {
+    settings.cycle_buffer_count = static_cast<std::int32_t>(number("nacre_cycle_buffers"));
+  }
   settings.saturation_bytes = number("nacre_saturation_bytes");
   return settings;
 }

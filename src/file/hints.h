@@ -39,9 +39,7 @@ struct AccessSettings {
   collective::IndependentSettings independent;
   plan::CollectiveSettings collective_read;
   plan::CollectiveSettings collective_write;
-  // Nothing: by the file system.
-  std::optional<int> cycle_buffer_count;
-  std::optional<int> io_thread_count;
+  std::optional<int> io_thread_count;  ///< nothing: by the file system
 };
 
 /// Where a value comes from; a later one beats an earlier one.
@@ -89,8 +87,7 @@ class Hints {
   [[nodiscard]] Coherence coherence() const;
   [[nodiscard]] plan::CollectiveSettings collective(std::string_view switch_name) const;
   [[nodiscard]] collective::IndependentSettings independent() const;
-  /// Nothing where it is automatic.
-  [[nodiscard]] std::optional<int> count(std::string_view name) const;
+  [[nodiscard]] std::optional<int> io_thread_count() const;
   [[nodiscard]] std::shared_ptr<const plan::InitialGroups> initial_groups() const;
 
   std::map<std::string, Value, std::less<>> values_;

@@ -192,8 +192,6 @@ class OpenFile {
                                                  bool locked, collective::Profiler& profiler);
   [[nodiscard]] store::Transfer move_independent(const PlacedAccess& placed, bool locked,
                                                  collective::Profiler& profiler);
-  /// Of a collective access, the same on all ranks.
-  [[nodiscard]] int cycle_buffer_count(const AccessSettings& settings) const;
   [[nodiscard]] int io_thread_count(const AccessSettings& settings) const;
   collective::Task<Outcome> run_all(Routine routine, Result<PlacedAccess> placed);
   collective::Task<Result<PlacedAccess>> place_ordered(Result<PlacedAccess> placed);

@@ -358,14 +358,10 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
   return collective;
 }
 
-int OpenFile::cycle_buffer_count(const AccessSettings& settings) const {
-  return settings.cycle_buffer_count.value_or(file_system_.one_writer_a_node ? 2 : 4);
-}
-
 int OpenFile::io_thread_count(const AccessSettings& settings) const {
   // A local file system takes a core's time rather than a wait: another thread gains nothing.
-  const int automatic = file_system_.one_writer_a_node ? 0 : cycle_buffer_count(settings);
-  return settings.io_thread_count.value_or(automatic);
+  constexpr int one_an_access = 16;  // of cycle buffers there are no more
+  return settings.io_thread_count.value_or(file_system_.one_writer_a_node ? 0 : one_an_access);
 }
 
 collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
@@ -391,13 +387,8 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
     call.memory = staging.memory();
   }
   if (direction == Direction::write) wrote_.store(true, std::memory_order_relaxed);
-  const collective::CollectiveFile file{file_,
-                                        views_,
-                                        rounds_,
-                                        groups_,
-                                        profiler,
-                                        io_thread_count(*settings),
-                                        cycle_buffer_count(*settings)};
+  const collective::CollectiveFile file{file_,   views_,   rounds_,
+                                        groups_, profiler, io_thread_count(*settings)};
   auto running = collective::run_collective(*transport_, file, std::move(call),
                                             collective_settings(direction, *settings));
   collective::Outcome moved = co_await running;

@@ -128,6 +128,7 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, int rank_count) {
       .add("aggregator_ranks", json_array(ranks, &plain))
       .add_number("domain_bytes", plan.block_bytes)
       .add_number("cycle_bytes", plan.cycle_bytes)
+      .add_number("cycle_buffers", plan.cycle_buffer_count)
       .add_number("rounds_max", plan.round_count)
       .text();
 }

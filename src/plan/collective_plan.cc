@@ -23,6 +23,15 @@ constexpr std::int64_t local_cycle_bytes = 256 << 10;
 // The same where a call goes over a network, to a server that has a latency.
 constexpr std::int64_t remote_cycle_bytes = 4 << 20;
 
+// What is under way at a remote server and on its way there: at 1 GB/s a latency of 4 ms is 4 MB,
+// and as much is being filled meanwhile. One buffer to be filled, one whose bytes go and one that
+// waits for its answer are the least that keep a server busy.
+constexpr std::int64_t remote_buffer_bytes = 8 << 20;
+constexpr std::int64_t remote_buffers_min = 3;
+constexpr std::int64_t remote_buffers_max = 8;
+// Where the aggregator moves the bytes itself one is filled or emptied meanwhile.
+constexpr std::int64_t local_buffers = 2;
+
 // The most aggregators of a node that pay. On local file systems readers go side by side, writers
 // one at a time, and others that wait in the kernel spin there (four of them: a quarter slower than
 // one, at a fourth more CPU time), so they wait for their turn outside and take in the next round
@@ -111,6 +120,15 @@ void limit_rounds(CollectivePlan& plan) {
   plan.round_count = count_rounds(plan);
 }
 
+/// Of a plan that has its rounds.
+std::int32_t cycle_buffers_of(const CollectivePlan& plan, const CollectiveSettings& settings) {
+  if (settings.cycle_buffer_count > 0) return settings.cycle_buffer_count;
+  const std::int64_t remote = std::clamp(divide_up(remote_buffer_bytes, plan.cycle_bytes),
+                                         remote_buffers_min, remote_buffers_max);
+  const std::int64_t wanted = settings.one_writer_a_node ? local_buffers : remote;
+  return checked_cast<std::int32_t>(std::min(wanted, std::max<std::int64_t>(2, plan.round_count)));
+}
+
 bool has_large_pieces(const AccessSummary& summary) {
   return summary.bytes / summary.run_count >= large_run_bytes;
 }
@@ -191,6 +209,7 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
   }
   plan.whole_rounds = distinct_bytes(summary) >= range / 2;
   limit_rounds(plan);
+  plan.cycle_buffer_count = cycle_buffers_of(plan, settings);
 }
 
 }  // namespace
@@ -268,12 +287,13 @@ void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
     plan.end = checked_multiply(plan.round_count, plan.cycle_bytes).value_or(largest);
     plan.block_bytes = plan.end;
     plan.whole_rounds = true;
-    return;
+  } else {
+    plan.origin = round_down(summary.bounds.offset, alignment_of(settings));
+    plan.end = summary.bounds.end();
+    plan.block_bytes = plan.end - plan.origin;
+    limit_rounds(plan);
   }
-  plan.origin = round_down(summary.bounds.offset, alignment_of(settings));
-  plan.end = summary.bounds.end();
-  plan.block_bytes = plan.end - plan.origin;
-  limit_rounds(plan);
+  plan.cycle_buffer_count = cycle_buffers_of(plan, settings);
 }
 
 RoundPlace place_of(const CollectivePlan& plan, std::int64_t offset) {

@@ -39,6 +39,7 @@ struct CollectiveSettings {
   std::int64_t alignment_bytes = 4096;  ///< domains begin at multiples of this; >= 1
   bool one_writer_a_node = false;       ///< store::FileSystemFacts
   std::int64_t saturation_bytes = 0;    ///< nacre_saturation_bytes, else the file system's
+  std::int32_t cycle_buffer_count = 0;  ///< nacre_cycle_buffers
   /// nacre_groups, else a cartesian communicator; null: as accesses lie.
   std::shared_ptr<const InitialGroups> initial_groups = nullptr;
 };
@@ -84,6 +85,7 @@ struct CollectivePlan {
   Reason reason = Reason::no_data;
   std::int32_t aggregator_count = 0;  ///< at most one a rank
   std::int64_t cycle_bytes = 0;
+  std::int32_t cycle_buffer_count = 2;  ///< of an aggregator: so many rounds are under way at once
   /// Of the aggregator with most of them. Rounds in which an aggregator finds no data do not take
   /// place, so the number says nothing about cost.
   std::int64_t round_count = 0;

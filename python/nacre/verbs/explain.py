@@ -66,7 +66,8 @@ def _how(plan: dict) -> str:
     word = "rank" if plan["aggregators"] == 1 else "ranks"
     return (
         f"{plan['algorithm']}, {plural(plan['aggregators'], 'aggregator')} ({word} {ranks}{more}), {_pattern(plan)}; "
-        f"{amount(plan['cycle_bytes'])} a round, {plural(plan['rounds_max'], 'round')} at most."
+        f"{amount(plan['cycle_bytes'])} a round, {plural(plan['rounds_max'], 'round')} at most, "
+        f"{plan['cycle_buffers']} of them at once."
     )
 
 

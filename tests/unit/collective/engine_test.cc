@@ -51,7 +51,6 @@ struct World {
   plan::CollectiveSettings settings;
   int ranks_per_node = 1;
   int io_thread_count = 0;
-  int cycle_buffer_count = 2;
   Drive drive = Drive::polled;
   std::uint64_t seed = 1;
 
@@ -83,8 +82,8 @@ struct World {
       call.file = ranks[index].file;
       call.memory = ranks[index].memory();
       call.refusal = refusals[index];
-      const CollectiveFile file{files[index],     views[index],    rounds[index],     groups[index],
-                                profilers[index], io_thread_count, cycle_buffer_count};
+      const CollectiveFile file{files[index],  views[index],     rounds[index],
+                                groups[index], profilers[index], io_thread_count};
       return run_collective(network.transport(rank), file, std::move(call), settings);
     };
     auto results = drive == Drive::polled ? run_polled<Outcome>(network, task, seed)
@@ -139,9 +138,9 @@ World random_world(Random& random, int rank_count, std::int64_t bytes_max) {
   world.settings.aggregator_count = static_cast<std::int32_t>(pick(random, 0, rank_count + 3));
   world.settings.cycle_bytes = cycles[static_cast<std::size_t>(pick(random, 0, 7))];
   world.settings.alignment_bytes = alignments[static_cast<std::size_t>(pick(random, 0, 3))];
-  constexpr std::array<int, 4> cycle_buffers{2, 3, 5, 16};
+  constexpr std::array<std::int32_t, 4> cycle_buffers{2, 3, 5, 16};
   world.io_thread_count = static_cast<int>(pick(random, 0, 3));
-  world.cycle_buffer_count = cycle_buffers[static_cast<std::size_t>(pick(random, 0, 3))];
+  world.settings.cycle_buffer_count = cycle_buffers[static_cast<std::size_t>(pick(random, 0, 3))];
   world.settings.one_writer_a_node = pick(random, 0, 1) == 0;
   world.ranks_per_node = static_cast<int>(pick(random, 1, rank_count));
   world.seed = random();
@@ -423,10 +422,15 @@ TEST_CASE("as many accesses are under way as there are cycle buffers and threads
         call.direction = direction;
         call.file = access.file;
         call.memory = access.memory();
+        const plan::CollectiveSettings settings{.algorithm = Algorithm::two_phase,
+                                                .aggregator_count = 1,
+                                                .cycle_bytes = cycle_bytes,
+                                                .alignment_bytes = 1,
+                                                .cycle_buffer_count = count};
         const auto outcomes = run_threads<Outcome>(network, [&](int rank) {
           return run_collective(network.transport(rank),
-                                {source, views, node_rounds, groups, profiler, count, count},
-                                std::move(call), {Algorithm::two_phase, 1, cycle_bytes, 1});
+                                {source, views, node_rounds, groups, profiler, count},
+                                std::move(call), settings);
         });
         REQUIRE(outcomes.has_value());
         CHECK_FALSE(outcomes->front().error.has_value());

@@ -31,20 +31,20 @@ plan::CollectivePlan random_plan(Random& random, const std::vector<RankAccess>& 
   plan.end = bounds.end();
   plan.block_bytes = pick(random, 1, 500);
   plan.cycle_bytes = pick(random, 1, 1'000);
+  plan.cycle_buffer_count = static_cast<std::int32_t>(pick(random, 2, 5));
   plan.whole_rounds = pick(random, 0, 1) == 0;
   return plan;
 }
 
-struct Overlap {
+struct Place {
   int ranks_per_node;
-  int io_threads;
-  int cycle_buffers;
+  int io_thread_count;
 };
 
 void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direction direction,
-         const std::shared_ptr<store::MemoryStore>& store, const Overlap& overlap) {
-  const auto [ranks_per_node, io_threads, cycle_buffers] = overlap;
-  InProcessNetwork network({static_cast<int>(ranks.size()), SendMode::mixed, 3, ranks_per_node});
+         const std::shared_ptr<store::MemoryStore>& store, const Place& place) {
+  InProcessNetwork network(
+      {static_cast<int>(ranks.size()), SendMode::mixed, 3, place.ranks_per_node});
   std::vector<LazyFile> files;
   for (std::size_t i = 0; i < ranks.size(); ++i) files.emplace_back(store, "f");
   std::vector<plan::MemoryAccess> memories;
@@ -63,7 +63,7 @@ void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direc
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     accesses.push_back({direction, ranks[i].file, ranks[i].file, memories[i], profilers[i]});
     open_files.push_back(
-        {files[i], views[i], rounds[i], groups[i], profilers[i], io_threads, cycle_buffers});
+        {files[i], views[i], rounds[i], groups[i], profilers[i], place.io_thread_count});
   }
   const auto results = run_polled<ExchangeResult>(
       network,
@@ -96,10 +96,9 @@ TEST_CASE("random dealt blocks: written and read back") {
     const auto store = std::make_shared<store::MemoryStore>();
     create_file(*store, "f", expected);
     expected = after_writes(std::move(expected), ranks);
-    const Overlap overlap{.ranks_per_node = static_cast<int>(pick(random, 1, std::ssize(ranks))),
-                          .io_threads = static_cast<int>(pick(random, 0, 3)),
-                          .cycle_buffers = static_cast<int>(pick(random, 2, 5))};
-    run(ranks, plan, Direction::write, store, overlap);
+    const Place place{.ranks_per_node = static_cast<int>(pick(random, 1, std::ssize(ranks))),
+                      .io_thread_count = static_cast<int>(pick(random, 0, 3))};
+    run(ranks, plan, Direction::write, store, place);
     const Bytes found = *store->contents("f");
     accept_any_winner(expected, found, ranks);
     CHECK(found == expected);
@@ -114,7 +113,7 @@ TEST_CASE("random dealt blocks: written and read back") {
             expected[static_cast<std::size_t>(in_file[i])];
       }
     }
-    run(ranks, plan, Direction::read, store, overlap);
+    run(ranks, plan, Direction::read, store, place);
     for (std::size_t i = 0; i < ranks.size(); ++i) CHECK(ranks[i].buffer == buffers[i]);
   }
 }

@@ -289,11 +289,12 @@ TEST_CASE("hints become the settings of data access") {
   const AccessSettings sized = settings({{"cb_nodes", "99999999999"}, {"cb_buffer_size", "2t"}});
   CHECK(sized.collective_read.aggregator_count == INT32_MAX);
   CHECK(sized.collective_read.cycle_bytes == 1 << 30);
-  CHECK_FALSE(plain.cycle_buffer_count.has_value());
+  CHECK(plain.collective_read.cycle_buffer_count == 0);
   CHECK_FALSE(plain.io_thread_count.has_value());
   const AccessSettings overlapped =
       settings({{"nacre_cycle_buffers", "16"}, {"nacre_io_threads", "0"}});
-  CHECK(overlapped.cycle_buffer_count == 16);
+  CHECK(overlapped.collective_read.cycle_buffer_count == 16);
+  CHECK(overlapped.collective_write.cycle_buffer_count == 16);
   CHECK(overlapped.io_thread_count == 0);
   CHECK(settings({{"nacre_coherence", "locked"}}).coherence == Coherence::locked);
   CHECK(settings({{"nacre_coherence", "trusted"}}).coherence == Coherence::trusted);

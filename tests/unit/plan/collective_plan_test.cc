@@ -252,4 +252,24 @@ TEST_CASE("rounds are read whole where most of their bytes are wanted, by howeve
   CHECK_FALSE(decide(summary_of(same), asked, {Direction::read, 4, 1}).whole_rounds);
 }
 
+TEST_CASE("cycle buffers: eight MiB together, three to eight of them, no more than rounds") {
+  AccessSummary summary;
+  summary.bounds = {0, 1 << 30};
+  summary.bytes = summary.span_bytes = 1 << 30;
+  summary.run_count = summary.memory_run_count = 1 << 20;
+  summary.rank_count = 4;
+  const auto buffers = [&](CollectiveSettings settings) {
+    settings.algorithm = Algorithm::two_phase;
+    settings.aggregator_count = 4;
+    return decide(summary, settings, writers(4)).cycle_buffer_count;
+  };
+  CHECK(buffers({.cycle_bytes = 256 << 10}) == 8);
+  CHECK(buffers({.cycle_bytes = 2 << 20}) == 4);
+  CHECK(buffers({.cycle_bytes = 4 << 20}) == 3);
+  CHECK(buffers({.cycle_bytes = 64 << 20}) == 3);
+  CHECK(buffers({.cycle_bytes = 256 << 20}) == 2);
+  CHECK(buffers({.cycle_bytes = 256 << 10, .one_writer_a_node = true}) == 2);
+  CHECK(buffers({.cycle_bytes = 64 << 20, .cycle_buffer_count = 12}) == 12);
+}
+
 }  // namespace nacre::plan

@@ -150,6 +150,7 @@ def build_parser() -> argparse.ArgumentParser:
     beside.add_argument("--cycles", type=sizes, default=[256 << 10, 1 << 20, 4 << 20], help="bytes, k or m, of a round")
     beside.add_argument("--buffers", type=int, default=0, help="hint nacre_cycle_buffers; 0: automatic")
     add_size_options(beside)
+    add_hosts_option(beside)
     add_run_options(beside, rounds=5)
     beside.set_defaults(act=act_overlap)
 

@@ -4,7 +4,7 @@ import tempfile
 import unittest
 import unittest.mock
 
-from nacre_bench import contenders, launch, matrix, overhead, overlap, report, results, schedule
+from nacre_bench import cli, contenders, launch, matrix, overhead, overlap, report, results, schedule
 from nacre_bench.cells import cells_of
 from nacre_bench.compare import verdict
 from nacre_bench.config import Config, Mpi
@@ -100,6 +100,11 @@ class Overlap(unittest.TestCase):
         ]
         result = {**result_of(chosen, records), "settings": self.SETTINGS}
         self.assertIn("N/M5 1.0 MiB  write     2.000  5.121       8.000   1.56", overlap.overlap_text(result))
+
+    def test_the_command_line_has_what_a_launch_takes(self):
+        arguments = cli.build_parser().parse_args(["overlap", "--cycles", "64k,2m,7"])
+        self.assertEqual(arguments.cycles, [64 << 10, 2 << 20, 7])
+        self.assertEqual(cli.job_for(Workload("w"), 4, arguments).ranks, 4)
 
     def test_only_ours_overlap(self):
         with self.assertRaisesRegex(BenchError, "of ours"):

@@ -302,9 +302,9 @@ class WaitsForCopies final : public ForwardingFile {
         total_bytes_(total_bytes) {}
 
   store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
-    ++writes_;
-    const std::int64_t copied = std::min(total_bytes_, (writes_ + 1) * cycle_bytes_);
-    while (writes_ > 1 && profile_.copied_bytes.get() < copied) std::this_thread::yield();
+    const std::int64_t writes = ++writes_;
+    const std::int64_t copied = std::min(total_bytes_, (writes + 1) * cycle_bytes_);
+    while (writes > 1 && profile_.copied_bytes.get() < copied) std::this_thread::yield();
     return ForwardingFile::write(pieces, offset);
   }
 
@@ -312,7 +312,7 @@ class WaitsForCopies final : public ForwardingFile {
   const Profile& profile_;
   std::int64_t cycle_bytes_;
   std::int64_t total_bytes_;
-  std::int64_t writes_ = 0;
+  std::atomic<std::int64_t> writes_ = 0;
 };
 
 class OpenedFile final : public FileSource {

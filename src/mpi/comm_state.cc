@@ -1,9 +1,12 @@
 #include "mpi/comm_state.h"
 
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -65,14 +68,25 @@ MPI_Comm duplicate_of(MPI_Comm comm) {
   return status == MPI_SUCCESS ? duplicate : mpi.COMM_NULL;
 }
 
-/// Ranks may share memory if they run in one kernel and see one shared-memory file system:
-/// containers on one host have equal names but not always the latter. NACRE_TEST_RANKS_PER_NODE
-/// plays nodes of so many ranks each.
-std::uint64_t memory_domain_of(int rank) {
-  const std::uint64_t domain = store::shared_memory_domain();
+/// NACRE_TEST_RANKS_PER_NODE plays nodes of so many ranks each; 0: it does not. The same on all
+/// ranks.
+Result<int> played_ranks_per_node() {
   const char* const text = std::getenv("NACRE_TEST_RANKS_PER_NODE");
-  const int ranks_per_node = text != nullptr ? std::atoi(text) : 0;
-  if (domain == 0 || ranks_per_node <= 0) return domain;
+  if (text == nullptr) return 0;
+  const std::string_view digits(text);
+  int ranks = 0;
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), ranks);
+  if (error == std::errc{} && end == digits.end() && ranks >= 1) return ranks;
+  return Error{ErrorClass::info_value, 0,
+               "variable NACRE_TEST_RANKS_PER_NODE has the value \"" + std::string(digits) +
+                   "\"; it takes a whole number of at least 1"};
+}
+
+/// Ranks may share memory if they run in one kernel and see one shared-memory file system:
+/// containers on one host have equal names but not always the latter.
+std::uint64_t memory_domain_of(int rank, int ranks_per_node) {
+  const std::uint64_t domain = store::shared_memory_domain();
+  if (domain == 0 || ranks_per_node == 0) return domain;
   return fnv_hash(std::to_string(domain) + '/' + std::to_string(rank / ranks_per_node));
 }
 
@@ -92,6 +106,8 @@ Result<Shared> CommState::of(MPI_Comm comm) {
     return Error{ErrorClass::comm, 0,
                  "a file is opened on an intercommunicator; it takes an intracommunicator"};
   }
+  const Result<int> ranks_per_node = played_ranks_per_node();
+  if (!ranks_per_node) return ranks_per_node.error();
   const MPI_Comm duplicate = duplicate_of(comm);
   if (duplicate == mpi.COMM_NULL) {
     return Error{ErrorClass::comm, 0, "the MPI could not duplicate the communicator of the file"};
@@ -99,7 +115,7 @@ Result<Shared> CommState::of(MPI_Comm comm) {
   // A broken network is the MPI's to report, whatever handler the program's communicator has.
   mpi.Comm_set_errhandler(duplicate, mpi.ERRORS_ARE_FATAL);
   Shared state(new CommState(duplicate));
-  find_nodes(state);
+  find_nodes(state, *ranks_per_node);
   auto* attribute = new Shared(state);
   if (mpi.Comm_set_attr(comm, state_key(), attribute) != MPI_SUCCESS) delete attribute;
   return state;
@@ -118,10 +134,10 @@ CommState::CommState(MPI_Comm duplicate) : comm_(duplicate) {
 }
 
 /// Collective. Those that look like a node are one if they find the memory that they make together.
-void CommState::find_nodes(const Shared& state) {
+void CommState::find_nodes(const Shared& state, int ranks_per_node) {
   MpiTransport transport(state, control_tag);
   const int rank = state->rank_;
-  const std::uint64_t domain = memory_domain_of(rank);
+  const std::uint64_t domain = memory_domain_of(rank, ranks_per_node);
   const plan::NodeMap candidates =
       collective::run_to_end(collective::agree_on_nodes(transport, domain), transport);
   std::vector<int> mates = candidates.ranks_on(candidates.node_of(rank));

@@ -47,7 +47,7 @@ class CommState {
 
  private:
   explicit CommState(MPI_Comm duplicate);
-  static void find_nodes(const std::shared_ptr<CommState>& state);
+  static void find_nodes(const std::shared_ptr<CommState>& state, int ranks_per_node);
 
   MPI_Comm comm_;
   int rank_ = 0;

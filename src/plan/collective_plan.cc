@@ -280,9 +280,12 @@ void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
   plan.cycle_bytes = cycle_bytes_of(settings);
   if (plan.algorithm == Algorithm::static_segmentation) {
     const std::int64_t members = groups.size_max();
-    const std::int64_t quota_least = divide_up(summary.bytes_max, round_count_max);
+    const auto cycle_of = [&](std::int64_t bytes_each) {
+      return checked_multiply(members, bytes_each).value_or(largest);
+    };
     plan.cycle_bytes =
-        std::max(plan.cycle_bytes, checked_multiply(members, quota_least).value_or(largest));
+        std::clamp(plan.cycle_bytes, cycle_of(divide_up(summary.bytes_max, round_count_max)),
+                   cycle_of(summary.bytes_max));
     plan.round_count = divide_up(summary.bytes_max, plan.cycle_bytes / members);
     plan.end = checked_multiply(plan.round_count, plan.cycle_bytes).value_or(largest);
     plan.block_bytes = plan.end;

@@ -4,10 +4,12 @@
 #include <atomic>
 #include <bit>
 
+#include "base/checked_cast.h"
+
 namespace nacre::collective {
 
 Coverage::Coverage(std::span<std::uint64_t> words, std::int64_t size, std::int64_t granule_bytes)
-    : words_(words),
+    : words_(words.first(checked_cast<std::size_t>(words_needed(size, granule_bytes)))),
       size_(size),
       granule_bytes_(granule_bytes),
       granules_(size / granule_bytes + (size % granule_bytes != 0 ? 1 : 0)) {}
@@ -51,6 +53,23 @@ Extent Coverage::next(std::int64_t from) const {
   const std::int64_t begin = std::max(from, first * granule_bytes_);
   const std::int64_t end = std::min(size_, find(first, false) * granule_bytes_);
   return {begin, end - begin};
+}
+
+Extent Coverage::hull() const {
+  const std::int64_t first = find(0, true);
+  if (first == granules_) return {};
+  std::size_t word = words_.size() - 1;
+  while (words_[word] == 0) --word;
+  const std::int64_t behind_last =
+      static_cast<std::int64_t>(word + 1) * word_bits - std::countl_zero(words_[word]);
+  const std::int64_t begin = first * granule_bytes_;
+  return {begin, std::min(size_, behind_last * granule_bytes_) - begin};
+}
+
+std::int64_t Coverage::count() const {
+  std::int64_t marked = 0;
+  for (const std::uint64_t word : words_) marked += std::popcount(word);
+  return marked;
 }
 
 std::int64_t Coverage::find(std::int64_t from, bool marked) const {

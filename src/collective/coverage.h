@@ -31,6 +31,10 @@ class Coverage {
   /// The first maximal marked range at or after `from`, in whole granules cut at size; empty, at
   /// size, when there is none.
   [[nodiscard]] Extent next(std::int64_t from) const;
+  /// From the first marked granule to the last, cut at size; empty when there is none.
+  [[nodiscard]] Extent hull() const;
+  /// How many granules are marked.
+  [[nodiscard]] std::int64_t count() const;
   /// Forgets the marks of the first `bytes`.
   void clear(std::int64_t bytes);
 

@@ -14,14 +14,7 @@ void for_each_run(const Coverage& marked, Visit visit) {
 
 }  // namespace
 
-MarkedRuns measure(const Coverage& marked) {
-  MarkedRuns runs;
-  for_each_run(marked, [&](const Extent& run) {
-    runs.hull = hull(runs.hull, run);
-    runs.bytes += run.length;
-  });
-  return runs;
-}
+MarkedRuns measure(const Coverage& marked) { return {marked.hull(), marked.count()}; }
 
 void pack_marked(const Coverage& marked, const std::byte* buffer, std::span<std::byte> packed) {
   for_each_run(marked, [&](const Extent& run) {

@@ -69,6 +69,14 @@ TEST_CASE("random extents and granules agree with a list of bytes") {
         }
       }
       CHECK(marked_bytes(coverage, size) == expected);
+      if (granule == 1) {
+        CHECK(coverage.count() == std::ranges::count(expected, true));
+      }
+      Extent hull;
+      for (Extent run = coverage.next(0); !run.empty(); run = coverage.next(run.end())) {
+        hull = nacre::hull(hull, run);
+      }
+      CHECK(coverage.hull() == hull);
       coverage.clear(size);
     }
   }

@@ -43,7 +43,8 @@ constexpr std::int32_t local_node_count_max = 4;
 // What the rounds of all aggregators take on a node, which has cycle buffers for those on other
 // nodes too, so that it sends each of them one message a round.
 constexpr std::int64_t rounds_bytes_a_node = 64 << 20;
-constexpr std::int64_t shared_cycle_bytes_least = 64 << 10;
+constexpr std::int64_t relayed_cycle_bytes_least = 64 << 10;
+constexpr std::int64_t aggregators_max = rounds_bytes_a_node / relayed_cycle_bytes_least;
 
 // What a round is told by in memory that ranks share has 32 bits for its number.
 constexpr std::int64_t round_count_max = std::int64_t{1} << 31;
@@ -174,7 +175,7 @@ std::int32_t aggregator_count_max(const CollectiveSettings& settings,
   const std::int32_t nodes = settings.one_writer_a_node
                                  ? std::min(participants.node_count, local_node_count_max)
                                  : participants.node_count;
-  const std::int64_t most = std::int64_t{nodes} * aggregators_a_node;
+  const std::int64_t most = std::min(std::int64_t{nodes} * aggregators_a_node, aggregators_max);
   return checked_cast<std::int32_t>(std::min<std::int64_t>(most, participants.rank_count));
 }
 
@@ -204,7 +205,7 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
   plan.cycle_bytes = cycle_bytes_of(settings);
   if (settings.cycle_bytes == 0 && participants.node_count > 1) {
     const std::int64_t most =
-        std::max(shared_cycle_bytes_least, rounds_bytes_a_node / plan.aggregator_count);
+        std::max(relayed_cycle_bytes_least, rounds_bytes_a_node / plan.aggregator_count);
     plan.cycle_bytes = std::min(plan.cycle_bytes, round_up(most, alignment));
   }
   plan.whole_rounds = distinct_bytes(summary) >= range / 2;

@@ -29,7 +29,7 @@ constexpr CgroupWords version_2{"/sys/fs/cgroup", "memory.max", "memory.current"
 
 std::string text_of(const std::string& path) {
   const Result<std::optional<std::string>> text = read_text_file(path);
-  return text && *text ? **text : std::string();
+  return text ? text->value_or("") : std::string();
 }
 
 /// The number that `text` begins with, blanks aside.
@@ -96,9 +96,8 @@ std::int64_t available_memory(const std::string& root) {
   if (const auto path = rest_of_line(cgroups, "0::")) {
     least = std::min(least, of_cgroups(root, version_2, *path));
   }
-  const std::size_t memory = cgroups.find(":memory:");
-  if (memory != std::string::npos) {
-    const auto path = rest_of_line(std::string_view(cgroups).substr(memory), ":memory:");
+  const std::size_t memory = std::min(cgroups.find(":memory:"), cgroups.size());
+  if (const auto path = rest_of_line(std::string_view(cgroups).substr(memory), ":memory:")) {
     least = std::min(least, of_cgroups(root, version_1, *path));
   }
   return least;

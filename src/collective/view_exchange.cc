@@ -27,20 +27,15 @@ constexpr std::int64_t encoding_gain_max = 8;
 // Views under way to one aggregator at a time.
 constexpr std::int64_t view_window_bytes = 16 << 20;
 
-enum class Telling : std::uint8_t {
-  once,         ///< for this access alone
-  to_remember,  ///< for those to come too
-  as_before,    ///< no type: the one told to_remember holds
-};
-
 struct ViewHead {
   std::int64_t origin = 0;
   std::int64_t first_byte = 0;
   std::int64_t byte_count = 0;
-  std::int64_t view_bytes = 0;  ///< of the encoded type map
+  std::int64_t view_bytes = 0;  ///< of the encoded type map; 0: the one told last holds
   std::int32_t relay = 0;       ///< the rank that brings the bytes, or takes them
-  Telling telling = Telling::once;
-  bool follows = false;  ///< in a message of its own
+
+  /// Whether the type is in a message of its own.
+  [[nodiscard]] bool type_follows() const { return view_bytes > inline_view_bytes_max; }
 };
 
 struct EncodedView {
@@ -48,14 +43,15 @@ struct EncodedView {
   std::vector<std::byte> bytes;
 };
 
-ViewHead head_of(const plan::FileAccess& access) {
-  return {.origin = access.view.origin,
-          .first_byte = access.first_byte,
-          .byte_count = access.byte_count};
+EncodedView untyped(const plan::FileAccess& access) {
+  const ViewHead head{.origin = access.view.origin,
+                      .first_byte = access.first_byte,
+                      .byte_count = access.byte_count};
+  return {head, {}};
 }
 
 EncodedView encode(const plan::FileAccess& access) {
-  EncodedView view{head_of(access), {}};
+  EncodedView view = untyped(access);
   access.view.type.encode(view.bytes);
   view.head.view_bytes = std::ssize(view.bytes);
   return view;
@@ -64,24 +60,21 @@ EncodedView encode(const plan::FileAccess& access) {
 /// Runs of a file, in order, those that touch as one.
 class RunList {
  public:
-  void add(const plan::TiledMap& view, std::int64_t first_byte, std::int64_t byte_count) {
-    byte_count_ += byte_count;
-    plan::RunCursor cursor(view, first_byte, byte_count);
+  /// Those of the data bytes `part` of `view`.
+  void add(const plan::TiledMap& view, const Extent& part) {
+    plan::RunCursor cursor(view, part.offset, part.length);
     for (plan::RunGroup group = cursor.next(); group.count > 0; group = cursor.next()) {
       for (std::int64_t i = 0; i < group.count; ++i) {
         add({group.offset + i * group.stride, group.length});
       }
     }
   }
-  /// One run at least.
-  [[nodiscard]] plan::FileAccess as_access() && {
-    plan::FileAccess access;
-    access.byte_count = byte_count_;
-    access.view.origin = offsets_.front();
-    for (std::int64_t& offset : offsets_) offset -= access.view.origin;
+  /// From the first run on, of which there is one at least.
+  [[nodiscard]] plan::TypeMap as_type() && {
+    const std::int64_t origin = offsets_.front();
+    for (std::int64_t& offset : offsets_) offset -= origin;
     // Offsets of a file fit 64 bits, so the bounds of these do.
-    access.view.type = plan::TypeMap::indexed(plan::TypeMap::bytes(1), lengths_, offsets_).value();
-    return access;
+    return plan::TypeMap::indexed(plan::TypeMap::bytes(1), lengths_, offsets_).value();
   }
 
  private:
@@ -96,48 +89,79 @@ class RunList {
 
   std::vector<std::int64_t> lengths_;
   std::vector<std::int64_t> offsets_;
-  std::int64_t byte_count_ = 0;
 };
 
-/// What `aggregator` handles of `access`, as an access of its own.
-plan::FileAccess slice_for(const plan::CollectivePlan& plan, int aggregator,
-                           const plan::FileAccess& access) {
-  RunList runs;
-  if (plan::is_segmentation(plan.algorithm)) {
-    runs.add(access.view, access.first_byte, access.byte_count);
-    return std::move(runs).as_access();
-  }
+/// Which data bytes of the view `aggregator` handles: at least one extent, none touching the next.
+std::vector<Extent> part_for(const plan::CollectivePlan& plan, int aggregator,
+                             const plan::FileAccess& access) {
+  if (plan::is_segmentation(plan.algorithm)) return {{access.first_byte, access.byte_count}};
+  std::vector<Extent> part;
   std::vector<plan::RoundPiece> pieces;
   plan::DomainWalk walk(plan, aggregator, access);
   while (!walk.done()) {
     walk.take_round(pieces);
     for (const plan::RoundPiece& piece : pieces) {
-      runs.add(access.view, piece.first_byte, piece.byte_count);
+      if (!part.empty() && part.back().end() == piece.first_byte) {
+        part.back().length += piece.byte_count;
+      } else {
+        part.push_back({piece.first_byte, piece.byte_count});
+      }
     }
   }
-  return std::move(runs).as_access();
+  return part;
 }
+
+/// Runs of an access that an aggregator handles: what is an access of its own to that.
+struct ViewSlice {
+  std::vector<Extent> part;  ///< data bytes of the view
+
+  /// But for its type.
+  [[nodiscard]] plan::FileAccess place(const plan::TiledMap& view) const {
+    plan::FileAccess access;
+    access.view.origin = plan::offset_of(view, part.front().offset);
+    for (const Extent& extent : part) access.byte_count += extent.length;
+    return access;
+  }
+  [[nodiscard]] plan::TypeMap type(const plan::TiledMap& view) const {
+    RunList runs;
+    for (const Extent& extent : part) runs.add(view, extent);
+    return std::move(runs).as_type();
+  }
+  /// The next time step differs by whole copies of the view's type, or by where it begins, and its
+  /// runs are the same ones from the first on.
+  [[nodiscard]] ViewPart within_copies(const plan::TypeMap& type) const {
+    ViewPart within{part};
+    const std::int64_t before = part.front().offset / type.size() * type.size();
+    for (Extent& extent : within.data_bytes) extent.offset -= before;
+    return within;
+  }
+};
 
 /// Chooses, aggregator by aggregator, how this rank's access is told.
 class ViewEncoder {
  public:
   ViewEncoder(ViewMemory& memory, const plan::CollectivePlan& plan, const plan::FileAccess& access,
               std::int64_t aggregator_count)
-      : memory_(memory),
-        plan_(plan),
-        access_(access),
-        aggregator_count_(aggregator_count),
-        remembered_(ViewMemory::remembers(access.view.type)) {}
+      : memory_(memory), plan_(plan), access_(access), aggregator_count_(aggregator_count) {
+    memory_.use(access_.view.type);
+  }
 
   /// `rank` is that of `aggregator`.
   [[nodiscard]] EncodedView for_aggregator(int aggregator, int rank) {
-    if (remembered_ && memory_.has_told(rank, access_.view.type)) return reminder();
+    if (memory_.has_told(rank, {})) return untyped(access_);
+    const ViewSlice slice{part_for(plan_, aggregator, access_)};
+    plan::FileAccess runs = slice.place(access_.view);
+    ViewPart part = slice.within_copies(access_.view.type);
+    if (memory_.has_told(rank, part)) return untyped(runs);
     if (choice_ == Choice::open) choose();
     if (choice_ == Choice::whole) return whole_for(rank);
-    EncodedView runs = encode(slice_for(plan_, aggregator, access_));
+    runs.view.type = slice.type(access_.view);
+    EncodedView encoded = encode(runs);
     const bool whole_is_shorter =
-        choice_ == Choice::shorter && whole_.head.view_bytes <= runs.head.view_bytes;
-    return whole_is_shorter ? whole_for(rank) : runs;
+        choice_ == Choice::shorter && whole_.head.view_bytes <= encoded.head.view_bytes;
+    if (whole_is_shorter) return whole_for(rank);
+    memory_.tell(rank, std::move(part));
+    return encoded;
   }
 
  private:
@@ -157,25 +181,14 @@ class ViewEncoder {
   }
 
   [[nodiscard]] EncodedView whole_for(int rank) {
-    EncodedView view = whole_;
-    if (remembered_) {
-      view.head.telling = Telling::to_remember;
-      memory_.tell(rank, access_.view.type);
-    }
-    return view;
-  }
-
-  [[nodiscard]] EncodedView reminder() const {
-    EncodedView view{head_of(access_), {}};
-    view.head.telling = Telling::as_before;
-    return view;
+    memory_.tell(rank, {});
+    return whole_;
   }
 
   ViewMemory& memory_;
   const plan::CollectivePlan& plan_;
   const plan::FileAccess& access_;
   std::int64_t aggregator_count_;
-  bool remembered_;
   Choice choice_ = Choice::open;
   EncodedView whole_;  // where the choice has looked at it
 };
@@ -183,7 +196,7 @@ class ViewEncoder {
 std::vector<std::byte> pack_head(const EncodedView& view) {
   const auto head = std::as_bytes(std::span(&view.head, 1));
   std::vector<std::byte> bytes(head.begin(), head.end());
-  if (!view.head.follows) bytes.insert(bytes.end(), view.bytes.begin(), view.bytes.end());
+  if (!view.head.type_follows()) bytes.insert(bytes.end(), view.bytes.begin(), view.bytes.end());
   return bytes;
 }
 
@@ -203,19 +216,13 @@ Source unpack_head(const Parcel& parcel) {
 }
 
 plan::FileAccess decode(const Source& source, ViewMemory& memory) {
-  plan::FileAccess access;
-  if (source.head.telling == Telling::as_before) {
-    access.view.type = memory.of(source.rank);
-  } else {
+  if (source.head.view_bytes > 0) {
     std::span<const std::byte> in(source.bytes);
     // The sender has seen to it that it can be.
-    access.view.type = plan::TypeMap::decode(in).value();
+    memory.hear(source.rank, plan::TypeMap::decode(in).value());
   }
-  if (source.head.telling == Telling::to_remember) memory.hear(source.rank, access.view.type);
-  access.view.origin = source.head.origin;
-  access.first_byte = source.head.first_byte;
-  access.byte_count = source.head.byte_count;
-  return access;
+  return {
+      {memory.of(source.rank), source.head.origin}, source.head.first_byte, source.head.byte_count};
 }
 
 /// What this rank tells others: heads, and the larger views that go by themselves.
@@ -249,7 +256,7 @@ class ViewExchange {
     for (std::size_t next = 0; next < heads.size();) {
       std::vector<Source> window = window_from(heads, next);
       for (Source& source : window) {
-        if (!source.head.follows) continue;
+        if (!source.head.type_follows()) continue;
         source.bytes.resize(checked_cast<std::size_t>(source.head.view_bytes));
         receives.push_back(transport_.receive(source.rank, source.bytes));
       }
@@ -276,9 +283,8 @@ class ViewExchange {
       const int number = file_.rounds.number_of(aggregator);
       EncodedView view = encoder.for_aggregator(aggregator, rank);
       view.head.relay = file_.rounds.drivers()[checked_cast<std::size_t>(number)];
-      view.head.follows = view.head.view_bytes > inline_view_bytes_max;
       told.heads.push_back({rank, pack_head(view)});
-      if (view.head.follows) told.views.push_back({rank, std::move(view.bytes)});
+      if (view.head.type_follows()) told.views.push_back({rank, std::move(view.bytes)});
     }
     return told;
   }

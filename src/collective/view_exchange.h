@@ -31,8 +31,9 @@ struct ServedRanks {
 /// messages a rank, whereas a head from every rank to every aggregator would be ranks x aggregators
 /// messages, of which most say "nothing", and a reduced bitmap ranks x aggregators bits on every
 /// rank. Larger views follow straight from rank to aggregator: the whole type, or, where that is
-/// shorter, the runs of the domain alone. A type that file.views knows the aggregator to have is
-/// not sent again.
+/// shorter, the runs of the domain alone. What file.views knows the aggregator to have is not sent
+/// again: the type, whatever part of it is accessed; the runs, if they are those of the same part
+/// of the view, which they are where a time step moves as the domains do.
 Task<ServedRanks> exchange_views(Transport& transport, const CollectiveFile& file,
                                  const ExchangePlan& exchange, const ExchangeAccess& access);
 

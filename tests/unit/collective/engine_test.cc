@@ -25,6 +25,7 @@
 
 #include "collective/in_process.h"
 #include "forwarding_file.h"
+#include "plan/domain_walk.h"
 #include "random_access.h"
 #include "store/faulty/faulty_store.h"
 #include "store/memory/memory_store.h"
@@ -215,6 +216,42 @@ void check_read(World& world) {
 
 plan::TypeMap strided(std::int64_t length, std::int64_t stride) {
   return plan::TypeMap::bytes(length).resized(0, stride).value();
+}
+
+/// `run_count` runs of up to 8 bytes, one in each `step` bytes, in the first 16 of them.
+plan::TypeMap irregular(Random& random, std::int64_t run_count, std::int64_t step) {
+  std::vector<std::int64_t> lengths;
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t i = 0; i < run_count; ++i) {
+    offsets.push_back(i * step + pick(random, 0, 8));
+    lengths.push_back(pick(random, 1, 8));
+  }
+  const plan::TypeMap runs = *plan::TypeMap::indexed(plan::TypeMap::bytes(1), lengths, offsets);
+  return *runs.resized(0, run_count * step);
+}
+
+/// How much of what the ranks move goes from one node to another.
+std::int64_t bytes_between_nodes(const World& world, const plan::CollectivePlan& plan) {
+  const auto count = static_cast<int>(world.ranks.size());
+  const auto aggregators = plan::Aggregators::spread(plan.aggregator_count, count);
+  std::int64_t bytes = 0;
+  std::vector<plan::RoundPiece> pieces;
+  for (int rank = 0; rank < count; ++rank) {
+    for (int aggregator = 0; aggregator < aggregators.count(); ++aggregator) {
+      const int there = aggregators.rank_of(aggregator);
+      if (there / world.ranks_per_node == rank / world.ranks_per_node) continue;
+      plan::DomainWalk walk(plan, aggregator, world.ranks[static_cast<std::size_t>(rank)].file);
+      while (!walk.done()) bytes += walk.take_round(pieces);
+    }
+  }
+  return bytes;
+}
+
+/// What a rank has sent beside data in the last run, on average.
+std::int64_t sent_beside_data(const World& world, const plan::CollectivePlan& plan) {
+  std::int64_t sent = 0;
+  for (const auto& profile : world.profiles) sent += profile->message_bytes.get();
+  return (sent - bytes_between_nodes(world, plan)) / std::ssize(world.ranks);
 }
 
 /// Ranks take turns: rank r has run r of every `count` runs of `length` bytes.
@@ -517,6 +554,103 @@ TEST_CASE("a view is told once: later steps through it send a few bytes beside t
   for (std::size_t step = 1; step < beside_data.size(); ++step) {
     CAPTURE(beside_data[step]);
     CHECK(beside_data[step] <= 400);
+  }
+}
+
+TEST_CASE("runs of a domain are told once, and again when they are others") {
+  Random random(16);
+  World world({}, 8);
+  world.ranks_per_node = 2;
+  world.settings = {Algorithm::two_phase, 4, 4'096, 1'024};
+  const plan::TypeMap type = irregular(random, 4'000, 16 * 8);
+  for (std::size_t rank = 0; rank < world.ranks.size(); ++rank) {
+    world.ranks[rank] = contiguous(static_cast<std::int64_t>(16 * rank), Bytes(type.size() / 2));
+    world.ranks[rank].file.view.type = type;
+  }
+  const auto step = [&](std::int64_t copies, std::int64_t skipped_bytes) {
+    for (RankAccess& access : world.ranks) {
+      access.file.first_byte = copies * type.size() + skipped_bytes;
+      access.buffer = random_bytes(random, access.file.byte_count);
+    }
+    const Bytes expected = after_writes(*world.store->contents("f"), world.ranks);
+    const std::vector<Outcome> outcomes = world.run(Direction::write);
+    CHECK(*world.store->contents("f") == expected);
+    return sent_beside_data(world, outcomes.front().plan);
+  };
+  CHECK(step(0, 0) > 4'000);
+  CHECK(step(1, 0) < 450);
+  CHECK(step(5, 0) < 450);
+  CHECK(step(5, 0) < 450);
+  // Other runs of the view.
+  CHECK(step(6, type.size() / 3) > 4'000);
+  CHECK(step(7, type.size() / 3) < 450);
+  world.settings.aggregator_count = 3;
+  CHECK(step(8, type.size() / 3) > 4'000);
+  CHECK(step(9, type.size() / 3) < 450);
+  // A program may make the same view anew for each call.
+  for (RankAccess& access : world.ranks) {
+    std::vector<std::byte> encoded;
+    type.encode(encoded);
+    std::span<const std::byte> in(encoded);
+    access.file.view.type = *plan::TypeMap::decode(in);
+  }
+  CHECK(step(10, type.size() / 3) < 450);
+}
+
+TEST_CASE("irregular views in any order of calls, good ones and bad ones") {
+  const std::uint64_t seed = 17;
+  MESSAGE("seed ", seed);
+  Random random(seed);
+  constexpr std::array<Algorithm, 4> algorithms{Algorithm::two_phase, Algorithm::two_phase,
+                                                Algorithm::dynamic_segmentation,
+                                                Algorithm::static_segmentation};
+  for (int repeat = 0; repeat < 40; ++repeat) {
+    CAPTURE(repeat);
+    const auto rank_count = static_cast<int>(pick(random, 2, 9));
+    World world = random_world(random, rank_count, 1);
+    world.ranks_per_node = static_cast<int>(pick(random, 1, 4));
+    world.settings.initial_groups = nullptr;
+    const std::int64_t bytes_max = repeat % 2 == 0 ? 300 : 2'500;
+    const std::vector<plan::TypeMap> types{irregular(random, 900, 16), irregular(random, 900, 24),
+                                           random_monotone_type(random)};
+    for (std::int64_t call = 0; call < 14; ++call) {
+      CAPTURE(call);
+      // Each differs from the one before in one thing, or in none but time.
+      const std::int64_t change = call == 0 ? 9 : pick(random, 0, 9);
+      if (change >= 8) {
+        for (RankAccess& access : world.ranks) {
+          const plan::TypeMap& type = types[static_cast<std::size_t>(pick(random, 0, 2))];
+          access = contiguous(pick(random, 0, 500),
+                              Bytes(static_cast<std::size_t>(pick(random, 0, 3) * bytes_max / 3)));
+          access.file.view.type = type;
+          access.file.first_byte = pick(random, 0, 1) * pick(random, 0, type.size());
+        }
+      } else if (change == 7) {
+        world.settings.aggregator_count = static_cast<std::int32_t>(pick(random, 1, rank_count));
+      } else if (change == 6) {
+        world.settings.algorithm = algorithms[static_cast<std::size_t>(pick(random, 0, 3))];
+      } else if (change == 5) {
+        RankAccess& access = world.ranks[static_cast<std::size_t>(pick(random, 0, rank_count - 1))];
+        access.file.first_byte += pick(random, 0, 50);
+      } else if (change >= 3) {
+        const std::int64_t later = change == 3 ? 4'096 : pick(random, 1, 600);
+        for (RankAccess& access : world.ranks) access.file.view.origin += later;
+      }
+      const auto refusing = static_cast<std::size_t>(pick(random, 0, rank_count - 1));
+      if (pick(random, 0, 5) == 0) {
+        world.refusals[refusing] = Error{ErrorClass::count, 0, "not this count"};
+        for (const Outcome& outcome : world.run(Direction::write)) CHECK(outcome.error.has_value());
+        world.refusals[refusing].reset();
+      }
+      for (RankAccess& access : world.ranks) {
+        access.buffer = random_bytes(random, std::ssize(access.buffer));
+      }
+      if (pick(random, 0, 2) > 0) {
+        check_write(world);
+      } else {
+        check_read(world);
+      }
+    }
   }
 }
 

@@ -8,7 +8,7 @@
 namespace nacre::collective {
 
 void AggregatorRounds::open_from(std::int64_t oldest) {
-  const std::int64_t limit = oldest + rounds_.memory().slot_count();
+  const std::int64_t limit = oldest + rounds_.slot_count();
   if (limit <= open_until_ || placed_by_all() >= limit) return;
   open_until_ = limit;
   say(rounds_.memory().open_until(number_), open_until_);
@@ -41,7 +41,7 @@ bool AggregatorRounds::begin_turn() const {
 
 void AggregatorRounds::end_turn() const {
   rounds_.memory().writer().store(0, std::memory_order_release);
-  ring_others(transport_, rounds_.drivers());
+  ring_others(transport_, rounds_.driving_ranks());
 }
 
 std::int64_t AggregatorRounds::said_by_all(Words words) const {

@@ -31,7 +31,7 @@ class AggregatorRounds {
   }
   /// Whether `round` has a slot, when all before `oldest` have given theirs back.
   [[nodiscard]] bool has_slot(std::int64_t round, std::int64_t oldest) const {
-    return round - oldest < rounds_.memory().slot_count();
+    return round - oldest < rounds_.slot_count();
   }
 
   /// The rounds before which all ranks of the node are done, by what they have said.

@@ -45,14 +45,16 @@ class DomainMessages {
     int relay;
     std::size_t first_part;
     std::size_t end_part;
-    MarkedRuns runs;
+    Extent hull;         ///< in the cycle buffer
+    std::int64_t bytes;  ///< different ones
+    [[nodiscard]] bool is_one_run() const { return bytes == hull.length; }
   };
   void find_node_parts();
   void post_portion();
   /// Of messages that may be received in any order: alone where they lie, and in one piece.
   void place_disjoint_parts();
   void place_whole_parts();
-  /// The marks of a node's bytes, until it is called again.
+  /// The marks of a node's bytes, counted from the begin of their hull, until it is called again.
   [[nodiscard]] Coverage marks_of(const NodePart& part);
   [[nodiscard]] Bytes in_buffer(const Extent& place) const;
 

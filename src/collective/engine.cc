@@ -92,6 +92,7 @@ class Engine {
       local_ = move_by_itself();
       enter(Phase::plan);
     }
+    asked_bytes_ = call_.file.byte_count;
     Task<Decision> agreement = agree_on_plan(own);
     const Decision decision = co_await agreement;
     outcome_.plan = decision.plan;
@@ -203,7 +204,7 @@ class Engine {
     }
     const std::span<std::byte> plan_bytes = bytes_of(outcome_.plan);
     co_await broadcast(transport_, plan_bytes, 0);
-    file_.groups.keep(std::move(groups), wish, call_.file);
+    file_.groups.keep(std::move(groups), wish, call_.file, asked_bytes_);
     co_return Unit{};
   }
 
@@ -270,6 +271,7 @@ class Engine {
   const plan::CollectiveSettings& settings_;
   Status local_;        // why this rank cannot take part, or what it met before the decision
   bool moved_ = false;  // before the decision
+  std::int64_t asked_bytes_ = 0;
 };
 
 }  // namespace

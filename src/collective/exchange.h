@@ -30,10 +30,10 @@ struct ExchangeResult {
 /// Rounds are numbered alike on all ranks. Ranks on an aggregator's node place their bytes in its
 /// cycle buffer themselves, each as far as the aggregator has opened it; those of another node
 /// likewise in that of their relay, which sends what they all have in a round as one message. Why
-/// none waits forever: each aggregator's rounds go on by themselves, since a rank drives all that it
-/// takes part in side by side. The lowest of them that is under way anywhere waits only for ranks to
-/// place in it, which they may without waiting for anything, and then for the relays' messages of
-/// that round.
+/// none waits forever: each aggregator's rounds go on by themselves, since a rank drives all that
+/// it takes part in side by side. The lowest of them that is under way anywhere waits only for
+/// ranks to place in it, which they may without waiting for anything, and then for the relays'
+/// messages of that round.
 ///
 /// Memory of a node: that of NodeRounds. Of an aggregator with ranks on other nodes: as much as a
 /// cycle buffer for messages in pieces; where nodes overlap so that a round's messages exceed this,

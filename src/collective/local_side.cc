@@ -28,7 +28,7 @@ LocalSide::LocalSide(Transport& transport, const ExchangeAccess& access,
     const bool asks_first = access.reads() && !(plan_.whole_rounds && rounds_.is_here(number));
     if (!walk.done()) lanes_.push_back({number, asks_first, walk, walk});
   }
-  ring_others(transport, rounds_.drivers());
+  ring_others(transport, rounds_.driving_ranks());
 }
 
 void LocalSide::say(RoundMemory::Word& word, const plan::DomainWalk& walk) const {

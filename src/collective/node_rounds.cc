@@ -21,6 +21,17 @@ std::int64_t room_for(std::int64_t cycle_bytes) {
   return static_cast<std::int64_t>(std::bit_ceil(least));
 }
 
+/// One that holds `wanted`, and `kept` too if that does not take much more than the larger of them.
+RoundLayout layout_after(const RoundLayout& kept, RoundLayout wanted) {
+  wanted.cycle_bytes = room_for(wanted.cycle_bytes);
+  const RoundLayout both{
+      wanted.rank_count, std::max(wanted.aggregator_count, kept.aggregator_count),
+      std::max(wanted.slot_count, kept.slot_count), std::max(wanted.cycle_bytes, kept.cycle_bytes)};
+  const std::int64_t larger =
+      std::max(RoundMemory::bytes_needed(wanted), RoundMemory::bytes_needed(kept));
+  return RoundMemory::bytes_needed(both) / 2 <= larger ? both : wanted;
+}
+
 }  // namespace
 
 void NodeRounds::find_mates(const Transport& transport) {
@@ -31,6 +42,7 @@ void NodeRounds::find_mates(const Transport& transport) {
 void NodeRounds::find_aggregators(const plan::Aggregators& aggregators) {
   aggregators_.clear();
   drivers_.clear();
+  driving_ranks_.clear();
   is_here_.clear();
   if (aggregators.groups() == nullptr) {
     for (int aggregator = 0; aggregator < aggregators.count(); ++aggregator) {
@@ -48,6 +60,7 @@ void NodeRounds::add_aggregator(int aggregator, int rank) {
   const auto relay = static_cast<std::size_t>(aggregator) % mates_.size();
   aggregators_.push_back(aggregator);
   drivers_.push_back(is_here ? rank : mates_[relay]);
+  driving_ranks_.insert(drivers_.back());
   is_here_.push_back(is_here);
 }
 
@@ -78,6 +91,7 @@ void NodeRounds::make_own_memory() {
 Task<Unit> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exchange) {
   if (mates_.empty()) find_mates(transport);
   round_bytes_ = plan::round_bytes_max(exchange.plan);
+  slot_count_ = exchange.plan.cycle_buffer_count;
   find_aggregators(exchange.aggregators);
   if (aggregators_.empty()) co_return Unit{};
   ++call_;
@@ -106,11 +120,8 @@ void NodeRounds::give_back() {
 }
 
 Task<Unit> NodeRounds::find_memory(Transport& transport, const ExchangePlan& exchange) {
-  const RoundLayout wanted = layout_for(exchange.plan);
   call_ = 1;
-  layout_ = {wanted.rank_count, std::max(wanted.aggregator_count, layout_.aggregator_count),
-             std::max(wanted.slot_count, layout_.slot_count),
-             room_for(std::max(wanted.cycle_bytes, layout_.cycle_bytes))};
+  layout_ = layout_after(layout_, layout_for(exchange.plan));
   if (mates_.size() > 1) {
     memory_ = {};
     shared_.reset();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -47,6 +48,8 @@ class NodeRounds {
   // Of the call that has begun.
   [[nodiscard]] const RoundMemory& memory() const { return memory_; }
   [[nodiscard]] std::uint64_t call() const { return call_; }
+  /// As many rounds of an aggregator are under way at most; memory() may have room for more.
+  [[nodiscard]] std::int64_t slot_count() const { return slot_count_; }
   /// The ranks that reach memory(), this one included, lowest first; a rank is numbered by its
   /// place.
   [[nodiscard]] const std::vector<int>& mates() const { return mates_; }
@@ -58,6 +61,8 @@ class NodeRounds {
   /// The rank of this node that has the rounds of an aggregator, by its number: itself, or its
   /// relay.
   [[nodiscard]] std::span<const int> drivers() const { return drivers_; }
+  /// The same, each once.
+  [[nodiscard]] const std::set<int>& driving_ranks() const { return driving_ranks_; }
   /// Whether that is itself.
   [[nodiscard]] bool is_here(int number) const {
     return is_here_[static_cast<std::size_t>(number)];
@@ -79,8 +84,10 @@ class NodeRounds {
   int self_ = 0;
   std::vector<int> aggregators_;
   std::vector<int> drivers_;
+  std::set<int> driving_ranks_;
   std::vector<bool> is_here_;
   std::int64_t round_bytes_ = 0;  // the most of a round
+  std::int64_t slot_count_ = 0;
   RoundLayout layout_;
   std::optional<store::SharedMemory> shared_;
   std::unique_ptr<std::byte[]> own_;  // where there is nobody to share with

@@ -8,16 +8,24 @@
 
 namespace nacre::collective {
 
+bool operator==(const GroupWish& a, const GroupWish& b) {
+  const bool same_initial =
+      a.initial == b.initial ||
+      (a.initial != nullptr && b.initial != nullptr && *a.initial == *b.initial);
+  return same_initial && a.target == b.target;
+}
+
 bool GroupMemory::knows(const GroupWish& wish, const plan::FileAccess& access) const {
   if (groups_ == nullptr || !(wish == wish_) || access.byte_count != byte_count_) return false;
   return access.byte_count == 0 || access.view.type == type_;
 }
 
-void GroupMemory::keep(SharedGroups groups, GroupWish wish, const plan::FileAccess& access) {
+void GroupMemory::keep(SharedGroups groups, GroupWish wish, const plan::FileAccess& access,
+                       std::int64_t asked_bytes) {
   groups_ = std::move(groups);
   wish_ = std::move(wish);
   type_ = access.view.type;
-  byte_count_ = access.byte_count;
+  byte_count_ = asked_bytes;
 }
 
 Task<SharedGroups> group_ranks(Transport& transport, const plan::RankLoad& load,

@@ -22,7 +22,7 @@ struct GroupWish {
   std::shared_ptr<const plan::InitialGroups> initial;  ///< null: as accesses lie
   plan::GroupTarget target;
 
-  friend bool operator==(const GroupWish&, const GroupWish&) = default;
+  friend bool operator==(const GroupWish& a, const GroupWish& b);
 };
 
 /// One a rank and file.
@@ -33,7 +33,9 @@ class GroupMemory {
   /// Whether this rank brings what it brought to them: as many bytes, through the same view.
   /// Where in the file they lie may differ: the next time step of a loop.
   [[nodiscard]] bool knows(const GroupWish& wish, const plan::FileAccess& access) const;
-  void keep(SharedGroups groups, GroupWish wish, const plan::FileAccess& access);
+  /// `asked_bytes`: of the access before it was cut at the end of the file.
+  void keep(SharedGroups groups, GroupWish wish, const plan::FileAccess& access,
+            std::int64_t asked_bytes);
 
  private:
   SharedGroups groups_;

@@ -34,7 +34,7 @@ constexpr std::int64_t no_round = std::numeric_limits<std::int64_t>::max();
 /// What a node has room for.
 struct RoundLayout {
   std::int32_t rank_count = 0;        ///< on the node
-  std::int32_t aggregator_count = 0;  ///< of these
+  std::int32_t aggregator_count = 0;  ///< that serve any of them
   std::int32_t slot_count = 0;        ///< of each aggregator: rounds under way at once
   std::int64_t cycle_bytes = 0;
 
@@ -46,7 +46,7 @@ struct RoundLayout {
 };
 
 /// A view of memory that all ranks of the node see. Ranks and aggregators are numbered on the node.
-/// Round r of an aggregator is in its slot r % slot_count().
+/// Round r of an aggregator is in slot r % slot_count of its own.
 class RoundMemory {
  public:
   using Word = std::atomic<RoundStamp>;
@@ -61,7 +61,6 @@ class RoundMemory {
 
   [[nodiscard]] bool empty() const { return memory_.empty(); }
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(memory_.size()); }
-  [[nodiscard]] std::int64_t slot_count() const { return layout_.slot_count; }
   [[nodiscard]] std::byte* buffer(int aggregator, std::int64_t round) const;
   /// A bit for each byte of the buffer, for its Coverage.
   [[nodiscard]] std::span<std::uint64_t> marks(int aggregator, std::int64_t round) const;
@@ -85,7 +84,7 @@ class RoundMemory {
  private:
   [[nodiscard]] Word& word(std::int64_t offset) const;
   [[nodiscard]] std::int64_t slot_number(int aggregator, std::int64_t round) const {
-    return aggregator * slot_count() + round % slot_count();
+    return aggregator * layout_.slot_count + round % layout_.slot_count;
   }
 
   std::span<std::byte> memory_;

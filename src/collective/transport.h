@@ -64,7 +64,8 @@ class Transport {
 };
 
 /// Rings all of `ranks`, of this node, but this one.
-inline void ring_others(Transport& transport, std::span<const int> ranks) {
+template <class Ranks>
+void ring_others(Transport& transport, const Ranks& ranks) {
   for (const int rank : ranks) {
     if (rank != transport.rank()) transport.ring(rank);
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,8 +14,8 @@ namespace {
 
 using Source = plan::InitialGroups::Source;
 
-// More ranks than any job has, so that a slip of the pen takes no memory.
-constexpr std::int32_t rank_limit = 1 << 24;
+// More ranks than jobs have, and few enough for a slip of the pen to take a few MiB.
+constexpr std::int32_t rank_limit = 1 << 20;
 
 std::optional<std::int32_t> number(std::string_view text) {
   std::int32_t value = 0;
@@ -35,26 +35,39 @@ std::optional<std::vector<std::int32_t>> parse_grid(std::string_view text) {
   return lengths;
 }
 
-/// Adds the ranks of "3" or "4-7".
-bool add_ranks(std::string_view text, std::vector<std::int32_t>& ranks) {
+struct RankRange {
+  std::int32_t first;
+  std::int32_t last;
+};
+
+/// "3" or "4-7".
+std::optional<RankRange> parse_range(std::string_view text) {
   const std::vector<std::string_view> ends = split(text, '-');
   const auto first = number(ends.front());
   const auto last = number(ends.back());
-  if (!first || !last || ends.size() > 2 || *last < *first) return false;
-  for (std::int32_t rank = *first; rank <= *last; ++rank) ranks.push_back(rank);
-  return true;
+  if (!first || !last || ends.size() > 2 || *last < *first) return std::nullopt;
+  return RankRange{*first, *last};
+}
+
+bool overlap(std::vector<RankRange> ranges) {
+  std::ranges::sort(ranges, std::less<>(), &RankRange::first);
+  const auto meet = [](const RankRange& a, const RankRange& b) { return b.first <= a.last; };
+  return std::ranges::adjacent_find(ranges, meet) != ranges.end();
 }
 
 std::optional<std::vector<std::vector<std::int32_t>>> parse_lists(std::string_view text) {
   std::vector<std::vector<std::int32_t>> lists;
-  std::set<std::int32_t> taken;
+  std::vector<RankRange> all;
   for (const std::string_view list : split(text, '/')) {
     lists.emplace_back();
     for (const std::string_view part : split(list, '+')) {
-      if (!add_ranks(part, lists.back())) return std::nullopt;
-    }
-    for (const std::int32_t rank : lists.back()) {
-      if (!taken.insert(rank).second) return std::nullopt;
+      const auto range = parse_range(part);
+      if (!range) return std::nullopt;
+      all.push_back(*range);
+      if (overlap(all)) return std::nullopt;
+      for (std::int32_t rank = range->first; rank <= range->last; ++rank) {
+        lists.back().push_back(rank);
+      }
     }
   }
   return lists;

@@ -43,6 +43,7 @@ constexpr std::int32_t local_node_count_max = 4;
 // What the rounds of all aggregators take on a node, which has cycle buffers for those on other
 // nodes too, so that it sends each of them one message a round.
 constexpr std::int64_t rounds_bytes_a_node = 64 << 20;
+constexpr std::int64_t asked_rounds_bytes_a_node = 256 << 20;  // where a hint asks for more
 constexpr std::int64_t relayed_cycle_bytes_least = 64 << 10;
 constexpr std::int64_t aggregators_max = rounds_bytes_a_node / relayed_cycle_bytes_least;
 
@@ -203,9 +204,10 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
   plan.block_bytes = round_up(divide_up(range, count), alignment);
   plan.aggregator_count = checked_cast<std::int32_t>(block_count(plan));
   plan.cycle_bytes = cycle_bytes_of(settings);
-  if (settings.cycle_bytes == 0 && participants.node_count > 1) {
-    const std::int64_t most =
-        std::max(relayed_cycle_bytes_least, rounds_bytes_a_node / plan.aggregator_count);
+  if (participants.node_count > 1) {
+    const std::int64_t a_node =
+        settings.cycle_bytes > 0 ? asked_rounds_bytes_a_node : rounds_bytes_a_node;
+    const std::int64_t most = std::max(relayed_cycle_bytes_least, a_node / plan.aggregator_count);
     plan.cycle_bytes = std::min(plan.cycle_bytes, round_up(most, alignment));
   }
   plan.whole_rounds = distinct_bytes(summary) >= range / 2;

@@ -124,6 +124,10 @@ class Refinement {
       }
       split_large(saturation);
       join_small(saturation);
+      if (target.count_max > 0 && std::ssize(begins_) > target.count_max) {
+        begins_.clear();
+        split(0, ranks, target.count_max);
+      }
     }
     return RankGroups(std::move(cut_.order), begins_);
   }

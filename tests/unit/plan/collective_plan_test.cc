@@ -261,7 +261,7 @@ TEST_CASE("cycle buffers: eight MiB together, three to eight of them, no more th
   const auto buffers = [&](CollectiveSettings settings) {
     settings.algorithm = Algorithm::two_phase;
     settings.aggregator_count = 4;
-    return decide(summary, settings, writers(4)).cycle_buffer_count;
+    return decide(summary, settings, {Direction::write, 4, 1}).cycle_buffer_count;
   };
   CHECK(buffers({.cycle_bytes = 256 << 10}) == 8);
   CHECK(buffers({.cycle_bytes = 2 << 20}) == 4);

@@ -114,6 +114,17 @@ TEST_CASE("lists: ranks that they leave out are by themselves, unknown ones are 
   CHECK(members(group_ranks(loads, lists, {200})).front() == std::vector<std::int32_t>{5, 1});
 }
 
+TEST_CASE("there are no more groups than are allowed") {
+  for (std::int32_t ranks = 1; ranks <= 40; ++ranks) {
+    const Loads loads(static_cast<std::size_t>(ranks), RankLoad{{0, 100}, 100});
+    for (std::int32_t most = 1; most <= 10; ++most) {
+      const InitialGroups each{InitialGroups::Source::each, {}, {}};
+      CHECK(group_ranks(loads, each, {1, 0, most}).count() <= most);
+      CHECK(group_ranks(loads, {}, {1, 0, most}).count() <= most);
+    }
+  }
+}
+
 TEST_CASE("a number that is asked for is had exactly") {
   std::mt19937 random(5);
   for (int repeat = 0; repeat < 300; ++repeat) {

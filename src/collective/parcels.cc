@@ -14,7 +14,7 @@ namespace {
 struct Label {
   std::int32_t source = 0;
   std::int32_t destination = 0;
-  std::int64_t size = 0;
+  std::int32_t size = 0;
 };
 
 /// A parcel on its way.
@@ -25,7 +25,8 @@ struct Item {
 };
 
 void append(const Item& item, std::vector<std::byte>& out) {
-  const Label label{item.source, item.destination, std::ssize(item.bytes)};
+  const Label label{item.source, item.destination,
+                    checked_cast<std::int32_t>(std::ssize(item.bytes))};
   const auto head = std::as_bytes(std::span(&label, 1));
   out.insert(out.end(), head.begin(), head.end());
   out.insert(out.end(), item.bytes.begin(), item.bytes.end());
@@ -69,12 +70,12 @@ Task<std::vector<Parcel>> deliver(Transport& transport, std::vector<Parcel> outg
     const int to = (transport.rank() + distance) % size;
     const int from = (transport.rank() - distance + size) % size;
     const std::vector<std::byte> out = take_travellers(items, transport, distance);
-    const std::int64_t out_size = std::ssize(out);
-    std::int64_t in_size = 0;
+    const auto out_size = checked_cast<std::uint32_t>(out.size());
+    std::uint32_t in_size = 0;
     messages.push_back(transport.receive(from, std::as_writable_bytes(std::span(&in_size, 1))));
     messages.push_back(transport.send(to, std::as_bytes(std::span(&out_size, 1))));
     co_await AllOf{messages};
-    std::vector<std::byte> in(checked_cast<std::size_t>(in_size));
+    std::vector<std::byte> in(in_size);
     if (!in.empty()) messages.push_back(transport.receive(from, in));
     if (!out.empty()) messages.push_back(transport.send(to, out));
     co_await AllOf{messages};

@@ -83,9 +83,14 @@ struct CollectivePlan {
   using Reason = PlanReason;
   Algorithm algorithm = Algorithm::direct;
   Reason reason = Reason::no_data;
-  std::int32_t aggregator_count = 0;  ///< at most one a rank
-  std::int64_t cycle_bytes = 0;
+  /// Reads take whole rounds, since most of their bytes are wanted: then no aggregator waits to be
+  /// told which.
+  bool whole_rounds = false;
+  /// The aggregators of a node write one after the other, and place bytes meanwhile.
+  bool writers_take_turns = false;
+  std::int32_t aggregator_count = 0;    ///< at most one a rank
   std::int32_t cycle_buffer_count = 2;  ///< of an aggregator: so many rounds are under way at once
+  std::int64_t cycle_bytes = 0;
   /// Of the aggregator with most of them. Rounds in which an aggregator finds no data do not take
   /// place, so the number says nothing about cost.
   std::int64_t round_count = 0;
@@ -95,11 +100,6 @@ struct CollectivePlan {
   std::int64_t origin = 0;
   std::int64_t end = 0;
   std::int64_t block_bytes = 0;
-  /// Reads take whole rounds, since most of their bytes are wanted: then no aggregator waits to be
-  /// told which.
-  bool whole_rounds = false;
-  /// The aggregators of a node write one after the other, and place bytes meanwhile.
-  bool writers_take_turns = false;
 
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
 };

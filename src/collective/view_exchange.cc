@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes_of.h"
 #include "base/checked_cast.h"
 #include "collective/parcels.h"
 #include "plan/domain_walk.h"
@@ -28,33 +29,23 @@ constexpr std::int64_t encoding_gain_max = 8;
 constexpr std::int64_t view_window_bytes = 16 << 20;
 
 struct ViewHead {
-  std::int64_t origin = 0;
-  std::int64_t first_byte = 0;
-  std::int64_t byte_count = 0;
+  ViewPlace place;
   std::int64_t view_bytes = 0;  ///< of the encoded type map; 0: the one told last holds
-  std::int32_t relay = 0;       ///< the rank that brings the bytes, or takes them
 
   /// Whether the type is in a message of its own.
   [[nodiscard]] bool type_follows() const { return view_bytes > inline_view_bytes_max; }
 };
 
+/// How an aggregator is told an access, or its part of one.
 struct EncodedView {
-  ViewHead head;
-  std::vector<std::byte> bytes;
+  ViewPlace place;
+  std::vector<std::byte> type;  ///< none: the aggregator has it
 };
 
-EncodedView untyped(const plan::FileAccess& access) {
-  const ViewHead head{.origin = access.view.origin,
-                      .first_byte = access.first_byte,
-                      .byte_count = access.byte_count};
-  return {head, {}};
-}
-
-EncodedView encode(const plan::FileAccess& access) {
-  EncodedView view = untyped(access);
-  access.view.type.encode(view.bytes);
-  view.head.view_bytes = std::ssize(view.bytes);
-  return view;
+std::vector<std::byte> encoded(const plan::TypeMap& type) {
+  std::vector<std::byte> bytes;
+  type.encode(bytes);
+  return bytes;
 }
 
 /// Runs of a file, in order, those that touch as one.
@@ -111,31 +102,20 @@ std::vector<Extent> part_for(const plan::CollectivePlan& plan, int aggregator,
   return part;
 }
 
-/// Runs of an access that an aggregator handles: what is an access of its own to that.
-struct ViewSlice {
-  std::vector<Extent> part;  ///< data bytes of the view
+/// The runs of these data bytes, from the first one on.
+plan::TypeMap runs_of(const plan::TiledMap& view, const std::vector<Extent>& part) {
+  RunList runs;
+  for (const Extent& extent : part) runs.add(view, extent);
+  return std::move(runs).as_type();
+}
 
-  /// But for its type.
-  [[nodiscard]] plan::FileAccess place(const plan::TiledMap& view) const {
-    plan::FileAccess access;
-    access.view.origin = plan::offset_of(view, part.front().offset);
-    for (const Extent& extent : part) access.byte_count += extent.length;
-    return access;
-  }
-  [[nodiscard]] plan::TypeMap type(const plan::TiledMap& view) const {
-    RunList runs;
-    for (const Extent& extent : part) runs.add(view, extent);
-    return std::move(runs).as_type();
-  }
-  /// The next time step differs by whole copies of the view's type, or by where it begins, and its
-  /// runs are the same ones from the first on.
-  [[nodiscard]] ViewPart within_copies(const plan::TypeMap& type) const {
-    ViewPart within{part};
-    const std::int64_t before = part.front().offset / type.size() * type.size();
-    for (Extent& extent : within.data_bytes) extent.offset -= before;
-    return within;
-  }
-};
+/// The next time step differs by whole copies of the view's type, or by where it begins; its runs
+/// are the same ones then.
+ViewPart within_copies(std::vector<Extent> part, const plan::TypeMap& type) {
+  const std::int64_t before = part.front().offset / type.size() * type.size();
+  for (Extent& extent : part) extent.offset -= before;
+  return {std::move(part)};
+}
 
 /// Chooses, aggregator by aggregator, how this rank's access is told.
 class ViewEncoder {
@@ -148,20 +128,16 @@ class ViewEncoder {
 
   /// `rank` is that of `aggregator`.
   [[nodiscard]] EncodedView for_aggregator(int aggregator, int rank) {
-    if (memory_.has_told(rank, {})) return untyped(access_);
-    const ViewSlice slice{part_for(plan_, aggregator, access_)};
-    plan::FileAccess runs = slice.place(access_.view);
-    ViewPart part = slice.within_copies(access_.view.type);
-    if (memory_.has_told(rank, part)) return untyped(runs);
+    if (memory_.has_told(rank, {})) return {whole_place(), {}};
+    const std::vector<Extent> part = part_for(plan_, aggregator, access_);
+    ViewPart told = within_copies(part, access_.view.type);
+    if (memory_.has_told(rank, told)) return {place_of(part), {}};
     if (choice_ == Choice::open) choose();
     if (choice_ == Choice::whole) return whole_for(rank);
-    runs.view.type = slice.type(access_.view);
-    EncodedView encoded = encode(runs);
-    const bool whole_is_shorter =
-        choice_ == Choice::shorter && whole_.head.view_bytes <= encoded.head.view_bytes;
-    if (whole_is_shorter) return whole_for(rank);
-    memory_.tell(rank, std::move(part));
-    return encoded;
+    std::vector<std::byte> runs = encoded(runs_of(access_.view, part));
+    if (choice_ == Choice::shorter && whole_.size() <= runs.size()) return whole_for(rank);
+    memory_.tell(rank, std::move(told));
+    return {place_of(part), std::move(runs)};
   }
 
  private:
@@ -175,14 +151,29 @@ class ViewEncoder {
     const std::int64_t slice_bytes = checked_multiply(runs, encoded_run_bytes).value_or(runs);
     // Of a large type little may be in use, call after call.
     if (slice_bytes < (type.footprint_bytes() - small_view_bytes) / encoding_gain_max) return;
-    whole_ = encode(access_);
-    const bool is_short = whole_.head.view_bytes <= std::max(small_view_bytes, slice_bytes);
+    whole_ = encoded(type);
+    const bool is_short = std::ssize(whole_) <= std::max(small_view_bytes, slice_bytes);
     choice_ = is_short ? Choice::whole : Choice::shorter;
   }
 
   [[nodiscard]] EncodedView whole_for(int rank) {
     memory_.tell(rank, {});
-    return whole_;
+    return {whole_place(), whole_};
+  }
+
+  /// Of the access in the type of its view, from the copy on that it begins in.
+  [[nodiscard]] ViewPlace whole_place() const {
+    const plan::TypeMap& type = access_.view.type;
+    const std::int64_t copies = access_.first_byte / type.size();
+    return {.origin = access_.view.origin + copies * type.extent() - plan_.end,
+            .first_byte = access_.first_byte - copies * type.size(),
+            .byte_count = access_.byte_count};
+  }
+  /// Of these data bytes in their runs.
+  [[nodiscard]] ViewPlace place_of(const std::vector<Extent>& part) const {
+    ViewPlace place{.origin = plan::offset_of(access_.view, part.front().offset) - plan_.end};
+    for (const Extent& extent : part) place.byte_count += extent.length;
+    return place;
   }
 
   ViewMemory& memory_;
@@ -190,13 +181,14 @@ class ViewEncoder {
   const plan::FileAccess& access_;
   std::int64_t aggregator_count_;
   Choice choice_ = Choice::open;
-  EncodedView whole_;  // where the choice has looked at it
+  std::vector<std::byte> whole_;  // where the choice has looked at it
 };
 
 std::vector<std::byte> pack_head(const EncodedView& view) {
-  const auto head = std::as_bytes(std::span(&view.head, 1));
-  std::vector<std::byte> bytes(head.begin(), head.end());
-  if (!view.head.type_follows()) bytes.insert(bytes.end(), view.bytes.begin(), view.bytes.end());
+  ViewHead head{view.place, std::ssize(view.type)};
+  const std::span<const std::byte> head_bytes = bytes_of(head);
+  std::vector<std::byte> bytes(head_bytes.begin(), head_bytes.end());
+  if (!head.type_follows()) bytes.insert(bytes.end(), view.type.begin(), view.type.end());
   return bytes;
 }
 
@@ -204,25 +196,15 @@ std::vector<std::byte> pack_head(const EncodedView& view) {
 struct Source {
   int rank = 0;
   ViewHead head;
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> type;
 };
 
 Source unpack_head(const Parcel& parcel) {
   Source source;
   source.rank = parcel.rank;
   std::memcpy(&source.head, parcel.bytes.data(), sizeof source.head);
-  source.bytes.assign(parcel.bytes.begin() + sizeof source.head, parcel.bytes.end());
+  source.type.assign(parcel.bytes.begin() + sizeof source.head, parcel.bytes.end());
   return source;
-}
-
-plan::FileAccess decode(const Source& source, ViewMemory& memory) {
-  if (source.head.view_bytes > 0) {
-    std::span<const std::byte> in(source.bytes);
-    // The sender has seen to it that it can be.
-    memory.hear(source.rank, plan::TypeMap::decode(in).value());
-  }
-  return {
-      {memory.of(source.rank), source.head.origin}, source.head.first_byte, source.head.byte_count};
 }
 
 /// What this rank tells others: heads, and the larger views that go by themselves.
@@ -257,12 +239,13 @@ class ViewExchange {
       std::vector<Source> window = window_from(heads, next);
       for (Source& source : window) {
         if (!source.head.type_follows()) continue;
-        source.bytes.resize(checked_cast<std::size_t>(source.head.view_bytes));
-        receives.push_back(transport_.receive(source.rank, source.bytes));
+        source.type.resize(checked_cast<std::size_t>(source.head.view_bytes));
+        receives.push_back(transport_.receive(source.rank, source.type));
       }
       co_await AllOf{receives};
       for (const Source& source : window) hear(source);
     }
+    serve();
     co_await AllOf{sends};
     co_return std::move(served_);
   }
@@ -272,33 +255,45 @@ class ViewExchange {
     return plan_.algorithm == plan::Algorithm::static_segmentation;
   }
 
+  /// What aggregators do not expect.
   Told tell() {
     Told told;
-    if (access_.file.byte_count == 0) return told;
     const std::vector<int> touched = touched_aggregators();
-    if (touched.empty()) return told;
-    ViewEncoder encoder(file_.views, plan_, access_.file, std::ssize(touched));
-    for (const int aggregator : touched) {
+    std::optional<ViewEncoder> encoder;
+    if (!touched.empty()) encoder.emplace(file_.views, plan_, access_.file, std::ssize(touched));
+    for (const int aggregator : file_.rounds.aggregators()) {
+      if (!has_to_know(aggregator)) continue;
       const int rank = aggregators_.rank_of(aggregator);
-      const int number = file_.rounds.number_of(aggregator);
-      EncodedView view = encoder.for_aggregator(aggregator, rank);
-      view.head.relay = file_.rounds.drivers()[checked_cast<std::size_t>(number)];
-      told.heads.push_back({rank, pack_head(view)});
-      if (view.head.type_follows()) told.views.push_back({rank, std::move(view.bytes)});
+      EncodedView view;
+      if (std::ranges::binary_search(touched, aggregator)) {
+        view = encoder->for_aggregator(aggregator, rank);
+        const int number = file_.rounds.number_of(aggregator);
+        view.place.relay = file_.rounds.drivers()[checked_cast<std::size_t>(number)];
+      }
+      if (view.type.empty() && view.place == file_.views.told_place(rank)) continue;
+      file_.views.tell_place(rank, view.place);
+      Parcel head{rank, pack_head(view)};
+      const bool follows = std::ssize(view.type) > inline_view_bytes_max;
+      if (follows) told.views.push_back({rank, std::move(view.type)});
+      told.heads.push_back(std::move(head));
     }
     return told;
   }
 
-  /// Those to tell.
+  /// Whether `aggregator` has to know what this rank brings it.
+  [[nodiscard]] bool has_to_know(int aggregator) const {
+    if (aggregator == self_ || !aggregators_.serves(aggregator, transport_.rank())) return false;
+    return tells_mates() || !file_.rounds.is_here(file_.rounds.number_of(aggregator));
+  }
+
+  /// Those of these that have bytes of the access in their domains, in order.
   [[nodiscard]] std::vector<int> touched_aggregators() const {
     std::vector<int> touched;
+    if (access_.file.byte_count == 0) return touched;
     for (const int aggregator : file_.rounds.aggregators()) {
-      if (!aggregators_.serves(aggregator, transport_.rank())) continue;
-      const bool is_here = file_.rounds.is_here(file_.rounds.number_of(aggregator));
-      if (aggregator == self_ || (is_here && !tells_mates())) continue;
+      if (!has_to_know(aggregator)) continue;
       const int domain = plan::domain_of(plan_, aggregator);
-      if (plan::DomainWalk(plan_, domain, access_.placed).done()) continue;
-      touched.push_back(aggregator);
+      if (!plan::DomainWalk(plan_, domain, access_.placed).done()) touched.push_back(aggregator);
     }
     return touched;
   }
@@ -315,17 +310,35 @@ class ViewExchange {
   }
 
   void hear(const Source& source) {
-    const plan::FileAccess access = decode(source, file_.views);
-    const int domain = plan::domain_of(plan_, *self_);
-    if (!tells_mates()) {
-      served_.elsewhere.add(source.head.relay, plan_, domain, access);
-      return;
+    if (source.head.view_bytes > 0) {
+      std::span<const std::byte> in(source.type);
+      // The sender has seen to it that it can be.
+      file_.views.hear(source.rank, plan::TypeMap::decode(in).value());
     }
-    add_segment(source.rank, access);
-    if (std::ranges::binary_search(file_.rounds.mates(), source.rank)) return;
-    served_.elsewhere.add(
-        source.head.relay, plan_, domain,
-        plan::arranged(plan_, *aggregators_.groups(), source.rank, access.byte_count));
+    file_.views.hear_place(source.rank, source.head.place);
+  }
+
+  /// All that are known to have bytes for this rank.
+  void serve() {
+    if (!self_) return;
+    for (const auto& [source, heard] : file_.views.heard()) {
+      const bool is_here = std::ranges::binary_search(file_.rounds.mates(), source);
+      if (heard.place.byte_count == 0 || (is_here && !tells_mates())) continue;
+      if (!aggregators_.serves(*self_, source)) continue;
+      const plan::FileAccess access{{heard.type, heard.place.origin + plan_.end},
+                                    heard.place.first_byte,
+                                    heard.place.byte_count};
+      if (tells_mates()) add_segment(source, access);
+      if (!is_here) add_elsewhere(source, heard.place.relay, access);
+    }
+  }
+
+  void add_elsewhere(int source, int relay, const plan::FileAccess& access) {
+    const int domain = plan::domain_of(plan_, *self_);
+    const plan::FileAccess placed =
+        tells_mates() ? plan::arranged(plan_, *aggregators_.groups(), source, access.byte_count)
+                      : access;
+    served_.elsewhere.add(relay, plan_, domain, placed);
   }
 
   void add_segment(int rank, const plan::FileAccess& access) {

@@ -1,5 +1,6 @@
 // View exchange: every aggregator learns the accesses of the ranks that touch its domain, in
-// compact form and once a call. From then on both sides enumerate the rounds by themselves.
+// compact form, and in later calls what is new about them. From then on both sides enumerate the
+// rounds by themselves.
 #ifndef NACRE_COLLECTIVE_VIEW_EXCHANGE_H_
 #define NACRE_COLLECTIVE_VIEW_EXCHANGE_H_
 
@@ -26,14 +27,19 @@ struct ServedRanks {
 /// in the call. Where all ranks are on one node nothing is exchanged, but in static segmentation,
 /// whose aggregators have to know where bytes belong that have been placed by others.
 ///
-/// A rank tells only the aggregators that serve it and whose domains it touches. It sends a head of
-/// 40 bytes, with the encoded view in it where that is small, through deliver(): O(log ranks)
-/// messages a rank, whereas a head from every rank to every aggregator would be ranks x aggregators
-/// messages, of which most say "nothing", and a reduced bitmap ranks x aggregators bits on every
-/// rank. Larger views follow straight from rank to aggregator: the whole type, or, where that is
-/// shorter, the runs of the domain alone. What file.views knows the aggregator to have is not sent
-/// again: the type, whatever part of it is accessed; the runs, if they are those of the same part
-/// of the view, which they are where a time step moves as the domains do.
+/// An aggregator expects of the ranks that it serves what they told it last, moved in the file as
+/// the end of the plan's domains has moved: the next time step. Only where that is wrong a rank
+/// tells it: that it has other bytes in the domain, or none. It sends a head of 40 bytes, with the
+/// encoded view in it where that is small, through deliver(): O(log ranks) messages a rank, whereas
+/// a head from every rank to every aggregator would be ranks x aggregators messages, of which most
+/// say "nothing", and a reduced bitmap ranks x aggregators bits on every rank. Larger views follow
+/// straight from rank to aggregator: the whole type, or, where that is shorter, the runs of the
+/// domain alone. What file.views knows the aggregator to have is not sent again: the type, whatever
+/// part of it is accessed; the runs, if they are those of the same part of the view, which they are
+/// where a time step moves as the domains do.
+///
+/// In static segmentation the domains are not of the file and do not move with the ranks' bytes: a
+/// step that goes on in the file is told.
 Task<ServedRanks> exchange_views(Transport& transport, const CollectiveFile& file,
                                  const ExchangePlan& exchange, const ExchangeAccess& access);
 

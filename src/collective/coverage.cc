@@ -12,7 +12,7 @@ Coverage::Coverage(std::span<std::uint64_t> words, std::int64_t size, std::int64
     : words_(words.first(checked_cast<std::size_t>(words_needed(size, granule_bytes)))),
       size_(size),
       granule_bytes_(granule_bytes),
-      granules_(size / granule_bytes + (size % granule_bytes != 0 ? 1 : 0)) {}
+      granules_(divide_up(size, granule_bytes)) {}
 
 void Coverage::mark(const Extent& bytes) {
   using Word = std::atomic_ref<std::uint64_t>;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/extent.h"
+#include "base/rounding.h"
 #include "plan/run_cursor.h"
 
 namespace nacre::collective {
@@ -18,8 +19,7 @@ class Coverage {
  public:
   [[nodiscard]] static constexpr std::int64_t words_needed(std::int64_t size,
                                                            std::int64_t granule_bytes) {
-    const std::int64_t bytes_a_word = granule_bytes * word_bits;
-    return size / bytes_a_word + (size % bytes_a_word != 0 ? 1 : 0);
+    return divide_up(size, granule_bytes * word_bits);
   }
   /// `words`: words_needed(size, granule_bytes) at least.
   Coverage(std::span<std::uint64_t> words, std::int64_t size, std::int64_t granule_bytes);

@@ -1,6 +1,7 @@
 #include "collective/round_memory.h"
 
 #include "base/checked_cast.h"
+#include "base/rounding.h"
 #include "collective/coverage.h"
 
 namespace nacre::collective {
@@ -9,10 +10,6 @@ namespace {
 constexpr std::int64_t cache_line_bytes = 64;
 constexpr std::int64_t page_bytes = 4096;
 constexpr std::int64_t word_bytes = sizeof(RoundMemory::Word);
-
-std::int64_t round_up(std::int64_t value, std::int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 // The memory, in this order: a line for the writer's turn and the last call; a line for each
 // aggregator with its two words; for each rank a row with two words for each aggregator; the marks;

@@ -1,12 +1,12 @@
 #include "file/group_hint.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/parse_number.h"
 #include "base/split.h"
 
 namespace nacre::file {
@@ -18,11 +18,8 @@ using Source = plan::InitialGroups::Source;
 constexpr std::int32_t rank_limit = 1 << 20;
 
 std::optional<std::int32_t> number(std::string_view text) {
-  std::int32_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || value < 0 || value >= rank_limit) return std::nullopt;
-  return value;
+  const auto value = parse_number<std::int32_t>(text);
+  return value && *value >= 0 && *value < rank_limit ? value : std::nullopt;
 }
 
 std::optional<std::vector<std::int32_t>> parse_grid(std::string_view text) {

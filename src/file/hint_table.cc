@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <optional>
 
 #include "base/checked_cast.h"
+#include "base/parse_number.h"
 #include "file/group_hint.h"
 #include "file/json.h"
 
@@ -116,15 +116,14 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::optional<std::int64_t> number(std::string_view text, bool with_units) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end == text.data()) return std::nullopt;
-  const std::string unit = lower({end, text.data() + text.size()});
-  if (unit.empty()) return value;
+  const auto number = parse_leading_number<std::int64_t>(text);
+  if (!number) return std::nullopt;
+  const std::string unit = lower(number->rest);
+  if (unit.empty()) return number->value;
   if (!with_units || unit.size() != 1) return std::nullopt;
   const std::size_t power = std::string_view("kmgt").find(unit[0]);
   if (power == std::string_view::npos) return std::nullopt;
-  return checked_multiply(value, std::int64_t{1} << (10 * (power + 1)));
+  return checked_multiply(number->value, std::int64_t{1} << (10 * (power + 1)));
 }
 
 Error bad_value(const HintRow& row, std::string_view value, const std::string& right) {
@@ -164,11 +163,8 @@ Result<std::string> checked_choice(const HintRow& row, std::string_view value) {
 }
 
 Result<std::string> checked_permissions(const HintRow& row, std::string_view value) {
-  unsigned bits = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bits, 8);
-  if (error == std::errc{} && end == value.data() + value.size() && bits <= 0777) {
-    return std::string(value);
-  }
+  const auto bits = parse_number<unsigned>(value, 8);
+  if (bits && *bits <= 0777) return std::string(value);
   return bad_value(row, value, "permissions in octal, 0 to 777");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked_cast.h"
+#include "base/rounding.h"
 
 namespace nacre::file {
 namespace {
@@ -42,7 +43,7 @@ std::int64_t unordered_bytes_before(const plan::TiledMap& map, std::int64_t offs
   std::int64_t tile = 0;  // the first one that reaches so far
   if (beyond_first > 0) {
     if (type.extent() == 0) return 0;  // none does
-    tile = (beyond_first + type.extent() - 1) / type.extent();
+    tile = divide_up(beyond_first, type.extent());
   }
   plan::RunCursor runs(map, tile * type.size(), type.size());
   std::int64_t bytes = tile * type.size();
@@ -112,7 +113,7 @@ std::int64_t etypes_in(const View& view, std::int64_t file_size) {
   if (type.size() == 0) return 0;
   const std::int64_t bytes = type.tiles_monotone() ? plan::bytes_before(view.map, file_size)
                                                    : unordered_bytes_before(view.map, file_size);
-  return bytes / view.etype_size + (bytes % view.etype_size == 0 ? 0 : 1);
+  return divide_up(bytes, view.etype_size);
 }
 
 Result<plan::FileAccess> access_at(const View& view, std::int64_t offset_etypes,

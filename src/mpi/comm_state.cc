@@ -1,17 +1,16 @@
 #include "mpi/comm_state.h"
 
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/checked_cast.h"
 #include "base/fnv_hash.h"
+#include "base/parse_number.h"
 #include "collective/group.h"
 #include "collective/node_memory.h"
 #include "mpi/lifetime.h"
@@ -74,9 +73,8 @@ Result<int> played_ranks_per_node() {
   const char* const text = std::getenv("NACRE_TEST_RANKS_PER_NODE");
   if (text == nullptr) return 0;
   const std::string_view digits(text);
-  int ranks = 0;
-  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), ranks);
-  if (error == std::errc{} && end == digits.end() && ranks >= 1) return ranks;
+  const auto ranks = parse_number<int>(digits);
+  if (ranks && *ranks >= 1) return *ranks;
   return Error{ErrorClass::info_value, 0,
                "variable NACRE_TEST_RANKS_PER_NODE has the value \"" + std::string(digits) +
                    "\"; it takes a whole number of at least 1"};

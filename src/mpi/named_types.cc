@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/rounding.h"
+
 namespace nacre::mpi {
 namespace {
 
@@ -221,14 +223,14 @@ Result<DecodedType> named_type(MPI_Datatype datatype) {
 
 Result<DecodedType> pair_type(const DecodedType& value, const DecodedType& index) {
   const std::int64_t alignment = std::max<std::int64_t>(index.map.extent(), 1);
-  const std::int64_t index_offset = (value.map.extent() + alignment - 1) / alignment * alignment;
+  const std::int64_t index_offset = round_up(value.map.extent(), alignment);
   const std::int64_t widest = std::max(alignment, value.map.extent());
   const std::int64_t end = index_offset + index.map.extent();
   const std::array<TypeMap::Field, 2> fields{
       {{0, 1, value.map.node()}, {index_offset, 1, index.map.node()}}};
   const Result<TypeMap> packed = TypeMap::structure(fields);
   if (!packed) return packed.error();
-  Result<TypeMap> padded = packed->resized(0, (end + widest - 1) / widest * widest);
+  Result<TypeMap> padded = packed->resized(0, round_up(end, widest));
   if (!padded) return std::move(padded).error();
   const std::array<TypeSignature, 2> parts{value.signature, index.signature};
   return DecodedType{*std::move(padded), TypeSignature::concatenated(parts)};

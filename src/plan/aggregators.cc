@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/rounding.h"
+
 namespace nacre::plan {
 
 Aggregators::Aggregators(int count, int rank_count, std::shared_ptr<const RankGroups> groups)
@@ -23,7 +25,7 @@ int Aggregators::rank_of(int aggregator) const {
 
 std::optional<int> Aggregators::of_rank(int rank) const {
   // Spread: the first one at or behind it.
-  const std::int64_t first = (std::int64_t{rank} * count_ + rank_count_ - 1) / rank_count_;
+  const std::int64_t first = divide_up(std::int64_t{rank} * count_, rank_count_);
   const int candidate = groups_ != nullptr ? groups_->group_of(rank) : static_cast<int>(first);
   if (candidate >= count_ || rank_of(candidate) != rank) return std::nullopt;
   return candidate;

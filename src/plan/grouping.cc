@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked_cast.h"
+#include "base/rounding.h"
 
 namespace nacre::plan {
 namespace {
@@ -236,8 +237,7 @@ class Refinement {
 }  // namespace
 
 std::int64_t aggregators_for(std::int64_t bytes, std::int64_t saturation_bytes) {
-  const std::int64_t whole = bytes / saturation_bytes;
-  return std::max<std::int64_t>(1, whole + (bytes % saturation_bytes != 0 ? 1 : 0));
+  return std::max<std::int64_t>(1, divide_up(bytes, saturation_bytes));
 }
 
 RankGroups group_ranks(std::span<const RankLoad> loads, const InitialGroups& initial,

@@ -1,11 +1,11 @@
 #include "store/available_memory.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <string_view>
 
+#include "base/parse_number.h"
 #include "store/text_file.h"
 
 namespace nacre::store {
@@ -35,10 +35,8 @@ std::string text_of(const std::string& path) {
 /// The number that `text` begins with, blanks aside.
 std::optional<std::int64_t> number(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) return std::nullopt;
-  return value;
+  const auto number = parse_leading_number<std::int64_t>(text);
+  return number ? std::optional(number->value) : std::nullopt;
 }
 
 /// The rest of the first line that begins with `begin`.

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <utility>
 
+#include "base/parse_number.h"
 #include "base/split.h"
 
 namespace nacre::store {
@@ -100,9 +100,8 @@ class Rule {
   /// The number of a key that is there, at least `min`.
   std::int64_t number(std::string_view key, std::int64_t min) {
     const std::string_view value = values_.at(key);
-    std::int64_t parsed = 0;
-    const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-    if (code == std::errc() && end == value.data() + value.size() && parsed >= min) return parsed;
+    const auto parsed = parse_number<std::int64_t>(value);
+    if (parsed && *parsed >= min) return *parsed;
     complain(std::string(key) + " is \"" + std::string(value) + "\", but a number from " +
              std::to_string(min) + " is needed");
     return min;

@@ -8,10 +8,10 @@
 namespace nacre::collective {
 
 void AggregatorRounds::open_from(std::int64_t oldest) {
-  const std::int64_t limit = oldest + rounds_.slot_count();
+  const std::int64_t limit = oldest + node_.slot_count();
   if (limit <= open_until_ || placed_by_all() >= limit) return;
   open_until_ = limit;
-  say(rounds_.memory().open_until(number_), open_until_);
+  say(node_.memory().open_until(number_), open_until_);
 }
 
 std::int64_t AggregatorRounds::round_after(std::int64_t round, std::int64_t elsewhere) const {
@@ -32,30 +32,30 @@ void AggregatorRounds::mark(std::int64_t round, const RoundShare& share,
 }
 
 void AggregatorRounds::say_filled(std::int64_t round) {
-  say(rounds_.memory().filled_until(number_), round);
+  say(node_.memory().filled_until(number_), round);
 }
 
 bool AggregatorRounds::begin_turn() const {
-  return rounds_.memory().writer().exchange(1, std::memory_order_acquire) == 0;
+  return node_.memory().writer().exchange(1, std::memory_order_acquire) == 0;
 }
 
 void AggregatorRounds::end_turn() const {
-  rounds_.memory().writer().store(0, std::memory_order_release);
-  ring_others(transport_, rounds_.driving_ranks());
+  node_.memory().writer().store(0, std::memory_order_release);
+  ring_others(transport_, node_.driving_ranks());
 }
 
 std::int64_t AggregatorRounds::said_by_all(Words words) const {
   std::int64_t least = no_round;
-  for (int rank = 0; rank < std::ssize(rounds_.mates()); ++rank) {
-    const RoundMemory::Word& word = (rounds_.memory().*words)(rank, number_);
-    least = std::min(least, round_of(word.load(std::memory_order_acquire), rounds_.call()));
+  for (int rank = 0; rank < std::ssize(node_.mates()); ++rank) {
+    const RoundMemory::Word& word = (node_.memory().*words)(rank, number_);
+    least = std::min(least, round_of(word.load(std::memory_order_acquire), node_.call()));
   }
   return least;
 }
 
 void AggregatorRounds::say(RoundMemory::Word& word, std::int64_t round) const {
-  word.store(stamp_of(rounds_.call(), round), std::memory_order_release);
-  ring_others(transport_, rounds_.mates());
+  word.store(stamp_of(node_.call(), round), std::memory_order_release);
+  ring_others(transport_, node_.mates());
 }
 
 }  // namespace nacre::collective

@@ -18,20 +18,20 @@ namespace nacre::collective {
 /// Of one call.
 class AggregatorRounds {
  public:
-  /// `rounds` is in the call; `number` is the aggregator's on its node. Both outlive this.
-  AggregatorRounds(Transport& transport, const NodeRounds& rounds, int number,
+  /// `node` is in the call; `number` is the aggregator's on its node. Both outlive this.
+  AggregatorRounds(Transport& transport, const NodeRounds& node, int number,
                    plan::Direction direction)
-      : transport_(transport), rounds_(rounds), number_(number), direction_(direction) {}
+      : transport_(transport), node_(node), number_(number), direction_(direction) {}
 
   [[nodiscard]] std::byte* buffer(std::int64_t round) const {
-    return rounds_.memory().buffer(number_, round);
+    return node_.memory().buffer(number_, round);
   }
   [[nodiscard]] Coverage coverage(std::int64_t round) const {
-    return rounds_.coverage(number_, round, direction_);
+    return node_.coverage(number_, round, direction_);
   }
   /// Whether `round` has a slot, when all before `oldest` have given theirs back.
   [[nodiscard]] bool has_slot(std::int64_t round, std::int64_t oldest) const {
-    return round - oldest < rounds_.slot_count();
+    return round - oldest < node_.slot_count();
   }
 
   /// The rounds before which all ranks of the node are done, by what they have said.
@@ -61,7 +61,7 @@ class AggregatorRounds {
   void say(RoundMemory::Word& word, std::int64_t round) const;
 
   Transport& transport_;
-  const NodeRounds& rounds_;
+  const NodeRounds& node_;
   int number_;
   plan::Direction direction_;
   std::int64_t open_until_ = 0;

@@ -45,14 +45,14 @@ FileJob DomainFile::write(std::int64_t round, std::byte* buffer, const Coverage&
   return job;
 }
 
-FileJob DomainFile::read(std::int64_t round, std::byte* buffer, const Coverage& marked) {
+FileJob DomainFile::read_marked(std::int64_t round, std::byte* buffer, const Coverage& marked) {
   FileJob job = begin_job(plan::Direction::read, buffer);
   find_extents(round);
   add_marked(job, marked, bridged_gap_bytes);
   return job;
 }
 
-FileJob DomainFile::read_whole(std::int64_t round, std::byte* buffer) {
+FileJob DomainFile::read(std::int64_t round, std::byte* buffer) {
   FileJob job = begin_job(plan::Direction::read, buffer);
   find_extents(round);
   std::int64_t place = 0;

@@ -22,9 +22,10 @@ class DomainFile final : public RoundFile {
   [[nodiscard]] std::int64_t round_bytes(std::int64_t round) override;
   [[nodiscard]] FileJob write(std::int64_t round, std::byte* buffer,
                               const Coverage& marked) override;
-  [[nodiscard]] FileJob read(std::int64_t round, std::byte* buffer,
-                             const Coverage& marked) override;
-  [[nodiscard]] FileJob read_whole(std::int64_t round, std::byte* buffer) override;
+  [[nodiscard]] FileJob read(std::int64_t round, std::byte* buffer) override;
+  /// Short gaps included.
+  [[nodiscard]] FileJob read_marked(std::int64_t round, std::byte* buffer,
+                                    const Coverage& marked) override;
 
  private:
   void find_extents(std::int64_t round);

@@ -46,8 +46,8 @@ bool DomainMessages::step() {
     for (std::size_t i = first_; i < last_; ++i) {
       if (!places_.is_packed(i)) continue;
       const NodePart& part = parts_[i];
-      profiler_.profile().copied_bytes.add(part.bytes);
-      unpack_marked(marks_of(part), buffer_ + part.hull.offset, places_.message(i));
+      profiler_.profile().copied_bytes.add(part.runs.bytes);
+      unpack_marked(marks_of(part), buffer_ + part.runs.hull.offset, places_.message(i));
     }
   }
   post_portion();
@@ -60,28 +60,28 @@ void DomainMessages::find_node_parts() {
   for (std::size_t first = 0; first < parts.size();) {
     std::size_t end = first + 1;
     while (end < parts.size() && parts[end].relay == parts[first].relay) ++end;
-    NodePart part{parts[first].relay, first, end, {}, parts[first].bytes};
+    NodePart part{parts[first].relay, first, end, {{}, parts[first].bytes}};
     for (std::size_t i = first; i < end; ++i) {
-      part.hull = hull(part.hull, hull_of(*share_, parts[i]));
+      part.runs.hull = hull(part.runs.hull, hull_of(*share_, parts[i]));
     }
-    if (end > first + 1) part.bytes = marks_of(part).count();
+    if (end > first + 1) part.runs.bytes = marks_of(part).count();
     parts_.push_back(part);
     first = end;
   }
   std::vector<std::int64_t> sizes;
-  for (const NodePart& part : parts_) sizes.push_back(part.bytes);
+  for (const NodePart& part : parts_) sizes.push_back(part.runs.bytes);
   places_.begin(std::move(sizes));
 }
 
 Coverage DomainMessages::marks_of(const NodePart& part) {
   constexpr std::int64_t granule_bytes = 1;
-  const std::int64_t words = Coverage::words_needed(part.hull.length, granule_bytes);
+  const std::int64_t words = Coverage::words_needed(part.runs.hull.length, granule_bytes);
   marks_.assign(checked_cast<std::size_t>(words), 0);
-  Coverage marks(marks_, part.hull.length, granule_bytes);
+  Coverage marks(marks_, part.runs.hull.length, granule_bytes);
   for (std::size_t i = part.first_part; i < part.end_part; ++i) {
     const RoundPart& of_rank = share_->parts[i];
     for (plan::RoundPiece piece : share_->pieces_of(of_rank)) {
-      piece.origin += part.hull.offset;
+      piece.origin += part.runs.hull.offset;
       mark_piece(marks, *of_rank.view, piece, 0);
     }
   }
@@ -101,8 +101,8 @@ void DomainMessages::post_portion() {
       continue;
     }
     if (places_.is_packed(i)) {
-      profiler_.profile().copied_bytes.add(part.bytes);
-      pack_marked(marks_of(part), buffer_ + part.hull.offset, message);
+      profiler_.profile().copied_bytes.add(part.runs.bytes);
+      pack_marked(marks_of(part), buffer_ + part.runs.hull.offset, message);
     }
     messages_.push_back(transport_.send(part.relay, message));
   }
@@ -111,22 +111,22 @@ void DomainMessages::post_portion() {
 void DomainMessages::place_disjoint_parts() {
   std::vector<std::size_t> order(parts_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto hull_at = [&](std::size_t i) { return parts_[order[i]].hull; };
+  const auto hull_at = [&](std::size_t i) { return parts_[order[i]].runs.hull; };
   std::ranges::sort(order, std::less<>(),
-                    [&](std::size_t part) { return parts_[part].hull.offset; });
+                    [&](std::size_t part) { return parts_[part].runs.hull.offset; });
   std::int64_t end_before = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Extent hull = hull_at(i);
     const bool alone =
         end_before <= hull.offset && (i + 1 == order.size() || hull.end() <= hull_at(i + 1).offset);
-    if (alone && parts_[order[i]].is_one_run()) places_.place(order[i], in_buffer(hull));
+    if (alone && parts_[order[i]].runs.is_one_run()) places_.place(order[i], in_buffer(hull));
     end_before = std::max(end_before, hull.end());
   }
 }
 
 void DomainMessages::place_whole_parts() {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].is_one_run()) places_.place(i, in_buffer(parts_[i].hull));
+    if (parts_[i].runs.is_one_run()) places_.place(i, in_buffer(parts_[i].runs.hull));
   }
 }
 

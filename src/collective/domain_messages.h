@@ -45,9 +45,7 @@ class DomainMessages {
     int relay;
     std::size_t first_part;
     std::size_t end_part;
-    Extent hull;         ///< in the cycle buffer
-    std::int64_t bytes;  ///< different ones
-    [[nodiscard]] bool is_one_run() const { return bytes == hull.length; }
+    MarkedRuns runs;
   };
   void find_node_parts();
   void post_portion();

@@ -6,60 +6,42 @@
 
 namespace nacre::collective {
 
-DomainReader::DomainReader(Transport& transport, const Domain& domain, const NodeRounds& rounds,
+DomainReader::DomainReader(Transport& transport, const Domain& domain, const NodeRounds& node,
                            RoundQueue sources, RoundFile& file)
-    : whole_rounds_(domain.plan.whole_rounds),
-      rounds_(transport, rounds, domain.number, domain.direction),
-      sources_(std::move(sources)),
-      file_(file),
-      jobs_(transport, file, domain.profiler, domain.io_thread_count),
-      messages_(transport, domain.direction, plan::round_bytes_max(domain.plan), domain.profiler) {
+    : AggregatorSide(transport, domain, node, std::move(sources), file),
+      whole_rounds_(domain.plan.whole_rounds) {
   begin_round(0);
 }
 
 // What others wait for comes first: a read may take long where the rank itself makes it.
-bool DomainReader::step() {
-  bool moved = false;
-  while (!done() && (end_read() || send() || end_taken() || read())) moved = true;
-  return moved;
-}
+bool DomainReader::advance() { return end_read() || send() || end_taken() || read(); }
 
 void DomainReader::begin_round(std::int64_t round) {
-  const bool is_one = round != no_round && file_.round_bytes(round) > 0;
-  round_ = is_one ? round : no_round;
-  if (is_one && !whole_rounds_) rounds_.open_from(round_);
+  round_ = exists(round) ? round : no_round;
+  if (round_ != no_round && !whole_rounds_) rounds_.open_from(round_);
 }
 
 bool DomainReader::read() {
   if (round_ == no_round) return false;
   const std::int64_t oldest = under_way_.empty() ? round_ : under_way_.front().number;
   if (!rounds_.has_slot(round_, oldest)) return false;
-  return whole_rounds_ ? read_whole() : read_asked();
-}
-
-bool DomainReader::read_whole() {
-  take_round();
-  jobs_.start(round_, file_.read_whole(round_, rounds_.buffer(round_)));
-  begin_round(round_ + 1);
-  return true;
-}
-
-bool DomainReader::read_asked() {
-  if (rounds_.placed_by_all() <= round_) return false;
-  rounds_.mark(round_, take_round().share, bridged_gap_bytes);
-  Coverage asked = rounds_.coverage(round_);
-  FileJob job = file_.read(round_, rounds_.buffer(round_), asked);
-  asked.clear(file_.round_bytes(round_));
-  jobs_.start(round_, std::move(job));
-  begin_round(rounds_.round_after(round_, sources_.next_round()));
-  return true;
-}
-
-DomainReader::Round& DomainReader::take_round() {
+  if (!whole_rounds_ && rounds_.placed_by_all() <= round_) return false;
   Round& round = under_way_.emplace_back();
   round.number = round_;
   sources_.take(round_, round.share);
-  return round;
+  std::byte* const buffer = rounds_.buffer(round_);
+  if (whole_rounds_) {
+    jobs_.start(round_, file_.read(round_, buffer));
+    begin_round(round_ + 1);
+  } else {
+    rounds_.mark(round_, round.share, bridged_gap_bytes);
+    Coverage asked = rounds_.coverage(round_);
+    FileJob job = file_.read_marked(round_, buffer, asked);
+    asked.clear(file_.round_bytes(round_));
+    jobs_.start(round_, std::move(job));
+    begin_round(rounds_.round_after(round_, sources_.next_round()));
+  }
+  return true;
 }
 
 bool DomainReader::end_read() {

@@ -6,24 +6,21 @@
 #include <cstdint>
 #include <deque>
 
-#include "collective/aggregator_rounds.h"
-#include "collective/domain_messages.h"
-#include "collective/domain_side.h"
-#include "collective/file_jobs.h"
+#include "collective/aggregator_side.h"
 
 namespace nacre::collective {
 
 /// Rounds are read ahead as far as there are slots, and handed out in order. Whole ones are read
 /// unasked, all of the domain; of others what ranks have asked for.
-class DomainReader final : public DomainSide {
+class DomainReader final : public AggregatorSide {
  public:
-  DomainReader(Transport& transport, const Domain& domain, const NodeRounds& rounds,
+  DomainReader(Transport& transport, const Domain& domain, const NodeRounds& node,
                RoundQueue sources, RoundFile& file);
 
   [[nodiscard]] bool done() const override { return round_ == no_round && under_way_.empty(); }
-  bool step() override;
 
  private:
+  bool advance() override;
   struct Round {
     std::int64_t number;
     RoundShare share;
@@ -31,9 +28,6 @@ class DomainReader final : public DomainSide {
   void begin_round(std::int64_t round);
   /// Begins to read the round at hand, if it has a slot and all who want to have asked.
   bool read();
-  bool read_whole();
-  bool read_asked();
-  Round& take_round();
   bool end_read();
   /// To ranks of other nodes.
   bool send();
@@ -41,12 +35,6 @@ class DomainReader final : public DomainSide {
   bool end_taken();
 
   const bool whole_rounds_;
-  AggregatorRounds rounds_;
-  RoundQueue sources_;
-  RoundFile& file_;
-  FileJobs jobs_;
-  DomainMessages messages_;
-
   std::int64_t round_ = 0;  // the next to be read
   // Oldest first: the first sent_count_ have been sent, the first filled_count_ have been read.
   std::deque<Round> under_way_;

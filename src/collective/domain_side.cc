@@ -7,6 +7,12 @@
 
 namespace nacre::collective {
 
+bool DomainSide::step() {
+  bool moved = false;
+  while (!done() && advance()) moved = true;
+  return moved;
+}
+
 std::unique_ptr<DomainSide> make_domain_side(Transport& transport, const DomainSide::Domain& domain,
                                              const NodeRounds& rounds, RoundQueue sources,
                                              RoundFile& file) {

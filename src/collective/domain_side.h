@@ -32,7 +32,11 @@ class DomainSide {
 
   [[nodiscard]] virtual bool done() const = 0;
   /// Goes on as far as ranks, messages and files allow; whether that was anywhere.
-  virtual bool step() = 0;
+  bool step();
+
+ private:
+  /// The next thing that can be done, if any; whether there was one. Not done().
+  virtual bool advance() = 0;
 };
 
 /// `rounds` is in the call; `sources` are the ranks of other nodes. What is referred to outlives

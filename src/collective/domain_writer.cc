@@ -4,24 +4,16 @@
 
 namespace nacre::collective {
 
-DomainWriter::DomainWriter(Transport& transport, const Domain& domain, const NodeRounds& rounds,
+DomainWriter::DomainWriter(Transport& transport, const Domain& domain, const NodeRounds& node,
                            RoundQueue sources, RoundFile& file)
-    : takes_turns_(domain.plan.writers_take_turns),
-      rounds_(transport, rounds, domain.number, domain.direction),
-      sources_(std::move(sources)),
-      file_(file),
-      jobs_(transport, file, domain.profiler, domain.io_thread_count),
-      messages_(transport, domain.direction, plan::round_bytes_max(domain.plan), domain.profiler) {
+    : AggregatorSide(transport, domain, node, std::move(sources), file),
+      takes_turns_(domain.plan.writers_take_turns) {
   begin_round(0);
 }
 
-bool DomainWriter::step() {
-  bool moved = false;
-  while (!done() && (end_written() || advance())) moved = true;
-  return moved;
-}
+bool DomainWriter::advance() { return end_written() || go_on(); }
 
-bool DomainWriter::advance() {
+bool DomainWriter::go_on() {
   switch (stage_) {
     case Stage::slot:
       return take_slot();
@@ -35,8 +27,7 @@ bool DomainWriter::advance() {
 
 void DomainWriter::begin_round(std::int64_t round) {
   round_ = round;
-  const bool is_one = round_ != no_round && file_.round_bytes(round_) > 0;
-  stage_ = is_one ? Stage::slot : Stage::ended;
+  stage_ = exists(round) ? Stage::slot : Stage::ended;
 }
 
 bool DomainWriter::take_slot() {

@@ -4,22 +4,18 @@
 
 #include <cstdint>
 
-#include "collective/aggregator_rounds.h"
-#include "collective/domain_messages.h"
-#include "collective/domain_side.h"
-#include "collective/file_jobs.h"
+#include "collective/aggregator_side.h"
 
 namespace nacre::collective {
 
 /// One round is filled while those before it are written; ranks of the node may be ahead of it as
 /// far as there are slots.
-class DomainWriter final : public DomainSide {
+class DomainWriter final : public AggregatorSide {
  public:
-  DomainWriter(Transport& transport, const Domain& domain, const NodeRounds& rounds,
+  DomainWriter(Transport& transport, const Domain& domain, const NodeRounds& node,
                RoundQueue sources, RoundFile& file);
 
   [[nodiscard]] bool done() const override { return stage_ == Stage::ended && jobs_.empty(); }
-  bool step() override;
 
  private:
   /// What the round at hand waits for.
@@ -28,8 +24,9 @@ class DomainWriter final : public DomainSide {
     bytes,  ///< of ranks of the node, and messages
     ended,  ///< there is none any more
   };
+  bool advance() override;
   /// Does what `stage_` waits for, if it can be done now, and goes to the next stage.
-  bool advance();
+  bool go_on();
   void begin_round(std::int64_t round);
   bool take_slot();
   bool write_filled();
@@ -39,12 +36,6 @@ class DomainWriter final : public DomainSide {
   [[nodiscard]] std::int64_t oldest() const { return jobs_.empty() ? round_ : jobs_.oldest(); }
 
   const bool takes_turns_;
-  AggregatorRounds rounds_;
-  RoundQueue sources_;
-  RoundFile& file_;
-  FileJobs jobs_;
-  DomainMessages messages_;
-
   Stage stage_ = Stage::slot;
   std::int64_t round_ = 0;
   RoundShare share_;

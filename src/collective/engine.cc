@@ -32,6 +32,7 @@ struct Opening {
   std::int32_t failed_rank = nobody;  ///< the lowest one
   bool moved = false;
   bool knows_groups = false;  ///< this rank, or all, bring what the groups are made from
+  bool keeps_rounds = false;  ///< this rank, or all: NodeRounds::are_kept()
 };
 
 void fold_summaries(Opening& into, const Opening& from) {
@@ -53,6 +54,7 @@ void fold_openings(std::span<std::byte> into, std::span<const std::byte> from) {
   fold_summaries(a, b);
   a.failed_rank = std::min(a.failed_rank, b.failed_rank);
   a.knows_groups = a.knows_groups && b.knows_groups;
+  a.keeps_rounds = a.keeps_rounds && b.keeps_rounds;
   std::memcpy(into.data(), &a, sizeof a);
 }
 
@@ -62,6 +64,7 @@ struct Decision {
   std::int32_t failed_rank = nobody;
   bool all_moved = false;          ///< already
   bool knows_groups = false;       ///< the plan is complete with the groups of the last call
+  bool keeps_rounds = false;       ///< all ranks do
   std::int64_t file_end = no_end;  ///< reads stop here
 };
 
@@ -106,12 +109,11 @@ class Engine {
       } else {
         cut(call_.file, decision.file_end);
       }
-      if (plan::is_segmentation(decision.plan.algorithm) && !decision.knows_groups) {
-        Task<Unit> grouping = agree_on_groups();
+      if (plan::is_segmentation(decision.plan.algorithm)) {
+        Task<Unit> grouping = find_groups(decision.knows_groups);
         co_await grouping;
       }
-      if (plan::is_segmentation(decision.plan.algorithm)) outcome_.groups = file_.groups.groups();
-      Task<Unit> exchange = run_exchange();
+      Task<Unit> exchange = run_exchange(decision.keeps_rounds);
       co_await exchange;
     } else if (!decision.all_moved && decision.plan.reason != plan::PlanReason::no_data) {
       Task<Unit> access = run_direct();
@@ -130,6 +132,7 @@ class Engine {
     opening.moved = moved_;
     opening.knows_groups =
         file_.groups.groups() != nullptr && file_.groups.knows(group_wish(), call_.file);
+    opening.keeps_rounds = file_.rounds.are_kept();
     const std::span<std::byte> opening_bytes = bytes_of(opening);
     co_await reduce(transport_, opening_bytes, &fold_openings);
     Decision decision;
@@ -144,6 +147,7 @@ class Engine {
     decision.failed_rank = opening.failed_rank;
     if (decision.failed_rank != nobody) return decision;
     decision.all_moved = opening.moved;
+    decision.keeps_rounds = opening.keeps_rounds;
     outcome_.summary = opening.summary;
     decision.plan = plan::decide(outcome_.summary, settings_, participants());
     if (decision.all_moved) return decision;
@@ -193,11 +197,20 @@ class Engine {
     return {settings_.initial_groups, plan::group_target(settings_, participants())};
   }
 
-  /// New ones, and the plan with them.
+  /// Those of the last call, with which the plan is complete, or new ones, and the plan with them.
+  Task<Unit> find_groups(bool last_will_do) {
+    if (!last_will_do) {
+      Task<Unit> agreement = agree_on_groups();
+      co_await agreement;
+    }
+    outcome_.groups = file_.groups.groups();
+    co_return Unit{};
+  }
+
   Task<Unit> agree_on_groups() {
     const GroupWish wish = group_wish();
     const plan::RankLoad load = plan::load_of(call_.file);
-    Task<SharedGroups> grouping = group_ranks(transport_, load, wish);
+    Task<SharedGroups> grouping = share_groups(transport_, load, wish);
     SharedGroups groups = co_await grouping;
     if (transport_.rank() == 0) {
       plan::lay_out_groups(outcome_.plan, outcome_.summary, settings_, *groups);
@@ -220,11 +233,20 @@ class Engine {
                           call_.file.byte_count);
   }
 
-  Task<Unit> run_exchange() {
+  Task<Unit> run_exchange(bool all_keep_rounds) {
     enter(Phase::views);
     const plan::Aggregators all = aggregators();
-    const plan::FileAccess places = placed();
     const ExchangePlan plan{outcome_.plan, all};
+    Task<bool> beginning = begin_rounds(plan, all_keep_rounds);
+    const bool has_begun = co_await beginning;
+    if (!has_begun) {
+      outcome_.plan = {.algorithm = plan::Algorithm::direct, .reason = plan::PlanReason::no_memory};
+      outcome_.groups.reset();
+      Task<Unit> access = run_direct();
+      co_await access;
+      co_return Unit{};
+    }
+    const plan::FileAccess places = placed();
     const ExchangeAccess access{call_.direction, call_.file, places, call_.memory, file_.profiler};
     Task<ExchangeResult> exchange = collective::run_exchange(transport_, file_, plan, access);
     ExchangeResult result = co_await exchange;
@@ -240,6 +262,18 @@ class Engine {
       outcome_.error = status.error();
     }
     co_return Unit{};
+  }
+
+  /// Whether all ranks have memory for the rounds of `plan`.
+  Task<bool> begin_rounds(const ExchangePlan& plan, bool all_keep_rounds) {
+    const bool all_have_it = all_keep_rounds && file_.rounds.suffice_for(plan);
+    Task<Status> beginning = file_.rounds.begin_call(transport_, plan);
+    Status begun = co_await beginning;
+    if (all_have_it) co_return true;
+    Task<Status> agreement = agree(transport_, std::move(begun));
+    const Status agreed = co_await agreement;
+    if (!agreed.ok()) file_.rounds.abandon_call();
+    co_return agreed.ok();
   }
 
   Status move_by_itself() {

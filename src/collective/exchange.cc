@@ -13,6 +13,7 @@
 #include "collective/relay_side.h"
 #include "collective/segment_file.h"
 #include "collective/view_exchange.h"
+#include "plan/domain_walk.h"
 
 namespace nacre::collective {
 namespace {
@@ -50,6 +51,18 @@ std::unique_ptr<RoundFile> file_of_rounds(const CollectiveFile& file,
                                       file.profiler);
 }
 
+/// What this rank has in the rounds of each aggregator of the node, by its number.
+std::vector<plan::DomainWalk> walks_of(const Transport& transport, const NodeRounds& rounds,
+                                       const ExchangePlan& exchange, const ExchangeAccess& access) {
+  std::vector<plan::DomainWalk> walks;
+  for (const int aggregator : rounds.aggregators()) {
+    const bool serves = exchange.aggregators.serves(aggregator, transport.rank());
+    walks.emplace_back(exchange.plan, plan::domain_of(exchange.plan, aggregator),
+                       serves ? access.placed : plan::FileAccess{});
+  }
+  return walks;
+}
+
 /// The sides of the aggregators elsewhere to which this rank is the relay of its node.
 std::vector<std::unique_ptr<DomainSide>> relays_of(Transport& transport, const NodeRounds& rounds,
                                                    const ExchangePlan& exchange,
@@ -69,9 +82,8 @@ std::vector<std::unique_ptr<DomainSide>> relays_of(Transport& transport, const N
 
 Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& file,
                                   const ExchangePlan& exchange, const ExchangeAccess& access) {
-  Task<Unit> beginning = file.rounds.begin_call(transport, exchange);
-  co_await beginning;
-  Task<ServedRanks> meeting = exchange_views(transport, file, exchange, access);
+  const std::vector<plan::DomainWalk> walks = walks_of(transport, file.rounds, exchange, access);
+  Task<ServedRanks> meeting = exchange_views(transport, file, exchange, access, walks);
   ServedRanks served = co_await meeting;
   access.profiler.enter(Phase::copy);
   std::vector<std::unique_ptr<DomainSide>> sides =
@@ -85,7 +97,7 @@ Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& fi
     sides.push_back(make_domain_side(transport, domain_here, file.rounds,
                                      std::move(served.elsewhere), *round_file));
   }
-  LocalSide local(transport, access, exchange, file.rounds);
+  LocalSide local(transport, access, file.rounds, exchange.plan, walks);
   Rounds rounds(local, sides);
   co_await Until{rounds};
   ExchangeResult result;

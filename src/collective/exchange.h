@@ -24,8 +24,8 @@ struct ExchangeResult {
   std::int64_t file_end = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Collective. All arguments outlive the task; access.placed lies in the plan's domains on every
-/// rank, the views monotone.
+/// Collective. All arguments outlive the task; file.rounds is in the call; access.placed lies in
+/// the plan's domains on every rank, the views monotone.
 ///
 /// Rounds are numbered alike on all ranks. Ranks on an aggregator's node place their bytes in its
 /// cycle buffer themselves, each as far as the aggregator has opened it; those of another node

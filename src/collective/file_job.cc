@@ -51,12 +51,15 @@ void FileJob::write(std::span<const Range> batch) {
 }
 
 void FileJob::read(std::span<const Range> batch) {
-  std::vector<std::byte> gap(batch.size() > 1 ? bridged_gap_bytes : 0);  // all gaps end up here
+  std::vector<std::byte> gap;  // all gaps end up here
   std::vector<store::ReadPiece> pieces;
   const std::int64_t begin = batch.front().in_file;
   std::int64_t end = begin;
   for (const Range& range : batch) {
-    if (range.in_file > end) pieces.push_back({gap.data(), range.in_file - end});
+    if (range.in_file > end) {
+      gap.resize(bridged_gap_bytes);
+      pieces.push_back({gap.data(), range.in_file - end});
+    }
     pieces.push_back({buffer + range.in_buffer.offset, range.in_buffer.length});
     end = end_in_file(range);
   }

@@ -4,6 +4,7 @@
 #define NACRE_COLLECTIVE_LOCAL_SIDE_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "collective/exchange_access.h"
@@ -17,9 +18,10 @@ namespace nacre::collective {
 /// every rank of its node, so each says at once from which round on it has bytes.
 class LocalSide {
  public:
-  /// `rounds` is in the call; all outlive this.
-  LocalSide(Transport& transport, const ExchangeAccess& access, const ExchangePlan& exchange,
-            const NodeRounds& rounds);
+  /// `node` is in the call; `walks` are those of the access with its aggregators, by number. What
+  /// is referred to outlives this.
+  LocalSide(Transport& transport, const ExchangeAccess& access, const NodeRounds& node,
+            const plan::CollectivePlan& plan, std::span<const plan::DomainWalk> walks);
 
   [[nodiscard]] bool done() const { return lanes_.empty(); }
   /// Goes on as far as the aggregators allow; whether that was anywhere.
@@ -41,8 +43,7 @@ class LocalSide {
 
   Transport& transport_;
   ExchangeAccess access_;
-  const plan::CollectivePlan& plan_;
-  const NodeRounds& rounds_;
+  const NodeRounds& node_;
   std::vector<Lane> lanes_;
   std::vector<plan::RoundPiece> pieces_;
 };

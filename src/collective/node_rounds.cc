@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <set>
+#include <new>
+#include <string>
 
 #include "base/checked_cast.h"
 #include "collective/node_memory.h"
@@ -81,45 +82,67 @@ RoundLayout NodeRounds::layout_for(const plan::CollectivePlan& plan) const {
           plan::round_bytes_max(plan)};
 }
 
-void NodeRounds::make_own_memory() {
-  const std::int64_t bytes = RoundMemory::bytes_needed(layout_);
-  own_ = std::make_unique_for_overwrite<std::byte[]>(checked_cast<std::size_t>(bytes));
+Status NodeRounds::make_own_memory() {
+  const auto bytes = checked_cast<std::size_t>(RoundMemory::bytes_needed(layout_));
+  memory_ = {};
+  own_.reset(new (std::nothrow) std::byte[bytes]);
+  if (own_ == nullptr) {
+    layout_ = {};
+    return Error{ErrorClass::no_mem, 0,
+                 "no memory for " + std::to_string(bytes) + " bytes of cycle buffers"};
+  }
   std::memset(own_.get(), 0, checked_cast<std::size_t>(RoundMemory::control_bytes(layout_)));
-  memory_ = RoundMemory({own_.get(), checked_cast<std::size_t>(bytes)}, layout_);
+  memory_ = RoundMemory({own_.get(), bytes}, layout_);
+  return {};
 }
 
-Task<Unit> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exchange) {
+NodeRounds::Need NodeRounds::need_of(const ExchangePlan& exchange) {
+  return {plan::round_bytes_max(exchange.plan), exchange.plan.cycle_buffer_count,
+          exchange.aggregators.count(), exchange.aggregators.groups()};
+}
+
+bool NodeRounds::suffice_for(const ExchangePlan& exchange) const {
+  const Need need = need_of(exchange);
+  return kept_ && need.groups == kept_->groups && need.round_bytes <= kept_->round_bytes &&
+         need.slot_count <= kept_->slot_count && need.aggregator_count <= kept_->aggregator_count;
+}
+
+Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exchange) {
   if (mates_.empty()) find_mates(transport);
+  need_ = suffice_for(exchange) ? *kept_ : need_of(exchange);
   round_bytes_ = plan::round_bytes_max(exchange.plan);
   slot_count_ = exchange.plan.cycle_buffer_count;
   find_aggregators(exchange.aggregators);
-  if (aggregators_.empty()) co_return Unit{};
+  if (aggregators_.empty()) co_return Status();
   ++call_;
   if (!layout_.holds(layout_for(exchange.plan)) || call_ >= call_limit) {
-    Task<Unit> finding = find_memory(transport, exchange);
-    co_await finding;
+    Task<Status> finding = find_memory(transport, exchange);
+    Status found = co_await finding;
+    if (!found.ok()) co_return found;
   }
   // All ranks wait for this one before they have agreed on the outcome of this call, and it begins
   // the next one after that: whoever has agreed finds the word of this call, or that of none.
   if (self_ == 0 && !memory_.empty() && watch_.is_short_beside(memory_.size())) {
     memory_.last_call().store(call_, std::memory_order_release);
   }
-  co_return Unit{};
+  co_return Status();
 }
 
 void NodeRounds::end_call() {
+  kept_ = need_;
   if (memory_.empty()) return;
   if (memory_.last_call().load(std::memory_order_acquire) == call_) give_back();
 }
 
 void NodeRounds::give_back() {
+  kept_.reset();
   memory_ = {};
   layout_ = {};
   shared_.reset();
   own_.reset();
 }
 
-Task<Unit> NodeRounds::find_memory(Transport& transport, const ExchangePlan& exchange) {
+Task<Status> NodeRounds::find_memory(Transport& transport, const ExchangePlan& exchange) {
   call_ = 1;
   layout_ = layout_after(layout_, layout_for(exchange.plan));
   if (mates_.size() > 1) {
@@ -130,15 +153,14 @@ Task<Unit> NodeRounds::find_memory(Transport& transport, const ExchangePlan& exc
     shared_ = co_await sharing;
     if (shared_) {
       memory_ = RoundMemory(shared_->bytes(), layout_);
-      co_return Unit{};
+      co_return Status();
     }
     mates_ = {transport.rank()};
     self_ = 0;
     find_aggregators(exchange.aggregators);
     layout_ = layout_for(exchange.plan);
   }
-  if (!aggregators_.empty()) make_own_memory();
-  co_return Unit{};
+  co_return aggregators_.empty() ? Status() : make_own_memory();
 }
 
 }  // namespace nacre::collective

@@ -30,18 +30,25 @@ namespace nacre::collective {
 /// here, the relay, which is one of them. Memory: for each of these aggregators as many cycle
 /// buffers as a call has asked for, as large as one has, and an eighth more; kept from call to
 /// call, since new pages cost about as much as writing them, unless memory is short: then it goes
-/// with the call. Where the node has no such memory left each rank is by itself from then on.
+/// with the call. Where the node has no such memory left each rank is by itself from then on, with
+/// memory of its own.
 class NodeRounds {
  public:
   NodeRounds() = default;
   explicit NodeRounds(MemoryWatch watch) : watch_(std::move(watch)) {}
 
-  /// Collective over the ranks of the node: the next call.
-  Task<Unit> begin_call(Transport& transport, const ExchangePlan& exchange);
+  /// Whether this rank keeps memory of calls that have ended.
+  [[nodiscard]] bool are_kept() const { return kept_.has_value(); }
+  /// Where all ranks keep some: whether it will do for `exchange`, on all of them.
+  [[nodiscard]] bool suffice_for(const ExchangePlan& exchange) const;
+  /// Collective over the ranks of the node: the next call. ErrorClass::no_mem: the call cannot take
+  /// place, and all ranks are to abandon it.
+  Task<Status> begin_call(Transport& transport, const ExchangePlan& exchange);
 
-  /// After all ranks have agreed on the outcome of the call, which they do in every call that has
-  /// begun.
+  // After all ranks have agreed on the outcome of a call that has begun, which they do in each: one
+  // of these.
   void end_call();
+  void abandon_call() { give_back(); }
   /// Bytes that are kept for later calls.
   [[nodiscard]] std::int64_t kept_bytes() const { return memory_.size(); }
 
@@ -71,12 +78,21 @@ class NodeRounds {
   [[nodiscard]] Coverage coverage(int number, std::int64_t round, plan::Direction direction) const;
 
  private:
+  /// What a call takes, in terms that all ranks of all nodes know.
+  struct Need {
+    std::int64_t round_bytes = 0;
+    std::int32_t slot_count = 0;
+    int aggregator_count = 0;
+    std::shared_ptr<const plan::RankGroups> groups;  ///< that they serve; null: all ranks
+  };
+  [[nodiscard]] static Need need_of(const ExchangePlan& exchange);
+
   void find_mates(const Transport& transport);
   void find_aggregators(const plan::Aggregators& aggregators);
   void add_aggregator(int aggregator, int rank);
   [[nodiscard]] RoundLayout layout_for(const plan::CollectivePlan& plan) const;
-  void make_own_memory();
-  Task<Unit> find_memory(Transport& transport, const ExchangePlan& exchange);
+  [[nodiscard]] Status make_own_memory();
+  Task<Status> find_memory(Transport& transport, const ExchangePlan& exchange);
   void give_back();
 
   MemoryWatch watch_;
@@ -92,6 +108,8 @@ class NodeRounds {
   std::optional<store::SharedMemory> shared_;
   std::unique_ptr<std::byte[]> own_;  // where there is nobody to share with
   RoundMemory memory_;
+  Need need_;                 // of the call
+  std::optional<Need> kept_;  // what all ranks keep that keep any
   std::uint64_t call_ = 0;
 };
 

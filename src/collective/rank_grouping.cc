@@ -28,8 +28,8 @@ void GroupMemory::keep(SharedGroups groups, GroupWish wish, const plan::FileAcce
   byte_count_ = asked_bytes;
 }
 
-Task<SharedGroups> group_ranks(Transport& transport, const plan::RankLoad& load,
-                               const GroupWish& wish) {
+Task<SharedGroups> share_groups(Transport& transport, const plan::RankLoad& load,
+                                const GroupWish& wish) {
   plan::RankLoad own = load;
   const std::span<const std::byte> own_bytes = bytes_of(own);
   Task<std::vector<std::byte>> gathering = gather(transport, own_bytes);

@@ -46,8 +46,8 @@ class GroupMemory {
 
 /// Collective. Rank 0 groups the ranks by what they bring. Memory and messages: 24 bytes a rank on
 /// rank 0, on other ranks as much for those below them in the tree; what RankGroups takes on all.
-Task<SharedGroups> group_ranks(Transport& transport, const plan::RankLoad& load,
-                               const GroupWish& wish);
+Task<SharedGroups> share_groups(Transport& transport, const plan::RankLoad& load,
+                                const GroupWish& wish);
 
 }  // namespace nacre::collective
 

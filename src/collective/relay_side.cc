@@ -26,19 +26,12 @@ struct RelayedRound {
 /// all ranks of the node have said what they have in them, and completed and ended in order.
 class RelaySide : public DomainSide {
  public:
-  RelaySide(Transport& transport, const Relay& relay, const NodeRounds& rounds)
+  RelaySide(Transport& transport, const Relay& relay, const NodeRounds& node)
       : transport_(transport),
         relay_(relay),
-        rounds_(transport, rounds, relay.number, relay.direction) {
-    rounds_.open_from(0);
-  }
+        rounds_(transport, node, relay.number, relay.direction) {}
 
   [[nodiscard]] bool done() const final { return round_ == no_round && under_way_.empty(); }
-  bool step() final {
-    bool moved = false;
-    while (!done() && (complete_next() || end_oldest() || begin_round())) moved = true;
-    return moved;
-  }
 
  protected:
   /// Posts the round's message, from or to `bytes`.
@@ -61,6 +54,18 @@ class RelaySide : public DomainSide {
   AggregatorRounds rounds_;
 
  private:
+  bool advance() final {
+    return complete_next() || end_oldest() || (round_ < 0 ? begin() : begin_round());
+  }
+
+  /// Once all ranks have come: of many aggregators a node has bytes for few.
+  bool begin() {
+    round_ = rounds_.placed_by_all();
+    if (round_ < 0) return false;
+    if (round_ != no_round) rounds_.open_from(round_);
+    return true;
+  }
+
   [[nodiscard]] std::int64_t oldest() const {
     return under_way_.empty() ? round_ : under_way_.front().number;
   }
@@ -105,7 +110,7 @@ class RelaySide : public DomainSide {
     return true;
   }
 
-  std::int64_t round_ = 0;  // the next to begin
+  std::int64_t round_ = -1;  // the next to begin; -1: begin() finds out
   std::deque<RelayedRound> under_way_;
   std::size_t completed_count_ = 0;  // of these, the oldest
 };

@@ -29,11 +29,13 @@ class RoundFile {
   /// Writes what is marked, and nothing else.
   [[nodiscard]] virtual FileJob write(std::int64_t round, std::byte* buffer,
                                       const Coverage& marked) = 0;
-  /// Reads what is marked, short gaps included.
-  [[nodiscard]] virtual FileJob read(std::int64_t round, std::byte* buffer,
-                                     const Coverage& marked) = 0;
   /// Reads all of the round.
-  [[nodiscard]] virtual FileJob read_whole(std::int64_t round, std::byte* buffer) = 0;
+  [[nodiscard]] virtual FileJob read(std::int64_t round, std::byte* buffer) = 0;
+  /// Reads what is marked, and may read more.
+  [[nodiscard]] virtual FileJob read_marked(std::int64_t round, std::byte* buffer,
+                                            const Coverage&) {
+    return read(round, buffer);
+  }
 
   void finish(FileJob& job);
   [[nodiscard]] Status status() const;

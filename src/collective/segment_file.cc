@@ -48,11 +48,7 @@ FileJob SegmentFile::write(std::int64_t round, std::byte* buffer, const Coverage
   return job(plan::Direction::write, round, buffer);
 }
 
-FileJob SegmentFile::read(std::int64_t round, std::byte* buffer, const Coverage&) {
-  return job(plan::Direction::read, round, buffer);
-}
-
-FileJob SegmentFile::read_whole(std::int64_t round, std::byte* buffer) {
+FileJob SegmentFile::read(std::int64_t round, std::byte* buffer) {
   return job(plan::Direction::read, round, buffer);
 }
 

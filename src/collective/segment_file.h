@@ -32,9 +32,7 @@ class SegmentFile final : public RoundFile {
   /// All of the round, whatever is marked.
   [[nodiscard]] FileJob write(std::int64_t round, std::byte* buffer,
                               const Coverage& marked) override;
-  [[nodiscard]] FileJob read(std::int64_t round, std::byte* buffer,
-                             const Coverage& marked) override;
-  [[nodiscard]] FileJob read_whole(std::int64_t round, std::byte* buffer) override;
+  [[nodiscard]] FileJob read(std::int64_t round, std::byte* buffer) override;
 
  private:
   [[nodiscard]] FileJob job(plan::Direction direction, std::int64_t round, std::byte* buffer);

@@ -11,7 +11,6 @@
 #include "base/bytes_of.h"
 #include "base/checked_cast.h"
 #include "collective/parcels.h"
-#include "plan/domain_walk.h"
 #include "plan/segment.h"
 
 namespace nacre::collective {
@@ -82,13 +81,13 @@ class RunList {
   std::vector<std::int64_t> offsets_;
 };
 
-/// Which data bytes of the view `aggregator` handles: at least one extent, none touching the next.
-std::vector<Extent> part_for(const plan::CollectivePlan& plan, int aggregator,
+/// Which data bytes of the view the aggregator of `walk` handles: at least one extent, none
+/// touching the next.
+std::vector<Extent> part_for(const plan::CollectivePlan& plan, plan::DomainWalk walk,
                              const plan::FileAccess& access) {
   if (plan::is_segmentation(plan.algorithm)) return {{access.first_byte, access.byte_count}};
   std::vector<Extent> part;
   std::vector<plan::RoundPiece> pieces;
-  plan::DomainWalk walk(plan, aggregator, access);
   while (!walk.done()) {
     walk.take_round(pieces);
     for (const plan::RoundPiece& piece : pieces) {
@@ -126,10 +125,10 @@ class ViewEncoder {
     memory_.use(access_.view.type);
   }
 
-  /// `rank` is that of `aggregator`.
-  [[nodiscard]] EncodedView for_aggregator(int aggregator, int rank) {
+  /// `rank` is that of the aggregator of `walk`, which is not done.
+  [[nodiscard]] EncodedView for_aggregator(const plan::DomainWalk& walk, int rank) {
     if (memory_.has_told(rank, {})) return {whole_place(), {}};
-    const std::vector<Extent> part = part_for(plan_, aggregator, access_);
+    const std::vector<Extent> part = part_for(plan_, walk, access_);
     ViewPart told = within_copies(part, access_.view.type);
     if (memory_.has_told(rank, told)) return {place_of(part), {}};
     if (choice_ == Choice::open) choose();
@@ -217,12 +216,13 @@ struct Told {
 class ViewExchange {
  public:
   ViewExchange(Transport& transport, const CollectiveFile& file, const ExchangePlan& exchange,
-               const ExchangeAccess& access)
+               const ExchangeAccess& access, std::span<const plan::DomainWalk> walks)
       : transport_(transport),
         file_(file),
         plan_(exchange.plan),
         aggregators_(exchange.aggregators),
         access_(access),
+        walks_(walks),
         self_(exchange.aggregators.of_rank(transport.rank())) {}
 
   Task<ServedRanks> run() {
@@ -258,17 +258,16 @@ class ViewExchange {
   /// What aggregators do not expect.
   Told tell() {
     Told told;
-    const std::vector<int> touched = touched_aggregators();
+    const std::int64_t touched = count_touched();
     std::optional<ViewEncoder> encoder;
-    if (!touched.empty()) encoder.emplace(file_.views, plan_, access_.file, std::ssize(touched));
-    for (const int aggregator : file_.rounds.aggregators()) {
-      if (!has_to_know(aggregator)) continue;
-      const int rank = aggregators_.rank_of(aggregator);
+    if (touched > 0) encoder.emplace(file_.views, plan_, access_.file, touched);
+    for (std::size_t number = 0; number < walks_.size(); ++number) {
+      if (!has_to_know(number)) continue;
+      const int rank = rank_of(number);
       EncodedView view;
-      if (std::ranges::binary_search(touched, aggregator)) {
-        view = encoder->for_aggregator(aggregator, rank);
-        const int number = file_.rounds.number_of(aggregator);
-        view.place.relay = file_.rounds.drivers()[checked_cast<std::size_t>(number)];
+      if (!walks_[number].done()) {
+        view = encoder->for_aggregator(walks_[number], rank);
+        view.place.relay = file_.rounds.drivers()[number];
       }
       if (view.type.empty() && view.place == file_.views.told_place(rank)) continue;
       file_.views.tell_place(rank, view.place);
@@ -280,22 +279,24 @@ class ViewExchange {
     return told;
   }
 
-  /// Whether `aggregator` has to know what this rank brings it.
-  [[nodiscard]] bool has_to_know(int aggregator) const {
-    if (aggregator == self_ || !aggregators_.serves(aggregator, transport_.rank())) return false;
-    return tells_mates() || !file_.rounds.is_here(file_.rounds.number_of(aggregator));
+  [[nodiscard]] int rank_of(std::size_t number) const {
+    return aggregators_.rank_of(file_.rounds.aggregators()[number]);
   }
 
-  /// Those of these that have bytes of the access in their domains, in order.
-  [[nodiscard]] std::vector<int> touched_aggregators() const {
-    std::vector<int> touched;
-    if (access_.file.byte_count == 0) return touched;
-    for (const int aggregator : file_.rounds.aggregators()) {
-      if (!has_to_know(aggregator)) continue;
-      const int domain = plan::domain_of(plan_, aggregator);
-      if (!plan::DomainWalk(plan_, domain, access_.placed).done()) touched.push_back(aggregator);
+  /// Whether the aggregator `number` of the node has to know what this rank brings it.
+  [[nodiscard]] bool has_to_know(std::size_t number) const {
+    const int aggregator = file_.rounds.aggregators()[number];
+    if (aggregator == self_ || !aggregators_.serves(aggregator, transport_.rank())) return false;
+    return tells_mates() || !file_.rounds.is_here(static_cast<int>(number));
+  }
+
+  /// How many of these have bytes of the access in their rounds.
+  [[nodiscard]] std::int64_t count_touched() const {
+    std::int64_t count = 0;
+    for (std::size_t number = 0; number < walks_.size(); ++number) {
+      if (has_to_know(number) && !walks_[number].done()) ++count;
     }
-    return touched;
+    return count;
   }
 
   /// The next sources, as many as may send their views at a time.
@@ -350,6 +351,7 @@ class ViewExchange {
   const plan::CollectivePlan& plan_;
   const plan::Aggregators& aggregators_;
   const ExchangeAccess& access_;
+  std::span<const plan::DomainWalk> walks_;
   std::optional<int> self_;  // the aggregator that this rank is
   ServedRanks served_;
 };
@@ -357,8 +359,9 @@ class ViewExchange {
 }  // namespace
 
 Task<ServedRanks> exchange_views(Transport& transport, const CollectiveFile& file,
-                                 const ExchangePlan& exchange, const ExchangeAccess& access) {
-  ViewExchange views(transport, file, exchange, access);
+                                 const ExchangePlan& exchange, const ExchangeAccess& access,
+                                 std::span<const plan::DomainWalk> walks) {
+  ViewExchange views(transport, file, exchange, access, walks);
   Task<ServedRanks> run = views.run();
   ServedRanks served = co_await run;
   co_return served;

@@ -4,6 +4,7 @@
 #ifndef NACRE_COLLECTIVE_VIEW_EXCHANGE_H_
 #define NACRE_COLLECTIVE_VIEW_EXCHANGE_H_
 
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +14,7 @@
 #include "collective/segment_file.h"
 #include "collective/task.h"
 #include "collective/transport.h"
+#include "plan/domain_walk.h"
 
 namespace nacre::collective {
 
@@ -24,8 +26,9 @@ struct ServedRanks {
 };
 
 /// Collective. `access` is what this rank moves (byte_count 0: nothing), monotone. file.rounds is
-/// in the call. Where all ranks are on one node nothing is exchanged, but in static segmentation,
-/// whose aggregators have to know where bytes belong that have been placed by others.
+/// in the call; `walks` are those of the access with its aggregators, by number. Where all ranks
+/// are on one node nothing is exchanged, but in static segmentation, whose aggregators have to know
+/// where bytes belong that have been placed by others.
 ///
 /// An aggregator expects of the ranks that it serves what they told it last, moved in the file as
 /// the end of the plan's domains has moved: the next time step. Only where that is wrong a rank
@@ -41,7 +44,8 @@ struct ServedRanks {
 /// In static segmentation the domains are not of the file and do not move with the ranks' bytes: a
 /// step that goes on in the file is told.
 Task<ServedRanks> exchange_views(Transport& transport, const CollectiveFile& file,
-                                 const ExchangePlan& exchange, const ExchangeAccess& access);
+                                 const ExchangePlan& exchange, const ExchangeAccess& access,
+                                 std::span<const plan::DomainWalk> walks);
 
 }  // namespace nacre::collective
 

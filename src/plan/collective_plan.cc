@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/checked_cast.h"
+#include "base/rounding.h"
 
 namespace nacre::plan {
 namespace {
@@ -55,14 +56,6 @@ constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
   return checked_add(a, b).value_or(largest);
 }
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
-
-std::int64_t round_up(std::int64_t value, std::int64_t unit) {
-  return checked_multiply(divide_up(value, unit), unit).value_or(value);
-}
-
-std::int64_t round_down(std::int64_t value, std::int64_t unit) { return value - value % unit; }
 
 std::int64_t estimate_runs(const TypeMap& type, std::int64_t byte_count) {
   if (type.is_contiguous()) return 1;
@@ -165,10 +158,10 @@ Choice choose(const AccessSummary& summary, const CollectiveSettings& settings,
   return {Algorithm::two_phase, interleaved ? PlanReason::interleaved : PlanReason::small_pieces};
 }
 
-/// The saturation point, in whole units of what two writers should not share.
-std::int64_t saturation_of(const CollectiveSettings& settings) {
-  return round_up(std::max<std::int64_t>(1, settings.saturation_bytes), alignment_of(settings));
-}
+struct AggregatorCount {
+  std::int64_t count;
+  CountReason reason;
+};
 
 /// The most aggregators that pay.
 std::int32_t aggregator_count_max(const CollectiveSettings& settings,
@@ -178,6 +171,19 @@ std::int32_t aggregator_count_max(const CollectiveSettings& settings,
                                  : participants.node_count;
   const std::int64_t most = std::min(std::int64_t{nodes} * aggregators_a_node, aggregators_max);
   return checked_cast<std::int32_t>(std::min<std::int64_t>(most, participants.rank_count));
+}
+
+/// How many there are to be.
+AggregatorCount count_aggregators(const AccessSummary& summary, const CollectiveSettings& settings,
+                                  const Participants& participants) {
+  const std::int64_t ranks = participants.rank_count;
+  if (settings.aggregator_count > 0) {
+    return {std::min<std::int64_t>(settings.aggregator_count, ranks), CountReason::hint};
+  }
+  const std::int64_t busy = aggregators_for(distinct_bytes(summary), saturation_of(settings));
+  const std::int64_t most = aggregator_count_max(settings, participants);
+  if (busy <= most) return {busy, CountReason::saturation};
+  return {most, most == ranks ? CountReason::ranks : CountReason::most};
 }
 
 std::int64_t cycle_bytes_of(const CollectiveSettings& settings) {
@@ -191,18 +197,13 @@ std::int64_t cycle_bytes_of(const CollectiveSettings& settings) {
 void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
                      const CollectiveSettings& settings, const Participants& participants) {
   const std::int64_t alignment = alignment_of(settings);
-  const std::int64_t wanted =
-      settings.aggregator_count > 0
-          ? settings.aggregator_count
-          : std::min<std::int64_t>(
-                aggregators_for(distinct_bytes(summary), saturation_of(settings)),
-                aggregator_count_max(settings, participants));
+  const AggregatorCount wanted = count_aggregators(summary, settings, participants);
   plan.origin = round_down(summary.bounds.offset, alignment);
   plan.end = summary.bounds.end();
   const std::int64_t range = plan.end - plan.origin;
-  const std::int64_t count = std::min<std::int64_t>(wanted, participants.rank_count);
-  plan.block_bytes = round_up(divide_up(range, count), alignment);
+  plan.block_bytes = round_up(divide_up(range, wanted.count), alignment);
   plan.aggregator_count = checked_cast<std::int32_t>(block_count(plan));
+  plan.count_reason = plan.aggregator_count < wanted.count ? CountReason::blocks : wanted.reason;
   plan.cycle_bytes = cycle_bytes_of(settings);
   if (participants.node_count > 1) {
     const std::int64_t a_node =
@@ -216,6 +217,10 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
 }
 
 }  // namespace
+
+std::int64_t saturation_of(const CollectiveSettings& settings) {
+  return round_up(std::max<std::int64_t>(1, settings.saturation_bytes), alignment_of(settings));
+}
 
 std::int64_t estimate_run_count(const FileAccess& access) {
   return estimate_runs(access.view.type, access.byte_count);
@@ -280,6 +285,7 @@ GroupTarget group_target(const CollectiveSettings& settings, const Participants&
 void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
                     const CollectiveSettings& settings, const RankGroups& groups) {
   plan.aggregator_count = groups.count();
+  plan.count_reason = settings.aggregator_count > 0 ? CountReason::hint : CountReason::groups;
   plan.cycle_bytes = cycle_bytes_of(settings);
   if (plan.algorithm == Algorithm::static_segmentation) {
     const std::int64_t members = groups.size_max();

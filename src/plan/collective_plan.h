@@ -73,9 +73,20 @@ enum class PlanReason : std::uint8_t {
   single_rank,       ///< only one rank has data, or there is only one
   interleaved,       ///< short runs, and the ranks' ranges overlap
   small_pieces,      ///< short runs, each rank in a range of its own
+  no_memory,         ///< for the cycle buffers of an exchange, on some rank
   no_size,         ///< a read of a file that tells no size: empty, a device, made up as it is read
   unordered_view,  ///< a view goes back in the file, or over bytes twice: each rank for itself
   locked,          ///< each rank under a lock on its range, as consistency wants it
+};
+
+/// What the number of aggregators comes from.
+enum class CountReason : std::uint8_t {
+  hint,        ///< cb_nodes asked for it
+  saturation,  ///< the bytes keep so many busy
+  most,        ///< they would keep more busy than pay
+  ranks,       ///< likewise, than there are ranks
+  blocks,      ///< a domain is a whole block of the file system at least
+  groups,      ///< of ranks, split and joined by what keeps one aggregator busy
 };
 
 /// The plan. Trivially copyable, so that it can be broadcast.
@@ -88,6 +99,7 @@ struct CollectivePlan {
   bool whole_rounds = false;
   /// The aggregators of a node write one after the other, and place bytes meanwhile.
   bool writers_take_turns = false;
+  CountReason count_reason = CountReason::saturation;
   std::int32_t aggregator_count = 0;    ///< at most one a rank
   std::int32_t cycle_buffer_count = 2;  ///< of an aggregator: so many rounds are under way at once
   std::int64_t cycle_bytes = 0;
@@ -125,6 +137,8 @@ struct Participants {
 
 /// What `access` brings to the grouping of ranks.
 [[nodiscard]] RankLoad load_of(const FileAccess& access);
+/// What keeps an aggregator busy, in whole units of what two writers should not share.
+[[nodiscard]] std::int64_t saturation_of(const CollectiveSettings& settings);
 /// How many groups there are to be.
 [[nodiscard]] GroupTarget group_target(const CollectiveSettings& settings,
                                        const Participants& participants);

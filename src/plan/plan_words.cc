@@ -52,6 +52,12 @@ ReasonWords words_of(PlanReason reason) {
               "together.",
               "nacre_algorithm=direct has each rank access the file by itself; cb_nodes sets the "
               "number of aggregators, cb_buffer_size the bytes of a round."};
+    case PlanReason::no_memory:
+      return {"no_memory",
+              "A rank had no memory for the cycle buffers that an exchange takes, so each rank "
+              "moves its own pieces.",
+              "Fewer or smaller cycle buffers (cb_nodes, cb_buffer_size, nacre_cycle_buffers), a "
+              "larger /dev/shm, or more memory for the job."};
     case PlanReason::no_size:
       return {"no_size",
               "The file tells no size (it is empty, a device, or made up as it is read), so each "
@@ -69,6 +75,24 @@ ReasonWords words_of(PlanReason reason) {
               "a lock on its range while it moves its pieces.",
               "MPI_File_set_atomicity(file, 0), and where that is so already nacre_coherence="
               "trusted, if no two nodes share bytes."};
+  }
+  return {};
+}
+
+CountWords words_of(CountReason reason) {
+  switch (reason) {
+    case CountReason::hint:
+      return {"hint", "as cb_nodes asks for"};
+    case CountReason::saturation:
+      return {"saturation", "as many as the bytes keep busy"};
+    case CountReason::most:
+      return {"most", "the most that pay here, though the bytes would keep more busy"};
+    case CountReason::ranks:
+      return {"ranks", "one a rank, though the bytes would keep more busy"};
+    case CountReason::blocks:
+      return {"blocks", "no more, for each to have whole blocks of the file system"};
+    case CountReason::groups:
+      return {"groups", "one for each group of ranks, split and joined until each keeps one busy"};
   }
   return {};
 }

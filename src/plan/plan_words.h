@@ -18,6 +18,13 @@ struct ReasonWords {
 };
 [[nodiscard]] ReasonWords words_of(PlanReason reason);
 
+/// What otherwise would be is cb_nodes, always.
+struct CountWords {
+  std::string_view name;
+  std::string_view because;
+};
+[[nodiscard]] CountWords words_of(CountReason reason);
+
 }  // namespace nacre::plan
 
 #endif  // NACRE_PLAN_PLAN_WORDS_H_

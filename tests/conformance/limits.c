@@ -1,13 +1,13 @@
 /* Real limits of the system met by one rank in a collective: every rank gets an error of one class,
- * none hangs, the file stays usable. The argument says which: fsize, nofile, tmpfs, readonly,
- * vanished.
- * Limits that this user may not set up are skipped with the reason. */
+ * none hangs, the file stays usable. Memory for cycle buffers can be done without. The argument
+ * says which: fsize, nofile, tmpfs, readonly, vanished, memory. Limits that this user may not set
+ * up are skipped with the reason. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "report.h"
 
 enum { block = 1 << 20, skip = 77 };
 
@@ -137,6 +137,66 @@ static int vanished(const char* path) {
   return 0;
 }
 
+/* Leaves this process `room` more bytes of memory; returns what it was allowed before. */
+static struct rlimit limit_memory(rlim_t room) {
+  struct rlimit before;
+  long pages = 0;
+  FILE* statm = fopen("/proc/self/statm", "r");
+  if (check(statm != NULL && fscanf(statm, "%ld", &pages) == 1, "no size in /proc/self/statm")) {
+    getrlimit(RLIMIT_AS, &before);
+    const struct rlimit limit = {(rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + room,
+                                 before.rlim_max};
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  if (statm != NULL) fclose(statm);
+  return before;
+}
+
+/* No memory for cycle buffers on the last rank, in a call through a view of short pieces that lie a
+ * gigabyte apart: it goes on without an exchange, on all ranks, and with one when there is some
+ * again. NACRE_TEST_RANKS_PER_NODE=1: a rank that shares memory would find room in /dev/shm. */
+static int memory_limit(const char* path) {
+  enum { piece = 1000 };
+  const char* reports = check_path("limits-memory-report");
+  const int rank = check_rank(MPI_COMM_WORLD);
+  const int last = rank == check_size(MPI_COMM_WORLD) - 1;
+  const MPI_Aint places[] = {0, 1 << 30};
+  struct rlimit before;
+  char in[2 * piece];
+  MPI_File file;
+  MPI_Info info;
+  MPI_Datatype type;
+  MPI_Type_create_hindexed_block(2, piece, places, MPI_BYTE, &type);
+  MPI_Type_commit(&type);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "cb_buffer_size", "32m");
+  MPI_Info_set(info, "nacre_report", reports);
+  const int amode = MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE;
+  check_ok(MPI_File_open(MPI_COMM_WORLD, path, amode, info, &file), "open");
+  MPI_Info_free(&info);
+  check_ok(
+      MPI_File_set_view(file, (MPI_Offset)rank * piece, MPI_BYTE, type, "native", MPI_INFO_NULL),
+      "set_view");
+  for (int round = 0; round < 2; ++round) {
+    const int limited = last && round == 0;
+    memset(buffer, 'a' + rank + round, sizeof in);
+    if (limited) before = limit_memory(48 << 20);
+    check_ok(MPI_File_write_at_all(file, 0, buffer, sizeof in, MPI_BYTE, MPI_STATUS_IGNORE),
+             "write_at_all");
+    check_ok(MPI_File_read_at_all(file, 0, in, sizeof in, MPI_BYTE, MPI_STATUS_IGNORE),
+             "read_at_all");
+    if (limited) setrlimit(RLIMIT_AS, &before);
+    check(memcmp(in, buffer, sizeof in) == 0, "other bytes than were written");
+  }
+  MPI_Type_free(&type);
+  MPI_File_close(&file);
+  if (check_is_nacre()) {
+    check_report_has(reports, "\"reason\":\"no_memory\"");
+    check_report_has(reports, "\"reason\":\"interleaved\"");
+  }
+  return 0;
+}
+
 static int on_mount(int (*test)(const char*), const char* variable) {
   const char* directory = getenv(variable);
   if (directory != NULL) return test(directory);
@@ -156,6 +216,7 @@ int main(int argc, char** argv) {
   if (strcmp(which, "readonly") == 0)
     result = on_mount(read_only_file_system, "NACRE_TEST_READ_ONLY");
   if (strcmp(which, "vanished") == 0) result = vanished(check_path("limits-vanished"));
+  if (strcmp(which, "memory") == 0) result = memory_limit(check_path("limits-memory"));
   if (result == skip) {
     MPI_Finalize();
     return skip;

@@ -758,7 +758,7 @@ TEST_CASE("a node sends an aggregator one message a round, with what all its ran
       large += world.profiles[rank]->messages.get();
     }
     CHECK(large >= 2 * rounds);
-    CHECK(large <= 2 * rounds + 8 * 12);
+    CHECK(large <= 2 * rounds + 8 * 13);
   }
 }
 

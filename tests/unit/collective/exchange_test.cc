@@ -41,6 +41,16 @@ struct Place {
   int io_thread_count;
 };
 
+Task<ExchangeResult> begin_and_run(Transport& transport, const CollectiveFile& file,
+                                   const ExchangePlan& exchange, const ExchangeAccess& access) {
+  Task<Status> beginning = file.rounds.begin_call(transport, exchange);
+  const Status begun = co_await beginning;
+  CHECK(begun.ok());
+  Task<ExchangeResult> running = run_exchange(transport, file, exchange, access);
+  ExchangeResult result = co_await running;
+  co_return result;
+}
+
 void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direction direction,
          const std::shared_ptr<store::MemoryStore>& store, const Place& place) {
   InProcessNetwork network(
@@ -69,7 +79,7 @@ void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direc
       network,
       [&](int rank) {
         const auto i = static_cast<std::size_t>(rank);
-        return run_exchange(network.transport(rank), open_files[i], exchange, accesses[i]);
+        return begin_and_run(network.transport(rank), open_files[i], exchange, accesses[i]);
       },
       7);
   REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));

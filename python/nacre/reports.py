@@ -74,6 +74,9 @@ _PLAN_FIELDS = {
 _EXCHANGE_FIELDS = {
     "aggregators": int,
     "aggregator_ranks": list,
+    "aggregators_reason": str,
+    "aggregators_because": str,
+    "saturation_bytes": int,
     "domain_bytes": int,
     "cycle_bytes": int,
     "cycle_buffers": int,

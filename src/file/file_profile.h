@@ -31,6 +31,7 @@ struct PlanUse {
   plan::CollectivePlan plan;                                 ///< of the first call
   std::shared_ptr<const plan::RankGroups> groups = nullptr;  ///< likewise; null but in segmentation
   plan::AccessSummary summary;                               ///< of the first call, on rank 0
+  std::int64_t saturation_bytes = 0;                         ///< plan::saturation_of(), likewise
   std::int64_t calls = 0;
   std::int64_t bytes = 0;  ///< of this rank
   std::int64_t nanoseconds = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/checked_cast.h"
+#include "base/rounding.h"
 #include "collective/group.h"
 #include "collective/independent.h"
 #include "collective/scratch.h"
@@ -218,7 +219,7 @@ void OpenFile::give_back_unread(const PlacedAccess& placed, std::int64_t file_by
   const std::int64_t begin = placed.offset_etypes;
   const std::lock_guard guard(mutex_);
   if (position_ != begin + placed.etypes() || view_ != placed.view) return;
-  position_ = begin + file_bytes_read / etype_size + (file_bytes_read % etype_size == 0 ? 0 : 1);
+  position_ = begin + divide_up(file_bytes_read, etype_size);
 }
 
 bool OpenFile::locks_accesses(const AccessSettings& settings) const {
@@ -338,7 +339,12 @@ collective::Task<Outcome> OpenFile::move_all_locked(Direction direction,
   if (ended) {
     const plan::CollectivePlan plan{.algorithm = plan::Algorithm::direct,
                                     .reason = plan::PlanReason::locked};
-    profile_.note_plan({direction, plan, {}, 1, outcome.bytes, profiler.nanoseconds()});
+    profile_.note_plan({.direction = direction,
+                        .plan = plan,
+                        .summary = {},
+                        .calls = 1,
+                        .bytes = outcome.bytes,
+                        .nanoseconds = profiler.nanoseconds()});
   } else {
     outcome.error = std::move(ended).error();
   }
@@ -389,12 +395,12 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
   if (direction == Direction::write) wrote_.store(true, std::memory_order_relaxed);
   const collective::CollectiveFile file{file_,   views_,   rounds_,
                                         groups_, profiler, io_thread_count(*settings)};
-  auto running = collective::run_collective(*transport_, file, std::move(call),
-                                            collective_settings(direction, *settings));
+  const plan::CollectiveSettings for_all = collective_settings(direction, *settings);
+  auto running = collective::run_collective(*transport_, file, std::move(call), for_all);
   collective::Outcome moved = co_await running;
   if (!moved.error) {
-    profile_.note_plan({direction, moved.plan, std::move(moved.groups), moved.summary, 1,
-                        moved.bytes, profiler.nanoseconds()});
+    profile_.note_plan({direction, moved.plan, std::move(moved.groups), moved.summary,
+                        plan::saturation_of(for_all), 1, moved.bytes, profiler.nanoseconds()});
   }
   Outcome outcome{placed ? placed->memory_bytes(moved.bytes) : 0, std::move(moved.error)};
   // Without an error every rank has a place, and the views of all have one representation.

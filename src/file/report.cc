@@ -124,7 +124,11 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, int rank_count) {
   std::vector<int> ranks(static_cast<std::size_t>(listed));
   std::iota(ranks.begin(), ranks.end(), 0);
   for (int& rank : ranks) rank = aggregators.rank_of(rank);
+  const plan::CountWords count_words = plan::words_of(plan.count_reason);
   return json.add_number("aggregators", plan.aggregator_count)
+      .add_text("aggregators_reason", count_words.name)
+      .add_text("aggregators_because", count_words.because)
+      .add_number("saturation_bytes", of_plan.use.saturation_bytes)
       .add("aggregator_ranks", json_array(ranks, &plain))
       .add_number("domain_bytes", plan.block_bytes)
       .add_number("cycle_bytes", plan.cycle_bytes)

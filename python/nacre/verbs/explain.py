@@ -52,6 +52,8 @@ def _explain(console: Console, plan: dict) -> None:
     console.print(f"  [bold]{calls}[/bold], {amount(plan['bytes']['sum'])} in all, {slowest} on the slowest rank")
     console.print(f"    how: {_how(plan)}", markup=False)
     console.print(f"    why: {plan['because']} ({plan['reason']})", markup=False)
+    if "aggregators" in plan:
+        console.print(f"    aggregators: {_count_grounds(plan)}", markup=False)
     grounds = _grounds(plan["first_call"])
     if grounds:
         console.print(f"    from: {grounds}", markup=False)
@@ -69,6 +71,11 @@ def _how(plan: dict) -> str:
         f"{amount(plan['cycle_bytes'])} a round, {plural(plan['rounds_max'], 'round')} at most, "
         f"{plan['cycle_buffers']} of them at once."
     )
+
+
+def _count_grounds(plan: dict) -> str:
+    busy = f"{amount(plan['saturation_bytes'])} (nacre_saturation_bytes) keep one busy"
+    return f"{plan['aggregators_because']} ({plan['aggregators_reason']}); {busy}."
 
 
 def _pattern(plan: dict) -> str:

@@ -33,6 +33,7 @@ void fill(FileProfile& profile, int rank) {
   PlanUse use{.direction = plan::Direction::write,
               .plan = two_domains,
               .summary = {},
+              .saturation_bytes = 4 << 20,
               .calls = 1,
               .bytes = rank,
               .nanoseconds = 50};
@@ -104,7 +105,9 @@ TEST_CASE("the line says what was done, with which plan, and by whom it was aske
   check_has(line, R"("pieces":7)");
   check_has(
       line,
-      R"("aggregators":2,"aggregator_ranks":[0,2],"domain_bytes":12288,"cycle_bytes":4096,"cycle_buffers":2,)");
+      R"("aggregator_ranks":[0,2],"domain_bytes":12288,"cycle_bytes":4096,"cycle_buffers":2,)");
+  check_has(line, R"("aggregators":2,"aggregators_reason":"saturation","aggregators_because":"as)");
+  check_has(line, R"("saturation_bytes":4194304,)");
 }
 
 TEST_CASE("a line does not grow with calls, plans or ranks") {

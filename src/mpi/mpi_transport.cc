@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checked_cast.h"
+#include "base/clock.h"
 #include "base/worker_threads.h"
 #include "mpi/progress.h"
 
@@ -13,6 +14,7 @@ namespace nacre::mpi {
 namespace {
 
 constexpr std::int64_t part_bytes_max = std::int64_t{1} << 30;
+constexpr std::int64_t nanoseconds_between_pokes = 1'000'000;
 
 /// Whether `request` is complete, asked without entering the MPI's progress: inside its progress
 /// engine that is all one may do.
@@ -170,8 +172,13 @@ bool MpiTransport::test(std::span<collective::MessageId> messages) {
   return true;
 }
 
-/// Lets the MPI go on with what the program has under way.
-void MpiTransport::poke_mpi() {
+/// Lets the MPI go on with what the program has under way. Not more often, since Open MPI gives up
+/// the core where it finds nothing to do (mpi_yield_when_idle): after every wait that had made
+/// collective calls of 47 KB of 8 ranks on 2 cores a sixth slower.
+void MpiTransport::poke_mpi_now_and_then() {
+  const std::int64_t now = monotonic_nanoseconds();
+  if (now < next_poke_) return;
+  next_poke_ = now + nanoseconds_between_pokes;
   int flag = 0;
   native().Iprobe(MPI_ANY_SOURCE, tag_, comm_->comm(), &flag, MPI_STATUS_IGNORE);
 }
@@ -181,7 +188,7 @@ void MpiTransport::poke_mpi() {
 // only short messages are missing, the rank sleeps until they are there; now and then it looks
 // after the messages that the program itself may have under way.
 void MpiTransport::wait(collective::Condition& condition) {
-  constexpr std::chrono::milliseconds nap_max(1);
+  constexpr std::chrono::nanoseconds nap_max(nanoseconds_between_pokes);
   ShortMessages* const mates = comm_->short_messages().get();
   while (true) {
     const std::uint32_t arrivals = mates != nullptr ? mates->arrivals() : 0;
@@ -194,7 +201,7 @@ void MpiTransport::wait(collective::Condition& condition) {
     }
     const bool knows_how_many = condition.takes_all() && !must_poll_while_waiting();
     mates->sleep(arrivals + (knows_how_many ? missing_.arrivals : 1), nap_max);
-    poke_mpi();
+    poke_mpi_now_and_then();
   }
 }
 

@@ -72,7 +72,7 @@ class MpiTransport final : public collective::Transport {
   /// Sets `done` of those of `messages` that the MPI has completed, all or none.
   void test_requests(std::span<const collective::MessageId> messages);
   void forget(std::span<collective::MessageId> messages);
-  void poke_mpi();
+  void poke_mpi_now_and_then();
 
   std::shared_ptr<CommState> comm_;
   int tag_;
@@ -83,6 +83,7 @@ class MpiTransport final : public collective::Transport {
   std::vector<Expected> expected_;
   std::deque<ShortMessages::Message> arrived_;
   Missing missing_;
+  std::int64_t next_poke_ = 0;  // when, by monotonic_nanoseconds()
 };
 
 }  // namespace nacre::mpi

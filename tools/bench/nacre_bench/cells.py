@@ -6,7 +6,7 @@ import dataclasses
 import statistics
 
 from .contenders import PEER
-from .schedule import GIB
+from .units import GIB
 
 WRITE, READ = "write", "read"
 DIRECTIONS = (WRITE, READ)

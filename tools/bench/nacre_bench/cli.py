@@ -15,7 +15,8 @@ from .errors import BenchError
 from .overhead import NAME, launch_overhead, overhead_text, with_default_hints
 from .report import collective_text
 from .results import FORMAT, ResultFile, library_digest, read_result, resumed
-from .schedule import MIB, Hooks, Job, Plan, launch_worker, ours_failed, run_plan
+from .schedule import Hooks, Job, Plan, launch_worker, ours_failed, run_plan
+from .units import MIB
 from .workloads import Workload, find_workload, known_workloads
 
 EXIT_FAILED = 1
@@ -33,7 +34,8 @@ EPILOG = """examples:
   nacre-bench run --workload subarray3d --contender N/M5 --ranks 8
   nacre-bench compare yesterday.json today.json
 
-The exit status is 0 even if a peer fails; it is not if ours fails or if a byte of ours is wrong."""
+The exit status is 1 if ours fails or a byte of ours is wrong, and 2 for a wrong command line. A peer that fails makes
+`run` alone fail."""
 
 
 def words(text: str) -> list[str]:
@@ -79,6 +81,9 @@ def add_size_options(parser: argparse.ArgumentParser, repeats: int = 2) -> None:
     parser.add_argument("--repeats", type=positive, default=repeats, help="a launch, that count (default %(default)s)")
     parser.add_argument("--warmups", type=int, default=1, help="a launch, that do not (default %(default)s)")
     parser.add_argument("--sync", action="store_true", help="MPI_File_sync before the close, timed")
+
+
+def add_phase_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--phase", choices=("total", "data"), default="total", help="what GiB/s is of (default %(default)s)"
     )
@@ -108,6 +113,7 @@ def build_parser() -> argparse.ArgumentParser:
     collective.add_argument("--contenders", type=words, default=[], help="names or patterns, comma-separated")
     add_hosts_option(collective)
     add_size_options(collective)
+    add_phase_option(collective)
     add_run_options(collective, rounds=5)
     collective.set_defaults(act=act_collective)
 
@@ -117,6 +123,7 @@ def build_parser() -> argparse.ArgumentParser:
     peers.add_argument("--contenders", type=words, default=[], help="names or patterns, comma-separated")
     add_hosts_option(peers)
     add_size_options(peers, repeats=1)
+    add_phase_option(peers)
     add_run_options(peers, rounds=5)
     peers.set_defaults(act=act_peers)
 
@@ -126,6 +133,7 @@ def build_parser() -> argparse.ArgumentParser:
     one.add_argument("--ranks", type=positive, default=8)
     add_hosts_option(one)
     add_size_options(one)
+    add_phase_option(one)
     add_run_options(one, rounds=1)
     one.set_defaults(act=act_run)
 
@@ -167,12 +175,12 @@ def build_parser() -> argparse.ArgumentParser:
     compare = verbs.add_parser("compare", help="two results, as ratios of the second to the first")
     compare.add_argument("first")
     compare.add_argument("second")
-    compare.add_argument("--phase", choices=("total", "data"), default="total")
+    add_phase_option(compare)
     compare.set_defaults(act=act_compare)
 
     show = verbs.add_parser("show", help="the text of a result")
     show.add_argument("result")
-    show.add_argument("--phase", choices=("total", "data"), default="total")
+    add_phase_option(show)
     show.set_defaults(act=act_show)
     return parser
 

@@ -117,16 +117,17 @@ def launch(
         raise
     outcome = Outcome(lines=parse_lines(output))
     outcome.wrong_bytes = sum(line.get("wrong_bytes", 0) for line in outcome.lines)
-    outcome.error = judge(contender, process.returncode, outcome, f"over {timeout_s:g} s" if hung else "")
+    outcome.error = judge(contender, process.returncode, outcome, f"{timeout_s:g} s" if hung else "")
     if outcome.error:
         tail = "\n".join(line for line in errors.splitlines() if line.strip())[-ERROR_TAIL:]
         outcome.error += f"\n{tail}" if tail else ""
     return outcome
 
 
-def judge(contender: Contender, status: int, outcome: Outcome, hung: str) -> str:
-    if hung:
-        return f"ended: it took {hung}"
+def judge(contender: Contender, status: int, outcome: Outcome, limit: str) -> str:
+    """`limit`: what it has exceeded; "" if it ended by itself."""
+    if limit:
+        return f"ended: it took over {limit}"
     if outcome.wrong_bytes:
         return f"wrong bytes: {outcome.wrong_bytes}"
     if status != 0:

@@ -8,7 +8,7 @@ import statistics
 from .contenders import LIMIT, OURS, PEER, Contender
 from .figures import Ratio, paired_ratio
 from .launch import RANK_GRACE_S, Outcome, launch
-from .report import settings_text
+from .report import failed_launches, settings_text
 from .schedule import Job
 from .tables import microseconds, size, table
 
@@ -43,8 +43,7 @@ def undisturbed(seconds: list[float]) -> float:
 
 def launch_overhead(contender: Contender, job: Job) -> Outcome:
     """Hints are left at their defaults: it is those that a program gets that opens many files."""
-    engine = "plain" if contender.engine == "plain" else "mpi-io"
-    program = [contender.mpi.program("overhead"), job.file, engine, str(job.repeats)]
+    program = [contender.mpi.program("overhead"), job.file, contender.engine, str(job.repeats)]
     program.append(str(int(job.timeout_s) + RANK_GRACE_S))
     return launch(contender, job.ranks, program, job.timeout_s)
 
@@ -140,7 +139,4 @@ def overhead_text(result: dict) -> str:
     parts.append(ratio_table(result, series))
     for view, about in VIEWS.items():
         parts.append(f"View: {about}; memory beside the datatype's own:\n" + view_table(result, series, view))
-    for entry in result["launches"]:
-        if entry["error"]:
-            parts.append(f"{entry['contender']}, round {entry['round'] + 1} failed: {entry['error']}")
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(part for part in parts + failed_launches(result) if part)

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import dataclasses
-import statistics
 
+from .cells import DIRECTIONS, Cell, cells_of
 from .contenders import OURS, Contender
 from .errors import BenchError
-from .report import settings_text
+from .report import failed_launches, settings_text
 from .tables import number, size, table
+from .units import GIB, MIB
 
 NAME = "overlap"
-MIB = 1 << 20
-DIRECTIONS = ("write", "read")
+EXCHANGE, COLLECTIVE = "exchange", "collective"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,11 +44,11 @@ def pair_of(ours: Contender, settings: dict, cycle_bytes: int) -> list[Contender
         "cb_buffer_size": str(cycle_bytes),
         "nacre_cycle_buffers": str(settings["buffers"] or "automatic"),
     }
-    rules = {"exchange": "latency_us=0", "collective": store_of(settings).rule()}
+    rules = {EXCHANGE: "latency_us=0", COLLECTIVE: store_of(settings).rule()}
     return [
         dataclasses.replace(
             ours,
-            name=name_of(ours.name, cycle_bytes, what),
+            name=f"{ours.name} {size(cycle_bytes)} {what}",
             environment={**ours.environment, "NACRE_TEST_FAULTS": rule},
             hints=hints,
         )
@@ -56,12 +56,10 @@ def pair_of(ours: Contender, settings: dict, cycle_bytes: int) -> list[Contender
     ]
 
 
-def names_of_ours(result: dict) -> list[str]:
-    return list(dict.fromkeys(contender["name"].split()[0] for contender in result["contenders"]))
-
-
-def name_of(ours: str, cycle_bytes: int, what: str) -> str:
-    return f"{ours} {size(cycle_bytes)} {what}"
+def pairs_of(result: dict) -> list[tuple[str, str]]:
+    """The names of exchange and collective, pair by pair."""
+    names = [contender["name"] for contender in result["contenders"]]
+    return list(zip(names[::2], names[1::2], strict=True))
 
 
 def of_ours(everyone: list[Contender]) -> list[Contender]:
@@ -75,32 +73,17 @@ def contenders(ours: list[Contender], settings: dict) -> list[Contender]:
     return [pair for one in ours for cycle in settings["cycles"] for pair in pair_of(one, settings, cycle)]
 
 
-def median_seconds(launches: list[dict], contender: str, direction: str) -> float | None:
-    """Of view and call; open and close are left out."""
-    samples = [
-        statistics.median(line[direction]["data_s"] for line in entry["lines"] if is_counted(line))
-        for entry in launches
-        if entry["contender"] == contender and not entry["error"]
-    ]
-    return statistics.median(samples) if samples else None
+def seconds_of(cell: Cell, contender: str, direction: str) -> float | None:
+    rate = cell.median(contender, direction, "rate")
+    return cell.bytes / (rate * GIB) if rate else None
 
 
-def is_counted(line: dict) -> bool:
-    return line["type"] == "sample" and not line["warmup"]
-
-
-def file_bytes(launches: list[dict]) -> int:
-    """0 if nothing was measured."""
-    return next((line["bytes"] for entry in launches for line in entry["lines"] if is_counted(line)), 0)
-
-
-def row(result: dict, launches: list[dict], ours: str, cycle_bytes: int, direction: str) -> list[str]:
-    settings = result["settings"]
-    file_s = store_of(settings).seconds(-(-file_bytes(launches) // settings["aggregators"]))
-    exchange_s = median_seconds(launches, name_of(ours, cycle_bytes, "exchange"), direction)
-    collective_s = median_seconds(launches, name_of(ours, cycle_bytes, "collective"), direction)
+def row(cell: Cell, settings: dict, pair: tuple[str, str], direction: str) -> list[str]:
+    file_s = store_of(settings).seconds(-(-cell.bytes // settings["aggregators"]))
+    exchange_s, collective_s = (seconds_of(cell, contender, direction) for contender in pair)
     ratio = collective_s / max(exchange_s, file_s) if exchange_s and collective_s else None
-    return [direction, number(exchange_s, 3), number(file_s, 3), number(collective_s, 3), number(ratio)]
+    about = pair[0].removesuffix(f" {EXCHANGE}")
+    return [about, direction, number(exchange_s, 3), number(file_s, 3), number(collective_s, 3), number(ratio)]
 
 
 def overlap_text(result: dict) -> str:
@@ -113,19 +96,8 @@ def overlap_text(result: dict) -> str:
         "aggregators. Seconds of the call. exchange: the same over a store that costs nothing; file: what the store "
         "takes for the bytes alone, at best; ratio: the collective to the longer of the two.",
     ]
-    cells: dict[tuple[str, int], list[dict]] = {}
-    for entry in result["launches"]:
-        cells.setdefault((entry["workload"], entry["ranks"]), []).append(entry)
-    for (workload, ranks), launches in cells.items():
-        rows = [
-            [f"{ours} {size(cycle_bytes)}", *row(result, launches, ours, cycle_bytes, direction)]
-            for ours in names_of_ours(result)
-            for cycle_bytes in settings["cycles"]
-            for direction in DIRECTIONS
-        ]
-        header = ["", "", "exchange", "file", "collective", "ratio"]
-        parts.append(f"{workload}, {ranks} ranks, {file_bytes(launches) // MIB} MiB\n" + table(header, rows))
-    for entry in result["launches"]:
-        if entry["error"]:
-            parts.append(f"{entry['contender']}, round {entry['round'] + 1} failed: {entry['error']}")
-    return "\n\n".join(parts)
+    for cell in cells_of(result, "data"):
+        rows = [row(cell, settings, pair, direction) for pair in pairs_of(result) for direction in DIRECTIONS]
+        header = ["", "", EXCHANGE, "file", COLLECTIVE, "ratio"]
+        parts.append(f"{cell.workload}, {cell.ranks} ranks, {cell.bytes // MIB} MiB\n" + table(header, rows))
+    return "\n\n".join(parts + failed_launches(result))

@@ -10,6 +10,14 @@ from .summary import Judged, summary_text
 from .tables import mib, number, table
 
 
+def failed_launches(result: dict) -> list[str]:
+    return [
+        f"{entry['contender']}, round {entry['round'] + 1} failed: {entry['error']}"
+        for entry in result["launches"]
+        if entry["error"]
+    ]
+
+
 def settings_text(result: dict, a_launch: str) -> str:
     lines = [f"nacre-bench {result['version']}, {result['started']}: {sentence(result['machine'])}"]
     settings = result["settings"]

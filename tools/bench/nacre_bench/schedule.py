@@ -17,10 +17,9 @@ import nacre_hosts
 from .contenders import OURS, Contender
 from .errors import BenchError
 from .launch import Outcome, launch, worker_arguments
+from .units import GIB, MIB
 from .workloads import Workload
 
-MIB = 1 << 20
-GIB = 1 << 30
 # A contender that fails this often in a row is left out of the rest of its cell.
 FAILURES_MAX = 2
 # The file, and what else a file system takes for it.

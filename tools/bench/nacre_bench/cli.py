@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 
-from . import check, machine, matrix, overlap
+from . import check, machine, matrix, overlap, race
 from .compare import compare_text
 from .config import Config, read_config
 from .contenders import Contender, all_contenders, choose, parse_pairs, preloads
@@ -125,6 +125,11 @@ def build_parser() -> argparse.ArgumentParser:
     add_size_options(peers, repeats=1)
     add_phase_option(peers)
     add_run_options(peers, rounds=5)
+    peers.add_argument(
+        "--keep-all",
+        action="store_true",
+        help=f"in all rounds; else peers that are far behind after {race.ROUNDS} are left out of the rest",
+    )
     peers.set_defaults(act=act_peers)
 
     one = verbs.add_parser("run", help="one workload by one contender, without anything to compare")
@@ -196,7 +201,7 @@ def contenders_for(config: Config, arguments: argparse.Namespace, patterns: list
 def result_of(kind: str, config: Config, arguments: argparse.Namespace, contenders: list[Contender]) -> dict:
     """A result without launches; taken before them, for the load of the machine."""
     names = "workloads ranks hosts size_mib rounds repeats warmups sync seed timeout hint dir".split()
-    names += "latency_us bandwidth_mib aggregators cycles buffers".split()
+    names += "latency_us bandwidth_mib aggregators cycles buffers keep_all".split()
     settings = {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
     facts = machine.describe(arguments.dir)
     result = {
@@ -277,6 +282,7 @@ def measure_cells(
     jobs = jobs_for(config, arguments, cells)
     result = result_of("collective", config, arguments, contenders)
     plan = Plan(jobs, contenders, arguments.rounds, arguments.seed, arguments.dir, arguments.quiet)
+    plan.races = not getattr(arguments, "keep_all", True)
     measure(result, arguments, plan, launch_worker)
     return result
 

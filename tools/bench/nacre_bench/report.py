@@ -77,6 +77,13 @@ def cell_table(cell: Cell, result: dict) -> str:
     return table(header, rows)
 
 
+def fewer_rounds(cell: Cell) -> dict[str, int]:
+    """How many, of those without a failure: far behind, or the run was ended."""
+    counts = {name: len(values) for (name, _, figure), values in cell.series.items() if figure == "rate"}
+    most_rounds = max(counts.values(), default=0)
+    return {name: count for name, count in counts.items() if count < most_rounds and name not in cell.errors}
+
+
 def milliseconds(seconds: float | None) -> float | None:
     return None if seconds is None else seconds * 1000
 
@@ -106,6 +113,9 @@ def cell_text(judged: Judged, result: dict) -> str:
     ranks = f"{cell.ranks} ranks on {hosts} hosts" if hosts else f"{cell.ranks} ranks"
     parts = [f"{cell.workload}, {ranks}, {cell.bytes / (1 << 20):.0f} MiB (* fastest peer)"]
     parts.append(cell_table(cell, result))
+    fewer = fewer_rounds(cell)
+    if fewer:
+        parts.append("  In fewer rounds than others: " + ", ".join(f"{name} {count}" for name, count in fewer.items()))
     rows = ratio_rows(judged)
     if rows and peers_of(result):
         parts.append("  Ours to the fastest peer of the cell (time: above 1 is faster; CPU, memory: below 1 is less):")

@@ -14,7 +14,8 @@ from collections.abc import Callable
 
 import nacre_hosts
 
-from .contenders import OURS, Contender
+from . import race
+from .contenders import OURS, PEER, Contender
 from .errors import BenchError
 from .launch import Outcome, launch, worker_arguments
 from .units import GIB, MIB
@@ -49,6 +50,7 @@ class Plan:
     seed: int
     directory: str
     quiet: bool = False
+    races: bool = False  # peers that are far behind are not launched in all rounds
 
 
 @dataclasses.dataclass
@@ -145,6 +147,7 @@ class Run:
 
     def run_cell(self, job: Job, contenders: list[Contender]) -> None:
         failures = {contender.name: 0 for contender in contenders}
+        entries: list[dict] = []
         for number in range(self.plan.rounds):
             for contender in self.order.sample(contenders, len(contenders)):
                 entry = self.before.get((number, contender.name, job.workload.name, job.ranks))
@@ -152,6 +155,11 @@ class Run:
                     entry = self.launch(contender, job, number)
                 if entry is not None:
                     failures[contender.name] = failures[contender.name] + 1 if entry["error"] else 0
+                    entries.append(entry)
+            if self.plan.races and number + 1 >= race.ROUNDS:
+                behind = race.left_behind(entries, [one.name for one in contenders if one.role == PEER])
+                self.progress.total -= len(behind) * (self.plan.rounds - number - 1)
+                contenders = [one for one in contenders if one.name not in behind]
 
     def launch(self, contender: Contender, job: Job, number: int) -> dict:
         outcome = self.hooks.launch(contender, job)

@@ -1,3 +1,4 @@
+import collections
 import os
 import sys
 import tempfile
@@ -200,6 +201,22 @@ class InterleavedRun(unittest.TestCase):
             hooks = schedule.Hooks(lambda contender, job: outcome(1.0), launched.append, before=before)
             schedule.run_plan(quiet_plan(self.contenders, 5, directory), hooks)
         self.assertEqual(launched, [])
+
+    def test_a_peer_far_behind_both_ways_runs_two_rounds_and_ours_run_all(self):
+        names = ("O4", "O4R", "O4Rt")
+        peers = [one for one in contenders.peers_over(OPENMPI) if one.name in names]
+        chosen = [*peers, contenders.ours_over(OPENMPI, "N", "/lib.so", {})]
+        seconds = {"O4": 1.0, "O4R": 1.3, "O4Rt": 2.0, "N/O4": 9.0}
+        for races, slow_count in ((True, 2), (False, 5)):
+            records = []
+            with tempfile.TemporaryDirectory() as directory:
+                plan = quiet_plan(chosen, 5, directory)
+                plan.races = races
+                schedule.run_plan(plan, schedule.Hooks(lambda one, job: outcome(seconds[one.name]), records.append))
+            counts = collections.Counter(entry["contender"] for entry in records)
+            self.assertEqual(counts, {"O4": 5, "O4R": 5, "O4Rt": slow_count, "N/O4": 5})
+            text = report.collective_text(result_of(chosen, records))
+            self.assertEqual("In fewer rounds than others: O4Rt 2" in text, races)
 
     def test_a_cell_with_fewer_ranks_than_hosts_is_refused_before_anything_runs(self):
         with tempfile.TemporaryDirectory() as directory:

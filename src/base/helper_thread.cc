@@ -1,6 +1,7 @@
 #include "base/helper_thread.h"
 
 #include <cstring>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -21,17 +22,23 @@ void unbind() {
 
 }  // namespace
 
-void start_helper_thread(std::function<void()> body) {
+bool start_helper_thread(std::function<void()> body) {
   // Blocked before the thread is made, so that none arrives in between.
   sigset_t every_signal;
   sigset_t before;
   sigfillset(&every_signal);
   pthread_sigmask(SIG_SETMASK, &every_signal, &before);
-  std::thread([body = std::move(body)] {
-    unbind();
-    body();
-  }).detach();
+  bool started = true;
+  try {
+    std::thread([body = std::move(body)] {
+      unbind();
+      body();
+    }).detach();
+  } catch (const std::exception&) {  // no thread, or no memory for one
+    started = false;
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
 }
 
 }  // namespace nacre

@@ -6,9 +6,10 @@
 
 namespace nacre {
 
-/// Starts a detached thread that runs `body`. It takes no signals (they stay the program's) and may
-/// run on any core that the process may, even where the calling thread is bound to one.
-void start_helper_thread(std::function<void()> body);
+/// Starts a detached thread that runs `body`; false where the system has none left. It takes no
+/// signals (they stay the program's) and may run on any core that the process may, even where the
+/// calling thread is bound to one.
+[[nodiscard]] bool start_helper_thread(std::function<void()> body);
 
 }  // namespace nacre
 

@@ -24,6 +24,15 @@ Pool& pool() {
   return *instance;
 }
 
+/// The next of the jobs, of which there is one, outside the lock.
+void run_next(Pool& here, std::unique_lock<std::mutex>& guard) {
+  const std::function<void()> job = std::move(here.jobs.front());
+  here.jobs.pop_front();
+  guard.unlock();
+  job();
+  guard.lock();
+}
+
 void work_forever() {
   Pool& here = pool();
   std::unique_lock guard(here.mutex);
@@ -31,12 +40,16 @@ void work_forever() {
     ++here.idle_count;
     here.has_job.wait(guard, [&] { return !here.jobs.empty(); });
     --here.idle_count;
-    const std::function<void()> job = std::move(here.jobs.front());
-    here.jobs.pop_front();
-    guard.unlock();
-    job();
-    guard.lock();
+    run_next(here, guard);
   }
+}
+
+/// There is no other thread for these.
+void work_here() {
+  Pool& here = pool();
+  std::unique_lock guard(here.mutex);
+  --here.thread_count;
+  while (here.thread_count == 0 && !here.jobs.empty()) run_next(here, guard);
 }
 
 }  // namespace
@@ -51,7 +64,7 @@ void run_on_worker(std::function<void()> job, int thread_count_max) {
     starts_one = all_busy && here.thread_count < thread_count_max;
     if (starts_one) ++here.thread_count;
   }
-  if (starts_one) start_helper_thread(work_forever);
+  if (starts_one && !start_helper_thread(work_forever)) work_here();
   here.has_job.notify_one();
 }
 

@@ -8,7 +8,8 @@ namespace nacre {
 
 /// Runs `job` on a thread of the process' own, soon: at once where fewer than `thread_count_max`
 /// (>= 1) have work, else when one is through. Threads are started as they are needed and stay;
-/// they are helper threads (helper_thread.h). Thread-safe.
+/// they are helper threads (helper_thread.h). Where there are none to be had, it runs before this
+/// returns. Thread-safe.
 void run_on_worker(std::function<void()> job, int thread_count_max);
 
 }  // namespace nacre

@@ -129,7 +129,7 @@ void start_driver(Watched& all) {
   const bool first = all.driver == Driver::none;
   if (first) all.driver = choose_driver();
   if (all.driver == Driver::helper_thread && first) {
-    start_helper_thread([] { serve_forever(); });
+    if (!start_helper_thread([] { serve_forever(); })) all.driver = Driver::calls;
   } else if (all.driver == Driver::async_hook && !all.hook_running) {
     all.hook_running = native().MPIX_Async_start(async_poll, nullptr, stream_null) == MPI_SUCCESS;
   } else if (all.driver == Driver::callback && first) {

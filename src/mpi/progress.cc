@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <vector>
 
@@ -28,6 +29,10 @@ struct Watched {
   std::vector<std::shared_ptr<File>> files;
   std::atomic<int> file_count = 0;
   std::atomic<int> pollers = 0;  ///< threads that may hold the last reference to a file
+  /// No longer watched, as was found inside the MPI's progress engine, where nothing is to be
+  /// freed.
+  std::vector<std::shared_ptr<File>> ended;
+  std::atomic<int> ended_count = 0;
   std::atomic<Driver> driver = Driver::none;
   bool hook_running = false;
 };
@@ -73,6 +78,21 @@ void poll_files() {
     if (!file->queue().poll()) idle.push_back(file);
   }
   forget_idle(idle);
+  if (!in_progress_call) return;
+  Watched& all = watched();
+  const std::lock_guard guard(all.mutex);
+  std::ranges::move(idle, std::back_inserter(all.ended));
+  all.ended_count.store(static_cast<int>(all.ended.size()), std::memory_order_release);
+}
+
+/// Those that have been closed are freed with it.
+void let_go_of_ended() {
+  if (in_progress_call) return;
+  std::vector<std::shared_ptr<File>> ended;
+  Watched& all = watched();
+  const std::lock_guard guard(all.mutex);
+  ended.swap(all.ended);
+  all.ended_count.store(0, std::memory_order_release);
 }
 
 constexpr std::chrono::microseconds helper_pause(50);
@@ -152,6 +172,7 @@ void watch(const std::shared_ptr<File>& file) {
 
 void poll_all() {
   Watched& all = watched();
+  if (all.ended_count.load(std::memory_order_relaxed) > 0) let_go_of_ended();
   if (all.file_count.load(std::memory_order_relaxed) == 0) return;
   all.pollers.fetch_add(1);
   poll_files();
@@ -162,7 +183,8 @@ void finish_all_pending() {
   // A file that has been closed meanwhile goes with its last reference, before MPI does.
   poll_until([] {
     const Watched& all = watched();
-    return all.file_count.load(std::memory_order_acquire) == 0 && all.pollers.load() == 0;
+    return all.file_count.load(std::memory_order_acquire) == 0 && all.pollers.load() == 0 &&
+           all.ended_count.load(std::memory_order_acquire) == 0;
   });
 }
 

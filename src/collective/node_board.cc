@@ -87,6 +87,10 @@ std::optional<ShortMessageHead> NodeBoard::take(std::span<std::byte, message_byt
   return head;
 }
 
+bool NodeBoard::is_drained() const {
+  return desk(self_).posted.load(std::memory_order_acquire) == taken_;
+}
+
 // Either the ringer sees that its owner sleeps, or the owner, on its way to sleep, sees the ring:
 // both say their own before they look at the other's.
 void NodeBoard::ring(int rank) {

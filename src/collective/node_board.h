@@ -4,7 +4,6 @@
 #ifndef NACRE_COLLECTIVE_NODE_BOARD_H_
 #define NACRE_COLLECTIVE_NODE_BOARD_H_
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +40,10 @@ class NodeBoard {
   /// The oldest message in this rank's queue, which is then gone: its head, and its bytes in the
   /// front of `bytes`. One thread at a time.
   std::optional<ShortMessageHead> take(std::span<std::byte, message_bytes_max> bytes);
+
+  /// Whether nothing is in the queue, nor on its way into it: a message whose sender has been held
+  /// up hides those behind it, whose rings have been heard. One thread at a time.
+  [[nodiscard]] bool is_drained() const;
 
   /// Thread-safe.
   void ring(int rank);

@@ -60,8 +60,8 @@ collective::MessageId MpiTransport::start(std::int64_t size, Start start_part) {
 
 /// Both ends say the same, so each message has one way and those of a way keep their order.
 bool MpiTransport::goes_short(int rank, std::size_t bytes) const {
-  const ShortMessages* const mates = comm_->short_messages().get();
-  return bytes <= ShortMessages::bytes_max && mates != nullptr && mates->reaches(rank);
+  const ShortMessages* const board = comm_->short_messages().get();
+  return bytes <= ShortMessages::bytes_max && board != nullptr && board->reaches(rank);
 }
 
 collective::MessageId MpiTransport::send(int destination, std::span<const std::byte> data) {
@@ -93,19 +93,27 @@ collective::MessageId MpiTransport::receive(int source, std::span<std::byte> dat
   });
 }
 
+/// Where others wait for room there, behind them.
 bool MpiTransport::send_short(int destination, std::span<const std::byte> data) {
   const bool others_first =
       std::ranges::find(outgoing_, destination, &Outgoing::destination) != outgoing_.end();
   return !others_first && comm_->short_messages()->send(destination, tag_, data);
 }
 
+/// In their order: one that finds no room holds up those to the same rank, and no others.
+void MpiTransport::send_outgoing() {
+  std::vector<int> full;
+  std::erase_if(outgoing_, [&](const Outgoing& message) {
+    if (std::ranges::find(full, message.destination) != full.end()) return false;
+    bool& done = slots_[message.slot].done;
+    done = comm_->short_messages()->send(message.destination, tag_, message.data);
+    if (!done) full.push_back(message.destination);
+    return done;
+  });
+}
+
 void MpiTransport::exchange_short() {
-  for (std::size_t left = outgoing_.size(); left > 0; --left) {
-    const Outgoing message = outgoing_.front();
-    outgoing_.pop_front();
-    slots_[message.slot].done = send_short(message.destination, message.data);
-    if (!slots_[message.slot].done) outgoing_.push_back(message);
-  }
+  if (!outgoing_.empty()) send_outgoing();
   if (expected_.empty()) return;
   comm_->short_messages()->take(tag_, arrived_);
   for (auto message = arrived_.begin(); message != arrived_.end();) {
@@ -121,7 +129,7 @@ void MpiTransport::exchange_short() {
   }
 }
 
-void MpiTransport::test_requests(std::span<const collective::MessageId> messages) {
+bool MpiTransport::test_requests(std::span<const collective::MessageId> messages) {
   requests_.clear();
   for (const collective::MessageId id : messages) {
     if (id == 0 || slots_[id - 1].request == native().REQUEST_NULL) continue;
@@ -129,21 +137,22 @@ void MpiTransport::test_requests(std::span<const collective::MessageId> messages
     requests_.push_back(slot.request);
     requests_.insert(requests_.end(), slot.rest.begin(), slot.rest.end());
   }
-  if (requests_.empty()) return;
-  const bool by_mpi_before = std::exchange(missing_.by_mpi, true);
-  if (inside_mpi_progress() && !std::ranges::all_of(requests_, complete_without_progress)) return;
+  if (requests_.empty()) return true;
+  if (inside_mpi_progress() && !std::ranges::all_of(requests_, complete_without_progress)) {
+    return false;
+  }
   int all = 0;
   native().Testall(checked_cast<int>(requests_.size()), requests_.data(), &all,
                    MPI_STATUSES_IGNORE);
   // Testall changes nothing unless all are complete, so the slots stay true.
-  if (all == 0) return;
-  missing_.by_mpi = by_mpi_before;
+  if (all == 0) return false;
   for (const collective::MessageId id : messages) {
     if (id == 0 || slots_[id - 1].request == native().REQUEST_NULL) continue;
     slots_[id - 1].request = native().REQUEST_NULL;
     slots_[id - 1].rest.clear();
     slots_[id - 1].done = true;
   }
+  return true;
 }
 
 void MpiTransport::forget(std::span<collective::MessageId> messages) {
@@ -156,7 +165,7 @@ void MpiTransport::forget(std::span<collective::MessageId> messages) {
 
 bool MpiTransport::test(std::span<collective::MessageId> messages) {
   exchange_short();
-  test_requests(messages);
+  if (!test_requests(messages)) missing_.by_mpi = true;
   bool all_done = true;
   for (const collective::MessageId id : messages) {
     if (id == 0 || slots_[id - 1].done) continue;
@@ -173,8 +182,7 @@ bool MpiTransport::test(std::span<collective::MessageId> messages) {
 }
 
 /// Lets the MPI go on with what the program has under way. Not more often, since Open MPI gives up
-/// the core where it finds nothing to do (mpi_yield_when_idle): after every wait that had made
-/// collective calls of 47 KB of 8 ranks on 2 cores a sixth slower.
+/// the core where it finds nothing to do (mpi_yield_when_idle): figures in ARCHITECTURE.md.
 void MpiTransport::poke_mpi_now_and_then() {
   const std::int64_t now = monotonic_nanoseconds();
   if (now < next_poke_) return;
@@ -189,18 +197,22 @@ void MpiTransport::poke_mpi_now_and_then() {
 // after the messages that the program itself may have under way.
 void MpiTransport::wait(collective::Condition& condition) {
   constexpr std::chrono::nanoseconds nap_max(nanoseconds_between_pokes);
-  ShortMessages* const mates = comm_->short_messages().get();
+  // What is pending on other files may wait for what no ring here tells of.
+  constexpr std::chrono::microseconds nap_beside_others(50);
+  ShortMessages* const board = comm_->short_messages().get();
   while (true) {
-    const std::uint32_t arrivals = mates != nullptr ? mates->arrivals() : 0;
+    const std::uint32_t arrivals = board != nullptr ? board->arrivals() : 0;
     missing_ = {};
     if (condition.ready(*this)) return;
     poll_all();
-    if (missing_.by_mpi || mates == nullptr) {
+    if (missing_.by_mpi || board == nullptr) {
       std::this_thread::yield();
       continue;
     }
-    const bool knows_how_many = condition.takes_all() && !must_poll_while_waiting();
-    mates->sleep(arrivals + (knows_how_many ? missing_.arrivals : 1), nap_max);
+    const bool beside_others = must_poll_while_waiting();
+    const bool knows_how_many = condition.takes_all() && !beside_others && board->is_drained();
+    board->sleep(arrivals + (knows_how_many ? missing_.arrivals : 1),
+                 beside_others ? nap_beside_others : nap_max);
     poke_mpi_now_and_then();
   }
 }
@@ -210,9 +222,9 @@ void MpiTransport::ring(int rank) { comm_->short_messages()->ring(rank); }
 void MpiTransport::run_beside(std::function<void()> job, int thread_count_max) {
   // Not the CommState: whoever drops that last frees the communicator, which is a call of the MPI.
   run_on_worker(
-      [job = std::move(job), mates = comm_->short_messages(), rank = comm_->rank()] {
+      [job = std::move(job), board = comm_->short_messages(), rank = comm_->rank()] {
         job();
-        if (mates != nullptr) mates->ring(rank);
+        if (board != nullptr) board->ring(rank);
       },
       thread_count_max);
 }

@@ -67,10 +67,12 @@ class MpiTransport final : public collective::Transport {
   [[nodiscard]] collective::MessageId start(std::int64_t size, Start start_part);
   [[nodiscard]] bool goes_short(int rank, std::size_t bytes) const;
   [[nodiscard]] bool send_short(int destination, std::span<const std::byte> data);
+  void send_outgoing();
   /// Sends and takes what can be.
   void exchange_short();
-  /// Sets `done` of those of `messages` that the MPI has completed, all or none.
-  void test_requests(std::span<const collective::MessageId> messages);
+  /// Sets `done` of those of `messages` that the MPI carries, if it has completed them all; whether
+  /// it has.
+  [[nodiscard]] bool test_requests(std::span<const collective::MessageId> messages);
   void forget(std::span<collective::MessageId> messages);
   void poke_mpi_now_and_then();
 

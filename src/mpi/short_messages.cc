@@ -48,6 +48,11 @@ void ShortMessages::give_back(int tag, std::deque<Message> messages) {
   later = std::move(messages);
 }
 
+bool ShortMessages::is_drained() {
+  const std::lock_guard guard(mutex_);
+  return board_.is_drained();
+}
+
 void ShortMessages::ring(int rank) { board_.ring(number_in(mates_, rank)); }
 
 void ShortMessages::sleep(std::uint32_t until, std::chrono::nanoseconds time_max) {

@@ -44,6 +44,8 @@ class ShortMessages {
 
   /// Has `rank` wake up.
   void ring(int rank);
+  /// Whether none has come, nor is on its way, that has not been taken.
+  [[nodiscard]] bool is_drained();
   /// Grows with all that comes; to be asked before one looks for it.
   [[nodiscard]] std::uint32_t arrivals() const { return board_.rings(); }
   /// Sleeps until arrivals() has reached `until`, `time_max` at most; where another thread sleeps

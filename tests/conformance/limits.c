@@ -1,7 +1,7 @@
 /* Real limits of the system met by one rank in a collective: every rank gets an error of one class,
  * none hangs, the file stays usable. Memory for cycle buffers can be done without. The argument
- * says which: fsize, nofile, tmpfs, readonly, vanished, memory. Limits that this user may not set
- * up are skipped with the reason. */
+ * says which: fsize, nofile, tmpfs, readonly, vanished, memory, shm. Limits that this user may not
+ * set up are skipped with the reason. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -197,6 +197,48 @@ static int memory_limit(const char* path) {
   return 0;
 }
 
+/* A /dev/shm of 64 MiB, most of which is left to others: each rank has cycle buffers of its own,
+ * and sends the aggregator, whose file is slow, more short messages than it takes in at once. */
+static int small_shared_memory(const char* unused) {
+  enum { piece = 200, pieces = 60 };
+  const char* path = check_path("limits-shm");
+  const char* reports = check_path("limits-shm-report");
+  const int rank = check_rank(MPI_COMM_WORLD);
+  MPI_Aint places[pieces];
+  static char in[piece * pieces];
+  MPI_File file;
+  MPI_Info info;
+  MPI_Datatype type;
+  (void)unused;
+  for (int i = 0; i < pieces; ++i) places[i] = (MPI_Aint)i << 21;
+  MPI_Type_create_hindexed_block(pieces, piece, places, MPI_BYTE, &type);
+  MPI_Type_commit(&type);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "cb_buffer_size", "1m");
+  MPI_Info_set(info, "nacre_cycle_buffers", "16");
+  MPI_Info_set(info, "cb_nodes", "1");
+  MPI_Info_set(info, "nacre_io_threads", "0");
+  MPI_Info_set(info, "nacre_report", reports);
+  const int amode = MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE;
+  check_ok(MPI_File_open(MPI_COMM_WORLD, path, amode, info, &file), "open");
+  MPI_Info_free(&info);
+  check_ok(
+      MPI_File_set_view(file, (MPI_Offset)rank * piece, MPI_BYTE, type, "native", MPI_INFO_NULL),
+      "set_view");
+  for (int round = 0; round < 2; ++round) {
+    memset(buffer, 'a' + rank + round, sizeof in);
+    check_ok(MPI_File_write_at_all(file, 0, buffer, sizeof in, MPI_BYTE, MPI_STATUS_IGNORE),
+             "write_at_all");
+    check_ok(MPI_File_read_at_all(file, 0, in, sizeof in, MPI_BYTE, MPI_STATUS_IGNORE),
+             "read_at_all");
+    check(memcmp(in, buffer, sizeof in) == 0, "other bytes than were written");
+  }
+  MPI_Type_free(&type);
+  MPI_File_close(&file);
+  if (check_is_nacre()) check_report_has(reports, "\"reason\":\"interleaved\"");
+  return 0;
+}
+
 static int on_mount(int (*test)(const char*), const char* variable) {
   const char* directory = getenv(variable);
   if (directory != NULL) return test(directory);
@@ -216,6 +258,7 @@ int main(int argc, char** argv) {
   if (strcmp(which, "readonly") == 0)
     result = on_mount(read_only_file_system, "NACRE_TEST_READ_ONLY");
   if (strcmp(which, "vanished") == 0) result = vanished(check_path("limits-vanished"));
+  if (strcmp(which, "shm") == 0) result = on_mount(small_shared_memory, "NACRE_TEST_TMPFS");
   if (strcmp(which, "memory") == 0) result = memory_limit(check_path("limits-memory"));
   if (result == skip) {
     MPI_Finalize();

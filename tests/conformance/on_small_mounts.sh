@@ -1,9 +1,11 @@
 #!/bin/sh
-# Runs a command with a tmpfs of 1 MiB at $NACRE_TEST_TMPFS and a read-only one at $NACRE_TEST_READ_ONLY, in a mount
-# namespace of its own, where this user may make one; without them where not, and the test then says it is skipped.
+# Runs a command with a tmpfs of 1 MiB at $NACRE_TEST_TMPFS, a read-only one at $NACRE_TEST_READ_ONLY and a /dev/shm of
+# 64 MiB, as containers have, in a mount namespace of its own, where this user may make one; without them where not, and
+# the test then says it is skipped.
 inside='
   root=$(mktemp -d) && mkdir "$root/small" "$root/readonly" &&
   mount -t tmpfs -o size=1m none "$root/small" && mount -t tmpfs -o ro none "$root/readonly" &&
+  mount -t tmpfs -o size=64m none /dev/shm &&
   export NACRE_TEST_TMPFS="$root/small" NACRE_TEST_READ_ONLY="$root/readonly"
   "$@"
   status=$?

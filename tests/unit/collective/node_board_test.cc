@@ -49,11 +49,13 @@ TEST_CASE("a message comes as it was sent; a full queue takes no more until one 
   Buffer buffer{};
   CHECK_FALSE(receiver.take(buffer).has_value());
   for (int lap = 0; lap < 3; ++lap) {
+    CHECK(receiver.is_drained());
     for (std::uint64_t i = 0; i < NodeBoard::message_count; ++i) {
       const Buffer out{static_cast<std::byte>(i)};
       CHECK(sender.post(1, static_cast<int>(i), std::span(out).first(i + 1)));
     }
     CHECK_FALSE(sender.post(1, 0, std::span(buffer).first(1)));
+    CHECK_FALSE(receiver.is_drained());
     for (std::uint64_t i = 0; i < NodeBoard::message_count; ++i) {
       const auto head = receiver.take(buffer);
       REQUIRE(head.has_value());

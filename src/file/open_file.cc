@@ -151,22 +151,27 @@ Hints OpenFile::hints() const {
   return told;
 }
 
-/// Where the shared pointer is, in bytes, to all. All ranks have come to the same point before.
-collective::Task<Result<std::int64_t>> OpenFile::find_displacement() {
-  std::int64_t displacement = 0;
-  Status status;
-  if (transport_->rank() == 0) {
-    const Result<std::int64_t> current = shared_byte_offset();
-    displacement = current ? *current : -1;
-    if (!current) status = current.error();
-  }
+/// What rank 0 has, which is not negative, or its error, to all.
+collective::Task<Result<std::int64_t>> OpenFile::spread_from_first(Result<std::int64_t> first) {
+  std::int64_t value = first ? *first : -1;
   auto spreading =
-      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&displacement, 1)), 0);
+      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&value, 1)), 0);
   co_await spreading;
-  if (displacement >= 0) co_return displacement;
+  if (value >= 0) co_return value;
+  Status status;
+  if (!first) status = std::move(first).error();
   auto telling = collective::spread_error(*transport_, std::move(status), 0);
   Error error = co_await telling;
   co_return error;
+}
+
+/// Where the shared pointer is, in bytes, to all. All ranks have come to the same point before.
+collective::Task<Result<std::int64_t>> OpenFile::find_displacement() {
+  Result<std::int64_t> current = 0;
+  if (transport_->rank() == 0) current = shared_byte_offset();
+  auto spreading = spread_from_first(std::move(current));
+  Result<std::int64_t> displacement = co_await spreading;
+  co_return displacement;
 }
 
 Status OpenFile::check_new_view(const View& view) const {

@@ -211,6 +211,7 @@ class OpenFile {
   [[nodiscard]] Status check_new_view(const View& view) const;
   collective::Task<Result<ViewNeeds>> agree_on_view(const View& view, Status local,
                                                     bool brings_hints);
+  collective::Task<Result<std::int64_t>> spread_from_first(Result<std::int64_t> first);
   collective::Task<Result<std::int64_t>> find_displacement();
   collective::Task<Status> agree_on_same(Argument argument, Status local, const char* what);
   collective::Task<Status> change_size(std::int64_t size_bytes, const char* what,

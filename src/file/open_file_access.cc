@@ -299,21 +299,14 @@ collective::Task<Result<OpenFile::PlacedAccess>> OpenFile::place_ordered(
   const std::int64_t own = placed ? placed->etypes() : 0;
   auto summing = collective::prefix_sum(*transport_, own);
   const collective::PrefixSum etypes = co_await summing;
-  std::int64_t base = 0;
-  if (transport_->rank() == 0 && etypes.total != 0) {
-    const Result<std::int64_t> taken = shared_pointer_.fetch_add(etypes.total);
-    if (taken) {
-      base = *taken;
-    } else {
-      placed = taken.error();
-    }
-  }
-  auto spreading =
-      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&base, 1)), 0);
-  co_await spreading;
+  Result<std::int64_t> base = 0;
+  if (transport_->rank() == 0 && etypes.total != 0) base = shared_pointer_.fetch_add(etypes.total);
+  auto spreading = spread_from_first(std::move(base));
+  const Result<std::int64_t> begin = co_await spreading;
+  if (!begin) co_return begin.error();
   if (!placed || placed->file_bytes == 0) co_return placed;
   // Beyond 64 bits: an offset that place() refuses.
-  const std::int64_t position = checked_add(base, etypes.before).value_or(-1);
+  const std::int64_t position = checked_add(*begin, etypes.before).value_or(-1);
   if (Status fits = place(*placed, position); !fits) placed = std::move(fits).error();
   co_return placed;
 }

@@ -266,14 +266,17 @@ TEST_CASE("ordered accesses stand in the order of ranks, behind what the pointer
 
 TEST_CASE("an ordered write whose pointer fails writes nothing, in atomic mode either") {
   for (const bool atomic : {false, true}) {
-    World world(3, "0123456789");
-    world.fail(0, "counter=1,errno=EIO");
-    world.must_open(read_write);
-    world.must([&](OpenFile& file, int) { return file.set_atomicity(atomic); });
-    std::vector<std::string> texts{"aa", "bb", "cc"};
-    CHECK(agreed(transfer_all(world, texts, Direction::write, Position::ordered)) ==
-          ErrorClass::io);
-    CHECK(world.text() == "0123456789");
+    // What is large its rank would move without asking the others.
+    for (const std::size_t bytes : {2, 100'000}) {
+      World world(3, "0123456789");
+      world.fail(0, "counter=1,errno=EIO");
+      world.must_open(read_write);
+      world.must([&](OpenFile& file, int) { return file.set_atomicity(atomic); });
+      std::vector<std::string> texts(3, std::string(bytes, 'x'));
+      CHECK(agreed(transfer_all(world, texts, Direction::write, Position::ordered)) ==
+            ErrorClass::io);
+      CHECK(world.text() == "0123456789");
+    }
   }
 }
 

@@ -267,7 +267,7 @@ class Engine {
   /// Whether all ranks have memory for the rounds of `plan`.
   Task<bool> begin_rounds(const ExchangePlan& plan, bool all_keep_rounds) {
     const bool all_have_it = all_keep_rounds && file_.rounds.suffice_for(plan);
-    Task<Status> beginning = file_.rounds.begin_call(transport_, plan);
+    Task<Status> beginning = file_.rounds.begin_call(transport_, plan, all_have_it);
     Status begun = co_await beginning;
     if (all_have_it) co_return true;
     Task<Status> agreement = agree(transport_, std::move(begun));

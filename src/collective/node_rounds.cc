@@ -107,9 +107,10 @@ bool NodeRounds::suffice_for(const ExchangePlan& exchange) const {
          need.slot_count <= kept_->slot_count && need.aggregator_count <= kept_->aggregator_count;
 }
 
-Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exchange) {
+Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exchange,
+                                    bool all_have_it) {
   if (mates_.empty()) find_mates(transport);
-  need_ = suffice_for(exchange) ? *kept_ : need_of(exchange);
+  need_ = all_have_it ? *kept_ : need_of(exchange);
   round_bytes_ = plan::round_bytes_max(exchange.plan);
   slot_count_ = exchange.plan.cycle_buffer_count;
   find_aggregators(exchange.aggregators);

@@ -28,10 +28,11 @@ namespace nacre::collective {
 /// One a rank and file. All ranks of a node go through the same calls with the same plans, so what
 /// they keep is alike. An aggregator that serves ranks of the node and is elsewhere has a stand-in
 /// here, the relay, which is one of them. Memory: for each of these aggregators as many cycle
-/// buffers as a call has asked for, as large as one has, and an eighth more; kept from call to
-/// call, since new pages cost about as much as writing them, unless memory is short: then it goes
-/// with the call. Where the node has no such memory left each rank is by itself from then on, with
-/// memory of its own.
+/// buffers as a call has asked for, each what a round holds, rounded up to a power of two (64 KiB
+/// at least), and an eighth more, or what an earlier call took; kept from call to call, since new
+/// pages cost about as much as writing them, unless memory is short: then it goes with the call.
+/// Where the node has no such memory left each rank is by itself from then on, with memory of its
+/// own.
 class NodeRounds {
  public:
   NodeRounds() = default;
@@ -39,11 +40,12 @@ class NodeRounds {
 
   /// Whether this rank keeps memory of calls that have ended.
   [[nodiscard]] bool are_kept() const { return kept_.has_value(); }
-  /// Where all ranks keep some: whether it will do for `exchange`, on all of them.
+  /// Where all ranks keep some, they know alike: whether it will do for `exchange`, on all of them.
   [[nodiscard]] bool suffice_for(const ExchangePlan& exchange) const;
-  /// Collective over the ranks of the node: the next call. ErrorClass::no_mem: the call cannot take
-  /// place, and all ranks are to abandon it.
-  Task<Status> begin_call(Transport& transport, const ExchangePlan& exchange);
+  /// Collective over the ranks of the node: the next call. `all_have_it`: what all ranks keep
+  /// suffices; the same on all. ErrorClass::no_mem, where not: the call cannot take place, and all
+  /// ranks are to abandon it.
+  Task<Status> begin_call(Transport& transport, const ExchangePlan& exchange, bool all_have_it);
 
   // After all ranks have agreed on the outcome of a call that has begun, which they do in each: one
   // of these.
@@ -109,7 +111,7 @@ class NodeRounds {
   std::unique_ptr<std::byte[]> own_;  // where there is nobody to share with
   RoundMemory memory_;
   Need need_;                 // of the call
-  std::optional<Need> kept_;  // what all ranks keep that keep any
+  std::optional<Need> kept_;  // what all ranks had memory for at the end of the last call
   std::uint64_t call_ = 0;
 };
 

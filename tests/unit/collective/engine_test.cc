@@ -817,6 +817,40 @@ TEST_CASE("where memory is short ranks keep none, and find it again together") {
   }
 }
 
+TEST_CASE("memory that is short on some nodes alone leaves all ranks of one mind") {
+  const std::uint64_t seed = 16;
+  MESSAGE("seed ", seed);
+  Random random(seed);
+  constexpr std::array<std::int64_t, 4> cycles{64, 1'000, 100'000, 1'000'000};
+  for (int repeat = 0; repeat < 30; ++repeat) {
+    CAPTURE(repeat);
+    World world = dealt_world(random, static_cast<int>(pick(random, 2, 9)), 5'000);
+    world.ranks_per_node = static_cast<int>(pick(random, 1, 3));
+    std::deque<std::atomic<std::int64_t>> available(world.rounds.size());
+    for (std::size_t rank = 0; rank < world.rounds.size(); ++rank) {
+      const auto here = [&available, rank] { return available[rank].load(); };
+      world.rounds[rank] = NodeRounds(MemoryWatch(here, std::chrono::nanoseconds(0)));
+    }
+    for (int call = 0; call < 20; ++call) {
+      CAPTURE(call);
+      for (auto& bytes : available) {
+        bytes = pick(random, 0, 1) == 0 ? 0 : std::numeric_limits<std::int64_t>::max();
+      }
+      // More and less than what was kept, in one way or another.
+      world.settings.cycle_bytes = cycles[static_cast<std::size_t>(pick(random, 0, 3))];
+      world.settings.cycle_buffer_count = static_cast<std::int32_t>(pick(random, 2, 4));
+      world.settings.aggregator_count = static_cast<std::int32_t>(pick(random, 1, 4));
+      world.settings.algorithm =
+          pick(random, 0, 2) == 0 ? Algorithm::dynamic_segmentation : Algorithm::two_phase;
+      if (call % 2 == 0) {
+        check_write(world);
+      } else {
+        check_read(world);
+      }
+    }
+  }
+}
+
 TEST_CASE("all ranks read the same bytes, contiguous or not, through a small cycle") {
   for (const std::int64_t stride : {1, 3}) {
     Random random(6);

@@ -43,7 +43,7 @@ struct Place {
 
 Task<ExchangeResult> begin_and_run(Transport& transport, const CollectiveFile& file,
                                    const ExchangePlan& exchange, const ExchangeAccess& access) {
-  Task<Status> beginning = file.rounds.begin_call(transport, exchange);
+  Task<Status> beginning = file.rounds.begin_call(transport, exchange, false);
   const Status begun = co_await beginning;
   CHECK(begun.ok());
   Task<ExchangeResult> running = run_exchange(transport, file, exchange, access);

@@ -5,6 +5,7 @@
 
 #include <cassert>
 #include <concepts>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -31,6 +32,16 @@ template <std::integral T>
   T product{};
   if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
   return product;
+}
+
+/// a + b, a * b, of what is not negative: the largest number where they would overflow.
+template <std::integral T>
+[[nodiscard]] constexpr T saturating_add(T a, T b) {
+  return checked_add(a, b).value_or(std::numeric_limits<T>::max());
+}
+template <std::integral T>
+[[nodiscard]] constexpr T saturating_multiply(T a, T b) {
+  return checked_multiply(a, b).value_or(std::numeric_limits<T>::max());
 }
 
 }  // namespace nacre

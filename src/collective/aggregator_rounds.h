@@ -11,7 +11,7 @@
 #include "collective/round_memory.h"
 #include "collective/round_queue.h"
 #include "collective/transport.h"
-#include "plan/memory_access.h"
+#include "plan/direction.h"
 
 namespace nacre::collective {
 

@@ -1,32 +1,45 @@
-// AggregatorSide: what an aggregator works with in either direction.
+// AggregatorSide: an aggregator's part in an exchange: the bytes of its rounds, between the ranks
+// and the file.
 #ifndef NACRE_COLLECTIVE_AGGREGATOR_SIDE_H_
 #define NACRE_COLLECTIVE_AGGREGATOR_SIDE_H_
 
-#include <utility>
+#include <cstdint>
+#include <memory>
 
 #include "collective/aggregator_rounds.h"
 #include "collective/domain_messages.h"
-#include "collective/domain_side.h"
+#include "collective/driven_rounds.h"
 #include "collective/file_jobs.h"
+#include "collective/node_rounds.h"
+#include "collective/profile.h"
 #include "collective/round_file.h"
 #include "collective/round_queue.h"
+#include "collective/transport.h"
+#include "plan/collective_plan.h"
+#include "plan/direction.h"
 
 namespace nacre::collective {
 
-/// Rounds on the node, what ranks elsewhere have in them, and the file behind.
-class AggregatorSide : public DomainSide {
+/// Goes through the rounds in which anybody has bytes. Ranks of this node place their bytes in the
+/// cycle buffer, or take them out, by themselves; the aggregator lets them in and waits for them
+/// all. With ranks of other nodes it exchanges messages. As many rounds are under way as there are
+/// cycle buffers, and as many file accesses as there are threads for them.
+class AggregatorSide : public DrivenRounds {
+ public:
+  struct Domain {
+    plan::Direction direction;
+    const plan::CollectivePlan& plan;
+    int number;  ///< of the aggregator on its node
+    Profiler& profiler;
+    int io_thread_count;  ///< 0: files are accessed by the rank itself
+  };
+
  protected:
   AggregatorSide(Transport& transport, const Domain& domain, const NodeRounds& node,
-                 RoundQueue sources, RoundFile& file)
-      : rounds_(transport, node, domain.number, domain.direction),
-        sources_(std::move(sources)),
-        file_(file),
-        jobs_(transport, file, domain.profiler, domain.io_thread_count),
-        messages_(transport, domain.direction, plan::round_bytes_max(domain.plan),
-                  domain.profiler) {}
+                 RoundQueue sources, RoundFile& file);
 
   /// Whether `round` is one of the domain's.
-  [[nodiscard]] bool exists(std::int64_t round) {
+  [[nodiscard]] bool exists(std::int64_t round) const {
     return round != no_round && file_.round_bytes(round) > 0;
   }
 
@@ -36,6 +49,12 @@ class AggregatorSide : public DomainSide {
   FileJobs jobs_;
   DomainMessages messages_;
 };
+
+/// `node` is in the call; `sources` are the ranks of other nodes. What is referred to outlives the
+/// side.
+[[nodiscard]] std::unique_ptr<DrivenRounds> make_aggregator_side(
+    Transport& transport, const AggregatorSide::Domain& domain, const NodeRounds& node,
+    RoundQueue sources, RoundFile& file);
 
 }  // namespace nacre::collective
 

@@ -1,7 +1,5 @@
 #include "collective/domain_file.h"
 
-#include <algorithm>
-
 #include "collective/round_piece_copy.h"
 
 namespace nacre::collective {

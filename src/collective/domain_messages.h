@@ -14,7 +14,7 @@
 #include "collective/round_messages.h"
 #include "collective/round_queue.h"
 #include "collective/transport.h"
-#include "plan/memory_access.h"
+#include "plan/direction.h"
 
 namespace nacre::collective {
 

@@ -1,4 +1,4 @@
-// DomainReader: the DomainSide of a read.
+// DomainReader: the AggregatorSide of a read.
 #ifndef NACRE_COLLECTIVE_DOMAIN_READER_H_
 #define NACRE_COLLECTIVE_DOMAIN_READER_H_
 

@@ -1,4 +1,4 @@
-// DomainWriter: the DomainSide of a write.
+// DomainWriter: the AggregatorSide of a write.
 #ifndef NACRE_COLLECTIVE_DOMAIN_WRITER_H_
 #define NACRE_COLLECTIVE_DOMAIN_WRITER_H_
 

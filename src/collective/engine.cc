@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/bytes_of.h"
-#include "base/checked_cast.h"
 #include "collective/counted_transport.h"
 #include "collective/exchange.h"
 #include "collective/group.h"
@@ -63,7 +62,7 @@ struct Decision {
   plan::CollectivePlan plan;
   std::int32_t failed_rank = nobody;
   bool all_moved = false;          ///< already
-  bool knows_groups = false;       ///< the plan is complete with the groups of the last call
+  bool reuses_groups = false;      ///< the plan is complete with those of the last call
   bool keeps_rounds = false;       ///< all ranks do
   std::int64_t file_end = no_end;  ///< reads stop here
 };
@@ -73,6 +72,13 @@ void cut(plan::FileAccess& access, std::int64_t file_end) {
   if (file_end == no_end || access.byte_count == 0) return;
   const std::int64_t before = plan::bytes_before(access.view, file_end) - access.first_byte;
   access.byte_count = std::clamp<std::int64_t>(before, 0, access.byte_count);
+}
+
+/// Of a read, where the file ends: domains go no further. How many bytes lie before it no summary
+/// tells, so all else stays.
+plan::AccessSummary cut_at_end(plan::AccessSummary summary, std::int64_t file_end) {
+  summary.bounds = intersection(summary.bounds, {0, file_end});
+  return summary.bounds.empty() ? plan::AccessSummary() : summary;
 }
 
 class Engine {
@@ -110,7 +116,7 @@ class Engine {
         cut(call_.file, decision.file_end);
       }
       if (plan::is_segmentation(decision.plan.algorithm)) {
-        Task<Unit> grouping = find_groups(decision.knows_groups);
+        Task<Unit> grouping = find_groups(decision.reuses_groups);
         co_await grouping;
       }
       Task<Unit> exchange = run_exchange(decision.keeps_rounds);
@@ -166,18 +172,15 @@ class Engine {
       return decision;
     }
     decision.file_end = *size;
-    plan::AccessSummary summary = opening.summary;
-    summary.bounds = intersection(summary.bounds, {0, *size});
-    if (summary.bounds.empty()) summary = {};
-    outcome_.summary = summary;
-    decision.plan = plan::decide(summary, settings_, participants());
+    outcome_.summary = cut_at_end(opening.summary, *size);
+    decision.plan = plan::decide(outcome_.summary, settings_, participants());
     return with_groups(decision, opening);
   }
 
   /// Complete, if the groups of the last call will do.
   Decision with_groups(Decision decision, const Opening& opening) {
-    decision.knows_groups = opening.knows_groups;
-    if (decision.knows_groups && plan::is_segmentation(decision.plan.algorithm)) {
+    decision.reuses_groups = opening.knows_groups && plan::is_segmentation(decision.plan.algorithm);
+    if (decision.reuses_groups) {
       plan::lay_out_groups(decision.plan, outcome_.summary, settings_, *file_.groups.groups());
     }
     return decision;
@@ -198,8 +201,8 @@ class Engine {
   }
 
   /// Those of the last call, with which the plan is complete, or new ones, and the plan with them.
-  Task<Unit> find_groups(bool last_will_do) {
-    if (!last_will_do) {
+  Task<Unit> find_groups(bool reuses_groups) {
+    if (!reuses_groups) {
       Task<Unit> agreement = agree_on_groups();
       co_await agreement;
     }
@@ -233,11 +236,11 @@ class Engine {
                           call_.file.byte_count);
   }
 
-  Task<Unit> run_exchange(bool all_keep_rounds) {
+  Task<Unit> run_exchange(bool keeps_rounds) {
     enter(Phase::views);
     const plan::Aggregators all = aggregators();
     const ExchangePlan plan{outcome_.plan, all};
-    Task<bool> beginning = begin_rounds(plan, all_keep_rounds);
+    Task<bool> beginning = begin_rounds(plan, keeps_rounds);
     const bool has_begun = co_await beginning;
     if (!has_begun) {
       outcome_.plan = {.algorithm = plan::Algorithm::direct, .reason = plan::PlanReason::no_memory};
@@ -264,9 +267,10 @@ class Engine {
     co_return Unit{};
   }
 
-  /// Whether all ranks have memory for the rounds of `plan`.
-  Task<bool> begin_rounds(const ExchangePlan& plan, bool all_keep_rounds) {
-    const bool all_have_it = all_keep_rounds && file_.rounds.suffice_for(plan);
+  /// Whether all ranks have memory for the rounds of `plan`. `keeps_rounds`: all do, of calls
+  /// before.
+  Task<bool> begin_rounds(const ExchangePlan& plan, bool keeps_rounds) {
+    const bool all_have_it = keeps_rounds && file_.rounds.suffice_for(plan);
     Task<Status> beginning = file_.rounds.begin_call(transport_, plan, all_have_it);
     Status begun = co_await beginning;
     if (all_have_it) co_return true;

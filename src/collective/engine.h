@@ -6,12 +6,13 @@
 #include <optional>
 
 #include "base/result.h"
-#include "collective/file_source.h"
+#include "collective/collective_file.h"
 #include "collective/independent.h"
 #include "collective/rank_grouping.h"
 #include "collective/task.h"
 #include "collective/transport.h"
 #include "plan/collective_plan.h"
+#include "plan/direction.h"
 #include "plan/memory_access.h"
 #include "plan/run_cursor.h"
 

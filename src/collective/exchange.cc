@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "collective/aggregator_side.h"
 #include "collective/domain_file.h"
-#include "collective/domain_side.h"
+#include "collective/driven_rounds.h"
 #include "collective/local_side.h"
 #include "collective/relay_side.h"
 #include "collective/segment_file.h"
@@ -22,7 +23,7 @@ namespace {
 class Rounds final : public Condition {
  public:
   /// `sides`: of the aggregators that it is, or is a relay to.
-  Rounds(LocalSide& local, std::span<const std::unique_ptr<DomainSide>> sides)
+  Rounds(LocalSide& local, std::span<const std::unique_ptr<DrivenRounds>> sides)
       : local_(local), sides_(sides) {}
 
   bool ready(Transport&) override {
@@ -31,13 +32,13 @@ class Rounds final : public Condition {
       moved = local_.step();
       for (const auto& side : sides_) moved = side->step() || moved;
     }
-    return local_.done() && std::ranges::all_of(sides_, &DomainSide::done);
+    return local_.done() && std::ranges::all_of(sides_, &DrivenRounds::done);
   }
   [[nodiscard]] bool takes_all() const override { return false; }
 
  private:
   LocalSide& local_;
-  std::span<const std::unique_ptr<DomainSide>> sides_;
+  std::span<const std::unique_ptr<DrivenRounds>> sides_;
 };
 
 /// How the rounds of aggregator `self` come to the file.
@@ -64,10 +65,10 @@ std::vector<plan::DomainWalk> walks_of(const Transport& transport, const NodeRou
 }
 
 /// The sides of the aggregators elsewhere to which this rank is the relay of its node.
-std::vector<std::unique_ptr<DomainSide>> relays_of(Transport& transport, const NodeRounds& rounds,
-                                                   const ExchangePlan& exchange,
-                                                   const ExchangeAccess& access) {
-  std::vector<std::unique_ptr<DomainSide>> sides;
+std::vector<std::unique_ptr<DrivenRounds>> relays_of(Transport& transport, const NodeRounds& rounds,
+                                                     const ExchangePlan& exchange,
+                                                     const ExchangeAccess& access) {
+  std::vector<std::unique_ptr<DrivenRounds>> sides;
   for (int number = 0; number < std::ssize(rounds.aggregators()); ++number) {
     const auto index = static_cast<std::size_t>(number);
     if (rounds.is_here(number) || rounds.drivers()[index] != transport.rank()) continue;
@@ -86,16 +87,16 @@ Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& fi
   Task<ServedRanks> meeting = exchange_views(transport, file, exchange, access, walks);
   ServedRanks served = co_await meeting;
   access.profiler.enter(Phase::copy);
-  std::vector<std::unique_ptr<DomainSide>> sides =
+  std::vector<std::unique_ptr<DrivenRounds>> sides =
       relays_of(transport, file.rounds, exchange, access);
   std::unique_ptr<RoundFile> round_file;
   if (const auto self = exchange.aggregators.of_rank(transport.rank())) {
     round_file = file_of_rounds(file, exchange.plan, *self, std::move(served.segments));
-    const DomainSide::Domain domain_here{access.direction, exchange.plan,
-                                         file.rounds.number_of(*self), access.profiler,
-                                         file.io_thread_count};
-    sides.push_back(make_domain_side(transport, domain_here, file.rounds,
-                                     std::move(served.elsewhere), *round_file));
+    const AggregatorSide::Domain domain_here{access.direction, exchange.plan,
+                                             file.rounds.number_of(*self), access.profiler,
+                                             file.io_thread_count};
+    sides.push_back(make_aggregator_side(transport, domain_here, file.rounds,
+                                         std::move(served.elsewhere), *round_file));
   }
   LocalSide local(transport, access, file.rounds, exchange.plan, walks);
   Rounds rounds(local, sides);

@@ -10,8 +10,8 @@
 #include <limits>
 
 #include "base/result.h"
+#include "collective/collective_file.h"
 #include "collective/exchange_access.h"
-#include "collective/file_source.h"
 #include "collective/task.h"
 #include "collective/transport.h"
 

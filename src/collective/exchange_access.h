@@ -5,6 +5,7 @@
 #include "collective/profile.h"
 #include "plan/aggregators.h"
 #include "plan/collective_plan.h"
+#include "plan/direction.h"
 #include "plan/memory_access.h"
 #include "plan/run_cursor.h"
 

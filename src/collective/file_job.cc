@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/checked_cast.h"
 #include "collective/round_piece_copy.h"
 
 namespace nacre::collective {

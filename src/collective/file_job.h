@@ -11,7 +11,7 @@
 
 #include "base/extent.h"
 #include "base/result.h"
-#include "plan/memory_access.h"
+#include "plan/direction.h"
 #include "store/store.h"
 
 namespace nacre::collective {

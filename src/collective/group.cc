@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -165,13 +164,6 @@ Task<std::vector<std::byte>> gather(Transport& transport, std::span<const std::b
   messages.push_back(transport.send(place.parent, all));
   co_await AllOf{messages};
   co_return std::vector<std::byte>{};
-}
-
-Task<Unit> barrier(Transport& transport) {
-  std::byte nothing{};
-  const std::span<std::byte> bytes = bytes_of(nothing);
-  co_await all_reduce(transport, bytes, [](std::span<std::byte>, std::span<const std::byte>) {});
-  co_return Unit{};
 }
 
 Task<plan::NodeMap> agree_on_nodes(Transport& transport, std::uint64_t domain) {

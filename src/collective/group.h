@@ -45,9 +45,6 @@ Task<PrefixSum> prefix_sum(Transport& transport, std::int64_t value);
 /// rank holds those of the ranks below it in the tree.
 Task<std::vector<std::byte>> gather(Transport& transport, std::span<const std::byte> own);
 
-/// Returns when every rank has come here.
-Task<Unit> barrier(Transport& transport);
-
 /// The nodes of all ranks; `domain` is the same for those that share memory and differs from that
 /// of all others, 0 is shared with nobody. Neighbours of one domain travel together, so that no
 /// rank but those of scattered nodes holds more than a few bytes a node.

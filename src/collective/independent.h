@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "collective/profile.h"
+#include "plan/direction.h"
 #include "plan/memory_access.h"
 #include "plan/run_cursor.h"
 #include "store/store.h"

@@ -1,6 +1,5 @@
 #include "collective/local_side.h"
 
-#include <algorithm>
 #include <atomic>
 
 #include "collective/round_piece_copy.h"

@@ -20,7 +20,7 @@
 #include "collective/transport.h"
 #include "plan/aggregators.h"
 #include "plan/collective_plan.h"
-#include "plan/memory_access.h"
+#include "plan/direction.h"
 #include "store/shared_memory.h"
 
 namespace nacre::collective {

@@ -59,7 +59,7 @@ struct Profile {
   Tally messages;    ///< sent to other ranks
   Tally message_bytes;
   Tally copied_bytes;        ///< in memory, on their way
-  Tally rounds;              ///< in which this rank sent, received or moved bytes
+  Tally rounds;              ///< that this rank, as an aggregator, brought to or from the file
   Tally read_modify_writes;  ///< writes that first read what lies between their pieces
   Tally holes;               ///< gaps between the pieces of a round that were left as they are
   std::array<Tally, phase_count> nanoseconds;

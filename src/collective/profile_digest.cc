@@ -35,14 +35,17 @@ bool is_busier(const FileShare& a, const FileShare& b) {
 ProfileDigest digest_of(const Profile& profile, int rank) {
   ProfileDigest digest;
   const std::int64_t file_calls = profile.file_call_count();
-  const std::array<std::int64_t, count_names.size()> counts{
-      profile.calls.get(),         profile.errors.get(),
-      profile.bytes.get(),         file_calls,
-      profile.file_bytes.get(),    profile.messages.get(),
-      profile.message_bytes.get(), profile.copied_bytes.get(),
-      profile.rounds.get(),        profile.read_modify_writes.get(),
-      profile.holes.get()};
-  for (std::size_t i = 0; i < counts.size(); ++i) digest.counts[i].add(counts[i]);
+  digest.of(Count::calls).add(profile.calls.get());
+  digest.of(Count::errors).add(profile.errors.get());
+  digest.of(Count::bytes).add(profile.bytes.get());
+  digest.of(Count::file_calls).add(file_calls);
+  digest.of(Count::file_bytes).add(profile.file_bytes.get());
+  digest.of(Count::messages).add(profile.messages.get());
+  digest.of(Count::message_bytes).add(profile.message_bytes.get());
+  digest.of(Count::copied_bytes).add(profile.copied_bytes.get());
+  digest.of(Count::rounds).add(profile.rounds.get());
+  digest.of(Count::read_modify_writes).add(profile.read_modify_writes.get());
+  digest.of(Count::holes).add(profile.holes.get());
   std::int64_t total = 0;
   for (std::size_t phase = 0; phase < phase_count; ++phase) {
     const std::int64_t nanoseconds = profile.nanoseconds[phase].get();

@@ -21,6 +21,20 @@ inline constexpr std::array<std::string_view, phase_count> phase_names{
     "plan", "views", "copy", "messages", "wait", "file", "agreement", "away"};
 
 /// What is counted of a rank, beside its time.
+enum class Count : std::uint8_t {
+  calls,
+  errors,
+  bytes,
+  file_calls,
+  file_bytes,
+  messages,
+  message_bytes,
+  copied_bytes,
+  rounds,
+  read_modify_writes,
+  holes,
+};
+/// Their names, in this order.
 inline constexpr std::array<std::string_view, 11> count_names{
     "calls",         "errors",       "bytes",  "file_calls",         "file_bytes", "messages",
     "message_bytes", "copied_bytes", "rounds", "read_modify_writes", "holes"};
@@ -37,13 +51,18 @@ struct FileShare {
 struct ProfileDigest {
   static constexpr std::size_t busiest_max = 32;
 
-  std::array<Spread, count_names.size()> counts;  ///< by count_names
+  std::array<Spread, count_names.size()> counts;  ///< by Count
   std::array<Spread, phase_count> nanoseconds;
   Spread total_nanoseconds;  ///< of all phases but Phase::away
   /// Calls of the store of all ranks, by Profile's size classes.
   std::array<std::int64_t, Profile::size_class_count> file_calls{};
   /// The ranks that moved the most bytes to or from the file, the busiest first.
   std::array<FileShare, busiest_max> busiest;
+
+  [[nodiscard]] Spread& of(Count count) { return counts[static_cast<std::size_t>(count)]; }
+  [[nodiscard]] const Spread& of(Count count) const {
+    return counts[static_cast<std::size_t>(count)];
+  }
 };
 
 [[nodiscard]] ProfileDigest digest_of(const Profile& profile, int rank);

@@ -24,7 +24,7 @@ struct RelayedRound {
 
 /// What both directions have in common: rounds are begun in order, as far as there are slots, once
 /// all ranks of the node have said what they have in them, and completed and ended in order.
-class RelaySide : public DomainSide {
+class RelaySide : public DrivenRounds {
  public:
   RelaySide(Transport& transport, const Relay& relay, const NodeRounds& node)
       : transport_(transport),
@@ -151,8 +151,8 @@ class RelayReader final : public RelaySide {
 
 }  // namespace
 
-std::unique_ptr<DomainSide> make_relay_side(Transport& transport, const Relay& relay,
-                                            const NodeRounds& rounds) {
+std::unique_ptr<DrivenRounds> make_relay_side(Transport& transport, const Relay& relay,
+                                              const NodeRounds& rounds) {
   if (relay.direction == plan::Direction::write) {
     return std::make_unique<RelayWriter>(transport, relay, rounds);
   }

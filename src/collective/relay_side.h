@@ -4,9 +4,11 @@
 
 #include <memory>
 
-#include "collective/domain_side.h"
+#include "collective/driven_rounds.h"
 #include "collective/node_rounds.h"
+#include "collective/profile.h"
 #include "collective/transport.h"
+#include "plan/direction.h"
 
 namespace nacre::collective {
 
@@ -23,8 +25,9 @@ struct Relay {
 };
 
 /// `rounds` is in the call. What is referred to outlives the side.
-[[nodiscard]] std::unique_ptr<DomainSide> make_relay_side(Transport& transport, const Relay& relay,
-                                                          const NodeRounds& rounds);
+[[nodiscard]] std::unique_ptr<DrivenRounds> make_relay_side(Transport& transport,
+                                                            const Relay& relay,
+                                                            const NodeRounds& rounds);
 
 }  // namespace nacre::collective
 

@@ -12,7 +12,7 @@
 #include "collective/file_job.h"
 #include "collective/file_source.h"
 #include "collective/profile.h"
-#include "plan/memory_access.h"
+#include "plan/direction.h"
 #include "store/store.h"
 
 namespace nacre::collective {

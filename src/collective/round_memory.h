@@ -42,7 +42,6 @@ struct RoundLayout {
     return other.rank_count == rank_count && other.aggregator_count <= aggregator_count &&
            other.slot_count <= slot_count && other.cycle_bytes <= cycle_bytes;
   }
-  friend bool operator==(const RoundLayout&, const RoundLayout&) = default;
 };
 
 /// A view of memory that all ranks of the node see. Ranks and aggregators are numbered on the node.

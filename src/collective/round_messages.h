@@ -1,6 +1,6 @@
-// RoundMessages: where the messages of a round lie on one side of it. A part that is in one piece
-// there needs no copy; others are packed, in memory that is shared out anew for each portion of a
-// round.
+// RoundMessages: where an aggregator's messages of a round, one for each relay, lie. A part that is
+// in one piece there needs no copy; others are packed, in memory that is shared out anew for each
+// portion of a round.
 #ifndef NACRE_COLLECTIVE_ROUND_MESSAGES_H_
 #define NACRE_COLLECTIVE_ROUND_MESSAGES_H_
 

@@ -4,12 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "collective/coverage.h"
 #include "collective/exchange_access.h"
 #include "plan/domain_walk.h"
-#include "plan/memory_access.h"
 #include "plan/run_cursor.h"
 
 namespace nacre::collective {
@@ -17,8 +15,9 @@ namespace nacre::collective {
 /// Marks of reads need no exact holes: a page is what the page cache reads anyway.
 constexpr std::int64_t read_granule_bytes = 4096;
 
-/// Of a round that is read in parts, gaps this short are read along: a call of its own for the next
-/// part, over a network, costs far more.
+/// Of a round that is read in parts, gaps this short are read along: few enough bytes for a call of
+/// its own to cost more, over a network far more. Of local files as well: what is asked for is
+/// mostly there already, in the next node's pieces.
 constexpr std::int64_t bridged_gap_bytes = 16 << 10;
 
 /// The bytes of `piece` of `view` are wanted, or are filled; between them gaps of `bridged_bytes`

@@ -26,7 +26,7 @@ struct RoundPart {
   std::size_t piece_count = 0;
 };
 
-/// One round as one side of it sees it.
+/// What all partners have in a round.
 struct RoundShare {
   std::vector<RoundPart> parts;  ///< those of one relay together
   std::vector<plan::RoundPiece> pieces;
@@ -42,7 +42,6 @@ class RoundQueue {
   /// `access` is what a rank brings to `domain`, by `relay`. One without bytes in the domain is
   /// left out.
   void add(int relay, const plan::CollectivePlan& plan, int domain, const plan::FileAccess& access);
-  [[nodiscard]] bool empty() const { return heap_.empty(); }
   /// The next round in which a partner has bytes; no_round when there is none.
   [[nodiscard]] std::int64_t next_round() const {
     return heap_.empty() ? no_round : heap_.front().first;

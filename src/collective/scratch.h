@@ -25,17 +25,18 @@ class Scratch {
     }
     return {data_.get(), checked_cast<std::size_t>(bytes)};
   }
-  /// The same for as much as the program's own data, of which there may be none:
-  /// ErrorClass::no_mem.
-  [[nodiscard]] Result<std::span<std::byte>> try_take(std::int64_t bytes) {
+  /// The same, of amounts as large as the program's data: ErrorClass::no_mem where there is not so
+  /// much. `purpose`, for the message: "to ...".
+  [[nodiscard]] Result<std::span<std::byte>> try_take(std::int64_t bytes,
+                                                      const std::string& purpose) {
     if (bytes > size_) {
       data_.reset(new (std::nothrow) std::byte[checked_cast<std::size_t>(bytes)]);
       size_ = data_ != nullptr ? bytes : 0;
     }
     if (bytes <= size_) return take(bytes);
     return Error{ErrorClass::no_mem, 0,
-                 "no memory to convert " + std::to_string(bytes) +
-                     " bytes of data in; smaller accesses take less"};
+                 "no memory for " + std::to_string(bytes) + " bytes " + purpose +
+                     "; smaller accesses take less"};
   }
 
  private:

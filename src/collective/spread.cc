@@ -6,13 +6,6 @@
 #include "base/checked_cast.h"
 
 namespace nacre::collective {
-namespace {
-
-std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
-  return checked_add(a, b).value_or(std::numeric_limits<std::int64_t>::max());
-}
-
-}  // namespace
 
 std::size_t Spread::bucket_of(std::int64_t value) {
   const auto bits = static_cast<std::uint64_t>(value);

@@ -183,9 +183,8 @@ class ViewEncoder {
   std::vector<std::byte> whole_;  // where the choice has looked at it
 };
 
-std::vector<std::byte> pack_head(const EncodedView& view) {
-  ViewHead head{view.place, std::ssize(view.type)};
-  const std::span<const std::byte> head_bytes = bytes_of(head);
+std::vector<std::byte> pack_head(const ViewHead& head, const EncodedView& view) {
+  const std::span<const std::byte> head_bytes = std::as_bytes(std::span(&head, 1));
   std::vector<std::byte> bytes(head_bytes.begin(), head_bytes.end());
   if (!head.type_follows()) bytes.insert(bytes.end(), view.type.begin(), view.type.end());
   return bytes;
@@ -271,10 +270,9 @@ class ViewExchange {
       }
       if (view.type.empty() && view.place == file_.views.told_place(rank)) continue;
       file_.views.tell_place(rank, view.place);
-      Parcel head{rank, pack_head(view)};
-      const bool follows = std::ssize(view.type) > inline_view_bytes_max;
-      if (follows) told.views.push_back({rank, std::move(view.type)});
-      told.heads.push_back(std::move(head));
+      const ViewHead head{view.place, std::ssize(view.type)};
+      told.heads.push_back({rank, pack_head(head, view)});
+      if (head.type_follows()) told.views.push_back({rank, std::move(view.type)});
     }
     return told;
   }

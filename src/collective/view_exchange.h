@@ -7,9 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "base/result.h"
+#include "collective/collective_file.h"
 #include "collective/exchange_access.h"
-#include "collective/file_source.h"
 #include "collective/round_queue.h"
 #include "collective/segment_file.h"
 #include "collective/task.h"

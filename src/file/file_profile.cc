@@ -1,16 +1,23 @@
 #include "file/file_profile.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace nacre::file {
 namespace {
 
+using Groups = std::shared_ptr<const plan::RankGroups>;
+
+bool are_same(const Groups& a, const Groups& b) {
+  return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+
 bool is_same_plan(const PlanUse& a, const PlanUse& b) {
-  return a.direction == b.direction && a.plan.algorithm == b.plan.algorithm &&
-         a.plan.reason == b.plan.reason && a.plan.aggregator_count == b.plan.aggregator_count &&
-         a.plan.block_bytes == b.plan.block_bytes && a.plan.cycle_bytes == b.plan.cycle_bytes &&
-         a.plan.cycle_buffer_count == b.plan.cycle_buffer_count &&
-         a.plan.round_count == b.plan.round_count;
+  plan::CollectivePlan moved = a.plan;
+  moved.origin = b.plan.origin;
+  moved.end = b.plan.end;
+  return a.direction == b.direction && moved == b.plan && are_same(a.groups, b.groups) &&
+         a.saturation_bytes == b.saturation_bytes;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 #include "collective/profile.h"
 #include "plan/collective_plan.h"
-#include "plan/memory_access.h"
+#include "plan/direction.h"
 #include "plan/rank_groups.h"
 
 namespace nacre::file {
@@ -24,6 +24,10 @@ enum class CallKind : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 4> call_kind_names{
     "collective_write", "collective_read", "independent_write", "independent_read"};
+[[nodiscard]] constexpr plan::Direction direction_of(CallKind kind) {
+  const bool reads = kind == CallKind::collective_read || kind == CallKind::independent_read;
+  return reads ? plan::Direction::read : plan::Direction::write;
+}
 
 /// The collective calls that one plan was run for.
 struct PlanUse {

@@ -33,20 +33,23 @@ constexpr std::array table{
     HintRow{"nacre_saturation_bytes", HintKind::bytes, always, "", 1, "",
             "what an aggregator is to have in a call to be kept busy: more aggregators for more "
             "bytes; unset: by the file system"},
-    HintRow{"nacre_sole_writer", HintKind::boolean, always, "false", 0, "",
-            "true promises that nothing else, in any process or thread and through any handle, "
-            "writes the file while a write of this one lasts: "
-            "noncontiguous writes may then read, change and write back the gaps between close "
-            "pieces"},
+    HintRow{
+        "nacre_sole_writer", HintKind::boolean, always, "false", 0, "",
+        "true promises that nothing else, in any process or thread and through any handle, "
+        "writes the file while a write of this one lasts: where it is open for reading too, "
+        "independent noncontiguous writes may then read, change and write back the gaps between "
+        "close pieces"},
     HintRow{"nacre_coherence", HintKind::choice, always, "automatic", 0, "automatic|trusted|locked",
             "locked: every access holds a byte-range lock, which makes NFS clients agree; "
             "trusted: none does; automatic: locked where the file system's clients cache without "
             "agreeing"},
-    HintRow{"nacre_cycle_buffers", HintKind::choice, always, "automatic", 0,
-            "automatic|2|3|4|6|8|12|16",
-            "buffers of cb_buffer_size bytes that an aggregator has: so many rounds of a "
-            "collective access are on their way to or from the file, or being exchanged, at once. "
-            "automatic: 2 on local file systems, else 3 to 8, 8 MiB together"},
+    HintRow{
+        "nacre_cycle_buffers", HintKind::choice, always, "automatic", 0,
+        "automatic|2|3|4|6|8|12|16",
+        "buffers of cb_buffer_size bytes that an aggregator has: so many rounds of a "
+        "collective access are on their way to or from the file, or being exchanged, at once. "
+        "automatic: 2 on local file systems, else as many as hold 8 MiB, from 3 to 8; no more than "
+        "a call has rounds, of which 2 are counted at least"},
     HintRow{
         "nacre_io_threads", HintKind::choice, always, "automatic", 0,
         "automatic|0|1|2|3|4|6|8|12|16",
@@ -198,13 +201,16 @@ std::string_view kind_name(HintKind kind) {
 
 std::string as_json(const HintRow& row) {
   const bool told = row.kind == HintKind::told;
-  return "{\"name\":" + json_string(row.name) +
-         ",\"variable\":" + json_string(told ? "" : environment_name(row.name)) +
-         ",\"kind\":" + json_string(kind_name(row.kind)) +
-         ",\"least\":" + std::to_string(row.least) + ",\"choices\":" + json_string(row.choices) +
-         ",\"default\":" + json_string(row.default_value) +
-         ",\"time\":" + json_string(row.time == open ? "open" : "always") +
-         ",\"meaning\":" + json_string(row.meaning) + "}";
+  return JsonObject()
+      .add_text("name", row.name)
+      .add_text("variable", told ? "" : environment_name(row.name))
+      .add_text("kind", kind_name(row.kind))
+      .add_number("least", row.least)
+      .add_text("choices", row.choices)
+      .add_text("default", row.default_value)
+      .add_text("time", row.time == open ? "open" : "always")
+      .add_text("meaning", row.meaning)
+      .text();
 }
 
 }  // namespace
@@ -244,23 +250,6 @@ Result<std::string> checked_value(const HintRow& row, std::string_view value) {
       return bad_value(row, value, "no value: Nacre tells it");
   }
   return std::string(value);
-}
-
-std::string json_string(std::string_view text) {
-  constexpr std::string_view hex = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20) {
-      out += "\\u00";
-      out += hex[byte >> 4U];
-      out += hex[byte & 0xfU];
-      continue;
-    }
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
 }
 
 std::string hints_as_json() { return json_array(table, as_json); }

@@ -22,7 +22,7 @@ enum class HintKind : std::uint8_t {
   told,         ///< what Nacre tells the program; ignored when the program sets it
 };
 
-/// From when on a hint can no longer be changed.
+/// With which calls a program may set a hint.
 enum class HintTime : std::uint8_t {
   always,  ///< MPI_File_open, _set_view and _set_info
   open,    ///< MPI_File_open (and _delete) only: it says how a file is made or who serves it
@@ -49,9 +49,6 @@ struct HintRow {
 /// The value as it is kept (numbers plain, booleans "true" or "false", no blanks around), or
 /// ErrorClass::info_value with a message that names the hint, the value and what would be right.
 [[nodiscard]] Result<std::string> checked_value(const HintRow& row, std::string_view value);
-
-/// `text` as a JSON string, quotes included.
-[[nodiscard]] std::string json_string(std::string_view text);
 
 /// Every hint with its variable, kind, least value, choices, default, meaning and the time until
 /// which it counts, as a JSON array of objects.

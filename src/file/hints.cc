@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 #include <fnmatch.h>
 
@@ -42,8 +41,8 @@ struct Layer {
   std::string where;  ///< for messages
 };
 
-/// What `value` stands for, or the error that names `layer`. Also for hints of other files, so that
-/// a mistake is found at the first open and not at the first match.
+/// Sets hint `name`, or says what is wrong and in which layer. Null `hints`: only that, for hints
+/// of other files, so that a mistake is found at the first open and not at the first match.
 Status set_checked(Hints* hints, const std::string& name, const std::string& value,
                    const Layer& layer) {
   const HintRow* row = find_hint(name);

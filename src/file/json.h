@@ -6,9 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "file/hint_table.h"
-
 namespace nacre::file {
+
+/// `text` as a JSON string, quotes included.
+[[nodiscard]] std::string json_string(std::string_view text);
 
 /// An object: members in the order in which they are added.
 class JsonObject {

@@ -21,6 +21,7 @@
 #include "file/lazy_file.h"
 #include "file/shared_pointer.h"
 #include "file/view.h"
+#include "plan/direction.h"
 #include "plan/memory_access.h"
 #include "plan/run_cursor.h"
 #include "store/store.h"

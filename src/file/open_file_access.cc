@@ -16,6 +16,8 @@ namespace {
 
 using plan::Direction;
 
+constexpr const char* to_convert = "to convert data in";
+
 /// A collective access as the engine sees it: the program's buffer itself, or for a converted
 /// access its packed form in the file.
 class Staging {
@@ -29,7 +31,7 @@ class Staging {
   }
   [[nodiscard]] Status fill() {
     if (access_.converter == nullptr) return {};
-    const Result<std::span<std::byte>> taken = scratch_.try_take(file_bytes_);
+    const Result<std::span<std::byte>> taken = scratch_.try_take(file_bytes_, to_convert);
     if (!taken) return taken.error();
     bytes_ = *taken;
     if (access_.direction == Direction::read) return {};
@@ -65,7 +67,7 @@ class ConvertedMover {
     const std::int64_t elements = in_file_.byte_count / element_file_bytes_;
     store::Transfer done;
     const std::int64_t buffer_bytes = std::min(elements, elements_max) * element_file_bytes_;
-    const Result<std::span<std::byte>> taken = scratch_.try_take(buffer_bytes);
+    const Result<std::span<std::byte>> taken = scratch_.try_take(buffer_bytes, to_convert);
     if (!taken) return {0, taken.error()};
     buffer_ = *taken;
     for (std::int64_t first = 0; first < elements && !done.error; first += elements_max) {

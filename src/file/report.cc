@@ -15,7 +15,9 @@
 namespace nacre::file {
 namespace {
 
+using collective::Count;
 using collective::Spread;
+using plan::Direction;
 
 constexpr int schema = 1;
 /// Aggregators that are listed by their rank.
@@ -79,7 +81,7 @@ std::string kind_json(const collective::ProfileDigest& digest) {
     phases.add(collective::phase_names[i], spread_json(digest.nanoseconds[i], &seconds));
   }
   JsonObject json;
-  json.add_number("ranks", digest.counts[0].nonzero_count())
+  json.add_number("ranks", digest.of(Count::calls).nonzero_count())
       .add("seconds", spread_json(digest.total_nanoseconds, &seconds))
       .add("phases", phases.text());
   for (std::size_t i = 0; i < digest.counts.size(); ++i) {
@@ -105,7 +107,7 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, int rank_count) {
   const plan::CollectivePlan& plan = of_plan.use.plan;
   const plan::ReasonWords words = plan::words_of(plan.reason);
   JsonObject json;
-  json.add_text("call", of_plan.use.direction == plan::Direction::read ? "read" : "write")
+  json.add_text("call", of_plan.use.direction == Direction::read ? "read" : "write")
       .add_text("algorithm", plan::name_of(plan.algorithm))
       .add_text("reason", words.name)
       .add_text("because", words.because)
@@ -180,14 +182,11 @@ collective::Task<std::vector<CallKind>> agree_on_kinds(collective::Transport& tr
   co_return kinds;
 }
 
-std::int64_t sum_over(const ReducedProfile& profile, std::string_view count_name,
-                      std::string_view ending) {
-  const auto& names = collective::count_names;
-  const auto index = static_cast<std::size_t>(std::ranges::find(names, count_name) - names.begin());
+/// Of collective and independent calls.
+std::int64_t sum_of(const ReducedProfile& profile, Count count, Direction direction) {
   std::int64_t sum = 0;
   for (const ReducedProfile::OfKind& of_kind : profile.kinds) {
-    const bool counts = call_kind_names[static_cast<std::size_t>(of_kind.kind)].ends_with(ending);
-    if (counts) sum += of_kind.digest.counts[index].sum();
+    if (direction_of(of_kind.kind) == direction) sum += of_kind.digest.of(count).sum();
   }
   return sum;
 }
@@ -241,9 +240,10 @@ std::string report_line(const ReportedFile& file, const ReducedProfile& profile)
       .add_number("closed_at", file.closed_at_seconds)
       .add_number("ranks", file.rank_count)
       .add_number("nodes", file.node_count)
-      .add_number("calls", sum_over(profile, "calls", ""))
-      .add_number("bytes_read", sum_over(profile, "bytes", "_read"))
-      .add_number("bytes_written", sum_over(profile, "bytes", "_write"))
+      .add_number("calls", sum_of(profile, Count::calls, Direction::read) +
+                               sum_of(profile, Count::calls, Direction::write))
+      .add_number("bytes_read", sum_of(profile, Count::bytes, Direction::read))
+      .add_number("bytes_written", sum_of(profile, Count::bytes, Direction::write))
       .add("hints", hints_json(file.hints))
       .add("notes", json_array(file.hints.notes(), &json_string))
       .add("open_seconds", spread_json(profile.open_nanoseconds, &seconds))

@@ -4,7 +4,6 @@
 #define NACRE_FILE_REPORT_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -20,8 +20,8 @@ class SharedPointer {
   /// Adds and returns the position before. ErrorClass::arg where that is beyond 64 bits.
   [[nodiscard]] Result<std::int64_t> fetch_add(std::int64_t etypes);
   [[nodiscard]] Result<std::int64_t> get();
-  /// Collective in meaning: every rank sets the base, then one rank resets the counter, then all go
-  /// on.
+  /// Collective in meaning: one rank resets the counter; once all have agreed on that, every rank
+  /// sets its base.
   void set_base(std::int64_t etypes);
   [[nodiscard]] Status reset();
 

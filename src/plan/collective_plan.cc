@@ -1,7 +1,6 @@
 #include "plan/collective_plan.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/checked_cast.h"
 #include "base/rounding.h"
@@ -38,8 +37,8 @@ constexpr std::int64_t local_buffers = 2;
 // one, at a fourth more CPU time), so they wait for their turn outside and take in the next round
 // meanwhile.
 constexpr std::int32_t aggregators_a_node = 8;
-// The most nodes that have some, where few take accesses to one file as fast as many.
-constexpr std::int32_t local_node_count_max = 4;
+// On local file systems few take accesses to one file as fast as many.
+constexpr std::int64_t local_aggregators_max = 32;
 
 // What the rounds of all aggregators take on a node, which has cycle buffers for those on other
 // nodes too, so that it sends each of them one message a round.
@@ -50,12 +49,6 @@ constexpr std::int64_t aggregators_max = rounds_bytes_a_node / relayed_cycle_byt
 
 // What a round is told by in memory that ranks share has 32 bits for its number.
 constexpr std::int64_t round_count_max = std::int64_t{1} << 31;
-
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-
-std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
-  return checked_add(a, b).value_or(largest);
-}
 
 std::int64_t estimate_runs(const TypeMap& type, std::int64_t byte_count) {
   if (type.is_contiguous()) return 1;
@@ -166,11 +159,10 @@ struct AggregatorCount {
 /// The most aggregators that pay.
 std::int32_t aggregator_count_max(const CollectiveSettings& settings,
                                   const Participants& participants) {
-  const std::int32_t nodes = settings.one_writer_a_node
-                                 ? std::min(participants.node_count, local_node_count_max)
-                                 : participants.node_count;
-  const std::int64_t most = std::min(std::int64_t{nodes} * aggregators_a_node, aggregators_max);
-  return checked_cast<std::int32_t>(std::min<std::int64_t>(most, participants.rank_count));
+  const std::int64_t at_all = settings.one_writer_a_node ? local_aggregators_max : aggregators_max;
+  const std::int64_t by_nodes = std::int64_t{participants.node_count} * aggregators_a_node;
+  return checked_cast<std::int32_t>(
+      std::min({at_all, by_nodes, std::int64_t{participants.rank_count}}));
 }
 
 /// How many there are to be.
@@ -290,13 +282,13 @@ void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
   if (plan.algorithm == Algorithm::static_segmentation) {
     const std::int64_t members = groups.size_max();
     const auto cycle_of = [&](std::int64_t bytes_each) {
-      return checked_multiply(members, bytes_each).value_or(largest);
+      return saturating_multiply(members, bytes_each);
     };
     plan.cycle_bytes =
         std::clamp(plan.cycle_bytes, cycle_of(divide_up(summary.bytes_max, round_count_max)),
                    cycle_of(summary.bytes_max));
     plan.round_count = divide_up(summary.bytes_max, plan.cycle_bytes / members);
-    plan.end = checked_multiply(plan.round_count, plan.cycle_bytes).value_or(largest);
+    plan.end = saturating_multiply(plan.round_count, plan.cycle_bytes);
     plan.block_bytes = plan.end;
     plan.whole_rounds = true;
   } else {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/extent.h"
+#include "plan/direction.h"
 #include "plan/grouping.h"
 #include "plan/memory_access.h"
 #include "plan/rank_groups.h"
@@ -31,7 +32,8 @@ enum class Algorithm : std::uint8_t {
   return algorithm > Algorithm::two_phase;
 }
 
-/// From hints, the same on all ranks. 0 stands for "choose".
+/// From hints, the same on all ranks. Counts and sizes that are 0 are chosen, but for
+/// saturation_bytes.
 struct CollectiveSettings {
   Algorithm algorithm = Algorithm::automatic;  ///< nacre_algorithm
   std::int32_t aggregator_count = 0;           ///< cb_nodes
@@ -91,9 +93,8 @@ enum class CountReason : std::uint8_t {
 
 /// The plan. Trivially copyable, so that it can be broadcast.
 struct CollectivePlan {
-  using Reason = PlanReason;
   Algorithm algorithm = Algorithm::direct;
-  Reason reason = Reason::no_data;
+  PlanReason reason = PlanReason::no_data;
   /// Reads take whole rounds, since most of their bytes are wanted: then no aggregator waits to be
   /// told which.
   bool whole_rounds = false;
@@ -104,11 +105,11 @@ struct CollectivePlan {
   std::int32_t cycle_buffer_count = 2;  ///< of an aggregator: so many rounds are under way at once
   std::int64_t cycle_bytes = 0;
   /// Of the aggregator with most of them. Rounds in which an aggregator finds no data do not take
-  /// place, so the number says nothing about cost.
+  /// place unless whole_rounds, so the number says nothing about cost.
   std::int64_t round_count = 0;
   /// Domains: blocks of block_bytes from origin on, up to end, are dealt to the aggregators in
-  /// turn; in segmentation all of them to each, for its group. In static segmentation they are of
-  /// the arranged file (segment.h).
+  /// turn (by now one to each: more are for domains by OST); in segmentation all of them to each,
+  /// for its group. In static segmentation they are of the arranged file (segment.h).
   std::int64_t origin = 0;
   std::int64_t end = 0;
   std::int64_t block_bytes = 0;

@@ -110,7 +110,7 @@ class Refinement {
       : loads_(loads), cut_(std::move(cut)), sums_(cut_.order.size() + 1) {
     for (std::size_t place = 0; place < cut_.order.size(); ++place) {
       const std::int64_t bytes = load_at(place).bytes;
-      sums_[place + 1] = checked_add(sums_[place], bytes).value_or(largest);
+      sums_[place + 1] = saturating_add(sums_[place], bytes);
     }
   }
 
@@ -215,7 +215,7 @@ class Refinement {
         joined.push_back(begins_[group]);
         sum = 0;
       }
-      sum = checked_add(sum, bytes).value_or(largest);
+      sum = saturating_add(sum, bytes);
     }
     if (joined.size() > 1 && sum < saturation / 2) joined.pop_back();
     begins_ = std::move(joined);

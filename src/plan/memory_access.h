@@ -11,8 +11,6 @@
 
 namespace nacre::plan {
 
-enum class Direction : std::uint8_t { read, write };
-
 /// `byte_count` data bytes, laid out by copies of `type` from `base` on. For writes nothing is ever
 /// stored through `base`. A null base and a type of absolute addresses (MPI_BOTTOM) are as good as
 /// any.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/checked_cast.h"
-
 namespace nacre::plan {
 namespace {
 

@@ -168,13 +168,4 @@ Extent bounds(const FileAccess& access) {
   return {first, last + 1 - first};
 }
 
-FileAccess slice(const FileAccess& access, const Extent& domain) {
-  if (access.byte_count == 0) return access;
-  const std::int64_t end = access.first_byte + access.byte_count;
-  const std::int64_t from =
-      std::clamp(bytes_before(access.view, domain.offset), access.first_byte, end);
-  const std::int64_t to = std::clamp(bytes_before(access.view, domain.end()), from, end);
-  return {access.view, from, to - from};
-}
-
 }  // namespace nacre::plan

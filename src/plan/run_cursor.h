@@ -80,10 +80,6 @@ struct FileAccess {
 /// tiles_monotone(), of all bytes of the copies touched: an upper bound.
 [[nodiscard]] Extent bounds(const FileAccess& access);
 
-/// The part of `access` inside `domain`, in data bytes of the view, cut to the access: since the
-/// view is monotone this is one range. access.view.type.tiles_monotone().
-[[nodiscard]] FileAccess slice(const FileAccess& access, const Extent& domain);
-
 }  // namespace nacre::plan
 
 #endif  // NACRE_PLAN_RUN_CURSOR_H_

@@ -13,12 +13,6 @@ namespace {
 
 using Kind = TypeNode::Kind;
 
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-
-std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) {
-  return checked_multiply(a, b).value_or(largest);
-}
-
 std::optional<std::int64_t> checked_subtract(std::int64_t a, std::int64_t b) {
   std::int64_t difference = 0;
   if (__builtin_sub_overflow(a, b, &difference)) return std::nullopt;
@@ -302,7 +296,7 @@ Result<NodePointer> make_members(const std::vector<NodePointer>& parts) {
     const auto size = checked_add(node.size, m->size);
     if (!size) return overflow_error();
     node.size = *size;
-    node.run_count = checked_add(node.run_count, m->run_count).value_or(largest);
+    node.run_count = saturating_add(node.run_count, m->run_count);
     list->nodes.push_back(placed(m, m->shift - node.shift));
   }
   node.members = std::move(list);

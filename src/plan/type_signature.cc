@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -160,12 +159,6 @@ Word extended_of_quad(const Word& word) {
   return out;
 }
 
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-
-std::int64_t product(std::int64_t a, std::int64_t b) {
-  return checked_multiply(a, b).value_or(largest);
-}
-
 std::int64_t native_size_of(const BasicType& type) {
   return std::int64_t{type.native_size} * type.parts;
 }
@@ -173,8 +166,6 @@ std::int64_t native_size_of(const BasicType& type) {
 std::int64_t file_size_of(const BasicType& type) {
   return std::int64_t{type.file_size} * type.parts;
 }
-
-std::int64_t sum(std::int64_t a, std::int64_t b) { return checked_add(a, b).value_or(largest); }
 
 Error does_not_fit(const BasicType& type, std::size_t to) {
   return Error{ErrorClass::conversion, 0,
@@ -311,8 +302,8 @@ TypeSignature TypeSignature::basic(BasicType type, std::int64_t count) {
   auto node = std::make_shared<Node>();
   node->basic = type;
   node->count = count;
-  node->native_size = product(count, native_size_of(type));
-  node->file_size = product(count, file_size_of(type));
+  node->native_size = saturating_multiply(count, native_size_of(type));
+  node->file_size = saturating_multiply(count, file_size_of(type));
   node->element_count = count;
   signature.node_ = std::move(node);
   return signature;
@@ -321,12 +312,12 @@ TypeSignature TypeSignature::basic(BasicType type, std::int64_t count) {
 TypeSignature TypeSignature::repeated(std::int64_t count) const {
   if (node_ == nullptr || count == 0) return {};
   if (count == 1) return *this;
-  if (node_->parts.empty()) return basic(node_->basic, product(node_->count, count));
+  if (node_->parts.empty()) return basic(node_->basic, saturating_multiply(node_->count, count));
   auto node = std::make_shared<Node>(*node_);
-  node->count = product(node->count, count);
-  node->native_size = product(node->native_size, count);
-  node->file_size = product(node->file_size, count);
-  node->element_count = product(node->element_count, count);
+  node->count = saturating_multiply(node->count, count);
+  node->native_size = saturating_multiply(node->native_size, count);
+  node->file_size = saturating_multiply(node->file_size, count);
+  node->element_count = saturating_multiply(node->element_count, count);
   TypeSignature signature;
   signature.node_ = std::move(node);
   return signature;
@@ -337,15 +328,16 @@ TypeSignature TypeSignature::concatenated(std::span<const TypeSignature> parts) 
   node->count = 1;
   for (const TypeSignature& part : parts) {
     if (part.node_ == nullptr) continue;
-    node->native_size = sum(node->native_size, part.native_size());
-    node->file_size = sum(node->file_size, part.file_size());
-    node->element_count = sum(node->element_count, part.element_count());
+    node->native_size = saturating_add(node->native_size, part.native_size());
+    node->file_size = saturating_add(node->file_size, part.file_size());
+    node->element_count = saturating_add(node->element_count, part.element_count());
     const bool continues = !node->parts.empty() && node->parts.back()->parts.empty() &&
                            part.node_->parts.empty() &&
                            node->parts.back()->basic == part.node_->basic;
     if (continues) {
       node->parts.back() =
-          basic(part.node_->basic, sum(node->parts.back()->count, part.node_->count)).node_;
+          basic(part.node_->basic, saturating_add(node->parts.back()->count, part.node_->count))
+              .node_;
     } else {
       node->parts.push_back(part.node_);
     }

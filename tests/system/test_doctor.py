@@ -122,7 +122,7 @@ def test_a_directory_that_is_not_there_is_a_problem(nacre):
 @pytest.mark.parametrize(
     ("text", "state", "words"),
     [
-        ('[hints]\ncb_nodes = 4\n[files."*.nc"]\nstriping_factor = 8\n', "good", "valid"),
+        ('[hints]\ncb_nodes = 4\n[files."*.nc"]\nstriping_factor = 8\n', "good", "readable, its hints exist"),
         ("[hints]\ncb_nods = 4\n", "bad", "no hint 'cb_nods'"),
         ("[hint]\ncb_nodes = 4\n", "bad", 'unknown section "hint"'),
         ("cb_nodes: 4\n", "bad", "line 1"),

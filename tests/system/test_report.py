@@ -121,7 +121,8 @@ def test_explain_names_algorithm_aggregators_reason_and_what_would_change_it(nac
     assert result.returncode == 0, result.stderr
     for words in (
         "4 collective writes", "two_phase, 2 aggregators (ranks 0, 1)", "the ranks' ranges of the file overlap",
-        "(interleaved)", "as cb_nodes asks for (hint)", "6,144 pieces of 64 B", "nacre_algorithm=direct", "hint cb_nodes=2",
+        "(interleaved)", "as cb_nodes asks for (hint)", "6,144 pieces of 64 B", "nacre_algorithm=direct",
+        "hint cb_nodes=2",
     ):  # fmt: skip
         assert words in result.stdout
 

@@ -138,7 +138,7 @@ def _examine_environment(examination: Examination) -> None:
             continue
         problem = settings.config_problem(path, known)
         if problem is None:
-            examination.say("good", "configuration", f"{path}: valid")
+            examination.say("good", "configuration", f"{path}: readable, its hints exist")
         else:
             examination.say(
                 "bad", "configuration", f"{path}: {problem}", "Correct it: opening a file fails until then."

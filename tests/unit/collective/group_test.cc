@@ -67,18 +67,6 @@ Task<Status> agree_on(Transport& transport, std::vector<int> failing) {
   co_return status;
 }
 
-struct Arrival {
-  std::int64_t in = 0;
-  std::int64_t seen_when_out = 0;
-};
-
-Task<int> pass_barrier(Transport& transport, std::int64_t& arrived, std::int64_t& early) {
-  ++arrived;
-  co_await barrier(transport);
-  if (arrived != transport.size()) ++early;
-  co_return 0;
-}
-
 int log2_up(int count) { return std::bit_width(static_cast<unsigned>(count - 1)); }
 
 }  // namespace
@@ -141,19 +129,6 @@ TEST_CASE("prefix_sum counts the ranks before and all") {
       before += value(rank);
     }
     for (const PrefixSum& sum : *results) CHECK(sum.total == before);
-  }
-}
-
-TEST_CASE("nobody leaves a barrier before all have come") {
-  for (const int count : rank_counts) {
-    InProcessNetwork network({count, SendMode::buffered, 1});
-    std::int64_t arrived = 0;
-    std::int64_t early = 0;
-    const auto results = run_polled<int>(
-        network, [&](int rank) { return pass_barrier(network.transport(rank), arrived, early); },
-        4);
-    REQUIRE(results.has_value());
-    CHECK(early == 0);
   }
 }
 

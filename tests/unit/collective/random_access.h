@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "collective/collective_file.h"
 #include "collective/file_source.h"
 #include "plan/memory_access.h"
 #include "plan/run_cursor.h"

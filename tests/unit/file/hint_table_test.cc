@@ -135,11 +135,6 @@ TEST_CASE("permissions are octal") {
 
 TEST_CASE("what Nacre tells nobody else sets") { CHECK(kept("filename", "x") == "refused"); }
 
-TEST_CASE("JSON strings are escaped") {
-  CHECK(json_string("a\"b\\c\n\x01") == "\"a\\\"b\\\\c\\u000a\\u0001\"");
-  CHECK(json_string("höhe") == "\"höhe\"");
-}
-
 TEST_CASE("the table as JSON is an array with one object a hint") {
   const std::string json = hints_as_json();
   CHECK(json.front() == '[');

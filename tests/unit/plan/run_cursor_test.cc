@@ -58,7 +58,7 @@ TEST_CASE("a strided type is one group") {
   CHECK(cursor.next() == RunGroup{0, 8, 24, 1000});
 }
 
-TEST_CASE("random accesses: a slice holds the bytes inside the domain") {
+TEST_CASE("bounds are the first and the last byte of a monotone view") {
   MESSAGE("seed " << seed + 1);
   TypeGenerator generator(seed + 1);
   for (int i = 0; i < 5000; ++i) {
@@ -68,20 +68,10 @@ TEST_CASE("random accesses: a slice holds the bytes inside the domain") {
     const std::vector<std::int64_t> offsets = tile(pair.plain, 0, 4);
     const std::int64_t first = generator.pick(0, std::ssize(offsets) - 1);
     const std::int64_t count = generator.pick(0, std::ssize(offsets) - first);
-    const FileAccess access{{pair.map, 0}, first, count};
-    const Extent domain{generator.pick(0, offsets.back()), generator.pick(0, 60)};
-    const FileAccess part = slice(access, domain);
-    std::int64_t expected = 0;
-    for (std::int64_t p = first; p < first + count; ++p) {
-      if (domain.contains(offsets[static_cast<std::size_t>(p)])) ++expected;
-    }
-    CHECK(part.byte_count == expected);
-    if (expected > 0) CHECK(domain.contains(offset_of(part.view, part.first_byte)));
-    if (count > 0) {
-      const Extent all = bounds(access);
-      CHECK(all.offset == offsets[static_cast<std::size_t>(first)]);
-      CHECK(all.end() == offsets[static_cast<std::size_t>(first + count - 1)] + 1);
-    }
+    if (count == 0) continue;
+    const Extent all = bounds({{pair.map, 0}, first, count});
+    CHECK(all.offset == offsets[static_cast<std::size_t>(first)]);
+    CHECK(all.end() == offsets[static_cast<std::size_t>(first + count - 1)] + 1);
   }
 }
 

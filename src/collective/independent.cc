@@ -61,14 +61,14 @@ class Mover {
     const bool reads = access.direction == Direction::read;
     const std::int64_t asked = reads ? settings.read_buffer_bytes : settings.write_buffer_bytes;
     buffer_bytes_ = std::max(least_buffer_bytes, asked);
-    bridged_gap_bytes_ = settings.bridged_gap_bytes;
+    call_worth_bytes_ = settings.call_worth_bytes;
     sieving_ = reads ? settings.read_sieving : settings.write_sieving;
   }
 
   store::Transfer run() {
     const plan::FileAccess& file = access_.file;
     SieveWindows windows(plan::RunCursor(file.view, file.first_byte, file.byte_count),
-                         sieving_ ? buffer_bytes_ : 0, bridged_gap_bytes_);
+                         sieving_ ? buffer_bytes_ : 0, call_worth_bytes_);
     while (done_.bytes < file.byte_count) {
       const SieveWindow window = windows.next();
       if (!move(window)) break;
@@ -252,7 +252,7 @@ class Mover {
   const IndependentAccess& access_;
   Profiler& profiler_;
   std::int64_t buffer_bytes_ = 0;
-  std::int64_t bridged_gap_bytes_ = 0;
+  std::int64_t call_worth_bytes_ = 0;
   bool sieving_ = false;
   store::Transfer done_;
   SingleRuns memory_runs_;

@@ -19,9 +19,9 @@ struct IndependentSettings {
   std::int64_t read_buffer_bytes = 4 << 20;
   /// The same for writes (ind_wr_buffer_size).
   std::int64_t write_buffer_bytes = 512 << 10;
-  /// A gap this long or shorter is read along rather than left out by one more call
-  /// (store::FileSystemFacts).
-  std::int64_t bridged_gap_bytes = 16 << 10;
+  /// So many bytes, moved for nothing or copied once more, cost what one more call does
+  /// (store::FileSystemTraits).
+  std::int64_t call_worth_bytes = 64 << 10;
   /// Reads may fetch the gaps between close runs too.
   bool read_sieving = true;
   /// Writes may read, change and write back the gaps between close runs, under an exclusive lock:

@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace nacre::collective {
-namespace {
-
-constexpr std::int64_t long_run_bytes = 64 << 10;
-constexpr std::int64_t least_density_inverse = 4;
-
-}  // namespace
 
 SieveWindow SieveWindows::next() {
   SieveWindow window;
@@ -44,19 +38,15 @@ Extent SieveWindows::peek() {
 
 bool SieveWindows::may_bridge(const SieveWindow& window, const Extent& run) const {
   const std::int64_t gap = run.offset - window.hull.end();
-  const bool has_long_run = !window.has_gaps && window.hull.length >= long_run_bytes;
-  if (gap < 0 || has_long_run || run.length >= long_run_bytes) return false;
+  const bool begins_long = !window.has_gaps && window.hull.length > call_worth_bytes_;
+  if (gap < 0 || begins_long) return false;
   // Against overflow: an access may span the whole range of offsets.
-  if (gap > buffer_bytes_) return false;
-  const std::int64_t length = window.hull.length + gap + run.length;
-  if (length > buffer_bytes_) return false;
-  return gap <= bridged_gap_bytes_ ||
-         length <= least_density_inverse * (window.data_bytes + run.length);
+  if (gap > call_worth_bytes_ || gap + run.length > call_worth_bytes_) return false;
+  return window.hull.length + gap + run.length <= buffer_bytes_;
 }
 
 void SieveWindows::take_equal_runs(SieveWindow& window) {
-  const std::int64_t gap = group_.stride - group_.length;
-  if (gap < 0 || gap > bridged_gap_bytes_) return;
+  if (group_.stride < group_.length || group_.stride > call_worth_bytes_) return;
   const std::int64_t fitting = (buffer_bytes_ - window.hull.length) / group_.stride;
   const std::int64_t count = std::min(group_.count - index_, fitting);
   window.hull.length += count * group_.stride;

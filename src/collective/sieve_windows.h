@@ -18,15 +18,15 @@ struct SieveWindow {
 };
 
 /// Runs that touch make one window however long they are. Windows with gaps are at most
-/// `buffer_bytes` long (0: there are none) and bridge a gap if it is no longer than
-/// `bridged_gap_bytes` or at least a quarter of the window then is data; runs of 64 KiB and more
-/// are left out of them, since for these a call costs less than the copy out of a buffer.
+/// `buffer_bytes` long (0: there are none). A gap is bridged if it and the run behind it are
+/// together no longer than `call_worth_bytes`: the gap is moved for nothing, and the run is copied
+/// out of the buffer once more, which is to cost no more than a call for the run alone.
 class SieveWindows {
  public:
-  SieveWindows(plan::RunCursor cursor, std::int64_t buffer_bytes, std::int64_t bridged_gap_bytes)
+  SieveWindows(plan::RunCursor cursor, std::int64_t buffer_bytes, std::int64_t call_worth_bytes)
       : cursor_(std::move(cursor)),
         buffer_bytes_(buffer_bytes),
-        bridged_gap_bytes_(bridged_gap_bytes) {}
+        call_worth_bytes_(call_worth_bytes) {}
 
   /// data_bytes 0 when nothing remains.
   [[nodiscard]] SieveWindow next();
@@ -40,7 +40,7 @@ class SieveWindows {
 
   plan::RunCursor cursor_;
   std::int64_t buffer_bytes_;
-  std::int64_t bridged_gap_bytes_;
+  std::int64_t call_worth_bytes_;
   plan::RunGroup group_;
   std::int64_t index_ = 0;
 };

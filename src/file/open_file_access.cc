@@ -254,7 +254,7 @@ store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool lock
   if (!file) return {0, file.error()};
   if (placed.access.direction == Direction::write) wrote_.store(true, std::memory_order_relaxed);
   collective::IndependentSettings settings = placed.settings->independent;
-  settings.bridged_gap_bytes = file_system_.call_worth_bytes;
+  settings.call_worth_bytes = file_system_.call_worth_bytes;
   // Sieving writes read, and take the lock that is held already.
   settings.write_sieving = settings.write_sieving && mode_.read && !locked;
   const Result<Exclusion> exclusion = exclude_others(**file, placed, locked, profiler);
@@ -374,7 +374,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
   collective::CollectiveCall call;
   call.direction = direction;
   call.independent = settings->independent;
-  call.independent.bridged_gap_bytes = file_system_.call_worth_bytes;
+  call.independent.call_worth_bytes = file_system_.call_worth_bytes;
   // Its lock is no lock between the threads that use this file.
   call.independent.write_sieving = false;
   profiler.enter(collective::Phase::copy);

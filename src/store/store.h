@@ -66,7 +66,7 @@ struct FileSystemTraits {
   std::int64_t block_size_bytes = 4096;  ///< least unit that two writers should not share
   /// What may be read along for the price of one more call: over a network a round trip, locally a
   /// system call and the page cache's copy of this much.
-  std::int64_t call_worth_bytes = 16 << 10;
+  std::int64_t call_worth_bytes = 64 << 10;
   /// The least size of write at which one process gets all the bandwidth it can.
   std::int64_t saturation_bytes = 32 << 20;
 };

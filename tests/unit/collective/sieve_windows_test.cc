@@ -1,5 +1,5 @@
-// Sieve windows bridge short and dense gaps, keep to the buffer, and cover every byte once, in
-// order.
+// Sieve windows bridge short gaps between short runs, keep to the buffer, and cover every byte
+// once, in order.
 #include "collective/sieve_windows.h"
 
 #include <cstdint>
@@ -42,15 +42,19 @@ TEST_CASE("short gaps are bridged up to the buffer's size") {
   CHECK(window.hull == Extent{0, 1'592});
 }
 
-TEST_CASE("long gaps are bridged only where a quarter is data") {
-  SieveWindows dense = windows_of(strided(20'000, 60'000), 40'000, 1 << 20);
-  CHECK(dense.next().has_gaps);
-  SieveWindows thin = windows_of(strided(20'000, 200'000), 40'000, 1 << 20);
-  CHECK_FALSE(thin.next().has_gaps);
+TEST_CASE("a gap is bridged where it and the run behind it are worth no more than a call") {
+  CHECK(windows_of(strided(8'000, 16'000), 80'000, 1 << 20).next().has_gaps);
+  // However dense they are: the gap alone costs more, or the copy of the run.
+  CHECK_FALSE(windows_of(strided(8'000, 17'000), 80'000, 1 << 20).next().has_gaps);
+  CHECK_FALSE(windows_of(strided(47'008, 4 * 47'008), 80'000, 1 << 20).next().has_gaps);
+  CHECK_FALSE(windows_of(strided(16'300, 16'400), 80'000, 1 << 20).next().has_gaps);
 }
 
-TEST_CASE("long runs stand alone") {
-  SieveWindows windows = windows_of(strided(64 << 10, 66 << 10), 128 << 10, 1 << 20);
+TEST_CASE("a long run that comes first stands alone") {
+  const std::vector<std::int64_t> lengths{20'000, 8};
+  const std::vector<std::int64_t> offsets{0, 20'010};
+  const TypeMap type = TypeMap::indexed(TypeMap::bytes(1), lengths, offsets).value();
+  SieveWindows windows = windows_of(type, 20'008, 1 << 20);
   CHECK_FALSE(windows.next().has_gaps);
 }
 

@@ -3,6 +3,8 @@
 #ifndef NACRE_NACRE_H_
 #define NACRE_NACRE_H_
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,6 +23,11 @@ NACRE_API unsigned long long nacre_calls_served(void);
 
 /* Every hint and variable with type, default and meaning, as one JSON array; static storage. */
 NACRE_API const char* nacre_hints_json(void);
+
+/* What the xattr lustre.lov of a file, `size` bytes, says of its layout, as YAML with the keys of
+ * `lfs getstripe -y`. Writes at most text_size bytes into `text`, a final 0 among them, and returns
+ * how many there are to be. 0: it is no layout, and `text` says why. */
+NACRE_API size_t nacre_layout_yaml(const void* lov, size_t size, char* text, size_t text_size);
 
 #ifdef __cplusplus
 }

@@ -87,3 +87,18 @@ def hints() -> list[dict]:
     function = _any_library().nacre_hints_json
     function.restype = ctypes.c_char_p
     return json.loads(function().decode())
+
+
+def layout_yaml(lov: bytes) -> str:
+    """The bytes of the xattr lustre.lov in the words of `lfs getstripe -y`; ValueError says why they are no layout."""
+    function = _any_library().nacre_layout_yaml
+    function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    function.restype = ctypes.c_size_t
+    text = ctypes.create_string_buffer(1 << 16)
+    size = function(lov, len(lov), text, len(text))
+    if size > len(text):
+        text = ctypes.create_string_buffer(size)
+        function(lov, len(lov), text, len(text))
+    if not size:
+        raise ValueError(text.value.decode())
+    return text.value.decode()

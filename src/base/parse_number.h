@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/checked_cast.h"
+
 namespace nacre {
 
 /// A number and what stands behind it.
@@ -34,6 +36,20 @@ template <std::integral T>
   const auto number = parse_leading_number<T>(text, base);
   if (!number || !number->rest.empty()) return std::nullopt;
   return number->value;
+}
+
+/// `text` as a number with or without one of the units k, m, g and t, in either case: powers of
+/// 1024.
+template <std::integral T>
+[[nodiscard]] std::optional<T> parse_scaled_number(std::string_view text) {
+  constexpr std::string_view units = "kmgt";
+  const auto number = parse_leading_number<T>(text);
+  if (!number) return std::nullopt;
+  if (number->rest.empty()) return number->value;
+  constexpr char lower_case = 0x20;
+  const auto power = units.find(static_cast<char>(number->rest.front() | lower_case));
+  if (number->rest.size() > 1 || power == std::string_view::npos) return std::nullopt;
+  return checked_multiply(number->value, static_cast<T>(T{1} << (10 * (power + 1))));
 }
 
 }  // namespace nacre

@@ -119,14 +119,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::optional<std::int64_t> number(std::string_view text, bool with_units) {
-  const auto number = parse_leading_number<std::int64_t>(text);
-  if (!number) return std::nullopt;
-  const std::string unit = lower(number->rest);
-  if (unit.empty()) return number->value;
-  if (!with_units || unit.size() != 1) return std::nullopt;
-  const std::size_t power = std::string_view("kmgt").find(unit[0]);
-  if (power == std::string_view::npos) return std::nullopt;
-  return checked_multiply(number->value, std::int64_t{1} << (10 * (power + 1)));
+  return with_units ? parse_scaled_number<std::int64_t>(text) : parse_number<std::int64_t>(text);
 }
 
 Error bad_value(const HintRow& row, std::string_view value, const std::string& right) {

@@ -1,0 +1,70 @@
+"""`nacre stripe`, on layouts captured from a real Lustre; `--raw` takes them as they were saved."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SAMPLES = Path(__file__).resolve().parents[1] / "data" / "lustre-layouts"
+
+
+@pytest.mark.parametrize("sample", sorted(SAMPLES.glob("*.bin")), ids=lambda path: path.stem)
+def test_a_saved_layout_reads_as_lfs_wrote_it(nacre, sample: Path) -> None:
+    shown = nacre("stripe", "show", "--raw", sample)
+    assert shown.returncode == 0, shown.stderr
+    expected = sample.with_suffix(".yaml").read_text().rstrip("\n")
+    if sample.stem == "dir-default-pool":  # leaves the size of stripes to the file system, which lfs had asked
+        expected = expected.replace("4194304", "0")
+    assert shown.stdout.rstrip("\n") == expected
+
+
+def test_several_are_shown_by_name(nacre) -> None:
+    one, other = SAMPLES / "pfl-fresh.bin", SAMPLES / "pool-v3.bin"
+    shown = nacre("stripe", "show", "--raw", one, "--raw", other)
+    assert shown.stdout.startswith(f"{one}:\nlcm_layout_gen:")
+    assert f"{other}:\nlmm_stripe_count:" in shown.stdout
+
+
+def test_standard_input_is_a_blob_too(nacre) -> None:
+    shown = subprocess.run(
+        [str(nacre.path), "stripe", "show", "--raw", "-"],
+        input=(SAMPLES / "one-stripe-64k.bin").read_bytes(),
+        env=nacre.environment,
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert b"lmm_stripe_size:   65536" in shown.stdout
+
+
+def test_what_is_no_layout_is_said_with_its_reason(nacre, tmp_path: Path) -> None:
+    blob = tmp_path / "blob"
+    blob.write_bytes((SAMPLES / "four-stripes-1m.bin").read_bytes()[:-5])
+    shown = nacre("stripe", "show", "--raw", blob)
+    assert shown.returncode == 2
+    assert f"{blob}: layout (lustre.lov): its list of objects ends within one: it is truncated" in shown.stderr
+    assert "no such file" in nacre("stripe", "show", "--raw", tmp_path / "none").stderr.lower()
+
+
+def test_a_file_elsewhere_has_none(nacre, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.touch()
+    shown = nacre("stripe", "show", plain)
+    assert shown.returncode == 2
+    assert "does not lie on Lustre" in shown.stderr
+    assert nacre("stripe", "show").returncode == 2
+
+
+@pytest.mark.skipif("NACRE_TEST_DIR" not in os.environ, reason="NACRE_TEST_DIR is not set: no Lustre to look at")
+def test_a_file_on_lustre_shows_its_layout(nacre) -> None:
+    path = Path(os.environ["NACRE_TEST_DIR"]) / "nacre-stripe-show"
+    path.write_bytes(b"x")
+    try:
+        shown = nacre("stripe", "show", path)
+        assert shown.returncode == 0, shown.stderr
+        assert "lmm_stripe_size" in shown.stdout
+    finally:
+        path.unlink()

@@ -13,7 +13,8 @@ AggregatorSide::AggregatorSide(Transport& transport, const Domain& domain, const
       sources_(std::move(sources)),
       file_(file),
       jobs_(transport, file, domain.profiler, domain.io_thread_count),
-      messages_(transport, domain.direction, plan::round_bytes_max(domain.plan), domain.profiler) {}
+      messages_(transport, domain.direction, domain.exchange.domains.round_bytes_max(),
+                domain.profiler) {}
 
 std::unique_ptr<DrivenRounds> make_aggregator_side(Transport& transport,
                                                    const AggregatorSide::Domain& domain,

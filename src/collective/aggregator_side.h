@@ -9,13 +9,13 @@
 #include "collective/aggregator_rounds.h"
 #include "collective/domain_messages.h"
 #include "collective/driven_rounds.h"
+#include "collective/exchange_access.h"
 #include "collective/file_jobs.h"
 #include "collective/node_rounds.h"
 #include "collective/profile.h"
 #include "collective/round_file.h"
 #include "collective/round_queue.h"
 #include "collective/transport.h"
-#include "plan/collective_plan.h"
 #include "plan/direction.h"
 
 namespace nacre::collective {
@@ -28,7 +28,7 @@ class AggregatorSide : public DrivenRounds {
  public:
   struct Domain {
     plan::Direction direction;
-    const plan::CollectivePlan& plan;
+    const ExchangePlan& exchange;
     int number;  ///< of the aggregator on its node
     Profiler& profiler;
     int io_thread_count;  ///< 0: files are accessed by the rank itself
@@ -40,7 +40,7 @@ class AggregatorSide : public DrivenRounds {
 
   /// Whether `round` is one of the domain's.
   [[nodiscard]] bool exists(std::int64_t round) const {
-    return round != no_round && file_.round_bytes(round) > 0;
+    return round != no_round && file_.has_round(round);
   }
 
   AggregatorRounds rounds_;

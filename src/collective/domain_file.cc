@@ -4,23 +4,17 @@
 
 namespace nacre::collective {
 
-void DomainFile::find_extents(std::int64_t round) {
-  plan::round_extents(plan_, domain_, round, extents_);
-}
+void DomainFile::find_parts(std::int64_t round) { domains_.round_parts(domain_, round, parts_); }
 
 std::int64_t DomainFile::round_bytes(std::int64_t round) {
-  find_extents(round);
-  std::int64_t bytes = 0;
-  for (const Extent& extent : extents_) bytes += extent.length;
-  return bytes;
+  find_parts(round);
+  return parts_.empty() ? 0 : parts_.back().place + parts_.back().file.length;
 }
 
 void DomainFile::add_marked(FileJob& job, const Coverage& marked, std::int64_t bridged_bytes) {
-  std::int64_t place = 0;
-  for (const Extent& extent : extents_) {
-    const Extent here{place, extent.length};
-    const std::int64_t origin = extent.offset - place;
-    place += extent.length;
+  for (const plan::FilePart& part : parts_) {
+    const Extent here{part.place, part.file.length};
+    const std::int64_t origin = part.file.offset - part.place;
     Extent range = intersection(marked.next(here.offset), here);
     while (!range.empty()) {
       Extent next = intersection(marked.next(range.end()), here);
@@ -38,25 +32,23 @@ void DomainFile::add_marked(FileJob& job, const Coverage& marked, std::int64_t b
 
 FileJob DomainFile::write(std::int64_t round, std::byte* buffer, const Coverage& marked) {
   FileJob job = begin_job(plan::Direction::write, buffer);
-  find_extents(round);
+  find_parts(round);
   add_marked(job, marked, 0);
   return job;
 }
 
 FileJob DomainFile::read_marked(std::int64_t round, std::byte* buffer, const Coverage& marked) {
   FileJob job = begin_job(plan::Direction::read, buffer);
-  find_extents(round);
+  find_parts(round);
   add_marked(job, marked, bridged_gap_bytes);
   return job;
 }
 
 FileJob DomainFile::read(std::int64_t round, std::byte* buffer) {
   FileJob job = begin_job(plan::Direction::read, buffer);
-  find_extents(round);
-  std::int64_t place = 0;
-  for (const Extent& extent : extents_) {
-    job.ranges.push_back({{place, extent.length}, extent.offset});
-    place += extent.length;
+  find_parts(round);
+  for (const plan::FilePart& part : parts_) {
+    job.ranges.push_back({{part.place, part.file.length}, part.file.offset});
   }
   open_for(job);
   return job;

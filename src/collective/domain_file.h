@@ -6,19 +6,22 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/extent.h"
 #include "collective/round_file.h"
-#include "plan/collective_plan.h"
+#include "plan/file_domains.h"
 
 namespace nacre::collective {
 
-/// The rounds of the domain `domain` of a plan: plan::RoundPiece::origin says where their bytes
-/// lie.
+/// The rounds of a domain: plan::RoundPiece::origin says where their bytes lie. `domains` outlive
+/// it.
 class DomainFile final : public RoundFile {
  public:
-  DomainFile(const plan::CollectivePlan& plan, int domain, FileSource& source, Profiler& profiler)
-      : RoundFile(source, profiler), plan_(plan), domain_(domain) {}
+  DomainFile(const plan::FileDomains& domains, int domain, FileSource& source, Profiler& profiler)
+      : RoundFile(source, profiler),
+        domains_(domains),
+        domain_(domain),
+        round_count_(domains.round_count_of(domain)) {}
 
+  [[nodiscard]] bool has_round(std::int64_t round) override { return round < round_count_; }
   [[nodiscard]] std::int64_t round_bytes(std::int64_t round) override;
   [[nodiscard]] FileJob write(std::int64_t round, std::byte* buffer,
                               const Coverage& marked) override;
@@ -28,12 +31,13 @@ class DomainFile final : public RoundFile {
                                     const Coverage& marked) override;
 
  private:
-  void find_extents(std::int64_t round);
+  void find_parts(std::int64_t round);
   void add_marked(FileJob& job, const Coverage& marked, std::int64_t bridged_bytes);
 
-  const plan::CollectivePlan& plan_;
+  const plan::FileDomains& domains_;
   int domain_;
-  std::vector<Extent> extents_;  // of the round at hand
+  std::int64_t round_count_;
+  std::vector<plan::FilePart> parts_;  // of the round at hand
 };
 
 }  // namespace nacre::collective

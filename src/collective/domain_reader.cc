@@ -9,7 +9,7 @@ namespace nacre::collective {
 DomainReader::DomainReader(Transport& transport, const Domain& domain, const NodeRounds& node,
                            RoundQueue sources, RoundFile& file)
     : AggregatorSide(transport, domain, node, std::move(sources), file),
-      whole_rounds_(domain.plan.whole_rounds) {
+      whole_rounds_(domain.exchange.plan.whole_rounds) {
   begin_round(0);
 }
 

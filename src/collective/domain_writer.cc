@@ -7,7 +7,7 @@ namespace nacre::collective {
 DomainWriter::DomainWriter(Transport& transport, const Domain& domain, const NodeRounds& node,
                            RoundQueue sources, RoundFile& file)
     : AggregatorSide(transport, domain, node, std::move(sources), file),
-      takes_turns_(domain.plan.writers_take_turns) {
+      takes_turns_(domain.exchange.plan.writers_take_turns) {
   begin_round(0);
 }
 

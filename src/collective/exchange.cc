@@ -42,14 +42,13 @@ class Rounds final : public Condition {
 };
 
 /// How the rounds of aggregator `self` come to the file.
-std::unique_ptr<RoundFile> file_of_rounds(const CollectiveFile& file,
-                                          const plan::CollectivePlan& plan, int self,
-                                          std::vector<Segment> segments) {
-  if (plan.algorithm == plan::Algorithm::static_segmentation) {
+std::unique_ptr<RoundFile> file_of_rounds(const CollectiveFile& file, const ExchangePlan& exchange,
+                                          int self, std::vector<Segment> segments) {
+  if (exchange.plan.algorithm == plan::Algorithm::static_segmentation) {
     return std::make_unique<SegmentFile>(std::move(segments), file.source, file.profiler);
   }
-  return std::make_unique<DomainFile>(plan, plan::domain_of(plan, self), file.source,
-                                      file.profiler);
+  return std::make_unique<DomainFile>(exchange.domains, plan::domain_of(exchange.plan, self),
+                                      file.source, file.profiler);
 }
 
 /// What this rank has in the rounds of each aggregator of the node, by its number.
@@ -58,7 +57,7 @@ std::vector<plan::DomainWalk> walks_of(const Transport& transport, const NodeRou
   std::vector<plan::DomainWalk> walks;
   for (const int aggregator : rounds.aggregators()) {
     const bool serves = exchange.aggregators.serves(aggregator, transport.rank());
-    walks.emplace_back(exchange.plan, plan::domain_of(exchange.plan, aggregator),
+    walks.emplace_back(exchange.domains, plan::domain_of(exchange.plan, aggregator),
                        serves ? access.placed : plan::FileAccess{});
   }
   return walks;
@@ -91,8 +90,8 @@ Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& fi
       relays_of(transport, file.rounds, exchange, access);
   std::unique_ptr<RoundFile> round_file;
   if (const auto self = exchange.aggregators.of_rank(transport.rank())) {
-    round_file = file_of_rounds(file, exchange.plan, *self, std::move(served.segments));
-    const AggregatorSide::Domain domain_here{access.direction, exchange.plan,
+    round_file = file_of_rounds(file, exchange, *self, std::move(served.segments));
+    const AggregatorSide::Domain domain_here{access.direction, exchange,
                                              file.rounds.number_of(*self), access.profiler,
                                              file.io_thread_count};
     sides.push_back(make_aggregator_side(transport, domain_here, file.rounds,

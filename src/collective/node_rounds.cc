@@ -76,10 +76,10 @@ Coverage NodeRounds::coverage(int number, std::int64_t round, plan::Direction di
                   reads_the_file ? read_granule_bytes : 1);
 }
 
-RoundLayout NodeRounds::layout_for(const plan::CollectivePlan& plan) const {
+RoundLayout NodeRounds::layout_for(const ExchangePlan& exchange) const {
   return {checked_cast<std::int32_t>(mates_.size()),
-          checked_cast<std::int32_t>(aggregators_.size()), plan.cycle_buffer_count,
-          plan::round_bytes_max(plan)};
+          checked_cast<std::int32_t>(aggregators_.size()), exchange.plan.cycle_buffer_count,
+          exchange.domains.round_bytes_max()};
 }
 
 Status NodeRounds::make_own_memory() {
@@ -97,7 +97,7 @@ Status NodeRounds::make_own_memory() {
 }
 
 NodeRounds::Need NodeRounds::need_of(const ExchangePlan& exchange) {
-  return {plan::round_bytes_max(exchange.plan), exchange.plan.cycle_buffer_count,
+  return {exchange.domains.round_bytes_max(), exchange.plan.cycle_buffer_count,
           exchange.aggregators.count(), exchange.aggregators.groups()};
 }
 
@@ -111,12 +111,12 @@ Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& ex
                                     bool all_have_it) {
   if (mates_.empty()) find_mates(transport);
   need_ = all_have_it ? *kept_ : need_of(exchange);
-  round_bytes_ = plan::round_bytes_max(exchange.plan);
+  round_bytes_ = exchange.domains.round_bytes_max();
   slot_count_ = exchange.plan.cycle_buffer_count;
   find_aggregators(exchange.aggregators);
   if (aggregators_.empty()) co_return Status();
   ++call_;
-  if (!layout_.holds(layout_for(exchange.plan)) || call_ >= call_limit) {
+  if (!layout_.holds(layout_for(exchange)) || call_ >= call_limit) {
     Task<Status> finding = find_memory(transport, exchange);
     Status found = co_await finding;
     if (!found.ok()) co_return found;
@@ -145,7 +145,7 @@ void NodeRounds::give_back() {
 
 Task<Status> NodeRounds::find_memory(Transport& transport, const ExchangePlan& exchange) {
   call_ = 1;
-  layout_ = layout_after(layout_, layout_for(exchange.plan));
+  layout_ = layout_after(layout_, layout_for(exchange));
   if (mates_.size() > 1) {
     memory_ = {};
     shared_.reset();
@@ -159,7 +159,7 @@ Task<Status> NodeRounds::find_memory(Transport& transport, const ExchangePlan& e
     mates_ = {transport.rank()};
     self_ = 0;
     find_aggregators(exchange.aggregators);
-    layout_ = layout_for(exchange.plan);
+    layout_ = layout_for(exchange);
   }
   co_return aggregators_.empty() ? Status() : make_own_memory();
 }

@@ -92,7 +92,7 @@ class NodeRounds {
   void find_mates(const Transport& transport);
   void find_aggregators(const plan::Aggregators& aggregators);
   void add_aggregator(int aggregator, int rank);
-  [[nodiscard]] RoundLayout layout_for(const plan::CollectivePlan& plan) const;
+  [[nodiscard]] RoundLayout layout_for(const ExchangePlan& exchange) const;
   [[nodiscard]] Status make_own_memory();
   Task<Status> find_memory(Transport& transport, const ExchangePlan& exchange);
   void give_back();

@@ -23,7 +23,9 @@ class RoundFile {
  public:
   virtual ~RoundFile() = default;
 
-  /// The bytes of the cycle buffer that a round takes up; 0 behind the last round.
+  /// Whether there are rounds from `round` on; some of them may have no bytes.
+  [[nodiscard]] virtual bool has_round(std::int64_t round) = 0;
+  /// The bytes of the cycle buffer that a round takes up.
   [[nodiscard]] virtual std::int64_t round_bytes(std::int64_t round) = 0;
   // Jobs of a round, which finish() is told of when they have run.
   /// Writes what is marked, and nothing else.

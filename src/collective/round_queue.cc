@@ -5,9 +5,9 @@
 
 namespace nacre::collective {
 
-void RoundQueue::add(int relay, const plan::CollectivePlan& plan, int domain,
+void RoundQueue::add(int relay, const plan::FileDomains& domains, int domain,
                      const plan::FileAccess& access) {
-  plan::DomainWalk walk(plan, domain, access);
+  plan::DomainWalk walk(domains, domain, access);
   if (walk.done()) return;
   heap_.emplace_back(walk.round(), partners_.size());
   std::push_heap(heap_.begin(), heap_.end(), std::greater<>());

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "collective/round_memory.h"
-#include "plan/collective_plan.h"
 #include "plan/domain_walk.h"
 #include "plan/run_cursor.h"
 
@@ -40,8 +39,8 @@ struct RoundShare {
 class RoundQueue {
  public:
   /// `access` is what a rank brings to `domain`, by `relay`. One without bytes in the domain is
-  /// left out.
-  void add(int relay, const plan::CollectivePlan& plan, int domain, const plan::FileAccess& access);
+  /// left out. `domains` outlive the queue.
+  void add(int relay, const plan::FileDomains& domains, int domain, const plan::FileAccess& access);
   /// The next round in which a partner has bytes; no_round when there is none.
   [[nodiscard]] std::int64_t next_round() const {
     return heap_.empty() ? no_round : heap_.front().first;

@@ -28,6 +28,7 @@ class SegmentFile final : public RoundFile {
   SegmentFile(std::vector<Segment> segments, FileSource& source, Profiler& profiler)
       : RoundFile(source, profiler), segments_(std::move(segments)) {}
 
+  [[nodiscard]] bool has_round(std::int64_t round) override { return round_bytes(round) > 0; }
   [[nodiscard]] std::int64_t round_bytes(std::int64_t round) override;
   /// All of the round, whatever is marked.
   [[nodiscard]] FileJob write(std::int64_t round, std::byte* buffer,

@@ -219,6 +219,7 @@ class ViewExchange {
       : transport_(transport),
         file_(file),
         plan_(exchange.plan),
+        domains_(exchange.domains),
         aggregators_(exchange.aggregators),
         access_(access),
         walks_(walks),
@@ -337,7 +338,7 @@ class ViewExchange {
     const plan::FileAccess placed =
         tells_mates() ? plan::arranged(plan_, *aggregators_.groups(), source, access.byte_count)
                       : access;
-    served_.elsewhere.add(relay, plan_, domain, placed);
+    served_.elsewhere.add(relay, domains_, domain, placed);
   }
 
   void add_segment(int rank, const plan::FileAccess& access) {
@@ -347,6 +348,7 @@ class ViewExchange {
   Transport& transport_;
   const CollectiveFile& file_;
   const plan::CollectivePlan& plan_;
+  const plan::FileDomains& domains_;
   const plan::Aggregators& aggregators_;
   const ExchangeAccess& access_;
   std::span<const plan::DomainWalk> walks_;

@@ -57,38 +57,6 @@ std::int64_t estimate_runs(const TypeMap& type, std::int64_t byte_count) {
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(runs), 1, byte_count);
 }
 
-/// How a block is cut into rounds, or blocks are gathered into one: one of the two is 1.
-struct RoundShape {
-  std::int64_t blocks_per_round = 1;
-  std::int64_t rounds_per_block = 1;
-};
-
-RoundShape round_shape(const CollectivePlan& plan) {
-  if (plan.block_bytes >= plan.cycle_bytes) {
-    return {1, divide_up(plan.block_bytes, plan.cycle_bytes)};
-  }
-  return {plan.cycle_bytes / plan.block_bytes, 1};
-}
-
-std::int64_t block_count(const CollectivePlan& plan) {
-  return divide_up(plan.end - plan.origin, plan.block_bytes);
-}
-
-/// Block `block` of the file, cut at the plan's end. block < block_count(plan).
-Extent block_extent(const CollectivePlan& plan, std::int64_t block) {
-  const std::int64_t begin = plan.origin + block * plan.block_bytes;
-  return {begin, std::min(plan.block_bytes, plan.end - begin)};
-}
-
-std::int64_t count_rounds(const CollectivePlan& plan) {
-  const RoundShape shape = round_shape(plan);
-  const std::int64_t blocks = divide_up(block_count(plan), domain_count(plan));
-  if (blocks > 1 || shape.blocks_per_round > 1) {
-    return divide_up(blocks, shape.blocks_per_round) * shape.rounds_per_block;
-  }
-  return divide_up(block_extent(plan, 0).length, plan.cycle_bytes);
-}
-
 /// How many bytes of the file are touched, about. Ranks whose bounds are all the same have their
 /// first byte in common: they touch the same bytes, not each its own.
 std::int64_t distinct_bytes(const AccessSummary& summary) {
@@ -105,7 +73,7 @@ std::int64_t alignment_of(const CollectiveSettings& settings) {
 void limit_rounds(CollectivePlan& plan) {
   plan.cycle_bytes = std::max(plan.cycle_bytes, divide_up(plan.block_bytes, round_count_max));
   plan.cycle_bytes = std::min(plan.cycle_bytes, plan.block_bytes);
-  plan.round_count = count_rounds(plan);
+  plan.round_count = domains_of(plan).round_count();
 }
 
 /// Of a plan that has its rounds.
@@ -194,7 +162,7 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
   plan.end = summary.bounds.end();
   const std::int64_t range = plan.end - plan.origin;
   plan.block_bytes = round_up(divide_up(range, wanted.count), alignment);
-  plan.aggregator_count = checked_cast<std::int32_t>(block_count(plan));
+  plan.aggregator_count = checked_cast<std::int32_t>(divide_up(range, plan.block_bytes));
   plan.count_reason = plan.aggregator_count < wanted.count ? CountReason::blocks : wanted.reason;
   plan.cycle_bytes = cycle_bytes_of(settings);
   if (participants.node_count > 1) {
@@ -300,50 +268,9 @@ void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
   plan.cycle_buffer_count = cycle_buffers_of(plan, settings);
 }
 
-RoundPlace place_of(const CollectivePlan& plan, std::int64_t offset) {
-  const RoundShape shape = round_shape(plan);
-  const std::int64_t block = (offset - plan.origin) / plan.block_bytes;
-  const std::int64_t turn = block / domain_count(plan);
-  RoundPlace place;
-  place.domain = static_cast<int>(block % domain_count(plan));
-  place.extent = block_extent(plan, block);
-  if (shape.blocks_per_round > 1) {
-    place.round = turn / shape.blocks_per_round;
-    place.buffer_offset = turn % shape.blocks_per_round * plan.block_bytes;
-    return place;
-  }
-  const std::int64_t part = (offset - place.extent.offset) / plan.cycle_bytes;
-  place.round = turn * shape.rounds_per_block + part;
-  const std::int64_t begin = place.extent.offset + part * plan.cycle_bytes;
-  place.extent = {begin, std::min(plan.cycle_bytes, place.extent.end() - begin)};
-  return place;
-}
-
-std::int64_t round_bytes_max(const CollectivePlan& plan) {
-  return std::min(plan.cycle_bytes, round_shape(plan).blocks_per_round * plan.block_bytes);
-}
-
-void round_extents(const CollectivePlan& plan, int domain, std::int64_t round,
-                   std::vector<Extent>& extents) {
-  extents.clear();
-  const RoundShape shape = round_shape(plan);
-  const std::int64_t blocks = block_count(plan);
-  if (shape.blocks_per_round == 1) {
-    const std::int64_t turn = round / shape.rounds_per_block;
-    const std::int64_t block = turn * domain_count(plan) + domain;
-    if (block >= blocks) return;
-    const Extent whole = block_extent(plan, block);
-    const std::int64_t begin = round % shape.rounds_per_block * plan.cycle_bytes;
-    if (begin >= whole.length) return;
-    extents.push_back({whole.offset + begin, std::min(plan.cycle_bytes, whole.length - begin)});
-    return;
-  }
-  for (std::int64_t i = 0; i < shape.blocks_per_round; ++i) {
-    const std::int64_t turn = round * shape.blocks_per_round + i;
-    const std::int64_t block = turn * domain_count(plan) + domain;
-    if (block >= blocks) return;
-    extents.push_back(block_extent(plan, block));
-  }
+FileDomains domains_of(const CollectivePlan& plan) {
+  return FileDomains::of_blocks({plan.origin, plan.end - plan.origin}, plan.block_bytes,
+                                domain_count(plan), plan.cycle_bytes);
 }
 
 }  // namespace nacre::plan

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "base/extent.h"
 #include "plan/direction.h"
+#include "plan/file_domains.h"
 #include "plan/grouping.h"
 #include "plan/memory_access.h"
 #include "plan/rank_groups.h"
@@ -155,24 +155,8 @@ void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
   return is_segmentation(plan.algorithm) ? 0 : aggregator;
 }
 
-/// Where a byte of the file is handled, and the part of its round that is contiguous with it. A
-/// round's parts lie one after the other in the cycle buffer, `extent` at `buffer_offset`.
-struct RoundPlace {
-  int domain = 0;
-  std::int64_t round = 0;
-  Extent extent;
-  std::int64_t buffer_offset = 0;
-};
-/// `offset` in [plan.origin, plan.end), of a plan that is an exchange.
-[[nodiscard]] RoundPlace place_of(const CollectivePlan& plan, std::int64_t offset);
-
-/// The most bytes that a round holds: what a cycle buffer must have.
-[[nodiscard]] std::int64_t round_bytes_max(const CollectivePlan& plan);
-
-/// The extents of the file that `domain` has in `round`, in order; together at most cycle_bytes.
-/// O(extents returned); none beyond the last round.
-void round_extents(const CollectivePlan& plan, int domain, std::int64_t round,
-                   std::vector<Extent>& extents);
+/// Of a plan that is an exchange.
+[[nodiscard]] FileDomains domains_of(const CollectivePlan& plan);
 
 }  // namespace nacre::plan
 

@@ -4,8 +4,8 @@
 
 namespace nacre::plan {
 
-DomainWalk::DomainWalk(const CollectivePlan& plan, int domain, const FileAccess& access)
-    : plan_(plan),
+DomainWalk::DomainWalk(const FileDomains& domains, int domain, const FileAccess& access)
+    : domains_(&domains),
       domain_(domain),
       view_(access.view),
       position_(access.first_byte),
@@ -18,8 +18,9 @@ std::int64_t DomainWalk::take_round(std::vector<RoundPiece>& pieces) {
   const std::int64_t round = place_.round;
   std::int64_t bytes = 0;
   while (!done() && place_.round == round) {
-    const std::int64_t stop = std::min(end_, bytes_before(view_, place_.extent.end()));
-    pieces.push_back({position_, stop - position_, place_.extent.offset - place_.buffer_offset});
+    const FilePart& part = place_.part;
+    const std::int64_t stop = std::min(end_, bytes_before(view_, part.file.end()));
+    pieces.push_back({position_, stop - position_, part.file.offset - part.place});
     bytes += stop - position_;
     position_ = stop;
     find_place();
@@ -30,16 +31,11 @@ std::int64_t DomainWalk::take_round(std::vector<RoundPiece>& pieces) {
 void DomainWalk::find_place() {
   while (position_ < end_) {
     const std::int64_t offset = offset_of(view_, position_);
-    place_ = place_of(plan_, offset);
+    place_ = domains_->place_of(offset);
     if (place_.domain == domain_) return;
-    // The next block that is dealt to this domain, by its distance from the block at hand.
-    const std::int64_t domains = domain_count(plan_);
-    const std::int64_t turns = (domain_ - place_.domain + domains) % domains;
-    const std::int64_t into_block = (offset - plan_.origin) % plan_.block_bytes;
-    const std::int64_t left = plan_.end - (offset - into_block);
-    if (turns > (left - 1) / plan_.block_bytes) break;
-    const std::int64_t next = offset - into_block + turns * plan_.block_bytes;
-    position_ = std::min(end_, bytes_before(view_, next));
+    const auto next = domains_->next_of(domain_, offset);
+    if (!next) break;
+    position_ = std::min(end_, bytes_before(view_, *next));
   }
   position_ = end_;
 }

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/collective_plan.h"
+#include "plan/file_domains.h"
 #include "plan/run_cursor.h"
 
 namespace nacre::plan {
@@ -21,12 +21,12 @@ struct RoundPiece {
 };
 
 /// Goes only to rounds in which the access has bytes, whatever lies between them: O(depth x log n)
-/// a piece with contiguous domains; with dealt blocks also for each block of others that holds
-/// bytes.
+/// a piece, and as much for each part of the domain between two of others' bytes.
 class DomainWalk {
  public:
-  /// access.view.type.tiles_monotone(), and its bytes lie in [plan.origin, plan.end). Holds copies.
-  DomainWalk(const CollectivePlan& plan, int domain, const FileAccess& access);
+  /// access.view.type.tiles_monotone(), and its bytes lie in the range of `domains`, which outlive
+  /// the walk.
+  DomainWalk(const FileDomains& domains, int domain, const FileAccess& access);
 
   [[nodiscard]] bool done() const { return position_ == end_; }
   /// The next round in which the access has bytes. Not done().
@@ -38,12 +38,12 @@ class DomainWalk {
  private:
   void find_place();
 
-  CollectivePlan plan_;
+  const FileDomains* domains_;
   int domain_;
   TiledMap view_;
   std::int64_t position_;  // next data byte, in the domain unless done
   std::int64_t end_;
-  RoundPlace place_;  // of position_
+  DomainPlace place_;  // of position_
 };
 
 }  // namespace nacre::plan

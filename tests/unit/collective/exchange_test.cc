@@ -1,5 +1,5 @@
-// The exchange with the general form of domains: blocks dealt to the aggregators in turn, of any
-// size against the cycle, as patterns by storage target need them.
+// The exchange with every pattern of domains: blocks dealt to the aggregators in turn, of any size
+// against the cycle, and stripes of files that are striped in one way or two.
 #include "collective/exchange.h"
 
 #include <algorithm>
@@ -36,6 +36,39 @@ plan::CollectivePlan random_plan(Random& random, const std::vector<RankAccess>& 
   return plan;
 }
 
+plan::StripeMap random_map(Random& random) {
+  const auto component = [&](std::int64_t begin, std::int64_t end) {
+    const auto count = static_cast<std::int32_t>(pick(random, 1, 7));
+    return plan::LayoutComponent{
+        .begin = begin,
+        .end = end,
+        .striping = {.stripe_size = pick(random, 1, 200), .stripe_count = count}};
+  };
+  const std::int64_t middle = pick(random, 1, 2'000);
+  plan::Layout layout;
+  layout.is_composite = true;
+  layout.components = {component(0, middle), component(middle, plan::layout_end_of_file)};
+  return plan::StripeMap::of(layout, 4).value();
+}
+
+plan::FileDomains random_domains(Random& random, const plan::CollectivePlan& plan) {
+  const Extent range{plan.origin, plan.end - plan.origin};
+  const auto width = static_cast<std::int32_t>(pick(random, 1, 3));
+  switch (pick(random, 0, 3)) {
+    case 0:
+      return plan::domains_of(plan);
+    case 1:
+      return plan::FileDomains::of_stripes(range, random_map(random), width, plan.aggregator_count,
+                                           plan.cycle_bytes);
+    case 2:
+      return plan::FileDomains::of_slots(range, random_map(random), width, plan.aggregator_count,
+                                         plan::SlotSharing::turns, plan.cycle_bytes);
+    default:
+      return plan::FileDomains::of_slots(range, random_map(random), width, plan.aggregator_count,
+                                         plan::SlotSharing::ranges, plan.cycle_bytes);
+  }
+}
+
 struct Place {
   int ranks_per_node;
   int io_thread_count;
@@ -51,7 +84,12 @@ Task<ExchangeResult> begin_and_run(Transport& transport, const CollectiveFile& f
   co_return result;
 }
 
-void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direction direction,
+struct Pattern {
+  const plan::CollectivePlan& plan;
+  const plan::FileDomains& domains;
+};
+
+void run(std::vector<RankAccess>& ranks, const Pattern& pattern, Direction direction,
          const std::shared_ptr<store::MemoryStore>& store, const Place& place) {
   InProcessNetwork network(
       {static_cast<int>(ranks.size()), SendMode::mixed, 3, place.ranks_per_node});
@@ -66,8 +104,8 @@ void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direc
   std::vector<NodeRounds> rounds(ranks.size());
   std::vector<GroupMemory> groups(ranks.size());
   const auto aggregators =
-      plan::Aggregators::spread(plan.aggregator_count, static_cast<int>(ranks.size()));
-  const ExchangePlan exchange{plan, aggregators};
+      plan::Aggregators::spread(pattern.plan.aggregator_count, static_cast<int>(ranks.size()));
+  const ExchangePlan exchange{pattern.plan, aggregators, pattern.domains};
   std::vector<CollectiveFile> open_files;
   for (RankAccess& access : ranks) memories.push_back(access.memory());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -89,11 +127,11 @@ void run(std::vector<RankAccess>& ranks, const plan::CollectivePlan& plan, Direc
 
 }  // namespace
 
-TEST_CASE("random dealt blocks: written and read back") {
+TEST_CASE("random patterns: written and read back") {
   const std::uint64_t seed = 555;
   MESSAGE("seed ", seed);
   Random random(seed);
-  for (int repeat = 0; repeat < 200; ++repeat) {
+  for (int repeat = 0; repeat < 400; ++repeat) {
     CAPTURE(repeat);
     std::vector<RankAccess> ranks(static_cast<std::size_t>(pick(random, 1, 8)));
     for (RankAccess& access : ranks) access = random_access(random, 1'500, 3'000);
@@ -102,13 +140,15 @@ TEST_CASE("random dealt blocks: written and read back") {
       continue;
     }
     const plan::CollectivePlan plan = random_plan(random, ranks);
+    const plan::FileDomains domains = random_domains(random, plan);
+    const Pattern pattern{plan, domains};
     Bytes expected = random_bytes(random, 5'000);
     const auto store = std::make_shared<store::MemoryStore>();
     create_file(*store, "f", expected);
     expected = after_writes(std::move(expected), ranks);
     const Place place{.ranks_per_node = static_cast<int>(pick(random, 1, std::ssize(ranks))),
                       .io_thread_count = static_cast<int>(pick(random, 0, 3))};
-    run(ranks, plan, Direction::write, store, place);
+    run(ranks, pattern, Direction::write, store, place);
     const Bytes found = *store->contents("f");
     accept_any_winner(expected, found, ranks);
     CHECK(found == expected);
@@ -123,7 +163,7 @@ TEST_CASE("random dealt blocks: written and read back") {
             expected[static_cast<std::size_t>(in_file[i])];
       }
     }
-    run(ranks, plan, Direction::read, store, place);
+    run(ranks, pattern, Direction::read, store, place);
     for (std::size_t i = 0; i < ranks.size(); ++i) CHECK(ranks[i].buffer == buffers[i]);
   }
 }

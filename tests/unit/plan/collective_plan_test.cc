@@ -1,5 +1,4 @@
-// The decision follows its rules; rounds of all aggregators tile the range exactly once, whatever
-// the sizes of blocks and cycles.
+// The decision follows its rules.
 #include "plan/collective_plan.h"
 
 #include <algorithm>
@@ -31,46 +30,6 @@ AccessSummary summary_of(const std::vector<FileAccess>& accesses) {
   AccessSummary summary;
   for (const FileAccess& access : accesses) fold(summary, summarize(access, in_one_piece(access)));
   return summary;
-}
-
-CollectivePlan plan_of(std::int64_t origin, std::int64_t end, std::int32_t aggregators,
-                       std::int64_t block, std::int64_t cycle) {
-  CollectivePlan plan;
-  plan.algorithm = Algorithm::two_phase;
-  plan.origin = origin;
-  plan.end = end;
-  plan.aggregator_count = aggregators;
-  plan.block_bytes = block;
-  plan.cycle_bytes = cycle;
-  return plan;
-}
-
-/// Goes through all rounds and marks what they hold.
-void check_rounds(const CollectivePlan& plan) {
-  const std::int64_t range = plan.end - plan.origin;
-  std::vector<int> seen(static_cast<std::size_t>(range));
-  std::vector<Extent> extents;
-  for (int aggregator = 0; aggregator < plan.aggregator_count; ++aggregator) {
-    for (std::int64_t round = 0; round <= range; ++round) {
-      round_extents(plan, aggregator, round, extents);
-      std::int64_t bytes = 0;
-      for (const Extent& extent : extents) {
-        REQUIRE(extent.length > 0);
-        for (std::int64_t offset = extent.offset; offset < extent.end(); ++offset) {
-          ++seen[static_cast<std::size_t>(offset - plan.origin)];
-          const RoundPlace place = place_of(plan, offset);
-          REQUIRE(place.domain == aggregator);
-          REQUIRE(place.round == round);
-          REQUIRE(place.extent == extent);
-          REQUIRE(place.buffer_offset == bytes);
-        }
-        bytes += extent.length;
-      }
-      REQUIRE(bytes <= round_bytes_max(plan));
-    }
-  }
-  CHECK(round_bytes_max(plan) <= plan.cycle_bytes);
-  CHECK(std::all_of(seen.begin(), seen.end(), [](int count) { return count == 1; }));
 }
 
 }  // namespace
@@ -153,26 +112,13 @@ TEST_CASE("offsets near the end of 64 bits do not overflow") {
   for (const std::int32_t aggregators : {1, 2, 3, 64}) {
     const CollectivePlan plan = decide(summary, {Algorithm::two_phase, aggregators}, writers(64));
     CHECK(plan.end == largest);
-    const RoundPlace place = place_of(plan, largest - 1);
+    const FileDomains domains = domains_of(plan);
+    const DomainPlace place = domains.place_of(largest - 1);
     CHECK(place.domain == plan.aggregator_count - 1);
-    CHECK(place.extent.end() == largest);
-    std::vector<Extent> extents;
-    round_extents(plan, place.domain, place.round, extents);
-    CHECK(extents == std::vector<Extent>{place.extent});
-  }
-}
-
-TEST_CASE("rounds tile the range exactly once: small blocks, cycles and counts, all of them") {
-  for (const std::int64_t origin : {0, 7}) {
-    for (const std::int64_t range : {1, 2, 5, 12, 23}) {
-      for (std::int32_t aggregators = 1; aggregators <= 3; ++aggregators) {
-        for (std::int64_t block = 1; block <= 8; ++block) {
-          for (std::int64_t cycle = 1; cycle <= 10; ++cycle) {
-            check_rounds(plan_of(origin, origin + range, aggregators, block, cycle));
-          }
-        }
-      }
-    }
+    CHECK(place.part.file.end() == largest);
+    std::vector<FilePart> parts;
+    domains.round_parts(place.domain, place.round, parts);
+    CHECK(parts == std::vector<FilePart>{place.part});
   }
 }
 

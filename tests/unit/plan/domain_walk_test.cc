@@ -31,16 +31,20 @@ FileAccess random_access(Random& random) {
   return {{tile, pick(random, 0, 50)}, pick(random, 0, 40), pick(random, 1, 300)};
 }
 
-CollectivePlan random_plan(Random& random, const FileAccess& access) {
-  const Extent range = bounds(access);
-  CollectivePlan plan;
-  plan.algorithm = Algorithm::two_phase;
-  plan.origin = range.offset - pick(random, 0, range.offset);
-  plan.end = range.end() + pick(random, 0, 100);
-  plan.aggregator_count = static_cast<std::int32_t>(pick(random, 1, 5));
-  plan.block_bytes = pick(random, 0, 1) == 0 ? pick(random, 1, 40) : pick(random, 1, 600);
-  plan.cycle_bytes = pick(random, 1, 100);
-  return plan;
+FileDomains random_domains(Random& random, const FileAccess& access) {
+  const Extent bytes = bounds(access);
+  const std::int64_t begin = bytes.offset - pick(random, 0, bytes.offset);
+  const Extent range{begin, bytes.end() + pick(random, 0, 100) - begin};
+  const auto count = static_cast<std::int32_t>(pick(random, 1, 5));
+  const std::int64_t cycle = pick(random, 1, 100);
+  if (pick(random, 0, 1) == 0) {
+    const std::int64_t block = pick(random, 0, 1) == 0 ? pick(random, 1, 40) : pick(random, 1, 600);
+    return FileDomains::of_blocks(range, block, count, cycle);
+  }
+  const Striping striping{.stripe_size = pick(random, 1, 60),
+                          .stripe_count = static_cast<std::int32_t>(pick(random, 1, 6))};
+  const StripeMap map = StripeMap::of(plain_layout(striping), 4).value();
+  return FileDomains::of_slots(range, map, 1, count, SlotSharing::turns, cycle);
 }
 
 }  // namespace
@@ -52,13 +56,13 @@ TEST_CASE("random accesses and plans: each byte in its place") {
   for (int repeat = 0; repeat < 1'000; ++repeat) {
     CAPTURE(repeat);
     const FileAccess access = random_access(random);
-    const CollectivePlan plan = random_plan(random, access);
+    const FileDomains domains = random_domains(random, access);
     std::int64_t bytes = 0;
-    for (int aggregator = 0; aggregator < plan.aggregator_count; ++aggregator) {
+    for (int domain = 0; domain < domains.count(); ++domain) {
       std::int64_t last_round = -1;
       std::int64_t next_byte = access.first_byte;
       std::vector<RoundPiece> pieces;
-      for (DomainWalk walk(plan, aggregator, access); !walk.done();) {
+      for (DomainWalk walk(domains, domain, access); !walk.done();) {
         const std::int64_t round = walk.round();
         REQUIRE(round > last_round);
         last_round = round;
@@ -71,10 +75,10 @@ TEST_CASE("random accesses and plans: each byte in its place") {
           in_round += piece.byte_count;
           for (std::int64_t p = piece.first_byte; p < next_byte; ++p) {
             const std::int64_t offset = offset_of(access.view, p);
-            const RoundPlace place = place_of(plan, offset);
-            REQUIRE(place.domain == aggregator);
+            const DomainPlace place = domains.place_of(offset);
+            REQUIRE(place.domain == domain);
             REQUIRE(place.round == round);
-            REQUIRE(offset - piece.origin == place.buffer_offset + offset - place.extent.offset);
+            REQUIRE(piece.origin == place.part.file.offset - place.part.place);
           }
         }
         CHECK(told == in_round);
@@ -88,13 +92,9 @@ TEST_CASE("random accesses and plans: each byte in its place") {
 TEST_CASE("empty stretches cost nothing: two runs an exbibyte apart are two rounds") {
   const std::int64_t exbibyte = std::int64_t{1} << 60;
   const FileAccess access{{TypeMap::bytes(8).resized(0, exbibyte).value(), 0}, 0, 16};
-  CollectivePlan plan;
-  plan.algorithm = Algorithm::two_phase;
-  plan.end = exbibyte + 8;
-  plan.aggregator_count = 1;
-  plan.block_bytes = plan.end;
-  plan.cycle_bytes = 4'096;
-  DomainWalk walk(plan, 0, access);
+  const Extent range{0, exbibyte + 8};
+  const FileDomains domains = FileDomains::of_blocks(range, range.length, 1, 4'096);
+  DomainWalk walk(domains, 0, access);
   std::vector<RoundPiece> pieces;
   CHECK(walk.take_round(pieces) == 8);
   CHECK(walk.round() == exbibyte / 4'096);

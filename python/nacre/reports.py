@@ -77,6 +77,7 @@ _EXCHANGE_FIELDS = {
     "aggregators_reason": str,
     "aggregators_because": str,
     "saturation_bytes": int,
+    "pattern": str,
     "domain_bytes": int,
     "cycle_bytes": int,
     "cycle_buffers": int,

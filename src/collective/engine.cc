@@ -239,7 +239,8 @@ class Engine {
   Task<Unit> run_exchange(bool keeps_rounds) {
     enter(Phase::views);
     const plan::Aggregators all = aggregators();
-    const ExchangePlan plan{outcome_.plan, all};
+    const plan::FileDomains domains = plan::domains_of(outcome_.plan, settings_);
+    const ExchangePlan plan{outcome_.plan, all, domains};
     Task<bool> beginning = begin_rounds(plan, keeps_rounds);
     const bool has_begun = co_await beginning;
     if (!has_begun) {

@@ -11,11 +11,11 @@
 
 namespace nacre::collective {
 
-/// What all ranks of an exchange know. Refers to plan and aggregators, which outlive it.
+/// What all ranks of an exchange know. Refers to its parts, which outlive it.
 struct ExchangePlan {
   const plan::CollectivePlan& plan;
   const plan::Aggregators& aggregators;
-  plan::FileDomains domains = plan::domains_of(plan);
+  const plan::FileDomains& domains;
 };
 
 /// file.byte_count <= memory.byte_count. Refers to its parts, which outlive it.

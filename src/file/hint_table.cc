@@ -30,6 +30,17 @@ constexpr std::array table{
             "by nacre_saturation_bytes: a grid of ranks whose rows are groups (4x4), groups of "
             "ranks (0-3/4-7+9), each: every rank by itself; automatic: by a cartesian "
             "communicator, else as the accesses lie"},
+    HintRow{
+        "nacre_pattern", HintKind::choice, always, "automatic", 0, "automatic|even|stripes|osts",
+        "what part of a striped file is an aggregator's in two-phase: osts, the stripes on some "
+        "OSTs; stripes, blocks of nacre_osts_per_aggregator stripes in turn; even, one range; "
+        "automatic: osts where the file has several stripes"},
+    HintRow{"nacre_osts_per_aggregator", HintKind::count, always, "1", 1, "",
+            "on how many OSTs an aggregator's stripes lie at least, by nacre_pattern; where "
+            "aggregators are fewer it is more"},
+    HintRow{"nacre_ost_sharing", HintKind::choice, always, "turns", 0, "turns|ranges",
+            "how several aggregators have the stripes of the same OSTs: turns, one after the other "
+            "in turn; ranges, each a range of the file"},
     HintRow{"nacre_saturation_bytes", HintKind::bytes, always, "", 1, "",
             "what an aggregator is to have in a call to be kept busy: more aggregators for more "
             "bytes; unset: by the file system"},

@@ -228,6 +228,15 @@ std::int64_t Hints::buffer_bytes(std::string_view name) const {
   return std::min(number(name), most);
 }
 
+plan::DomainPattern Hints::pattern() const {
+  const std::string asked = get("nacre_pattern");
+  for (const plan::DomainPattern pattern :
+       {plan::DomainPattern::even, plan::DomainPattern::stripes, plan::DomainPattern::slots}) {
+    if (asked == plan::name_of(pattern)) return pattern;
+  }
+  return plan::DomainPattern::automatic;
+}
+
 plan::CollectiveSettings Hints::collective(std::string_view switch_name) const {
   plan::CollectiveSettings settings;
   if (is(switch_name, "enable")) settings.algorithm = plan::Algorithm::two_phase;
@@ -247,6 +256,10 @@ plan::CollectiveSettings Hints::collective(std::string_view switch_name) const {
     settings.cycle_buffer_count = static_cast<std::int32_t>(number("nacre_cycle_buffers"));
   }
   settings.saturation_bytes = number("nacre_saturation_bytes");
+  settings.pattern = pattern();
+  settings.osts_per_aggregator = static_cast<std::int32_t>(
+      std::min<std::int64_t>(number("nacre_osts_per_aggregator"), plan::stripes_on_all_osts));
+  if (is("nacre_ost_sharing", "ranges")) settings.sharing = plan::SlotSharing::ranges;
   return settings;
 }
 

@@ -60,8 +60,11 @@ class Hints {
   /// standard has it (hints never make a call fail): unknown names in silence, bad values and,
   /// after the open, changes of what counts only there, with a note.
   void take(const InfoPairs& pairs, HintTime time);
-  /// Why hints of the program are not in force, one line each, for the report. Grows to 32 at most.
+  /// Why hints of the program are not in force and what else users should know, one line each, for
+  /// the report. Grows to 32 at most.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  /// Adds one, unless it is there.
+  void note(std::string line);
 
   /// The file is to be handed to the MPI's own I/O.
   [[nodiscard]] bool bypass() const;
@@ -80,11 +83,11 @@ class Hints {
     HintSource source = HintSource::built_in;
   };
   void take_one(const HintRow& row, const std::string& value, HintTime time);
-  void note(std::string line);
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] std::int64_t buffer_bytes(std::string_view name) const;
   [[nodiscard]] bool is(std::string_view name, std::string_view value) const;
   [[nodiscard]] Coherence coherence() const;
+  [[nodiscard]] plan::DomainPattern pattern() const;
   [[nodiscard]] plan::CollectiveSettings collective(std::string_view switch_name) const;
   [[nodiscard]] collective::IndependentSettings independent() const;
   [[nodiscard]] std::optional<int> io_thread_count() const;

@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked_cast.h"
 #include "base/clock.h"
 #include "base/fnv_hash.h"
 #include "collective/group.h"
+#include "file/file_layout.h"
 #include "file/report.h"
 #include "store/text_file.h"
 
@@ -74,6 +76,25 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   return facts;
 }
 
+/// Of the file that rank 0 has opened; empty: it is not striped, or nobody can say how.
+std::vector<std::byte> OpenFile::layout_of_first() {
+  Result<std::vector<std::byte>> layout = find_layout(*file_.if_open());
+  if (layout) return *std::move(layout);
+  hints_.note(layout.error().message + "; the file is accessed as one that is not striped");
+  return {};
+}
+
+/// Rank 0's, of `bytes` bytes, to all. It has found them to be sound.
+collective::Task<collective::Unit> OpenFile::take_layout(std::vector<std::byte> layout,
+                                                         std::int64_t bytes) {
+  if (bytes == 0) co_return collective::Unit{};
+  layout.resize(checked_cast<std::size_t>(bytes));
+  auto spreading = collective::broadcast(*transport_, layout, 0);
+  co_await spreading;
+  stripes_ = stripes_of(layout).value();
+  co_return collective::Unit{};
+}
+
 void OpenFile::take_facts(const OpenedFacts& facts) {
   file_.expect(facts.identity);
   file_system_ = facts.file_system;
@@ -90,11 +111,14 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
   std::shared_ptr<OpenFile> opened(new OpenFile(std::move(request)));
   collective::Transport& transport = *opened->transport_;
   OpenedFacts facts;
+  std::vector<std::byte> layout;
   Status status;
   if (transport.rank() == 0) {
     Result<OpenedFacts> first = opened->open_first();
     if (first) {
       facts = *first;
+      layout = opened->layout_of_first();
+      facts.layout_bytes = std::ssize(layout);
     } else {
       facts.failed = true;
       status = std::move(first).error();
@@ -109,6 +133,8 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
     co_return error;
   }
   opened->take_facts(facts);
+  auto telling = opened->take_layout(std::move(layout), facts.layout_bytes);
+  co_await telling;
   opened->profile_.open_nanoseconds = monotonic_nanoseconds() - asked_nanoseconds;
   co_return opened;
 }

@@ -4,11 +4,13 @@
 #define NACRE_FILE_OPEN_FILE_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "collective/engine.h"
@@ -24,6 +26,7 @@
 #include "plan/direction.h"
 #include "plan/memory_access.h"
 #include "plan/run_cursor.h"
+#include "plan/stripe_map.h"
 #include "store/store.h"
 
 namespace nacre::file {
@@ -138,6 +141,7 @@ class OpenFile {
     store::FileIdentity identity;
     std::int64_t size = 0;
     store::FileSystemTraits file_system;
+    std::int64_t layout_bytes = 0;
   };
   /// What an access goes by, whatever other threads change meanwhile.
   struct Snapshot {
@@ -178,6 +182,8 @@ class OpenFile {
   explicit OpenFile(OpenRequest request);
   [[nodiscard]] Result<OpenedFacts> open_first();
   void take_facts(const OpenedFacts& facts);
+  [[nodiscard]] std::vector<std::byte> layout_of_first();
+  collective::Task<collective::Unit> take_layout(std::vector<std::byte> layout, std::int64_t bytes);
   [[nodiscard]] Status check_access(const Access& access) const;
   [[nodiscard]] Status check_mode_for_pointers(const char* what) const;
   [[nodiscard]] Result<PlacedAccess> measure(const Access& access) const;
@@ -231,6 +237,7 @@ class OpenFile {
   collective::NodeRounds rounds_;
   collective::GroupMemory groups_;
   store::FileSystemTraits file_system_;
+  std::shared_ptr<const plan::StripeMap> stripes_;   // of the file; null: not striped
   std::shared_ptr<const plan::InitialGroups> grid_;  // of the program's ranks; null: none
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;

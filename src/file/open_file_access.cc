@@ -356,6 +356,7 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
     collective.saturation_bytes = file_system_.saturation_bytes;
   }
   if (collective.initial_groups == nullptr) collective.initial_groups = grid_;
+  collective.stripes = stripes_;
   return collective;
 }
 

@@ -132,6 +132,7 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, int rank_count) {
       .add_text("aggregators_because", count_words.because)
       .add_number("saturation_bytes", of_plan.use.saturation_bytes)
       .add("aggregator_ranks", json_array(ranks, &plain))
+      .add_text("pattern", plan::name_of(plan.pattern))
       .add_number("domain_bytes", plan.block_bytes)
       .add_number("cycle_bytes", plan.cycle_bytes)
       .add_number("cycle_buffers", plan.cycle_buffer_count)

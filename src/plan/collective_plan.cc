@@ -70,10 +70,10 @@ std::int64_t alignment_of(const CollectiveSettings& settings) {
 }
 
 /// Rounds no longer than a domain, and no more of them than can be told.
-void limit_rounds(CollectivePlan& plan) {
+void limit_rounds(CollectivePlan& plan, const CollectiveSettings& settings) {
   plan.cycle_bytes = std::max(plan.cycle_bytes, divide_up(plan.block_bytes, round_count_max));
   plan.cycle_bytes = std::min(plan.cycle_bytes, plan.block_bytes);
-  plan.round_count = domains_of(plan).round_count();
+  plan.round_count = domains_of(plan, settings).round_count();
 }
 
 /// Of a plan that has its rounds.
@@ -153,17 +153,83 @@ std::int64_t cycle_bytes_of(const CollectiveSettings& settings) {
   return cycle < alignment ? cycle : round_down(cycle, alignment);
 }
 
+/// Whether it is known for all of the bytes where they lie.
+bool is_striped(const CollectiveSettings& settings, const Extent& bytes) {
+  return settings.stripes != nullptr &&
+         settings.stripes->regions().back().extent.end() >= bytes.end();
+}
+
+DomainPattern pattern_for(const CollectiveSettings& settings, const Extent& bytes) {
+  if (!is_striped(settings, bytes)) return DomainPattern::even;
+  if (settings.pattern != DomainPattern::automatic) return settings.pattern;
+  const bool has_slots =
+      std::ranges::any_of(settings.stripes->regions(),
+                          [](const StripedRegion& region) { return region.slot_count() > 1; });
+  return has_slots ? DomainPattern::slots : DomainPattern::even;
+}
+
 /// One contiguous block an aggregator.
+void lay_out_ranges(CollectivePlan& plan, const CollectiveSettings& settings,
+                    const AggregatorCount& wanted) {
+  const std::int64_t range = plan.end - plan.origin;
+  plan.block_bytes = round_up(divide_up(range, wanted.count), alignment_of(settings));
+  plan.aggregator_count = checked_cast<std::int32_t>(divide_up(range, plan.block_bytes));
+  plan.count_reason = plan.aggregator_count < wanted.count ? CountReason::blocks : wanted.reason;
+}
+
+/// No more aggregators than do the work sooner: where they are fewer than slots, what the one with
+/// most slots has decides, and where they are more, what they have of the slot that fewest share.
+std::int64_t even_count(std::int64_t aggregators, std::int64_t slots) {
+  if (aggregators >= slots) return round_down(aggregators, slots);
+  return divide_up(slots, divide_up(slots, aggregators));
+}
+
+/// Whole stripes, as many aggregators as there are stripes at most.
+void lay_out_stripes(CollectivePlan& plan, const CollectiveSettings& settings,
+                     const AggregatorCount& wanted) {
+  const StripeMap& stripes = *settings.stripes;
+  const StripedRegion& first = stripes.regions()[stripes.place_of(plan.origin)->region];
+  plan.block_bytes = first.stripe_size;
+  if (plan.pattern == DomainPattern::stripes) {
+    plan.block_bytes =
+        saturating_multiply<std::int64_t>(plan.block_bytes, settings.osts_per_aggregator);
+  }
+  const std::int64_t blocks = divide_up(plan.end - plan.origin, plan.block_bytes);
+  AggregatorCount count = wanted;
+  if (blocks < count.count) count = {blocks, CountReason::blocks};
+  if (plan.pattern == DomainPattern::slots && settings.aggregator_count == 0) {
+    const std::int64_t even = even_count(count.count, first.slot_count());
+    if (even < count.count) count = {even, CountReason::slots};
+  }
+  plan.aggregator_count = checked_cast<std::int32_t>(count.count);
+  plan.count_reason = count.reason;
+}
+
+/// Rounds of whole stripes where they are as long, and no longer than what a domain has.
+void fit_rounds_to_stripes(CollectivePlan& plan, const CollectiveSettings& settings) {
+  const std::int64_t range = plan.end - plan.origin;
+  const std::int64_t share = round_up(divide_up(range, plan.aggregator_count), plan.block_bytes);
+  plan.cycle_bytes = std::max(plan.cycle_bytes, divide_up(range, round_count_max));
+  plan.cycle_bytes = std::min(plan.cycle_bytes, share);
+  if (plan.cycle_bytes > plan.block_bytes) {
+    plan.cycle_bytes = round_down(plan.cycle_bytes, plan.block_bytes);
+  }
+  plan.round_count = domains_of(plan, settings).round_count();
+}
+
 void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
                      const CollectiveSettings& settings, const Participants& participants) {
   const std::int64_t alignment = alignment_of(settings);
   const AggregatorCount wanted = count_aggregators(summary, settings, participants);
   plan.origin = round_down(summary.bounds.offset, alignment);
   plan.end = summary.bounds.end();
-  const std::int64_t range = plan.end - plan.origin;
-  plan.block_bytes = round_up(divide_up(range, wanted.count), alignment);
-  plan.aggregator_count = checked_cast<std::int32_t>(divide_up(range, plan.block_bytes));
-  plan.count_reason = plan.aggregator_count < wanted.count ? CountReason::blocks : wanted.reason;
+  plan.pattern = pattern_for(settings, summary.bounds);
+  const bool by_stripes = plan.pattern != DomainPattern::even;
+  if (by_stripes) {
+    lay_out_stripes(plan, settings, wanted);
+  } else {
+    lay_out_ranges(plan, settings, wanted);
+  }
   plan.cycle_bytes = cycle_bytes_of(settings);
   if (participants.node_count > 1) {
     const std::int64_t a_node =
@@ -171,8 +237,12 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
     const std::int64_t most = std::max(relayed_cycle_bytes_least, a_node / plan.aggregator_count);
     plan.cycle_bytes = std::min(plan.cycle_bytes, round_up(most, alignment));
   }
-  plan.whole_rounds = distinct_bytes(summary) >= range / 2;
-  limit_rounds(plan);
+  plan.whole_rounds = distinct_bytes(summary) >= (plan.end - plan.origin) / 2;
+  if (by_stripes) {
+    fit_rounds_to_stripes(plan, settings);
+  } else {
+    limit_rounds(plan, settings);
+  }
   plan.cycle_buffer_count = cycle_buffers_of(plan, settings);
 }
 
@@ -263,14 +333,26 @@ void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
     plan.origin = round_down(summary.bounds.offset, alignment_of(settings));
     plan.end = summary.bounds.end();
     plan.block_bytes = plan.end - plan.origin;
-    limit_rounds(plan);
+    limit_rounds(plan, settings);
   }
   plan.cycle_buffer_count = cycle_buffers_of(plan, settings);
 }
 
-FileDomains domains_of(const CollectivePlan& plan) {
-  return FileDomains::of_blocks({plan.origin, plan.end - plan.origin}, plan.block_bytes,
-                                domain_count(plan), plan.cycle_bytes);
+FileDomains domains_of(const CollectivePlan& plan, const CollectiveSettings& settings) {
+  const Extent range{plan.origin, plan.end - plan.origin};
+  const std::int32_t count = domain_count(plan);
+  switch (plan.pattern) {
+    case DomainPattern::stripes:
+      return FileDomains::of_stripes(range, *settings.stripes, settings.osts_per_aggregator, count,
+                                     plan.cycle_bytes);
+    case DomainPattern::slots:
+      return FileDomains::of_slots(range, *settings.stripes, settings.osts_per_aggregator, count,
+                                   settings.sharing, plan.cycle_bytes);
+    case DomainPattern::automatic:
+    case DomainPattern::even:
+      break;
+  }
+  return FileDomains::of_blocks(range, plan.block_bytes, count, plan.cycle_bytes);
 }
 
 }  // namespace nacre::plan

@@ -32,6 +32,14 @@ enum class Algorithm : std::uint8_t {
   return algorithm > Algorithm::two_phase;
 }
 
+/// How the file is dealt to the aggregators of a two-phase access.
+enum class DomainPattern : std::uint8_t {
+  automatic,  ///< `slots` where the file has several of them, else `even`
+  even,       ///< one range each
+  stripes,    ///< blocks of whole stripes, in turn
+  slots,      ///< the stripes of some slots each
+};
+
 /// From hints, the same on all ranks. Counts and sizes that are 0 are chosen, but for
 /// saturation_bytes.
 struct CollectiveSettings {
@@ -44,6 +52,11 @@ struct CollectiveSettings {
   std::int32_t cycle_buffer_count = 0;  ///< nacre_cycle_buffers
   /// nacre_groups, else a cartesian communicator; null: as accesses lie.
   std::shared_ptr<const InitialGroups> initial_groups = nullptr;
+  DomainPattern pattern = DomainPattern::automatic;  ///< nacre_pattern
+  std::int32_t osts_per_aggregator = 1;              ///< nacre_osts_per_aggregator: at least
+  SlotSharing sharing = SlotSharing::turns;          ///< nacre_ost_sharing
+  /// Where the file's bytes lie; null: not striped, or nobody says.
+  std::shared_ptr<const StripeMap> stripes = nullptr;
 };
 
 /// What a rank brings to the decision; summaries fold into one of all ranks, in any order. The
@@ -87,7 +100,8 @@ enum class CountReason : std::uint8_t {
   saturation,  ///< the bytes keep so many busy
   most,        ///< they would keep more busy than pay
   ranks,       ///< likewise, than there are ranks
-  blocks,      ///< a domain is a whole block of the file system at least
+  blocks,      ///< a domain is a whole block of the file system, or stripe, at least
+  slots,       ///< more would have no fewer OSTs each, or not all
   groups,      ///< of ranks, split and joined by what keeps one aggregator busy
 };
 
@@ -101,18 +115,18 @@ struct CollectivePlan {
   /// The aggregators of a node write one after the other, and place bytes meanwhile.
   bool writers_take_turns = false;
   CountReason count_reason = CountReason::saturation;
-  std::int32_t aggregator_count = 0;    ///< at most one a rank
+  DomainPattern pattern = DomainPattern::even;  ///< not automatic
+  std::int32_t aggregator_count = 0;            ///< at most one a rank
   std::int32_t cycle_buffer_count = 2;  ///< of an aggregator: so many rounds are under way at once
   std::int64_t cycle_bytes = 0;
   /// Of the aggregator with most of them. Rounds in which an aggregator finds no data do not take
   /// place unless whole_rounds, so the number says nothing about cost.
   std::int64_t round_count = 0;
-  /// Domains: blocks of block_bytes from origin on, up to end, are dealt to the aggregators in
-  /// turn (by now one to each: more are for domains by OST); in segmentation all of them to each,
-  /// for its group. In static segmentation they are of the arranged file (segment.h).
+  /// Domains: of [origin, end), by `pattern`; in segmentation all of it is each aggregator's, for
+  /// its group. In static segmentation it is of the arranged file (segment.h).
   std::int64_t origin = 0;
   std::int64_t end = 0;
-  std::int64_t block_bytes = 0;
+  std::int64_t block_bytes = 0;  ///< contiguous bytes of a domain, at most; in the first component
 
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
 };
@@ -155,8 +169,9 @@ void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
   return is_segmentation(plan.algorithm) ? 0 : aggregator;
 }
 
-/// Of a plan that is an exchange.
-[[nodiscard]] FileDomains domains_of(const CollectivePlan& plan);
+/// Of a plan that is an exchange, decided with these settings.
+[[nodiscard]] FileDomains domains_of(const CollectivePlan& plan,
+                                     const CollectiveSettings& settings);
 
 }  // namespace nacre::plan
 

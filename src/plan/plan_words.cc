@@ -18,6 +18,20 @@ std::string_view name_of(Algorithm algorithm) {
   return {};
 }
 
+std::string_view name_of(DomainPattern pattern) {
+  switch (pattern) {
+    case DomainPattern::automatic:
+      return "automatic";
+    case DomainPattern::even:
+      return "even";
+    case DomainPattern::stripes:
+      return "stripes";
+    case DomainPattern::slots:
+      return "osts";
+  }
+  return {};
+}
+
 ReasonWords words_of(PlanReason reason) {
   switch (reason) {
     case PlanReason::hint:
@@ -90,7 +104,10 @@ CountWords words_of(CountReason reason) {
     case CountReason::ranks:
       return {"ranks", "one a rank, though the bytes would keep more busy"};
     case CountReason::blocks:
-      return {"blocks", "no more, for each to have whole blocks of the file system"};
+      return {"blocks", "no more, for each to have whole blocks of the file system, or stripes"};
+    case CountReason::slots:
+      return {"slots",
+              "no more, since the one with most OSTs would have as many with more of them"};
     case CountReason::groups:
       return {"groups", "one for each group of ranks, split and joined until each keeps one busy"};
   }

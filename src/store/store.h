@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/extent.h"
 #include "base/result.h"
@@ -103,6 +104,9 @@ class StoreFile {
                                                                 LockKind kind) = 0;
   [[nodiscard]] virtual FileIdentity identity() = 0;
   [[nodiscard]] virtual FileSystemFacts facts() = 0;
+  /// How the file is striped over storage targets: the bytes of Lustre's xattr `lustre.lov`
+  /// (plan/lov_codec.h). None where the file system has no such thing, or has not chosen yet.
+  [[nodiscard]] virtual Result<std::vector<std::byte>> layout() { return std::vector<std::byte>(); }
 };
 
 /// A 64-bit counter that all ranks of a file see: the shared file pointer. Calls are atomic,

@@ -53,8 +53,8 @@ def served(nacre, family, tmp_path):
     subprocess.run([f"mpicc.{family}", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=60)
     launcher = [f"mpiexec.{family}", *(["--oversubscribe"] if family == "openmpi" else []), "-n", str(RANKS)]
 
-    def run(data: str, *options: str):
-        result = nacre("run", "--report", "io.jsonl", *options, *launcher, "./app", data)
+    def run(data: str, *options: str, **environment: str):
+        result = nacre("run", "--report", "io.jsonl", *options, *launcher, "./app", data, **environment)
         assert result.returncode == 0, result.stdout + result.stderr
         return tmp_path / "io.jsonl"
 
@@ -125,6 +125,20 @@ def test_explain_names_algorithm_aggregators_reason_and_what_would_change_it(nac
         "hint cb_nodes=2",
     ):  # fmt: skip
         assert words in result.stdout
+
+
+def test_a_striped_file_is_dealt_by_its_stripes(nacre, served):
+    report = served("data", "--hint", "cb_nodes=2", NACRE_TEST_LAYOUT="-c 4 -S 64m")  # played 1024 times smaller
+    plans = lines(report)[0]["plans"]
+    assert {(plan["pattern"], plan["domain_bytes"]) for plan in plans} == {("osts", 65536)}
+    explained = nacre("explain", report).stdout
+    assert "each with the stripes on some OSTs (nacre_pattern=osts), of 64 KiB" in explained
+
+
+def test_a_layout_that_cannot_be_used_is_a_note(served):
+    (report,) = lines(served("data", NACRE_TEST_LAYOUT="-c many"))
+    assert any("-c many" in note and "not striped" in note for note in report["notes"])
+    assert {plan["pattern"] for plan in report["plans"]} == {"even"}
 
 
 def test_a_forced_algorithm_is_explained_by_its_hint(nacre, served):

@@ -81,9 +81,11 @@ def _count_grounds(plan: dict) -> str:
 def _pattern(plan: dict) -> str:
     if "group_ranks_max" in plan:
         return f"each for a group of ranks, of up to {plan['group_ranks_max']}"
-    first = plan["first_call"]
-    turns = plan["domain_bytes"] * plan["aggregators"] < first["end"] - first["first_byte"]
-    pattern = "blocks dealt to them in turn, each of" if turns else "each with one range of the file, of up to"
+    pattern = {
+        "even": "each with one range of the file, of up to",
+        "stripes": "whole stripes dealt to them in turn (nacre_pattern=stripes), in blocks of",
+        "osts": "each with the stripes on some OSTs (nacre_pattern=osts), of",
+    }[plan["pattern"]]
     return f"{pattern} {amount(plan['domain_bytes'])}"
 
 

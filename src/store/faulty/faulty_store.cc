@@ -76,6 +76,7 @@ class FaultyFile final : public StoreFile {
     return inner_->lock(range, kind);
   }
   FileIdentity identity() override { return inner_->identity(); }
+  Result<std::vector<std::byte>> layout() override { return inner_->layout(); }
   FileSystemFacts facts() override {
     FileSystemFacts facts = inner_->facts();
     if (injector_->delays(path_)) facts.one_writer_a_node = false;

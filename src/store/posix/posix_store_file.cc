@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "store/errno.h"
+#include "store/lustre/lustre_layout.h"
 #include "store/posix/file_size_signal.h"
 #include "store/posix/file_system.h"
 #include "store/posix/piece_batch.h"
@@ -235,5 +236,10 @@ Result<std::unique_ptr<RangeLock>> PosixStoreFile::lock(const Extent& range, Loc
 }
 
 FileSystemFacts PosixStoreFile::facts() { return file_system_of(file_.number()); }
+
+Result<std::vector<std::byte>> PosixStoreFile::layout() {
+  if (facts().name != "lustre") return std::vector<std::byte>();
+  return lustre_layout(file_.number(), path_);
+}
 
 }  // namespace nacre::store

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "store/posix/descriptor.h"
@@ -39,6 +40,8 @@ class PosixStoreFile final : public StoreFile {
   Result<std::unique_ptr<RangeLock>> lock(const Extent& range, LockKind kind) override;
   FileIdentity identity() override { return identity_; }
   FileSystemFacts facts() override;
+  /// Of files on Lustre.
+  Result<std::vector<std::byte>> layout() override;
 
  private:
   PosixStoreFile(Descriptor file, std::string path, const OpenOptions& options,

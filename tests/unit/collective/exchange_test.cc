@@ -56,7 +56,7 @@ plan::FileDomains random_domains(Random& random, const plan::CollectivePlan& pla
   const auto width = static_cast<std::int32_t>(pick(random, 1, 3));
   switch (pick(random, 0, 3)) {
     case 0:
-      return plan::domains_of(plan);
+      return plan::domains_of(plan, {});
     case 1:
       return plan::FileDomains::of_stripes(range, random_map(random), width, plan.aggregator_count,
                                            plan.cycle_bytes);

@@ -286,6 +286,17 @@ TEST_CASE("hints become the settings of data access") {
         std::vector<std::vector<std::int32_t>>{{0, 1}, {2, 4}});
   CHECK(settings({{"nacre_groups", "2x3"}}).collective_write.initial_groups->grid ==
         std::vector<std::int32_t>{2, 3});
+  CHECK(plain.collective_write.pattern == plan::DomainPattern::automatic);
+  const AccessSettings striped = settings({{"nacre_pattern", "stripes"},
+                                           {"nacre_osts_per_aggregator", "2"},
+                                           {"nacre_ost_sharing", "ranges"}});
+  CHECK(striped.collective_write.pattern == plan::DomainPattern::stripes);
+  CHECK(striped.collective_read.osts_per_aggregator == 2);
+  CHECK(striped.collective_write.sharing == plan::SlotSharing::ranges);
+  CHECK(settings({{"nacre_pattern", "osts"}}).collective_read.pattern ==
+        plan::DomainPattern::slots);
+  CHECK(settings({{"nacre_osts_per_aggregator", "99999999999"}})
+            .collective_read.osts_per_aggregator == plan::stripes_on_all_osts);
   const AccessSettings sized = settings({{"cb_nodes", "99999999999"}, {"cb_buffer_size", "2t"}});
   CHECK(sized.collective_read.aggregator_count == INT32_MAX);
   CHECK(sized.collective_read.cycle_bytes == 1 << 30);

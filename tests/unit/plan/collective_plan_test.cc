@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -112,7 +113,7 @@ TEST_CASE("offsets near the end of 64 bits do not overflow") {
   for (const std::int32_t aggregators : {1, 2, 3, 64}) {
     const CollectivePlan plan = decide(summary, {Algorithm::two_phase, aggregators}, writers(64));
     CHECK(plan.end == largest);
-    const FileDomains domains = domains_of(plan);
+    const FileDomains domains = domains_of(plan, {});
     const DomainPlace place = domains.place_of(largest - 1);
     CHECK(place.domain == plan.aggregator_count - 1);
     CHECK(place.part.file.end() == largest);
@@ -146,6 +147,41 @@ TEST_CASE("as many aggregators as the amount keeps busy") {
   CHECK(count((1 << 20) + 16, 1 << 18, 1) == 5);
   CHECK(count(1 << 20, 1, 1) == 100);
   CHECK(count(1 << 20, 1, 1 << 18) == 4);  // k is rounded up to what writers should not share
+}
+
+TEST_CASE(
+    "a striped file: whole stripes of some slots each, as many aggregators as share them evenly") {
+  constexpr std::int64_t stripe = 1 << 20;
+  constexpr std::int64_t half = 64 * stripe;
+  const std::vector<FileAccess> accesses{strided_access(0, 8, 16, half),
+                                         strided_access(8, 8, 16, half)};
+  const AccessSummary summary = summary_of(accesses);
+  const auto map_of = [](std::int32_t slots) {
+    const Striping striping{.stripe_size = stripe, .stripe_count = slots};
+    return std::make_shared<const StripeMap>(StripeMap::of(plain_layout(striping), 1).value());
+  };
+  CollectiveSettings settings{.alignment_bytes = 4096, .saturation_bytes = stripe};
+  settings.stripes = map_of(8);
+  CollectivePlan plan = decide(summary, settings, writers(5));
+  CHECK(plan.pattern == DomainPattern::slots);
+  CHECK(plan.aggregator_count == 4);  // five would leave one with two slots all the same
+  CHECK(plan.count_reason == CountReason::slots);
+  CHECK(plan.cycle_bytes % stripe == 0);
+  CHECK(decide(summary, settings, writers(20)).aggregator_count == 16);
+  settings.aggregator_count = 5;
+  CHECK(decide(summary, settings, writers(5)).aggregator_count == 5);
+  settings.pattern = DomainPattern::stripes;
+  settings.osts_per_aggregator = 2;
+  plan = decide(summary, settings, writers(5));
+  CHECK(plan.pattern == DomainPattern::stripes);
+  CHECK(plan.block_bytes == 2 * stripe);
+  settings.pattern = DomainPattern::even;
+  CHECK(decide(summary, settings, writers(5)).pattern == DomainPattern::even);
+  settings.pattern = DomainPattern::automatic;
+  settings.stripes = map_of(1);
+  CHECK(decide(summary, settings, writers(5)).pattern == DomainPattern::even);
+  settings.stripes = nullptr;
+  CHECK(decide(summary, settings, writers(5)).pattern == DomainPattern::even);
 }
 
 TEST_CASE("segmentation: as many aggregators as groups, each with all of the file or its own") {

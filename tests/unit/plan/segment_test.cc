@@ -30,7 +30,7 @@ TEST_CASE("segments of a group do not meet, and rounds take them in order") {
     const Extent segment = segment_of(plan, groups, rank);
     std::int64_t position = 0;
     std::vector<RoundPiece> pieces;
-    const FileDomains domains = domains_of(plan);
+    const FileDomains domains = domains_of(plan, {});
     for (DomainWalk walk(domains, 0, arranged(plan, groups, rank, 95)); !walk.done();) {
       CHECK(walk.round() == position / segment.length);
       const std::int64_t bytes = walk.take_round(pieces);

@@ -248,6 +248,15 @@ TEST_CASE("the facts of a file system have a name and a block") {
   });
 }
 
+TEST_CASE("files on Lustre have a layout, others have none") {
+  on_each_ground([](const Ground& ground) {
+    const auto file = ground.open("x", to_create);
+    const Result<std::vector<std::byte>> layout = file->layout();
+    REQUIRE(layout.ok());
+    CHECK(layout->empty() == (file->facts().name != "lustre"));
+  });
+}
+
 TEST_CASE("an exclusive lock keeps other opens out: no update is lost") {
   on_each_ground([](const Ground& ground) {
     constexpr int thread_count = 4;

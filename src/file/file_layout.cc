@@ -1,0 +1,67 @@
+#include "file/file_layout.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+
+#include "plan/lov_codec.h"
+#include "plan/stripe_options.h"
+
+namespace nacre::file {
+namespace {
+
+/// Nothing is asked of the file system: one more than the OSTs that the layout names.
+std::int32_t ost_count_of(const plan::Layout& layout) {
+  std::int32_t count = 1;
+  for (const plan::LayoutComponent& component : layout.components) {
+    for (const plan::OstObject& object : component.striping.objects) {
+      count = std::max(count, object.ost + 1);
+    }
+  }
+  return count;
+}
+
+/// Small files, as tests have them, go through as many stripes as large ones do.
+void scale_down(plan::Layout& layout) {
+  constexpr std::int64_t scale = 1024;
+  for (plan::LayoutComponent& component : layout.components) {
+    component.begin /= scale;
+    if (component.end != plan::layout_end_of_file) component.end /= scale;
+    component.striping.stripe_size /= scale;
+  }
+}
+
+Result<std::vector<std::byte>> played_layout(const char* options) {
+  Result<plan::Layout> layout = plan::parse_stripe_options(options);
+  if (layout) {
+    scale_down(*layout);
+    return plan::encode_lov(*layout);
+  }
+  Error error = std::move(layout).error();
+  error.message = "NACRE_TEST_LAYOUT: " + error.message;
+  return error;
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> find_layout(store::StoreFile& file) {
+  const char* const played = std::getenv("NACRE_TEST_LAYOUT");
+  const bool plays = played != nullptr && *played != '\0';
+  Result<std::vector<std::byte>> bytes = plays ? played_layout(played) : file.layout();
+  if (!bytes) return bytes;
+  const auto stripes = stripes_of(*bytes);
+  if (!stripes) return stripes.error();
+  return bytes;
+}
+
+Result<std::shared_ptr<const plan::StripeMap>> stripes_of(std::span<const std::byte> layout) {
+  if (layout.empty()) return std::shared_ptr<const plan::StripeMap>();
+  const Result<plan::Layout> decoded = plan::decode_lov(layout);
+  if (!decoded) return decoded.error();
+  Result<plan::StripeMap> map = plan::StripeMap::of(*decoded, ost_count_of(*decoded));
+  if (!map) return std::move(map).error();
+  return std::make_shared<const plan::StripeMap>(*std::move(map));
+}
+
+}  // namespace nacre::file

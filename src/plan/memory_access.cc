@@ -84,17 +84,23 @@ struct Runs {
   std::int64_t count;
 };
 
-/// A group under way: its runs from the front on, `inner` bytes of the first one used up.
+/// Rows under way: their runs from the front on, `inner` bytes of the first one used up.
 class Side {
  public:
   Side(RunCursor& cursor, std::int64_t byte_count) : cursor_(cursor), to_take_(byte_count) {}
 
-  /// Takes the next group if the last is used up; false when there is none.
+  /// Takes the next row if the last is used up; false when there is none.
   bool fill() {
     if (group_.count > 0) return true;
-    if (to_take_ == 0) return false;
-    group_ = cursor_.next(to_take_);
-    to_take_ -= group_.bytes();
+    if (rows_.rows > 1) {
+      --rows_.rows;
+      rows_.row.offset += rows_.row_stride;
+    } else {
+      if (to_take_ == 0) return false;
+      rows_ = cursor_.next_rows(to_take_);
+      to_take_ -= rows_.bytes();
+    }
+    group_ = rows_.row;
     return group_.count > 0;
   }
   [[nodiscard]] std::int64_t offset() const { return group_.offset + inner_; }
@@ -121,7 +127,8 @@ class Side {
  private:
   RunCursor& cursor_;
   std::int64_t to_take_;
-  RunGroup group_;
+  RunRows rows_;    // the row at hand and those behind it
+  RunGroup group_;  // what is left of the row at hand
   std::int64_t inner_ = 0;
 };
 
@@ -178,10 +185,14 @@ void pack(const MemoryAccess& memory, std::int64_t first, std::span<std::byte> p
   }
   RunCursor runs({memory.type, 0}, first, std::ssize(packed));
   std::byte* out = packed.data();
-  for (RunGroup group = runs.next(); group.count > 0; group = runs.next()) {
-    copy_strided({at<const std::byte>(memory.base, group.offset), group.stride},
-                 {out, group.length}, group.length, group.count);
-    out += group.bytes();
+  for (RunRows rows = runs.next_rows(); rows.rows > 0; rows = runs.next_rows()) {
+    const RunGroup& row = rows.row;
+    for (std::int64_t i = 0; i < rows.rows; ++i) {
+      const std::byte* const from =
+          at<const std::byte>(memory.base, row.offset + i * rows.row_stride);
+      copy_strided({from, row.stride}, {out, row.length}, row.length, row.count);
+      out += row.bytes();
+    }
   }
 }
 
@@ -193,10 +204,13 @@ void unpack(const MemoryAccess& memory, std::int64_t first, std::span<const std:
   }
   RunCursor runs({memory.type, 0}, first, std::ssize(packed));
   const std::byte* in = packed.data();
-  for (RunGroup group = runs.next(); group.count > 0; group = runs.next()) {
-    copy_strided({in, group.length}, {at(memory.base, group.offset), group.stride}, group.length,
-                 group.count);
-    in += group.bytes();
+  for (RunRows rows = runs.next_rows(); rows.rows > 0; rows = runs.next_rows()) {
+    const RunGroup& row = rows.row;
+    for (std::int64_t i = 0; i < rows.rows; ++i) {
+      std::byte* const to = at(memory.base, row.offset + i * rows.row_stride);
+      copy_strided({in, row.length}, {to, row.stride}, row.length, row.count);
+      in += row.bytes();
+    }
   }
 }
 

@@ -106,17 +106,41 @@ void RunCursor::enter(const TypeNode* node, std::int64_t origin, std::int64_t sk
   }
 }
 
+/// The frame of which the node on top, which is finished, is a copy, if there are more copies.
+RunCursor::Frame* RunCursor::parent_of_finished() {
+  if (stack_.size() < 2) return nullptr;
+  Frame& parent = stack_[stack_.size() - 2];
+  const bool has_more = parent.node->kind != Kind::structure && parent.index < parent.count;
+  return has_more ? &parent : nullptr;
+}
+
+/// Turns the node on top, which is finished, to its next copy, if it is not the last.
+bool RunCursor::begin_next_copy() {
+  Frame* const parent = parent_of_finished();
+  if (parent == nullptr) return false;
+  Frame& frame = stack_.back();
+  frame.origin = parent->first + parent->index++ * parent->stride;
+  if (frame.node->kind == Kind::indexed) {
+    begin_block(frame, 0);
+  } else {
+    frame.first = frame.origin;
+    frame.index = 0;
+  }
+  return true;
+}
+
 /// Leaves the leaf on top, which is finished, and what else is; then enters the next one.
 void RunCursor::enter_next() {
   while (true) {
     Frame& frame = stack_.back();
     const TypeNode& node = *frame.node;
     if (frame.index == frame.count) {
-      if (node.kind != Kind::indexed || frame.block + 1 == node.blocks->block_count()) {
+      if (node.kind == Kind::indexed && frame.block + 1 < node.blocks->block_count()) {
+        begin_block(frame, frame.block + 1);
+      } else if (!begin_next_copy()) {
         stack_.pop_back();
         continue;
       }
-      begin_block(frame, frame.block + 1);
     }
     if (frame.length > 0) return;
     const std::int64_t child = frame.index++;
@@ -149,6 +173,25 @@ RunGroup RunCursor::next(std::int64_t max_bytes) {
   }
   remaining_ -= group.bytes();
   return group;
+}
+
+RunRows RunCursor::next_rows(std::int64_t max_bytes) {
+  const std::int64_t limit = std::min(max_bytes, remaining_);
+  RunRows rows{next(max_bytes), 1, 0};
+  if (rows.row.count == 0) return {};
+  const Frame& frame = stack_.back();
+  const bool is_whole = frame.index == frame.count && rows.row.count == frame.count &&
+                        rows.row.length == frame.length && frame.node->kind == Kind::repeat;
+  if (!is_whole) return rows;
+  Frame* const parent = parent_of_finished();
+  if (parent == nullptr) return rows;
+  const std::int64_t fitting = limit / rows.row.bytes() - 1;
+  const std::int64_t more = std::min(parent->count - parent->index, fitting);
+  parent->index += more;
+  remaining_ -= more * rows.row.bytes();
+  rows.rows += more;
+  rows.row_stride = parent->stride;
+  return rows;
 }
 
 Extent bounds(const FileAccess& access) {

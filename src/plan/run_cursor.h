@@ -24,6 +24,15 @@ struct RunGroup {
   friend bool operator==(const RunGroup&, const RunGroup&) = default;
 };
 
+/// `rows` such groups, row k moved by k * row_stride.
+struct RunRows {
+  RunGroup row;
+  std::int64_t rows = 0;
+  std::int64_t row_stride = 0;
+
+  [[nodiscard]] std::int64_t bytes() const { return row.bytes() * rows; }
+};
+
 /// Yields the data bytes [first_byte, first_byte + byte_count) of `map` in stream order. All their
 /// offsets, and those of the other bytes of the copies that they lie in, are to fit 64 bits. Holds
 /// a reference on the tree, so the map that it was made from may go away. Not for use by two
@@ -41,6 +50,9 @@ class RunCursor {
   /// touch (also across copies of the type) come out as one run where the tree shows it. A limit
   /// that cuts a run yields its first part alone, count 1.
   [[nodiscard]] RunGroup next(std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max());
+  /// The next groups, as many as are alike and at a constant stride; rows 0 when nothing remains.
+  [[nodiscard]] RunRows next_rows(
+      std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max());
 
  private:
   /// A node under way: copies of something, `index` of `count` of which are out or on the stack
@@ -61,6 +73,8 @@ class RunCursor {
   static void begin_block(Frame& frame, std::int64_t block);
   static std::int64_t begin(Frame& frame, std::int64_t skip_bytes);
   void enter(const TypeNode* node, std::int64_t origin, std::int64_t skip_bytes);
+  [[nodiscard]] Frame* parent_of_finished();
+  bool begin_next_copy();
   void enter_next();
 
   std::shared_ptr<const TypeNode> root_;  // the copies of the type that are walked

@@ -47,6 +47,49 @@ TEST_CASE("random types: groups spell out the stream") {
   }
 }
 
+TEST_CASE("random types: rows spell out the stream, one by one or many at once") {
+  MESSAGE("seed " << seed);
+  TypeGenerator generator(seed);
+  for (int i = 0; i < 20000; ++i) {
+    CAPTURE(i);
+    const TypePair pair = generator.any(static_cast<int>(generator.pick(0, 6)));
+    if (pair.map.size() == 0) continue;
+    const std::vector<std::int64_t> offsets = tile(pair.plain, 0, generator.pick(1, 3));
+    const std::int64_t first = generator.pick(0, std::ssize(offsets) - 1);
+    const std::int64_t count = generator.pick(0, std::ssize(offsets) - first);
+    RunCursor cursor({pair.map, 0}, first, count);
+    std::vector<std::int64_t> found;
+    while (cursor.remaining() > 0) {
+      const std::int64_t limit = generator.pick(1, 200);
+      // Groups in between, now and then.
+      const RunRows rows =
+          generator.pick(0, 3) == 0 ? RunRows{cursor.next(limit), 1, 0} : cursor.next_rows(limit);
+      REQUIRE(rows.rows > 0);
+      REQUIRE(rows.bytes() <= limit);
+      for (std::int64_t row = 0; row < rows.rows; ++row) {
+        for (std::int64_t k = 0; k < rows.row.count; ++k) {
+          for (std::int64_t b = 0; b < rows.row.length; ++b) {
+            found.push_back(rows.row.offset + row * rows.row_stride + k * rows.row.stride + b);
+          }
+        }
+      }
+    }
+    REQUIRE(found ==
+            std::vector<std::int64_t>(offsets.begin() + first, offsets.begin() + first + count));
+    CHECK(cursor.next_rows().rows == 0);
+  }
+}
+
+TEST_CASE("a block of an array is one set of rows") {
+  const TypeMap row = *TypeMap::repeat(TypeMap::bytes(8), 10, 24);
+  const TypeMap block = *TypeMap::repeat(row, 5, 1'000);
+  RunCursor cursor({block, 0}, 0, 400);
+  const RunRows rows = cursor.next_rows();
+  CHECK(rows.row == RunGroup{0, 8, 24, 10});
+  CHECK(rows.rows == 5);
+  CHECK(rows.row_stride == 1'000);
+}
+
 TEST_CASE("a contiguous type is one run over all its copies") {
   RunCursor cursor({TypeMap::bytes(8), 100}, 3, 1000);
   CHECK(cursor.next() == RunGroup{103, 1000, 0, 1});

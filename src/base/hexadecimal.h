@@ -9,12 +9,17 @@
 
 namespace nacre {
 
-/// 16 digits.
-[[nodiscard]] inline std::string hexadecimal(std::uint64_t number) {
+/// As many digits as it takes.
+[[nodiscard]] inline std::string short_hexadecimal(std::uint64_t number) {
   std::array<char, 16> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  std::string text(digits.data(), end);
-  return std::string(digits.size() - text.size(), '0') + text;
+  return {digits.data(), end};
+}
+
+/// 16 digits.
+[[nodiscard]] inline std::string hexadecimal(std::uint64_t number) {
+  const std::string text = short_hexadecimal(number);
+  return std::string(16 - text.size(), '0') + text;
 }
 
 }  // namespace nacre

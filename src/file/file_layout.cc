@@ -45,9 +45,11 @@ Result<std::vector<std::byte>> played_layout(const char* options) {
 
 }  // namespace
 
-Result<std::vector<std::byte>> find_layout(store::StoreFile& file) {
+Result<std::vector<std::byte>> find_layout(store::StoreFile& file,
+                                           const store::FileSystemTraits& file_system) {
   const char* const played = std::getenv("NACRE_TEST_LAYOUT");
   const bool plays = played != nullptr && *played != '\0';
+  if (!plays && !file_system.has_layouts) return std::vector<std::byte>();
   Result<std::vector<std::byte>> bytes = plays ? played_layout(played) : file.layout();
   if (!bytes) return bytes;
   const auto stripes = stripes_of(*bytes);

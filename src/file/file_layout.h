@@ -18,7 +18,8 @@ namespace nacre::file {
 /// NACRE_TEST_LAYOUT, in the words of plan/stripe_options.h, plays one over any file system, of
 /// sizes 1024 times smaller than it says. Error: a layout that cannot be used; the file may be
 /// accessed as one without.
-[[nodiscard]] Result<std::vector<std::byte>> find_layout(store::StoreFile& file);
+[[nodiscard]] Result<std::vector<std::byte>> find_layout(
+    store::StoreFile& file, const store::FileSystemTraits& file_system);
 
 /// Of such bytes; null of none.
 [[nodiscard]] Result<std::shared_ptr<const plan::StripeMap>> stripes_of(

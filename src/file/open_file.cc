@@ -77,8 +77,8 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
 }
 
 /// Of the file that rank 0 has opened; empty: it is not striped, or nobody can say how.
-std::vector<std::byte> OpenFile::layout_of_first() {
-  Result<std::vector<std::byte>> layout = find_layout(*file_.if_open());
+std::vector<std::byte> OpenFile::layout_of_first(const OpenedFacts& facts) {
+  Result<std::vector<std::byte>> layout = find_layout(*file_.if_open(), facts.file_system);
   if (layout) return *std::move(layout);
   hints_.note(layout.error().message + "; the file is accessed as one that is not striped");
   return {};
@@ -117,7 +117,7 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
     Result<OpenedFacts> first = opened->open_first();
     if (first) {
       facts = *first;
-      layout = opened->layout_of_first();
+      layout = opened->layout_of_first(facts);
       facts.layout_bytes = std::ssize(layout);
     } else {
       facts.failed = true;

@@ -182,7 +182,7 @@ class OpenFile {
   explicit OpenFile(OpenRequest request);
   [[nodiscard]] Result<OpenedFacts> open_first();
   void take_facts(const OpenedFacts& facts);
-  [[nodiscard]] std::vector<std::byte> layout_of_first();
+  [[nodiscard]] std::vector<std::byte> layout_of_first(const OpenedFacts& facts);
   collective::Task<collective::Unit> take_layout(std::vector<std::byte> layout, std::int64_t bytes);
   [[nodiscard]] Status check_access(const Access& access) const;
   [[nodiscard]] Status check_mode_for_pointers(const char* what) const;

@@ -346,8 +346,9 @@ FileDomains domains_of(const CollectivePlan& plan, const CollectiveSettings& set
       return FileDomains::of_stripes(range, *settings.stripes, settings.osts_per_aggregator, count,
                                      plan.cycle_bytes);
     case DomainPattern::slots:
-      return FileDomains::of_slots(range, *settings.stripes, settings.osts_per_aggregator, count,
-                                   settings.sharing, plan.cycle_bytes);
+      return FileDomains::of_slots(range, *settings.stripes,
+                                   {settings.osts_per_aggregator, settings.sharing}, count,
+                                   plan.cycle_bytes);
     case DomainPattern::automatic:
     case DomainPattern::even:
       break;

@@ -17,33 +17,6 @@ std::int64_t first_row(std::int64_t share, std::int64_t share_count, std::int64_
   return share * row_count / share_count;
 }
 
-/// The rows of one of those that share a set: how many came before, and which they are.
-struct Rows {
-  SlotSharing sharing;
-  std::int64_t share;
-  std::int64_t share_count;
-  std::int64_t row_count;  ///< in which the set has bytes
-
-  /// Row `turn` of its own; may lie behind its last.
-  [[nodiscard]] std::int64_t row(std::int64_t turn) const {
-    if (sharing == SlotSharing::turns) return turn * share_count + share;
-    return first_row(share, share_count, row_count) + turn;
-  }
-  [[nodiscard]] std::int64_t end() const {
-    if (sharing == SlotSharing::turns) return row_count;
-    return first_row(share + 1, share_count, row_count);
-  }
-  [[nodiscard]] std::int64_t count() const {
-    if (sharing == SlotSharing::ranges) return end() - row(0);
-    return share < row_count ? divide_up(row_count - share, share_count) : 0;
-  }
-  /// Its first row from `row` on; may be end() or more.
-  [[nodiscard]] std::int64_t next(std::int64_t row) const {
-    if (sharing == SlotSharing::ranges) return std::max(row, this->row(0));
-    return row + (share - row % share_count + share_count) % share_count;
-  }
-};
-
 /// Which share has `row`, and how many of its rows come before that.
 struct Turn {
   std::int64_t share;
@@ -112,16 +85,16 @@ FileDomains FileDomains::of_stripes(const Extent& range, const StripeMap& map, s
   return domains;
 }
 
-FileDomains FileDomains::of_slots(const Extent& range, const StripeMap& map, std::int32_t slots_min,
-                                  std::int32_t count, SlotSharing sharing,
+FileDomains FileDomains::of_slots(const Extent& range, const StripeMap& map,
+                                  const SlotChoice& choice, std::int32_t count,
                                   std::int64_t cycle_bytes) {
   FileDomains domains(count, cycle_bytes);
   for (const StripedRegion& region : map.regions()) {
     const Extent extent = intersection(region.extent, range);
-    const std::int32_t sets =
-        std::min(count, checked_cast<std::int32_t>(divide_up(region.slot_count(), slots_min)));
+    const std::int32_t sets = std::min(
+        count, checked_cast<std::int32_t>(divide_up(region.slot_count(), choice.slots_min)));
     domains.add(extent, region.stripe_size, round_down(extent.offset, region.row_bytes()),
-                joined_slots(region, sets), sharing);
+                joined_slots(region, sets), choice.sharing);
   }
   return domains;
 }
@@ -156,6 +129,26 @@ void FileDomains::add(const Extent& extent, std::int64_t unit_bytes, std::int64_
 
 // ---- whose they are ----
 
+std::int64_t FileDomains::Rows::row(std::int64_t turn) const {
+  if (sharing == SlotSharing::turns) return turn * share_count + share;
+  return first_row(share, share_count, row_count) + turn;
+}
+
+std::int64_t FileDomains::Rows::end() const {
+  if (sharing == SlotSharing::turns) return row_count;
+  return first_row(share + 1, share_count, row_count);
+}
+
+std::int64_t FileDomains::Rows::count() const {
+  if (sharing == SlotSharing::ranges) return end() - row(0);
+  return share < row_count ? divide_up(row_count - share, share_count) : 0;
+}
+
+std::int64_t FileDomains::Rows::next(std::int64_t row) const {
+  if (sharing == SlotSharing::ranges) return std::max(row, this->row(0));
+  return row + (share - row % share_count + share_count) % share_count;
+}
+
 Extent FileDomains::Region::unit(std::int64_t row, std::int32_t slot) const {
   const std::int64_t begin = saturating_add(origin + row * row_bytes(),
                                             saturating_multiply<std::int64_t>(slot, unit_bytes));
@@ -166,13 +159,15 @@ std::int32_t FileDomains::first_domain(const Region& region, std::int32_t set) c
   return checked_cast<std::int32_t>(divide_up(std::int64_t{set} * count_, region.set_count()));
 }
 
+std::int32_t FileDomains::share_count(const Region& region, std::int32_t set) const {
+  return first_domain(region, set + 1) - first_domain(region, set);
+}
+
 FileDomains::Member FileDomains::member_of(const Region& region, int domain) const {
-  Member member;
-  member.set = checked_cast<std::int32_t>(std::int64_t{domain} * region.set_count() / count_);
-  const std::int32_t first = first_domain(region, member.set);
-  member.share = domain - first;
-  member.share_count = first_domain(region, member.set + 1) - first;
-  return member;
+  const auto set = checked_cast<std::int32_t>(std::int64_t{domain} * region.set_count() / count_);
+  return {region.slots_of(set),
+          {region.sharing, domain - first_domain(region, set), share_count(region, set),
+           row_count_of(region, set)}};
 }
 
 std::int64_t FileDomains::row_count_of(const Region& region, std::int32_t set) const {
@@ -183,19 +178,16 @@ std::int64_t FileDomains::row_count_of(const Region& region, std::int32_t set) c
 std::int64_t FileDomains::most_units(const Region& region) const {
   std::int64_t most = 0;
   for (std::int32_t set = 0; set < region.set_count(); ++set) {
-    const std::int64_t shares = first_domain(region, set + 1) - first_domain(region, set);
-    most = std::max(most, divide_up(region.row_count, shares) * std::ssize(region.slots_of(set)));
+    const std::int64_t rows = divide_up(region.row_count, share_count(region, set));
+    most = std::max(most, rows * std::ssize(region.slots_of(set)));
   }
   return most;
 }
 
 std::int64_t FileDomains::unit_count_of(const Region& region, int domain) const {
-  const Member member = member_of(region, domain);
-  const Rows rows{region.sharing, member.share, member.share_count,
-                  row_count_of(region, member.set)};
+  const auto [slots, rows] = member_of(region, domain);
   const std::int64_t turns = rows.count();
   if (turns == 0) return 0;
-  const std::span<const std::int32_t> slots = region.slots_of(member.set);
   const std::int64_t last = rows.row(turns - 1);
   const auto behind = std::ranges::partition_point(
       slots, [&](std::int32_t slot) { return !region.unit(last, slot).empty(); });
@@ -224,8 +216,8 @@ DomainPlace FileDomains::place_of(std::int64_t offset) const {
   const auto slot = checked_cast<std::int32_t>(into_row / region.unit_bytes);
   const std::int32_t set = region.set_of_slot[static_cast<std::size_t>(slot)];
   const std::int32_t first = first_domain(region, set);
-  const Turn turn = turn_of(region.sharing, first_domain(region, set + 1) - first,
-                            row_count_of(region, set), row);
+  const Turn turn =
+      turn_of(region.sharing, share_count(region, set), row_count_of(region, set), row);
   const std::int64_t unit = turn.turn * std::ssize(region.slots_of(set)) +
                             region.place_in_set[static_cast<std::size_t>(slot)];
   const Extent whole = region.unit(row, slot);
@@ -245,10 +237,7 @@ DomainPlace FileDomains::place_of(std::int64_t offset) const {
 
 std::optional<std::int64_t> FileDomains::next_in(const Region& region, int domain,
                                                  std::int64_t offset) const {
-  const Member member = member_of(region, domain);
-  const Rows rows{region.sharing, member.share, member.share_count,
-                  row_count_of(region, member.set)};
-  const std::span<const std::int32_t> slots = region.slots_of(member.set);
+  const auto [slots, rows] = member_of(region, domain);
   const std::int64_t here = (offset - region.origin) / region.row_bytes();
   std::int64_t row = rows.next(here);
   auto slot = slots.begin();
@@ -281,10 +270,7 @@ void FileDomains::round_parts(int domain, std::int64_t round, std::vector<FilePa
       regions_, round, {}, [](const Region& region) { return region.rounds_before; });
   if (round >= round_count_) return;
   const Region& region = *std::prev(after);
-  const Member member = member_of(region, domain);
-  const Rows rows{region.sharing, member.share, member.share_count,
-                  row_count_of(region, member.set)};
-  const std::span<const std::int32_t> slots = region.slots_of(member.set);
+  const auto [slots, rows] = member_of(region, domain);
   const std::int64_t index = round - region.rounds_before;
   const std::int64_t part = index % region.rounds_per_unit * cycle_bytes_;
   const std::int64_t first = index / region.rounds_per_unit * region.units_per_round;

@@ -22,6 +22,12 @@ enum class SlotSharing : std::uint8_t {
   ranges,  ///< each a range of the file, and so of every object
 };
 
+/// Which slots a domain has.
+struct SlotChoice {
+  std::int32_t slots_min = 1;
+  SlotSharing sharing = SlotSharing::turns;
+};
+
 /// Contiguous bytes of the file, and where in the cycle buffer they lie.
 struct FilePart {
   Extent file;
@@ -51,11 +57,11 @@ class FileDomains {
   [[nodiscard]] static FileDomains of_stripes(const Extent& range, const StripeMap& map,
                                               std::int32_t stripes, std::int32_t count,
                                               std::int64_t cycle_bytes);
-  /// By slots: of C slots each domain has max(`slots_min`, ceil(C / count)) or one less, those of
-  /// an OST together; where domains are more than such sets, several share one.
+  /// By slots: of C slots each domain has max(slots_min, ceil(C / count)) or one less, those of an
+  /// OST together; where domains are more than such sets, several share one.
   [[nodiscard]] static FileDomains of_slots(const Extent& range, const StripeMap& map,
-                                            std::int32_t slots_min, std::int32_t count,
-                                            SlotSharing sharing, std::int64_t cycle_bytes);
+                                            const SlotChoice& choice, std::int32_t count,
+                                            std::int64_t cycle_bytes);
 
   [[nodiscard]] std::int32_t count() const { return count_; }
   /// Of the domain with most of them.
@@ -104,11 +110,25 @@ class FileDomains {
     [[nodiscard]] Extent unit(std::int64_t row, std::int32_t slot) const;
   };
 
-  /// A domain in a region: its set, and which of those that share it.
+  /// The rows of one of the domains that share a set.
+  struct Rows {
+    SlotSharing sharing;
+    std::int64_t share;
+    std::int64_t share_count;
+    std::int64_t row_count;  ///< in which the set has bytes
+
+    /// Row `turn` of its own; may lie behind its last.
+    [[nodiscard]] std::int64_t row(std::int64_t turn) const;
+    [[nodiscard]] std::int64_t end() const;
+    [[nodiscard]] std::int64_t count() const;
+    /// Its first row from `row` on; may be end() or more.
+    [[nodiscard]] std::int64_t next(std::int64_t row) const;
+  };
+
+  /// A domain in a region: the slots of its set, and which rows of them.
   struct Member {
-    std::int32_t set = 0;
-    std::int32_t share = 0;
-    std::int32_t share_count = 1;
+    std::span<const std::int32_t> slots;
+    Rows rows;
   };
 
   FileDomains(std::int32_t count, std::int64_t cycle_bytes)
@@ -117,6 +137,7 @@ class FileDomains {
            std::vector<std::int32_t> set_of_slot, SlotSharing sharing);
 
   [[nodiscard]] std::int32_t first_domain(const Region& region, std::int32_t set) const;
+  [[nodiscard]] std::int32_t share_count(const Region& region, std::int32_t set) const;
   [[nodiscard]] Member member_of(const Region& region, int domain) const;
   /// In so many of the first rows the set has bytes, or could have but for where the range begins.
   [[nodiscard]] std::int64_t row_count_of(const Region& region, std::int32_t set) const;

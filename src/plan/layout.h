@@ -11,7 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+
 namespace nacre::plan {
+
+/// What makes a layout unusable.
+[[nodiscard]] inline Error layout_error(const std::string& what) {
+  return Error{ErrorClass::file, 0, "layout (lustre.lov): " + what};
+}
 
 /// Where a component ends that goes on to the end of the file, however long that is.
 inline constexpr std::int64_t layout_end_of_file = std::numeric_limits<std::int64_t>::max();

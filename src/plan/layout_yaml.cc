@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <utility>
+
+#include "base/hexadecimal.h"
 
 namespace nacre::plan {
 namespace {
@@ -33,11 +33,7 @@ std::string pattern_text(const Striping& striping) {
   return text;
 }
 
-std::string hex(std::uint64_t number) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  return "0x" + std::string(digits.data(), end);
-}
+std::string hex(std::uint64_t number) { return "0x" + short_hexadecimal(number); }
 
 /// Keys with a colon, values in a column of their own.
 class Lines {

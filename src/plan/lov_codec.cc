@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "base/checked_cast.h"
+#include "base/hexadecimal.h"
 
 namespace nacre::plan {
 namespace {
@@ -50,16 +51,8 @@ constexpr std::int64_t extension_unit = 1024;
 
 using Bytes = std::span<const std::byte>;
 
-Error unusable(const std::string& what) {
-  return Error{ErrorClass::file, 0, "layout (lustre.lov): " + what};
-}
-
-std::string hex(std::uint32_t number) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text = "0x00000000";
-  for (std::size_t i = text.size(); i-- > 2; number >>= 4U) text[i] = digits[number & 0xfU];
-  return text;
-}
+/// Eight digits.
+std::string hex(std::uint32_t number) { return "0x" + hexadecimal(number).substr(8); }
 
 /// `offset` + sizeof(T) is no more than there is.
 template <std::unsigned_integral T>
@@ -104,7 +97,7 @@ Status read_pattern(std::uint32_t bits, Striping& striping) {
   striping.pattern = kind == pattern_mdt ? StripePattern::mdt : StripePattern::raid0;
   if (kind == pattern_mdt && !striping.overstriped) return {};
   if (kind == pattern_raid0 || kind == 0) return {};
-  return unusable("pattern " + hex(bits) + " is of a kind that this Nacre does not know");
+  return layout_error("pattern " + hex(bits) + " is of a kind that this Nacre does not know");
 }
 
 OstObject object_at(Bytes bytes) {
@@ -118,16 +111,16 @@ OstObject object_at(Bytes bytes) {
 Status read_objects(Bytes bytes, Striping& striping) {
   const std::size_t count = bytes.size() / object_bytes;
   if (bytes.size() % object_bytes != 0) {
-    return unusable("its list of objects ends within one: it is truncated");
+    return layout_error("its list of objects ends within one: it is truncated");
   }
   if (count != 0 && std::cmp_not_equal(count, striping.stripe_count)) {
-    return unusable("it says " + std::to_string(striping.stripe_count) + " stripes and has " +
-                    std::to_string(count) + " objects");
+    return layout_error("it says " + std::to_string(striping.stripe_count) + " stripes and has " +
+                        std::to_string(count) + " objects");
   }
   for (std::size_t i = 0; i < count; ++i) {
     striping.objects.push_back(object_at(bytes.subspan(i * object_bytes, object_bytes)));
     if (striping.objects.back().ost < 0) {
-      return unusable("object " + std::to_string(i) + " lies on an OST of no number");
+      return layout_error("object " + std::to_string(i) + " lies on an OST of no number");
     }
   }
   return {};
@@ -135,11 +128,11 @@ Status read_objects(Bytes bytes, Striping& striping) {
 
 Result<Striping> read_plain(Bytes bytes) {
   if (bytes.size() < plain_bytes) {
-    return unusable("a record of " + std::to_string(bytes.size()) + " bytes is truncated");
+    return layout_error("a record of " + std::to_string(bytes.size()) + " bytes is truncated");
   }
   const auto magic = get<std::uint32_t>(bytes, 0);
   if (magic != magic_v1 && magic != magic_v3 && magic != magic_specific) {
-    return unusable("magic " + hex(magic) + " is of a kind that this Nacre does not know");
+    return layout_error("magic " + hex(magic) + " is of a kind that this Nacre does not know");
   }
   Striping striping;
   if (Status known = read_pattern(get<std::uint32_t>(bytes, 4), striping); !known) {
@@ -153,7 +146,7 @@ Result<Striping> read_plain(Bytes bytes) {
   if (first != no_first_ost) striping.first_ost = first;
   Bytes objects = bytes.subspan(plain_bytes);
   if (magic != magic_v1) {
-    if (objects.size() < pool_bytes) return unusable("its pool's name is truncated");
+    if (objects.size() < pool_bytes) return layout_error("its pool's name is truncated");
     const std::string_view name = text_at(objects.first(pool_bytes));
     striping.pool = name.substr(0, name.find('\0'));
     objects = objects.subspan(pool_bytes);
@@ -180,13 +173,13 @@ Result<LayoutComponent> read_component(Bytes all, Bytes entry) {
   const std::string name = "component " + std::to_string(component.id);
   const auto begin = file_offset(get<std::uint64_t>(entry, 8));
   const auto end = file_offset(get<std::uint64_t>(entry, 16));
-  if (!begin || !end || *begin > *end) return unusable(name + " ends before it begins");
+  if (!begin || !end || *begin > *end) return layout_error(name + " ends before it begins");
   component.begin = *begin;
   component.end = *end;
   const std::size_t offset = get<std::uint32_t>(entry, 24);
   const std::size_t size = get<std::uint32_t>(entry, 28);
   if (offset > all.size() || size > all.size() - offset) {
-    return unusable(name + " lies behind the end: it is truncated");
+    return layout_error(name + " lies behind the end: it is truncated");
   }
   Result<Striping> striping = read_plain(all.subspan(offset, size));
   if (!striping) return std::move(striping).error();
@@ -197,12 +190,12 @@ Result<LayoutComponent> read_component(Bytes all, Bytes entry) {
 
 Result<Layout> read_composite(Bytes bytes) {
   if (bytes.size() < composite_bytes || get<std::uint32_t>(bytes, 4) != bytes.size()) {
-    return unusable("a composite one of " + std::to_string(bytes.size()) +
-                    " bytes is not as long as it says: it is truncated");
+    return layout_error("a composite one of " + std::to_string(bytes.size()) +
+                        " bytes is not as long as it says: it is truncated");
   }
   const Bytes reserved = bytes.subspan(18, composite_bytes - 18);
   if (std::ranges::any_of(reserved, [](std::byte one) { return one != std::byte{0}; })) {
-    return unusable("a composite one with fields that this Nacre does not know");
+    return layout_error("a composite one with fields that this Nacre does not know");
   }
   Layout layout;
   layout.is_composite = true;
@@ -211,14 +204,14 @@ Result<Layout> read_composite(Bytes bytes) {
   layout.mirror_count = get<std::uint16_t>(bytes, 16) + 1;
   const std::size_t count = get<std::uint16_t>(bytes, 14);
   if (count > (bytes.size() - composite_bytes) / component_bytes) {
-    return unusable(std::to_string(count) + " components have no room in it: it is truncated");
+    return layout_error(std::to_string(count) + " components have no room in it: it is truncated");
   }
   std::size_t left = bytes.size() - composite_bytes - count * component_bytes;
   for (std::size_t i = 0; i < count; ++i) {
     const Bytes entry = bytes.subspan(composite_bytes + i * component_bytes, component_bytes);
     // Each byte is of one component at most: a small text is no large layout.
     const std::size_t size = get<std::uint32_t>(entry, 28);
-    if (size > left) return unusable("its components are longer than it is: it is truncated");
+    if (size > left) return layout_error("its components are longer than it is: it is truncated");
     left -= size;
     Result<LayoutComponent> component = read_component(bytes, entry);
     if (!component) return std::move(component).error();
@@ -230,7 +223,7 @@ Result<Layout> read_composite(Bytes bytes) {
 Result<Layout> read_foreign(Bytes bytes) {
   if (bytes.size() < foreign_bytes ||
       get<std::uint32_t>(bytes, 4) != bytes.size() - foreign_bytes) {
-    return unusable("a foreign one is not as long as it says");
+    return layout_error("a foreign one is not as long as it says");
   }
   Layout layout;
   layout.foreign = ForeignLayout{.type = get<std::uint32_t>(bytes, 8),
@@ -244,8 +237,8 @@ Result<Layout> read_foreign(Bytes bytes) {
 template <std::unsigned_integral T>
 Result<T> fitting(std::int64_t value, const char* what) {
   if (std::in_range<T>(value)) return static_cast<T>(value);
-  return unusable(std::string(what) + " " + std::to_string(value) + " is not from 0 to " +
-                  std::to_string(std::numeric_limits<T>::max()));
+  return layout_error(std::string(what) + " " + std::to_string(value) + " is not from 0 to " +
+                      std::to_string(std::numeric_limits<T>::max()));
 }
 
 std::uint32_t pattern_bits(const Striping& striping) {
@@ -268,8 +261,8 @@ std::size_t size_of(const Striping& striping) {
 /// The size of stripes in the format's unit.
 Result<std::uint32_t> size_field(const Striping& striping, bool extends) {
   if (extends && striping.stripe_size % extension_unit != 0) {
-    return unusable("an extension by " + std::to_string(striping.stripe_size) +
-                    " bytes is no multiple of 1024");
+    return layout_error("an extension by " + std::to_string(striping.stripe_size) +
+                        " bytes is no multiple of 1024");
   }
   return fitting<std::uint32_t>(striping.stripe_size / (extends ? extension_unit : 1),
                                 "stripe size");
@@ -285,8 +278,8 @@ Status write_plain(Writer& writer, const Striping& striping, bool extends) {
   if (!first) return first.error();
   const std::string pool = striping.pool.value_or("");
   if (pool.size() >= pool_bytes) {
-    return unusable("pool " + pool + " has more than " + std::to_string(pool_bytes - 1) +
-                    " letters");
+    return layout_error("pool " + pool + " has more than " + std::to_string(pool_bytes - 1) +
+                        " letters");
   }
   writer.put(magic_of(striping));
   writer.put(pattern_bits(striping));
@@ -361,7 +354,7 @@ void write_foreign(Writer& writer, const ForeignLayout& foreign) {
 
 Result<Layout> decode_lov(std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof(std::uint32_t)) {
-    return unusable(std::to_string(bytes.size()) + " bytes are truncated");
+    return layout_error(std::to_string(bytes.size()) + " bytes are truncated");
   }
   switch (get<std::uint32_t>(bytes, 0)) {
     case magic_composite:
@@ -386,7 +379,7 @@ Result<std::vector<std::byte>> encode_lov(const Layout& layout) {
   } else if (layout.components.size() == 1) {
     written = write_plain(writer, layout.components.front().striping, false);
   } else {
-    written = unusable("a plain one has one component");
+    written = layout_error("a plain one has one component");
   }
   if (!written) return std::move(written).error();
   return writer.take();

@@ -167,6 +167,18 @@ void copy_step(const std::byte* from_base, Side& from, std::byte* to_base, Side&
   }
 }
 
+/// Calls `act` with where each row of the access's data bytes [first, first + byte_count) begins.
+template <class Act>
+void for_each_row(const MemoryAccess& memory, std::int64_t first, std::int64_t byte_count,
+                  const Act& act) {
+  RunCursor runs({memory.type, 0}, first, byte_count);
+  for (RunRows rows = runs.next_rows(); rows.rows > 0; rows = runs.next_rows()) {
+    for (std::int64_t i = 0; i < rows.rows; ++i) {
+      act(at(memory.base, rows.row.offset + i * rows.row_stride), rows.row);
+    }
+  }
+}
+
 }  // namespace
 
 void copy_runs(const std::byte* from_base, RunCursor& from, std::byte* to_base, RunCursor& to,
@@ -183,17 +195,11 @@ void pack(const MemoryAccess& memory, std::int64_t first, std::span<std::byte> p
     std::memcpy(packed.data(), data, packed.size());
     return;
   }
-  RunCursor runs({memory.type, 0}, first, std::ssize(packed));
   std::byte* out = packed.data();
-  for (RunRows rows = runs.next_rows(); rows.rows > 0; rows = runs.next_rows()) {
-    const RunGroup& row = rows.row;
-    for (std::int64_t i = 0; i < rows.rows; ++i) {
-      const std::byte* const from =
-          at<const std::byte>(memory.base, row.offset + i * rows.row_stride);
-      copy_strided({from, row.stride}, {out, row.length}, row.length, row.count);
-      out += row.bytes();
-    }
-  }
+  for_each_row(memory, first, std::ssize(packed), [&](std::byte* data, const RunGroup& row) {
+    copy_strided({data, row.stride}, {out, row.length}, row.length, row.count);
+    out += row.bytes();
+  });
 }
 
 void unpack(const MemoryAccess& memory, std::int64_t first, std::span<const std::byte> packed) {
@@ -202,16 +208,11 @@ void unpack(const MemoryAccess& memory, std::int64_t first, std::span<const std:
     std::memcpy(at(memory.base, memory.type.true_lb() + first), packed.data(), packed.size());
     return;
   }
-  RunCursor runs({memory.type, 0}, first, std::ssize(packed));
   const std::byte* in = packed.data();
-  for (RunRows rows = runs.next_rows(); rows.rows > 0; rows = runs.next_rows()) {
-    const RunGroup& row = rows.row;
-    for (std::int64_t i = 0; i < rows.rows; ++i) {
-      std::byte* const to = at(memory.base, row.offset + i * rows.row_stride);
-      copy_strided({in, row.length}, {to, row.stride}, row.length, row.count);
-      in += row.bytes();
-    }
-  }
+  for_each_row(memory, first, std::ssize(packed), [&](std::byte* data, const RunGroup& row) {
+    copy_strided({in, row.length}, {data, row.stride}, row.length, row.count);
+    in += row.bytes();
+  });
 }
 
 }  // namespace nacre::plan

@@ -8,10 +8,6 @@
 namespace nacre::plan {
 namespace {
 
-Error unusable(const std::string& what) {
-  return Error{ErrorClass::file, 0, "layout (lustre.lov): " + what};
-}
-
 /// Mirrors all hold the file: the one whose components are to be gone by.
 std::uint32_t mirror_in_sync(const Layout& layout) {
   const auto lags = [&](std::uint32_t mirror) {
@@ -38,10 +34,10 @@ std::vector<std::int32_t> osts_of(const Striping& striping, std::int32_t ost_cou
 
 Result<StripedRegion> region_of(const Striping& striping, const Extent& extent,
                                 std::int32_t ost_count) {
-  if (striping.released) return unusable("the file's data are released: restore them first");
+  if (striping.released) return layout_error("the file's data are released: restore them first");
   StripedRegion region{extent, striping.stripe_size, osts_of(striping, ost_count)};
   if (striping.pattern == StripePattern::mdt) region.stripe_size = extent.length;
-  if (region.stripe_size < 1) return unusable("it does not say how long a stripe is");
+  if (region.stripe_size < 1) return layout_error("it does not say how long a stripe is");
   return region;
 }
 
@@ -56,15 +52,16 @@ std::int64_t object_bytes_before(const StripedRegion& region, std::int32_t slot,
 }  // namespace
 
 Result<StripeMap> StripeMap::of(const Layout& layout, std::int32_t ost_count) {
-  if (layout.foreign) return unusable("it is foreign: the file has no data on this file system");
-  if (layout.components.empty()) return unusable("it has no components");
+  if (layout.foreign)
+    return layout_error("it is foreign: the file has no data on this file system");
+  if (layout.components.empty()) return layout_error("it has no components");
   StripeMap map;
   const std::uint32_t mirror = mirror_in_sync(layout);
   const Striping* last = nullptr;
   for (const LayoutComponent& one : layout.components) {
     if (one.mirror() != mirror) continue;
     const std::int64_t begin = map.regions_.empty() ? 0 : map.regions_.back().extent.end();
-    if (one.begin != begin) return unusable("its components leave gaps or overlap");
+    if (one.begin != begin) return layout_error("its components leave gaps or overlap");
     // Where a component may be extended to, it will be striped as the one that is extended.
     const Striping& striping = one.extends() && last != nullptr ? *last : one.striping;
     last = &one.striping;
@@ -73,7 +70,7 @@ Result<StripeMap> StripeMap::of(const Layout& layout, std::int32_t ost_count) {
     if (!region) return std::move(region).error();
     map.regions_.push_back(*std::move(region));
   }
-  if (map.regions_.empty()) return unusable("its components are all empty");
+  if (map.regions_.empty()) return layout_error("its components are all empty");
   return map;
 }
 

@@ -70,6 +70,7 @@ struct FileSystemTraits {
   std::int64_t call_worth_bytes = 64 << 10;
   /// The least size of write at which one process gets all the bandwidth it can.
   std::int64_t saturation_bytes = 32 << 20;
+  bool has_layouts = false;  ///< StoreFile::layout has something to say
 };
 
 /// Facts about the file system a file lies on.

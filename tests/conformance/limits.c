@@ -152,6 +152,25 @@ static struct rlimit limit_memory(rlim_t room) {
   return before;
 }
 
+/* A new file behind a view. Frees the info. */
+static MPI_File open_through(const char* path, MPI_Info info, MPI_Offset displacement,
+                             MPI_Datatype type) {
+  const int amode = MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE;
+  MPI_File file;
+  check_ok(MPI_File_open(MPI_COMM_WORLD, path, amode, info, &file), "open");
+  MPI_Info_free(&info);
+  check_ok(MPI_File_set_view(file, displacement, MPI_BYTE, type, "native", MPI_INFO_NULL),
+           "set_view");
+  return file;
+}
+
+/* Of the buffer, collectively. */
+static void write_and_read(MPI_File file, char* in, int bytes) {
+  check_ok(MPI_File_write_at_all(file, 0, buffer, bytes, MPI_BYTE, MPI_STATUS_IGNORE),
+           "write_at_all");
+  check_ok(MPI_File_read_at_all(file, 0, in, bytes, MPI_BYTE, MPI_STATUS_IGNORE), "read_at_all");
+}
+
 /* No memory for cycle buffers on the last rank, in a call through a view of short pieces that lie a
  * gigabyte apart: it goes on without an exchange, on all ranks, and with one when there is some
  * again. NACRE_TEST_RANKS_PER_NODE=1: a rank that shares memory would find room in /dev/shm. */
@@ -163,7 +182,6 @@ static int memory_limit(const char* path) {
   const MPI_Aint places[] = {0, 1 << 30};
   struct rlimit before;
   char in[2 * piece];
-  MPI_File file;
   MPI_Info info;
   MPI_Datatype type;
   MPI_Type_create_hindexed_block(2, piece, places, MPI_BYTE, &type);
@@ -171,20 +189,12 @@ static int memory_limit(const char* path) {
   MPI_Info_create(&info);
   MPI_Info_set(info, "cb_buffer_size", "32m");
   MPI_Info_set(info, "nacre_report", reports);
-  const int amode = MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE;
-  check_ok(MPI_File_open(MPI_COMM_WORLD, path, amode, info, &file), "open");
-  MPI_Info_free(&info);
-  check_ok(
-      MPI_File_set_view(file, (MPI_Offset)rank * piece, MPI_BYTE, type, "native", MPI_INFO_NULL),
-      "set_view");
+  MPI_File file = open_through(path, info, (MPI_Offset)rank * piece, type);
   for (int round = 0; round < 2; ++round) {
     const int limited = last && round == 0;
     memset(buffer, 'a' + rank + round, sizeof in);
     if (limited) before = limit_memory(48 << 20);
-    check_ok(MPI_File_write_at_all(file, 0, buffer, sizeof in, MPI_BYTE, MPI_STATUS_IGNORE),
-             "write_at_all");
-    check_ok(MPI_File_read_at_all(file, 0, in, sizeof in, MPI_BYTE, MPI_STATUS_IGNORE),
-             "read_at_all");
+    write_and_read(file, in, sizeof in);
     if (limited) setrlimit(RLIMIT_AS, &before);
     check(memcmp(in, buffer, sizeof in) == 0, "other bytes than were written");
   }
@@ -206,7 +216,6 @@ static int small_shared_memory(const char* unused) {
   const int rank = check_rank(MPI_COMM_WORLD);
   MPI_Aint places[pieces];
   static char in[piece * pieces];
-  MPI_File file;
   MPI_Info info;
   MPI_Datatype type;
   (void)unused;
@@ -219,18 +228,10 @@ static int small_shared_memory(const char* unused) {
   MPI_Info_set(info, "cb_nodes", "1");
   MPI_Info_set(info, "nacre_io_threads", "0");
   MPI_Info_set(info, "nacre_report", reports);
-  const int amode = MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE;
-  check_ok(MPI_File_open(MPI_COMM_WORLD, path, amode, info, &file), "open");
-  MPI_Info_free(&info);
-  check_ok(
-      MPI_File_set_view(file, (MPI_Offset)rank * piece, MPI_BYTE, type, "native", MPI_INFO_NULL),
-      "set_view");
+  MPI_File file = open_through(path, info, (MPI_Offset)rank * piece, type);
   for (int round = 0; round < 2; ++round) {
     memset(buffer, 'a' + rank + round, sizeof in);
-    check_ok(MPI_File_write_at_all(file, 0, buffer, sizeof in, MPI_BYTE, MPI_STATUS_IGNORE),
-             "write_at_all");
-    check_ok(MPI_File_read_at_all(file, 0, in, sizeof in, MPI_BYTE, MPI_STATUS_IGNORE),
-             "read_at_all");
+    write_and_read(file, in, sizeof in);
     check(memcmp(in, buffer, sizeof in) == 0, "other bytes than were written");
   }
   MPI_Type_free(&type);

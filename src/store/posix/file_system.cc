@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <string_view>
 
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "base/hexadecimal.h"
 #include "store/posix/descriptor.h"
 
 namespace nacre::store {
@@ -74,12 +74,6 @@ constexpr std::array known_file_systems{
     KnownFileSystem{0xBACBACBC, "vmhgfs", false},
 };
 
-std::string hexadecimal(std::uint32_t number) {
-  std::array<char, 8> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  return "0x" + std::string(digits.data(), end);
-}
-
 }  // namespace
 
 FileSystemFacts file_system_of_magic(std::uint32_t magic) {
@@ -88,9 +82,10 @@ FileSystemFacts file_system_of_magic(std::uint32_t magic) {
                    [&](const KnownFileSystem& known) { return known.magic == magic; });
   FileSystemFacts facts;
   if (found == known_file_systems.end()) {
-    facts.name = hexadecimal(magic);
+    facts.name = "0x" + short_hexadecimal(magic);
   } else {
     facts.name = found->name;
+    facts.has_layouts = found->name == "lustre";
     facts.coherent = found->coherent;
     facts.one_writer_a_node = found->local;
     if (found->local) {

@@ -238,7 +238,7 @@ Result<std::unique_ptr<RangeLock>> PosixStoreFile::lock(const Extent& range, Loc
 FileSystemFacts PosixStoreFile::facts() { return file_system_of(file_.number()); }
 
 Result<std::vector<std::byte>> PosixStoreFile::layout() {
-  if (facts().name != "lustre") return std::vector<std::byte>();
+  if (!facts().has_layouts) return std::vector<std::byte>();
   return lustre_layout(file_.number(), path_);
 }
 

@@ -61,11 +61,13 @@ plan::FileDomains random_domains(Random& random, const plan::CollectivePlan& pla
       return plan::FileDomains::of_stripes(range, random_map(random), width, plan.aggregator_count,
                                            plan.cycle_bytes);
     case 2:
-      return plan::FileDomains::of_slots(range, random_map(random), width, plan.aggregator_count,
-                                         plan::SlotSharing::turns, plan.cycle_bytes);
+      return plan::FileDomains::of_slots(range, random_map(random),
+                                         {width, plan::SlotSharing::turns}, plan.aggregator_count,
+                                         plan.cycle_bytes);
     default:
-      return plan::FileDomains::of_slots(range, random_map(random), width, plan.aggregator_count,
-                                         plan::SlotSharing::ranges, plan.cycle_bytes);
+      return plan::FileDomains::of_slots(range, random_map(random),
+                                         {width, plan::SlotSharing::ranges}, plan.aggregator_count,
+                                         plan.cycle_bytes);
   }
 }
 

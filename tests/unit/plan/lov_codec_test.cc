@@ -21,8 +21,10 @@ Layout decoded(const std::string& name) {
   return *layout;
 }
 
-void put(std::vector<std::byte>& bytes, std::size_t offset, std::uint32_t value) {
+std::vector<std::byte> changed(std::vector<std::byte> bytes, std::size_t offset,
+                               std::uint32_t value) {
   for (std::size_t i = 0; i < 4; ++i) bytes[offset + i] = static_cast<std::byte>(value >> 8 * i);
+  return bytes;
 }
 
 std::string refusal(const std::vector<std::byte>& bytes) {
@@ -108,35 +110,19 @@ TEST_CASE("a layout cut short is refused, or is a shorter one") {
 
 TEST_CASE("what is not known is refused by its value") {
   const std::vector<std::byte> plain = layout_sample("four-stripes-1m").bytes;
+  check_refused(changed(plain, 0, 0x0bd90bd0), "magic 0x0bd90bd0");
+  check_refused(changed(plain, 4, 0x1000), "pattern 0x00001000");
+  check_refused(changed(plain, 28, 5), "5 stripes and has 4 objects");
+  check_refused(changed(plain, 32 + 20, 0x80000000), "object 0 lies on an OST of no number");
   std::vector<std::byte> bytes = plain;
-  put(bytes, 0, 0x0bd90bd0);
-  check_refused(bytes, "magic 0x0bd90bd0");
-  bytes = plain;
-  put(bytes, 4, 0x1000);
-  check_refused(bytes, "pattern 0x00001000");
-  bytes = plain;
-  put(bytes, 28, 5);
-  check_refused(bytes, "5 stripes and has 4 objects");
-  bytes = plain;
-  put(bytes, 32 + 20, 0x80000000);
-  check_refused(bytes, "object 0 lies on an OST of no number");
-  bytes = plain;
   bytes.pop_back();
   check_refused(bytes, "truncated");
 
   const std::vector<std::byte> composite = layout_sample("pfl-fresh").bytes;
-  bytes = composite;
-  put(bytes, 28, 1);
-  check_refused(bytes, "fields that this Nacre does not know");
-  bytes = composite;
-  put(bytes, 32 + 24, 0xfffffff0);
-  check_refused(bytes, "component 1 lies behind the end");
-  bytes = composite;
-  put(bytes, 32 + 28, 0xfffffff0);
-  check_refused(bytes, "longer than it is");
-  bytes = composite;
-  put(bytes, 32 + 8, 0x200000);
-  check_refused(bytes, "component 1 ends before it begins");
+  check_refused(changed(composite, 28, 1), "fields that this Nacre does not know");
+  check_refused(changed(composite, 32 + 24, 0xfffffff0), "component 1 lies behind the end");
+  check_refused(changed(composite, 32 + 28, 0xfffffff0), "longer than it is");
+  check_refused(changed(composite, 32 + 8, 0x200000), "component 1 ends before it begins");
 }
 
 TEST_CASE("bytes changed anywhere are refused or encode to what decodes alike") {

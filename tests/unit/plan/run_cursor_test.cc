@@ -17,7 +17,10 @@ using testing::TypePair;
 
 constexpr std::uint64_t seed = 20261121;
 
-TEST_CASE("random types: groups spell out the stream") {
+/// Random types, starts and ends: what `next(cursor, generator, limit)` yields, whatever the
+/// limits, spells out the stream.
+template <class Next>
+void check_streams(std::int64_t limit_max, const Next& next) {
   MESSAGE("seed " << seed);
   TypeGenerator generator(seed);
   for (int i = 0; i < 20000; ++i) {
@@ -32,52 +35,36 @@ TEST_CASE("random types: groups spell out the stream") {
     RunCursor cursor({pair.map, origin}, first, count);
     std::int64_t at = first;
     while (cursor.remaining() > 0) {
-      const std::int64_t limit = generator.pick(1, 30);
-      const RunGroup group = cursor.next(limit);
-      REQUIRE(group.count > 0);
-      REQUIRE(group.bytes() <= limit);
-      for (std::int64_t k = 0; k < group.count; ++k) {
-        for (std::int64_t b = 0; b < group.length; ++b) {
-          REQUIRE(offsets[static_cast<std::size_t>(at++)] == group.offset + k * group.stride + b);
+      const std::int64_t limit = generator.pick(1, limit_max);
+      const RunRows rows = next(cursor, generator, limit);
+      REQUIRE(rows.rows > 0);
+      REQUIRE(rows.row.count > 0);
+      REQUIRE(rows.bytes() <= limit);
+      for (std::int64_t row = 0; row < rows.rows; ++row) {
+        const std::int64_t begin = rows.row.offset + row * rows.row_stride;
+        for (std::int64_t k = 0; k < rows.row.count; ++k) {
+          for (std::int64_t b = 0; b < rows.row.length; ++b) {
+            REQUIRE(offsets[static_cast<std::size_t>(at++)] == begin + k * rows.row.stride + b);
+          }
         }
       }
     }
     REQUIRE(at == first + count);
     CHECK(cursor.next().count == 0);
+    CHECK(cursor.next_rows().rows == 0);
   }
 }
 
-TEST_CASE("random types: rows spell out the stream, one by one or many at once") {
-  MESSAGE("seed " << seed);
-  TypeGenerator generator(seed);
-  for (int i = 0; i < 20000; ++i) {
-    CAPTURE(i);
-    const TypePair pair = generator.any(static_cast<int>(generator.pick(0, 6)));
-    if (pair.map.size() == 0) continue;
-    const std::vector<std::int64_t> offsets = tile(pair.plain, 0, generator.pick(1, 3));
-    const std::int64_t first = generator.pick(0, std::ssize(offsets) - 1);
-    const std::int64_t count = generator.pick(0, std::ssize(offsets) - first);
-    RunCursor cursor({pair.map, 0}, first, count);
-    std::vector<std::int64_t> found;
-    while (cursor.remaining() > 0) {
-      const std::int64_t limit = generator.pick(1, 200);
-      // Groups in between, now and then.
-      const RunRows rows =
-          generator.pick(0, 3) == 0 ? RunRows{cursor.next(limit), 1, 0} : cursor.next_rows(limit);
-      REQUIRE(rows.rows > 0);
-      REQUIRE(rows.bytes() <= limit);
-      for (std::int64_t row = 0; row < rows.rows; ++row) {
-        for (std::int64_t k = 0; k < rows.row.count; ++k) {
-          for (std::int64_t b = 0; b < rows.row.length; ++b) {
-            found.push_back(rows.row.offset + row * rows.row_stride + k * rows.row.stride + b);
-          }
-        }
-      }
-    }
-    REQUIRE(found ==
-            std::vector<std::int64_t>(offsets.begin() + first, offsets.begin() + first + count));
-    CHECK(cursor.next_rows().rows == 0);
-  }
+TEST_CASE("random types: groups spell out the stream") {
+  check_streams(30, [](RunCursor& cursor, TypeGenerator&, std::int64_t limit) {
+    return RunRows{cursor.next(limit), 1, 0};
+  });
+}
+
+TEST_CASE("random types: rows spell out the stream, with groups in between") {
+  check_streams(200, [](RunCursor& cursor, TypeGenerator& generator, std::int64_t limit) {
+    return generator.pick(0, 3) == 0 ? RunRows{cursor.next(limit), 1, 0} : cursor.next_rows(limit);
+  });
 }
 
 TEST_CASE("a block of an array is one set of rows") {

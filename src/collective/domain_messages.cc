@@ -11,6 +11,9 @@
 namespace nacre::collective {
 namespace {
 
+// 512 KiB; marks that are not kept are made twice.
+constexpr std::size_t kept_words_max = std::size_t{1} << 16U;
+
 /// From the first to the last byte of a part, in the cycle buffer; the part fills it if it has as
 /// many bytes, since views are monotone.
 Extent hull_of(const RoundShare& share, const RoundPart& part) {
@@ -25,10 +28,10 @@ Extent hull_of(const RoundShare& share, const RoundPart& part) {
 
 }  // namespace
 
-void DomainMessages::begin(const RoundShare& share, std::byte* buffer) {
+void DomainMessages::begin(const RoundShare& share, std::byte* buffer, Coverage* filled) {
   share_ = &share;
   buffer_ = buffer;
-  find_node_parts();
+  find_node_parts(filled);
   if (direction_ == plan::Direction::write) {
     place_disjoint_parts();
   } else {
@@ -44,27 +47,31 @@ bool DomainMessages::step() {
   if (direction_ == plan::Direction::write) {
     const PhaseScope scope(profiler_, Phase::copy);
     for (std::size_t i = first_; i < last_; ++i) {
-      if (!places_.is_packed(i)) continue;
-      const NodePart& part = parts_[i];
-      profiler_.profile().copied_bytes.add(part.runs.bytes);
-      unpack_marked(marks_of(part), buffer_ + part.runs.hull.offset, places_.message(i));
+      if (places_.is_packed(i)) unpack(parts_[i], places_.message(i));
     }
   }
   post_portion();
   return true;
 }
 
-void DomainMessages::find_node_parts() {
+void DomainMessages::find_node_parts(Coverage* filled) {
   const std::vector<RoundPart>& parts = share_->parts;
   parts_.clear();
+  kept_marks_.clear();
   for (std::size_t first = 0; first < parts.size();) {
     std::size_t end = first + 1;
     while (end < parts.size() && parts[end].relay == parts[first].relay) ++end;
-    NodePart part{parts[first].relay, first, end, {{}, parts[first].bytes}};
+    NodePart part{parts[first].relay, first, end, {{}, parts[first].bytes}, std::nullopt};
     for (std::size_t i = first; i < end; ++i) {
       part.runs.hull = hull(part.runs.hull, hull_of(*share_, parts[i]));
     }
-    if (end > first + 1) part.runs.bytes = marks_of(part).count();
+    if (!part.has_one_rank()) {
+      const Coverage marks = marks_of(part);
+      part.runs.bytes = marks.count();
+      if (filled != nullptr) filled->mark(marks, part.marks_begin());
+    } else if (filled != nullptr) {
+      mark_ranks(part, 0, *filled);
+    }
     parts_.push_back(part);
     first = end;
   }
@@ -73,19 +80,55 @@ void DomainMessages::find_node_parts() {
   places_.begin(std::move(sizes));
 }
 
-Coverage DomainMessages::marks_of(const NodePart& part) {
-  constexpr std::int64_t granule_bytes = 1;
-  const std::int64_t words = Coverage::words_needed(part.runs.hull.length, granule_bytes);
-  marks_.assign(checked_cast<std::size_t>(words), 0);
-  Coverage marks(marks_, part.runs.hull.length, granule_bytes);
+void DomainMessages::mark_ranks(const NodePart& part, std::int64_t begin, Coverage& marks) const {
   for (std::size_t i = part.first_part; i < part.end_part; ++i) {
     const RoundPart& of_rank = share_->parts[i];
     for (plan::RoundPiece piece : share_->pieces_of(of_rank)) {
-      piece.origin += part.runs.hull.offset;
+      piece.origin += begin;
       mark_piece(marks, *of_rank.view, piece, 0);
     }
   }
+}
+
+Coverage DomainMessages::marks_of(NodePart& part) {
+  const std::int64_t begin = part.marks_begin();
+  const std::int64_t size = part.runs.hull.end() - begin;
+  const auto words = checked_cast<std::size_t>(Coverage::words_needed(size, 1));
+  const auto marks_in = [&](std::span<std::uint64_t> all) {
+    return Coverage(all.first(words), size, 1, Coverage::Markers::one);
+  };
+  if (part.kept_marks) return marks_in(std::span(kept_marks_).subspan(*part.kept_marks));
+  const std::size_t kept = kept_marks_.size();
+  const bool keeps = kept + words <= kept_words_max;
+  if (keeps) {
+    part.kept_marks = kept;
+    kept_marks_.resize(kept + words);
+  } else {
+    marks_.assign(words, 0);
+  }
+  Coverage marks = marks_in(keeps ? std::span(kept_marks_).subspan(kept) : std::span(marks_));
+  mark_ranks(part, begin, marks);
   return marks;
+}
+
+void DomainMessages::pack(NodePart& part, Bytes message) {
+  profiler_.profile().copied_bytes.add(part.runs.bytes);
+  if (part.has_one_rank()) {
+    const RoundPart& rank = share_->parts[part.first_part];
+    pack_pieces(*rank.view, share_->pieces_of(rank), buffer_, message);
+  } else {
+    pack_marked(marks_of(part), buffer_ + part.marks_begin(), message);
+  }
+}
+
+void DomainMessages::unpack(NodePart& part, std::span<const std::byte> message) {
+  profiler_.profile().copied_bytes.add(part.runs.bytes);
+  if (part.has_one_rank()) {
+    const RoundPart& rank = share_->parts[part.first_part];
+    unpack_pieces(*rank.view, share_->pieces_of(rank), message, buffer_);
+  } else {
+    unpack_marked(marks_of(part), buffer_ + part.marks_begin(), message);
+  }
 }
 
 void DomainMessages::post_portion() {
@@ -94,16 +137,13 @@ void DomainMessages::post_portion() {
   last_ = places_.portion_end(first_, round_bytes_max_);
   places_.stage(first_, last_);
   for (std::size_t i = first_; i < last_; ++i) {
-    const NodePart& part = parts_[i];
+    NodePart& part = parts_[i];
     const Bytes message = places_.message(i);
     if (direction_ == plan::Direction::write) {
       messages_.push_back(transport_.receive(part.relay, message));
       continue;
     }
-    if (places_.is_packed(i)) {
-      profiler_.profile().copied_bytes.add(part.runs.bytes);
-      pack_marked(marks_of(part), buffer_ + part.runs.hull.offset, message);
-    }
+    if (places_.is_packed(i)) pack(part, message);
     messages_.push_back(transport_.send(part.relay, message));
   }
 }

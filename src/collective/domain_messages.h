@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/extent.h"
+#include "base/rounding.h"
 #include "collective/coverage.h"
 #include "collective/marked_runs.h"
 #include "collective/profile.h"
@@ -32,8 +34,9 @@ class DomainMessages {
         round_bytes_max_(round_bytes_max),
         profiler_(profiler) {}
 
-  /// A round, whose share and cycle buffer stay put until it is done().
-  void begin(const RoundShare& share, std::byte* buffer);
+  /// A round, whose share and cycle buffer stay put until it is done(). `filled` is to be told what
+  /// they fill of it, by bytes.
+  void begin(const RoundShare& share, std::byte* buffer, Coverage* filled = nullptr);
   [[nodiscard]] bool done() const { return messages_.empty(); }
   /// Goes on to the next portion if that under way is through; whether it was.
   bool step();
@@ -46,14 +49,26 @@ class DomainMessages {
     std::size_t first_part;
     std::size_t end_part;
     MarkedRuns runs;
+    std::optional<std::size_t> kept_marks;  ///< where in kept_marks_
+
+    /// The message is the rank's own stream then.
+    [[nodiscard]] bool has_one_rank() const { return end_part == first_part + 1; }
+    /// What marks are counted from.
+    [[nodiscard]] std::int64_t marks_begin() const {
+      return round_down(runs.hull.offset, Coverage::word_bits);
+    }
   };
-  void find_node_parts();
+  void find_node_parts(Coverage* filled);
   void post_portion();
   /// Of messages that may be received in any order: alone where they lie, and in one piece.
   void place_disjoint_parts();
   void place_whole_parts();
-  /// The marks of a node's bytes, counted from the begin of their hull, until it is called again.
-  [[nodiscard]] Coverage marks_of(const NodePart& part);
+  void pack(NodePart& part, Bytes message);
+  void unpack(NodePart& part, std::span<const std::byte> message);
+  void mark_ranks(const NodePart& part, std::int64_t begin, Coverage& marks) const;
+  /// The marks of a node's bytes, counted from marks_begin(), until it is called again; those of
+  /// the first nodes are kept for the round.
+  [[nodiscard]] Coverage marks_of(NodePart& part);
   [[nodiscard]] Bytes in_buffer(const Extent& place) const;
 
   Transport& transport_;
@@ -64,6 +79,7 @@ class DomainMessages {
   std::byte* buffer_ = nullptr;
   std::vector<NodePart> parts_;
   RoundMessages places_;
+  std::vector<std::uint64_t> kept_marks_;  // of as many nodes as there is room for
   std::vector<std::uint64_t> marks_;
   std::size_t first_ = 0;  // the portion under way: parts [first_, last_)
   std::size_t last_ = 0;

@@ -34,8 +34,8 @@ bool DomainWriter::take_slot() {
   if (!rounds_.has_slot(round_, oldest())) return false;
   rounds_.open_from(oldest());
   sources_.take(round_, share_);
-  rounds_.mark(round_, share_, 0);
-  messages_.begin(share_, rounds_.buffer(round_));
+  Coverage filled = rounds_.coverage(round_);
+  messages_.begin(share_, rounds_.buffer(round_), &filled);
   stage_ = Stage::bytes;
   return true;
 }

@@ -68,8 +68,11 @@ bool LocalSide::move(Lane& lane) {
     access_.profiler.profile().copied_bytes.add(lane.walk.take_round(pieces_));
     Coverage coverage = node_.coverage(aggregator, round, access_.direction);
     for (const plan::RoundPiece& piece : pieces_) {
-      if (!reads) mark_piece(coverage, access_.placed.view, piece, 0);
-      copy_piece(access_, piece, memory.buffer(aggregator, round));
+      if (reads) {
+        take_piece(access_, piece, memory.buffer(aggregator, round));
+      } else {
+        place_piece(access_, piece, memory.buffer(aggregator, round), coverage);
+      }
     }
     say(done_until, lane.walk);
   } while (next_round(lane.walk) < until);

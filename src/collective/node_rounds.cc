@@ -73,7 +73,8 @@ int NodeRounds::number_of(int aggregator) const {
 Coverage NodeRounds::coverage(int number, std::int64_t round, plan::Direction direction) const {
   const bool reads_the_file = direction == plan::Direction::read && is_here(number);
   return Coverage(memory_.marks(number, round), round_bytes_,
-                  reads_the_file ? read_granule_bytes : 1);
+                  reads_the_file ? read_granule_bytes : 1,
+                  mates_.size() > 1 ? Coverage::Markers::several : Coverage::Markers::one);
 }
 
 RoundLayout NodeRounds::layout_for(const ExchangePlan& exchange) const {

@@ -10,6 +10,7 @@
 #include "base/checked_cast.h"
 #include "collective/aggregator_rounds.h"
 #include "collective/marked_runs.h"
+#include "collective/scratch.h"
 
 namespace nacre::collective {
 namespace {
@@ -18,7 +19,8 @@ namespace {
 struct RelayedRound {
   std::int64_t number = 0;
   MarkedRuns runs;
-  std::vector<std::byte> packed;  // empty where it goes straight from and to the cycle buffer
+  Scratch room;
+  std::span<std::byte> packed;  // in it; empty where it goes straight from and to the cycle buffer
   std::vector<MessageId> messages;
 };
 
@@ -75,6 +77,10 @@ class RelaySide : public DrivenRounds {
     rounds_.open_from(oldest());
     if (rounds_.placed_by_all() <= round_) return false;
     RelayedRound& round = under_way_.emplace_back();
+    if (!spare_.empty()) {
+      round.room = std::move(spare_.back());
+      spare_.pop_back();
+    }
     round.number = round_;
     round.runs = measure(rounds_.coverage(round_));
     if (round.runs.bytes > 0) round.messages.push_back(post(round, place_of(round)));
@@ -83,11 +89,11 @@ class RelaySide : public DrivenRounds {
   }
 
   std::span<std::byte> place_of(RelayedRound& round) {
-    const auto bytes = checked_cast<std::size_t>(round.runs.bytes);
     if (round.runs.is_one_run()) {
-      return {rounds_.buffer(round.number) + round.runs.hull.offset, bytes};
+      return {rounds_.buffer(round.number) + round.runs.hull.offset,
+              checked_cast<std::size_t>(round.runs.bytes)};
     }
-    round.packed.resize(bytes);
+    round.packed = round.room.take(round.runs.bytes);
     return round.packed;
   }
 
@@ -102,8 +108,9 @@ class RelaySide : public DrivenRounds {
 
   bool end_oldest() {
     if (completed_count_ == 0 || !is_ended(under_way_.front())) return false;
-    const RelayedRound& round = under_way_.front();
+    RelayedRound& round = under_way_.front();
     rounds_.coverage(round.number).clear(round.runs.hull.end());
+    spare_.push_back(std::move(round.room));
     under_way_.pop_front();
     --completed_count_;
     if (round_ != no_round) rounds_.open_from(oldest());
@@ -113,6 +120,7 @@ class RelaySide : public DrivenRounds {
   std::int64_t round_ = -1;  // the next to begin; -1: begin() finds out
   std::deque<RelayedRound> under_way_;
   std::size_t completed_count_ = 0;  // of these, the oldest
+  std::vector<Scratch> spare_;       // of rounds that have ended
 };
 
 class RelayWriter final : public RelaySide {

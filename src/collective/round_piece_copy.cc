@@ -1,5 +1,11 @@
 #include "collective/round_piece_copy.h"
 
+#include <utility>
+
+#include "base/checked_cast.h"
+#include "plan/memory_access.h"
+#include "plan/strided_copy.h"
+
 namespace nacre::collective {
 namespace {
 
@@ -7,6 +13,13 @@ namespace {
 plan::RunCursor buffer_cursor(const plan::TiledMap& view, const plan::RoundPiece& piece) {
   return plan::RunCursor({view.type, view.origin - piece.origin}, piece.first_byte,
                          piece.byte_count);
+}
+
+/// The same as memory, of which the piece is data bytes from its first_byte on.
+plan::MemoryAccess memory_of(const plan::TiledMap& view, const plan::RoundPiece& piece,
+                             std::byte* buffer) {
+  return {plan::at(buffer, view.origin - piece.origin), view.type,
+          piece.first_byte + piece.byte_count};
 }
 
 }  // namespace
@@ -19,14 +32,48 @@ void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::Roun
   }
 }
 
-void copy_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer) {
-  const plan::TiledMap memory{access.memory.type, 0};
-  plan::RunCursor in_memory(memory, access.memory_position(piece.first_byte), piece.byte_count);
+void place_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer,
+                 Coverage& coverage) {
+  const std::int64_t position = access.memory_position(piece.first_byte);
+  const plan::TypeMap& memory = access.memory.type;
   plan::RunCursor in_buffer = buffer_cursor(access.placed.view, piece);
-  if (access.reads()) {
-    plan::copy_runs(buffer, in_buffer, access.memory.base, in_memory, piece.byte_count);
-  } else {
+  if (!memory.is_contiguous()) {
+    mark_piece(coverage, access.placed.view, piece, 0);
+    plan::RunCursor in_memory({memory, 0}, position, piece.byte_count);
     plan::copy_runs(access.memory.base, in_memory, buffer, in_buffer, piece.byte_count);
+    return;
+  }
+  const std::byte* from = plan::at(access.memory.base, memory.true_lb() + position);
+  plan::for_each_row(std::move(in_buffer), [&](const plan::RunGroup& row) {
+    coverage.mark(row, 0);
+    plan::copy_strided({from, row.length}, {buffer + row.offset, row.stride}, row.length,
+                       row.count);
+    from += row.bytes();
+  });
+}
+
+void take_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer) {
+  plan::RunCursor in_memory({access.memory.type, 0}, access.memory_position(piece.first_byte),
+                            piece.byte_count);
+  plan::RunCursor in_buffer = buffer_cursor(access.placed.view, piece);
+  plan::copy_runs(buffer, in_buffer, access.memory.base, in_memory, piece.byte_count);
+}
+
+void pack_pieces(const plan::TiledMap& view, Pieces pieces, std::byte* buffer,
+                 std::span<std::byte> packed) {
+  for (const plan::RoundPiece& piece : pieces) {
+    const auto bytes = checked_cast<std::size_t>(piece.byte_count);
+    plan::pack(memory_of(view, piece, buffer), piece.first_byte, packed.first(bytes));
+    packed = packed.subspan(bytes);
+  }
+}
+
+void unpack_pieces(const plan::TiledMap& view, Pieces pieces, std::span<const std::byte> packed,
+                   std::byte* buffer) {
+  for (const plan::RoundPiece& piece : pieces) {
+    const auto bytes = checked_cast<std::size_t>(piece.byte_count);
+    plan::unpack(memory_of(view, piece, buffer), piece.first_byte, packed.first(bytes));
+    packed = packed.subspan(bytes);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "collective/coverage.h"
 #include "collective/exchange_access.h"
@@ -25,9 +26,19 @@ constexpr std::int64_t bridged_gap_bytes = 16 << 10;
 void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::RoundPiece& piece,
                 std::int64_t bridged_bytes);
 
-/// Between the memory of `access`, whose view the piece is of, and the cycle buffer, whichever way
-/// it goes.
-void copy_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer);
+// Between the memory of `access`, whose view the piece is of, and the cycle buffer.
+/// Writing: marks it too.
+void place_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer,
+                 Coverage& coverage);
+/// Reading.
+void take_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer);
+
+// Between the cycle buffer and a message, which holds the bytes of one rank's pieces in order.
+using Pieces = std::span<const plan::RoundPiece>;
+void pack_pieces(const plan::TiledMap& view, Pieces pieces, std::byte* buffer,
+                 std::span<std::byte> packed);
+void unpack_pieces(const plan::TiledMap& view, Pieces pieces, std::span<const std::byte> packed,
+                   std::byte* buffer);
 
 }  // namespace nacre::collective
 

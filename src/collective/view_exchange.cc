@@ -59,26 +59,25 @@ class RunList {
       }
     }
   }
-  /// From the first run on, of which there is one at least.
-  [[nodiscard]] plan::TypeMap as_type() && {
-    const std::int64_t origin = offsets_.front();
-    for (std::int64_t& offset : offsets_) offset -= origin;
-    // Offsets of a file fit 64 bits, so the bounds of these do.
-    return plan::TypeMap::indexed(plan::TypeMap::bytes(1), lengths_, offsets_).value();
+  /// As a type that begins with the first of them; there is one at least.
+  [[nodiscard]] std::vector<std::byte> encoded() && {
+    const std::int64_t origin = runs_.front().offset;
+    for (Extent& run : runs_) run.offset -= origin;
+    std::vector<std::byte> bytes;
+    plan::TypeMap::encode_runs(runs_, bytes);
+    return bytes;
   }
 
  private:
   void add(const Extent& run) {
-    if (!offsets_.empty() && offsets_.back() + lengths_.back() == run.offset) {
-      lengths_.back() += run.length;
+    if (!runs_.empty() && runs_.back().end() == run.offset) {
+      runs_.back().length += run.length;
     } else {
-      offsets_.push_back(run.offset);
-      lengths_.push_back(run.length);
+      runs_.push_back(run);
     }
   }
 
-  std::vector<std::int64_t> lengths_;
-  std::vector<std::int64_t> offsets_;
+  std::vector<Extent> runs_;
 };
 
 /// Which data bytes of the view the aggregator of `walk` handles: at least one extent, none
@@ -101,11 +100,11 @@ std::vector<Extent> part_for(const plan::CollectivePlan& plan, plan::DomainWalk 
   return part;
 }
 
-/// The runs of these data bytes, from the first one on.
-plan::TypeMap runs_of(const plan::TiledMap& view, const std::vector<Extent>& part) {
+/// The type of the runs of these data bytes, from the first one on.
+std::vector<std::byte> encoded_runs(const plan::TiledMap& view, const std::vector<Extent>& part) {
   RunList runs;
   for (const Extent& extent : part) runs.add(view, extent);
-  return std::move(runs).as_type();
+  return std::move(runs).encoded();
 }
 
 /// The next time step differs by whole copies of the view's type, or by where it begins; its runs
@@ -133,7 +132,7 @@ class ViewEncoder {
     if (memory_.has_told(rank, told)) return {place_of(part), {}};
     if (choice_ == Choice::open) choose();
     if (choice_ == Choice::whole) return whole_for(rank);
-    std::vector<std::byte> runs = encoded(runs_of(access_.view, part));
+    std::vector<std::byte> runs = encoded_runs(access_.view, part);
     if (choice_ == Choice::shorter && whole_.size() <= runs.size()) return whole_for(rank);
     memory_.tell(rank, std::move(told));
     return {place_of(part), std::move(runs)};

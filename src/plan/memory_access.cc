@@ -3,79 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plan/strided_copy.h"
+
 namespace nacre::plan {
 namespace {
-
-/// `offset` bytes from `base`, which may be null where offsets are addresses (MPI_BOTTOM).
-template <class Byte>
-Byte* at(Byte* base, std::int64_t offset) {
-  // Through an integer: adding to a null pointer is undefined, and compilers make use of it.
-  const auto address = reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(offset);
-  return reinterpret_cast<Byte*>(address);  // NOLINT(performance-no-int-to-ptr)
-}
-
-/// Where a group's runs lie and how far apart.
-template <class Byte>
-struct Strided {
-  Byte* data;
-  std::int64_t stride;
-};
-
-/// A run length known to the compiler becomes a load and a store instead of a call.
-template <std::size_t length>
-void copy_fixed(Strided<const std::byte> from, Strided<std::byte> to, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::memcpy(to.data + i * to.stride, from.data + i * from.stride, length);
-  }
-}
-
-/// Runs of `half` bytes to twice that: two copies of known length that may overlap.
-template <std::size_t half>
-void copy_halves(Strided<const std::byte> from, Strided<std::byte> to, std::int64_t length,
-                 std::int64_t count) {
-  const std::int64_t second = length - static_cast<std::int64_t>(half);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::byte* source = from.data + i * from.stride;
-    std::byte* target = to.data + i * to.stride;
-    std::memcpy(target, source, half);
-    std::memcpy(target + second, source + second, half);
-  }
-}
-
-void copy_any(Strided<const std::byte> from, Strided<std::byte> to, std::int64_t length,
-              std::int64_t count) {
-  if (length >= 32 && length <= 64) return copy_halves<32>(from, to, length, count);
-  if (length >= 16 && length <= 32) return copy_halves<16>(from, to, length, count);
-  if (length >= 8 && length <= 16) return copy_halves<8>(from, to, length, count);
-  if (length >= 4 && length <= 8) return copy_halves<4>(from, to, length, count);
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::memcpy(to.data + i * to.stride, from.data + i * from.stride,
-                static_cast<std::size_t>(length));
-  }
-}
-
-/// `count` runs of `length` bytes. Lengths of the basic types have loops of their own, where there
-/// are runs enough to be worth the choice.
-void copy_strided(Strided<const std::byte> from, Strided<std::byte> to, std::int64_t length,
-                  std::int64_t count) {
-  if (count == 1) return copy_any(from, to, length, 1);
-  switch (length) {
-    case 1:
-      return copy_fixed<1>(from, to, count);
-    case 2:
-      return copy_fixed<2>(from, to, count);
-    case 4:
-      return copy_fixed<4>(from, to, count);
-    case 8:
-      return copy_fixed<8>(from, to, count);
-    case 16:
-      return copy_fixed<16>(from, to, count);
-    case 32:
-      return copy_fixed<32>(from, to, count);
-    default:
-      return copy_any(from, to, length, count);
-  }
-}
 
 /// `count` runs of `length` bytes, `stride` apart.
 struct Runs {
@@ -167,18 +98,6 @@ void copy_step(const std::byte* from_base, Side& from, std::byte* to_base, Side&
   }
 }
 
-/// Calls `act` with where each row of the access's data bytes [first, first + byte_count) begins.
-template <class Act>
-void for_each_row(const MemoryAccess& memory, std::int64_t first, std::int64_t byte_count,
-                  const Act& act) {
-  RunCursor runs({memory.type, 0}, first, byte_count);
-  for (RunRows rows = runs.next_rows(); rows.rows > 0; rows = runs.next_rows()) {
-    for (std::int64_t i = 0; i < rows.rows; ++i) {
-      act(at(memory.base, rows.row.offset + i * rows.row_stride), rows.row);
-    }
-  }
-}
-
 }  // namespace
 
 void copy_runs(const std::byte* from_base, RunCursor& from, std::byte* to_base, RunCursor& to,
@@ -196,7 +115,8 @@ void pack(const MemoryAccess& memory, std::int64_t first, std::span<std::byte> p
     return;
   }
   std::byte* out = packed.data();
-  for_each_row(memory, first, std::ssize(packed), [&](std::byte* data, const RunGroup& row) {
+  for_each_row(RunCursor({memory.type, 0}, first, std::ssize(packed)), [&](const RunGroup& row) {
+    const std::byte* const data = at(memory.base, row.offset);
     copy_strided({data, row.stride}, {out, row.length}, row.length, row.count);
     out += row.bytes();
   });
@@ -209,7 +129,8 @@ void unpack(const MemoryAccess& memory, std::int64_t first, std::span<const std:
     return;
   }
   const std::byte* in = packed.data();
-  for_each_row(memory, first, std::ssize(packed), [&](std::byte* data, const RunGroup& row) {
+  for_each_row(RunCursor({memory.type, 0}, first, std::ssize(packed)), [&](const RunGroup& row) {
+    std::byte* const data = at(memory.base, row.offset);
     copy_strided({in, row.length}, {data, row.stride}, row.length, row.count);
     in += row.bytes();
   });

@@ -29,7 +29,7 @@ RunCursor::RunCursor(const TiledMap& map, std::int64_t first_byte, std::int64_t 
 }
 
 /// Frame of an indexed node: turns to the front of one of its blocks.
-void RunCursor::begin_block(Frame& frame, std::int64_t block) {
+inline void RunCursor::begin_block(Frame& frame, std::int64_t block) {
   const TypeNode& node = *frame.node;
   const std::int64_t copies = node.blocks->copies_in(block);
   frame.block = block;
@@ -129,6 +129,16 @@ bool RunCursor::begin_next_copy() {
   return true;
 }
 
+/// What enter_next() does in a list of runs, without a look around.
+inline bool RunCursor::begin_next_run_block() {
+  Frame& frame = stack_.back();
+  const TypeNode& node = *frame.node;
+  if (node.kind != Kind::indexed || frame.length == 0) return false;
+  if (frame.block + 1 == node.blocks->block_count()) return false;
+  begin_block(frame, frame.block + 1);
+  return true;
+}
+
 /// Leaves the leaf on top, which is finished, and what else is; then enters the next one.
 void RunCursor::enter_next() {
   while (true) {
@@ -154,7 +164,7 @@ void RunCursor::enter_next() {
 
 RunGroup RunCursor::next(std::int64_t max_bytes) {
   if (remaining_ == 0) return {};
-  if (stack_.back().index == stack_.back().count) enter_next();
+  if (stack_.back().index == stack_.back().count && !begin_next_run_block()) enter_next();
   Frame& frame = stack_.back();
   const std::int64_t limit = std::min(max_bytes, remaining_);
   RunGroup group{frame.first + frame.index * frame.stride + frame.inner, frame.length, 0, 1};

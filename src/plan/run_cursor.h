@@ -75,12 +75,25 @@ class RunCursor {
   void enter(const TypeNode* node, std::int64_t origin, std::int64_t skip_bytes);
   [[nodiscard]] Frame* parent_of_finished();
   bool begin_next_copy();
+  bool begin_next_run_block();
   void enter_next();
 
   std::shared_ptr<const TypeNode> root_;  // the copies of the type that are walked
   std::vector<Frame> stack_;
   std::int64_t remaining_ = 0;
 };
+
+/// Calls `act` with each row of what is left of `cursor`, in stream order.
+template <class Act>
+void for_each_row(RunCursor cursor, const Act& act) {
+  for (RunRows rows = cursor.next_rows(); rows.rows > 0; rows = cursor.next_rows()) {
+    for (std::int64_t i = 0; i < rows.rows; ++i) {
+      RunGroup row = rows.row;
+      row.offset += i * rows.row_stride;
+      act(row);
+    }
+  }
+}
 
 /// Bytes of a file that one rank reads or writes in one call: data bytes [first_byte, first_byte +
 /// byte_count) of its view.

@@ -40,9 +40,17 @@ class Encoder {
   }
   void put_count(std::int64_t value) { put(static_cast<std::uint64_t>(value)); }
 
+  void put_head(Kind kind, std::int64_t shift) {
+    put(static_cast<std::uint64_t>(kind));
+    put_signed(shift);
+  }
+  void put_bytes(std::int64_t size) {
+    put_head(Kind::bytes, 0);
+    put_count(size);
+  }
+
   void put_node(const TypeNode& node) {
-    put(static_cast<std::uint64_t>(node.kind));
-    put_signed(node.shift);
+    put_head(node.kind, node.shift);
     switch (node.kind) {
       case Kind::bytes:
         put_count(node.size);
@@ -52,7 +60,10 @@ class Encoder {
         put_signed(node.stride);
         return put_node(*node.child);
       case Kind::indexed:
-        put_blocks(*node.blocks, node.stride);
+        put_blocks(
+            {node.blocks->block_count(), node.blocks->first_copy.empty(), node.stride},
+            [&](std::int64_t i) { return node.blocks->displacements[i]; },
+            [&](std::int64_t i) { return node.blocks->copies_in(i); });
         return put_node(*node.child);
       case Kind::structure:
         put_count(std::ssize(node.members->nodes));
@@ -61,21 +72,52 @@ class Encoder {
     }
   }
 
- private:
-  void put_blocks(const BlockList& blocks, std::int64_t stride) {
-    const bool single = blocks.first_copy.empty();
-    put_count(blocks.block_count());
-    put(single ? 1 : 0);
-    if (!single) put_signed(stride);
-    std::int64_t before = 0;
-    for (std::int64_t i = 0; i < blocks.block_count(); ++i) {
-      // Wraps where the difference exceeds 64 bits, and back again when decoded.
-      put_signed(static_cast<std::int64_t>(static_cast<std::uint64_t>(blocks.displacements[i]) -
-                                           static_cast<std::uint64_t>(before)));
-      before = blocks.displacements[i];
+  /// Runs that are alike and at a constant step come out as a repeat, others as blocks.
+  void put_runs(std::span<const Extent> runs) {
+    const std::int64_t length = runs.front().length;
+    if (runs.size() == 1) return put_bytes(length);
+    const auto count = std::ssize(runs);
+    const bool alike =
+        std::ranges::all_of(runs, [&](const Extent& run) { return run.length == length; });
+    const std::int64_t step = runs[1].offset;
+    const auto out_of_step = [&](const Extent& one, const Extent& next) {
+      return next.offset - one.offset != step;
+    };
+    if (alike && std::ranges::adjacent_find(runs, out_of_step) == runs.end()) {
+      put_head(Kind::repeat, 0);
+      put_count(count);
+      put_signed(step);
+    } else {
+      const auto at = [&](std::int64_t i) { return runs[static_cast<std::size_t>(i)]; };
+      put_head(Kind::indexed, 0);
+      put_blocks(
+          {count, alike, 1}, [&](std::int64_t i) { return at(i).offset; },
+          [&](std::int64_t i) { return at(i).length; });
     }
-    if (single) return;
-    for (std::int64_t i = 0; i < blocks.block_count(); ++i) put_count(blocks.copies_in(i));
+    put_bytes(alike ? length : 1);
+  }
+
+ private:
+  struct BlockShape {
+    std::int64_t count;
+    bool single;          ///< each of one copy
+    std::int64_t stride;  ///< of copies
+  };
+  template <class Displacement, class Copies>
+  void put_blocks(const BlockShape& shape, const Displacement& displacement, const Copies& copies) {
+    put_count(shape.count);
+    put(shape.single ? 1 : 0);
+    if (!shape.single) put_signed(shape.stride);
+    std::int64_t before = 0;
+    for (std::int64_t i = 0; i < shape.count; ++i) {
+      const std::int64_t here = displacement(i);
+      // Wraps where the difference exceeds 64 bits, and back again when decoded.
+      put_signed(static_cast<std::int64_t>(static_cast<std::uint64_t>(here) -
+                                           static_cast<std::uint64_t>(before)));
+      before = here;
+    }
+    if (shape.single) return;
+    for (std::int64_t i = 0; i < shape.count; ++i) put_count(copies(i));
   }
 
   std::vector<std::byte>& out_;
@@ -223,6 +265,13 @@ void TypeMap::encode(std::vector<std::byte>& out) const {
   encoder.put_signed(node_->lb);
   encoder.put_signed(node_->ub);
   encoder.put_node(*node_);
+}
+
+void TypeMap::encode_runs(std::span<const Extent> runs, std::vector<std::byte>& out) {
+  Encoder encoder(out);
+  encoder.put_signed(0);
+  encoder.put_signed(runs.back().end());
+  encoder.put_runs(runs);
 }
 
 Result<TypeMap> TypeMap::decode(std::span<const std::byte>& in) {

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "base/extent.h"
 #include "base/result.h"
 
 namespace nacre::plan {
@@ -74,6 +75,9 @@ class TypeMap {
 
   /// Portable little-endian form: varints, displacement lists delta-coded. For sending a view once.
   void encode(std::vector<std::byte>& out) const;
+  /// What encode() writes of indexed(bytes(1), lengths, offsets) where runs have these, without
+  /// building it. At least one run, in ascending order, none touching the next, from offset 0 on.
+  static void encode_runs(std::span<const Extent> runs, std::vector<std::byte>& out);
   /// Nested no deeper than decode() takes.
   [[nodiscard]] bool is_encodable() const;
   /// Reads what encode() wrote and moves `in` past it; the map equals the one that was encoded. Any

@@ -157,28 +157,22 @@ std::vector<NodePointer> joined_members(const std::vector<NodePointer>& parts) {
 
 }  // namespace
 
-void Range::add(std::int64_t base, const Range& of) {
-  const auto from = checked_add(base, of.begin_);
-  const auto to = checked_add(base, of.end_);
-  if (!from || !to) {
-    overflowed_ = true;
-    return;
-  }
-  begin_ = empty_ ? *from : std::min(begin_, *from);
-  end_ = empty_ ? *to : std::max(end_, *to);
-  empty_ = false;
-}
-
 void Range::add_copies(std::int64_t base, std::int64_t count, std::int64_t stride,
                        const Range& of) {
-  const auto reach = checked_multiply(count - 1, stride);
-  const auto last = reach ? checked_add(base, *reach) : std::nullopt;
-  if (!last) {
+  std::int64_t reach = 0;
+  std::int64_t last = 0;
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  if (__builtin_mul_overflow(count - 1, stride, &reach) ||
+      __builtin_add_overflow(base, reach, &last) ||
+      __builtin_add_overflow(std::min(base, last), of.begin_, &from) ||
+      __builtin_add_overflow(std::max(base, last), of.end_, &to)) {
     overflowed_ = true;
     return;
   }
-  add(base, of);
-  add(*last, of);
+  begin_ = empty_ ? from : std::min(begin_, from);
+  end_ = empty_ ? to : std::max(end_, to);
+  empty_ = false;
 }
 
 bool Range::overflowed() const { return overflowed_ || !checked_subtract(end_, begin_); }

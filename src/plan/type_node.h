@@ -86,8 +86,6 @@ class Range {
   [[nodiscard]] std::int64_t end() const { return end_; }
 
  private:
-  void add(std::int64_t base, const Range& of);
-
   bool empty_ = true;
   bool overflowed_ = false;
   std::int64_t begin_ = 0;

@@ -51,9 +51,10 @@ TEST_CASE("random extents and granules agree with a list of bytes") {
   std::mt19937_64 random(seed);
   for (int repeat = 0; repeat < 300; ++repeat) {
     const auto size = static_cast<std::int64_t>(1 + random() % 1'000);
-    const auto granule = static_cast<std::int64_t>(1 + random() % 9);
+    const std::int64_t granule = std::int64_t{1} << (random() % 4);
     std::vector<std::uint64_t> words = words_for(size, granule);
-    Coverage coverage(words, size, granule);
+    const auto markers = random() % 2 == 0 ? Coverage::Markers::one : Coverage::Markers::several;
+    Coverage coverage(words, size, granule, markers);
     for (int round = 0; round < 2; ++round) {
       std::vector<bool> expected(static_cast<std::size_t>(size));
       for (int i = 0; i < 10; ++i) {
@@ -80,6 +81,21 @@ TEST_CASE("random extents and granules agree with a list of bytes") {
       coverage.clear(size);
     }
   }
+}
+
+TEST_CASE("marks of a part are added to those of the whole") {
+  std::vector<std::uint64_t> words = words_for(300, 1);
+  Coverage whole(words, 300, 1);
+  whole.mark(Extent{60, 10});
+  std::vector<std::uint64_t> part_words = words_for(150, 1);
+  Coverage part(part_words, 150, 1, Coverage::Markers::one);
+  part.mark(Extent{0, 2});
+  part.mark(Extent{10, 139});
+  whole.mark(part, 128);
+  CHECK(whole.next(0) == Extent{60, 10});
+  CHECK(whole.next(70) == Extent{128, 2});
+  CHECK(whole.next(130) == Extent{138, 139});
+  CHECK(whole.next(277).empty());
 }
 
 TEST_CASE("a group of runs is marked run by run, or with its gaps where these are short") {

@@ -75,6 +75,30 @@ TEST_CASE("random types: a changed byte gives an error or a sound map") {
   }
 }
 
+TEST_CASE("random lists of runs are encoded as the types that they make") {
+  MESSAGE("seed " << seed + 3);
+  TypeGenerator generator(seed + 3);
+  for (int i = 0; i < 5000; ++i) {
+    CAPTURE(i);
+    const std::int64_t count = generator.pick(1, 12);
+    // Few lengths and gaps: often alike, at a constant step, or both.
+    const std::int64_t lengths_max = generator.pick(1, 3);
+    const std::int64_t gaps_max = generator.pick(1, 3);
+    std::vector<Extent> runs;
+    std::vector<std::int64_t> offsets;
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const std::int64_t begin = k == 0 ? 0 : runs.back().end() + generator.pick(1, gaps_max);
+      runs.push_back({begin, generator.pick(1, lengths_max)});
+      offsets.push_back(begin);
+      lengths.push_back(runs.back().length);
+    }
+    std::vector<std::byte> bytes;
+    TypeMap::encode_runs(runs, bytes);
+    CHECK(bytes == encoded(TypeMap::indexed(TypeMap::bytes(1), lengths, offsets).value()));
+  }
+}
+
 TEST_CASE("types at either end of 64 bits come back") {
   const std::vector<std::int64_t> ones(3, 1);
   for (const std::int64_t base : {INT64_MIN, INT64_MAX - 100}) {

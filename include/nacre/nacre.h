@@ -24,10 +24,23 @@ NACRE_API unsigned long long nacre_calls_served(void);
 /* Every hint and variable with type, default and meaning, as one JSON array; static storage. */
 NACRE_API const char* nacre_hints_json(void);
 
+/* The following hand out a text: they write at most text_size bytes of it into `text`, a final 0
+ * among them, and return how many there are to be. 0: there is none, and `text` says why. */
+
+/* The hints that would apply to a file of this name, a path from the root on, were it opened
+ * without any of the program's own: {"hints": {name: {"value": ..., "from": ...}}, "notes": [...]}.
+ */
+NACRE_API size_t nacre_hints_for(const char* path, char* text, size_t text_size);
+
 /* What the xattr lustre.lov of a file, `size` bytes, says of its layout, as YAML with the keys of
- * `lfs getstripe -y`. Writes at most text_size bytes into `text`, a final 0 among them, and returns
- * how many there are to be. 0: it is no layout, and `text` says why. */
+ * `lfs getstripe -y`. */
 NACRE_API size_t nacre_layout_yaml(const void* lov, size_t size, char* text, size_t text_size);
+
+/* How a file of `bytes` bytes that `ranks` ranks on `nodes` nodes write or read together is best
+ * striped over at most `osts` OSTs: on the first line options of `lfs setstripe`, then why, a line
+ * a reason. Written and returned as above; 0: an argument makes no sense, and `text` says which. */
+NACRE_API size_t nacre_layout_advice(long long bytes, int nodes, int ranks, int osts, char* text,
+                                     size_t text_size);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from nacre.errors import UserError
@@ -89,16 +90,32 @@ def hints() -> list[dict]:
     return json.loads(function().decode())
 
 
+def hints_for(path: str) -> dict:
+    """What would apply to a file of this name, from where, and notes; ValueError says what is wrong."""
+    return json.loads(_text(_any_library().nacre_hints_for, ctypes.c_char_p(os.fsencode(os.path.abspath(path)))))
+
+
 def layout_yaml(lov: bytes) -> str:
     """The bytes of the xattr lustre.lov in the words of `lfs getstripe -y`; ValueError says why they are no layout."""
-    function = _any_library().nacre_layout_yaml
-    function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    return _text(_any_library().nacre_layout_yaml, ctypes.c_char_p(lov), ctypes.c_size_t(len(lov)))
+
+
+def layout_advice(byte_count: int, nodes: int, ranks: int, osts: int) -> tuple[str, list[str]]:
+    """Options of `lfs setstripe` for such a file, and why; ValueError says which argument makes no sense."""
+    counts = (ctypes.c_int(nodes), ctypes.c_int(ranks), ctypes.c_int(osts))
+    options, *reasons = _text(_any_library().nacre_layout_advice, ctypes.c_longlong(byte_count), *counts).splitlines()
+    return options, reasons
+
+
+def _text(function: Callable[..., int], *arguments: object) -> str:
+    """What `function` writes into the room it is given, as nacre.h says; ValueError has the reason where it refuses."""
     function.restype = ctypes.c_size_t
-    text = ctypes.create_string_buffer(1 << 16)
-    size = function(lov, len(lov), text, len(text))
-    if size > len(text):
-        text = ctypes.create_string_buffer(size)
-        function(lov, len(lov), text, len(text))
-    if not size:
-        raise ValueError(text.value.decode())
-    return text.value.decode()
+    room = 1 << 16
+    while True:
+        text = ctypes.create_string_buffer(room)
+        size = function(*arguments, text, ctypes.c_size_t(room))
+        if not size:
+            raise ValueError(text.value.decode())
+        if size <= room:
+            return text.value.decode()
+        room = size

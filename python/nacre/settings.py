@@ -20,6 +20,8 @@ CONFIG = "NACRE_CONFIG"
 # Variables that are no hint's own; the library itself lists those (`nacre_hints_json`).
 VARIABLES = [
     {"name": HINTS, "default": "", "meaning": "hints by file name: glob:key=value:key=value,glob2:key=value"},
+    {"name": "MPICH_MPIIO_HINTS", "default": "", "meaning": "the same, as set for Cray's MPICH; weaker"},
+    {"name": "ROMIO_HINTS", "default": "", "meaning": "a file of lines KEY VALUE, as set for ROMIO; weaker still"},
     {"name": DISABLE, "default": "0", "meaning": "1: all files are left to the MPI's own I/O"},
     {"name": EXCLUDE, "default": "", "meaning": "globs, by comma, of files that are left to the MPI's own I/O"},
     {"name": "NACRE_INCLUDE", "default": "", "meaning": "if set: globs, by comma, of the only files that Nacre serves"},
@@ -30,6 +32,7 @@ VARIABLES = [
         "default": "",
         "meaning": "ranks share memory only where this is the same; tells simulated nodes on one host apart",
     },
+    {"name": "NACRE_TESTBED", "default": "", "meaning": "if set: files on a mount of nacre-testbed count as on Lustre"},
     {"name": "NACRE_LIBRARY_DIR", "default": "", "meaning": "where the nacre command looks for the libraries"},
 ]
 

@@ -19,6 +19,14 @@ namespace nacre {
   }
 }
 
+/// The parts that are not empty.
+[[nodiscard]] inline std::vector<std::string_view> split_filled(std::string_view text,
+                                                                char separator) {
+  std::vector<std::string_view> parts = split(text, separator);
+  std::erase_if(parts, [](std::string_view part) { return part.empty(); });
+  return parts;
+}
+
 }  // namespace nacre
 
 #endif  // NACRE_BASE_SPLIT_H_

@@ -9,6 +9,7 @@
 #include "base/parse_number.h"
 #include "file/group_hint.h"
 #include "file/json.h"
+#include "plan/stripe_options.h"
 
 namespace nacre::file {
 namespace {
@@ -41,6 +42,11 @@ constexpr std::array table{
     HintRow{"nacre_ost_sharing", HintKind::choice, always, "turns", 0, "turns|ranges",
             "how several aggregators have the stripes of the same OSTs: turns, one after the other "
             "in turn; ranges, each a range of the file"},
+    HintRow{"nacre_layout", HintKind::layout, open, "", 0, "",
+            "layout of a new file on Lustre in options of lfs setstripe, above the striping hints: "
+            "\"-c 8 -S 4m\", or \"-E 64m -c 1 -E -1 -c 16\" for one that grows with the file"},
+    HintRow{"nacre_pool", HintKind::text, open, "", 0, "",
+            "pool of OSTs that a new file on Lustre lies on"},
     HintRow{"nacre_saturation_bytes", HintKind::bytes, always, "", 1, "",
             "what an aggregator is to have in a call to be kept busy: more aggregators for more "
             "bytes; unset: by the file system"},
@@ -93,10 +99,19 @@ constexpr std::array table{
     HintRow{"nb_proc", HintKind::count, open, "", 1, "",
             "processes that will access the file; kept, not used"},
     HintRow{"num_io_nodes", HintKind::count, open, "", 1, "", "kept, not used"},
-    HintRow{"striping_factor", HintKind::count, open, "", 1, "",
-            "stripe count of a new file; kept"},
-    HintRow{"striping_unit", HintKind::bytes, open, "", 1, "", "stripe size of a new file; kept"},
-    HintRow{"start_iodevice", HintKind::count, open, "", 0, "", "first OST of a new file; kept"},
+    HintRow{"striping_factor", HintKind::count, open, "", -1, "",
+            "on how many OSTs a new file on Lustre lies; -1: on all. Of an open file: on how many "
+            "it does"},
+    HintRow{"striping_unit", HintKind::bytes, open, "", 0, "",
+            "stripe size of a new file on Lustre, rounded up to a multiple of 64k. Of an open "
+            "file: what it is"},
+    HintRow{"start_iodevice", HintKind::count, open, "", -1, "",
+            "first OST of a new file on Lustre; -1: any. Of an open file: which it is"},
+    HintRow{"overstriping_ratio", HintKind::count, open, "", 1, "",
+            "stripes on each OST of a new file on Lustre, with striping_factor; "
+            "overstriping_factor is another name of it"},
+    HintRow{"overstriping_factor", HintKind::count, open, "", 1, "",
+            "overstriping_ratio in Cray's words"},
     // ROMIO's, which programs and sites pass already.
     HintRow{"romio_cb_read", HintKind::choice, always, "automatic", 0, automatic,
             "collective reads: enable, always exchanged between ranks; disable, never"},
@@ -181,6 +196,12 @@ Result<std::string> checked_groups(const HintRow& row, std::string_view value) {
   return bad_value(row, value, std::string(group_hint_grammar()));
 }
 
+Result<std::string> checked_layout(const HintRow& row, std::string_view value) {
+  const auto layout = plan::parse_stripe_options(value);
+  if (layout) return std::string(value);
+  return bad_value(row, value, "options of lfs setstripe; " + layout.error().message);
+}
+
 std::string_view kind_name(HintKind kind) {
   switch (kind) {
     case HintKind::boolean:
@@ -195,6 +216,8 @@ std::string_view kind_name(HintKind kind) {
       return "permissions";
     case HintKind::groups:
       return "groups";
+    case HintKind::layout:
+      return "layout";
     case HintKind::text:
       return "text";
     case HintKind::told:
@@ -248,6 +271,8 @@ Result<std::string> checked_value(const HintRow& row, std::string_view value) {
       return checked_permissions(row, word);
     case HintKind::groups:
       return checked_groups(row, word);
+    case HintKind::layout:
+      return checked_layout(row, word);
     case HintKind::text:
       return std::string(value);
     case HintKind::told:

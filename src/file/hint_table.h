@@ -18,6 +18,7 @@ enum class HintKind : std::uint8_t {
   choice,       ///< one of a list
   permissions,  ///< octal, as of chmod
   groups,       ///< groups of ranks (group_hint.h)
+  layout,       ///< options of `lfs setstripe` (plan/stripe_options.h)
   text,         ///< anything: kept and shown, for other layers to read
   told,         ///< what Nacre tells the program; ignored when the program sets it
 };

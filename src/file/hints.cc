@@ -9,7 +9,9 @@
 #include "collective/group.h"
 #include "file/config_file.h"
 #include "file/group_hint.h"
+#include "file/hint_rules.h"
 #include "plan/plan_words.h"
+#include "store/text_file.h"
 
 namespace nacre::file {
 namespace {
@@ -20,15 +22,6 @@ bool matches(const std::string& glob, const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::string name = whole || slash == std::string::npos ? path : path.substr(slash + 1);
   return fnmatch(glob.c_str(), name.c_str(), 0) == 0;
-}
-
-/// The parts that are not empty.
-std::vector<std::string> entries(const std::string& text, char separator) {
-  std::vector<std::string> found;
-  for (const std::string_view part : split(text, separator)) {
-    if (!part.empty()) found.emplace_back(part);
-  }
-  return found;
 }
 
 Error located(const Error& error, const std::string& where) {
@@ -91,31 +84,44 @@ Status take_variables(Hints& hints, const Environment& environment) {
 
 /// NACRE_HINTS, in the grammar of Cray's MPICH_MPIIO_HINTS.
 Status take_hints_variable(Hints& hints, const Environment& environment, const std::string& path) {
-  const std::string text = environment("NACRE_HINTS").value_or("");
   const Layer layer{HintSource::environment, "variable NACRE_HINTS"};
-  for (const std::string& rule : entries(text, ',')) {
-    const std::vector<std::string> parts = entries(rule, ':');
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const std::size_t equals = parts[i].find('=');
-      if ((i == 0) != (equals == std::string::npos)) {
-        return Error{ErrorClass::info_value, 0,
-                     layer.where + ": \"" + parts[i] + "\" is no " +
-                         (i == 0 ? "pattern of file names" : "key=value") +
-                         " (glob:key=value:key=value,glob2:key=value)"};
-      }
-      if (i == 0) continue;
-      Hints* target = matches(parts[0], path) ? &hints : nullptr;
-      Status set =
-          set_checked(target, parts[i].substr(0, equals), parts[i].substr(equals + 1), layer);
-      if (!set) return set;
-    }
+  const auto rules = parse_hint_rules(environment("NACRE_HINTS").value_or(""));
+  if (!rules) return located(rules.error(), layer.where);
+  for (const ConfigEntry& rule : *rules) {
+    Hints* const target = matches(rule.glob, path) ? &hints : nullptr;
+    if (Status set = set_checked(target, rule.name, rule.value, layer); !set) return set;
   }
   return {};
 }
 
+/// What users have set for other MPI-IOs: what is not known here is left out, as in a program's
+/// info, and nothing of it is an error.
+void take_foreign(Hints& hints, const Environment& environment, const std::string& path) {
+  std::vector<ConfigEntry> found;
+  if (const auto name = environment("ROMIO_HINTS")) {
+    const auto text = store::read_text_file(*name);
+    if (text && *text) {
+      found = parse_romio_hints(**text);
+    } else {
+      hints.note("variable ROMIO_HINTS: there is no file \"" + *name + "\" that can be read");
+    }
+  }
+  if (const auto rules = parse_hint_rules(environment("MPICH_MPIIO_HINTS").value_or(""))) {
+    found.insert(found.end(), rules->begin(), rules->end());
+  } else {
+    hints.note("variable MPICH_MPIIO_HINTS: " + rules.error().message);
+  }
+  for (const ConfigEntry& entry : found) {
+    if (!entry.glob.empty() && !matches(entry.glob, path)) continue;
+    hints.take({{entry.name, entry.value}}, HintTime::open, HintSource::environment);
+  }
+}
+
 bool any_matches(const Environment& environment, const char* variable, const std::string& path) {
-  return std::ranges::any_of(entries(environment(variable).value_or(""), ','),
-                             [&](const std::string& glob) { return matches(glob, path); });
+  const std::string globs = environment(variable).value_or("");
+  return std::ranges::any_of(split_filled(globs, ','), [&](std::string_view glob) {
+    return matches(std::string(glob), path);
+  });
 }
 
 /// The variables that hand files to the MPI, whatever hints say.
@@ -163,27 +169,30 @@ InfoPairs Hints::effective() const {
   return pairs;
 }
 
-void Hints::take(const InfoPairs& pairs, HintTime time) {
+void Hints::take(const InfoPairs& pairs, HintTime time, HintSource source) {
   for (const auto& [name, value] : pairs) {
     const HintRow* row = find_hint(name);
-    if (row != nullptr && row->kind != HintKind::told) take_one(*row, value, time);
+    if (row == nullptr || row->kind == HintKind::told) continue;
+    if (auto checked = checked_to_take(*row, value, time)) set(name, *std::move(checked), source);
   }
 }
 
-void Hints::take_one(const HintRow& row, const std::string& value, HintTime time) {
+/// The value of a hint that is to be set; else there is a note why not.
+std::optional<std::string> Hints::checked_to_take(const HintRow& row, const std::string& value,
+                                                  HintTime time) {
   Result<std::string> checked = checked_value(row, value);
   if (!checked) {
     note(checked.error().message);
-    return;
+    return std::nullopt;
   }
   const std::string current = get(row.name);
   if (time == HintTime::always && row.time == HintTime::open) {
-    if (*checked == current) return;  // a program that gives back what get_info told
+    if (*checked == current) return std::nullopt;  // a program that gives back what get_info told
     note("hint " + std::string(row.name) + " counts at open only: \"" + *checked +
          "\" is ignored, it stays \"" + current + "\"");
-    return;
+    return std::nullopt;
   }
-  set(row.name, *std::move(checked), HintSource::program);
+  return *std::move(checked);
 }
 
 void Hints::note(std::string line) {
@@ -325,6 +334,7 @@ Result<Hints> resolve_hints(const std::string& path, const InfoPairs& info_pairs
     if (file.where.empty()) continue;
     if (Status taken = take_config(hints, file, path); !taken) return std::move(taken).error();
   }
+  take_foreign(hints, environment, path);
   if (Status taken = take_variables(hints, environment); !taken) return std::move(taken).error();
   if (Status taken = take_hints_variable(hints, environment, path); !taken) {
     return std::move(taken).error();

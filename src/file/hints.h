@@ -43,7 +43,14 @@ struct AccessSettings {
 };
 
 /// Where a value comes from; a later one beats an earlier one.
-enum class HintSource : std::uint8_t { built_in, system_file, user_file, environment, program };
+enum class HintSource : std::uint8_t {
+  built_in,
+  system_file,
+  user_file,
+  environment,
+  program,
+  open_file,  ///< what an open file is, whatever was asked for
+};
 
 /// A value; copies are independent.
 class Hints {
@@ -59,7 +66,7 @@ class Hints {
   /// Takes over what is known and right of a program's info. What is not is left out, as the
   /// standard has it (hints never make a call fail): unknown names in silence, bad values and,
   /// after the open, changes of what counts only there, with a note.
-  void take(const InfoPairs& pairs, HintTime time);
+  void take(const InfoPairs& pairs, HintTime time, HintSource source = HintSource::program);
   /// Why hints of the program are not in force and what else users should know, one line each, for
   /// the report. Grows to 32 at most.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
@@ -82,7 +89,8 @@ class Hints {
     std::string text;
     HintSource source = HintSource::built_in;
   };
-  void take_one(const HintRow& row, const std::string& value, HintTime time);
+  [[nodiscard]] std::optional<std::string> checked_to_take(const HintRow& row,
+                                                           const std::string& value, HintTime time);
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] std::int64_t buffer_bytes(std::string_view name) const;
   [[nodiscard]] bool is(std::string_view name, std::string_view value) const;
@@ -101,6 +109,9 @@ class Hints {
 /// the environment, naming where it stands; bad values in `info_pairs` are left out.
 ///
 ///   NACRE_SYSTEM_CONFIG, NACRE_CONFIG  other places of the two files
+///   ROMIO_HINTS, MPICH_MPIIO_HINTS     what users of other MPI-IOs have set: a file of lines "key
+///                                      value"; rules like NACRE_HINTS. Both beat the two files,
+///                                      never fail, and what is not known is left out
 ///   NACRE_<NAME>                       one hint, for all files
 ///   NACRE_HINTS                        glob:key=value:key=value,glob2:key=value; beats
 ///   NACRE_EXCLUDE                      comma-separated globs of files that are handed to the MPI

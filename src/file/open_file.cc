@@ -11,6 +11,7 @@
 #include "base/fnv_hash.h"
 #include "collective/group.h"
 #include "file/file_layout.h"
+#include "file/layout_hints.h"
 #include "file/report.h"
 #include "store/text_file.h"
 
@@ -63,6 +64,7 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   options.create = mode_.create;
   options.exclusive = mode_.exclusive;
   options.permissions = hints_.permissions();
+  if (mode_.create) options.layout = asked_layout(hints_);
   const Result<store::StoreFile*> file = file_.create(options);
   if (!file) return file.error();
   OpenedFacts facts;
@@ -92,6 +94,7 @@ collective::Task<collective::Unit> OpenFile::take_layout(std::vector<std::byte> 
   auto spreading = collective::broadcast(*transport_, layout, 0);
   co_await spreading;
   stripes_ = stripes_of(layout).value();
+  tell_layout(hints_, *stripes_);
   co_return collective::Unit{};
 }
 

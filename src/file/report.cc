@@ -152,18 +152,10 @@ std::string_view name_of(HintSource source) {
       return "environment";
     case HintSource::program:
       return "program";
+    case HintSource::open_file:
+      return "the file";
   }
   return "";
-}
-
-std::string hints_json(const Hints& hints) {
-  JsonObject json;
-  for (const auto& [name, value] : hints.effective()) {
-    const HintSource source = hints.source(name);
-    if (source == HintSource::built_in) continue;
-    json.add(name, JsonObject().add_text("value", value).add_text("from", name_of(source)).text());
-  }
-  return json.text();
 }
 
 /// Which kinds of calls there were on any rank.
@@ -226,6 +218,16 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
   co_return reduced;
 }
 
+std::string set_hints_json(const Hints& hints) {
+  JsonObject json;
+  for (const auto& [name, value] : hints.effective()) {
+    const HintSource source = hints.source(name);
+    if (source == HintSource::built_in) continue;
+    json.add(name, JsonObject().add_text("value", value).add_text("from", name_of(source)).text());
+  }
+  return json.text();
+}
+
 std::string report_line(const ReportedFile& file, const ReducedProfile& profile) {
   JsonObject kinds;
   for (const ReducedProfile::OfKind& of_kind : profile.kinds) {
@@ -245,7 +247,7 @@ std::string report_line(const ReportedFile& file, const ReducedProfile& profile)
                                sum_of(profile, Count::calls, Direction::write))
       .add_number("bytes_read", sum_of(profile, Count::bytes, Direction::read))
       .add_number("bytes_written", sum_of(profile, Count::bytes, Direction::write))
-      .add("hints", hints_json(file.hints))
+      .add("hints", set_hints_json(file.hints))
       .add("notes", json_array(file.hints.notes(), &json_string))
       .add("open_seconds", spread_json(profile.open_nanoseconds, &seconds))
       .add("close_seconds", spread_json(profile.close_nanoseconds, &seconds))

@@ -39,6 +39,9 @@ struct ReducedProfile {
 collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport,
                                                 const FileProfile& profile);
 
+/// The hints that were set: {name: {"value": ..., "from": ...}}.
+[[nodiscard]] std::string set_hints_json(const Hints& hints);
+
 /// What a line says beside the profile.
 struct ReportedFile {
   std::string path;

@@ -39,8 +39,6 @@ constexpr std::array<OptionNames, 7> option_names{{
     {Option::pattern, 'L', "layout"},
 }};
 
-constexpr std::int32_t stripe_count_max = 2000;
-constexpr std::int32_t per_ost_max = 32;
 constexpr std::size_t pool_letters_max = 15;
 
 Error wrong(std::string_view option, std::string_view value, std::string_view right) {
@@ -58,9 +56,7 @@ struct Given {
 /// The words of a text.
 class Words {
  public:
-  explicit Words(std::string_view text) : words_(split(text, ' ')) {
-    std::erase_if(words_, [](std::string_view word) { return word.empty(); });
-  }
+  explicit Words(std::string_view text) : words_(split_filled(text, ' ')) {}
   [[nodiscard]] bool done() const { return next_ == words_.size(); }
   std::string_view take() { return words_[next_++]; }
 
@@ -116,9 +112,8 @@ Status set_end(LayoutComponent& component, const Given& given) {
 }
 
 Status set_size(Striping& striping, const Given& given) {
-  constexpr std::int64_t size_end = std::int64_t{1} << 32;
   const auto size = parse_bytes(given.value);
-  if (!size || *size % stripe_size_unit != 0 || *size >= size_end) {
+  if (!size || *size % stripe_size_unit != 0 || *size > stripe_size_max) {
     return wrong(given.name, given.value,
                  "a stripe is a multiple of 64k and less than 4g; 0 is the default");
   }
@@ -140,7 +135,7 @@ Status set_count(Striping& striping, const Given& given) {
 /// -2 is two an OST, and so on.
 Status set_overstripe_count(Striping& striping, const Given& given) {
   const auto count = parse_number<std::int32_t>(given.value);
-  if (!count || *count < -per_ost_max || *count == 0 || *count > stripe_count_max) {
+  if (!count || *count < -stripes_on_ost_max || *count == 0 || *count > stripe_count_max) {
     return wrong(given.name, given.value, "stripes are 1 to 2000, or -1 to -32 times the OSTs");
   }
   striping.overstriped = true;
@@ -149,9 +144,8 @@ Status set_overstripe_count(Striping& striping, const Given& given) {
 }
 
 Status set_first_ost(Striping& striping, const Given& given) {
-  constexpr std::int32_t ost_end = 0xffff;
   const auto ost = parse_number<std::int32_t>(given.value);
-  if (!ost || *ost < -1 || *ost >= ost_end) {
+  if (!ost || *ost < -1 || *ost > first_ost_max) {
     return wrong(given.name, given.value, "the first OST is its number; -1 is any");
   }
   striping.first_ost.reset();

@@ -9,8 +9,12 @@
 
 namespace nacre::plan {
 
-/// Stripes are in units of this.
+// What Lustre takes. Stripes are in units of stripe_size_unit.
 inline constexpr std::int64_t stripe_size_unit = 64 << 10;
+inline constexpr std::int64_t stripe_size_max = (std::int64_t{4} << 30) - stripe_size_unit;
+inline constexpr std::int32_t stripe_count_max = 2000;
+inline constexpr std::int32_t stripes_on_ost_max = 32;
+inline constexpr std::int32_t first_ost_max = 0xfffe;
 
 /// Options apart by blanks, each with its value, apart or not: -c COUNT, -S SIZE, -i OST, -p POOL,
 /// -C COUNT (overstriped), -L raid0 or mdt, or their long names. With -E END, for each component of

@@ -24,6 +24,9 @@ struct OpenOptions {
   bool create = false;
   bool exclusive = false;       ///< with create: fail with file_exists when it is there
   unsigned permissions = 0666;  ///< before the umask
+  /// With create: how a new file is to be striped, as StoreFile::layout says it. Not looked at
+  /// where the file exists or the file system has no layouts; what the file then has may differ.
+  std::vector<std::byte> layout = {};
 };
 
 /// What was really done: bytes moved from the start of the request, and why it stopped short, if it

@@ -50,3 +50,24 @@ def test_the_table_has_no_line_wider_than_the_terminal(nacre):
     result = nacre("hints", COLUMNS="100")
     assert "cb_buffer_size" in result.stdout
     assert max(len(line) for line in result.stdout.splitlines()) <= 100
+
+
+def test_a_file_is_shown_what_would_apply_to_it_and_from_where(nacre, tmp_path):
+    config = tmp_path / "config.toml"
+    config.write_text('[hints]\ncb_nodes = 4\n[files."*.nc"]\nstriping_factor = 8\n')
+    variables = {"NACRE_CONFIG": str(config), "MPICH_MPIIO_HINTS": "*.nc:cb_buffer_size=4m", "ROMIO_HINTS": "/none"}
+    found = json.loads(nacre("hints", "/scratch/x.nc", "--json", **variables).stdout)
+    assert found["hints"]["cb_nodes"] == {"value": "4", "from": "user's file"}
+    assert found["hints"]["striping_factor"] == {"value": "8", "from": "user's file"}
+    assert found["hints"]["cb_buffer_size"] == {"value": "4194304", "from": "environment"}
+    assert found["notes"] == ['variable ROMIO_HINTS: there is no file "/none" that can be read']
+    other = nacre("hints", "/scratch/x.h5", **variables).stdout
+    assert re.search(r"cb_nodes +4 +user's file", other)
+    assert "striping_factor" not in other
+    assert "no variable sets a hint" in nacre("hints", "./x.nc", NACRE_CONFIG="/none").stdout
+
+
+def test_a_mistake_in_what_would_apply_is_an_error(nacre):
+    result = nacre("hints", "/scratch/x.nc", NACRE_CB_NODES="many")
+    assert result.returncode == 2
+    assert "variable NACRE_CB_NODES" in result.stderr

@@ -68,3 +68,30 @@ def test_a_file_on_lustre_shows_its_layout(nacre) -> None:
         assert "lmm_stripe_size" in shown.stdout
     finally:
         path.unlink()
+
+
+def test_advice_is_a_command_and_its_reasons(nacre) -> None:
+    advised = nacre("stripe", "advise", "1t", "--nodes", "120", "--ranks", "6400", "--osts", "144", "/scratch/run1")
+    assert advised.returncode == 0, advised.stderr
+    command, *reasons = advised.stdout.splitlines()
+    assert command == "lfs setstripe -c 120 -S 16m /scratch/run1/FILE"
+    assert reasons[0] == "  at most 144: there are no more OSTs"
+    assert reasons[1] == "  120 rather than 144: the 120 nodes share them evenly"
+    small = nacre("stripe", "advise", "10m", "--nodes", "2", "--osts", "8")
+    assert small.stdout.startswith("lfs setstripe -c 1 -S 1m ./FILE\n  at most 1: the file has less than twice 32 MiB")
+
+
+def test_advice_needs_sense_and_a_number_of_osts(nacre, tmp_path: Path) -> None:
+    elsewhere = nacre("stripe", "advise", "1g", tmp_path)
+    assert elsewhere.returncode == 2
+    assert "does not lie on Lustre" in elsewhere.stderr
+    assert "--osts" in elsewhere.stderr
+    for arguments, complaint in (
+        (["1x", "--osts", "4"], 'SIZE "1x" is not a number of bytes'),
+        (["1g", "--osts", "0"], "number of OSTs 0 is less than 1"),
+        (["1g", "--osts", "4", "--nodes", "0"], "number of nodes 0 is less than 1"),
+        (["1g", str(tmp_path / "none")], "No such file"),
+    ):
+        refused = nacre("stripe", "advise", *arguments)
+        assert refused.returncode == 2
+        assert complaint in " ".join(refused.stderr.split())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 
 import typer
 from rich.console import Console
@@ -13,9 +14,10 @@ from nacre import library, settings
 from nacre.errors import UserError
 from nacre.text import unwrapped
 
-HELP = unwrapped("""List every hint and variable with its default and meaning.
+HELP = unwrapped("""List every hint and variable with its default and meaning, or those that would apply to a file.
 
-Hints go into the program's MPI_Info, `nacre run --hint`, the environment or a configuration file.
+Hints go into the program's MPI_Info, `nacre run --hint`, the environment or a configuration file. Of a file, whether
+it exists or not, those are shown that files and variables set here, and which did; the program's own come on top.
 
 [bold]Examples[/bold]
 
@@ -24,22 +26,47 @@ Hints go into the program's MPI_Info, `nacre run --hint`, the environment or a c
   nacre hints striping
 
   nacre hints cb_nodes --json
+
+  nacre hints /scratch/run1/out.nc
 """)
 
 
 def register(app: typer.Typer) -> None:
-    app.command("hints", help=HELP, short_help="List every hint and variable with its default and meaning.")(hints)
+    app.command("hints", help=HELP, short_help="List hints and variables, or what would apply to a file.")(hints)
 
 
 def hints(
-    key: str = typer.Argument(None, metavar="[KEY]", help="Only those whose name contains this."),
+    key: str = typer.Argument(
+        None, metavar="[KEY|FILE]", help="Only those whose name contains KEY; or a file, by a slash or by being there."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
+    if key and ("/" in key or os.path.exists(key)):
+        _show_for(key, as_json)
+        return
     entries = _matching(library.hints() + settings.VARIABLES, key or "")
     if as_json:
         print(json.dumps(entries, indent=2))
         return
     Console(highlight=False).print(_table(entries))
+
+
+def _show_for(path: str, as_json: bool) -> None:
+    try:
+        found = library.hints_for(path)
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    console = Console(highlight=False)
+    if found["hints"]:
+        rows = [(name, of["value"], of["from"]) for name, of in found["hints"].items()]
+        console.print(_table_of(("Hint", "Value", "From"), rows))
+    else:
+        console.print(f"No file and no variable sets a hint for {path}: the defaults apply.", markup=False)
+    for note in found["notes"]:
+        console.print(note, markup=False)
 
 
 def _matching(entries: list[dict], key: str) -> list[dict]:
@@ -54,11 +81,18 @@ def _matching(entries: list[dict], key: str) -> list[dict]:
 
 
 def _table(entries: list[dict]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("Hint", "Variable", "Takes", "Default", "Meaning"):
-        table.add_column(column, overflow="fold")
+    rows = []
     for entry in entries:
         hint, variable = (entry["name"], entry["variable"]) if "variable" in entry else ("", entry["name"])
         takes = entry.get("choices", "").replace("|", ", ") or entry.get("kind", "text")
-        table.add_row(hint, variable, takes, str(entry["default"]), entry["meaning"])
+        rows.append((hint, variable, takes, str(entry["default"]), entry["meaning"]))
+    return _table_of(("Hint", "Variable", "Takes", "Default", "Meaning"), rows)
+
+
+def _table_of(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table

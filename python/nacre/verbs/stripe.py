@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import re
+import struct
 import sys
 from pathlib import Path
 
@@ -14,8 +17,10 @@ from nacre.errors import UserError
 from nacre.text import unwrapped
 
 XATTR = "lustre.lov"
+INT_MAX = 2**31 - 1
+GET_OST_COUNT = 0x800866A8  # the ioctl LL_IOC_GETOBDCOUNT; in: 0 for OSTs, out: how many there are
 
-HELP = "Show how files are striped over the OSTs of Lustre."
+HELP = "Show and advise how files are striped over the OSTs of Lustre."
 
 SHOW_HELP = unwrapped("""Show the layout of a file, or the default of a directory, as YAML with the keys of
 `lfs getstripe -y`.
@@ -33,15 +38,27 @@ machine: `getfattr -n lustre.lov --only-values FILE > BLOB`.
 """)
 
 
+ADVISE_HELP = unwrapped("""Say how a new file is best striped, and why, with the lfs command for it.
+
+SIZE is the file's when it is complete, in bytes or with k, m, g or t (multiples of 1024); --nodes and --ranks are
+those that write it, or read it, together. The number of OSTs is that of the Lustre that DIR lies on, unless --osts
+says it.
+
+[bold]Examples[/bold]
+
+  nacre stripe advise 800g --nodes 64 --ranks 4096 /scratch/run1
+
+  nacre stripe advise 20g --nodes 4 --ranks 256 --osts 48
+
+[bold]Exit codes[/bold]  0, or 2 where the arguments make no sense or the number of OSTs is not known.
+""")
+
+
 def register(app: typer.Typer) -> None:
     stripe = typer.Typer(help=HELP, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
-    stripe.callback()(_group)
     stripe.command("show", help=SHOW_HELP, short_help="Show the layout of a file.")(show)
+    stripe.command("advise", help=ADVISE_HELP, short_help="Say how a new file is best striped.")(advise)
     app.add_typer(stripe, name="stripe", short_help=HELP)
-
-
-def _group() -> None:
-    """Typer leaves out the name of a command that is alone, unless there is this."""
 
 
 def show(
@@ -54,6 +71,49 @@ def show(
     for path, read in sources:
         text = _layout(path, read(path))
         print(f"{path}:\n{text}" if len(sources) > 1 else text, end="")
+
+
+def advise(
+    size: str = typer.Argument(metavar="SIZE", help="Of the file."),
+    directory: str = typer.Argument(".", metavar="[DIR]", help="Where the file is to be.", show_default="here"),
+    nodes: int = typer.Option(1, "--nodes", metavar="N", max=INT_MAX, help="That write it together."),
+    ranks: int = typer.Option(
+        None, "--ranks", metavar="P", max=INT_MAX, help="On all nodes.", show_default="one a node"
+    ),
+    osts: int = typer.Option(
+        None, "--osts", metavar="C", max=INT_MAX, help="To choose from.", show_default="those of DIR's Lustre"
+    ),
+) -> None:
+    osts = _ost_count(directory) if osts is None else osts
+    try:
+        options, reasons = library.layout_advice(_bytes(size), nodes, nodes if ranks is None else ranks, osts)
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    print(f"lfs setstripe {options} {os.path.join(directory, 'FILE')}")
+    for reason in reasons:
+        print(f"  {reason}")
+
+
+def _bytes(size: str) -> int:
+    found = re.fullmatch(r"(\d+)([kmgt]?)", size.lower())
+    byte_count = int(found[1]) << 10 * " kmgt".index(found[2] or " ") if found else None
+    if byte_count is None or byte_count >= 1 << 63:
+        raise UserError(f'SIZE "{size}" is not a number of bytes', "Write one like 4096, 64m, 20g or 2t.")
+    return byte_count
+
+
+def _ost_count(directory: str) -> int:
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise UserError(f"{directory}: {os.strerror(error.errno)}") from error
+    try:
+        return struct.unpack("i", fcntl.ioctl(descriptor, GET_OST_COUNT, struct.pack("i", 0)))[0]
+    except OSError as error:
+        advice = "Name a directory on Lustre, or say how many OSTs there are with --osts."
+        raise UserError(f"{directory} does not lie on Lustre: it has no OSTs to count", advice) from error
+    finally:
+        os.close(descriptor)
 
 
 def _layout(path: str, lov: bytes) -> str:

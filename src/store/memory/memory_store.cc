@@ -68,6 +68,7 @@ struct Inode {
   std::shared_mutex mutex;  ///< of `bytes`
   SparseBytes bytes;
   LockTable locks;
+  std::vector<std::byte> layout;  // as it was made with
 };
 
 class MemoryRangeLock final : public RangeLock {
@@ -159,8 +160,10 @@ class MemoryFile final : public StoreFile {
   FileSystemFacts facts() override {
     FileSystemFacts facts;
     facts.name = "memory";
+    facts.has_layouts = true;
     return facts;
   }
+  Result<std::vector<std::byte>> layout() override { return inode_->layout; }
 
  private:
   [[nodiscard]] Transfer refusal(int system_errno, std::string_view operation) const {
@@ -220,6 +223,7 @@ Result<std::unique_ptr<StoreFile>> MemoryStore::open(const std::string& path,
     if (!options.create || path.empty()) return error_from_errno(ENOENT, "open", path);
     inode = std::make_shared<Inode>();
     inode->number = state_->next_inode++;
+    inode->layout = options.layout;
     state_->files.emplace(path, inode);
   }
   return std::unique_ptr<StoreFile>(

@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 
 #include "base/hexadecimal.h"
+#include "store/lustre/lustre_mount.h"
 #include "store/posix/descriptor.h"
 
 namespace nacre::store {
@@ -31,7 +32,7 @@ constexpr std::int64_t local_saturation_bytes = 256 << 10;
 // FUSE is the daemon's affair and taken to be coherent and far away: parallel file systems are
 // mounted by it, and the testbed. ext2, ext3 and ext4 have one number.
 constexpr std::array known_file_systems{
-    KnownFileSystem{0x0BD00BD0, "lustre"},
+    KnownFileSystem{lustre_magic, "lustre"},
     KnownFileSystem{0x47504653, "gpfs"},
     KnownFileSystem{0x19830326, "beegfs"},
     KnownFileSystem{0x00C36400, "ceph"},
@@ -85,7 +86,7 @@ FileSystemFacts file_system_of_magic(std::uint32_t magic) {
     facts.name = "0x" + short_hexadecimal(magic);
   } else {
     facts.name = found->name;
-    facts.has_layouts = found->name == "lustre";
+    facts.has_layouts = magic == lustre_magic;
     facts.coherent = found->coherent;
     facts.one_writer_a_node = found->local;
     if (found->local) {
@@ -101,7 +102,10 @@ FileSystemFacts file_system_of(int descriptor) {
   struct statfs system {};
   if (retry_interrupted([&] { return fstatfs(descriptor, &system); }) == 0) {
     // f_type is signed and as wide as a long; the numbers are 32 bits.
-    facts = file_system_of_magic(static_cast<std::uint32_t>(system.f_type));
+    const auto magic = static_cast<std::uint32_t>(system.f_type);
+    const bool is_testbed = is_on_testbed(descriptor, magic);
+    facts = file_system_of_magic(is_testbed ? lustre_magic : magic);
+    if (is_testbed) facts.name = "testbed";
   } else {
     facts.name = "unknown";
   }

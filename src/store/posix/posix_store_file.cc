@@ -13,6 +13,7 @@
 
 #include "store/errno.h"
 #include "store/lustre/lustre_layout.h"
+#include "store/lustre/lustre_mount.h"
 #include "store/posix/file_size_signal.h"
 #include "store/posix/file_system.h"
 #include "store/posix/piece_batch.h"
@@ -107,6 +108,20 @@ int open_flags(const OpenOptions& options) {
   return flags;
 }
 
+Result<Descriptor> open_descriptor(const std::string& path, const OpenOptions& options) {
+  // Not to wait for the other end of a pipe; files are not opened so, as some systems for offline
+  // data then fail reads.
+  const int flags = open_flags(options) | O_NONBLOCK;
+  if (options.create && !options.layout.empty() && is_on_lustre(path)) {
+    Result<Descriptor> created = create_striped(path, flags, options.permissions, options.layout);
+    if (created || options.exclusive || created.error().system_errno != EEXIST) return created;
+  }
+  Descriptor file(
+      retry_interrupted([&] { return ::open(path.c_str(), flags, options.permissions); }));
+  if (!file.valid()) return error_from_errno(errno, "open", path);
+  return file;
+}
+
 /// What can be opened but has no bytes at offsets.
 Status check_kind(const struct stat& file, const std::string& path) {
   if (S_ISDIR(file.st_mode)) return error_from_errno(EISDIR, "open", path);
@@ -123,21 +138,18 @@ Result<std::unique_ptr<StoreFile>> PosixStoreFile::open(const std::string& path,
     return Error{ErrorClass::amode, 0, "open " + path + ": neither for reading nor for writing"};
   }
   if (path.find('\0') != std::string::npos) return error_from_errno(EINVAL, "open", path);
-  // Not to wait for the other end of a pipe; files are not opened so, as some systems for offline
-  // data then fail reads.
-  const int flags = open_flags(options);
-  Descriptor file(retry_interrupted(
-      [&] { return ::open(path.c_str(), flags | O_NONBLOCK, options.permissions); }));
-  const int failure = file.valid() ? 0 : errno;
-  if (failure != 0 && failure != ENXIO) return error_from_errno(failure, "open", path);
+  Result<Descriptor> file = open_descriptor(path, options);
+  if (!file && file.error().system_errno != ENXIO) return std::move(file).error();
   struct stat found {};
-  const int looked = failure == 0 ? fstat(file.number(), &found) : ::stat(path.c_str(), &found);
+  const int looked = file ? fstat(file->number(), &found) : ::stat(path.c_str(), &found);
   if (looked != 0) return error_from_errno(errno, "open", path);
   if (Status kind = check_kind(found, path); !kind) return kind.error();
-  if (failure != 0) return error_from_errno(failure, "open", path);
-  if (fcntl(file.number(), F_SETFL, flags) != 0) return error_from_errno(errno, "open", path);
+  if (!file) return std::move(file).error();
+  if (fcntl(file->number(), F_SETFL, open_flags(options)) != 0) {
+    return error_from_errno(errno, "open", path);
+  }
   return std::unique_ptr<StoreFile>(
-      new PosixStoreFile(std::move(file), path, options, FileIdentity{found.st_ino}));
+      new PosixStoreFile(*std::move(file), path, options, FileIdentity{found.st_ino}));
 }
 
 PosixStoreFile::PosixStoreFile(Descriptor file, std::string path, const OpenOptions& options,

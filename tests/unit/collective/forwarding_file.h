@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "store/store.h"
 
@@ -32,6 +33,7 @@ class ForwardingFile : public store::StoreFile {
   }
   store::FileIdentity identity() override { return inner_->identity(); }
   store::FileSystemFacts facts() override { return inner_->facts(); }
+  Result<std::vector<std::byte>> layout() override { return inner_->layout(); }
 
  private:
   std::unique_ptr<store::StoreFile> inner_;

@@ -53,7 +53,8 @@ TEST_CASE("all hints that MPI reserves for files, and those that users of ROMIO 
                            "romio_ds_write",     "ind_rd_buffer_size",
                            "ind_wr_buffer_size", "romio_no_indep_rw",
                            "cb_config_list",     "direct_read",
-                           "direct_write",       "start_iodevice"}) {
+                           "direct_write",       "start_iodevice",
+                           "overstriping_ratio", "overstriping_factor"}) {
     CAPTURE(name);
     CHECK(find_hint(name) != nullptr);
   }

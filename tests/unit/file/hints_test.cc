@@ -130,6 +130,40 @@ TEST_CASE("NACRE_HINTS takes Cray's grammar and beats the variables of single hi
   CHECK(site.get("romio_ds_write", "/home/x.h5") == "disable");
 }
 
+TEST_CASE("hints for Cray's MPICH and ROMIO are taken from where these look") {
+  Site site;
+  site.variables["MPICH_MPIIO_HINTS"] =
+      "*.nc:striping_factor=8:cray_cb_nodes_multiplier=2,*.h5:cb_nodes=3";
+  site.variables["ROMIO_HINTS"] = site.directory.file("romio");
+  REQUIRE(store::append_text(site.directory.file("romio"),
+                             "# for all\ncb_nodes 5\n  striping_unit\t1048576  # 1 MiB\n"
+                             "romio_lustre_co_ratio 2\nno value here\ncb_block_size\n")
+              .ok());
+  CHECK(site.get("striping_factor", "/home/x.nc") == "8");
+  CHECK(site.get("cb_nodes", "/home/x.nc") == "5");
+  CHECK(site.get("cb_nodes", "/home/x.h5") == "3");
+  CHECK(site.get("striping_unit", "/home/x.h5") == "1048576");
+  CHECK(site.get("cb_block_size", "/home/x.h5").empty());
+  site.user_file("[hints]\ncb_nodes = 7\n");
+  CHECK(site.get("cb_nodes", "/home/x.nc") == "5");
+  site.variables["NACRE_CB_NODES"] = "1";
+  CHECK(site.get("cb_nodes", "/home/x.nc") == "1");
+  CHECK(site.resolve("x.nc", {{"cb_nodes", "2"}})->get("cb_nodes") == "2");
+}
+
+TEST_CASE("mistakes in hints for other MPI-IOs are notes") {
+  Site site;
+  site.variables["MPICH_MPIIO_HINTS"] = "cb_nodes=3";
+  site.variables["ROMIO_HINTS"] = "/none/such";
+  const Result<Hints> hints = site.resolve("f", {});
+  REQUIRE(hints.ok());
+  CHECK(hints->notes() ==
+        std::vector<std::string>{
+            "variable ROMIO_HINTS: there is no file \"/none/such\" that can be read",
+            "variable MPICH_MPIIO_HINTS: \"cb_nodes=3\" is no pattern of file names "
+            "(glob:key=value:key=value,glob2:key=value)"});
+}
+
 TEST_CASE("a pattern without a slash is of the last part of the name, one with a slash of all") {
   Site site;
   site.variables["NACRE_HINTS"] = "plt?[0-9]*:cb_nodes=1,/a/*.h5:cb_nodes=2,x*:cb_nodes=3";

@@ -1,0 +1,118 @@
+#include "file/layout_hints.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/checked_cast.h"
+#include "base/rounding.h"
+#include "plan/lov_codec.h"
+#include "plan/stripe_options.h"
+
+namespace nacre::file {
+namespace {
+
+/// 0 where it is not set.
+std::int64_t number(const Hints& hints, std::string_view name) {
+  return std::strtoll(hints.get(name).c_str(), nullptr, 10);
+}
+
+/// `value`, or where that is more than `most`, `most` and a note.
+std::int64_t at_most(Hints& hints, std::string_view name, std::int64_t value, std::int64_t most) {
+  if (value <= most) return value;
+  hints.note("hint " + std::string(name) + ": " + std::to_string(value) + " is more than " +
+             std::to_string(most) + ", which is asked for instead");
+  return most;
+}
+
+std::int64_t stripes_on_each(const Hints& hints) {
+  return std::max<std::int64_t>(
+      {number(hints, "overstriping_ratio"), number(hints, "overstriping_factor"), 1});
+}
+
+void set_count(plan::Striping& striping, Hints& hints) {
+  const std::int64_t osts = number(hints, "striping_factor");
+  const std::int64_t each =
+      at_most(hints, "overstriping_ratio", stripes_on_each(hints), plan::stripes_on_ost_max);
+  if (osts == 0 && each > 1) hints.note("hint overstriping_ratio: it needs striping_factor");
+  if (osts == 0) return;
+  striping.overstriped = each > 1;
+  const std::int64_t count =
+      osts == -1 ? plan::stripes_on_all_osts + 1 - each
+                 : at_most(hints, "striping_factor", osts * each, plan::stripe_count_max);
+  striping.stripe_count = checked_cast<std::int32_t>(count);
+}
+
+void set_size(plan::Striping& striping, Hints& hints) {
+  const std::int64_t asked = number(hints, "striping_unit");
+  const std::int64_t size = at_most(hints, "striping_unit", asked, plan::stripe_size_max);
+  striping.stripe_size = round_up(size, plan::stripe_size_unit);
+  if (striping.stripe_size == size) return;
+  hints.note("hint striping_unit: " + std::to_string(size) + " is no multiple of 64k; " +
+             std::to_string(striping.stripe_size) + " is asked for instead");
+}
+
+void set_first_ost(plan::Striping& striping, Hints& hints) {
+  const std::string asked = hints.get("start_iodevice");
+  if (asked.empty() || asked == "-1") return;
+  striping.first_ost = checked_cast<std::int32_t>(
+      at_most(hints, "start_iodevice", number(hints, "start_iodevice"), plan::first_ost_max));
+}
+
+/// The layout of nacre_layout, or else of the hints that stand for one number each.
+plan::Layout layout_in_words(Hints& hints) {
+  if (const std::string words = hints.get("nacre_layout"); !words.empty()) {
+    return plan::parse_stripe_options(words).value();
+  }
+  plan::Striping striping;
+  set_count(striping, hints);
+  set_size(striping, hints);
+  set_first_ost(striping, hints);
+  return plan::plain_layout(std::move(striping));
+}
+
+void tell(Hints& hints, std::string_view name, std::int64_t value) {
+  const std::int64_t asked = number(hints, name);
+  if (asked > 0 && asked != value) {
+    hints.note("hint " + std::string(name) + ": " + std::to_string(asked) +
+               " was asked for, the file has " + std::to_string(value) +
+               ": hints are for new files, and the file system may give less");
+  }
+  hints.set(name, std::to_string(value), HintSource::open_file);
+}
+
+}  // namespace
+
+std::vector<std::byte> asked_layout(Hints& hints) {
+  plan::Layout layout = layout_in_words(hints);
+  const std::string pool = hints.get("nacre_pool");
+  for (plan::LayoutComponent& component : layout.components) {
+    const bool has_osts = component.striping.pattern != plan::StripePattern::mdt;
+    if (!pool.empty() && has_osts && !component.striping.pool) component.striping.pool = pool;
+  }
+  if (layout == plan::plain_layout({})) return {};
+  Result<std::vector<std::byte>> bytes = plan::encode_lov(layout);
+  if (bytes) return *std::move(bytes);
+  hints.note(bytes.error().message + "; the file gets the layout of its directory");
+  return {};
+}
+
+void tell_layout(Hints& hints, const plan::StripeMap& stripes) {
+  const plan::StripedRegion& region = stripes.regions().back();
+  const int first = region.osts.front();
+  if (first == plan::on_mdt) return;
+  // Where the file system has not chosen them yet each slot has its own.
+  const std::set<std::int32_t> osts(region.osts.begin(), region.osts.end());
+  const bool are_known = first != plan::unknown_ost;
+  const std::int64_t count = are_known ? std::ssize(osts) : std::ssize(region.osts);
+  const std::int64_t each = divide_up(std::ssize(region.osts), count);
+  tell(hints, "striping_factor", count);
+  tell(hints, "striping_unit", region.stripe_size);
+  if (each > 1 || stripes_on_each(hints) > 1) tell(hints, "overstriping_ratio", each);
+  if (are_known) tell(hints, "start_iodevice", first);
+}
+
+}  // namespace nacre::file

@@ -1,0 +1,23 @@
+// The hints of how a file is striped: what they ask of a new one, and what is told of an open one.
+#ifndef NACRE_FILE_LAYOUT_HINTS_H_
+#define NACRE_FILE_LAYOUT_HINTS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "file/hints.h"
+#include "plan/stripe_map.h"
+
+namespace nacre::file {
+
+/// The layout that they ask for, as bytes of the xattr lustre.lov; none where they ask for none.
+/// What cannot be is corrected or left out, with a note.
+[[nodiscard]] std::vector<std::byte> asked_layout(Hints& hints);
+
+/// Sets striping_factor, striping_unit, start_iodevice and overstriping_ratio to what the file has,
+/// of a composite layout in its last component; with a note where something else was asked for.
+void tell_layout(Hints& hints, const plan::StripeMap& stripes);
+
+}  // namespace nacre::file
+
+#endif  // NACRE_FILE_LAYOUT_HINTS_H_

@@ -1,0 +1,69 @@
+// The functions of the public header that hand out a text.
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "file/hints.h"
+#include "file/json.h"
+#include "file/report.h"
+#include "nacre/nacre.h"
+#include "plan/layout_choice.h"
+#include "plan/layout_yaml.h"
+#include "plan/lov_codec.h"
+
+namespace {
+
+std::size_t hand_out(const std::string& text, std::span<char> room) {
+  if (room.empty()) return text.size() + 1;
+  const std::size_t count = std::min(text.size(), room.size() - 1);
+  std::copy_n(text.begin(), count, room.begin());
+  room[count] = '\0';
+  return text.size() + 1;
+}
+
+/// 0 and the reason, where there is no text.
+std::size_t hand_out(const nacre::Result<std::string>& text, std::span<char> room) {
+  if (text) return hand_out(*text, room);
+  hand_out(text.error().message, room);
+  return 0;
+}
+
+nacre::Result<std::string> hints_for(const char* path) {
+  const auto hints = nacre::file::resolve_hints(path, {});
+  if (!hints) return hints.error();
+  return nacre::file::JsonObject()
+      .add("hints", nacre::file::set_hints_json(*hints))
+      .add("notes", nacre::file::json_array(hints->notes(), &nacre::file::json_string))
+      .text();
+}
+
+nacre::Result<std::string> yaml_of(std::span<const std::byte> lov) {
+  const auto layout = nacre::plan::decode_lov(lov);
+  if (!layout) return layout.error();
+  return nacre::plan::layout_yaml(*layout);
+}
+
+nacre::Result<std::string> advice_for(const nacre::plan::ExpectedFile& file) {
+  const auto choice = nacre::plan::choose_layout(file);
+  if (!choice) return choice.error();
+  std::string text = choice->options() + '\n';
+  for (const std::string& reason : choice->reasons) text += reason + '\n';
+  return text;
+}
+
+}  // namespace
+
+extern "C" size_t nacre_hints_for(const char* path, char* text, size_t text_size) {
+  return hand_out(hints_for(path), {text, text_size});
+}
+
+extern "C" size_t nacre_layout_yaml(const void* lov, size_t size, char* text, size_t text_size) {
+  return hand_out(yaml_of({static_cast<const std::byte*>(lov), size}), {text, text_size});
+}
+
+extern "C" size_t nacre_layout_advice(long long bytes, int nodes, int ranks, int osts, char* text,
+                                      size_t text_size) {
+  return hand_out(advice_for({.bytes = bytes, .nodes = nodes, .ranks = ranks, .osts = osts}),
+                  {text, text_size});
+}

@@ -1,0 +1,121 @@
+// Striping hints become the layout of a new file, and tell that of an open one.
+#include "file/layout_hints.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "plan/lov_codec.h"
+#include "plan/stripe_options.h"
+#include "world.h"
+
+namespace nacre::file {
+namespace {
+
+using namespace testing;
+
+Hints hints_of(const InfoPairs& pairs) {
+  Hints hints;
+  hints.take(pairs, HintTime::open);
+  return hints;
+}
+
+/// What they ask for, as `lfs setstripe` would be told it.
+plan::Layout asked(const InfoPairs& pairs) {
+  Hints hints = hints_of(pairs);
+  const plan::Layout layout = plan::decode_lov(asked_layout(hints)).value();
+  CHECK(hints.notes().empty());
+  return layout;
+}
+
+plan::Layout in_words(const std::string& options) {
+  const plan::Layout layout = plan::parse_stripe_options(options).value();
+  return plan::decode_lov(plan::encode_lov(layout).value()).value();
+}
+
+std::string only_note(const Hints& hints) {
+  REQUIRE(hints.notes().size() == 1);
+  return hints.notes().front();
+}
+
+}  // namespace
+
+TEST_CASE("each striping hint is an option of lfs setstripe") {
+  CHECK(asked({{"striping_factor", "4"}}) == in_words("-c 4"));
+  CHECK(asked({{"striping_factor", "-1"}}) == in_words("-c -1"));
+  CHECK(asked({{"striping_unit", "4m"}}) == in_words("-S 4m"));
+  CHECK(asked({{"start_iodevice", "3"}, {"striping_factor", "2"}}) == in_words("-c 2 -i 3"));
+  CHECK(asked({{"striping_factor", "4"}, {"overstriping_ratio", "2"}}) == in_words("-C 8"));
+  CHECK(asked({{"striping_factor", "4"}, {"overstriping_factor", "3"}}) == in_words("-C 12"));
+  CHECK(asked({{"striping_factor", "-1"}, {"overstriping_ratio", "2"}}) == in_words("-C -2"));
+  CHECK(asked({{"nacre_pool", "flash"}, {"striping_unit", "1m"}}) == in_words("-S 1m -p flash"));
+}
+
+TEST_CASE("a layout in words stands above them, and takes the pool") {
+  const std::string grows = "-E 64m -c 1 -S 1m -E -1 -c 16 -S 4m";
+  CHECK(asked({{"nacre_layout", grows}, {"striping_factor", "4"}}) == in_words(grows));
+  CHECK(asked({{"nacre_layout", "-c 8 -S 4m"}, {"nacre_pool", "flash"}}) ==
+        in_words("-c 8 -S 4m -p flash"));
+  CHECK(asked({{"nacre_layout", "-c 8 -p disk"}, {"nacre_pool", "flash"}}) ==
+        in_words("-c 8 -p disk"));
+}
+
+TEST_CASE("no hint, no layout") {
+  Hints hints =
+      hints_of({{"cb_nodes", "2"}, {"start_iodevice", "-1"}, {"overstriping_ratio", "1"}});
+  CHECK(asked_layout(hints).empty());
+  CHECK(hints.notes().empty());
+}
+
+TEST_CASE("what cannot be is corrected, and said") {
+  const auto corrected = [](const InfoPairs& pairs, const std::string& options) {
+    Hints hints = hints_of(pairs);
+    CHECK(plan::decode_lov(asked_layout(hints)).value() == in_words(options));
+    return only_note(hints);
+  };
+  CHECK(corrected({{"striping_unit", "100000"}}, "-S 128k") ==
+        "hint striping_unit: 100000 is no multiple of 64k; 131072 is asked for instead");
+  CHECK(corrected({{"striping_unit", "5g"}}, "-S 4194240k") ==
+        "hint striping_unit: 5368709120 is more than 4294901760, which is asked for instead");
+  CHECK(corrected({{"striping_factor", "5000"}}, "-c 2000") ==
+        "hint striping_factor: 5000 is more than 2000, which is asked for instead");
+  CHECK(corrected({{"striping_unit", "1m"}, {"overstriping_ratio", "2"}}, "-S 1m") ==
+        "hint overstriping_ratio: it needs striping_factor");
+  Hints hints = hints_of({{"nacre_pool", "a-name-of-many-letters"}});
+  CHECK(asked_layout(hints).empty());
+  CHECK(only_note(hints).find("a-name-of-many-letters") != std::string::npos);
+}
+
+TEST_CASE("words that lfs setstripe would refuse are refused") {
+  Hints hints = hints_of({{"nacre_layout", "-c 4 -S 1000"}});
+  CHECK(hints.get("nacre_layout").empty());
+  CHECK(only_note(hints).find("a stripe is a multiple of 64k") != std::string::npos);
+}
+
+TEST_CASE("a new file is striped as hints ask, and says so; one that is there stays as it is") {
+  World world(3);
+  world.must_open(read_write, {{"striping_factor", "4"}, {"striping_unit", "1m"}});
+  for (int rank = 0; rank < 3; ++rank) {
+    CHECK(world.file(rank).hints().get("striping_factor") == "4");
+    CHECK(world.file(rank).hints().get("striping_unit") == "1048576");
+    CHECK(world.file(rank).hints().notes().empty());
+  }
+  CHECK_FALSE(agreed(world.close()));
+
+  world.must_open(read_write, {{"striping_factor", "8"}, {"striping_unit", "1m"}});
+  CHECK(world.file(1).hints().get("striping_factor") == "4");
+  CHECK(only_note(world.file(0).hints()) ==
+        "hint striping_factor: 8 was asked for, the file has 4: hints are for new files, and the "
+        "file system may give less");
+  CHECK_FALSE(agreed(world.close()));
+}
+
+TEST_CASE("of a composite layout its last component is told") {
+  World world(2);
+  world.must_open(read_write, {{"nacre_layout", "-E 64m -c 1 -S 1m -E -1 -C -2 -S 4m"}});
+  CHECK(world.file(0).hints().get("striping_unit") == "4194304");
+  CHECK_FALSE(agreed(world.close()));
+}
+
+}  // namespace nacre::file

@@ -1,0 +1,435 @@
+#include "testbed/fuse_mount.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fuse_lowlevel.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/statvfs.h>
+
+#include "base/checked_cast.h"
+#include "store/errno.h"
+#include "testbed/errno_result.h"
+
+namespace nacre::testbed {
+namespace {
+
+constexpr const char* node_attribute = "testbed.node";
+/// Of open(2) on Lustre, with O_NOCTTY, which FUSE drops: the file gets no layout yet.
+constexpr int delay_create = FASYNC;
+constexpr unsigned request_bytes_max = 1 << 20;
+constexpr unsigned server_threads_max = 64;
+constexpr unsigned get_ost_count = _IOR('f', 168, long);  // LL_IOC_GETOBDCOUNT
+
+FuseMount& mount_of(fuse_req_t request) {
+  return *static_cast<FuseMount*>(fuse_req_userdata(request));
+}
+Namespace& names_of(fuse_req_t request) { return mount_of(request).names(); }
+
+void reply(fuse_req_t request, const Status& status) { fuse_reply_err(request, errno_of(status)); }
+void reply(fuse_req_t request, const Error& error) { fuse_reply_err(request, error.system_errno); }
+
+fuse_entry_param entry_of(const struct stat& about) {
+  fuse_entry_param entry{};
+  entry.ino = about.st_ino;
+  entry.attr = about;
+  return entry;
+}
+
+void reply_entry(fuse_req_t request, const Result<struct stat>& found) {
+  if (!found) return reply(request, found.error());
+  const fuse_entry_param entry = entry_of(*found);
+  fuse_reply_entry(request, &entry);
+}
+
+void reply_attributes(fuse_req_t request, const Result<struct stat>& found) {
+  if (!found) return reply(request, found.error());
+  fuse_reply_attr(request, &*found, 0);
+}
+
+Maker maker_of(fuse_req_t request, mode_t mode) {
+  const fuse_ctx* const context = fuse_req_ctx(request);
+  return {context->uid, context->gid, mode & ~context->umask};
+}
+
+/// How an open file is to be cached: not at all.
+void set_uncached(fuse_file_info& file) { file.direct_io = 1; }
+
+// ---- names ----
+
+void init(void* /*mount*/, fuse_conn_info* connection) {
+  connection->want |= connection->capable & (FUSE_CAP_POSIX_LOCKS | FUSE_CAP_DONT_MASK);
+  connection->want &= ~(FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_SPLICE_READ);
+  connection->max_write = request_bytes_max;
+}
+
+void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  reply_entry(request, names_of(request).lookup(parent, name));
+}
+
+void forget(fuse_req_t request, fuse_ino_t number, std::uint64_t lookups) {
+  names_of(request).forget(number, lookups);
+  fuse_reply_none(request);
+}
+
+void forget_multi(fuse_req_t request, std::size_t count, fuse_forget_data* forgotten) {
+  for (const fuse_forget_data& one : std::span(forgotten, count)) {
+    names_of(request).forget(one.ino, one.nlookup);
+  }
+  fuse_reply_none(request);
+}
+
+void getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info* /*file*/) {
+  reply_attributes(request, names_of(request).attributes(number));
+}
+
+void setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, int which,
+             fuse_file_info* /*file*/) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  AttributeChange change;
+  if ((which & FUSE_SET_ATTR_MODE) != 0) change.mode = wanted->st_mode;
+  if ((which & FUSE_SET_ATTR_UID) != 0) change.uid = wanted->st_uid;
+  if ((which & FUSE_SET_ATTR_GID) != 0) change.gid = wanted->st_gid;
+  if ((which & FUSE_SET_ATTR_SIZE) != 0) change.size = wanted->st_size;
+  if ((which & FUSE_SET_ATTR_ATIME) != 0) change.accessed = wanted->st_atim;
+  if ((which & FUSE_SET_ATTR_MTIME) != 0) change.modified = wanted->st_mtim;
+  if ((which & FUSE_SET_ATTR_ATIME_NOW) != 0) change.accessed = now;
+  if ((which & FUSE_SET_ATTR_MTIME_NOW) != 0) change.modified = now;
+  reply_attributes(request, names_of(request).change(number, change));
+}
+
+void readlink(fuse_req_t request, fuse_ino_t number) {
+  const Result<std::string> target = names_of(request).target_of(number);
+  if (!target) return reply(request, target.error());
+  fuse_reply_readlink(request, target->c_str());
+}
+
+void mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, dev_t /*device*/) {
+  reply_entry(request, names_of(request).make(parent, name, maker_of(request, mode)));
+}
+
+void mkdir(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
+  reply_entry(request, names_of(request).make(parent, name, maker_of(request, S_IFDIR | mode)));
+}
+
+void unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  reply(request, names_of(request).remove(parent, name, false));
+}
+
+void rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  reply(request, names_of(request).remove(parent, name, true));
+}
+
+void symlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {
+  reply_entry(request, names_of(request).make_link_to(parent, name, target, maker_of(request, 0)));
+}
+
+void rename(fuse_req_t request, fuse_ino_t from_parent, const char* from, fuse_ino_t to_parent,
+            const char* to, unsigned flags) {
+  if ((flags & ~unsigned{RENAME_NOREPLACE}) != 0) {
+    fuse_reply_err(request, EINVAL);
+    return;
+  }
+  reply(request, names_of(request).rename({from_parent, from, to_parent, to, flags == 0}));
+}
+
+void link(fuse_req_t request, fuse_ino_t number, fuse_ino_t parent, const char* name) {
+  reply_entry(request, names_of(request).link(number, parent, name));
+}
+
+void readdir(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
+             fuse_file_info* /*file*/) {
+  const Result<std::vector<Entry>> entries = names_of(request).list(number);
+  if (!entries) return reply(request, entries.error());
+  std::vector<char> text(size);
+  std::size_t used = 0;
+  for (auto i = static_cast<std::size_t>(offset); i < entries->size(); ++i) {
+    const Entry& entry = (*entries)[i];
+    struct stat about {};
+    about.st_ino = entry.number;
+    about.st_mode = entry.mode;
+    const std::size_t bytes =
+        fuse_add_direntry(request, text.data() + used, size - used, entry.name.c_str(), &about,
+                          checked_cast<off_t>(i + 1));
+    if (bytes > size - used) break;
+    used += bytes;
+  }
+  fuse_reply_buf(request, text.data(), used);
+}
+
+void statfs(fuse_req_t request, fuse_ino_t /*number*/) {
+  constexpr fsblkcnt_t blocks = 1 << 30;
+  struct statvfs about {};
+  about.f_bsize = about.f_frsize = 4096;
+  about.f_blocks = about.f_bfree = about.f_bavail = blocks;
+  about.f_files = blocks;
+  about.f_ffree = about.f_favail = blocks - names_of(request).file_count();
+  about.f_namemax = 255;
+  fuse_reply_statfs(request, &about);
+}
+
+// ---- extended attributes ----
+
+void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
+              std::size_t size, int /*flags*/) {
+  const auto bytes = std::as_bytes(std::span(value, size));
+  reply(request, names_of(request).set_attribute(number, name, bytes));
+}
+
+/// What getxattr and listxattr answer: the size where nothing is to be filled.
+void reply_sized(fuse_req_t request, std::string_view bytes, std::size_t room) {
+  if (room == 0) {
+    fuse_reply_xattr(request, bytes.size());
+  } else if (bytes.size() > room) {
+    fuse_reply_err(request, ERANGE);
+  } else {
+    fuse_reply_buf(request, bytes.data(), bytes.size());
+  }
+}
+
+void getxattr(fuse_req_t request, fuse_ino_t number, const char* name, std::size_t size) {
+  if (std::string_view(name) == node_attribute) {
+    return reply_sized(request, std::to_string(mount_of(request).node()), size);
+  }
+  const Result<std::vector<std::byte>> value = names_of(request).attribute(number, name);
+  if (!value) return reply(request, value.error());
+  reply_sized(request, {reinterpret_cast<const char*>(value->data()), value->size()}, size);
+}
+
+void listxattr(fuse_req_t request, fuse_ino_t number, std::size_t size) {
+  const Result<std::vector<std::string>> names = names_of(request).attribute_names(number);
+  if (!names) return reply(request, names.error());
+  std::string text;
+  for (const std::string& name : *names) text.append(name).push_back('\0');
+  reply_sized(request, text, size);
+}
+
+void removexattr(fuse_req_t request, fuse_ino_t number, const char* name) {
+  reply(request, names_of(request).remove_attribute(number, name));
+}
+
+void ioctl(fuse_req_t request, fuse_ino_t /*number*/, unsigned command, void* /*argument*/,
+           fuse_file_info* /*file*/, unsigned /*flags*/, const void* /*in*/,
+           std::size_t /*in_size*/, std::size_t out_size) {
+  if (command != get_ost_count || out_size < sizeof(int)) {
+    fuse_reply_err(request, ENOTTY);
+    return;
+  }
+  std::vector<std::byte> out(out_size);
+  const int count = names_of(request).defaults().ost_count;
+  std::memcpy(out.data(), &count, sizeof count);
+  fuse_reply_ioctl(request, 0, out.data(), out.size());
+}
+
+// ---- data ----
+
+/// What an open for writing does to a file without a layout.
+Status layout_for(fuse_req_t request, fuse_ino_t number, int flags) {
+  const bool writes = (flags & O_ACCMODE) != O_RDONLY;
+  if (!writes || (flags & delay_create) != 0) return {};
+  return names_of(request).give_layout(number, (flags & O_APPEND) != 0);
+}
+
+void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
+            fuse_file_info* file) {
+  const Result<struct stat> made =
+      names_of(request).make(parent, name, maker_of(request, S_IFREG | mode));
+  if (!made) return reply(request, made.error());
+  // A new file has a layout at once, whatever it is opened for.
+  const int flags = (file->flags & ~O_ACCMODE) | O_WRONLY;
+  if (Status given = layout_for(request, made->st_ino, flags); !given) return reply(request, given);
+  set_uncached(*file);
+  const fuse_entry_param entry = entry_of(*made);
+  fuse_reply_create(request, &entry, file);
+}
+
+void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
+  if (Status given = layout_for(request, number, file->flags); !given) {
+    return reply(request, given);
+  }
+  set_uncached(*file);
+  fuse_reply_open(request, file);
+}
+
+void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
+          fuse_file_info* /*file*/) {
+  const Result<StripedFile*> data = names_of(request).data(number);
+  if (!data) return reply(request, data.error());
+  std::vector<std::byte> bytes(size);
+  const std::size_t count = (*data)->read(bytes, offset);
+  fuse_reply_buf(request, reinterpret_cast<const char*>(bytes.data()), count);
+}
+
+void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t offset,
+           fuse_file_info* file) {
+  const Result<StripedFile*> data = names_of(request).data(number);
+  if (!data) return reply(request, data.error());
+  // Where the end is the kernel only knows of its own node's writes.
+  const bool appends = (file->flags & O_APPEND) != 0;
+  const auto bytes = std::as_bytes(std::span(from, size));
+  const Status written = appends ? (*data)->append(bytes) : (*data)->write(bytes, offset);
+  if (!written) return reply(request, written);
+  names_of(request).mark_modified(number);
+  fuse_reply_write(request, size);
+}
+
+void flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
+  // close(2) of any descriptor gives back the process's locks.
+  const Extent all{0, std::numeric_limits<std::int64_t>::max()};
+  names_of(request).locks(number).release({mount_of(request).node(), file->lock_owner}, all);
+  fuse_reply_err(request, 0);
+}
+
+void fsync(fuse_req_t request, fuse_ino_t /*number*/, int /*data_only*/, fuse_file_info* /*file*/) {
+  fuse_reply_err(request, 0);
+}
+
+void release(fuse_req_t request, fuse_ino_t /*number*/, fuse_file_info* /*file*/) {
+  fuse_reply_err(request, 0);
+}
+
+void fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t offset, off_t length,
+               fuse_file_info* /*file*/) {
+  if (mode != 0) {
+    fuse_reply_err(request, EOPNOTSUPP);
+    return;
+  }
+  const Result<struct stat> about = names_of(request).attributes(number);
+  if (!about) return reply(request, about.error());
+  AttributeChange change;
+  if (offset + length > about->st_size) change.size = offset + length;
+  const Result<struct stat> changed = names_of(request).change(number, change);
+  fuse_reply_err(request, changed ? 0 : changed.error().system_errno);
+}
+
+// ---- locks ----
+
+RangeLock lock_of(fuse_req_t request, const fuse_file_info& file, const struct flock& wanted) {
+  constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t length = wanted.l_len == 0 ? end - wanted.l_start : wanted.l_len;
+  return {{mount_of(request).node(), file.lock_owner},
+          {wanted.l_start, length},
+          wanted.l_type == F_WRLCK,
+          wanted.l_pid};
+}
+
+void getlk(fuse_req_t request, fuse_ino_t number, fuse_file_info* file, struct flock* wanted) {
+  const std::optional<RangeLock> found =
+      names_of(request).locks(number).conflict(lock_of(request, *file, *wanted));
+  struct flock answer = *wanted;
+  answer.l_type = F_UNLCK;
+  if (found) {
+    answer.l_type = found->exclusive ? F_WRLCK : F_RDLCK;
+    answer.l_start = found->range.offset;
+    answer.l_len = found->range.length;
+    answer.l_pid = found->pid;
+  }
+  fuse_reply_lock(request, &answer);
+}
+
+void setlk(fuse_req_t request, fuse_ino_t number, fuse_file_info* file, struct flock* wanted,
+           int sleeps) {
+  RangeLocks& locks = names_of(request).locks(number);
+  const RangeLock lock = lock_of(request, *file, *wanted);
+  if (wanted->l_type == F_UNLCK) {
+    locks.release(lock.owner, lock.range);
+    fuse_reply_err(request, 0);
+    return;
+  }
+  const bool taken =
+      locks.take(lock, sleeps != 0, [&] { return fuse_req_interrupted(request) != 0; });
+  fuse_reply_err(request, taken ? 0 : (sleeps != 0 ? EINTR : EAGAIN));
+}
+
+fuse_lowlevel_ops operations() {
+  fuse_lowlevel_ops table{};
+  table.init = init;
+  table.lookup = lookup;
+  table.forget = forget;
+  table.forget_multi = forget_multi;
+  table.getattr = getattr;
+  table.setattr = setattr;
+  table.readlink = readlink;
+  table.mknod = mknod;
+  table.mkdir = mkdir;
+  table.unlink = unlink;
+  table.rmdir = rmdir;
+  table.symlink = symlink;
+  table.rename = rename;
+  table.link = link;
+  table.readdir = readdir;
+  table.statfs = statfs;
+  table.setxattr = setxattr;
+  table.getxattr = getxattr;
+  table.listxattr = listxattr;
+  table.removexattr = removexattr;
+  table.ioctl = ioctl;
+  table.create = create;
+  table.open = open;
+  table.read = read;
+  table.write = write;
+  table.flush = flush;
+  table.fsync = fsync;
+  table.release = release;
+  table.fallocate = fallocate;
+  table.getlk = getlk;
+  table.setlk = setlk;
+  return table;
+}
+
+/// Until it is unmounted or told to end.
+void serve(fuse_session* session) {
+  fuse_loop_config* const config = fuse_loop_cfg_create();
+  fuse_loop_cfg_set_max_threads(config, server_threads_max);
+  fuse_session_loop_mt(session, config);
+  fuse_loop_cfg_destroy(config);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FuseMount>> FuseMount::mount(Namespace& names, int node,
+                                                    const std::string& directory) {
+  const auto failure = [&](const std::string& what) {
+    Error error = store::error_from_errno(errno, what, directory);
+    return error;
+  };
+  std::unique_ptr<FuseMount> made(new FuseMount(names, node, directory));
+  std::string program = "nacre-testbed";
+  std::string dash = "-o";
+  std::string options = "fsname=nacre-testbed,subtype=nacre,allow_other,default_permissions";
+  std::array<char*, 3> words{program.data(), dash.data(), options.data()};
+  fuse_args arguments = FUSE_ARGS_INIT(static_cast<int>(words.size()), words.data());
+  const fuse_lowlevel_ops table = operations();
+  made->session_ = fuse_session_new(&arguments, &table, sizeof table, made.get());
+  fuse_opt_free_args(&arguments);
+  if (made->session_ == nullptr) return failure("make a FUSE session for");
+  if (fuse_session_mount(made->session_, directory.c_str()) != 0) {
+    fuse_session_destroy(std::exchange(made->session_, nullptr));
+    return failure("mount");
+  }
+  made->server_ = std::thread(serve, made->session_);
+  return made;
+}
+
+FuseMount::~FuseMount() {
+  if (session_ == nullptr) return;
+  // By force, so that what somebody still has open does not keep the server waiting.
+  static_cast<void>(::umount2(directory_.c_str(), MNT_FORCE | MNT_DETACH));
+  fuse_session_unmount(session_);
+  if (server_.joinable()) server_.join();
+  fuse_session_destroy(session_);
+}
+
+}  // namespace nacre::testbed

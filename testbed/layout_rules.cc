@@ -1,0 +1,144 @@
+#include "testbed/layout_rules.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "plan/lov_codec.h"
+#include "plan/stripe_options.h"
+#include "testbed/errno_result.h"
+
+namespace nacre::testbed {
+namespace {
+
+constexpr std::size_t least_blob_bytes = 32;
+/// Sequences of objects' identifiers: one an OST, as Lustre has them.
+constexpr std::uint64_t first_sequence = 0x240000400;
+
+/// The records of the format all have these two bytes first.
+bool has_magic(std::span<const std::byte> blob) {
+  return blob[0] == std::byte{0xd0} && blob[1] == std::byte{0x0b};
+}
+
+/// How many stripes are meant, by a count that may stand for all OSTs or several on each.
+std::int32_t meant_count(const plan::Striping& asked, const StripingDefaults& defaults) {
+  if (asked.stripe_count == 0) return defaults.stripe_count;
+  const std::int32_t below_all = plan::stripes_on_all_osts - asked.stripe_count;
+  if (below_all < plan::stripes_on_ost_max) {
+    const std::int32_t each = asked.overstriped ? below_all + 1 : 1;
+    return std::min(defaults.ost_count * each, plan::stripe_count_max);
+  }
+  return asked.overstriped ? asked.stripe_count : std::min(asked.stripe_count, defaults.ost_count);
+}
+
+Status fill_in(plan::LayoutComponent& component, const StripingDefaults& defaults) {
+  plan::Striping& striping = component.striping;
+  component.flags = 0;
+  striping.objects.clear();
+  if (striping.pattern == plan::StripePattern::mdt) {
+    striping.stripe_size = component.end;
+    return {};
+  }
+  if (striping.released || striping.stripe_size % plan::stripe_size_unit != 0) {
+    return refused(EINVAL);
+  }
+  if (striping.first_ost && *striping.first_ost >= defaults.ost_count) return refused(EINVAL);
+  if (striping.stripe_size == 0) striping.stripe_size = defaults.stripe_size;
+  striping.stripe_count = meant_count(striping, defaults);
+  if (striping.stripe_count > plan::stripe_count_max) return refused(EINVAL);
+  if (striping.stripe_count <= defaults.ost_count) striping.overstriped = false;
+  return {};
+}
+
+/// Those from the `first` on.
+Status fill_in_components(plan::Layout& layout, std::size_t first,
+                          const StripingDefaults& defaults) {
+  std::uint32_t id = 0;
+  for (std::size_t i = 0; i < layout.components.size(); ++i) {
+    plan::LayoutComponent& component = layout.components[i];
+    id = std::max(id, component.id);
+    if (i < first) continue;
+    const std::int64_t begin = i == 0 ? 0 : layout.components[i - 1].end;
+    const bool is_component = !component.extends() && component.mirror() == 0;
+    if (!is_component || component.begin != begin || component.end <= begin) {
+      return refused(EINVAL);
+    }
+    if (layout.is_composite) component.id = ++id;
+    if (Status filled = fill_in(component, defaults); !filled) return filled;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<plan::Layout> layout_in(std::span<const std::byte> blob) {
+  if (blob.size() < least_blob_bytes || !has_magic(blob)) return refused(ERANGE);
+  Result<plan::Layout> layout = plan::decode_lov(blob);
+  if (!layout) return refused(EINVAL);
+  if (layout->foreign || layout->components.empty() || layout->mirror_count > 1) {
+    return refused(EINVAL);
+  }
+  return layout;
+}
+
+Result<plan::Layout> layout_for_file(plan::Layout asked, const StripingDefaults& defaults) {
+  asked.generation = asked.is_composite ? 1 : 0;
+  for (plan::LayoutComponent& component : asked.components) component.id = 0;
+  if (Status filled = fill_in_components(asked, 0, defaults); !filled) return filled.error();
+  return asked;
+}
+
+Status add_components(plan::Layout& layout, plan::Layout more, const StripingDefaults& defaults) {
+  if (!layout.is_composite || !more.is_composite) return refused(EINVAL);
+  plan::Layout grown = layout;
+  for (plan::LayoutComponent& component : more.components) {
+    component.id = 0;
+    grown.components.push_back(std::move(component));
+  }
+  ++grown.generation;
+  Status filled = fill_in_components(grown, layout.components.size(), defaults);
+  if (filled) layout = std::move(grown);
+  return filled;
+}
+
+Status delete_component(plan::Layout& layout, const plan::Layout& which) {
+  if (!layout.is_composite || which.components.size() != 1) return refused(EINVAL);
+  const plan::LayoutComponent& last = layout.components.back();
+  if (last.id != which.components.front().id || layout.components.size() == 1) {
+    return refused(EINVAL);
+  }
+  if (last.is_instantiated()) return refused(EBUSY);
+  layout.components.pop_back();
+  ++layout.generation;
+  return {};
+}
+
+void ObjectAllocator::instantiate(plan::LayoutComponent& component) {
+  plan::Striping& striping = component.striping;
+  const bool is_on_mdt = striping.pattern == plan::StripePattern::mdt;
+  const std::int32_t first = striping.first_ost.value_or(next_ost_);
+  for (std::int32_t slot = 0; slot < striping.stripe_count && !is_on_mdt; ++slot) {
+    plan::OstObject object;
+    object.ost = (first + slot) % ost_count_;
+    object.sequence = first_sequence + static_cast<std::uint64_t>(object.ost);
+    object.object_id = next_object_++;
+    striping.objects.push_back(object);
+  }
+  if (!is_on_mdt) next_ost_ = (first + striping.stripe_count) % ost_count_;
+  component.flags |= plan::component_instantiated;
+}
+
+Result<bool> instantiate(plan::Layout& layout, const Extent& extent, ObjectAllocator& allocator) {
+  if (extent.end() > layout.components.back().end) return refused(ENODATA);
+  bool changed = false;
+  for (plan::LayoutComponent& component : layout.components) {
+    const Extent whole{component.begin, component.end - component.begin};
+    if (component.is_instantiated() || intersection(whole, extent).empty()) continue;
+    allocator.instantiate(component);
+    if (layout.is_composite) component.generation = ++layout.generation;
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace nacre::testbed

@@ -1,0 +1,131 @@
+// Namespace: names, attributes and layouts of the testbed's files, shared by all nodes.
+#ifndef NACRE_TESTBED_NAMESPACE_H_
+#define NACRE_TESTBED_NAMESPACE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/result.h"
+#include "plan/layout.h"
+#include "testbed/range_locks.h"
+#include "testbed/striped_file.h"
+
+namespace nacre::testbed {
+
+using InodeNumber = std::uint64_t;
+inline constexpr InodeNumber root_number = 1;
+
+/// Who makes something, and how.
+struct Maker {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  mode_t mode = 0;  ///< with the type, the umask already taken off
+};
+
+/// A name in a directory.
+struct Entry {
+  std::string name;
+  InodeNumber number = 0;
+  mode_t mode = 0;
+};
+
+/// What setattr changes; what is not set stays.
+struct AttributeChange {
+  std::optional<mode_t> mode = {};
+  std::optional<uid_t> uid = {};
+  std::optional<gid_t> gid = {};
+  std::optional<std::int64_t> size = {};
+  std::optional<timespec> accessed = {};
+  std::optional<timespec> modified = {};
+};
+
+/// Thread-safe. Inodes are known by number; one stays as long as it has a name or some node has
+/// looked it up and not forgotten it. Errors carry the errno. Whoever calls has been let by the
+/// kernel, which checks permissions.
+class Namespace {
+ public:
+  explicit Namespace(const StripingDefaults& defaults);
+  ~Namespace();
+
+  // Each of these that gives an inode out counts one lookup of it.
+  [[nodiscard]] Result<struct stat> lookup(InodeNumber directory, const std::string& name);
+  /// A directory, a file without a layout or a special file.
+  [[nodiscard]] Result<struct stat> make(InodeNumber directory, const std::string& name,
+                                         const Maker& maker);
+  [[nodiscard]] Result<struct stat> make_link_to(InodeNumber directory, const std::string& name,
+                                                 const std::string& target, const Maker& maker);
+  [[nodiscard]] Result<struct stat> link(InodeNumber number, InodeNumber directory,
+                                         const std::string& name);
+  void forget(InodeNumber number, std::uint64_t lookups);
+
+  [[nodiscard]] Result<std::string> target_of(InodeNumber number);
+  /// `directories`: only such are removed, else only what is none.
+  [[nodiscard]] Status remove(InodeNumber directory, const std::string& name, bool directories);
+  /// What a rename moves and where to.
+  struct Move {
+    InodeNumber from_directory;
+    std::string from;
+    InodeNumber to_directory;
+    std::string to;
+    bool replaces = true;
+  };
+  [[nodiscard]] Status rename(const Move& move);
+  [[nodiscard]] Result<std::vector<Entry>> list(InodeNumber directory);
+
+  [[nodiscard]] Result<struct stat> attributes(InodeNumber number);
+  [[nodiscard]] Result<struct stat> change(InodeNumber number, const AttributeChange& change);
+
+  // Extended attributes, lustre.lov among them.
+  [[nodiscard]] Status set_attribute(InodeNumber number, const std::string& name,
+                                     std::span<const std::byte> value);
+  [[nodiscard]] Result<std::vector<std::byte>> attribute(InodeNumber number,
+                                                         const std::string& name);
+  [[nodiscard]] Result<std::vector<std::string>> attribute_names(InodeNumber number);
+  [[nodiscard]] Status remove_attribute(InodeNumber number, const std::string& name);
+
+  /// The file's data; EISDIR and the like where it has none.
+  [[nodiscard]] Result<StripedFile*> data(InodeNumber number);
+  /// Gives a file without a layout that of its directory, or one stripe where `one_stripe`.
+  [[nodiscard]] Status give_layout(InodeNumber number, bool one_stripe);
+  /// After a write.
+  void mark_modified(InodeNumber number);
+  [[nodiscard]] RangeLocks& locks(InodeNumber number);
+  [[nodiscard]] const StripingDefaults& defaults() const { return striping_.defaults; }
+  [[nodiscard]] std::uint64_t file_count();
+
+ private:
+  struct Inode;
+  using Pointer = std::shared_ptr<Inode>;
+  [[nodiscard]] Pointer find(InodeNumber number) const;
+  [[nodiscard]] Result<Pointer> find_directory(InodeNumber number) const;
+  [[nodiscard]] Result<Pointer> find_in(InodeNumber directory, const std::string& name) const;
+  [[nodiscard]] Result<Pointer> add(InodeNumber directory, const std::string& name,
+                                    const Maker& maker);
+  [[nodiscard]] Result<struct stat> hand_out(Result<Pointer> found);
+  [[nodiscard]] struct stat describe(const Inode& inode) const;
+  void drop_name(const Pointer& inode);
+  void drop_if_unused(const Pointer& inode);
+  [[nodiscard]] plan::Layout default_for(const Inode& file) const;
+  [[nodiscard]] Status set_layout(Inode& inode, std::span<const std::byte> blob);
+  [[nodiscard]] bool is_below(InodeNumber directory, const Inode& ancestor) const;
+
+  Striping striping_;
+  mutable std::mutex mutex_;  // of all that follows
+  std::map<InodeNumber, Pointer> inodes_;
+  InodeNumber next_number_ = root_number;
+};
+
+}  // namespace nacre::testbed
+
+#endif  // NACRE_TESTBED_NAMESPACE_H_

@@ -1,0 +1,177 @@
+#include "testbed/striped_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/checked_cast.h"
+#include "plan/lov_codec.h"
+#include "testbed/errno_result.h"
+
+namespace nacre::testbed {
+
+StripedFile::~StripedFile() {
+  if (!layout_) return;
+  for (std::size_t region = 0; region < layout_->components.size(); ++region) {
+    const plan::Striping& striping = layout_->components[region].striping;
+    const std::size_t slots =
+        striping.pattern == plan::StripePattern::mdt ? 1 : striping.objects.size();
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      striping_.objects.remove(object_of(region, checked_cast<std::int32_t>(slot)));
+    }
+  }
+}
+
+bool StripedFile::has_layout() {
+  const std::lock_guard guard(mutex_);
+  return layout_.has_value();
+}
+
+Result<std::vector<std::byte>> StripedFile::layout() {
+  const std::lock_guard guard(mutex_);
+  if (!layout_) return refused(ENODATA);
+  return plan::encode_lov(*layout_);
+}
+
+void StripedFile::take_layout(plan::Layout layout) {
+  map_ = plan::StripeMap::of(layout, striping_.defaults.ost_count).value();
+  layout_ = std::move(layout);
+}
+
+Status StripedFile::set_layout(plan::Layout asked) {
+  const std::lock_guard guard(mutex_);
+  if (layout_) return {};
+  Result<plan::Layout> layout = layout_for_file(std::move(asked), striping_.defaults);
+  if (!layout) return std::move(layout).error();
+  const std::lock_guard allocator(striping_.mutex);
+  striping_.allocator.instantiate(layout->components.front());
+  take_layout(*std::move(layout));
+  return {};
+}
+
+Status StripedFile::add_components(const plan::Layout& more) {
+  const std::lock_guard guard(mutex_);
+  if (!layout_) return refused(ENODATA);
+  plan::Layout grown = *layout_;
+  Status added = testbed::add_components(grown, more, striping_.defaults);
+  if (added) take_layout(std::move(grown));
+  return added;
+}
+
+Status StripedFile::delete_component(const plan::Layout& which) {
+  const std::lock_guard guard(mutex_);
+  if (!layout_) return refused(ENODATA);
+  plan::Layout shrunk = *layout_;
+  Status deleted = testbed::delete_component(shrunk, which);
+  if (deleted) take_layout(std::move(shrunk));
+  return deleted;
+}
+
+std::int64_t StripedFile::size() const {
+  const std::lock_guard guard(mutex_);
+  return size_;
+}
+
+ObjectName StripedFile::object_of(std::size_t region, std::int32_t slot) const {
+  const plan::Striping& striping = layout_->components[region].striping;
+  if (striping.pattern == plan::StripePattern::mdt) return {metadata_target, number_};
+  const plan::OstObject& object = striping.objects[static_cast<std::size_t>(slot)];
+  return {object.ost, object.object_id};
+}
+
+std::vector<StripedFile::Piece> StripedFile::pieces_of(std::int64_t offset,
+                                                       std::size_t bytes) const {
+  std::vector<Piece> pieces;
+  std::size_t done = 0;
+  while (done < bytes) {
+    const std::int64_t here = offset + checked_cast<std::int64_t>(done);
+    const plan::StripePlace place = map_->place_of(here).value();
+    const plan::StripedRegion& region = map_->regions()[place.region];
+    const std::int64_t stripe_left = region.stripe_size - here % region.stripe_size;
+    const std::int64_t left = std::min(
+        {stripe_left, region.extent.end() - here, checked_cast<std::int64_t>(bytes - done)});
+    const bool has_object = layout_->components[place.region].is_instantiated();
+    const ObjectName object = has_object ? object_of(place.region, place.slot) : ObjectName{};
+    pieces.push_back({object, place.object_offset, done, checked_cast<std::size_t>(left)});
+    done += checked_cast<std::size_t>(left);
+  }
+  return pieces;
+}
+
+std::size_t StripedFile::read(std::span<std::byte> to, std::int64_t offset) {
+  std::vector<Piece> pieces;
+  std::size_t bytes = 0;
+  {
+    const std::lock_guard guard(mutex_);
+    if (!layout_ || offset >= size_) return 0;
+    const std::int64_t end = std::min(size_, layout_->components.back().end);
+    bytes = std::min(to.size(), checked_cast<std::size_t>(std::max<std::int64_t>(0, end - offset)));
+    pieces = pieces_of(offset, bytes);
+  }
+  for (const Piece& piece : pieces) {
+    const std::span<std::byte> part = to.subspan(piece.done, piece.bytes);
+    if (piece.object == ObjectName{}) {
+      std::ranges::fill(part, std::byte{0});
+    } else {
+      striping_.objects.read(piece.object, part, piece.object_offset);
+    }
+  }
+  return bytes;
+}
+
+/// With mutex_ held. Objects that are to be there for them are made.
+Result<std::vector<StripedFile::Piece>> StripedFile::pieces_to_write(const Extent& extent) {
+  if (!layout_) return refused(EBADF);
+  const std::lock_guard allocator(striping_.mutex);
+  Result<bool> made = instantiate(*layout_, extent, striping_.allocator);
+  if (!made) return std::move(made).error();
+  if (*made) take_layout(*std::exchange(layout_, std::nullopt));
+  return pieces_of(extent.offset, checked_cast<std::size_t>(extent.length));
+}
+
+void StripedFile::write_pieces(std::span<const std::byte> from, const std::vector<Piece>& pieces) {
+  for (const Piece& piece : pieces) {
+    striping_.objects.write(piece.object, from.subspan(piece.done, piece.bytes),
+                            piece.object_offset);
+  }
+}
+
+Status StripedFile::write(std::span<const std::byte> from, std::int64_t offset) {
+  const Extent extent{offset, checked_cast<std::int64_t>(from.size())};
+  std::unique_lock guard(mutex_);
+  const Result<std::vector<Piece>> pieces = pieces_to_write(extent);
+  if (!pieces) return pieces.error();
+  guard.unlock();
+  write_pieces(from, *pieces);
+  guard.lock();
+  size_ = std::max(size_, extent.end());
+  return {};
+}
+
+Status StripedFile::append(std::span<const std::byte> from) {
+  const std::lock_guard guard(mutex_);
+  const Extent extent{size_, checked_cast<std::int64_t>(from.size())};
+  const Result<std::vector<Piece>> pieces = pieces_to_write(extent);
+  if (!pieces) return pieces.error();
+  write_pieces(from, *pieces);
+  size_ = extent.end();
+  return {};
+}
+
+void StripedFile::resize(std::int64_t size) {
+  const std::lock_guard guard(mutex_);
+  const bool shrinks = size < size_;
+  size_ = size;
+  if (!shrinks || !layout_) return;
+  const std::span<const plan::StripedRegion> regions = map_->regions();
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    if (!layout_->components[i].is_instantiated()) continue;
+    const Extent& whole = regions[i].extent;
+    const Extent kept{whole.offset, std::clamp<std::int64_t>(size - whole.offset, 0, whole.length)};
+    for (std::int32_t slot = 0; slot < regions[i].slot_count(); ++slot) {
+      striping_.objects.truncate(object_of(i, slot), map_->object_extent(i, slot, kept).end());
+    }
+  }
+}
+
+}  // namespace nacre::testbed

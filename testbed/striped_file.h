@@ -1,0 +1,82 @@
+// StripedFile: the data of one file, by its layout.
+#ifndef NACRE_TESTBED_STRIPED_FILE_H_
+#define NACRE_TESTBED_STRIPED_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/extent.h"
+#include "base/result.h"
+#include "plan/layout.h"
+#include "plan/stripe_map.h"
+#include "testbed/layout_rules.h"
+#include "testbed/object_store.h"
+
+namespace nacre::testbed {
+
+/// What all files of a file system share.
+struct Striping {
+  explicit Striping(const StripingDefaults& given) : defaults(given) {}
+
+  StripingDefaults defaults;
+  ObjectStore objects;
+  std::mutex mutex;  ///< of the allocator
+  ObjectAllocator allocator{defaults.ost_count};
+};
+
+/// Thread-safe. Errors carry the errno that Lustre gives.
+class StripedFile {
+ public:
+  /// Without a layout. `number` is the file's; `striping` outlives it.
+  StripedFile(Striping& striping, std::uint64_t number) : striping_(striping), number_(number) {}
+  ~StripedFile();
+  StripedFile(const StripedFile&) = delete;
+  StripedFile& operator=(const StripedFile&) = delete;
+
+  [[nodiscard]] bool has_layout();
+  /// ENODATA where there is none.
+  [[nodiscard]] Result<std::vector<std::byte>> layout();
+  /// Nothing where there is one already: setting a layout twice is no error.
+  [[nodiscard]] Status set_layout(plan::Layout asked);
+  /// lustre.lov.add and .del.
+  [[nodiscard]] Status add_components(const plan::Layout& more);
+  [[nodiscard]] Status delete_component(const plan::Layout& which);
+
+  [[nodiscard]] std::int64_t size() const;
+  /// How many bytes were read: fewer at the end of the file, none of one without a layout.
+  [[nodiscard]] std::size_t read(std::span<std::byte> to, std::int64_t offset);
+  /// EBADF where there is no layout, ENODATA where it does not reach so far.
+  [[nodiscard]] Status write(std::span<const std::byte> from, std::int64_t offset);
+  /// The same at the end of the file, wherever that is when it is its turn.
+  [[nodiscard]] Status append(std::span<const std::byte> from);
+  void resize(std::int64_t size);
+
+ private:
+  /// What is to be done with one piece of a stripe.
+  struct Piece {
+    ObjectName object;
+    std::int64_t object_offset;
+    std::size_t done;  ///< before it, of what is moved
+    std::size_t bytes;
+  };
+  void take_layout(plan::Layout layout);
+  [[nodiscard]] ObjectName object_of(std::size_t region, std::int32_t slot) const;
+  [[nodiscard]] std::vector<Piece> pieces_of(std::int64_t offset, std::size_t bytes) const;
+  [[nodiscard]] Result<std::vector<Piece>> pieces_to_write(const Extent& extent);
+  void write_pieces(std::span<const std::byte> from, const std::vector<Piece>& pieces);
+
+  Striping& striping_;
+  std::uint64_t number_;
+  mutable std::mutex mutex_;  // of what follows
+  std::optional<plan::Layout> layout_;
+  std::optional<plan::StripeMap> map_;  // of layout_
+  std::int64_t size_ = 0;
+};
+
+}  // namespace nacre::testbed
+
+#endif  // NACRE_TESTBED_STRIPED_FILE_H_

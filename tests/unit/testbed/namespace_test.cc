@@ -1,0 +1,113 @@
+// Names and inodes as POSIX has them, layouts as Lustre's directories give them.
+#include "testbed/namespace.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "asked_layout.h"
+
+namespace nacre::testbed {
+namespace {
+
+constexpr Maker file_maker{.uid = 1, .gid = 2, .mode = S_IFREG | 0644};
+constexpr Maker directory_maker{.uid = 1, .gid = 2, .mode = S_IFDIR | 0755};
+constexpr StripingDefaults four_osts{.ost_count = 4, .stripe_count = 1, .stripe_size = 1 << 20};
+
+InodeNumber made(Namespace& names, InodeNumber directory, const std::string& name,
+                 const Maker& maker) {
+  return names.make(directory, name, maker).value().st_ino;
+}
+
+plan::Striping striping_of(Namespace& names, InodeNumber file) {
+  const std::vector<std::byte> blob = names.attribute(file, "lustre.lov").value();
+  return plan::decode_lov(blob).value().components.front().striping;
+}
+
+}  // namespace
+
+TEST_CASE("a new file has no layout until it is given that of its directory") {
+  Namespace names(four_osts);
+  const InodeNumber directory = made(names, root_number, "d", directory_maker);
+  CHECK(errno_in(names.attribute(directory, "lustre.lov")) == ENODATA);
+  REQUIRE(names.set_attribute(directory, "lustre.lov", asked_blob("-c 3 -S 2m")).ok());
+  const InodeNumber file = made(names, directory, "f", file_maker);
+  CHECK(errno_in(names.attribute(file, "lustre.lov")) == ENODATA);
+  REQUIRE(names.give_layout(file, false).ok());
+  CHECK(striping_of(names, file).stripe_count == 3);
+  CHECK(striping_of(names, file).stripe_size == 2 << 20);
+  CHECK(striping_of(names, file).objects.size() == 3);
+}
+
+TEST_CASE("defaults are inherited by directories made later, and can be taken away") {
+  Namespace names(four_osts);
+  const InodeNumber above = made(names, root_number, "d", directory_maker);
+  REQUIRE(names.set_attribute(above, "lustre.lov", asked_blob("-c 2")).ok());
+  const InodeNumber below = made(names, above, "e", directory_maker);
+  CHECK(names.attribute(below, "lustre.lov").ok());
+  REQUIRE(names.remove_attribute(below, "lustre.lov").ok());
+  CHECK(errno_in(names.remove_attribute(below, "lustre.lov")) == ENODATA);
+  const InodeNumber file = made(names, below, "f", file_maker);
+  REQUIRE(names.give_layout(file, false).ok());
+  CHECK(striping_of(names, file).stripe_count == 1);
+}
+
+TEST_CASE("appending gives one stripe, whatever the directory says") {
+  Namespace names(four_osts);
+  const InodeNumber directory = made(names, root_number, "d", directory_maker);
+  REQUIRE(names.set_attribute(directory, "lustre.lov", asked_blob("-E 1m -c 1 -E -1 -c 4")).ok());
+  const InodeNumber file = made(names, directory, "f", file_maker);
+  REQUIRE(names.give_layout(file, true).ok());
+  CHECK(striping_of(names, file).stripe_count == 1);
+}
+
+TEST_CASE("inodes stay while they have a name or are looked up") {
+  Namespace names(four_osts);
+  const InodeNumber file = made(names, root_number, "f", file_maker);
+  CHECK(names.lookup(root_number, "f").value().st_ino == file);
+  CHECK(names.file_count() == 2);
+  REQUIRE(names.remove(root_number, "f", false).ok());
+  CHECK(errno_in(names.lookup(root_number, "f")) == ENOENT);
+  CHECK(names.attributes(file).value().st_nlink == 0);
+  names.forget(file, 1);
+  CHECK(names.file_count() == 2);
+  names.forget(file, 1);
+  CHECK(names.file_count() == 1);
+}
+
+TEST_CASE("names are made, linked, moved and removed, or refused") {
+  Namespace names(four_osts);
+  const InodeNumber a = made(names, root_number, "a", directory_maker);
+  const InodeNumber b = made(names, a, "b", directory_maker);
+  const InodeNumber file = made(names, b, "f", file_maker);
+  CHECK(errno_in(names.make(b, "f", file_maker)) == EEXIST);
+  CHECK(errno_in(names.make(file, "g", file_maker)) == ENOTDIR);
+  CHECK(errno_in(names.make(b, std::string(256, 'x'), file_maker)) == ENAMETOOLONG);
+  CHECK(names.link(file, a, "g").value().st_nlink == 2);
+  CHECK(errno_in(names.link(a, b, "h")) == EPERM);
+  CHECK(errno_in(names.remove(root_number, "a", false)) == EISDIR);
+  CHECK(errno_in(names.remove(a, "g", true)) == ENOTDIR);
+  CHECK(errno_in(names.remove(root_number, "a", true)) == ENOTEMPTY);
+  CHECK(errno_in(names.rename({root_number, "a", b, "c"})) == EINVAL);
+  CHECK(names.rename({b, "f", a, "g"}).ok());
+  CHECK(errno_in(names.rename({a, "g", root_number, "a", true})) == EISDIR);
+  CHECK(names.rename({a, "b", root_number, "b", false}).ok());
+  CHECK(names.attributes(root_number).value().st_nlink == 4);
+  CHECK(names.list(root_number).value().size() == 4);
+}
+
+TEST_CASE("other extended attributes are kept as they are") {
+  Namespace names(four_osts);
+  const InodeNumber file = made(names, root_number, "f", file_maker);
+  const std::vector<std::byte> value{std::byte{1}, std::byte{2}};
+  REQUIRE(names.set_attribute(file, "user.x", value).ok());
+  CHECK(names.attribute(file, "user.x").value() == value);
+  CHECK(names.attribute_names(file).value() == std::vector<std::string>{"user.x"});
+  REQUIRE(names.give_layout(file, false).ok());
+  CHECK(names.attribute_names(file).value() == std::vector<std::string>{"lustre.lov", "user.x"});
+  CHECK(names.remove_attribute(file, "user.x").ok());
+  CHECK(errno_in(names.attribute(file, "user.x")) == ENODATA);
+}
+
+}  // namespace nacre::testbed

@@ -1,0 +1,115 @@
+// A file's bytes are the same through any layout, and before it has one it is as on Lustre.
+#include "testbed/striped_file.h"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "asked_layout.h"
+
+namespace nacre::testbed {
+namespace {
+
+constexpr StripingDefaults four_osts{.ost_count = 4, .stripe_count = 1, .stripe_size = 1 << 16};
+
+std::vector<std::byte> bytes_of(std::size_t count, std::mt19937_64& random) {
+  std::vector<std::byte> bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("without a layout nothing can be written, nothing is read, and sizes can be set") {
+  Striping striping(four_osts);
+  StripedFile file(striping, 7);
+  std::vector<std::byte> bytes(10);
+  CHECK(errno_in(file.layout()) == ENODATA);
+  CHECK(errno_in(file.write(bytes, 0)) == EBADF);
+  CHECK(file.read(bytes, 0) == 0);
+  file.resize(100);
+  CHECK(file.size() == 100);
+}
+
+TEST_CASE("a layout is set once: setting it again changes nothing and is no error") {
+  Striping striping(four_osts);
+  StripedFile file(striping, 7);
+  REQUIRE(file.set_layout(asked_layout("-c 2")).ok());
+  const std::vector<std::byte> first = file.layout().value();
+  CHECK(file.set_layout(asked_layout("-c 4")).ok());
+  CHECK(file.layout().value() == first);
+}
+
+TEST_CASE("behind its last component a file cannot be written until there is a tail") {
+  Striping striping(four_osts);
+  StripedFile file(striping, 7);
+  REQUIRE(file.set_layout(asked_layout("-E 64k -c 1")).ok());
+  const std::vector<std::byte> bytes(10, std::byte{5});
+  CHECK(file.write(bytes, 65526).ok());
+  CHECK(errno_in(file.write(bytes, 65527)) == ENODATA);
+  plan::Layout tail = asked_layout("-E 64k -c 1 -E -1 -c 4");
+  tail.components.erase(tail.components.begin());
+  REQUIRE(file.add_components(tail).ok());
+  CHECK(file.write(bytes, 65527).ok());
+  CHECK(file.size() == 65537);
+}
+
+TEST_CASE("what is appended goes to the end") {
+  Striping striping(four_osts);
+  StripedFile file(striping, 7);
+  REQUIRE(file.set_layout(asked_layout("-c 2")).ok());
+  const std::vector<std::byte> bytes(10, std::byte{5});
+  REQUIRE(file.write(bytes, 90).ok());
+  REQUIRE(file.append(bytes).ok());
+  CHECK(file.size() == 110);
+}
+
+TEST_CASE("random writes, reads and sizes agree with a plain array, through any layout") {
+  const std::uint64_t seed = 20261122;
+  MESSAGE("seed ", seed);
+  std::mt19937_64 random(seed);
+  for (const char* words :
+       {"-c 1", "-c 3 -S 64k", "-C 7 -S 64k", "-E 64k -L mdt -E 256k -c 1 -S 64k -E -1 -c 4",
+        "-E 128k -c 1 -S 64k -E 512k -c 2 -E -1 -c 3 -S 128k"}) {
+    CAPTURE(words);
+    Striping striping(four_osts);
+    StripedFile file(striping, 7);
+    REQUIRE(file.set_layout(asked_layout(words)).ok());
+    constexpr std::size_t size_max = 1 << 20;
+    std::vector<std::byte> expected;
+    for (int step = 0; step < 200; ++step) {
+      const std::size_t offset = random() % size_max;
+      const std::size_t count = 1 + random() % (random() % 2 == 0 ? 100 : 200'000);
+      switch (random() % 4) {
+        case 0: {
+          file.resize(static_cast<std::int64_t>(offset));
+          expected.resize(offset);
+          break;
+        }
+        case 1:
+        case 2: {
+          const std::vector<std::byte> bytes = bytes_of(count, random);
+          REQUIRE(file.write(bytes, static_cast<std::int64_t>(offset)).ok());
+          expected.resize(std::max(expected.size(), offset + count));
+          std::ranges::copy(bytes, expected.begin() + static_cast<std::ptrdiff_t>(offset));
+          break;
+        }
+        default:
+          break;
+      }
+      CHECK(file.size() == std::ssize(expected));
+      std::vector<std::byte> found(count, std::byte{0xee});
+      const std::size_t read = file.read(found, static_cast<std::int64_t>(offset));
+      const std::size_t there =
+          offset < expected.size() ? std::min(count, expected.size() - offset) : 0;
+      REQUIRE(read == there);
+      CHECK(std::equal(
+          found.begin(), found.begin() + static_cast<std::ptrdiff_t>(there),
+          expected.begin() + static_cast<std::ptrdiff_t>(std::min(offset, expected.size()))));
+    }
+  }
+}
+
+}  // namespace nacre::testbed

@@ -25,7 +25,12 @@
 namespace nacre::testbed {
 namespace {
 
-constexpr const char* node_attribute = "testbed.node";
+constexpr std::string_view node_attribute = "testbed.node";
+constexpr std::string_view machine_attribute = "testbed.machine";
+/// What has come to OSTs and from nodes; set, whatever to, it begins anew.
+constexpr std::string_view counters_attribute = "testbed.counters";
+/// Set to what is to go wrong (testbed/faults.h).
+constexpr std::string_view fault_attribute = "testbed.fault";
 /// Of open(2) on Lustre, with O_NOCTTY, which FUSE drops: the file gets no layout yet.
 constexpr int delay_create = FASYNC;
 constexpr unsigned request_bytes_max = 1 << 20;
@@ -63,8 +68,22 @@ Maker maker_of(fuse_req_t request, mode_t mode) {
   return {context->uid, context->gid, mode & ~context->umask};
 }
 
-/// How an open file is to be cached: not at all.
-void set_uncached(fuse_file_info& file) { file.direct_io = 1; }
+/// The kernel caches nothing of it.
+void begin_open(fuse_req_t request, fuse_file_info& file) {
+  file.direct_io = 1;
+  const FuseMount& mount = mount_of(request);
+  const bool direct = (file.flags & O_DIRECT) != 0;
+  file.fh = reinterpret_cast<std::uint64_t>(  // NOLINT: the kernel keeps it for us
+      mount.names().costs().open(mount.node(), direct).release());
+}
+
+OpenHandle* handle_of(const fuse_file_info& file) {
+  return reinterpret_cast<OpenHandle*>(file.fh);  // NOLINT: ours, from begin_open
+}
+
+Caller caller_of(fuse_req_t request, const fuse_file_info& file) {
+  return {handle_of(file), [request] { return fuse_req_interrupted(request) != 0; }};
+}
 
 // ---- names ----
 
@@ -182,8 +201,23 @@ void statfs(fuse_req_t request, fuse_ino_t /*number*/) {
 
 // ---- extended attributes ----
 
+/// What is no file's attribute but the testbed's own.
+Status command(Namespace& names, std::string_view name, std::string_view value) {
+  if (name == counters_attribute) {
+    names.costs().reset_counters();
+    return {};
+  }
+  const Result<FaultOrder> order = parse_fault(value, names.costs().machine());
+  if (!order) return order.error();
+  names.costs().order(*order);
+  return {};
+}
+
 void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
               std::size_t size, int /*flags*/) {
+  if (name == counters_attribute || name == fault_attribute) {
+    return reply(request, command(names_of(request), name, {value, size}));
+  }
   const auto bytes = std::as_bytes(std::span(value, size));
   reply(request, names_of(request).set_attribute(number, name, bytes));
 }
@@ -200,8 +234,13 @@ void reply_sized(fuse_req_t request, std::string_view bytes, std::size_t room) {
 }
 
 void getxattr(fuse_req_t request, fuse_ino_t number, const char* name, std::size_t size) {
-  if (std::string_view(name) == node_attribute) {
+  CostModel& costs = names_of(request).costs();
+  if (name == node_attribute) {
     return reply_sized(request, std::to_string(mount_of(request).node()), size);
+  }
+  if (name == counters_attribute) return reply_sized(request, costs.counters_json(), size);
+  if (name == machine_attribute) {
+    return reply_sized(request, describe_machine(costs.machine()), size);
   }
   const Result<std::vector<std::byte>> value = names_of(request).attribute(number, name);
   if (!value) return reply(request, value.error());
@@ -250,7 +289,7 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
   // A new file has a layout at once, whatever it is opened for.
   const int flags = (file->flags & ~O_ACCMODE) | O_WRONLY;
   if (Status given = layout_for(request, made->st_ino, flags); !given) return reply(request, given);
-  set_uncached(*file);
+  begin_open(request, *file);
   const fuse_entry_param entry = entry_of(*made);
   fuse_reply_create(request, &entry, file);
 }
@@ -259,17 +298,31 @@ void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
   if (Status given = layout_for(request, number, file->flags); !given) {
     return reply(request, given);
   }
-  set_uncached(*file);
+  begin_open(request, *file);
   fuse_reply_open(request, file);
 }
 
 void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
-          fuse_file_info* /*file*/) {
+          fuse_file_info* file) {
   const Result<StripedFile*> data = names_of(request).data(number);
   if (!data) return reply(request, data.error());
+  const std::vector<ObjectAccess> accesses =
+      (*data)->accesses_of({offset, checked_cast<std::int64_t>(size)});
+  const Status charged = names_of(request).costs().read(caller_of(request, *file),
+                                                        {accesses, size == request_bytes_max});
+  if (!charged) return reply(request, charged);
   std::vector<std::byte> bytes(size);
   const std::size_t count = (*data)->read(bytes, offset);
   fuse_reply_buf(request, reinterpret_cast<const char*>(bytes.data()), count);
+}
+
+/// Takes the time that the write takes.
+Status charge_write(fuse_req_t request, StripedFile& data, const Extent& extent,
+                    const fuse_file_info& file) {
+  const Result<std::vector<ObjectAccess>> accesses = data.accesses_to_write(extent);
+  if (!accesses) return accesses.error();
+  const FileRequest wanted{*accesses, extent.length == request_bytes_max};
+  return names_of(request).costs().write(caller_of(request, file), wanted);
 }
 
 void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t offset,
@@ -279,7 +332,14 @@ void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t 
   // Where the end is the kernel only knows of its own node's writes.
   const bool appends = (file->flags & O_APPEND) != 0;
   const auto bytes = std::as_bytes(std::span(from, size));
-  const Status written = appends ? (*data)->append(bytes) : (*data)->write(bytes, offset);
+  Result<std::int64_t> place{offset};
+  if (appends) place = (*data)->append(bytes);
+  if (!place) return reply(request, place.error());
+  if (Status charged = charge_write(request, **data, {*place, std::ssize(bytes)}, *file);
+      !charged) {
+    return reply(request, charged);
+  }
+  const Status written = appends ? Status() : (*data)->write(bytes, offset);
   if (!written) return reply(request, written);
   names_of(request).mark_modified(number);
   fuse_reply_write(request, size);
@@ -289,14 +349,18 @@ void flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
   // close(2) of any descriptor gives back the process's locks.
   const Extent all{0, std::numeric_limits<std::int64_t>::max()};
   names_of(request).locks(number).release({mount_of(request).node(), file->lock_owner}, all);
-  fuse_reply_err(request, 0);
+  reply(request, names_of(request).costs().finish(caller_of(request, *file)));
 }
 
-void fsync(fuse_req_t request, fuse_ino_t /*number*/, int /*data_only*/, fuse_file_info* /*file*/) {
-  fuse_reply_err(request, 0);
+void fsync(fuse_req_t request, fuse_ino_t number, int /*data_only*/, fuse_file_info* file) {
+  const Result<StripedFile*> data = names_of(request).data(number);
+  if (!data) return reply(request, data.error());
+  const std::vector<ObjectName> objects = (*data)->objects();
+  reply(request, names_of(request).costs().flush(caller_of(request, *file), objects));
 }
 
-void release(fuse_req_t request, fuse_ino_t /*number*/, fuse_file_info* /*file*/) {
+void release(fuse_req_t request, fuse_ino_t /*number*/, fuse_file_info* file) {
+  const std::unique_ptr<OpenHandle> closed(handle_of(*file));
   fuse_reply_err(request, 0);
 }
 
@@ -425,6 +489,7 @@ Result<std::unique_ptr<FuseMount>> FuseMount::mount(Namespace& names, int node,
 
 FuseMount::~FuseMount() {
   if (session_ == nullptr) return;
+  names_.costs().stop();
   // By force, so that what somebody still has open does not keep the server waiting.
   static_cast<void>(::umount2(directory_.c_str(), MNT_FORCE | MNT_DETACH));
   fuse_session_unmount(session_);

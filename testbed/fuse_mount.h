@@ -15,8 +15,9 @@ struct fuse_session;
 namespace nacre::testbed {
 
 /// Served by threads of its own from mount() on. Nothing is cached between calls, so that nodes
-/// agree as Lustre's clients do. Its files have the xattr testbed.node, the node's number, by which
-/// it is known.
+/// agree as Lustre's clients do, but accesses take the time that they would with the machine's
+/// caches. Its files have the xattr testbed.node, the node's number, by which it is known, and more
+/// that say and set what the testbed does: see docs/testbed.md.
 class FuseMount {
  public:
   /// `names` outlives the mount.

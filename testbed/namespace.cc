@@ -53,7 +53,7 @@ struct Namespace::Inode {
   void touch() { modified = changed = now(); }
 };
 
-Namespace::Namespace(const StripingDefaults& defaults) : striping_(defaults) {
+Namespace::Namespace(const Machine& machine) : striping_(machine) {
   auto root = std::make_shared<Inode>(striping_, next_number_++);
   root->mode = S_IFDIR | 01777;
   root->links = 2;

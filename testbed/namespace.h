@@ -55,7 +55,7 @@ struct AttributeChange {
 /// kernel, which checks permissions.
 class Namespace {
  public:
-  explicit Namespace(const StripingDefaults& defaults);
+  explicit Namespace(const Machine& machine);
   ~Namespace();
 
   // Each of these that gives an inode out counts one lookup of it.
@@ -102,6 +102,7 @@ class Namespace {
   void mark_modified(InodeNumber number);
   [[nodiscard]] RangeLocks& locks(InodeNumber number);
   [[nodiscard]] const StripingDefaults& defaults() const { return striping_.defaults; }
+  [[nodiscard]] CostModel& costs() { return striping_.costs; }
   [[nodiscard]] std::uint64_t file_count();
 
  private:

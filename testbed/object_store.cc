@@ -1,6 +1,9 @@
 #include "testbed/object_store.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "base/checked_cast.h"
 
 namespace nacre::testbed {
 
@@ -29,6 +32,14 @@ void ObjectStore::truncate(const ObjectName& name, std::int64_t size) {
   const std::shared_ptr<Object> object = find(name);
   const std::lock_guard guard(object->mutex);
   if (size < object->bytes.size()) object->bytes.resize(size);
+}
+
+void ObjectStore::erase(const ObjectName& name, const Extent& extent) {
+  const std::shared_ptr<Object> object = find(name);
+  const std::lock_guard guard(object->mutex);
+  const Extent there = intersection(extent, {0, object->bytes.size()});
+  object->bytes.write(std::vector<std::byte>(checked_cast<std::size_t>(there.length)),
+                      there.offset);
 }
 
 void ObjectStore::remove(const ObjectName& name) {

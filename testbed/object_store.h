@@ -9,6 +9,7 @@
 #include <mutex>
 #include <span>
 
+#include "base/extent.h"
 #include "store/memory/sparse_bytes.h"
 
 namespace nacre::testbed {
@@ -31,6 +32,8 @@ class ObjectStore {
   void write(const ObjectName& name, std::span<const std::byte> from, std::int64_t offset);
   /// Cuts off what is behind `size`.
   void truncate(const ObjectName& name, std::int64_t size);
+  /// Makes zeros of what there is of an extent.
+  void erase(const ObjectName& name, const Extent& extent);
   void remove(const ObjectName& name);
 
  private:

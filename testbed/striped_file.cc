@@ -10,16 +10,53 @@
 
 namespace nacre::testbed {
 
+namespace {
+
+bool is_on_ost(const ObjectName& object) { return object.ost != metadata_target; }
+
+/// `pieces`, of what begins at `offset` of the file, without those that are on no OST.
+template <class Piece>
+std::vector<ObjectAccess> on_osts(const std::vector<Piece>& pieces, std::int64_t offset) {
+  std::vector<ObjectAccess> accesses;
+  for (const Piece& piece : pieces) {
+    if (!is_on_ost(piece.object)) continue;
+    const auto bytes = checked_cast<std::int64_t>(piece.bytes);
+    accesses.push_back({piece.object,
+                        {piece.object_offset, bytes},
+                        {offset + checked_cast<std::int64_t>(piece.done), bytes}});
+  }
+  return accesses;
+}
+
+}  // namespace
+
 StripedFile::~StripedFile() {
-  if (!layout_) return;
+  for (const ObjectName& object : all_objects()) {
+    striping_.objects.remove(object);
+    if (is_on_ost(object)) striping_.costs.forget(object);
+  }
+}
+
+/// The one on the metadata target among them.
+std::vector<ObjectName> StripedFile::all_objects() const {
+  std::vector<ObjectName> all;
+  if (!layout_) return all;
   for (std::size_t region = 0; region < layout_->components.size(); ++region) {
     const plan::Striping& striping = layout_->components[region].striping;
     const std::size_t slots =
         striping.pattern == plan::StripePattern::mdt ? 1 : striping.objects.size();
     for (std::size_t slot = 0; slot < slots; ++slot) {
-      striping_.objects.remove(object_of(region, checked_cast<std::int32_t>(slot)));
+      all.push_back(object_of(region, checked_cast<std::int32_t>(slot)));
     }
   }
+  return all;
+}
+
+std::vector<ObjectName> StripedFile::objects() {
+  const std::lock_guard guard(mutex_);
+  std::vector<ObjectName> all = all_objects();
+  std::erase_if(all, [](const ObjectName& object) { return !is_on_ost(object); });
+  return all;
 }
 
 bool StripedFile::has_layout() {
@@ -98,14 +135,26 @@ std::vector<StripedFile::Piece> StripedFile::pieces_of(std::int64_t offset,
   return pieces;
 }
 
+/// With mutex_ held: what a read of the extent finds.
+Extent StripedFile::there(const Extent& extent) const {
+  if (!layout_ || extent.offset >= size_) return {extent.offset, 0};
+  const std::int64_t end = std::min({size_, layout_->components.back().end, extent.end()});
+  return {extent.offset, std::max<std::int64_t>(0, end - extent.offset)};
+}
+
+std::vector<ObjectAccess> StripedFile::accesses_of(const Extent& extent) {
+  const std::lock_guard guard(mutex_);
+  const auto bytes = checked_cast<std::size_t>(there(extent).length);
+  return on_osts(pieces_of(extent.offset, bytes), extent.offset);
+}
+
 std::size_t StripedFile::read(std::span<std::byte> to, std::int64_t offset) {
   std::vector<Piece> pieces;
   std::size_t bytes = 0;
   {
     const std::lock_guard guard(mutex_);
-    if (!layout_ || offset >= size_) return 0;
-    const std::int64_t end = std::min(size_, layout_->components.back().end);
-    bytes = std::min(to.size(), checked_cast<std::size_t>(std::max<std::int64_t>(0, end - offset)));
+    const Extent found = there({offset, checked_cast<std::int64_t>(to.size())});
+    bytes = checked_cast<std::size_t>(found.length);
     pieces = pieces_of(offset, bytes);
   }
   for (const Piece& piece : pieces) {
@@ -148,14 +197,21 @@ Status StripedFile::write(std::span<const std::byte> from, std::int64_t offset) 
   return {};
 }
 
-Status StripedFile::append(std::span<const std::byte> from) {
+Result<std::int64_t> StripedFile::append(std::span<const std::byte> from) {
   const std::lock_guard guard(mutex_);
   const Extent extent{size_, checked_cast<std::int64_t>(from.size())};
   const Result<std::vector<Piece>> pieces = pieces_to_write(extent);
   if (!pieces) return pieces.error();
   write_pieces(from, *pieces);
   size_ = extent.end();
-  return {};
+  return extent.offset;
+}
+
+Result<std::vector<ObjectAccess>> StripedFile::accesses_to_write(const Extent& extent) {
+  const std::lock_guard guard(mutex_);
+  const Result<std::vector<Piece>> pieces = pieces_to_write(extent);
+  if (!pieces) return pieces.error();
+  return on_osts(*pieces, extent.offset);
 }
 
 void StripedFile::resize(std::int64_t size) {

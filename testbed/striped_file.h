@@ -13,17 +13,21 @@
 #include "base/result.h"
 #include "plan/layout.h"
 #include "plan/stripe_map.h"
+#include "testbed/cost_model.h"
 #include "testbed/layout_rules.h"
+#include "testbed/machine.h"
 #include "testbed/object_store.h"
 
 namespace nacre::testbed {
 
 /// What all files of a file system share.
 struct Striping {
-  explicit Striping(const StripingDefaults& given) : defaults(given) {}
+  explicit Striping(const Machine& machine)
+      : defaults(machine.striping()), costs(machine, objects) {}
 
   StripingDefaults defaults;
   ObjectStore objects;
+  CostModel costs;
   std::mutex mutex;  ///< of the allocator
   ObjectAllocator allocator{defaults.ost_count};
 };
@@ -51,9 +55,16 @@ class StripedFile {
   [[nodiscard]] std::size_t read(std::span<std::byte> to, std::int64_t offset);
   /// EBADF where there is no layout, ENODATA where it does not reach so far.
   [[nodiscard]] Status write(std::span<const std::byte> from, std::int64_t offset);
-  /// The same at the end of the file, wherever that is when it is its turn.
-  [[nodiscard]] Status append(std::span<const std::byte> from);
+  /// The same at the end of the file, wherever that is when it is its turn; where it was.
+  [[nodiscard]] Result<std::int64_t> append(std::span<const std::byte> from);
   void resize(std::int64_t size);
+
+  /// Which bytes of which objects on OSTs such a read touches.
+  [[nodiscard]] std::vector<ObjectAccess> accesses_of(const Extent& extent);
+  /// The same of a write; errors are the write's own.
+  [[nodiscard]] Result<std::vector<ObjectAccess>> accesses_to_write(const Extent& extent);
+  /// Those that it has on OSTs.
+  [[nodiscard]] std::vector<ObjectName> objects();
 
  private:
   /// What is to be done with one piece of a stripe.
@@ -64,6 +75,8 @@ class StripedFile {
     std::size_t bytes;
   };
   void take_layout(plan::Layout layout);
+  [[nodiscard]] std::vector<ObjectName> all_objects() const;
+  [[nodiscard]] Extent there(const Extent& extent) const;
   [[nodiscard]] ObjectName object_of(std::size_t region, std::int32_t slot) const;
   [[nodiscard]] std::vector<Piece> pieces_of(std::int64_t offset, std::size_t bytes) const;
   [[nodiscard]] Result<std::vector<Piece>> pieces_to_write(const Extent& extent);

@@ -1,6 +1,6 @@
 // nacre-testbed: mounts a Lustre-shaped file system once for each simulated node, until SIGTERM.
+#include <array>
 #include <csignal>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -10,80 +10,69 @@
 #include <vector>
 
 #include <getopt.h>
+#include <sys/resource.h>
 
-#include "base/parse_number.h"
-#include "plan/stripe_options.h"
+#include "store/text_file.h"
 #include "testbed/fuse_mount.h"
+#include "testbed/machine.h"
 #include "testbed/namespace.h"
 
 namespace nacre::testbed {
 namespace {
 
 constexpr const char* usage =
-    "usage: nacre-testbed [--nodes N] [--osts C] [--stripe-count K] [--stripe-size BYTES] "
-    "DIRECTORY\n"
+    "usage: nacre-testbed [--machine FILE] [--set NAME=VALUE]... [--nodes N] [--osts C] DIRECTORY\n"
     "\n"
     "Mounts a Lustre-shaped file system in memory on DIRECTORY/0, DIRECTORY/1 and so on, a "
     "simulated\n"
     "node each, says \"ready\" and serves them until it gets SIGTERM or SIGINT; then all is gone.\n"
     "\n"
-    "  --nodes N            mounts (default 2)\n"
-    "  --osts C             OSTs that files are striped over (default 8)\n"
-    "  --stripe-count K     stripes of files that ask for nothing (default 1)\n"
-    "  --stripe-size BYTES  of these, a multiple of 64k (default 1m)\n";
+    "  --machine FILE    what it plays: TOML with the settings below in their sections\n"
+    "  --set NAME=VALUE  one of them, over the file's\n"
+    "  --nodes N         the same as --set nodes.count=N\n"
+    "  --osts C          the same as --set osts.count=C\n"
+    "\n"
+    "Settings, and what they are by themselves (a bandwidth of 0 is without limit):\n";
 
 constexpr int exit_usage = 2;
 
 struct Options {
-  std::int64_t nodes = 2;
-  std::int64_t osts = 8;
-  std::int64_t stripe_count = 1;
-  std::int64_t stripe_size = 1 << 20;
+  Machine machine;
   std::string directory;
 };
 
-std::optional<Options> wrong(const std::string& what) {
-  std::fprintf(stderr, "nacre-testbed: %s\n\n%s", what.c_str(), usage);
-  return std::nullopt;
+Error wrong(const std::string& what) { return Error{ErrorClass::arg, 0, what}; }
+
+Status take_file(Machine& machine, const std::string& path) {
+  const Result<std::optional<std::string>> text = store::read_text_file(path);
+  if (!text) return text.error();
+  if (!text->has_value()) return wrong("--machine " + path + ": there is no such file");
+  return read_machine(machine, **text, path);
 }
 
-/// Reads `text` as what `option` takes, from 1 to `most`.
-std::optional<std::int64_t> number(const char* option, const char* text, std::int64_t most) {
-  const auto value = parse_scaled_number<std::int64_t>(text);
-  if (value && *value >= 1 && *value <= most) return value;
-  wrong(std::string("--") + option + " " + text + ": it takes 1 to " + std::to_string(most));
-  return std::nullopt;
+Status take_assignment(Machine& machine, const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos) return wrong("--set " + text + ": it takes NAME=VALUE");
+  return set_machine(machine, text.substr(0, equals), text.substr(equals + 1));
 }
 
-std::optional<Options> parse(int argc, char** argv) {
+Result<Options> parse(int argc, char** argv) {
+  const std::array<option, 5> table{{{"machine", required_argument, nullptr, 'm'},
+                                     {"set", required_argument, nullptr, 's'},
+                                     {"nodes", required_argument, nullptr, 'n'},
+                                     {"osts", required_argument, nullptr, 'o'},
+                                     {nullptr, 0, nullptr, 0}}};
   Options options;
-  struct Setting {
-    const char* name;
-    std::int64_t* value;
-    std::int64_t most;
-  };
-  const std::vector<Setting> settings{
-      {"nodes", &options.nodes, 256},
-      {"osts", &options.osts, plan::stripe_count_max},
-      {"stripe-count", &options.stripe_count, plan::stripe_count_max},
-      {"stripe-size", &options.stripe_size, plan::stripe_size_max}};
-  std::vector<option> table;
-  for (const Setting& setting : settings) {
-    table.push_back({setting.name, required_argument, nullptr, 0});
+  for (int got = 0; (got = getopt_long(argc, argv, "", table.data(), nullptr)) != -1;) {
+    Machine& machine = options.machine;
+    Status taken = wrong("see --help");
+    if (got == 'm') taken = take_file(machine, optarg);
+    if (got == 's') taken = take_assignment(machine, optarg);
+    if (got == 'n') taken = set_machine(machine, "nodes.count", optarg);
+    if (got == 'o') taken = set_machine(machine, "osts.count", optarg);
+    if (!taken) return taken.error();
   }
-  table.push_back({nullptr, 0, nullptr, 0});
-  int index = 0;
-  for (int got = 0; (got = getopt_long(argc, argv, "", table.data(), &index)) != -1;) {
-    if (got != 0) return wrong("see below");
-    const Setting& setting = settings[static_cast<std::size_t>(index)];
-    const auto value = number(setting.name, optarg, setting.most);
-    if (!value) return std::nullopt;
-    *setting.value = *value;
-  }
-  if (optind + 1 != argc) return wrong("one directory is to be named");
-  if (options.stripe_size % plan::stripe_size_unit != 0) {
-    return wrong("--stripe-size " + std::to_string(options.stripe_size) + " is no multiple of 64k");
-  }
+  if (optind + 1 != argc) return wrong("one directory is to be named; see --help");
   options.directory = argv[optind];
   return options;
 }
@@ -96,10 +85,13 @@ int serve(const Options& options) {
   sigaddset(&ending, SIGINT);
   sigprocmask(SIG_BLOCK, &ending, nullptr);
 
-  Namespace names({static_cast<std::int32_t>(options.osts),
-                   static_cast<std::int32_t>(options.stripe_count), options.stripe_size});
+  // Late words of what has ended are no part of what is played. It may be refused.
+  constexpr int urgent = -10;
+  static_cast<void>(setpriority(PRIO_PROCESS, 0, urgent));
+
+  Namespace names(options.machine);
   std::vector<std::unique_ptr<FuseMount>> mounts;
-  for (int node = 0; node < options.nodes; ++node) {
+  for (int node = 0; node < options.machine.nodes; ++node) {
     const std::string directory = options.directory + "/" + std::to_string(node);
     std::error_code failure;
     std::filesystem::create_directories(directory, failure);
@@ -124,10 +116,12 @@ int main(int argc, char** argv) {
   using namespace nacre::testbed;
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--help") {
-      std::fputs(usage, stdout);
+      std::fputs((std::string(usage) + describe_machine({})).c_str(), stdout);
       return 0;
     }
   }
-  const auto options = parse(argc, argv);
-  return options ? serve(*options) : exit_usage;
+  const nacre::Result<Options> options = parse(argc, argv);
+  if (options) return serve(*options);
+  std::fprintf(stderr, "nacre-testbed: %s\n", options.error().message.c_str());
+  return exit_usage;
 }

@@ -17,7 +17,7 @@ def main() -> None:
 
     from nacre import __version__
     from nacre.errors import UserError
-    from nacre.verbs import doctor, explain, hints, report, run, stripe
+    from nacre.verbs import doctor, explain, hints, report, run, stripe, testbed
 
     app = typer.Typer(
         name="nacre",
@@ -42,7 +42,7 @@ def main() -> None:
     ) -> None:
         pass
 
-    for verb in (run, doctor, report, explain, hints, stripe):
+    for verb in (run, doctor, report, explain, hints, stripe, testbed):
         verb.register(app)
     try:
         app(prog_name="nacre")

@@ -288,6 +288,18 @@ def prepare(command: list[str], settings: Mapping[str, str], preload: str, envir
     return Launch(argv, environment, launcher, [context.program for context in contexts])
 
 
+def started_through(command: list[str], wrapper: list[str]) -> list[str]:
+    """`command` with the words of `wrapper` before each of its programs."""
+    at, launcher = find_launcher(command)
+    if launcher is None:
+        return [*wrapper, *command]
+    contexts = split_contexts(launcher, command[at + 1 :])
+    return [
+        *command[: at + 1],
+        *_joined_contexts([[*context.options, *wrapper, *context.program] for context in contexts]),
+    ]
+
+
 def find_launcher(command: list[str]) -> tuple[int, Launcher | None]:
     """Its index in the command and what it is: the first word, or behind `timeout 1h` and the like."""
     rest = program.without_prefixes(command)

@@ -148,7 +148,9 @@ Result<Striping> read_plain(Bytes bytes) {
   if (magic != magic_v1) {
     if (objects.size() < pool_bytes) return layout_error("its pool's name is truncated");
     const std::string_view name = text_at(objects.first(pool_bytes));
-    striping.pool = name.substr(0, name.find('\0'));
+    const std::size_t length = name.find('\0');
+    if (length == std::string_view::npos) return layout_error("its pool's name does not end");
+    striping.pool = name.substr(0, length);
     objects = objects.subspan(pool_bytes);
   }
   striping.lists_osts = magic == magic_specific;

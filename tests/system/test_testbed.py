@@ -275,3 +275,106 @@ def test_any_mpi_io_runs_on_it(
     build: Path, clean_environment: dict[str, str], mpiexec: list[str], nodes: list[Path]
 ) -> None:
     worker_info(build, clean_environment, mpiexec, nodes[0] / "f")
+
+
+@pytest.fixture
+def played(nacre, nodes: list[Path], tmp_path: Path) -> Iterator[Path]:
+    """A testbed of two nodes and four OSTs that the command has brought up; `nodes` tells whether it can."""
+    directory = tmp_path / "played"
+    up = nacre("testbed", "up", "--set", "nodes.count=2", "--osts", "4", directory)
+    assert up.returncode == 0, up.stderr
+    yield directory
+    assert nacre("testbed", "down", directory).returncode == 0
+    assert not directory.exists()
+
+
+def test_the_command_shows_what_came_to_osts(nacre, played: Path) -> None:
+    os.setxattr(played / "0", LAYOUT, plain(count=4, size=1 << 16))
+    file = os.open(played / "0" / "f", os.O_CREAT | os.O_WRONLY)
+    os.write(file, b"x" * (1 << 18))
+    os.fsync(file)
+    counters = json.loads(nacre("testbed", "status", "--json", "--reset", played).stdout)
+    assert counters["osts"]["bytes_written"] == [1 << 16] * 4
+    assert counters["osts"]["clients"] == [1] * 4
+    assert counters["nodes"]["bytes_written"] == [1 << 18, 0]
+    assert counters["nodes"]["lock_callbacks"] == [0, 0]
+    assert (played / "1" / "f").read_bytes() == b"x" * (1 << 18)
+    counters = json.loads(nacre("testbed", "status", "--json", played).stdout)
+    assert counters["osts"]["bytes_written"] == [0] * 4
+    assert counters["osts"]["bytes_read"] == [1 << 16] * 4
+    assert counters["nodes"]["lock_callbacks"] == [4, 0]
+    assert "osts.count = 4" in nacre("testbed", "status", "--machine", played).stdout
+    assert "lock" in nacre("testbed", "status", played).stdout
+    os.close(file)
+
+
+def test_the_command_has_things_go_wrong(nacre, played: Path) -> None:
+    file = os.open(played / "0" / "f", os.O_CREAT | os.O_RDWR)
+    for fault, number in (("no_space", errno.ENOSPC), ("error 1", errno.EIO), ("error_at 5", errno.EIO)):
+        for ost in range(4):
+            assert nacre("testbed", "fault", "--at", played, *f"ost {ost} {fault}".split()).returncode == 0
+        assert fails_with(number, os.pwrite, file, b"x" * 10, 0)
+    for ost in range(4):
+        assert nacre("testbed", "fault", "--at", played, "ost", ost, "well").returncode == 0
+    assert os.pwrite(file, b"x" * 10, 0) == 10
+    assert nacre("testbed", "fault", "--at", played, "node", 0, "evicted").returncode == 0
+    assert fails_with(errno.EIO, os.fsync, file)
+    assert os.pread(file, 10, 0) == bytes(10)  # lost
+    os.close(file)
+    wrong = nacre("testbed", "fault", "--at", played, "ost", 4, "well")
+    assert wrong.returncode == 2
+    assert "ost 4 well" in wrong.stderr
+
+
+def test_wrong_machines_are_refused_by_what_is_wrong(nacre, nodes: list[Path], tmp_path: Path) -> None:
+    machine = tmp_path / "machine.toml"
+    machine.write_text("[osts]\ncount = 0\n")
+    up = nacre("testbed", "up", "--machine", machine, tmp_path / "d")
+    assert up.returncode == 2
+    assert f"{machine}:2: osts.count = 0: it takes 1 to 512" in up.stderr
+    unknown = nacre("testbed", "up", "--machine", "cray-1", tmp_path / "d")
+    assert "cray-1" in unknown.stderr
+    assert "ranger" in unknown.stderr
+
+
+def test_a_full_ost_is_an_error_on_every_rank(clean_environment: dict[str, str], nacre, played: Path) -> None:
+    assert nacre("testbed", "fault", "--at", played, "ost", 2, "no_space").returncode == 0
+    script = """
+import sys
+from mpi4py import MPI
+info = MPI.Info.Create()
+info.Set("striping_factor", "4")
+info.Set("striping_unit", "65536")
+file = MPI.File.Open(MPI.COMM_WORLD, sys.argv[1], MPI.MODE_CREATE | MPI.MODE_RDWR, info)
+try:
+    file.Write_at_all(300_000 * MPI.COMM_WORLD.rank, bytearray(300_000))
+except MPI.Exception as error:
+    print(error.Get_error_class() == MPI.ERR_NO_SPACE, flush=True)
+file.Close()
+"""
+    launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "4", "/usr/bin/python3", "-c", script, "{}/f"]
+    done = nacre("testbed", "run", "--at", played, "--", *launch)
+    assert done.stdout.split() == ["True"] * 4, done.stderr
+
+
+def test_each_rank_is_on_its_node(nacre, mpiexec: list[str], nodes: list[Path]) -> None:
+    show = "echo $(cat /proc/sys/kernel/hostname) $NACRE_NODE_ID > {}/$(cat /proc/sys/kernel/hostname).$$; cat {}/*"
+    done = nacre("testbed", "run", "--nodes", 2, "--", *mpiexec, "-n", 4, "sh", "-c", show)
+    assert done.returncode == 0, done.stderr
+    assert {"node0 0", "node1 1"} == set(done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("pattern", ["even", "stripes", "osts"])
+def test_every_pattern_writes_the_same_bytes_from_several_nodes(
+    build: Path, clean_environment: dict[str, str], nacre, nodes: list[Path], pattern: str
+) -> None:
+    worker = build / "tools" / "bench" / "openmpi4" / "worker"
+    hints = ["nacre_algorithm=two-phase", f"nacre_pattern={pattern}", "nacre_osts_per_aggregator=2"]
+    for layout in ("-c 3 -S 64k", "-C 7 -S 64k", "-E 1m -c 1 -S 64k -E -1 -c 4 -S 128k"):
+        words = [word for hint in [*hints, f"nacre_layout={layout}"] for word in ("--hint", hint)]
+        sized = ["--workload", "interleaved", "--bytes", "6000000", "--warmups", "0", "--repeats", "1"]
+        launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "6", worker, *sized, "--file", "{}/f", *words]
+        done = nacre("testbed", "run", "--nodes", 3, "--osts", 4, "--", *launch)
+        assert done.returncode == 0, done.stderr
+        samples = [json.loads(line) for line in done.stdout.splitlines() if '"sample"' in line]
+        assert [sample["wrong_bytes"] for sample in samples] == [0]

@@ -118,6 +118,11 @@ TEST_CASE("what is not known is refused by its value") {
   bytes.pop_back();
   check_refused(bytes, "truncated");
 
+  const std::size_t pool_offset = 32;
+  std::vector<std::byte> pooled = layout_sample("pool-v3").bytes;
+  std::fill_n(pooled.begin() + pool_offset, 16, std::byte{'p'});
+  check_refused(pooled, "its pool's name does not end");
+
   const std::vector<std::byte> composite = layout_sample("pfl-fresh").bytes;
   check_refused(changed(composite, 28, 1), "fields that this Nacre does not know");
   check_refused(changed(composite, 32 + 24, 0xfffffff0), "component 1 lies behind the end");

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Maker file_maker{.uid = 1, .gid = 2, .mode = S_IFREG | 0644};
 constexpr Maker directory_maker{.uid = 1, .gid = 2, .mode = S_IFDIR | 0755};
-constexpr StripingDefaults four_osts{.ost_count = 4, .stripe_count = 1, .stripe_size = 1 << 20};
+const Machine four_osts{.osts = 4, .stripe_size = 1 << 20};
 
 InodeNumber made(Namespace& names, InodeNumber directory, const std::string& name,
                  const Maker& maker) {

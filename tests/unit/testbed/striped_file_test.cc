@@ -12,7 +12,7 @@
 namespace nacre::testbed {
 namespace {
 
-constexpr StripingDefaults four_osts{.ost_count = 4, .stripe_count = 1, .stripe_size = 1 << 16};
+const Machine four_osts{.osts = 4, .stripe_size = 1 << 16};
 
 std::vector<std::byte> bytes_of(std::size_t count, std::mt19937_64& random) {
   std::vector<std::byte> bytes(count);

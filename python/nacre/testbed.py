@@ -1,0 +1,175 @@
+"""The testbed: where its programs are, and how one that is up is asked and told things (docs/testbed.md)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from nacre import library
+from nacre.errors import UserError
+
+DEFAULT_DIRECTORY = "/mnt/nacre-testbed"
+PROGRAM, RANK_PROGRAM = "nacre-testbed", "nacre-testbed-rank"
+COUNTERS, MACHINE, FAULT = "testbed.counters", "testbed.machine", "testbed.fault"
+# In the directory, beside the mounts 0, 1 and so on.
+PROCESS_FILE = "testbed.pid"
+RANK_MOUNT = "node"  # what a rank sees as its node's mount
+END_SECONDS = 60
+
+
+def _prefixes() -> list[Path]:
+    """Where an installation or a build tree has bin/ and share/."""
+    return [library.directory().parent, *library.directory().parents[1:3]]
+
+
+def program(name: str) -> str:
+    for prefix in _prefixes():
+        if (prefix / "bin" / name).exists():
+            return str(prefix / "bin" / name)
+    found = shutil.which(name)
+    if found is None:
+        raise UserError(f"there is no {name}", "It is built where libfuse3 is (libfuse3-dev on Debian): `make setup`.")
+    return found
+
+
+def machines() -> dict[str, Path]:
+    """The machines that come with Nacre, by name."""
+    for prefix in _prefixes():
+        found = sorted((prefix / "share" / "nacre" / "machines").glob("*.toml"))
+        if found:
+            return {path.stem: path for path in found}
+    return {}
+
+
+def machine_file(name: str) -> str:
+    """That of a machine which comes with Nacre, or one's own."""
+    known = machines()
+    if name in known:
+        return str(known[name])
+    if os.path.exists(name):
+        return name
+    raise UserError(f"no machine {name!r}", f"There are {', '.join(known)}, or name a machine file (docs/testbed.md).")
+
+
+def is_up(directory: Path) -> bool:
+    return os.path.ismount(directory / "0")
+
+
+def nodes_of(directory: Path) -> int:
+    """How many nodes the testbed there has."""
+    require_up(directory)
+    nodes = 0
+    while os.path.ismount(directory / str(nodes)):
+        nodes += 1
+    return nodes
+
+
+def require_up(directory: Path) -> None:
+    if not is_up(directory):
+        raise UserError(f"no testbed is up at {directory}", "Try: nacre testbed up [DIRECTORY]")
+
+
+def up(directory: Path, options: list[str]) -> None:
+    """Begins to serve; `options` are nacre-testbed's own. Returns when the mounts are there."""
+    if is_up(directory):
+        raise UserError(f"a testbed is up at {directory}", "Try: nacre testbed status, or nacre testbed down")
+    directory.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            [program(PROGRAM), *options, str(directory)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            start_new_session=True,
+            text=True,
+        )
+        if process.stdout.readline() != "ready\n":
+            process.wait()
+            said.seek(0)
+            raise UserError(said.read().strip().removeprefix(f"{PROGRAM}: "), "Mounts need root and /dev/fuse.")
+    (directory / RANK_MOUNT).mkdir(exist_ok=True)
+    (directory / PROCESS_FILE).write_text(f"{process.pid}\n")
+
+
+def down(directory: Path) -> None:
+    """Ends it, with all that is in it."""
+    require_up(directory)
+    record = directory / PROCESS_FILE
+    process = int(record.read_text())
+    os.kill(process, signal.SIGTERM)
+    deadline = time.monotonic() + END_SECONDS
+    while _is_running(process):
+        if time.monotonic() > deadline:
+            raise UserError(f"process {process}, which serves {directory}, does not end")
+        time.sleep(0.02)
+    record.unlink()
+    for made in [directory / RANK_MOUNT, *(path for path in directory.iterdir() if path.name.isdecimal()), directory]:
+        with contextlib.suppress(OSError):
+            made.rmdir()
+
+
+def _is_running(process: int) -> bool:
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(process, os.WNOHANG)
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def serving(options: list[str]) -> Iterator[Path]:
+    """A testbed for a while, in a directory of its own."""
+    directory = Path(tempfile.mkdtemp(prefix="nacre-testbed-"))
+    try:
+        up(directory, options)
+        try:
+            yield directory
+        finally:
+            down(directory)
+    finally:
+        with contextlib.suppress(OSError):
+            directory.rmdir()
+
+
+def counters(directory: Path) -> dict:
+    """{"osts": {"bytes_written": [...], ...}, "nodes": {...}}: a number for each OST and node, since the last reset."""
+    require_up(directory)
+    return json.loads(os.getxattr(directory / "0", COUNTERS))
+
+
+def reset(directory: Path) -> None:
+    require_up(directory)
+    os.setxattr(directory / "0", COUNTERS, b"0")
+
+
+def machine(directory: Path) -> str:
+    """What it plays, a setting a line."""
+    require_up(directory)
+    return os.getxattr(directory / "0", MACHINE).decode()
+
+
+def order(directory: Path, fault: str) -> None:
+    """Has something go wrong, or right again; ValueError if there is no such fault."""
+    require_up(directory)
+    try:
+        os.setxattr(directory / "0", FAULT, fault.encode())
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            raise ValueError(fault) from error
+        raise
+
+
+def rank_words(directory: Path, nodes: int) -> list[str]:
+    """What stands before a program to have each of its ranks on its node."""
+    return [program(RANK_PROGRAM), str(directory), str(nodes)]

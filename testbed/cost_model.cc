@@ -1,0 +1,391 @@
+#include "testbed/cost_model.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <limits>
+
+#include "base/checked_cast.h"
+#include "base/clock.h"
+#include "testbed/errno_result.h"
+
+namespace nacre::testbed {
+namespace {
+
+constexpr std::int64_t microsecond = 1000;
+constexpr SimulatedTime never = std::numeric_limits<SimulatedTime>::max();
+
+}  // namespace
+
+CostModel::CostModel(const Machine& machine, ObjectStore& objects)
+    : machine_(machine),
+      objects_(objects),
+      simulation_(machine),
+      counters_(machine),
+      queued_before_(checked_cast<std::size_t>(machine.osts)),
+      evictions_(checked_cast<std::size_t>(machine.nodes)),
+      clock_thread_([this] { run_clock(); }) {}
+
+CostModel::~CostModel() {
+  stop();
+  clock_thread_.join();
+}
+
+void CostModel::stop() {
+  const std::lock_guard guard(mutex_);
+  stopped_ = true;
+  clock_.notify_all();
+  delay_ended_.notify_all();
+  for (const auto& [key, box] : outboxes_) box->changed.notify_all();
+  for (const auto& [object, locks] : locks_) locks->changed.notify_all();
+}
+
+/// Sees to it that what ends is told even if nobody asks.
+void CostModel::run_clock() {
+  Guard guard(mutex_);
+  while (!stopped_) {
+    clock_waits_for_ = simulation_.next().value_or(never);
+    if (clock_waits_for_ == never) {
+      clock_.wait(guard);
+    } else {
+      const std::chrono::nanoseconds since_start(clock_waits_for_);
+      clock_.wait_until(guard, std::chrono::steady_clock::time_point(since_start));
+    }
+    settle();
+  }
+}
+
+/// Brings everything up to now.
+void CostModel::settle() {
+  for (const Ticket ticket : simulation_.advance(monotonic_nanoseconds())) {
+    const auto found = under_way_.find(ticket);
+    if (found != under_way_.end()) {
+      end(found->second);
+      under_way_.erase(found);
+    } else if (const auto delay = delays_.find(ticket); delay != delays_.end()) {
+      delay->second = true;
+      delay_ended_.notify_all();
+    }
+  }
+  if (simulation_.next().value_or(clock_waits_for_) < clock_waits_for_) clock_.notify_one();
+}
+
+void CostModel::end(const UnderWay& ended) {
+  Outbox& box = outbox(ended.rpc.node, ended.rpc.ost);
+  if (ended.dirty) box.dirty -= ended.rpc.bytes;
+  const auto mine = box.under_way.find(ended.object);
+  if (--mine->second == 0) box.under_way.erase(mine);
+  box.changed.notify_all();
+}
+
+CostModel::Outbox& CostModel::outbox(std::int32_t node, std::int32_t ost) {
+  std::unique_ptr<Outbox>& found = outboxes_[{node, ost}];
+  if (found == nullptr) found = std::make_unique<Outbox>();
+  return *found;
+}
+
+std::shared_ptr<CostModel::ObjectLocks> CostModel::locks_of(const ObjectName& object) {
+  std::shared_ptr<ObjectLocks>& found = locks_[object];
+  if (found == nullptr) found = std::make_shared<ObjectLocks>(machine_.wide_locks != 0);
+  return found;
+}
+
+Status CostModel::wait(Guard& guard, std::condition_variable& changed, const Caller& caller,
+                       const std::function<bool()>& ready) {
+  // The kernel's word of a signal does not come by the condition.
+  constexpr std::chrono::milliseconds look_interval{50};
+  while (true) {
+    settle();
+    if (ready()) return {};
+    if (stopped_ || was_evicted(*caller.handle)) return refused(EIO);
+    if (caller.is_interrupted()) return refused(EINTR);
+    changed.wait_for(guard, look_interval);
+  }
+}
+
+/// Since it was asked last.
+bool CostModel::was_evicted(OpenHandle& handle) const {
+  const std::int64_t evictions = evictions_[static_cast<std::size_t>(handle.node_)];
+  return std::exchange(handle.evictions_, evictions) != evictions;
+}
+
+std::unique_ptr<OpenHandle> CostModel::open(std::int32_t node, bool direct) {
+  const std::lock_guard guard(mutex_);
+  auto handle = std::make_unique<OpenHandle>(node, direct);
+  static_cast<void>(was_evicted(*handle));
+  return handle;
+}
+
+// ---- requests ----
+
+Ticket CostModel::send(std::int32_t node, const ObjectName& object, const Extent& extent,
+                       plan::Direction direction) {
+  const Rpc rpc{node, object.ost, extent.length};
+  const Ticket ticket = simulation_.submit(rpc, monotonic_nanoseconds());
+  under_way_[ticket] = {rpc, object, extent, false};
+  ++outbox(node, object.ost).under_way[object];
+  counters_.count_request(rpc, direction);
+  return ticket;
+}
+
+/// What is gathered goes out, however little it is.
+void CostModel::send_gathered(Outbox& box, std::int32_t node) {
+  if (box.gathered.empty()) return;
+  const Extent extent = std::exchange(box.gathered, {});
+  const Ticket ticket = send(node, box.object, extent, plan::Direction::write);
+  under_way_.at(ticket).dirty = true;
+}
+
+/// Puts bytes to those before them, and sends requests that are full.
+void CostModel::gather(Outbox& box, std::int32_t node, const ObjectAccess& access) {
+  Extent left = access.extent;
+  while (!left.empty()) {
+    const bool goes_on = box.object == access.object && box.gathered.end() == left.offset;
+    if (!goes_on) send_gathered(box, node);
+    if (box.gathered.empty()) {
+      box.object = access.object;
+      box.gathered = {left.offset, 0};
+    }
+    const std::int64_t taken =
+        std::min(left.length, machine_.rpc_bytes - box.gathered.offset % machine_.rpc_bytes -
+                                  box.gathered.length);
+    box.gathered.length += taken;
+    left = {left.offset + taken, left.length - taken};
+    if (box.gathered.end() % machine_.rpc_bytes == 0) send_gathered(box, node);
+  }
+}
+
+/// Into the node's cache, when it has room.
+Status CostModel::buffer(Guard& guard, const Caller& caller, const ObjectAccess& access) {
+  const std::int32_t node = caller.handle->node_;
+  Outbox& box = outbox(node, access.object.ost);
+  const auto fits = [&] {
+    return box.dirty == 0 || box.dirty + access.extent.length <= machine_.dirty_bytes;
+  };
+  if (!fits()) send_gathered(box, node);
+  if (Status waited = wait(guard, box.changed, caller, fits); !waited) return waited;
+  box.dirty += access.extent.length;
+  gather(box, node, access);
+  return {};
+}
+
+Status CostModel::wait_for_ticket(Guard& guard, const Caller& caller, Ticket ticket) {
+  const auto found = under_way_.find(ticket);
+  if (found == under_way_.end()) return {};
+  Outbox& box = outbox(found->second.rpc.node, found->second.rpc.ost);
+  return wait(guard, box.changed, caller, [&] { return !under_way_.contains(ticket); });
+}
+
+/// Until no more than `bytes_left` of the handle's own requests are under way.
+Status CostModel::wait_for_pending(Guard& guard, const Caller& caller, std::int64_t bytes_left) {
+  std::deque<Ticket>& pending = caller.handle->pending_;
+  const auto bytes = [&] {
+    std::int64_t sum = 0;
+    for (const Ticket one : pending) {
+      const auto found = under_way_.find(one);
+      if (found != under_way_.end()) sum += found->second.rpc.bytes;
+    }
+    return sum;
+  };
+  while (!pending.empty() && bytes() > bytes_left) {
+    const Ticket oldest = pending.front();
+    pending.pop_front();
+    if (Status waited = wait_for_ticket(guard, caller, oldest); !waited) return waited;
+  }
+  std::erase_if(pending, [&](Ticket one) { return !under_way_.contains(one); });
+  return {};
+}
+
+/// To the OSTs and back.
+Status CostModel::access_directly(Guard& guard, const Caller& caller, const FileRequest& request,
+                                  plan::Direction direction) {
+  OpenHandle& handle = *caller.handle;
+  if (request.accesses.empty()) return {};
+  const bool goes_on = request.accesses.front().file_extent.offset == handle.next_offset_;
+  if (!goes_on) {
+    if (Status waited = wait_for_pending(guard, caller, 0); !waited) return waited;
+  }
+  handle.next_offset_ = request.accesses.back().file_extent.end();
+  for (const ObjectAccess& access : request.accesses) {
+    for (Extent left = access.extent; !left.empty();) {
+      const Extent part{left.offset, std::min(left.length, machine_.rpc_bytes)};
+      handle.pending_.push_back(send(handle.node_, access.object, part, direction));
+      left = {part.end(), left.length - part.length};
+    }
+  }
+  settle();  // what takes no time has ended
+  return wait_for_pending(guard, caller, request.may_go_on ? machine_.read_bytes : 0);
+}
+
+// ---- locks ----
+
+/// Has the nodes, whose locks are gone, write back what they have of the object.
+Status CostModel::take_from(Guard& guard, const Caller& caller, const ObjectName& object,
+                            const std::vector<std::int32_t>& nodes) {
+  for (const std::int32_t node : nodes) {
+    counters_.count_callback(node, object.ost);
+    Outbox& box = outbox(node, object.ost);
+    if (box.object == object) send_gathered(box, node);
+  }
+  for (const std::int32_t node : nodes) {
+    Outbox& box = outbox(node, object.ost);
+    Status waited =
+        wait(guard, box.changed, caller, [&] { return !box.under_way.contains(object); });
+    if (!waited) return waited;
+  }
+  return {};
+}
+
+Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectAccess& access,
+                       bool exclusive) {
+  const ExtentLocks::Lock wanted{caller.handle->node_, access.extent, exclusive};
+  const std::shared_ptr<ObjectLocks> object = locks_of(access.object);
+  if (object->locks.covers(wanted)) return {};
+  object->locks.wait_for(wanted);
+  Status waited = wait(guard, object->changed, caller, [&] { return !object->busy; });
+  if (!waited || object->locks.covers(wanted)) {
+    object->locks.give_up(wanted);
+    return waited;
+  }
+  object->busy = true;
+  const std::vector<std::int32_t> holders = object->locks.call_back(wanted);
+  waited = take_from(guard, caller, access.object, holders);
+  // To the lock's server and back; it to the nodes, all at once, and back.
+  const std::int64_t messages = holders.empty() ? 2 : 4;
+  if (waited && machine_.lock_latency_us > 0) {
+    const std::int64_t length = messages * machine_.lock_latency_us * microsecond;
+    const Ticket ticket = simulation_.delay(length, monotonic_nanoseconds());
+    delays_[ticket] = false;
+    waited = wait(guard, delay_ended_, caller, [&] { return delays_.at(ticket); });
+    delays_.erase(ticket);
+  }
+  if (waited) {
+    object->locks.grant(wanted);
+    counters_.count_grant(wanted.node, access.object.ost);
+  } else {
+    object->locks.give_up(wanted);
+  }
+  object->busy = false;
+  object->changed.notify_all();
+  return waited;
+}
+
+/// Faults, and the lock that an access needs.
+Status CostModel::admit(Guard& guard, const Caller& caller, const ObjectAccess& access,
+                        plan::Direction direction) {
+  const bool writes = direction == plan::Direction::write;
+  Status checked = faults_.check(access.object.ost, access.file_extent, writes);
+  return checked ? lock(guard, caller, access, writes) : checked;
+}
+
+// ---- what files ask for ----
+
+Status CostModel::write(const Caller& caller, const FileRequest& request) {
+  Guard guard(mutex_);
+  settle();
+  OpenHandle& handle = *caller.handle;
+  if (was_evicted(handle)) return refused(EIO);
+  for (const ObjectAccess& access : request.accesses) {
+    if (Status let = admit(guard, caller, access, plan::Direction::write); !let) return let;
+    if (handle.direct_) continue;
+    if (Status kept = buffer(guard, caller, access); !kept) return kept;
+  }
+  if (handle.direct_) return access_directly(guard, caller, request, plan::Direction::write);
+  settle();
+  return {};
+}
+
+Status CostModel::read(const Caller& caller, const FileRequest& request) {
+  Guard guard(mutex_);
+  settle();
+  for (const ObjectAccess& access : request.accesses) {
+    if (Status let = admit(guard, caller, access, plan::Direction::read); !let) return let;
+  }
+  return access_directly(guard, caller, request, plan::Direction::read);
+}
+
+Status CostModel::flush(const Caller& caller, std::span<const ObjectName> objects) {
+  Guard guard(mutex_);
+  settle();
+  const std::int32_t node = caller.handle->node_;
+  for (const ObjectName& object : objects) {
+    Outbox& box = outbox(node, object.ost);
+    if (box.object == object) send_gathered(box, node);
+  }
+  for (const ObjectName& object : objects) {
+    Outbox& box = outbox(node, object.ost);
+    Status waited =
+        wait(guard, box.changed, caller, [&] { return !box.under_way.contains(object); });
+    if (!waited) return waited;
+  }
+  if (was_evicted(*caller.handle)) return refused(EIO);
+  return wait_for_pending(guard, caller, 0);
+}
+
+Status CostModel::finish(const Caller& caller) {
+  Guard guard(mutex_);
+  return wait_for_pending(guard, caller, 0);
+}
+
+void CostModel::forget(const ObjectName& object) {
+  const std::lock_guard guard(mutex_);
+  locks_.erase(object);
+  for (const auto& [key, box] : outboxes_) {
+    if (key.second == object.ost && box->object == object) drop_gathered(*box);
+  }
+}
+
+/// What was not sent yet need not be.
+void CostModel::drop_gathered(Outbox& box) {
+  box.dirty -= std::exchange(box.gathered, {}).length;
+  box.changed.notify_all();
+}
+
+// ---- faults and counters ----
+
+void CostModel::order(const FaultOrder& order) {
+  const std::lock_guard guard(mutex_);
+  settle();
+  if (order.evicted_node) {
+    evict(*order.evicted_node);
+    return;
+  }
+  faults_.set(order.ost, order.fault);
+  simulation_.set_slowness(order.ost, order.fault.slowness, monotonic_nanoseconds());
+  settle();
+}
+
+/// Its locks are gone, and what it had not brought to the OSTs.
+void CostModel::evict(std::int32_t node) {
+  ++evictions_[static_cast<std::size_t>(node)];
+  for (const auto& [object, locks] : locks_) locks->locks.drop(node);
+  for (const auto& [ticket, one] : under_way_) {
+    if (one.rpc.node == node && one.dirty) objects_.erase(one.object, one.extent);
+  }
+  for (const auto& [key, box] : outboxes_) {
+    if (key.first != node) continue;
+    objects_.erase(box->object, box->gathered);
+    drop_gathered(*box);
+  }
+}
+
+std::string CostModel::counters_json() {
+  const std::lock_guard guard(mutex_);
+  settle();
+  for (std::int32_t ost = 0; ost < machine_.osts; ++ost) {
+    const SimulatedTime before = queued_before_[static_cast<std::size_t>(ost)];
+    counters_.set_queue_time(ost, simulation_.queue_time(ost) - before);
+  }
+  return counters_.json();
+}
+
+void CostModel::reset_counters() {
+  const std::lock_guard guard(mutex_);
+  settle();
+  counters_ = Counters(machine_);
+  for (std::int32_t ost = 0; ost < machine_.osts; ++ost) {
+    queued_before_[static_cast<std::size_t>(ost)] = simulation_.queue_time(ost);
+  }
+}
+
+}  // namespace nacre::testbed

@@ -1,0 +1,53 @@
+// Counters: what came to OSTs and what nodes sent.
+#ifndef NACRE_TESTBED_COUNTERS_H_
+#define NACRE_TESTBED_COUNTERS_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plan/direction.h"
+#include "testbed/simulation.h"
+
+namespace nacre::testbed {
+
+/// Of an OST, or of a node.
+struct Traffic {
+  std::int64_t bytes_written = 0;
+  std::int64_t bytes_read = 0;
+  std::int64_t requests = 0;
+  std::int64_t lock_grants = 0;
+  std::int64_t lock_callbacks = 0;  ///< of locks that another node wanted
+  std::int64_t queue_us = 0;        ///< that its requests waited for a thread of the OST
+  std::set<std::int32_t> others =
+      {};  ///< nodes that an OST had to do with, and the other way round
+};
+
+/// Not thread-safe.
+class Counters {
+ public:
+  explicit Counters(const Machine& machine)
+      : osts_(static_cast<std::size_t>(machine.osts)),
+        nodes_(static_cast<std::size_t>(machine.nodes)) {}
+
+  void count_request(const Rpc& rpc, plan::Direction direction);
+  void count_grant(std::int32_t node, std::int32_t ost);
+  void count_callback(std::int32_t node, std::int32_t ost);
+  void set_queue_time(std::int32_t ost, SimulatedTime queued);
+  /// {"osts": {"bytes_written": [...], ...}, "nodes": {...}}: one number for each of them.
+  [[nodiscard]] std::string json() const;
+
+ private:
+  [[nodiscard]] Traffic& of_ost(std::int32_t ost) { return osts_[static_cast<std::size_t>(ost)]; }
+  [[nodiscard]] Traffic& of_node(std::int32_t node) {
+    return nodes_[static_cast<std::size_t>(node)];
+  }
+
+  std::vector<Traffic> osts_;
+  std::vector<Traffic> nodes_;
+};
+
+}  // namespace nacre::testbed
+
+#endif  // NACRE_TESTBED_COUNTERS_H_

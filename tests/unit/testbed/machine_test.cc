@@ -1,0 +1,50 @@
+// Machine files: every setting by its name, and errors that name the line, the value and what is
+// right.
+#include "testbed/machine.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace nacre::testbed {
+namespace {
+
+std::string error_in(const std::string& text) {
+  Machine machine;
+  const Status read = read_machine(machine, text, "m.toml");
+  return read ? "" : read.error().message;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a machine file sets what it names and leaves the rest") {
+  Machine machine;
+  const std::string text =
+      "[osts]\ncount = 24\nbandwidth = \"12m\"\nclient_cost = 0.25\n[servers]\nosts_each = 6\n";
+  REQUIRE(read_machine(machine, text, "m.toml").ok());
+  CHECK(machine.osts == 24);
+  CHECK(machine.ost.bandwidth == 12 << 20);
+  CHECK(machine.ost.client_cost == 0.25);
+  CHECK(machine.servers() == 4);
+  CHECK(machine.nodes == 2);
+  REQUIRE(set_machine(machine, "osts.client_cost", "0").ok());
+  CHECK(machine.ost.client_cost == 0);
+  CHECK(has(describe_machine(machine), "osts.count = 24"));
+}
+
+TEST_CASE("what is wrong in a machine file is said with its line") {
+  CHECK(has(error_in("[osts]\nnumber = 3\n"), "m.toml:2: there is no setting osts.number"));
+  CHECK(has(error_in("[osts]\ncount = 0\n"), "m.toml:2: osts.count = 0: it takes 1 to 512"));
+  CHECK(has(error_in("[osts]\ncount = \"many\"\n"), "osts.count = many"));
+  CHECK(has(error_in("[osts]\ncount = [1]\n"), "takes a number"));
+  CHECK(has(error_in("[osts]\nclient_cost = -1.0\n"), "it takes 0 to 1000"));
+  CHECK(has(error_in("count = 3\n"), "m.toml:1: expected sections"));
+  CHECK(has(error_in("[osts\n"), "m.toml:1: "));
+  CHECK(has(error_in("[striping]\nsize = 100000\n"), "no multiple of 64k"));
+}
+
+}  // namespace nacre::testbed

@@ -150,7 +150,8 @@ Result<Namespace::Pointer> Namespace::add(InodeNumber directory, const std::stri
   inode->accessed = now();
   inode->touch();
   if (inode->is_directory()) {
-    inode->default_layout = (*parent)->default_layout;
+    // That of the root is looked up when a file is made.
+    if (directory != root_number) inode->default_layout = (*parent)->default_layout;
     ++(*parent)->links;
   }
   (*parent)->entries.emplace(name, inode->number);
@@ -358,9 +359,11 @@ Result<StripedFile*> Namespace::data(InodeNumber number) {
 }
 
 plan::Layout Namespace::default_for(const Inode& file) const {
-  const auto parent = inodes_.find(file.parent);
-  if (parent != inodes_.end() && parent->second->default_layout) {
-    return *parent->second->default_layout;
+  for (const InodeNumber directory : {file.parent, root_number}) {
+    const auto found = inodes_.find(directory);
+    if (found != inodes_.end() && found->second->default_layout) {
+      return *found->second->default_layout;
+    }
   }
   return plan::plain_layout({});
 }

@@ -42,6 +42,11 @@ NACRE_API size_t nacre_layout_yaml(const void* lov, size_t size, char* text, siz
 NACRE_API size_t nacre_layout_advice(long long bytes, int nodes, int ranks, int osts, char* text,
                                      size_t text_size);
 
+/* What is to be set as the xattr lustre.lov.add of a file whose lustre.lov is `lov`, `size` bytes,
+ * so that its layout reaches to the end of the file: hexadecimal digits, two a byte; none where it
+ * does. Written and returned as above; 0: `lov` is no layout, and `text` says why. */
+NACRE_API size_t nacre_layout_rest(const void* lov, size_t size, char* text, size_t text_size);
+
 #ifdef __cplusplus
 }
 #endif

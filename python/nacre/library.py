@@ -100,6 +100,11 @@ def layout_yaml(lov: bytes) -> str:
     return _text(_any_library().nacre_layout_yaml, ctypes.c_char_p(lov), ctypes.c_size_t(len(lov)))
 
 
+def layout_rest(lov: bytes) -> bytes:
+    """What lustre.lov.add is to be set to for such a layout to reach to the end of the file; empty where it does."""
+    return bytes.fromhex(_text(_any_library().nacre_layout_rest, ctypes.c_char_p(lov), ctypes.c_size_t(len(lov))))
+
+
 def layout_advice(byte_count: int, nodes: int, ranks: int, osts: int) -> tuple[str, list[str]]:
     """Options of `lfs setstripe` for such a file, and why; ValueError says which argument makes no sense."""
     counts = (ctypes.c_int(nodes), ctypes.c_int(ranks), ctypes.c_int(osts))

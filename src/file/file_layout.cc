@@ -50,7 +50,7 @@ Result<std::vector<std::byte>> find_layout(store::StoreFile& file,
   const char* const played = std::getenv("NACRE_TEST_LAYOUT");
   const bool plays = played != nullptr && *played != '\0';
   if (!plays && !file_system.has_layouts) return std::vector<std::byte>();
-  Result<std::vector<std::byte>> bytes = plays ? played_layout(played) : file.layout();
+  Result<std::vector<std::byte>> bytes = plays ? played_layout(played) : file.layouts()->read();
   if (!bytes) return bytes;
   const auto stripes = stripes_of(*bytes);
   if (!stripes) return stripes.error();

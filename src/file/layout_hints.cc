@@ -100,6 +100,17 @@ std::vector<std::byte> asked_layout(Hints& hints) {
   return {};
 }
 
+std::int64_t layout_bytes_least(const Hints& hints) {
+  return number(hints, "nacre_choose_layout_from");
+}
+
+store::LayoutTime layout_time(const Hints& hints) {
+  const std::string chosen = hints.get("nacre_choose_layout");
+  if (chosen == "disable") return store::LayoutTime::at_once;
+  const bool is_asked = chosen == "enable" || layout_bytes_least(hints) > 0;
+  return is_asked ? store::LayoutTime::later_below_roots : store::LayoutTime::later;
+}
+
 void tell_layout(Hints& hints, const plan::StripeMap& stripes) {
   const plan::StripedRegion& region = stripes.regions().back();
   const int first = region.osts.front();

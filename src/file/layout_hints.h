@@ -3,16 +3,23 @@
 #define NACRE_FILE_LAYOUT_HINTS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "file/hints.h"
 #include "plan/stripe_map.h"
+#include "store/store.h"
 
 namespace nacre::file {
 
 /// The layout that they ask for, as bytes of the xattr lustre.lov; none where they ask for none.
 /// What cannot be is corrected or left out, with a note.
 [[nodiscard]] std::vector<std::byte> asked_layout(Hints& hints);
+
+/// The size of a file from which on its layout is chosen.
+[[nodiscard]] std::int64_t layout_bytes_least(const Hints& hints);
+/// When a new file gets its layout where they ask for none.
+[[nodiscard]] store::LayoutTime layout_time(const Hints& hints);
 
 /// Sets striping_factor, striping_unit, start_iodevice and overstriping_ratio to what the file has,
 /// of a composite layout in its last component; with a note where something else was asked for.

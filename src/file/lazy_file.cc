@@ -1,5 +1,7 @@
 #include "file/lazy_file.h"
 
+#include "file/growing_layout.h"
+
 namespace nacre::file {
 
 Result<store::StoreFile*> LazyFile::create(const store::OpenOptions& options) {
@@ -20,7 +22,15 @@ Result<store::StoreFile*> LazyFile::file() {
                  "open " + path_ + ": the file was replaced by another since it was opened"};
   }
   file_ = *std::move(opened);
+  if (grows_) file_ = std::make_unique<GrowingFile>(std::move(file_));
   return file_.get();
+}
+
+void LazyFile::expect_growth() {
+  const std::lock_guard guard(mutex_);
+  grows_ = true;
+  options_.leaves_layout_open = true;
+  if (file_ != nullptr) file_ = std::make_unique<GrowingFile>(std::move(file_));
 }
 
 store::StoreFile* LazyFile::if_open() {

@@ -23,6 +23,8 @@ class LazyFile final : public collective::FileSource {
   [[nodiscard]] Result<store::StoreFile*> create(const store::OpenOptions& options);
   /// The file that rank 0 opened: a later open of another one fails.
   void expect(const store::FileIdentity& identity) { identity_ = identity; }
+  /// Before the file is used: its layout may end before it does (growing_layout.h).
+  void expect_growth();
 
   /// Opens on first need. ErrorClass::file when the name has come to stand for another file since
   /// the open.
@@ -37,6 +39,7 @@ class LazyFile final : public collective::FileSource {
   std::string path_;
   store::OpenOptions options_;
   store::FileIdentity identity_;
+  bool grows_ = false;
   std::mutex mutex_;
   std::unique_ptr<store::StoreFile> file_;
 };

@@ -11,6 +11,7 @@
 #include "base/fnv_hash.h"
 #include "collective/group.h"
 #include "file/file_layout.h"
+#include "file/growing_layout.h"
 #include "file/layout_hints.h"
 #include "file/report.h"
 #include "store/text_file.h"
@@ -65,6 +66,8 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   options.exclusive = mode_.exclusive;
   options.permissions = hints_.permissions();
   if (mode_.create) options.layout = asked_layout(hints_);
+  // Alone, a rank has nobody to spread a file for.
+  if (transport_->size() > 1) options.layout_time = layout_time(hints_);
   const Result<store::StoreFile*> file = file_.create(options);
   if (!file) return file.error();
   OpenedFacts facts;
@@ -79,9 +82,14 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
 }
 
 /// Of the file that rank 0 has opened; empty: it is not striped, or nobody can say how.
-std::vector<std::byte> OpenFile::layout_of_first(const OpenedFacts& facts) {
+std::vector<std::byte> OpenFile::layout_of_first(OpenedFacts& facts) {
   Result<std::vector<std::byte>> layout = find_layout(*file_.if_open(), facts.file_system);
-  if (layout) return *std::move(layout);
+  if (layout) {
+    const bool may_grow = mode_.write && facts.file_system.has_layouts;
+    facts.layout_grows = may_grow && is_open_layout(*layout);
+    if (facts.layout_grows) layout->clear();
+    return *std::move(layout);
+  }
   hints_.note(layout.error().message + "; the file is accessed as one that is not striped");
   return {};
 }
@@ -94,12 +102,55 @@ collective::Task<collective::Unit> OpenFile::take_layout(std::vector<std::byte> 
   auto spreading = collective::broadcast(*transport_, layout, 0);
   co_await spreading;
   stripes_ = stripes_of(layout).value();
+  const std::lock_guard guard(mutex_);
   tell_layout(hints_, *stripes_);
+  co_return collective::Unit{};
+}
+
+/// On rank 0: what the file then has, where that is all of it.
+std::vector<std::byte> OpenFile::grow_layout_of_first(std::int64_t end) {
+  const Result<store::StoreFile*> file = file_.file();
+  if (!file) return {};  // who writes will say why
+  const std::lock_guard guard(mutex_);
+  const std::int64_t saturation = settings_->collective_write.saturation_bytes;
+  const plan::ExpectedFile expected{
+      .bytes = end,
+      .nodes = transport_->nodes().node_count(),
+      .ranks = transport_->size(),
+      .ost_worth_bytes = saturation == 0 ? file_system_.saturation_bytes : saturation};
+  Result<GrownLayout> grown =
+      grow_for_all(*(*file)->layouts(), expected, layout_bytes_least(hints_));
+  if (!grown) {
+    hints_.note(grown.error().message + "; the file has the layout that the file system gives it");
+    return {};
+  }
+  for (const std::string& reason : grown->reasons) hints_.note("layout of the file: " + reason);
+  return std::move(grown->layout);
+}
+
+/// Before ranks write up to `end`, as far as this one knows; where the file's layout grows. Whether
+/// it is complete then all ranks know alike.
+collective::Task<collective::Unit> OpenFile::grow_layout(std::int64_t end) {
+  std::int64_t last = -end;
+  auto finding = collective::agree_with_minimum(*transport_, Status(), last);
+  co_await finding;
+  if (last == 0) co_return collective::Unit{};
+  std::vector<std::byte> layout;
+  if (transport_->rank() == 0) layout = grow_layout_of_first(-last);
+  std::int64_t bytes = std::ssize(layout);
+  auto counting =
+      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&bytes, 1)), 0);
+  co_await counting;
+  layout_grows_ = bytes == 0;
+  auto telling = take_layout(std::move(layout), bytes);
+  co_await telling;
   co_return collective::Unit{};
 }
 
 void OpenFile::take_facts(const OpenedFacts& facts) {
   file_.expect(facts.identity);
+  layout_grows_ = facts.layout_grows;
+  if (layout_grows_) file_.expect_growth();
   file_system_ = facts.file_system;
   if (mode_.append) {
     position_ = facts.size;
@@ -154,9 +205,16 @@ collective::Task<Status> OpenFile::close() {
 
 /// And, where the mode says so, takes it away. Agreed.
 collective::Task<Status> OpenFile::give_back_file() {
+  Status completed;
+  store::StoreFile* const file = file_.if_open();
+  if (layout_grows_ && transport_->rank() == 0 && file != nullptr) {
+    completed = complete_layout(*file->layouts());
+  }
   // One agreement says both whether all could close and whether any used the shared pointer.
   std::int64_t unused = shared_pointer_.used() ? 0 : 1;
-  auto agreement = collective::agree_with_minimum(*transport_, file_.close(), unused);
+  Status local = file_.close();
+  if (local) local = std::move(completed);
+  auto agreement = collective::agree_with_minimum(*transport_, std::move(local), unused);
   Status closed = co_await agreement;
   if (unused == 0 && transport_->rank() == 0) shared_pointer_.forget();
   if (!mode_.delete_on_close) co_return closed;

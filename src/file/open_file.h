@@ -142,6 +142,7 @@ class OpenFile {
     std::int64_t size = 0;
     store::FileSystemTraits file_system;
     std::int64_t layout_bytes = 0;
+    bool layout_grows = false;
   };
   /// What an access goes by, whatever other threads change meanwhile.
   struct Snapshot {
@@ -182,8 +183,10 @@ class OpenFile {
   explicit OpenFile(OpenRequest request);
   [[nodiscard]] Result<OpenedFacts> open_first();
   void take_facts(const OpenedFacts& facts);
-  [[nodiscard]] std::vector<std::byte> layout_of_first(const OpenedFacts& facts);
+  [[nodiscard]] std::vector<std::byte> layout_of_first(OpenedFacts& facts);
   collective::Task<collective::Unit> take_layout(std::vector<std::byte> layout, std::int64_t bytes);
+  collective::Task<collective::Unit> grow_layout(std::int64_t end);
+  [[nodiscard]] std::vector<std::byte> grow_layout_of_first(std::int64_t end);
   [[nodiscard]] Status check_access(const Access& access) const;
   [[nodiscard]] Status check_mode_for_pointers(const char* what) const;
   [[nodiscard]] Result<PlacedAccess> measure(const Access& access) const;
@@ -237,7 +240,8 @@ class OpenFile {
   collective::NodeRounds rounds_;
   collective::GroupMemory groups_;
   store::FileSystemTraits file_system_;
-  std::shared_ptr<const plan::StripeMap> stripes_;   // of the file; null: not striped
+  std::shared_ptr<const plan::StripeMap> stripes_;  // of the file; null: not striped
+  bool layout_grows_ = false;  // the file, which is written to, has not all of its layout yet
   std::shared_ptr<const plan::InitialGroups> grid_;  // of the program's ranks; null: none
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;

@@ -388,7 +388,14 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
     call.file = placed->file;
     call.memory = staging.memory();
   }
-  if (direction == Direction::write) wrote_.store(true, std::memory_order_relaxed);
+  if (direction == Direction::write) {
+    wrote_.store(true, std::memory_order_relaxed);
+    if (layout_grows_) {
+      profiler.enter(collective::Phase::plan);
+      auto growing = grow_layout(plan::bounds(call.file).end());
+      co_await growing;
+    }
+  }
   const collective::CollectiveFile file{file_,   views_,   rounds_,
                                         groups_, profiler, io_thread_count(*settings)};
   const plan::CollectiveSettings for_all = collective_settings(direction, *settings);

@@ -1,14 +1,17 @@
 // The functions of the public header that hand out a text.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
+#include "base/hexadecimal.h"
 #include "file/hints.h"
 #include "file/json.h"
 #include "file/report.h"
 #include "nacre/nacre.h"
 #include "plan/layout_choice.h"
+#include "plan/layout_growth.h"
 #include "plan/layout_yaml.h"
 #include "plan/lov_codec.h"
 
@@ -44,6 +47,20 @@ nacre::Result<std::string> yaml_of(std::span<const std::byte> lov) {
   return nacre::plan::layout_yaml(*layout);
 }
 
+nacre::Result<std::string> rest_of(std::span<const std::byte> lov) {
+  const auto layout = nacre::plan::decode_lov(lov);
+  if (!layout) return layout.error();
+  const nacre::plan::LayoutStep step = nacre::plan::step_to_complete(*layout);
+  if (step.kind == nacre::plan::LayoutStep::Kind::none) return std::string();
+  const auto bytes = nacre::plan::encode_lov(step.layout);
+  if (!bytes) return bytes.error();
+  std::string text;
+  for (const std::byte byte : *bytes) {
+    text += nacre::hexadecimal(std::to_integer<std::uint64_t>(byte)).substr(14);
+  }
+  return text;
+}
+
 nacre::Result<std::string> advice_for(const nacre::plan::ExpectedFile& file) {
   const auto choice = nacre::plan::choose_layout(file);
   if (!choice) return choice.error();
@@ -60,6 +77,10 @@ extern "C" size_t nacre_hints_for(const char* path, char* text, size_t text_size
 
 extern "C" size_t nacre_layout_yaml(const void* lov, size_t size, char* text, size_t text_size) {
   return hand_out(yaml_of({static_cast<const std::byte*>(lov), size}), {text, text_size});
+}
+
+extern "C" size_t nacre_layout_rest(const void* lov, size_t size, char* text, size_t text_size) {
+  return hand_out(rest_of({static_cast<const std::byte*>(lov), size}), {text, text_size});
 }
 
 extern "C" size_t nacre_layout_advice(long long bytes, int nodes, int ranks, int osts, char* text,

@@ -16,6 +16,13 @@
 
 namespace nacre::store {
 
+/// When a new file gets its layout, where the open asks for none.
+enum class LayoutTime : std::uint8_t {
+  at_once,            ///< that of its directory
+  later,              ///< where neither its directory nor the file system's root has a default
+  later_below_roots,  ///< where its directory has no default of its own
+};
+
 /// What open needs to know. Exactly one rank opens with `create` or `exclusive`; the others open
 /// what is there. One of `read` and `write` at least (else ErrorClass::amode).
 struct OpenOptions {
@@ -24,9 +31,12 @@ struct OpenOptions {
   bool create = false;
   bool exclusive = false;       ///< with create: fail with file_exists when it is there
   unsigned permissions = 0666;  ///< before the umask
-  /// With create: how a new file is to be striped, as StoreFile::layout says it. Not looked at
+  /// With create: how a new file is to be striped, as FileLayouts has it. Not looked at
   /// where the file exists or the file system has no layouts; what the file then has may differ.
   std::vector<std::byte> layout = {};
+  LayoutTime layout_time = LayoutTime::at_once;  ///< with create
+  /// Without create: a file that has no layout gets none by being opened.
+  bool leaves_layout_open = false;
 };
 
 /// What was really done: bytes moved from the start of the request, and why it stopped short, if it
@@ -73,12 +83,31 @@ struct FileSystemTraits {
   std::int64_t call_worth_bytes = 64 << 10;
   /// The least size of write at which one process gets all the bandwidth it can.
   std::int64_t saturation_bytes = 32 << 20;
-  bool has_layouts = false;  ///< StoreFile::layout has something to say
+  bool has_layouts = false;  ///< StoreFile::layouts() is not null
 };
 
 /// Facts about the file system a file lies on.
 struct FileSystemFacts : FileSystemTraits {
   std::string name;  ///< "ext4", "tmpfs", "nfs", "lustre", ... ("0x…" where unknown)
+};
+
+/// How a file is striped over storage targets, on a file system where that is set file by file and
+/// may be set after the file was made. Layouts are bytes of Lustre's xattr `lustre.lov`
+/// (plan/lov_codec.h).
+class FileLayouts {
+ public:
+  virtual ~FileLayouts() = default;
+
+  /// None where the file has none yet. Brings up to date what this process knows of it.
+  [[nodiscard]] virtual Result<std::vector<std::byte>> read() = 0;
+  /// Nothing happens where the file has one.
+  [[nodiscard]] virtual Status set(std::span<const std::byte> layout) = 0;
+  /// Puts components behind those that there are. An error where these are not at their end.
+  [[nodiscard]] virtual Status add(std::span<const std::byte> components) = 0;
+  /// That of its directory, where it has none.
+  [[nodiscard]] virtual Status set_default() = 0;
+  /// How many storage targets the file system has.
+  [[nodiscard]] virtual Result<std::int32_t> target_count() = 0;
 };
 
 /// One open file of one process. All calls may be made from several threads at once. Offsets and
@@ -108,9 +137,8 @@ class StoreFile {
                                                                 LockKind kind) = 0;
   [[nodiscard]] virtual FileIdentity identity() = 0;
   [[nodiscard]] virtual FileSystemFacts facts() = 0;
-  /// How the file is striped over storage targets: the bytes of Lustre's xattr `lustre.lov`
-  /// (plan/lov_codec.h). None where the file system has no such thing, or has not chosen yet.
-  [[nodiscard]] virtual Result<std::vector<std::byte>> layout() { return std::vector<std::byte>(); }
+  /// Null where the file system has no such thing.
+  [[nodiscard]] virtual FileLayouts* layouts() { return nullptr; }
 };
 
 /// A 64-bit counter that all ranks of a file see: the shared file pointer. Calls are atomic,

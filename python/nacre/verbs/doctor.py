@@ -18,9 +18,10 @@ import typer
 from rich.console import Console
 
 from nacre import file_system, launcher, library, program, settings
-from nacre.errors import EXIT_PROBLEM
+from nacre.errors import EXIT_PROBLEM, UserError
 from nacre.text import unwrapped
 from nacre.verbs.run import as_shell
+from nacre.verbs.stripe import XATTR
 
 HELP = unwrapped("""Say what Nacre finds here, and prove that a program's I/O would go through it.
 
@@ -35,6 +36,11 @@ did it. Without a command, the mpiexec on PATH is tried.
   nacre doctor -- mpiexec -n 4 ./app
 
   nacre doctor --directory /scratch/me srun -n 2 python train.py
+
+  nacre doctor --repair /scratch/me/out.h5
+
+Of a file on Lustre in place of a command it says whether its layout is whole. One that a killed job left may end
+before the file does: nobody can then write behind it, until --repair completes it.
 
 [bold]Exit codes[/bold]  0 all is well, 1 something is wrong (it says what), 2 wrong usage.
 """)
@@ -81,20 +87,59 @@ def doctor(
         None, "--directory", metavar="DIR", help="Where the program's files are to be; default: here."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    repair: bool = typer.Option(False, "--repair", help="Complete the layout of a file."),
 ) -> None:
     examination = Examination(Console(highlight=False, soft_wrap=True), quiet=as_json)
-    directory = (directory or Path.cwd()).absolute()
-    _examine_installation(examination)
-    _examine_directory(examination, directory)
-    _examine_environment(examination)
-    if command:
-        _examine_command(examination, list(command), directory)
+    files = [word for word in command or [] if _is_plain_file(word)]
+    if files and files == command:
+        for path in files:
+            _examine_layout(examination, path, repair)
+    elif repair:
+        raise UserError("there is nothing to repair", "Name files: nacre doctor --repair FILE...")
     else:
-        _examine_default_launcher(examination, directory)
+        _examine_all(examination, list(command or []), (directory or Path.cwd()).absolute())
     if as_json:
         print(json.dumps(examination.findings, indent=2))
     if examination.problems:
         raise typer.Exit(EXIT_PROBLEM)
+
+
+def _is_plain_file(word: str) -> bool:
+    """Rather than a program."""
+    return os.path.isfile(word) and not os.access(word, os.X_OK)
+
+
+def _examine_layout(examination: Examination, path: str, repair: bool) -> None:
+    try:
+        rest = library.layout_rest(os.getxattr(path, XATTR))
+        if rest and repair:
+            os.setxattr(path, f"{XATTR}.add", rest)
+    except OSError as error:
+        examination.say("note", "layout", f"{path}: {error.strerror}: not on Lustre, or without a layout yet")
+    except ValueError as error:
+        examination.say("bad", "layout", f"{path}: {error}")
+    else:
+        if not rest:
+            examination.say("good", "layout", f"{path}: reaches to the end of the file")
+        elif repair:
+            examination.say("good", "layout", f"{path}: was not whole, and is now")
+        else:
+            examination.say(
+                "bad",
+                "layout",
+                f"{path}: ends before the file may: writes behind it fail (ENODATA)",
+                f"nacre doctor --repair {shlex.quote(path)}",
+            )
+
+
+def _examine_all(examination: Examination, command: list[str], directory: Path) -> None:
+    _examine_installation(examination)
+    _examine_directory(examination, directory)
+    _examine_environment(examination)
+    if command:
+        _examine_command(examination, command, directory)
+    else:
+        _examine_default_launcher(examination, directory)
 
 
 def _examine_installation(examination: Examination) -> None:

@@ -10,6 +10,7 @@
 
 #include "store/errno.h"
 #include "store/faulty/fault_injector.h"
+#include "store/forwarding_file.h"
 
 namespace nacre::store {
 namespace {
@@ -39,11 +40,11 @@ std::vector<Piece> first_bytes(std::span<const Piece> pieces, std::int64_t bytes
   return first;
 }
 
-class FaultyFile final : public StoreFile {
+class FaultyFile final : public ForwardingFile {
  public:
   FaultyFile(std::unique_ptr<StoreFile> inner, std::string path,
              std::shared_ptr<FaultInjector> injector)
-      : inner_(std::move(inner)), path_(std::move(path)), injector_(std::move(injector)) {}
+      : ForwardingFile(std::move(inner)), path_(std::move(path)), injector_(std::move(injector)) {}
 
   Transfer read(std::span<const ReadPiece> pieces, std::int64_t offset) override {
     return delayed(Operation::read, pieces, offset);
@@ -51,34 +52,31 @@ class FaultyFile final : public StoreFile {
   Transfer write(std::span<const WritePiece> pieces, std::int64_t offset) override {
     return delayed(Operation::write, pieces, offset);
   }
-  Result<std::int64_t> size() override { return inner_->size(); }
   Status resize(std::int64_t size) override {
     if (auto error = fault(Operation::resize, "set the size of")) return *std::move(error);
-    return inner_->resize(size);
+    return ForwardingFile::resize(size);
   }
   Status allocate(std::int64_t size) override {
     if (auto error = fault(Operation::allocate, "preallocate")) return *std::move(error);
-    return inner_->allocate(size);
+    return ForwardingFile::allocate(size);
   }
   Status sync() override {
     if (auto error = fault(Operation::sync, "sync")) return *std::move(error);
-    return inner_->sync();
+    return ForwardingFile::sync();
   }
   /// The file is closed all the same, as the system does it.
   Status close() override {
     auto error = fault(Operation::close, "close");
-    Status closed = inner_->close();
+    Status closed = ForwardingFile::close();
     if (error) return *std::move(error);
     return closed;
   }
   Result<std::unique_ptr<RangeLock>> lock(const Extent& range, LockKind kind) override {
     if (auto error = fault(Operation::lock, "lock")) return *std::move(error);
-    return inner_->lock(range, kind);
+    return ForwardingFile::lock(range, kind);
   }
-  FileIdentity identity() override { return inner_->identity(); }
-  Result<std::vector<std::byte>> layout() override { return inner_->layout(); }
   FileSystemFacts facts() override {
-    FileSystemFacts facts = inner_->facts();
+    FileSystemFacts facts = ForwardingFile::facts();
     if (injector_->delays(path_)) facts.one_writer_a_node = false;
     return facts;
   }
@@ -91,10 +89,10 @@ class FaultyFile final : public StoreFile {
   }
 
   Transfer move(std::span<const ReadPiece> pieces, std::int64_t offset) {
-    return inner_->read(pieces, offset);
+    return ForwardingFile::read(pieces, offset);
   }
   Transfer move(std::span<const WritePiece> pieces, std::int64_t offset) {
-    return inner_->write(pieces, offset);
+    return ForwardingFile::write(pieces, offset);
   }
 
   // The file below takes its time meanwhile, so that it does not count twice.
@@ -125,7 +123,6 @@ class FaultyFile final : public StoreFile {
     return done;
   }
 
-  std::unique_ptr<StoreFile> inner_;
   std::string path_;
   std::shared_ptr<FaultInjector> injector_;
 };

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -13,8 +15,9 @@ namespace nacre::store {
 namespace {
 
 constexpr const char* layout_xattr = "lustre.lov";
-/// Of open(2) on Lustre: the file gets no layout yet. Elsewhere it leaves O_ASYNC set.
+constexpr const char* more_components_xattr = "lustre.lov.add";
 constexpr int delay_create = O_NOCTTY | FASYNC;
+constexpr unsigned get_ost_count = _IOR('f', 168, long);  // LL_IOC_GETOBDCOUNT
 
 /// Replaces `bytes`; the system's error number, 0 where all went well.
 int read_xattr(int descriptor, std::vector<std::byte>& bytes) {
@@ -31,7 +34,15 @@ int read_xattr(int descriptor, std::vector<std::byte>& bytes) {
   }
 }
 
+std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
+bool has_layout(const std::string& path) {
+  return ::getxattr(path.c_str(), layout_xattr, nullptr, 0) > 0;
+}
+
 }  // namespace
+
+int delays_layout_flag() { return delay_create; }
 
 Result<Descriptor> create_striped(const std::string& path, int flags, unsigned permissions,
                                   std::span<const std::byte> lov) {
@@ -39,23 +50,77 @@ Result<Descriptor> create_striped(const std::string& path, int flags, unsigned p
   Descriptor file(
       retry_interrupted([&] { return ::open(path.c_str(), exclusively, permissions); }));
   if (!file.valid()) return error_from_errno(errno, "open", path);
-  const int set = retry_interrupted(
-      [&] { return ::fsetxattr(file.number(), layout_xattr, lov.data(), lov.size(), 0); });
-  if (set == 0) return file;
-  const int reason = errno;
+  if (lov.empty()) return file;
+  Status set = LustreLayouts(file.number(), path).set(lov);
+  if (set) return file;
   // Without a layout it would fail every write of whoever has it open.
   static_cast<void>(::unlink(path.c_str()));
-  Error error = error_from_errno(reason, "set the layout of", path);
+  return std::move(set).error();
+}
+
+bool has_default_layout(const std::string& path, bool or_root) {
+  std::string directory = directory_of(path);
+  if (has_layout(directory)) return true;
+  struct stat here {};
+  if (!or_root || ::stat(directory.c_str(), &here) != 0) return false;
+  // Up to the last one on the same file system.
+  while (true) {
+    const std::string above = directory + "../";
+    struct stat there {};
+    if (::stat(above.c_str(), &there) != 0 || there.st_dev != here.st_dev) break;
+    if (there.st_ino == here.st_ino) break;
+    here = there;
+    directory = above;
+  }
+  return has_layout(directory);
+}
+
+Result<std::vector<std::byte>> LustreLayouts::read() {
+  // A client that had the file open before it had a layout learns of it by looking at its size.
+  struct stat ignored {};
+  static_cast<void>(::fstat(descriptor_, &ignored));
+  std::vector<std::byte> bytes;
+  const int failure = read_xattr(descriptor_, bytes);
+  if (failure == ENODATA) return std::vector<std::byte>();
+  if (failure != 0) return error_from_errno(failure, "read the layout of", path_);
+  return bytes;
+}
+
+Status LustreLayouts::write_attribute(const char* name, std::span<const std::byte> bytes) {
+  const int set = retry_interrupted(
+      [&] { return ::fsetxattr(descriptor_, name, bytes.data(), bytes.size(), 0); });
+  if (set == 0) return {};
+  Error error = error_from_errno(errno, "set the layout of", path_);
   error.message += " (are there such OSTs? `lfs osts` lists them)";
   return error;
 }
 
-Result<std::vector<std::byte>> lustre_layout(int descriptor, const std::string& path) {
-  std::vector<std::byte> bytes;
-  const int failure = read_xattr(descriptor, bytes);
-  if (failure == ENODATA) return std::vector<std::byte>();
-  if (failure != 0) return error_from_errno(failure, "read the layout of", path);
-  return bytes;
+Status LustreLayouts::set(std::span<const std::byte> layout) {
+  return write_attribute(layout_xattr, layout);
+}
+
+Status LustreLayouts::add(std::span<const std::byte> components) {
+  return write_attribute(more_components_xattr, components);
+}
+
+Status LustreLayouts::set_default() {
+  // A plain open for writing does it, by whatever name the file has now.
+  const std::string itself = "/proc/self/fd/" + std::to_string(descriptor_);
+  const Descriptor opened(
+      retry_interrupted([&] { return ::open(itself.c_str(), O_WRONLY | O_CLOEXEC); }));
+  if (opened.valid()) return {};
+  return error_from_errno(errno, "give a layout to", path_);
+}
+
+Result<std::int32_t> LustreLayouts::target_count() {
+  const std::string directory = directory_of(path_);
+  const Descriptor opened(retry_interrupted(
+      [&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  long count = 0;  // 0 asks for OSTs
+  if (!opened.valid() || ::ioctl(opened.number(), get_ost_count, &count) != 0) {
+    return error_from_errno(errno, "count the OSTs of", directory);
+  }
+  return static_cast<std::int32_t>(count);
 }
 
 }  // namespace nacre::store

@@ -3,25 +3,51 @@
 #define NACRE_STORE_LUSTRE_LUSTRE_LAYOUT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "store/posix/descriptor.h"
+#include "store/store.h"
 
 namespace nacre::store {
 
-/// Makes the file `path` on Lustre with the layout `lov`, before it has any object: open(2) with
-/// `flags` and O_EXCL. Errors: system_errno EEXIST where it exists; a layout that the file system
-/// refuses, and then there is no file.
+/// Of open(2) on Lustre: the file gets no layout yet. Elsewhere it leaves O_ASYNC set.
+[[nodiscard]] int delays_layout_flag();
+
+/// Makes the file `path` on Lustre, open(2) with `flags` and O_EXCL, with the layout `lov` before
+/// it has any object, or without any where that is empty. Errors: system_errno EEXIST where it
+/// exists; a layout that the file system refuses, and then there is no file.
 [[nodiscard]] Result<Descriptor> create_striped(const std::string& path, int flags,
                                                 unsigned permissions,
                                                 std::span<const std::byte> lov);
 
-/// The xattr `lustre.lov` of the file that is open as `descriptor` on a Lustre mount; empty where
-/// it has none yet.
-[[nodiscard]] Result<std::vector<std::byte>> lustre_layout(int descriptor, const std::string& path);
+/// Whether a new file of this name would get a layout that somebody has set: on its directory or,
+/// with `or_root`, on the root of the file system.
+[[nodiscard]] bool has_default_layout(const std::string& path, bool or_root);
+
+/// Of a file that is open on a Lustre mount.
+class LustreLayouts final : public FileLayouts {
+ public:
+  /// `descriptor` stays open as long as this one is used.
+  LustreLayouts(int descriptor, std::string path)
+      : descriptor_(descriptor), path_(std::move(path)) {}
+
+  Result<std::vector<std::byte>> read() override;
+  Status set(std::span<const std::byte> layout) override;
+  Status add(std::span<const std::byte> components) override;
+  Status set_default() override;
+  Result<std::int32_t> target_count() override;
+
+ private:
+  [[nodiscard]] Status write_attribute(const char* name, std::span<const std::byte> bytes);
+
+  int descriptor_;
+  std::string path_;
+};
 
 }  // namespace nacre::store
 

@@ -71,6 +71,25 @@ struct Inode {
   std::vector<std::byte> layout;  // as it was made with
 };
 
+/// As the file was made with, told and without any meaning.
+class MemoryLayouts final : public FileLayouts {
+ public:
+  explicit MemoryLayouts(const Inode& inode) : inode_(inode) {}
+
+  Result<std::vector<std::byte>> read() override { return inode_.layout; }
+  Status set(std::span<const std::byte> /*layout*/) override { return {}; }
+  Status add(std::span<const std::byte> /*components*/) override {
+    return Error{ErrorClass::unsupported_operation, EOPNOTSUPP, "layouts in memory do not grow"};
+  }
+  Status set_default() override { return {}; }
+  Result<std::int32_t> target_count() override {
+    return Error{ErrorClass::unsupported_operation, EOPNOTSUPP, "memory has no storage targets"};
+  }
+
+ private:
+  const Inode& inode_;
+};
+
 class MemoryRangeLock final : public RangeLock {
  public:
   MemoryRangeLock(std::shared_ptr<Inode> inode, const LockTable::Held& wanted)
@@ -91,7 +110,8 @@ class MemoryFile final : public StoreFile {
       : inode_(std::move(inode)),
         path_(std::move(path)),
         options_(options),
-        tally_(std::move(tally)) {}
+        tally_(std::move(tally)),
+        layouts_(*inode_) {}
 
   Transfer read(std::span<const ReadPiece> pieces, std::int64_t offset) override {
     ++tally_->reads;
@@ -160,10 +180,10 @@ class MemoryFile final : public StoreFile {
   FileSystemFacts facts() override {
     FileSystemFacts facts;
     facts.name = "memory";
-    facts.has_layouts = true;
+    facts.has_layouts = !inode_->layout.empty();
     return facts;
   }
-  Result<std::vector<std::byte>> layout() override { return inode_->layout; }
+  FileLayouts* layouts() override { return facts().has_layouts ? &layouts_ : nullptr; }
 
  private:
   [[nodiscard]] Transfer refusal(int system_errno, std::string_view operation) const {
@@ -176,6 +196,7 @@ class MemoryFile final : public StoreFile {
   std::string path_;
   OpenOptions options_;
   std::shared_ptr<Tally> tally_;
+  MemoryLayouts layouts_;
 };
 
 class MemoryCounter final : public SharedCounter {

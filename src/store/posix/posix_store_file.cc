@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 
 #include "store/errno.h"
-#include "store/lustre/lustre_layout.h"
 #include "store/lustre/lustre_mount.h"
 #include "store/posix/file_size_signal.h"
 #include "store/posix/file_system.h"
@@ -108,11 +107,20 @@ int open_flags(const OpenOptions& options) {
   return flags;
 }
 
+/// Whether a file that this open makes is not to have its directory's layout at once.
+bool sets_layout(const std::string& path, const OpenOptions& options) {
+  const bool later = options.layout_time != LayoutTime::at_once;
+  if (!options.create || (options.layout.empty() && !later) || !is_on_lustre(path)) return false;
+  return !options.layout.empty() ||
+         !has_default_layout(path, options.layout_time == LayoutTime::later);
+}
+
 Result<Descriptor> open_descriptor(const std::string& path, const OpenOptions& options) {
   // Not to wait for the other end of a pipe; files are not opened so, as some systems for offline
   // data then fail reads.
-  const int flags = open_flags(options) | O_NONBLOCK;
-  if (options.create && !options.layout.empty() && is_on_lustre(path)) {
+  int flags = open_flags(options) | O_NONBLOCK;
+  if (options.leaves_layout_open && is_on_lustre(path)) flags |= delays_layout_flag();
+  if (sets_layout(path, options)) {
     Result<Descriptor> created = create_striped(path, flags, options.permissions, options.layout);
     if (created || options.exclusive || created.error().system_errno != EEXIST) return created;
   }
@@ -158,7 +166,8 @@ PosixStoreFile::PosixStoreFile(Descriptor file, std::string path, const OpenOpti
       path_(std::move(path)),
       readable_(options.read),
       writable_(options.write),
-      identity_(identity) {}
+      identity_(identity),
+      layouts_(file_.number(), path_) {}
 
 Error PosixStoreFile::error(int system_errno, std::string_view operation) const {
   return error_from_errno(system_errno, operation, path_);
@@ -249,9 +258,6 @@ Result<std::unique_ptr<RangeLock>> PosixStoreFile::lock(const Extent& range, Loc
 
 FileSystemFacts PosixStoreFile::facts() { return file_system_of(file_.number()); }
 
-Result<std::vector<std::byte>> PosixStoreFile::layout() {
-  if (!facts().has_layouts) return std::vector<std::byte>();
-  return lustre_layout(file_.number(), path_);
-}
+FileLayouts* PosixStoreFile::layouts() { return facts().has_layouts ? &layouts_ : nullptr; }
 
 }  // namespace nacre::store

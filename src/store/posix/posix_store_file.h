@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "store/lustre/lustre_layout.h"
 #include "store/posix/descriptor.h"
 #include "store/store.h"
 
@@ -41,7 +42,7 @@ class PosixStoreFile final : public StoreFile {
   FileIdentity identity() override { return identity_; }
   FileSystemFacts facts() override;
   /// Of files on Lustre.
-  Result<std::vector<std::byte>> layout() override;
+  FileLayouts* layouts() override;
 
  private:
   PosixStoreFile(Descriptor file, std::string path, const OpenOptions& options,
@@ -55,6 +56,7 @@ class PosixStoreFile final : public StoreFile {
   bool readable_;
   bool writable_;
   FileIdentity identity_;
+  LustreLayouts layouts_;  // used where it is on Lustre
   /// When a small write was last asked about, there was no RLIMIT_FSIZE; those that end below this
   /// are not asked about again. A program that sets a limit in the midst of such writes, below what
   /// it has written already, is told by the system's signal.

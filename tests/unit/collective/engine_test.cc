@@ -26,9 +26,9 @@
 #include <doctest/doctest.h>
 
 #include "collective/in_process.h"
-#include "forwarding_file.h"
 #include "random_access.h"
 #include "store/faulty/faulty_store.h"
+#include "store/forwarding_file.h"
 #include "store/memory/memory_store.h"
 
 namespace nacre::collective {
@@ -349,7 +349,7 @@ TEST_CASE("each rank a thread, in blocking turns") {
 
 /// A file whose writes, from the second on, wait until the rank has copied one round more than have
 /// been written: which it can only do while it writes.
-class WaitsForCopies final : public ForwardingFile {
+class WaitsForCopies final : public store::ForwardingFile {
  public:
   WaitsForCopies(std::unique_ptr<store::StoreFile> file, const Profile& profile,
                  std::int64_t cycle_bytes, std::int64_t total_bytes)
@@ -414,7 +414,7 @@ TEST_CASE("a rank fills the next round while a thread writes the one before") {
 
 /// A file whose reads and writes wait until `wanted` of them are under way, or for so long that
 /// this will not be.
-class Gated final : public ForwardingFile {
+class Gated final : public store::ForwardingFile {
  public:
   Gated(std::unique_ptr<store::StoreFile> file, int wanted)
       : ForwardingFile(std::move(file)), wanted_(wanted) {}

@@ -3,13 +3,13 @@
 #include <span>
 #include <utility>
 
-#include "forwarding_file.h"
 #include "store/faulty/faulty_store.h"
+#include "store/forwarding_file.h"
 
 namespace nacre::file::testing {
 namespace {
 
-class WatchedFile final : public collective::testing::ForwardingFile {
+class WatchedFile final : public store::ForwardingFile {
  public:
   WatchedFile(std::unique_ptr<store::StoreFile> inner, std::shared_ptr<WatchedStore::Watch> watch)
       : ForwardingFile(std::move(inner)), watch_(std::move(watch)) {}

@@ -1,0 +1,46 @@
+// GrowingLayout: the layout of a file that may still get one, or more of it.
+#ifndef NACRE_FILE_GROWING_LAYOUT_H_
+#define NACRE_FILE_GROWING_LAYOUT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/layout_choice.h"
+#include "plan/layout_growth.h"
+#include "store/forwarding_file.h"
+#include "store/store.h"
+
+namespace nacre::file {
+
+/// Whether such a layout (bytes of the xattr lustre.lov) leaves a part of the file without one.
+[[nodiscard]] bool is_open_layout(std::span<const std::byte> layout);
+
+/// What growing came to.
+struct GrownLayout {
+  std::vector<std::byte> layout;     ///< empty where it is still open
+  std::vector<std::string> reasons;  ///< of one that was chosen now
+};
+
+/// Before all ranks write a file up to file.bytes; on one of them. What cannot be set is left to
+/// the file system's default. Nothing is chosen for files below `bytes_least`.
+[[nodiscard]] Result<GrownLayout> grow_for_all(store::FileLayouts& layouts,
+                                               const plan::ExpectedFile& file,
+                                               std::int64_t bytes_least);
+/// Before the file is closed.
+[[nodiscard]] Status complete_layout(store::FileLayouts& layouts);
+
+/// A file whose layout may end before it does, or be missing: a write that finds none gets it one.
+/// Thread-safe, and between processes. All else is the inner file's.
+class GrowingFile final : public store::ForwardingFile {
+ public:
+  using ForwardingFile::ForwardingFile;
+  store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override;
+};
+
+}  // namespace nacre::file
+
+#endif  // NACRE_FILE_GROWING_LAYOUT_H_

@@ -1,0 +1,50 @@
+// How the layout of a new file grows: it is left open until it is known what the file is to hold.
+#ifndef NACRE_PLAN_LAYOUT_GROWTH_H_
+#define NACRE_PLAN_LAYOUT_GROWTH_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/layout.h"
+#include "plan/layout_choice.h"
+
+namespace nacre::plan {
+
+/// What a first component takes that is there for early small writes, superblocks and headers, so
+/// that they do not decide how the file is striped.
+inline constexpr std::int64_t layout_head_bytes = 1 << 20;
+
+/// Where a layout ends; layout_end_of_file where it is complete.
+[[nodiscard]] std::int64_t end_of(const Layout& layout);
+
+/// What is to be done before something is written.
+struct LayoutStep {
+  enum class Kind : std::uint8_t {
+    none,         ///< there is a layout for it
+    set,          ///< the file's, which has none
+    add,          ///< behind the components that there are
+    set_default,  ///< that of the file's directory
+  };
+  Kind kind = Kind::none;
+  Layout layout = {};                     ///< set, add
+  std::vector<std::string> reasons = {};  ///< of one that was chosen; as LayoutChoice has them
+};
+
+/// Before all ranks write: `file.bytes` is where what they write ends. A file that is to be no
+/// longer than a head gets one; a longer one the layout that suits it, whole or behind its head.
+/// Files below `bytes_least` have what file systems give by themselves.
+[[nodiscard]] Result<LayoutStep> step_for_all(const std::optional<Layout>& current,
+                                              const ExpectedFile& file, std::int64_t bytes_least);
+
+/// Before or after one rank alone writes up to `end`, of which nothing more is known.
+[[nodiscard]] LayoutStep step_for_one(const std::optional<Layout>& current, std::int64_t end);
+
+/// Before the file is closed: no more than a head is a trap for whoever writes it next.
+[[nodiscard]] LayoutStep step_to_complete(const std::optional<Layout>& current);
+
+}  // namespace nacre::plan
+
+#endif  // NACRE_PLAN_LAYOUT_GROWTH_H_

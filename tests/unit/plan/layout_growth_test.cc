@@ -1,0 +1,99 @@
+// What a new file's layout becomes, step by step; no write finds none, and no file is left a trap.
+#include "plan/layout_growth.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "plan/lov_codec.h"
+#include "plan/stripe_map.h"
+
+namespace nacre::plan {
+namespace {
+
+using Kind = LayoutStep::Kind;
+
+constexpr std::int64_t mebibyte = 1 << 20;
+constexpr std::int64_t gibibyte = 1 << 30;
+
+ExpectedFile file_of(std::int64_t bytes) {
+  return {.bytes = bytes, .nodes = 4, .ranks = 64, .osts = 16};
+}
+
+LayoutStep before_all(const std::optional<Layout>& current, std::int64_t bytes,
+                      std::int64_t bytes_least = 0) {
+  return step_for_all(current, file_of(bytes), bytes_least).value();
+}
+
+/// What the file system makes of a step.
+Layout taken(const std::optional<Layout>& current, const LayoutStep& step) {
+  if (!current) return step.layout;
+  Layout grown = *current;
+  for (const LayoutComponent& more : step.layout.components) grown.components.push_back(more);
+  return grown;
+}
+
+}  // namespace
+
+TEST_CASE("a large first write decides about the whole file") {
+  const LayoutStep step = before_all(std::nullopt, 8 * gibibyte);
+  CHECK(step.kind == Kind::set);
+  CHECK_FALSE(step.layout.is_composite);
+  CHECK(step.layout.components.front().striping.stripe_count == 16);
+  CHECK_FALSE(step.reasons.empty());
+  CHECK(end_of(step.layout) == layout_end_of_file);
+}
+
+TEST_CASE("a small one gets a head, and the first large one behind it the rest") {
+  const LayoutStep first = before_all(std::nullopt, 100);
+  CHECK(first.kind == Kind::set);
+  CHECK(end_of(first.layout) == layout_head_bytes);
+  CHECK(first.layout.components.front().striping.stripe_count == 1);
+  CHECK(before_all(first.layout, mebibyte).kind == Kind::none);
+
+  const LayoutStep second = before_all(first.layout, 8 * gibibyte);
+  CHECK(second.kind == Kind::add);
+  const Layout whole = taken(first.layout, second);
+  CHECK(end_of(whole) == layout_end_of_file);
+  CHECK(whole.components.back().striping.stripe_count == 16);
+  CHECK(decode_lov(encode_lov(whole).value()).ok());
+  CHECK(StripeMap::of(whole, 16).value().regions().size() == 2);
+  CHECK(before_all(whole, 16 * gibibyte).kind == Kind::none);
+}
+
+TEST_CASE("files below a size have what the file system gives") {
+  CHECK(before_all(std::nullopt, 8 * mebibyte, gibibyte).kind == Kind::set_default);
+  const Layout head = before_all(std::nullopt, 100).layout;
+  const LayoutStep rest = before_all(head, 8 * mebibyte, gibibyte);
+  CHECK(rest.kind == Kind::add);
+  CHECK(rest.layout.components.front().striping.stripe_count == 0);
+  CHECK(rest.reasons.empty());
+}
+
+TEST_CASE("a rank by itself decides nothing that lasts") {
+  CHECK(step_for_one(std::nullopt, 100).kind == Kind::set);
+  CHECK(step_for_one(std::nullopt, 2 * mebibyte).kind == Kind::set_default);
+  const Layout head = step_for_one(std::nullopt, 100).layout;
+  CHECK(step_for_one(head, layout_head_bytes).kind == Kind::none);
+  const LayoutStep rest = step_for_one(head, layout_head_bytes + 1);
+  CHECK(rest.kind == Kind::add);
+  CHECK(end_of(taken(head, rest)) == layout_end_of_file);
+}
+
+TEST_CASE("a head is not left alone") {
+  CHECK(step_to_complete(std::nullopt).kind == Kind::none);
+  const Layout head = step_for_one(std::nullopt, 100).layout;
+  CHECK(step_to_complete(head).kind == Kind::add);
+  CHECK(step_to_complete(taken(head, step_to_complete(head))).kind == Kind::none);
+  CHECK(step_to_complete(plain_layout({})).kind == Kind::none);
+}
+
+TEST_CASE("what cannot be is refused by its name") {
+  const auto step = step_for_all(std::nullopt, {.bytes = 8 * mebibyte, .nodes = 0}, 0);
+  REQUIRE_FALSE(step.ok());
+  CHECK(step.error().message.find("number of nodes 0") != std::string::npos);
+}
+
+}  // namespace nacre::plan

@@ -51,6 +51,11 @@ ReasonWords words_of(PlanReason reason) {
           "The pieces are long in the file and short in memory, and all ranks share memory: the "
           "copy that gathers them goes straight into an aggregator's cycle buffer.",
           "nacre_algorithm=direct has each rank gather and access the file by itself."};
+    case PlanReason::shared_objects:
+      return {"shared_objects",
+              "The pieces are long, but those of several nodes lie among each other on the same "
+              "OSTs, which would take the lock from one node and give it to the next for each.",
+              "nacre_algorithm=direct has each rank access the file by itself."};
     case PlanReason::single_rank:
       return {"single_rank", "Only one rank has data, so there is nobody to exchange pieces with.",
               "nacre_algorithm=two_phase deals them to aggregators all the same."};

@@ -123,6 +123,32 @@ TEST_CASE("offsets near the end of 64 bits do not overflow") {
   }
 }
 
+TEST_CASE("large pieces of several nodes among each other are exchanged where nodes lock objects") {
+  AccessSummary own;
+  own.bounds = {0, 8 << 20};
+  own.bytes = own.bytes_max = 4 << 20;
+  own.run_count = own.memory_run_count = 64;
+  own.span_bytes = own.bounds.length;
+  own.rank_count = 1;
+  AccessSummary all = own;
+  fold(all, own);
+  CollectiveSettings striped;
+  striped.stripes = std::make_shared<const StripeMap>(
+      StripeMap::of(plain_layout({.stripe_size = 1 << 20, .stripe_count = 4}), 4).value());
+  const Participants one_node{Direction::write, 2, 1};
+  const Participants two_nodes{Direction::write, 2, 2};
+  CHECK(decide(all, striped, two_nodes).reason == PlanReason::shared_objects);
+  CHECK(decide(all, striped, two_nodes).algorithm == Algorithm::two_phase);
+  CHECK_FALSE(moves_by_itself(own, striped, two_nodes));
+  CHECK(decide(all, striped, one_node).algorithm == Algorithm::direct);
+  CHECK(moves_by_itself(own, striped, one_node));
+  CHECK(decide(all, {}, two_nodes).algorithm == Algorithm::direct);
+  CHECK(moves_by_itself(own, {}, two_nodes));
+
+  all.bounds.length = 2 * all.span_bytes;  // one behind the other
+  CHECK(decide(all, striped, two_nodes).reason == PlanReason::large_pieces);
+}
+
 TEST_CASE("large pieces that memory has in small ones are exchanged inside a node, not between") {
   const FileAccess file = access_at(0, 1 << 20);
   AccessSummary summary;

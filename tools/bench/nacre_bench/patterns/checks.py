@@ -49,7 +49,7 @@ def against_own(medians: Medians) -> list[Check]:
     known = [(cell, ratio) for cell in alike(medians) if (ratio := times_own(medians, cell))]
     checks = []
     for number, (cell, ratio) in enumerate(known):
-        figures = f"{medians.pattern(cell, 1):.0f} MiB/s to {each_own(medians, cell)}, {ratio:.2f} of the faster"
+        figures = f"{medians.pattern(cell, 1):.0f} MiB/s to {each_own(medians, cell)}: {ratio:.2f} times ROMIO"
         if number == 0:
             text = f"1-OST is at least twice the MPI's own at {cell.osts} OSTs"
             checks.append(Check(text, ratio >= TWICE, figures))

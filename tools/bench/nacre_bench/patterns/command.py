@@ -48,7 +48,7 @@ def add_parser(verbs: argparse._SubParsersAction) -> argparse.ArgumentParser:
     add("--redistributed", type=numbers, default=[1], help="of the patterns, by two-phase beside them (default 1)")
     add("--stripe-size", type=size_bytes, default=0, help="bytes, k or m (default: the machine's; 1m in a directory)")
     add("--mib-per-ost", type=positive, default=8, help="of the file (default %(default)s)")
-    add("--contenders", type=words, default=[], help="names or patterns (default */M5,M5,O5)")
+    add("--contenders", type=words, default=[], help="names or patterns (default */M5, M5 and O5)")
     add_plot_option(parser)
     return parser
 

@@ -7,11 +7,26 @@ import json
 import pathlib
 import sys
 
+from .cells import IN_PLACE, REDISTRIBUTED
 from .figures import READ, WRITE, Medians
 from .text import cells_on, name_of, several_of_ours
 
 BAR_SHARE = 0.84
+OWN_COLOURS = ("black", "dimgrey", "darkgrey")
+OTHER_COLOURS = {IN_PLACE: "tan", REDISTRIBUTED: "peru"}
+FEWEST_GREY = 512
 DIRECTION_NAMES = {WRITE: "writing", READ: "reading"}
+
+
+def colour_of(name: str) -> str:
+    """The same in every panel: by pattern, with the others behind the patterns."""
+    label = name.split()[0]
+    if name.endswith(", own"):
+        return OWN_COLOURS[sum(map(ord, label)) % len(OWN_COLOURS)]
+    if " " in name and name.split()[1] in OTHER_COLOURS:
+        return OTHER_COLOURS[name.split()[1]]
+    osts = int(label.partition("-")[0])
+    return f"C{osts.bit_length() - 1}" if osts < FEWEST_GREY else "lightgrey"
 
 
 def bars(axes, medians: Medians, osts: int, direction: str) -> None:
@@ -21,7 +36,8 @@ def bars(axes, medians: Medians, osts: int, direction: str) -> None:
     for number, series in enumerate(everything):
         rates = [medians.rate(cell, series, direction) or 0 for cell in cells]
         places = [place + (number - (len(everything) - 1) / 2) * width for place in range(len(cells))]
-        axes.bar(places, rates, width, label=name_of(series, several_of_ours(medians)), color=f"C{number}")
+        name = name_of(series, several_of_ours(medians))
+        axes.bar(places, rates, width, label=name, color=colour_of(name))
     axes.set_xticks(range(len(cells)), [str(cell.ranks) for cell in cells])
     axes.set_title(f"{DIRECTION_NAMES[direction]}, {osts} OSTs", fontsize=10)
     axes.set_xlabel("aggregators")
@@ -42,8 +58,9 @@ def plot(result: dict, path: str) -> None:
         for axes, osts in zip(row, counts, strict=True):
             bars(axes, medians, osts, direction)
         row[0].set_ylabel("MiB/s")
-    handles, labels = panels[0][-1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper", fontsize=8)
+    legends = [axes.get_legend_handles_labels() for axes in panels[0]]
+    entries = {label: handle for handles, labels in legends for handle, label in zip(handles, labels, strict=True)}
+    figure.legend(entries.values(), entries.keys(), loc="outside right upper", fontsize=8)
     figure.suptitle(result["settings"].get("machine") or "")
     figure.savefig(path)
 

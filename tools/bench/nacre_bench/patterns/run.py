@@ -17,8 +17,8 @@ from . import NAME, place
 from .cells import DEFAULT_STRIPE_BYTES, Cell, Extent, Variant, cells, cells_of_variant, tasks_of, warm_up_task
 from .figures import rate_of
 
-# Nacre over one MPI, ROMIO and OMPIO; the others on request.
-USUAL = ("*/M5", "M5", "O5")
+# Beside Nacre over the same MPI; the others on request.
+USUAL = ("M5", "O5")
 SIZE_UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 

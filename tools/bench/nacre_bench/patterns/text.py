@@ -13,8 +13,9 @@ ABOUT = """MiB/s, medians over the rounds: from when all ranks have opened the f
 MPI_File_sync before the close of a written one. Each rank is an aggregator.
 N-OST: the rank has blocks of N stripes in turn and moves them by itself, in one collective call of Nacre's
 (nacre_algorithm=direct); no data are exchanged. own: MPI_File_write_at_all of the MPI itself, of one contiguous piece a
-rank, aligned on stripes, with default hints. Beside them Nacre's two-phase in the same pattern: with data already where
-they are written (two-phase), and with a contiguous piece in each rank, so that they must go there (redistributed)."""
+rank, aligned on stripes, with default hints; ROMIO, which ratios are to, writes such pieces where they are, OMPIO sends
+them to aggregators of its choice. Beside them Nacre's two-phase in the same pattern: with data already where they are
+written (two-phase), and with a contiguous piece in each rank, so that they must go there (redistributed)."""
 
 
 def name_of(series: Series, several: bool) -> str:

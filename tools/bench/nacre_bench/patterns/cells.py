@@ -126,8 +126,10 @@ def two_phase_task(cell: Cell, extent: Extent, osts: int, moved: bool) -> Task:
 
 
 def warm_up_task(cell: Cell, extent: Extent, hints: tuple[tuple[str, str], ...] = ()) -> Task:
-    """A stripe a rank: what an MPI and Nacre do at their first exchange is not counted."""
-    return Task(WARM_UP, "pieces", extent.stripe_bytes, cell.ranks * extent.stripe_bytes, hints)
+    """A stripe a rank, in each stripe something of every rank: connections that are made at a first exchange, and all
+    else that is made then, are not counted."""
+    block = max(1, extent.stripe_bytes // cell.ranks)
+    return Task(WARM_UP, "interleaved", block, cell.ranks * cell.ranks * block, hints)
 
 
 def tasks_of(contender: Contender, cell: Cell, extent: Extent, variant: Variant) -> list[Task]:

@@ -137,9 +137,9 @@ class Run:
         words += ["--write-only"] if one.variant.is_changed else []
         for name, value in one.contender.hints_for(one.cell.ranks).items():
             words += ["--hint", f"{name}={value}"]
-        warm_up = [warm_up_task(one.cell, extent, task.hints) for task in tasks if "two_phase" in str(task.hints)][:1]
-        warm_up = warm_up or [warm_up_task(one.cell, extent)]
-        return words + [word for task in warm_up + tasks for word in task.words()]
+        # Two-phase is what exchanges most.
+        hints = max((task.hints for task in tasks), key=len)
+        return words + [word for task in [warm_up_task(one.cell, extent, hints), *tasks] for word in task.words()]
 
 
 def record(one: Launch, outcome: Outcome, extent: Extent, unstriped: str) -> dict:

@@ -141,6 +141,10 @@ class Figures(unittest.TestCase):
         self.assertIn("yes  1-OST is at least twice the MPI's own at 8 OSTs", text)
         self.assertNotIn("warm-up", text)
 
+    def test_where_files_are_not_striped_no_order_is_judged(self):
+        launches = [{**one, "unstriped": "files are not striped"} for one in self.launches()]
+        self.assertNotIn("Which published", patterns_text(result_of(*launches)))
+
     def test_nothing_measured_is_no_failure(self):
         self.assertNotIn("Which published", patterns_text(result_of()))
 

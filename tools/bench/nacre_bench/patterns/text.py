@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..contenders import OURS, PEER
+from ..contenders import OURS
 from ..report import failed_launches, settings_text
 from ..tables import number, table
 from .cells import CONTIGUOUS, IN_PLACE, REDISTRIBUTED, Cell
@@ -91,10 +91,11 @@ def switched_text(medians: Medians) -> list[str]:
     return parts + [switched_table(medians, cell) for cell in alike(medians) or medians.cells()]
 
 
-def checks_text(medians: Medians, machine: str) -> list[str]:
-    if not any(role == PEER for role in medians.roles.values()):
+def checks_text(medians: Medians, result: dict) -> list[str]:
+    """Nothing where files are not striped: the orders are those of OSTs."""
+    if any(entry["unstriped"] for entry in result["launches"]):
         return []
-    lines = [check.line() for check in checks_of(medians, machine)]
+    lines = [check.line() for check in checks_of(medians, result["settings"].get("machine") or "")]
     return ["Which published orders came out:\n" + "\n".join(lines)] if lines else []
 
 
@@ -118,5 +119,5 @@ def patterns_text(result: dict) -> str:
     for osts in sorted({cell.osts for cell in medians.cells()}):
         parts += [rates_table(medians, osts), traffic_table(medians, osts)]
     parts += switched_text(medians)
-    parts += checks_text(medians, result["settings"].get("machine") or "")
+    parts += checks_text(medians, result)
     return "\n\n".join([part for part in parts if part] + failed_launches(result))

@@ -11,6 +11,8 @@ CTEST_ARGS ?=
 CMAKE_ARGS ?=
 BENCH_ARGS ?=
 BENCH_OUT ?= $(BUILD)/bench-peers.json
+PAPERS_OUT ?= $(BUILD)/papers
+PAPERS_ARGS ?=
 
 override BUILD := $(abspath $(BUILD))
 STAMPS := $(BUILD)/stamps
@@ -28,7 +30,7 @@ export PRTE_ALLOW_RUN_AS_ROOT := 1
 export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 endif
 
-.PHONY: all help setup setup-dev configure test test-all bench-peers demo check-format format lint clean distclean
+.PHONY: all help setup setup-dev configure test test-all bench-peers papers papers-programs demo check-format format lint clean distclean
 .DELETE_ON_ERROR:
 
 all: configure $(BUILD)/bin/nacre
@@ -39,6 +41,7 @@ help:
 	@echo 'make test          build, then run every test but the long ones (what CI runs)'
 	@echo 'make test-all      build, then run all tests, the long ones included'
 	@echo 'make bench-peers   every workload against every peer on /dev/shm: over an hour; BENCH_ARGS=--resume goes on'
+	@echo 'make papers        the experiment of the papers on the testbed, three machines: 30 to 40 minutes, as root'
 	@echo 'make demo          real HDF5, Python and Fortran programs with and without Nacre'
 	@echo 'make setup         install what is needed, and nothing else'
 	@echo 'make check-format  clang-format and ruff, changing nothing; make format changes'
@@ -93,6 +96,26 @@ test-all: setup-dev all
 bench-peers: configure
 	cmake --build $(BUILD) --target libraries nacre_bench_workers
 	$(BUILD)/bin/nacre-bench peers --out $(BENCH_OUT) $(BENCH_ARGS)
+
+# Each machine, and what of it is changed beside: which part of the model an order comes from.
+PAPERS_MACHINES := ranger tungsten big-red
+PAPERS_CHANGED_ranger := osts.client_cost=0 locks.wide=1
+PAPERS_CHANGED_tungsten := osts.client_cost=0 uplinks.count=0 locks.wide=1
+PAPERS_CHANGED_big-red := osts.latency_us=500 osts.client_cost=0 locks.wide=1
+PAPERS_SIZE := --osts 8,16,24 --aggregators 1x,2x --patterns 1,2,8,16 --mib-per-ost 4 --contenders N/M5,M5
+
+# One machine: `make papers-ranger`. An interrupted run goes on with PAPERS_ARGS=--resume.
+papers: papers-programs
+	for machine in $(PAPERS_MACHINES); do $(MAKE) --no-print-directory papers-$$machine || exit 1; done
+
+papers-%: papers-programs
+	@mkdir -p $(PAPERS_OUT)
+	$(BUILD)/bin/nacre-bench patterns --machine $* $(PAPERS_SIZE) $(PAPERS_CHANGED_$*:%=--switch-off %) \
+	  --out $(PAPERS_OUT)/$*.json --plot $(PAPERS_OUT)/$*.svg $(PAPERS_ARGS) > $(PAPERS_OUT)/$*.txt
+	@cat $(PAPERS_OUT)/$*.txt
+
+papers-programs: configure
+	cmake --build $(BUILD) --target libraries nacre-testbed nacre_bench_workers
 
 demo: configure $(BUILD)/bin/nacre
 	cmake --build $(BUILD) --target libraries

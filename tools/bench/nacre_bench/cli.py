@@ -13,10 +13,15 @@ from .config import Config, read_config
 from .contenders import Contender, all_contenders, choose, parse_pairs, preloads
 from .errors import BenchError
 from .overhead import NAME, launch_overhead, overhead_text, with_default_hints
+from .patterns import NAME as PATTERNS
+from .patterns import command as patterns_command
+from .patterns import run as patterns_run
+from .patterns.text import patterns_text
 from .report import collective_text
 from .results import FORMAT, ResultFile, library_digest, read_result, resumed
 from .schedule import Hooks, Job, Plan, launch_worker, ours_failed, run_plan
 from .units import MIB
+from .values import numbers, positive, sizes, words
 from .workloads import Workload, find_workload, known_workloads
 
 EXIT_FAILED = 1
@@ -30,36 +35,14 @@ EPILOG = """examples:
   nacre-bench collective --hosts 4 --workloads interleaved,tile8
   nacre-bench peers --out peers.json
   nacre-bench overhead
+  nacre-bench patterns --machine ranger --switch-off osts.client_cost=0 --out ranger.json --plot ranger.svg
+  nacre-bench patterns --dir /lustre/scratch --osts 8,32 --aggregators 0.5x,1x,2x
   nacre-bench overlap --latency-us 2000 --bandwidth-mib 300 --cycles 256k,4m
   nacre-bench run --workload subarray3d --contender N/M5 --ranks 8
   nacre-bench compare yesterday.json today.json
 
 The exit status is 1 if ours fails or a byte of ours is wrong, and 2 for a wrong command line. A peer that fails makes
 `run` alone fail."""
-
-
-def words(text: str) -> list[str]:
-    return [word for word in text.split(",") if word]
-
-
-def numbers(text: str) -> list[int]:
-    return [positive(word) for word in words(text)]
-
-
-def sizes(text: str) -> list[int]:
-    return [size_bytes(word) for word in words(text)]
-
-
-def size_bytes(text: str) -> int:
-    unit = {"k": 1 << 10, "m": 1 << 20}.get(text[-1:].lower(), 1)
-    return positive(text if unit == 1 else text[:-1]) * unit
-
-
-def positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
-    return number
 
 
 def add_run_options(parser: argparse.ArgumentParser, rounds: int) -> None:
@@ -167,6 +150,10 @@ def build_parser() -> argparse.ArgumentParser:
     add_run_options(beside, rounds=5)
     beside.set_defaults(act=act_overlap)
 
+    patterns = patterns_command.add_parser(verbs)
+    add_run_options(patterns, rounds=3)
+    patterns.set_defaults(act=act_patterns, timeout=300)
+
     small = verbs.add_parser("check", help="small runs of all workloads, for their bytes alone")
     small.add_argument("--mpi", required=True)
     variant = small.add_mutually_exclusive_group(required=True)
@@ -186,6 +173,7 @@ def build_parser() -> argparse.ArgumentParser:
     show = verbs.add_parser("show", help="the text of a result")
     show.add_argument("result")
     add_phase_option(show)
+    patterns_command.add_plot_option(show)
     show.set_defaults(act=act_show)
     return parser
 
@@ -202,7 +190,10 @@ def result_of(kind: str, config: Config, arguments: argparse.Namespace, contende
     """A result without launches; taken before them, for the load of the machine."""
     names = "workloads ranks hosts size_mib rounds repeats warmups sync seed timeout hint dir".split()
     names += "latency_us bandwidth_mib aggregators cycles buffers keep_all".split()
+    names += "machine set switch_off switched_rounds osts patterns redistributed stripe_size mib_per_ost".split()
     settings = {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
+    if kind == PATTERNS:
+        settings["aggregators"] = [one.text for one in arguments.aggregators]
     facts = machine.describe(arguments.dir)
     result = {
         "format": FORMAT,
@@ -340,6 +331,19 @@ def act_overlap(config: Config, arguments: argparse.Namespace) -> int:
     return finish(result, overlap.overlap_text(result), arguments.out)
 
 
+def act_patterns(config: Config, arguments: argparse.Namespace) -> int:
+    result = result_of(PATTERNS, config, arguments, patterns_run.contenders(config, arguments))
+    file = ResultFile(result, arguments.out)
+    try:
+        patterns_run.Run(config, arguments, list(result["launches"])).run(file.add)
+    finally:
+        file.save()
+    status = finish(result, patterns_text(result), arguments.out)
+    if arguments.plot and patterns_command.draw(config, result, arguments.plot):
+        print(f"Figure: {arguments.plot}")
+    return status
+
+
 def act_check(config: Config, arguments: argparse.Namespace) -> int:
     return 0 if check.check(config, arguments) else EXIT_FAILED
 
@@ -355,6 +359,10 @@ def act_show(config: Config, arguments: argparse.Namespace) -> int:
         print(overhead_text(result))
     elif result["kind"] == overlap.NAME:
         print(overlap.overlap_text(result))
+    elif result["kind"] == PATTERNS:
+        print(patterns_text(result))
+        if arguments.plot:
+            patterns_command.draw(config, result, arguments.plot)
     else:
         print(collective_text(result, arguments.phase))
     return 0

@@ -25,6 +25,7 @@ class Config:
     version: str
     preload: str
     mpis: dict[str, Mpi]
+    plot_python: str = ""  # a Python with matplotlib
 
     def mpi(self, name: str) -> Mpi:
         if name not in self.mpis:
@@ -40,4 +41,4 @@ def read_config(path: str | None) -> Config:
     except OSError as error:
         raise BenchError(f"{path}: {error.strerror}. Build first: nacre-bench runs from a build tree.") from error
     mpis = {name: Mpi(name=name, **fields) for name, fields in data["mpis"].items()}
-    return Config(version=data["version"], preload=data["preload"], mpis=mpis)
+    return Config(data["version"], data["preload"], mpis, data.get("plot_python", ""))

@@ -42,6 +42,8 @@ class Contender:
     # Workloads that it is for, as a pattern.
     workloads: str = "*"
     hosts_only: bool = False
+    # What stands before the program on each rank.
+    rank_words: tuple[str, ...] = ()
 
     def hints_for(self, ranks: int) -> dict[str, str]:
         """ROMIO refuses more aggregators than ranks."""

@@ -37,9 +37,8 @@ class Outcome:
 
 def rank_command(contender: Contender) -> list[str]:
     """Starts the program with the preload on the ranks alone: a launcher need not survive it."""
-    if not contender.preload:
-        return []
-    return ["env", f"LD_PRELOAD={contender.preload}"]
+    preload = ["env", f"LD_PRELOAD={contender.preload}"] if contender.preload else []
+    return [*contender.rank_words, *preload]
 
 
 def command_line(contender: Contender, ranks: int, program: list[str]) -> list[str]:

@@ -29,16 +29,32 @@ bool read_engine(std::string_view text, Engine& engine) {
   return true;
 }
 
-bool read_hint(std::string_view text, Options& options) {
+using Hints = std::vector<std::pair<std::string, std::string>>;
+
+bool read_hint(std::string_view text, Hints& hints) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) return false;
-  options.hints.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  hints.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   return true;
 }
 
 bool read_workload(std::string_view text, Options& options) {
-  options.workloads.emplace_back(text);
+  options.tasks.push_back({std::string(text), std::string(text), 0, 0, {}});
   return find_workload(text) != nullptr;
+}
+
+bool read_text(std::string_view value, std::string& text) {
+  text = value;
+  return !value.empty();
+}
+
+/// What is for the last workload named.
+bool read_task_option(std::string_view name, std::string_view value, Task& task) {
+  if (name == "--label") return read_text(value, task.label);
+  if (name == "--block") return read_number(value, task.block_bytes) && task.block_bytes > 0;
+  if (name == "--task-bytes") return read_number(value, task.bytes) && task.bytes > 0;
+  if (name == "--task-hint") return read_hint(value, task.hints);
+  return false;
 }
 
 bool read_option(std::string_view name, std::string_view value, Options& options) {
@@ -47,14 +63,12 @@ bool read_option(std::string_view name, std::string_view value, Options& options
   if (name == "--bytes") return read_number(value, options.bytes);
   if (name == "--warmups") return read_number(value, options.warmups);
   if (name == "--repeats") return read_number(value, options.repeats);
-  if (name == "--hint") return read_hint(value, options);
+  if (name == "--hint") return read_hint(value, options.hints);
   if (name == "--damage") return read_number(value, options.damaged_offset);
   if (name == "--time-limit") return read_number(value, options.time_limit);
-  if (name == "--file") {
-    options.file = value;
-    return !value.empty();
-  }
-  return false;
+  if (name == "--file") return read_text(value, options.file);
+  if (name == "--counters") return read_text(value, options.counters);
+  return !options.tasks.empty() && read_task_option(name, value, options.tasks.back());
 }
 
 }  // namespace
@@ -67,6 +81,10 @@ Options parse_options(int argc, char** argv) {
       options.list = true;
     } else if (name == "--sync") {
       options.sync = true;
+    } else if (name == "--no-file-check") {
+      options.check_file = false;
+    } else if (name == "--write-only") {
+      options.write_only = true;
     } else if (i + 1 == argc || !read_option(name, argv[i + 1], options)) {
       options.error = "cannot use " + std::string(name) + (i + 1 == argc ? "" : " ") +
                       (i + 1 == argc ? "" : argv[i + 1]);
@@ -75,7 +93,7 @@ Options parse_options(int argc, char** argv) {
       ++i;
     }
   }
-  if (!options.list && options.workloads.empty()) options.error = "no --workload";
+  if (!options.list && options.tasks.empty()) options.error = "no --workload";
   if (!options.list && options.file.empty()) options.error = "no --file";
   return options;
 }
@@ -84,12 +102,22 @@ const char* usage() {
   return "nacre-bench's worker: a plain MPI-IO program, started by nacre-bench under mpiexec.\n"
          "  --list                       the workloads, as JSON lines\n"
          "  --workload NAME              what to run; may be given again\n"
+         "  --label TEXT                 what samples call the workload before this\n"
+         "  --block BYTES                of the workload before this, if it is dealt in such "
+         "blocks\n"
+         "  --task-bytes N               size of the file of the workload before this, about\n"
+         "  --task-hint KEY=VALUE        a hint for the workload before this; may be given again\n"
          "  --file PATH                  made, written, read and deleted\n"
          "  --bytes N                    size of the file, about\n"
          "  --engine mpi-io|plain|memcpy|hand\n"
          "  --warmups N --repeats N      repeats that are not, and are, to be counted\n"
          "  --hint KEY=VALUE             for MPI_File_open; may be given again\n"
          "  --sync                       MPI_File_sync (fsync) before the close, timed\n"
+         "  --write-only                 nothing is read through MPI-IO\n"
+         "  --no-file-check              the file itself is not looked at with plain reads\n"
+         "  --counters XATTR             of the file's directory: begun anew before each pass, "
+         "told "
+         "after\n"
          "  --time-limit SECONDS         a rank ends itself after that\n"
          "  --damage OFFSET              for tests: change a byte of the file after the write\n";
 }

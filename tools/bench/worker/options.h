@@ -14,8 +14,21 @@ enum class Engine {
   hand,       ///< the program that a good user would write for this workload without MPI-IO
 };
 
+/// A workload to be run, and what is for it alone.
+struct Task {
+  std::string workload;
+  /// What samples call it.
+  std::string label;
+  /// Of the workloads that are dealt in blocks of a size to be chosen; 0: their own.
+  std::int64_t block_bytes = 0;
+  /// Of the file, about; 0: as of all tasks.
+  std::int64_t bytes = 0;
+  /// Behind those of all tasks.
+  std::vector<std::pair<std::string, std::string>> hints;
+};
+
 struct Options {
-  std::vector<std::string> workloads;
+  std::vector<Task> tasks;
   std::string file;
   Engine engine = Engine::mpi_io;
   std::int64_t bytes = std::int64_t{64} << 20;
@@ -28,6 +41,13 @@ struct Options {
   std::int64_t damaged_offset = -1;
   /// Seconds after which a rank ends itself, so that no rank outlives a launcher that was killed.
   unsigned time_limit = 0;
+  /// The file itself is looked at with plain reads, in the first repeat.
+  bool check_file = true;
+  /// Nothing is read through MPI-IO.
+  bool write_only = false;
+  /// An extended attribute of the file's directory with counters as JSON, which anything set to it
+  /// begins anew: set before each pass and told behind it. Empty: none.
+  std::string counters;
   bool list = false;
   /// Why the command line cannot be used; empty if it can.
   std::string error;

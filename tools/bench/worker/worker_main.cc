@@ -9,10 +9,12 @@
 #include <array>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "engine.h"
@@ -108,6 +110,26 @@ void damage(const Options& options, std::uint64_t seed) {
   ::close(file);
 }
 
+std::string directory_of(const std::string& path) {
+  return path.substr(0, path.find_last_of('/') + 1) + ".";
+}
+
+void begin_counters(const Options& options) {
+  const std::string directory = directory_of(options.file);
+  if (::setxattr(directory.c_str(), options.counters.c_str(), "0", 1, 0) != 0) {
+    std::fprintf(stderr, "nacre-bench worker: %s cannot be set\n", options.counters.c_str());
+  }
+}
+
+/// Empty where there are none.
+std::string read_counters(const Options& options) {
+  std::string text(std::size_t{1} << 16, '\0');
+  const ssize_t length = ::getxattr(directory_of(options.file).c_str(), options.counters.c_str(),
+                                    text.data(), text.size());
+  text.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+  return text;
+}
+
 void print_start(const Options& options, int ranks) {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
   int length = 0;
@@ -123,12 +145,18 @@ void print_start(const Options& options, int ranks) {
 
 class WorkloadRun {
  public:
-  WorkloadRun(const Options& options, const Workload& workload, const MpiScope& mpi)
-      : options_(options), workload_(workload), rank_(mpi.rank) {
-    wish_ = file_geometry_ = Geometry{mpi.rank, mpi.ranks, options.bytes};
-    access_ = workload.make(wish_);
+  /// `task` is one of the options'.
+  WorkloadRun(Options options, const Task& task, const MpiScope& mpi)
+      : options_(std::move(options)),
+        workload_(*find_workload(task.workload)),
+        label_(task.label),
+        rank_(mpi.rank) {
+    options_.hints.insert(options_.hints.end(), task.hints.begin(), task.hints.end());
+    const std::int64_t bytes = task.bytes > 0 ? task.bytes : options_.bytes;
+    wish_ = file_geometry_ = Geometry{mpi.rank, mpi.ranks, bytes, task.block_bytes};
+    access_ = workload_.make(wish_);
     file_geometry_.bytes = access_.file_bytes;
-    if (options.engine == Engine::plain || options.engine == Engine::copy_only) {
+    if (options_.engine == Engine::plain || options_.engine == Engine::copy_only) {
       access_ = contiguous_share(file_geometry_);
     }
     buffer_.resize(access_.buffer_bytes);
@@ -151,7 +179,7 @@ class WorkloadRun {
   double repeat(FilePass& pass, int i) {
     const auto seed = static_cast<std::uint64_t>(i) + 1;
     const bool first = i == 0;
-    const bool has_file = options_.engine != Engine::copy_only;
+    const bool looks = first && options_.check_file && options_.engine != Engine::copy_only;
     std::int64_t wrong = 0;
     access_.runs([&](const Run& run) {
       fill_pattern(std::span(buffer_).subspan(run.buffer_offset, run.length), run.file_offset,
@@ -159,27 +187,34 @@ class WorkloadRun {
     });
     unlink_file();
 
-    const Measurement written = pass_of(pass, Direction::write, first);
-    if (options_.damaged_offset >= 0 && rank_ == 0) damage(options_, seed);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (first && has_file) wrong += check_file(options_.file, file_geometry_, seed);
-    std::fill(buffer_.begin(), buffer_.end(), untouched);
-    const Measurement read = pass_of(pass, Direction::read, first);
-    wrong += check_buffer(access_, buffer_, seed);
-    if (first) wrong += check_gaps(access_, buffer_);
-
-    const double wrong_on_all = reduce_sum(static_cast<double>(wrong));
     JsonObject line;
     line.add("type", "sample")
-        .add("workload", workload_.name)
+        .add("workload", label_)
         .add("repeat", std::int64_t{i})
         .add("warmup", i < options_.warmups)
-        .add("bytes", access_.file_bytes)
-        .add("write", summarise(written, baseline_))
-        .add("read", summarise(read, baseline_))
-        .add("wrong_bytes", static_cast<std::int64_t>(wrong_on_all));
+        .add("bytes", access_.file_bytes);
+    add_pass(line, pass, Direction::write, first);
+    if (options_.damaged_offset >= 0 && rank_ == 0) damage(options_, seed);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (looks) wrong += check_file(options_.file, file_geometry_, seed);
+    if (!options_.write_only) {
+      std::fill(buffer_.begin(), buffer_.end(), untouched);
+      add_pass(line, pass, Direction::read, first);
+      wrong += check_buffer(access_, buffer_, seed);
+      if (first) wrong += check_gaps(access_, buffer_);
+    }
+    const double wrong_on_all = reduce_sum(static_cast<double>(wrong));
+    line.add("wrong_bytes", static_cast<std::int64_t>(wrong_on_all));
     if (rank_ == 0) line.print();
     return wrong_on_all;
+  }
+
+  void add_pass(JsonObject& line, FilePass& pass, Direction direction, bool first) {
+    const std::string name = direction == Direction::write ? "write" : "read";
+    const bool counts = rank_ == 0 && !options_.counters.empty();
+    if (counts) begin_counters(options_);
+    line.add(name, summarise(pass_of(pass, direction, first), baseline_));
+    if (counts) line.add(name + "_counters", read_counters(options_));
   }
 
   Measurement pass_of(FilePass& pass, Direction direction, bool inspect_memory) {
@@ -195,7 +230,7 @@ class WorkloadRun {
   void print_end() {
     JsonObject line;
     line.add("type", "end")
-        .add("workload", workload_.name)
+        .add("workload", label_)
         .add("info", info_in_use(options_))
         .add("loaded", loaded_libraries());
     if (rank_ == 0) line.print();
@@ -207,8 +242,9 @@ class WorkloadRun {
     MPI_Barrier(MPI_COMM_WORLD);
   }
 
-  const Options& options_;
+  Options options_;
   const Workload& workload_;
+  std::string label_;
   int rank_;
   Geometry wish_;
   Geometry file_geometry_;
@@ -239,18 +275,16 @@ std::string why_not(const Options& options, const Workload& workload, int ranks)
 }
 
 int run_workloads(const Options& options, const MpiScope& mpi) {
-  for (const std::string& name : options.workloads) {
-    const std::string why = why_not(options, *find_workload(name), mpi.ranks);
+  for (const Task& task : options.tasks) {
+    const std::string why = why_not(options, *find_workload(task.workload), mpi.ranks);
     if (why.empty()) continue;
     if (mpi.rank == 0)
-      std::fprintf(stderr, "nacre-bench worker: %s %s\n", name.c_str(), why.c_str());
+      std::fprintf(stderr, "nacre-bench worker: %s %s\n", task.workload.c_str(), why.c_str());
     return exit_usage;
   }
   if (mpi.rank == 0) print_start(options, mpi.ranks);
   std::int64_t wrong = 0;
-  for (const std::string& name : options.workloads) {
-    wrong += WorkloadRun(options, *find_workload(name), mpi).run();
-  }
+  for (const Task& task : options.tasks) wrong += WorkloadRun(options, task, mpi).run();
   return wrong == 0 ? 0 : exit_wrong_bytes;
 }
 

@@ -73,7 +73,13 @@ Access call_a_block(const RoundRobin& deal) {
   return result;
 }
 
-Access interleaved(const Geometry& geometry) { return through_view({geometry, 64 * kib}); }
+std::int64_t chosen_block(const Geometry& geometry) {
+  return geometry.block_bytes > 0 ? geometry.block_bytes : 64 * kib;
+}
+
+Access interleaved(const Geometry& geometry) {
+  return through_view({geometry, chosen_block(geometry)});
+}
 Access strided(const Geometry& geometry) { return call_a_block({geometry, 64 * kib}); }
 Access hard(const Geometry& geometry) { return through_view({geometry, ior_hard_block}); }
 Access hard_calls(const Geometry& geometry) { return call_a_block({geometry, ior_hard_block}); }
@@ -99,6 +105,20 @@ Access independent(Access access) {
 }
 Access ind1k(const Geometry& geometry) { return independent(through_view({geometry, kib})); }
 Access ind64k(const Geometry& geometry) { return independent(through_view({geometry, 64 * kib})); }
+
+/// As much of every rank as in `interleaved`, in one piece.
+Access pieces(const Geometry& geometry) {
+  const RoundRobin deal(geometry, chosen_block(geometry));
+  Geometry whole = geometry;
+  whole.bytes = deal.blocks * deal.block * deal.ranks;
+  Access result = contiguous_share(whole);
+  Step step;
+  step.memory = bytes_type(deal.block);
+  step.transfers.push_back(
+      {deal.rank * deal.blocks * deal.block, 0, static_cast<int>(deal.blocks)});
+  result.steps.push_back(std::move(step));
+  return result;
+}
 
 Access seg(const Geometry& geometry) {
   constexpr std::int64_t transfer = kib * kib;
@@ -142,7 +162,7 @@ Access tiles(const Geometry& geometry, int columns, std::int64_t element) {
 Access tile64(const Geometry& geometry) { return tiles(geometry, 1024, 64); }
 Access tile8(const Geometry& geometry) { return tiles(geometry, 128, sizeof(double)); }
 
-constexpr std::array<Workload, 19> workloads = {{
+constexpr std::array<Workload, 20> workloads = {{
     {"seg", "one contiguous piece a rank, collective calls of 1 MiB (IOR segmented)", seg},
     {"strided", "64 KiB blocks round robin, a collective call a block (IOR strided)", strided},
     {"interleaved", "64 KiB blocks round robin, one collective call through a view", interleaved},
@@ -165,6 +185,8 @@ constexpr std::array<Workload, 19> workloads = {{
     {"steps", "twenty time steps of three 3-D arrays, appended through one view, a call each",
      steps},
     {"header", "small writes by rank 0, then a collective call a variable (netCDF, HDF5)", header},
+    {"pieces", "as much of every rank as in interleaved, in one piece, one collective call",
+     pieces},
     {"ind1k", "every P-th piece of 1 KiB, one independent call through a view", ind1k},
     {"ind64k", "every P-th piece of 64 KiB, one independent call through a view", ind64k},
     {"subarray3d", "a 3-D array of doubles in blocks, one collective call for all of it",

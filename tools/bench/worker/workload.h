@@ -22,6 +22,8 @@ struct Geometry {
   int rank = 0;
   int ranks = 1;
   std::int64_t bytes = 0;
+  /// Of the workloads whose blocks are of a size to be chosen; 0: their own.
+  std::int64_t block_bytes = 0;
 };
 
 /// Bytes of a rank's buffer that are contiguous in the buffer and in the file.

@@ -1,0 +1,144 @@
+"""What is measured: numbers of OSTs and aggregators, and for each what a contender writes and reads in one launch."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+
+from ..contenders import OURS, Contender
+from ..units import MIB
+
+CONTIGUOUS = "contiguous"
+WARM_UP = "warm-up"
+IN_PLACE, REDISTRIBUTED = "two-phase", "redistributed"
+DEFAULT_STRIPE_BYTES = MIB
+
+
+@dataclasses.dataclass(frozen=True)
+class Aggregators:
+    """How many there are: a number, or a multiple of the OSTs."""
+
+    text: str
+    number: float
+    of_osts: bool
+
+    def at(self, osts: int) -> int:
+        return max(1, round(self.number * osts)) if self.of_osts else round(self.number)
+
+
+def aggregators(text: str) -> list[Aggregators]:
+    """ "0.5x,1x,64": multiples of the OSTs, and numbers."""
+    chosen = []
+    for word in filter(None, text.split(",")):
+        of_osts = word.endswith("x")
+        try:
+            number = float(word[:-1]) if of_osts else int(word)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"{word} is neither a number nor a multiple of the OSTs, as 2x") from error
+        if number <= 0:
+            raise argparse.ArgumentTypeError(f"{word}: at least one aggregator is needed")
+        chosen.append(Aggregators(word, number, of_osts))
+    return chosen
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """A file on so many OSTs, written and read by so many aggregators, one rank each."""
+
+    osts: int
+    ranks: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """The machine with a setting of it changed; that without one is the machine itself."""
+
+    name: str = ""
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Extent:
+    """What all cells have in common."""
+
+    stripe_bytes: int
+    mib_per_ost: int
+    patterns: tuple[int, ...]
+    redistributed: tuple[int, ...]
+
+    def file_bytes(self, cell: Cell) -> int:
+        return cell.osts * self.mib_per_ost * MIB
+
+
+def cells(osts: list[int], wishes: list[Aggregators]) -> list[Cell]:
+    pairs = [Cell(count, wish.at(count)) for count in osts for wish in wishes]
+    return list(dict.fromkeys(pairs))
+
+
+def cells_of_variant(everything: list[Cell], variant: Variant) -> list[Cell]:
+    """With a setting changed, only as many aggregators as OSTs are looked at, where there is such a cell."""
+    alike = [cell for cell in everything if cell.ranks == cell.osts]
+    return (alike or everything) if variant.is_changed else everything
+
+
+def pattern_label(osts: int) -> str:
+    return f"{osts}-OST"
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """A file written and read, as the worker is told of it."""
+
+    label: str
+    workload: str
+    block_bytes: int
+    bytes: int
+    hints: tuple[tuple[str, str], ...] = ()
+
+    def words(self) -> list[str]:
+        words = ["--workload", self.workload, "--label", self.label, "--block", str(self.block_bytes)]
+        words += ["--task-bytes", str(self.bytes)]
+        return words + [word for name, value in self.hints for word in ("--task-hint", f"{name}={value}")]
+
+
+def pattern_task(cell: Cell, extent: Extent, osts: int) -> Task:
+    """Each rank has blocks of so many stripes, in turn, and accesses them by itself: nothing is exchanged."""
+    hints = (("nacre_algorithm", "direct"),)
+    block = osts * extent.stripe_bytes
+    return Task(pattern_label(osts), "interleaved", block, extent.file_bytes(cell), hints)
+
+
+def two_phase_task(cell: Cell, extent: Extent, osts: int, moved: bool) -> Task:
+    """The same pattern as file domains of Nacre's two-phase: with each rank's data in its own domain, so that none are
+    sent, or with a contiguous piece of the file in each rank, so that nearly all are."""
+    block = osts * extent.stripe_bytes
+    hints = (
+        ("nacre_algorithm", "two_phase"),
+        ("nacre_pattern", "stripes"),
+        ("nacre_osts_per_aggregator", str(osts)),
+        ("cb_nodes", str(cell.ranks)),
+    )
+    label = f"{pattern_label(osts)} {REDISTRIBUTED if moved else IN_PLACE}"
+    return Task(label, "pieces" if moved else "interleaved", block, extent.file_bytes(cell), hints)
+
+
+def warm_up_task(cell: Cell, extent: Extent, hints: tuple[tuple[str, str], ...] = ()) -> Task:
+    """A stripe a rank, in each stripe something of every rank: connections that are made at a first exchange, and all
+    else that is made then, are not counted."""
+    block = max(1, extent.stripe_bytes // cell.ranks)
+    return Task(WARM_UP, "interleaved", block, cell.ranks * cell.ranks * block, hints)
+
+
+def tasks_of(contender: Contender, cell: Cell, extent: Extent, variant: Variant) -> list[Task]:
+    """What a launch of the contender is to write and read after warming up. The MPI's own collective is called as in
+    the papers, with one contiguous piece a rank."""
+    if contender.role != OURS:
+        return [Task(CONTIGUOUS, "pieces", extent.stripe_bytes, extent.file_bytes(cell))]
+    tasks = [pattern_task(cell, extent, osts) for osts in extent.patterns if osts <= cell.osts]
+    if not variant.is_changed:
+        for osts in (osts for osts in extent.redistributed if osts <= cell.osts):
+            tasks += [two_phase_task(cell, extent, osts, moved) for moved in (False, True)]
+    return tasks

@@ -1,0 +1,91 @@
+"""Where the files are: a directory, or a testbed that is up for as long as it takes."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import errno
+import os
+import pathlib
+import struct
+import tempfile
+from collections.abc import Iterator
+
+from nacre import testbed
+from nacre.errors import UserError
+
+from ..config import Config
+from ..errors import BenchError
+
+LAYOUT = "lustre.lov"
+# struct lov_user_md_v1 of lustre_user.h.
+MAGIC_V1, RAID0, ANY_OST = 0x0BD10BD0, 0x1, 0xFFFF
+NO_LUSTRE = (errno.EOPNOTSUPP, errno.ENODATA, errno.EPERM, errno.EINVAL)
+
+
+def default_layout(osts: int, stripe_bytes: int) -> bytes:
+    return struct.pack("<IIQQIHH", MAGIC_V1, RAID0, 0, 0, stripe_bytes, osts, ANY_OST)
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """`here` is how this process names the directory, `there` how ranks do."""
+
+    here: pathlib.Path
+    there: pathlib.Path
+    rank_words: tuple[str, ...] = ()
+    counters: str = ""
+    settings: str = ""  # of the testbed, one a line
+
+    def setting(self, name: str) -> str | None:
+        for line in self.settings.splitlines():
+            key, _, value = line.partition("=")
+            if key.strip() == name:
+                return value.partition("#")[0].strip().strip('"')
+        return None
+
+    def striped(self, osts: int, stripe_bytes: int) -> tuple[pathlib.Path, str]:
+        """A directory, as ranks see it, in which files lie on so many OSTs; and why they do not, if so."""
+        name = f"{osts}x{stripe_bytes}"
+        directory = self.here / name
+        directory.mkdir(exist_ok=True)
+        try:
+            os.setxattr(directory, LAYOUT, default_layout(osts, stripe_bytes))
+        except OSError as error:
+            if error.errno not in NO_LUSTRE or self.counters:
+                raise BenchError(f"{directory} cannot be striped over {osts} OSTs: {error.strerror}") from error
+            return self.there / name, f"files are not striped: {error.strerror}"
+        return self.there / name, ""
+
+
+@contextlib.contextmanager
+def in_directory(directory: str) -> Iterator[Place]:
+    if not os.path.isdir(directory):
+        raise BenchError(f"--dir: there is no directory {directory}")
+    with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=directory) as scratch:
+        yield Place(pathlib.Path(scratch), pathlib.Path(scratch))
+
+
+@contextlib.contextmanager
+def on_testbed(config: Config, machine: str, assignments: list[str], nodes: int) -> Iterator[Place]:
+    """With so many nodes, a rank on each."""
+    os.environ.setdefault("NACRE_LIBRARY_DIR", os.path.dirname(config.preload))
+    try:
+        options = ["--machine", testbed.machine_file(machine)]
+        options += [word for assignment in assignments for word in ("--set", assignment)]
+        with testbed.serving([*options, "--nodes", str(nodes)]) as directory:
+            yield Place(
+                here=directory / "0",
+                there=directory / testbed.RANK_MOUNT,
+                counters=testbed.COUNTERS,
+                settings=testbed.machine(directory),
+            )
+    except UserError as error:
+        raise BenchError(f"--machine {machine}: {error}") from error
+
+
+def with_ranks(place: Place, ranks: int) -> Place:
+    """With what puts as many ranks on a node of the testbed each."""
+    if not place.counters:
+        return place
+    return dataclasses.replace(place, rank_words=tuple(testbed.rank_words(place.here.parent, ranks)))

@@ -1,0 +1,29 @@
+"""Values on the command line."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def words(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]
+
+
+def numbers(text: str) -> list[int]:
+    return [positive(word) for word in words(text)]
+
+
+def sizes(text: str) -> list[int]:
+    return [size_bytes(word) for word in words(text)]
+
+
+def size_bytes(text: str) -> int:
+    unit = {"k": 1 << 10, "m": 1 << 20}.get(text[-1:].lower(), 1)
+    return positive(text if unit == 1 else text[:-1]) * unit
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number

@@ -22,6 +22,11 @@ bool is_same_plan(const PlanUse& a, const PlanUse& b) {
 
 }  // namespace
 
+bool FileProfile::knows(const PlanUse& call) const {
+  return plans_.size() == plans_max ||
+         std::ranges::any_of(plans_, [&](const PlanUse& use) { return is_same_plan(use, call); });
+}
+
 void FileProfile::note_plan(const PlanUse& call) {
   const auto found =
       std::ranges::find_if(plans_, [&](const PlanUse& use) { return is_same_plan(use, call); });

@@ -12,6 +12,7 @@
 #include "collective/profile.h"
 #include "plan/collective_plan.h"
 #include "plan/direction.h"
+#include "plan/osts_touched.h"
 #include "plan/rank_groups.h"
 
 namespace nacre::file {
@@ -36,6 +37,7 @@ struct PlanUse {
   std::shared_ptr<const plan::RankGroups> groups = nullptr;  ///< likewise; null but in segmentation
   plan::AccessSummary summary;                               ///< of the first call, on rank 0
   std::int64_t saturation_bytes = 0;                         ///< plan::saturation_of(), likewise
+  plan::OstsTouched osts = {};                               ///< of a striped file, likewise
   std::int64_t calls = 0;
   std::int64_t bytes = 0;  ///< of this rank
   std::int64_t nanoseconds = 0;
@@ -59,6 +61,8 @@ class FileProfile {
   /// Adds a call to those of its plan. Plans that differ only in where in the file they begin and
   /// end are one, so that a program that goes on through a file has one and not thousands.
   void note_plan(const PlanUse& call);
+  /// Whether it is of a plan that has been noted, or has no room.
+  [[nodiscard]] bool knows(const PlanUse& call) const;
   [[nodiscard]] const std::vector<PlanUse>& plans() const { return plans_; }
   /// Calls of plans that found no room.
   [[nodiscard]] std::int64_t other_plan_calls() const { return other_plan_calls_; }

@@ -402,8 +402,19 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
   auto running = collective::run_collective(*transport_, file, std::move(call), for_all);
   collective::Outcome moved = co_await running;
   if (!moved.error) {
-    profile_.note_plan({direction, moved.plan, std::move(moved.groups), moved.summary,
-                        plan::saturation_of(for_all), 1, moved.bytes, profiler.nanoseconds()});
+    PlanUse use{.direction = direction,
+                .plan = moved.plan,
+                .groups = std::move(moved.groups),
+                .summary = moved.summary,
+                .saturation_bytes = plan::saturation_of(for_all),
+                .calls = 1,
+                .bytes = moved.bytes,
+                .nanoseconds = profiler.nanoseconds()};
+    const bool is_by_domains = moved.plan.algorithm == plan::Algorithm::two_phase;
+    if (is_by_domains && stripes_ != nullptr && transport_->rank() == 0 && !profile_.knows(use)) {
+      use.osts = plan::osts_touched(plan::domains_of(moved.plan, for_all), *stripes_);
+    }
+    profile_.note_plan(use);
   }
   Outcome outcome{placed ? placed->memory_bytes(moved.bytes) : 0, std::move(moved.error)};
   // Without an error every rank has a place, and the views of all have one representation.

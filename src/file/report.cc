@@ -103,6 +103,14 @@ std::string summary_json(const plan::AccessSummary& summary) {
       .text();
 }
 
+std::string osts_json(const plan::OstsTouched& osts) {
+  return JsonObject()
+      .add_number("least", osts.least)
+      .add_number("most", osts.most)
+      .add_number("aggregators_on_one", osts.domains_on_one)
+      .text();
+}
+
 std::string plan_json(const ReducedProfile::OfPlan& of_plan, int rank_count) {
   const plan::CollectivePlan& plan = of_plan.use.plan;
   const plan::ReasonWords words = plan::words_of(plan.reason);
@@ -127,6 +135,7 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, int rank_count) {
   std::iota(ranks.begin(), ranks.end(), 0);
   for (int& rank : ranks) rank = aggregators.rank_of(rank);
   const plan::CountWords count_words = plan::words_of(plan.count_reason);
+  if (of_plan.use.osts.most > 0) json.add("osts", osts_json(of_plan.use.osts));
   return json.add_number("aggregators", plan.aggregator_count)
       .add_text("aggregators_reason", count_words.name)
       .add_text("aggregators_because", count_words.because)

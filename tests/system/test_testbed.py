@@ -223,7 +223,9 @@ def test_nacre_stripes_new_files_as_hints_ask(
     assert (info["striping_factor"], info["striping_unit"], info["start_iodevice"]) == ("3", "65536", "2")
     lines = [json.loads(line) for line in report.read_text().splitlines()]
     assert lines[0]["hints"]["striping_factor"] == {"value": "3", "from": "the file"}
-    assert "osts" in json.dumps(lines[0]["plans"])
+    exchanged = [plan for plan in lines[0]["plans"] if "aggregators" in plan]
+    assert exchanged
+    assert all(plan["pattern"] == "osts" and 1 <= plan["osts"]["most"] <= 3 for plan in exchanged)
 
 
 MAKE_FILES = """
@@ -234,29 +236,40 @@ for path, hints in json.loads(sys.argv[1]).items():
     for name, value in hints.items():
         info.Set(name, value)
     try:
-        MPI.File.Open(MPI.COMM_WORLD, path, MPI.MODE_CREATE | MPI.MODE_RDWR, info).Close()
+        file = MPI.File.Open(MPI.COMM_WORLD, path, MPI.MODE_CREATE | MPI.MODE_RDWR, info)
+        print(json.dumps({"file": path, "info": dict(file.Get_info().items())}))
+        file.Close()
     except MPI.Exception as error:
         print(path, error)
 """
 
 
 def test_each_striping_hint_is_in_the_layout_of_a_new_file(
-    clean_environment: dict[str, str], nacre, nodes: list[Path]
+    clean_environment: dict[str, str], nacre, nodes: list[Path], tmp_path: Path
 ) -> None:
+    report = tmp_path / "report"
+    ratio, words = {"striping_factor": "4", "overstriping_ratio": "2"}, "-E 1m -c 1 -E -1 -c 4"
+    # Hints, a line of the layout, and what the info and the report of the open file say.
     asked = {
-        "count": ({"striping_factor": "3"}, "lmm_stripe_count:  3"),
-        "all": ({"striping_factor": "-1"}, "lmm_stripe_count:  4"),
-        "size": ({"striping_unit": "2097152"}, "lmm_stripe_size:   2097152"),
-        "first": ({"start_iodevice": "2"}, "lmm_stripe_offset: 2"),
-        "ratio": ({"striping_factor": "4", "overstriping_ratio": "2"}, "lmm_pattern:       raid0,overstriped"),
-        "pool": ({"nacre_pool": "flash"}, "lmm_pool:          flash"),
-        "words": ({"nacre_layout": "-E 1m -c 1 -E -1 -c 4"}, "lcm_entry_count:   2"),
-        "none": ({}, "lmm_stripe_count:  1"),
+        "count": ({"striping_factor": "3"}, "lmm_stripe_count:  3", {"striping_factor": "3"}),
+        "all": ({"striping_factor": "-1"}, "lmm_stripe_count:  4", {"striping_factor": "4"}),
+        "size": ({"striping_unit": "2097152"}, "lmm_stripe_size:   2097152", {"striping_unit": "2097152"}),
+        "rounded": ({"striping_unit": "100000"}, "lmm_stripe_size:   131072", {"striping_unit": "131072"}),
+        "first": ({"start_iodevice": "2"}, "lmm_stripe_offset: 2", {"start_iodevice": "2"}),
+        "ratio": (ratio, "lmm_pattern:       raid0,overstriped", ratio),
+        "cray's ratio": (
+            {"striping_factor": "4", "overstriping_factor": "2"},
+            "lmm_pattern:       raid0,overstriped",
+            ratio,
+        ),
+        "pool": ({"nacre_pool": "flash"}, "lmm_pool:          flash", {"nacre_pool": "flash"}),
+        "words": ({"nacre_layout": words}, "lcm_entry_count:   2", {"nacre_layout": words, "striping_factor": "4"}),
+        "none": ({}, "lmm_stripe_count:  1", {"striping_factor": "1"}),
     }
-    files = {str(nodes[0] / name): hints for name, (hints, _) in asked.items()}
+    files = {str(nodes[0] / name): hints for name, (hints, _, _) in asked.items()}
     absent = str(nodes[0] / "absent")
     files[absent] = {"start_iodevice": "4"}
-    preload = {"LD_PRELOAD": str(nacre.library), "NACRE_TESTBED": "1"}
+    preload = {"LD_PRELOAD": str(nacre.library), "NACRE_TESTBED": "1", "NACRE_REPORT": str(report)}
     made = subprocess.run(
         ["/usr/bin/python3", "-c", MAKE_FILES, json.dumps(files)],
         env={**clean_environment, **preload},
@@ -265,10 +278,44 @@ def test_each_striping_hint_is_in_the_layout_of_a_new_file(
         timeout=180,
         check=True,
     )
-    assert made.stdout.startswith(absent)
+    assert f"{absent} " in made.stdout
     assert not os.path.exists(absent)
-    for name, (_, line) in asked.items():
+    infos = {line["file"]: line["info"] for line in map(json.loads, _json_lines(made.stdout))}
+    reported = {line["file"]: line["hints"] for line in map(json.loads, _json_lines(report.read_text()))}
+    for name, (_, line, told) in asked.items():
         assert line in nacre("stripe", "show", nodes[1] / name).stdout
+        path = str(nodes[0] / name)
+        assert told.items() <= infos[path].items(), name
+        assert told.items() <= {key: hint["value"] for key, hint in reported[path].items()}.items(), name
+
+
+def _json_lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("{")]
+
+
+@pytest.mark.parametrize(
+    ("hint", "right"),
+    [
+        ("striping_factor=many", "a whole number of at least -1"),
+        ("striping_unit=1q", "a whole number of at least 0"),
+        ("start_iodevice=-2", "a whole number of at least -1"),
+        ("overstriping_ratio=0", "a whole number of at least 1"),
+        ("overstriping_factor=x", "a whole number of at least 1"),
+        ("nacre_layout=-c x", "-c"),
+        ("nacre_pattern=diagonal", "automatic|even|stripes|osts"),
+        ("nacre_osts_per_aggregator=0", "a whole number of at least 1"),
+        ("nacre_ost_sharing=both", "turns|ranges"),
+        ("nacre_choose_layout=maybe", "automatic|enable|disable"),
+        ("nacre_choose_layout_from=-1", "a whole number of at least 0"),
+    ],
+)
+def test_wrong_values_of_striping_hints_are_errors_that_say_what_is_right(nacre, hint: str, right: str) -> None:
+    name, _, value = hint.partition("=")
+    refused = nacre("hints", "/scratch/file", NACRE_HINTS=f"*:{hint}")
+    assert refused.returncode == 2
+    assert name in refused.stderr
+    assert value in refused.stderr
+    assert right in " ".join(refused.stderr.split())
 
 
 def test_any_mpi_io_runs_on_it(

@@ -86,7 +86,16 @@ def _pattern(plan: dict) -> str:
         "stripes": "whole stripes dealt to them in turn (nacre_pattern=stripes), in blocks of",
         "osts": "each with the stripes on some OSTs (nacre_pattern=osts), of",
     }[plan["pattern"]]
-    return f"{pattern} {amount(plan['domain_bytes'])}"
+    return f"{pattern} {amount(plan['domain_bytes'])}{_osts(plan)}"
+
+
+def _osts(plan: dict) -> str:
+    """How many OSTs an aggregator really touches, of a file that is striped."""
+    if "osts" not in plan:
+        return ""
+    least, most, sharing = (plan["osts"][name] for name in ("least", "most", "aggregators_on_one"))
+    osts = plural(most, "OST") if least == most else f"{least} to {plural(most, 'OST')}"
+    return f", on {osts} each, no OST with more than {plural(sharing, 'aggregator')}"
 
 
 def _grounds(first: dict) -> str:

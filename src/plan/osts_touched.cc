@@ -1,0 +1,74 @@
+#include "plan/osts_touched.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace nacre::plan {
+namespace {
+
+/// The number of the OST, or what stands for one that is not known: region and slot.
+using OstName = std::pair<std::int64_t, std::int32_t>;
+
+OstName name_of(std::size_t region, const StripedRegion& striped, std::int32_t slot) {
+  const std::int32_t ost = striped.osts[static_cast<std::size_t>(slot)];
+  if (ost == unknown_ost) return {static_cast<std::int64_t>(region), slot};
+  return {-1, ost};
+}
+
+void add_osts_of(const Extent& file, const StripeMap& stripes, std::set<OstName>& osts) {
+  for (std::size_t i = 0; i < stripes.regions().size(); ++i) {
+    const StripedRegion& region = stripes.regions()[i];
+    const Extent here = intersection(file, region.extent);
+    if (here.empty()) continue;
+    const std::int64_t first = here.offset / region.stripe_size;
+    const std::int64_t last = (here.end() - 1) / region.stripe_size;
+    const std::int64_t end = std::min(last + 1, first + region.slot_count());
+    for (std::int64_t stripe = first; stripe < end; ++stripe) {
+      osts.insert(name_of(i, region, static_cast<std::int32_t>(stripe % region.slot_count())));
+    }
+  }
+}
+
+std::int64_t slots_of(const StripeMap& stripes) {
+  std::int64_t slots = 0;
+  for (const StripedRegion& region : stripes.regions()) slots += region.slot_count();
+  return slots;
+}
+
+std::set<OstName> osts_of(const FileDomains& domains, int domain, const StripeMap& stripes) {
+  const std::int64_t patience = slots_of(stripes);
+  std::set<OstName> osts;
+  std::vector<FilePart> parts;
+  std::int64_t last_new = 0;
+  const std::int64_t rounds = domains.round_count_of(domain);
+  for (std::int64_t round = 0; round < rounds && round <= last_new + patience; ++round) {
+    const std::size_t before = osts.size();
+    domains.round_parts(domain, round, parts);
+    for (const FilePart& part : parts) add_osts_of(part.file, stripes, osts);
+    if (osts.size() > before) last_new = round;
+  }
+  return osts;
+}
+
+}  // namespace
+
+OstsTouched osts_touched(const FileDomains& domains, const StripeMap& stripes) {
+  OstsTouched touched;
+  std::map<OstName, std::int32_t> domains_on;
+  for (int domain = 0; domain < domains.count(); ++domain) {
+    const std::set<OstName> osts = osts_of(domains, domain, stripes);
+    if (osts.empty()) continue;
+    const auto count = static_cast<std::int32_t>(osts.size());
+    touched.least = touched.least == 0 ? count : std::min(touched.least, count);
+    touched.most = std::max(touched.most, count);
+    for (const OstName& ost : osts) {
+      touched.domains_on_one = std::max(touched.domains_on_one, ++domains_on[ost]);
+    }
+  }
+  return touched;
+}
+
+}  // namespace nacre::plan

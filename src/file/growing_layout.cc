@@ -1,11 +1,11 @@
 #include "file/growing_layout.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
 
 #include "plan/lov_codec.h"
+#include "store/pieces.h"
 
 namespace nacre::file {
 namespace {
@@ -51,18 +51,6 @@ Status grow_for_one(store::FileLayouts& layouts, std::int64_t end) {
   const auto current = current_layout(layouts);
   if (!current) return current.error();
   return take_or_find(layouts, plan::step_for_one(*current, end), end);
-}
-
-/// What is left of `pieces` behind `bytes`.
-std::vector<store::WritePiece> behind(std::span<const store::WritePiece> pieces,
-                                      std::int64_t bytes) {
-  std::vector<store::WritePiece> left;
-  for (const store::WritePiece& piece : pieces) {
-    const std::int64_t skipped = std::min(bytes, piece.size);
-    bytes -= skipped;
-    if (skipped < piece.size) left.push_back({piece.data + skipped, piece.size - skipped});
-  }
-  return left;
 }
 
 std::int64_t size_of(std::span<const store::WritePiece> pieces) {
@@ -116,7 +104,8 @@ store::Transfer GrowingFile::write(std::span<const store::WritePiece> pieces, st
       done.error = std::move(grown).error();
       return done;
     }
-    store::Transfer more = ForwardingFile::write(behind(pieces, done.bytes), offset + done.bytes);
+    store::Transfer more =
+        ForwardingFile::write(store::pieces_behind(pieces, done.bytes), offset + done.bytes);
     done.bytes += more.bytes;
     done.error = std::move(more.error);
   }

@@ -133,8 +133,11 @@ constexpr std::array table{
     HintRow{"romio_no_indep_rw", HintKind::boolean, open, "false", 0, "",
             "kept; ranks that touch no data never open the file in any case"},
     HintRow{"cb_config_list", HintKind::text, open, "", 0, "", "kept, not used"},
-    HintRow{"direct_read", HintKind::text, always, "", 0, "", "kept, not used"},
-    HintRow{"direct_write", HintKind::text, always, "", 0, "", "kept, not used"},
+    HintRow{
+        "direct_read", HintKind::boolean, open, "false", 0, "",
+        "true: reads of whole pages into page-aligned memory go past the page cache (O_DIRECT)"},
+    HintRow{"direct_write", HintKind::boolean, open, "false", 0, "",
+            "the same for writes; rounds of collective accesses are such"},
 };
 
 std::string lower(std::string_view text) {

@@ -36,8 +36,11 @@ Status check_mode(const AccessMode& mode) {
   return {};
 }
 
-store::OpenOptions plain_options(const AccessMode& mode) {
-  return {.read = mode.read, .write = mode.write};
+store::OpenOptions plain_options(const AccessMode& mode, const Hints& hints) {
+  return {.read = mode.read,
+          .write = mode.write,
+          .direct_reads = mode.read && hints.get("direct_read") == "true",
+          .direct_writes = mode.write && hints.get("direct_write") == "true"};
 }
 
 }  // namespace
@@ -48,7 +51,7 @@ OpenFile::OpenFile(OpenRequest request)
       transport_(std::move(request.transport)),
       store_(std::move(request.store)),
       one_node_(request.one_node),
-      file_(*store_, path_, plain_options(mode_)),
+      file_(*store_, path_, plain_options(mode_, request.hints)),
       shared_pointer_(*store_, {path_, request.id, request.one_node}),
       hints_(std::move(request.hints)),
       settings_(std::make_shared<const AccessSettings>(hints_.access_settings())),
@@ -61,7 +64,7 @@ OpenFile::OpenFile(OpenRequest request)
 }
 
 Result<OpenFile::OpenedFacts> OpenFile::open_first() {
-  store::OpenOptions options = plain_options(mode_);
+  store::OpenOptions options = plain_options(mode_, hints_);
   options.create = mode_.create;
   options.exclusive = mode_.exclusive;
   options.permissions = hints_.permissions();
@@ -73,6 +76,9 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   OpenedFacts facts;
   facts.identity = (*file)->identity();
   facts.file_system = (*file)->facts();
+  if ((options.direct_reads || options.direct_writes) && !facts.file_system.has_direct) {
+    hints_.note("hints direct_read, direct_write: the file system refuses O_DIRECT");
+  }
   if (mode_.append) {
     const Result<std::int64_t> size = (*file)->size();
     if (!size) return size.error();

@@ -37,6 +37,9 @@ struct OpenOptions {
   LayoutTime layout_time = LayoutTime::at_once;  ///< with create
   /// Without create: a file that has no layout gets none by being opened.
   bool leaves_layout_open = false;
+  /// Past the page cache (O_DIRECT), where the file system, offset, size and memory allow it.
+  bool direct_reads = false;
+  bool direct_writes = false;
 };
 
 /// What was really done: bytes moved from the start of the request, and why it stopped short, if it
@@ -84,6 +87,7 @@ struct FileSystemTraits {
   /// The least size of write at which one process gets all the bandwidth it can.
   std::int64_t saturation_bytes = 32 << 20;
   bool has_layouts = false;  ///< StoreFile::layouts() is not null
+  bool has_direct = false;   ///< direct reads or writes were asked for and can be had
 };
 
 /// Facts about the file system a file lies on.

@@ -11,6 +11,7 @@
 #include "store/errno.h"
 #include "store/faulty/fault_injector.h"
 #include "store/forwarding_file.h"
+#include "store/pieces.h"
 
 namespace nacre::store {
 namespace {
@@ -26,18 +27,6 @@ std::int64_t total_bytes(std::span<const Piece> pieces) {
   std::int64_t bytes = 0;
   for (const Piece& piece : pieces) bytes += piece.size;
   return bytes;
-}
-
-/// The first `bytes` of the pieces.
-template <class Piece>
-std::vector<Piece> first_bytes(std::span<const Piece> pieces, std::int64_t bytes) {
-  std::vector<Piece> first;
-  for (const Piece& piece : pieces) {
-    const std::int64_t size = std::min(piece.size, bytes);
-    if (size > 0) first.push_back({piece.data, size});
-    bytes -= size;
-  }
-  return first;
 }
 
 class FaultyFile final : public ForwardingFile {
@@ -112,7 +101,7 @@ class FaultyFile final : public ForwardingFile {
     if (!fault) return move(pieces, offset);
     Transfer done;
     if (fault->bytes > 0) {
-      const std::vector<Piece> before = first_bytes(pieces, fault->bytes);
+      const std::vector<Piece> before = first_pieces(pieces, fault->bytes);
       done = move(std::span<const Piece>(before), offset);
     }
     if (!done.error) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -13,6 +14,7 @@
 
 #include "store/errno.h"
 #include "store/lustre/lustre_mount.h"
+#include "store/pieces.h"
 #include "store/posix/file_size_signal.h"
 #include "store/posix/file_system.h"
 #include "store/posix/piece_batch.h"
@@ -79,6 +81,27 @@ Transfer transfer(const Target& target, std::span<const Piece> pieces, std::int6
     batch.advance(moved);
     done.bytes += moved;
   }
+}
+
+/// What O_DIRECT asks of offsets, sizes and memory, or less.
+constexpr std::int64_t direct_alignment = 4096;
+
+template <class Piece>
+bool is_aligned(std::span<const Piece> pieces, std::int64_t offset) {
+  const auto fits = [](const Piece& piece) {
+    return piece.size % direct_alignment == 0 &&
+           reinterpret_cast<std::uintptr_t>(piece.data) % direct_alignment == 0;  // NOLINT
+  };
+  return offset % direct_alignment == 0 && std::ranges::all_of(pieces, fits);
+}
+
+/// The file once more, by whatever name it has now; none where that is refused.
+Descriptor open_directly(const Descriptor& file, const OpenOptions& options) {
+  if (!options.direct_reads && !options.direct_writes) return Descriptor();
+  const std::string itself = "/proc/self/fd/" + std::to_string(file.number());
+  const int mode = options.write ? (options.read ? O_RDWR : O_WRONLY) : O_RDONLY;
+  return Descriptor(
+      retry_interrupted([&] { return ::open(itself.c_str(), mode | O_DIRECT | O_CLOEXEC); }));
 }
 
 /// EFBIG has two causes; a user can only act on the one that is named.
@@ -164,8 +187,8 @@ PosixStoreFile::PosixStoreFile(Descriptor file, std::string path, const OpenOpti
                                FileIdentity identity)
     : file_(std::move(file)),
       path_(std::move(path)),
-      readable_(options.read),
-      writable_(options.write),
+      options_(options),
+      direct_(open_directly(file_, options)),
       identity_(identity),
       layouts_(file_.number(), path_) {}
 
@@ -174,17 +197,33 @@ Error PosixStoreFile::error(int system_errno, std::string_view operation) const 
 }
 
 Transfer PosixStoreFile::read(std::span<const ReadPiece> pieces, std::int64_t offset) {
-  return transfer(Target{file_.number(), path_}, pieces, offset);
+  return transfer_pieces(pieces, offset);
+}
+
+template <class Piece>
+Transfer PosixStoreFile::transfer_pieces(std::span<const Piece> pieces, std::int64_t offset) {
+  constexpr bool writing = std::is_same_v<Piece, WritePiece>;
+  const Target buffered{file_.number(), path_};
+  const bool is_wanted = writing ? options_.direct_writes : options_.direct_reads;
+  if (!is_wanted || !direct_.valid() || !is_aligned(pieces, offset)) {
+    return transfer(buffered, pieces, offset);
+  }
+  Transfer done = transfer(Target{direct_.number(), path_}, pieces, offset);
+  if (!done.error || done.error->system_errno != EINVAL) return done;
+  // What a file system does not take: its own alignment, or to go on where a read was short.
+  const std::vector<Piece> left = pieces_behind(pieces, done.bytes);
+  Transfer more = transfer(buffered, std::span<const Piece>(left), offset + done.bytes);
+  more.bytes += done.bytes;
+  return more;
 }
 
 Transfer PosixStoreFile::write(std::span<const WritePiece> pieces, std::int64_t offset) {
-  const Target target{file_.number(), path_};
   const bool is_small = pieces.size() == 1 && pieces[0].size <= small_write_bytes;
   if (is_small && offset + small_write_bytes <= unlimited_below_.load(std::memory_order_relaxed)) {
-    return transfer(target, pieces, offset);
+    return transfer_pieces(pieces, offset);
   }
   const FileSizeSignalGuard guard;
-  Transfer done = transfer(target, pieces, offset);
+  Transfer done = transfer_pieces(pieces, offset);
   if (is_small && !done.error && !guard.limit_bytes()) {
     unlimited_below_.store(offset + unlimited_ahead_bytes, std::memory_order_relaxed);
   }
@@ -242,21 +281,27 @@ Status PosixStoreFile::sync() {
 }
 
 Status PosixStoreFile::close() {
-  const int reason = file_.close();
+  const int of_direct = direct_.close();
+  int reason = file_.close();
+  if (reason == 0) reason = of_direct;
   if (reason != 0) return error(reason, "close");
   return {};
 }
 
 Result<std::unique_ptr<RangeLock>> PosixStoreFile::lock(const Extent& range, LockKind kind) {
-  if (!readable_ && kind == LockKind::shared) kind = LockKind::exclusive;
-  if (!writable_ && kind == LockKind::exclusive) {
+  if (!options_.read && kind == LockKind::shared) kind = LockKind::exclusive;
+  if (!options_.write && kind == LockKind::exclusive) {
     return Error{ErrorClass::access, EBADF,
                  "lock " + path_ + ": an exclusive lock needs the file open for writing"};
   }
   return lock_range({file_.number(), path_}, range, kind);
 }
 
-FileSystemFacts PosixStoreFile::facts() { return file_system_of(file_.number()); }
+FileSystemFacts PosixStoreFile::facts() {
+  FileSystemFacts facts = file_system_of(file_.number());
+  facts.has_direct = direct_.valid();
+  return facts;
+}
 
 FileLayouts* PosixStoreFile::layouts() { return facts().has_layouts ? &layouts_ : nullptr; }
 

@@ -48,13 +48,16 @@ class PosixStoreFile final : public StoreFile {
   PosixStoreFile(Descriptor file, std::string path, const OpenOptions& options,
                  FileIdentity identity);
 
+  template <class Piece>
+  [[nodiscard]] Transfer transfer_pieces(std::span<const Piece> pieces, std::int64_t offset);
+
   [[nodiscard]] Error error(int system_errno, std::string_view operation) const;
   [[nodiscard]] Status append_zeros(std::int64_t size);
 
   Descriptor file_;
   std::string path_;
-  bool readable_;
-  bool writable_;
+  OpenOptions options_;
+  Descriptor direct_;  // the same file with O_DIRECT; none where nobody asked or it refuses
   FileIdentity identity_;
   LustreLayouts layouts_;  // used where it is on Lustre
   /// When a small write was last asked about, there was no RLIMIT_FSIZE; those that end below this

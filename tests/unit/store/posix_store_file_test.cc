@@ -1,8 +1,11 @@
 // What a file of the kernel does that the contract of all stores does not say.
 #include "store/posix/posix_store_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -86,6 +89,50 @@ TEST_CASE("the system's refusal to resize is told") {
   const Status resized = null->resize(10);
   REQUIRE_FALSE(resized.ok());
   CHECK(resized.error().message == "set the size of /dev/null: invalid argument");
+}
+
+TEST_CASE("direct accesses move the same bytes, whatever of them can be direct") {
+  constexpr std::int64_t page = 4096;
+  for (const std::string& root : testing::test_roots()) {
+    CAPTURE(root);
+    const TemporaryDirectory directory(root);
+    OpenOptions direct = to_create;
+    direct.read = direct.direct_reads = direct.direct_writes = true;
+    const auto file = *PosixStoreFile::open(directory.file("x"), direct);
+    const unsigned seed = 20261122;
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    std::vector<std::byte> expected(40 * page);
+    std::vector<std::byte> memory(20 * page);
+    void* const start = memory.data();
+    std::size_t room = memory.size();
+    void* aligned = start;
+    REQUIRE(std::align(page, 8 * page, aligned, room) != nullptr);
+    auto* const base = static_cast<std::byte*>(aligned);
+    std::int64_t end = 0;
+    for (int step = 0; step < 200; ++step) {
+      const bool whole = step % 2 == 0;
+      const auto offset = static_cast<std::int64_t>(random() % 30) * page +
+                          (whole ? 0 : static_cast<std::int64_t>(random() % 4096));
+      const auto size = static_cast<std::int64_t>(1 + random() % 7) * (whole ? page : 1001);
+      std::byte* const data = base + (whole ? 0 : 1);
+      for (std::int64_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(random());
+      const WritePiece written{data, size};
+      REQUIRE(file->write({&written, 1}, offset).bytes == size);
+      std::copy_n(data, size, expected.begin() + offset);
+      end = std::max(end, offset + size);
+
+      // To the end of the file and behind it, aligned or not.
+      const auto from = static_cast<std::int64_t>(random() % 40) * page;
+      const ReadPiece read{base, 8 * page};
+      const Transfer done = file->read({&read, 1}, from);
+      CHECK_FALSE(done.error);
+      CHECK(done.bytes == std::clamp<std::int64_t>(end - from, 0, 8 * page));
+      CHECK(std::equal(base, base + done.bytes, expected.begin() + from));
+    }
+    CHECK(file->sync().ok());
+    CHECK(file->close().ok());
+  }
 }
 
 }  // namespace nacre::store

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/rounding.h"
 #include "base/worker_threads.h"
 
 namespace nacre::collective {
@@ -11,9 +12,11 @@ namespace nacre::collective {
 namespace {
 
 plan::NodeMap nodes_of(const InProcessOptions& options) {
+  const auto node_count = static_cast<int>(divide_up(options.rank_count, options.ranks_per_node));
   std::vector<plan::NodeMap::Run> runs;
   for (int rank = 0; rank < options.rank_count; ++rank) {
-    const plan::NodeMap::Run run{static_cast<std::uint64_t>(rank / options.ranks_per_node + 1), 1};
+    const int node = options.deals_ranks ? rank % node_count : rank / options.ranks_per_node;
+    const plan::NodeMap::Run run{static_cast<std::uint64_t>(node + 1), 1};
     plan::append_runs(runs, {&run, 1});
   }
   return plan::NodeMap::from_runs(runs);

@@ -34,6 +34,7 @@ struct InProcessOptions {
   SendMode send_mode = SendMode::mixed;
   std::uint64_t seed = 1;  ///< mixed: which are buffered
   int ranks_per_node = 1;
+  bool deals_ranks = false;  ///< to the nodes in turn, not in blocks
 };
 
 /// The messages between the ranks, and what is wrong with them: a receive whose length is not that

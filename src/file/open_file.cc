@@ -350,8 +350,7 @@ collective::Task<collective::Unit> OpenFile::report() {
   const ReducedProfile reduced = co_await reducing;
   if (transport_->rank() == 0) {
     const ReportedFile file{.path = path_,
-                            .rank_count = transport_->size(),
-                            .node_count = transport_->nodes().node_count(),
+                            .nodes = transport_->nodes(),
                             .hints = told,
                             .job = job_name(),
                             .closed_at_seconds = wall_clock_seconds()};

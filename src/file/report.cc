@@ -111,7 +111,7 @@ std::string osts_json(const plan::OstsTouched& osts) {
       .text();
 }
 
-std::string plan_json(const ReducedProfile::OfPlan& of_plan, int rank_count) {
+std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap& nodes) {
   const plan::CollectivePlan& plan = of_plan.use.plan;
   const plan::ReasonWords words = plan::words_of(plan.reason);
   JsonObject json;
@@ -128,7 +128,7 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, int rank_count) {
   const std::shared_ptr<const plan::RankGroups>& groups = of_plan.use.groups;
   const plan::Aggregators aggregators =
       groups != nullptr ? plan::Aggregators::of_groups(groups)
-                        : plan::Aggregators::spread(plan.aggregator_count, rank_count);
+                        : plan::Aggregators::spread(plan.aggregator_count, nodes);
   if (groups != nullptr) json.add_number("group_ranks_max", groups->size_max());
   const int listed = std::min(plan.aggregator_count, aggregators_listed_max);
   std::vector<int> ranks(static_cast<std::size_t>(listed));
@@ -242,16 +242,14 @@ std::string report_line(const ReportedFile& file, const ReducedProfile& profile)
   for (const ReducedProfile::OfKind& of_kind : profile.kinds) {
     kinds.add(call_kind_names[static_cast<std::size_t>(of_kind.kind)], kind_json(of_kind.digest));
   }
-  const auto plan = [&](const ReducedProfile::OfPlan& of) {
-    return plan_json(of, file.rank_count);
-  };
+  const auto plan = [&](const ReducedProfile::OfPlan& of) { return plan_json(of, file.nodes); };
   JsonObject line;
   line.add_number("schema", schema)
       .add_text("file", file.path)
       .add_text("job", file.job)
       .add_number("closed_at", file.closed_at_seconds)
-      .add_number("ranks", file.rank_count)
-      .add_number("nodes", file.node_count)
+      .add_number("ranks", file.nodes.rank_count())
+      .add_number("nodes", file.nodes.node_count())
       .add_number("calls", sum_of(profile, Count::calls, Direction::read) +
                                sum_of(profile, Count::calls, Direction::write))
       .add_number("bytes_read", sum_of(profile, Count::bytes, Direction::read))

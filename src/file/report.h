@@ -13,6 +13,7 @@
 #include "collective/transport.h"
 #include "file/file_profile.h"
 #include "file/hints.h"
+#include "plan/node_map.h"
 
 namespace nacre::file {
 
@@ -45,8 +46,7 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
 /// What a line says beside the profile.
 struct ReportedFile {
   std::string path;
-  int rank_count = 0;
-  int node_count = 1;  ///< ranks that share memory are on one node
+  plan::NodeMap nodes = {};  ///< of the ranks that opened it
   Hints hints;
   std::string job;                     ///< what the batch system calls it; "" where there is none
   std::int64_t closed_at_seconds = 0;  ///< since 1970

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "plan/node_map.h"
 #include "plan/rank_groups.h"
 
 namespace nacre::plan {
@@ -12,8 +13,9 @@ namespace nacre::plan {
 /// Aggregators are numbered; none is two.
 class Aggregators {
  public:
-  /// `count` of the ranks, spread evenly, rank 0 the first of them: each serves all ranks.
-  [[nodiscard]] static Aggregators spread(int count, int rank_count);
+  /// `count` of the ranks, spread evenly over the nodes, rank 0 the first of them: each serves all
+  /// ranks. Those with neighbouring numbers are on one node where they can be. `nodes` outlives it.
+  [[nodiscard]] static Aggregators spread(int count, const NodeMap& nodes);
   /// The first member of each group, which it serves alone.
   [[nodiscard]] static Aggregators of_groups(std::shared_ptr<const RankGroups> groups);
 
@@ -26,10 +28,10 @@ class Aggregators {
   [[nodiscard]] const std::shared_ptr<const RankGroups>& groups() const { return groups_; }
 
  private:
-  Aggregators(int count, int rank_count, std::shared_ptr<const RankGroups> groups);
+  Aggregators(int count, const NodeMap* nodes, std::shared_ptr<const RankGroups> groups);
 
   int count_;
-  int rank_count_;
+  const NodeMap* nodes_;  // spread
   std::shared_ptr<const RankGroups> groups_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <numeric>
 #include <unordered_map>
 
 #include "base/checked_cast.h"
@@ -25,7 +27,45 @@ NodeMap NodeMap::from_runs(std::span<const Run> runs) {
     if (is_new) ++map.node_count_;
     map.add(checked_cast<int>(run.rank_count), found->second);
   }
+  map.find_places();
   return map;
+}
+
+void NodeMap::find_places() {
+  by_place_.resize(pieces_.size());
+  std::iota(by_place_.begin(), by_place_.end(), 0);
+  const auto node_of_piece = [&](std::int32_t piece) {
+    return pieces_[static_cast<std::size_t>(piece)].node;
+  };
+  std::ranges::stable_sort(by_place_, {}, node_of_piece);
+  std::int32_t place = 0;
+  for (const std::int32_t number : by_place_) {
+    const auto piece = static_cast<std::size_t>(number);
+    pieces_[piece].first_place = place;
+    place += end_of(piece) - pieces_[piece].first_rank;
+  }
+}
+
+/// Behind the last rank of a piece.
+std::int32_t NodeMap::end_of(std::size_t piece) const {
+  return piece + 1 < pieces_.size() ? pieces_[piece + 1].first_rank : rank_count_;
+}
+
+const NodeMap::Piece& NodeMap::piece_of(int rank) const {
+  return *std::prev(std::ranges::upper_bound(pieces_, rank, {}, &Piece::first_rank));
+}
+
+int NodeMap::rank_at(int place) const {
+  const auto after = std::ranges::upper_bound(by_place_, place, {}, [&](std::int32_t number) {
+    return pieces_[static_cast<std::size_t>(number)].first_place;
+  });
+  const Piece& piece = pieces_[static_cast<std::size_t>(*std::prev(after))];
+  return piece.first_rank + place - piece.first_place;
+}
+
+int NodeMap::place_of(int rank) const {
+  const Piece& piece = piece_of(rank);
+  return piece.first_place + rank - piece.first_rank;
 }
 
 void NodeMap::add(int rank_count, int node) {
@@ -33,12 +73,7 @@ void NodeMap::add(int rank_count, int node) {
   rank_count_ += rank_count;
 }
 
-int NodeMap::node_of(int rank) const {
-  const auto after =
-      std::upper_bound(pieces_.begin(), pieces_.end(), rank,
-                       [](int wanted, const Piece& piece) { return wanted < piece.first_rank; });
-  return std::prev(after)->node;
-}
+int NodeMap::node_of(int rank) const { return piece_of(rank).node; }
 
 int NodeMap::lowest_rank_on(int node) const {
   return std::ranges::find(pieces_, node, &Piece::node)->first_rank;
@@ -48,8 +83,7 @@ std::vector<int> NodeMap::ranks_on(int node) const {
   std::vector<int> ranks;
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     if (pieces_[i].node != node) continue;
-    const int end = i + 1 < pieces_.size() ? pieces_[i + 1].first_rank : rank_count_;
-    for (int rank = pieces_[i].first_rank; rank < end; ++rank) ranks.push_back(rank);
+    for (int rank = pieces_[i].first_rank; rank < end_of(i); ++rank) ranks.push_back(rank);
   }
   return ranks;
 }
@@ -73,6 +107,7 @@ NodeMap NodeMap::deserialized(std::span<const std::byte> bytes) {
   for (std::size_t i = 2; i < numbers.size(); i += 2) {
     map.pieces_.push_back({numbers[i], numbers[i + 1]});
   }
+  map.find_places();
   return map;
 }
 

@@ -10,7 +10,7 @@
 
 namespace nacre::plan {
 
-/// The ranks 0..rank_count()-1 and their nodes, kept as runs of neighbouring ranks on one node: 8
+/// The ranks 0..rank_count()-1 and their nodes, kept as runs of neighbouring ranks on one node: 16
 /// bytes a run. Nodes are numbered by their lowest ranks.
 class NodeMap {
  public:
@@ -38,6 +38,11 @@ class NodeMap {
   /// Lowest first. O(runs + ranks returned).
   [[nodiscard]] std::vector<int> ranks_on(int node) const;
 
+  // Ranks in the order of their nodes, those of a node lowest first: each has a place in it, from 0
+  // on. Where the ranks of each node are neighbours it is the rank itself. O(log runs).
+  [[nodiscard]] int rank_at(int place) const;
+  [[nodiscard]] int place_of(int rank) const;
+
   [[nodiscard]] std::vector<std::byte> serialized() const;
   /// `bytes` are what serialized() gave.
   [[nodiscard]] static NodeMap deserialized(std::span<const std::byte> bytes);
@@ -48,11 +53,16 @@ class NodeMap {
   struct Piece {
     std::int32_t first_rank = 0;
     std::int32_t node = 0;
+    std::int32_t first_place = 0;
     friend bool operator==(const Piece&, const Piece&) = default;
   };
   void add(int rank_count, int node);
+  void find_places();
+  [[nodiscard]] std::int32_t end_of(std::size_t piece) const;
+  [[nodiscard]] const Piece& piece_of(int rank) const;
 
   std::vector<Piece> pieces_;
+  std::vector<std::int32_t> by_place_;  // numbers of pieces
   std::int32_t rank_count_ = 0;
   std::int32_t node_count_ = 0;
 };

@@ -86,6 +86,7 @@ struct World {
   std::vector<std::int64_t> sent_before_data;         // likewise
   plan::CollectiveSettings settings;
   int ranks_per_node = 1;
+  bool deals_ranks = false;
   int io_thread_count = 0;
   Drive drive = Drive::polled;
   std::uint64_t seed = 1;
@@ -102,7 +103,7 @@ struct World {
 
   std::vector<Outcome> run(Direction direction) {
     const int count = static_cast<int>(ranks.size());
-    InProcessNetwork network({count, SendMode::mixed, seed, ranks_per_node});
+    InProcessNetwork network({count, SendMode::mixed, seed, ranks_per_node, deals_ranks});
     std::vector<LazyFile> files;
     for (const auto& rank_store : stores) files.emplace_back(rank_store, "f");
     profiles.clear();
@@ -188,6 +189,7 @@ World random_world(Random& random, int rank_count, std::int64_t bytes_max) {
   world.settings.cycle_buffer_count = cycle_buffers[static_cast<std::size_t>(pick(random, 0, 3))];
   world.settings.one_writer_a_node = pick(random, 0, 1) == 0;
   world.ranks_per_node = static_cast<int>(pick(random, 1, rank_count));
+  world.deals_ranks = pick(random, 0, 2) == 0;
   world.seed = random();
   return world;
 }
@@ -563,7 +565,8 @@ TEST_CASE("a view is told once: later steps through it send a few bytes beside t
     for (int rank = 0; rank < rank_count; ++rank) {
       const auto index = static_cast<std::size_t>(rank);
       const int aggregators = outcomes[index].plan.aggregator_count;
-      if (plan::Aggregators::spread(aggregators, rank_count).of_rank(rank)) continue;
+      const auto nodes = plan::NodeMap::singles(rank_count);
+      if (plan::Aggregators::spread(aggregators, nodes).of_rank(rank)) continue;
       const std::int64_t sent = world.profiles[index]->message_bytes.get();
       beside_data.back() = std::max(beside_data.back(), sent - bytes_each);
     }

@@ -105,8 +105,8 @@ void run(std::vector<RankAccess>& ranks, const Pattern& pattern, Direction direc
   std::vector<ViewMemory> views(ranks.size());
   std::vector<NodeRounds> rounds(ranks.size());
   std::vector<GroupMemory> groups(ranks.size());
-  const auto aggregators =
-      plan::Aggregators::spread(pattern.plan.aggregator_count, static_cast<int>(ranks.size()));
+  const auto nodes = plan::NodeMap::singles(static_cast<int>(ranks.size()));
+  const auto aggregators = plan::Aggregators::spread(pattern.plan.aggregator_count, nodes);
   const ExchangePlan exchange{pattern.plan, aggregators, pattern.domains};
   std::vector<CollectiveFile> open_files;
   for (RankAccess& access : ranks) memories.push_back(access.memory());

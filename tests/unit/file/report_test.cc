@@ -86,8 +86,7 @@ TEST_CASE("kinds of calls are in the report if any rank made one, from 1 to 9 ra
 TEST_CASE("the line says what was done, with which plan, and by whom it was asked for") {
   ReportedFile file;
   file.path = "/data/\"x\".nc";
-  file.rank_count = 4;
-  file.node_count = 2;
+  file.nodes = plan::NodeMap::from_runs(std::vector<plan::NodeMap::Run>{{1, 2}, {2, 2}});
   file.job = "17";
   file.hints.set("cb_nodes", "2", HintSource::environment);
   file.hints.take({{"cb_buffer_size", "none"}}, HintTime::open);
@@ -128,7 +127,7 @@ TEST_CASE("a line does not grow with calls, plans or ranks") {
   REQUIRE(results.has_value());
   CHECK(results->front().other_plan_calls == 1'000 - std::int64_t{FileProfile::plans_max});
   ReportedFile file;
-  file.rank_count = 100'000;
+  file.nodes = plan::NodeMap::singles(100'000);
   CHECK(report_line(file, results->front()).size() < 64'000);
 }
 

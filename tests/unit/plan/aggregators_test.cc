@@ -1,6 +1,7 @@
 // Aggregators are different ranks, each rank knows whether it is one, and every rank is served.
 #include "plan/aggregators.h"
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace nacre::plan {
 TEST_CASE("spread: different ranks, and each knows whether it is one") {
   for (int ranks = 1; ranks <= 40; ++ranks) {
     for (int count = 1; count <= ranks; ++count) {
-      const Aggregators aggregators = Aggregators::spread(count, ranks);
+      const NodeMap nodes = NodeMap::singles(ranks);
+      const Aggregators aggregators = Aggregators::spread(count, nodes);
       std::vector<int> found(static_cast<std::size_t>(ranks), -1);
       for (int a = 0; a < count; ++a) {
         const int rank = aggregators.rank_of(a);
@@ -23,6 +25,25 @@ TEST_CASE("spread: different ranks, and each knows whether it is one") {
         CHECK(aggregators.of_rank(rank).value_or(-1) == found[static_cast<std::size_t>(rank)]);
         CHECK(aggregators.serves(count - 1, rank));
       }
+    }
+  }
+}
+
+TEST_CASE("spread: neighbours are on one node, however ranks are dealt to nodes") {
+  const int node_count = 4;
+  const int rank_count = 16;
+  std::vector<NodeMap::Run> runs;
+  for (int rank = 0; rank < rank_count; ++rank) {
+    runs.push_back({static_cast<std::uint64_t>(1 + rank % node_count), 1});
+  }
+  const NodeMap nodes = NodeMap::from_runs(runs);
+  for (const int count : {4, 8, 16}) {
+    CAPTURE(count);
+    const Aggregators aggregators = Aggregators::spread(count, nodes);
+    CHECK(aggregators.rank_of(0) == 0);
+    for (int a = 0; a < count; ++a) {
+      CHECK(nodes.node_of(aggregators.rank_of(a)) == a * node_count / count);
+      CHECK(aggregators.of_rank(aggregators.rank_of(a)) == a);
     }
   }
 }

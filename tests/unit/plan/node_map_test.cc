@@ -49,6 +49,34 @@ TEST_CASE("ranks that share with nobody are nodes of their own") {
   CHECK(NodeMap::singles(3) == map_of({1, 2, 3}));
 }
 
+TEST_CASE("every rank has a place, node by node") {
+  for (const int ranks : {1, 2, 7, 33}) {
+    for (const int nodes : {1, 2, 5}) {
+      for (const bool scattered : {false, true}) {
+        std::vector<std::uint64_t> domains;
+        for (int rank = 0; rank < ranks; ++rank) {
+          domains.push_back(static_cast<std::uint64_t>(
+              1 + (scattered ? rank * 7 % 11 % nodes : rank * nodes / ranks)));
+        }
+        const NodeMap map = map_of(domains);
+        const NodeMap again = NodeMap::deserialized(map.serialized());
+        for (int place = 0; place < ranks; ++place) {
+          const int rank = map.rank_at(place);
+          CHECK(map.place_of(rank) == place);
+          CHECK(again.rank_at(place) == rank);
+          if (!scattered) CHECK(rank == place);
+          if (place == 0) continue;
+          const int before = map.rank_at(place - 1);
+          const bool follows = map.node_of(before) == map.node_of(rank)
+                                   ? before < rank
+                                   : map.node_of(before) < map.node_of(rank);
+          CHECK(follows);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("every rank but 0 has one parent, which knows it, and few others") {
   for (const int ranks : {1, 2, 7, 8, 9, 10, 33, 300}) {
     for (const int per_node : {1, 3, 8, 100, 300}) {

@@ -196,16 +196,26 @@ Status CostModel::wait_for_pending(Guard& guard, const Caller& caller, std::int6
   return {};
 }
 
+OpenHandle::Course OpenHandle::follow(const Extent& file) {
+  const Extent before = std::exchange(last_, file);
+  const std::int64_t stride = file.offset - before.offset;
+  const bool is_same = std::exchange(stride_, stride) == stride && file.length == before.length;
+  if (is_same && stride > 0) return Course::in_strides;
+  return file.offset == before.end() ? Course::behind : Course::elsewhere;
+}
+
 /// To the OSTs and back.
 Status CostModel::access_directly(Guard& guard, const Caller& caller, const FileRequest& request,
                                   plan::Direction direction) {
+  using Course = OpenHandle::Course;
   OpenHandle& handle = *caller.handle;
   if (request.accesses.empty()) return {};
-  const bool goes_on = request.accesses.front().file_extent.offset == handle.next_offset_;
-  if (!goes_on) {
+  const Course course = handle.follow(
+      hull(request.accesses.front().file_extent, request.accesses.back().file_extent));
+  const bool is_ahead = course == Course::in_strides && direction == plan::Direction::read;
+  if (course != Course::behind && !is_ahead) {
     if (Status waited = wait_for_pending(guard, caller, 0); !waited) return waited;
   }
-  handle.next_offset_ = request.accesses.back().file_extent.end();
   for (const ObjectAccess& access : request.accesses) {
     for (Extent left = access.extent; !left.empty();) {
       const Extent part{left.offset, std::min(left.length, machine_.rpc_bytes)};
@@ -214,7 +224,8 @@ Status CostModel::access_directly(Guard& guard, const Caller& caller, const File
     }
   }
   settle();  // what takes no time has ended
-  return wait_for_pending(guard, caller, request.may_go_on ? machine_.read_bytes : 0);
+  const bool may_wait = is_ahead || request.may_go_on;
+  return wait_for_pending(guard, caller, may_wait ? machine_.read_bytes : 0);
 }
 
 // ---- locks ----

@@ -34,9 +34,18 @@ class OpenHandle {
 
  private:
   friend class CostModel;
+  /// How a request lies to the one before it.
+  enum class Course : std::uint8_t {
+    elsewhere,
+    behind,      ///< goes on where that ended
+    in_strides,  ///< as far from it as that from its own, and as long
+  };
+  [[nodiscard]] Course follow(const Extent& file);
+
   std::int32_t node_;
   bool direct_;                      // past the node's cache
-  std::int64_t next_offset_ = 0;     // where a request goes on with the one before
+  Extent last_;                      // what was asked for last, of the file
+  std::int64_t stride_ = 0;          // from the request before it to that one
   std::deque<Ticket> pending_ = {};  // of it and those it goes on with
   std::int64_t evictions_ = 0;       // of its node, that it has heard of
 };
@@ -62,7 +71,8 @@ struct FileRequest {
 
 /// Thread-safe. A node caches what it writes, up to a limit, sends it on in requests as long as
 /// they may be, and keeps locks until others want them. Reads and direct writes wait for the OST,
-/// those that the kernel cut once for all pieces. Errors carry the errno: EIO, ENOSPC, EINTR.
+/// those that the kernel cut once for all pieces; reads that go on in equal strides are asked for
+/// ahead, as a Lustre's client does. Errors carry the errno: EIO, ENOSPC, EINTR.
 class CostModel {
  public:
   /// `objects` loses what an evicted node had not sent.

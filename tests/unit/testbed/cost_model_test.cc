@@ -86,6 +86,24 @@ TEST_CASE("what an evicted node had not sent is lost, and its open files hear of
   CHECK(flush(costs, *costs.open(0, false)).ok());
 }
 
+TEST_CASE("reads in equal strides are asked for ahead, so that they do not wait for the OST") {
+  Machine slow = machine;
+  slow.ost.bandwidth = 1 << 30;
+  ObjectStore objects;
+  CostModel costs(slow, objects);
+  const auto handle = costs.open(0, false);
+  REQUIRE(read(costs, *handle, {100, 100}).ok());
+  REQUIRE(read(costs, *handle, {1100, 100}).ok());
+  costs.order(*parse_fault("ost 0 hung", slow));
+  const auto asked = [&](const Extent& extent) {
+    const ObjectAccess access{object, extent, extent};
+    return costs.read({handle.get(), [] { return true; }}, {{&access, 1}});
+  };
+  CHECK(asked({2100, 100}).ok());
+  CHECK(asked({3100, 100}).ok());
+  CHECK(errno_of(asked({5100, 100})) == EINTR);
+}
+
 TEST_CASE("who waits for an OST that hangs can be interrupted, and hears when all ends") {
   Machine slow = machine;
   slow.ost.bandwidth = 1000;

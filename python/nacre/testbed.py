@@ -170,6 +170,15 @@ def order(directory: Path, fault: str) -> None:
         raise
 
 
+def why_no_namespaces() -> str:
+    """Why ranks cannot be put on nodes here; empty if they can."""
+    probe = subprocess.run(["unshare", "--mount", "--uts", "--", "true"], capture_output=True, text=True, check=False)
+    return probe.stderr.strip() if probe.returncode else ""
+
+
 def rank_words(directory: Path, nodes: int) -> list[str]:
     """What stands before a program to have each of its ranks on its node."""
+    why = why_no_namespaces()
+    if why:
+        raise UserError(f"ranks cannot be put on nodes here: {why}", "Namespaces need root, and do not go in a chroot.")
     return [program(RANK_PROGRAM), str(directory), str(nodes)]

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from nacre import testbed
 
 LAYOUT = "lustre.lov"
 DELAY_CREATE = 0o20400
@@ -31,16 +32,24 @@ def nodes(build: Path, tmp_path: Path) -> Iterator[list[Path]]:
         pytest.skip("the testbed was not built: there is no libfuse3")
     directory = tmp_path / "testbed"
     command = [str(program), "--nodes", "2", "--osts", "4", str(directory)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as testbed:
-        if testbed.stdout.readline() != "ready\n":
-            reason = testbed.stderr.read().strip()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as served:
+        if served.stdout.readline() != "ready\n":
+            reason = served.stderr.read().strip()
             pytest.skip(f"nothing can be mounted here: {reason}")
         try:
             yield [directory / "0", directory / "1"]
         finally:
-            testbed.send_signal(signal.SIGTERM)
-            assert testbed.wait(timeout=60) == 0
+            served.send_signal(signal.SIGTERM)
+            assert served.wait(timeout=60) == 0
     assert not any(os.path.ismount(directory / str(node)) for node in range(2))
+
+
+@pytest.fixture
+def node_namespaces() -> None:
+    """What `nacre testbed run` puts ranks on nodes by."""
+    why = testbed.why_no_namespaces()
+    if why:
+        pytest.skip(f"ranks cannot be put on nodes here: {why}")
 
 
 def plain(count: int = 0, size: int = 0, first: int = ANY_OST, pattern: int = RAID0) -> bytes:
@@ -373,6 +382,7 @@ def components(text: str) -> list[int]:
     return [int(line.split()[-1]) for line in text.splitlines() if "lmm_stripe_count" in line]
 
 
+@pytest.mark.usefixtures("node_namespaces")
 def test_the_layout_of_a_new_file_follows_from_what_is_written(
     clean_environment: dict[str, str], nacre, played: Path, tmp_path: Path
 ) -> None:
@@ -429,6 +439,7 @@ def test_the_doctor_completes_what_a_killed_job_left(nacre, nodes: list[Path]) -
     assert nacre("doctor", "--repair").returncode == 2
 
 
+@pytest.mark.usefixtures("node_namespaces")
 def test_a_default_of_the_root_gives_way_above_a_size(clean_environment: dict[str, str], nacre, played: Path) -> None:
     os.setxattr(played / "0", LAYOUT, plain(count=2))
     large, worth = 2 << 20, {"nacre_saturation_bytes": "1m"}
@@ -507,6 +518,7 @@ def test_wrong_machines_are_refused_by_what_is_wrong(nacre, nodes: list[Path], t
     assert "ranger" in unknown.stderr
 
 
+@pytest.mark.usefixtures("node_namespaces")
 def test_a_full_ost_is_an_error_on_every_rank(clean_environment: dict[str, str], nacre, played: Path) -> None:
     assert nacre("testbed", "fault", "--at", played, "ost", 2, "no_space").returncode == 0
     script = """
@@ -527,6 +539,7 @@ file.Close()
     assert done.stdout.count("True") == 4, done.stderr
 
 
+@pytest.mark.usefixtures("node_namespaces")
 def test_each_rank_is_on_its_node(nacre, mpiexec: list[str], nodes: list[Path]) -> None:
     show = "echo $(cat /proc/sys/kernel/hostname) $NACRE_NODE_ID > {}/$(cat /proc/sys/kernel/hostname).$$; cat {}/*"
     done = nacre("testbed", "run", "--nodes", 2, "--", *mpiexec, "-n", 4, "sh", "-c", show)
@@ -535,6 +548,7 @@ def test_each_rank_is_on_its_node(nacre, mpiexec: list[str], nodes: list[Path]) 
 
 
 @pytest.mark.parametrize("pattern", ["even", "stripes", "osts"])
+@pytest.mark.usefixtures("node_namespaces")
 def test_every_pattern_writes_the_same_bytes_from_several_nodes(
     build: Path, clean_environment: dict[str, str], nacre, nodes: list[Path], pattern: str
 ) -> None:

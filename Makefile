@@ -41,7 +41,7 @@ help:
 	@echo 'make test          build, then run every test but the long ones (what CI runs)'
 	@echo 'make test-all      build, then run all tests, the long ones included'
 	@echo 'make bench-peers   every workload against every peer on /dev/shm: over an hour; BENCH_ARGS=--resume goes on'
-	@echo 'make papers        the experiment of the papers on the testbed, three machines: 30 to 40 minutes, as root'
+	@echo 'make papers        the experiment of the papers on the testbed, three machines: half an hour, as root'
 	@echo 'make demo          real HDF5, Python and Fortran programs with and without Nacre'
 	@echo 'make setup         install what is needed, and nothing else'
 	@echo 'make check-format  clang-format and ruff, changing nothing; make format changes'

@@ -12,7 +12,6 @@
 namespace nacre::testbed {
 namespace {
 
-constexpr std::int64_t microsecond = 1000;
 constexpr SimulatedTime never = std::numeric_limits<SimulatedTime>::max();
 
 }  // namespace
@@ -230,19 +229,16 @@ Status CostModel::access_directly(Guard& guard, const Caller& caller, const File
 
 // ---- locks ----
 
-/// Has the nodes, whose locks are gone, write back what they have of the object.
-Status CostModel::take_from(Guard& guard, const Caller& caller, const ObjectName& object,
-                            const std::vector<std::int32_t>& nodes) {
-  for (const std::int32_t node : nodes) {
-    counters_.count_callback(node, object.ost);
+/// Has nodes write back what they have of objects, all at once, and waits until it is there.
+Status CostModel::write_back(Guard& guard, const Caller& caller, std::span<const Share> shares) {
+  for (const auto& [node, object] : shares) {
     Outbox& box = outbox(node, object.ost);
     if (box.object == object) send_gathered(box, node);
   }
-  for (const std::int32_t node : nodes) {
-    Outbox& box = outbox(node, object.ost);
-    Status waited =
-        wait(guard, box.changed, caller, [&] { return !box.under_way.contains(object); });
-    if (!waited) return waited;
+  for (const Share& share : shares) {
+    Outbox& box = outbox(share.node, share.object.ost);
+    const auto is_written = [&] { return !box.under_way.contains(share.object); };
+    if (Status waited = wait(guard, box.changed, caller, is_written); !waited) return waited;
   }
   return {};
 }
@@ -259,8 +255,12 @@ Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectAccess& a
     return waited;
   }
   object->busy = true;
-  const std::vector<std::int32_t> holders = object->locks.call_back(wanted);
-  waited = take_from(guard, caller, access.object, holders);
+  std::vector<Share> holders;
+  for (const std::int32_t node : object->locks.call_back(wanted)) {
+    counters_.count_callback(node, access.object.ost);
+    holders.push_back({node, access.object});
+  }
+  waited = write_back(guard, caller, holders);
   // To the lock's server and back; it to the nodes, all at once, and back.
   const std::int64_t messages = holders.empty() ? 2 : 4;
   if (waited && machine_.lock_latency_us > 0) {
@@ -318,17 +318,9 @@ Status CostModel::read(const Caller& caller, const FileRequest& request) {
 Status CostModel::flush(const Caller& caller, std::span<const ObjectName> objects) {
   Guard guard(mutex_);
   settle();
-  const std::int32_t node = caller.handle->node_;
-  for (const ObjectName& object : objects) {
-    Outbox& box = outbox(node, object.ost);
-    if (box.object == object) send_gathered(box, node);
-  }
-  for (const ObjectName& object : objects) {
-    Outbox& box = outbox(node, object.ost);
-    Status waited =
-        wait(guard, box.changed, caller, [&] { return !box.under_way.contains(object); });
-    if (!waited) return waited;
-  }
+  std::vector<Share> shares;
+  for (const ObjectName& object : objects) shares.push_back({caller.handle->node_, object});
+  if (Status written = write_back(guard, caller, shares); !written) return written;
   if (was_evicted(*caller.handle)) return refused(EIO);
   return wait_for_pending(guard, caller, 0);
 }

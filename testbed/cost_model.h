@@ -110,6 +110,11 @@ class CostModel {
     std::map<ObjectName, std::int64_t> under_way;  // requests
     std::condition_variable changed;
   };
+  /// What a node has of an object.
+  struct Share {
+    std::int32_t node;
+    ObjectName object;
+  };
   struct UnderWay {
     Rpc rpc;
     ObjectName object;
@@ -136,8 +141,8 @@ class CostModel {
                              plan::Direction direction);
   [[nodiscard]] Status lock(Guard& guard, const Caller& caller, const ObjectAccess& access,
                             bool exclusive);
-  [[nodiscard]] Status take_from(Guard& guard, const Caller& caller, const ObjectName& object,
-                                 const std::vector<std::int32_t>& nodes);
+  [[nodiscard]] Status write_back(Guard& guard, const Caller& caller,
+                                  std::span<const Share> shares);
   [[nodiscard]] Status buffer(Guard& guard, const Caller& caller, const ObjectAccess& access);
   void gather(Outbox& box, std::int32_t node, const ObjectAccess& access);
   void send_gathered(Outbox& box, std::int32_t node);

@@ -6,8 +6,6 @@
 namespace nacre::testbed {
 namespace {
 
-constexpr SimulatedTime microsecond = 1000;
-
 void add_bytes(Traffic& traffic, std::int64_t bytes, plan::Direction direction) {
   ++traffic.requests;
   (direction == plan::Direction::write ? traffic.bytes_written : traffic.bytes_read) += bytes;

@@ -1,7 +1,6 @@
 #include "testbed/faults.h"
 
 #include <cerrno>
-#include <cstdlib>
 #include <sstream>
 #include <string>
 
@@ -15,13 +14,6 @@ Error wrong(std::string_view text, const std::string& what) {
   return Error{ErrorClass::arg, EINVAL, "fault \"" + std::string(text) + "\": " + what};
 }
 
-std::optional<double> fraction(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || value < 0) return std::nullopt;
-  return value;
-}
-
 /// Fills `fault` by its name and what it takes; whether there is such a one.
 bool read_fault(const std::string& kind, const std::string& value, OstFault& fault) {
   if (value.empty()) {
@@ -33,8 +25,8 @@ bool read_fault(const std::string& kind, const std::string& value, OstFault& fau
     fault.error_byte = parse_scaled_number<std::int64_t>(value);
     return fault.error_byte.has_value();
   }
-  const std::optional<double> number = fraction(value);
-  if (!number) return false;
+  const std::optional<double> number = parse_real(value);
+  if (!number || *number < 0) return false;
   if (kind == "error") fault.error_rate = *number;
   if (kind == "slow") fault.slowness = *number;
   return (kind == "error" && *number <= 1) || (kind == "slow" && *number > 0);

@@ -1,7 +1,6 @@
 #include "testbed/machine.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -69,14 +68,6 @@ Error out_of_range(const Setting& setting, std::string_view value) {
                        range + " (" + std::string(setting.what) + ")");
 }
 
-std::optional<double> parse_fraction(std::string_view text) {
-  const std::string copy(text);
-  char* end = nullptr;
-  const double value = std::strtod(copy.c_str(), &end);
-  if (copy.empty() || *end != '\0') return std::nullopt;
-  return value;
-}
-
 std::optional<std::string> text_of(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
@@ -109,7 +100,7 @@ Status set_machine(Machine& machine, std::string_view name, std::string_view val
     if (!number || !fits(*number)) return out_of_range(*found, value);
     **whole = *number;
   } else {
-    const auto number = parse_fraction(value);
+    const auto number = parse_real(value);
     if (!number || !fits(*number)) return out_of_range(*found, value);
     *std::get<double*>(found->value) = *number;
   }

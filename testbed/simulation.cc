@@ -8,7 +8,6 @@
 namespace nacre::testbed {
 namespace {
 
-constexpr std::int64_t microsecond = 1000;
 constexpr double second = 1e9;
 
 }  // namespace
@@ -42,7 +41,7 @@ std::vector<std::size_t> Simulation::way_of(const Rpc& rpc) const {
 
 Ticket Simulation::submit(const Rpc& rpc, SimulatedTime now) {
   const Ticket ticket = next_ticket_++;
-  requests_[ticket] = {rpc};
+  requests_[ticket] = {rpc, way_of(rpc)};
   Window& window = windows_[{rpc.node, rpc.ost}];
   if (window.in_flight < machine_.rpcs_in_flight) {
     ++window.in_flight;
@@ -61,10 +60,9 @@ Ticket Simulation::delay(SimulatedTime length, SimulatedTime now) {
 
 /// The next station of its way, or the OST behind the last.
 void Simulation::enter(Ticket ticket, SimulatedTime now) {
-  Request& request = requests_.at(ticket);
-  const std::vector<std::size_t> way = way_of(request.rpc);
-  if (request.step < way.size()) {
-    join(stations_[way[request.step]], ticket, now);
+  const Request& request = requests_.at(ticket);
+  if (request.step < request.way.size()) {
+    join(stations_[request.way[request.step]], ticket, now);
   } else {
     enter_ost(ticket, now);
   }
@@ -127,12 +125,11 @@ void Simulation::go_on(Ticket ticket, SimulatedTime now) {
     return;
   }
   Request& request = found->second;
-  const std::vector<std::size_t> way = way_of(request.rpc);
   Station& ost = stations_[station_of_ost(request.rpc.ost)];
-  if (request.step < way.size()) {
-    leave(stations_[way[request.step++]], request.rpc, now);
+  if (request.step < request.way.size()) {
+    leave(stations_[request.way[request.step++]], request.rpc, now);
     enter(ticket, now);
-  } else if (request.step == way.size() + 1) {  // a thread has it: now its bytes
+  } else if (request.step == request.way.size() + 1) {  // a thread has it: now its bytes
     ++request.step;
     ost.waiting.push_back(ticket);
     start(ost, now);

@@ -18,6 +18,7 @@ namespace nacre::testbed {
 
 /// Nanoseconds since some beginning.
 using SimulatedTime = std::int64_t;
+inline constexpr SimulatedTime microsecond = 1000;
 
 /// What a node asks of an OST in one message.
 struct Rpc {
@@ -57,8 +58,9 @@ class Simulation {
  private:
   struct Request {
     Rpc rpc;
-    std::size_t step = 0;       // of its way
-    SimulatedTime arrived = 0;  // at the OST
+    std::vector<std::size_t> way;  // stations before the OST
+    std::size_t step = 0;          // of it; behind it, what the OST does
+    SimulatedTime arrived = 0;     // at the OST
   };
   /// Takes one request at a time, in the order in which they come.
   struct Station {

@@ -8,6 +8,7 @@ environment: libnacre.so leaves every process alone that makes no MPI call.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import re
 import shutil
@@ -185,6 +186,7 @@ def recognise(word: str) -> Launcher | None:
     return Launcher(kind, found, _first_version(text))
 
 
+@functools.cache
 def _version_text(path: str) -> str:
     try:
         result = subprocess.run(

@@ -28,7 +28,7 @@ END_SECONDS = 60
 
 def _prefixes() -> list[Path]:
     """Where an installation or a build tree has bin/ and share/."""
-    return [library.directory().parent, *library.directory().parents[1:3]]
+    return list(library.directory().parents[:3])
 
 
 def program(name: str) -> str:

@@ -4,7 +4,9 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstdlib>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -50,6 +52,15 @@ template <std::integral T>
   const auto power = units.find(static_cast<char>(number->rest.front() | lower_case));
   if (number->rest.size() > 1 || power == std::string_view::npos) return std::nullopt;
   return checked_multiply(number->value, static_cast<T>(T{1} << (10 * (power + 1))));
+}
+
+/// `text` as a number that need not be whole, all of it.
+[[nodiscard]] inline std::optional<double> parse_real(std::string_view text) {
+  const std::string copy(text);
+  char* end = nullptr;
+  const double value = std::strtod(copy.c_str(), &end);
+  if (copy.empty() || *end != '\0') return std::nullopt;
+  return value;
 }
 
 }  // namespace nacre

@@ -22,12 +22,7 @@ bool is_same_plan(const PlanUse& a, const PlanUse& b) {
 
 }  // namespace
 
-bool FileProfile::knows(const PlanUse& call) const {
-  return plans_.size() == plans_max ||
-         std::ranges::any_of(plans_, [&](const PlanUse& use) { return is_same_plan(use, call); });
-}
-
-void FileProfile::note_plan(const PlanUse& call) {
+PlanUse* FileProfile::note_plan(const PlanUse& call) {
   const auto found =
       std::ranges::find_if(plans_, [&](const PlanUse& use) { return is_same_plan(use, call); });
   if (found != plans_.end()) {
@@ -35,10 +30,11 @@ void FileProfile::note_plan(const PlanUse& call) {
     found->bytes += call.bytes;
     found->nanoseconds += call.nanoseconds;
   } else if (plans_.size() < plans_max) {
-    plans_.push_back(call);
+    return &plans_.emplace_back(call);
   } else {
     other_plan_calls_ += call.calls;
   }
+  return nullptr;
 }
 
 }  // namespace nacre::file

@@ -59,10 +59,9 @@ class FileProfile {
   }
 
   /// Adds a call to those of its plan. Plans that differ only in where in the file they begin and
-  /// end are one, so that a program that goes on through a file has one and not thousands.
-  void note_plan(const PlanUse& call);
-  /// Whether it is of a plan that has been noted, or has no room.
-  [[nodiscard]] bool knows(const PlanUse& call) const;
+  /// end are one, so that a program that goes on through a file has one and not thousands. What it
+  /// has noted of a plan that is new, till the next call; else null.
+  PlanUse* note_plan(const PlanUse& call);
   [[nodiscard]] const std::vector<PlanUse>& plans() const { return plans_; }
   /// Calls of plans that found no room.
   [[nodiscard]] std::int64_t other_plan_calls() const { return other_plan_calls_; }

@@ -53,12 +53,6 @@ Status grow_for_one(store::FileLayouts& layouts, std::int64_t end) {
   return take_or_find(layouts, plan::step_for_one(*current, end), end);
 }
 
-std::int64_t size_of(std::span<const store::WritePiece> pieces) {
-  std::int64_t bytes = 0;
-  for (const store::WritePiece& piece : pieces) bytes += piece.size;
-  return bytes;
-}
-
 /// How Lustre says that there is no layout, or that it ends before what is written.
 bool lacks_layout(const std::optional<Error>& error) {
   return error && (error->system_errno == EBADF || error->system_errno == ENODATA);
@@ -98,7 +92,7 @@ store::Transfer GrowingFile::write(std::span<const store::WritePiece> pieces, st
   // Others may take it away or put it there meanwhile, but not for ever.
   constexpr int attempts = 3;
   store::Transfer done = ForwardingFile::write(pieces, offset);
-  const std::int64_t end = offset + size_of(pieces);
+  const std::int64_t end = offset + store::total_bytes(pieces);
   for (int i = 0; i < attempts && lacks_layout(done.error); ++i) {
     if (Status grown = grow_for_one(*layouts(), end); !grown) {
       done.error = std::move(grown).error();

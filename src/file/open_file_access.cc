@@ -366,6 +366,14 @@ int OpenFile::io_thread_count(const AccessSettings& settings) const {
   return settings.io_thread_count.value_or(file_system_.one_writer_a_node ? 0 : one_an_access);
 }
 
+/// Of a call that the engine has run with these settings.
+void OpenFile::note_plan(const PlanUse& call, const plan::CollectiveSettings& settings) {
+  PlanUse* const noted = profile_.note_plan(call);
+  const bool is_by_domains = call.plan.algorithm == plan::Algorithm::two_phase;
+  if (noted == nullptr || !is_by_domains || stripes_ == nullptr || transport_->rank() != 0) return;
+  noted->osts = plan::osts_touched(plan::domains_of(call.plan, settings), *stripes_);
+}
+
 collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
                                                        const Result<PlacedAccess>& placed,
                                                        collective::Profiler& profiler) {
@@ -402,19 +410,15 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
   auto running = collective::run_collective(*transport_, file, std::move(call), for_all);
   collective::Outcome moved = co_await running;
   if (!moved.error) {
-    PlanUse use{.direction = direction,
-                .plan = moved.plan,
-                .groups = std::move(moved.groups),
-                .summary = moved.summary,
-                .saturation_bytes = plan::saturation_of(for_all),
-                .calls = 1,
-                .bytes = moved.bytes,
-                .nanoseconds = profiler.nanoseconds()};
-    const bool is_by_domains = moved.plan.algorithm == plan::Algorithm::two_phase;
-    if (is_by_domains && stripes_ != nullptr && transport_->rank() == 0 && !profile_.knows(use)) {
-      use.osts = plan::osts_touched(plan::domains_of(moved.plan, for_all), *stripes_);
-    }
-    profile_.note_plan(use);
+    note_plan({.direction = direction,
+               .plan = moved.plan,
+               .groups = std::move(moved.groups),
+               .summary = moved.summary,
+               .saturation_bytes = plan::saturation_of(for_all),
+               .calls = 1,
+               .bytes = moved.bytes,
+               .nanoseconds = profiler.nanoseconds()},
+              for_all);
   }
   Outcome outcome{placed ? placed->memory_bytes(moved.bytes) : 0, std::move(moved.error)};
   // Without an error every rank has a place, and the views of all have one representation.

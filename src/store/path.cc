@@ -50,6 +50,8 @@ Result<std::string> strip_prefix(std::string_view path) {
           "of that file system, or leave it to the MPI's own I/O"};
 }
 
+std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
 std::string absolute_path(std::string path) {
   if (path.starts_with('/')) return path;
   std::error_code error;

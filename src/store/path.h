@@ -23,6 +23,9 @@ namespace nacre::store {
 /// The words are ROMIO's of MPICH 1.0 to 4.x (ad_fstype.c), and unifyfs.
 [[nodiscard]] Result<std::string> strip_prefix(std::string_view path);
 
+/// The directory that a file of this name is in, a slash at its end; empty where `path` has none.
+[[nodiscard]] std::string directory_of(const std::string& path);
+
 /// `path` from the root on, so that it names the same file wherever the process goes; as it is
 /// where the working directory cannot be told.
 [[nodiscard]] std::string absolute_path(std::string path);

@@ -11,7 +11,15 @@
 
 namespace nacre::store {
 
-/// The first `bytes` bytes of `pieces` (ReadPiece or WritePiece).
+/// Of all `pieces` (ReadPiece or WritePiece) together.
+template <class Piece>
+[[nodiscard]] std::int64_t total_bytes(std::span<const Piece> pieces) {
+  std::int64_t bytes = 0;
+  for (const Piece& piece : pieces) bytes += piece.size;
+  return bytes;
+}
+
+/// The first `bytes` bytes of `pieces`.
 template <class Piece>
 [[nodiscard]] std::vector<Piece> first_pieces(std::span<const Piece> pieces, std::int64_t bytes) {
   std::vector<Piece> first;

@@ -22,13 +22,6 @@ Error injected(int system_errno, std::string_view operation, const std::string& 
   return error;
 }
 
-template <class Piece>
-std::int64_t total_bytes(std::span<const Piece> pieces) {
-  std::int64_t bytes = 0;
-  for (const Piece& piece : pieces) bytes += piece.size;
-  return bytes;
-}
-
 class FaultyFile final : public ForwardingFile {
  public:
   FaultyFile(std::unique_ptr<StoreFile> inner, std::string path,

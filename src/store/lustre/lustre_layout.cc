@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "store/errno.h"
+#include "store/path.h"
 
 namespace nacre::store {
 namespace {
@@ -33,8 +34,6 @@ int read_xattr(int descriptor, std::vector<std::byte>& bytes) {
     return 0;
   }
 }
-
-std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 bool has_layout(const std::string& path) {
   return ::getxattr(path.c_str(), layout_xattr, nullptr, 0) > 0;
@@ -105,10 +104,7 @@ Status LustreLayouts::add(std::span<const std::byte> components) {
 
 Status LustreLayouts::set_default() {
   // A plain open for writing does it, by whatever name the file has now.
-  const std::string itself = "/proc/self/fd/" + std::to_string(descriptor_);
-  const Descriptor opened(
-      retry_interrupted([&] { return ::open(itself.c_str(), O_WRONLY | O_CLOEXEC); }));
-  if (opened.valid()) return {};
+  if (reopen(descriptor_, O_WRONLY).valid()) return {};
   return error_from_errno(errno, "give a layout to", path_);
 }
 

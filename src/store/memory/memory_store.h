@@ -23,9 +23,8 @@ struct MemoryStoreCounts {
 
 /// See Store: the contract is kept as PosixStore keeps it, errors included, with a flat space of
 /// names: any string that is not empty names a file. Files are sparse; their layouts are those they
-/// were made with; a lock excludes the other
-/// opens of its file; an open file, a lock or a counter may outlive the store. All ranks use one
-/// MemoryStore.
+/// were made with; a lock excludes the other opens of its file; an open file, a lock or a counter
+/// may outlive the store. All ranks use one MemoryStore.
 class MemoryStore final : public Store {
  public:
   MemoryStore();

@@ -3,8 +3,10 @@
 #define NACRE_STORE_POSIX_DESCRIPTOR_H_
 
 #include <cerrno>
+#include <string>
 #include <utility>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace nacre::store {
@@ -45,6 +47,13 @@ class Descriptor {
  private:
   int number_;
 };
+
+/// The file that is open as `number` once more, with other flags of open(2), by whatever name it
+/// has now; not valid, and errno says why, where it is refused.
+[[nodiscard]] inline Descriptor reopen(int number, int flags) {
+  const std::string itself = "/proc/self/fd/" + std::to_string(number);
+  return Descriptor(retry_interrupted([&] { return ::open(itself.c_str(), flags | O_CLOEXEC); }));
+}
 
 }  // namespace nacre::store
 

@@ -95,15 +95,6 @@ bool is_aligned(std::span<const Piece> pieces, std::int64_t offset) {
   return offset % direct_alignment == 0 && std::ranges::all_of(pieces, fits);
 }
 
-/// The file once more, by whatever name it has now; none where that is refused.
-Descriptor open_directly(const Descriptor& file, const OpenOptions& options) {
-  if (!options.direct_reads && !options.direct_writes) return Descriptor();
-  const std::string itself = "/proc/self/fd/" + std::to_string(file.number());
-  const int mode = options.write ? (options.read ? O_RDWR : O_WRONLY) : O_RDONLY;
-  return Descriptor(
-      retry_interrupted([&] { return ::open(itself.c_str(), mode | O_DIRECT | O_CLOEXEC); }));
-}
-
 /// EFBIG has two causes; a user can only act on the one that is named.
 void explain_limit(Error& error, const FileSizeSignalGuard& guard) {
   const std::optional<std::uint64_t> limit_bytes = guard.limit_bytes();
@@ -122,9 +113,18 @@ Status growing_call(std::string_view operation, const std::string& path, Call ca
   return error;
 }
 
+int access_mode(const OpenOptions& options) {
+  return options.write ? (options.read ? O_RDWR : O_WRONLY) : O_RDONLY;
+}
+
+/// The file once more; none where nobody asks, or the file system refuses.
+Descriptor open_directly(const Descriptor& file, const OpenOptions& options) {
+  if (!options.direct_reads && !options.direct_writes) return Descriptor();
+  return reopen(file.number(), access_mode(options) | O_DIRECT);
+}
+
 int open_flags(const OpenOptions& options) {
-  int flags = O_CLOEXEC | O_NOCTTY;
-  flags |= options.write ? (options.read ? O_RDWR : O_WRONLY) : O_RDONLY;
+  int flags = O_CLOEXEC | O_NOCTTY | access_mode(options);
   if (options.create) flags |= O_CREAT;
   if (options.create && options.exclusive) flags |= O_EXCL;
   return flags;

@@ -19,7 +19,6 @@ from .figures import rate_of
 
 # Beside Nacre over the same MPI; the others on request.
 USUAL = ("M5", "O5")
-SIZE_UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def contenders(config: Config, arguments: argparse.Namespace) -> list[Contender]:
@@ -28,11 +27,6 @@ def contenders(config: Config, arguments: argparse.Namespace) -> list[Contender]
     everyone = [one for one in everyone if one.role in (OURS, PEER)]
     usual = [one for one in everyone if one.name in USUAL or one.role == OURS and one.name.endswith("/M5")]
     return choose(everyone, arguments.contenders) if arguments.contenders or not usual else usual
-
-
-def size_of(text: str) -> int:
-    unit = SIZE_UNITS.get(text[-1:].lower(), 1)
-    return int(text if unit == 1 else text[:-1]) * unit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +93,7 @@ class Run:
 
     def extent(self, where: place.Place) -> Extent:
         of_machine = where.setting("striping.size")
-        stripe = self.arguments.stripe_size or (size_of(of_machine) if of_machine else DEFAULT_STRIPE_BYTES)
+        stripe = self.arguments.stripe_size or (int(of_machine) if of_machine else DEFAULT_STRIPE_BYTES)
         options = self.arguments
         return Extent(stripe, options.mib_per_ost, tuple(options.patterns), tuple(options.redistributed))
 

@@ -21,9 +21,21 @@ Result<std::optional<plan::Layout>> current_layout(store::FileLayouts& layouts) 
   return std::optional(*std::move(layout));
 }
 
+plan::Layout alone(const plan::LayoutComponent& component) {
+  plan::Layout layout;
+  layout.is_composite = true;
+  layout.components = {component};
+  return layout;
+}
+
 Status take(store::FileLayouts& layouts, const plan::LayoutStep& step) {
   if (step.kind == Kind::none) return {};
   if (step.kind == Kind::set_default) return layouts.set_default();
+  for (const plan::LayoutComponent& component : step.removed) {
+    const Result<std::vector<std::byte>> bytes = plan::encode_lov(alone(component));
+    if (!bytes) return bytes.error();
+    if (Status removed = layouts.remove(*bytes); !removed) return removed;
+  }
   const Result<std::vector<std::byte>> bytes = plan::encode_lov(step.layout);
   if (!bytes) return bytes.error();
   return step.kind == Kind::set ? layouts.set(*bytes) : layouts.add(*bytes);
@@ -39,11 +51,11 @@ Status take_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, s
 }
 
 Result<plan::LayoutStep> step_before(store::FileLayouts& layouts, plan::ExpectedFile file,
-                                     std::int64_t bytes_least) {
+                                     const plan::GrowthRules& rules) {
   const auto current = current_layout(layouts);
   if (!current) return current.error();
   if (const Result<std::int32_t> count = layouts.target_count()) file.osts = *count;
-  return plan::step_for_all(*current, file, bytes_least);
+  return plan::step_for_all(*current, file, rules);
 }
 
 /// Of a write that failed for want of a layout: gives the file one as far as `end`.
@@ -60,15 +72,17 @@ bool lacks_layout(const std::optional<Error>& error) {
 
 }  // namespace
 
-bool is_open_layout(std::span<const std::byte> layout) {
+bool is_open_layout(std::span<const std::byte> layout, const plan::GrowthRules& rules) {
   if (layout.empty()) return true;
   const Result<plan::Layout> decoded = plan::decode_lov(layout);
-  return decoded && plan::end_of(*decoded) != plan::layout_end_of_file;
+  if (!decoded) return false;
+  const bool may_give_way = rules.replaces_unwritten && !plan::unwritten_tail(*decoded).empty();
+  return may_give_way || plan::end_of(*decoded) != plan::layout_end_of_file;
 }
 
 Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::ExpectedFile& file,
-                                 std::int64_t bytes_least) {
-  Result<plan::LayoutStep> step = step_before(layouts, file, bytes_least);
+                                 const plan::GrowthRules& rules) {
+  Result<plan::LayoutStep> step = step_before(layouts, file, rules);
   if (!step) return std::move(step).error();
   GrownLayout grown;
   if (take_or_find(layouts, *step, file.bytes)) {
@@ -78,7 +92,9 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
   }
   Result<std::vector<std::byte>> now = layouts.read();
   if (!now) return std::move(now).error();
-  if (!is_open_layout(*now)) grown.layout = *std::move(now);
+  // What was chosen now has nothing written to it either, and stays.
+  const plan::GrowthRules left = grown.reasons.empty() ? rules : plan::GrowthRules();
+  if (!is_open_layout(*now, left)) grown.layout = *std::move(now);
   return grown;
 }
 

@@ -16,8 +16,10 @@
 
 namespace nacre::file {
 
-/// Whether such a layout (bytes of the xattr lustre.lov) leaves a part of the file without one.
-[[nodiscard]] bool is_open_layout(std::span<const std::byte> layout);
+/// Whether such a layout (bytes of the xattr lustre.lov) leaves a part of the file without one, or
+/// by the rules with one that may still give way.
+[[nodiscard]] bool is_open_layout(std::span<const std::byte> layout,
+                                  const plan::GrowthRules& rules);
 
 /// What growing came to.
 struct GrownLayout {
@@ -26,10 +28,10 @@ struct GrownLayout {
 };
 
 /// Before all ranks write a file up to file.bytes; on one of them. What cannot be set is left to
-/// the file system's default. Nothing is chosen for files below `bytes_least`.
+/// the file system's default.
 [[nodiscard]] Result<GrownLayout> grow_for_all(store::FileLayouts& layouts,
                                                const plan::ExpectedFile& file,
-                                               std::int64_t bytes_least);
+                                               const plan::GrowthRules& rules);
 /// Before the file is closed.
 [[nodiscard]] Status complete_layout(store::FileLayouts& layouts);
 

@@ -45,10 +45,13 @@ constexpr std::array table{
     HintRow{"nacre_layout", HintKind::layout, open, "", 0, "",
             "layout of a new file on Lustre in options of lfs setstripe, above the striping hints: "
             "\"-c 8 -S 4m\", or \"-E 64m -c 1 -E -1 -c 16\" for one that grows with the file"},
-    HintRow{"nacre_choose_layout", HintKind::choice, open, "automatic", 0, automatic,
+    HintRow{"nacre_choose_layout", HintKind::choice, open, "automatic", 0,
+            "automatic|enable|disable|replace",
             "a new file on Lustre gets its layout when it is known how much is written to it: "
             "automatic, where neither its directory nor the file system's root has a default; "
-            "enable, where its directory has none of its own"},
+            "enable, where its directory has none of its own; replace, likewise, and of a layout "
+            "of several components those that nothing was written to give way to what is chosen, "
+            "whoever set them"},
     HintRow{"nacre_choose_layout_from", HintKind::bytes, open, "", 0, "",
             "size of a file from which on its layout is chosen, where the root has a default too"},
     HintRow{"nacre_pool", HintKind::text, open, "", 0, "",

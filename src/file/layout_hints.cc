@@ -100,14 +100,15 @@ std::vector<std::byte> asked_layout(Hints& hints) {
   return {};
 }
 
-std::int64_t layout_bytes_least(const Hints& hints) {
-  return number(hints, "nacre_choose_layout_from");
+plan::GrowthRules growth_rules(const Hints& hints) {
+  return {.bytes_least = number(hints, "nacre_choose_layout_from"),
+          .replaces_unwritten = hints.get("nacre_choose_layout") == "replace"};
 }
 
 store::LayoutTime layout_time(const Hints& hints) {
   const std::string chosen = hints.get("nacre_choose_layout");
   if (chosen == "disable") return store::LayoutTime::at_once;
-  const bool is_asked = chosen == "enable" || layout_bytes_least(hints) > 0;
+  const bool is_asked = chosen != "automatic" || growth_rules(hints).bytes_least > 0;
   return is_asked ? store::LayoutTime::later_below_roots : store::LayoutTime::later;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "file/hints.h"
+#include "plan/layout_growth.h"
 #include "plan/stripe_map.h"
 #include "store/store.h"
 
@@ -16,8 +17,8 @@ namespace nacre::file {
 /// What cannot be is corrected or left out, with a note.
 [[nodiscard]] std::vector<std::byte> asked_layout(Hints& hints);
 
-/// The size of a file from which on its layout is chosen.
-[[nodiscard]] std::int64_t layout_bytes_least(const Hints& hints);
+/// When the layout of a file is chosen from what is written to it.
+[[nodiscard]] plan::GrowthRules growth_rules(const Hints& hints);
 /// When a new file gets its layout where they ask for none.
 [[nodiscard]] store::LayoutTime layout_time(const Hints& hints);
 

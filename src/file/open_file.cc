@@ -92,7 +92,7 @@ std::vector<std::byte> OpenFile::layout_of_first(OpenedFacts& facts) {
   Result<std::vector<std::byte>> layout = find_layout(*file_.if_open(), facts.file_system);
   if (layout) {
     const bool may_grow = mode_.write && facts.file_system.has_layouts;
-    facts.layout_grows = may_grow && is_open_layout(*layout);
+    facts.layout_grows = may_grow && is_open_layout(*layout, growth_rules(hints_));
     if (facts.layout_grows) layout->clear();
     return *std::move(layout);
   }
@@ -113,6 +113,17 @@ collective::Task<collective::Unit> OpenFile::take_layout(std::vector<std::byte> 
   co_return collective::Unit{};
 }
 
+/// Rank 0's, which is sound or empty, to all; whether there is one.
+collective::Task<bool> OpenFile::spread_layout(std::vector<std::byte> layout) {
+  std::int64_t bytes = std::ssize(layout);
+  auto counting =
+      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&bytes, 1)), 0);
+  co_await counting;
+  auto telling = take_layout(std::move(layout), bytes);
+  co_await telling;
+  co_return bytes != 0;
+}
+
 /// On rank 0: what the file then has, where that is all of it.
 std::vector<std::byte> OpenFile::grow_layout_of_first(std::int64_t end) {
   const Result<store::StoreFile*> file = file_.file();
@@ -124,8 +135,7 @@ std::vector<std::byte> OpenFile::grow_layout_of_first(std::int64_t end) {
       .nodes = transport_->nodes().node_count(),
       .ranks = transport_->size(),
       .ost_worth_bytes = saturation == 0 ? file_system_.saturation_bytes : saturation};
-  Result<GrownLayout> grown =
-      grow_for_all(*(*file)->layouts(), expected, layout_bytes_least(hints_));
+  Result<GrownLayout> grown = grow_for_all(*(*file)->layouts(), expected, growth_rules(hints_));
   if (!grown) {
     hints_.note(grown.error().message + "; the file has the layout that the file system gives it");
     return {};
@@ -143,13 +153,28 @@ collective::Task<collective::Unit> OpenFile::grow_layout(std::int64_t end) {
   if (last == 0) co_return collective::Unit{};
   std::vector<std::byte> layout;
   if (transport_->rank() == 0) layout = grow_layout_of_first(-last);
-  std::int64_t bytes = std::ssize(layout);
-  auto counting =
-      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&bytes, 1)), 0);
-  co_await counting;
-  layout_grows_ = bytes == 0;
-  auto telling = take_layout(std::move(layout), bytes);
-  co_await telling;
+  auto spreading = spread_layout(std::move(layout));
+  layout_grows_ = !co_await spreading;
+  layout_follows_ = !layout_grows_;
+  co_return collective::Unit{};
+}
+
+/// After a collective write: of a component that nothing had been written to before, the file
+/// system has chosen the OSTs now.
+collective::Task<collective::Unit> OpenFile::follow_layout(const Extent& written) {
+  if (!layout_follows_ || stripes_ == nullptr || stripes_->knows_osts(written)) {
+    co_return collective::Unit{};
+  }
+  std::vector<std::byte> layout;
+  store::StoreFile* const file = transport_->rank() == 0 ? file_.if_open() : nullptr;
+  if (file != nullptr) {
+    Result<std::vector<std::byte>> found = find_layout(*file, file_system_);
+    if (found) layout = *std::move(found);
+  }
+  auto spreading = spread_layout(std::move(layout));
+  const bool is_there = co_await spreading;
+  // Told once, it is asked for no more: another mirror may have been written to.
+  layout_follows_ = is_there && stripes_->knows_osts(written);
   co_return collective::Unit{};
 }
 
@@ -158,6 +183,7 @@ void OpenFile::take_facts(const OpenedFacts& facts) {
   layout_grows_ = facts.layout_grows;
   if (layout_grows_) file_.expect_growth();
   file_system_ = facts.file_system;
+  layout_follows_ = mode_.write && file_system_.has_layouts;
   if (mode_.append) {
     position_ = facts.size;
     shared_pointer_.set_base(facts.size);

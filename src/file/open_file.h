@@ -185,7 +185,9 @@ class OpenFile {
   void take_facts(const OpenedFacts& facts);
   [[nodiscard]] std::vector<std::byte> layout_of_first(OpenedFacts& facts);
   collective::Task<collective::Unit> take_layout(std::vector<std::byte> layout, std::int64_t bytes);
+  collective::Task<bool> spread_layout(std::vector<std::byte> layout);
   collective::Task<collective::Unit> grow_layout(std::int64_t end);
+  collective::Task<collective::Unit> follow_layout(const Extent& written);
   [[nodiscard]] std::vector<std::byte> grow_layout_of_first(std::int64_t end);
   [[nodiscard]] Status check_access(const Access& access) const;
   [[nodiscard]] Status check_mode_for_pointers(const char* what) const;
@@ -242,7 +244,8 @@ class OpenFile {
   collective::GroupMemory groups_;
   store::FileSystemTraits file_system_;
   std::shared_ptr<const plan::StripeMap> stripes_;  // of the file; null: not striped
-  bool layout_grows_ = false;  // the file, which is written to, has not all of its layout yet
+  bool layout_grows_ = false;    // the file, which is written to, has not all of its layout yet
+  bool layout_follows_ = false;  // it may come to say more than stripes_, as the file is written to
   std::shared_ptr<const plan::InitialGroups> grid_;  // of the program's ranks; null: none
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;

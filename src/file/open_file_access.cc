@@ -419,6 +419,10 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
                .bytes = moved.bytes,
                .nanoseconds = profiler.nanoseconds()},
               for_all);
+    if (direction == Direction::write && moved.plan.algorithm == plan::Algorithm::two_phase) {
+      auto following = follow_layout({moved.plan.origin, moved.plan.end - moved.plan.origin});
+      co_await following;
+    }
   }
   Outcome outcome{placed ? placed->memory_bytes(moved.bytes) : 0, std::move(moved.error)};
   // Without an error every rank has a place, and the views of all have one representation.

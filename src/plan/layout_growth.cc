@@ -1,5 +1,6 @@
 #include "plan/layout_growth.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace nacre::plan {
@@ -20,9 +21,13 @@ LayoutStep head() {
                               {.stripe_size = layout_head_bytes, .stripe_count = 1})};
 }
 
-LayoutStep tail(const Layout& current, Striping striping) {
-  return {.kind = Kind::add,
-          .layout = component(end_of(current), layout_end_of_file, std::move(striping))};
+Layout tail_of(const Layout& current, Striping striping) {
+  return component(end_of(current), layout_end_of_file, std::move(striping));
+}
+
+/// As the file system has it.
+LayoutStep default_tail(const Layout& current) {
+  return {.kind = Kind::add, .layout = tail_of(current, {})};
 }
 
 }  // namespace
@@ -31,19 +36,35 @@ std::int64_t end_of(const Layout& layout) {
   return layout.components.empty() ? layout_end_of_file : layout.components.back().end;
 }
 
-Result<LayoutStep> step_for_all(const std::optional<Layout>& current, const ExpectedFile& file,
-                                std::int64_t bytes_least) {
-  if (current && end_of(*current) >= file.bytes) return LayoutStep();
-  if (!current && file.bytes <= layout_head_bytes) return head();
-  if (file.bytes < bytes_least) {
-    return current ? tail(*current, {}) : LayoutStep{.kind = Kind::set_default};
+std::vector<LayoutComponent> unwritten_tail(const Layout& layout) {
+  const auto extends = [](const LayoutComponent& one) { return one.extends(); };
+  if (layout.mirror_count > 1 || std::ranges::any_of(layout.components, extends)) return {};
+  std::vector<LayoutComponent> tail;
+  for (std::size_t i = layout.components.size(); i > 1; --i) {
+    if (layout.components[i - 1].is_instantiated()) break;
+    tail.push_back(layout.components[i - 1]);
   }
+  return tail;
+}
+
+Result<LayoutStep> step_for_all(const std::optional<Layout>& current, const ExpectedFile& file,
+                                const GrowthRules& rules) {
+  std::optional<Layout> kept = current;
+  LayoutStep step{.kind = Kind::set};
+  const bool is_large = file.bytes >= rules.bytes_least;
+  if (current && rules.replaces_unwritten && is_large) {
+    step.removed = unwritten_tail(*current);
+    kept->components.resize(kept->components.size() - step.removed.size());
+  }
+  if (kept && end_of(*kept) >= file.bytes) return LayoutStep();
+  if (!kept && file.bytes <= layout_head_bytes) return head();
+  if (!is_large) return kept ? default_tail(*kept) : LayoutStep{.kind = Kind::set_default};
   Result<LayoutChoice> choice = choose_layout(file);
   if (!choice) return std::move(choice).error();
   Striping striping{.stripe_size = choice->stripe_size, .stripe_count = choice->stripe_count};
-  LayoutStep step{.kind = Kind::set};
-  if (current) {
-    step = tail(*current, std::move(striping));
+  if (kept) {
+    step.kind = Kind::add;
+    step.layout = tail_of(*kept, std::move(striping));
   } else {
     step.layout = plain_layout(std::move(striping));
   }
@@ -53,12 +74,12 @@ Result<LayoutStep> step_for_all(const std::optional<Layout>& current, const Expe
 
 LayoutStep step_for_one(const std::optional<Layout>& current, std::int64_t end) {
   if (!current) return end <= layout_head_bytes ? head() : LayoutStep{.kind = Kind::set_default};
-  return end <= end_of(*current) ? LayoutStep() : tail(*current, {});
+  return end <= end_of(*current) ? LayoutStep() : default_tail(*current);
 }
 
 LayoutStep step_to_complete(const std::optional<Layout>& current) {
   if (!current || end_of(*current) == layout_end_of_file) return {};
-  return tail(*current, {});
+  return default_tail(*current);
 }
 
 }  // namespace nacre::plan

@@ -20,6 +20,10 @@ inline constexpr std::int64_t layout_head_bytes = 1 << 20;
 /// Where a layout ends; layout_end_of_file where it is complete.
 [[nodiscard]] std::int64_t end_of(const Layout& layout);
 
+/// What of a layout nothing was ever written to, so that it has no objects: the components at its
+/// end, the last one first. None of layouts with mirrors, or whose components extend.
+[[nodiscard]] std::vector<LayoutComponent> unwritten_tail(const Layout& layout);
+
 /// What is to be done before something is written.
 struct LayoutStep {
   enum class Kind : std::uint8_t {
@@ -29,15 +33,21 @@ struct LayoutStep {
     set_default,  ///< that of the file's directory
   };
   Kind kind = Kind::none;
-  Layout layout = {};                     ///< set, add
-  std::vector<std::string> reasons = {};  ///< of one that was chosen; as LayoutChoice has them
+  std::vector<LayoutComponent> removed = {};  ///< add: first, in this order
+  Layout layout = {};                         ///< set, add
+  std::vector<std::string> reasons = {};      ///< of one that was chosen; as LayoutChoice has them
+};
+
+/// When a layout is chosen.
+struct GrowthRules {
+  std::int64_t bytes_least = 0;     ///< smaller files have what file systems give by themselves
+  bool replaces_unwritten = false;  ///< unwritten_tail() gives way to what is chosen
 };
 
 /// Before all ranks write: `file.bytes` is where what they write ends. A file that is to be no
 /// longer than a head gets one; a longer one the layout that suits it, whole or behind its head.
-/// Files below `bytes_least` have what file systems give by themselves.
 [[nodiscard]] Result<LayoutStep> step_for_all(const std::optional<Layout>& current,
-                                              const ExpectedFile& file, std::int64_t bytes_least);
+                                              const ExpectedFile& file, const GrowthRules& rules);
 
 /// Before or after one rank alone writes up to `end`, of which nothing more is known.
 [[nodiscard]] LayoutStep step_for_one(const std::optional<Layout>& current, std::int64_t end);

@@ -86,6 +86,12 @@ std::optional<StripePlace> StripeMap::place_of(std::int64_t offset) const {
       stripe / region.slot_count() * region.stripe_size + offset % region.stripe_size};
 }
 
+bool StripeMap::knows_osts(const Extent& extent) const {
+  return std::ranges::none_of(regions_, [&](const StripedRegion& region) {
+    return region.osts.front() == unknown_ost && !intersection(region.extent, extent).empty();
+  });
+}
+
 std::int64_t StripeMap::offset_of(const StripePlace& place) const {
   const StripedRegion& region = regions_[place.region];
   const std::int64_t row = place.object_offset / region.stripe_size;

@@ -52,7 +52,10 @@ class StripeMap {
   [[nodiscard]] std::span<const StripedRegion> regions() const { return regions_; }
   /// Nothing behind the last region. offset >= 0.
   [[nodiscard]] std::optional<StripePlace> place_of(std::int64_t offset) const;
-  /// The inverse.
+  /// Whether the file system has chosen the OSTs of all of `extent`; those of a component it
+  /// chooses when that is first written to.
+  [[nodiscard]] bool knows_osts(const Extent& extent) const;
+  /// The inverse of place_of().
   [[nodiscard]] std::int64_t offset_of(const StripePlace& place) const;
   /// The part of the slot's object that holds its bytes of `file`, which lies in the region.
   [[nodiscard]] Extent object_extent(std::size_t region, std::int32_t slot,

@@ -108,6 +108,9 @@ class FileLayouts {
   [[nodiscard]] virtual Status set(std::span<const std::byte> layout) = 0;
   /// Puts components behind those that there are. An error where these are not at their end.
   [[nodiscard]] virtual Status add(std::span<const std::byte> components) = 0;
+  /// Takes away the last component, which is `component`, as a layout of its own. An error where
+  /// it has objects.
+  [[nodiscard]] virtual Status remove(std::span<const std::byte> component) = 0;
   /// That of its directory, where it has none.
   [[nodiscard]] virtual Status set_default() = 0;
   /// How many storage targets the file system has.

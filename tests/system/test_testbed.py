@@ -388,6 +388,7 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(
 ) -> None:
     """Whatever rank comes first with whatever call finds a layout, and no file is left half striped."""
     small, large, worth = 1000, 2 << 20, {"nacre_saturation_bytes": "1m"}
+    replaced = {**worth, "nacre_choose_layout": "replace"}
     asked = {
         "large": (worth, [["all", 0, large]], [4], "4"),
         "small": (worth, [["all", 0, small]], [1, 1], None),
@@ -407,9 +408,16 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(
         "disabled": ({**worth, "nacre_choose_layout": "disable"}, [["all", 0, large]], [1], "1"),
         "below": ({**worth, "nacre_choose_layout_from": "1g"}, [["all", 0, large]], [1], "1"),
         "default/f": (worth, [["all", 0, large]], [3], "3"),
+        "grows/kept": (worth, [["one", 0, 0, small], ["all", small, large]], [1, 2, 1], "1"),
+        "grows/replaced": (replaced, [["one", 0, 0, small], ["all", small, large]], [1, 4], "4"),
+        "grows/written": (replaced, [["one", 1, 3 << 20, small], ["all", 0, large]], [1, 2, 4], "4"),
+        "grows/small": (replaced, [["all", 0, small]], [1, 2, 1], None),
     }
     (played / "0" / "default").mkdir()
     os.setxattr(played / "0" / "default", LAYOUT, plain(count=3, size=1 << 16))
+    (played / "0" / "grows").mkdir()
+    parts = ((0, 1 << 20, plain(count=1)), (1 << 20, 4 << 20, plain(count=2)), (4 << 20, END_OF_FILE, plain(count=1)))
+    os.setxattr(played / "0" / "grows", LAYOUT, composite(*parts))
     files = {str(played / "node" / name): [hints, steps] for name, (hints, steps, _, _) in asked.items()}
     launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "4", "/usr/bin/python3", "-c", GROW_FILES, json.dumps(files)]
     done = nacre("testbed", "run", "--at", played, "--report", tmp_path / "report", "--", *launch)

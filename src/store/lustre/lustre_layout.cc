@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* layout_xattr = "lustre.lov";
 constexpr const char* more_components_xattr = "lustre.lov.add";
+constexpr const char* less_components_xattr = "lustre.lov.del";
 constexpr int delay_create = O_NOCTTY | FASYNC;
 constexpr unsigned get_ost_count = _IOR('f', 168, long);  // LL_IOC_GETOBDCOUNT
 
@@ -100,6 +101,10 @@ Status LustreLayouts::set(std::span<const std::byte> layout) {
 
 Status LustreLayouts::add(std::span<const std::byte> components) {
   return write_attribute(more_components_xattr, components);
+}
+
+Status LustreLayouts::remove(std::span<const std::byte> component) {
+  return write_attribute(less_components_xattr, component);
 }
 
 Status LustreLayouts::set_default() {

@@ -78,15 +78,18 @@ class MemoryLayouts final : public FileLayouts {
 
   Result<std::vector<std::byte>> read() override { return inode_.layout; }
   Status set(std::span<const std::byte> /*layout*/) override { return {}; }
-  Status add(std::span<const std::byte> /*components*/) override {
-    return Error{ErrorClass::unsupported_operation, EOPNOTSUPP, "layouts in memory do not grow"};
-  }
+  Status add(std::span<const std::byte> /*components*/) override { return refuse_change(); }
+  Status remove(std::span<const std::byte> /*component*/) override { return refuse_change(); }
   Status set_default() override { return {}; }
   Result<std::int32_t> target_count() override {
     return Error{ErrorClass::unsupported_operation, EOPNOTSUPP, "memory has no storage targets"};
   }
 
  private:
+  static Status refuse_change() {
+    return Error{ErrorClass::unsupported_operation, EOPNOTSUPP, "layouts in memory do not change"};
+  }
+
   const Inode& inode_;
 };
 

@@ -24,7 +24,7 @@ ExpectedFile file_of(std::int64_t bytes) {
 
 LayoutStep before_all(const std::optional<Layout>& current, std::int64_t bytes,
                       std::int64_t bytes_least = 0) {
-  return step_for_all(current, file_of(bytes), bytes_least).value();
+  return step_for_all(current, file_of(bytes), {.bytes_least = bytes_least}).value();
 }
 
 /// What the file system makes of a step.
@@ -90,8 +90,40 @@ TEST_CASE("a head is not left alone") {
   CHECK(step_to_complete(plain_layout({})).kind == Kind::none);
 }
 
+TEST_CASE("what nothing was written to gives way where that is asked for") {
+  Layout current;
+  current.is_composite = true;
+  for (const std::int64_t begin : {std::int64_t{0}, 4 * mebibyte, 64 * mebibyte}) {
+    current.components.push_back(
+        {.id = static_cast<std::uint32_t>(std::ssize(current.components)) + 1,
+         .begin = begin,
+         .striping = {.stripe_size = mebibyte, .stripe_count = 2}});
+  }
+  current.components[0].end = 4 * mebibyte;
+  current.components[1].end = 64 * mebibyte;
+  current.components[0].flags = component_instantiated;
+  const GrowthRules rules{.bytes_least = mebibyte, .replaces_unwritten = true};
+  const auto step = [&](std::int64_t bytes) {
+    return step_for_all(current, file_of(bytes), rules).value();
+  };
+  CHECK(step(4 * mebibyte).kind == Kind::none);
+  const LayoutStep large = step(8 * gibibyte);
+  CHECK(large.kind == Kind::add);
+  REQUIRE(large.removed.size() == 2);
+  CHECK(large.removed[0].id == 3);
+  CHECK(large.removed[1].id == 2);
+  CHECK(large.layout.components.front().begin == 4 * mebibyte);
+  CHECK(large.layout.components.front().striping.stripe_count == 16);
+  CHECK_FALSE(large.reasons.empty());
+  CHECK(before_all(current, 8 * gibibyte).kind == Kind::none);
+  current.components[1].flags = component_instantiated;
+  CHECK(step(8 * gibibyte).removed.size() == 1);
+  current.mirror_count = 2;
+  CHECK(step(8 * gibibyte).kind == Kind::none);
+}
+
 TEST_CASE("what cannot be is refused by its name") {
-  const auto step = step_for_all(std::nullopt, {.bytes = 8 * mebibyte, .nodes = 0}, 0);
+  const auto step = step_for_all(std::nullopt, {.bytes = 8 * mebibyte, .nodes = 0}, {});
   REQUIRE_FALSE(step.ok());
   CHECK(step.error().message.find("number of nodes 0") != std::string::npos);
 }

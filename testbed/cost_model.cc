@@ -243,6 +243,28 @@ Status CostModel::write_back(Guard& guard, const Caller& caller, std::span<const
   return {};
 }
 
+/// Takes locks away that exclude what is wanted, from those who are to write back.
+std::vector<CostModel::Share> CostModel::call_back(const ObjectName& name, ObjectLocks& object,
+                                                   const ExtentLocks::Lock& wanted) {
+  std::vector<Share> holders;
+  for (const std::int32_t node : object.locks.call_back(wanted)) {
+    counters_.count_callback(node, name.ost);
+    holders.push_back({node, name});
+  }
+  return holders;
+}
+
+/// One after the other, of those about locks.
+Status CostModel::wait_for_messages(Guard& guard, const Caller& caller, std::int64_t count) {
+  if (machine_.lock_latency_us == 0) return {};
+  const std::int64_t length = count * machine_.lock_latency_us * microsecond;
+  const Ticket ticket = simulation_.delay(length, monotonic_nanoseconds());
+  delays_[ticket] = false;
+  Status waited = wait(guard, delay_ended_, caller, [&] { return delays_.at(ticket); });
+  delays_.erase(ticket);
+  return waited;
+}
+
 Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectAccess& access,
                        bool exclusive) {
   const ExtentLocks::Lock wanted{caller.handle->node_, access.extent, exclusive};
@@ -255,21 +277,10 @@ Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectAccess& a
     return waited;
   }
   object->busy = true;
-  std::vector<Share> holders;
-  for (const std::int32_t node : object->locks.call_back(wanted)) {
-    counters_.count_callback(node, access.object.ost);
-    holders.push_back({node, access.object});
-  }
+  const std::vector<Share> holders = call_back(access.object, *object, wanted);
   waited = write_back(guard, caller, holders);
   // To the lock's server and back; it to the nodes, all at once, and back.
-  const std::int64_t messages = holders.empty() ? 2 : 4;
-  if (waited && machine_.lock_latency_us > 0) {
-    const std::int64_t length = messages * machine_.lock_latency_us * microsecond;
-    const Ticket ticket = simulation_.delay(length, monotonic_nanoseconds());
-    delays_[ticket] = false;
-    waited = wait(guard, delay_ended_, caller, [&] { return delays_.at(ticket); });
-    delays_.erase(ticket);
-  }
+  if (waited) waited = wait_for_messages(guard, caller, holders.empty() ? 2 : 4);
   if (waited) {
     object->locks.grant(wanted);
     counters_.count_grant(wanted.node, access.object.ost);
@@ -282,11 +293,11 @@ Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectAccess& a
 }
 
 /// Faults, and the lock that an access needs.
-Status CostModel::admit(Guard& guard, const Caller& caller, const ObjectAccess& access,
-                        plan::Direction direction) {
+Status CostModel::admit(Guard& guard, const Caller& caller, const FileRequest& request,
+                        const ObjectAccess& access, plan::Direction direction) {
   const bool writes = direction == plan::Direction::write;
   Status checked = faults_.check(access.object.ost, access.file_extent, writes);
-  return checked ? lock(guard, caller, access, writes) : checked;
+  return checked && request.needs_locks ? lock(guard, caller, access, writes) : checked;
 }
 
 // ---- what files ask for ----
@@ -297,7 +308,8 @@ Status CostModel::write(const Caller& caller, const FileRequest& request) {
   OpenHandle& handle = *caller.handle;
   if (was_evicted(handle)) return refused(EIO);
   for (const ObjectAccess& access : request.accesses) {
-    if (Status let = admit(guard, caller, access, plan::Direction::write); !let) return let;
+    if (Status let = admit(guard, caller, request, access, plan::Direction::write); !let)
+      return let;
     if (handle.direct_) continue;
     if (Status kept = buffer(guard, caller, access); !kept) return kept;
   }
@@ -310,9 +322,23 @@ Status CostModel::read(const Caller& caller, const FileRequest& request) {
   Guard guard(mutex_);
   settle();
   for (const ObjectAccess& access : request.accesses) {
-    if (Status let = admit(guard, caller, access, plan::Direction::read); !let) return let;
+    if (Status let = admit(guard, caller, request, access, plan::Direction::read); !let) return let;
   }
   return access_directly(guard, caller, request, plan::Direction::read);
+}
+
+Status CostModel::call_in_locks(const Caller& caller, std::span<const ObjectName> objects) {
+  constexpr std::int32_t nobody = -1;  // whom all nodes' locks exclude
+  const ExtentLocks::Lock all{nobody, {0, std::numeric_limits<std::int64_t>::max()}, true};
+  Guard guard(mutex_);
+  settle();
+  std::vector<Share> holders;
+  for (const ObjectName& name : objects) {
+    const std::vector<Share> found = call_back(name, *locks_of(name), all);
+    holders.insert(holders.end(), found.begin(), found.end());
+  }
+  if (Status written = write_back(guard, caller, holders); !written) return written;
+  return wait_for_messages(guard, caller, holders.empty() ? 2 : 4);
 }
 
 Status CostModel::flush(const Caller& caller, std::span<const ObjectName> objects) {

@@ -66,7 +66,8 @@ struct ObjectAccess {
 /// A request of a program; the kernel cuts long ones.
 struct FileRequest {
   std::span<const ObjectAccess> accesses;
-  bool may_go_on = false;  ///< as long as the kernel lets them be: what follows may belong to it
+  bool may_go_on = false;   ///< as long as the kernel lets them be: what follows may belong to it
+  bool needs_locks = true;  ///< false: its node has the file's group lock
 };
 
 /// Thread-safe. A node caches what it writes, up to a limit, sends it on in requests as long as
@@ -86,6 +87,8 @@ class CostModel {
   [[nodiscard]] std::unique_ptr<OpenHandle> open(std::int32_t node, bool direct);
   [[nodiscard]] Status write(const Caller& caller, const FileRequest& request);
   [[nodiscard]] Status read(const Caller& caller, const FileRequest& request);
+  /// Until no node has a lock on the objects any more.
+  [[nodiscard]] Status call_in_locks(const Caller& caller, std::span<const ObjectName> objects);
   /// Until what the node wrote of the objects is on the OSTs.
   [[nodiscard]] Status flush(const Caller& caller, std::span<const ObjectName> objects);
   /// Until reads and direct writes have ended.
@@ -137,8 +140,11 @@ class CostModel {
   [[nodiscard]] Status wait(Guard& guard, std::condition_variable& changed, const Caller& caller,
                             const std::function<bool()>& ready);
   [[nodiscard]] Status wait_for_ticket(Guard& guard, const Caller& caller, Ticket ticket);
-  [[nodiscard]] Status admit(Guard& guard, const Caller& caller, const ObjectAccess& access,
-                             plan::Direction direction);
+  [[nodiscard]] Status admit(Guard& guard, const Caller& caller, const FileRequest& request,
+                             const ObjectAccess& access, plan::Direction direction);
+  [[nodiscard]] std::vector<Share> call_back(const ObjectName& name, ObjectLocks& object,
+                                             const ExtentLocks::Lock& wanted);
+  [[nodiscard]] Status wait_for_messages(Guard& guard, const Caller& caller, std::int64_t count);
   [[nodiscard]] Status lock(Guard& guard, const Caller& caller, const ObjectAccess& access,
                             bool exclusive);
   [[nodiscard]] Status write_back(Guard& guard, const Caller& caller,

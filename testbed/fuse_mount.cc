@@ -19,6 +19,7 @@
 #include <sys/statvfs.h>
 
 #include "base/checked_cast.h"
+#include "base/parse_number.h"
 #include "store/errno.h"
 #include "testbed/errno_result.h"
 
@@ -31,6 +32,9 @@ constexpr std::string_view machine_attribute = "testbed.machine";
 constexpr std::string_view counters_attribute = "testbed.counters";
 /// Set to what is to go wrong (testbed/faults.h).
 constexpr std::string_view fault_attribute = "testbed.fault";
+/// Set to the number of a group lock, to take it or to give it back; of a file.
+constexpr std::string_view take_group_attribute = "testbed.group_lock";
+constexpr std::string_view give_group_attribute = "testbed.group_unlock";
 /// Of open(2) on Lustre, with O_NOCTTY, which FUSE drops: the file gets no layout yet.
 constexpr int delay_create = FASYNC;
 constexpr unsigned request_bytes_max = 1 << 20;
@@ -69,9 +73,11 @@ Maker maker_of(fuse_req_t request, mode_t mode) {
 }
 
 /// The kernel caches nothing of it.
-void begin_open(fuse_req_t request, fuse_file_info& file) {
+void begin_open(fuse_req_t request, fuse_ino_t number, fuse_file_info& file) {
   file.direct_io = 1;
   const FuseMount& mount = mount_of(request);
+  const Result<StripedFile*> data = mount.names().data(number);
+  if (data) (*data)->group_lock().note_open(mount.node());
   const bool direct = (file.flags & O_DIRECT) != 0;
   file.fh = reinterpret_cast<std::uint64_t>(  // NOLINT: the kernel keeps it for us
       mount.names().costs().open(mount.node(), direct).release());
@@ -213,10 +219,26 @@ Status command(Namespace& names, std::string_view name, std::string_view value) 
   return {};
 }
 
+Status change_group_lock(fuse_req_t request, fuse_ino_t number, std::string_view name,
+                         std::string_view value) {
+  const std::int32_t node = mount_of(request).node();
+  const Result<StripedFile*> file = names_of(request).data(number);
+  if (!file) return file.error();
+  const auto group = parse_number<std::int32_t>(value);
+  if (!group) return refused(EINVAL);
+  const std::unique_ptr<OpenHandle> handle = names_of(request).costs().open(node, false);
+  const Caller caller{handle.get(), [request] { return fuse_req_interrupted(request) != 0; }};
+  return name == take_group_attribute ? (*file)->take_group_lock(caller, node, *group)
+                                      : (*file)->give_group_lock(caller, node, *group);
+}
+
 void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
               std::size_t size, int /*flags*/) {
   if (name == counters_attribute || name == fault_attribute) {
     return reply(request, command(names_of(request), name, {value, size}));
+  }
+  if (name == take_group_attribute || name == give_group_attribute) {
+    return reply(request, change_group_lock(request, number, name, {value, size}));
   }
   const auto bytes = std::as_bytes(std::span(value, size));
   reply(request, names_of(request).set_attribute(number, name, bytes));
@@ -289,7 +311,7 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
   // A new file has a layout at once, whatever it is opened for.
   const int flags = (file->flags & ~O_ACCMODE) | O_WRONLY;
   if (Status given = layout_for(request, made->st_ino, flags); !given) return reply(request, given);
-  begin_open(request, *file);
+  begin_open(request, made->st_ino, *file);
   const fuse_entry_param entry = entry_of(*made);
   fuse_reply_create(request, &entry, file);
 }
@@ -298,7 +320,7 @@ void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
   if (Status given = layout_for(request, number, file->flags); !given) {
     return reply(request, given);
   }
-  begin_open(request, *file);
+  begin_open(request, number, *file);
   fuse_reply_open(request, file);
 }
 
@@ -306,10 +328,14 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
           fuse_file_info* file) {
   const Result<StripedFile*> data = names_of(request).data(number);
   if (!data) return reply(request, data.error());
+  const Caller caller = caller_of(request, *file);
+  const Result<bool> grouped =
+      (*data)->group_lock().pass(mount_of(request).node(), caller.is_interrupted);
+  if (!grouped) return reply(request, grouped.error());
   const std::vector<ObjectAccess> accesses =
       (*data)->accesses_of({offset, checked_cast<std::int64_t>(size)});
-  const Status charged = names_of(request).costs().read(caller_of(request, *file),
-                                                        {accesses, size == request_bytes_max});
+  const Status charged =
+      names_of(request).costs().read(caller, {accesses, size == request_bytes_max, !*grouped});
   if (!charged) return reply(request, charged);
   std::vector<std::byte> bytes(size);
   const std::size_t count = (*data)->read(bytes, offset);
@@ -319,10 +345,14 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
 /// Takes the time that the write takes.
 Status charge_write(fuse_req_t request, StripedFile& data, const Extent& extent,
                     const fuse_file_info& file) {
+  const Caller caller = caller_of(request, file);
+  const Result<bool> grouped =
+      data.group_lock().pass(mount_of(request).node(), caller.is_interrupted);
+  if (!grouped) return grouped.error();
   const Result<std::vector<ObjectAccess>> accesses = data.accesses_to_write(extent);
   if (!accesses) return accesses.error();
-  const FileRequest wanted{*accesses, extent.length == request_bytes_max};
-  return names_of(request).costs().write(caller_of(request, file), wanted);
+  const FileRequest wanted{*accesses, extent.length == request_bytes_max, !*grouped};
+  return names_of(request).costs().write(caller, wanted);
 }
 
 void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t offset,
@@ -359,8 +389,10 @@ void fsync(fuse_req_t request, fuse_ino_t number, int /*data_only*/, fuse_file_i
   reply(request, names_of(request).costs().flush(caller_of(request, *file), objects));
 }
 
-void release(fuse_req_t request, fuse_ino_t /*number*/, fuse_file_info* file) {
+void release(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
   const std::unique_ptr<OpenHandle> closed(handle_of(*file));
+  const Result<StripedFile*> data = names_of(request).data(number);
+  if (data) (*data)->group_lock().note_close(mount_of(request).node());
   fuse_reply_err(request, 0);
 }
 

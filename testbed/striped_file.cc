@@ -168,13 +168,19 @@ std::size_t StripedFile::read(std::span<std::byte> to, std::int64_t offset) {
   return bytes;
 }
 
-/// With mutex_ held. Objects that are to be there for them are made.
-Result<std::vector<StripedFile::Piece>> StripedFile::pieces_to_write(const Extent& extent) {
+/// With mutex_ held: of the components that the extent touches.
+Status StripedFile::make_objects(const Extent& extent) {
   if (!layout_) return refused(EBADF);
   const std::lock_guard allocator(striping_.mutex);
   Result<bool> made = instantiate(*layout_, extent, striping_.allocator);
   if (!made) return std::move(made).error();
   if (*made) take_layout(*std::exchange(layout_, std::nullopt));
+  return {};
+}
+
+/// With mutex_ held. Objects that are to be there for them are made.
+Result<std::vector<StripedFile::Piece>> StripedFile::pieces_to_write(const Extent& extent) {
+  if (Status there = make_objects(extent); !there) return std::move(there).error();
   return pieces_of(extent.offset, checked_cast<std::size_t>(extent.length));
 }
 
@@ -212,6 +218,24 @@ Result<std::vector<ObjectAccess>> StripedFile::accesses_to_write(const Extent& e
   const Result<std::vector<Piece>> pieces = pieces_to_write(extent);
   if (!pieces) return pieces.error();
   return on_osts(*pieces, extent.offset);
+}
+
+Status StripedFile::take_group_lock(const Caller& caller, std::int32_t node, std::int32_t number) {
+  if (Status taken = group_lock_.take(node, number); !taken) return taken;
+  Status ready;
+  {
+    const std::lock_guard guard(mutex_);
+    ready = layout_ ? make_objects({0, layout_->components.back().end}) : refused(EBADF);
+  }
+  if (ready) ready = striping_.costs.call_in_locks(caller, objects());
+  if (!ready) static_cast<void>(group_lock_.give(node, number));
+  return ready;
+}
+
+Status StripedFile::give_group_lock(const Caller& caller, std::int32_t node, std::int32_t number) {
+  Status flushed = striping_.costs.flush(caller, objects());
+  Status given = group_lock_.give(node, number);
+  return given ? flushed : given;
 }
 
 void StripedFile::resize(std::int64_t size) {

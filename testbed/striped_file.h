@@ -14,6 +14,7 @@
 #include "plan/layout.h"
 #include "plan/stripe_map.h"
 #include "testbed/cost_model.h"
+#include "testbed/group_lock.h"
 #include "testbed/layout_rules.h"
 #include "testbed/machine.h"
 #include "testbed/object_store.h"
@@ -66,6 +67,14 @@ class StripedFile {
   /// Those that it has on OSTs.
   [[nodiscard]] std::vector<ObjectName> objects();
 
+  // As GroupLock::take() and give(). Taking it makes all objects that the layout has room for, and
+  // takes all other locks away; giving it back waits until what the node wrote is on the OSTs.
+  [[nodiscard]] Status take_group_lock(const Caller& caller, std::int32_t node,
+                                       std::int32_t number);
+  [[nodiscard]] Status give_group_lock(const Caller& caller, std::int32_t node,
+                                       std::int32_t number);
+  [[nodiscard]] GroupLock& group_lock() { return group_lock_; }
+
  private:
   /// What is to be done with one piece of a stripe.
   struct Piece {
@@ -75,6 +84,7 @@ class StripedFile {
     std::size_t bytes;
   };
   void take_layout(plan::Layout layout);
+  [[nodiscard]] Status make_objects(const Extent& extent);
   [[nodiscard]] std::vector<ObjectName> all_objects() const;
   [[nodiscard]] Extent there(const Extent& extent) const;
   [[nodiscard]] ObjectName object_of(std::size_t region, std::int32_t slot) const;
@@ -84,6 +94,7 @@ class StripedFile {
 
   Striping& striping_;
   std::uint64_t number_;
+  GroupLock group_lock_;
   mutable std::mutex mutex_;  // of what follows
   std::optional<plan::Layout> layout_;
   std::optional<plan::StripeMap> map_;  // of layout_

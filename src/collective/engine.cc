@@ -13,6 +13,7 @@
 #include "collective/group.h"
 #include "collective/rank_grouping.h"
 #include "plan/aggregators.h"
+#include "plan/group_lock.h"
 #include "plan/segment.h"
 
 namespace nacre::collective {
@@ -32,6 +33,7 @@ struct Opening {
   bool moved = false;
   bool knows_groups = false;  ///< this rank, or all, bring what the groups are made from
   bool keeps_rounds = false;  ///< this rank, or all: NodeRounds::are_kept()
+  bool may_lock = false;      ///< likewise: CollectiveCall::group_lock
 };
 
 void fold_summaries(Opening& into, const Opening& from) {
@@ -54,6 +56,7 @@ void fold_openings(std::span<std::byte> into, std::span<const std::byte> from) {
   a.failed_rank = std::min(a.failed_rank, b.failed_rank);
   a.knows_groups = a.knows_groups && b.knows_groups;
   a.keeps_rounds = a.keeps_rounds && b.keeps_rounds;
+  a.may_lock = a.may_lock && b.may_lock;
   std::memcpy(into.data(), &a, sizeof a);
 }
 
@@ -64,6 +67,7 @@ struct Decision {
   bool all_moved = false;          ///< already
   bool reuses_groups = false;      ///< the plan is complete with those of the last call
   bool keeps_rounds = false;       ///< all ranks do
+  bool locks_group = false;        ///< aggregators are to hold a group lock
   std::int64_t file_end = no_end;  ///< reads stop here
 };
 
@@ -119,7 +123,7 @@ class Engine {
         Task<Unit> grouping = find_groups(decision.reuses_groups);
         co_await grouping;
       }
-      Task<Unit> exchange = run_exchange(decision.keeps_rounds);
+      Task<Unit> exchange = run_exchange(decision.keeps_rounds, decision.locks_group);
       co_await exchange;
     } else if (!decision.all_moved && decision.plan.reason != plan::PlanReason::no_data) {
       Task<Unit> access = run_direct();
@@ -139,6 +143,7 @@ class Engine {
     opening.knows_groups =
         file_.groups.groups() != nullptr && file_.groups.knows(group_wish(), call_.file);
     opening.keeps_rounds = file_.rounds.are_kept();
+    opening.may_lock = call_.group_lock.has_value();
     const std::span<std::byte> opening_bytes = bytes_of(opening);
     co_await reduce(transport_, opening_bytes, &fold_openings);
     Decision decision;
@@ -158,6 +163,8 @@ class Engine {
     decision.plan = plan::decide(outcome_.summary, settings_, participants());
     if (decision.all_moved) return decision;
     const bool exchanges = plan::is_exchange(decision.plan.algorithm);
+    decision.locks_group = opening.may_lock && transport_.nodes().node_count() > 1 &&
+                           plan::gains_by_group_lock(decision.plan, settings_);
     if (call_.direction == Direction::write || !exchanges) return with_groups(decision, opening);
     // Known beforehand, the end of the file needs no word in any message of the exchange, and
     // nobody asks for what lies beyond it.
@@ -236,7 +243,7 @@ class Engine {
                           call_.file.byte_count);
   }
 
-  Task<Unit> run_exchange(bool keeps_rounds) {
+  Task<Unit> run_exchange(bool keeps_rounds, bool locks_group) {
     enter(Phase::views);
     const plan::Aggregators all = aggregators();
     const plan::FileDomains domains = plan::domains_of(outcome_.plan, settings_);
@@ -252,8 +259,13 @@ class Engine {
     }
     const plan::FileAccess places = placed();
     const ExchangeAccess access{call_.direction, call_.file, places, call_.memory, file_.profiler};
+    if (locks_group) {
+      Task<Unit> locking = take_group_lock(all.of_rank(transport_.rank()).has_value());
+      co_await locking;
+    }
     Task<ExchangeResult> exchange = collective::run_exchange(transport_, file_, plan, access);
     ExchangeResult result = co_await exchange;
+    give_group_lock();
     enter(Phase::agreement);
     Task<Status> agreement =
         agree_with_minimum(transport_, std::move(result.status), result.file_end);
@@ -266,6 +278,38 @@ class Engine {
       outcome_.error = status.error();
     }
     co_return Unit{};
+  }
+
+  /// On all aggregators or none: one without would wait for the others.
+  Task<Unit> take_group_lock(bool aggregates) {
+    enter(Phase::file);
+    Status taken;
+    if (aggregates) {
+      Result<store::StoreFile*> file = file_.source.file();
+      auto lock = file ? (*file)->lock_group(*call_.group_lock) : std::move(file).error();
+      if (lock) {
+        group_lock_ = *std::move(lock);
+      } else {
+        taken = std::move(lock).error();
+      }
+    }
+    enter(Phase::agreement);
+    Task<Status> agreement = agree(transport_, std::move(taken));
+    const Status agreed = co_await agreement;
+    outcome_.group_lock = agreed.ok() ? GroupLockUse::held : GroupLockUse::refused;
+    if (!agreed.ok()) {
+      outcome_.group_lock_refusal = agreed.error().message;
+      give_group_lock();
+    }
+    enter(Phase::views);
+    co_return Unit{};
+  }
+
+  /// What this rank has written is brought to the file system then.
+  void give_group_lock() {
+    if (group_lock_ == nullptr) return;
+    enter(Phase::file);
+    group_lock_.reset();
   }
 
   /// Whether all ranks have memory for the rounds of `plan`. `keeps_rounds`: all do, of calls
@@ -310,6 +354,7 @@ class Engine {
   const plan::CollectiveSettings& settings_;
   Status local_;        // why this rank cannot take part, or what it met before the decision
   bool moved_ = false;  // before the decision
+  std::unique_ptr<store::FileLock> group_lock_;
   std::int64_t asked_bytes_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/result.h"
 #include "collective/collective_file.h"
@@ -30,7 +31,13 @@ struct CollectiveCall {
   std::optional<Error> refusal;
   /// For the direct algorithm.
   IndependentSettings independent;
+  /// Aggregators may hold the group lock of this number, where all ranks say so. Only where this
+  /// process does nothing else with the file until the call has ended: by another open it would
+  /// wait for the lock, and by this one have a part in pages of others.
+  std::optional<std::int32_t> group_lock;
 };
+
+enum class GroupLockUse : std::uint8_t { none, held, refused };
 
 struct Outcome {
   /// Data bytes of this rank that were really transferred, up to the first one that was not. After
@@ -41,6 +48,8 @@ struct Outcome {
   plan::CollectivePlan plan;    ///< what was run, for explain
   SharedGroups groups;          ///< likewise; null but in segmentation
   plan::AccessSummary summary;  ///< on rank 0: what it was decided from
+  GroupLockUse group_lock = GroupLockUse::none;
+  std::string group_lock_refusal;  ///< why, to some rank
 };
 
 /// Collective over `transport`. `call` is owned by the coroutine: the program may free or change

@@ -152,7 +152,7 @@ class Mover {
   }
 
   bool sieve_write(const SieveWindow& window) {
-    Result<std::unique_ptr<store::RangeLock>> lock =
+    Result<std::unique_ptr<store::FileLock>> lock =
         file_.lock(window.hull, store::LockKind::exclusive);
     if (!lock) {
       if (lock.error().error_class == ErrorClass::unsupported_operation) return move_runs(window);

@@ -70,6 +70,11 @@ constexpr std::array table{
             "trusted: none does; automatic: locked where the file system's clients cache without "
             "agreeing"},
     HintRow{
+        "nacre_group_lock", HintKind::boolean, always, "false", 0, "",
+        "true: where aggregators of several nodes write to the same OSTs of a file on Lustre, in "
+        "blocking collective calls below MPI_THREAD_MULTIPLE, they hold a group lock in place of "
+        "taking each other's locks away"},
+    HintRow{
         "nacre_cycle_buffers", HintKind::choice, always, "automatic", 0,
         "automatic|2|3|4|6|8|12|16",
         "buffers of cb_buffer_size bytes that an aggregator has: so many rounds of a "

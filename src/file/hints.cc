@@ -215,8 +215,12 @@ unsigned Hints::permissions() const {
 }
 
 AccessSettings Hints::access_settings() const {
-  AccessSettings settings{coherence(), independent(), collective("romio_cb_read"),
-                          collective("romio_cb_write"), io_thread_count()};
+  AccessSettings settings{coherence(),
+                          independent(),
+                          collective("romio_cb_read"),
+                          collective("romio_cb_write"),
+                          io_thread_count(),
+                          is("nacre_group_lock", "true")};
   settings.collective_read.initial_groups = initial_groups();
   settings.collective_write.initial_groups = settings.collective_read.initial_groups;
   return settings;

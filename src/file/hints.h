@@ -40,6 +40,7 @@ struct AccessSettings {
   plan::CollectiveSettings collective_read;
   plan::CollectiveSettings collective_write;
   std::optional<int> io_thread_count;  ///< nothing: by the file system
+  bool group_lock = false;
 };
 
 /// Where a value comes from; a later one beats an earlier one.

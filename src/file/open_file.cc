@@ -2,6 +2,7 @@
 #include "file/open_file.h"
 
 #include <array>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,6 +19,8 @@
 
 namespace nacre::file {
 namespace {
+
+constexpr std::uint64_t group_numbers = std::numeric_limits<std::int32_t>::max();
 
 Error mode_error(const std::string& what) { return Error{ErrorClass::amode, 0, what}; }
 
@@ -53,6 +56,7 @@ OpenFile::OpenFile(OpenRequest request)
       one_node_(request.one_node),
       file_(*store_, path_, plain_options(mode_, request.hints)),
       shared_pointer_(*store_, {path_, request.id, request.one_node}),
+      group_number_(static_cast<std::int32_t>(1 + request.id % group_numbers)),
       hints_(std::move(request.hints)),
       settings_(std::make_shared<const AccessSettings>(hints_.access_settings())),
       view_(std::make_shared<const View>()) {

@@ -52,6 +52,9 @@ struct Access {
   std::int64_t offset = 0;  ///< explicit_offset: in etypes, relative to the view
   plan::MemoryAccess memory;
   std::shared_ptr<Converter> converter;  ///< null: bytes go as they are
+  /// Of a collective one, the same on all ranks: the program does nothing else with the file until
+  /// it has ended.
+  bool alone = false;
 };
 
 /// What was transferred, in bytes of memory, and why it stopped, if it was an error.
@@ -166,12 +169,13 @@ class OpenFile {
   /// Keeps other accesses away while it lives: the threads of this process, the other processes.
   struct Exclusion {
     std::unique_lock<std::mutex> threads;
-    std::unique_ptr<store::RangeLock> processes;
+    std::unique_ptr<store::FileLock> processes;
   };
   /// What of a collective access is the same on all ranks.
   struct Routine {
     plan::Direction direction;
     Position position;
+    bool alone;
   };
   /// What all ranks pass alike, with what else is not shown in the message.
   struct Argument {
@@ -211,9 +215,13 @@ class OpenFile {
   collective::Task<Outcome> move_all_locked(plan::Direction direction,
                                             const Result<PlacedAccess>& placed,
                                             collective::Profiler& profiler);
-  collective::Task<Outcome> move_all_by_engine(plan::Direction direction,
-                                               const Result<PlacedAccess>& placed,
+  collective::Task<Outcome> move_all_by_engine(Routine routine, const Result<PlacedAccess>& placed,
                                                collective::Profiler& profiler);
+  [[nodiscard]] collective::CollectiveCall call_of(Routine routine,
+                                                   const Result<PlacedAccess>& placed,
+                                                   Result<plan::MemoryAccess> memory,
+                                                   const AccessSettings& settings) const;
+  void note_group_lock(const collective::Outcome& moved);
   collective::Task<Status> give_back_file();
   collective::Task<collective::Unit> report();
 
@@ -249,6 +257,8 @@ class OpenFile {
   std::shared_ptr<const plan::InitialGroups> grid_;  // of the program's ranks; null: none
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;
+  std::int32_t group_number_;  // of its group locks; the same on all ranks
+  bool refuses_group_locks_ = false;
   FileProfile profile_;
 
   mutable std::mutex mutex_;  // of what follows

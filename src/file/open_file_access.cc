@@ -25,17 +25,17 @@ class Staging {
   Staging(const Access& access, std::int64_t file_bytes)
       : access_(access), file_bytes_(file_bytes) {}
 
-  [[nodiscard]] plan::MemoryAccess memory() {
+  /// The memory, for as long as this lives; of a write with what is to be written.
+  [[nodiscard]] Result<plan::MemoryAccess> fill() {
     if (access_.converter == nullptr) return access_.memory;
-    return {bytes_.data(), plan::TypeMap::bytes(1), std::ssize(bytes_)};
-  }
-  [[nodiscard]] Status fill() {
-    if (access_.converter == nullptr) return {};
     const Result<std::span<std::byte>> taken = scratch_.try_take(file_bytes_, to_convert);
     if (!taken) return taken.error();
     bytes_ = *taken;
-    if (access_.direction == Direction::read) return {};
-    return access_.converter->to_file(access_.memory, bytes_);
+    if (access_.direction == Direction::write) {
+      Status converted = access_.converter->to_file(access_.memory, bytes_);
+      if (!converted) return std::move(converted).error();
+    }
+    return plan::MemoryAccess{bytes_.data(), plan::TypeMap::bytes(1), std::ssize(bytes_)};
   }
   /// Converts what was read.
   [[nodiscard]] Status empty(std::int64_t file_bytes) {
@@ -239,7 +239,7 @@ Result<OpenFile::Exclusion> OpenFile::exclude_others(store::StoreFile& file,
   const collective::PhaseScope scope(profiler, collective::Phase::wait);
   exclusion.threads = std::unique_lock(locked_access_mutex_);
   if (!locked) return exclusion;
-  Result<std::unique_ptr<store::RangeLock>> lock = file.lock(
+  Result<std::unique_ptr<store::FileLock>> lock = file.lock(
       plan::bounds(placed.file), writes ? store::LockKind::exclusive : store::LockKind::shared);
   if (!lock) return std::move(lock).error();
   exclusion.processes = *std::move(lock);
@@ -289,7 +289,7 @@ Outcome OpenFile::transfer(const Access& access) {
 
 collective::Task<Outcome> OpenFile::transfer_all(const Access& access,
                                                  std::optional<Error> refusal) {
-  const Routine routine{access.direction, access.position};
+  const Routine routine{access.direction, access.position, access.alone};
   if (refusal) return run_all(routine, *std::move(refusal));
   return run_all(routine, place_now(access));
 }
@@ -374,28 +374,46 @@ void OpenFile::note_plan(const PlanUse& call, const plan::CollectiveSettings& se
   noted->osts = plan::osts_touched(plan::domains_of(call.plan, settings), *stripes_);
 }
 
-collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
-                                                       const Result<PlacedAccess>& placed,
-                                                       collective::Profiler& profiler) {
-  const Access access = placed ? placed->access : Access{};
-  Staging staging(access, placed ? placed->file_bytes : 0);
-  const std::shared_ptr<const AccessSettings> settings = snapshot().settings;
+collective::CollectiveCall OpenFile::call_of(Routine routine, const Result<PlacedAccess>& placed,
+                                             Result<plan::MemoryAccess> memory,
+                                             const AccessSettings& settings) const {
   collective::CollectiveCall call;
-  call.direction = direction;
-  call.independent = settings->independent;
+  call.direction = routine.direction;
+  call.independent = settings.independent;
   call.independent.call_worth_bytes = file_system_.call_worth_bytes;
   // Its lock is no lock between the threads that use this file.
   call.independent.write_sieving = false;
-  profiler.enter(collective::Phase::copy);
-  Status filled = staging.fill();
+  const bool locks = settings.group_lock && routine.alone && !refuses_group_locks_;
+  if (locks && routine.direction == Direction::write) call.group_lock = group_number_;
   if (!placed) {
     call.refusal = placed.error();
-  } else if (!filled) {
-    call.refusal = std::move(filled).error();
+  } else if (!memory) {
+    call.refusal = std::move(memory).error();
   } else {
     call.file = placed->file;
-    call.memory = staging.memory();
+    call.memory = *std::move(memory);
   }
+  return call;
+}
+
+/// Where one was refused none is asked for again.
+void OpenFile::note_group_lock(const collective::Outcome& moved) {
+  if (moved.group_lock != collective::GroupLockUse::refused) return;
+  refuses_group_locks_ = true;
+  const std::lock_guard guard(mutex_);
+  hints_.note("hint nacre_group_lock: " + moved.group_lock_refusal +
+              "; the file is written without");
+}
+
+collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
+                                                       const Result<PlacedAccess>& placed,
+                                                       collective::Profiler& profiler) {
+  const Direction direction = routine.direction;
+  const Access access = placed ? placed->access : Access{};
+  Staging staging(access, placed ? placed->file_bytes : 0);
+  const std::shared_ptr<const AccessSettings> settings = snapshot().settings;
+  profiler.enter(collective::Phase::copy);
+  collective::CollectiveCall call = call_of(routine, placed, staging.fill(), *settings);
   if (direction == Direction::write) {
     wrote_.store(true, std::memory_order_relaxed);
     if (layout_grows_) {
@@ -409,12 +427,14 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Direction direction,
   const plan::CollectiveSettings for_all = collective_settings(direction, *settings);
   auto running = collective::run_collective(*transport_, file, std::move(call), for_all);
   collective::Outcome moved = co_await running;
+  note_group_lock(moved);
   if (!moved.error) {
     note_plan({.direction = direction,
                .plan = moved.plan,
                .groups = std::move(moved.groups),
                .summary = moved.summary,
                .saturation_bytes = plan::saturation_of(for_all),
+               .group_locked = moved.group_lock == collective::GroupLockUse::held,
                .calls = 1,
                .bytes = moved.bytes,
                .nanoseconds = profiler.nanoseconds()},
@@ -451,7 +471,7 @@ collective::Task<Outcome> OpenFile::run_all(Routine routine, Result<PlacedAccess
     auto moving = move_all_locked(routine.direction, placed, profiler);
     outcome = co_await moving;
   } else {
-    auto moving = move_all_by_engine(routine.direction, placed, profiler);
+    auto moving = move_all_by_engine(routine, placed, profiler);
     outcome = co_await moving;
   }
   profile.bytes.add(outcome.bytes);

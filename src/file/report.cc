@@ -136,6 +136,7 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap
   for (int& rank : ranks) rank = aggregators.rank_of(rank);
   const plan::CountWords count_words = plan::words_of(plan.count_reason);
   if (of_plan.use.osts.most > 0) json.add("osts", osts_json(of_plan.use.osts));
+  if (of_plan.use.group_locked) json.add("group_lock", "true");
   return json.add_number("aggregators", plan.aggregator_count)
       .add_text("aggregators_reason", count_words.name)
       .add_text("aggregators_because", count_words.because)

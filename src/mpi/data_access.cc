@@ -83,8 +83,9 @@ int collective_access(File& file, const AccessCall& call, const AccessArguments&
                       Result<file::Access> access) {
   std::optional<Error> refusal;
   if (!access) refusal = access.error();
-  collective::Task<file::Outcome> task = file.open_file().transfer_all(
-      access ? *std::move(access) : empty_access(call, arguments), std::move(refusal));
+  file::Access asked = access ? *std::move(access) : empty_access(call, arguments);
+  asked.alone = call.timing == Timing::blocking && !may_be_threaded();
+  collective::Task<file::Outcome> task = file.open_file().transfer_all(asked, std::move(refusal));
   collective::Transport& transport = file.open_file().transport();
   if (call.timing == Timing::blocking) {
     return conclude(file, arguments, file.queue().run(std::move(task), transport));

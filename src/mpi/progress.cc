@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <iterator>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/helper_thread.h"
@@ -132,11 +133,17 @@ int callback_poll() {
   return 0;
 }
 
+/// Of programs that use only Sessions nobody can say.
+std::optional<int> thread_level() {
+  int level = MPI_THREAD_SINGLE;
+  if (!world_model_active()) return std::nullopt;
+  native().Query_thread(&level);
+  return level;
+}
+
 Driver choose_driver() {
   const Native& mpi = native();
-  int level = MPI_THREAD_SINGLE;
-  if (world_model_active()) mpi.Query_thread(&level);
-  if (level == MPI_THREAD_MULTIPLE) return Driver::helper_thread;
+  if (thread_level() == MPI_THREAD_MULTIPLE) return Driver::helper_thread;
   if (mpi.MPIX_Async_start != nullptr && mpi.MPIX_Request_is_complete != nullptr) {
     return Driver::async_hook;
   }
@@ -158,6 +165,10 @@ void start_driver(Watched& all) {
 }
 
 }  // namespace
+
+bool may_be_threaded() {
+  return thread_level().value_or(MPI_THREAD_MULTIPLE) == MPI_THREAD_MULTIPLE;
+}
 
 void watch(const std::shared_ptr<File>& file) {
   Watched& all = watched();

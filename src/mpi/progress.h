@@ -16,6 +16,9 @@ namespace nacre::mpi {
 /// of an access, which would else be forgotten with the idle queue that it was not in yet.
 void watch(const std::shared_ptr<File>& file);
 
+/// Whether several threads may be in calls of MPI at once, as far as can be told.
+[[nodiscard]] bool may_be_threaded();
+
 /// Lets all pending accesses of this process go on, as far as they can without waiting.
 void poll_all();
 

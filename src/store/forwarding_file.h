@@ -26,8 +26,11 @@ class ForwardingFile : public StoreFile {
   Status allocate(std::int64_t size) override { return inner_->allocate(size); }
   Status sync() override { return inner_->sync(); }
   Status close() override { return inner_->close(); }
-  Result<std::unique_ptr<RangeLock>> lock(const Extent& range, LockKind kind) override {
+  Result<std::unique_ptr<FileLock>> lock(const Extent& range, LockKind kind) override {
     return inner_->lock(range, kind);
+  }
+  Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) override {
+    return inner_->lock_group(number);
   }
   FileIdentity identity() override { return inner_->identity(); }
   FileSystemFacts facts() override { return inner_->facts(); }

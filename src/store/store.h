@@ -62,9 +62,9 @@ struct WritePiece {
 enum class LockKind : std::uint8_t { shared, exclusive };
 
 /// Releases what it holds when it goes, which is before its StoreFile closes.
-class RangeLock {
+class FileLock {
  public:
-  virtual ~RangeLock() = default;
+  virtual ~FileLock() = default;
 };
 
 /// Who a file is, to tell whether a later open found the same one.
@@ -140,8 +140,15 @@ class StoreFile {
   /// Waits for the advisory byte-range lock; it holds against other processes and other opens of
   /// this one, not against other users of this StoreFile (callers serialise those). Exclusive needs
   /// the file open for writing. unsupported_operation where the file system has no locks.
-  [[nodiscard]] virtual Result<std::unique_ptr<RangeLock>> lock(const Extent& range,
-                                                                LockKind kind) = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<FileLock>> lock(const Extent& range,
+                                                               LockKind kind) = 0;
+  /// A lock of Lustre's on all of the file: opens that hold one of the same `number` (at least 1)
+  /// write and read beside each other without any other lock, and so each keeps to pages of its
+  /// own; all others wait. Does not itself wait for who holds one of another number: an error then,
+  /// as where the file system has none. Other threads leave this file alone while it is taken.
+  [[nodiscard]] virtual Result<std::unique_ptr<FileLock>> lock_group(std::int32_t /*number*/) {
+    return Error{ErrorClass::unsupported_operation, 0, "its file system has no group locks"};
+  }
   [[nodiscard]] virtual FileIdentity identity() = 0;
   [[nodiscard]] virtual FileSystemFacts facts() = 0;
   /// Null where the file system has no such thing.

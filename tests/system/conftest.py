@@ -13,6 +13,8 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "python"))
 
+from nacre import testbed  # noqa: E402
+
 
 @pytest.fixture(scope="session")
 def build() -> Path:
@@ -77,11 +79,31 @@ def mpiexecs(build: Path) -> dict[str, list[str]]:
 
 
 @pytest.fixture(params=["mpich4", "openmpi4", "mpich5", "openmpi5"])
-def mpiexec(request: pytest.FixtureRequest, build: Path) -> list[str]:
-    """Each launcher in turn. One that is missing is a failure of `make setup`, not a reason to skip."""
-    command = mpiexecs(build)[request.param]
+def family(request: pytest.FixtureRequest) -> str:
+    """The MPIs in turn."""
+    return request.param
+
+
+@pytest.fixture
+def mpiexec(family: str, build: Path) -> list[str]:
+    """The launcher of the MPI. One that is missing is a failure of `make setup`, not a reason to skip."""
+    command = mpiexecs(build)[family]
     assert shutil.which(command[0]), f"{command[0]} is missing: run `make setup`"
     return command
+
+
+@pytest.fixture
+def worker(build: Path, family: str) -> Path:
+    """nacre-bench's, of the MPI."""
+    return build / "tools" / "bench" / family / "worker"
+
+
+@pytest.fixture
+def node_namespaces() -> None:
+    """What `nacre testbed run` puts ranks on nodes by."""
+    why = testbed.why_no_namespaces()
+    if why:
+        pytest.skip(f"ranks cannot be put on nodes here: {why}")
 
 
 @pytest.fixture

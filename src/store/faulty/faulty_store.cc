@@ -53,7 +53,7 @@ class FaultyFile final : public ForwardingFile {
     if (error) return *std::move(error);
     return closed;
   }
-  Result<std::unique_ptr<RangeLock>> lock(const Extent& range, LockKind kind) override {
+  Result<std::unique_ptr<FileLock>> lock(const Extent& range, LockKind kind) override {
     if (auto error = fault(Operation::lock, "lock")) return *std::move(error);
     return ForwardingFile::lock(range, kind);
   }

@@ -93,7 +93,7 @@ class MemoryLayouts final : public FileLayouts {
   const Inode& inode_;
 };
 
-class MemoryRangeLock final : public RangeLock {
+class MemoryRangeLock final : public FileLock {
  public:
   MemoryRangeLock(std::shared_ptr<Inode> inode, const LockTable::Held& wanted)
       : inode_(std::move(inode)), ticket_(inode_->locks.wait_for(wanted)) {}
@@ -168,7 +168,7 @@ class MemoryFile final : public StoreFile {
   Status sync() override { return {}; }
   Status close() override { return {}; }
 
-  Result<std::unique_ptr<RangeLock>> lock(const Extent& range, LockKind kind) override {
+  Result<std::unique_ptr<FileLock>> lock(const Extent& range, LockKind kind) override {
     if (!options_.read) kind = LockKind::exclusive;
     if (!options_.write && kind == LockKind::exclusive) {
       Error error = error_from_errno(EBADF, "lock", path_);
@@ -176,7 +176,7 @@ class MemoryFile final : public StoreFile {
       return error;
     }
     const LockTable::Held wanted{range, kind, this};
-    return std::unique_ptr<RangeLock>(std::make_unique<MemoryRangeLock>(inode_, wanted));
+    return std::unique_ptr<FileLock>(std::make_unique<MemoryRangeLock>(inode_, wanted));
   }
 
   FileIdentity identity() override { return {inode_->number}; }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "store/errno.h"
+#include "store/lustre/group_lock.h"
 #include "store/lustre/lustre_mount.h"
 #include "store/pieces.h"
 #include "store/posix/file_size_signal.h"
@@ -288,13 +289,20 @@ Status PosixStoreFile::close() {
   return {};
 }
 
-Result<std::unique_ptr<RangeLock>> PosixStoreFile::lock(const Extent& range, LockKind kind) {
+Result<std::unique_ptr<FileLock>> PosixStoreFile::lock(const Extent& range, LockKind kind) {
   if (!options_.read && kind == LockKind::shared) kind = LockKind::exclusive;
   if (!options_.write && kind == LockKind::exclusive) {
     return Error{ErrorClass::access, EBADF,
                  "lock " + path_ + ": an exclusive lock needs the file open for writing"};
   }
   return lock_range({file_.number(), path_}, range, kind);
+}
+
+Result<std::unique_ptr<FileLock>> PosixStoreFile::lock_group(std::int32_t number) {
+  if (!facts().has_layouts) return StoreFile::lock_group(number);
+  if (!direct_.valid()) return store::lock_group(file_.number(), path_, number);
+  return Error{ErrorClass::unsupported_operation, 0,
+               "it is written past the page cache (direct_read, direct_write)"};
 }
 
 FileSystemFacts PosixStoreFile::facts() {

@@ -38,7 +38,8 @@ class PosixStoreFile final : public StoreFile {
   Status allocate(std::int64_t size) override;
   Status sync() override;
   Status close() override;
-  Result<std::unique_ptr<RangeLock>> lock(const Extent& range, LockKind kind) override;
+  Result<std::unique_ptr<FileLock>> lock(const Extent& range, LockKind kind) override;
+  Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) override;
   FileIdentity identity() override { return identity_; }
   FileSystemFacts facts() override;
   /// Of files on Lustre.

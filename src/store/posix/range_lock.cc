@@ -20,7 +20,7 @@ struct flock lock_record(const Extent& range, short type) {
   return record;
 }
 
-class OfdLock final : public RangeLock {
+class OfdLock final : public FileLock {
  public:
   OfdLock(int descriptor, const Extent& range) : descriptor_(descriptor), range_(range) {}
   OfdLock(const OfdLock&) = delete;
@@ -36,7 +36,7 @@ class OfdLock final : public RangeLock {
 };
 
 /// A range of no bytes excludes nobody; to the kernel a length of 0 is "all that follows".
-class EmptyLock final : public RangeLock {};
+class EmptyLock final : public FileLock {};
 
 std::string advice(const std::string& file_system) {
   if (file_system == "lustre") return "mount it with -o flock";
@@ -58,14 +58,14 @@ Error lock_error(int system_errno, const LockTarget& target) {
 
 }  // namespace
 
-Result<std::unique_ptr<RangeLock>> lock_range(const LockTarget& target, const Extent& range,
-                                              LockKind kind) {
-  if (range.empty()) return std::unique_ptr<RangeLock>(std::make_unique<EmptyLock>());
+Result<std::unique_ptr<FileLock>> lock_range(const LockTarget& target, const Extent& range,
+                                             LockKind kind) {
+  if (range.empty()) return std::unique_ptr<FileLock>(std::make_unique<EmptyLock>());
   struct flock record = lock_record(range, kind == LockKind::shared ? F_RDLCK : F_WRLCK);
   if (retry_interrupted([&] { return fcntl(target.descriptor, F_OFD_SETLKW, &record); }) != 0) {
     return lock_error(errno, target);
   }
-  return std::unique_ptr<RangeLock>(std::make_unique<OfdLock>(target.descriptor, range));
+  return std::unique_ptr<FileLock>(std::make_unique<OfdLock>(target.descriptor, range));
 }
 
 }  // namespace nacre::store

@@ -19,8 +19,8 @@ struct LockTarget {
 /// Waits for the lock; an empty range is had at once. The lock must go before the descriptor is
 /// closed (closing it would release the lock too, but its number may then be another file's). Where
 /// the file system has no locks the error is unsupported_operation, names it and says what to do.
-[[nodiscard]] Result<std::unique_ptr<RangeLock>> lock_range(const LockTarget& target,
-                                                            const Extent& range, LockKind kind);
+[[nodiscard]] Result<std::unique_ptr<FileLock>> lock_range(const LockTarget& target,
+                                                           const Extent& range, LockKind kind);
 
 }  // namespace nacre::store
 

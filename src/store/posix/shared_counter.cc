@@ -80,7 +80,7 @@ class FileCounter final : public SharedCounter {
   template <class Action>
   Result<std::int64_t> locked(Action action) {
     const std::lock_guard<std::mutex> threads(mutex_);
-    const Result<std::unique_ptr<RangeLock>> ranks =
+    const Result<std::unique_ptr<FileLock>> ranks =
         lock_range({file_.number(), path_}, counter_bytes, LockKind::exclusive);
     if (!ranks) return ranks.error();
     return action();

@@ -18,8 +18,8 @@ class WatchedFile final : public store::ForwardingFile {
     ++watch_->syncs;
     return ForwardingFile::sync();
   }
-  Result<std::unique_ptr<store::RangeLock>> lock(const Extent& range,
-                                                 store::LockKind kind) override {
+  Result<std::unique_ptr<store::FileLock>> lock(const Extent& range,
+                                                store::LockKind kind) override {
     ++(kind == store::LockKind::shared ? watch_->shared_locks : watch_->exclusive_locks);
     return ForwardingFile::lock(range, kind);
   }

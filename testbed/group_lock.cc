@@ -1,0 +1,57 @@
+#include "testbed/group_lock.h"
+
+#include <cerrno>
+#include <chrono>
+
+#include "testbed/errno_result.h"
+
+namespace nacre::testbed {
+
+Status GroupLock::take(std::int32_t node, std::int32_t number) {
+  const std::lock_guard guard(mutex_);
+  if (number < 1) return refused(EINVAL);
+  if (number_ != 0 && number_ != number) return refused(EBUSY);
+  number_ = number;
+  ++holds_[node];
+  return {};
+}
+
+Status GroupLock::give(std::int32_t node, std::int32_t number) {
+  const std::lock_guard guard(mutex_);
+  const auto held = holds_.find(node);
+  if (number != number_ || held == holds_.end()) return refused(EINVAL);
+  if (--held->second == 0) drop_holder(node);
+  return {};
+}
+
+void GroupLock::drop_holder(std::int32_t node) {
+  holds_.erase(node);
+  if (!holds_.empty()) return;
+  number_ = 0;
+  changed_.notify_all();
+}
+
+Result<bool> GroupLock::pass(std::int32_t node, const std::function<bool()>& is_interrupted) {
+  // The kernel's word of a signal does not come by the condition.
+  constexpr std::chrono::milliseconds look_interval{50};
+  std::unique_lock guard(mutex_);
+  while (number_ != 0 && !holds_.contains(node)) {
+    if (is_interrupted()) return refused(EINTR);
+    changed_.wait_for(guard, look_interval);
+  }
+  return number_ != 0;
+}
+
+void GroupLock::note_open(std::int32_t node) {
+  const std::lock_guard guard(mutex_);
+  ++opens_[node];
+}
+
+void GroupLock::note_close(std::int32_t node) {
+  const std::lock_guard guard(mutex_);
+  if (--opens_[node] > 0) return;
+  opens_.erase(node);
+  if (holds_.contains(node)) drop_holder(node);
+}
+
+}  // namespace nacre::testbed

@@ -1,0 +1,176 @@
+// Aggregators hold a group lock together, for as long as they write, or none does.
+#include <atomic>
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "collective/engine.h"
+#include "collective/in_process.h"
+#include "plan/stripe_options.h"
+#include "random_access.h"
+#include "store/forwarding_file.h"
+#include "store/memory/memory_store.h"
+
+namespace nacre::collective {
+namespace {
+
+using namespace testing;
+using plan::Direction;
+
+constexpr int rank_count = 4;
+constexpr std::int64_t stripe = 64 << 10;
+
+/// What all ranks' opens of the file have in common.
+struct Group {
+  std::optional<int> refusing_rank;
+  std::atomic<int> holders = 0;
+  std::atomic<int> taken = 0;
+  std::atomic<int> written_with = 0;
+  std::atomic<int> written_without = 0;
+};
+
+class Held final : public store::FileLock {
+ public:
+  explicit Held(Group& group) : group_(group) { ++group_.holders; }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() override { --group_.holders; }
+
+ private:
+  Group& group_;
+};
+
+/// A rank's open of it.
+class LockedFile final : public store::ForwardingFile {
+ public:
+  LockedFile(std::unique_ptr<store::StoreFile> file, Group& group, int rank)
+      : ForwardingFile(std::move(file)), group_(group), rank_(rank) {}
+
+  Result<std::unique_ptr<store::FileLock>> lock_group(std::int32_t number) override {
+    CHECK(number == 7);
+    if (group_.refusing_rank == rank_) return Error{ErrorClass::io, EAGAIN, "another is held"};
+    ++group_.taken;
+    return std::unique_ptr<store::FileLock>(std::make_unique<Held>(group_));
+  }
+  store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
+    ++(group_.holders > 0 ? group_.written_with : group_.written_without);
+    return ForwardingFile::write(pieces, offset);
+  }
+
+ private:
+  Group& group_;
+  int rank_;
+};
+
+/// One rank's way to it.
+struct Rank final : FileSource {
+  Rank(store::Store& store, Group& group, int rank)
+      : opened(*store.open("f", {.read = true, .write = true}), group, rank),
+        profiler(profile, Phase::plan) {}
+  Result<store::StoreFile*> file() override { return &opened; }
+
+  LockedFile opened;
+  Profile profile;
+  Profiler profiler;
+  ViewMemory views;
+  NodeRounds rounds;
+  GroupMemory groups;
+  RankAccess access;
+};
+
+/// Two stripes, whose objects are there.
+plan::CollectiveSettings settings_of(int aggregators) {
+  plan::Layout layout = plan::parse_stripe_options("-c 2 -S 64k").value();
+  layout.components.front().striping.objects = {{.ost = 0}, {.ost = 1}};
+  plan::CollectiveSettings settings{.algorithm = plan::Algorithm::two_phase,
+                                    .aggregator_count = aggregators,
+                                    .cycle_bytes = stripe};
+  settings.stripes =
+      std::make_shared<const plan::StripeMap>(plan::StripeMap::of(layout, 2).value());
+  return settings;
+}
+
+/// Pieces of `bytes` bytes, one of each rank in turn.
+plan::TypeMap every_fourth(std::int64_t bytes) {
+  return plan::TypeMap::bytes(bytes).resized(0, rank_count * bytes).value();
+}
+
+/// Every rank writes every fourth piece; `asks`: which of them let the lock be taken.
+std::vector<Outcome> write(Group& group, int aggregators, const std::vector<bool>& asks) {
+  constexpr std::int64_t piece = 1'000;
+  constexpr std::int64_t count = 1'000;
+  Random random(11);
+  store::MemoryStore store;
+  create_file(store, "f", {});
+  std::vector<std::unique_ptr<Rank>> ranks;
+  Bytes expected(piece * count * rank_count);
+  for (int i = 0; i < rank_count; ++i) {
+    ranks.push_back(std::make_unique<Rank>(store, group, i));
+    RankAccess& access = ranks.back()->access;
+    access.file.view = {every_fourth(piece), i * piece};
+    access.file.byte_count = piece * count;
+    access.memory_type = plan::TypeMap::bytes(1);
+    access.buffer = random_bytes(random, piece * count);
+    overlay(expected, access);
+  }
+  const plan::CollectiveSettings settings = settings_of(aggregators);
+  InProcessNetwork network({.rank_count = rank_count, .ranks_per_node = 1});
+  auto outcomes = run_polled<Outcome>(
+      network,
+      [&](int i) {
+        Rank& rank = *ranks[static_cast<std::size_t>(i)];
+        CollectiveCall call;
+        call.direction = Direction::write;
+        call.file = rank.access.file;
+        call.memory = rank.access.memory();
+        if (asks[static_cast<std::size_t>(i)]) call.group_lock = 7;
+        const CollectiveFile file{rank, rank.views, rank.rounds, rank.groups, rank.profiler, 0};
+        return run_collective(network.transport(i), file, std::move(call), settings);
+      },
+      1);
+  REQUIRE(outcomes.has_value());
+  CHECK(*store.contents("f") == expected);
+  CHECK(group.holders == 0);
+  return *std::move(outcomes);
+}
+
+bool all_are(const std::vector<Outcome>& outcomes, GroupLockUse use) {
+  bool are = true;
+  for (const Outcome& outcome : outcomes) are = are && !outcome.error && outcome.group_lock == use;
+  return are;
+}
+
+}  // namespace
+
+TEST_CASE("all aggregators hold it while they write") {
+  Group group;
+  CHECK(all_are(write(group, 4, {true, true, true, true}), GroupLockUse::held));
+  CHECK(group.taken == 4);
+  CHECK(group.written_with > 0);
+  CHECK(group.written_without == 0);
+}
+
+TEST_CASE("where one is refused it nobody holds it") {
+  for (int rank = 0; rank < rank_count; ++rank) {
+    Group group;
+    group.refusing_rank = rank;
+    const std::vector<Outcome> outcomes = write(group, 4, {true, true, true, true});
+    CHECK(all_are(outcomes, GroupLockUse::refused));
+    CHECK(outcomes.front().group_lock_refusal.find("another is held") != std::string::npos);
+    CHECK(group.written_with == 0);
+  }
+}
+
+TEST_CASE("it is not asked for where a rank has other things to do, or objects have one writer") {
+  Group group;
+  CHECK(all_are(write(group, 4, {true, true, false, true}), GroupLockUse::none));
+  CHECK(all_are(write(group, 2, {true, true, true, true}), GroupLockUse::none));
+  CHECK(group.taken == 0);
+}
+
+}  // namespace nacre::collective

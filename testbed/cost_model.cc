@@ -372,30 +372,34 @@ void CostModel::drop_gathered(Outbox& box) {
 
 // ---- faults and counters ----
 
-void CostModel::order(const FaultOrder& order) {
+Status CostModel::order(const FaultOrder& order) {
   const std::lock_guard guard(mutex_);
   settle();
-  if (order.evicted_node) {
-    evict(*order.evicted_node);
-    return;
-  }
+  if (order.evicted_node) return evict(*order.evicted_node);
   faults_.set(order.ost, order.fault);
   simulation_.set_slowness(order.ost, order.fault.slowness, monotonic_nanoseconds());
   settle();
+  return {};
 }
 
 /// Its locks are gone, and what it had not brought to the OSTs.
-void CostModel::evict(std::int32_t node) {
+Status CostModel::evict(std::int32_t node) {
+  Status lost;
+  const auto lose = [&](const ObjectName& object, const Extent& extent) {
+    Status erased = objects_.erase(object, extent);
+    if (lost) lost = std::move(erased);
+  };
   ++evictions_[static_cast<std::size_t>(node)];
   for (const auto& [object, locks] : locks_) locks->locks.drop(node);
   for (const auto& [ticket, one] : under_way_) {
-    if (one.rpc.node == node && one.dirty) objects_.erase(one.object, one.extent);
+    if (one.rpc.node == node && one.dirty) lose(one.object, one.extent);
   }
   for (const auto& [key, box] : outboxes_) {
     if (key.first != node) continue;
-    objects_.erase(box->object, box->gathered);
+    lose(box->object, box->gathered);
     drop_gathered(*box);
   }
+  return lost;
 }
 
 std::string CostModel::counters_json() {

@@ -97,7 +97,7 @@ class CostModel {
   void forget(const ObjectName& object);
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
-  void order(const FaultOrder& order);
+  [[nodiscard]] Status order(const FaultOrder& order);
   [[nodiscard]] std::string counters_json();
   void reset_counters();
   /// Ends all waits, for good.
@@ -159,7 +159,7 @@ class CostModel {
   [[nodiscard]] Status wait_for_pending(Guard& guard, const Caller& caller,
                                         std::int64_t bytes_left);
   [[nodiscard]] bool was_evicted(OpenHandle& handle) const;
-  void evict(std::int32_t node);
+  [[nodiscard]] Status evict(std::int32_t node);
   void drop_gathered(Outbox& box);
 
   const Machine machine_;

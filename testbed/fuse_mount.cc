@@ -215,8 +215,7 @@ Status command(Namespace& names, std::string_view name, std::string_view value) 
   }
   const Result<FaultOrder> order = parse_fault(value, names.costs().machine());
   if (!order) return order.error();
-  names.costs().order(*order);
-  return {};
+  return names.costs().order(*order);
 }
 
 Status change_group_lock(fuse_req_t request, fuse_ino_t number, std::string_view name,
@@ -338,8 +337,9 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
       names_of(request).costs().read(caller, {accesses, size == request_bytes_max, !*grouped});
   if (!charged) return reply(request, charged);
   std::vector<std::byte> bytes(size);
-  const std::size_t count = (*data)->read(bytes, offset);
-  fuse_reply_buf(request, reinterpret_cast<const char*>(bytes.data()), count);
+  const Result<std::size_t> count = (*data)->read(bytes, offset);
+  if (!count) return reply(request, count.error());
+  fuse_reply_buf(request, reinterpret_cast<const char*>(bytes.data()), *count);
 }
 
 /// Takes the time that the write takes.
@@ -386,7 +386,8 @@ void fsync(fuse_req_t request, fuse_ino_t number, int /*data_only*/, fuse_file_i
   const Result<StripedFile*> data = names_of(request).data(number);
   if (!data) return reply(request, data.error());
   const std::vector<ObjectName> objects = (*data)->objects();
-  reply(request, names_of(request).costs().flush(caller_of(request, *file), objects));
+  const Status flushed = names_of(request).costs().flush(caller_of(request, *file), objects);
+  reply(request, flushed ? (*data)->sync() : flushed);
 }
 
 void release(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {

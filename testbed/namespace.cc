@@ -53,7 +53,8 @@ struct Namespace::Inode {
   void touch() { modified = changed = now(); }
 };
 
-Namespace::Namespace(const Machine& machine) : striping_(machine) {
+Namespace::Namespace(const Machine& machine, ObjectStore objects)
+    : striping_(machine, std::move(objects)) {
   auto root = std::make_shared<Inode>(striping_, next_number_++);
   root->mode = S_IFDIR | 01777;
   root->links = 2;
@@ -271,7 +272,9 @@ Result<struct stat> Namespace::change(InodeNumber number, const AttributeChange&
   Inode& inode = *find(number);
   if (change.size) {
     if (!S_ISREG(inode.mode)) return refused(EINVAL);
-    inode.data.resize(*change.size);
+    if (Status resized = inode.data.resize(*change.size); !resized) {
+      return std::move(resized).error();
+    }
     inode.touch();
   }
   if (change.mode) inode.mode = (inode.mode & S_IFMT) | (*change.mode & ~S_IFMT);

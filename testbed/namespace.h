@@ -55,7 +55,7 @@ struct AttributeChange {
 /// kernel, which checks permissions.
 class Namespace {
  public:
-  explicit Namespace(const Machine& machine);
+  explicit Namespace(const Machine& machine, ObjectStore objects = {});
   ~Namespace();
 
   // Each of these that gives an inode out counts one lookup of it.

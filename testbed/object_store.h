@@ -1,16 +1,17 @@
-// The objects of the OSTs, and of the metadata target: bytes in memory that all nodes share.
+// The objects of the OSTs, and of the metadata target: bytes that all nodes share.
 #ifndef NACRE_TESTBED_OBJECT_STORE_H_
 #define NACRE_TESTBED_OBJECT_STORE_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "base/extent.h"
-#include "store/memory/sparse_bytes.h"
+#include "base/result.h"
+#include "store/store.h"
 
 namespace nacre::testbed {
 
@@ -24,27 +25,45 @@ struct ObjectName {
   friend auto operator<=>(const ObjectName&, const ObjectName&) = default;
 };
 
-/// Thread-safe; objects are independent of each other. One that was never written is empty.
+/// Thread-safe; objects are independent of each other. One that was never written is empty. Each is
+/// a file of a store::Store, opened for each access: there are thousands, and descriptors are few.
+/// Errors carry the errno of the store.
 class ObjectStore {
  public:
+  /// In memory.
+  ObjectStore();
+  /// DIRECTORY/OST/NUMBER, and DIRECTORY/mdt/NUMBER, of a store in which such files can be made.
+  ObjectStore(std::shared_ptr<store::Store> files, std::string directory);
+  /// Such files on disk. The directory is made where there is none; one that is not empty is an
+  /// error. What was made of directories goes with the store, if the objects have gone.
+  [[nodiscard]] static Result<ObjectStore> on_disk(const std::string& directory,
+                                                   std::int64_t ost_count);
+  ObjectStore(ObjectStore&&) = default;
+  ObjectStore& operator=(ObjectStore&&) = delete;
+  ~ObjectStore();
+
   /// Fills `to`: what the object has not is zeros.
-  void read(const ObjectName& name, std::span<std::byte> to, std::int64_t offset);
-  void write(const ObjectName& name, std::span<const std::byte> from, std::int64_t offset);
+  [[nodiscard]] Status read(const ObjectName& name, std::span<std::byte> to, std::int64_t offset);
+  /// How much was written before what went wrong, too.
+  [[nodiscard]] store::Transfer write(const ObjectName& name, std::span<const std::byte> from,
+                                      std::int64_t offset);
   /// Cuts off what is behind `size`.
-  void truncate(const ObjectName& name, std::int64_t size);
+  [[nodiscard]] Status truncate(const ObjectName& name, std::int64_t size);
   /// Makes zeros of what there is of an extent.
-  void erase(const ObjectName& name, const Extent& extent);
+  [[nodiscard]] Status erase(const ObjectName& name, const Extent& extent);
+  /// What was written is on the disk then, if on any.
+  [[nodiscard]] Status sync(const ObjectName& name);
+  /// One that cannot be removed stays, in nobody's way: no other object has its name.
   void remove(const ObjectName& name);
 
  private:
-  struct Object {
-    std::mutex mutex;
-    store::SparseBytes bytes;
-  };
-  std::shared_ptr<Object> find(const ObjectName& name);
+  [[nodiscard]] std::string path_of(const ObjectName& name) const;
+  [[nodiscard]] Result<std::unique_ptr<store::StoreFile>> open(const ObjectName& name) const;
+  [[nodiscard]] Status make_directory(const std::string& path);
 
-  std::mutex mutex_;  // of the map
-  std::map<ObjectName, std::shared_ptr<Object>> objects_;
+  std::shared_ptr<store::Store> files_;
+  std::string directory_;
+  std::vector<std::string> made_;  // directories, those within others behind them
 };
 
 }  // namespace nacre::testbed

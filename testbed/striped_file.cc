@@ -148,7 +148,7 @@ std::vector<ObjectAccess> StripedFile::accesses_of(const Extent& extent) {
   return on_osts(pieces_of(extent.offset, bytes), extent.offset);
 }
 
-std::size_t StripedFile::read(std::span<std::byte> to, std::int64_t offset) {
+Result<std::size_t> StripedFile::read(std::span<std::byte> to, std::int64_t offset) {
   std::vector<Piece> pieces;
   std::size_t bytes = 0;
   {
@@ -161,8 +161,9 @@ std::size_t StripedFile::read(std::span<std::byte> to, std::int64_t offset) {
     const std::span<std::byte> part = to.subspan(piece.done, piece.bytes);
     if (piece.object == ObjectName{}) {
       std::ranges::fill(part, std::byte{0});
-    } else {
-      striping_.objects.read(piece.object, part, piece.object_offset);
+    } else if (Status done = striping_.objects.read(piece.object, part, piece.object_offset);
+               !done) {
+      return std::move(done).error();
     }
   }
   return bytes;
@@ -184,33 +185,45 @@ Result<std::vector<StripedFile::Piece>> StripedFile::pieces_to_write(const Exten
   return pieces_of(extent.offset, checked_cast<std::size_t>(extent.length));
 }
 
-void StripedFile::write_pieces(std::span<const std::byte> from, const std::vector<Piece>& pieces) {
+store::Transfer StripedFile::write_pieces(std::span<const std::byte> from,
+                                          const std::vector<Piece>& pieces) {
+  std::int64_t bytes = 0;
   for (const Piece& piece : pieces) {
-    striping_.objects.write(piece.object, from.subspan(piece.done, piece.bytes),
-                            piece.object_offset);
+    store::Transfer done = striping_.objects.write(
+        piece.object, from.subspan(piece.done, piece.bytes), piece.object_offset);
+    bytes += done.bytes;
+    if (done.error) return {bytes, std::move(done.error)};
   }
+  return {bytes, std::nullopt};
+}
+
+/// With mutex_ held.
+Status StripedFile::take_written(const store::Transfer& done, std::int64_t offset) {
+  if (done.bytes > 0) size_ = std::max(size_, offset + done.bytes);
+  return done.error ? *done.error : Status();
 }
 
 Status StripedFile::write(std::span<const std::byte> from, std::int64_t offset) {
-  const Extent extent{offset, checked_cast<std::int64_t>(from.size())};
   std::unique_lock guard(mutex_);
-  const Result<std::vector<Piece>> pieces = pieces_to_write(extent);
+  const Result<std::vector<Piece>> pieces =
+      pieces_to_write({offset, checked_cast<std::int64_t>(from.size())});
   if (!pieces) return pieces.error();
   guard.unlock();
-  write_pieces(from, *pieces);
+  const store::Transfer done = write_pieces(from, *pieces);
   guard.lock();
-  size_ = std::max(size_, extent.end());
-  return {};
+  return take_written(done, offset);
 }
 
 Result<std::int64_t> StripedFile::append(std::span<const std::byte> from) {
   const std::lock_guard guard(mutex_);
-  const Extent extent{size_, checked_cast<std::int64_t>(from.size())};
-  const Result<std::vector<Piece>> pieces = pieces_to_write(extent);
+  const std::int64_t offset = size_;
+  const Result<std::vector<Piece>> pieces =
+      pieces_to_write({offset, checked_cast<std::int64_t>(from.size())});
   if (!pieces) return pieces.error();
-  write_pieces(from, *pieces);
-  size_ = extent.end();
-  return extent.offset;
+  if (Status taken = take_written(write_pieces(from, *pieces), offset); !taken) {
+    return std::move(taken).error();
+  }
+  return offset;
 }
 
 Result<std::vector<ObjectAccess>> StripedFile::accesses_to_write(const Extent& extent) {
@@ -238,20 +251,37 @@ Status StripedFile::give_group_lock(const Caller& caller, std::int32_t node, std
   return given ? flushed : given;
 }
 
-void StripedFile::resize(std::int64_t size) {
+Status StripedFile::resize(std::int64_t size) {
   const std::lock_guard guard(mutex_);
-  const bool shrinks = size < size_;
-  size_ = size;
-  if (!shrinks || !layout_) return;
+  Status cut = size < size_ && layout_ ? cut_objects(size) : Status();
+  if (cut) size_ = size;
+  return cut;
+}
+
+/// With mutex_ held.
+Status StripedFile::cut_objects(std::int64_t size) {
   const std::span<const plan::StripedRegion> regions = map_->regions();
   for (std::size_t i = 0; i < regions.size(); ++i) {
     if (!layout_->components[i].is_instantiated()) continue;
     const Extent& whole = regions[i].extent;
     const Extent kept{whole.offset, std::clamp<std::int64_t>(size - whole.offset, 0, whole.length)};
     for (std::int32_t slot = 0; slot < regions[i].slot_count(); ++slot) {
-      striping_.objects.truncate(object_of(i, slot), map_->object_extent(i, slot, kept).end());
+      Status cut =
+          striping_.objects.truncate(object_of(i, slot), map_->object_extent(i, slot, kept).end());
+      if (!cut) return cut;
     }
   }
+  return {};
+}
+
+Status StripedFile::sync() {
+  std::unique_lock guard(mutex_);
+  const std::vector<ObjectName> all = all_objects();
+  guard.unlock();
+  for (const ObjectName& object : all) {
+    if (Status synced = striping_.objects.sync(object); !synced) return synced;
+  }
+  return {};
 }
 
 }  // namespace nacre::testbed

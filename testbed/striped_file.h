@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/extent.h"
@@ -23,8 +24,8 @@ namespace nacre::testbed {
 
 /// What all files of a file system share.
 struct Striping {
-  explicit Striping(const Machine& machine)
-      : defaults(machine.striping()), costs(machine, objects) {}
+  explicit Striping(const Machine& machine, ObjectStore object_store = {})
+      : defaults(machine.striping()), objects(std::move(object_store)), costs(machine, objects) {}
 
   StripingDefaults defaults;
   ObjectStore objects;
@@ -33,7 +34,7 @@ struct Striping {
   ObjectAllocator allocator{defaults.ost_count};
 };
 
-/// Thread-safe. Errors carry the errno that Lustre gives.
+/// Thread-safe. Errors carry the errno that Lustre gives, or that of the objects' store.
 class StripedFile {
  public:
   /// Without a layout. `number` is the file's; `striping` outlives it.
@@ -53,12 +54,16 @@ class StripedFile {
 
   [[nodiscard]] std::int64_t size() const;
   /// How many bytes were read: fewer at the end of the file, none of one without a layout.
-  [[nodiscard]] std::size_t read(std::span<std::byte> to, std::int64_t offset);
-  /// EBADF where there is no layout, ENODATA where it does not reach so far.
+  [[nodiscard]] Result<std::size_t> read(std::span<std::byte> to, std::int64_t offset);
+  /// EBADF where there is no layout, ENODATA where it does not reach so far. What was written
+  /// before an error of a store is in the file.
   [[nodiscard]] Status write(std::span<const std::byte> from, std::int64_t offset);
   /// The same at the end of the file, wherever that is when it is its turn; where it was.
   [[nodiscard]] Result<std::int64_t> append(std::span<const std::byte> from);
-  void resize(std::int64_t size);
+  /// The size stays where an object cannot be cut.
+  [[nodiscard]] Status resize(std::int64_t size);
+  /// What was written is on the disk then, if objects are on any.
+  [[nodiscard]] Status sync();
 
   /// Which bytes of which objects on OSTs such a read touches.
   [[nodiscard]] std::vector<ObjectAccess> accesses_of(const Extent& extent);
@@ -90,7 +95,10 @@ class StripedFile {
   [[nodiscard]] ObjectName object_of(std::size_t region, std::int32_t slot) const;
   [[nodiscard]] std::vector<Piece> pieces_of(std::int64_t offset, std::size_t bytes) const;
   [[nodiscard]] Result<std::vector<Piece>> pieces_to_write(const Extent& extent);
-  void write_pieces(std::span<const std::byte> from, const std::vector<Piece>& pieces);
+  [[nodiscard]] store::Transfer write_pieces(std::span<const std::byte> from,
+                                             const std::vector<Piece>& pieces);
+  [[nodiscard]] Status cut_objects(std::int64_t size);
+  [[nodiscard]] Status take_written(const store::Transfer& done, std::int64_t offset);
 
   Striping& striping_;
   std::uint64_t number_;

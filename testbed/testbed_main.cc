@@ -21,7 +21,8 @@ namespace nacre::testbed {
 namespace {
 
 constexpr const char* usage =
-    "usage: nacre-testbed [--machine FILE] [--set NAME=VALUE]... [--nodes N] [--osts C] DIRECTORY\n"
+    "usage: nacre-testbed [--machine FILE] [--set NAME=VALUE]... [--nodes N] [--osts C]\n"
+    "                     [--objects PATH] DIRECTORY\n"
     "\n"
     "Mounts a Lustre-shaped file system in memory on DIRECTORY/0, DIRECTORY/1 and so on, a "
     "simulated\n"
@@ -31,6 +32,8 @@ constexpr const char* usage =
     "  --set NAME=VALUE  one of them, over the file's\n"
     "  --nodes N         the same as --set nodes.count=N\n"
     "  --osts C          the same as --set osts.count=C\n"
+    "  --objects PATH    keeps files' data in files of this directory, which is made or empty,\n"
+    "                    instead of in memory\n"
     "\n"
     "Settings, and what they are by themselves (a bandwidth of 0 is without limit):\n";
 
@@ -39,6 +42,7 @@ constexpr int exit_usage = 2;
 struct Options {
   Machine machine;
   std::string directory;
+  std::optional<std::string> objects = {};  ///< none: they are in memory
 };
 
 Error wrong(const std::string& what) { return Error{ErrorClass::arg, 0, what}; }
@@ -57,13 +61,18 @@ Status take_assignment(Machine& machine, const std::string& text) {
 }
 
 Result<Options> parse(int argc, char** argv) {
-  const std::array<option, 5> table{{{"machine", required_argument, nullptr, 'm'},
+  const std::array<option, 6> table{{{"machine", required_argument, nullptr, 'm'},
                                      {"set", required_argument, nullptr, 's'},
                                      {"nodes", required_argument, nullptr, 'n'},
                                      {"osts", required_argument, nullptr, 'o'},
+                                     {"objects", required_argument, nullptr, 'p'},
                                      {nullptr, 0, nullptr, 0}}};
   Options options;
   for (int got = 0; (got = getopt_long(argc, argv, "", table.data(), nullptr)) != -1;) {
+    if (got == 'p') {
+      options.objects = optarg;
+      continue;
+    }
     Machine& machine = options.machine;
     Status taken = wrong("see --help");
     if (got == 'm') taken = take_file(machine, optarg);
@@ -75,6 +84,32 @@ Result<Options> parse(int argc, char** argv) {
   if (optind + 1 != argc) return wrong("one directory is to be named; see --help");
   options.directory = argv[optind];
   return options;
+}
+
+int fail(const Error& error, int code) {
+  std::fprintf(stderr, "nacre-testbed: %s\n", error.message.c_str());
+  return code;
+}
+
+bool is_within(const std::string& inner, const std::string& outer) {
+  std::error_code ignored;
+  const auto way = std::filesystem::relative(inner, outer, ignored);
+  return !way.empty() && *way.begin() != "..";
+}
+
+Result<ObjectStore> open_objects(const Options& options) {
+  if (!options.objects) return ObjectStore();
+  // Behind a mount, objects would be files of the testbed itself.
+  if (is_within(*options.objects, options.directory)) {
+    return wrong("--objects " + *options.objects + " is within " + options.directory +
+                 ", where it is mounted; name a directory elsewhere");
+  }
+  // Each request that is under way has a file open.
+  rlimit open_files{};
+  getrlimit(RLIMIT_NOFILE, &open_files);
+  open_files.rlim_cur = open_files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &open_files);
+  return ObjectStore::on_disk(*options.objects, options.machine.osts);
 }
 
 int serve(const Options& options) {
@@ -89,17 +124,16 @@ int serve(const Options& options) {
   constexpr int urgent = -10;
   static_cast<void>(setpriority(PRIO_PROCESS, 0, urgent));
 
-  Namespace names(options.machine);
+  Result<ObjectStore> objects = open_objects(options);
+  if (!objects) return fail(objects.error(), exit_usage);
+  Namespace names(options.machine, *std::move(objects));
   std::vector<std::unique_ptr<FuseMount>> mounts;
   for (int node = 0; node < options.machine.nodes; ++node) {
     const std::string directory = options.directory + "/" + std::to_string(node);
     std::error_code failure;
     std::filesystem::create_directories(directory, failure);
     auto mount = FuseMount::mount(names, node, directory);
-    if (!mount) {
-      std::fprintf(stderr, "nacre-testbed: %s\n", mount.error().message.c_str());
-      return 1;
-    }
+    if (!mount) return fail(mount.error(), 1);
     mounts.push_back(*std::move(mount));
   }
   std::puts("ready");
@@ -121,7 +155,5 @@ int main(int argc, char** argv) {
     }
   }
   const nacre::Result<Options> options = parse(argc, argv);
-  if (options) return serve(*options);
-  std::fprintf(stderr, "nacre-testbed: %s\n", options.error().message.c_str());
-  return exit_usage;
+  return options ? serve(*options) : fail(options.error(), exit_usage);
 }

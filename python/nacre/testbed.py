@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nacre import library
-from nacre.errors import UserError
+from nacre.errors import EXIT_USAGE, UserError
 
 DEFAULT_DIRECTORY = "/mnt/nacre-testbed"
 PROGRAM, RANK_PROGRAM = "nacre-testbed", "nacre-testbed-rank"
@@ -93,9 +93,10 @@ def up(directory: Path, options: list[str]) -> None:
             text=True,
         )
         if process.stdout.readline() != "ready\n":
-            process.wait()
+            refused = process.wait() == EXIT_USAGE
             said.seek(0)
-            raise UserError(said.read().strip().removeprefix(f"{PROGRAM}: "), "Mounts need root and /dev/fuse.")
+            advice = "" if refused else "Mounts need root and /dev/fuse."
+            raise UserError(said.read().strip().removeprefix(f"{PROGRAM}: "), advice)
     (directory / RANK_MOUNT).mkdir(exist_ok=True)
     (directory / PROCESS_FILE).write_text(f"{process.pid}\n")
 

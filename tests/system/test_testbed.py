@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import errno
 import fcntl
 import functools
@@ -25,14 +26,13 @@ ANY_OST, ALL_OSTS = 0xFFFF, 0xFFFF
 END_OF_FILE = 2**64 - 1
 
 
-@pytest.fixture
-def nodes(build: Path, tmp_path: Path) -> Iterator[list[Path]]:
+@contextlib.contextmanager
+def mounted(build: Path, directory: Path, *options: str) -> Iterator[list[Path]]:
     """Two mounts of one testbed with four OSTs."""
     program = build / "bin" / "nacre-testbed"
     if not program.exists():
         pytest.skip("the testbed was not built: there is no libfuse3")
-    directory = tmp_path / "testbed"
-    command = [str(program), "--nodes", "2", "--osts", "4", str(directory)]
+    command = [str(program), "--nodes", "2", "--osts", "4", *options, str(directory)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as served:
         if served.stdout.readline() != "ready\n":
             reason = served.stderr.read().strip()
@@ -43,6 +43,12 @@ def nodes(build: Path, tmp_path: Path) -> Iterator[list[Path]]:
             served.send_signal(signal.SIGTERM)
             assert served.wait(timeout=60) == 0
     assert not any(os.path.ismount(directory / str(node)) for node in range(2))
+
+
+@pytest.fixture
+def nodes(build: Path, tmp_path: Path) -> Iterator[list[Path]]:
+    with mounted(build, tmp_path / "testbed") as mounts:
+        yield mounts
 
 
 def plain(count: int = 0, size: int = 0, first: int = ANY_OST, pattern: int = RAID0) -> bytes:
@@ -504,6 +510,84 @@ def test_the_command_has_things_go_wrong(nacre, played: Path) -> None:
     wrong = nacre("testbed", "fault", "--at", played, "ost", 4, "well")
     assert wrong.returncode == 2
     assert "ost 4 well" in wrong.stderr
+
+
+def files_in(directory: Path) -> list[str]:
+    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
+
+
+def test_objects_on_disk_are_files_while_theirs_are_there(build: Path, tmp_path: Path) -> None:
+    objects = tmp_path / "objects"
+    far, written = 1 << 40, os.urandom(3_000_000)
+    with mounted(build, tmp_path / "testbed", "--objects", str(objects)) as nodes:
+        os.setxattr(nodes[0], LAYOUT, plain(count=4, size=1 << 16))
+        file = os.open(nodes[0] / "f", os.O_CREAT | os.O_RDWR)
+        os.pwrite(file, written, 5)
+        os.pwrite(file, b"end", far)
+        os.fsync(file)
+        assert [Path(name).parent.name for name in files_in(objects)] == ["0", "1", "2", "3"]
+        for node in nodes:
+            with (node / "f").open("rb") as seen:
+                assert seen.read(3_000_010) == bytes(5) + written + bytes(5)
+                seen.seek(far - 1)
+                assert seen.read() == b"\0end"
+        os.truncate(nodes[1] / "f", 100)
+        os.truncate(nodes[1] / "f", 1000)
+        assert os.pread(file, 2000, 0) == bytes(5) + written[:95] + bytes(900)
+        assert sum((objects / name).stat().st_size for name in files_in(objects)) == 100
+        (nodes[1] / "f").unlink()
+        assert os.pread(file, 5, 5) == written[:5]
+        os.close(file)
+        (nodes[1] / "kept").write_bytes(written)
+    assert not objects.exists()
+
+
+def test_a_full_disk_below_objects_is_an_error_of_the_write(build: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "none", str(disk)], check=False).returncode:
+        pytest.skip("no tmpfs can be mounted here")
+    try:
+        with mounted(build, tmp_path / "testbed", "--objects", str(disk)) as nodes:
+            file = os.open(nodes[0] / "f", os.O_CREAT | os.O_RDWR)
+            assert fails_with(errno.ENOSPC, os.pwrite, file, b"x" * (1 << 20), 1 << 19)
+            os.ftruncate(file, 1)
+            assert os.pwrite(file, b"x" * 1000, 0) == 1000
+            os.fsync(file)
+            os.close(file)
+            assert (nodes[1] / "f").read_bytes() == b"x" * 1000
+        assert list(disk.iterdir()) == []
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_the_command_says_which_directory_cannot_have_objects(nacre, nodes: list[Path], tmp_path: Path) -> None:
+    def refusal(objects: Path) -> str:
+        up = nacre("testbed", "up", "--objects", objects, tmp_path / "played")
+        assert up.returncode == 2
+        return " ".join(up.stderr.split())
+
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "x").touch()
+    assert f"the directory for objects is not empty: {full}" in refusal(full)
+    assert files_in(full) == ["x"]
+    assert f"make the directory for objects {full / 'x'}: file exists" in refusal(full / "x")
+    assert f"make the directory for objects {tmp_path / 'a' / 'b'}: no such file" in refusal(tmp_path / "a" / "b")
+    within = tmp_path / "played" / "0"
+    assert f"--objects {within} is within {tmp_path / 'played'}, where it is mounted" in refusal(within)
+    assert not within.exists()
+
+
+def test_the_command_keeps_objects_on_disk_until_down(nacre, nodes: list[Path], tmp_path: Path) -> None:
+    directory, objects = tmp_path / "played", tmp_path / "objects"
+    objects.mkdir()
+    up = nacre("testbed", "up", "--osts", "4", "--objects", objects, directory)
+    assert up.returncode == 0, up.stderr
+    (directory / "1" / "f").write_bytes(b"x" * 1000)
+    assert len(files_in(objects)) == 1
+    assert nacre("testbed", "down", directory).returncode == 0
+    assert list(objects.iterdir()) == []
 
 
 def test_wrong_machines_are_refused_by_what_is_wrong(nacre, nodes: list[Path], tmp_path: Path) -> None:

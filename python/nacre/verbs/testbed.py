@@ -21,14 +21,17 @@ HELP = "Play a Lustre on this machine: OSTs, servers, links, locks, faults."
 
 UP_HELP = unwrapped("""Mount a testbed on DIRECTORY, once for each simulated node: DIRECTORY/0, DIRECTORY/1 and so on.
 
-All mounts show the same files, in memory, striped over OSTs as on a Lustre. With --machine, accesses take the time
-that they would there. Needs root, /dev/fuse and libfuse3.
+All mounts show the same files, striped over OSTs as on a Lustre. They are in memory; with --objects, their data are on
+disk, so that they may be larger. With --machine, accesses take the time that they would there. Needs root, /dev/fuse
+and libfuse3.
 
 [bold]Examples[/bold]
 
   nacre testbed up --nodes 4 --osts 8
 
   nacre testbed up --machine ranger --set osts.client_cost=0 /mnt/ranger
+
+  nacre testbed up --objects /scratch/objects
 """)
 
 RUN_HELP = unwrapped("""Run an MPI program whose ranks are on the nodes of a testbed, in blocks.
@@ -65,6 +68,12 @@ MACHINE = typer.Option(None, "--machine", metavar="NAME|FILE", help="What to pla
 SET = typer.Option([], "--set", metavar="NAME=VALUE", help="A setting of it, over the file's. Repeatable.")
 NODES = typer.Option(None, "--nodes", metavar="N", help="Simulated nodes.")
 OSTS = typer.Option(None, "--osts", metavar="C", help="OSTs.")
+OBJECTS = typer.Option(
+    None,
+    "--objects",
+    metavar="PATH",
+    help="Keep files' data in this directory, which is made or empty; else in memory.",
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -82,7 +91,9 @@ def register(app: typer.Typer) -> None:
     app.add_typer(verbs, name="testbed", short_help=HELP)
 
 
-def _options(machine: str | None, assignments: list[str], nodes: int | None, osts: int | None) -> list[str]:
+def _options(
+    machine: str | None, assignments: list[str], nodes: int | None, osts: int | None, objects: str | None
+) -> list[str]:
     """nacre-testbed's own."""
     options = ["--machine", testbed.machine_file(machine)] if machine else []
     options += [word for assignment in assignments for word in ("--set", assignment)]
@@ -90,6 +101,8 @@ def _options(machine: str | None, assignments: list[str], nodes: int | None, ost
         options += ["--nodes", str(nodes)]
     if osts is not None:
         options += ["--osts", str(osts)]
+    if objects is not None:
+        options += ["--objects", objects]
     return options
 
 
@@ -99,8 +112,9 @@ def up(
     assignments: list[str] = SET,
     nodes: int = NODES,
     osts: int = OSTS,
+    objects: str = OBJECTS,
 ) -> None:
-    testbed.up(directory, _options(machine, assignments, nodes, osts))
+    testbed.up(directory, _options(machine, assignments, nodes, osts, objects))
     print(f"up: {testbed.nodes_of(directory)} nodes at {directory}/0 and on; files there count as on Lustre with")
     print("NACRE_TESTBED=1, which `nacre testbed run` sets.")
 
@@ -154,11 +168,12 @@ def run(
     assignments: list[str] = SET,
     nodes: int = NODES,
     osts: int = OSTS,
+    objects: str = OBJECTS,
     hint: list[str] = typer.Option([], "--hint", metavar="[GLOB:]KEY=VALUE", help="As of `nacre run`."),
     report: str = typer.Option(None, "--report", metavar="FILE", help="As of `nacre run`."),
     without_nacre: bool = typer.Option(False, "--without-nacre", help="With the MPI's own MPI-IO."),
 ) -> None:
-    options = _options(machine, assignments, nodes, osts)
+    options = _options(machine, assignments, nodes, osts, objects)
     if testbed.is_up(directory) and options:
         raise UserError(f"a testbed is up at {directory}: {options[0]} would change nothing", "Leave it out, or down.")
     with contextlib.ExitStack() as stack:

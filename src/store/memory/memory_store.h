@@ -1,4 +1,4 @@
-// Files in memory, shared by the ranks of one process: the store of tests.
+// Files in memory, shared by the ranks of one process: the store of tests and of the testbed.
 #ifndef NACRE_STORE_MEMORY_MEMORY_STORE_H_
 #define NACRE_STORE_MEMORY_MEMORY_STORE_H_
 

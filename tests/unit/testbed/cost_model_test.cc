@@ -76,10 +76,10 @@ TEST_CASE("what an evicted node had not sent is lost, and its open files hear of
   const auto handle = costs.open(0, false);
   const std::vector<std::byte> bytes(100, std::byte{7});
   REQUIRE(write(costs, *handle, {0, 100}).ok());
-  objects.write(object, bytes, 0);
-  costs.order({.evicted_node = 0});
+  REQUIRE(!objects.write(object, bytes, 0).error);
+  REQUIRE(costs.order({.evicted_node = 0}).ok());
   std::vector<std::byte> found(100, std::byte{1});
-  objects.read(object, found, 0);
+  REQUIRE(objects.read(object, found, 0).ok());
   CHECK(found == std::vector<std::byte>(100));
   CHECK(errno_of(flush(costs, *handle)) == EIO);
   CHECK(flush(costs, *handle).ok());
@@ -94,7 +94,7 @@ TEST_CASE("reads in equal strides are asked for ahead, so that they do not wait 
   const auto handle = costs.open(0, false);
   REQUIRE(read(costs, *handle, {100, 100}).ok());
   REQUIRE(read(costs, *handle, {1100, 100}).ok());
-  costs.order(*parse_fault("ost 0 hung", slow));
+  REQUIRE(costs.order(*parse_fault("ost 0 hung", slow)).ok());
   const auto asked = [&](const Extent& extent) {
     const ObjectAccess access{object, extent, extent};
     return costs.read({handle.get(), [] { return true; }}, {{&access, 1}});
@@ -109,7 +109,7 @@ TEST_CASE("who waits for an OST that hangs can be interrupted, and hears when al
   slow.ost.bandwidth = 1000;
   ObjectStore objects;
   CostModel costs(slow, objects);
-  costs.order(*parse_fault("ost 0 hung", slow));
+  REQUIRE(costs.order(*parse_fault("ost 0 hung", slow)).ok());
   const auto handle = costs.open(0, true);
   const ObjectAccess access{object, {0, 100}, {0, 100}};
   const Caller impatient{handle.get(), [] { return true; }};

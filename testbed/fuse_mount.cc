@@ -73,14 +73,14 @@ Maker maker_of(fuse_req_t request, mode_t mode) {
 }
 
 /// The kernel caches nothing of it.
-void begin_open(fuse_req_t request, fuse_ino_t number, fuse_file_info& file) {
-  file.direct_io = 1;
+Status begin_open(fuse_req_t request, fuse_ino_t number, fuse_file_info& file) {
   const FuseMount& mount = mount_of(request);
-  const Result<StripedFile*> data = mount.names().data(number);
-  if (data) (*data)->group_lock().note_open(mount.node());
+  if (Status opened = mount.names().open(number, mount.node()); !opened) return opened;
+  file.direct_io = 1;
   const bool direct = (file.flags & O_DIRECT) != 0;
   file.fh = reinterpret_cast<std::uint64_t>(  // NOLINT: the kernel keeps it for us
       mount.names().costs().open(mount.node(), direct).release());
+  return {};
 }
 
 OpenHandle* handle_of(const fuse_file_info& file) {
@@ -310,7 +310,9 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
   // A new file has a layout at once, whatever it is opened for.
   const int flags = (file->flags & ~O_ACCMODE) | O_WRONLY;
   if (Status given = layout_for(request, made->st_ino, flags); !given) return reply(request, given);
-  begin_open(request, made->st_ino, *file);
+  if (Status opened = begin_open(request, made->st_ino, *file); !opened) {
+    return reply(request, opened);
+  }
   const fuse_entry_param entry = entry_of(*made);
   fuse_reply_create(request, &entry, file);
 }
@@ -319,7 +321,7 @@ void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
   if (Status given = layout_for(request, number, file->flags); !given) {
     return reply(request, given);
   }
-  begin_open(request, number, *file);
+  if (Status opened = begin_open(request, number, *file); !opened) return reply(request, opened);
   fuse_reply_open(request, file);
 }
 
@@ -392,8 +394,7 @@ void fsync(fuse_req_t request, fuse_ino_t number, int /*data_only*/, fuse_file_i
 
 void release(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
   const std::unique_ptr<OpenHandle> closed(handle_of(*file));
-  const Result<StripedFile*> data = names_of(request).data(number);
-  if (data) (*data)->group_lock().note_close(mount_of(request).node());
+  names_of(request).close(number, mount_of(request).node());
   fuse_reply_err(request, 0);
 }
 

@@ -38,6 +38,7 @@ struct Namespace::Inode {
   gid_t gid = 0;
   nlink_t links = 0;
   std::uint64_t lookups = 0;
+  std::uint64_t opens = 0;
   timespec accessed{};
   timespec modified{};
   timespec changed{};
@@ -124,7 +125,11 @@ void Namespace::forget(InodeNumber number, std::uint64_t lookups) {
 }
 
 void Namespace::drop_if_unused(const Pointer& inode) {
-  if (inode->links == 0 && inode->lookups == 0) inodes_.erase(inode->number);
+  if (inode->links > 0 || inode->opens > 0) return;
+  // Kernels of nodes that have looked it up may take long to forget it. What cannot be cut goes
+  // then.
+  static_cast<void>(inode->data.resize(0));
+  if (inode->lookups == 0) inodes_.erase(inode->number);
 }
 
 void Namespace::drop_name(const Pointer& inode) {
@@ -352,6 +357,23 @@ Status Namespace::remove_attribute(InodeNumber number, const std::string& name) 
 }
 
 // ---- data ----
+
+Status Namespace::open(InodeNumber number, std::int32_t node) {
+  const std::lock_guard guard(mutex_);
+  Inode& inode = *find(number);
+  if (inode.links == 0 && inode.opens == 0) return refused(ESTALE);
+  ++inode.opens;
+  inode.data.group_lock().note_open(node);
+  return {};
+}
+
+void Namespace::close(InodeNumber number, std::int32_t node) {
+  const std::lock_guard guard(mutex_);
+  const Pointer inode = find(number);
+  --inode->opens;
+  inode->data.group_lock().note_close(node);
+  drop_if_unused(inode);
+}
 
 Result<StripedFile*> Namespace::data(InodeNumber number) {
   const std::lock_guard guard(mutex_);

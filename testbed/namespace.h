@@ -51,8 +51,8 @@ struct AttributeChange {
 };
 
 /// Thread-safe. Inodes are known by number; one stays as long as it has a name or some node has
-/// looked it up and not forgotten it. Errors carry the errno. Whoever calls has been let by the
-/// kernel, which checks permissions.
+/// looked it up and not forgotten it, its data as long as it has a name or is open. Errors carry
+/// the errno. Whoever calls has been let by the kernel, which checks permissions.
 class Namespace {
  public:
   explicit Namespace(const Machine& machine, ObjectStore objects = {});
@@ -94,6 +94,9 @@ class Namespace {
   [[nodiscard]] Result<std::vector<std::string>> attribute_names(InodeNumber number);
   [[nodiscard]] Status remove_attribute(InodeNumber number, const std::string& name);
 
+  /// On a node. ESTALE where the file's data have gone with its last name. Each is closed once.
+  [[nodiscard]] Status open(InodeNumber number, std::int32_t node);
+  void close(InodeNumber number, std::int32_t node);
   /// The file's data; EISDIR and the like where it has none.
   [[nodiscard]] Result<StripedFile*> data(InodeNumber number);
   /// Gives a file without a layout that of its directory, or one stripe where `one_stripe`.

@@ -13,7 +13,8 @@ import os
 import signal
 import struct
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -516,6 +517,17 @@ def files_in(directory: Path) -> list[str]:
     return sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
 
 
+def bytes_in(directory: Path) -> int:
+    return sum((directory / name).stat().st_size for name in files_in(directory))
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def test_objects_on_disk_are_files_while_theirs_are_there(build: Path, tmp_path: Path) -> None:
     objects = tmp_path / "objects"
     far, written = 1 << 40, os.urandom(3_000_000)
@@ -534,10 +546,11 @@ def test_objects_on_disk_are_files_while_theirs_are_there(build: Path, tmp_path:
         os.truncate(nodes[1] / "f", 100)
         os.truncate(nodes[1] / "f", 1000)
         assert os.pread(file, 2000, 0) == bytes(5) + written[:95] + bytes(900)
-        assert sum((objects / name).stat().st_size for name in files_in(objects)) == 100
+        assert bytes_in(objects) == 100
         (nodes[1] / "f").unlink()
         assert os.pread(file, 5, 5) == written[:5]
         os.close(file)
+        wait_until(lambda: bytes_in(objects) == 0)  # the kernel tells of a close when it is over
         (nodes[1] / "kept").write_bytes(written)
     assert not objects.exists()
 

@@ -110,4 +110,29 @@ TEST_CASE("other extended attributes are kept as they are") {
   CHECK(errno_in(names.attribute(file, "user.x")) == ENODATA);
 }
 
+TEST_CASE("data go with the last name and the last open, though a node still knows the inode") {
+  Namespace names(four_osts);
+  const auto size_of = [&](InodeNumber file) { return names.attributes(file).value().st_size; };
+  const std::vector<std::byte> bytes(10, std::byte{7});
+  for (const bool is_open : {false, true}) {
+    CAPTURE(is_open);
+    const InodeNumber file = made(names, root_number, "f", file_maker);
+    REQUIRE(names.give_layout(file, false).ok());
+    REQUIRE(names.data(file).value()->write(bytes, 0).ok());
+    if (is_open) REQUIRE(names.open(file, 0).ok());
+    REQUIRE(names.remove(root_number, "f", false).ok());
+    CHECK(size_of(file) == (is_open ? 10 : 0));
+    CHECK(names.open(file, 0).ok() == is_open);
+    if (is_open) {
+      names.close(file, 0);
+      CHECK(size_of(file) == 10);
+      names.close(file, 0);
+    }
+    CHECK(size_of(file) == 0);
+    CHECK(errno_in(names.open(file, 0)) == ESTALE);
+    names.forget(file, 1);
+    CHECK(names.file_count() == 1);
+  }
+}
+
 }  // namespace nacre::testbed

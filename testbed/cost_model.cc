@@ -265,10 +265,9 @@ Status CostModel::wait_for_messages(Guard& guard, const Caller& caller, std::int
   return waited;
 }
 
-Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectAccess& access,
-                       bool exclusive) {
-  const ExtentLocks::Lock wanted{caller.handle->node_, access.extent, exclusive};
-  const std::shared_ptr<ObjectLocks> object = locks_of(access.object);
+Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectName& name,
+                       const ExtentLocks::Lock& wanted) {
+  const std::shared_ptr<ObjectLocks> object = locks_of(name);
   if (object->locks.covers(wanted)) return {};
   object->locks.wait_for(wanted);
   Status waited = wait(guard, object->changed, caller, [&] { return !object->busy; });
@@ -277,13 +276,13 @@ Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectAccess& a
     return waited;
   }
   object->busy = true;
-  const std::vector<Share> holders = call_back(access.object, *object, wanted);
+  const std::vector<Share> holders = call_back(name, *object, wanted);
   waited = write_back(guard, caller, holders);
   // To the lock's server and back; it to the nodes, all at once, and back.
   if (waited) waited = wait_for_messages(guard, caller, holders.empty() ? 2 : 4);
   if (waited) {
     object->locks.grant(wanted);
-    counters_.count_grant(wanted.node, access.object.ost);
+    counters_.count_grant(wanted.node, name.ost);
   } else {
     object->locks.give_up(wanted);
   }
@@ -297,7 +296,10 @@ Status CostModel::admit(Guard& guard, const Caller& caller, const FileRequest& r
                         const ObjectAccess& access, plan::Direction direction) {
   const bool writes = direction == plan::Direction::write;
   Status checked = faults_.check(access.object.ost, access.file_extent, writes);
-  return checked && request.needs_locks ? lock(guard, caller, access, writes) : checked;
+  if (!checked || request.locks == LockWish::none) return checked;
+  const bool is_narrow = request.locks == LockWish::narrow;
+  return lock(guard, caller, access.object,
+              {caller.handle->node_, access.extent, writes, is_narrow});
 }
 
 // ---- what files ask for ----

@@ -22,6 +22,7 @@
 #include "testbed/counters.h"
 #include "testbed/extent_locks.h"
 #include "testbed/faults.h"
+#include "testbed/node_locks.h"
 #include "testbed/object_store.h"
 #include "testbed/simulation.h"
 
@@ -66,8 +67,8 @@ struct ObjectAccess {
 /// A request of a program; the kernel cuts long ones.
 struct FileRequest {
   std::span<const ObjectAccess> accesses;
-  bool may_go_on = false;   ///< as long as the kernel lets them be: what follows may belong to it
-  bool needs_locks = true;  ///< false: its node has the file's group lock
+  bool may_go_on = false;  ///< as long as the kernel lets them be: what follows may belong to it
+  LockWish locks = LockWish::wide;
 };
 
 /// Thread-safe. A node caches what it writes, up to a limit, sends it on in requests as long as
@@ -145,8 +146,8 @@ class CostModel {
   [[nodiscard]] std::vector<Share> call_back(const ObjectName& name, ObjectLocks& object,
                                              const ExtentLocks::Lock& wanted);
   [[nodiscard]] Status wait_for_messages(Guard& guard, const Caller& caller, std::int64_t count);
-  [[nodiscard]] Status lock(Guard& guard, const Caller& caller, const ObjectAccess& access,
-                            bool exclusive);
+  [[nodiscard]] Status lock(Guard& guard, const Caller& caller, const ObjectName& name,
+                            const ExtentLocks::Lock& wanted);
   [[nodiscard]] Status write_back(Guard& guard, const Caller& caller,
                                   std::span<const Share> shares);
   [[nodiscard]] Status buffer(Guard& guard, const Caller& caller, const ObjectAccess& access);

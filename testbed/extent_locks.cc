@@ -55,7 +55,7 @@ Extent ExtentLocks::widened(const Lock& wanted) const {
 void ExtentLocks::grant(const Lock& wanted) {
   give_up(wanted);  // waits no more
   Lock lock = wanted;
-  if (wide_) lock.extent = widened(wanted);
+  if (wide_ && !wanted.narrow) lock.extent = widened(wanted);
   std::erase_if(granted_, [&](const Lock& old) {
     const bool mine = old.node == lock.node && old.exclusive == lock.exclusive;
     const bool touches =

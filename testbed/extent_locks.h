@@ -21,6 +21,7 @@ class ExtentLocks {
     std::int32_t node = 0;
     Extent extent;  ///< of the object; length INT64_MAX - offset: to its end
     bool exclusive = false;
+    bool narrow = false;  ///< is not to be granted any wider
 
     friend bool operator==(const Lock&, const Lock&) = default;
   };

@@ -32,9 +32,11 @@ constexpr std::string_view machine_attribute = "testbed.machine";
 constexpr std::string_view counters_attribute = "testbed.counters";
 /// Set to what is to go wrong (testbed/faults.h).
 constexpr std::string_view fault_attribute = "testbed.fault";
-/// Set to the number of a group lock, to take it or to give it back; of a file.
+/// Of a file: set to the number of a group lock, to take it or to give it back.
 constexpr std::string_view take_group_attribute = "testbed.group_lock";
 constexpr std::string_view give_group_attribute = "testbed.group_unlock";
+/// Likewise: set, whatever to, its node asks for no wider locks than it needs.
+constexpr std::string_view narrow_locks_attribute = "testbed.narrow_locks";
 /// Of open(2) on Lustre, with O_NOCTTY, which FUSE drops: the file gets no layout yet.
 constexpr int delay_create = FASYNC;
 constexpr unsigned request_bytes_max = 1 << 20;
@@ -218,11 +220,15 @@ Status command(Namespace& names, std::string_view name, std::string_view value) 
   return names.costs().order(*order);
 }
 
-Status change_group_lock(fuse_req_t request, fuse_ino_t number, std::string_view name,
-                         std::string_view value) {
+Status change_locks(fuse_req_t request, fuse_ino_t number, std::string_view name,
+                    std::string_view value) {
   const std::int32_t node = mount_of(request).node();
   const Result<StripedFile*> file = names_of(request).data(number);
   if (!file) return file.error();
+  if (name == narrow_locks_attribute) {
+    (*file)->locks().narrow(node);
+    return {};
+  }
   const auto group = parse_number<std::int32_t>(value);
   if (!group) return refused(EINVAL);
   const std::unique_ptr<OpenHandle> handle = names_of(request).costs().open(node, false);
@@ -236,8 +242,9 @@ void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const cha
   if (name == counters_attribute || name == fault_attribute) {
     return reply(request, command(names_of(request), name, {value, size}));
   }
-  if (name == take_group_attribute || name == give_group_attribute) {
-    return reply(request, change_group_lock(request, number, name, {value, size}));
+  if (name == take_group_attribute || name == give_group_attribute ||
+      name == narrow_locks_attribute) {
+    return reply(request, change_locks(request, number, name, {value, size}));
   }
   const auto bytes = std::as_bytes(std::span(value, size));
   reply(request, names_of(request).set_attribute(number, name, bytes));
@@ -330,13 +337,13 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
   const Result<StripedFile*> data = names_of(request).data(number);
   if (!data) return reply(request, data.error());
   const Caller caller = caller_of(request, *file);
-  const Result<bool> grouped =
-      (*data)->group_lock().pass(mount_of(request).node(), caller.is_interrupted);
-  if (!grouped) return reply(request, grouped.error());
+  const Result<LockWish> locks =
+      (*data)->locks().pass(mount_of(request).node(), caller.is_interrupted);
+  if (!locks) return reply(request, locks.error());
   const std::vector<ObjectAccess> accesses =
       (*data)->accesses_of({offset, checked_cast<std::int64_t>(size)});
   const Status charged =
-      names_of(request).costs().read(caller, {accesses, size == request_bytes_max, !*grouped});
+      names_of(request).costs().read(caller, {accesses, size == request_bytes_max, *locks});
   if (!charged) return reply(request, charged);
   std::vector<std::byte> bytes(size);
   const Result<std::size_t> count = (*data)->read(bytes, offset);
@@ -348,12 +355,11 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
 Status charge_write(fuse_req_t request, StripedFile& data, const Extent& extent,
                     const fuse_file_info& file) {
   const Caller caller = caller_of(request, file);
-  const Result<bool> grouped =
-      data.group_lock().pass(mount_of(request).node(), caller.is_interrupted);
-  if (!grouped) return grouped.error();
+  const Result<LockWish> locks = data.locks().pass(mount_of(request).node(), caller.is_interrupted);
+  if (!locks) return locks.error();
   const Result<std::vector<ObjectAccess>> accesses = data.accesses_to_write(extent);
   if (!accesses) return accesses.error();
-  const FileRequest wanted{*accesses, extent.length == request_bytes_max, !*grouped};
+  const FileRequest wanted{*accesses, extent.length == request_bytes_max, *locks};
   return names_of(request).costs().write(caller, wanted);
 }
 

@@ -363,7 +363,7 @@ Status Namespace::open(InodeNumber number, std::int32_t node) {
   Inode& inode = *find(number);
   if (inode.links == 0 && inode.opens == 0) return refused(ESTALE);
   ++inode.opens;
-  inode.data.group_lock().note_open(node);
+  inode.data.locks().note_open(node);
   return {};
 }
 
@@ -371,7 +371,7 @@ void Namespace::close(InodeNumber number, std::int32_t node) {
   const std::lock_guard guard(mutex_);
   const Pointer inode = find(number);
   --inode->opens;
-  inode->data.group_lock().note_close(node);
+  inode->data.locks().note_close(node);
   drop_if_unused(inode);
 }
 

@@ -234,20 +234,20 @@ Result<std::vector<ObjectAccess>> StripedFile::accesses_to_write(const Extent& e
 }
 
 Status StripedFile::take_group_lock(const Caller& caller, std::int32_t node, std::int32_t number) {
-  if (Status taken = group_lock_.take(node, number); !taken) return taken;
+  if (Status taken = locks_.take_group(node, number); !taken) return taken;
   Status ready;
   {
     const std::lock_guard guard(mutex_);
     ready = layout_ ? make_objects({0, layout_->components.back().end}) : refused(EBADF);
   }
   if (ready) ready = striping_.costs.call_in_locks(caller, objects());
-  if (!ready) static_cast<void>(group_lock_.give(node, number));
+  if (!ready) static_cast<void>(locks_.give_group(node, number));
   return ready;
 }
 
 Status StripedFile::give_group_lock(const Caller& caller, std::int32_t node, std::int32_t number) {
   Status flushed = striping_.costs.flush(caller, objects());
-  Status given = group_lock_.give(node, number);
+  Status given = locks_.give_group(node, number);
   return given ? flushed : given;
 }
 

@@ -15,9 +15,9 @@
 #include "plan/layout.h"
 #include "plan/stripe_map.h"
 #include "testbed/cost_model.h"
-#include "testbed/group_lock.h"
 #include "testbed/layout_rules.h"
 #include "testbed/machine.h"
+#include "testbed/node_locks.h"
 #include "testbed/object_store.h"
 
 namespace nacre::testbed {
@@ -72,13 +72,13 @@ class StripedFile {
   /// Those that it has on OSTs.
   [[nodiscard]] std::vector<ObjectName> objects();
 
-  // As GroupLock::take() and give(). Taking it makes all objects that the layout has room for, and
-  // takes all other locks away; giving it back waits until what the node wrote is on the OSTs.
+  // NodeLocks' group lock. Taking it makes all objects that the layout has room for, and takes all
+  // other locks away; giving it back waits until what the node wrote is on the OSTs.
   [[nodiscard]] Status take_group_lock(const Caller& caller, std::int32_t node,
                                        std::int32_t number);
   [[nodiscard]] Status give_group_lock(const Caller& caller, std::int32_t node,
                                        std::int32_t number);
-  [[nodiscard]] GroupLock& group_lock() { return group_lock_; }
+  [[nodiscard]] NodeLocks& locks() { return locks_; }
 
  private:
   /// What is to be done with one piece of a stripe.
@@ -102,7 +102,7 @@ class StripedFile {
 
   Striping& striping_;
   std::uint64_t number_;
-  GroupLock group_lock_;
+  NodeLocks locks_;
   mutable std::mutex mutex_;  // of what follows
   std::optional<plan::Layout> layout_;
   std::optional<plan::StripeMap> map_;  // of layout_

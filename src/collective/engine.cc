@@ -13,7 +13,6 @@
 #include "collective/group.h"
 #include "collective/rank_grouping.h"
 #include "plan/aggregators.h"
-#include "plan/group_lock.h"
 #include "plan/segment.h"
 
 namespace nacre::collective {
@@ -67,7 +66,6 @@ struct Decision {
   bool all_moved = false;          ///< already
   bool reuses_groups = false;      ///< the plan is complete with those of the last call
   bool keeps_rounds = false;       ///< all ranks do
-  bool locks_group = false;        ///< aggregators are to hold a group lock
   std::int64_t file_end = no_end;  ///< reads stop here
 };
 
@@ -123,7 +121,7 @@ class Engine {
         Task<Unit> grouping = find_groups(decision.reuses_groups);
         co_await grouping;
       }
-      Task<Unit> exchange = run_exchange(decision.keeps_rounds, decision.locks_group);
+      Task<Unit> exchange = run_exchange(decision.keeps_rounds);
       co_await exchange;
     } else if (!decision.all_moved && decision.plan.reason != plan::PlanReason::no_data) {
       Task<Unit> access = run_direct();
@@ -160,11 +158,11 @@ class Engine {
     decision.all_moved = opening.moved;
     decision.keeps_rounds = opening.keeps_rounds;
     outcome_.summary = opening.summary;
-    decision.plan = plan::decide(outcome_.summary, settings_, participants());
+    plan::Participants all = participants();
+    all.may_hold_group_lock = opening.may_lock;
+    decision.plan = plan::decide(outcome_.summary, settings_, all);
     if (decision.all_moved) return decision;
     const bool exchanges = plan::is_exchange(decision.plan.algorithm);
-    decision.locks_group = opening.may_lock && transport_.nodes().node_count() > 1 &&
-                           plan::gains_by_group_lock(decision.plan, settings_);
     if (call_.direction == Direction::write || !exchanges) return with_groups(decision, opening);
     // Known beforehand, the end of the file needs no word in any message of the exchange, and
     // nobody asks for what lies beyond it.
@@ -243,7 +241,7 @@ class Engine {
                           call_.file.byte_count);
   }
 
-  Task<Unit> run_exchange(bool keeps_rounds, bool locks_group) {
+  Task<Unit> run_exchange(bool keeps_rounds) {
     enter(Phase::views);
     const plan::Aggregators all = aggregators();
     const plan::FileDomains domains = plan::domains_of(outcome_.plan, settings_);
@@ -259,8 +257,8 @@ class Engine {
     }
     const plan::FileAccess places = placed();
     const ExchangeAccess access{call_.direction, call_.file, places, call_.memory, file_.profiler};
-    if (locks_group) {
-      Task<Unit> locking = take_group_lock(all.of_rank(transport_.rank()).has_value());
+    if (outcome_.plan.write_locks != plan::WriteLocks::usual) {
+      Task<Unit> locking = take_locks(all.of_rank(transport_.rank()).has_value());
       co_await locking;
     }
     Task<ExchangeResult> exchange = collective::run_exchange(transport_, file_, plan, access);
@@ -280,29 +278,31 @@ class Engine {
     co_return Unit{};
   }
 
-  /// On all aggregators or none: one without would wait for the others.
-  Task<Unit> take_group_lock(bool aggregates) {
+  /// What the plan has aggregators write under: on all of them or, since one without would wait for
+  /// those that hold a group lock, on none.
+  Task<Unit> take_locks(bool aggregates) {
     enter(Phase::file);
-    Status taken;
-    if (aggregates) {
-      Result<store::StoreFile*> file = file_.source.file();
-      auto lock = file ? (*file)->lock_group(*call_.group_lock) : std::move(file).error();
-      if (lock) {
-        group_lock_ = *std::move(lock);
-      } else {
-        taken = std::move(lock).error();
-      }
-    }
+    Status taken = aggregates ? take_own_locks() : Status();
     enter(Phase::agreement);
     Task<Status> agreement = agree(transport_, std::move(taken));
     const Status agreed = co_await agreement;
-    outcome_.group_lock = agreed.ok() ? GroupLockUse::held : GroupLockUse::refused;
     if (!agreed.ok()) {
-      outcome_.group_lock_refusal = agreed.error().message;
+      outcome_.locks_refusal = agreed.error().message;
+      outcome_.plan.write_locks = plan::WriteLocks::usual;
       give_group_lock();
     }
     enter(Phase::views);
     co_return Unit{};
+  }
+
+  Status take_own_locks() {
+    const Result<store::StoreFile*> file = file_.source.file();
+    if (!file) return file.error();
+    if (outcome_.plan.write_locks == plan::WriteLocks::narrow) return (*file)->narrow_locks();
+    Result<std::unique_ptr<store::FileLock>> lock = (*file)->lock_group(*call_.group_lock);
+    if (!lock) return std::move(lock).error();
+    group_lock_ = *std::move(lock);
+    return {};
   }
 
   /// What this rank has written is brought to the file system then.

@@ -37,19 +37,16 @@ struct CollectiveCall {
   std::optional<std::int32_t> group_lock;
 };
 
-enum class GroupLockUse : std::uint8_t { none, held, refused };
-
 struct Outcome {
   /// Data bytes of this rank that were really transferred, up to the first one that was not. After
   /// an error: direct, exact; else 0 (what aggregators moved before it is not told apart by
   /// rank).
   std::int64_t bytes = 0;
   std::optional<Error> error;   ///< the same class on all ranks
-  plan::CollectivePlan plan;    ///< what was run, for explain
+  plan::CollectivePlan plan;    ///< what was run, for explain; the same on all ranks
   SharedGroups groups;          ///< likewise; null but in segmentation
   plan::AccessSummary summary;  ///< on rank 0: what it was decided from
-  GroupLockUse group_lock = GroupLockUse::none;
-  std::string group_lock_refusal;  ///< why, to some rank
+  std::string locks_refusal;  ///< why plan.write_locks are the usual ones and not those decided on
 };
 
 /// Collective over `transport`. `call` is owned by the coroutine: the program may free or change

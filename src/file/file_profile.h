@@ -38,7 +38,6 @@ struct PlanUse {
   plan::AccessSummary summary;                               ///< of the first call, on rank 0
   std::int64_t saturation_bytes = 0;                         ///< plan::saturation_of(), likewise
   plan::OstsTouched osts = {};                               ///< of a striped file, likewise
-  bool group_locked = false;                                 ///< under a group lock, likewise
   std::int64_t calls = 0;
   std::int64_t bytes = 0;  ///< of this rank
   std::int64_t nanoseconds = 0;

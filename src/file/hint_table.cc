@@ -70,10 +70,10 @@ constexpr std::array table{
             "trusted: none does; automatic: locked where the file system's clients cache without "
             "agreeing"},
     HintRow{
-        "nacre_group_lock", HintKind::boolean, always, "false", 0, "",
-        "true: where aggregators of several nodes write to the same OSTs of a file on Lustre, in "
-        "blocking collective calls below MPI_THREAD_MULTIPLE, they hold a group lock in place of "
-        "taking each other's locks away"},
+        "nacre_write_locks", HintKind::choice, always, "usual", 0, "usual|narrow|group",
+        "where aggregators of several nodes write to the same OSTs of a file on Lustre: narrow, "
+        "each write locks no more than it needs; group, in blocking collective calls below "
+        "MPI_THREAD_MULTIPLE they hold a group lock together"},
     HintRow{
         "nacre_cycle_buffers", HintKind::choice, always, "automatic", 0,
         "automatic|2|3|4|6|8|12|16",
@@ -126,6 +126,8 @@ constexpr std::array table{
             "overstriping_factor is another name of it"},
     HintRow{"overstriping_factor", HintKind::count, open, "", 1, "",
             "overstriping_ratio in Cray's words"},
+    HintRow{"cray_cb_write_lock_mode", HintKind::choice, always, "0", 0, "0|1|2",
+            "nacre_write_locks in Cray's words: 0, usual; 1, group; 2, narrow"},
     // ROMIO's, which programs and sites pass already.
     HintRow{"romio_cb_read", HintKind::choice, always, "automatic", 0, automatic,
             "collective reads: enable, always exchanged between ranks; disable, never"},

@@ -215,12 +215,8 @@ unsigned Hints::permissions() const {
 }
 
 AccessSettings Hints::access_settings() const {
-  AccessSettings settings{coherence(),
-                          independent(),
-                          collective("romio_cb_read"),
-                          collective("romio_cb_write"),
-                          io_thread_count(),
-                          is("nacre_group_lock", "true")};
+  AccessSettings settings{coherence(), independent(), collective("romio_cb_read"),
+                          collective("romio_cb_write"), io_thread_count()};
   settings.collective_read.initial_groups = initial_groups();
   settings.collective_write.initial_groups = settings.collective_read.initial_groups;
   return settings;
@@ -250,6 +246,15 @@ plan::DomainPattern Hints::pattern() const {
   return plan::DomainPattern::automatic;
 }
 
+/// Cray's word counts where ours is not set.
+plan::WriteLocks Hints::write_locks() const {
+  const bool in_crays = is("nacre_write_locks", "usual");
+  const std::string asked = get(in_crays ? "cray_cb_write_lock_mode" : "nacre_write_locks");
+  if (asked == "group" || asked == "1") return plan::WriteLocks::group;
+  if (asked == "narrow" || asked == "2") return plan::WriteLocks::narrow;
+  return plan::WriteLocks::usual;
+}
+
 plan::CollectiveSettings Hints::collective(std::string_view switch_name) const {
   plan::CollectiveSettings settings;
   if (is(switch_name, "enable")) settings.algorithm = plan::Algorithm::two_phase;
@@ -270,6 +275,7 @@ plan::CollectiveSettings Hints::collective(std::string_view switch_name) const {
   }
   settings.saturation_bytes = number("nacre_saturation_bytes");
   settings.pattern = pattern();
+  settings.write_locks = write_locks();
   settings.osts_per_aggregator = static_cast<std::int32_t>(
       std::min<std::int64_t>(number("nacre_osts_per_aggregator"), plan::stripes_on_all_osts));
   if (is("nacre_ost_sharing", "ranges")) settings.sharing = plan::SlotSharing::ranges;

@@ -40,7 +40,6 @@ struct AccessSettings {
   plan::CollectiveSettings collective_read;
   plan::CollectiveSettings collective_write;
   std::optional<int> io_thread_count;  ///< nothing: by the file system
-  bool group_lock = false;
 };
 
 /// Where a value comes from; a later one beats an earlier one.
@@ -97,6 +96,7 @@ class Hints {
   [[nodiscard]] bool is(std::string_view name, std::string_view value) const;
   [[nodiscard]] Coherence coherence() const;
   [[nodiscard]] plan::DomainPattern pattern() const;
+  [[nodiscard]] plan::WriteLocks write_locks() const;
   [[nodiscard]] plan::CollectiveSettings collective(std::string_view switch_name) const;
   [[nodiscard]] collective::IndependentSettings independent() const;
   [[nodiscard]] std::optional<int> io_thread_count() const;

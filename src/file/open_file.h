@@ -221,7 +221,7 @@ class OpenFile {
                                                    const Result<PlacedAccess>& placed,
                                                    Result<plan::MemoryAccess> memory,
                                                    const AccessSettings& settings) const;
-  void note_group_lock(const collective::Outcome& moved);
+  void note_refused_locks(const collective::Outcome& moved);
   collective::Task<Status> give_back_file();
   collective::Task<collective::Unit> report();
 
@@ -257,8 +257,8 @@ class OpenFile {
   std::shared_ptr<const plan::InitialGroups> grid_;  // of the program's ranks; null: none
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;
-  std::int32_t group_number_;  // of its group locks; the same on all ranks
-  bool refuses_group_locks_ = false;
+  std::int32_t group_number_;         // of its group locks; the same on all ranks
+  bool refuses_write_locks_ = false;  // those that a hint asked for
   FileProfile profile_;
 
   mutable std::mutex mutex_;  // of what follows

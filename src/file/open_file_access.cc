@@ -357,6 +357,7 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
   }
   if (collective.initial_groups == nullptr) collective.initial_groups = grid_;
   collective.stripes = stripes_;
+  if (refuses_write_locks_) collective.write_locks = plan::WriteLocks::usual;
   return collective;
 }
 
@@ -383,8 +384,7 @@ collective::CollectiveCall OpenFile::call_of(Routine routine, const Result<Place
   call.independent.call_worth_bytes = file_system_.call_worth_bytes;
   // Its lock is no lock between the threads that use this file.
   call.independent.write_sieving = false;
-  const bool locks = settings.group_lock && routine.alone && !refuses_group_locks_;
-  if (locks && routine.direction == Direction::write) call.group_lock = group_number_;
+  if (routine.alone) call.group_lock = group_number_;
   if (!placed) {
     call.refusal = placed.error();
   } else if (!memory) {
@@ -396,13 +396,13 @@ collective::CollectiveCall OpenFile::call_of(Routine routine, const Result<Place
   return call;
 }
 
-/// Where one was refused none is asked for again.
-void OpenFile::note_group_lock(const collective::Outcome& moved) {
-  if (moved.group_lock != collective::GroupLockUse::refused) return;
-  refuses_group_locks_ = true;
+/// Once refused they are not asked for again.
+void OpenFile::note_refused_locks(const collective::Outcome& moved) {
+  if (moved.locks_refusal.empty()) return;
+  refuses_write_locks_ = true;
   const std::lock_guard guard(mutex_);
-  hints_.note("hint nacre_group_lock: " + moved.group_lock_refusal +
-              "; the file is written without");
+  hints_.note("hint nacre_write_locks: " + moved.locks_refusal +
+              "; the file is written with the usual ones");
 }
 
 collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
@@ -427,14 +427,13 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
   const plan::CollectiveSettings for_all = collective_settings(direction, *settings);
   auto running = collective::run_collective(*transport_, file, std::move(call), for_all);
   collective::Outcome moved = co_await running;
-  note_group_lock(moved);
+  note_refused_locks(moved);
   if (!moved.error) {
     note_plan({.direction = direction,
                .plan = moved.plan,
                .groups = std::move(moved.groups),
                .summary = moved.summary,
                .saturation_bytes = plan::saturation_of(for_all),
-               .group_locked = moved.group_lock == collective::GroupLockUse::held,
                .calls = 1,
                .bytes = moved.bytes,
                .nanoseconds = profiler.nanoseconds()},

@@ -136,13 +136,13 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap
   for (int& rank : ranks) rank = aggregators.rank_of(rank);
   const plan::CountWords count_words = plan::words_of(plan.count_reason);
   if (of_plan.use.osts.most > 0) json.add("osts", osts_json(of_plan.use.osts));
-  if (of_plan.use.group_locked) json.add("group_lock", "true");
   return json.add_number("aggregators", plan.aggregator_count)
       .add_text("aggregators_reason", count_words.name)
       .add_text("aggregators_because", count_words.because)
       .add_number("saturation_bytes", of_plan.use.saturation_bytes)
       .add("aggregator_ranks", json_array(ranks, &plain))
       .add_text("pattern", plan::name_of(plan.pattern))
+      .add_text("write_locks", plan::name_of(plan.write_locks))
       .add_number("domain_bytes", plan.block_bytes)
       .add_number("cycle_bytes", plan.cycle_bytes)
       .add_number("cycle_buffers", plan.cycle_buffer_count)

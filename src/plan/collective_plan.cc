@@ -4,6 +4,7 @@
 
 #include "base/checked_cast.h"
 #include "base/rounding.h"
+#include "plan/write_locks.h"
 
 namespace nacre::plan {
 namespace {
@@ -317,6 +318,7 @@ CollectivePlan decide(const AccessSummary& summary, const CollectiveSettings& se
   }
   if (plan.algorithm == Algorithm::two_phase) {
     lay_out_domains(plan, summary, settings, participants);
+    plan.write_locks = write_locks_for(plan, settings, participants);
   }
   return plan;
 }

@@ -40,6 +40,13 @@ enum class DomainPattern : std::uint8_t {
   slots,      ///< the stripes of some slots each
 };
 
+/// What locks aggregators write under, of a file whose nodes lock its objects (Lustre).
+enum class WriteLocks : std::uint8_t {
+  usual,   ///< each node's own, as wide as the file system grants them
+  narrow,  ///< as far as each write goes
+  group,   ///< one that all aggregators hold
+};
+
 /// From hints, the same on all ranks. Counts and sizes that are 0 are chosen, but for
 /// saturation_bytes.
 struct CollectiveSettings {
@@ -55,6 +62,7 @@ struct CollectiveSettings {
   DomainPattern pattern = DomainPattern::automatic;  ///< nacre_pattern
   std::int32_t osts_per_aggregator = 1;              ///< nacre_osts_per_aggregator: at least
   SlotSharing sharing = SlotSharing::turns;          ///< nacre_ost_sharing
+  WriteLocks write_locks = WriteLocks::usual;        ///< nacre_write_locks
   /// Where the file's bytes lie; null: not striped, or nobody says.
   std::shared_ptr<const StripeMap> stripes = nullptr;
 };
@@ -117,7 +125,8 @@ struct CollectivePlan {
   bool writers_take_turns = false;
   CountReason count_reason = CountReason::saturation;
   DomainPattern pattern = DomainPattern::even;  ///< not automatic
-  std::int32_t aggregator_count = 0;            ///< at most one a rank
+  WriteLocks write_locks = WriteLocks::usual;
+  std::int32_t aggregator_count = 0;    ///< at most one a rank
   std::int32_t cycle_buffer_count = 2;  ///< of an aggregator: so many rounds are under way at once
   std::int64_t cycle_bytes = 0;
   /// Of the aggregator with most of them. Rounds in which an aggregator finds no data do not take
@@ -137,6 +146,8 @@ struct Participants {
   Direction direction = Direction::read;
   int rank_count = 1;
   int node_count = 1;
+  /// All ranks do nothing else with the file until the call has ended.
+  bool may_hold_group_lock = false;
 };
 
 /// Whether the rank of `own` moves its bytes by itself whatever the others bring: pieces so long

@@ -32,6 +32,18 @@ std::string_view name_of(DomainPattern pattern) {
   return {};
 }
 
+std::string_view name_of(WriteLocks locks) {
+  switch (locks) {
+    case WriteLocks::usual:
+      return "usual";
+    case WriteLocks::narrow:
+      return "narrow";
+    case WriteLocks::group:
+      return "group";
+  }
+  return {};
+}
+
 ReasonWords words_of(PlanReason reason) {
   switch (reason) {
     case PlanReason::hint:

@@ -10,6 +10,7 @@ namespace nacre::plan {
 
 [[nodiscard]] std::string_view name_of(Algorithm algorithm);
 [[nodiscard]] std::string_view name_of(DomainPattern pattern);
+[[nodiscard]] std::string_view name_of(WriteLocks locks);
 
 /// A reason's name, what it means as a sentence, and how a user would have it otherwise.
 struct ReasonWords {

@@ -32,6 +32,7 @@ class ForwardingFile : public StoreFile {
   Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) override {
     return inner_->lock_group(number);
   }
+  Status narrow_locks() override { return inner_->narrow_locks(); }
   FileIdentity identity() override { return inner_->identity(); }
   FileSystemFacts facts() override { return inner_->facts(); }
   FileLayouts* layouts() override { return inner_->layouts(); }

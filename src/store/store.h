@@ -149,6 +149,11 @@ class StoreFile {
   [[nodiscard]] virtual Result<std::unique_ptr<FileLock>> lock_group(std::int32_t /*number*/) {
     return Error{ErrorClass::unsupported_operation, 0, "its file system has no group locks"};
   }
+  /// From now on what this open writes is locked as far as it goes, and not as far as nobody else
+  /// stands in the way. An error where the file system cannot do that.
+  [[nodiscard]] virtual Status narrow_locks() {
+    return Error{ErrorClass::unsupported_operation, 0, "its file system has no locks to narrow"};
+  }
   [[nodiscard]] virtual FileIdentity identity() = 0;
   [[nodiscard]] virtual FileSystemFacts facts() = 0;
   /// Null where the file system has no such thing.

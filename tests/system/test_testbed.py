@@ -312,7 +312,8 @@ def _json_lines(text: str) -> list[str]:
         ("nacre_ost_sharing=both", "turns|ranges"),
         ("nacre_choose_layout=maybe", "automatic|enable|disable|replace"),
         ("nacre_choose_layout_from=-1", "a whole number of at least 0"),
-        ("nacre_group_lock=maybe", "true or false"),
+        ("nacre_write_locks=wide", "usual|narrow|group"),
+        ("cray_cb_write_lock_mode=3", "0|1|2"),
         ("direct_write=maybe", "true or false"),
     ],
 )
@@ -668,21 +669,24 @@ def test_a_group_lock_lets_those_write_who_hold_it(nodes: list[Path]) -> None:
 
 
 @pytest.mark.usefixtures("node_namespaces")
-def test_aggregators_that_share_osts_hold_a_group_lock_where_that_is_asked_for(
+def test_aggregators_that_share_osts_have_the_locks_that_are_asked_for(
     build: Path, nacre, nodes: list[Path], tmp_path: Path
 ) -> None:
     worker = build / "tools" / "bench" / "openmpi4" / "worker"
     shared = {"nacre_algorithm": "two_phase", "cb_nodes": "4", "nacre_layout": "-c 2 -S 64k"}
-    locked = {**shared, "nacre_group_lock": "true"}
+    group, narrow = {**shared, "nacre_write_locks": "group"}, {**shared, "nacre_write_locks": "narrow"}
+    # Hints, what the file was written under, and whether one of the nodes took a lock from another.
     asked = {
-        "shared": (shared, False),
-        "locked": (locked, True),
-        "one writer an object": ({**locked, "cb_nodes": "2"}, False),
-        "not by stripes": ({**locked, "nacre_pattern": "even"}, False),
-        "objects not made yet": ({**locked, "nacre_layout": "-E 1m -c 1 -S 64k -E -1 -c 2 -S 64k"}, False),
-        "past the cache": ({**locked, "direct_write": "true"}, False),
+        "shared": (shared, "usual", True),
+        "group": (group, "group", False),
+        "in Cray's words": ({**shared, "cray_cb_write_lock_mode": "1"}, "group", False),
+        "narrow": (narrow, "narrow", False),
+        "one writer an object": ({**group, "cb_nodes": "2"}, "usual", False),
+        "not by stripes": ({**group, "nacre_pattern": "even"}, "usual", None),
+        "objects not made yet": ({**group, "nacre_layout": "-E 1m -c 1 -S 64k -E -1 -c 2 -S 64k"}, "usual", None),
+        "past the cache": ({**group, "direct_write": "true"}, "usual", None),
     }
-    for name, (hints, is_held) in asked.items():
+    for name, (hints, locks, are_taken) in asked.items():
         report = tmp_path / name
         words = [word for hint, value in hints.items() for word in ("--hint", f"{hint}={value}")]
         sized = ["--workload", "interleaved", "--bytes", "4000000", "--warmups", "0", "--repeats", "1"]
@@ -691,12 +695,9 @@ def test_aggregators_that_share_osts_hold_a_group_lock_where_that_is_asked_for(
         done = nacre("testbed", "run", "--nodes", 4, "--osts", 4, "--report", report, "--", *launch)
         assert done.returncode == 0, done.stderr
         written = json.loads(report.read_text().splitlines()[0])
-        assert [plan.get("group_lock", False) for plan in written["plans"]] == [is_held], name
-        refused = [note for note in written["notes"] if note.startswith("hint nacre_group_lock: ")]
+        assert [plan["write_locks"] for plan in written["plans"]] == [locks], name
+        refused = [note for note in written["notes"] if note.startswith("hint nacre_write_locks: ")]
         assert len(refused) == (name == "past the cache"), name
         sample = next(line for line in map(json.loads, _json_lines(done.stdout)) if line["type"] == "sample")
         callbacks = sum(json.loads(sample["write_counters"])["nodes"]["lock_callbacks"])
-        if name in ("locked", "one writer an object"):
-            assert callbacks == 0, name
-        if name == "shared":
-            assert callbacks > 0
+        assert are_taken is None or (callbacks > 0) == are_taken, name

@@ -36,9 +36,10 @@ WAYS = {
     "group lock": {
         "nacre_algorithm": "two_phase",
         "nacre_pattern": "stripes",
-        "nacre_group_lock": "true",
+        "nacre_write_locks": "group",
         "cb_nodes": "3",
     },
+    "narrow locks": {"nacre_algorithm": "two_phase", "nacre_write_locks": "narrow", "cb_nodes": "4"},
     "segments": {"nacre_algorithm": "static_segmentation"},
 }
 

@@ -95,7 +95,8 @@ def _osts(plan: dict) -> str:
         return ""
     least, most, sharing = (plan["osts"][name] for name in ("least", "most", "aggregators_on_one"))
     osts = plural(most, "OST") if least == most else f"{least} to {plural(most, 'OST')}"
-    locked = ", under a group lock (nacre_group_lock)" if plan.get("group_lock") else ""
+    locks = plan.get("write_locks", "usual")
+    locked = f", written under {locks} locks (nacre_write_locks)" if locks != "usual" else ""
     return f", on {osts} each, no OST with more than {plural(sharing, 'aggregator')}{locked}"
 
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "store/errno.h"
-#include "store/lustre/group_lock.h"
+#include "store/lustre/lustre_locks.h"
 #include "store/lustre/lustre_mount.h"
 #include "store/pieces.h"
 #include "store/posix/file_size_signal.h"
@@ -303,6 +303,13 @@ Result<std::unique_ptr<FileLock>> PosixStoreFile::lock_group(std::int32_t number
   if (!direct_.valid()) return store::lock_group(file_.number(), path_, number);
   return Error{ErrorClass::unsupported_operation, 0,
                "it is written past the page cache (direct_read, direct_write)"};
+}
+
+Status PosixStoreFile::narrow_locks() {
+  if (!facts().has_layouts) return StoreFile::narrow_locks();
+  Status narrowed = store::narrow_locks(file_.number(), path_);
+  if (narrowed && direct_.valid()) narrowed = store::narrow_locks(direct_.number(), path_);
+  return narrowed;
 }
 
 FileSystemFacts PosixStoreFile::facts() {

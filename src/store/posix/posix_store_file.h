@@ -40,6 +40,7 @@ class PosixStoreFile final : public StoreFile {
   Status close() override;
   Result<std::unique_ptr<FileLock>> lock(const Extent& range, LockKind kind) override;
   Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) override;
+  Status narrow_locks() override;
   FileIdentity identity() override { return identity_; }
   FileSystemFacts facts() override;
   /// Of files on Lustre.

@@ -102,8 +102,10 @@ TEST_CASE("the line says what was done, with which plan, and by whom it was aske
   check_has(line, R"("algorithm":"two_phase","reason":"interleaved","because":"The pieces)");
   check_has(line, R"("calls":1,"bytes":{"min":0,"median":1,"max":3,"sum":6})");
   check_has(line, R"("pieces":7)");
-  check_has(line, R"("aggregator_ranks":[0,2],"pattern":"even","domain_bytes":12288,)"
-                  R"("cycle_bytes":4096,"cycle_buffers":2,)");
+  check_has(
+      line,
+      R"("aggregator_ranks":[0,2],"pattern":"even","write_locks":"usual","domain_bytes":12288,)"
+      R"("cycle_bytes":4096,"cycle_buffers":2,)");
   check_has(line, R"("aggregators":2,"aggregators_reason":"saturation","aggregators_because":"as)");
   check_has(line, R"("saturation_bytes":4194304,)");
 }

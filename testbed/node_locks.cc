@@ -1,4 +1,4 @@
-#include "testbed/group_lock.h"
+#include "testbed/node_locks.h"
 
 #include <cerrno>
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace nacre::testbed {
 
-Status GroupLock::take(std::int32_t node, std::int32_t number) {
+Status NodeLocks::take_group(std::int32_t node, std::int32_t number) {
   const std::lock_guard guard(mutex_);
   if (number < 1) return refused(EINVAL);
   if (number_ != 0 && number_ != number) return refused(EBUSY);
@@ -16,7 +16,7 @@ Status GroupLock::take(std::int32_t node, std::int32_t number) {
   return {};
 }
 
-Status GroupLock::give(std::int32_t node, std::int32_t number) {
+Status NodeLocks::give_group(std::int32_t node, std::int32_t number) {
   const std::lock_guard guard(mutex_);
   const auto held = holds_.find(node);
   if (number != number_ || held == holds_.end()) return refused(EINVAL);
@@ -24,14 +24,14 @@ Status GroupLock::give(std::int32_t node, std::int32_t number) {
   return {};
 }
 
-void GroupLock::drop_holder(std::int32_t node) {
+void NodeLocks::drop_holder(std::int32_t node) {
   holds_.erase(node);
   if (!holds_.empty()) return;
   number_ = 0;
   changed_.notify_all();
 }
 
-Result<bool> GroupLock::pass(std::int32_t node, const std::function<bool()>& is_interrupted) {
+Result<LockWish> NodeLocks::pass(std::int32_t node, const std::function<bool()>& is_interrupted) {
   // The kernel's word of a signal does not come by the condition.
   constexpr std::chrono::milliseconds look_interval{50};
   std::unique_lock guard(mutex_);
@@ -39,18 +39,25 @@ Result<bool> GroupLock::pass(std::int32_t node, const std::function<bool()>& is_
     if (is_interrupted()) return refused(EINTR);
     changed_.wait_for(guard, look_interval);
   }
-  return number_ != 0;
+  if (number_ != 0) return LockWish::none;
+  return narrow_.contains(node) ? LockWish::narrow : LockWish::wide;
 }
 
-void GroupLock::note_open(std::int32_t node) {
+void NodeLocks::narrow(std::int32_t node) {
+  const std::lock_guard guard(mutex_);
+  narrow_.insert(node);
+}
+
+void NodeLocks::note_open(std::int32_t node) {
   const std::lock_guard guard(mutex_);
   ++opens_[node];
 }
 
-void GroupLock::note_close(std::int32_t node) {
+void NodeLocks::note_close(std::int32_t node) {
   const std::lock_guard guard(mutex_);
   if (--opens_[node] > 0) return;
   opens_.erase(node);
+  narrow_.erase(node);
   if (holds_.contains(node)) drop_holder(node);
 }
 

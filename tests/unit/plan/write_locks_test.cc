@@ -1,5 +1,6 @@
-// A group lock is asked for where it gains something and no page has two writers.
-#include "plan/group_lock.h"
+// Locks other than the usual ones are asked for where they gain something, and a group lock where
+// no page has two writers.
+#include "plan/write_locks.h"
 
 #include <algorithm>
 #include <memory>
@@ -26,7 +27,7 @@ CollectiveSettings settings_of(const std::string& options) {
       component.striping.objects.push_back({.ost = ost++ % 4});
     }
   }
-  CollectiveSettings settings{.algorithm = Algorithm::two_phase};
+  CollectiveSettings settings{.algorithm = Algorithm::two_phase, .write_locks = WriteLocks::group};
   settings.stripes = std::make_shared<const StripeMap>(StripeMap::of(layout, 4).value());
   return settings;
 }
@@ -39,13 +40,14 @@ constexpr AccessSummary interleaved{.bounds = {1000, 64 << 20},
                                     .bytes_max = 8 << 20,
                                     .rank_count = 8};
 
-CollectivePlan plan_for(const CollectiveSettings& settings) {
-  return decide(interleaved, settings, {Direction::write, 8, 8});
+constexpr Participants eight_nodes{Direction::write, 8, 8, true};
+
+WriteLocks locks_of(const CollectiveSettings& settings,
+                    const Participants& participants = eight_nodes) {
+  return decide(interleaved, settings, participants).write_locks;
 }
 
-bool gains(const CollectiveSettings& settings) {
-  return gains_by_group_lock(plan_for(settings), settings);
-}
+bool gains(const CollectiveSettings& settings) { return locks_of(settings) == WriteLocks::group; }
 
 }  // namespace
 
@@ -70,11 +72,33 @@ TEST_CASE("not where each OST has one writer") {
 }
 
 TEST_CASE("not where the lock would make objects, or there are no stripes") {
-  CollectiveSettings settings{.algorithm = Algorithm::two_phase, .aggregator_count = 8};
+  CollectiveSettings settings{
+      .algorithm = Algorithm::two_phase, .aggregator_count = 8, .write_locks = WriteLocks::group};
   CHECK_FALSE(gains(settings));
   const Layout unmade = parse_stripe_options("-c 2 -S 64k").value();
   settings.stripes = std::make_shared<const StripeMap>(StripeMap::of(unmade, 4).value());
   CHECK_FALSE(gains(settings));
+}
+
+TEST_CASE("not where a rank has other things to do, on one node, or in reads") {
+  CollectiveSettings settings = settings_of("-c 2 -S 64k");
+  settings.aggregator_count = 8;
+  CHECK(locks_of(settings, {Direction::write, 8, 8, false}) == WriteLocks::usual);
+  CHECK(locks_of(settings, {Direction::write, 8, 1, true}) == WriteLocks::usual);
+  CHECK(locks_of(settings, {Direction::read, 8, 8, true}) == WriteLocks::usual);
+}
+
+TEST_CASE("narrow locks ask for less") {
+  CollectiveSettings settings = settings_of("-c 2 -S 64k");
+  settings.aggregator_count = 8;
+  settings.write_locks = WriteLocks::narrow;
+  const Participants busy{Direction::write, 8, 8, false};
+  CHECK(locks_of(settings, busy) == WriteLocks::narrow);
+  settings.pattern = DomainPattern::even;
+  CHECK(locks_of(settings, busy) == WriteLocks::narrow);
+  settings.pattern = DomainPattern::slots;
+  settings.aggregator_count = 2;
+  CHECK(locks_of(settings, busy) == WriteLocks::usual);
 }
 
 TEST_CASE("no page of 64 KiB has two writers") {
@@ -85,8 +109,8 @@ TEST_CASE("no page of 64 KiB has two writers") {
         CollectiveSettings settings = settings_of(options);
         settings.aggregator_count = count;
         settings.pattern = pattern;
-        const CollectivePlan plan = plan_for(settings);
-        if (!gains_by_group_lock(plan, settings)) continue;
+        const CollectivePlan plan = decide(interleaved, settings, eight_nodes);
+        if (plan.write_locks != WriteLocks::group) continue;
         CAPTURE(options);
         CAPTURE(count);
         const FileDomains domains = domains_of(plan, settings);

@@ -1,4 +1,6 @@
-// Aggregators hold a group lock together, for as long as they write, or none does.
+// Aggregators hold a group lock together, for as long as they write, or none does; narrow locks are
+// asked for before they write.
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <memory>
@@ -30,6 +32,7 @@ struct Group {
   std::optional<int> refusing_rank;
   std::atomic<int> holders = 0;
   std::atomic<int> taken = 0;
+  std::atomic<int> narrowed = 0;
   std::atomic<int> written_with = 0;
   std::atomic<int> written_without = 0;
 };
@@ -56,6 +59,11 @@ class LockedFile final : public store::ForwardingFile {
     if (group_.refusing_rank == rank_) return Error{ErrorClass::io, EAGAIN, "another is held"};
     ++group_.taken;
     return std::unique_ptr<store::FileLock>(std::make_unique<Held>(group_));
+  }
+  Status narrow_locks() override {
+    if (group_.refusing_rank == rank_) return Error{ErrorClass::io, ENOTTY, "there are none"};
+    ++group_.narrowed;
+    return {};
   }
   store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
     ++(group_.holders > 0 ? group_.written_with : group_.written_without);
@@ -84,12 +92,13 @@ struct Rank final : FileSource {
 };
 
 /// Two stripes, whose objects are there.
-plan::CollectiveSettings settings_of(int aggregators) {
+plan::CollectiveSettings settings_of(int aggregators, plan::WriteLocks locks) {
   plan::Layout layout = plan::parse_stripe_options("-c 2 -S 64k").value();
   layout.components.front().striping.objects = {{.ost = 0}, {.ost = 1}};
   plan::CollectiveSettings settings{.algorithm = plan::Algorithm::two_phase,
                                     .aggregator_count = aggregators,
-                                    .cycle_bytes = stripe};
+                                    .cycle_bytes = stripe,
+                                    .write_locks = locks};
   settings.stripes =
       std::make_shared<const plan::StripeMap>(plan::StripeMap::of(layout, 2).value());
   return settings;
@@ -101,7 +110,8 @@ plan::TypeMap every_fourth(std::int64_t bytes) {
 }
 
 /// Every rank writes every fourth piece; `asks`: which of them let the lock be taken.
-std::vector<Outcome> write(Group& group, int aggregators, const std::vector<bool>& asks) {
+std::vector<Outcome> write(Group& group, const plan::CollectiveSettings& settings,
+                           const std::vector<bool>& asks) {
   constexpr std::int64_t piece = 1'000;
   constexpr std::int64_t count = 1'000;
   Random random(11);
@@ -118,7 +128,6 @@ std::vector<Outcome> write(Group& group, int aggregators, const std::vector<bool
     access.buffer = random_bytes(random, piece * count);
     overlay(expected, access);
   }
-  const plan::CollectiveSettings settings = settings_of(aggregators);
   InProcessNetwork network({.rank_count = rank_count, .ranks_per_node = 1});
   auto outcomes = run_polled<Outcome>(
       network,
@@ -139,17 +148,19 @@ std::vector<Outcome> write(Group& group, int aggregators, const std::vector<bool
   return *std::move(outcomes);
 }
 
-bool all_are(const std::vector<Outcome>& outcomes, GroupLockUse use) {
-  bool are = true;
-  for (const Outcome& outcome : outcomes) are = are && !outcome.error && outcome.group_lock == use;
-  return are;
+/// None of them failed, and they wrote so.
+bool all_are(const std::vector<Outcome>& outcomes, plan::WriteLocks locks) {
+  return std::ranges::all_of(outcomes, [&](const Outcome& outcome) {
+    return !outcome.error && outcome.plan.write_locks == locks;
+  });
 }
 
 }  // namespace
 
 TEST_CASE("all aggregators hold it while they write") {
   Group group;
-  CHECK(all_are(write(group, 4, {true, true, true, true}), GroupLockUse::held));
+  CHECK(all_are(write(group, settings_of(4, plan::WriteLocks::group), {true, true, true, true}),
+                plan::WriteLocks::group));
   CHECK(group.taken == 4);
   CHECK(group.written_with > 0);
   CHECK(group.written_without == 0);
@@ -159,18 +170,33 @@ TEST_CASE("where one is refused it nobody holds it") {
   for (int rank = 0; rank < rank_count; ++rank) {
     Group group;
     group.refusing_rank = rank;
-    const std::vector<Outcome> outcomes = write(group, 4, {true, true, true, true});
-    CHECK(all_are(outcomes, GroupLockUse::refused));
-    CHECK(outcomes.front().group_lock_refusal.find("another is held") != std::string::npos);
+    const std::vector<Outcome> outcomes =
+        write(group, settings_of(4, plan::WriteLocks::group), {true, true, true, true});
+    CHECK(all_are(outcomes, plan::WriteLocks::usual));
+    CHECK(outcomes.front().locks_refusal.find("another is held") != std::string::npos);
     CHECK(group.written_with == 0);
   }
 }
 
 TEST_CASE("it is not asked for where a rank has other things to do, or objects have one writer") {
   Group group;
-  CHECK(all_are(write(group, 4, {true, true, false, true}), GroupLockUse::none));
-  CHECK(all_are(write(group, 2, {true, true, true, true}), GroupLockUse::none));
+  CHECK(all_are(write(group, settings_of(4, plan::WriteLocks::group), {true, true, false, true}),
+                plan::WriteLocks::usual));
+  CHECK(all_are(write(group, settings_of(2, plan::WriteLocks::group), {true, true, true, true}),
+                plan::WriteLocks::usual));
   CHECK(group.taken == 0);
+}
+
+TEST_CASE("narrow locks are asked for by all aggregators, whatever else ranks do") {
+  Group group;
+  const plan::CollectiveSettings settings = settings_of(4, plan::WriteLocks::narrow);
+  CHECK(all_are(write(group, settings, {true, false, true, true}), plan::WriteLocks::narrow));
+  CHECK(group.narrowed == 4);
+  CHECK(group.taken == 0);
+  group.refusing_rank = 2;
+  const std::vector<Outcome> outcomes = write(group, settings, {true, true, true, true});
+  CHECK(all_are(outcomes, plan::WriteLocks::usual));
+  CHECK(outcomes.front().locks_refusal.find("there are none") != std::string::npos);
 }
 
 }  // namespace nacre::collective

@@ -1,0 +1,64 @@
+// Who may hold a group lock, who waits for it, and what locks nodes ask for.
+#include "testbed/node_locks.h"
+
+#include <cerrno>
+
+#include <doctest/doctest.h>
+
+#include "testbed/errno_result.h"
+
+namespace nacre::testbed {
+namespace {
+
+bool never() { return false; }
+bool always() { return true; }
+
+}  // namespace
+
+TEST_CASE("nodes hold one by the same number") {
+  NodeLocks locks;
+  CHECK(locks.pass(0, never).value() == LockWish::wide);
+  CHECK(errno_of(locks.take_group(0, 0)) == EINVAL);
+  REQUIRE(locks.take_group(0, 5).ok());
+  REQUIRE(locks.take_group(0, 5).ok());
+  CHECK(errno_of(locks.take_group(1, 6)) == EBUSY);
+  REQUIRE(locks.take_group(1, 5).ok());
+  CHECK(locks.pass(0, never).value() == LockWish::none);
+  CHECK(locks.pass(1, never).value() == LockWish::none);
+  CHECK(locks.pass(2, always).error().system_errno == EINTR);
+
+  CHECK(errno_of(locks.give_group(2, 5)) == EINVAL);
+  CHECK(errno_of(locks.give_group(1, 6)) == EINVAL);
+  REQUIRE(locks.give_group(1, 5).ok());
+  CHECK(locks.pass(1, always).error().system_errno == EINTR);
+  REQUIRE(locks.give_group(0, 5).ok());
+  CHECK(locks.pass(0, never).value() == LockWish::none);
+  REQUIRE(locks.give_group(0, 5).ok());
+  CHECK(locks.pass(1, never).value() == LockWish::wide);
+  CHECK(locks.take_group(1, 6).ok());
+}
+
+TEST_CASE("narrow locks are a node's until its last open goes") {
+  NodeLocks locks;
+  locks.note_open(0);
+  locks.narrow(0);
+  CHECK(locks.pass(0, never).value() == LockWish::narrow);
+  CHECK(locks.pass(1, never).value() == LockWish::wide);
+  locks.note_close(0);
+  CHECK(locks.pass(0, never).value() == LockWish::wide);
+}
+
+TEST_CASE("what a node holds goes with its last open") {
+  NodeLocks locks;
+  locks.note_open(0);
+  locks.note_open(0);
+  locks.note_open(1);
+  REQUIRE(locks.take_group(0, 5).ok());
+  locks.note_close(0);
+  locks.note_close(1);
+  CHECK(locks.pass(0, never).value() == LockWish::none);
+  locks.note_close(0);
+  CHECK(locks.pass(1, never).value() == LockWish::wide);
+}
+
+}  // namespace nacre::testbed

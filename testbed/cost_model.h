@@ -3,6 +3,7 @@
 #ifndef NACRE_TESTBED_COST_MODEL_H_
 #define NACRE_TESTBED_COST_MODEL_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -103,6 +104,7 @@ class CostModel {
   void reset_counters();
   /// Ends all waits, for good.
   void stop();
+  [[nodiscard]] bool is_stopped() const { return stopped_; }
 
  private:
   using Guard = std::unique_lock<std::mutex>;
@@ -177,7 +179,7 @@ class CostModel {
   std::vector<std::int64_t> evictions_;  // by node
   std::condition_variable delay_ended_;
   std::condition_variable clock_;
-  bool stopped_ = false;
+  std::atomic<bool> stopped_ = false;
   SimulatedTime clock_waits_for_ = 0;
   std::thread clock_thread_;
 };

@@ -32,10 +32,11 @@ constexpr std::string_view machine_attribute = "testbed.machine";
 constexpr std::string_view counters_attribute = "testbed.counters";
 /// Set to what is to go wrong (testbed/faults.h).
 constexpr std::string_view fault_attribute = "testbed.fault";
-/// Of a file: set to the number of a group lock, to take it or to give it back.
+/// Of any directory: set to the inode number of a file and the number of a group lock of it, to
+/// take that or to give it back.
 constexpr std::string_view take_group_attribute = "testbed.group_lock";
 constexpr std::string_view give_group_attribute = "testbed.group_unlock";
-/// Likewise: set, whatever to, its node asks for no wider locks than it needs.
+/// Likewise, with any number: the node asks for no wider locks of the file than it needs.
 constexpr std::string_view narrow_locks_attribute = "testbed.narrow_locks";
 /// Of open(2) on Lustre, with O_NOCTTY, which FUSE drops: the file gets no layout yet.
 constexpr int delay_create = FASYNC;
@@ -89,8 +90,13 @@ OpenHandle* handle_of(const fuse_file_info& file) {
   return reinterpret_cast<OpenHandle*>(file.fh);  // NOLINT: ours, from begin_open
 }
 
+/// Who waits has got a signal, or the testbed ends.
+bool is_given_up(fuse_req_t request) {
+  return fuse_req_interrupted(request) != 0 || names_of(request).costs().is_stopped();
+}
+
 Caller caller_of(fuse_req_t request, const fuse_file_info& file) {
-  return {handle_of(file), [request] { return fuse_req_interrupted(request) != 0; }};
+  return {handle_of(file), [request] { return is_given_up(request); }};
 }
 
 // ---- names ----
@@ -220,21 +226,22 @@ Status command(Namespace& names, std::string_view name, std::string_view value) 
   return names.costs().order(*order);
 }
 
-Status change_locks(fuse_req_t request, fuse_ino_t number, std::string_view name,
-                    std::string_view value) {
+Status change_locks(fuse_req_t request, std::string_view name, std::string_view value) {
   const std::int32_t node = mount_of(request).node();
-  const Result<StripedFile*> file = names_of(request).data(number);
+  const std::size_t blank = std::min(value.find(' '), value.size());
+  const auto file_number = parse_number<InodeNumber>(value.substr(0, blank));
+  const auto number = parse_number<std::int32_t>(value.substr(std::min(blank + 1, value.size())));
+  if (!file_number || !number) return refused(EINVAL);
+  const Result<StripedFile*> file = names_of(request).data(*file_number);
   if (!file) return file.error();
   if (name == narrow_locks_attribute) {
     (*file)->locks().narrow(node);
     return {};
   }
-  const auto group = parse_number<std::int32_t>(value);
-  if (!group) return refused(EINVAL);
   const std::unique_ptr<OpenHandle> handle = names_of(request).costs().open(node, false);
-  const Caller caller{handle.get(), [request] { return fuse_req_interrupted(request) != 0; }};
-  return name == take_group_attribute ? (*file)->take_group_lock(caller, node, *group)
-                                      : (*file)->give_group_lock(caller, node, *group);
+  const Caller caller{handle.get(), [request] { return is_given_up(request); }};
+  return name == take_group_attribute ? (*file)->take_group_lock(caller, node, *number)
+                                      : (*file)->give_group_lock(caller, node, *number);
 }
 
 void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
@@ -244,7 +251,7 @@ void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const cha
   }
   if (name == take_group_attribute || name == give_group_attribute ||
       name == narrow_locks_attribute) {
-    return reply(request, change_locks(request, number, name, {value, size}));
+    return reply(request, change_locks(request, name, {value, size}));
   }
   const auto bytes = std::as_bytes(std::span(value, size));
   reply(request, names_of(request).set_attribute(number, name, bytes));
@@ -352,31 +359,30 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
 }
 
 /// Takes the time that the write takes.
-Status charge_write(fuse_req_t request, StripedFile& data, const Extent& extent,
-                    const fuse_file_info& file) {
-  const Caller caller = caller_of(request, file);
-  const Result<LockWish> locks = data.locks().pass(mount_of(request).node(), caller.is_interrupted);
-  if (!locks) return locks.error();
+Status charge_write(const Caller& caller, CostModel& costs, StripedFile& data, const Extent& extent,
+                    LockWish locks) {
   const Result<std::vector<ObjectAccess>> accesses = data.accesses_to_write(extent);
   if (!accesses) return accesses.error();
-  const FileRequest wanted{*accesses, extent.length == request_bytes_max, *locks};
-  return names_of(request).costs().write(caller, wanted);
+  return costs.write(caller, {*accesses, extent.length == request_bytes_max, locks});
 }
 
 void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t offset,
            fuse_file_info* file) {
   const Result<StripedFile*> data = names_of(request).data(number);
   if (!data) return reply(request, data.error());
+  const Caller caller = caller_of(request, *file);
+  const Result<LockWish> locks =
+      (*data)->locks().pass(mount_of(request).node(), caller.is_interrupted);
+  if (!locks) return reply(request, locks.error());
   // Where the end is the kernel only knows of its own node's writes.
   const bool appends = (file->flags & O_APPEND) != 0;
   const auto bytes = std::as_bytes(std::span(from, size));
   Result<std::int64_t> place{offset};
   if (appends) place = (*data)->append(bytes);
   if (!place) return reply(request, place.error());
-  if (Status charged = charge_write(request, **data, {*place, std::ssize(bytes)}, *file);
-      !charged) {
-    return reply(request, charged);
-  }
+  const Status charged =
+      charge_write(caller, names_of(request).costs(), **data, {*place, std::ssize(bytes)}, *locks);
+  if (!charged) return reply(request, charged);
   const Status written = appends ? Status() : (*data)->write(bytes, offset);
   if (!written) return reply(request, written);
   names_of(request).mark_modified(number);
@@ -452,8 +458,7 @@ void setlk(fuse_req_t request, fuse_ino_t number, fuse_file_info* file, struct f
     fuse_reply_err(request, 0);
     return;
   }
-  const bool taken =
-      locks.take(lock, sleeps != 0, [&] { return fuse_req_interrupted(request) != 0; });
+  const bool taken = locks.take(lock, sleeps != 0, [&] { return is_given_up(request); });
   fuse_reply_err(request, taken ? 0 : (sleeps != 0 ? EINTR : EAGAIN));
 }
 

@@ -101,16 +101,27 @@ Status add_components(plan::Layout& layout, plan::Layout more, const StripingDef
   return filled;
 }
 
-Status delete_component(plan::Layout& layout, const plan::Layout& which) {
+Result<std::vector<plan::LayoutComponent>> delete_components(plan::Layout& layout,
+                                                             const plan::Layout& which) {
+  constexpr std::uint32_t without_objects = plan::component_negated | plan::component_instantiated;
   if (!layout.is_composite || which.components.size() != 1) return refused(EINVAL);
-  const plan::LayoutComponent& last = layout.components.back();
-  if (last.id != which.components.front().id || layout.components.size() == 1) {
+  const plan::LayoutComponent& asked = which.components.front();
+  const bool by_flags =
+      asked.flags == plan::component_instantiated || asked.flags == without_objects;
+  if ((asked.id != 0) == by_flags) return refused(EINVAL);
+  const auto goes = [&](const plan::LayoutComponent& one) {
+    if (!by_flags) return one.id == asked.id;
+    return one.is_instantiated() == (asked.flags == plan::component_instantiated);
+  };
+  const auto first = std::ranges::find_if(layout.components, goes);
+  const bool is_tail = std::all_of(first, layout.components.end(), goes);
+  if (first == layout.components.end() || first == layout.components.begin() || !is_tail) {
     return refused(EINVAL);
   }
-  if (last.is_instantiated()) return refused(EBUSY);
-  layout.components.pop_back();
+  const std::vector<plan::LayoutComponent> deleted(first, layout.components.end());
+  layout.components.erase(first, layout.components.end());
   ++layout.generation;
-  return {};
+  return deleted;
 }
 
 void ObjectAllocator::instantiate(plan::LayoutComponent& component) {

@@ -34,9 +34,11 @@ struct StripingDefaults {
 /// EINVAL where they do not begin at its end.
 [[nodiscard]] Status add_components(plan::Layout& layout, plan::Layout more,
                                     const StripingDefaults& defaults);
-/// Takes away the last component if it has the id that the only one of `which` has (xattr
-/// lustre.lov.del). EINVAL where it is another, EBUSY where it has objects.
-[[nodiscard]] Status delete_component(plan::Layout& layout, const plan::Layout& which);
+/// Takes away components at the end, with their objects (xattr lustre.lov.del), and returns them:
+/// the one with the id that the only one of `which` has, or by its flags all that have objects or,
+/// with component_negated, all that have none. EINVAL where that is none or leaves none or a gap.
+[[nodiscard]] Result<std::vector<plan::LayoutComponent>> delete_components(
+    plan::Layout& layout, const plan::Layout& which);
 
 /// Deals OSTs and object numbers to components.
 class ObjectAllocator {

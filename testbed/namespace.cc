@@ -315,7 +315,7 @@ Status Namespace::set_attribute(InodeNumber number, const std::string& name,
     if (!components) return components.error();
     if (!S_ISREG(inode.mode)) return refused(EINVAL);
     return name == layout_add_name ? inode.data.add_components(*components)
-                                   : inode.data.delete_component(*components);
+                                   : inode.data.delete_components(*components);
   }
   inode.attributes[name].assign(value.begin(), value.end());
   return {};
@@ -377,7 +377,9 @@ void Namespace::close(InodeNumber number, std::int32_t node) {
 
 Result<StripedFile*> Namespace::data(InodeNumber number) {
   const std::lock_guard guard(mutex_);
-  Inode& inode = *find(number);
+  const auto found = inodes_.find(number);
+  if (found == inodes_.end()) return refused(ENOENT);
+  Inode& inode = *found->second;
   if (inode.is_directory()) return refused(EISDIR);
   if (!S_ISREG(inode.mode)) return refused(EINVAL);
   return &inode.data;

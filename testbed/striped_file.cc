@@ -31,10 +31,7 @@ std::vector<ObjectAccess> on_osts(const std::vector<Piece>& pieces, std::int64_t
 }  // namespace
 
 StripedFile::~StripedFile() {
-  for (const ObjectName& object : all_objects()) {
-    striping_.objects.remove(object);
-    if (is_on_ost(object)) striping_.costs.forget(object);
-  }
+  for (const ObjectName& object : all_objects()) drop(object);
 }
 
 /// The one on the metadata target among them.
@@ -95,13 +92,25 @@ Status StripedFile::add_components(const plan::Layout& more) {
   return added;
 }
 
-Status StripedFile::delete_component(const plan::Layout& which) {
+Status StripedFile::delete_components(const plan::Layout& which) {
   const std::lock_guard guard(mutex_);
   if (!layout_) return refused(ENODATA);
   plan::Layout shrunk = *layout_;
-  Status deleted = testbed::delete_component(shrunk, which);
-  if (deleted) take_layout(std::move(shrunk));
-  return deleted;
+  const auto deleted = testbed::delete_components(shrunk, which);
+  if (!deleted) return deleted.error();
+  for (const plan::LayoutComponent& component : *deleted) {
+    for (const plan::OstObject& object : component.striping.objects) {
+      drop({object.ost, object.object_id});
+    }
+  }
+  take_layout(std::move(shrunk));
+  return {};
+}
+
+/// An object that the file has no more.
+void StripedFile::drop(const ObjectName& object) {
+  striping_.objects.remove(object);
+  if (is_on_ost(object)) striping_.costs.forget(object);
 }
 
 std::int64_t StripedFile::size() const {

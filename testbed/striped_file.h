@@ -50,7 +50,7 @@ class StripedFile {
   [[nodiscard]] Status set_layout(plan::Layout asked);
   /// lustre.lov.add and .del.
   [[nodiscard]] Status add_components(const plan::Layout& more);
-  [[nodiscard]] Status delete_component(const plan::Layout& which);
+  [[nodiscard]] Status delete_components(const plan::Layout& which);
 
   [[nodiscard]] std::int64_t size() const;
   /// How many bytes were read: fewer at the end of the file, none of one without a layout.
@@ -89,6 +89,7 @@ class StripedFile {
     std::size_t bytes;
   };
   void take_layout(plan::Layout layout);
+  void drop(const ObjectName& object);
   [[nodiscard]] Status make_objects(const Extent& extent);
   [[nodiscard]] std::vector<ObjectName> all_objects() const;
   [[nodiscard]] Extent there(const Extent& extent) const;

@@ -21,33 +21,30 @@ Result<std::optional<plan::Layout>> current_layout(store::FileLayouts& layouts) 
   return std::optional(*std::move(layout));
 }
 
-plan::Layout alone(const plan::LayoutComponent& component) {
-  plan::Layout layout;
-  layout.is_composite = true;
-  layout.components = {component};
-  return layout;
-}
-
 Status take(store::FileLayouts& layouts, const plan::LayoutStep& step) {
   if (step.kind == Kind::none) return {};
   if (step.kind == Kind::set_default) return layouts.set_default();
-  for (const plan::LayoutComponent& component : step.removed) {
-    const Result<std::vector<std::byte>> bytes = plan::encode_lov(alone(component));
-    if (!bytes) return bytes.error();
-    if (Status removed = layouts.remove(*bytes); !removed) return removed;
+  if (step.removes_unwritten) {
+    // The file system itself sees which these are: one may be written to at this moment.
+    const Result<std::vector<std::byte>> unwritten = plan::encode_lov(plan::all_unwritten());
+    if (!unwritten) return unwritten.error();
+    if (Status removed = layouts.remove(*unwritten); !removed) return removed;
   }
   const Result<std::vector<std::byte>> bytes = plan::encode_lov(step.layout);
   if (!bytes) return bytes.error();
   return step.kind == Kind::set ? layouts.set(*bytes) : layouts.add(*bytes);
 }
 
+/// Whether there is a layout for what ends at `end`.
+bool reaches(store::FileLayouts& layouts, std::int64_t end) {
+  const auto found = current_layout(layouts);
+  return found && found.value().has_value() && plan::end_of(**found) >= end;
+}
+
 /// What another process has done meanwhile is as good.
 Status take_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, std::int64_t end) {
   Status taken = take(layouts, step);
-  if (taken) return taken;
-  const auto found = current_layout(layouts);
-  const bool is_there = found && found.value().has_value() && plan::end_of(**found) >= end;
-  return is_there ? Status() : taken;
+  return taken || !reaches(layouts, end) ? taken : Status();
 }
 
 Result<plan::LayoutStep> step_before(store::FileLayouts& layouts, plan::ExpectedFile file,
@@ -76,7 +73,7 @@ bool is_open_layout(std::span<const std::byte> layout, const plan::GrowthRules& 
   if (layout.empty()) return true;
   const Result<plan::Layout> decoded = plan::decode_lov(layout);
   if (!decoded) return false;
-  const bool may_give_way = rules.replaces_unwritten && !plan::unwritten_tail(*decoded).empty();
+  const bool may_give_way = rules.replaces_unwritten && plan::unwritten_tail_count(*decoded) > 0;
   return may_give_way || plan::end_of(*decoded) != plan::layout_end_of_file;
 }
 
@@ -85,10 +82,14 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
   Result<plan::LayoutStep> step = step_before(layouts, file, rules);
   if (!step) return std::move(step).error();
   GrownLayout grown;
-  if (take_or_find(layouts, *step, file.bytes)) {
+  Status taken = take(layouts, *step);
+  if (taken) {
     grown.reasons = std::move(step->reasons);
-  } else if (Status taken = grow_for_one(layouts, file.bytes); !taken) {
-    return std::move(taken).error();
+  } else {
+    grown.reasons = {std::move(taken).error().message + "; the file has another one"};
+    const bool is_there = reaches(layouts, file.bytes);
+    Status other = is_there ? Status() : grow_for_one(layouts, file.bytes);
+    if (!other) return std::move(other).error();
   }
   Result<std::vector<std::byte>> now = layouts.read();
   if (!now) return std::move(now).error();

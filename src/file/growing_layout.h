@@ -24,7 +24,7 @@ namespace nacre::file {
 /// What growing came to.
 struct GrownLayout {
   std::vector<std::byte> layout;     ///< empty where it is still open
-  std::vector<std::string> reasons;  ///< of one that was chosen now
+  std::vector<std::string> reasons;  ///< of one that was chosen now, or why it could not be had
 };
 
 /// Before all ranks write a file up to file.bytes; on one of them. What cannot be set is left to

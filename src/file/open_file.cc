@@ -2,7 +2,6 @@
 #include "file/open_file.h"
 
 #include <array>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -19,8 +18,6 @@
 
 namespace nacre::file {
 namespace {
-
-constexpr std::uint64_t group_numbers = std::numeric_limits<std::int32_t>::max();
 
 Error mode_error(const std::string& what) { return Error{ErrorClass::amode, 0, what}; }
 
@@ -56,7 +53,7 @@ OpenFile::OpenFile(OpenRequest request)
       one_node_(request.one_node),
       file_(*store_, path_, plain_options(mode_, request.hints)),
       shared_pointer_(*store_, {path_, request.id, request.one_node}),
-      group_number_(static_cast<std::int32_t>(1 + request.id % group_numbers)),
+      id_(request.id),
       hints_(std::move(request.hints)),
       settings_(std::make_shared<const AccessSettings>(hints_.access_settings())),
       view_(std::make_shared<const View>()) {
@@ -97,7 +94,8 @@ std::vector<std::byte> OpenFile::layout_of_first(OpenedFacts& facts) {
   if (layout) {
     const bool may_grow = mode_.write && facts.file_system.has_layouts;
     facts.layout_grows = may_grow && is_open_layout(*layout, growth_rules(hints_));
-    if (facts.layout_grows) layout->clear();
+    // One that is complete is gone by until it has given way.
+    if (is_open_layout(*layout, {})) layout->clear();
     return *std::move(layout);
   }
   hints_.note(layout.error().message + "; the file is accessed as one that is not striped");
@@ -145,6 +143,10 @@ std::vector<std::byte> OpenFile::grow_layout_of_first(std::int64_t end) {
     return {};
   }
   for (const std::string& reason : grown->reasons) hints_.note("layout of the file: " + reason);
+  if (const auto stripes = stripes_of(grown->layout); !stripes) {
+    hints_.note(stripes.error().message + "; the file is accessed as one that is not striped");
+    return {};
+  }
   return std::move(grown->layout);
 }
 

@@ -52,8 +52,8 @@ struct Access {
   std::int64_t offset = 0;  ///< explicit_offset: in etypes, relative to the view
   plan::MemoryAccess memory;
   std::shared_ptr<Converter> converter;  ///< null: bytes go as they are
-  /// Of a collective one, the same on all ranks: the program does nothing else with the file until
-  /// it has ended.
+  /// Of a collective one: until it has ended this process does nothing else with the file, by
+  /// whatever open.
   bool alone = false;
 };
 
@@ -171,7 +171,7 @@ class OpenFile {
     std::unique_lock<std::mutex> threads;
     std::unique_ptr<store::FileLock> processes;
   };
-  /// What of a collective access is the same on all ranks.
+  /// What a collective access is; but for `alone` the same on all ranks.
   struct Routine {
     plan::Direction direction;
     Position position;
@@ -257,7 +257,8 @@ class OpenFile {
   std::shared_ptr<const plan::InitialGroups> grid_;  // of the program's ranks; null: none
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;
-  std::int32_t group_number_;         // of its group locks; the same on all ranks
+  const std::uint64_t id_;            // as OpenRequest has it
+  std::int64_t locked_calls_ = 0;     // that could take a group lock; the same on all ranks
   bool refuses_write_locks_ = false;  // those that a hint asked for
   FileProfile profile_;
 

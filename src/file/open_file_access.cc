@@ -1,10 +1,12 @@
 // Data access: from what a program asks for to the store or the engine.
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "base/checked_cast.h"
+#include "base/fnv_hash.h"
 #include "base/rounding.h"
 #include "collective/group.h"
 #include "collective/independent.h"
@@ -50,6 +52,14 @@ class Staging {
   collective::Scratch scratch_;
   std::span<std::byte> bytes_;
 };
+
+/// Of a call's group lock, unlike that of any other call of any open, as far as a hash goes: a file
+/// system may take its time to take back what the call before has given back.
+std::int32_t group_number(std::uint64_t open_id, std::int64_t call) {
+  constexpr std::uint64_t numbers = std::numeric_limits<std::int32_t>::max();
+  const std::string name = std::to_string(open_id) + ' ' + std::to_string(call);
+  return static_cast<std::int32_t>(1 + fnv_hash(name) % numbers);
+}
 
 /// Moves a converted access through a buffer of bounded size, whole elements at a time.
 class ConvertedMover {
@@ -384,7 +394,7 @@ collective::CollectiveCall OpenFile::call_of(Routine routine, const Result<Place
   call.independent.call_worth_bytes = file_system_.call_worth_bytes;
   // Its lock is no lock between the threads that use this file.
   call.independent.write_sieving = false;
-  if (routine.alone) call.group_lock = group_number_;
+  if (routine.alone) call.group_lock = group_number(id_, locked_calls_);
   if (!placed) {
     call.refusal = placed.error();
   } else if (!memory) {
@@ -416,6 +426,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
   collective::CollectiveCall call = call_of(routine, placed, staging.fill(), *settings);
   if (direction == Direction::write) {
     wrote_.store(true, std::memory_order_relaxed);
+    ++locked_calls_;
     if (layout_grows_) {
       profiler.enter(collective::Phase::plan);
       auto growing = grow_layout(plan::bounds(call.file).end());

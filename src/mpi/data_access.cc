@@ -84,7 +84,7 @@ int collective_access(File& file, const AccessCall& call, const AccessArguments&
   std::optional<Error> refusal;
   if (!access) refusal = access.error();
   file::Access asked = access ? *std::move(access) : empty_access(call, arguments);
-  asked.alone = call.timing == Timing::blocking && !may_be_threaded();
+  asked.alone = call.timing == Timing::blocking && does_nothing_beside();
   collective::Task<file::Outcome> task = file.open_file().transfer_all(asked, std::move(refusal));
   collective::Transport& transport = file.open_file().transport();
   if (call.timing == Timing::blocking) {

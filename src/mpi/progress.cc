@@ -166,8 +166,9 @@ void start_driver(Watched& all) {
 
 }  // namespace
 
-bool may_be_threaded() {
-  return thread_level().value_or(MPI_THREAD_MULTIPLE) == MPI_THREAD_MULTIPLE;
+bool does_nothing_beside() {
+  return watched().file_count.load(std::memory_order_acquire) == 0 &&
+         thread_level().value_or(MPI_THREAD_MULTIPLE) != MPI_THREAD_MULTIPLE;
 }
 
 void watch(const std::shared_ptr<File>& file) {

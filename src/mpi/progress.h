@@ -16,8 +16,9 @@ namespace nacre::mpi {
 /// of an access, which would else be forgotten with the idle queue that it was not in yet.
 void watch(const std::shared_ptr<File>& file);
 
-/// Whether several threads may be in calls of MPI at once, as far as can be told.
-[[nodiscard]] bool may_be_threaded();
+/// Whether this process does nothing else with any file while it is in a blocking call: no other
+/// thread may be in MPI, as far as can be told, and nothing is pending that the call would poll.
+[[nodiscard]] bool does_nothing_beside();
 
 /// Lets all pending accesses of this process go on, as far as they can without waiting.
 void poll_all();

@@ -36,15 +36,21 @@ std::int64_t end_of(const Layout& layout) {
   return layout.components.empty() ? layout_end_of_file : layout.components.back().end;
 }
 
-std::vector<LayoutComponent> unwritten_tail(const Layout& layout) {
+std::size_t unwritten_tail_count(const Layout& layout) {
   const auto extends = [](const LayoutComponent& one) { return one.extends(); };
-  if (layout.mirror_count > 1 || std::ranges::any_of(layout.components, extends)) return {};
-  std::vector<LayoutComponent> tail;
-  for (std::size_t i = layout.components.size(); i > 1; --i) {
-    if (layout.components[i - 1].is_instantiated()) break;
-    tail.push_back(layout.components[i - 1]);
-  }
-  return tail;
+  if (layout.mirror_count > 1 || std::ranges::any_of(layout.components, extends)) return 0;
+  const auto is_unwritten = [](const LayoutComponent& one) { return !one.is_instantiated(); };
+  const auto first = std::ranges::find_if(layout.components, is_unwritten);
+  const bool is_tail = std::all_of(first, layout.components.end(), is_unwritten);
+  return is_tail && first != layout.components.begin()
+             ? static_cast<std::size_t>(layout.components.end() - first)
+             : 0;
+}
+
+Layout all_unwritten() {
+  Layout layout = component(0, layout_end_of_file, {});
+  layout.components.front().flags = component_negated | component_instantiated;
+  return layout;
 }
 
 Result<LayoutStep> step_for_all(const std::optional<Layout>& current, const ExpectedFile& file,
@@ -53,8 +59,9 @@ Result<LayoutStep> step_for_all(const std::optional<Layout>& current, const Expe
   LayoutStep step{.kind = Kind::set};
   const bool is_large = file.bytes >= rules.bytes_least;
   if (current && rules.replaces_unwritten && is_large) {
-    step.removed = unwritten_tail(*current);
-    kept->components.resize(kept->components.size() - step.removed.size());
+    const std::size_t unwritten = unwritten_tail_count(*current);
+    step.removes_unwritten = unwritten > 0;
+    kept->components.resize(kept->components.size() - unwritten);
   }
   if (kept && end_of(*kept) >= file.bytes) return LayoutStep();
   if (!kept && file.bytes <= layout_head_bytes) return head();

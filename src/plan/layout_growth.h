@@ -2,6 +2,7 @@
 #ifndef NACRE_PLAN_LAYOUT_GROWTH_H_
 #define NACRE_PLAN_LAYOUT_GROWTH_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,9 +21,11 @@ inline constexpr std::int64_t layout_head_bytes = 1 << 20;
 /// Where a layout ends; layout_end_of_file where it is complete.
 [[nodiscard]] std::int64_t end_of(const Layout& layout);
 
-/// What of a layout nothing was ever written to, so that it has no objects: the components at its
-/// end, the last one first. None of layouts with mirrors, or whose components extend.
-[[nodiscard]] std::vector<LayoutComponent> unwritten_tail(const Layout& layout);
+/// How many components at a layout's end have no objects, as nothing was ever written to them. None
+/// of layouts with mirrors, with components that extend, or without objects elsewhere.
+[[nodiscard]] std::size_t unwritten_tail_count(const Layout& layout);
+/// What stands for all components without objects, where some are to be removed.
+[[nodiscard]] Layout all_unwritten();
 
 /// What is to be done before something is written.
 struct LayoutStep {
@@ -33,15 +36,15 @@ struct LayoutStep {
     set_default,  ///< that of the file's directory
   };
   Kind kind = Kind::none;
-  std::vector<LayoutComponent> removed = {};  ///< add: first, in this order
-  Layout layout = {};                         ///< set, add
-  std::vector<std::string> reasons = {};      ///< of one that was chosen; as LayoutChoice has them
+  bool removes_unwritten = false;         ///< add: first, all components without objects
+  Layout layout = {};                     ///< set, add
+  std::vector<std::string> reasons = {};  ///< of one that was chosen; as LayoutChoice has them
 };
 
 /// When a layout is chosen.
 struct GrowthRules {
   std::int64_t bytes_least = 0;     ///< smaller files have what file systems give by themselves
-  bool replaces_unwritten = false;  ///< unwritten_tail() gives way to what is chosen
+  bool replaces_unwritten = false;  ///< the unwritten tail gives way to what is chosen
 };
 
 /// Before all ranks write: `file.bytes` is where what they write ends. A file that is to be no

@@ -71,4 +71,14 @@ OstsTouched osts_touched(const FileDomains& domains, const StripeMap& stripes) {
   return touched;
 }
 
+bool share_osts(const FileDomains& domains, const StripeMap& stripes) {
+  std::set<OstName> taken;
+  for (int domain = 0; domain < domains.count(); ++domain) {
+    for (const OstName& ost : osts_of(domains, domain, stripes)) {
+      if (!taken.insert(ost).second) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace nacre::plan

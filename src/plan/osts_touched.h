@@ -19,6 +19,9 @@ struct OstsTouched {
 /// there are slots after the last that brought a new OST: patterns go round with less.
 [[nodiscard]] OstsTouched osts_touched(const FileDomains& domains, const StripeMap& stripes);
 
+/// Whether several domains have bytes on one OST.
+[[nodiscard]] bool share_osts(const FileDomains& domains, const StripeMap& stripes);
+
 }  // namespace nacre::plan
 
 #endif  // NACRE_PLAN_OSTS_TOUCHED_H_

@@ -38,8 +38,7 @@ WriteLocks write_locks_for(const CollectivePlan& plan, const CollectiveSettings&
   if (wish == WriteLocks::group && !may_lock_group(plan, stripes, participants)) {
     return WriteLocks::usual;
   }
-  const bool shares = osts_touched(domains_of(plan, settings), stripes).domains_on_one > 1;
-  return shares ? wish : WriteLocks::usual;
+  return share_osts(domains_of(plan, settings), stripes) ? wish : WriteLocks::usual;
 }
 
 }  // namespace nacre::plan

@@ -108,9 +108,9 @@ class FileLayouts {
   [[nodiscard]] virtual Status set(std::span<const std::byte> layout) = 0;
   /// Puts components behind those that there are. An error where these are not at their end.
   [[nodiscard]] virtual Status add(std::span<const std::byte> components) = 0;
-  /// Takes away the last component, which is `component`, as a layout of its own. An error where
-  /// it has objects.
-  [[nodiscard]] virtual Status remove(std::span<const std::byte> component) = 0;
+  /// Takes away the components at the end that `which` stands for (Lustre's lustre.lov.del), one by
+  /// its id or several by their flags. An error where there are none.
+  [[nodiscard]] virtual Status remove(std::span<const std::byte> which) = 0;
   /// That of its directory, where it has none.
   [[nodiscard]] virtual Status set_default() = 0;
   /// How many storage targets the file system has.
@@ -144,8 +144,9 @@ class StoreFile {
                                                                LockKind kind) = 0;
   /// A lock of Lustre's on all of the file: opens that hold one of the same `number` (at least 1)
   /// write and read beside each other without any other lock, and so each keeps to pages of its
-  /// own; all others wait. Does not itself wait for who holds one of another number: an error then,
-  /// as where the file system has none. Other threads leave this file alone while it is taken.
+  /// own; all others wait. Waits for who holds one of another number some seconds at most: an error
+  /// then, as where the file system has none. Other threads leave this file alone while it is
+  /// taken.
   [[nodiscard]] virtual Result<std::unique_ptr<FileLock>> lock_group(std::int32_t /*number*/) {
     return Error{ErrorClass::unsupported_operation, 0, "its file system has no group locks"};
   }

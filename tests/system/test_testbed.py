@@ -410,7 +410,7 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(
         "grows/kept": (worth, [["one", 0, 0, small], ["all", small, large]], [1, 2, 1], "1"),
         "grows/replaced": (replaced, [["one", 0, 0, small], ["all", small, large]], [1, 4], "4"),
         "grows/written": (replaced, [["one", 1, 3 << 20, small], ["all", 0, large]], [1, 2, 4], "4"),
-        "grows/small": (replaced, [["all", 0, small]], [1, 2, 1], None),
+        "grows/small": (replaced, [["all", 0, small]], [1, 2, 1], "1"),
     }
     (played / "0" / "default").mkdir()
     os.setxattr(played / "0" / "default", LAYOUT, plain(count=3, size=1 << 16))
@@ -644,28 +644,93 @@ def test_each_rank_is_on_its_node(nacre, mpiexec: list[str], nodes: list[Path]) 
     assert {"node0 0", "node1 1"} == set(done.stdout.splitlines())
 
 
-def group_lock(file: int, number: int, *, give: bool = False) -> None:
-    os.setxattr(file, "testbed.group_unlock" if give else "testbed.group_lock", str(number).encode())
+def group_lock(file: Path, number: int, *, give: bool = False) -> None:
+    text = f"{file.stat().st_ino} {number}"
+    os.setxattr(file.parent, "testbed.group_unlock" if give else "testbed.group_lock", text.encode())
 
 
 def test_a_group_lock_lets_those_write_who_hold_it(nodes: list[Path]) -> None:
-    files = [os.open(node / "f", os.O_CREAT | os.O_RDWR) for node in nodes]
-    group_lock(files[0], 7)
-    assert fails_with(errno.EBUSY, group_lock, files[1], 8)
-    assert fails_with(errno.EINVAL, group_lock, files[1], 0)
-    group_lock(files[1], 7)
+    paths = [node / "f" for node in nodes]
+    files = [os.open(path, os.O_CREAT | os.O_RDWR) for path in paths]
+    group_lock(paths[0], 7)
+    assert fails_with(errno.EBUSY, group_lock, paths[1], 8)
+    assert fails_with(errno.EINVAL, group_lock, paths[1], 0)
+    assert fails_with(errno.ENOENT, os.setxattr, nodes[0], "testbed.group_lock", b"12345 7")
+    assert fails_with(errno.EINVAL, os.setxattr, nodes[0], "testbed.group_lock", b"7")
+    group_lock(paths[1], 7)
     for i in range(64):
         os.pwrite(files[i % 2], bytes([i]) * 4096, i * 4096)
-    group_lock(files[1], 7, give=True)
-    assert fails_with(errno.EINVAL, functools.partial(group_lock, give=True), files[1], 7)
+    group_lock(paths[1], 7, give=True)
+    assert fails_with(errno.EINVAL, functools.partial(group_lock, give=True), paths[1], 7)
     with concurrent.futures.ThreadPoolExecutor() as others:
         waiting = others.submit(os.pwrite, files[1], b"x", 64 * 4096)
         with pytest.raises(TimeoutError):
-            waiting.result(timeout=0.2)
+            waiting.result(timeout=0.5)
+        group_lock(paths[1], 7)  # while a write of this node waits for it
+        assert waiting.result(timeout=60) == 1
+        group_lock(paths[1], 7, give=True)
+        waiting = others.submit(os.pwrite, files[1], b"x", 64 * 4096)
         os.close(files[0])  # as a killed process does
         assert waiting.result(timeout=60) == 1
     assert os.pread(files[1], 64 * 4096, 0) == b"".join(bytes([i]) * 4096 for i in range(64))
     os.close(files[1])
+
+
+LOCKED_CALLS = """
+import sys
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+info = MPI.Info.Create()
+for pair in "nacre_algorithm=two_phase cb_nodes=4 nacre_layout=-c+2+-S+64k nacre_write_locks=group".split():
+    name, _, value = pair.replace("+", " ").partition("=")
+    info.Set(name, value)
+
+def opened(comm, name):
+    file = MPI.File.Open(comm, sys.argv[1] + name, MPI.MODE_CREATE | MPI.MODE_RDWR, info)
+    file.Set_view(comm.rank * 1000, MPI.BYTE, MPI.BYTE.Create_vector(1, 1000, 1).Create_resized(0, 4000).Commit())
+    return file
+
+data = bytes([comm.rank]) * 300_000
+blocking = opened(comm, "blocking")
+for step in range(3):
+    blocking.Write_at_all(step * len(data), data)
+blocking.Close()
+nonblocking = opened(comm, "nonblocking")
+nonblocking.Iwrite_at_all(0, data).Wait()
+nonblocking.Close()
+# Rank 2's part of a call on another open of the file is pending while it is in a blocking one.
+first = comm.Split(0 if comm.rank < 3 else MPI.UNDEFINED)
+last = comm.Split(0 if comm.rank >= 2 else MPI.UNDEFINED)
+beside = opened(last, "pending") if comm.rank >= 2 else None
+file = opened(first, "pending") if comm.rank < 3 else None
+comm.Barrier()
+pending = beside.Iwrite_at_all(4_000_000, data) if comm.rank == 2 else None
+if file:
+    file.Write_at_all(0, data)
+    file.Close()
+comm.Barrier()
+if comm.rank == 3:
+    pending = beside.Iwrite_at_all(4_000_000, data)
+if pending:
+    pending.Wait()
+    beside.Close()
+"""
+
+
+@pytest.mark.usefixtures("node_namespaces")
+def test_a_group_lock_is_held_only_where_nobody_has_to_write_meanwhile(nacre, nodes: list[Path], tmp_path) -> None:
+    launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "4", "/usr/bin/python3", "-c", LOCKED_CALLS, "{}/"]
+    for threads, held in (("single", "group"), ("multiple", "usual")):
+        report = tmp_path / threads
+        script = f"import mpi4py; mpi4py.rc.thread_level = {threads!r}\n{LOCKED_CALLS}"
+        launch[6] = script
+        done = nacre("testbed", "run", "--nodes", 4, "--osts", 2, "--report", report, "--", *launch)
+        assert done.returncode == 0, done.stderr
+        lines = [json.loads(line) for line in report.read_text().splitlines()]
+        locks = {Path(line["file"]).name: {plan["write_locks"] for plan in line["plans"]} for line in lines}
+        assert locks["blocking"] == {held}
+        assert locks["nonblocking"] == {"usual"}
+        assert locks["pending"] == {"usual"}
 
 
 @pytest.mark.usefixtures("node_namespaces")
@@ -696,6 +761,7 @@ def test_aggregators_that_share_osts_have_the_locks_that_are_asked_for(
         assert done.returncode == 0, done.stderr
         written = json.loads(report.read_text().splitlines()[0])
         assert [plan["write_locks"] for plan in written["plans"]] == [locks], name
+        assert "start_iodevice" in written["hints"]  # of objects made by the write itself, too
         refused = [note for note in written["notes"] if note.startswith("hint nacre_write_locks: ")]
         assert len(refused) == (name == "past the cache"), name
         sample = next(line for line in map(json.loads, _json_lines(done.stdout)) if line["type"] == "sample")

@@ -103,8 +103,8 @@ Status LustreLayouts::add(std::span<const std::byte> components) {
   return write_attribute(more_components_xattr, components);
 }
 
-Status LustreLayouts::remove(std::span<const std::byte> component) {
-  return write_attribute(less_components_xattr, component);
+Status LustreLayouts::remove(std::span<const std::byte> which) {
+  return write_attribute(less_components_xattr, which);
 }
 
 Status LustreLayouts::set_default() {

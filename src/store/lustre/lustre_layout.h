@@ -39,7 +39,7 @@ class LustreLayouts final : public FileLayouts {
   Result<std::vector<std::byte>> read() override;
   Status set(std::span<const std::byte> layout) override;
   Status add(std::span<const std::byte> components) override;
-  Status remove(std::span<const std::byte> component) override;
+  Status remove(std::span<const std::byte> which) override;
   Status set_default() override;
   Result<std::int32_t> target_count() override;
 

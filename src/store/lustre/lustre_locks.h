@@ -11,11 +11,16 @@
 
 namespace nacre::store {
 
-// As the functions of StoreFile, of a file on either that is open as `descriptor`, by whose number
-// what they do is held.
-[[nodiscard]] Result<std::unique_ptr<FileLock>> lock_group(int descriptor, const std::string& path,
+/// A file on either. Locks are held by the open.
+struct LockedFile {
+  int descriptor;
+  std::string path;
+};
+
+// As the functions of StoreFile.
+[[nodiscard]] Result<std::unique_ptr<FileLock>> lock_group(const LockedFile& file,
                                                            std::int32_t number);
-[[nodiscard]] Status narrow_locks(int descriptor, const std::string& path);
+[[nodiscard]] Status narrow_locks(const LockedFile& file);
 
 }  // namespace nacre::store
 

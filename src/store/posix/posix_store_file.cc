@@ -300,15 +300,15 @@ Result<std::unique_ptr<FileLock>> PosixStoreFile::lock(const Extent& range, Lock
 
 Result<std::unique_ptr<FileLock>> PosixStoreFile::lock_group(std::int32_t number) {
   if (!facts().has_layouts) return StoreFile::lock_group(number);
-  if (!direct_.valid()) return store::lock_group(file_.number(), path_, number);
+  if (!direct_.valid()) return store::lock_group({file_.number(), path_}, number);
   return Error{ErrorClass::unsupported_operation, 0,
                "it is written past the page cache (direct_read, direct_write)"};
 }
 
 Status PosixStoreFile::narrow_locks() {
   if (!facts().has_layouts) return StoreFile::narrow_locks();
-  Status narrowed = store::narrow_locks(file_.number(), path_);
-  if (narrowed && direct_.valid()) narrowed = store::narrow_locks(direct_.number(), path_);
+  Status narrowed = store::narrow_locks({file_.number(), path_});
+  if (narrowed && direct_.valid()) narrowed = store::narrow_locks({direct_.number(), path_});
   return narrowed;
 }
 

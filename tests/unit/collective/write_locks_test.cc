@@ -30,22 +30,30 @@ constexpr std::int64_t stripe = 64 << 10;
 /// What all ranks' opens of the file have in common.
 struct Group {
   std::optional<int> refusing_rank;
+  std::optional<int> failing_rank;  // in writes
   std::atomic<int> holders = 0;
   std::atomic<int> taken = 0;
   std::atomic<int> narrowed = 0;
-  std::atomic<int> written_with = 0;
+  std::atomic<int> written_with = 0;  // by a rank that holds it
   std::atomic<int> written_without = 0;
 };
 
 class Held final : public store::FileLock {
  public:
-  explicit Held(Group& group) : group_(group) { ++group_.holders; }
+  Held(Group& group, bool& holds) : group_(group), holds_(holds) {
+    ++group_.holders;
+    holds_ = true;
+  }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
-  ~Held() override { --group_.holders; }
+  ~Held() override {
+    --group_.holders;
+    holds_ = false;
+  }
 
  private:
   Group& group_;
+  bool& holds_;
 };
 
 /// A rank's open of it.
@@ -58,7 +66,7 @@ class LockedFile final : public store::ForwardingFile {
     CHECK(number == 7);
     if (group_.refusing_rank == rank_) return Error{ErrorClass::io, EAGAIN, "another is held"};
     ++group_.taken;
-    return std::unique_ptr<store::FileLock>(std::make_unique<Held>(group_));
+    return std::unique_ptr<store::FileLock>(std::make_unique<Held>(group_, holds_));
   }
   Status narrow_locks() override {
     if (group_.refusing_rank == rank_) return Error{ErrorClass::io, ENOTTY, "there are none"};
@@ -66,13 +74,15 @@ class LockedFile final : public store::ForwardingFile {
     return {};
   }
   store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
-    ++(group_.holders > 0 ? group_.written_with : group_.written_without);
+    ++(holds_ ? group_.written_with : group_.written_without);
+    if (group_.failing_rank == rank_) return {0, Error{ErrorClass::no_space, ENOSPC, "full"}};
     return ForwardingFile::write(pieces, offset);
   }
 
  private:
   Group& group_;
   int rank_;
+  bool holds_ = false;
 };
 
 /// One rank's way to it.
@@ -143,8 +153,9 @@ std::vector<Outcome> write(Group& group, const plan::CollectiveSettings& setting
       },
       1);
   REQUIRE(outcomes.has_value());
-  CHECK(*store.contents("f") == expected);
   CHECK(group.holders == 0);
+  if (group.failing_rank) return *std::move(outcomes);
+  CHECK(*store.contents("f") == expected);
   return *std::move(outcomes);
 }
 
@@ -175,6 +186,20 @@ TEST_CASE("where one is refused it nobody holds it") {
     CHECK(all_are(outcomes, plan::WriteLocks::usual));
     CHECK(outcomes.front().locks_refusal.find("another is held") != std::string::npos);
     CHECK(group.written_with == 0);
+  }
+}
+
+TEST_CASE("a write that fails leaves nobody with it") {
+  for (int rank = 0; rank < rank_count; ++rank) {
+    Group group;
+    group.failing_rank = rank;
+    const std::vector<Outcome> outcomes =
+        write(group, settings_of(4, plan::WriteLocks::group), {true, true, true, true});
+    for (const Outcome& outcome : outcomes) {
+      REQUIRE(outcome.error.has_value());
+      CHECK(outcome.error->error_class == ErrorClass::no_space);
+    }
+    CHECK(group.taken == 4);
   }
 }
 

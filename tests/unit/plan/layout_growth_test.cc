@@ -109,17 +109,26 @@ TEST_CASE("what nothing was written to gives way where that is asked for") {
   CHECK(step(4 * mebibyte).kind == Kind::none);
   const LayoutStep large = step(8 * gibibyte);
   CHECK(large.kind == Kind::add);
-  REQUIRE(large.removed.size() == 2);
-  CHECK(large.removed[0].id == 3);
-  CHECK(large.removed[1].id == 2);
+  CHECK(large.removes_unwritten);
   CHECK(large.layout.components.front().begin == 4 * mebibyte);
   CHECK(large.layout.components.front().striping.stripe_count == 16);
   CHECK_FALSE(large.reasons.empty());
   CHECK(before_all(current, 8 * gibibyte).kind == Kind::none);
   current.components[1].flags = component_instantiated;
-  CHECK(step(8 * gibibyte).removed.size() == 1);
+  CHECK(step(8 * gibibyte).layout.components.front().begin == 64 * mebibyte);
+  current.components[1].flags = 0;
+  current.components[2].flags = component_instantiated;  // a gap: nothing can be put there
+  CHECK(step(8 * gibibyte).kind == Kind::none);
+  current.components[2].flags = 0;
   current.mirror_count = 2;
   CHECK(step(8 * gibibyte).kind == Kind::none);
+}
+
+TEST_CASE("what stands for all that has no objects survives its bytes") {
+  const Layout which = decode_lov(encode_lov(all_unwritten()).value()).value();
+  REQUIRE(which.components.size() == 1);
+  CHECK(which.components.front().id == 0);
+  CHECK(which.components.front().flags == (component_negated | component_instantiated));
 }
 
 TEST_CASE("what cannot be is refused by its name") {

@@ -90,7 +90,7 @@ TEST_CASE("components are instantiated as they are touched, and the generation g
   CHECK(errno_in(instantiate(layout, {(8 << 20) - 1, 2}, allocator)) == ENODATA);
 }
 
-TEST_CASE("a tail is added behind the head, and taken away while it has no objects") {
+TEST_CASE("a tail is added behind the head, and taken away by its id, objects or not") {
   ObjectAllocator allocator(4);
   plan::Layout layout = layout_for_file(asked_layout("-E 1m -c 1"), four_osts).value();
   plan::Layout tail = asked_layout("-E 1m -c 1 -E -1 -c 4");
@@ -101,17 +101,37 @@ TEST_CASE("a tail is added behind the head, and taken away while it has no objec
   CHECK(layout.components[0].id != layout.components[1].id);
   CHECK(errno_in(add_components(layout, tail, four_osts)) == EINVAL);
 
-  const std::uint32_t first_id = layout.components[1].id;
   plan::Layout which = layout;
   which.components.erase(which.components.begin());
-  REQUIRE(delete_component(layout, which).ok());
-  CHECK(layout.components.size() == 1);
-  REQUIRE(add_components(layout, tail, four_osts).ok());
-  which.components.front().id = layout.components[1].id;
+  const std::uint32_t id = which.components.front().id;
+  which.components.front().id = id + 100;
+  CHECK(errno_in(delete_components(layout, which)) == EINVAL);
+  which.components.front().id = layout.components.front().id;  // not the last one
+  CHECK(errno_in(delete_components(layout, which)) == EINVAL);
+  which.components.front().id = id;
   allocator.instantiate(layout.components[1]);
-  CHECK(errno_in(delete_component(layout, which)) == EBUSY);
-  which.components.front().id = first_id + 100;
-  CHECK(errno_in(delete_component(layout, which)) == EINVAL);
+  CHECK(delete_components(layout, which).value().front().striping.objects.size() == 4);
+  CHECK(layout.components.size() == 1);
+}
+
+TEST_CASE("what has no objects is taken away by that, all of it") {
+  ObjectAllocator allocator(4);
+  plan::Layout layout =
+      layout_for_file(asked_layout("-E 1m -c 1 -E 2m -c 2 -E 4m -c 3 -E -1 -c 4"), four_osts)
+          .value();
+  plan::Layout which = asked_layout("-E -1 -c 1");
+  which.components.front().flags = plan::component_negated | plan::component_instantiated;
+  which.components.front().id = 3;
+  CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // one or the other
+  which.components.front().id = 0;
+  CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // it would leave nothing
+  allocator.instantiate(layout.components[0]);
+  allocator.instantiate(layout.components[2]);
+  CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // a gap
+  allocator.instantiate(layout.components[1]);
+  CHECK(delete_components(layout, which).value().size() == 1);
+  CHECK(layout.components.size() == 3);
+  CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // there is none any more
 }
 
 }  // namespace nacre::testbed

@@ -309,6 +309,7 @@ Status CostModel::write(const Caller& caller, const FileRequest& request) {
   settle();
   OpenHandle& handle = *caller.handle;
   if (was_evicted(handle)) return refused(EIO);
+  handle.has_written_ = true;
   for (const ObjectAccess& access : request.accesses) {
     if (Status let = admit(guard, caller, request, access, plan::Direction::write); !let)
       return let;
@@ -355,6 +356,7 @@ Status CostModel::flush(const Caller& caller, std::span<const ObjectName> object
 
 Status CostModel::finish(const Caller& caller) {
   Guard guard(mutex_);
+  if (caller.handle->has_written_ && was_evicted(*caller.handle)) return refused(EIO);
   return wait_for_pending(guard, caller, 0);
 }
 

@@ -50,6 +50,7 @@ class OpenHandle {
   std::int64_t stride_ = 0;          // from the request before it to that one
   std::deque<Ticket> pending_ = {};  // of it and those it goes on with
   std::int64_t evictions_ = 0;       // of its node, that it has heard of
+  bool has_written_ = false;
 };
 
 /// Who waits, and whether to give up: a signal.
@@ -93,7 +94,7 @@ class CostModel {
   [[nodiscard]] Status call_in_locks(const Caller& caller, std::span<const ObjectName> objects);
   /// Until what the node wrote of the objects is on the OSTs.
   [[nodiscard]] Status flush(const Caller& caller, std::span<const ObjectName> objects);
-  /// Until reads and direct writes have ended.
+  /// At close(2): until reads and direct writes have ended. What was written may be lost: EIO.
   [[nodiscard]] Status finish(const Caller& caller);
   /// The object is gone.
   void forget(const ObjectName& object);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import json
 import os
 import shutil
@@ -73,7 +74,18 @@ def nodes_of(directory: Path) -> int:
     return nodes
 
 
+def is_left(directory: Path) -> bool:
+    """Whether one that was killed left its mounts there."""
+    try:
+        os.stat(directory / "0")
+    except OSError as error:
+        return error.errno == errno.ENOTCONN
+    return False
+
+
 def require_up(directory: Path) -> None:
+    if is_left(directory):
+        raise UserError(f"the testbed at {directory} was killed", "Try: nacre testbed down [DIRECTORY]")
     if not is_up(directory):
         raise UserError(f"no testbed is up at {directory}", "Try: nacre testbed up [DIRECTORY]")
 
@@ -82,7 +94,15 @@ def up(directory: Path, options: list[str]) -> None:
     """Begins to serve; `options` are nacre-testbed's own. Returns when the mounts are there."""
     if is_up(directory):
         raise UserError(f"a testbed is up at {directory}", "Try: nacre testbed status, or nacre testbed down")
-    directory.mkdir(parents=True, exist_ok=True)
+    if is_left(directory):
+        require_up(directory)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        in_the_way = [path for path in directory.iterdir() if path.name.isdecimal() and not path.is_dir()]
+    except OSError as error:
+        raise UserError(f"nothing can be mounted in {directory}: {error.strerror}") from error
+    if in_the_way:
+        raise UserError(f"{in_the_way[0]} is in the way of a mount", "Name an empty directory.")
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(
             [program(PROGRAM), *options, str(directory)],
@@ -103,8 +123,11 @@ def up(directory: Path, options: list[str]) -> None:
 
 def down(directory: Path) -> None:
     """Ends it, with all that is in it."""
-    require_up(directory)
     record = directory / PROCESS_FILE
+    if is_left(directory):
+        _clear(directory)
+        return
+    require_up(directory)
     process = int(record.read_text())
     os.kill(process, signal.SIGTERM)
     deadline = time.monotonic() + END_SECONDS
@@ -112,7 +135,15 @@ def down(directory: Path) -> None:
         if time.monotonic() > deadline:
             raise UserError(f"process {process}, which serves {directory}, does not end")
         time.sleep(0.02)
-    record.unlink()
+    _clear(directory)
+
+
+def _clear(directory: Path) -> None:
+    """Takes away what is left of it."""
+    (directory / PROCESS_FILE).unlink(missing_ok=True)
+    for node in itertools.count():
+        if subprocess.run(["umount", "-l", str(directory / str(node))], capture_output=True, check=False).returncode:
+            break
     for made in [directory / RANK_MOUNT, *(path for path in directory.iterdir() if path.name.isdecimal()), directory]:
         with contextlib.suppress(OSError):
             made.rmdir()
@@ -129,9 +160,11 @@ def _is_running(process: int) -> bool:
 
 
 @contextlib.contextmanager
-def serving(options: list[str]) -> Iterator[Path]:
-    """A testbed for a while, in a directory of its own."""
-    directory = Path(tempfile.mkdtemp(prefix="nacre-testbed-"))
+def serving(options: list[str], wanted: Path | None = None) -> Iterator[Path]:
+    """A testbed for a while, where it is wanted, else in a directory of its own; also if it is told to end."""
+    directory = wanted or Path(tempfile.mkdtemp(prefix="nacre-testbed-"))
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, _end)
     try:
         up(directory, options)
         try:
@@ -141,6 +174,10 @@ def serving(options: list[str]) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             directory.rmdir()
+
+
+def _end(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def counters(directory: Path) -> dict:

@@ -11,6 +11,8 @@
 namespace nacre::file {
 namespace {
 
+constexpr const char* played_variable = "NACRE_TEST_LAYOUT";
+
 /// Nothing is asked of the file system: one more than the OSTs that the layout names.
 std::int32_t ost_count_of(const plan::Layout& layout) {
   std::int32_t count = 1;
@@ -39,18 +41,23 @@ Result<std::vector<std::byte>> played_layout(const char* options) {
     return plan::encode_lov(*layout);
   }
   Error error = std::move(layout).error();
-  error.message = "NACRE_TEST_LAYOUT: " + error.message;
+  error.message = std::string(played_variable) + ": " + error.message;
   return error;
 }
 
 }  // namespace
 
+bool plays_layout() {
+  const char* const played = std::getenv(played_variable);
+  return played != nullptr && *played != '\0';
+}
+
 Result<std::vector<std::byte>> find_layout(store::StoreFile& file,
                                            const store::FileSystemTraits& file_system) {
-  const char* const played = std::getenv("NACRE_TEST_LAYOUT");
-  const bool plays = played != nullptr && *played != '\0';
+  const bool plays = plays_layout();
   if (!plays && !file_system.has_layouts) return std::vector<std::byte>();
-  Result<std::vector<std::byte>> bytes = plays ? played_layout(played) : file.layouts()->read();
+  Result<std::vector<std::byte>> bytes =
+      plays ? played_layout(std::getenv(played_variable)) : file.layouts()->read();
   if (!bytes) return bytes;
   const auto stripes = stripes_of(*bytes);
   if (!stripes) return stripes.error();

@@ -14,9 +14,12 @@
 
 namespace nacre::file {
 
-/// The bytes of the file's layout (plan/lov_codec.h); empty where it is not striped.
-/// NACRE_TEST_LAYOUT, in the words of plan/stripe_options.h, plays one over any file system, of
-/// sizes 1024 times smaller than it says. Error: a layout that cannot be used; the file may be
+/// Whether NACRE_TEST_LAYOUT plays a layout, in the words of plan/stripe_options.h, over any file
+/// system, of sizes 1024 times smaller than it says.
+[[nodiscard]] bool plays_layout();
+
+/// The bytes of the file's layout (plan/lov_codec.h), or of the one that is played; empty where it
+/// is not striped. Error: a layout that cannot be used; the file may be
 /// accessed as one without.
 [[nodiscard]] Result<std::vector<std::byte>> find_layout(
     store::StoreFile& file, const store::FileSystemTraits& file_system);

@@ -1,10 +1,16 @@
 #include "file/hint_rules.h"
 
 #include <sstream>
+#include <string_view>
 
 #include "base/split.h"
 
 namespace nacre::file {
+namespace {
+
+constexpr std::string_view grammar = " (glob:key=value:key=value,glob2:key=value)";
+
+}  // namespace
 
 Result<std::vector<ConfigEntry>> parse_hint_rules(const std::string& text) {
   std::vector<ConfigEntry> found;
@@ -16,10 +22,14 @@ Result<std::vector<ConfigEntry>> parse_hint_rules(const std::string& text) {
       if ((i == 0) != (equals == std::string::npos)) {
         return Error{ErrorClass::info_value, 0,
                      "\"" + part + "\" is no " + (i == 0 ? "pattern of file names" : "key=value") +
-                         " (glob:key=value:key=value,glob2:key=value)"};
+                         std::string(grammar)};
       }
       if (i == 0) continue;
       found.push_back({std::string(parts[0]), part.substr(0, equals), part.substr(equals + 1)});
+    }
+    if (parts.size() < 2) {
+      return Error{ErrorClass::info_value, 0,
+                   "\"" + std::string(rule) + "\" says no hint" + std::string(grammar)};
     }
   }
   return found;

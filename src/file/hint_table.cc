@@ -121,9 +121,10 @@ constexpr std::array table{
             "file: what it is"},
     HintRow{"start_iodevice", HintKind::count, open, "", -1, "",
             "first OST of a new file on Lustre; -1: any. Of an open file: which it is"},
-    HintRow{"overstriping_ratio", HintKind::count, open, "", 1, "",
-            "stripes on each OST of a new file on Lustre, with striping_factor; "
-            "overstriping_factor is another name of it"},
+    HintRow{
+        "overstriping_ratio", HintKind::count, open, "", 1, "",
+        "so many times striping_factor stripes of a new file on Lustre, several on an OST where "
+        "there are not as many OSTs; overstriping_factor is another name of it"},
     HintRow{"overstriping_factor", HintKind::count, open, "", 1, "",
             "overstriping_ratio in Cray's words"},
     HintRow{"cray_cb_write_lock_mode", HintKind::choice, always, "0", 0, "0|1|2",

@@ -75,11 +75,12 @@ plan::Layout layout_in_words(Hints& hints) {
 }
 
 void tell(Hints& hints, std::string_view name, std::int64_t value) {
-  const std::int64_t asked = number(hints, name);
+  const bool is_asked = hints.source(name) != HintSource::open_file;
+  const std::int64_t asked = is_asked ? number(hints, name) : 0;
   if (asked > 0 && asked != value) {
     hints.note("hint " + std::string(name) + ": " + std::to_string(asked) +
                " was asked for, the file has " + std::to_string(value) +
-               ": hints are for new files, and the file system may give less");
+               ": hints are for new files, and the file system may give another");
   }
   hints.set(name, std::to_string(value), HintSource::open_file);
 }

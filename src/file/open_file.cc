@@ -70,8 +70,8 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   options.exclusive = mode_.exclusive;
   options.permissions = hints_.permissions();
   if (mode_.create) options.layout = asked_layout(hints_);
-  // Alone, a rank has nobody to spread a file for.
-  if (transport_->size() > 1) options.layout_time = layout_time(hints_);
+  // Alone, a rank has nobody to spread a file for; a layout that is played is there already.
+  if (transport_->size() > 1 && !plays_layout()) options.layout_time = layout_time(hints_);
   const Result<store::StoreFile*> file = file_.create(options);
   if (!file) return file.error();
   OpenedFacts facts;
@@ -167,7 +167,7 @@ collective::Task<collective::Unit> OpenFile::grow_layout(std::int64_t end) {
 
 /// After a collective write: of a component that nothing had been written to before, the file
 /// system has chosen the OSTs now.
-collective::Task<collective::Unit> OpenFile::follow_layout(const Extent& written) {
+collective::Task<collective::Unit> OpenFile::follow_layout(Extent written) {
   if (!layout_follows_ || stripes_ == nullptr || stripes_->knows_osts(written)) {
     co_return collective::Unit{};
   }

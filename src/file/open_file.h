@@ -191,7 +191,7 @@ class OpenFile {
   collective::Task<collective::Unit> take_layout(std::vector<std::byte> layout, std::int64_t bytes);
   collective::Task<bool> spread_layout(std::vector<std::byte> layout);
   collective::Task<collective::Unit> grow_layout(std::int64_t end);
-  collective::Task<collective::Unit> follow_layout(const Extent& written);
+  collective::Task<collective::Unit> follow_layout(Extent written);
   [[nodiscard]] std::vector<std::byte> grow_layout_of_first(std::int64_t end);
   [[nodiscard]] Status check_access(const Access& access) const;
   [[nodiscard]] Status check_mode_for_pointers(const char* what) const;

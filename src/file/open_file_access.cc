@@ -361,6 +361,10 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
   plan::CollectiveSettings collective =
       direction == Direction::read ? settings.collective_read : settings.collective_write;
   collective.alignment_bytes = file_system_.block_size_bytes;
+  if (stripes_ != nullptr) {
+    collective.alignment_bytes =
+        std::min(collective.alignment_bytes, stripes_->regions().back().stripe_size);
+  }
   collective.one_writer_a_node = file_system_.one_writer_a_node;
   if (collective.saturation_bytes == 0) {
     collective.saturation_bytes = file_system_.saturation_bytes;

@@ -163,7 +163,7 @@ std::string_view name_of(HintSource source) {
     case HintSource::program:
       return "program";
     case HintSource::open_file:
-      return "the file";
+      return "open file";
   }
   return "";
 }

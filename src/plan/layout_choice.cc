@@ -79,8 +79,10 @@ Result<LayoutChoice> choose_layout(const ExpectedFile& file) {
   const std::int64_t least = std::min<std::int64_t>(file.osts, std::max<std::int64_t>(1, root));
   if (least > count) {
     count = least;
-    choice.reasons.push_back("but at least " + std::to_string(count) +
-                             ": the square root of the size in GB");
+    const bool are_all = root > file.osts;
+    choice.reasons.push_back(std::string("but ") + (are_all ? "all " : "at least ") +
+                             std::to_string(count) + ": the square root of the size in GB" +
+                             (are_all ? " is " + std::to_string(root) : ""));
   }
   const std::int64_t fewest = std::max(least, count - count / 4);
   std::int64_t even = count;

@@ -2,7 +2,7 @@
  * view, and the bytes that come of them. On four ranks. */
 #include "report.h"
 
-enum { ranks = 4, piece = 1000, pieces = 50 };
+enum { ranks = 4, piece = 1024, pieces = 64 };
 
 static char out[piece * pieces];
 static char in[piece * pieces];
@@ -15,7 +15,10 @@ static MPI_Info hints(const char* algorithm, const char* groups, const char* rep
   MPI_Info_create(&info);
   MPI_Info_set(info, "nacre_algorithm", algorithm);
   MPI_Info_set(info, "nacre_groups", groups);
-  MPI_Info_set(info, "nacre_saturation_bytes", "100000"); /* what two ranks bring */
+  MPI_Info_set(info, "nacre_saturation_bytes", "131072"); /* what two ranks bring */
+  /* On Lustre it is rounded up to whole stripes. */
+  MPI_Info_set(info, "striping_unit", "65536");
+  MPI_Info_set(info, "striping_factor", "1");
   MPI_Info_set(info, "cb_buffer_size", "4096");
   MPI_Info_set(info, "nacre_report", report);
   return info;

@@ -227,7 +227,7 @@ def test_nacre_stripes_new_files_as_hints_ask(
     info = worker_info(worker, {**clean_environment, **settings}, mpiexec, nodes[0] / "f", *asked)
     assert (info["striping_factor"], info["striping_unit"], info["start_iodevice"]) == ("3", "65536", "2")
     lines = [json.loads(line) for line in report.read_text().splitlines()]
-    assert lines[0]["hints"]["striping_factor"] == {"value": "3", "from": "the file"}
+    assert lines[0]["hints"]["striping_factor"] == {"value": "3", "from": "open file"}
     exchanged = [plan for plan in lines[0]["plans"] if "aggregators" in plan]
     assert exchanged
     assert all(plan["pattern"] == "osts" and 1 <= plan["osts"]["most"] <= 3 for plan in exchanged)
@@ -407,6 +407,8 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(
         "disabled": ({**worth, "nacre_choose_layout": "disable"}, [["all", 0, large]], [1], "1"),
         "below": ({**worth, "nacre_choose_layout_from": "1g"}, [["all", 0, large]], [1], "1"),
         "default/f": (worth, [["all", 0, large]], [3], "3"),
+        "left": (worth, [["all", 0, large]], [4], "4"),
+        "left with hints": ({**worth, "striping_factor": "3"}, [["all", 0, large]], [3], "3"),
         "grows/kept": (worth, [["one", 0, 0, small], ["all", small, large]], [1, 2, 1], "1"),
         "grows/replaced": (replaced, [["one", 0, 0, small], ["all", small, large]], [1, 4], "4"),
         "grows/written": (replaced, [["one", 1, 3 << 20, small], ["all", 0, large]], [1, 2, 4], "4"),
@@ -414,6 +416,8 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(
     }
     (played / "0" / "default").mkdir()
     os.setxattr(played / "0" / "default", LAYOUT, plain(count=3, size=1 << 16))
+    for left in ("left", "left with hints"):  # by a job that was killed between open and write
+        os.close(delay_create(played / "0" / left))
     (played / "0" / "grows").mkdir()
     parts = ((0, 1 << 20, plain(count=1)), (1 << 20, 4 << 20, plain(count=2)), (4 << 20, END_OF_FILE, plain(count=1)))
     os.setxattr(played / "0" / "grows", LAYOUT, composite(*parts))
@@ -508,7 +512,9 @@ def test_the_command_has_things_go_wrong(nacre, played: Path) -> None:
     assert nacre("testbed", "fault", "--at", played, "node", 0, "evicted").returncode == 0
     assert fails_with(errno.EIO, os.fsync, file)
     assert os.pread(file, 10, 0) == bytes(10)  # lost
-    os.close(file)
+    assert os.pwrite(file, b"x" * 10, 0) == 10
+    assert nacre("testbed", "fault", "--at", played, "node", 0, "evicted").returncode == 0
+    assert fails_with(errno.EIO, os.close, file)
     wrong = nacre("testbed", "fault", "--at", played, "ost", 4, "well")
     assert wrong.returncode == 2
     assert "ost 4 well" in wrong.stderr
@@ -602,6 +608,38 @@ def test_the_command_keeps_objects_on_disk_until_down(nacre, nodes: list[Path], 
     assert len(files_in(objects)) == 1
     assert nacre("testbed", "down", directory).returncode == 0
     assert list(objects.iterdir()) == []
+
+
+def test_a_testbed_that_was_killed_can_be_taken_down(nacre, played: Path) -> None:
+    os.kill(int((played / "testbed.pid").read_text()), signal.SIGKILL)
+    assert "was killed" in nacre("testbed", "up", played).stderr
+    assert "was killed" in nacre("testbed", "status", played).stderr
+    assert nacre("testbed", "down", played).returncode == 0
+    assert nacre("testbed", "up", "--set", "nodes.count=2", played).returncode == 0
+
+
+def test_what_is_in_the_way_of_a_mount_is_named(nacre, nodes: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "1").write_text("mine")
+    up = nacre("testbed", "up", tmp_path / "d")
+    assert up.returncode == 2
+    assert f"{tmp_path}/d/1 is in the way" in up.stderr
+    up = nacre("testbed", "up", tmp_path / "d" / "1")
+    assert up.returncode == 2
+    assert "nothing can be mounted" in up.stderr
+    assert (tmp_path / "d" / "1").read_text() == "mine"
+
+
+@pytest.mark.usefixtures("node_namespaces")
+def test_a_run_that_is_told_to_end_takes_its_testbed_along(nacre, nodes: list[Path], tmp_path: Path) -> None:
+    wanted = tmp_path / "wanted"
+    command = [nacre.path, "testbed", "run", "--at", wanted, "--", "sh", "-c", "echo running; sleep 600"]
+    with subprocess.Popen(command, env=nacre.environment, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == "running\n"
+        assert os.path.ismount(wanted / "0")
+        run.terminate()
+        assert run.wait(timeout=60) == 128 + signal.SIGTERM
+    assert not wanted.exists()
 
 
 def test_wrong_machines_are_refused_by_what_is_wrong(nacre, nodes: list[Path], tmp_path: Path) -> None:

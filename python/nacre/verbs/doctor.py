@@ -95,7 +95,9 @@ def doctor(
         for path in files:
             _examine_layout(examination, path, repair)
     elif repair:
-        raise UserError("there is nothing to repair", "Name files: nacre doctor --repair FILE...")
+        others = [word for word in command or [] if not _is_plain_file(word)]
+        what = f"{others[0]} is no file that can be repaired" if others else "there is nothing to repair"
+        raise UserError(what, "Name files: nacre doctor --repair FILE...")
     else:
         _examine_all(examination, list(command or []), (directory or Path.cwd()).absolute())
     if as_json:

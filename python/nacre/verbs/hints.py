@@ -91,8 +91,9 @@ def _table(entries: list[dict]) -> Table:
 
 def _table_of(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
+    # Names are copied and searched for: they stay whole, whatever the width.
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column in ("Hint", "Variable"))
     for row in rows:
         table.add_row(*row)
     return table

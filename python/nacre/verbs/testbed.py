@@ -62,8 +62,11 @@ back are gone.
   nacre testbed fault node 1 evicted
 """)
 
+END_SECONDS = 10  # of a program that is told to end
+
 DIRECTORY = typer.Argument(Path(testbed.DEFAULT_DIRECTORY), metavar="[DIRECTORY]", help="Where it is mounted.")
 AT = typer.Option(Path(testbed.DEFAULT_DIRECTORY), "--at", metavar="DIRECTORY", help="Where it is mounted.")
+RUN_AT = typer.Option(None, "--at", metavar="DIRECTORY", help="Where it is mounted, or is to be for the run.")
 MACHINE = typer.Option(None, "--machine", metavar="NAME|FILE", help="What to play: one that comes along, or a file.")
 SET = typer.Option([], "--set", metavar="NAME=VALUE", help="A setting of it, over the file's. Repeatable.")
 NODES = typer.Option(None, "--nodes", metavar="N", help="Simulated nodes.")
@@ -163,7 +166,7 @@ def fault(
 
 def run(
     command: list[str] = typer.Argument(..., metavar="COMMAND...", help="What to run; a -- before it is optional."),
-    directory: Path = AT,
+    at: Path = RUN_AT,
     machine: str = MACHINE,
     assignments: list[str] = SET,
     nodes: int = NODES,
@@ -174,11 +177,12 @@ def run(
     without_nacre: bool = typer.Option(False, "--without-nacre", help="With the MPI's own MPI-IO."),
 ) -> None:
     options = _options(machine, assignments, nodes, osts, objects)
+    directory = at or Path(testbed.DEFAULT_DIRECTORY)
     if testbed.is_up(directory) and options:
         raise UserError(f"a testbed is up at {directory}: {options[0]} would change nothing", "Leave it out, or down.")
     with contextlib.ExitStack() as stack:
         if not testbed.is_up(directory):
-            directory = stack.enter_context(testbed.serving(options))
+            directory = stack.enter_context(testbed.serving(options, at))
         words = [word.replace("{}", str(directory / testbed.RANK_MOUNT)) for word in command]
         words = launcher.started_through(words, testbed.rank_words(directory, testbed.nodes_of(directory)))
         environment = inherited_environment()
@@ -187,8 +191,22 @@ def run(
             launch = launcher.prepare(words, chosen, library.preload_path(None), environment)
             words, environment = launch.argv, launch.environ
         sys.stdout.flush()
-        try:
-            code = subprocess.run(words, env=environment, check=False).returncode
-        except OSError as error:
-            raise UserError(f"cannot execute {words[0]}: {error.strerror}", code=EXIT_CANNOT_RUN) from error
+        code = _wait_for(words, environment)
     raise typer.Exit(code if code >= 0 else 128 - code)
+
+
+def _wait_for(words: list[str], environment: dict[str, str]) -> int:
+    """Runs them; if this command is told to end, so are they."""
+    try:
+        process = subprocess.Popen(words, env=environment)
+    except OSError as error:
+        raise UserError(f"cannot execute {words[0]}: {error.strerror}", code=EXIT_CANNOT_RUN) from error
+    with process:
+        try:
+            return process.wait()
+        except SystemExit:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=END_SECONDS)
+            process.kill()
+            raise

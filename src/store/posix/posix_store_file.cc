@@ -147,10 +147,16 @@ Result<Descriptor> open_descriptor(const std::string& path, const OpenOptions& o
   if (sets_layout(path, options)) {
     Result<Descriptor> created = create_striped(path, flags, options.permissions, options.layout);
     if (created || options.exclusive || created.error().system_errno != EEXIST) return created;
+    flags |= delays_layout_flag();  // it may be there without one
   }
   Descriptor file(
       retry_interrupted([&] { return ::open(path.c_str(), flags, options.permissions); }));
   if (!file.valid()) return error_from_errno(errno, "open", path);
+  // Does nothing to a file that has one; a file without, which nothing was written to, may refuse
+  // what a new one refuses, and then has that of its directory when it is written.
+  if (options.create && !options.layout.empty() && is_on_lustre(path)) {
+    static_cast<void>(LustreLayouts(file.number(), path).set(options.layout));
+  }
   return file;
 }
 

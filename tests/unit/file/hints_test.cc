@@ -197,6 +197,8 @@ TEST_CASE("mistakes in variables name the variable and its value") {
       {"*:cb_nodes", "\"cb_nodes\" is no key=value"},
       {"cb_nodes=3", "\"cb_nodes=3\" is no pattern of file names"},
       {"x:cb_nodes=3,cb_nodes=4", "\"cb_nodes=4\" is no pattern of file names"},
+      {"cb_nodes", "\"cb_nodes\" says no hint"},
+      {"*:,x:cb_nodes=3", "\"*:\" says no hint"},
       {"*:cb=3", "there is no hint \"cb\""},
       {"other:cb_nodes=-3", "hint cb_nodes has the value \"-3\""},
   };

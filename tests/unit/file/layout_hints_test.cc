@@ -107,7 +107,7 @@ TEST_CASE("a new file is striped as hints ask, and says so; one that is there st
   CHECK(world.file(1).hints().get("striping_factor") == "4");
   CHECK(only_note(world.file(0).hints()) ==
         "hint striping_factor: 8 was asked for, the file has 4: hints are for new files, and the "
-        "file system may give less");
+        "file system may give another");
   CHECK_FALSE(agreed(world.close()));
 }
 

@@ -360,6 +360,12 @@ Status CostModel::finish(const Caller& caller) {
   return wait_for_pending(guard, caller, 0);
 }
 
+Status CostModel::reserve(std::span<const ObjectName> objects) {
+  const std::lock_guard guard(mutex_);
+  const auto is_full = [&](const ObjectName& object) { return faults_.is_full(object.ost); };
+  return std::ranges::any_of(objects, is_full) ? refused(ENOSPC) : Status();
+}
+
 void CostModel::forget(const ObjectName& object) {
   const std::lock_guard guard(mutex_);
   locks_.erase(object);

@@ -96,6 +96,8 @@ class CostModel {
   [[nodiscard]] Status flush(const Caller& caller, std::span<const ObjectName> objects);
   /// At close(2): until reads and direct writes have ended. What was written may be lost: EIO.
   [[nodiscard]] Status finish(const Caller& caller);
+  /// ENOSPC where one of the objects' OSTs has no space for more.
+  [[nodiscard]] Status reserve(std::span<const ObjectName> objects);
   /// The object is gone.
   void forget(const ObjectName& object);
 

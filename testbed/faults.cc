@@ -63,6 +63,11 @@ Result<FaultOrder> parse_fault(std::string_view text, const Machine& machine) {
   return order;
 }
 
+bool Faults::is_full(std::int32_t ost) const {
+  const auto found = by_ost_.find(ost);
+  return found != by_ost_.end() && found->second.no_space;
+}
+
 Status Faults::check(std::int32_t ost, const Extent& file, bool writes) {
   const auto found = by_ost_.find(ost);
   if (found == by_ost_.end()) return {};

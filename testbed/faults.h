@@ -37,6 +37,7 @@ struct FaultOrder {
 class Faults {
  public:
   void set(std::int32_t ost, const OstFault& fault) { by_ost_[ost] = fault; }
+  [[nodiscard]] bool is_full(std::int32_t ost) const;
   /// What an access of such bytes of a file on the OST fails with: ENOSPC (writes) or EIO.
   [[nodiscard]] Status check(std::int32_t ost, const Extent& file, bool writes);
 

@@ -416,6 +416,10 @@ void fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t offset, of
     fuse_reply_err(request, EOPNOTSUPP);
     return;
   }
+  const Result<StripedFile*> data = names_of(request).data(number);
+  if (!data) return reply(request, data.error());
+  const Status reserved = names_of(request).costs().reserve((*data)->objects());
+  if (!reserved) return reply(request, reserved);
   const Result<struct stat> about = names_of(request).attributes(number);
   if (!about) return reply(request, about.error());
   AttributeChange change;

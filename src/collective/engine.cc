@@ -305,7 +305,7 @@ class Engine {
     return {};
   }
 
-  /// What this rank has written is brought to the file system then.
+  /// Others may write from now on; what this rank has written goes to the OSTs before they do.
   void give_group_lock() {
     if (group_lock_ == nullptr) return;
     enter(Phase::file);

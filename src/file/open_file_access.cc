@@ -398,7 +398,8 @@ collective::CollectiveCall OpenFile::call_of(Routine routine, const Result<Place
   call.independent.call_worth_bytes = file_system_.call_worth_bytes;
   // Its lock is no lock between the threads that use this file.
   call.independent.write_sieving = false;
-  if (routine.alone) call.group_lock = group_number(id_, locked_calls_);
+  const bool may_lock = settings.collective_write.write_locks == plan::WriteLocks::group;
+  if (routine.alone && may_lock) call.group_lock = group_number(id_, locked_calls_);
   if (!placed) {
     call.refusal = placed.error();
   } else if (!memory) {

@@ -26,6 +26,10 @@ def test_several_are_shown_by_name(nacre) -> None:
     shown = nacre("stripe", "show", "--raw", one, "--raw", other)
     assert shown.stdout.startswith(f"{one}:\nlcm_layout_gen:")
     assert f"{other}:\nlmm_stripe_count:" in shown.stdout
+    with_a_gap = nacre("stripe", "show", "--raw", one, "--raw", "none", "--raw", other)
+    assert with_a_gap.returncode == 2
+    assert with_a_gap.stdout == shown.stdout
+    assert "none" in with_a_gap.stderr
 
 
 def test_standard_input_is_a_blob_too(nacre) -> None:

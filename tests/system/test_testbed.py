@@ -515,9 +515,15 @@ def test_the_command_has_things_go_wrong(nacre, played: Path) -> None:
     assert os.pwrite(file, b"x" * 10, 0) == 10
     assert nacre("testbed", "fault", "--at", played, "node", 0, "evicted").returncode == 0
     assert fails_with(errno.EIO, os.close, file)
+    for ost in range(4):
+        nacre("testbed", "fault", "--at", played, "ost", ost, "no_space")
+    full = os.open(played / "0" / "g", os.O_CREAT | os.O_RDWR)
+    assert fails_with(errno.ENOSPC, os.posix_fallocate, full, 0, 1 << 20)
+    os.close(full)
     wrong = nacre("testbed", "fault", "--at", played, "ost", 4, "well")
     assert wrong.returncode == 2
     assert "ost 4 well" in wrong.stderr
+    assert "OSTs 0 to 3 and nodes 0 to 1" in " ".join(wrong.stderr.split())
 
 
 def files_in(directory: Path) -> list[str]:

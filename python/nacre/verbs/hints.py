@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import sys
 
 import typer
 from rich.console import Console
@@ -13,6 +14,8 @@ from rich.table import Table
 from nacre import library, settings
 from nacre.errors import UserError
 from nacre.text import unwrapped
+
+PIPE_WIDTH = 160
 
 HELP = unwrapped("""List every hint and variable with its default and meaning, or those that would apply to a file.
 
@@ -48,7 +51,13 @@ def hints(
     if as_json:
         print(json.dumps(entries, indent=2))
         return
-    Console(highlight=False).print(_table(entries))
+    _console().print(_table(entries))
+
+
+def _console() -> Console:
+    """Of a width that its table fits into where nobody says how wide it is to be: in a pipe or a file."""
+    is_told = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(highlight=False, width=None if is_told else PIPE_WIDTH)
 
 
 def _show_for(path: str, as_json: bool) -> None:
@@ -59,7 +68,7 @@ def _show_for(path: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps(found, indent=2))
         return
-    console = Console(highlight=False)
+    console = _console()
     if found["hints"]:
         rows = [(name, of["value"], of["from"]) for name, of in found["hints"].items()]
         console.print(_table_of(("Hint", "Value", "From"), rows))

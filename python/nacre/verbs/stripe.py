@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import re
+import shlex
 import struct
 import sys
 from pathlib import Path
@@ -68,9 +69,16 @@ def show(
     sources = [(path, _of_file) for path in files or []] + [(path, _of_blob) for path in raw]
     if not sources:
         raise UserError("nothing to show", "Name a file, or a saved xattr with --raw.")
+    wrong = []
     for path, read in sources:
-        text = _layout(path, read(path))
-        print(f"{path}:\n{text}" if len(sources) > 1 else text, end="")
+        try:
+            text = _layout(path, read(path))
+        except UserError as error:
+            wrong.append(error)
+        else:
+            print(f"{path}:\n{text}" if len(sources) > 1 else text, end="", flush=True)
+    if wrong:
+        raise UserError("\n".join(error.problem for error in wrong), wrong[0].advice)
 
 
 def advise(
@@ -89,7 +97,7 @@ def advise(
         options, reasons = library.layout_advice(_bytes(size), nodes, nodes if ranks is None else ranks, osts)
     except ValueError as error:
         raise UserError(str(error)) from error
-    print(f"lfs setstripe {options} {os.path.join(directory, 'FILE')}")
+    print(f"lfs setstripe {options} {shlex.quote(os.path.join(directory, 'FILE'))}")
     for reason in reasons:
         print(f"  {reason}")
 

@@ -161,7 +161,11 @@ def fault(
     try:
         testbed.order(directory, " ".join(words))
     except ValueError as error:
-        raise UserError(f"there is no fault {str(error)!r}", "`nacre testbed fault --help` lists them.") from error
+        osts, nodes = len(testbed.counters(directory)["osts"]["clients"]), testbed.nodes_of(directory)
+        there_are = (
+            f"There are OSTs 0 to {osts - 1} and nodes 0 to {nodes - 1}; `nacre testbed fault --help` lists faults."
+        )
+        raise UserError(f"there is no fault {str(error)!r}", there_are) from error
 
 
 def run(

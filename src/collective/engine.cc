@@ -231,7 +231,8 @@ class Engine {
 
   [[nodiscard]] plan::Aggregators aggregators() const {
     if (outcome_.groups != nullptr) return plan::Aggregators::of_groups(outcome_.groups);
-    return plan::Aggregators::spread(outcome_.plan.aggregator_count, transport_.nodes());
+    return plan::Aggregators::spread(outcome_.plan.aggregator_count, outcome_.plan.aggregator_sets,
+                                     transport_.nodes());
   }
 
   /// This rank's bytes by their places in rounds.

@@ -13,9 +13,11 @@ namespace nacre::plan {
 /// Aggregators are numbered; none is two.
 class Aggregators {
  public:
-  /// `count` of the ranks, spread evenly over the nodes, rank 0 the first of them: each serves all
-  /// ranks. Those with neighbouring numbers are on one node where they can be. `nodes` outlives it.
-  [[nodiscard]] static Aggregators spread(int count, const NodeMap& nodes);
+  /// `count` of the ranks, rank 0 the first of them: each serves all ranks. As many neighbours by
+  /// number make up each of `sets` sets, which divide the count (0: each is one); those of a set
+  /// are on one node where it has the ranks, and sets are spread evenly over the nodes. `nodes`
+  /// outlives it.
+  [[nodiscard]] static Aggregators spread(int count, int sets, const NodeMap& nodes);
   /// The first member of each group, which it serves alone.
   [[nodiscard]] static Aggregators of_groups(std::shared_ptr<const RankGroups> groups);
 
@@ -28,9 +30,12 @@ class Aggregators {
   [[nodiscard]] const std::shared_ptr<const RankGroups>& groups() const { return groups_; }
 
  private:
-  Aggregators(int count, const NodeMap* nodes, std::shared_ptr<const RankGroups> groups);
+  Aggregators(int count, int sets, const NodeMap* nodes, std::shared_ptr<const RankGroups> groups);
+  [[nodiscard]] int set_size() const { return count_ / sets_; }
+  [[nodiscard]] int first_place(int set) const;
 
   int count_;
+  int sets_;
   const NodeMap* nodes_;  // spread
   std::shared_ptr<const RankGroups> groups_;
 };

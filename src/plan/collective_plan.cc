@@ -221,6 +221,18 @@ void lay_out_stripes(CollectivePlan& plan, const CollectiveSettings& settings,
   plan.count_reason = count.reason;
 }
 
+/// How many sets the aggregators make up of which each has OSTs of its own, where that is even.
+std::int32_t sets_of(const CollectivePlan& plan, const CollectiveSettings& settings) {
+  const auto place = settings.stripes != nullptr ? settings.stripes->place_of(plan.origin)
+                                                 : std::optional<StripePlace>();
+  if (!place || plan.pattern == DomainPattern::stripes) return 0;
+  const std::int32_t slots = settings.stripes->regions()[place->region].slot_count();
+  const bool by_slots = plan.pattern == DomainPattern::slots;
+  if (!by_slots && slots > 1) return 0;
+  const std::int64_t sets = by_slots ? divide_up(slots, settings.osts_per_aggregator) : 1;
+  return plan.aggregator_count % sets == 0 ? checked_cast<std::int32_t>(sets) : 0;
+}
+
 /// Rounds of whole stripes where they are as long, and no longer than what a domain has.
 void fit_rounds_to_stripes(CollectivePlan& plan, const CollectiveSettings& settings) {
   const std::int64_t range = plan.end - plan.origin;
@@ -246,6 +258,7 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
   } else {
     lay_out_ranges(plan, settings, wanted);
   }
+  plan.aggregator_sets = sets_of(plan, settings);
   plan.cycle_bytes = cycle_bytes_of(settings);
   if (participants.node_count > 1) {
     const std::int64_t a_node =
@@ -259,7 +272,7 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
   } else {
     limit_rounds(plan, settings);
   }
-  plan.cycle_buffer_count = cycle_buffers_of(plan, settings);
+  plan.cycle_buffer_count = checked_cast<std::uint8_t>(cycle_buffers_of(plan, settings));
 }
 
 }  // namespace
@@ -353,7 +366,7 @@ void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
     plan.block_bytes = plan.end - plan.origin;
     limit_rounds(plan, settings);
   }
-  plan.cycle_buffer_count = cycle_buffers_of(plan, settings);
+  plan.cycle_buffer_count = checked_cast<std::uint8_t>(cycle_buffers_of(plan, settings));
 }
 
 FileDomains domains_of(const CollectivePlan& plan, const CollectiveSettings& settings) {

@@ -126,8 +126,9 @@ struct CollectivePlan {
   CountReason count_reason = CountReason::saturation;
   DomainPattern pattern = DomainPattern::even;  ///< not automatic
   WriteLocks write_locks = WriteLocks::usual;
+  std::uint8_t cycle_buffer_count = 2;  ///< of an aggregator: so many rounds are under way at once
   std::int32_t aggregator_count = 0;    ///< at most one a rank
-  std::int32_t cycle_buffer_count = 2;  ///< of an aggregator: so many rounds are under way at once
+  std::int32_t aggregator_sets = 0;     ///< that share no OSTs, of as many each; 0: each is one
   std::int64_t cycle_bytes = 0;
   /// Of the aggregator with most of them. Rounds in which an aggregator finds no data do not take
   /// place unless whole_rounds, so the number says nothing about cost.

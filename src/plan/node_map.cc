@@ -63,6 +63,18 @@ int NodeMap::rank_at(int place) const {
   return piece.first_rank + place - piece.first_place;
 }
 
+int NodeMap::node_end(int place) const {
+  auto after = std::ranges::upper_bound(by_place_, place, {}, [&](std::int32_t number) {
+    return pieces_[static_cast<std::size_t>(number)].first_place;
+  });
+  const auto piece = [&](auto number) -> const Piece& {
+    return pieces_[static_cast<std::size_t>(*number)];
+  };
+  const int node = piece(std::prev(after)).node;
+  while (after != by_place_.end() && piece(after).node == node) ++after;
+  return after == by_place_.end() ? rank_count_ : piece(after).first_place;
+}
+
 int NodeMap::place_of(int rank) const {
   const Piece& piece = piece_of(rank);
   return piece.first_place + rank - piece.first_rank;

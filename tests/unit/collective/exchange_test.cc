@@ -31,7 +31,7 @@ plan::CollectivePlan random_plan(Random& random, const std::vector<RankAccess>& 
   plan.end = bounds.end();
   plan.block_bytes = pick(random, 1, 500);
   plan.cycle_bytes = pick(random, 1, 1'000);
-  plan.cycle_buffer_count = static_cast<std::int32_t>(pick(random, 2, 5));
+  plan.cycle_buffer_count = static_cast<std::uint8_t>(pick(random, 2, 5));
   plan.whole_rounds = pick(random, 0, 1) == 0;
   return plan;
 }
@@ -106,7 +106,7 @@ void run(std::vector<RankAccess>& ranks, const Pattern& pattern, Direction direc
   std::vector<NodeRounds> rounds(ranks.size());
   std::vector<GroupMemory> groups(ranks.size());
   const auto nodes = plan::NodeMap::singles(static_cast<int>(ranks.size()));
-  const auto aggregators = plan::Aggregators::spread(pattern.plan.aggregator_count, nodes);
+  const auto aggregators = plan::Aggregators::spread(pattern.plan.aggregator_count, 0, nodes);
   const ExchangePlan exchange{pattern.plan, aggregators, pattern.domains};
   std::vector<CollectiveFile> open_files;
   for (RankAccess& access : ranks) memories.push_back(access.memory());

@@ -13,7 +13,7 @@ TEST_CASE("spread: different ranks, and each knows whether it is one") {
   for (int ranks = 1; ranks <= 40; ++ranks) {
     for (int count = 1; count <= ranks; ++count) {
       const NodeMap nodes = NodeMap::singles(ranks);
-      const Aggregators aggregators = Aggregators::spread(count, nodes);
+      const Aggregators aggregators = Aggregators::spread(count, 0, nodes);
       std::vector<int> found(static_cast<std::size_t>(ranks), -1);
       for (int a = 0; a < count; ++a) {
         const int rank = aggregators.rank_of(a);
@@ -39,11 +39,48 @@ TEST_CASE("spread: neighbours are on one node, however ranks are dealt to nodes"
   const NodeMap nodes = NodeMap::from_runs(runs);
   for (const int count : {4, 8, 16}) {
     CAPTURE(count);
-    const Aggregators aggregators = Aggregators::spread(count, nodes);
+    const Aggregators aggregators = Aggregators::spread(count, 0, nodes);
     CHECK(aggregators.rank_of(0) == 0);
     for (int a = 0; a < count; ++a) {
       CHECK(nodes.node_of(aggregators.rank_of(a)) == a * node_count / count);
       CHECK(aggregators.of_rank(aggregators.rank_of(a)) == a);
+    }
+  }
+}
+
+TEST_CASE("sets: different ranks, each knows which it is, and a set is on one node that has room") {
+  for (const int node_count : {1, 2, 3, 5}) {
+    for (const int ranks_a_node : {1, 2, 4, 7}) {
+      std::vector<NodeMap::Run> runs;  // dealt in turn
+      for (int rank = 0; rank < node_count * ranks_a_node; ++rank) {
+        runs.push_back({static_cast<std::uint64_t>(1 + rank % node_count), 1});
+      }
+      const NodeMap nodes = NodeMap::from_runs(runs);
+      for (int sets = 1; sets <= nodes.rank_count(); ++sets) {
+        for (int size = 1; sets * size <= nodes.rank_count(); ++size) {
+          CAPTURE(node_count);
+          CAPTURE(ranks_a_node);
+          CAPTURE(sets);
+          CAPTURE(size);
+          const Aggregators aggregators = Aggregators::spread(sets * size, sets, nodes);
+          std::vector<int> found(static_cast<std::size_t>(nodes.rank_count()), -1);
+          for (int a = 0; a < sets * size; ++a) {
+            int& of_rank = found[static_cast<std::size_t>(aggregators.rank_of(a))];
+            CHECK(of_rank == -1);
+            of_rank = a;
+          }
+          CHECK(found[0] == 0);
+          for (int rank = 0; rank < nodes.rank_count(); ++rank) {
+            CHECK(aggregators.of_rank(rank).value_or(-1) == found[static_cast<std::size_t>(rank)]);
+          }
+          // Where a set has the places of a node and more to itself.
+          const bool has_room = size <= ranks_a_node && sets * 2 <= node_count;
+          for (int a = 0; has_room && a < sets * size; ++a) {
+            CHECK(nodes.node_of(aggregators.rank_of(a)) ==
+                  nodes.node_of(aggregators.rank_of(a / size * size)));
+          }
+        }
+      }
     }
   }
 }

@@ -83,9 +83,13 @@ def is_left(directory: Path) -> bool:
     return False
 
 
-def require_up(directory: Path) -> None:
+def _refuse_left(directory: Path) -> None:
     if is_left(directory):
         raise UserError(f"the testbed at {directory} was killed", "Try: nacre testbed down [DIRECTORY]")
+
+
+def require_up(directory: Path) -> None:
+    _refuse_left(directory)
     if not is_up(directory):
         raise UserError(f"no testbed is up at {directory}", "Try: nacre testbed up [DIRECTORY]")
 
@@ -94,8 +98,7 @@ def up(directory: Path, options: list[str]) -> None:
     """Begins to serve; `options` are nacre-testbed's own. Returns when the mounts are there."""
     if is_up(directory):
         raise UserError(f"a testbed is up at {directory}", "Try: nacre testbed status, or nacre testbed down")
-    if is_left(directory):
-        require_up(directory)
+    _refuse_left(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         in_the_way = [path for path in directory.iterdir() if path.name.isdecimal() and not path.is_dir()]
@@ -125,6 +128,7 @@ def down(directory: Path) -> None:
     """Ends it, with all that is in it."""
     record = directory / PROCESS_FILE
     if is_left(directory):
+        _unmount_left(directory)
         _clear(directory)
         return
     require_up(directory)
@@ -138,12 +142,16 @@ def down(directory: Path) -> None:
     _clear(directory)
 
 
-def _clear(directory: Path) -> None:
-    """Takes away what is left of it."""
-    (directory / PROCESS_FILE).unlink(missing_ok=True)
+def _unmount_left(directory: Path) -> None:
+    """The mounts whose server was killed."""
     for node in itertools.count():
         if subprocess.run(["umount", "-l", str(directory / str(node))], capture_output=True, check=False).returncode:
             break
+
+
+def _clear(directory: Path) -> None:
+    """Takes away what it made in the directory, and that if it is empty."""
+    (directory / PROCESS_FILE).unlink(missing_ok=True)
     for made in [directory / RANK_MOUNT, *(path for path in directory.iterdir() if path.name.isdecimal()), directory]:
         with contextlib.suppress(OSError):
             made.rmdir()

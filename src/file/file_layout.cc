@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "plan/lov_codec.h"
@@ -12,6 +13,12 @@ namespace nacre::file {
 namespace {
 
 constexpr const char* played_variable = "NACRE_TEST_LAYOUT";
+
+/// What it says; empty: nothing is played.
+std::string_view played_options() {
+  const char* const options = std::getenv(played_variable);
+  return options == nullptr ? "" : options;
+}
 
 /// Nothing is asked of the file system: one more than the OSTs that the layout names.
 std::int32_t ost_count_of(const plan::Layout& layout) {
@@ -34,8 +41,8 @@ void scale_down(plan::Layout& layout) {
   }
 }
 
-Result<std::vector<std::byte>> played_layout(const char* options) {
-  Result<plan::Layout> layout = plan::parse_stripe_options(options);
+Result<std::vector<std::byte>> played_layout() {
+  Result<plan::Layout> layout = plan::parse_stripe_options(played_options());
   if (layout) {
     scale_down(*layout);
     return plan::encode_lov(*layout);
@@ -47,17 +54,13 @@ Result<std::vector<std::byte>> played_layout(const char* options) {
 
 }  // namespace
 
-bool plays_layout() {
-  const char* const played = std::getenv(played_variable);
-  return played != nullptr && *played != '\0';
-}
+bool plays_layout() { return !played_options().empty(); }
 
 Result<std::vector<std::byte>> find_layout(store::StoreFile& file,
                                            const store::FileSystemTraits& file_system) {
   const bool plays = plays_layout();
   if (!plays && !file_system.has_layouts) return std::vector<std::byte>();
-  Result<std::vector<std::byte>> bytes =
-      plays ? played_layout(std::getenv(played_variable)) : file.layouts()->read();
+  Result<std::vector<std::byte>> bytes = plays ? played_layout() : file.layouts()->read();
   if (!bytes) return bytes;
   const auto stripes = stripes_of(*bytes);
   if (!stripes) return stripes.error();

@@ -35,16 +35,13 @@ Status take(store::FileLayouts& layouts, const plan::LayoutStep& step) {
   return step.kind == Kind::set ? layouts.set(*bytes) : layouts.add(*bytes);
 }
 
-/// Whether there is a layout for what ends at `end`.
-bool reaches(store::FileLayouts& layouts, std::int64_t end) {
-  const auto found = current_layout(layouts);
-  return found && found.value().has_value() && plan::end_of(**found) >= end;
-}
-
 /// What another process has done meanwhile is as good.
 Status take_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, std::int64_t end) {
   Status taken = take(layouts, step);
-  return taken || !reaches(layouts, end) ? taken : Status();
+  if (taken) return taken;
+  const auto found = current_layout(layouts);
+  const bool is_there = found && found.value().has_value() && plan::end_of(**found) >= end;
+  return is_there ? Status() : taken;
 }
 
 Result<plan::LayoutStep> step_before(store::FileLayouts& layouts, plan::ExpectedFile file,
@@ -87,8 +84,7 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
     grown.reasons = std::move(step->reasons);
   } else {
     grown.reasons = {std::move(taken).error().message + "; the file has another one"};
-    const bool is_there = reaches(layouts, file.bytes);
-    Status other = is_there ? Status() : grow_for_one(layouts, file.bytes);
+    Status other = grow_for_one(layouts, file.bytes);
     if (!other) return std::move(other).error();
   }
   Result<std::vector<std::byte>> now = layouts.read();

@@ -55,18 +55,20 @@ const NodeMap::Piece& NodeMap::piece_of(int rank) const {
   return *std::prev(std::ranges::upper_bound(pieces_, rank, {}, &Piece::first_rank));
 }
 
-int NodeMap::rank_at(int place) const {
-  const auto after = std::ranges::upper_bound(by_place_, place, {}, [&](std::int32_t number) {
+/// The number of the piece behind that which has the place.
+std::vector<std::int32_t>::const_iterator NodeMap::behind(int place) const {
+  return std::ranges::upper_bound(by_place_, place, {}, [&](std::int32_t number) {
     return pieces_[static_cast<std::size_t>(number)].first_place;
   });
-  const Piece& piece = pieces_[static_cast<std::size_t>(*std::prev(after))];
+}
+
+int NodeMap::rank_at(int place) const {
+  const Piece& piece = pieces_[static_cast<std::size_t>(*std::prev(behind(place)))];
   return piece.first_rank + place - piece.first_place;
 }
 
 int NodeMap::node_end(int place) const {
-  auto after = std::ranges::upper_bound(by_place_, place, {}, [&](std::int32_t number) {
-    return pieces_[static_cast<std::size_t>(number)].first_place;
-  });
+  auto after = behind(place);
   const auto piece = [&](auto number) -> const Piece& {
     return pieces_[static_cast<std::size_t>(*number)];
   };

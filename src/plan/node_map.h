@@ -58,6 +58,7 @@ class NodeMap {
     std::int32_t first_place = 0;
     friend bool operator==(const Piece&, const Piece&) = default;
   };
+  [[nodiscard]] std::vector<std::int32_t>::const_iterator behind(int place) const;
   void add(int rank_count, int node);
   void find_places();
   [[nodiscard]] std::int32_t end_of(std::size_t piece) const;

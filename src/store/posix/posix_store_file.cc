@@ -144,7 +144,8 @@ Result<Descriptor> open_descriptor(const std::string& path, const OpenOptions& o
   // data then fail reads.
   int flags = open_flags(options) | O_NONBLOCK;
   if (options.leaves_layout_open && is_on_lustre(path)) flags |= delays_layout_flag();
-  if (sets_layout(path, options)) {
+  const bool sets = sets_layout(path, options);
+  if (sets) {
     Result<Descriptor> created = create_striped(path, flags, options.permissions, options.layout);
     if (created || options.exclusive || created.error().system_errno != EEXIST) return created;
     flags |= delays_layout_flag();  // it may be there without one
@@ -154,7 +155,7 @@ Result<Descriptor> open_descriptor(const std::string& path, const OpenOptions& o
   if (!file.valid()) return error_from_errno(errno, "open", path);
   // Does nothing to a file that has one; a file without, which nothing was written to, may refuse
   // what a new one refuses, and then has that of its directory when it is written.
-  if (options.create && !options.layout.empty() && is_on_lustre(path)) {
+  if (sets && !options.layout.empty()) {
     static_cast<void>(LustreLayouts(file.number(), path).set(options.layout));
   }
   return file;

@@ -34,6 +34,8 @@ class OpenHandle {
  public:
   OpenHandle(std::int32_t node, bool direct) : node_(node), direct_(direct) {}
 
+  [[nodiscard]] std::int32_t node() const { return node_; }
+
  private:
   friend class CostModel;
   /// How a request lies to the one before it.

@@ -240,8 +240,8 @@ Status change_locks(fuse_req_t request, std::string_view name, std::string_view 
   }
   const std::unique_ptr<OpenHandle> handle = names_of(request).costs().open(node, false);
   const Caller caller{handle.get(), [request] { return is_given_up(request); }};
-  return name == take_group_attribute ? (*file)->take_group_lock(caller, node, *number)
-                                      : (*file)->give_group_lock(caller, node, *number);
+  return name == take_group_attribute ? (*file)->take_group_lock(caller, *number)
+                                      : (*file)->give_group_lock(caller, *number);
 }
 
 void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
@@ -344,8 +344,7 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
   const Result<StripedFile*> data = names_of(request).data(number);
   if (!data) return reply(request, data.error());
   const Caller caller = caller_of(request, *file);
-  const Result<LockWish> locks =
-      (*data)->locks().pass(mount_of(request).node(), caller.is_interrupted);
+  const Result<LockWish> locks = (*data)->locks_for(caller);
   if (!locks) return reply(request, locks.error());
   const std::vector<ObjectAccess> accesses =
       (*data)->accesses_of({offset, checked_cast<std::int64_t>(size)});
@@ -371,8 +370,7 @@ void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t 
   const Result<StripedFile*> data = names_of(request).data(number);
   if (!data) return reply(request, data.error());
   const Caller caller = caller_of(request, *file);
-  const Result<LockWish> locks =
-      (*data)->locks().pass(mount_of(request).node(), caller.is_interrupted);
+  const Result<LockWish> locks = (*data)->locks_for(caller);
   if (!locks) return reply(request, locks.error());
   // Where the end is the kernel only knows of its own node's writes.
   const bool appends = (file->flags & O_APPEND) != 0;

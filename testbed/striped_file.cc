@@ -242,7 +242,8 @@ Result<std::vector<ObjectAccess>> StripedFile::accesses_to_write(const Extent& e
   return on_osts(*pieces, extent.offset);
 }
 
-Status StripedFile::take_group_lock(const Caller& caller, std::int32_t node, std::int32_t number) {
+Status StripedFile::take_group_lock(const Caller& caller, std::int32_t number) {
+  const std::int32_t node = caller.handle->node();
   if (Status taken = locks_.take_group(node, number); !taken) return taken;
   Status ready;
   {
@@ -254,10 +255,14 @@ Status StripedFile::take_group_lock(const Caller& caller, std::int32_t node, std
   return ready;
 }
 
-Status StripedFile::give_group_lock(const Caller& caller, std::int32_t node, std::int32_t number) {
+Status StripedFile::give_group_lock(const Caller& caller, std::int32_t number) {
   Status flushed = striping_.costs.flush(caller, objects());
-  Status given = locks_.give_group(node, number);
+  Status given = locks_.give_group(caller.handle->node(), number);
   return given ? flushed : given;
+}
+
+Result<LockWish> StripedFile::locks_for(const Caller& caller) {
+  return locks_.pass(caller.handle->node(), caller.is_interrupted);
 }
 
 Status StripedFile::resize(std::int64_t size) {

@@ -230,9 +230,7 @@ class Engine {
   }
 
   [[nodiscard]] plan::Aggregators aggregators() const {
-    if (outcome_.groups != nullptr) return plan::Aggregators::of_groups(outcome_.groups);
-    return plan::Aggregators::spread(outcome_.plan.aggregator_count, outcome_.plan.aggregator_sets,
-                                     transport_.nodes());
+    return plan::aggregators_of(outcome_.plan, outcome_.groups, transport_.nodes());
   }
 
   /// This rank's bytes by their places in rounds.

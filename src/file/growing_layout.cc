@@ -66,12 +66,13 @@ bool lacks_layout(const std::optional<Error>& error) {
 
 }  // namespace
 
-bool is_open_layout(std::span<const std::byte> layout, const plan::GrowthRules& rules) {
-  if (layout.empty()) return true;
+LayoutState state_of(std::span<const std::byte> layout, const plan::GrowthRules& rules) {
+  if (layout.empty()) return LayoutState::incomplete;
   const Result<plan::Layout> decoded = plan::decode_lov(layout);
-  if (!decoded) return false;
+  if (!decoded) return LayoutState::settled;
+  if (plan::end_of(*decoded) != plan::layout_end_of_file) return LayoutState::incomplete;
   const bool may_give_way = rules.replaces_unwritten && plan::unwritten_tail_count(*decoded) > 0;
-  return may_give_way || plan::end_of(*decoded) != plan::layout_end_of_file;
+  return may_give_way ? LayoutState::may_give_way : LayoutState::settled;
 }
 
 Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::ExpectedFile& file,
@@ -91,7 +92,7 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
   if (!now) return std::move(now).error();
   // What was chosen now has nothing written to it either, and stays.
   const plan::GrowthRules left = grown.reasons.empty() ? rules : plan::GrowthRules();
-  if (!is_open_layout(*now, left)) grown.layout = *std::move(now);
+  if (state_of(*now, left) == LayoutState::settled) grown.layout = *std::move(now);
   return grown;
 }
 

@@ -16,10 +16,14 @@
 
 namespace nacre::file {
 
-/// Whether such a layout (bytes of the xattr lustre.lov) leaves a part of the file without one, or
-/// by the rules with one that may still give way.
-[[nodiscard]] bool is_open_layout(std::span<const std::byte> layout,
-                                  const plan::GrowthRules& rules);
+enum class LayoutState : std::uint8_t {
+  incomplete,    ///< leaves a part of the file without a layout
+  may_give_way,  ///< by the rules: nothing is written to its tail
+  settled,
+};
+/// Of such bytes of the xattr lustre.lov.
+[[nodiscard]] LayoutState state_of(std::span<const std::byte> layout,
+                                   const plan::GrowthRules& rules);
 
 /// What growing came to.
 struct GrownLayout {

@@ -93,9 +93,10 @@ std::vector<std::byte> OpenFile::layout_of_first(OpenedFacts& facts) {
   Result<std::vector<std::byte>> layout = find_layout(*file_.if_open(), facts.file_system);
   if (layout) {
     const bool may_grow = mode_.write && facts.file_system.has_layouts;
-    facts.layout_grows = may_grow && is_open_layout(*layout, growth_rules(hints_));
+    const LayoutState state = state_of(*layout, growth_rules(hints_));
+    facts.layout_grows = may_grow && state != LayoutState::settled;
     // One that is complete is gone by until it has given way.
-    if (is_open_layout(*layout, {})) layout->clear();
+    if (state == LayoutState::incomplete) layout->clear();
     return *std::move(layout);
   }
   hints_.note(layout.error().message + "; the file is accessed as one that is not striped");

@@ -126,10 +126,7 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap
       .add("first_call", summary_json(of_plan.use.summary));
   if (!plan::is_exchange(plan.algorithm)) return json.text();
   const std::shared_ptr<const plan::RankGroups>& groups = of_plan.use.groups;
-  const plan::Aggregators aggregators =
-      groups != nullptr
-          ? plan::Aggregators::of_groups(groups)
-          : plan::Aggregators::spread(plan.aggregator_count, plan.aggregator_sets, nodes);
+  const plan::Aggregators aggregators = plan::aggregators_of(plan, groups, nodes);
   if (groups != nullptr) json.add_number("group_ranks_max", groups->size_max());
   const int listed = std::min(plan.aggregator_count, aggregators_listed_max);
   std::vector<int> ranks(static_cast<std::size_t>(listed));

@@ -1,6 +1,7 @@
 #include "plan/collective_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/checked_cast.h"
 #include "base/rounding.h"
@@ -367,6 +368,12 @@ void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
     limit_rounds(plan, settings);
   }
   plan.cycle_buffer_count = checked_cast<std::uint8_t>(cycle_buffers_of(plan, settings));
+}
+
+Aggregators aggregators_of(const CollectivePlan& plan, std::shared_ptr<const RankGroups> groups,
+                           const NodeMap& nodes) {
+  if (groups != nullptr) return Aggregators::of_groups(std::move(groups));
+  return Aggregators::spread(plan.aggregator_count, plan.aggregator_sets, nodes);
 }
 
 FileDomains domains_of(const CollectivePlan& plan, const CollectiveSettings& settings) {

@@ -7,10 +7,12 @@
 #include <memory>
 
 #include "base/extent.h"
+#include "plan/aggregators.h"
 #include "plan/direction.h"
 #include "plan/file_domains.h"
 #include "plan/grouping.h"
 #include "plan/memory_access.h"
+#include "plan/node_map.h"
 #include "plan/rank_groups.h"
 #include "plan/run_cursor.h"
 
@@ -182,7 +184,11 @@ void lay_out_groups(CollectivePlan& plan, const AccessSummary& summary,
   return is_segmentation(plan.algorithm) ? 0 : aggregator;
 }
 
-/// Of a plan that is an exchange, decided with these settings.
+/// Of a plan that is an exchange, with its groups if it has any. `nodes` outlives it.
+[[nodiscard]] Aggregators aggregators_of(const CollectivePlan& plan,
+                                         std::shared_ptr<const RankGroups> groups,
+                                         const NodeMap& nodes);
+/// Likewise; decided with these settings.
 [[nodiscard]] FileDomains domains_of(const CollectivePlan& plan,
                                      const CollectiveSettings& settings);
 

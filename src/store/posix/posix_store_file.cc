@@ -306,8 +306,9 @@ Result<std::unique_ptr<FileLock>> PosixStoreFile::lock(const Extent& range, Lock
 }
 
 Result<std::unique_ptr<FileLock>> PosixStoreFile::lock_group(std::int32_t number) {
-  if (!facts().has_layouts) return StoreFile::lock_group(number);
-  if (!direct_.valid()) return store::lock_group({file_.number(), path_}, number);
+  const FileSystemFacts system = facts();
+  if (!system.has_layouts) return StoreFile::lock_group(number);
+  if (!system.has_direct) return store::lock_group({file_.number(), path_}, number);
   return Error{ErrorClass::unsupported_operation, 0,
                "it is written past the page cache (direct_read, direct_write)"};
 }

@@ -61,15 +61,17 @@ TEST_CASE("a group lock makes all objects and takes the other locks") {
   StripedFile file(striping, 7);
   const auto handle = striping.costs.open(1, false);
   const Caller caller{handle.get()};
-  CHECK(errno_in(file.take_group_lock(caller, 1, 3)) == EBADF);
+  const auto other_handle = striping.costs.open(0, false);
+  const Caller other{other_handle.get()};
+  CHECK(errno_in(file.take_group_lock(caller, 3)) == EBADF);
   REQUIRE(file.set_layout(asked_layout("-E 64k -c 1 -E -1 -c 4")).ok());
   CHECK(file.objects().size() == 1);
-  REQUIRE(file.take_group_lock(caller, 1, 3).ok());
+  REQUIRE(file.take_group_lock(caller, 3).ok());
   CHECK(file.objects().size() == 5);
-  CHECK(errno_in(file.take_group_lock(caller, 0, 4)) == EBUSY);
-  CHECK(errno_in(file.give_group_lock(caller, 0, 3)) == EINVAL);
-  CHECK(file.give_group_lock(caller, 1, 3).ok());
-  CHECK(file.take_group_lock(caller, 0, 4).ok());
+  CHECK(errno_in(file.take_group_lock(other, 4)) == EBUSY);
+  CHECK(errno_in(file.give_group_lock(other, 3)) == EINVAL);
+  CHECK(file.give_group_lock(caller, 3).ok());
+  CHECK(file.take_group_lock(other, 4).ok());
 }
 
 TEST_CASE("what is appended goes to the end") {

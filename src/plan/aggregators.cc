@@ -1,5 +1,6 @@
 #include "plan/aggregators.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -10,7 +11,9 @@ Aggregators::Aggregators(int count, int sets, const NodeMap* nodes,
     : count_(count), sets_(sets), nodes_(nodes), groups_(std::move(groups)) {}
 
 Aggregators Aggregators::spread(int count, int sets, const NodeMap& nodes) {
-  return {count, sets > 0 ? sets : count, &nodes, nullptr};
+  Aggregators aggregators(count, sets > 0 ? sets : count, &nodes, nullptr);
+  if (aggregators.set_size() > 1) aggregators.keep_sets_on_nodes();
+  return aggregators;
 }
 
 Aggregators Aggregators::of_groups(std::shared_ptr<const RankGroups> groups) {
@@ -18,17 +21,40 @@ Aggregators Aggregators::of_groups(std::shared_ptr<const RankGroups> groups) {
   return {count, count, nullptr, std::move(groups)};
 }
 
-/// Its members follow each other from there on. Each set has a range of places; where the node at
-/// its beginning has too few of them, it is the next node's turn.
+/// Does nothing where nodes have not the room.
+void Aggregators::keep_sets_on_nodes() {
+  const std::vector<int> ends = nodes_->node_ends();
+  std::int64_t room = 0;  // sets
+  int begin = 0;
+  for (const int end : ends) room += (end - std::exchange(begin, end)) / set_size();
+  if (room < sets_) return;
+  std::int64_t before = 0;  // of the room, on the nodes gone by
+  begin = 0;
+  for (const int end : ends) {
+    const std::int64_t behind = before + (end - begin) / set_size();
+    for (std::int64_t set = std::ssize(first_places_); set < sets_; ++set) {
+      const std::int64_t slot = set * room / sets_;
+      if (slot >= behind) break;
+      first_places_.push_back(begin + static_cast<int>(slot - before) * set_size());
+    }
+    before = behind;
+    begin = end;
+  }
+}
+
+/// Its members follow each other from there on.
 int Aggregators::first_place(int set) const {
-  const auto begin_of = [&](int number) {
-    return static_cast<int>(std::int64_t{number} * nodes_->rank_count() / sets_);
-  };
-  const int begin = begin_of(set);
-  if (set == 0 || set_size() == 1) return begin;
-  const int node_end = nodes_->node_end(begin);
-  const bool fits = node_end - begin >= set_size();
-  return fits || begin_of(set + 1) - node_end < set_size() ? begin : node_end;
+  if (!first_places_.empty()) return first_places_[static_cast<std::size_t>(set)];
+  return static_cast<int>(std::int64_t{set} * nodes_->rank_count() / sets_);
+}
+
+/// The last set that begins there or before.
+int Aggregators::set_at(int place) const {
+  if (first_places_.empty()) {
+    return static_cast<int>(((std::int64_t{place} + 1) * sets_ - 1) / nodes_->rank_count());
+  }
+  const auto behind = std::ranges::upper_bound(first_places_, place);
+  return static_cast<int>(behind - first_places_.begin()) - 1;
 }
 
 int Aggregators::rank_of(int aggregator) const {
@@ -43,8 +69,8 @@ std::optional<int> Aggregators::of_rank(int rank) const {
     return group;
   }
   const int place = nodes_->place_of(rank);
-  const int set = static_cast<int>(((std::int64_t{place} + 1) * sets_ - 1) / nodes_->rank_count());
-  const int member = place - first_place(set);
+  const int set = set_at(place);
+  const int member = set < 0 ? -1 : place - first_place(set);
   if (member < 0 || member >= set_size()) return std::nullopt;
   return set * set_size() + member;
 }

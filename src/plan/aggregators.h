@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "plan/node_map.h"
 #include "plan/rank_groups.h"
@@ -13,10 +14,10 @@ namespace nacre::plan {
 /// Aggregators are numbered; none is two.
 class Aggregators {
  public:
-  /// `count` of the ranks, rank 0 the first of them: each serves all ranks. As many neighbours by
-  /// number make up each of `sets` sets, which divide the count (0: each is one); those of a set
-  /// are on one node where it has the ranks, and sets are spread evenly over the nodes. `nodes`
-  /// outlives it.
+  /// `count` of the ranks: each serves all ranks. As many neighbours by number make up each of
+  /// `sets` sets, which divide the count (0: each is one). Sets are spread evenly over the nodes,
+  /// each on one node where there is room for all of them so. Rank 0 is the first unless its node
+  /// has no room for a set. `nodes` outlives it. O(sets + nodes) where sets are of several.
   [[nodiscard]] static Aggregators spread(int count, int sets, const NodeMap& nodes);
   /// The first member of each group, which it serves alone.
   [[nodiscard]] static Aggregators of_groups(std::shared_ptr<const RankGroups> groups);
@@ -33,10 +34,13 @@ class Aggregators {
   Aggregators(int count, int sets, const NodeMap* nodes, std::shared_ptr<const RankGroups> groups);
   [[nodiscard]] int set_size() const { return count_ / sets_; }
   [[nodiscard]] int first_place(int set) const;
+  [[nodiscard]] int set_at(int place) const;
+  void keep_sets_on_nodes();
 
   int count_;
   int sets_;
-  const NodeMap* nodes_;  // spread
+  const NodeMap* nodes_;           // spread
+  std::vector<int> first_places_;  // by set, where each is on one node and of several
   std::shared_ptr<const RankGroups> groups_;
 };
 

@@ -110,6 +110,19 @@ bool takes_locks_away(const CollectiveSettings& settings, const Participants& pa
   return settings.stripes != nullptr && participants.node_count > 1;
 }
 
+/// Where most of the bytes lie: a small head in front of them does not say how they are dealt.
+const StripedRegion& main_region(const StripeMap& stripes, const Extent& bytes) {
+  return *std::ranges::max_element(stripes.regions(), {}, [&](const StripedRegion& region) {
+    return intersection(region.extent, bytes).length;
+  });
+}
+
+/// Whether what a rank accesses is less than a stripe: neighbours are on one object.
+bool shares_stripes(const AccessSummary& summary, const CollectiveSettings& settings) {
+  const StripedRegion& region = main_region(*settings.stripes, summary.bounds);
+  return summary.span_bytes / summary.rank_count < region.stripe_size;
+}
+
 struct Choice {
   Algorithm algorithm;
   PlanReason reason;
@@ -125,7 +138,8 @@ Choice choose(const AccessSummary& summary, const CollectiveSettings& settings,
   }
   const bool interleaved = is_interleaved(summary);
   if (has_large_pieces(summary)) {
-    if (interleaved && takes_locks_away(settings, participants)) {
+    if (takes_locks_away(settings, participants) &&
+        (interleaved || shares_stripes(summary, settings))) {
       return {Algorithm::two_phase, PlanReason::shared_objects};
     }
     if (!is_gathered_together(summary, participants)) {
@@ -204,9 +218,9 @@ std::int64_t even_count(std::int64_t aggregators, std::int64_t slots) {
 /// Whole stripes, as many aggregators as there are stripes at most.
 void lay_out_stripes(CollectivePlan& plan, const CollectiveSettings& settings,
                      const AggregatorCount& wanted) {
-  const StripeMap& stripes = *settings.stripes;
-  const StripedRegion& first = stripes.regions()[stripes.place_of(plan.origin)->region];
-  plan.block_bytes = first.stripe_size;
+  const StripedRegion& region =
+      main_region(*settings.stripes, {plan.origin, plan.end - plan.origin});
+  plan.block_bytes = region.stripe_size;
   if (plan.pattern == DomainPattern::stripes) {
     plan.block_bytes =
         saturating_multiply<std::int64_t>(plan.block_bytes, settings.osts_per_aggregator);
@@ -215,23 +229,20 @@ void lay_out_stripes(CollectivePlan& plan, const CollectiveSettings& settings,
   AggregatorCount count = wanted;
   if (blocks < count.count) count = {blocks, CountReason::blocks};
   if (plan.pattern == DomainPattern::slots && settings.aggregator_count == 0) {
-    const std::int64_t even = even_count(count.count, first.slot_count());
+    const std::int64_t even = even_count(count.count, region.slot_count());
     if (even < count.count) count = {even, CountReason::slots};
   }
   plan.aggregator_count = checked_cast<std::int32_t>(count.count);
   plan.count_reason = count.reason;
 }
 
-/// How many sets the aggregators make up of which each has OSTs of its own, where that is even.
-std::int32_t sets_of(const CollectivePlan& plan, const CollectiveSettings& settings) {
-  const auto place = settings.stripes != nullptr ? settings.stripes->place_of(plan.origin)
-                                                 : std::optional<StripePlace>();
-  if (!place || plan.pattern == DomainPattern::stripes) return 0;
-  const std::int32_t slots = settings.stripes->regions()[place->region].slot_count();
-  const bool by_slots = plan.pattern == DomainPattern::slots;
-  if (!by_slots && slots > 1) return 0;
-  const std::int64_t sets = by_slots ? divide_up(slots, settings.osts_per_aggregator) : 1;
-  return plan.aggregator_count % sets == 0 ? checked_cast<std::int32_t>(sets) : 0;
+/// In how many sets aggregators can be of which each has OSTs of its own; 0: in none.
+std::int64_t sets_with_own_osts(const CollectivePlan& plan, const CollectiveSettings& settings) {
+  const Extent bytes{plan.origin, plan.end - plan.origin};
+  if (!is_striped(settings, bytes) || plan.pattern == DomainPattern::stripes) return 0;
+  const std::int32_t slots = main_region(*settings.stripes, bytes).slot_count();
+  if (plan.pattern == DomainPattern::slots) return divide_up(slots, settings.osts_per_aggregator);
+  return slots == 1 ? 1 : 0;
 }
 
 /// Rounds of whole stripes where they are as long, and no longer than what a domain has.
@@ -249,17 +260,24 @@ void fit_rounds_to_stripes(CollectivePlan& plan, const CollectiveSettings& setti
 void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
                      const CollectiveSettings& settings, const Participants& participants) {
   const std::int64_t alignment = alignment_of(settings);
-  const AggregatorCount wanted = count_aggregators(summary, settings, participants);
   plan.origin = round_down(summary.bounds.offset, alignment);
   plan.end = summary.bounds.end();
   plan.pattern = pattern_for(settings, summary.bounds);
+  AggregatorCount wanted = count_aggregators(summary, settings, participants);
+  const std::int64_t sets = sets_with_own_osts(plan, settings);
+  // Those of a set are on one node.
+  const std::int64_t count_max = sets * aggregators_a_node;
+  if (sets > 0 && settings.aggregator_count == 0 && wanted.count > count_max) {
+    wanted = {count_max, CountReason::most};
+  }
   const bool by_stripes = plan.pattern != DomainPattern::even;
   if (by_stripes) {
     lay_out_stripes(plan, settings, wanted);
   } else {
     lay_out_ranges(plan, settings, wanted);
   }
-  plan.aggregator_sets = sets_of(plan, settings);
+  const bool is_even = sets > 0 && plan.aggregator_count % sets == 0;
+  plan.aggregator_sets = is_even ? checked_cast<std::int32_t>(sets) : 0;
   plan.cycle_bytes = cycle_bytes_of(settings);
   if (participants.node_count > 1) {
     const std::int64_t a_node =

@@ -95,7 +95,7 @@ enum class PlanReason : std::uint8_t {
   large_pieces,      ///< runs so long that an exchange costs more than it saves
   scattered_memory,  ///< long runs in the file but not in memory, and all on one node: the copy
                      ///< that this takes may as well be the one into a cycle buffer
-  shared_objects,    ///< long runs of several nodes among each other, in objects that nodes lock
+  shared_objects,    ///< long runs of several nodes on the same objects, which nodes lock
   single_rank,       ///< only one rank has data, or there is only one
   interleaved,       ///< short runs, and the ranks' ranges overlap
   small_pieces,      ///< short runs, each rank in a range of its own

@@ -64,6 +64,10 @@ class FileDomains {
                                             std::int64_t cycle_bytes);
 
   [[nodiscard]] std::int32_t count() const { return count_; }
+  [[nodiscard]] Extent range() const {
+    const std::int64_t begin = regions_.front().extent.offset;
+    return {begin, regions_.back().extent.end() - begin};
+  }
   /// Of the domain with most of them.
   [[nodiscard]] std::int64_t round_count() const { return round_count_; }
   /// Behind the last in which `domain` has bytes.

@@ -67,14 +67,14 @@ int NodeMap::rank_at(int place) const {
   return piece.first_rank + place - piece.first_place;
 }
 
-int NodeMap::node_end(int place) const {
-  auto after = behind(place);
-  const auto piece = [&](auto number) -> const Piece& {
-    return pieces_[static_cast<std::size_t>(*number)];
-  };
-  const int node = piece(std::prev(after)).node;
-  while (after != by_place_.end() && piece(after).node == node) ++after;
-  return after == by_place_.end() ? rank_count_ : piece(after).first_place;
+std::vector<int> NodeMap::node_ends() const {
+  std::vector<int> ends(static_cast<std::size_t>(node_count_));
+  for (const std::int32_t number : by_place_) {
+    const auto piece = static_cast<std::size_t>(number);
+    ends[static_cast<std::size_t>(pieces_[piece].node)] =
+        pieces_[piece].first_place + end_of(piece) - pieces_[piece].first_rank;
+  }
+  return ends;
 }
 
 int NodeMap::place_of(int rank) const {

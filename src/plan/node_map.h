@@ -42,8 +42,8 @@ class NodeMap {
   // on. Where the ranks of each node are neighbours it is the rank itself. O(log runs).
   [[nodiscard]] int rank_at(int place) const;
   [[nodiscard]] int place_of(int rank) const;
-  /// Behind the last place of the node that has this one. O(log runs + runs of the node).
-  [[nodiscard]] int node_end(int place) const;
+  /// By node, behind its last place. O(runs).
+  [[nodiscard]] std::vector<int> node_ends() const;
 
   [[nodiscard]] std::vector<std::byte> serialized() const;
   /// `bytes` are what serialized() gave.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -38,17 +39,30 @@ std::int64_t slots_of(const StripeMap& stripes) {
   return slots;
 }
 
-std::set<OstName> osts_of(const FileDomains& domains, int domain, const StripeMap& stripes) {
+/// Of a domain, those of the rounds from that on in which it comes to `offset` or behind, until
+/// they are the same over and over.
+void add_osts_from(std::int64_t offset, const FileDomains& domains, int domain,
+                   const StripeMap& stripes, std::set<OstName>& osts) {
+  const std::optional<std::int64_t> first = domains.next_of(domain, offset);
+  if (!first) return;
   const std::int64_t patience = slots_of(stripes);
-  std::set<OstName> osts;
-  std::vector<FilePart> parts;
-  std::int64_t last_new = 0;
   const std::int64_t rounds = domains.round_count_of(domain);
-  for (std::int64_t round = 0; round < rounds && round <= last_new + patience; ++round) {
+  std::vector<FilePart> parts;
+  std::int64_t round = domains.place_of(*first).round;
+  for (std::int64_t last_new = round; round < rounds && round <= last_new + patience; ++round) {
     const std::size_t before = osts.size();
     domains.round_parts(domain, round, parts);
     for (const FilePart& part : parts) add_osts_of(part.file, stripes, osts);
     if (osts.size() > before) last_new = round;
+  }
+}
+
+std::set<OstName> osts_of(const FileDomains& domains, int domain, const StripeMap& stripes) {
+  const Extent range = domains.range();
+  std::set<OstName> osts;
+  for (const StripedRegion& region : stripes.regions()) {
+    const Extent part = intersection(region.extent, range);
+    if (!part.empty()) add_osts_from(part.offset, domains, domain, stripes, osts);
   }
   return osts;
 }

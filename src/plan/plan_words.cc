@@ -64,10 +64,12 @@ ReasonWords words_of(PlanReason reason) {
           "copy that gathers them goes straight into an aggregator's cycle buffer.",
           "nacre_algorithm=direct has each rank gather and access the file by itself."};
     case PlanReason::shared_objects:
-      return {"shared_objects",
-              "The pieces are long, but those of several nodes lie among each other on the same "
-              "OSTs, which would take the lock from one node and give it to the next for each.",
-              "nacre_algorithm=direct has each rank access the file by itself."};
+      return {
+          "shared_objects",
+          "The pieces are long, but those of several nodes lie among each other or in one stripe "
+          "on the same OSTs, which would take the lock from one node and give it to the next "
+          "for each.",
+          "nacre_algorithm=direct has each rank access the file by itself."};
     case PlanReason::single_rank:
       return {"single_rank", "Only one rank has data, so there is nobody to exchange pieces with.",
               "nacre_algorithm=two_phase deals them to aggregators all the same."};

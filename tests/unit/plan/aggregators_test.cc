@@ -73,8 +73,7 @@ TEST_CASE("sets: different ranks, each knows which it is, and a set is on one no
           for (int rank = 0; rank < nodes.rank_count(); ++rank) {
             CHECK(aggregators.of_rank(rank).value_or(-1) == found[static_cast<std::size_t>(rank)]);
           }
-          // Where a set has the places of a node and more to itself.
-          const bool has_room = size <= ranks_a_node && sets * 2 <= node_count;
+          const bool has_room = sets <= ranks_a_node / size * node_count;
           for (int a = 0; has_room && a < sets * size; ++a) {
             CHECK(nodes.node_of(aggregators.rank_of(a)) ==
                   nodes.node_of(aggregators.rank_of(a / size * size)));
@@ -83,6 +82,21 @@ TEST_CASE("sets: different ranks, each knows which it is, and a set is on one no
       }
     }
   }
+}
+
+TEST_CASE("sets: nodes that have room for one get one") {
+  const std::vector<NodeMap::Run> runs{{1, 1}, {2, 5}, {3, 2}, {4, 3}};
+  const NodeMap nodes = NodeMap::from_runs(runs);
+  const Aggregators two = Aggregators::spread(6, 2, nodes);
+  const Aggregators too_many = Aggregators::spread(9, 3, nodes);
+  for (int member = 0; member < 3; ++member) {
+    CHECK(two.rank_of(member) == 1 + member);
+    CHECK(two.rank_of(3 + member) == 8 + member);
+    CHECK(too_many.rank_of(member) == member);
+  }
+  CHECK_FALSE(two.of_rank(0).has_value());
+  CHECK_FALSE(two.of_rank(4).has_value());
+  CHECK(two.of_rank(10) == 5);
 }
 
 TEST_CASE("of groups: the first member serves its group and nobody else") {

@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include "plan/stripe_options.h"
 
 namespace nacre::plan {
 namespace {
@@ -147,6 +150,9 @@ TEST_CASE("large pieces of several nodes among each other are exchanged where no
 
   all.bounds.length = 2 * all.span_bytes;  // one behind the other
   CHECK(decide(all, striped, two_nodes).reason == PlanReason::large_pieces);
+  all.span_bytes = all.bounds.length = 1 << 20;  // both in one stripe
+  CHECK(decide(all, striped, two_nodes).reason == PlanReason::shared_objects);
+  CHECK(decide(all, striped, one_node).reason == PlanReason::large_pieces);
 }
 
 TEST_CASE("large pieces that memory has in small ones are exchanged inside a node, not between") {
@@ -208,6 +214,30 @@ TEST_CASE(
   CHECK(decide(summary, settings, writers(5)).pattern == DomainPattern::even);
   settings.stripes = nullptr;
   CHECK(decide(summary, settings, writers(5)).pattern == DomainPattern::even);
+}
+
+TEST_CASE(
+    "aggregators that share OSTs: as many as one node bears, whatever lies before most bytes") {
+  constexpr std::int64_t stripe = 1 << 20;
+  const std::vector<FileAccess> accesses{strided_access(2048, 8, 16, 512 * stripe),
+                                         strided_access(2056, 8, 16, 512 * stripe)};
+  const AccessSummary summary = summary_of(accesses);
+  const Participants ranks{Direction::write, 256, 4};
+  CollectiveSettings settings{.alignment_bytes = stripe, .saturation_bytes = stripe};
+  const auto plan_for = [&](const std::string& options) {
+    const Layout layout = parse_stripe_options(options).value();
+    settings.stripes = std::make_shared<const StripeMap>(StripeMap::of(layout, 8).value());
+    return decide(summary, settings, ranks);
+  };
+  const CollectivePlan tail = plan_for("-E 1m -c 1 -S 1m -E -1 -c 8 -S 1m");
+  CHECK(tail.aggregator_count == 32);
+  CHECK(tail.aggregator_sets == 8);
+  const CollectivePlan one = plan_for("-c 1 -S 1m");
+  CHECK(one.aggregator_count == 8);
+  CHECK(one.aggregator_sets == 1);
+  CHECK(one.count_reason == CountReason::most);
+  settings.aggregator_count = 32;
+  CHECK(plan_for("-c 1 -S 1m").aggregator_count == 32);
 }
 
 TEST_CASE("segmentation: as many aggregators as groups, each with all of the file or its own") {

@@ -73,6 +73,16 @@ TEST_CASE("every pattern touches what a walk finds") {
   }
 }
 
+TEST_CASE("a long component of one stripe hides none of the next") {
+  const StripeMap stripes = striped("-E 64m -c 1 -S 64k -E -1 -c 8 -S 64k");
+  const Extent range{0, 128 << 20};
+  const FileDomains slots = FileDomains::of_slots(range, stripes, {}, 4, stripe);
+  check_alike(osts_touched(slots, stripes), {.least = 3, .most = 3, .domains_on_one = 4});
+  CHECK(share_osts(slots, stripes));
+  const FileDomains halves = FileDomains::of_blocks(range, 64 << 20, 2, stripe);
+  check_alike(osts_touched(halves, stripes), {.least = 1, .most = 8, .domains_on_one = 1});
+}
+
 TEST_CASE("slots on one OST are one") {
   Layout layout = parse_stripe_options("-C 4 -S 64k").value();
   Striping& striping = layout.components.front().striping;

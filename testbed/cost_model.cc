@@ -158,10 +158,13 @@ void CostModel::gather(Outbox& box, std::int32_t node, const ObjectAccess& acces
 Status CostModel::buffer(Guard& guard, const Caller& caller, const ObjectAccess& access) {
   const std::int32_t node = caller.handle->node_;
   Outbox& box = outbox(node, access.object.ost);
+  // Others of the node gather while this one waits, and may wait too.
   const auto fits = [&] {
-    return box.dirty == 0 || box.dirty + access.extent.length <= machine_.dirty_bytes;
+    const bool has_room =
+        box.dirty == 0 || box.dirty + access.extent.length <= machine_.dirty_bytes;
+    if (!has_room) send_gathered(box, node);
+    return has_room;
   };
-  if (!fits()) send_gathered(box, node);
   if (Status waited = wait(guard, box.changed, caller, fits); !waited) return waited;
   box.dirty += access.extent.length;
   gather(box, node, access);

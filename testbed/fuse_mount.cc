@@ -75,10 +75,15 @@ Maker maker_of(fuse_req_t request, mode_t mode) {
   return {context->uid, context->gid, mode & ~context->umask};
 }
 
+Namespace::Opening opening_of(fuse_req_t request, const fuse_file_info& file) {
+  return {mount_of(request).node(), (file.flags & O_ACCMODE) != O_RDONLY};
+}
+
 /// The kernel caches nothing of it.
 Status begin_open(fuse_req_t request, fuse_ino_t number, fuse_file_info& file) {
   const FuseMount& mount = mount_of(request);
-  if (Status opened = mount.names().open(number, mount.node()); !opened) return opened;
+  Status opened = mount.names().open(number, opening_of(request, file));
+  if (!opened) return opened;
   file.direct_io = 1;
   const bool direct = (file.flags & O_DIRECT) != 0;
   file.fh = reinterpret_cast<std::uint64_t>(  // NOLINT: the kernel keeps it for us
@@ -309,10 +314,11 @@ void ioctl(fuse_req_t request, fuse_ino_t /*number*/, unsigned command, void* /*
 
 // ---- data ----
 
-/// What an open for writing does to a file without a layout.
+/// What an open for writing does to a file without a layout, if the servers hear of it.
 Status layout_for(fuse_req_t request, fuse_ino_t number, int flags) {
   const bool writes = (flags & O_ACCMODE) != O_RDONLY;
   if (!writes || (flags & delay_create) != 0) return {};
+  if (names_of(request).is_written_on(number, mount_of(request).node())) return {};
   return names_of(request).give_layout(number, (flags & O_APPEND) != 0);
 }
 
@@ -404,7 +410,7 @@ void fsync(fuse_req_t request, fuse_ino_t number, int /*data_only*/, fuse_file_i
 
 void release(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
   const std::unique_ptr<OpenHandle> closed(handle_of(*file));
-  names_of(request).close(number, mount_of(request).node());
+  names_of(request).close(number, opening_of(request, *file));
   fuse_reply_err(request, 0);
 }
 

@@ -39,6 +39,7 @@ struct Namespace::Inode {
   nlink_t links = 0;
   std::uint64_t lookups = 0;
   std::uint64_t opens = 0;
+  std::map<std::int32_t, std::int64_t> writers;  // by node, which has any: opens for writing
   timespec accessed{};
   timespec modified{};
   timespec changed{};
@@ -358,20 +359,27 @@ Status Namespace::remove_attribute(InodeNumber number, const std::string& name) 
 
 // ---- data ----
 
-Status Namespace::open(InodeNumber number, std::int32_t node) {
+Status Namespace::open(InodeNumber number, const Opening& opening) {
   const std::lock_guard guard(mutex_);
   Inode& inode = *find(number);
   if (inode.links == 0 && inode.opens == 0) return refused(ESTALE);
   ++inode.opens;
-  inode.data.locks().note_open(node);
+  inode.data.locks().note_open(opening.node);
+  if (opening.writes) ++inode.writers[opening.node];
   return {};
 }
 
-void Namespace::close(InodeNumber number, std::int32_t node) {
+bool Namespace::is_written_on(InodeNumber number, std::int32_t node) {
+  const std::lock_guard guard(mutex_);
+  return find(number)->writers.contains(node);
+}
+
+void Namespace::close(InodeNumber number, const Opening& opening) {
   const std::lock_guard guard(mutex_);
   const Pointer inode = find(number);
   --inode->opens;
-  inode->data.locks().note_close(node);
+  inode->data.locks().note_close(opening.node);
+  if (opening.writes && --inode->writers[opening.node] == 0) inode->writers.erase(opening.node);
   drop_if_unused(inode);
 }
 

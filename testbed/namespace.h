@@ -94,9 +94,16 @@ class Namespace {
   [[nodiscard]] Result<std::vector<std::string>> attribute_names(InodeNumber number);
   [[nodiscard]] Status remove_attribute(InodeNumber number, const std::string& name);
 
-  /// On a node. ESTALE where the file's data have gone with its last name. Each is closed once.
-  [[nodiscard]] Status open(InodeNumber number, std::int32_t node);
-  void close(InodeNumber number, std::int32_t node);
+  /// How a node opens a file.
+  struct Opening {
+    std::int32_t node = 0;
+    bool writes = false;
+  };
+  /// ESTALE where the file's data have gone with its last name. Each is closed once.
+  [[nodiscard]] Status open(InodeNumber number, const Opening& opening);
+  void close(InodeNumber number, const Opening& opening);
+  /// Whether the node has opened it so before, and then tells nobody that it does so again.
+  [[nodiscard]] bool is_written_on(InodeNumber number, std::int32_t node);
   /// The file's data; EISDIR and the like where it has none.
   [[nodiscard]] Result<StripedFile*> data(InodeNumber number);
   /// Gives a file without a layout that of its directory, or one stripe where `one_stripe`.

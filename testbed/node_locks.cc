@@ -9,7 +9,7 @@ namespace nacre::testbed {
 
 Status NodeLocks::take_group(std::int32_t node, std::int32_t number) {
   const std::lock_guard guard(mutex_);
-  if (number < 1) return refused(EINVAL);
+  if (number < 1 || !opens_.contains(node)) return refused(EINVAL);
   if (number_ != 0 && number_ != number) return refused(EBUSY);
   number_ = number;
   ++holds_[node];

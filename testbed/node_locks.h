@@ -24,9 +24,9 @@ enum class LockWish : std::uint8_t {
 /// this one by the node: of what came through FUSE it cannot say more. Thread-safe.
 class NodeLocks {
  public:
-  /// The group lock. EINVAL: there are no such numbers. EBUSY: one of another number is held, for
-  /// which nobody waits here (a Lustre's EAGAIN: from setxattr the kernel does not let that
-  /// through).
+  /// The group lock. EINVAL: there are no such numbers, or the node has the file closed. EBUSY: one
+  /// of another number is held, for which nobody waits here (a Lustre's EAGAIN: from setxattr the
+  /// kernel does not let that through).
   [[nodiscard]] Status take_group(std::int32_t node, std::int32_t number);
   /// EINVAL where the node does not hold it.
   [[nodiscard]] Status give_group(std::int32_t node, std::int32_t number);

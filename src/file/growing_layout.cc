@@ -21,27 +21,59 @@ Result<std::optional<plan::Layout>> current_layout(store::FileLayouts& layouts) 
   return std::optional(*std::move(layout));
 }
 
-Status take(store::FileLayouts& layouts, const plan::LayoutStep& step) {
-  if (step.kind == Kind::none) return {};
-  if (step.kind == Kind::set_default) return layouts.set_default();
+Status set(store::FileLayouts& layouts, const plan::Layout& layout) {
+  const Result<std::vector<std::byte>> bytes = plan::encode_lov(layout);
+  return bytes ? layouts.set(*bytes) : bytes.error();
+}
+
+/// Not by opening the file once more: where this process has it open for writing already, Lustre's
+/// servers never hear of that.
+Status set_default(store::FileLayouts& layouts) {
+  const Result<std::vector<std::byte>> inherited = layouts.inherited();
+  if (inherited && !inherited->empty() && layouts.set(*inherited)) return {};
+  return set(layouts, plan::plain_layout({}));
+}
+
+Status add(store::FileLayouts& layouts, const plan::LayoutStep& step) {
+  const Result<std::vector<std::byte>> bytes = plan::encode_lov(step.layout);
+  if (!bytes) return bytes.error();
   if (step.removes_unwritten) {
     // The file system itself sees which these are: one may be written to at this moment.
     const Result<std::vector<std::byte>> unwritten = plan::encode_lov(plan::all_unwritten());
     if (!unwritten) return unwritten.error();
     if (Status removed = layouts.remove(*unwritten); !removed) return removed;
   }
-  const Result<std::vector<std::byte>> bytes = plan::encode_lov(step.layout);
-  if (!bytes) return bytes.error();
-  return step.kind == Kind::set ? layouts.set(*bytes) : layouts.add(*bytes);
+  return layouts.add(*bytes);
 }
 
-/// What another process has done meanwhile is as good.
+Status take(store::FileLayouts& layouts, const plan::LayoutStep& step) {
+  switch (step.kind) {
+    case Kind::set:
+      return set(layouts, step.layout);
+    case Kind::add:
+      return add(layouts, step);
+    case Kind::set_default:
+      return set_default(layouts);
+    case Kind::none:
+      break;
+  }
+  return {};
+}
+
+/// A file that has none after all gets the default. What another process has done meanwhile is as
+/// good.
 Status take_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, std::int64_t end) {
+  if (step.kind == Kind::none) return {};
   Status taken = take(layouts, step);
-  if (taken) return taken;
-  const auto found = current_layout(layouts);
-  const bool is_there = found && found.value().has_value() && plan::end_of(**found) >= end;
-  return is_there ? Status() : taken;
+  auto found = current_layout(layouts);
+  if (found && !found->has_value()) {
+    if (step.kind != Kind::set_default) taken = set_default(layouts);
+    found = current_layout(layouts);
+  }
+  if (found && found->has_value() && plan::end_of(**found) >= end) return {};
+  if (!taken) return taken;
+  if (!found) return found.error();
+  return Error{ErrorClass::io, 0, "a layout was set, and the file has none that goes so far"};
 }
 
 Result<plan::LayoutStep> step_before(store::FileLayouts& layouts, plan::ExpectedFile file,
@@ -57,6 +89,15 @@ Status grow_for_one(store::FileLayouts& layouts, std::int64_t end) {
   const auto current = current_layout(layouts);
   if (!current) return current.error();
   return take_or_find(layouts, plan::step_for_one(*current, end), end);
+}
+
+/// Whether the layout in such bytes has as many stripes at its end as the other, and as large ones.
+bool ends_as(std::span<const std::byte> layout, const plan::Layout& other) {
+  const Result<plan::Layout> decoded = plan::decode_lov(layout);
+  if (!decoded || decoded->components.empty()) return false;
+  const plan::Striping& here = decoded->components.back().striping;
+  const plan::Striping& there = other.components.back().striping;
+  return here.stripe_count == there.stripe_count && here.stripe_size == there.stripe_size;
 }
 
 /// How Lustre says that there is no layout, or that it ends before what is written.
@@ -77,21 +118,35 @@ LayoutState state_of(std::span<const std::byte> layout, const plan::GrowthRules&
 
 Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::ExpectedFile& file,
                                  const plan::GrowthRules& rules) {
-  Result<plan::LayoutStep> step = step_before(layouts, file, rules);
-  if (!step) return std::move(step).error();
   GrownLayout grown;
-  Status taken = take(layouts, *step);
-  if (taken) {
-    grown.reasons = std::move(step->reasons);
-  } else {
-    grown.reasons = {std::move(taken).error().message + "; the file has another one"};
-    Status other = grow_for_one(layouts, file.bytes);
-    if (!other) return std::move(other).error();
+  plan::GrowthRules left = rules;
+  std::optional<plan::Layout> chosen;
+  // Twice where another process is first, with no more than a head.
+  for (const bool is_first : {true, false}) {
+    Result<plan::LayoutStep> step = step_before(layouts, file, left);
+    if (!step) return std::move(step).error();
+    if (step->kind == Kind::none) break;
+    if (Status taken = take(layouts, *step); !taken) {
+      left.replaces_unwritten = false;
+      grown.reasons = {std::move(taken).error().message + "; the file has another one"};
+      Status other = grow_for_one(layouts, file.bytes);
+      if (!other) return std::move(other).error();
+      break;
+    }
+    if (!step->reasons.empty()) {
+      // Nothing is written to it either, and it stays.
+      left.replaces_unwritten = false;
+      grown.reasons = std::move(step->reasons);
+      chosen = std::move(step->layout);
+    }
+    if (!is_first || step->kind != Kind::set) break;
   }
   Result<std::vector<std::byte>> now = layouts.read();
   if (!now) return std::move(now).error();
-  // What was chosen now has nothing written to it either, and stays.
-  const plan::GrowthRules left = grown.reasons.empty() ? rules : plan::GrowthRules();
+  if (chosen && !ends_as(*now, *chosen)) {
+    grown.reasons.emplace_back(
+        "the file has another one: it could not be had, or others were first");
+  }
   if (state_of(*now, left) == LayoutState::settled) grown.layout = *std::move(now);
   return grown;
 }

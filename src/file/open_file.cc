@@ -2,6 +2,7 @@
 #include "file/open_file.h"
 
 #include <array>
+#include <cerrno>
 #include <span>
 #include <utility>
 #include <vector>
@@ -90,15 +91,17 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
 
 /// Of the file that rank 0 has opened; empty: it is not striped, or nobody can say how.
 std::vector<std::byte> OpenFile::layout_of_first(OpenedFacts& facts) {
+  const bool may_grow = mode_.write && facts.file_system.has_layouts;
   Result<std::vector<std::byte>> layout = find_layout(*file_.if_open(), facts.file_system);
   if (layout) {
-    const bool may_grow = mode_.write && facts.file_system.has_layouts;
     const LayoutState state = state_of(*layout, growth_rules(hints_));
     facts.layout_grows = may_grow && state != LayoutState::settled;
     // One that is complete is gone by until it has given way.
     if (state == LayoutState::incomplete) layout->clear();
     return *std::move(layout);
   }
+  // Of one that cannot be read it is not known whether there is any.
+  facts.layout_grows = may_grow && layout.error().system_errno != 0;
   hints_.note(layout.error().message + "; the file is accessed as one that is not striped");
   return {};
 }
@@ -242,12 +245,26 @@ collective::Task<Status> OpenFile::close() {
   co_return closed;
 }
 
+/// On rank 0, after all have written. What only the file's owner may do is no error of who wrote to
+/// it: the data are there.
+Status OpenFile::complete_layout_of_first() {
+  store::StoreFile* const file = transport_->rank() == 0 ? file_.if_open() : nullptr;
+  if (file == nullptr || mode_.delete_on_close) return {};
+  Status completed = complete_layout(*file->layouts());
+  if (completed || completed.error().system_errno != EPERM) return completed;
+  const std::lock_guard guard(mutex_);
+  hints_.note(completed.error().message + "; its layout ends before it may: see nacre doctor");
+  return {};
+}
+
 /// And, where the mode says so, takes it away. Agreed.
 collective::Task<Status> OpenFile::give_back_file() {
   Status completed;
-  store::StoreFile* const file = file_.if_open();
-  if (layout_grows_ && transport_->rank() == 0 && file != nullptr) {
-    completed = complete_layout(*file->layouts());
+  if (layout_grows_) {
+    // Others may write until they come, and leave a head.
+    auto coming = collective::agree(*transport_, Status());
+    co_await coming;
+    completed = complete_layout_of_first();
   }
   // One agreement says both whether all could close and whether any used the shared pointer.
   std::int64_t unused = shared_pointer_.used() ? 0 : 1;

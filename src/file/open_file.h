@@ -222,6 +222,7 @@ class OpenFile {
                                                    Result<plan::MemoryAccess> memory,
                                                    const AccessSettings& settings) const;
   void note_refused_locks(const collective::Outcome& moved);
+  [[nodiscard]] Status complete_layout_of_first();
   collective::Task<Status> give_back_file();
   collective::Task<collective::Unit> report();
 

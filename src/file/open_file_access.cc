@@ -328,6 +328,10 @@ collective::Task<Result<OpenFile::PlacedAccess>> OpenFile::place_ordered(
 collective::Task<Outcome> OpenFile::move_all_locked(Direction direction,
                                                     const Result<PlacedAccess>& placed,
                                                     collective::Profiler& profiler) {
+  if (direction == Direction::write && layout_grows_) {
+    auto growing = grow_layout(placed ? plan::bounds(placed->file).end() : 0);
+    co_await growing;
+  }
   Status ready;
   if (!placed) ready = placed.error();
   auto starting = collective::agree(*transport_, std::move(ready));

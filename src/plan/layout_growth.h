@@ -33,7 +33,7 @@ struct LayoutStep {
     none,         ///< there is a layout for it
     set,          ///< the file's, which has none
     add,          ///< behind the components that there are
-    set_default,  ///< that of the file's directory
+    set_default,  ///< what a new file of its directory gets, where somebody has set that
   };
   Kind kind = Kind::none;
   bool removes_unwritten = false;         ///< add: first, all components without objects

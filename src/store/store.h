@@ -111,8 +111,8 @@ class FileLayouts {
   /// Takes away the components at the end that `which` stands for (Lustre's lustre.lov.del), one by
   /// its id or several by their flags. An error where there are none.
   [[nodiscard]] virtual Status remove(std::span<const std::byte> which) = 0;
-  /// That of its directory, where it has none.
-  [[nodiscard]] virtual Status set_default() = 0;
+  /// What somebody has set for new files of its directory; none: files have the file system's own.
+  [[nodiscard]] virtual Result<std::vector<std::byte>> inherited() = 0;
   /// How many storage targets the file system has.
   [[nodiscard]] virtual Result<std::int32_t> target_count() = 0;
 };

@@ -21,13 +21,15 @@ constexpr const char* less_components_xattr = "lustre.lov.del";
 constexpr int delay_create = O_NOCTTY | FASYNC;
 constexpr unsigned get_ost_count = _IOR('f', 168, long);  // LL_IOC_GETOBDCOUNT
 
-/// Replaces `bytes`; the system's error number, 0 where all went well.
-int read_xattr(int descriptor, std::vector<std::byte>& bytes) {
+/// The xattr of a file as `get` reads it: fgetxattr or getxattr. Replaces `bytes`; the system's
+/// error number, 0 where all went well.
+template <class Get>
+int read_xattr(Get get, std::vector<std::byte>& bytes) {
   while (true) {
-    const ssize_t size = ::fgetxattr(descriptor, layout_xattr, nullptr, 0);
+    const ssize_t size = get(nullptr, 0);
     if (size < 0) return errno;
     bytes.resize(static_cast<std::size_t>(size));
-    const ssize_t read = ::fgetxattr(descriptor, layout_xattr, bytes.data(), bytes.size());
+    const ssize_t read = get(bytes.data(), bytes.size());
     // It may have grown in between, as components are instantiated.
     if (read < 0 && errno == ERANGE) continue;
     if (read < 0) return errno;
@@ -36,8 +38,12 @@ int read_xattr(int descriptor, std::vector<std::byte>& bytes) {
   }
 }
 
-bool has_layout(const std::string& path) {
-  return ::getxattr(path.c_str(), layout_xattr, nullptr, 0) > 0;
+std::vector<std::byte> layout_of(const std::string& directory) {
+  std::vector<std::byte> bytes;
+  const auto get = [&](void* to, std::size_t size) {
+    return ::getxattr(directory.c_str(), layout_xattr, to, size);
+  };
+  return read_xattr(get, bytes) == 0 ? bytes : std::vector<std::byte>();
 }
 
 }  // namespace
@@ -58,11 +64,11 @@ Result<Descriptor> create_striped(const std::string& path, int flags, unsigned p
   return std::move(set).error();
 }
 
-bool has_default_layout(const std::string& path, bool or_root) {
+std::vector<std::byte> default_layout(const std::string& path, bool or_root) {
   std::string directory = directory_of(path);
-  if (has_layout(directory)) return true;
+  std::vector<std::byte> set = layout_of(directory);
   struct stat here {};
-  if (!or_root || ::stat(directory.c_str(), &here) != 0) return false;
+  if (!set.empty() || !or_root || ::stat(directory.c_str(), &here) != 0) return set;
   // Up to the last one on the same file system.
   while (true) {
     const std::string above = directory + "../";
@@ -72,7 +78,7 @@ bool has_default_layout(const std::string& path, bool or_root) {
     here = there;
     directory = above;
   }
-  return has_layout(directory);
+  return layout_of(directory);
 }
 
 Result<std::vector<std::byte>> LustreLayouts::read() {
@@ -80,7 +86,10 @@ Result<std::vector<std::byte>> LustreLayouts::read() {
   struct stat ignored {};
   static_cast<void>(::fstat(descriptor_, &ignored));
   std::vector<std::byte> bytes;
-  const int failure = read_xattr(descriptor_, bytes);
+  const auto get = [&](void* to, std::size_t size) {
+    return ::fgetxattr(descriptor_, layout_xattr, to, size);
+  };
+  const int failure = read_xattr(get, bytes);
   if (failure == ENODATA) return std::vector<std::byte>();
   if (failure != 0) return error_from_errno(failure, "read the layout of", path_);
   return bytes;
@@ -107,11 +116,7 @@ Status LustreLayouts::remove(std::span<const std::byte> which) {
   return write_attribute(less_components_xattr, which);
 }
 
-Status LustreLayouts::set_default() {
-  // A plain open for writing does it, by whatever name the file has now.
-  if (reopen(descriptor_, O_WRONLY).valid()) return {};
-  return error_from_errno(errno, "give a layout to", path_);
-}
+Result<std::vector<std::byte>> LustreLayouts::inherited() { return default_layout(path_, true); }
 
 Result<std::int32_t> LustreLayouts::target_count() {
   const std::string directory = directory_of(path_);

@@ -25,9 +25,9 @@ namespace nacre::store {
                                                 unsigned permissions,
                                                 std::span<const std::byte> lov);
 
-/// Whether a new file of this name would get a layout that somebody has set: on its directory or,
-/// with `or_root`, on the root of the file system.
-[[nodiscard]] bool has_default_layout(const std::string& path, bool or_root);
+/// What somebody has set for new files of this directory: on itself or, with `or_root`, on the root
+/// of the file system. None where nobody has.
+[[nodiscard]] std::vector<std::byte> default_layout(const std::string& path, bool or_root);
 
 /// Of a file that is open on a Lustre mount.
 class LustreLayouts final : public FileLayouts {
@@ -40,7 +40,7 @@ class LustreLayouts final : public FileLayouts {
   Status set(std::span<const std::byte> layout) override;
   Status add(std::span<const std::byte> components) override;
   Status remove(std::span<const std::byte> which) override;
-  Status set_default() override;
+  Result<std::vector<std::byte>> inherited() override;
   Result<std::int32_t> target_count() override;
 
  private:

@@ -80,7 +80,7 @@ class MemoryLayouts final : public FileLayouts {
   Status set(std::span<const std::byte> /*layout*/) override { return {}; }
   Status add(std::span<const std::byte> /*components*/) override { return refuse_change(); }
   Status remove(std::span<const std::byte> /*which*/) override { return refuse_change(); }
-  Status set_default() override { return {}; }
+  Result<std::vector<std::byte>> inherited() override { return std::vector<std::byte>(); }
   Result<std::int32_t> target_count() override {
     return Error{ErrorClass::unsupported_operation, EOPNOTSUPP, "memory has no storage targets"};
   }

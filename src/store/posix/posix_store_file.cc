@@ -118,10 +118,12 @@ int access_mode(const OpenOptions& options) {
   return options.write ? (options.read ? O_RDWR : O_WRONLY) : O_RDONLY;
 }
 
-/// The file once more; none where nobody asks, or the file system refuses.
-Descriptor open_directly(const Descriptor& file, const OpenOptions& options) {
+/// The file once more; none where nobody asks, or the file system refuses. What layout it has is
+/// the first open's to say.
+Descriptor open_directly(const Descriptor& file, const OpenOptions& options, bool has_layouts) {
   if (!options.direct_reads && !options.direct_writes) return Descriptor();
-  return reopen(file.number(), access_mode(options) | O_DIRECT);
+  const int delay = has_layouts ? delays_layout_flag() : 0;
+  return reopen(file.number(), access_mode(options) | O_DIRECT | delay);
 }
 
 int open_flags(const OpenOptions& options) {
@@ -136,7 +138,7 @@ bool sets_layout(const std::string& path, const OpenOptions& options) {
   const bool later = options.layout_time != LayoutTime::at_once;
   if (!options.create || (options.layout.empty() && !later) || !is_on_lustre(path)) return false;
   return !options.layout.empty() ||
-         !has_default_layout(path, options.layout_time == LayoutTime::later);
+         default_layout(path, options.layout_time == LayoutTime::later).empty();
 }
 
 Result<Descriptor> open_descriptor(const std::string& path, const OpenOptions& options) {
@@ -196,9 +198,12 @@ PosixStoreFile::PosixStoreFile(Descriptor file, std::string path, const OpenOpti
     : file_(std::move(file)),
       path_(std::move(path)),
       options_(options),
-      direct_(open_directly(file_, options)),
+      facts_(file_system_of(file_.number())),
+      direct_(open_directly(file_, options, facts_.has_layouts)),
       identity_(identity),
-      layouts_(file_.number(), path_) {}
+      layouts_(file_.number(), path_) {
+  facts_.has_direct = direct_.valid();
+}
 
 Error PosixStoreFile::error(int system_errno, std::string_view operation) const {
   return error_from_errno(system_errno, operation, path_);
@@ -306,26 +311,17 @@ Result<std::unique_ptr<FileLock>> PosixStoreFile::lock(const Extent& range, Lock
 }
 
 Result<std::unique_ptr<FileLock>> PosixStoreFile::lock_group(std::int32_t number) {
-  const FileSystemFacts system = facts();
-  if (!system.has_layouts) return StoreFile::lock_group(number);
-  if (!system.has_direct) return store::lock_group({file_.number(), path_}, number);
+  if (!facts_.has_layouts) return StoreFile::lock_group(number);
+  if (!facts_.has_direct) return store::lock_group({file_.number(), path_}, number);
   return Error{ErrorClass::unsupported_operation, 0,
                "it is written past the page cache (direct_read, direct_write)"};
 }
 
 Status PosixStoreFile::narrow_locks() {
-  if (!facts().has_layouts) return StoreFile::narrow_locks();
+  if (!facts_.has_layouts) return StoreFile::narrow_locks();
   Status narrowed = store::narrow_locks({file_.number(), path_});
   if (narrowed && direct_.valid()) narrowed = store::narrow_locks({direct_.number(), path_});
   return narrowed;
 }
-
-FileSystemFacts PosixStoreFile::facts() {
-  FileSystemFacts facts = file_system_of(file_.number());
-  facts.has_direct = direct_.valid();
-  return facts;
-}
-
-FileLayouts* PosixStoreFile::layouts() { return facts().has_layouts ? &layouts_ : nullptr; }
 
 }  // namespace nacre::store

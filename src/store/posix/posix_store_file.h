@@ -42,9 +42,9 @@ class PosixStoreFile final : public StoreFile {
   Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) override;
   Status narrow_locks() override;
   FileIdentity identity() override { return identity_; }
-  FileSystemFacts facts() override;
+  FileSystemFacts facts() override { return facts_; }
   /// Of files on Lustre.
-  FileLayouts* layouts() override;
+  FileLayouts* layouts() override { return facts_.has_layouts ? &layouts_ : nullptr; }
 
  private:
   PosixStoreFile(Descriptor file, std::string path, const OpenOptions& options,
@@ -59,7 +59,8 @@ class PosixStoreFile final : public StoreFile {
   Descriptor file_;
   std::string path_;
   OpenOptions options_;
-  Descriptor direct_;  // the same file with O_DIRECT; none where nobody asked or it refuses
+  FileSystemFacts facts_;  // as they were at open
+  Descriptor direct_;      // the same file with O_DIRECT; none where nobody asked or it refuses
   FileIdentity identity_;
   LustreLayouts layouts_;  // used where it is on Lustre
   /// When a small write was last asked about, there was no RLIMIT_FSIZE; those that end below this

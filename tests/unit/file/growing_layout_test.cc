@@ -2,12 +2,16 @@
 #include "file/growing_layout.h"
 
 #include <cerrno>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <doctest/doctest.h>
 
 #include "plan/lov_codec.h"
+#include "store/forwarding_file.h"
+#include "store/memory/memory_store.h"
 
 namespace nacre::file {
 namespace {
@@ -16,39 +20,81 @@ constexpr std::int64_t mebibyte = 1 << 20;
 constexpr plan::GrowthRules replacing{.replaces_unwritten = true};
 constexpr plan::ExpectedFile large{.bytes = 1 << 30, .nodes = 4, .ranks = 16, .osts = 8};
 
-/// Of a file on a file system that may refuse changes.
+/// What a file system does with changes.
+struct Taken {
+  bool removes = true;
+  bool adds = true;
+  bool sets_composite = true;
+};
+
 class Layouts final : public store::FileLayouts {
  public:
-  Layouts(std::optional<plan::Layout> layout, bool removes, bool adds)
-      : layout_(std::move(layout)), removes_(removes), adds_(adds) {}
+  explicit Layouts(std::optional<plan::Layout> layout, Taken taken = {})
+      : layout_(std::move(layout)), taken_(taken) {}
+
+  /// What somebody else sets as soon as it is looked at, if there is none then.
+  void race(plan::Layout other) { other_ = std::move(other); }
+  [[nodiscard]] std::int32_t first_count() const {
+    return layout_->components.front().striping.stripe_count;
+  }
 
   Result<std::vector<std::byte>> read() override {
-    return layout_ ? plan::encode_lov(*layout_) : std::vector<std::byte>();
+    const std::optional<plan::Layout> found = layout_;
+    if (!layout_) layout_ = std::exchange(other_, std::nullopt);
+    return found ? plan::encode_lov(*found) : std::vector<std::byte>();
   }
   Status set(std::span<const std::byte> layout) override {
-    layout_ = plan::decode_lov(layout).value();
+    if (layout_) return {};
+    plan::Layout asked = plan::decode_lov(layout).value();
+    if (asked.is_composite && !taken_.sets_composite) return refusal();
+    layout_ = std::move(asked);
     return {};
   }
   Status add(std::span<const std::byte> components) override {
-    if (!adds_) return refusal();
+    if (!taken_.adds) return refusal();
     const plan::Layout more = plan::decode_lov(components).value();
     layout_->components.push_back(more.components.front());
     return {};
   }
   Status remove(std::span<const std::byte> /*which*/) override {
-    if (!removes_) return refusal();
+    if (!taken_.removes) return refusal();
     std::erase_if(layout_->components, [](const auto& one) { return !one.is_instantiated(); });
     return {};
   }
-  Status set_default() override { return {}; }
+  Result<std::vector<std::byte>> inherited() override {
+    return plan::encode_lov(plan::plain_layout({.stripe_count = 3}));
+  }
   Result<std::int32_t> target_count() override { return 8; }
 
  private:
   static Status refusal() { return Error{ErrorClass::io, EPERM, "not here"}; }
 
   std::optional<plan::Layout> layout_;
-  bool removes_;
-  bool adds_;
+  std::optional<plan::Layout> other_;
+  Taken taken_;
+};
+
+plan::Layout head() {
+  plan::Layout layout;
+  layout.is_composite = true;
+  layout.components.push_back(
+      {.end = mebibyte, .striping = {.stripe_size = mebibyte, .stripe_count = 1}});
+  return layout;
+}
+
+/// Writes past its layout are refused as Lustre does it.
+class EndingFile final : public store::ForwardingFile {
+ public:
+  EndingFile(std::unique_ptr<store::StoreFile> inner, Layouts& layouts)
+      : ForwardingFile(std::move(inner)), layouts_(layouts) {}
+  store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
+    if (layouts_.read().value().empty()) return {0, Error{ErrorClass::io, EBADF, "no layout"}};
+    return ForwardingFile::write(pieces, offset);
+  }
+  store::FileLayouts* layouts() override { return &layouts_; }
+
+ private:
+  Layouts& layouts_;
 };
 
 /// One component that was written to, of one stripe, and one that was not, of two.
@@ -71,7 +117,7 @@ std::int32_t last_count(const GrownLayout& grown) {
 }  // namespace
 
 TEST_CASE("what nothing was written to gives way to what is chosen, once") {
-  Layouts layouts(half_written(), true, true);
+  Layouts layouts(half_written());
   CHECK(state_of(layouts.read().value(), replacing) == LayoutState::may_give_way);
   CHECK(state_of(layouts.read().value(), {}) == LayoutState::settled);
   const GrownLayout grown = grow_for_all(layouts, large, replacing).value();
@@ -80,7 +126,7 @@ TEST_CASE("what nothing was written to gives way to what is chosen, once") {
 }
 
 TEST_CASE("a refusal leaves the layout as it was, and is told") {
-  Layouts layouts(half_written(), false, true);
+  Layouts layouts(half_written(), {.removes = false});
   const GrownLayout grown = grow_for_all(layouts, large, replacing).value();
   CHECK(last_count(grown) == 2);
   REQUIRE(grown.reasons.size() == 1);
@@ -88,10 +134,41 @@ TEST_CASE("a refusal leaves the layout as it was, and is told") {
 }
 
 TEST_CASE("what is taken away and cannot be put back is an error") {
-  Layouts layouts(half_written(), true, false);
+  Layouts layouts(half_written(), {.adds = false});
   const auto grown = grow_for_all(layouts, large, replacing);
   REQUIRE_FALSE(grown.ok());
   CHECK(grown.error().message == "not here");
+}
+
+TEST_CASE("who comes second makes the best of what the first has set") {
+  Layouts behind_head(std::nullopt);
+  behind_head.race(head());
+  const GrownLayout grown = grow_for_all(behind_head, large, {}).value();
+  CHECK(last_count(grown) == 8);
+  CHECK(behind_head.first_count() == 1);
+
+  Layouts behind_all(std::nullopt);
+  behind_all.race(plan::plain_layout({.stripe_size = mebibyte, .stripe_count = 2}));
+  const GrownLayout other = grow_for_all(behind_all, large, {}).value();
+  CHECK(last_count(other) == 2);
+  CHECK(other.reasons.back().find("others were first") != std::string::npos);
+}
+
+TEST_CASE("where a head is refused the file has what new files of its directory get") {
+  constexpr plan::ExpectedFile small{.bytes = 100, .nodes = 4, .ranks = 16, .osts = 8};
+  Layouts layouts(std::nullopt, {.sets_composite = false});
+  CHECK(last_count(grow_for_all(layouts, small, {}).value()) == 3);
+
+  Layouts alone(std::nullopt, {.sets_composite = false});
+  store::MemoryStore store;
+  auto inner = store.open("f", {.write = true, .create = true}).value();
+  GrowingFile file(std::make_unique<EndingFile>(std::move(inner), alone));
+  const std::byte one{7};
+  const store::WritePiece piece{&one, 1};
+  const store::Transfer done = file.write({&piece, 1}, 0);
+  CHECK_FALSE(done.error.has_value());
+  CHECK(done.bytes == 1);
+  CHECK(alone.first_count() == 3);
 }
 
 }  // namespace nacre::file

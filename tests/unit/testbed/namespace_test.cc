@@ -110,6 +110,23 @@ TEST_CASE("other extended attributes are kept as they are") {
   CHECK(errno_in(names.attribute(file, "user.x")) == ENODATA);
 }
 
+TEST_CASE("a node is known to write from its first such open to its last close") {
+  Namespace names(four_osts);
+  const InodeNumber file = made(names, root_number, "f", file_maker);
+  const Namespace::Opening reads{.node = 1};
+  const Namespace::Opening writes{.node = 1, .writes = true};
+  for (const Namespace::Opening& one : {reads, writes, writes}) {
+    REQUIRE(names.open(file, one).ok());
+    CHECK(names.is_written_on(file, 1) == one.writes);
+  }
+  CHECK_FALSE(names.is_written_on(file, 0));
+  names.close(file, writes);
+  CHECK(names.is_written_on(file, 1));
+  names.close(file, writes);
+  CHECK_FALSE(names.is_written_on(file, 1));
+  names.close(file, reads);
+}
+
 TEST_CASE("data go with the last name and the last open, though a node still knows the inode") {
   Namespace names(four_osts);
   const auto size_of = [&](InodeNumber file) { return names.attributes(file).value().st_size; };
@@ -119,17 +136,17 @@ TEST_CASE("data go with the last name and the last open, though a node still kno
     const InodeNumber file = made(names, root_number, "f", file_maker);
     REQUIRE(names.give_layout(file, false).ok());
     REQUIRE(names.data(file).value()->write(bytes, 0).ok());
-    if (is_open) REQUIRE(names.open(file, 0).ok());
+    if (is_open) REQUIRE(names.open(file, {}).ok());
     REQUIRE(names.remove(root_number, "f", false).ok());
     CHECK(size_of(file) == (is_open ? 10 : 0));
-    CHECK(names.open(file, 0).ok() == is_open);
+    CHECK(names.open(file, {}).ok() == is_open);
     if (is_open) {
-      names.close(file, 0);
+      names.close(file, {});
       CHECK(size_of(file) == 10);
-      names.close(file, 0);
+      names.close(file, {});
     }
     CHECK(size_of(file) == 0);
-    CHECK(errno_in(names.open(file, 0)) == ESTALE);
+    CHECK(errno_in(names.open(file, {})) == ESTALE);
     names.forget(file, 1);
     CHECK(names.file_count() == 1);
   }

@@ -18,6 +18,9 @@ bool always() { return true; }
 TEST_CASE("nodes hold one by the same number") {
   NodeLocks locks;
   CHECK(locks.pass(0, never).value() == LockWish::wide);
+  CHECK(errno_of(locks.take_group(0, 5)) == EINVAL);  // not open
+  locks.note_open(0);
+  locks.note_open(1);
   CHECK(errno_of(locks.take_group(0, 0)) == EINVAL);
   REQUIRE(locks.take_group(0, 5).ok());
   REQUIRE(locks.take_group(0, 5).ok());

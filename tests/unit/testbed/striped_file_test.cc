@@ -63,6 +63,8 @@ TEST_CASE("a group lock makes all objects and takes the other locks") {
   const Caller caller{handle.get()};
   const auto other_handle = striping.costs.open(0, false);
   const Caller other{other_handle.get()};
+  file.locks().note_open(0);
+  file.locks().note_open(1);
   CHECK(errno_in(file.take_group_lock(caller, 3)) == EBADF);
   REQUIRE(file.set_layout(asked_layout("-E 64k -c 1 -E -1 -c 4")).ok());
   CHECK(file.objects().size() == 1);

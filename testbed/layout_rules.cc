@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "plan/lov_codec.h"
-#include "plan/stripe_options.h"
+#include "plan/stripe_map.h"
 #include "testbed/errno_result.h"
 
 namespace nacre::testbed {
@@ -18,17 +18,6 @@ constexpr std::uint64_t first_sequence = 0x240000400;
 /// The records of the format all have these two bytes first.
 bool has_magic(std::span<const std::byte> blob) {
   return blob[0] == std::byte{0xd0} && blob[1] == std::byte{0x0b};
-}
-
-/// How many stripes are meant, by a count that may stand for all OSTs or several on each.
-std::int32_t meant_count(const plan::Striping& asked, const StripingDefaults& defaults) {
-  if (asked.stripe_count == 0) return defaults.stripe_count;
-  const std::int32_t below_all = plan::stripes_on_all_osts - asked.stripe_count;
-  if (below_all < plan::stripes_on_ost_max) {
-    const std::int32_t each = asked.overstriped ? below_all + 1 : 1;
-    return std::min(defaults.ost_count * each, plan::stripe_count_max);
-  }
-  return asked.overstriped ? asked.stripe_count : std::min(asked.stripe_count, defaults.ost_count);
 }
 
 Status fill_in(plan::LayoutComponent& component, const StripingDefaults& defaults) {
@@ -44,9 +33,9 @@ Status fill_in(plan::LayoutComponent& component, const StripingDefaults& default
   }
   if (striping.first_ost && *striping.first_ost >= defaults.ost_count) return refused(EINVAL);
   if (striping.stripe_size == 0) striping.stripe_size = defaults.stripe_size;
-  striping.stripe_count = meant_count(striping, defaults);
-  if (striping.stripe_count > plan::stripe_count_max) return refused(EINVAL);
-  if (striping.stripe_count <= defaults.ost_count) striping.overstriped = false;
+  if (striping.stripe_count == 0) striping.stripe_count = defaults.stripe_count;
+  const bool is_number = !plan::stands_for_osts(striping.stripe_count);
+  if (is_number && striping.stripe_count > plan::stripe_count_max) return refused(EINVAL);
   return {};
 }
 
@@ -127,6 +116,8 @@ Result<std::vector<plan::LayoutComponent>> delete_components(plan::Layout& layou
 void ObjectAllocator::instantiate(plan::LayoutComponent& component) {
   plan::Striping& striping = component.striping;
   const bool is_on_mdt = striping.pattern == plan::StripePattern::mdt;
+  striping.stripe_count = plan::stripe_count_over(striping, ost_count_);
+  if (striping.stripe_count <= ost_count_) striping.overstriped = false;
   const std::int32_t first = striping.first_ost.value_or(next_ost_);
   for (std::int32_t slot = 0; slot < striping.stripe_count && !is_on_mdt; ++slot) {
     plan::OstObject object;

@@ -12,7 +12,7 @@
 #include <toml++/toml.h>
 
 #include "base/parse_number.h"
-#include "plan/stripe_options.h"
+#include "plan/layout.h"
 
 namespace nacre::testbed {
 namespace {

@@ -20,7 +20,7 @@ std::string_view played_options() {
   return options == nullptr ? "" : options;
 }
 
-/// Nothing is asked of the file system: one more than the OSTs that the layout names.
+/// Of a file system that does not say: one more than the OSTs that the layout names.
 std::int32_t ost_count_of(const plan::Layout& layout) {
   std::int32_t count = 1;
   for (const plan::LayoutComponent& component : layout.components) {
@@ -29,6 +29,15 @@ std::int32_t ost_count_of(const plan::Layout& layout) {
     }
   }
   return count;
+}
+
+/// Of components without objects, how many stripes they will have.
+void say_counts(plan::Layout& layout, std::int32_t ost_count) {
+  for (plan::LayoutComponent& component : layout.components) {
+    plan::Striping& striping = component.striping;
+    if (!striping.objects.empty()) continue;
+    striping.stripe_count = plan::stripe_count_over(striping, ost_count);
+  }
 }
 
 /// Small files, as tests have them, go through as many stripes as large ones do.
@@ -58,20 +67,34 @@ bool plays_layout() { return !played_options().empty(); }
 
 Result<std::vector<std::byte>> find_layout(store::StoreFile& file,
                                            const store::FileSystemTraits& file_system) {
-  const bool plays = plays_layout();
-  if (!plays && !file_system.has_layouts) return std::vector<std::byte>();
-  Result<std::vector<std::byte>> bytes = plays ? played_layout() : file.layouts()->read();
-  if (!bytes) return bytes;
-  const auto stripes = stripes_of(*bytes);
-  if (!stripes) return stripes.error();
-  return bytes;
+  if (plays_layout()) {
+    Result<std::vector<std::byte>> bytes = played_layout();
+    return bytes ? usable_layout(*std::move(bytes), nullptr) : bytes;
+  }
+  if (!file_system.has_layouts) return std::vector<std::byte>();
+  Result<std::vector<std::byte>> bytes = file.layouts()->read();
+  return bytes ? usable_layout(*std::move(bytes), file.layouts()) : bytes;
 }
 
-Result<std::shared_ptr<const plan::StripeMap>> stripes_of(std::span<const std::byte> layout) {
-  if (layout.empty()) return std::shared_ptr<const plan::StripeMap>();
-  const Result<plan::Layout> decoded = plan::decode_lov(layout);
-  if (!decoded) return decoded.error();
-  Result<plan::StripeMap> map = plan::StripeMap::of(*decoded, ost_count_of(*decoded));
+Result<std::vector<std::byte>> usable_layout(std::vector<std::byte> layout,
+                                             store::FileLayouts* layouts) {
+  if (layout.empty()) return layout;
+  Result<plan::Layout> decoded = plan::decode_lov(layout);
+  if (!decoded) return std::move(decoded).error();
+  const bool has_unmade = std::ranges::any_of(
+      decoded->components,
+      [](const plan::LayoutComponent& one) { return one.striping.objects.empty(); });
+  if (layouts != nullptr && has_unmade) {
+    const Result<std::int32_t> ost_count = layouts->target_count();
+    if (ost_count) say_counts(*decoded, *ost_count);
+  }
+  const auto stripes = stripes_of(*decoded);
+  if (!stripes) return stripes.error();
+  return plan::encode_lov(*decoded);
+}
+
+Result<std::shared_ptr<const plan::StripeMap>> stripes_of(const plan::Layout& layout) {
+  Result<plan::StripeMap> map = plan::StripeMap::of(layout, ost_count_of(layout));
   if (!map) return std::move(map).error();
   return std::make_shared<const plan::StripeMap>(*std::move(map));
 }

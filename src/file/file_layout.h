@@ -4,11 +4,10 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "plan/layout.h"
 #include "plan/stripe_map.h"
 #include "store/store.h"
 
@@ -18,15 +17,18 @@ namespace nacre::file {
 /// system, of sizes 1024 times smaller than it says.
 [[nodiscard]] bool plays_layout();
 
-/// The bytes of the file's layout (plan/lov_codec.h), or of the one that is played; empty where it
-/// is not striped. Error: a layout that cannot be used; the file may be
-/// accessed as one without.
+/// The bytes of the file's layout (plan/lov_codec.h), or of the one that is played, as
+/// usable_layout() makes them; empty where it is not striped. Error: one that cannot be read, with
+/// its system_errno, or not be used; the file may be accessed as one without.
 [[nodiscard]] Result<std::vector<std::byte>> find_layout(
     store::StoreFile& file, const store::FileSystemTraits& file_system);
 
-/// Of such bytes; null of none.
-[[nodiscard]] Result<std::shared_ptr<const plan::StripeMap>> stripes_of(
-    std::span<const std::byte> layout);
+/// With counts of stripes as numbers where they stand for all OSTs, as far as `layouts` (may be
+/// null) can tell how many there are. Error: a layout that cannot be used.
+[[nodiscard]] Result<std::vector<std::byte>> usable_layout(std::vector<std::byte> layout,
+                                                           store::FileLayouts* layouts);
+
+[[nodiscard]] Result<std::shared_ptr<const plan::StripeMap>> stripes_of(const plan::Layout& layout);
 
 }  // namespace nacre::file
 

@@ -37,8 +37,8 @@ constexpr std::array table{
         "OSTs; stripes, blocks of nacre_osts_per_aggregator stripes in turn; even, one range; "
         "automatic: osts where the file has several stripes"},
     HintRow{"nacre_osts_per_aggregator", HintKind::count, always, "1", 1, "",
-            "on how many OSTs an aggregator's stripes lie at least, by nacre_pattern; where "
-            "aggregators are fewer it is more"},
+            "on how many OSTs an aggregator's stripes lie, by nacre_pattern; as evenly as it goes, "
+            "and on more where aggregators are fewer"},
     HintRow{"nacre_ost_sharing", HintKind::choice, always, "turns", 0, "turns|ranges",
             "how several aggregators have the stripes of the same OSTs: turns, one after the other "
             "in turn; ranges, each a range of the file"},

@@ -53,6 +53,7 @@ void set_size(plan::Striping& striping, Hints& hints) {
   if (striping.stripe_size == size) return;
   hints.note("hint striping_unit: " + std::to_string(size) + " is no multiple of 64k; " +
              std::to_string(striping.stripe_size) + " is asked for instead");
+  hints.set("striping_unit", std::to_string(striping.stripe_size), hints.source("striping_unit"));
 }
 
 void set_first_ost(plan::Striping& striping, Hints& hints) {
@@ -74,15 +75,63 @@ plan::Layout layout_in_words(Hints& hints) {
   return plan::plain_layout(std::move(striping));
 }
 
-void tell(Hints& hints, std::string_view name, std::int64_t value) {
-  const bool is_asked = hints.source(name) != HintSource::open_file;
-  const std::int64_t asked = is_asked ? number(hints, name) : 0;
-  if (asked > 0 && asked != value) {
-    hints.note("hint " + std::string(name) + ": " + std::to_string(asked) +
-               " was asked for, the file has " + std::to_string(value) +
-               ": hints are for new files, and the file system may give another");
+/// What the program or a user asked for; "" where the file itself has told it.
+std::string asked_for(const Hints& hints, std::string_view name) {
+  return hints.source(name) == HintSource::open_file ? "" : hints.get(name);
+}
+
+/// Sets the hint to what the file has, with a note where that is not what was `asked` for.
+void tell(Hints& hints, std::string_view name, const std::string& asked, const std::string& has) {
+  if (!asked.empty() && asked != has) {
+    const std::string found = has.empty() ? "none" : has;
+    hints.note("hint " + std::string(name) + ": " + asked + " was asked for, the file has " +
+               found + ": hints are for new files, and the file system may give another");
   }
-  hints.set(name, std::to_string(value), HintSource::open_file);
+  hints.set(name, has, HintSource::open_file);
+}
+
+/// -1, and 0 but for the number of an OST, is what the file system makes of it.
+void tell_number(Hints& hints, std::string_view name, std::int64_t value) {
+  std::string asked = asked_for(hints, name);
+  if (asked == "-1" || (asked == "0" && name != "start_iodevice")) asked.clear();
+  if (!asked.empty()) asked = std::to_string(number(hints, name));
+  tell(hints, name, asked, std::to_string(value));
+}
+
+void tell_overstriping(Hints& hints, std::int64_t each) {
+  for (const char* const name : {"overstriping_ratio", "overstriping_factor"}) {
+    if (!asked_for(hints, name).empty()) tell_number(hints, name, each);
+  }
+  if (each > 1) tell_number(hints, "overstriping_ratio", each);
+}
+
+void tell_pool(Hints& hints, const plan::Layout& layout) {
+  const std::string asked = asked_for(hints, "nacre_pool");
+  const std::string has = layout.components.back().striping.pool.value_or("");
+  if (!asked.empty() || !has.empty()) tell(hints, "nacre_pool", asked, has);
+}
+
+/// Whether a file that has the one got what was asked for, as far as that says anything.
+bool fits(const plan::Striping& asked, const plan::Striping& has) {
+  const bool any_count = asked.stripe_count == 0 || plan::stands_for_osts(asked.stripe_count);
+  const bool any_ost = !asked.first_ost || has.objects.empty();
+  return (any_count || asked.stripe_count == has.stripe_count) &&
+         (asked.stripe_size == 0 || asked.stripe_size == has.stripe_size) &&
+         (!asked.pool || *asked.pool == has.pool.value_or("")) &&
+         (any_ost || *asked.first_ost == has.objects.front().ost);
+}
+
+bool fits(const plan::Layout& asked, const plan::Layout& has) {
+  return std::ranges::equal(asked.components, has.components,
+                            [](const plan::LayoutComponent& one, const plan::LayoutComponent& two) {
+                              return one.end == two.end && fits(one.striping, two.striping);
+                            });
+}
+
+void tell_words(Hints& hints, const plan::Layout& layout) {
+  const std::string asked = asked_for(hints, "nacre_layout");
+  if (asked.empty() || fits(plan::parse_stripe_options(asked).value(), layout)) return;
+  tell(hints, "nacre_layout", asked, plan::stripe_options_of(layout));
 }
 
 }  // namespace
@@ -113,7 +162,8 @@ store::LayoutTime layout_time(const Hints& hints) {
   return is_asked ? store::LayoutTime::later_below_roots : store::LayoutTime::later;
 }
 
-void tell_layout(Hints& hints, const plan::StripeMap& stripes) {
+void tell_layout(Hints& hints, const plan::Layout& layout, const plan::StripeMap& stripes) {
+  tell_words(hints, layout);
   const plan::StripedRegion& region = stripes.regions().back();
   const int first = region.osts.front();
   if (first == plan::on_mdt) return;
@@ -121,11 +171,11 @@ void tell_layout(Hints& hints, const plan::StripeMap& stripes) {
   const std::set<std::int32_t> osts(region.osts.begin(), region.osts.end());
   const bool are_known = first != plan::unknown_ost;
   const std::int64_t count = are_known ? std::ssize(osts) : std::ssize(region.osts);
-  const std::int64_t each = divide_up(std::ssize(region.osts), count);
-  tell(hints, "striping_factor", count);
-  tell(hints, "striping_unit", region.stripe_size);
-  if (each > 1 || stripes_on_each(hints) > 1) tell(hints, "overstriping_ratio", each);
-  if (are_known) tell(hints, "start_iodevice", first);
+  tell_number(hints, "striping_factor", count);
+  tell_number(hints, "striping_unit", region.stripe_size);
+  tell_overstriping(hints, divide_up(std::ssize(region.osts), count));
+  if (are_known) tell_number(hints, "start_iodevice", first);
+  tell_pool(hints, layout);
 }
 
 }  // namespace nacre::file

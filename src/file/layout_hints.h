@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "file/hints.h"
+#include "plan/layout.h"
 #include "plan/layout_growth.h"
 #include "plan/stripe_map.h"
 #include "store/store.h"
@@ -22,9 +23,9 @@ namespace nacre::file {
 /// When a new file gets its layout where they ask for none.
 [[nodiscard]] store::LayoutTime layout_time(const Hints& hints);
 
-/// Sets striping_factor, striping_unit, start_iodevice and overstriping_ratio to what the file has,
-/// of a composite layout in its last component; with a note where something else was asked for.
-void tell_layout(Hints& hints, const plan::StripeMap& stripes);
+/// Sets the striping hints to what the file has, of a composite layout in its last component; with
+/// a note where something else was asked for. `stripes` are the layout's.
+void tell_layout(Hints& hints, const plan::Layout& layout, const plan::StripeMap& stripes);
 
 }  // namespace nacre::file
 

@@ -15,6 +15,7 @@
 #include "file/growing_layout.h"
 #include "file/layout_hints.h"
 #include "file/report.h"
+#include "plan/lov_codec.h"
 #include "store/text_file.h"
 
 namespace nacre::file {
@@ -113,9 +114,10 @@ collective::Task<collective::Unit> OpenFile::take_layout(std::vector<std::byte> 
   layout.resize(checked_cast<std::size_t>(bytes));
   auto spreading = collective::broadcast(*transport_, layout, 0);
   co_await spreading;
-  stripes_ = stripes_of(layout).value();
+  const plan::Layout known = plan::decode_lov(layout).value();
+  stripes_ = stripes_of(known).value();
   const std::lock_guard guard(mutex_);
-  tell_layout(hints_, *stripes_);
+  tell_layout(hints_, known, *stripes_);
   co_return collective::Unit{};
 }
 
@@ -147,11 +149,10 @@ std::vector<std::byte> OpenFile::grow_layout_of_first(std::int64_t end) {
     return {};
   }
   for (const std::string& reason : grown->reasons) hints_.note("layout of the file: " + reason);
-  if (const auto stripes = stripes_of(grown->layout); !stripes) {
-    hints_.note(stripes.error().message + "; the file is accessed as one that is not striped");
-    return {};
-  }
-  return std::move(grown->layout);
+  auto usable = usable_layout(std::move(grown->layout), (*file)->layouts());
+  if (usable) return *std::move(usable);
+  hints_.note(usable.error().message + "; the file is accessed as one that is not striped");
+  return {};
 }
 
 /// Before ranks write up to `end`, as far as this one knows; where the file's layout grows. Whether

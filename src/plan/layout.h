@@ -23,8 +23,18 @@ namespace nacre::plan {
 /// Where a component ends that goes on to the end of the file, however long that is.
 inline constexpr std::int64_t layout_end_of_file = std::numeric_limits<std::int64_t>::max();
 
-/// A stripe count: as many as there are OSTs.
+// What Lustre takes. Stripes are in units of stripe_size_unit.
+inline constexpr std::int64_t stripe_size_unit = 64 << 10;
+inline constexpr std::int64_t stripe_size_max = (std::int64_t{4} << 30) - stripe_size_unit;
+inline constexpr std::int32_t stripe_count_max = 2000;
+inline constexpr std::int32_t stripes_on_ost_max = 32;
+inline constexpr std::int32_t first_ost_max = 0xfffe;
+
+/// A stripe count: as many as there are OSTs. One less: two on each, and so on.
 inline constexpr std::int32_t stripes_on_all_osts = 0xffff;
+[[nodiscard]] constexpr bool stands_for_osts(std::int32_t stripe_count) {
+  return stripe_count > stripes_on_all_osts - stripes_on_ost_max;
+}
 
 enum class StripePattern : std::uint8_t {
   raid0,

@@ -27,8 +27,9 @@ std::vector<std::int32_t> osts_of(const Striping& striping, std::int32_t ost_cou
   std::vector<std::int32_t> osts;
   for (const OstObject& object : striping.objects) osts.push_back(object.ost);
   if (!osts.empty()) return osts;
-  const bool on_all = striping.stripe_count == stripes_on_all_osts;
-  const std::int32_t count = on_all ? ost_count : striping.stripe_count;
+  const bool is_number = !stands_for_osts(striping.stripe_count);
+  const std::int32_t count =
+      is_number ? striping.stripe_count : stripe_count_over(striping, ost_count);
   return std::vector<std::int32_t>(static_cast<std::size_t>(std::max(1, count)), unknown_ost);
 }
 
@@ -50,6 +51,15 @@ std::int64_t object_bytes_before(const StripedRegion& region, std::int32_t slot,
 }
 
 }  // namespace
+
+std::int32_t stripe_count_over(const Striping& striping, std::int32_t ost_count) {
+  if (stands_for_osts(striping.stripe_count)) {
+    const std::int32_t below_all = stripes_on_all_osts - striping.stripe_count;
+    const std::int32_t each = striping.overstriped ? below_all + 1 : 1;
+    return std::min(ost_count * each, stripe_count_max);
+  }
+  return striping.overstriped ? striping.stripe_count : std::min(striping.stripe_count, ost_count);
+}
 
 Result<StripeMap> StripeMap::of(const Layout& layout, std::int32_t ost_count) {
   if (layout.foreign)

@@ -19,6 +19,10 @@ inline constexpr std::int32_t unknown_ost = -1;
 /// Not an OST but the metadata target.
 inline constexpr std::int32_t on_mdt = -2;
 
+/// How many stripes a file gets that asks for such ones where there are `ost_count` OSTs: its count
+/// may stand for all of them, or for several on each, or be more than there are.
+[[nodiscard]] std::int32_t stripe_count_over(const Striping& striping, std::int32_t ost_count);
+
 /// A range of the file whose stripes go round the same slots. Stripes are counted from the
 /// beginning of the file, not of the range.
 struct StripedRegion {
@@ -43,8 +47,8 @@ struct StripePlace {
 
 class StripeMap {
  public:
-  /// `ost_count`: of the file system, for what is striped over all. Of mirrors, one that is in
-  /// sync. Error: released and foreign ones, which have no data here, and those that contradict
+  /// `ost_count`: of the file system, for counts that stand for all OSTs. Of mirrors, one that is
+  /// in sync. Error: released and foreign ones, which have no data here, and those that contradict
   /// themselves.
   [[nodiscard]] static Result<StripeMap> of(const Layout& layout, std::int32_t ost_count);
 

@@ -218,6 +218,29 @@ void finish(LayoutComponent& component) {
   }
 }
 
+/// With the largest unit that divides it.
+std::string size_text(std::int64_t bytes) {
+  constexpr std::string_view units = "kmgt";
+  std::string unit;
+  for (std::size_t i = 0; i < units.size() && bytes != 0 && bytes % 1024 == 0; ++i) {
+    bytes /= 1024;
+    unit = units[i];
+  }
+  return std::to_string(bytes) + unit;
+}
+
+void add_options(std::string& text, const Striping& striping) {
+  if (striping.pattern == StripePattern::mdt) {
+    text += " -L mdt";
+    return;
+  }
+  const std::int32_t count = striping.stripe_count;
+  const std::int32_t asked = stands_for_osts(count) ? count - stripes_on_all_osts - 1 : count;
+  if (asked != 0) text += (striping.overstriped ? " -C " : " -c ") + std::to_string(asked);
+  if (striping.stripe_size != 0) text += " -S " + size_text(striping.stripe_size);
+  if (!striping.pool.value_or("").empty()) text += " -p " + *striping.pool;
+}
+
 }  // namespace
 
 Result<Layout> parse_stripe_options(std::string_view text) {
@@ -247,6 +270,17 @@ Result<Layout> parse_stripe_options(std::string_view text) {
     finish(component);
   }
   return layout;
+}
+
+std::string stripe_options_of(const Layout& layout) {
+  std::string text;
+  for (const LayoutComponent& component : layout.components) {
+    if (component.extends() || layout.mirror_count > 1) return "";
+    const bool is_last = component.end == layout_end_of_file;
+    if (layout.is_composite) text += " -E " + (is_last ? "-1" : size_text(component.end));
+    add_options(text, component.striping);
+  }
+  return text.empty() ? "" : text.substr(1);
 }
 
 }  // namespace nacre::plan

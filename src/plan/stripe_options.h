@@ -2,19 +2,13 @@
 #ifndef NACRE_PLAN_STRIPE_OPTIONS_H_
 #define NACRE_PLAN_STRIPE_OPTIONS_H_
 
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "plan/layout.h"
 
 namespace nacre::plan {
-
-// What Lustre takes. Stripes are in units of stripe_size_unit.
-inline constexpr std::int64_t stripe_size_unit = 64 << 10;
-inline constexpr std::int64_t stripe_size_max = (std::int64_t{4} << 30) - stripe_size_unit;
-inline constexpr std::int32_t stripe_count_max = 2000;
-inline constexpr std::int32_t stripes_on_ost_max = 32;
-inline constexpr std::int32_t first_ost_max = 0xfffe;
 
 /// Options apart by blanks, each with its value, apart or not: -c COUNT, -S SIZE, -i OST, -p POOL,
 /// -C COUNT (overstriped), -L raid0 or mdt, or their long names. With -E END, for each component of
@@ -23,6 +17,10 @@ inline constexpr std::int32_t first_ost_max = 0xfffe;
 /// are bytes, or with k, m, g or t multiples of 1024; COUNT -1 is all OSTs; END -1 or eof the end
 /// of the file. Error: names the option, its value and what would be right.
 [[nodiscard]] Result<Layout> parse_stripe_options(std::string_view text);
+
+/// The same the other way: what would ask for such a layout, but for its OSTs. "" of mirrors,
+/// components that extend and foreign ones, which have options of their own.
+[[nodiscard]] std::string stripe_options_of(const Layout& layout);
 
 }  // namespace nacre::plan
 

@@ -111,6 +111,38 @@ TEST_CASE("a new file is striped as hints ask, and says so; one that is there st
   CHECK_FALSE(agreed(world.close()));
 }
 
+TEST_CASE("each hint that a file which is there does not follow is named") {
+  World world(1);
+  world.must_open(read_write, {{"nacre_layout", "-c 4 -S 1m -p flash"}});
+  CHECK(world.file(0).hints().notes().empty());
+  CHECK(world.file(0).hints().get("nacre_pool") == "flash");
+  CHECK_FALSE(agreed(world.close()));
+
+  world.must_open(read_write, {{"nacre_layout", "-c 8"},
+                               {"nacre_pool", "disk"},
+                               {"overstriping_factor", "2"},
+                               {"striping_factor", "-1"}});
+  const Hints& hints = world.file(0).hints();
+  CHECK(hints.get("nacre_layout") == "-c 4 -S 1m -p flash");
+  CHECK(hints.get("nacre_pool") == "flash");
+  CHECK(hints.get("overstriping_factor") == "1");
+  CHECK(hints.get("striping_factor") == "4");
+  REQUIRE(hints.notes().size() == 3);
+  CHECK(hints.notes()[0].starts_with("hint nacre_layout: -c 8 was asked for, the file has -c 4"));
+  CHECK(hints.notes()[1].starts_with("hint overstriping_factor: 2 was asked for, the file has 1"));
+  CHECK(hints.notes()[2].starts_with("hint nacre_pool: disk was asked for, the file has flash"));
+  CHECK_FALSE(agreed(world.close()));
+}
+
+TEST_CASE("the first OST of a file that is there is told, 0 too") {
+  plan::Layout layout = plan::parse_stripe_options("-c 2 -S 1m").value();
+  layout.components.front().striping.objects = {{.object_id = 1, .ost = 3}, {.object_id = 2}};
+  Hints hints = hints_of({{"start_iodevice", "0"}, {"nacre_layout", "-c 2 -i 0"}});
+  tell_layout(hints, layout, plan::StripeMap::of(layout, 4).value());
+  CHECK(hints.get("start_iodevice") == "3");
+  CHECK(hints.notes().size() == 2);
+}
+
 TEST_CASE("of a composite layout its last component is told") {
   World world(2);
   world.must_open(read_write, {{"nacre_layout", "-E 64m -c 1 -S 1m -E -1 -C -2 -S 4m"}});

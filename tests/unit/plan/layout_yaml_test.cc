@@ -41,6 +41,11 @@ TEST_CASE("flags and patterns have names; a foreign value stays one line") {
   const std::string text = layout_yaml(layout);
   CHECK(text.find("lcme_flags:          stale,init,nosync\n") != std::string::npos);
   CHECK(text.find("lmm_pattern:       raid0,overstriped,released\n") != std::string::npos);
+  layout.components[0].striping.stripe_count = stripes_on_all_osts;
+  layout.components[1].striping.stripe_count = stripes_on_all_osts - 1;
+  const std::string counts = layout_yaml(layout);
+  CHECK(counts.find("lmm_stripe_count:  -1\n") != std::string::npos);
+  CHECK(counts.find("lmm_stripe_count:  -2\n") != std::string::npos);
   Layout foreign;
   foreign.foreign = ForeignLayout{.value = "it's\nthere"};
   CHECK(layout_yaml(foreign) == "lfm_value:     'it''s.there'\n");

@@ -109,6 +109,18 @@ TEST_CASE("stripes over all OSTs are as many as there are") {
   CHECK(StripeMap::of(layout, 7)->regions()[0].slot_count() == 7);
 }
 
+TEST_CASE("a file gets as many stripes as were asked for, or there are OSTs for") {
+  const auto over_four = [](std::int32_t count, bool overstriped) {
+    return stripe_count_over({.overstriped = overstriped, .stripe_count = count}, 4);
+  };
+  CHECK(over_four(3, false) == 3);
+  CHECK(over_four(100, false) == 4);
+  CHECK(over_four(stripes_on_all_osts, false) == 4);
+  CHECK(over_four(100, true) == 100);
+  CHECK(over_four(stripes_on_all_osts - 1, true) == 8);
+  CHECK(over_four(stripes_on_all_osts - 1, false) == 4);
+}
+
 TEST_CASE("behind a head without a tail there is no place") {
   const Result<StripeMap> map = StripeMap::of(composite({component(0, mib, 1)}), 4);
   REQUIRE(map.ok());

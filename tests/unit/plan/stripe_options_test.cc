@@ -61,6 +61,18 @@ TEST_CASE("components, which go on with what those before have") {
   CHECK(on_mdt.components[1].striping.stripe_size == 0);
 }
 
+TEST_CASE("words for a layout ask for the same one") {
+  for (const char* const words :
+       {"-c 4 -S 1m", "-c -1", "-C 8 -S 64k -p fast", "-C -2", "-S 192k",
+        "-E 64k -L mdt -E 1m -c 1 -S 1m -E -1 -c 16 -S 3g", "-E 1m -c 1 -S 1m"}) {
+    CHECK(stripe_options_of(parsed(words)) == words);
+  }
+  Layout mirrored = parsed("-E -1 -c 1");
+  mirrored.mirror_count = 2;
+  CHECK(stripe_options_of(mirrored).empty());
+  CHECK(stripe_options_of(Layout()).empty());
+}
+
 TEST_CASE("a head alone") {
   const Layout layout = parsed("-E 1m -c 1");
   CHECK(layout.is_composite);

@@ -13,8 +13,12 @@ namespace {
 
 constexpr StripingDefaults four_osts{.ost_count = 4, .stripe_count = 1, .stripe_size = 1 << 20};
 
+/// As it is once it is written to.
 plan::Striping made(const std::string& words) {
-  return layout_for_file(asked_layout(words), four_osts).value().components.front().striping;
+  plan::Layout layout = layout_for_file(asked_layout(words), four_osts).value();
+  ObjectAllocator allocator(four_osts.ost_count);
+  allocator.instantiate(layout.components.front());
+  return layout.components.front().striping;
 }
 
 int refusal(const std::string& words) {
@@ -37,6 +41,9 @@ TEST_CASE("more stripes than OSTs are all OSTs, unless it is overstriped") {
   CHECK(made("-C -2").stripe_count == 8);
   CHECK(made("-C 3").stripe_count == 3);
   CHECK_FALSE(made("-C 3").overstriped);
+  const plan::Layout grows =
+      layout_for_file(asked_layout("-E 1m -c 1 -E -1 -c -1"), four_osts).value();
+  CHECK(grows.components.back().striping.stripe_count == plan::stripes_on_all_osts);
 }
 
 TEST_CASE("OSTs that are not there, sizes and components that cannot be are EINVAL") {

@@ -6,9 +6,11 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from striping import mounted
 
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "python"))
@@ -110,3 +112,20 @@ def node_namespaces() -> None:
 def python_of(build: Path):
     """The Python whose mpi4py belongs to a launcher of the wheels."""
     return lambda family: str(build / "venv" / family / "bin/python")
+
+
+@pytest.fixture
+def nodes(build: Path, tmp_path: Path) -> Iterator[list[Path]]:
+    with mounted(build, tmp_path / "testbed") as mounts:
+        yield mounts
+
+
+@pytest.fixture
+def played(nacre, nodes: list[Path], tmp_path: Path) -> Iterator[Path]:
+    """A testbed of two nodes and four OSTs that the command has brought up; `nodes` tells whether it can."""
+    directory = tmp_path / "played"
+    up = nacre("testbed", "up", "--set", "nodes.count=2", "--osts", "4", directory)
+    assert up.returncode == 0, up.stderr
+    yield directory
+    assert nacre("testbed", "down", directory).returncode == 0
+    assert not directory.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -120,12 +121,18 @@ def nodes(build: Path, tmp_path: Path) -> Iterator[list[Path]]:
         yield mounts
 
 
-@pytest.fixture
-def played(nacre, nodes: list[Path], tmp_path: Path) -> Iterator[Path]:
-    """A testbed of two nodes and four OSTs that the command has brought up; `nodes` tells whether it can."""
-    directory = tmp_path / "played"
-    up = nacre("testbed", "up", "--set", "nodes.count=2", "--osts", "4", directory)
+@contextlib.contextmanager
+def brought_up(nacre: Command, directory: Path, *options: str) -> Iterator[Path]:
+    """A testbed of two nodes and four OSTs, by the command."""
+    up = nacre("testbed", "up", "--set", "nodes.count=2", "--osts", "4", *options, directory)
     assert up.returncode == 0, up.stderr
     yield directory
     assert nacre("testbed", "down", directory).returncode == 0
     assert not directory.exists()
+
+
+@pytest.fixture
+def played(nacre: Command, nodes: list[Path], tmp_path: Path) -> Iterator[Path]:
+    """One that the command has brought up; `nodes` tells whether it can."""
+    with brought_up(nacre, tmp_path / "played") as directory:
+        yield directory

@@ -1,74 +1,249 @@
-"""What hints make of the layout of a new file and of accesses to it, and how a layout follows from what is written."""
+"""What hints make of the layout of a new file and of accesses to it, and how a layout follows from what is written.
+
+On a testbed, or on the Lustre that NACRE_TEST_DIR names (docs/lustre.md).
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
-import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from striping import END_OF_FILE, LAYOUT, composite, delay_create, json_lines, plain
+from conftest import Command, brought_up
+from nacre import file_system, testbed
+from striping import ALL_OSTS, END_OF_FILE, LAYOUT, composite, count_of, delay_create, json_lines, plain
 
-MAKE_FILES = """
+RANKS = 4
+WRITE_FILES = """
 import json, sys
 from mpi4py import MPI
-for path, hints in json.loads(sys.argv[1]).items():
+comm = MPI.COMM_WORLD
+
+def bytes_at(offset, count):
+    return bytes((offset + i) % 251 for i in range(count))
+
+CALLS = {
+    "write_at": lambda file, offset, data: file.Write_at(offset, data),
+    "write_at_all": lambda file, offset, data: file.Write_at_all(offset, data),
+}
+
+# Each of the ranks has COUNT bytes, one's behind the other's, from OFFSET on.
+def take(file, call, ranks, offset, count):
+    if comm.rank in ranks:
+        place = offset + ranks.index(comm.rank) * count
+        CALLS[call](file, place, bytes_at(place, count))
+
+def run(path, hints, steps):
     info = MPI.Info.Create()
     for name, value in hints.items():
         info.Set(name, value)
     try:
-        file = MPI.File.Open(MPI.COMM_WORLD, path, MPI.MODE_CREATE | MPI.MODE_RDWR, info)
-        print(json.dumps({"file": path, "info": dict(file.Get_info().items())}))
-        file.Close()
+        file = MPI.File.Open(comm, path, MPI.MODE_CREATE | MPI.MODE_RDWR, info)
     except MPI.Exception as error:
-        print(path, error)
+        return {"error": str(error)}
+    for what, *rest in steps:
+        if what == "size":
+            file.Set_size(*rest)
+        else:
+            take(file, what, *rest)
+        comm.Barrier()
+    told = dict(file.Get_info().items())
+    file.Close()
+    return told
+
+for path, hints, steps in json.load(open(sys.argv[1])):
+    told = run(path, hints, steps)
+    if comm.rank == 0:
+        print(json.dumps(told), flush=True)
 """
 
 
-def test_each_striping_hint_is_in_the_layout_of_a_new_file(
-    clean_environment: dict[str, str], nacre, nodes: list[Path], tmp_path: Path
-) -> None:
-    report = tmp_path / "report"
-    ratio, words = {"striping_factor": "4", "overstriping_ratio": "2"}, "-E 1m -c 1 -E -1 -c 4"
+def every(offset: int, count: int, call: str = "write_at_all") -> list:
+    return [call, list(range(RANKS)), offset, count]
+
+
+def one(rank: int, offset: int, count: int, call: str = "write_at") -> list:
+    return [call, [rank], offset, count]
+
+
+@dataclasses.dataclass
+class Task:
+    """A file that an MPI program opens, with such hints, and does these steps to."""
+
+    name: str
+    hints: dict[str, str]
+    steps: list[list] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Told:
+    """What the open file's info said before it was closed, and what the report says of it."""
+
+    info: dict[str, str]
+    report: dict
+
+    @property
+    def hints(self) -> dict[str, str]:
+        return {name: hint["value"] for name, hint in self.report["hints"].items()}
+
+
+@dataclasses.dataclass
+class Place:
+    """Where files are striped."""
+
+    nacre: Command
+    files: Path  # as ranks call it
+    seen: Path  # the same as it is seen here: from another node, where there are several
+    osts: int
+    launch: list[object]  # of the command: what starts ranks there
+    environment: dict[str, str]
+    scratch: Path  # not striped
+
+    def run(self, tasks: list[Task], ranks: int = RANKS) -> list[Told]:
+        """In one program; the bytes that were written are looked at."""
+        asked, report = self.scratch / "tasks.json", self.scratch / "report.jsonl"
+        asked.write_text(json.dumps([[str(self.files / task.name), task.hints, task.steps] for task in tasks]))
+        report.unlink(missing_ok=True)
+        mpiexec = ["mpiexec.openmpi", "--oversubscribe", "-n", ranks, "/usr/bin/python3", "-c", WRITE_FILES, asked]
+        done = self.nacre(*self.launch, "--report", report, "--", *mpiexec, **self.environment)
+        assert done.returncode == 0, done.stderr
+        infos = [json.loads(line) for line in json_lines(done.stdout)]
+        assert len(infos) == len(tasks), done.stderr
+        lines = iter([json.loads(line) for line in report.read_text().splitlines()])
+        told = [Told(info, {} if "error" in info else next(lines)) for info in infos]
+        assert [one.report["file"] for one in told if one.report] == [
+            str(self.files / task.name) for task, one in zip(tasks, told, strict=True) if one.report
+        ]
+        for task in tasks:
+            check_bytes(self.seen / task.name, task.steps)
+        return told
+
+    def layouts(self, names: list[str]) -> dict[str, str]:
+        """As `nacre stripe show` prints them; those of files that have one."""
+        shown = self.nacre("stripe", "show", *(self.seen / name for name in names)).stdout
+        if len(names) == 1:
+            return {names[0]: shown}
+        texts: dict[str, str] = {}
+        for line in shown.splitlines():
+            if line.startswith(f"{self.seen}/"):
+                name = line.removeprefix(f"{self.seen}/").removesuffix(":")
+                texts[name] = ""
+            else:
+                texts[name] += line + "\n"
+        return texts
+
+    def counts(self, names: list[str]) -> dict[str, list[int]]:
+        """Stripes, component by component."""
+        return {
+            name: [int(line.split()[-1]) for line in text.splitlines() if "lmm_stripe_count" in line]
+            for name, text in self.layouts(names).items()
+        }
+
+    def usual_count(self) -> int:
+        """Stripes of a file that nobody asks anything of."""
+        path = self.seen / "usual"
+        path.touch()
+        return count_of(os.getxattr(path, LAYOUT))
+
+    def require_osts(self, count: int) -> None:
+        if self.osts < count:
+            pytest.skip(f"{count} OSTs are needed, {self.seen} has {self.osts}")
+
+    def require_choice(self) -> None:
+        """That what is written is what a layout follows from."""
+        directory = self.seen
+        while not has_layout(directory) and not os.path.ismount(directory):
+            directory = directory.parent
+        if has_layout(directory):
+            pytest.skip(f"{directory} has a default layout, which is obeyed")
+
+
+def has_layout(directory: Path) -> bool:
+    try:
+        return len(os.getxattr(directory, LAYOUT)) > 0
+    except OSError:
+        return False
+
+
+def check_bytes(path: Path, steps: list[list]) -> None:
+    wanted = bytes(range(251)) * (64 << 10)
+    for _, ranks, offset, count in (step for step in steps if len(step) == 4):
+        with path.open("rb") as file:
+            file.seek(offset)
+            found = file.read(count * len(ranks))
+        assert found == wanted[offset % 251 :][: count * len(ranks)], (path, offset)
+
+
+def is_testbed(directory: Path) -> bool:
+    try:
+        return bool(os.getxattr(directory, "testbed.node"))
+    except OSError:
+        return False
+
+
+def is_striped(directory: Path) -> bool:
+    """Whether it is on a Lustre, or on a testbed that is to count as one."""
+    counts_as_one = "NACRE_TESTBED" in os.environ and is_testbed(directory)
+    return counts_as_one or file_system.of(directory).kind == "lustre"
+
+
+def count_osts(directory: Path) -> int:
+    file = delay_create(directory / "all")
+    os.setxattr(file, LAYOUT, plain(count=ALL_OSTS))
+    count = count_of(os.getxattr(file, LAYOUT))
+    os.close(file)
+    return count
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, nacre: Command, tmp_path: Path) -> Iterator[Place]:
+    """In the directory that is named, if it is on a Lustre, else on a testbed, with what the test asks of it."""
+    named = os.environ.get("NACRE_TEST_DIR")
+    if named and is_striped(Path(named)):
+        counts = {"NACRE_TESTBED": "1"} if "NACRE_TESTBED" in os.environ else {}
+        with tempfile.TemporaryDirectory(prefix="nacre-test-", dir=named) as directory:
+            here = Path(directory)
+            yield Place(nacre, here, here, count_osts(here), ["run"], counts, tmp_path)
+        return
+    request.getfixturevalue("node_namespaces")
+    request.getfixturevalue("nodes")  # whether it can be mounted
+    with brought_up(nacre, tmp_path / "played", *getattr(request, "param", [])) as played:
+        launch = ["testbed", "run", "--at", played]
+        yield Place(nacre, played / testbed.RANK_MOUNT, played / "1", 4, launch, {}, tmp_path)
+
+
+def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None:
+    place.require_osts(4)
+    usual, osts = str(place.usual_count()), str(place.osts)
+    ratio, words = {"striping_factor": osts, "overstriping_ratio": "2"}, "-E 1m -c 1 -E -1 -c 4"
+    crays_ratio = {"striping_factor": osts, "overstriping_factor": "2"}
     # Hints, a line of the layout, and what the info and the report of the open file say.
     asked = {
         "count": ({"striping_factor": "3"}, "lmm_stripe_count:  3", {"striping_factor": "3"}),
-        "all": ({"striping_factor": "-1"}, "lmm_stripe_count:  4", {"striping_factor": "4"}),
+        "all": ({"striping_factor": "-1"}, f"lmm_stripe_count:  {osts}", {"striping_factor": osts}),
         "size": ({"striping_unit": "2097152"}, "lmm_stripe_size:   2097152", {"striping_unit": "2097152"}),
         "rounded": ({"striping_unit": "100000"}, "lmm_stripe_size:   131072", {"striping_unit": "131072"}),
         "first": ({"start_iodevice": "2"}, "lmm_stripe_offset: 2", {"start_iodevice": "2"}),
         "ratio": (ratio, "lmm_pattern:       raid0,overstriped", ratio),
-        "cray's ratio": (
-            {"striping_factor": "4", "overstriping_factor": "2"},
-            "lmm_pattern:       raid0,overstriped",
-            ratio,
-        ),
-        "pool": ({"nacre_pool": "flash"}, "lmm_pool:          flash", {"nacre_pool": "flash"}),
+        "Cray's ratio": (crays_ratio, "lmm_pattern:       raid0,overstriped", ratio),
         "words": ({"nacre_layout": words}, "lcm_entry_count:   2", {"nacre_layout": words, "striping_factor": "4"}),
-        "none": ({}, "lmm_stripe_count:  1", {"striping_factor": "1"}),
+        "none": ({}, f"lmm_stripe_count:  {usual}", {"striping_factor": usual}),
     }
-    files = {str(nodes[0] / name): hints for name, (hints, _, _) in asked.items()}
-    absent = str(nodes[0] / "absent")
-    files[absent] = {"start_iodevice": "4"}
-    preload = {"LD_PRELOAD": str(nacre.library), "NACRE_TESTBED": "1", "NACRE_REPORT": str(report)}
-    made = subprocess.run(
-        ["/usr/bin/python3", "-c", MAKE_FILES, json.dumps(files)],
-        env={**clean_environment, **preload},
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=True,
-    )
-    assert f"{absent} " in made.stdout
-    assert not os.path.exists(absent)
-    infos = {line["file"]: line["info"] for line in map(json.loads, json_lines(made.stdout))}
-    reported = {line["file"]: line["hints"] for line in map(json.loads, json_lines(report.read_text()))}
-    for name, (_, line, told) in asked.items():
-        assert line in nacre("stripe", "show", nodes[1] / name).stdout
-        path = str(nodes[0] / name)
-        assert told.items() <= infos[path].items(), name
-        assert told.items() <= {key: hint["value"] for key, hint in reported[path].items()}.items(), name
+    if is_testbed(place.seen):  # where any name is that of a pool
+        asked["pool"] = ({"nacre_pool": "flash"}, "lmm_pool:          flash", {"nacre_pool": "flash"})
+    absent = Task("absent", {"start_iodevice": "60000"})
+    *told, refused = place.run([*(Task(name, hints) for name, (hints, _, _) in asked.items()), absent], ranks=1)
+    assert "error" in refused.info
+    assert not (place.seen / "absent").exists()
+    layouts = place.layouts(list(asked))
+    for (name, (_, line, expected)), one_told in zip(asked.items(), told, strict=True):
+        assert line in layouts[name], name
+        assert expected.items() <= one_told.info.items(), name
+        assert expected.items() <= one_told.hints.items(), name
 
 
 @pytest.mark.parametrize(
@@ -99,111 +274,59 @@ def test_wrong_values_of_striping_hints_are_errors_that_say_what_is_right(nacre,
     assert right in " ".join(refused.stderr.split())
 
 
-GROW_FILES = """
-import json, sys
-from mpi4py import MPI
-comm = MPI.COMM_WORLD
-rank, mebibyte = comm.rank, 1 << 20
-
-def bytes_at(offset, count):
-    return bytes((offset + i) % 251 for i in range(count))
-
-def run(path, hints, steps):
-    info = MPI.Info.Create()
-    for name, value in hints.items():
-        info.Set(name, value)
-    file = MPI.File.Open(comm, path, MPI.MODE_CREATE | MPI.MODE_RDWR, info)
-    written = []
-    for what, *rest in steps:
-        if what == "all":  # COUNT bytes a rank, one after the other, from OFFSET on
-            offset, count = rest
-            file.Write_at_all(offset + rank * count, bytes_at(offset + rank * count, count))
-            written.append((offset, comm.size * count))
-        elif what == "one":
-            writer, offset, count = rest
-            if rank == writer:
-                file.Write_at(offset, bytes_at(offset, count))
-            written.append((offset, count))
-        elif what == "size":
-            file.Set_size(rest[0])
-        comm.Barrier()
-    factor = file.Get_info().Get("striping_factor")
-    file.Close()
-    file = MPI.File.Open(comm, path, MPI.MODE_RDONLY)
-    for offset, count in written:
-        found = bytearray(count)
-        file.Read_at_all(offset, found)
-        assert bytes(found) == bytes_at(offset, count), (path, offset, count)
-    file.Close()
-    if rank == 0:
-        print(path, factor, flush=True)
-
-for path, (hints, steps) in json.loads(sys.argv[1]).items():
-    run(path, hints, steps)
-"""
-
-
-def components(text: str) -> list[int]:
-    """Stripe counts of a layout as `nacre stripe show` prints it, component by component."""
-    return [int(line.split()[-1]) for line in text.splitlines() if "lmm_stripe_count" in line]
-
-
-@pytest.mark.usefixtures("node_namespaces")
-def test_the_layout_of_a_new_file_follows_from_what_is_written(
-    clean_environment: dict[str, str], nacre, played: Path, tmp_path: Path
-) -> None:
+def test_the_layout_of_a_new_file_follows_from_what_is_written(place: Place) -> None:
     """Whatever rank comes first with whatever call finds a layout, and no file is left half striped."""
+    place.require_osts(4)
+    place.require_choice()
+    usual = place.usual_count()
     small, large, worth = 1000, 2 << 20, {"nacre_saturation_bytes": "1m"}
     replaced = {**worth, "nacre_choose_layout": "replace"}
+    # Hints, what is done, the stripes of each component then, and on how many OSTs the open file was said to be.
     asked = {
-        "large": (worth, [["all", 0, large]], [4], "4"),
-        "small": (worth, [["all", 0, small]], [1, 1], None),
-        "head, then large": (worth, [["one", 0, 0, small], ["all", small, large]], [1, 4], "4"),
-        "another rank's head": (worth, [["one", 3, 5, small], ["all", small + 5, large]], [1, 4], "4"),
+        "large": (worth, [every(0, large)], [4], 4),
+        "small": (worth, [every(0, small)], [1, usual], None),
+        "head, then large": (worth, [one(0, 0, small), every(small, large)], [1, 4], 4),
+        "another rank's head": (worth, [one(3, 5, small), every(small + 5, large)], [1, 4], 4),
         "two small, then large": (
             worth,
-            [["all", 0, small], ["all", 4 * small, small], ["all", 9000, large]],
+            [every(0, small), every(4 * small, small), every(9000, large)],
             [1, 4],
-            "4",
+            4,
         ),
-        "far out": (worth, [["one", 2, 8 << 20, small], ["all", 0, large]], [1], "1"),
-        "behind its head": (worth, [["one", 1, 0, small], ["one", 2, 3 << 20, small]], [1, 1], None),
-        "across its end": (worth, [["one", 1, 0, small], ["one", 2, (1 << 20) - 10, small]], [1, 1], None),
-        "size": (worth, [["size", 64 << 20], ["all", 0, small]], [4], "4"),
+        "far out": (worth, [one(2, 8 << 20, small), every(0, large)], [usual], usual),
+        "behind its head": (worth, [one(1, 0, small), one(2, 3 << 20, small)], [1, usual], None),
+        "across its end": (worth, [one(1, 0, small), one(2, (1 << 20) - 10, small)], [1, usual], None),
+        "size": (worth, [["size", 64 << 20], every(0, small)], [4], 4),
         "nothing": (worth, [], [], None),
-        "disabled": ({**worth, "nacre_choose_layout": "disable"}, [["all", 0, large]], [1], "1"),
-        "below": ({**worth, "nacre_choose_layout_from": "1g"}, [["all", 0, large]], [1], "1"),
-        "default/f": (worth, [["all", 0, large]], [3], "3"),
-        "left": (worth, [["all", 0, large]], [4], "4"),
-        "left with hints": ({**worth, "striping_factor": "3"}, [["all", 0, large]], [3], "3"),
-        "grows/kept": (worth, [["one", 0, 0, small], ["all", small, large]], [1, 2, 1], "1"),
-        "grows/replaced": (replaced, [["one", 0, 0, small], ["all", small, large]], [1, 4], "4"),
-        "grows/written": (replaced, [["one", 1, 3 << 20, small], ["all", 0, large]], [1, 2, 4], "4"),
-        "grows/small": (replaced, [["all", 0, small]], [1, 2, 1], "1"),
+        "disabled": ({**worth, "nacre_choose_layout": "disable"}, [every(0, large)], [usual], usual),
+        "below": ({**worth, "nacre_choose_layout_from": "1g"}, [every(0, large)], [usual], usual),
+        "default/f": (worth, [every(0, large)], [3], 3),
+        "left": (worth, [every(0, large)], [4], 4),
+        "left with hints": ({**worth, "striping_factor": "3"}, [every(0, large)], [3], 3),
+        "grows/kept": (worth, [one(0, 0, small), every(small, large)], [1, 2, 1], 1),
+        "grows/replaced": (replaced, [one(0, 0, small), every(small, large)], [1, 4], 4),
+        "grows/written": (replaced, [one(1, 3 << 20, small), every(0, large)], [1, 2, 4], 4),
+        "grows/small": (replaced, [every(0, small)], [1, 2, 1], 1),
     }
-    (played / "0" / "default").mkdir()
-    os.setxattr(played / "0" / "default", LAYOUT, plain(count=3, size=1 << 16))
+    (place.seen / "default").mkdir()
+    os.setxattr(place.seen / "default", LAYOUT, plain(count=3, size=1 << 16))
     for left in ("left", "left with hints"):  # by a job that was killed between open and write
-        os.close(delay_create(played / "0" / left))
-    (played / "0" / "grows").mkdir()
+        os.close(delay_create(place.seen / left))
+    (place.seen / "grows").mkdir()
     parts = ((0, 1 << 20, plain(count=1)), (1 << 20, 4 << 20, plain(count=2)), (4 << 20, END_OF_FILE, plain(count=1)))
-    os.setxattr(played / "0" / "grows", LAYOUT, composite(*parts))
-    files = {str(played / "node" / name): [hints, steps] for name, (hints, steps, _, _) in asked.items()}
-    launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "4", "/usr/bin/python3", "-c", GROW_FILES, json.dumps(files)]
-    done = nacre("testbed", "run", "--at", played, "--report", tmp_path / "report", "--", *launch)
-    assert done.returncode == 0, done.stderr
-    told = dict(line.removeprefix(f"{played}/node/").rsplit(" ", 1) for line in done.stdout.splitlines())
-    for name, (_, _, counts, factor) in asked.items():
-        assert told[name] == str(factor), name
-        assert components(nacre("stripe", "show", played / "1" / name).stdout) == counts, name
-    report = [json.loads(line) for line in (tmp_path / "report").read_text().splitlines()]
-    notes = next(line["notes"] for line in report if line["file"].endswith("/large") and line["bytes_written"])
-    assert any(note.startswith("layout of the file: ") for note in notes)
+    os.setxattr(place.seen / "grows", LAYOUT, composite(*parts))
+    told = place.run([Task(name, hints, steps) for name, (hints, steps, _, _) in asked.items()])
+    found = place.counts(list(asked))
+    for (name, (_, _, counts, factor)), one_told in zip(asked.items(), told, strict=True):
+        assert found.get(name, []) == counts, name
+        assert one_told.info.get("striping_factor") == (None if factor is None else str(factor)), name
+    assert any(note.startswith("layout of the file: ") for note in told[0].report["notes"])
 
 
-@pytest.mark.usefixtures("node_namespaces")
-def test_a_default_of_the_root_gives_way_above_a_size(clean_environment: dict[str, str], nacre, played: Path) -> None:
-    os.setxattr(played / "0", LAYOUT, plain(count=2))
+def test_a_default_of_the_root_gives_way_above_a_size(place: Place) -> None:
+    if not os.path.ismount(place.seen):
+        pytest.skip(f"the root is above {place.seen}, and not to be changed")
+    os.setxattr(place.seen, LAYOUT, plain(count=2))
     large, worth = 2 << 20, {"nacre_saturation_bytes": "1m"}
     asked = {
         "automatic": (worth, 2),
@@ -211,10 +334,6 @@ def test_a_default_of_the_root_gives_way_above_a_size(clean_environment: dict[st
         "above": ({**worth, "nacre_choose_layout_from": "4m"}, 4),
         "below": ({**worth, "nacre_choose_layout_from": "1g"}, 2),
     }
-    (played / "0" / "d").mkdir()
-    files = {str(played / "node" / "d" / name): [hints, [["all", 0, large]]] for name, (hints, _) in asked.items()}
-    launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "4", "/usr/bin/python3", "-c", GROW_FILES, json.dumps(files)]
-    done = nacre("testbed", "run", "--at", played, "--", *launch)
-    assert done.returncode == 0, done.stderr
-    for name, (_, count) in asked.items():
-        assert components(nacre("stripe", "show", played / "0" / "d" / name).stdout) == [count], name
+    (place.seen / "d").mkdir()
+    place.run([Task(f"d/{name}", hints, [every(0, large)]) for name, (hints, _) in asked.items()])
+    assert place.counts([f"d/{name}" for name in asked]) == {f"d/{name}": [count] for name, (_, count) in asked.items()}

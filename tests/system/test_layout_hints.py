@@ -145,9 +145,11 @@ class Place:
 
     def usual_count(self) -> int:
         """Stripes of a file that nobody asks anything of."""
-        path = self.seen / "usual"
+        path = self.seen / "probe"
         path.touch()
-        return count_of(os.getxattr(path, LAYOUT))
+        count = count_of(os.getxattr(path, LAYOUT))
+        path.unlink()
+        return count
 
     def require_osts(self, count: int) -> None:
         if self.osts < count:
@@ -192,10 +194,12 @@ def is_striped(directory: Path) -> bool:
 
 
 def count_osts(directory: Path) -> int:
-    file = delay_create(directory / "all")
+    path = directory / "probe"
+    file = delay_create(path)
     os.setxattr(file, LAYOUT, plain(count=ALL_OSTS))
     count = count_of(os.getxattr(file, LAYOUT))
     os.close(file)
+    path.unlink()
     return count
 
 
@@ -216,6 +220,23 @@ def place(request: pytest.FixtureRequest, nacre: Command, tmp_path: Path) -> Ite
         yield Place(nacre, played / testbed.RANK_MOUNT, played / "1", 4, launch, {}, tmp_path)
 
 
+# Hints, and what the info and the report of an open file say of them.
+OTHER_HINTS = [
+    (hints, hints)
+    for hints in (
+        {"nacre_pattern": "stripes", "nacre_osts_per_aggregator": "2", "nacre_ost_sharing": "ranges"},
+        {"nacre_pattern": "even", "nacre_ost_sharing": "turns", "nacre_choose_layout": "enable"},
+        {"nacre_choose_layout": "disable", "nacre_write_locks": "narrow", "direct_read": "true"},
+        {"cray_cb_write_lock_mode": "1", "direct_write": "true"},
+    )
+] + [
+    (
+        {"nacre_choose_layout": "Replace", "nacre_choose_layout_from": "2m", "direct_write": "disable"},
+        {"nacre_choose_layout": "replace", "nacre_choose_layout_from": "2097152", "direct_write": "false"},
+    )
+]
+
+
 def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None:
     place.require_osts(4)
     usual, osts = str(place.usual_count()), str(place.osts)
@@ -233,6 +254,9 @@ def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None
         "words": ({"nacre_layout": words}, "lcm_entry_count:   2", {"nacre_layout": words, "striping_factor": "4"}),
         "none": ({}, f"lmm_stripe_count:  {usual}", {"striping_factor": usual}),
     }
+    # Of those that say how it is accessed, or when its layout is chosen, the layout tells nothing.
+    for number, (hints, expected) in enumerate(OTHER_HINTS):
+        asked[f"other {number}"] = (hints, "", expected)
     if is_testbed(place.seen):  # where any name is that of a pool
         asked["pool"] = ({"nacre_pool": "flash"}, "lmm_pool:          flash", {"nacre_pool": "flash"})
     absent = Task("absent", {"start_iodevice": "60000"})
@@ -244,6 +268,82 @@ def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None
         assert line in layouts[name], name
         assert expected.items() <= one_told.info.items(), name
         assert expected.items() <= one_told.hints.items(), name
+
+
+def test_what_a_file_does_not_have_as_asked_is_told_as_it_is_and_noted(place: Place) -> None:
+    place.require_osts(3)
+    osts, many = str(place.osts), str(place.osts + 96)
+    there = {"striping_factor": "2", "striping_unit": "65536"}
+    # Hints, what the info says, and the beginning of a note.
+    asked = [
+        (
+            Task("more than there are", {"striping_factor": many}),
+            {"striping_factor": osts},
+            f"hint striping_factor: {many} was asked for, the file has {osts}",
+        ),
+        (
+            Task("no multiple", {"striping_unit": "100000"}),
+            {"striping_unit": "131072"},
+            "hint striping_unit: 100000 is no multiple of 64k; 131072 is asked for instead",
+        ),
+        (
+            Task("no number", {"striping_factor": "many"}),
+            {"striping_factor": str(place.usual_count())},
+            'hint striping_factor has the value "many"',
+        ),
+        (
+            Task("there", {"striping_factor": "3", "striping_unit": "65536"}),
+            there,
+            "hint striping_factor: 3 was asked for, the file has 2",
+        ),
+        (
+            Task("there", {"striping_unit": "131072"}),
+            there,
+            "hint striping_unit: 131072 was asked for, the file has 65536",
+        ),
+    ]
+    made, *told = place.run([Task("there", there), *(task for task, _, _ in asked)], ranks=1)
+    assert made.report["notes"] == []
+    for (task, expected, note), one_told in zip(asked, told, strict=True):
+        assert expected.items() <= one_told.info.items(), task
+        assert expected.items() <= one_told.hints.items(), task
+        assert any(line.startswith(note) for line in one_told.report["notes"]), task
+    assert place.counts(["more than there are", "there"]) == {"more than there are": [place.osts], "there": [2]}
+
+
+@pytest.mark.parametrize("place", [["--set", "striping.count=3"]], indirect=True)
+def test_a_hint_that_says_nothing_of_their_number_leaves_it(place: Place) -> None:
+    usual = place.usual_count()
+    asked = {"size": {"striping_unit": "2097152"}, "first": {"start_iodevice": "1"}}
+    told = place.run([Task(name, hints) for name, hints in asked.items()], ranks=1)
+    assert place.counts(list(asked)) == {name: [usual] for name in asked}
+    for hints, one_told in zip(asked.values(), told, strict=True):
+        assert {**hints, "striping_factor": str(usual)}.items() <= one_told.info.items()
+
+
+def test_hints_of_what_aggregators_have_are_in_the_plan(place: Place) -> None:
+    place.require_osts(4)
+    common = {"nacre_layout": "-c 4 -S 64k", "nacre_algorithm": "two_phase", "cb_nodes": "4"}
+    # Hints, and of the plan: pattern, bytes of a block, most OSTs of an aggregator, most aggregators of an OST.
+    asked = {
+        "one": ({"nacre_osts_per_aggregator": "1"}, ("osts", 65536, 1, 1)),
+        "two": ({"nacre_osts_per_aggregator": "2"}, ("osts", 65536, 2, 2)),
+        "all": ({"nacre_osts_per_aggregator": "4"}, ("osts", 65536, 4, 4)),
+        "two by ranges": (
+            {"nacre_osts_per_aggregator": "2", "nacre_ost_sharing": "ranges"},
+            ("osts", 65536, 2, 2),
+        ),
+        "fewer aggregators": ({"nacre_osts_per_aggregator": "1", "cb_nodes": "2"}, ("osts", 65536, 2, 1)),
+        "two of fewer": ({"nacre_osts_per_aggregator": "2", "cb_nodes": "2"}, ("osts", 65536, 2, 1)),
+        "stripes": ({"nacre_pattern": "stripes", "nacre_osts_per_aggregator": "2"}, ("stripes", 131072, 2, 2)),
+        "even": ({"nacre_pattern": "even", "nacre_osts_per_aggregator": "2"}, ("even", 1 << 20, 4, 4)),
+    }
+    told = place.run([Task(name, {**common, **hints}, [every(0, 1 << 20)]) for name, (hints, _) in asked.items()])
+    for (name, (hints, expected)), one_told in zip(asked.items(), told, strict=True):
+        (plan,) = one_told.report["plans"]
+        osts = plan["osts"]
+        assert (plan["pattern"], plan["domain_bytes"], osts["most"], osts["aggregators_on_one"]) == expected, name
+        assert hints.items() <= one_told.hints.items(), name
 
 
 @pytest.mark.parametrize(
@@ -262,7 +362,15 @@ def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None
         ("nacre_choose_layout_from=-1", "a whole number of at least 0"),
         ("nacre_write_locks=wide", "usual|narrow|group"),
         ("cray_cb_write_lock_mode=3", "0|1|2"),
+        ("direct_read=maybe", "true or false"),
         ("direct_write=maybe", "true or false"),
+        ("striping_factor=-2", "a whole number of at least -1"),
+        ("striping_unit=-1", "a whole number of at least 0"),
+        ("nacre_choose_layout_from=1q", "a whole number of at least 0"),
+        ("nacre_saturation_bytes=0", "a whole number of at least 1"),
+        ("nacre_algorithm=fast", "automatic|direct|two_phase"),
+        ("cb_nodes=0", "a whole number of at least 1"),
+        ("cb_buffer_size=0", "a whole number of at least 1"),
     ],
 )
 def test_wrong_values_of_striping_hints_are_errors_that_say_what_is_right(nacre, hint: str, right: str) -> None:
@@ -320,7 +428,8 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(place: Place) -> 
     for (name, (_, _, counts, factor)), one_told in zip(asked.items(), told, strict=True):
         assert found.get(name, []) == counts, name
         assert one_told.info.get("striping_factor") == (None if factor is None else str(factor)), name
-    assert any(note.startswith("layout of the file: ") for note in told[0].report["notes"])
+        reasons = [note for note in one_told.report["notes"] if note.startswith("layout of the file: ")]
+        assert bool(reasons) == (counts[-1:] == [4]), name
 
 
 def test_a_default_of_the_root_gives_way_above_a_size(place: Place) -> None:

@@ -24,11 +24,26 @@ from mpi4py import MPI
 comm = MPI.COMM_WORLD
 
 def bytes_at(offset, count):
-    return bytes((offset + i) % 251 for i in range(count))
+    first = offset % 251
+    return (bytes(range(251)) * (count // 251 + 2))[first : first + count]
+
+def in_two(begin, end):
+    def both(file, offset, data):
+        begin(file, offset, data)
+        end(file, data)
+    return both
 
 CALLS = {
-    "write_at": lambda file, offset, data: file.Write_at(offset, data),
-    "write_at_all": lambda file, offset, data: file.Write_at_all(offset, data),
+    "write_at": MPI.File.Write_at,
+    "write_at_all": MPI.File.Write_at_all,
+    "write_at_all_begin": in_two(MPI.File.Write_at_all_begin, MPI.File.Write_at_all_end),
+    "iwrite_at": lambda file, offset, data: file.Iwrite_at(offset, data).Wait(),
+    "iwrite_at_all": lambda file, offset, data: file.Iwrite_at_all(offset, data).Wait(),
+    # Where the shared pointer is at the offset, and all have the same bytes.
+    "write_shared": lambda file, offset, data: file.Write_shared(data),
+    "iwrite_shared": lambda file, offset, data: file.Iwrite_shared(data).Wait(),
+    "write_ordered": lambda file, offset, data: file.Write_ordered(data),
+    "write_ordered_begin": in_two(lambda file, _, data: file.Write_ordered_begin(data), MPI.File.Write_ordered_end),
 }
 
 # Each of the ranks has COUNT bytes, one's behind the other's, from OFFSET on.
@@ -48,6 +63,10 @@ def run(path, hints, steps):
     for what, *rest in steps:
         if what == "size":
             file.Set_size(*rest)
+        elif what == "preallocate":
+            file.Preallocate(*rest)
+        elif what == "atomicity":
+            file.Set_atomicity(*rest)
         else:
             take(file, what, *rest)
         comm.Barrier()
@@ -172,12 +191,12 @@ def has_layout(directory: Path) -> bool:
 
 
 def check_bytes(path: Path, steps: list[list]) -> None:
-    wanted = bytes(range(251)) * (64 << 10)
     for _, ranks, offset, count in (step for step in steps if len(step) == 4):
+        size, first = count * len(ranks), offset % 251
         with path.open("rb") as file:
             file.seek(offset)
-            found = file.read(count * len(ranks))
-        assert found == wanted[offset % 251 :][: count * len(ranks)], (path, offset)
+            found = file.read(size)
+        assert found == (bytes(range(251)) * (size // 251 + 2))[first : first + size], (path, offset)
 
 
 def is_testbed(directory: Path) -> bool:
@@ -405,6 +424,9 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(place: Place) -> 
         "behind its head": (worth, [one(1, 0, small), one(2, 3 << 20, small)], [1, usual], None),
         "across its end": (worth, [one(1, 0, small), one(2, (1 << 20) - 10, small)], [1, usual], None),
         "size": (worth, [["size", 64 << 20], every(0, small)], [4], 4),
+        "preallocated": (worth, [["preallocate", 16 << 20], every(0, small)], [4], 4),
+        "little preallocated": (worth, [["preallocate", small], every(0, large)], [1, 4], 4),
+        "head, then preallocated": (worth, [one(3, 0, small), ["preallocate", 16 << 20]], [1, 4], 4),
         "nothing": (worth, [], [], None),
         "disabled": ({**worth, "nacre_choose_layout": "disable"}, [every(0, large)], [usual], usual),
         "below": ({**worth, "nacre_choose_layout_from": "1g"}, [every(0, large)], [usual], usual),
@@ -446,3 +468,29 @@ def test_a_default_of_the_root_gives_way_above_a_size(place: Place) -> None:
     (place.seen / "d").mkdir()
     place.run([Task(f"d/{name}", hints, [every(0, large)]) for name, (hints, _) in asked.items()])
     assert place.counts([f"d/{name}" for name in asked]) == {f"d/{name}": [count] for name, (_, count) in asked.items()}
+
+
+def test_any_call_may_be_the_first_to_write(place: Place) -> None:
+    """To a file that has no layout, or one that ends before what is written; it gets one of all its bytes."""
+    place.require_osts(4)
+    place.require_choice()
+    small, large = 251, 251 << 13  # whole patterns, so that the order of ranks does not matter
+    last = RANKS - 1
+    collective = ("write_at_all", "write_at_all_begin", "iwrite_at_all", "write_ordered", "write_ordered_begin")
+    asked = {}
+    for what, count in (("small", small), ("large", large)):
+        for call in collective:
+            asked[f"{call}, {what}"] = [every(0, count, call)]
+        for call in ("write_at", "iwrite_at", "write_shared", "iwrite_shared"):
+            asked[f"{call}, {what}, all"] = [every(0, count, call)]
+            asked[f"{call}, {what}, last"] = [one(last, 0, count, call)]
+        atomic = ["atomicity", True]
+        asked[f"atomic, {what}, all"] = [atomic, every(0, count, "write_at")]
+        asked[f"atomic, {what}, last"] = [atomic, one(last, 5, count)]
+        asked[f"atomic, {what}, together"] = [atomic, every(0, count)]  # in which each rank writes by itself
+    worth = {"nacre_saturation_bytes": "1m"}
+    place.run([Task(name, worth, steps) for name, steps in asked.items()])
+    usual, found = place.usual_count(), place.counts(list(asked))
+    for name in asked:
+        counts = [1, usual] if "small" in name else [4] if name.split(",")[0] in collective else [usual]
+        assert found[name] == counts, name

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -494,3 +495,87 @@ def test_any_call_may_be_the_first_to_write(place: Place) -> None:
     for name in asked:
         counts = [1, usual] if "small" in name else [4] if name.split(",")[0] in collective else [usual]
         assert found[name] == counts, name
+
+
+# What rank 0 sees of a file before it is closed, after accesses of whole pages through it: one rank's, or all ranks'.
+PAST_THE_CACHE = """
+import fcntl, json, mmap, os, sys
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+path, call, *hints = sys.argv[1:]
+info = MPI.Info.Create()
+for hint in hints:
+    info.Set(*hint.split("="))
+
+def opened_directly(number):
+    try:
+        is_file = os.readlink(f"/proc/self/fd/{number}") == os.path.realpath(path)
+    except FileNotFoundError:  # that of the list itself
+        return False
+    return is_file and fcntl.fcntl(int(number), fcntl.F_GETFL) & os.O_DIRECT != 0
+
+file = MPI.File.Open(comm, path, MPI.MODE_CREATE | MPI.MODE_RDWR, info)
+data = mmap.mmap(-1, 1 << 16)
+if call.endswith("_all") or comm.rank == 0:
+    getattr(MPI.File, call)(file, comm.rank << 16, data)
+comm.Barrier()
+if comm.rank == 0:
+    seen = {"direct": any(map(opened_directly, os.listdir("/proc/self/fd")))}
+    try:
+        counters = os.getxattr(os.path.dirname(path), "testbed.counters")
+        seen["arrived"] = sum(json.loads(counters)["osts"]["bytes_written"])
+    except OSError:
+        seen["cached"] = int(os.popen(f"fincore --bytes --noheadings --output RES {path}").read())
+    print(json.dumps(seen), flush=True)
+comm.Barrier()
+file.Close()
+"""
+
+
+def seen_by(nacre: Command, launch: list[object], ranks: int, *arguments: object) -> dict:
+    mpiexec = ["mpiexec.openmpi", "--oversubscribe", "-n", ranks, "/usr/bin/python3", "-c", PAST_THE_CACHE]
+    done = nacre(*launch, "--", *mpiexec, *arguments)
+    assert done.returncode == 0, done.stderr
+    (line,) = json_lines(done.stdout)
+    return json.loads(line)
+
+
+@pytest.mark.usefixtures("node_namespaces")
+@pytest.mark.parametrize(("call", "written"), [("Write_at", 1 << 16), ("Write_at_all", RANKS << 16)])
+def test_direct_writes_are_on_the_osts_when_they_return(nacre: Command, played: Path, call: str, written: int) -> None:
+    """And others in their node's cache: they are less than a request, and nobody has asked for them."""
+    launch, algorithm = ["testbed", "run", "--at", played], "nacre_algorithm=two_phase"
+    for value, expected in (("false", 0), ("true", written)):
+        testbed.reset(played)
+        found = seen_by(nacre, launch, RANKS, f"{{}}/{value}", call, algorithm, f"direct_write={value}")
+        assert found == {"direct": value == "true", "arrived": expected}
+
+
+def test_direct_reads_leave_nothing_in_the_page_cache(nacre: Command, tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    with path.open("wb") as file:
+        file.write(bytes(RANKS << 16))
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    fincore = ["fincore", "--bytes", "--noheadings", "--output", "RES", str(path)]
+    if int(subprocess.run(fincore, capture_output=True, check=True).stdout) > 0:
+        pytest.skip(f"all that {tmp_path} has is in memory")
+    for value in ("true", "false"):
+        found = seen_by(nacre, ["run"], RANKS, path, "Read_at_all", f"direct_read={value}")
+        assert found["direct"] == (value == "true")
+        assert (found["cached"] > 0) == (value == "false")
+
+
+def test_a_file_system_that_refuses_o_direct_is_noted(nacre: Command, tmp_path: Path) -> None:
+    refusing, report = tmp_path / "refusing", tmp_path / "report"
+    refusing.mkdir()
+    if subprocess.run(["mount", "-t", "ramfs", "none", str(refusing)], check=False).returncode:
+        pytest.skip("no ramfs can be mounted here")
+    try:
+        found = seen_by(nacre, ["run", "--report", report], 1, refusing / "f", "Write_at", "direct_write=true")
+        assert not found["direct"]
+        assert (refusing / "f").stat().st_size == 1 << 16
+    finally:
+        subprocess.run(["umount", str(refusing)], check=True)
+    (written,) = (json.loads(line) for line in report.read_text().splitlines())
+    assert "hints direct_read, direct_write: the file system refuses O_DIRECT" in written["notes"]

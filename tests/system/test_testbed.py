@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from nacre.testbed import COUNTERS
 from striping import (
     END_OF_FILE,
     LAYOUT,
@@ -540,3 +541,20 @@ def test_aggregators_that_share_osts_have_the_locks_that_are_asked_for(
         sample = next(line for line in map(json.loads, json_lines(done.stdout)) if line["type"] == "sample")
         callbacks = sum(json.loads(sample["write_counters"])["nodes"]["lock_callbacks"])
         assert are_taken is None or (callbacks > 0) == are_taken, name
+
+
+@pytest.mark.usefixtures("node_namespaces")
+def test_pieces_that_end_at_no_stripe_take_no_lock_away(build: Path, nacre, nodes: list[Path]) -> None:
+    """Of 47,008 bytes, dealt to the ranks in turn: each node has the lock on an object once, and nobody wants it."""
+    worker = build / "tools" / "bench" / "openmpi4" / "worker"
+    laid = ["--hint", "nacre_layout=-c 4 -S 64k", "--hint", "nacre_saturation_bytes=64k", "--counters", COUNTERS]
+    sized = ["--bytes", "4000000", "--warmups", "0", "--repeats", "1", "--write-only", "--file", "{}/f"]
+    tasks = ["--workload", "hard", "--workload", "hard", "--label", "direct", "--task-hint", "nacre_algorithm=direct"]
+    launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "4", worker, *tasks, *sized, *laid]
+    done = nacre("testbed", "run", "--nodes", 4, "--osts", 4, "--set", "locks.wide=1", "--", *launch)
+    assert done.returncode == 0, done.stderr
+    samples = [line for line in map(json.loads, json_lines(done.stdout)) if line["type"] == "sample"]
+    by_osts, direct = (json.loads(sample["write_counters"])["nodes"] for sample in samples)
+    assert by_osts["lock_grants"] == [1] * 4
+    assert by_osts["lock_callbacks"] == [0] * 4
+    assert sum(direct["lock_callbacks"]) > 0  # where ranks write their pieces themselves

@@ -290,6 +290,19 @@ def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None
         assert expected.items() <= one_told.hints.items(), name
 
 
+def test_a_testbed_is_a_lustre_only_where_it_is_to_count_as_one(
+    nacre: Command, nodes: list[Path], tmp_path: Path
+) -> None:
+    hints, found = {"striping_factor": "3", "nacre_algorithm": "two_phase"}, {}
+    for environment in ({}, {"NACRE_TESTBED": "1"}):
+        place = Place(nacre, nodes[0], nodes[1], 4, ["run"], environment, tmp_path)
+        name = f"f{len(environment)}"
+        (told,) = place.run([Task(name, hints, [every(0, 1 << 20)])])
+        (plan,) = told.report["plans"]
+        found[name] = (place.counts([name])[name], told.report["hints"]["striping_factor"]["from"], plan["pattern"])
+    assert found == {"f0": ([1], "program", "even"), "f1": ([3], "open file", "osts")}
+
+
 def test_what_a_file_does_not_have_as_asked_is_told_as_it_is_and_noted(place: Place) -> None:
     place.require_osts(3)
     osts, many = str(place.osts), str(place.osts + 96)

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from nacre.testbed import COUNTERS
+from conftest import Command, brought_up
+from nacre import testbed
 from striping import (
     END_OF_FILE,
     LAYOUT,
@@ -254,6 +255,71 @@ def test_the_command_has_things_go_wrong(nacre, played: Path) -> None:
     assert wrong.returncode == 2
     assert "ost 4 well" in wrong.stderr
     assert "OSTs 0 to 3 and nodes 0 to 1" in " ".join(wrong.stderr.split())
+
+
+def test_its_size_and_its_files_are_told(nodes: list[Path]) -> None:
+    before = os.statvfs(nodes[0])
+    assert before.f_frsize * before.f_blocks >= before.f_frsize * before.f_bfree > 1 << 40
+    assert before.f_bavail <= before.f_bfree
+    assert before.f_ffree <= before.f_files
+    (nodes[1] / ("x" * before.f_namemax)).touch()
+    assert fails_with(errno.ENAMETOOLONG, (nodes[1] / ("x" * (before.f_namemax + 1))).touch)
+    assert os.statvfs(nodes[0]).f_ffree == before.f_ffree - 1
+
+
+def files_on_osts(directory: Path, count: int) -> list[int]:
+    """One with its only stripe on each of so many OSTs."""
+    files = [delay_create(directory / f"on {ost}") for ost in range(count)]
+    for ost, file in enumerate(files):
+        os.setxattr(file, LAYOUT, plain(count=1, first=ost))
+    return files
+
+
+def written_and_synced(file: int, data: bytes) -> int:
+    written = os.pwrite(file, data, 0)
+    os.fsync(file)
+    return written
+
+
+def test_who_waits_for_a_hung_ost_waits_until_it_is_well(played: Path) -> None:
+    hung, well = files_on_osts(played / "0", 2)
+    elsewhere, data = played / "1" / "on 0", b"x" * 1000
+    testbed.order(played, "ost 0 hung")
+    with concurrent.futures.ThreadPoolExecutor() as others:
+        try:
+            waiting = others.submit(written_and_synced, hung, data)
+            wait_until(lambda: testbed.counters(played)["osts"]["requests"][0] == 1)
+            # Meanwhile other OSTs are written to, and nodes hear of files.
+            assert others.submit(written_and_synced, well, data).result(timeout=60) == len(data)
+            assert elsewhere.stat().st_size == len(data)
+            reading = others.submit(elsewhere.read_bytes)  # which has to be written back before
+            wait_until(lambda: testbed.counters(played)["osts"]["lock_callbacks"][0] == 1)
+            assert not waiting.done()
+            assert not reading.done()
+        finally:
+            testbed.order(played, "ost 0 well")
+        assert waiting.result(timeout=60) == len(data)
+        assert reading.result(timeout=60) == data
+    for file in (hung, well):
+        os.close(file)
+
+
+def test_requests_queue_at_a_slow_ost_for_longer(nacre: Command, nodes: list[Path], tmp_path: Path) -> None:
+    """Four at once where one is served at a time: of these the last three wait."""
+    settings = ("osts.threads=1", "osts.latency_us=10000", "nodes.rpc_bytes=65536")
+    words = [word for setting in settings for word in ("--set", setting)]
+    with brought_up(nacre, tmp_path / "slow", *words) as directory:
+        testbed.order(directory, "ost 1 slow 20")
+        for file in files_on_osts(directory / "0", 2):
+            written_and_synced(file, bytes(4 << 16))
+            os.close(file)
+        counters = testbed.counters(directory)["osts"]
+        assert counters["requests"] == [4, 4, 0, 0]
+        usual, slow, *others = counters["queue_us"]
+        assert 0 < usual <= (1 + 2 + 3) * 10_000 < slow
+        assert others == [0, 0]
+        testbed.reset(directory)
+        assert testbed.counters(directory)["osts"]["queue_us"] == [0] * 4
 
 
 def files_in(directory: Path) -> list[str]:
@@ -547,7 +613,14 @@ def test_aggregators_that_share_osts_have_the_locks_that_are_asked_for(
 def test_pieces_that_end_at_no_stripe_take_no_lock_away(build: Path, nacre, nodes: list[Path]) -> None:
     """Of 47,008 bytes, dealt to the ranks in turn: each node has the lock on an object once, and nobody wants it."""
     worker = build / "tools" / "bench" / "openmpi4" / "worker"
-    laid = ["--hint", "nacre_layout=-c 4 -S 64k", "--hint", "nacre_saturation_bytes=64k", "--counters", COUNTERS]
+    laid = [
+        "--hint",
+        "nacre_layout=-c 4 -S 64k",
+        "--hint",
+        "nacre_saturation_bytes=64k",
+        "--counters",
+        testbed.COUNTERS,
+    ]
     sized = ["--bytes", "4000000", "--warmups", "0", "--repeats", "1", "--write-only", "--file", "{}/f"]
     tasks = ["--workload", "hard", "--workload", "hard", "--label", "direct", "--task-hint", "nacre_algorithm=direct"]
     launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "4", worker, *tasks, *sized, *laid]

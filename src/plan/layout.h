@@ -35,6 +35,10 @@ inline constexpr std::int32_t stripes_on_all_osts = 0xffff;
 [[nodiscard]] constexpr bool stands_for_osts(std::int32_t stripe_count) {
   return stripe_count > stripes_on_all_osts - stripes_on_ost_max;
 }
+/// As lfs has it: below 0 for so many on each OST.
+[[nodiscard]] constexpr std::int32_t stripe_count_in_words(std::int32_t stripe_count) {
+  return stands_for_osts(stripe_count) ? stripe_count - stripes_on_all_osts - 1 : stripe_count;
+}
 
 enum class StripePattern : std::uint8_t {
   raid0,

@@ -92,6 +92,11 @@ Result<LayoutChoice> choose_layout(const ExpectedFile& file) {
                              ": the " + std::to_string(file.nodes) + " nodes share them evenly");
     count = even;
   }
+  if (!shares_evenly(count, file.nodes)) {
+    choice.reasons.push_back(
+        "the " + std::to_string(file.nodes) +
+        " nodes cannot share them evenly: a number that they could is too far");
+  }
   choice.stripe_count = checked_cast<std::int32_t>(count);
   choice.stripe_size = stripe_size_for(file.bytes / count);
   if (count > 1) {

@@ -61,12 +61,6 @@ std::int64_t first_ost(const Striping& striping) {
   return striping.first_ost.value_or(-1);
 }
 
-/// Below 0: so many on each OST.
-std::int64_t count_as_asked(const Striping& striping) {
-  const std::int32_t count = striping.stripe_count;
-  return stands_for_osts(count) ? count - stripes_on_all_osts - 1 : count;
-}
-
 void add_objects(std::string& text, const Striping& striping) {
   for (const OstObject& object : striping.objects) {
     text += "      - l_ost_idx: " + std::to_string(object.ost) +
@@ -79,7 +73,7 @@ constexpr std::size_t striping_column = 19;
 
 void add_striping(std::string& text, int indent, const Striping& striping, bool extends) {
   Lines lines(text, indent, striping_column);
-  lines.add("lmm_stripe_count", extends ? 0 : count_as_asked(striping));
+  lines.add("lmm_stripe_count", extends ? 0 : stripe_count_in_words(striping.stripe_count));
   lines.add(extends ? "lmm_extension_size" : "lmm_stripe_size", striping.stripe_size);
   lines.add("lmm_pattern", pattern_text(striping));
   lines.add("lmm_layout_gen", 0);  // not told by the xattr
@@ -97,7 +91,7 @@ void add_striping(std::string& text, int indent, const Striping& striping, bool 
 void add_default(std::string& text, const Striping& striping) {
   constexpr std::size_t column = 15;
   Lines lines(text, 0, column);
-  lines.add("stripe_count", count_as_asked(striping));
+  lines.add("stripe_count", stripe_count_in_words(striping.stripe_count));
   lines.add("stripe_size", striping.stripe_size);
   lines.add("pattern", pattern_text(striping));
   lines.add("stripe_offset", first_ost(striping));

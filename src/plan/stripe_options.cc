@@ -234,9 +234,8 @@ void add_options(std::string& text, const Striping& striping) {
     text += " -L mdt";
     return;
   }
-  const std::int32_t count = striping.stripe_count;
-  const std::int32_t asked = stands_for_osts(count) ? count - stripes_on_all_osts - 1 : count;
-  if (asked != 0) text += (striping.overstriped ? " -C " : " -c ") + std::to_string(asked);
+  const std::int32_t count = stripe_count_in_words(striping.stripe_count);
+  if (count != 0) text += (striping.overstriped ? " -C " : " -c ") + std::to_string(count);
   if (striping.stripe_size != 0) text += " -S " + size_text(striping.stripe_size);
   if (!striping.pool.value_or("").empty()) text += " -p " + *striping.pool;
 }

@@ -20,7 +20,7 @@ from striping import ALL_OSTS, END_OF_FILE, LAYOUT, composite, count_of, delay_c
 
 RANKS = 4
 WRITE_FILES = """
-import json, sys
+import json, sys, time
 from mpi4py import MPI
 comm = MPI.COMM_WORLD
 
@@ -38,6 +38,7 @@ CALLS = {
     "write_at": MPI.File.Write_at,
     "write_at_all": MPI.File.Write_at_all,
     "write_at_all_begin": in_two(MPI.File.Write_at_all_begin, MPI.File.Write_at_all_end),
+    "late_write_at": lambda file, offset, data: (time.sleep(0.3), file.Write_at(offset, data)),
     "iwrite_at": lambda file, offset, data: file.Iwrite_at(offset, data).Wait(),
     "iwrite_at_all": lambda file, offset, data: file.Iwrite_at_all(offset, data).Wait(),
     # Where the shared pointer is at the offset, and all have the same bytes.
@@ -70,7 +71,8 @@ def run(path, hints, steps):
             file.Set_atomicity(*rest)
         else:
             take(file, what, *rest)
-        comm.Barrier()
+        if what != "late_write_at":  # others go on to the close
+            comm.Barrier()
     told = dict(file.Get_info().items())
     file.Close()
     return told
@@ -262,6 +264,7 @@ def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None
     usual, osts = str(place.usual_count()), str(place.osts)
     ratio, words = {"striping_factor": osts, "overstriping_ratio": "2"}, "-E 1m -c 1 -E -1 -c 4"
     crays_ratio = {"striping_factor": osts, "overstriping_factor": "2"}
+    later = "-E 1m -c 1 -E -1 -c -1"
     # Hints, a line of the layout, and what the info and the report of the open file say.
     asked = {
         "count": ({"striping_factor": "3"}, "lmm_stripe_count:  3", {"striping_factor": "3"}),
@@ -272,6 +275,7 @@ def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None
         "ratio": (ratio, "lmm_pattern:       raid0,overstriped", ratio),
         "Cray's ratio": (crays_ratio, "lmm_pattern:       raid0,overstriped", ratio),
         "words": ({"nacre_layout": words}, "lcm_entry_count:   2", {"nacre_layout": words, "striping_factor": "4"}),
+        "all later": ({"nacre_layout": later}, "lmm_stripe_count:  -1", {"striping_factor": str(place.osts)}),
         "none": ({}, f"lmm_stripe_count:  {usual}", {"striping_factor": usual}),
     }
     # Of those that say how it is accessed, or when its layout is chosen, the layout tells nothing.
@@ -426,6 +430,8 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(place: Place) -> 
     # Hints, what is done, the stripes of each component then, and on how many OSTs the open file was said to be.
     asked = {
         "large": (worth, [every(0, large)], [4], 4),
+        "direct": ({**worth, "direct_write": "true"}, [every(0, large)], [4], 4),
+        "after others closed": (worth, [one(3, 0, small, "late_write_at")], [1, usual], None),
         "small": (worth, [every(0, small)], [1, usual], None),
         "head, then large": (worth, [one(0, 0, small), every(small, large)], [1, 4], 4),
         "another rank's head": (worth, [one(3, 5, small), every(small + 5, large)], [1, 4], 4),
@@ -502,7 +508,7 @@ def test_any_call_may_be_the_first_to_write(place: Place) -> None:
         atomic = ["atomicity", True]
         asked[f"atomic, {what}, all"] = [atomic, every(0, count, "write_at")]
         asked[f"atomic, {what}, last"] = [atomic, one(last, 5, count)]
-        asked[f"atomic, {what}, together"] = [atomic, every(0, count)]  # in which each rank writes by itself
+        asked[f"write_at_all, {what}, atomic"] = [atomic, every(0, count)]
     worth = {"nacre_saturation_bytes": "1m"}
     place.run([Task(name, worth, steps) for name, steps in asked.items()])
     usual, found = place.usual_count(), place.counts(list(asked))

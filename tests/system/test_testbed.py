@@ -622,12 +622,14 @@ def test_pieces_that_end_at_no_stripe_take_no_lock_away(build: Path, nacre, node
         testbed.COUNTERS,
     ]
     sized = ["--bytes", "4000000", "--warmups", "0", "--repeats", "1", "--write-only", "--file", "{}/f"]
-    tasks = ["--workload", "hard", "--workload", "hard", "--label", "direct", "--task-hint", "nacre_algorithm=direct"]
+    ours, direct = ["--workload", "hard", "--workload", "hard-calls"], ["--task-hint", "nacre_algorithm=direct"]
+    tasks = [*ours, "--workload", "hard", "--label", "direct", *direct]
     launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "4", worker, *tasks, *sized, *laid]
     done = nacre("testbed", "run", "--nodes", 4, "--osts", 4, "--set", "locks.wide=1", "--", *launch)
     assert done.returncode == 0, done.stderr
     samples = [line for line in map(json.loads, json_lines(done.stdout)) if line["type"] == "sample"]
-    by_osts, direct = (json.loads(sample["write_counters"])["nodes"] for sample in samples)
+    by_osts, by_calls, by_ranks = (json.loads(sample["write_counters"])["nodes"] for sample in samples)
     assert by_osts["lock_grants"] == [1] * 4
     assert by_osts["lock_callbacks"] == [0] * 4
-    assert sum(direct["lock_callbacks"]) > 0  # where ranks write their pieces themselves
+    assert by_calls["lock_callbacks"] == [0] * 4
+    assert sum(by_ranks["lock_callbacks"]) > 0

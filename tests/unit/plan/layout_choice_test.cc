@@ -1,6 +1,7 @@
 // The layout chosen from a file's size and writers keeps to its bounds, and says why.
 #include "plan/layout_choice.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
@@ -79,6 +80,12 @@ TEST_CASE("random files: the choice is within its bounds") {
     CHECK((choice.stripe_count <= std::max<std::int64_t>(1, root) || each >= file.ost_worth_bytes));
     CHECK(choice.stripe_size % (64 << 10) == 0);
     CHECK((choice.stripe_size == mebibyte || each / choice.stripe_size >= 16));
+    const bool is_even =
+        choice.stripe_count % file.nodes == 0 || file.nodes % choice.stripe_count == 0;
+    const bool says_uneven = std::ranges::any_of(choice.reasons, [](const std::string& reason) {
+      return reason.find("cannot share them evenly") != std::string::npos;
+    });
+    CHECK(says_uneven != is_even);
   }
 }
 

@@ -12,6 +12,9 @@ namespace {
 
 using Kind = plan::LayoutStep::Kind;
 
+// Others may take a layout away or put it there meanwhile, but not for ever.
+constexpr int attempts = 3;
+
 Result<std::optional<plan::Layout>> current_layout(store::FileLayouts& layouts) {
   const Result<std::vector<std::byte>> bytes = layouts.read();
   if (!bytes) return bytes.error();
@@ -26,7 +29,7 @@ Status set(store::FileLayouts& layouts, const plan::Layout& layout) {
   return bytes ? layouts.set(*bytes) : bytes.error();
 }
 
-/// Not by opening the file once more: where this process has it open for writing already, Lustre's
+/// Not by opening the file once more: where this node has it open for writing already, Lustre's
 /// servers never hear of that.
 Status set_default(store::FileLayouts& layouts) {
   const Result<std::vector<std::byte>> inherited = layouts.inherited();
@@ -61,7 +64,7 @@ Status take(store::FileLayouts& layouts, const plan::LayoutStep& step) {
 }
 
 /// A file that has none after all gets the default. What another process has done meanwhile is as
-/// good.
+/// good; where that ends before `end`, who writes there is told so and comes again.
 Status take_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, std::int64_t end) {
   if (step.kind == Kind::none) return {};
   Status taken = take(layouts, step);
@@ -73,7 +76,8 @@ Status take_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, s
   if (found && found->has_value() && plan::end_of(**found) >= end) return {};
   if (!taken) return taken;
   if (!found) return found.error();
-  return Error{ErrorClass::io, 0, "a layout was set, and the file has none that goes so far"};
+  if (found->has_value()) return {};
+  return Error{ErrorClass::io, 0, "a layout was set, and the file has none"};
 }
 
 Result<plan::LayoutStep> step_before(store::FileLayouts& layouts, plan::ExpectedFile file,
@@ -133,12 +137,11 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
       if (!other) return std::move(other).error();
       break;
     }
-    if (!step->reasons.empty()) {
-      // Nothing is written to it either, and it stays.
-      left.replaces_unwritten = false;
-      grown.reasons = std::move(step->reasons);
-      chosen = std::move(step->layout);
-    }
+    if (step->reasons.empty()) break;
+    // Nothing is written to it either, and it stays.
+    left.replaces_unwritten = false;
+    grown.reasons = std::move(step->reasons);
+    chosen = std::move(step->layout);
     if (!is_first || step->kind != Kind::set) break;
   }
   Result<std::vector<std::byte>> now = layouts.read();
@@ -152,14 +155,18 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
 }
 
 Status complete_layout(store::FileLayouts& layouts) {
-  const auto current = current_layout(layouts);
-  if (!current) return current.error();
-  return take_or_find(layouts, plan::step_to_complete(*current), plan::layout_end_of_file);
+  Status taken;
+  for (int i = 0; i < attempts && taken; ++i) {
+    const auto current = current_layout(layouts);
+    if (!current) return current.error();
+    const plan::LayoutStep step = plan::step_to_complete(*current);
+    if (step.kind == Kind::none) break;
+    taken = take_or_find(layouts, step, plan::layout_end_of_file);
+  }
+  return taken;
 }
 
 store::Transfer GrowingFile::write(std::span<const store::WritePiece> pieces, std::int64_t offset) {
-  // Others may take it away or put it there meanwhile, but not for ever.
-  constexpr int attempts = 3;
   store::Transfer done = ForwardingFile::write(pieces, offset);
   const std::int64_t end = offset + store::total_bytes(pieces);
   for (int i = 0; i < attempts && lacks_layout(done.error); ++i) {

@@ -246,13 +246,14 @@ collective::Task<Status> OpenFile::close() {
   co_return closed;
 }
 
-/// On rank 0, after all have written. What only the file's owner may do is no error of who wrote to
-/// it: the data are there.
+/// On rank 0, after all have written. What only the file's owner may do, or cannot be known, is no
+/// error of who wrote to it: the data are there.
 Status OpenFile::complete_layout_of_first() {
   store::StoreFile* const file = transport_->rank() == 0 ? file_.if_open() : nullptr;
   if (file == nullptr || mode_.delete_on_close) return {};
+  const bool is_known = file->layouts()->read().ok();
   Status completed = complete_layout(*file->layouts());
-  if (completed || completed.error().system_errno != EPERM) return completed;
+  if (completed || (is_known && completed.error().system_errno != EPERM)) return completed;
   const std::lock_guard guard(mutex_);
   hints_.note(completed.error().message + "; its layout ends before it may: see nacre doctor");
   return {};

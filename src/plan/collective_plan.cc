@@ -117,10 +117,12 @@ const StripedRegion& main_region(const StripeMap& stripes, const Extent& bytes) 
   });
 }
 
-/// Whether what a rank accesses is less than a stripe: neighbours are on one object.
-bool shares_stripes(const AccessSummary& summary, const CollectiveSettings& settings) {
+/// Whether what the ranks of a node write is less than a stripe: nodes are on one object then.
+bool share_stripes(const AccessSummary& summary, const CollectiveSettings& settings,
+                   const Participants& participants) {
   const StripedRegion& region = main_region(*settings.stripes, summary.bounds);
-  return summary.span_bytes / summary.rank_count < region.stripe_size;
+  return participants.direction == Direction::write &&
+         summary.span_bytes / participants.node_count < region.stripe_size;
 }
 
 struct Choice {
@@ -139,7 +141,7 @@ Choice choose(const AccessSummary& summary, const CollectiveSettings& settings,
   const bool interleaved = is_interleaved(summary);
   if (has_large_pieces(summary)) {
     if (takes_locks_away(settings, participants) &&
-        (interleaved || shares_stripes(summary, settings))) {
+        (interleaved || share_stripes(summary, settings, participants))) {
       return {Algorithm::two_phase, PlanReason::shared_objects};
     }
     if (!is_gathered_together(summary, participants)) {
@@ -265,8 +267,9 @@ void lay_out_domains(CollectivePlan& plan, const AccessSummary& summary,
   plan.pattern = pattern_for(settings, summary.bounds);
   AggregatorCount wanted = count_aggregators(summary, settings, participants);
   const std::int64_t sets = sets_with_own_osts(plan, settings);
-  // Those of a set are on one node.
-  const std::int64_t count_max = sets * aggregators_a_node;
+  // Those of a set are to be on one node.
+  const std::int64_t ranks_a_node = divide_up(participants.rank_count, participants.node_count);
+  const std::int64_t count_max = sets * std::min<std::int64_t>(aggregators_a_node, ranks_a_node);
   if (sets > 0 && settings.aggregator_count == 0 && wanted.count > count_max) {
     wanted = {count_max, CountReason::most};
   }

@@ -5,7 +5,8 @@
 #include <optional>
 #include <set>
 #include <utility>
-#include <vector>
+
+#include "base/checked_cast.h"
 
 namespace nacre::plan {
 namespace {
@@ -19,50 +20,27 @@ OstName name_of(std::size_t region, const StripedRegion& striped, std::int32_t s
   return {-1, ost};
 }
 
-void add_osts_of(const Extent& file, const StripeMap& stripes, std::set<OstName>& osts) {
-  for (std::size_t i = 0; i < stripes.regions().size(); ++i) {
-    const StripedRegion& region = stripes.regions()[i];
-    const Extent here = intersection(file, region.extent);
-    if (here.empty()) continue;
-    const std::int64_t first = here.offset / region.stripe_size;
-    const std::int64_t last = (here.end() - 1) / region.stripe_size;
-    const std::int64_t end = std::min(last + 1, first + region.slot_count());
-    for (std::int64_t stripe = first; stripe < end; ++stripe) {
-      osts.insert(name_of(i, region, static_cast<std::int32_t>(stripe % region.slot_count())));
-    }
-  }
-}
-
-std::int64_t slots_of(const StripeMap& stripes) {
-  std::int64_t slots = 0;
-  for (const StripedRegion& region : stripes.regions()) slots += region.slot_count();
-  return slots;
-}
-
-/// Of a domain, those of the rounds from that on in which it comes to `offset` or behind, until
-/// they are the same over and over.
-void add_osts_from(std::int64_t offset, const FileDomains& domains, int domain,
-                   const StripeMap& stripes, std::set<OstName>& osts) {
-  const std::optional<std::int64_t> first = domains.next_of(domain, offset);
-  if (!first) return;
-  const std::int64_t patience = slots_of(stripes);
-  const std::int64_t rounds = domains.round_count_of(domain);
-  std::vector<FilePart> parts;
-  std::int64_t round = domains.place_of(*first).round;
-  for (std::int64_t last_new = round; round < rounds && round <= last_new + patience; ++round) {
-    const std::size_t before = osts.size();
-    domains.round_parts(domain, round, parts);
-    for (const FilePart& part : parts) add_osts_of(part.file, stripes, osts);
-    if (osts.size() > before) last_new = round;
+/// Of a domain in a region of the stripes: stripe by stripe, until the OSTs are the same over and
+/// over.
+void add_osts_of(const FileDomains& domains, int domain, std::size_t number,
+                 const StripedRegion& region, std::set<OstName>& osts) {
+  const std::int64_t patience = 2 * std::int64_t{region.slot_count()};
+  const Extent part = intersection(region.extent, domains.range());
+  std::int64_t known = 0;
+  for (std::int64_t offset = part.offset; offset < part.end() && known <= patience; ++known) {
+    const std::optional<std::int64_t> found = domains.next_of(domain, offset);
+    if (!found || *found >= part.end()) return;
+    const std::int64_t stripe = *found / region.stripe_size;
+    const auto slot = static_cast<std::int32_t>(stripe % region.slot_count());
+    if (osts.insert(name_of(number, region, slot)).second) known = 0;
+    offset = saturating_multiply(stripe + 1, region.stripe_size);
   }
 }
 
 std::set<OstName> osts_of(const FileDomains& domains, int domain, const StripeMap& stripes) {
-  const Extent range = domains.range();
   std::set<OstName> osts;
-  for (const StripedRegion& region : stripes.regions()) {
-    const Extent part = intersection(region.extent, range);
-    if (!part.empty()) add_osts_from(part.offset, domains, domain, stripes, osts);
+  for (std::size_t i = 0; i < stripes.regions().size(); ++i) {
+    add_osts_of(domains, domain, i, stripes.regions()[i], osts);
   }
   return osts;
 }

@@ -38,6 +38,11 @@ class Layouts final : public store::FileLayouts {
     return layout_->components.front().striping.stripe_count;
   }
 
+  /// Where it ends; none where there is none.
+  [[nodiscard]] std::optional<std::int64_t> end() const {
+    return layout_ ? std::optional(plan::end_of(*layout_)) : std::nullopt;
+  }
+
   Result<std::vector<std::byte>> read() override {
     const std::optional<plan::Layout> found = layout_;
     if (!layout_) layout_ = std::exchange(other_, std::nullopt);
@@ -88,7 +93,9 @@ class EndingFile final : public store::ForwardingFile {
   EndingFile(std::unique_ptr<store::StoreFile> inner, Layouts& layouts)
       : ForwardingFile(std::move(inner)), layouts_(layouts) {}
   store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
-    if (layouts_.read().value().empty()) return {0, Error{ErrorClass::io, EBADF, "no layout"}};
+    const std::optional<std::int64_t> end = layouts_.end();
+    if (!end) return {0, Error{ErrorClass::io, EBADF, "no layout"}};
+    if (offset >= *end) return {0, Error{ErrorClass::io, ENODATA, "behind the layout"}};
     return ForwardingFile::write(pieces, offset);
   }
   store::FileLayouts* layouts() override { return &layouts_; }
@@ -96,6 +103,17 @@ class EndingFile final : public store::ForwardingFile {
  private:
   Layouts& layouts_;
 };
+
+/// By one rank alone.
+bool writes_one_byte(Layouts& layouts, std::int64_t offset) {
+  store::MemoryStore store;
+  auto inner = store.open("f", {.write = true, .create = true}).value();
+  GrowingFile file(std::make_unique<EndingFile>(std::move(inner), layouts));
+  const std::byte one{7};
+  const store::WritePiece piece{&one, 1};
+  const store::Transfer done = file.write({&piece, 1}, offset);
+  return !done.error && done.bytes == 1;
+}
 
 /// One component that was written to, of one stripe, and one that was not, of two.
 plan::Layout half_written() {
@@ -160,15 +178,26 @@ TEST_CASE("where a head is refused the file has what new files of its directory 
   CHECK(last_count(grow_for_all(layouts, small, {}).value()) == 3);
 
   Layouts alone(std::nullopt, {.sets_composite = false});
-  store::MemoryStore store;
-  auto inner = store.open("f", {.write = true, .create = true}).value();
-  GrowingFile file(std::make_unique<EndingFile>(std::move(inner), alone));
-  const std::byte one{7};
-  const store::WritePiece piece{&one, 1};
-  const store::Transfer done = file.write({&piece, 1}, 0);
-  CHECK_FALSE(done.error.has_value());
-  CHECK(done.bytes == 1);
+  CHECK(writes_one_byte(alone, 0));
   CHECK(alone.first_count() == 3);
+}
+
+TEST_CASE("who writes behind a head that another one sets meanwhile gets the rest of the file") {
+  Layouts layouts(std::nullopt);
+  layouts.race(head());
+  CHECK(writes_one_byte(layouts, 8 * mebibyte));
+  CHECK(layouts.first_count() == 1);
+  CHECK(layouts.end() == plan::layout_end_of_file);
+}
+
+TEST_CASE("a layout is completed, whoever adds to it meanwhile") {
+  Layouts layouts(head());
+  CHECK(complete_layout(layouts).ok());
+  CHECK(layouts.end() == plan::layout_end_of_file);
+  Layouts none(std::nullopt);
+  CHECK(complete_layout(none).ok());
+  Layouts stays(head(), {.adds = false});
+  CHECK_FALSE(complete_layout(stays).ok());
 }
 
 }  // namespace nacre::file

@@ -153,6 +153,7 @@ TEST_CASE("large pieces of several nodes among each other are exchanged where no
   all.span_bytes = all.bounds.length = 1 << 20;  // both in one stripe
   CHECK(decide(all, striped, two_nodes).reason == PlanReason::shared_objects);
   CHECK(decide(all, striped, one_node).reason == PlanReason::large_pieces);
+  CHECK(decide(all, striped, {Direction::read, 2, 2}).reason == PlanReason::large_pieces);
 }
 
 TEST_CASE("large pieces that memory has in small ones are exchanged inside a node, not between") {
@@ -199,7 +200,8 @@ TEST_CASE(
   CHECK(plan.aggregator_count == 4);  // five would leave one with two slots all the same
   CHECK(plan.count_reason == CountReason::slots);
   CHECK(plan.cycle_bytes % stripe == 0);
-  CHECK(decide(summary, settings, writers(20)).aggregator_count == 16);
+  CHECK(decide(summary, settings, {Direction::write, 20, 10}).aggregator_count == 16);
+  CHECK(decide(summary, settings, {Direction::write, 20, 20}).aggregator_count == 8);
   settings.aggregator_count = 5;
   CHECK(decide(summary, settings, writers(5)).aggregator_count == 5);
   settings.pattern = DomainPattern::stripes;
@@ -236,6 +238,13 @@ TEST_CASE(
   CHECK(one.aggregator_count == 8);
   CHECK(one.aggregator_sets == 1);
   CHECK(one.count_reason == CountReason::most);
+  const CollectivePlan small_nodes = [&] {
+    const Layout layout = parse_stripe_options("-c 4 -S 1m").value();
+    settings.stripes = std::make_shared<const StripeMap>(StripeMap::of(layout, 8).value());
+    return decide(summary, settings, {Direction::write, 128, 64});
+  }();
+  CHECK(small_nodes.aggregator_count == 8);
+  CHECK(small_nodes.aggregator_sets == 4);
   settings.aggregator_count = 32;
   CHECK(plan_for("-c 1 -S 1m").aggregator_count == 32);
 }

@@ -51,13 +51,13 @@ void check_alike(const OstsTouched& found, const OstsTouched& expected) {
 }  // namespace
 
 TEST_CASE("every pattern touches what a walk finds") {
-  for (const std::int32_t slots : {1, 2, 5, 8}) {
+  for (const std::int32_t slots : {1, 2, 5, 8, 13}) {
     const StripeMap stripes = striped(("-c " + std::to_string(slots) + " -S 64k").c_str());
-    for (const std::int32_t count : {1, 2, 3, 4, 8, 11}) {
+    for (const std::int32_t count : {1, 2, 3, 4, 8, 11, 17}) {
       const Extent range{0, 97 * stripe};
       CAPTURE(slots);
       CAPTURE(count);
-      for (const std::int32_t osts : {1, 2, 3}) {
+      for (const std::int32_t osts : {1, 2, 3, 5}) {
         const FileDomains blocks = FileDomains::of_stripes(range, stripes, osts, count, 2 * stripe);
         check_alike(osts_touched(blocks, stripes), walked(blocks, stripes, range));
         for (const SlotSharing sharing : {SlotSharing::turns, SlotSharing::ranges}) {
@@ -67,8 +67,10 @@ TEST_CASE("every pattern touches what a walk finds") {
         }
       }
       const FileDomains even =
-          FileDomains::of_blocks(range, 97 * stripe / count + 1, count, 3 * stripe);
+          FileDomains::of_blocks(range, (97 * 4 / count + 1) * stripe / 4, count, 3 * stripe);
       check_alike(osts_touched(even, stripes), walked(even, stripes, range));
+      const FileDomains parts = FileDomains::of_slots(range, stripes, {}, count, stripe / 4);
+      check_alike(osts_touched(parts, stripes), walked(parts, stripes, range));
     }
   }
 }

@@ -66,6 +66,11 @@ void CostModel::settle() {
       delay_ended_.notify_all();
     }
   }
+  wake_clock();
+}
+
+/// Where something ends before it would look again.
+void CostModel::wake_clock() {
   if (simulation_.next().value_or(clock_waits_for_) < clock_waits_for_) clock_.notify_one();
 }
 
@@ -124,6 +129,7 @@ Ticket CostModel::send(std::int32_t node, const ObjectName& object, const Extent
   under_way_[ticket] = {rpc, object, extent, false};
   ++outbox(node, object.ost).under_way[object];
   counters_.count_request(rpc, direction);
+  wake_clock();
   return ticket;
 }
 

@@ -142,6 +142,7 @@ class CostModel {
 
   void run_clock();
   void settle();
+  void wake_clock();
   void end(const UnderWay& ended);
   [[nodiscard]] Outbox& outbox(std::int32_t node, std::int32_t ost);
   [[nodiscard]] std::shared_ptr<ObjectLocks> locks_of(const ObjectName& object);

@@ -31,6 +31,10 @@ Status fill_in(plan::LayoutComponent& component, const StripingDefaults& default
   if (striping.released || striping.stripe_size % plan::stripe_size_unit != 0) {
     return refused(EINVAL);
   }
+  const bool has_end = component.end != plan::layout_end_of_file;
+  if (has_end && striping.stripe_size != 0 && component.end % striping.stripe_size != 0) {
+    return refused(EINVAL);
+  }
   if (striping.first_ost && *striping.first_ost >= defaults.ost_count) return refused(EINVAL);
   if (striping.stripe_size == 0) striping.stripe_size = defaults.stripe_size;
   if (striping.stripe_count == 0) striping.stripe_count = defaults.stripe_count;
@@ -67,6 +71,9 @@ Result<plan::Layout> layout_in(std::span<const std::byte> blob) {
   if (layout->foreign || layout->components.empty() || layout->mirror_count > 1) {
     return refused(EINVAL);
   }
+  // The client does so, with plain ones alone.
+  plan::Striping& first = layout->components.front().striping;
+  if (!layout->is_composite && first.first_ost == 0) first.first_ost.reset();
   return layout;
 }
 

@@ -327,8 +327,10 @@ Result<std::vector<std::byte>> Namespace::attribute(InodeNumber number, const st
   Inode& inode = *find(number);
   if (name == layout_name) {
     if (S_ISREG(inode.mode)) return inode.data.layout();
-    if (!inode.default_layout) return refused(ENODATA);
-    return plan::encode_lov(*inode.default_layout);
+    const std::optional<plan::Layout>& told =
+        inode.default_layout ? inode.default_layout : find(root_number)->default_layout;
+    if (!told) return refused(ENODATA);
+    return plan::encode_lov(*told);
   }
   const auto found = inode.attributes.find(name);
   if (found == inode.attributes.end()) return refused(ENODATA);

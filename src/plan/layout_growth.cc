@@ -21,13 +21,15 @@ LayoutStep head() {
                               {.stripe_size = layout_head_bytes, .stripe_count = 1})};
 }
 
-Layout tail_of(const Layout& current, Striping striping) {
+/// On the pool of the last component of `like`: what is added to a file inherits none.
+Layout tail_of(const Layout& current, Striping striping, const Layout& like) {
+  striping.pool = like.components.back().striping.pool;
   return component(end_of(current), layout_end_of_file, std::move(striping));
 }
 
 /// As the file system has it.
 LayoutStep default_tail(const Layout& current) {
-  return {.kind = Kind::add, .layout = tail_of(current, {})};
+  return {.kind = Kind::add, .layout = tail_of(current, {}, current)};
 }
 
 }  // namespace
@@ -71,7 +73,7 @@ Result<LayoutStep> step_for_all(const std::optional<Layout>& current, const Expe
   Striping striping{.stripe_size = choice->stripe_size, .stripe_count = choice->stripe_count};
   if (kept) {
     step.kind = Kind::add;
-    step.layout = tail_of(*kept, std::move(striping));
+    step.layout = tail_of(*kept, std::move(striping), *current);
   } else {
     step.layout = plain_layout(std::move(striping));
   }

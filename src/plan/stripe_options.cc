@@ -202,9 +202,28 @@ LayoutComponent component_behind(const LayoutComponent& last) {
   return next;
 }
 
-Status check_mdt(const LayoutComponent& component) {
+/// With the largest unit that divides it.
+std::string size_text(std::int64_t bytes) {
+  constexpr std::string_view units = "kmgt";
+  std::string unit;
+  for (std::size_t i = 0; i < units.size() && bytes != 0 && bytes % 1024 == 0; ++i) {
+    bytes /= 1024;
+    unit = units[i];
+  }
+  return std::to_string(bytes) + unit;
+}
+
+/// Of a component that is complete.
+Status check(const LayoutComponent& component) {
   const Striping& striping = component.striping;
-  if (striping.pattern != StripePattern::mdt) return {};
+  if (striping.pattern != StripePattern::mdt) {
+    const bool is_end_whole = component.end == layout_end_of_file || striping.stripe_size == 0 ||
+                              component.end % striping.stripe_size == 0;
+    if (is_end_whole) return {};
+    return wrong("-E", size_text(component.end),
+                 "a component ends with a stripe, and its stripes are of " +
+                     size_text(striping.stripe_size));
+  }
   if (component.begin == 0 && component.end != layout_end_of_file && striping.stripe_count == 0) {
     return {};
   }
@@ -216,17 +235,6 @@ void finish(LayoutComponent& component) {
   if (component.striping.pattern == StripePattern::mdt) {
     component.striping.stripe_size = component.end;
   }
-}
-
-/// With the largest unit that divides it.
-std::string size_text(std::int64_t bytes) {
-  constexpr std::string_view units = "kmgt";
-  std::string unit;
-  for (std::size_t i = 0; i < units.size() && bytes != 0 && bytes % 1024 == 0; ++i) {
-    bytes /= 1024;
-    unit = units[i];
-  }
-  return std::to_string(bytes) + unit;
 }
 
 void add_options(std::string& text, const Striping& striping) {
@@ -265,7 +273,7 @@ Result<Layout> parse_stripe_options(std::string_view text) {
     is_first = false;
   }
   for (LayoutComponent& component : layout.components) {
-    if (Status fits = check_mdt(component); !fits) return std::move(fits).error();
+    if (Status fits = check(component); !fits) return std::move(fits).error();
     finish(component);
   }
   return layout;

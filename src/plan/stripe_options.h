@@ -18,8 +18,9 @@ namespace nacre::plan {
 /// of the file. Error: names the option, its value and what would be right.
 [[nodiscard]] Result<Layout> parse_stripe_options(std::string_view text);
 
-/// The same the other way: what would ask for such a layout, but for its OSTs. "" of mirrors,
-/// components that extend and foreign ones, which have options of their own.
+/// The same the other way: what would ask for such a layout as a file has it, of sizes and counts
+/// that are known, but for its OSTs. "" where that is nothing, and of mirrors, components that
+/// extend and foreign ones, which have options of their own.
 [[nodiscard]] std::string stripe_options_of(const Layout& layout);
 
 }  // namespace nacre::plan

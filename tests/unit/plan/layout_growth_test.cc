@@ -124,6 +124,23 @@ TEST_CASE("what nothing was written to gives way where that is asked for") {
   CHECK(step(8 * gibibyte).kind == Kind::none);
 }
 
+TEST_CASE("what is added stays on the pool of what is there, or was") {
+  Layout head = step_for_one(std::nullopt, 100).layout;
+  head.components.back().striping.pool = "flash";
+  const auto pool_of = [](const LayoutStep& step) {
+    return step.layout.components.front().striping.pool.value_or("");
+  };
+  CHECK(pool_of(step_to_complete(head)) == "flash");
+  CHECK(pool_of(before_all(head, 8 * gibibyte)) == "flash");
+  head.components.back().flags = component_instantiated;
+  Layout whole = taken(head, step_to_complete(head));
+  whole.components.back().striping.pool = "disk";
+  const LayoutStep replaced =
+      step_for_all(whole, file_of(8 * gibibyte), {.replaces_unwritten = true}).value();
+  CHECK(replaced.removes_unwritten);
+  CHECK(pool_of(replaced) == "disk");
+}
+
 TEST_CASE("what stands for all that has no objects survives its bytes") {
   const Layout which = decode_lov(encode_lov(all_unwritten()).value()).value();
   REQUIRE(which.components.size() == 1);

@@ -98,6 +98,8 @@ TEST_CASE("what cannot be is refused, with the option, its value and what would 
       {"-c 4 -E 1m", "-E comes first"},
       {"-E 1m -E 1m", "behind its beginning at 1048576"},
       {"-E 1000", "multiple of 64k"},
+      {"-E 1m -c 1 -S 4m -E -1",
+       "-E 1m: a component ends with a stripe, and its stripes are of 4m"},
       {"-E -1 -E 4m", "has the rest of the file"},
       {"-E 1m -c 1 -E -1 -L mdt", "first of several components"},
       {"-L mdt", "first of several components"},

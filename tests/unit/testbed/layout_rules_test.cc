@@ -49,11 +49,23 @@ TEST_CASE("more stripes than OSTs are all OSTs, unless it is overstriped") {
 TEST_CASE("OSTs that are not there, sizes and components that cannot be are EINVAL") {
   CHECK(refusal("-c 2 -i 4") == EINVAL);
   plan::Layout odd = asked_layout("-c 2");
+  plan::Layout cut = asked_layout("-E 1m -c 1 -S 1m -E -1 -c 2");
+  cut.components[0].striping.stripe_size = 2 << 20;
   odd.components[0].striping.stripe_size = 65537;
   CHECK(errno_in(layout_for_file(odd, four_osts)) == EINVAL);
+  CHECK(errno_in(layout_for_file(cut, four_osts)) == EINVAL);
   plan::Layout gap = asked_layout("-E 1m -c 1 -E -1 -c 2");
   gap.components[1].begin += 65536;
   CHECK(errno_in(layout_for_file(gap, four_osts)) == EINVAL);
+}
+
+TEST_CASE("OST 0 is taken for none in plain layouts") {
+  const auto first_of = [](const std::string& words) {
+    return layout_in(asked_blob(words)).value().components.front().striping.first_ost;
+  };
+  CHECK_FALSE(first_of("-c 2 -i 0").has_value());
+  CHECK(first_of("-c 2 -i 1") == 1);
+  CHECK(first_of("-E -1 -c 2 -i 0") == 0);
 }
 
 TEST_CASE("blobs that are no layouts are ERANGE") {

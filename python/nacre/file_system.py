@@ -16,6 +16,7 @@ class FileSystem:
     kind: str
     mount_point: str
     source: str
+    options: frozenset[str] = frozenset()
 
 
 def of(directory: Path, mountinfo: Path = Path("/proc/self/mountinfo")) -> FileSystem | None:
@@ -34,7 +35,8 @@ def of(directory: Path, mountinfo: Path = Path("/proc/self/mountinfo")) -> FileS
         point = _unescaped(fields[4])
         inside = wanted == point or wanted.startswith(point.rstrip("/") + "/")
         if inside and (best is None or len(point) >= len(best.mount_point)):
-            best = FileSystem(kinds[0], point, _unescaped(kinds[1]))
+            options = frozenset(kinds[2].split(",")) if len(kinds) > 2 else frozenset()
+            best = FileSystem(kinds[0], point, _unescaped(kinds[1]), options)
     return best
 
 
@@ -50,6 +52,9 @@ def judgement(found: FileSystem | None, directory: Path) -> tuple[str, str, str,
     if found is None:
         return "note", "file system", f"{directory}: not known", ""
     text = f"{directory} is on {found.kind} ({found.source} at {found.mount_point})"
+    if found.kind in _LUSTRE and "localflock" in found.options:
+        advice = "On several nodes atomic mode and shared file pointers are refused: mount it with -o flock."
+        return "note", "file system", f"{text}, with locks of one node only (localflock)", advice
     if found.kind in _LUSTRE:
         return "good", "file system", text, ""
     if found.kind in _PARALLEL:

@@ -173,6 +173,7 @@ MOUNTS = """\
 3 1 0:6 / /scratch/my\\040home rw - nfs4 server:/home rw
 4 1 0:7 / /mnt rw - ext4 /dev/a rw
 5 4 0:8 / /mnt rw - tmpfs tmpfs rw
+6 1 0:9 / /local rw - lustre 10.0.0.1@o2ib:/local rw,localflock,lazystatfs
 """
 
 
@@ -184,6 +185,7 @@ MOUNTS = """\
         ("/scratchy", "ext4", "good"),
         ("/scratch/my home/x", "nfs4", "note"),
         ("/mnt/x", "tmpfs", "good"),
+        ("/local/x", "lustre", "note"),
     ],
 )
 def test_a_directorys_file_system_is_that_of_its_deepest_and_last_mount(tmp_path, directory, kind, state):

@@ -114,24 +114,25 @@ def _is_plain_file(word: str) -> bool:
 def _examine_layout(examination: Examination, path: str, repair: bool) -> None:
     try:
         rest = library.layout_rest(os.getxattr(path, XATTR))
-        if rest and repair:
-            os.setxattr(path, f"{XATTR}.add", rest)
     except OSError as error:
         examination.say("note", "layout", f"{path}: {error.strerror}: not on Lustre, or without a layout yet")
+        return
     except ValueError as error:
         examination.say("bad", "layout", f"{path}: {error}")
-    else:
-        if not rest:
-            examination.say("good", "layout", f"{path}: reaches to the end of the file")
-        elif repair:
-            examination.say("good", "layout", f"{path}: was not whole, and is now")
+        return
+    if not rest:
+        examination.say("good", "layout", f"{path}: reaches to the end of the file")
+        return
+    trouble, advice = "writes behind it fail (ENODATA)", f"nacre doctor --repair {shlex.quote(path)}"
+    if repair:
+        try:
+            os.setxattr(path, f"{XATTR}.add", rest)
+        except OSError as error:
+            trouble, advice = f"it cannot be completed: {error.strerror}", "Have the file's owner repair it."
         else:
-            examination.say(
-                "bad",
-                "layout",
-                f"{path}: ends before the file may: writes behind it fail (ENODATA)",
-                f"nacre doctor --repair {shlex.quote(path)}",
-            )
+            examination.say("good", "layout", f"{path}: was not whole, and is now")
+            return
+    examination.say("bad", "layout", f"{path}: ends before the file may: {trouble}", advice)
 
 
 def _examine_all(examination: Examination, command: list[str], directory: Path) -> None:

@@ -33,13 +33,19 @@ std::int64_t stripes_on_each(const Hints& hints) {
       {number(hints, "overstriping_ratio"), number(hints, "overstriping_factor"), 1});
 }
 
-void set_count(plan::Striping& striping, Hints& hints) {
-  const std::int64_t osts = number(hints, "striping_factor");
+void set_count(plan::Striping& striping, Hints& hints, const OstCount& ost_count) {
   const std::int64_t each =
       at_most(hints, "overstriping_ratio", stripes_on_each(hints), plan::stripes_on_ost_max);
+  std::int64_t osts = number(hints, "striping_factor");
   if (osts == 0 && each > 1) hints.note("hint overstriping_ratio: it needs striping_factor");
   if (osts == 0) return;
   striping.overstriped = each > 1;
+  if (striping.overstriped) {
+    // Where several may lie on one OST Lustre takes any number of stripes.
+    if (const auto there_are = ost_count()) {
+      osts = at_most(hints, "striping_factor", osts, *there_are);
+    }
+  }
   const std::int64_t count =
       osts == -1 ? plan::stripes_on_all_osts + 1 - each
                  : at_most(hints, "striping_factor", osts * each, plan::stripe_count_max);
@@ -63,13 +69,21 @@ void set_first_ost(plan::Striping& striping, Hints& hints) {
       at_most(hints, "start_iodevice", number(hints, "start_iodevice"), plan::first_ost_max));
 }
 
+/// Several stripes on each of all OSTs, as a number: not every Lustre knows how else that is said.
+void say_count(plan::Striping& striping, const OstCount& ost_count) {
+  if (!striping.overstriped || !plan::stands_for_osts(striping.stripe_count)) return;
+  if (const auto there_are = ost_count()) {
+    striping.stripe_count = plan::stripe_count_over(striping, *there_are);
+  }
+}
+
 /// The layout of nacre_layout, or else of the hints that stand for one number each.
-plan::Layout layout_in_words(Hints& hints) {
+plan::Layout layout_in_words(Hints& hints, const OstCount& ost_count) {
   if (const std::string words = hints.get("nacre_layout"); !words.empty()) {
     return plan::parse_stripe_options(words).value();
   }
   plan::Striping striping;
-  set_count(striping, hints);
+  set_count(striping, hints, ost_count);
   set_size(striping, hints);
   set_first_ost(striping, hints);
   return plan::plain_layout(std::move(striping));
@@ -83,14 +97,14 @@ std::string asked_for(const Hints& hints, std::string_view name) {
 /// Sets the hint to what the file has, with a note where that is not what was `asked` for.
 void tell(Hints& hints, std::string_view name, const std::string& asked, const std::string& has) {
   if (!asked.empty() && asked != has) {
-    const std::string found = has.empty() ? "none" : has;
+    const std::string found = has.empty() ? "another, or none" : has;
     hints.note("hint " + std::string(name) + ": " + asked + " was asked for, the file has " +
                found + ": hints are for new files, and the file system may give another");
   }
   hints.set(name, has, HintSource::open_file);
 }
 
-/// -1, and 0 but for the number of an OST, is what the file system makes of it.
+/// -1, and 0 but for the number of an OST, leave it to the file system, which may have had fewer.
 void tell_number(Hints& hints, std::string_view name, std::int64_t value) {
   std::string asked = asked_for(hints, name);
   if (asked == "-1" || (asked == "0" && name != "start_iodevice")) asked.clear();
@@ -115,7 +129,7 @@ void tell_pool(Hints& hints, const plan::Layout& layout) {
 bool fits(const plan::Striping& asked, const plan::Striping& has) {
   const bool any_count = asked.stripe_count == 0 || plan::stands_for_osts(asked.stripe_count);
   const bool any_ost = !asked.first_ost || has.objects.empty();
-  return (any_count || asked.stripe_count == has.stripe_count) &&
+  return asked.pattern == has.pattern && (any_count || asked.stripe_count == has.stripe_count) &&
          (asked.stripe_size == 0 || asked.stripe_size == has.stripe_size) &&
          (!asked.pool || *asked.pool == has.pool.value_or("")) &&
          (any_ost || *asked.first_ost == has.objects.front().ost);
@@ -136,12 +150,15 @@ void tell_words(Hints& hints, const plan::Layout& layout) {
 
 }  // namespace
 
-std::vector<std::byte> asked_layout(Hints& hints) {
-  plan::Layout layout = layout_in_words(hints);
+std::vector<std::byte> asked_layout(Hints& hints, const OstCount& ost_count) {
+  plan::Layout layout = layout_in_words(hints, ost_count);
   const std::string pool = hints.get("nacre_pool");
   for (plan::LayoutComponent& component : layout.components) {
     const bool has_osts = component.striping.pattern != plan::StripePattern::mdt;
     if (!pool.empty() && has_osts && !component.striping.pool) component.striping.pool = pool;
+    say_count(component.striping, ost_count);
+    // In a plain layout Lustre's clients take OST 0 for none that was asked for.
+    if (component.striping.first_ost == 0) layout.is_composite = true;
   }
   if (layout == plan::plain_layout({})) return {};
   Result<std::vector<std::byte>> bytes = plan::encode_lov(layout);

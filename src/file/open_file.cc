@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include "base/checked_cast.h"
 #include "base/clock.h"
 #include "base/fnv_hash.h"
@@ -38,11 +40,12 @@ Status check_mode(const AccessMode& mode) {
   return {};
 }
 
-store::OpenOptions plain_options(const AccessMode& mode, const Hints& hints) {
+store::OpenOptions plain_options(const AccessMode& mode, const Hints& hints, bool one_node) {
   return {.read = mode.read,
           .write = mode.write,
           .direct_reads = mode.read && hints.get("direct_read") == "true",
-          .direct_writes = mode.write && hints.get("direct_write") == "true"};
+          .direct_writes = mode.write && hints.get("direct_write") == "true",
+          .one_node = one_node};
 }
 
 }  // namespace
@@ -53,7 +56,7 @@ OpenFile::OpenFile(OpenRequest request)
       transport_(std::move(request.transport)),
       store_(std::move(request.store)),
       one_node_(request.one_node),
-      file_(*store_, path_, plain_options(mode_, request.hints)),
+      file_(*store_, path_, plain_options(mode_, request.hints, request.one_node)),
       shared_pointer_(*store_, {path_, request.id, request.one_node}),
       id_(request.id),
       hints_(std::move(request.hints)),
@@ -67,13 +70,17 @@ OpenFile::OpenFile(OpenRequest request)
 }
 
 Result<OpenFile::OpenedFacts> OpenFile::open_first() {
-  store::OpenOptions options = plain_options(mode_, hints_);
+  store::OpenOptions options = plain_options(mode_, hints_, one_node_);
   options.create = mode_.create;
   options.exclusive = mode_.exclusive;
   options.permissions = hints_.permissions();
-  if (mode_.create) options.layout = asked_layout(hints_);
-  // Alone, a rank has nobody to spread a file for; a layout that is played is there already.
-  if (transport_->size() > 1 && !plays_layout()) options.layout_time = layout_time(hints_);
+  if (mode_.create) {
+    options.layout = asked_layout(hints_, [this] { return store_->target_count(path_); });
+  }
+  // Alone, a rank has nobody to spread a file for; a layout that is played is there already; and
+  // what its owner may not write gets none later.
+  const bool may_wait = transport_->size() > 1 && !plays_layout();
+  if (may_wait && (options.permissions & S_IWUSR) != 0) options.layout_time = layout_time(hints_);
   const Result<store::StoreFile*> file = file_.create(options);
   if (!file) return file.error();
   OpenedFacts facts;

@@ -40,6 +40,7 @@ struct OpenOptions {
   /// Past the page cache (O_DIRECT), where the file system, offset, size and memory allow it.
   bool direct_reads = false;
   bool direct_writes = false;
+  bool one_node = false;  ///< all that locks are to keep out are on this node
 };
 
 /// What was really done: bytes moved from the start of the request, and why it stopped short, if it
@@ -191,6 +192,12 @@ class Store {
   /// and after it is forgotten. A counter may outlive its Store.
   [[nodiscard]] virtual Result<std::unique_ptr<SharedCounter>> counter(const CounterKey& key,
                                                                        bool create) = 0;
+  /// How many storage targets the file system has on which a file of this name would lie; an error
+  /// where it has none, or does not say.
+  [[nodiscard]] virtual Result<std::int32_t> target_count(const std::string& path) {
+    return Error{ErrorClass::unsupported_operation, 0,
+                 path + ": its file system has no storage targets"};
+  }
   /// Takes the counter's name away; those attached go on. Called once, by the rank that created it.
   virtual void forget_counter(const CounterKey& key) = 0;
 };

@@ -126,8 +126,11 @@ def brought_up(nacre: Command, directory: Path, *options: str) -> Iterator[Path]
     """A testbed of two nodes and four OSTs, by the command."""
     up = nacre("testbed", "up", "--set", "nodes.count=2", "--osts", "4", *options, directory)
     assert up.returncode == 0, up.stderr
-    yield directory
-    assert nacre("testbed", "down", directory).returncode == 0
+    try:
+        yield directory
+    finally:
+        down = nacre("testbed", "down", directory)
+    assert down.returncode == 0, down.stderr
     assert not directory.exists()
 
 

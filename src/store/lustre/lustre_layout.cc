@@ -46,6 +46,36 @@ std::vector<std::byte> layout_of(const std::string& directory) {
   return read_xattr(get, bytes) == 0 ? bytes : std::vector<std::byte>();
 }
 
+Status take_owners_write(int descriptor, const std::string& path) {
+  struct stat found {};
+  if (::fstat(descriptor, &found) == 0 &&
+      ::fchmod(descriptor, found.st_mode & 07777U & ~S_IWUSR) == 0) {
+    return {};
+  }
+  return error_from_errno(errno, "set the permissions of", path);
+}
+
+/// What to do about a layout that is refused.
+std::string advice_for(int reason) {
+  if (reason == EPERM) return " (only the file's owner may)";
+  if (reason == EACCES) return " (who may write the file may)";
+  return " (are there such OSTs, and does this Lustre know such layouts? `lfs osts` lists them)";
+}
+
+/// The last directory on the way up that is on the same file system.
+std::string top_of_mount(std::string directory) {
+  struct stat here {};
+  if (::stat(directory.c_str(), &here) != 0) return directory;
+  while (true) {
+    std::string above = directory + "../";
+    struct stat there {};
+    if (::stat(above.c_str(), &there) != 0 || there.st_dev != here.st_dev) return directory;
+    if (there.st_ino == here.st_ino) return directory;
+    here = there;
+    directory = std::move(above);
+  }
+}
+
 }  // namespace
 
 int delays_layout_flag() { return delay_create; }
@@ -53,11 +83,13 @@ int delays_layout_flag() { return delay_create; }
 Result<Descriptor> create_striped(const std::string& path, int flags, unsigned permissions,
                                   std::span<const std::byte> lov) {
   const int exclusively = flags | O_CREAT | O_EXCL | delay_create;
-  Descriptor file(
-      retry_interrupted([&] { return ::open(path.c_str(), exclusively, permissions); }));
+  // A file gets a layout from who may write it.
+  const unsigned at_first = lov.empty() ? permissions : permissions | S_IWUSR;
+  Descriptor file(retry_interrupted([&] { return ::open(path.c_str(), exclusively, at_first); }));
   if (!file.valid()) return error_from_errno(errno, "open", path);
   if (lov.empty()) return file;
   Status set = LustreLayouts(file.number(), path).set(lov);
+  if (set && at_first != permissions) set = take_owners_write(file.number(), path);
   if (set) return file;
   // Without a layout it would fail every write of whoever has it open.
   static_cast<void>(::unlink(path.c_str()));
@@ -65,20 +97,11 @@ Result<Descriptor> create_striped(const std::string& path, int flags, unsigned p
 }
 
 std::vector<std::byte> default_layout(const std::string& path, bool or_root) {
-  std::string directory = directory_of(path);
+  const std::string directory = directory_of(path);
   std::vector<std::byte> set = layout_of(directory);
-  struct stat here {};
-  if (!set.empty() || !or_root || ::stat(directory.c_str(), &here) != 0) return set;
-  // Up to the last one on the same file system.
-  while (true) {
-    const std::string above = directory + "../";
-    struct stat there {};
-    if (::stat(above.c_str(), &there) != 0 || there.st_dev != here.st_dev) break;
-    if (there.st_ino == here.st_ino) break;
-    here = there;
-    directory = above;
-  }
-  return layout_of(directory);
+  if (or_root) return set.empty() ? layout_of(top_of_mount(directory)) : set;
+  // Newer clients say the root's of a directory that has none of its own.
+  return set == layout_of(top_of_mount(directory)) ? std::vector<std::byte>() : set;
 }
 
 Result<std::vector<std::byte>> LustreLayouts::read() {
@@ -100,7 +123,7 @@ Status LustreLayouts::write_attribute(const char* name, std::span<const std::byt
       [&] { return ::fsetxattr(descriptor_, name, bytes.data(), bytes.size(), 0); });
   if (set == 0) return {};
   Error error = error_from_errno(errno, "set the layout of", path_);
-  error.message += " (are there such OSTs? `lfs osts` lists them)";
+  error.message += advice_for(error.system_errno);
   return error;
 }
 

@@ -25,8 +25,8 @@ namespace nacre::store {
                                                 unsigned permissions,
                                                 std::span<const std::byte> lov);
 
-/// What somebody has set for new files of this directory: on itself or, with `or_root`, on the root
-/// of the file system. None where nobody has.
+/// What somebody has set for new files of the directory of `path`: on itself or, with `or_root`, on
+/// the root of the file system. None where nobody has, or has set the same on both.
 [[nodiscard]] std::vector<std::byte> default_layout(const std::string& path, bool or_root);
 
 /// Of a file that is open on a Lustre mount.

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "store/errno.h"
+#include "store/lustre/lustre_layout.h"
+#include "store/lustre/lustre_mount.h"
 #include "store/posix/descriptor.h"
 #include "store/posix/posix_store_file.h"
 #include "store/posix/shared_counter.h"
@@ -23,6 +25,12 @@ Status PosixStore::remove(const std::string& path) {
 
 Result<std::unique_ptr<SharedCounter>> PosixStore::counter(const CounterKey& key, bool create) {
   return key.one_node ? memory_counter(key.id, create) : file_counter(key, create);
+}
+
+Result<std::int32_t> PosixStore::target_count(const std::string& path) {
+  if (!is_on_lustre(path)) return Store::target_count(path);
+  constexpr int no_descriptor = -1;  // it is asked of the directory
+  return LustreLayouts(no_descriptor, path).target_count();
 }
 
 void PosixStore::forget_counter(const CounterKey& key) {

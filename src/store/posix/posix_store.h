@@ -17,6 +17,7 @@ class PosixStore final : public Store {
                                           const OpenOptions& options) override;
   Status remove(const std::string& path) override;
   Result<std::unique_ptr<SharedCounter>> counter(const CounterKey& key, bool create) override;
+  Result<std::int32_t> target_count(const std::string& path) override;
   void forget_counter(const CounterKey& key) override;
 };
 

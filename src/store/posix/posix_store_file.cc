@@ -307,7 +307,10 @@ Result<std::unique_ptr<FileLock>> PosixStoreFile::lock(const Extent& range, Lock
     return Error{ErrorClass::access, EBADF,
                  "lock " + path_ + ": an exclusive lock needs the file open for writing"};
   }
-  return lock_range({file_.number(), path_}, range, kind);
+  std::call_once(locks_looked_at_, [&] {
+    locks_fall_short_ = !options_.one_node && has_local_locks(file_.number());
+  });
+  return lock_range({file_.number(), path_, locks_fall_short_}, range, kind);
 }
 
 Result<std::unique_ptr<FileLock>> PosixStoreFile::lock_group(std::int32_t number) {

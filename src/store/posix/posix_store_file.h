@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,6 +64,8 @@ class PosixStoreFile final : public StoreFile {
   Descriptor direct_;      // the same file with O_DIRECT; none where nobody asked or it refuses
   FileIdentity identity_;
   LustreLayouts layouts_;  // used where it is on Lustre
+  std::once_flag locks_looked_at_;
+  bool locks_fall_short_ = false;  // see LockTarget
   /// When a small write was last asked about, there was no RLIMIT_FSIZE; those that end below this
   /// are not asked about again. A program that sets a limit in the midst of such writes, below what
   /// it has written already, is told by the system's signal.

@@ -61,6 +61,11 @@ Error lock_error(int system_errno, const LockTarget& target) {
 Result<std::unique_ptr<FileLock>> lock_range(const LockTarget& target, const Extent& range,
                                              LockKind kind) {
   if (range.empty()) return std::unique_ptr<FileLock>(std::make_unique<EmptyLock>());
+  if (target.falls_short) {
+    return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
+                 "lock " + target.path + ": its file system was mounted with localflock, so that " +
+                     "byte-range locks hold on one node only: " + advice("lustre")};
+  }
   struct flock record = lock_record(range, kind == LockKind::shared ? F_RDLCK : F_WRLCK);
   if (retry_interrupted([&] { return fcntl(target.descriptor, F_OFD_SETLKW, &record); }) != 0) {
     return lock_error(errno, target);

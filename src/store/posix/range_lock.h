@@ -14,6 +14,9 @@ namespace nacre::store {
 struct LockTarget {
   int descriptor;
   const std::string& path;  ///< for messages
+  /// Whoever is to be kept out may be on another node, and the file system's locks do not reach
+  /// there (has_local_locks()).
+  bool falls_short = false;
 };
 
 /// Waits for the lock; an empty range is had at once. The lock must go before the descriptor is

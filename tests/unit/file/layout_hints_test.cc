@@ -15,6 +15,8 @@ namespace {
 
 using namespace testing;
 
+Result<std::int32_t> six_osts() { return 6; }
+
 Hints hints_of(const InfoPairs& pairs) {
   Hints hints;
   hints.take(pairs, HintTime::open);
@@ -24,7 +26,7 @@ Hints hints_of(const InfoPairs& pairs) {
 /// What they ask for, as `lfs setstripe` would be told it.
 plan::Layout asked(const InfoPairs& pairs) {
   Hints hints = hints_of(pairs);
-  const plan::Layout layout = plan::decode_lov(asked_layout(hints)).value();
+  const plan::Layout layout = plan::decode_lov(asked_layout(hints, six_osts)).value();
   CHECK(hints.notes().empty());
   return layout;
 }
@@ -48,7 +50,10 @@ TEST_CASE("each striping hint is an option of lfs setstripe") {
   CHECK(asked({{"start_iodevice", "3"}, {"striping_factor", "2"}}) == in_words("-c 2 -i 3"));
   CHECK(asked({{"striping_factor", "4"}, {"overstriping_ratio", "2"}}) == in_words("-C 8"));
   CHECK(asked({{"striping_factor", "4"}, {"overstriping_factor", "3"}}) == in_words("-C 12"));
-  CHECK(asked({{"striping_factor", "-1"}, {"overstriping_ratio", "2"}}) == in_words("-C -2"));
+  CHECK(asked({{"striping_factor", "-1"}, {"overstriping_ratio", "2"}}) == in_words("-C 12"));
+  CHECK(asked({{"nacre_layout", "-E 1m -c -1 -E -1 -C -2"}}) ==
+        in_words("-E 1m -c -1 -E -1 -C 12"));
+  CHECK(asked({{"start_iodevice", "0"}, {"striping_factor", "2"}}) == in_words("-E -1 -c 2 -i 0"));
   CHECK(asked({{"nacre_pool", "flash"}, {"striping_unit", "1m"}}) == in_words("-S 1m -p flash"));
 }
 
@@ -64,14 +69,14 @@ TEST_CASE("a layout in words stands above them, and takes the pool") {
 TEST_CASE("no hint, no layout") {
   Hints hints =
       hints_of({{"cb_nodes", "2"}, {"start_iodevice", "-1"}, {"overstriping_ratio", "1"}});
-  CHECK(asked_layout(hints).empty());
+  CHECK(asked_layout(hints, six_osts).empty());
   CHECK(hints.notes().empty());
 }
 
 TEST_CASE("what cannot be is corrected, and said") {
   const auto corrected = [](const InfoPairs& pairs, const std::string& options) {
     Hints hints = hints_of(pairs);
-    CHECK(plan::decode_lov(asked_layout(hints)).value() == in_words(options));
+    CHECK(plan::decode_lov(asked_layout(hints, six_osts)).value() == in_words(options));
     return only_note(hints);
   };
   CHECK(corrected({{"striping_unit", "100000"}}, "-S 128k") ==
@@ -80,10 +85,12 @@ TEST_CASE("what cannot be is corrected, and said") {
         "hint striping_unit: 5368709120 is more than 4294901760, which is asked for instead");
   CHECK(corrected({{"striping_factor", "5000"}}, "-c 2000") ==
         "hint striping_factor: 5000 is more than 2000, which is asked for instead");
+  CHECK(corrected({{"striping_factor", "100"}, {"overstriping_ratio", "2"}}, "-C 12") ==
+        "hint striping_factor: 100 is more than 6, which is asked for instead");
   CHECK(corrected({{"striping_unit", "1m"}, {"overstriping_ratio", "2"}}, "-S 1m") ==
         "hint overstriping_ratio: it needs striping_factor");
   Hints hints = hints_of({{"nacre_pool", "a-name-of-many-letters"}});
-  CHECK(asked_layout(hints).empty());
+  CHECK(asked_layout(hints, six_osts).empty());
   CHECK(only_note(hints).find("a-name-of-many-letters") != std::string::npos);
 }
 

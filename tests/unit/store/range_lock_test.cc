@@ -17,6 +17,7 @@
 
 #include "bytes.h"
 #include "child.h"
+#include "store/posix/descriptor.h"
 #include "store/posix/posix_store.h"
 #include "temporary_directory.h"
 
@@ -146,6 +147,19 @@ TEST_CASE("a file system without locks is named, with advice") {
       return checks.report();
     });
   }
+}
+
+TEST_CASE("locks that hold on one node only are refused to ranks on several, with what to do") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("x");
+  const auto made = *PosixStore().open(path, to_create);
+  const Descriptor file(::open(path.c_str(), O_RDWR));
+  const auto refused = lock_range({file.number(), path, true}, {0, 1}, LockKind::exclusive);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().error_class == ErrorClass::unsupported_operation);
+  CHECK(refused.error().message.find("localflock") != std::string::npos);
+  CHECK(refused.error().message.find("-o flock") != std::string::npos);
+  CHECK(lock_range({file.number(), path, true}, {0, 0}, LockKind::exclusive).ok());
 }
 
 }  // namespace nacre::store

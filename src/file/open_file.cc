@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <sys/stat.h>
-
 #include "base/checked_cast.h"
 #include "base/clock.h"
 #include "base/fnv_hash.h"
@@ -77,10 +75,8 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   if (mode_.create) {
     options.layout = asked_layout(hints_, [this] { return store_->target_count(path_); });
   }
-  // Alone, a rank has nobody to spread a file for; a layout that is played is there already; and
-  // what its owner may not write gets none later.
-  const bool may_wait = transport_->size() > 1 && !plays_layout();
-  if (may_wait && (options.permissions & S_IWUSR) != 0) options.layout_time = layout_time(hints_);
+  // Alone, a rank has nobody to spread a file for; a layout that is played is there already.
+  if (transport_->size() > 1 && !plays_layout()) options.layout_time = layout_time(hints_);
   const Result<store::StoreFile*> file = file_.create(options);
   if (!file) return file.error();
   OpenedFacts facts;

@@ -34,7 +34,8 @@ struct OpenOptions {
   /// With create: how a new file is to be striped, as FileLayouts has it. Not looked at
   /// where the file exists or the file system has no layouts; what the file then has may differ.
   std::vector<std::byte> layout = {};
-  LayoutTime layout_time = LayoutTime::at_once;  ///< with create
+  /// With create; at_once where the owner may not write the file.
+  LayoutTime layout_time = LayoutTime::at_once;
   /// Without create: a file that has no layout gets none by being opened.
   bool leaves_layout_open = false;
   /// Past the page cache (O_DIRECT), where the file system, offset, size and memory allow it.

@@ -135,7 +135,9 @@ int open_flags(const OpenOptions& options) {
 
 /// Whether a file that this open makes is not to have its directory's layout at once.
 bool sets_layout(const std::string& path, const OpenOptions& options) {
-  const bool later = options.layout_time != LayoutTime::at_once;
+  // What its owner may not write gets none later.
+  const bool later =
+      options.layout_time != LayoutTime::at_once && (options.permissions & S_IWUSR) != 0;
   if (!options.create || (options.layout.empty() && !later) || !is_on_lustre(path)) return false;
   return !options.layout.empty() ||
          default_layout(path, options.layout_time == LayoutTime::later).empty();

@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "plan/lov_codec.h"
-#include "plan/stripe_map.h"
+#include "plan/layout/lov_codec.h"
+#include "plan/layout/stripe_map.h"
 #include "testbed/errno_result.h"
 
 namespace nacre::testbed {

@@ -9,7 +9,7 @@
 
 #include "base/extent.h"
 #include "base/result.h"
-#include "plan/layout.h"
+#include "plan/layout/layout.h"
 
 namespace nacre::testbed {
 

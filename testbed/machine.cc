@@ -12,7 +12,7 @@
 #include <toml++/toml.h>
 
 #include "base/parse_number.h"
-#include "plan/layout.h"
+#include "plan/layout/layout.h"
 
 namespace nacre::testbed {
 namespace {

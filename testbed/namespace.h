@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "base/result.h"
-#include "plan/layout.h"
+#include "plan/layout/layout.h"
 #include "testbed/range_locks.h"
 #include "testbed/striped_file.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/checked_cast.h"
 #include "store/errno.h"
-#include "store/memory/memory_store.h"
 #include "store/posix/posix_store.h"
+#include "testing/memory_store.h"
 
 namespace nacre::testbed {
 namespace {
@@ -38,7 +38,7 @@ store::Transfer write_to(store::StoreFile& file, std::span<const std::byte> from
 
 }  // namespace
 
-ObjectStore::ObjectStore() : ObjectStore(std::make_shared<store::MemoryStore>(), "") {}
+ObjectStore::ObjectStore() : ObjectStore(std::make_shared<testing::MemoryStore>(), "") {}
 
 ObjectStore::ObjectStore(std::shared_ptr<store::Store> files, std::string directory)
     : files_(std::move(files)), directory_(std::move(directory)) {}

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/checked_cast.h"
-#include "plan/lov_codec.h"
+#include "plan/layout/lov_codec.h"
 #include "testbed/errno_result.h"
 
 namespace nacre::testbed {

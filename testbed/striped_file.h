@@ -12,8 +12,8 @@
 
 #include "base/extent.h"
 #include "base/result.h"
-#include "plan/layout.h"
-#include "plan/stripe_map.h"
+#include "plan/layout/layout.h"
+#include "plan/layout/stripe_map.h"
 #include "testbed/cost_model.h"
 #include "testbed/layout_rules.h"
 #include "testbed/machine.h"

@@ -2,11 +2,11 @@
 #ifndef NACRE_COLLECTIVE_COLLECTIVE_FILE_H_
 #define NACRE_COLLECTIVE_COLLECTIVE_FILE_H_
 
-#include "collective/file_source.h"
-#include "collective/node_rounds.h"
-#include "collective/profile.h"
-#include "collective/rank_grouping.h"
-#include "collective/view_memory.h"
+#include "collective/agreement/rank_grouping.h"
+#include "collective/files/file_source.h"
+#include "collective/profile/profile.h"
+#include "collective/rounds/node_rounds.h"
+#include "collective/views/view_memory.h"
 
 namespace nacre::collective {
 

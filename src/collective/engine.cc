@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "base/bytes_of.h"
-#include "collective/counted_transport.h"
-#include "collective/exchange.h"
-#include "collective/group.h"
-#include "collective/rank_grouping.h"
-#include "plan/aggregators.h"
-#include "plan/segment.h"
+#include "collective/agreement/agreements.h"
+#include "collective/agreement/rank_grouping.h"
+#include "collective/exchange/exchange.h"
+#include "collective/profile/counted_transport.h"
+#include "plan/decide/segment.h"
+#include "plan/nodes/aggregators.h"
 
 namespace nacre::collective {
 namespace {

@@ -7,15 +7,15 @@
 #include <string>
 
 #include "base/result.h"
+#include "collective/agreement/rank_grouping.h"
 #include "collective/collective_file.h"
-#include "collective/independent.h"
-#include "collective/rank_grouping.h"
-#include "collective/task.h"
-#include "collective/transport.h"
-#include "plan/collective_plan.h"
+#include "collective/files/independent.h"
+#include "collective/task/task.h"
+#include "collective/task/transport.h"
+#include "plan/decide/collective_plan.h"
 #include "plan/direction.h"
-#include "plan/memory_access.h"
-#include "plan/run_cursor.h"
+#include "plan/types/memory_access.h"
+#include "plan/types/run_cursor.h"
 
 namespace nacre::collective {
 

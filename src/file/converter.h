@@ -7,8 +7,8 @@
 #include <span>
 
 #include "base/result.h"
-#include "plan/memory_access.h"
-#include "plan/type_signature.h"
+#include "plan/types/memory_access.h"
+#include "plan/types/type_signature.h"
 
 namespace nacre::file {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "file/converter.h"
-#include "plan/type_signature.h"
+#include "plan/types/type_signature.h"
 
 namespace nacre::file {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "plan/lov_codec.h"
-#include "plan/stripe_options.h"
+#include "plan/layout/lov_codec.h"
+#include "plan/layout/stripe_options.h"
 
 namespace nacre::file {
 namespace {

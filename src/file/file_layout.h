@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "plan/layout.h"
-#include "plan/stripe_map.h"
+#include "plan/layout/layout.h"
+#include "plan/layout/stripe_map.h"
 #include "store/store.h"
 
 namespace nacre::file {

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "collective/profile.h"
-#include "plan/collective_plan.h"
+#include "collective/profile/profile.h"
+#include "plan/decide/collective_plan.h"
 #include "plan/direction.h"
-#include "plan/osts_touched.h"
-#include "plan/rank_groups.h"
+#include "plan/domains/osts_touched.h"
+#include "plan/nodes/rank_groups.h"
 
 namespace nacre::file {
 

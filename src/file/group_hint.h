@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "plan/grouping.h"
+#include "plan/nodes/grouping.h"
 
 namespace nacre::file {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "plan/lov_codec.h"
+#include "plan/layout/lov_codec.h"
 #include "store/pieces.h"
 
 namespace nacre::file {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "plan/layout_choice.h"
-#include "plan/layout_growth.h"
+#include "plan/layout/layout_choice.h"
+#include "plan/layout/layout_growth.h"
 #include "store/forwarding_file.h"
 #include "store/store.h"
 

@@ -9,7 +9,7 @@
 #include "base/parse_number.h"
 #include "file/group_hint.h"
 #include "file/json.h"
-#include "plan/stripe_options.h"
+#include "plan/layout/stripe_options.h"
 
 namespace nacre::file {
 namespace {

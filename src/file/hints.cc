@@ -6,11 +6,11 @@
 #include <fnmatch.h>
 
 #include "base/split.h"
-#include "collective/group.h"
+#include "collective/agreement/agreements.h"
 #include "file/config_file.h"
 #include "file/group_hint.h"
 #include "file/hint_rules.h"
-#include "plan/plan_words.h"
+#include "plan/decide/plan_words.h"
 #include "store/text_file.h"
 
 namespace nacre::file {

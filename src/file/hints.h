@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "collective/independent.h"
-#include "collective/task.h"
-#include "collective/transport.h"
+#include "collective/files/independent.h"
+#include "collective/task/task.h"
+#include "collective/task/transport.h"
 #include "file/hint_table.h"
-#include "plan/collective_plan.h"
+#include "plan/decide/collective_plan.h"
 
 namespace nacre::file {
 

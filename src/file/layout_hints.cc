@@ -9,8 +9,8 @@
 
 #include "base/checked_cast.h"
 #include "base/rounding.h"
-#include "plan/lov_codec.h"
-#include "plan/stripe_options.h"
+#include "plan/layout/lov_codec.h"
+#include "plan/layout/stripe_options.h"
 
 namespace nacre::file {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/result.h"
 #include "file/hints.h"
-#include "plan/layout.h"
-#include "plan/layout_growth.h"
-#include "plan/stripe_map.h"
+#include "plan/layout/layout.h"
+#include "plan/layout/layout_growth.h"
+#include "plan/layout/stripe_map.h"
 #include "store/store.h"
 
 namespace nacre::file {

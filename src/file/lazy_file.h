@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "collective/file_source.h"
+#include "collective/files/file_source.h"
 #include "store/store.h"
 
 namespace nacre::file {

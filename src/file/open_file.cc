@@ -10,12 +10,12 @@
 #include "base/checked_cast.h"
 #include "base/clock.h"
 #include "base/fnv_hash.h"
-#include "collective/group.h"
+#include "collective/agreement/agreements.h"
 #include "file/file_layout.h"
 #include "file/growing_layout.h"
 #include "file/layout_hints.h"
 #include "file/report.h"
-#include "plan/lov_codec.h"
+#include "plan/layout/lov_codec.h"
 #include "store/text_file.h"
 
 namespace nacre::file {

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collective/agreement/agreements.h"
 #include "collective/engine.h"
-#include "collective/group.h"
-#include "collective/task.h"
-#include "collective/transport.h"
+#include "collective/task/task.h"
+#include "collective/task/transport.h"
 #include "file/converter.h"
 #include "file/file_profile.h"
 #include "file/hints.h"
@@ -24,9 +24,9 @@
 #include "file/shared_pointer.h"
 #include "file/view.h"
 #include "plan/direction.h"
-#include "plan/memory_access.h"
-#include "plan/run_cursor.h"
-#include "plan/stripe_map.h"
+#include "plan/layout/stripe_map.h"
+#include "plan/types/memory_access.h"
+#include "plan/types/run_cursor.h"
 #include "store/store.h"
 
 namespace nacre::file {

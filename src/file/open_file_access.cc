@@ -8,9 +8,9 @@
 #include "base/checked_cast.h"
 #include "base/fnv_hash.h"
 #include "base/rounding.h"
-#include "collective/group.h"
-#include "collective/independent.h"
-#include "collective/scratch.h"
+#include "collective/agreement/agreements.h"
+#include "collective/files/independent.h"
+#include "collective/rounds/scratch.h"
 #include "file/open_file.h"
 
 namespace nacre::file {

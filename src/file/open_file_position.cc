@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/checked_cast.h"
-#include "collective/group.h"
+#include "collective/agreement/agreements.h"
 #include "file/open_file.h"
 
 namespace nacre::file {

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "collective/group.h"
+#include "collective/agreement/agreements.h"
 #include "file/json.h"
-#include "plan/aggregators.h"
-#include "plan/plan_words.h"
+#include "plan/decide/plan_words.h"
+#include "plan/nodes/aggregators.h"
 
 namespace nacre::file {
 namespace {

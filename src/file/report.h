@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "collective/profile_digest.h"
-#include "collective/spread.h"
-#include "collective/task.h"
-#include "collective/transport.h"
+#include "collective/profile/profile_digest.h"
+#include "collective/profile/spread.h"
+#include "collective/task/task.h"
+#include "collective/task/transport.h"
 #include "file/file_profile.h"
 #include "file/hints.h"
-#include "plan/node_map.h"
+#include "plan/nodes/node_map.h"
 
 namespace nacre::file {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "plan/run_cursor.h"
-#include "plan/type_map.h"
+#include "plan/types/run_cursor.h"
+#include "plan/types/type_map.h"
 
 namespace nacre::file {
 

@@ -10,8 +10,8 @@
 #include "base/result.h"
 #include "mpi/abi/native.h"
 #include "mpi/short_messages.h"
-#include "plan/node_map.h"
-#include "plan/rank_tree.h"
+#include "plan/nodes/node_map.h"
+#include "plan/nodes/rank_tree.h"
 
 namespace nacre::mpi {
 

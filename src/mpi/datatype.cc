@@ -13,7 +13,7 @@
 #include "base/checked_cast.h"
 #include "mpi/lifetime.h"
 #include "mpi/named_types.h"
-#include "plan/array_types.h"
+#include "plan/types/array_types.h"
 
 namespace nacre::mpi {
 namespace {

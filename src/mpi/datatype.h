@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "mpi/abi/native.h"
-#include "plan/type_map.h"
-#include "plan/type_signature.h"
+#include "plan/types/type_map.h"
+#include "plan/types/type_signature.h"
 
 namespace nacre::mpi {
 

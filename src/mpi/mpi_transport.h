@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "collective/transport.h"
+#include "collective/task/transport.h"
 #include "mpi/abi/native.h"
 #include "mpi/comm_state.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "collective/group.h"
+#include "collective/agreement/agreements.h"
 #include "file/hints.h"
 #include "mpi/calls.h"
 #include "mpi/comm_state.h"
@@ -21,8 +21,8 @@
 #include "mpi/mpi_transport.h"
 #include "mpi/served_calls.h"
 #include "store/default_store.h"
-#include "store/faulty/faulty_store.h"
 #include "store/path.h"
+#include "testing/faults/faulty_store.h"
 
 namespace nacre::mpi {
 namespace {
@@ -96,7 +96,7 @@ struct Means {
 
 Result<Means> find_means(const CommState& comm) {
   Result<std::shared_ptr<store::Store>> store =
-      store::with_environment_faults(store::default_store(), comm.rank());
+      testing::with_environment_faults(store::default_store(), comm.rank());
   if (!store) return std::move(store).error();
   Result<HandleForFile> handle = HandleForFile::make();
   if (!handle) return std::move(handle).error();

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "collective/task.h"
+#include "collective/task/task.h"
 #include "file/open_file.h"
 
 namespace nacre::mpi {

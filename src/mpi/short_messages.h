@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "collective/node_board.h"
+#include "collective/node/node_board.h"
 #include "store/shared_memory.h"
 
 namespace nacre::mpi {

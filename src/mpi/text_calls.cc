@@ -10,10 +10,10 @@
 #include "file/json.h"
 #include "file/report.h"
 #include "nacre/nacre.h"
-#include "plan/layout_choice.h"
-#include "plan/layout_growth.h"
-#include "plan/layout_yaml.h"
-#include "plan/lov_codec.h"
+#include "plan/layout/layout_choice.h"
+#include "plan/layout/layout_growth.h"
+#include "plan/layout/layout_yaml.h"
+#include "plan/layout/lov_codec.h"
 
 namespace {
 

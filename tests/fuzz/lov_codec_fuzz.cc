@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "plan/layout_yaml.h"
-#include "plan/lov_codec.h"
-#include "plan/stripe_map.h"
+#include "plan/layout/layout_yaml.h"
+#include "plan/layout/lov_codec.h"
+#include "plan/layout/stripe_map.h"
 
 namespace nacre::plan {
 namespace {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "plan/run_cursor.h"
-#include "plan/type_map.h"
+#include "plan/types/run_cursor.h"
+#include "plan/types/type_map.h"
 
 namespace nacre::plan {
 namespace {

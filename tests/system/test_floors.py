@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-FLOORS = ["base", "plan", "store", "collective", "file", "mpi"]
-# Each floor uses those under it; store and plan stand side by side and do not know each other.
+FLOORS = ["base", "plan", "store", "collective", "file", "testing", "mpi"]
+# Each floor uses only the floors under it.
 MAY_USE = {
     "base": set(),
     "plan": {"base"},
-    "store": {"base"},
+    "store": {"base", "plan"},
     "collective": {"base", "plan", "store"},
     "file": {"base", "plan", "store", "collective"},
-    "mpi": {"base", "plan", "store", "collective", "file"},
+    "testing": {"base", "plan", "store", "collective"},
+    "mpi": {"base", "plan", "store", "collective", "file", "testing"},
 }
 # System calls have their headers; <sys/types.h> and <unistd.h>'s constants are no exception.
 SYSTEM_HEADER = re.compile(
@@ -48,6 +50,36 @@ def test_each_floor_includes_only_those_under_it(source):
             other = name.split("/")[0]
             if other in FLOORS and "/" in name and other != floor and other not in MAY_USE[floor]:
                 wrong.append(f"{path.relative_to(source)} includes {name}")
+    assert not wrong
+
+
+def room_of(name: str) -> str | None:
+    """FLOOR/ROOM of FLOOR/ROOM/file; None for a file that lies on its floor, outside the rooms."""
+    parts = Path(name).parts
+    return "/".join(parts[:2]) if len(parts) > 2 and parts[0] in FLOORS else None
+
+
+def test_the_rooms_of_a_floor_have_an_order(source):
+    """No two rooms include each other, directly or through a third: TopologicalSorter refuses a cycle."""
+    uses: dict[str, set[str]] = {}
+    for path in sources(source):
+        room = room_of(str(path.relative_to(source / "src")))
+        if room is None or room.startswith("store/"):  # store/posix and store/lustre still use each other
+            continue
+        others = {room_of(name) for name in includes(path)}
+        uses.setdefault(room, set()).update(other for other in others if other not in (None, room))
+    assert list(TopologicalSorter(uses).static_order())
+
+
+def test_the_shipped_libraries_use_no_test_double_but_the_faults(source):
+    """NACRE_TEST_FAULTS fails calls of the library that users run; all else in src/testing stays out of it."""
+    wrong = [
+        f"{path.relative_to(source)} includes {name}"
+        for path in sources(source)
+        if floor_of(path, source) != "testing"
+        for name in includes(path)
+        if name.startswith("testing/") and not name.startswith("testing/faults/")
+    ]
     assert not wrong
 
 

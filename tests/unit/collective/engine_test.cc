@@ -25,16 +25,16 @@
 
 #include <doctest/doctest.h>
 
-#include "collective/in_process.h"
 #include "random_access.h"
-#include "store/faulty/faulty_store.h"
 #include "store/forwarding_file.h"
-#include "store/memory/memory_store.h"
+#include "testing/faults/faulty_store.h"
+#include "testing/in_process.h"
+#include "testing/memory_store.h"
 
 namespace nacre::collective {
 namespace {
 
-using namespace testing;
+using namespace fixtures;
 using plan::Algorithm;
 using plan::Direction;
 
@@ -75,7 +75,7 @@ class CountsBeforeData final : public Transport {
 
 /// All ranks of a call, over one file in memory.
 struct World {
-  std::shared_ptr<store::MemoryStore> store = std::make_shared<store::MemoryStore>();
+  std::shared_ptr<testing::MemoryStore> store = std::make_shared<testing::MemoryStore>();
   std::vector<RankAccess> ranks;
   std::vector<std::optional<Error>> refusals;
   std::vector<std::shared_ptr<store::Store>> stores;  // by rank
@@ -103,7 +103,8 @@ struct World {
 
   std::vector<Outcome> run(Direction direction) {
     const int count = static_cast<int>(ranks.size());
-    InProcessNetwork network({count, SendMode::mixed, seed, ranks_per_node, deals_ranks});
+    testing::InProcessNetwork network(
+        {count, testing::SendMode::mixed, seed, ranks_per_node, deals_ranks});
     std::vector<LazyFile> files;
     for (const auto& rank_store : stores) files.emplace_back(rank_store, "f");
     profiles.clear();
@@ -125,8 +126,8 @@ struct World {
                                 groups[index], profilers[index], io_thread_count};
       return run_collective(transports[index], file, std::move(call), settings);
     };
-    auto results = drive == Drive::polled ? run_polled<Outcome>(network, task, seed)
-                                          : run_threads<Outcome>(network, task);
+    auto results = drive == Drive::polled ? testing::run_polled<Outcome>(network, task, seed)
+                                          : testing::run_threads<Outcome>(network, task);
     REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
     CHECK(network.unmatched_count() == 0);
     sent_before_data.clear();
@@ -387,7 +388,7 @@ TEST_CASE("a rank fills the next round while a thread writes the one before") {
   constexpr std::int64_t cycle_bytes = 1'024;
   constexpr std::int64_t rounds = 8;
   Random random(5);
-  store::MemoryStore store;
+  testing::MemoryStore store;
   create_file(store, "f", {});
   Profile profile;
   Profiler profiler(profile, Phase::plan);
@@ -399,12 +400,12 @@ TEST_CASE("a rank fills the next round while a thread writes the one before") {
   NodeRounds node_rounds;
   GroupMemory groups;
   RankAccess access = contiguous(0, random_bytes(random, rounds * cycle_bytes));
-  InProcessNetwork network({});
+  testing::InProcessNetwork network({});
   CollectiveCall call;
   call.direction = Direction::write;
   call.file = access.file;
   call.memory = access.memory();
-  const auto outcomes = run_threads<Outcome>(network, [&](int rank) {
+  const auto outcomes = testing::run_threads<Outcome>(network, [&](int rank) {
     return run_collective(network.transport(rank),
                           {source, views, node_rounds, groups, profiler, 1}, std::move(call),
                           {Algorithm::two_phase, 1, cycle_bytes, 1});
@@ -460,7 +461,7 @@ TEST_CASE("as many accesses are under way as there are cycle buffers and threads
         CAPTURE(stride);
         CAPTURE(direction);
         Random random(5);
-        store::MemoryStore store;
+        testing::MemoryStore store;
         const Bytes before = random_bytes(random, bytes * stride);
         create_file(store, "f", before);
         store::OpenOptions options;
@@ -476,7 +477,7 @@ TEST_CASE("as many accesses are under way as there are cycle buffers and threads
         RankAccess& access = ranks.front();
         if (stride > 1) access.file.view.type = strided(1, stride);
         const Bytes written = after_writes(before, ranks);
-        InProcessNetwork network({});
+        testing::InProcessNetwork network({});
         CollectiveCall call;
         call.direction = direction;
         call.file = access.file;
@@ -486,7 +487,7 @@ TEST_CASE("as many accesses are under way as there are cycle buffers and threads
                                                 .cycle_bytes = cycle_bytes,
                                                 .alignment_bytes = 1,
                                                 .cycle_buffer_count = count};
-        const auto outcomes = run_threads<Outcome>(network, [&](int rank) {
+        const auto outcomes = testing::run_threads<Outcome>(network, [&](int rank) {
           return run_collective(network.transport(rank),
                                 {source, views, node_rounds, groups, profiler, count},
                                 std::move(call), settings);
@@ -983,15 +984,15 @@ TEST_CASE("a fault at any rank, call and byte ends the call on all ranks with it
     const auto which = static_cast<std::size_t>(pick(random, 0, 3));
     const Direction direction = pick(random, 0, 1) == 0 ? Direction::read : Direction::write;
     const auto operation =
-        direction == Direction::read ? store::Operation::read : store::Operation::write;
-    store::FaultPlan plan;
-    store::Fault fault;
+        direction == Direction::read ? testing::StoreCall::read : testing::StoreCall::write;
+    testing::FaultPlan plan;
+    testing::Fault fault;
     fault.system_errno = errnos[which];
     fault.repeats = pick(random, 0, 1) == 0;
     if (pick(random, 0, 5) == 0) {
-      fault.trigger = store::NthCall{store::Operation::open, 1, 0};
+      fault.trigger = testing::NthCall{testing::StoreCall::open, 1, 0};
     } else {
-      fault.trigger = store::NthCall{operation, pick(random, 1, 4), pick(random, 0, 20)};
+      fault.trigger = testing::NthCall{operation, pick(random, 1, 4), pick(random, 0, 20)};
     }
     if (pick(random, 0, 1) == 0) {
       fault.rank = static_cast<int>(pick(random, 0, std::ssize(world.ranks) - 1));
@@ -999,7 +1000,7 @@ TEST_CASE("a fault at any rank, call and byte ends the call on all ranks with it
     plan.faults.push_back(fault);
     for (std::size_t rank = 0; rank < world.ranks.size(); ++rank) {
       world.stores[rank] =
-          std::make_shared<store::FaultyStore>(world.store, plan, static_cast<int>(rank));
+          std::make_shared<testing::FaultyStore>(world.store, plan, static_cast<int>(rank));
     }
     const std::vector<Outcome> outcomes = world.run(direction);
     const bool failed = outcomes.front().error.has_value();
@@ -1017,9 +1018,9 @@ TEST_CASE("direct writes that fail count what each rank has written") {
   World world({}, 2);
   world.ranks[0] = contiguous(0, random_bytes(random, 1'000));
   world.ranks[1] = contiguous(1'000, random_bytes(random, 1'000));
-  store::FaultPlan plan;
-  plan.faults.push_back({1, "", store::MovedBytes{300, {}}, ENOSPC, true});
-  world.stores[1] = std::make_shared<store::FaultyStore>(world.store, plan, 1);
+  testing::FaultPlan plan;
+  plan.faults.push_back({1, "", testing::MovedBytes{300, {}}, ENOSPC, true});
+  world.stores[1] = std::make_shared<testing::FaultyStore>(world.store, plan, 1);
   world.settings.algorithm = Algorithm::direct;
   const std::vector<Outcome> outcomes = world.run(Direction::write);
   CHECK(outcomes[0].bytes == 1'000);

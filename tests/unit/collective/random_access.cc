@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace nacre::collective::testing {
+namespace nacre::collective::fixtures {
 namespace {
 
 using plan::TypeMap;
@@ -159,4 +159,4 @@ void accept_any_winner(Bytes& expected, const Bytes& found, const std::vector<Ra
   }
 }
 
-}  // namespace nacre::collective::testing
+}  // namespace nacre::collective::fixtures

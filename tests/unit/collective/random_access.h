@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "collective/collective_file.h"
-#include "collective/file_source.h"
-#include "plan/memory_access.h"
-#include "plan/run_cursor.h"
-#include "plan/type_map.h"
+#include "collective/files/file_source.h"
+#include "plan/types/memory_access.h"
+#include "plan/types/run_cursor.h"
+#include "plan/types/type_map.h"
 #include "store/store.h"
 
-namespace nacre::collective::testing {
+namespace nacre::collective::fixtures {
 
 using Random = std::mt19937_64;
 using Bytes = std::vector<std::byte>;
@@ -79,6 +79,6 @@ Bytes after_writes(Bytes file, const std::vector<RankAccess>& ranks);
 /// Where ranks overlap any of their bytes may stand: takes what was found if it is one.
 void accept_any_winner(Bytes& expected, const Bytes& found, const std::vector<RankAccess>& ranks);
 
-}  // namespace nacre::collective::testing
+}  // namespace nacre::collective::fixtures
 
 #endif  // NACRE_TESTS_UNIT_COLLECTIVE_RANDOM_ACCESS_H_

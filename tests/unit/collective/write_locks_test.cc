@@ -12,16 +12,16 @@
 #include <doctest/doctest.h>
 
 #include "collective/engine.h"
-#include "collective/in_process.h"
-#include "plan/stripe_options.h"
+#include "plan/layout/stripe_options.h"
 #include "random_access.h"
 #include "store/forwarding_file.h"
-#include "store/memory/memory_store.h"
+#include "testing/in_process.h"
+#include "testing/memory_store.h"
 
 namespace nacre::collective {
 namespace {
 
-using namespace testing;
+using namespace fixtures;
 using plan::Direction;
 
 constexpr int rank_count = 4;
@@ -125,7 +125,7 @@ std::vector<Outcome> write(Group& group, const plan::CollectiveSettings& setting
   constexpr std::int64_t piece = 1'000;
   constexpr std::int64_t count = 1'000;
   Random random(11);
-  store::MemoryStore store;
+  testing::MemoryStore store;
   create_file(store, "f", {});
   std::vector<std::unique_ptr<Rank>> ranks;
   Bytes expected(piece * count * rank_count);
@@ -138,8 +138,8 @@ std::vector<Outcome> write(Group& group, const plan::CollectiveSettings& setting
     access.buffer = random_bytes(random, piece * count);
     overlay(expected, access);
   }
-  InProcessNetwork network({.rank_count = rank_count, .ranks_per_node = 1});
-  auto outcomes = run_polled<Outcome>(
+  testing::InProcessNetwork network({.rank_count = rank_count, .ranks_per_node = 1});
+  auto outcomes = testing::run_polled<Outcome>(
       network,
       [&](int i) {
         Rank& rank = *ranks[static_cast<std::size_t>(i)];

@@ -63,7 +63,7 @@ TEST_CASE("errors name the file, the line and what is right") {
 }
 
 TEST_CASE("a file that is not there has no entries; one that cannot be read is an error") {
-  const store::testing::TemporaryDirectory directory;
+  const store::fixtures::TemporaryDirectory directory;
   CHECK(read_config(directory.file("none.toml"))->empty());
   CHECK(read_config(directory.file("none/none.toml"))->empty());
   CHECK_FALSE(read_config(directory.path()).ok());

@@ -9,9 +9,9 @@
 
 #include <doctest/doctest.h>
 
-#include "plan/lov_codec.h"
+#include "plan/layout/lov_codec.h"
 #include "store/forwarding_file.h"
-#include "store/memory/memory_store.h"
+#include "testing/memory_store.h"
 
 namespace nacre::file {
 namespace {
@@ -106,7 +106,7 @@ class EndingFile final : public store::ForwardingFile {
 
 /// By one rank alone.
 bool writes_one_byte(Layouts& layouts, std::int64_t offset) {
-  store::MemoryStore store;
+  testing::MemoryStore store;
   auto inner = store.open("f", {.write = true, .create = true}).value();
   GrowingFile file(std::make_unique<EndingFile>(std::move(inner), layouts));
   const std::byte one{7};

@@ -11,9 +11,9 @@
 
 #include <doctest/doctest.h>
 
-#include "collective/in_process.h"
 #include "store/text_file.h"
 #include "temporary_directory.h"
+#include "testing/in_process.h"
 
 namespace nacre::file {
 namespace {
@@ -29,7 +29,7 @@ Environment environment_of(Variables variables) {
 
 /// The two files of a site and its user, and variables that point to them.
 struct Site {
-  store::testing::TemporaryDirectory directory;
+  store::fixtures::TemporaryDirectory directory;
   Variables variables{{"NACRE_SYSTEM_CONFIG", directory.file("system.toml")},
                       {"NACRE_CONFIG", directory.file("user.toml")}};
 
@@ -93,7 +93,7 @@ TEST_CASE("in a file, what a pattern says beats what is said for all, and the lo
 
 TEST_CASE(
     "the user's file is where NACRE_CONFIG says, else under XDG_CONFIG_HOME, else under HOME") {
-  const store::testing::TemporaryDirectory directory;
+  const store::fixtures::TemporaryDirectory directory;
   const auto put = [&](const std::string& folder, const std::string& nodes) {
     std::filesystem::create_directories(folder);
     REQUIRE(
@@ -374,7 +374,7 @@ TEST_CASE("what is sent to the other ranks comes back the same") {
 
 TEST_CASE("ranks with differing environments and infos run with rank 0's hints") {
   for (const int count : {1, 2, 7}) {
-    collective::InProcessNetwork network({count});
+    testing::InProcessNetwork network({count});
     const auto task = [&](int rank) {
       const std::string nodes = std::to_string(rank + 3);
       Variables variables{{"NACRE_SYSTEM_CONFIG", "/none"}, {"NACRE_CONFIG", "/none"}};
@@ -384,7 +384,7 @@ TEST_CASE("ranks with differing environments and infos run with rank 0's hints")
       return agree_hints(network.transport(rank), "f", std::move(info),
                          environment_of(std::move(variables)));
     };
-    const auto results = collective::run_polled<Result<Hints>>(network, task, 3);
+    const auto results = testing::run_polled<Result<Hints>>(network, task, 3);
     REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
     CHECK(network.unmatched_count() == 0);
     for (const Result<Hints>& hints : *results) {
@@ -396,13 +396,13 @@ TEST_CASE("ranks with differing environments and infos run with rank 0's hints")
 }
 
 TEST_CASE("a mistake in rank 0's environment is everybody's error") {
-  collective::InProcessNetwork network({5});
+  testing::InProcessNetwork network({5});
   const auto task = [&](int rank) {
     Variables variables;
     if (rank == 0) variables["NACRE_CB_NODES"] = "nonsense";
     return agree_hints(network.transport(rank), "f", {}, environment_of(std::move(variables)));
   };
-  const auto results = collective::run_polled<Result<Hints>>(network, task, 3);
+  const auto results = testing::run_polled<Result<Hints>>(network, task, 3);
   REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
   for (const Result<Hints>& hints : *results) {
     REQUIRE_FALSE(hints.ok());

@@ -6,14 +6,14 @@
 
 #include <doctest/doctest.h>
 
-#include "plan/lov_codec.h"
-#include "plan/stripe_options.h"
+#include "plan/layout/lov_codec.h"
+#include "plan/layout/stripe_options.h"
 #include "world.h"
 
 namespace nacre::file {
 namespace {
 
-using namespace testing;
+using namespace fixtures;
 
 Result<std::int32_t> six_osts() { return 6; }
 

@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
-#include "store/faulty/faulty_store.h"
-#include "store/memory/memory_store.h"
+#include "testing/faults/faulty_store.h"
+#include "testing/memory_store.h"
 
 namespace nacre::file {
 namespace {
@@ -24,7 +24,7 @@ store::FileIdentity make(store::Store& store, const std::string& path) {
 }  // namespace
 
 TEST_CASE("nothing is opened before it is needed, and then once") {
-  store::MemoryStore store;
+  testing::MemoryStore store;
   const store::FileIdentity identity = make(store, "f");
   LazyFile file(store, "f", plain);
   file.expect(identity);
@@ -41,7 +41,7 @@ TEST_CASE("nothing is opened before it is needed, and then once") {
 }
 
 TEST_CASE("a file that has taken another's name is refused") {
-  store::MemoryStore store;
+  testing::MemoryStore store;
   const store::FileIdentity identity = make(store, "f");
   REQUIRE(store.remove("f").ok());
   make(store, "f");
@@ -54,9 +54,9 @@ TEST_CASE("a file that has taken another's name is refused") {
 }
 
 TEST_CASE("an open that fails is told, and tried again the next time") {
-  auto memory = std::make_shared<store::MemoryStore>();
+  auto memory = std::make_shared<testing::MemoryStore>();
   const store::FileIdentity identity = make(*memory, "f");
-  store::FaultyStore store(memory, store::parse_fault_plan("open=1,errno=EACCES").value(), 0);
+  testing::FaultyStore store(memory, testing::parse_fault_plan("open=1,errno=EACCES").value(), 0);
   LazyFile file(store, "f", plain);
   file.expect(identity);
   CHECK(file.file().error().error_class == ErrorClass::access);
@@ -64,8 +64,8 @@ TEST_CASE("an open that fails is told, and tried again the next time") {
 }
 
 TEST_CASE("what close says is passed on") {
-  auto memory = std::make_shared<store::MemoryStore>();
-  store::FaultyStore store(memory, store::parse_fault_plan("close=1,errno=EIO").value(), 0);
+  auto memory = std::make_shared<testing::MemoryStore>();
+  testing::FaultyStore store(memory, testing::parse_fault_plan("close=1,errno=EIO").value(), 0);
   LazyFile file(store, "f", plain);
   REQUIRE(file.create(making).ok());
   CHECK(file.close().error().error_class == ErrorClass::io);

@@ -18,7 +18,7 @@
 namespace nacre::file {
 namespace {
 
-using namespace testing;
+using namespace fixtures;
 using plan::Direction;
 
 void set_view(World& world, const View& view) {

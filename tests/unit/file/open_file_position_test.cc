@@ -15,7 +15,7 @@
 namespace nacre::file {
 namespace {
 
-using namespace testing;
+using namespace fixtures;
 
 constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
 

@@ -19,7 +19,7 @@
 namespace nacre::file {
 namespace {
 
-using namespace testing;
+using namespace fixtures;
 using collective::Task;
 using plan::Direction;
 
@@ -298,7 +298,7 @@ TEST_CASE("hints that only another rank than 0 passes change nothing") {
 }
 
 TEST_CASE("the report tells calls and bytes of all ranks, and which hints are not in force") {
-  const store::testing::TemporaryDirectory directory;
+  const store::fixtures::TemporaryDirectory directory;
   const std::string report = directory.file("report");
   World world(3);
   world.must_open(read_write, {{"nacre_report", report}, {"cb_nodes", "none"}});
@@ -371,7 +371,7 @@ Task<Status> whole_program(World& world, int rank) {
 
 TEST_CASE("each rank a thread: a whole program") {
   World world(6);
-  const auto results = collective::run_threads<Status>(
+  const auto results = testing::run_threads<Status>(
       world.network(), [&](int rank) { return whole_program(world, rank); });
   REQUIRE_MESSAGE(results.has_value(), world.network().failure().value_or(""));
   for (const Status& status : *results) CHECK_MESSAGE(status.ok(), status.error().message);

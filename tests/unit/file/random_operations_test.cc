@@ -20,12 +20,12 @@
 namespace nacre::file {
 namespace {
 
-using namespace testing;
-using collective::testing::Bytes;
-using collective::testing::offsets_of;
-using collective::testing::pick;
-using collective::testing::Random;
-using collective::testing::random_bytes;
+using namespace fixtures;
+using collective::fixtures::Bytes;
+using collective::fixtures::offsets_of;
+using collective::fixtures::pick;
+using collective::fixtures::Random;
+using collective::fixtures::random_bytes;
 using plan::Direction;
 
 /// A rank's buffer and what of it an access is about.
@@ -86,7 +86,7 @@ struct Oracle {
 
 View random_view(Random& random) {
   View view;
-  view.map = {collective::testing::random_monotone_type(random), pick(random, 0, 100)};
+  view.map = {collective::fixtures::random_monotone_type(random), pick(random, 0, 100)};
   for (const std::int64_t size : {8, 4, 2}) {
     if (view.map.type.size() % size == 0 && pick(random, 0, 1) == 0) {
       view.etype_size = size;
@@ -99,7 +99,7 @@ View random_view(Random& random) {
 Buffer random_buffer(Random& random, std::int64_t etype_size) {
   Buffer buffer;
   buffer.type = pick(random, 0, 1) == 0 ? plan::TypeMap::bytes(1)
-                                        : collective::testing::random_memory_type(random);
+                                        : collective::fixtures::random_memory_type(random);
   buffer.byte_count = pick(random, 0, 4) == 0 ? 0 : pick(random, 1, 60) * etype_size;
   const auto offsets = buffer.offsets();
   const auto last = std::ranges::max_element(offsets);
@@ -113,7 +113,7 @@ class Program {
   Program(Random& random, int rank_count) : random_(random), world_(rank_count, random()) {
     oracle_.file = random_bytes(random_, pick(random_, 0, 2'000));
     oracle_.ranks.resize(static_cast<std::size_t>(rank_count));
-    collective::testing::create_file(world_.store(), "f", oracle_.file);
+    collective::fixtures::create_file(world_.store(), "f", oracle_.file);
     world_.must_open(read_write, random_hints());
   }
 

@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "collective/in_process.h"
+#include "testing/in_process.h"
 
 namespace nacre::file {
 namespace {
@@ -52,8 +52,8 @@ collective::Task<ReducedProfile> reduce_filled(collective::Transport& transport)
 }
 
 ReducedProfile reduced_over(int rank_count) {
-  collective::InProcessNetwork network({.rank_count = rank_count});
-  auto results = collective::run_polled<ReducedProfile>(
+  testing::InProcessNetwork network({.rank_count = rank_count});
+  auto results = testing::run_polled<ReducedProfile>(
       network, [&](int rank) { return reduce_filled(network.transport(rank)); }, 3);
   REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
   CHECK(network.unmatched_count() == 0);
@@ -123,9 +123,9 @@ TEST_CASE("a line does not grow with calls, plans or ranks") {
     profile.note_plan(use);
     writes.calls.add(1);
   }
-  collective::InProcessNetwork network({});
+  testing::InProcessNetwork network({});
   auto reducing = [&](int rank) { return reduce_profile(network.transport(rank), profile); };
-  const auto results = collective::run_polled<ReducedProfile>(network, reducing, 1);
+  const auto results = testing::run_polled<ReducedProfile>(network, reducing, 1);
   REQUIRE(results.has_value());
   CHECK(results->front().other_plan_calls == 1'000 - std::int64_t{FileProfile::plans_max});
   ReportedFile file;

@@ -12,9 +12,9 @@
 #include <doctest/doctest.h>
 
 #include "store/default_store.h"
-#include "store/faulty/faulty_store.h"
-#include "store/memory/memory_store.h"
 #include "temporary_directory.h"
+#include "testing/faults/faulty_store.h"
+#include "testing/memory_store.h"
 
 namespace nacre::file {
 namespace {
@@ -53,7 +53,7 @@ void contend(store::Store& store, const store::CounterKey& key) {
 }  // namespace
 
 TEST_CASE("asking where the pointer is, setting it and resetting it make no counter") {
-  store::MemoryStore store;
+  testing::MemoryStore store;
   SharedPointer pointer(store, {"f", 1, true});
   CHECK(pointer.get().value() == 0);
   pointer.set_base(40);
@@ -64,7 +64,7 @@ TEST_CASE("asking where the pointer is, setting it and resetting it make no coun
 }
 
 TEST_CASE("the first to move the pointer makes the counter, the others find it") {
-  store::MemoryStore store;
+  testing::MemoryStore store;
   SharedPointer one(store, {"f", 1, true});
   SharedPointer other(store, {"f", 1, true});
   CHECK(one.fetch_add(5).value() == 0);
@@ -82,13 +82,13 @@ TEST_CASE("the first to move the pointer makes the counter, the others find it")
 
 TEST_CASE("ranks that start at once share one pointer in memory") {
   for (int repeat = 0; repeat < 20; ++repeat) {
-    store::MemoryStore store;
+    testing::MemoryStore store;
     contend(store, {"f", 1, true});
   }
 }
 
 TEST_CASE("ranks that start at once share one pointer on the system's shared memory and files") {
-  const store::testing::TemporaryDirectory directory;
+  const store::fixtures::TemporaryDirectory directory;
   const auto id = static_cast<std::uint64_t>(std::hash<std::string>()(directory.path()));
   for (int repeat = 0; repeat < 20; ++repeat) {
     const auto unique = id + static_cast<std::uint64_t>(repeat);
@@ -99,7 +99,7 @@ TEST_CASE("ranks that start at once share one pointer on the system's shared mem
 }
 
 TEST_CASE("a pointer beyond 64 bits is an error") {
-  store::MemoryStore store;
+  testing::MemoryStore store;
   SharedPointer pointer(store, {"f", 1, true});
   pointer.set_base(std::numeric_limits<std::int64_t>::max() - 4);
   CHECK(pointer.fetch_add(4).ok());
@@ -108,14 +108,15 @@ TEST_CASE("a pointer beyond 64 bits is an error") {
 }
 
 TEST_CASE("a counter that cannot be made or used is an error") {
-  auto memory = std::make_shared<store::MemoryStore>();
-  store::FaultyStore making(memory, store::parse_fault_plan("counter=2,errno=ENOSPC").value(), 0);
+  auto memory = std::make_shared<testing::MemoryStore>();
+  testing::FaultyStore making(memory, testing::parse_fault_plan("counter=2,errno=ENOSPC").value(),
+                              0);
   SharedPointer first(making, {"f", 1, true});
   CHECK(first.fetch_add(1).error().error_class == ErrorClass::no_space);
   CHECK_FALSE(first.used());
   CHECK(first.fetch_add(1).value() == 0);
-  store::FaultyStore attaching(memory, store::parse_fault_plan("counter=1,errno=EACCES").value(),
-                               0);
+  testing::FaultyStore attaching(memory,
+                                 testing::parse_fault_plan("counter=1,errno=EACCES").value(), 0);
   SharedPointer second(attaching, {"f", 1, true});
   CHECK(second.get().error().error_class == ErrorClass::access);
   CHECK(second.get().value() == 1);

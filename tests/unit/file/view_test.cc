@@ -14,8 +14,8 @@
 namespace nacre::file {
 namespace {
 
-using collective::testing::pick;
-using collective::testing::Random;
+using collective::fixtures::pick;
+using collective::fixtures::Random;
 using plan::TypeMap;
 
 constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
@@ -165,7 +165,7 @@ TEST_CASE("the end of the file in any view, against every data byte") {
     CAPTURE(repeat);
     View view;
     view.map.origin = pick(random, 0, 30);
-    TypeMap type = collective::testing::random_memory_type(random);
+    TypeMap type = collective::fixtures::random_memory_type(random);
     // Some tiles overlap.
     if (pick(random, 0, 2) == 0) {
       type = type.resized(0, pick(random, 1, type.extent())).value();

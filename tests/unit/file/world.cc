@@ -3,10 +3,10 @@
 #include <span>
 #include <utility>
 
-#include "store/faulty/faulty_store.h"
 #include "store/forwarding_file.h"
+#include "testing/faults/faulty_store.h"
 
-namespace nacre::file::testing {
+namespace nacre::file::fixtures {
 namespace {
 
 class WatchedFile final : public store::ForwardingFile {
@@ -80,8 +80,8 @@ Result<std::unique_ptr<store::StoreFile>> WatchedStore::open(const std::string& 
 
 World::World(int rank_count, std::uint64_t seed)
     : seed_(seed),
-      network_(std::make_unique<collective::InProcessNetwork>(
-          collective::InProcessOptions{rank_count, collective::SendMode::mixed, seed})) {
+      network_(std::make_unique<testing::InProcessNetwork>(
+          testing::InProcessOptions{rank_count, testing::SendMode::mixed, seed})) {
   for (int rank = 0; rank < rank_count; ++rank) {
     watched_.push_back(std::make_shared<WatchedStore>(memory_));
   }
@@ -106,10 +106,10 @@ std::string World::text() const {
 }
 
 void World::fail(int rank, const std::string& plan) {
-  Result<store::FaultPlan> parsed = store::parse_fault_plan(plan);
+  Result<testing::FaultPlan> parsed = testing::parse_fault_plan(plan);
   REQUIRE_MESSAGE(parsed.ok(), parsed.error().message);
   watched_.at(index(rank)) = std::make_shared<WatchedStore>(
-      std::make_shared<store::FaultyStore>(memory_, *std::move(parsed), rank));
+      std::make_shared<testing::FaultyStore>(memory_, *std::move(parsed), rank));
 }
 
 OpenRequest World::request(int rank, const AccessMode& mode, const InfoPairs& info) {
@@ -181,4 +181,4 @@ View view_of(const std::vector<std::int64_t>& lengths, const std::vector<std::in
   return view;
 }
 
-}  // namespace nacre::file::testing
+}  // namespace nacre::file::fixtures

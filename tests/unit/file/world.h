@@ -14,12 +14,12 @@
 
 #include <doctest/doctest.h>
 
-#include "collective/in_process.h"
 #include "file/open_file.h"
-#include "store/memory/memory_store.h"
 #include "store/store.h"
+#include "testing/in_process.h"
+#include "testing/memory_store.h"
 
-namespace nacre::file::testing {
+namespace nacre::file::fixtures {
 
 /// One rank's way to a store: counts, and may say that the file system's clients do not agree.
 class WatchedStore final : public store::Store {
@@ -62,7 +62,7 @@ class World {
   World(int rank_count, const std::string& text);
 
   [[nodiscard]] int size() const { return network_->size(); }
-  [[nodiscard]] store::MemoryStore& store() { return *memory_; }
+  [[nodiscard]] testing::MemoryStore& store() { return *memory_; }
   /// All bytes of the file.
   [[nodiscard]] std::string text() const;
   /// Makes the file new.
@@ -96,14 +96,14 @@ class World {
     }
   }
 
-  [[nodiscard]] collective::InProcessNetwork& network() { return *network_; }
+  [[nodiscard]] testing::InProcessNetwork& network() { return *network_; }
 
  private:
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
   template <class T, class Make>
   std::vector<T> run_ranks(Make make) {
-    auto results = collective::run_polled<T>(*network_, make, ++seed_);
+    auto results = testing::run_polled<T>(*network_, make, ++seed_);
     REQUIRE_MESSAGE(results.has_value(), network_->failure().value_or(""));
     CHECK(network_->unmatched_count() == 0);
     return *std::move(results);
@@ -111,8 +111,8 @@ class World {
 
   std::uint64_t seed_;
   bool one_node_ = true;
-  std::unique_ptr<collective::InProcessNetwork> network_;
-  std::shared_ptr<store::MemoryStore> memory_ = std::make_shared<store::MemoryStore>();
+  std::unique_ptr<testing::InProcessNetwork> network_;
+  std::shared_ptr<testing::MemoryStore> memory_ = std::make_shared<testing::MemoryStore>();
   std::vector<std::shared_ptr<WatchedStore>> watched_;
   std::uint64_t open_count_ = 0;
   std::vector<std::shared_ptr<OpenFile>> files_;
@@ -137,6 +137,6 @@ std::optional<ErrorClass> agreed(const std::vector<Outcome>& outcomes);
 View view_of(const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& offsets,
              std::int64_t extent, std::int64_t origin = 0);
 
-}  // namespace nacre::file::testing
+}  // namespace nacre::file::fixtures
 
 #endif  // NACRE_TESTS_UNIT_FILE_WORLD_H_

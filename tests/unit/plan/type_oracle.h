@@ -11,9 +11,9 @@
 
 #include <doctest/doctest.h>
 
-#include "plan/type_map.h"
+#include "plan/types/type_map.h"
 
-namespace nacre::plan::testing {
+namespace nacre::plan::fixtures {
 
 struct PlainType {
   std::vector<std::int64_t> bytes;  ///< offset of each data byte, in stream order
@@ -205,6 +205,6 @@ class TypeGenerator {
   std::mt19937_64 random_;
 };
 
-}  // namespace nacre::plan::testing
+}  // namespace nacre::plan::fixtures
 
 #endif  // NACRE_TESTS_UNIT_PLAN_TYPE_ORACLE_H_

@@ -27,7 +27,7 @@ class Kernel {
   [[nodiscard]] std::int64_t available() const { return available_memory(directory_.path()); }
 
  private:
-  testing::TemporaryDirectory directory_;
+  fixtures::TemporaryDirectory directory_;
 };
 
 const std::string meminfo =

@@ -11,7 +11,7 @@
 
 #include "store/store.h"
 
-namespace nacre::store::testing {
+namespace nacre::store::fixtures {
 
 inline constexpr OpenOptions to_create{.read = true, .write = true, .create = true};
 inline constexpr OpenOptions to_read{.read = true};
@@ -34,6 +34,6 @@ inline std::string read_text(StoreFile& file, std::int64_t bytes, std::int64_t o
   return text;
 }
 
-}  // namespace nacre::store::testing
+}  // namespace nacre::store::fixtures
 
 #endif  // NACRE_TESTS_UNIT_STORE_BYTES_H_

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace nacre::store::testing {
+namespace nacre::store::fixtures {
 namespace {
 
 constexpr const char* skip_mark = "SKIP: ";
@@ -150,4 +150,4 @@ bool is_skipped(const Report& report) {
   return true;
 }
 
-}  // namespace nacre::store::testing
+}  // namespace nacre::store::fixtures

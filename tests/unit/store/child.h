@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-namespace nacre::store::testing {
+namespace nacre::store::fixtures {
 
 /// What a child has to say: empty when all was as it should be.
 using Report = std::string;
@@ -61,6 +61,6 @@ class Checks {
 /// Prints the reason and is true where the report is a skip.
 [[nodiscard]] bool is_skipped(const Report& report);
 
-}  // namespace nacre::store::testing
+}  // namespace nacre::store::fixtures
 
 #endif  // NACRE_TESTS_UNIT_STORE_CHILD_H_

@@ -24,16 +24,16 @@
 namespace nacre::store {
 namespace {
 
-using testing::Checks;
-using testing::read_text;
-using testing::Report;
-using testing::TemporaryDirectory;
-using testing::to_create;
-using testing::write_text;
+using fixtures::Checks;
+using fixtures::read_text;
+using fixtures::Report;
+using fixtures::TemporaryDirectory;
+using fixtures::to_create;
+using fixtures::write_text;
 
 void run(const std::function<Report()>& body) {
-  const Report report = testing::run_in_child(body);
-  if (!testing::is_skipped(report)) CHECK(report == "");
+  const Report report = fixtures::run_in_child(body);
+  if (!fixtures::is_skipped(report)) CHECK(report == "");
 }
 
 std::unique_ptr<StoreFile> create(const std::string& path) {
@@ -62,7 +62,7 @@ volatile sig_atomic_t signals_seen = 0;
 }  // namespace
 
 TEST_CASE("the limit on file sizes is an error that says so, and no signal") {
-  for (const std::string& root : testing::test_roots()) {
+  for (const std::string& root : fixtures::test_roots()) {
     run([&] {
       const TemporaryDirectory directory(root);
       const auto file = create(directory.file("x"));
@@ -114,9 +114,9 @@ TEST_CASE("a program's own SIGXFSZ stays its own") {
 TEST_CASE("a full file system is no_space, after what still went in") {
   const TemporaryDirectory directory;  // a child could not remove what it mounts on
   run([&] {
-    if (const auto reason = testing::own_mounts()) return testing::skip(*reason);
-    if (const auto reason = testing::mount_on(directory.path(), "tmpfs", "size=64k")) {
-      return testing::skip(*reason);
+    if (const auto reason = fixtures::own_mounts()) return fixtures::skip(*reason);
+    if (const auto reason = fixtures::mount_on(directory.path(), "tmpfs", "size=64k")) {
+      return fixtures::skip(*reason);
     }
     const auto file = create(directory.file("x"));
     Checks checks;
@@ -135,9 +135,9 @@ TEST_CASE("a full file system is no_space, after what still went in") {
 
 TEST_CASE("a full /dev/shm is an error of the counter, and no SIGBUS") {
   run([] {
-    if (const auto reason = testing::own_mounts()) return testing::skip(*reason);
-    if (const auto reason = testing::mount_on("/dev/shm", "tmpfs", "size=4k")) {
-      return testing::skip(*reason);
+    if (const auto reason = fixtures::own_mounts()) return fixtures::skip(*reason);
+    if (const auto reason = fixtures::mount_on("/dev/shm", "tmpfs", "size=4k")) {
+      return fixtures::skip(*reason);
     }
     Checks checks;
     {
@@ -181,9 +181,9 @@ TEST_CASE("where the file system has no fallocate, zeros are written from the en
   SUBCASE("on ramfs, which has none") {
     const TemporaryDirectory directory;
     run([&] {
-      if (const auto reason = testing::own_mounts()) return testing::skip(*reason);
-      if (const auto reason = testing::mount_on(directory.path(), "ramfs", "")) {
-        return testing::skip(*reason);
+      if (const auto reason = fixtures::own_mounts()) return fixtures::skip(*reason);
+      if (const auto reason = fixtures::mount_on(directory.path(), "ramfs", "")) {
+        return fixtures::skip(*reason);
       }
       const auto file = create(directory.file("y"));
       Checks checks;
@@ -193,11 +193,11 @@ TEST_CASE("where the file system has no fallocate, zeros are written from the en
     });
   }
   SUBCASE("where the kernel refuses it") {
-    for (const std::string& root : testing::test_roots()) {
+    for (const std::string& root : fixtures::test_roots()) {
       run([&] {
         const TemporaryDirectory directory(root);
-        if (!testing::refuse_system_call(SYS_fallocate, std::nullopt, EOPNOTSUPP)) {
-          return testing::skip("no seccomp");
+        if (!fixtures::refuse_system_call(SYS_fallocate, std::nullopt, EOPNOTSUPP)) {
+          return fixtures::skip("no seccomp");
         }
         return check_allocation(directory);
       });
@@ -207,8 +207,8 @@ TEST_CASE("where the file system has no fallocate, zeros are written from the en
     run([] {
       const TemporaryDirectory directory;
       const auto file = create(directory.file("x"));
-      if (!testing::refuse_system_call(SYS_fallocate, std::nullopt, EOPNOTSUPP)) {
-        return testing::skip("no seccomp");
+      if (!fixtures::refuse_system_call(SYS_fallocate, std::nullopt, EOPNOTSUPP)) {
+        return fixtures::skip("no seccomp");
       }
       Checks checks;
       checks.that(limit_file_size(100'000), "setrlimit");
@@ -220,7 +220,7 @@ TEST_CASE("where the file system has no fallocate, zeros are written from the en
 }
 
 TEST_CASE("one call reads more than 2 GiB of a sparse file") {
-  for (const std::string& root : testing::test_roots()) {
+  for (const std::string& root : fixtures::test_roots()) {
     const TemporaryDirectory directory(root);
     const auto file = create(directory.file("x"));
     const std::int64_t size = (std::int64_t{2} << 30) + 12'345;
@@ -256,7 +256,7 @@ TEST_CASE("one call writes more than 2 GiB") {
   REQUIRE(size > std::int64_t{2} << 30);
 
   SUBCASE("to nowhere") {
-    const auto null = *PosixStore().open("/dev/null", testing::to_write);
+    const auto null = *PosixStore().open("/dev/null", fixtures::to_write);
     CHECK(null->write(pieces, 0).bytes == size);
     CHECK(null->sync().ok());
   }

@@ -13,13 +13,13 @@ namespace nacre::store {
 TEST_CASE("processes of one machine have one domain") {
   const std::uint64_t own = shared_memory_domain();
   CHECK(own != 0);
-  CHECK(testing::run_in_child([] { return std::to_string(shared_memory_domain()); }) ==
+  CHECK(fixtures::run_in_child([] { return std::to_string(shared_memory_domain()); }) ==
         std::to_string(own));
 }
 
 TEST_CASE("NACRE_NODE_ID makes nodes of one machine") {
   const auto domain_as = [](const char* node) {
-    return testing::run_in_child([=] {
+    return fixtures::run_in_child([=] {
       setenv("NACRE_NODE_ID", node, 1);
       return std::to_string(shared_memory_domain());
     });
@@ -30,14 +30,14 @@ TEST_CASE("NACRE_NODE_ID makes nodes of one machine") {
 
 TEST_CASE("another file system of shared memory is another domain") {
   const std::string own = std::to_string(shared_memory_domain());
-  const testing::Report other = testing::run_in_child([] {
-    if (const auto reason = testing::own_mounts()) return testing::skip(*reason);
-    if (const auto reason = testing::mount_on("/dev/shm", "tmpfs", "size=1m")) {
-      return testing::skip(*reason);
+  const fixtures::Report other = fixtures::run_in_child([] {
+    if (const auto reason = fixtures::own_mounts()) return fixtures::skip(*reason);
+    if (const auto reason = fixtures::mount_on("/dev/shm", "tmpfs", "size=1m")) {
+      return fixtures::skip(*reason);
     }
     return std::to_string(shared_memory_domain());
   });
-  if (!testing::is_skipped(other)) CHECK(other != own);
+  if (!fixtures::is_skipped(other)) CHECK(other != own);
 }
 
 }  // namespace nacre::store

@@ -20,14 +20,14 @@
 namespace nacre::store {
 namespace {
 
-using testing::read_text;
-using testing::TemporaryDirectory;
-using testing::to_create;
+using fixtures::read_text;
+using fixtures::TemporaryDirectory;
+using fixtures::to_create;
 
 }  // namespace
 
 TEST_CASE("more pieces than one system call takes are moved, in order") {
-  for (const std::string& root : testing::test_roots()) {
+  for (const std::string& root : fixtures::test_roots()) {
     const TemporaryDirectory directory(root);
     const auto file = *PosixStoreFile::open(directory.file("x"), to_create);
     const unsigned seed = 20261120;
@@ -72,20 +72,20 @@ TEST_CASE("memory that the system cannot reach is a buffer error after what it c
 }
 
 TEST_CASE("what fails in a transfer names the byte of the file") {
-  const auto full = *PosixStoreFile::open("/dev/full", testing::to_write);
-  const Transfer done = testing::write_text(*full, "x", 4096);
+  const auto full = *PosixStoreFile::open("/dev/full", fixtures::to_write);
+  const Transfer done = fixtures::write_text(*full, "x", 4096);
   REQUIRE(done.error.has_value());
   CHECK(done.error->error_class == ErrorClass::no_space);
   CHECK(done.error->message == "write at byte 4096 of /dev/full: no space left on device");
 }
 
 TEST_CASE("a file that has nothing to be synced to is in sync") {
-  const auto null = *PosixStoreFile::open("/dev/null", testing::to_update);
+  const auto null = *PosixStoreFile::open("/dev/null", fixtures::to_update);
   CHECK(null->sync().ok());
 }
 
 TEST_CASE("the system's refusal to resize is told") {
-  const auto null = *PosixStoreFile::open("/dev/null", testing::to_update);
+  const auto null = *PosixStoreFile::open("/dev/null", fixtures::to_update);
   const Status resized = null->resize(10);
   REQUIRE_FALSE(resized.ok());
   CHECK(resized.error().message == "set the size of /dev/null: invalid argument");
@@ -93,7 +93,7 @@ TEST_CASE("the system's refusal to resize is told") {
 
 TEST_CASE("direct accesses move the same bytes, whatever of them can be direct") {
   constexpr std::int64_t page = 4096;
-  for (const std::string& root : testing::test_roots()) {
+  for (const std::string& root : fixtures::test_roots()) {
     CAPTURE(root);
     const TemporaryDirectory directory(root);
     OpenOptions direct = to_create;

@@ -19,13 +19,13 @@
 namespace nacre::store {
 namespace {
 
-using testing::Checks;
-using testing::Report;
-using testing::TemporaryDirectory;
-using testing::to_create;
-using testing::to_read;
-using testing::to_update;
-using testing::to_write;
+using fixtures::Checks;
+using fixtures::Report;
+using fixtures::TemporaryDirectory;
+using fixtures::to_create;
+using fixtures::to_read;
+using fixtures::to_update;
+using fixtures::to_write;
 
 Error refused(const std::string& path, const OpenOptions& options) {
   Result<std::unique_ptr<StoreFile>> opened = PosixStore().open(path, options);
@@ -36,8 +36,8 @@ Error refused(const std::string& path, const OpenOptions& options) {
 void make_file(const std::string& path) { REQUIRE(PosixStore().open(path, to_create).ok()); }
 
 void run(const std::function<Report()>& body) {
-  const Report report = testing::run_in_child(body);
-  if (!testing::is_skipped(report)) CHECK(report == "");
+  const Report report = fixtures::run_in_child(body);
+  if (!fixtures::is_skipped(report)) CHECK(report == "");
 }
 
 /// The descriptor of this process that is open on the path.
@@ -95,7 +95,7 @@ TEST_CASE("a pipe is refused, not read from nor waited for") {
 TEST_CASE("who may not is told so") {
   run([] {
     if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) {
-      return testing::skip("cannot become another user");
+      return fixtures::skip("cannot become another user");
     }
     const TemporaryDirectory directory(std::filesystem::temp_directory_path().string());
     Checks checks;
@@ -145,9 +145,9 @@ TEST_CASE("a read-only mount can be read, and is named when it cannot be written
     PosixStore store;
     Checks checks;
     checks.that(store.open(directory.file("x"), to_create).ok(), "before");
-    if (const auto reason = testing::own_mounts()) return testing::skip(*reason);
-    if (const auto reason = testing::make_read_only(directory.path())) {
-      return testing::skip(*reason);
+    if (const auto reason = fixtures::own_mounts()) return fixtures::skip(*reason);
+    if (const auto reason = fixtures::make_read_only(directory.path())) {
+      return fixtures::skip(*reason);
     }
     const auto is_read_only = [](const Error& error) {
       return error.error_class == ErrorClass::read_only &&

@@ -24,18 +24,18 @@
 namespace nacre::store {
 namespace {
 
-using testing::Checks;
-using testing::Child;
-using testing::read_text;
-using testing::Report;
-using testing::TemporaryDirectory;
-using testing::to_create;
-using testing::to_update;
-using testing::write_text;
+using fixtures::Checks;
+using fixtures::Child;
+using fixtures::read_text;
+using fixtures::Report;
+using fixtures::TemporaryDirectory;
+using fixtures::to_create;
+using fixtures::to_update;
+using fixtures::write_text;
 
 void run(const std::function<Report()>& body) {
-  const Report report = testing::run_in_child(body);
-  if (!testing::is_skipped(report)) CHECK(report == "");
+  const Report report = fixtures::run_in_child(body);
+  if (!fixtures::is_skipped(report)) CHECK(report == "");
 }
 
 std::atomic<int> interruptions{0};
@@ -56,7 +56,7 @@ Report add_under_lock(const std::string& path, int times) {
 }  // namespace
 
 TEST_CASE("processes that update under an exclusive lock lose no update") {
-  for (const std::string& root : testing::test_roots()) {
+  for (const std::string& root : fixtures::test_roots()) {
     const TemporaryDirectory directory(root);
     const std::string path = directory.file("x");
     REQUIRE(PosixStore().open(path, to_create).ok());
@@ -76,7 +76,7 @@ TEST_CASE("a lock goes with its holder's process") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("x");
   const auto file = *PosixStore().open(path, to_create);
-  const Report report = testing::run_in_child([&] {
+  const Report report = fixtures::run_in_child([&] {
     const auto own = *PosixStore().open(path, to_update);
     auto lock = own->lock({0, 100}, LockKind::exclusive);
     if (!lock) return lock.error().message;
@@ -129,8 +129,8 @@ TEST_CASE("a file system without locks is named, with advice") {
     run([&] {
       const TemporaryDirectory directory;
       const auto file = *PosixStore().open(directory.file("x"), to_create);
-      if (!testing::refuse_system_call(SYS_fcntl, F_OFD_SETLKW, system_errno)) {
-        return testing::skip("no seccomp");
+      if (!fixtures::refuse_system_call(SYS_fcntl, F_OFD_SETLKW, system_errno)) {
+        return fixtures::skip("no seccomp");
       }
       Checks checks;
       const auto lock = file->lock({0, 1}, LockKind::exclusive);

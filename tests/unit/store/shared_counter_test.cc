@@ -16,9 +16,9 @@
 namespace nacre::store {
 namespace {
 
-using testing::Child;
-using testing::Report;
-using testing::TemporaryDirectory;
+using fixtures::Child;
+using fixtures::Report;
+using fixtures::TemporaryDirectory;
 
 /// Adds one so many times; reports the sum of the values that were there before.
 Report sum_of_turns(const CounterKey& key, int times) {
@@ -41,7 +41,7 @@ mode_t mode_of(const std::string& path) {
 }  // namespace
 
 TEST_CASE("processes that add at once each get turns that no other gets") {
-  for (const std::string& root : testing::test_roots()) {
+  for (const std::string& root : fixtures::test_roots()) {
     const TemporaryDirectory directory(root);
     for (const bool one_node : {true, false}) {
       CAPTURE(one_node);

@@ -9,21 +9,21 @@
 #include <doctest/doctest.h>
 
 #include "bytes.h"
-#include "store/faulty/faulty_store.h"
-#include "store/memory/memory_store.h"
 #include "store/posix/posix_store.h"
 #include "store/store.h"
 #include "temporary_directory.h"
+#include "testing/faults/faulty_store.h"
+#include "testing/memory_store.h"
 
 namespace nacre::store {
 namespace {
 
-using testing::read_text;
-using testing::to_create;
-using testing::to_read;
-using testing::to_update;
-using testing::to_write;
-using testing::write_text;
+using fixtures::read_text;
+using fixtures::to_create;
+using fixtures::to_read;
+using fixtures::to_update;
+using fixtures::to_write;
+using fixtures::write_text;
 
 struct Ground {
   std::string name;
@@ -41,18 +41,19 @@ struct Ground {
 
 /// Runs the case on each ground, with its files in an empty directory.
 void on_each_ground(const std::function<void(const Ground&)>& test) {
-  for (const std::string& root : testing::test_roots()) {
-    const testing::TemporaryDirectory directory(root);
+  for (const std::string& root : fixtures::test_roots()) {
+    const fixtures::TemporaryDirectory directory(root);
     const Ground ground{"posix on " + root, std::make_shared<PosixStore>(), directory.path()};
     CAPTURE(ground.name);
     test(ground);
   }
-  const Ground memory{"memory", std::make_shared<MemoryStore>(), "/m"};
+  const Ground memory{"memory", std::make_shared<testing::MemoryStore>(), "/m"};
   CAPTURE(memory.name);
   test(memory);
-  const Ground faultless{
-      "faultless", std::make_shared<FaultyStore>(std::make_shared<MemoryStore>(), FaultPlan{}, 0),
-      "/f"};
+  const Ground faultless{"faultless",
+                         std::make_shared<testing::FaultyStore>(
+                             std::make_shared<testing::MemoryStore>(), testing::FaultPlan{}, 0),
+                         "/f"};
   CAPTURE(faultless.name);
   test(faultless);
 }

@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-namespace nacre::store::testing {
+namespace nacre::store::fixtures {
 
 std::vector<std::string> test_roots() {
   std::vector<std::string> roots{"/dev/shm", std::filesystem::temp_directory_path().string()};
@@ -32,4 +32,4 @@ int TemporaryDirectory::entry_count() const {
   return static_cast<int>(std::distance(begin(entries), end(entries)));
 }
 
-}  // namespace nacre::store::testing
+}  // namespace nacre::store::fixtures

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace nacre::store::testing {
+namespace nacre::store::fixtures {
 
 /// Shared memory, the system's directory for temporary files and, if it is set, NACRE_TEST_DIR.
 [[nodiscard]] std::vector<std::string> test_roots();
@@ -26,6 +26,6 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-}  // namespace nacre::store::testing
+}  // namespace nacre::store::fixtures
 
 #endif  // NACRE_TESTS_UNIT_STORE_TEMPORARY_DIRECTORY_H_

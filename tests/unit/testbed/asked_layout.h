@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <string>
 
-#include "plan/lov_codec.h"
-#include "plan/stripe_options.h"
+#include "plan/layout/lov_codec.h"
+#include "plan/layout/stripe_options.h"
 
 namespace nacre::testbed {
 

@@ -15,15 +15,15 @@
 #include <doctest/doctest.h>
 
 #include "asked_layout.h"
-#include "store/faulty/faulty_store.h"
-#include "store/memory/memory_store.h"
 #include "temporary_directory.h"
 #include "testbed/striped_file.h"
+#include "testing/faults/faulty_store.h"
+#include "testing/memory_store.h"
 
 namespace nacre::testbed {
 namespace {
 
-using store::testing::TemporaryDirectory;
+using store::fixtures::TemporaryDirectory;
 constexpr int ost_count = 4;
 
 ObjectStore store_of(bool on_disk, const TemporaryDirectory& directory) {
@@ -33,9 +33,9 @@ ObjectStore store_of(bool on_disk, const TemporaryDirectory& directory) {
 
 /// In memory, and failing as of NACRE_TEST_FAULTS.
 ObjectStore faulty_store(const std::string& faults) {
-  const auto memory = std::make_shared<store::MemoryStore>();
-  const store::FaultPlan plan = store::parse_fault_plan(faults).value();
-  return {std::make_shared<store::FaultyStore>(memory, plan, 0), "objects"};
+  const auto memory = std::make_shared<testing::MemoryStore>();
+  const testing::FaultPlan plan = testing::parse_fault_plan(faults).value();
+  return {std::make_shared<testing::FaultyStore>(memory, plan, 0), "objects"};
 }
 
 std::vector<std::byte> contents(ObjectStore& objects, const ObjectName& name, std::size_t bytes) {

@@ -1,0 +1,111 @@
+#include "collective/exchange/exchange.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "collective/exchange/aggregator_side.h"
+#include "collective/exchange/driven_rounds.h"
+#include "collective/exchange/local_side.h"
+#include "collective/exchange/relay_side.h"
+#include "collective/files/domain_file.h"
+#include "collective/files/segment_file.h"
+#include "collective/views/view_exchange.h"
+#include "plan/domains/domain_walk.h"
+
+namespace nacre::collective {
+namespace {
+
+/// A rank's rounds: fulfilled when none is left.
+class Rounds final : public Condition {
+ public:
+  /// `sides`: of the aggregators that it is, or is a relay to.
+  Rounds(LocalSide& local, std::span<const std::unique_ptr<DrivenRounds>> sides)
+      : local_(local), sides_(sides) {}
+
+  bool ready(Transport&) override {
+    bool moved = true;
+    while (moved) {
+      moved = local_.step();
+      for (const auto& side : sides_) moved = side->step() || moved;
+    }
+    return local_.done() && std::ranges::all_of(sides_, &DrivenRounds::done);
+  }
+  [[nodiscard]] bool takes_all() const override { return false; }
+
+ private:
+  LocalSide& local_;
+  std::span<const std::unique_ptr<DrivenRounds>> sides_;
+};
+
+/// How the rounds of aggregator `self` come to the file.
+std::unique_ptr<RoundFile> file_of_rounds(const CollectiveFile& file, const ExchangePlan& exchange,
+                                          int self, std::vector<Segment> segments) {
+  if (exchange.plan.algorithm == plan::Algorithm::static_segmentation) {
+    return std::make_unique<SegmentFile>(std::move(segments), file.source, file.profiler);
+  }
+  return std::make_unique<DomainFile>(exchange.domains, plan::domain_of(exchange.plan, self),
+                                      file.source, file.profiler);
+}
+
+/// What this rank has in the rounds of each aggregator of the node, by its number.
+std::vector<plan::DomainWalk> walks_of(const Transport& transport, const NodeRounds& rounds,
+                                       const ExchangePlan& exchange, const ExchangeAccess& access) {
+  std::vector<plan::DomainWalk> walks;
+  for (const int aggregator : rounds.aggregators()) {
+    const bool serves = exchange.aggregators.serves(aggregator, transport.rank());
+    walks.emplace_back(exchange.domains, plan::domain_of(exchange.plan, aggregator),
+                       serves ? access.placed : plan::FileAccess{});
+  }
+  return walks;
+}
+
+/// The sides of the aggregators elsewhere to which this rank is the relay of its node.
+std::vector<std::unique_ptr<DrivenRounds>> relays_of(Transport& transport, const NodeRounds& rounds,
+                                                     const ExchangePlan& exchange,
+                                                     const ExchangeAccess& access) {
+  std::vector<std::unique_ptr<DrivenRounds>> sides;
+  for (int number = 0; number < std::ssize(rounds.aggregators()); ++number) {
+    const auto index = static_cast<std::size_t>(number);
+    if (rounds.is_here(number) || rounds.drivers()[index] != transport.rank()) continue;
+    const int aggregator_rank = exchange.aggregators.rank_of(rounds.aggregators()[index]);
+    const Relay relay{access.direction, number, aggregator_rank, access.profiler};
+    sides.push_back(make_relay_side(transport, relay, rounds));
+  }
+  return sides;
+}
+
+}  // namespace
+
+Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& file,
+                                  const ExchangePlan& exchange, const ExchangeAccess& access) {
+  const std::vector<plan::DomainWalk> walks = walks_of(transport, file.rounds, exchange, access);
+  Task<ServedRanks> meeting = exchange_views(transport, file, exchange, access, walks);
+  ServedRanks served = co_await meeting;
+  access.profiler.enter(Phase::copy);
+  std::vector<std::unique_ptr<DrivenRounds>> sides =
+      relays_of(transport, file.rounds, exchange, access);
+  std::unique_ptr<RoundFile> round_file;
+  if (const auto self = exchange.aggregators.of_rank(transport.rank())) {
+    round_file = file_of_rounds(file, exchange, *self, std::move(served.segments));
+    const AggregatorSide::Domain domain_here{access.direction, exchange,
+                                             file.rounds.number_of(*self), access.profiler,
+                                             file.io_thread_count};
+    sides.push_back(make_aggregator_side(transport, domain_here, file.rounds,
+                                         std::move(served.elsewhere), *round_file));
+  }
+  LocalSide local(transport, access, file.rounds, exchange.plan, walks);
+  Rounds rounds(local, sides);
+  co_await Until{rounds};
+  ExchangeResult result;
+  if (round_file != nullptr) {
+    result.status = round_file->status();
+    result.file_end = round_file->file_end_seen();
+  }
+  co_return result;
+}
+
+}  // namespace nacre::collective

@@ -1,0 +1,99 @@
+#include "collective/exchange/local_side.h"
+
+#include <atomic>
+
+#include "collective/rounds/round_piece_copy.h"
+
+namespace nacre::collective {
+namespace {
+
+std::int64_t next_round(const plan::DomainWalk& walk) {
+  return walk.done() ? no_round : walk.round();
+}
+
+}  // namespace
+
+LocalSide::LocalSide(Transport& transport, const ExchangeAccess& access, const NodeRounds& node,
+                     const plan::CollectivePlan& plan, std::span<const plan::DomainWalk> walks)
+    : transport_(transport), access_(access), node_(node) {
+  const RoundMemory& memory = node_.memory();
+  for (int number = 0; number < std::ssize(walks); ++number) {
+    const plan::DomainWalk& walk = walks[static_cast<std::size_t>(number)];
+    say(memory.placed_until(node_.self(), number), walk);
+    say(memory.taken_until(node_.self(), number), walk);
+    const bool asks_first = access.reads() && !(plan.whole_rounds && node_.is_here(number));
+    if (!walk.done()) lanes_.push_back({number, asks_first, walk, walk});
+  }
+  ring_others(transport, node_.driving_ranks());
+}
+
+void LocalSide::say(RoundMemory::Word& word, const plan::DomainWalk& walk) const {
+  word.store(stamp_of(node_.call(), next_round(walk)), std::memory_order_release);
+}
+
+std::int64_t LocalSide::said_of(const RoundMemory::Word& word) const {
+  return round_of(word.load(std::memory_order_acquire), node_.call());
+}
+
+bool LocalSide::step() {
+  bool moved = false;
+  for (Lane& lane : lanes_) {
+    if (!step(lane)) continue;
+    moved = true;
+    const auto number = static_cast<std::size_t>(lane.aggregator);
+    ring_others(transport_, node_.drivers().subspan(number, 1));
+  }
+  std::erase_if(lanes_, [](const Lane& lane) { return lane.walk.done(); });
+  return moved;
+}
+
+bool LocalSide::step(Lane& lane) {
+  const bool asked = lane.asks_first && ask(lane);
+  return move(lane) || asked;
+}
+
+/// Places what the aggregator has room for, or takes what it has read.
+bool LocalSide::move(Lane& lane) {
+  const RoundMemory& memory = node_.memory();
+  const int aggregator = lane.aggregator;
+  const bool reads = access_.reads();
+  const std::int64_t until =
+      said_of(reads ? memory.filled_until(aggregator) : memory.open_until(aggregator));
+  if (next_round(lane.walk) >= until) return false;
+  const PhaseScope scope(access_.profiler, Phase::copy);
+  RoundMemory::Word& done_until = reads ? memory.taken_until(node_.self(), aggregator)
+                                        : memory.placed_until(node_.self(), aggregator);
+  do {
+    const std::int64_t round = lane.walk.round();
+    access_.profiler.profile().copied_bytes.add(lane.walk.take_round(pieces_));
+    Coverage coverage = node_.coverage(aggregator, round, access_.direction);
+    for (const plan::RoundPiece& piece : pieces_) {
+      if (reads) {
+        take_piece(access_, piece, memory.buffer(aggregator, round));
+      } else {
+        place_piece(access_, piece, memory.buffer(aggregator, round), coverage);
+      }
+    }
+    say(done_until, lane.walk);
+  } while (next_round(lane.walk) < until);
+  return true;
+}
+
+bool LocalSide::ask(Lane& lane) {
+  const RoundMemory& memory = node_.memory();
+  const std::int64_t open_until = said_of(memory.open_until(lane.aggregator));
+  if (next_round(lane.asks) >= open_until) return false;
+  const PhaseScope scope(access_.profiler, Phase::copy);
+  // A relay asks for what is wanted and nothing else.
+  const std::int64_t bridged = node_.is_here(lane.aggregator) ? bridged_gap_bytes : 0;
+  const std::int64_t round = lane.asks.round();
+  lane.asks.take_round(pieces_);
+  Coverage coverage = node_.coverage(lane.aggregator, round, access_.direction);
+  for (const plan::RoundPiece& piece : pieces_) {
+    mark_piece(coverage, access_.placed.view, piece, bridged);
+  }
+  say(memory.placed_until(node_.self(), lane.aggregator), lane.asks);
+  return true;
+}
+
+}  // namespace nacre::collective

@@ -1,0 +1,19 @@
+// FileSource: the file of a rank, opened on first need.
+#ifndef NACRE_COLLECTIVE_FILES_FILE_SOURCE_H_
+#define NACRE_COLLECTIVE_FILES_FILE_SOURCE_H_
+
+#include "base/result.h"
+#include "store/store.h"
+
+namespace nacre::collective {
+
+/// Only ranks that touch a file open it.
+class FileSource {
+ public:
+  virtual ~FileSource() = default;
+  [[nodiscard]] virtual Result<store::StoreFile*> file() = 0;
+};
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_FILES_FILE_SOURCE_H_

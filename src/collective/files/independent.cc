@@ -1,0 +1,297 @@
+#include "collective/files/independent.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/checked_cast.h"
+#include "collective/files/sieve_windows.h"
+#include "collective/rounds/scratch.h"
+
+namespace nacre::collective {
+namespace {
+
+using plan::Direction;
+
+// Memory in pieces below this on average goes through a staging buffer: an entry of an I/O vector
+// costs the kernel about what copying so many bytes does.
+constexpr std::int64_t vectored_piece_bytes = 512;
+// Below so many pieces a call takes them as they are.
+constexpr std::int64_t few_pieces = 64;
+// Pieces handed to the store at once: IOV_MAX of Linux.
+constexpr std::size_t pieces_max = 1024;
+constexpr std::int64_t least_buffer_bytes = 4096;
+
+/// The runs of a layout one by one.
+class SingleRuns {
+ public:
+  SingleRuns() = default;
+  explicit SingleRuns(plan::RunCursor cursor) : cursor_(std::move(cursor)) {}
+
+  /// The next run, or its next part of at most `bytes_max`.
+  Extent next(std::int64_t bytes_max) {
+    if (index_ == group_.count) {
+      group_ = cursor_.next();
+      index_ = 0;
+    }
+    const std::int64_t offset = group_.offset + index_ * group_.stride + done_;
+    const std::int64_t length = std::min(bytes_max, group_.length - done_);
+    done_ += length;
+    if (done_ == group_.length) {
+      done_ = 0;
+      ++index_;
+    }
+    return {offset, length};
+  }
+
+ private:
+  plan::RunCursor cursor_;
+  plan::RunGroup group_;
+  std::int64_t index_ = 0;
+  std::int64_t done_ = 0;
+};
+
+class Mover {
+ public:
+  Mover(store::StoreFile& file, const IndependentAccess& access,
+        const IndependentSettings& settings, Profiler& profiler)
+      : file_(file), access_(access), profiler_(profiler) {
+    const bool reads = access.direction == Direction::read;
+    const std::int64_t asked = reads ? settings.read_buffer_bytes : settings.write_buffer_bytes;
+    buffer_bytes_ = std::max(least_buffer_bytes, asked);
+    call_worth_bytes_ = settings.call_worth_bytes;
+    sieving_ = reads ? settings.read_sieving : settings.write_sieving;
+  }
+
+  store::Transfer run() {
+    const plan::FileAccess& file = access_.file;
+    SieveWindows windows(plan::RunCursor(file.view, file.first_byte, file.byte_count),
+                         sieving_ ? buffer_bytes_ : 0, call_worth_bytes_);
+    while (done_.bytes < file.byte_count) {
+      const SieveWindow window = windows.next();
+      if (!move(window)) break;
+    }
+    return std::move(done_);
+  }
+
+ private:
+  [[nodiscard]] bool reads() const { return access_.direction == Direction::read; }
+  [[nodiscard]] plan::TiledMap memory_map() const { return {access_.memory.type, 0}; }
+
+  /// False when the access ends here: an error, or the end of the file.
+  bool move(const SieveWindow& window) {
+    if (!window.has_gaps) return move_contiguous(window.hull);
+    if (reads()) return sieve_read(window);
+    return sieve_write(window);
+  }
+
+  bool move_contiguous(const Extent& run) {
+    const plan::TypeMap& type = access_.memory.type;
+    if (type.is_contiguous()) return move_vectored(run);
+    const std::int64_t piece_bytes = type.size() / type.run_count();
+    const bool is_scattered =
+        piece_bytes < vectored_piece_bytes && run.length > few_pieces * piece_bytes;
+    return is_scattered ? move_staged(run) : move_vectored(run);
+  }
+
+  bool move_vectored(const Extent& run) {
+    if (memory_position_ != done_.bytes || memory_position_ == 0) {
+      const std::int64_t left = access_.file.byte_count - done_.bytes;
+      memory_runs_ = SingleRuns(plan::RunCursor(memory_map(), done_.bytes, left));
+      memory_position_ = done_.bytes;
+    }
+    for (std::int64_t moved = 0; moved < run.length;) {
+      pieces_.clear();
+      std::int64_t bytes = 0;
+      while (moved + bytes < run.length && pieces_.size() < pieces_max) {
+        const Extent piece = memory_runs_.next(run.length - moved - bytes);
+        pieces_.push_back({access_.memory.base + piece.offset, piece.length});
+        bytes += piece.length;
+      }
+      memory_position_ += bytes;
+      if (!account(transfer(run.offset + moved), bytes)) return false;
+      moved += bytes;
+    }
+    return true;
+  }
+
+  bool move_staged(const Extent& run) {
+    for (std::int64_t moved = 0; moved < run.length;) {
+      const std::int64_t bytes = std::min(run.length - moved, buffer_bytes_);
+      const std::span<std::byte> staged = scratch_.take(bytes);
+      profiler_.profile().copied_bytes.add(bytes);
+      if (!reads()) {
+        const PhaseScope scope(profiler_, Phase::copy);
+        plan::pack(access_.memory, done_.bytes, staged);
+      }
+      pieces_.assign(1, {staged.data(), bytes});
+      store::Transfer result = transfer(run.offset + moved);
+      if (reads()) {
+        const PhaseScope scope(profiler_, Phase::copy);
+        plan::unpack(access_.memory, done_.bytes,
+                     staged.first(checked_cast<std::size_t>(result.bytes)));
+      }
+      if (!account(std::move(result), bytes)) return false;
+      moved += bytes;
+    }
+    return true;
+  }
+
+  bool sieve_read(const SieveWindow& window) {
+    const std::span<std::byte> sieve = scratch_.take(window.hull.length);
+    pieces_.assign(1, {sieve.data(), window.hull.length});
+    store::Transfer result = transfer(window.hull.offset);
+    const std::int64_t got = result.bytes == window.hull.length
+                                 ? window.data_bytes
+                                 : data_bytes_in(window, result.bytes);
+    copy_window(window, sieve.data(), got);
+    result.bytes = got;
+    return account(std::move(result), window.data_bytes);
+  }
+
+  bool sieve_write(const SieveWindow& window) {
+    Result<std::unique_ptr<store::FileLock>> lock =
+        file_.lock(window.hull, store::LockKind::exclusive);
+    if (!lock) {
+      if (lock.error().error_class == ErrorClass::unsupported_operation) return move_runs(window);
+      done_.error = std::move(lock).error();
+      return false;
+    }
+    const std::span<std::byte> sieve = scratch_.take(window.hull.length);
+    store::Transfer old = read_old(sieve, window.hull.offset);
+    if (old.error) {
+      done_.error = std::move(old.error);
+      return false;
+    }
+    // What lies beyond the end of the file reads as zeros once the file is longer.
+    std::fill(sieve.begin() + old.bytes, sieve.end(), std::byte{0});
+    copy_window(window, sieve.data(), window.data_bytes);
+    pieces_.assign(1, {sieve.data(), window.hull.length});
+    store::Transfer result = transfer(window.hull.offset);
+    if (result.bytes < window.hull.length) result.bytes = data_bytes_in(window, result.bytes);
+    result.bytes = std::min(result.bytes, window.data_bytes);
+    return account(std::move(result), window.data_bytes);
+  }
+
+  store::Transfer read_old(std::span<std::byte> into, std::int64_t offset) {
+    profiler_.profile().read_modify_writes.add(1);
+    const store::ReadPiece whole{into.data(), std::ssize(into)};
+    return file_.read({&whole, 1}, offset);
+  }
+
+  /// The window's runs one by one, gaps left alone.
+  bool move_runs(const SieveWindow& window) {
+    SingleRuns runs(window_cursor(0, window.data_bytes));
+    for (std::int64_t left = window.data_bytes; left > 0;) {
+      const Extent run = runs.next(left);
+      if (!move_vectored(run)) return false;
+      left -= run.length;
+    }
+    return true;
+  }
+
+  /// Over the first `bytes` of the window, whose data begin at done_.bytes; offsets relative to
+  /// `origin`.
+  [[nodiscard]] plan::RunCursor window_cursor(std::int64_t origin, std::int64_t bytes) const {
+    const plan::FileAccess& file = access_.file;
+    return plan::RunCursor({file.view.type, file.view.origin - origin},
+                           file.first_byte + done_.bytes, bytes);
+  }
+
+  /// How many of the window's data bytes lie in the first `bytes` of its hull.
+  [[nodiscard]] std::int64_t data_bytes_in(const SieveWindow& window, std::int64_t bytes) const {
+    SingleRuns runs(window_cursor(window.hull.offset, window.data_bytes));
+    std::int64_t inside = 0;
+    while (inside < window.data_bytes) {
+      const Extent run = runs.next(window.data_bytes - inside);
+      if (run.end() > bytes) return inside + std::max<std::int64_t>(0, bytes - run.offset);
+      inside += run.length;
+    }
+    return inside;
+  }
+
+  /// The first `bytes` of the window between the sieve and memory.
+  void copy_window(const SieveWindow& window, std::byte* sieve, std::int64_t bytes) {
+    if (bytes == 0) return;
+    const PhaseScope scope(profiler_, Phase::copy);
+    profiler_.profile().copied_bytes.add(bytes);
+    plan::RunCursor in_sieve = window_cursor(window.hull.offset, bytes);
+    plan::RunCursor in_memory(memory_map(), done_.bytes, bytes);
+    if (reads()) {
+      plan::copy_runs(sieve, in_sieve, access_.memory.base, in_memory, bytes);
+    } else {
+      plan::copy_runs(access_.memory.base, in_memory, sieve, in_sieve, bytes);
+    }
+  }
+
+  store::Transfer transfer(std::int64_t offset) {
+    store::Transfer result;
+    if (reads()) {
+      result = file_.read(pieces_, offset);
+    } else {
+      write_pieces_.clear();
+      for (const store::ReadPiece& piece : pieces_) {
+        write_pieces_.push_back({piece.data, piece.size});
+      }
+      result = file_.write(write_pieces_, offset);
+    }
+    profiler_.profile().count_file_call(result.bytes);
+    return result;
+  }
+
+  /// Adds what was moved of `bytes`; false when it was not all.
+  bool account(store::Transfer result, std::int64_t bytes) {
+    done_.bytes += result.bytes;
+    done_.error = std::move(result.error);
+    return !done_.error && result.bytes == bytes;
+  }
+
+  store::StoreFile& file_;
+  const IndependentAccess& access_;
+  Profiler& profiler_;
+  std::int64_t buffer_bytes_ = 0;
+  std::int64_t call_worth_bytes_ = 0;
+  bool sieving_ = false;
+  store::Transfer done_;
+  SingleRuns memory_runs_;
+  std::int64_t memory_position_ = 0;  // in the stream, of memory_runs_
+  std::vector<store::ReadPiece> pieces_;
+  std::vector<store::WritePiece> write_pieces_;
+  Scratch scratch_;
+};
+
+/// In memory and in the file alike, so that there is nothing to walk: the small accesses of which
+/// programs make many.
+bool is_one_piece(const IndependentAccess& access) {
+  return access.memory.type.is_contiguous() && access.file.view.type.is_contiguous();
+}
+
+store::Transfer move_one_piece(store::StoreFile& file, const IndependentAccess& access,
+                               Profiler& profiler) {
+  std::byte* const data = access.memory.base + plan::offset_of({access.memory.type, 0}, 0);
+  const std::int64_t offset = plan::offset_of(access.file.view, access.file.first_byte);
+  store::Transfer done;
+  if (access.direction == Direction::read) {
+    const store::ReadPiece piece{data, access.file.byte_count};
+    done = file.read({&piece, 1}, offset);
+  } else {
+    const store::WritePiece piece{data, access.file.byte_count};
+    done = file.write({&piece, 1}, offset);
+  }
+  profiler.profile().count_file_call(done.bytes);
+  return done;
+}
+
+}  // namespace
+
+store::Transfer access_runs(store::StoreFile& file, const IndependentAccess& access,
+                            const IndependentSettings& settings, Profiler& profiler) {
+  if (access.file.byte_count == 0) return {};
+  if (is_one_piece(access)) return move_one_piece(file, access, profiler);
+  Mover mover(file, access, settings, profiler);
+  return mover.run();
+}
+
+}  // namespace nacre::collective

@@ -1,0 +1,44 @@
+// MemoryWatch: whether memory that is kept for later is to be given back.
+#ifndef NACRE_COLLECTIVE_NODE_MEMORY_WATCH_H_
+#define NACRE_COLLECTIVE_NODE_MEMORY_WATCH_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "base/clock.h"
+#include "store/available_memory.h"
+
+namespace nacre::collective {
+
+/// Looks rarely, so that it may be asked often. One thread at a time.
+class MemoryWatch {
+ public:
+  using Available = std::function<std::int64_t()>;
+  /// The first look is `interval` from now on.
+  explicit MemoryWatch(
+      Available available = [] { return store::available_memory(); },
+      std::chrono::nanoseconds interval = std::chrono::seconds(1))
+      : available_(std::move(available)),
+        interval_(interval.count()),
+        next_look_(monotonic_nanoseconds() + interval_) {}
+
+  /// Whether `kept_bytes` are more than a quarter of what others find available: the same share as
+  /// that up to which they are taken (store::SharedMemory).
+  [[nodiscard]] bool is_short_beside(std::int64_t kept_bytes) {
+    const std::int64_t now = monotonic_nanoseconds();
+    if (now < next_look_) return false;
+    next_look_ = now + interval_;
+    return kept_bytes > available_() / 4;
+  }
+
+ private:
+  Available available_;
+  std::int64_t interval_;
+  std::int64_t next_look_;
+};
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_NODE_MEMORY_WATCH_H_

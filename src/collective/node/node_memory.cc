@@ -1,0 +1,84 @@
+#include "collective/node/node_memory.h"
+
+#include <cstring>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "base/bytes_of.h"
+
+namespace nacre::collective {
+namespace {
+
+const char* const purpose = "share memory between the ranks of a node by";
+
+/// What the lowest rank of a node tells the others.
+struct Announcement {
+  std::uint64_t id = 0;
+  std::uint64_t made = 0;  ///< 1 where there is anything to map
+};
+
+/// What stands in the memory until all have found it.
+constexpr std::uint64_t mark_of(std::uint64_t id) { return ~id; }
+
+std::optional<store::SharedMemory> make_marked(std::int64_t bytes, Announcement& announcement) {
+  std::random_device random;
+  announcement.id = std::uint64_t{random()} << 32 | random();
+  Result<store::SharedMemory> made = store::SharedMemory::create(announcement.id, bytes, purpose);
+  if (!made) return std::nullopt;
+  announcement.made = 1;
+  const std::uint64_t mark = mark_of(announcement.id);
+  std::memcpy(made->bytes().data(), &mark, sizeof mark);
+  return *std::move(made);
+}
+
+std::optional<store::SharedMemory> find_marked(std::int64_t bytes, const Announcement& from) {
+  if (from.made == 0) return std::nullopt;
+  Result<store::SharedMemory> found = store::SharedMemory::attach(from.id, bytes, purpose);
+  if (!found) return std::nullopt;
+  std::uint64_t mark = 0;
+  std::memcpy(&mark, found->bytes().data(), sizeof mark);
+  if (mark != mark_of(from.id)) return std::nullopt;
+  return *std::move(found);
+}
+
+}  // namespace
+
+Task<std::optional<store::SharedMemory>> share_memory(Transport& transport,
+                                                      std::span<const int> mates,
+                                                      std::int64_t bytes) {
+  Announcement announcement;
+  std::optional<store::SharedMemory> memory;
+  std::byte all_have_it{0};
+  std::vector<MessageId> messages;
+  const std::span<const int> others = mates.subspan(1);
+  if (transport.rank() == mates.front()) {
+    memory = make_marked(bytes, announcement);
+    for (const int mate : others) messages.push_back(transport.send(mate, bytes_of(announcement)));
+    std::vector<std::byte> replies(others.size());
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      messages.push_back(transport.receive(others[i], bytes_of(replies[i])));
+    }
+    co_await AllOf{messages};
+    all_have_it = std::byte{1};
+    for (const std::byte reply : replies) all_have_it &= reply;
+    if (memory) {
+      store::SharedMemory::forget(announcement.id);
+      std::memset(memory->bytes().data(), 0, sizeof(std::uint64_t));
+    }
+    for (const int mate : others) messages.push_back(transport.send(mate, bytes_of(all_have_it)));
+    co_await AllOf{messages};
+  } else {
+    messages.push_back(transport.receive(mates.front(), bytes_of(announcement)));
+    co_await AllOf{messages};
+    memory = find_marked(bytes, announcement);
+    std::byte reply = memory ? std::byte{1} : std::byte{0};
+    messages.push_back(transport.send(mates.front(), bytes_of(reply)));
+    messages.push_back(transport.receive(mates.front(), bytes_of(all_have_it)));
+    co_await AllOf{messages};
+  }
+  if (all_have_it == std::byte{0}) memory.reset();
+  co_return memory;
+}
+
+}  // namespace nacre::collective

@@ -1,0 +1,79 @@
+// ProfileDigest: the profiles of many ranks in the size of one.
+#ifndef NACRE_COLLECTIVE_PROFILE_PROFILE_DIGEST_H_
+#define NACRE_COLLECTIVE_PROFILE_PROFILE_DIGEST_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "collective/agreement/agreements.h"
+#include "collective/profile/profile.h"
+#include "collective/profile/spread.h"
+#include "collective/task/task.h"
+#include "collective/task/transport.h"
+
+namespace nacre::collective {
+
+/// The phases by name, in the order of Phase.
+inline constexpr std::array<std::string_view, phase_count> phase_names{
+    "plan", "views", "copy", "messages", "wait", "file", "agreement", "away"};
+
+/// What is counted of a rank, beside its time.
+enum class Count : std::uint8_t {
+  calls,
+  errors,
+  bytes,
+  file_calls,
+  file_bytes,
+  messages,
+  message_bytes,
+  copied_bytes,
+  rounds,
+  read_modify_writes,
+  holes,
+};
+/// Their names, in this order.
+inline constexpr std::array<std::string_view, 11> count_names{
+    "calls",         "errors",       "bytes",  "file_calls",         "file_bytes", "messages",
+    "message_bytes", "copied_bytes", "rounds", "read_modify_writes", "holes"};
+
+/// A rank's part in the traffic with the file.
+struct FileShare {
+  std::int32_t rank = -1;  ///< -1: nobody
+  std::int64_t bytes = 0;
+  std::int64_t calls = 0;
+  std::int64_t nanoseconds = 0;  ///< in Phase::file
+};
+
+/// Trivially copyable; some 40 KB whatever the number of ranks.
+struct ProfileDigest {
+  static constexpr std::size_t busiest_max = 32;
+
+  std::array<Spread, count_names.size()> counts;  ///< by Count
+  std::array<Spread, phase_count> nanoseconds;
+  Spread total_nanoseconds;  ///< of all phases but Phase::away
+  /// Calls of the store of all ranks, by Profile's size classes.
+  std::array<std::int64_t, Profile::size_class_count> file_calls{};
+  /// The ranks that moved the most bytes to or from the file, the busiest first.
+  std::array<FileShare, busiest_max> busiest;
+
+  [[nodiscard]] Spread& of(Count count) { return counts[static_cast<std::size_t>(count)]; }
+  [[nodiscard]] const Spread& of(Count count) const {
+    return counts[static_cast<std::size_t>(count)];
+  }
+};
+
+[[nodiscard]] ProfileDigest digest_of(const Profile& profile, int rank);
+void fold(ProfileDigest& into, const ProfileDigest& from);
+
+/// Collective: folds the digests, as many on every rank, into those of rank 0. The others' are then
+/// of no use.
+Task<Unit> reduce_digests(Transport& transport, std::vector<ProfileDigest>& digests);
+/// The same for spreads.
+Task<Unit> reduce_spreads(Transport& transport, std::vector<Spread>& spreads);
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_PROFILE_PROFILE_DIGEST_H_

@@ -1,0 +1,63 @@
+// Coverage: which bytes of a cycle buffer are wanted or filled. Exact to the granule, since a hole
+// that is written over is somebody else's data lost.
+#ifndef NACRE_COLLECTIVE_ROUNDS_COVERAGE_H_
+#define NACRE_COLLECTIVE_ROUNDS_COVERAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/extent.h"
+#include "base/rounding.h"
+#include "plan/types/run_cursor.h"
+
+namespace nacre::collective {
+
+/// A bit a granule, of `size` bytes in all, in memory of somebody else's; zeros are no marks.
+/// Marking 64 granules costs as much as one. Unless it is said to be marked by one alone, several
+/// may mark at once, also from other processes; the rest is for one alone.
+class Coverage {
+ public:
+  static constexpr std::int64_t word_bits = 64;
+  enum class Markers : std::uint8_t { several, one };
+
+  [[nodiscard]] static constexpr std::int64_t words_needed(std::int64_t size,
+                                                           std::int64_t granule_bytes) {
+    return divide_up(size, granule_bytes * word_bits);
+  }
+  /// `words`: words_needed(size, granule_bytes) at least. `granule_bytes` is a power of two.
+  Coverage(std::span<std::uint64_t> words, std::int64_t size, std::int64_t granule_bytes,
+           Markers markers = Markers::several);
+
+  /// Marks every granule that `bytes` touches. Within [0, size).
+  void mark(const Extent& bytes);
+  /// Marks the runs of a group; gaps of at most `bridged_bytes` between them may be marked too.
+  void mark(const plan::RunGroup& group, std::int64_t bridged_bytes);
+  /// Marks what `marks` has, of the same granules, counted from granule `first` on: a multiple of
+  /// word_bits.
+  void mark(const Coverage& marks, std::int64_t first);
+  /// The first maximal marked range at or after `from`, in whole granules cut at size; empty, at
+  /// size, when there is none.
+  [[nodiscard]] Extent next(std::int64_t from) const;
+  /// From the first marked granule to the last, cut at size; empty when there is none.
+  [[nodiscard]] Extent hull() const;
+  /// How many granules are marked.
+  [[nodiscard]] std::int64_t count() const;
+  /// Forgets the marks of the first `bytes`.
+  void clear(std::int64_t bytes);
+
+ private:
+  void set(std::size_t word, std::uint64_t bits);
+  /// The first granule at or after `from` that is marked (or not), `granules_` when there is none.
+  [[nodiscard]] std::int64_t find(std::int64_t from, bool marked) const;
+
+  std::span<std::uint64_t> words_;
+  std::int64_t size_;
+  std::int64_t granules_;
+  int granule_shift_;  // a granule is 1 << granule_shift_ bytes
+  bool several_;
+};
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_ROUNDS_COVERAGE_H_

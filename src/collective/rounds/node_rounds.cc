@@ -1,0 +1,168 @@
+#include "collective/rounds/node_rounds.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "base/checked_cast.h"
+#include "collective/node/node_memory.h"
+#include "collective/rounds/round_piece_copy.h"
+
+namespace nacre::collective {
+namespace {
+
+constexpr std::uint64_t call_limit = std::uint64_t{1} << (64 - round_bits);
+constexpr std::int64_t cycle_bytes_least = 64 << 10;
+
+/// What a little larger accesses fit into too, so that memory is made anew a few times at most.
+std::int64_t room_for(std::int64_t cycle_bytes) {
+  const auto least = static_cast<std::uint64_t>(std::max(cycle_bytes, cycle_bytes_least));
+  return static_cast<std::int64_t>(std::bit_ceil(least));
+}
+
+/// One that holds `wanted`, and `kept` too if that does not take much more than the larger of them.
+RoundLayout layout_after(const RoundLayout& kept, RoundLayout wanted) {
+  wanted.cycle_bytes = room_for(wanted.cycle_bytes);
+  const RoundLayout both{
+      wanted.rank_count, std::max(wanted.aggregator_count, kept.aggregator_count),
+      std::max(wanted.slot_count, kept.slot_count), std::max(wanted.cycle_bytes, kept.cycle_bytes)};
+  const std::int64_t larger =
+      std::max(RoundMemory::bytes_needed(wanted), RoundMemory::bytes_needed(kept));
+  return RoundMemory::bytes_needed(both) / 2 <= larger ? both : wanted;
+}
+
+}  // namespace
+
+void NodeRounds::find_mates(const Transport& transport) {
+  mates_ = transport.nodes().ranks_on(transport.nodes().node_of(transport.rank()));
+  self_ = checked_cast<int>(std::ranges::lower_bound(mates_, transport.rank()) - mates_.begin());
+}
+
+void NodeRounds::find_aggregators(const plan::Aggregators& aggregators) {
+  aggregators_.clear();
+  drivers_.clear();
+  driving_ranks_.clear();
+  is_here_.clear();
+  if (aggregators.groups() == nullptr) {
+    for (int aggregator = 0; aggregator < aggregators.count(); ++aggregator) {
+      add_aggregator(aggregator, aggregators.rank_of(aggregator));
+    }
+    return;
+  }
+  std::set<int> groups;
+  for (const int mate : mates_) groups.insert(aggregators.groups()->group_of(mate));
+  for (const int group : groups) add_aggregator(group, aggregators.rank_of(group));
+}
+
+void NodeRounds::add_aggregator(int aggregator, int rank) {
+  const bool is_here = std::ranges::binary_search(mates_, rank);
+  const auto relay = static_cast<std::size_t>(aggregator) % mates_.size();
+  aggregators_.push_back(aggregator);
+  drivers_.push_back(is_here ? rank : mates_[relay]);
+  driving_ranks_.insert(drivers_.back());
+  is_here_.push_back(is_here);
+}
+
+int NodeRounds::number_of(int aggregator) const {
+  const auto found = std::ranges::lower_bound(aggregators_, aggregator);
+  return checked_cast<int>(found - aggregators_.begin());
+}
+
+Coverage NodeRounds::coverage(int number, std::int64_t round, plan::Direction direction) const {
+  const bool reads_the_file = direction == plan::Direction::read && is_here(number);
+  return Coverage(memory_.marks(number, round), round_bytes_,
+                  reads_the_file ? read_granule_bytes : 1,
+                  mates_.size() > 1 ? Coverage::Markers::several : Coverage::Markers::one);
+}
+
+RoundLayout NodeRounds::layout_for(const ExchangePlan& exchange) const {
+  return {checked_cast<std::int32_t>(mates_.size()),
+          checked_cast<std::int32_t>(aggregators_.size()), exchange.plan.cycle_buffer_count,
+          exchange.domains.round_bytes_max()};
+}
+
+Status NodeRounds::make_own_memory() {
+  const auto bytes = checked_cast<std::size_t>(RoundMemory::bytes_needed(layout_));
+  memory_ = {};
+  own_.reset(new (std::nothrow) std::byte[bytes]);
+  if (own_ == nullptr) {
+    layout_ = {};
+    return Error{ErrorClass::no_mem, 0,
+                 "no memory for " + std::to_string(bytes) + " bytes of cycle buffers"};
+  }
+  std::memset(own_.get(), 0, checked_cast<std::size_t>(RoundMemory::control_bytes(layout_)));
+  memory_ = RoundMemory({own_.get(), bytes}, layout_);
+  return {};
+}
+
+NodeRounds::Need NodeRounds::need_of(const ExchangePlan& exchange) {
+  return {exchange.domains.round_bytes_max(), exchange.plan.cycle_buffer_count,
+          exchange.aggregators.count(), exchange.aggregators.groups()};
+}
+
+bool NodeRounds::suffice_for(const ExchangePlan& exchange) const {
+  const Need need = need_of(exchange);
+  return kept_ && need.groups == kept_->groups && need.round_bytes <= kept_->round_bytes &&
+         need.slot_count <= kept_->slot_count && need.aggregator_count <= kept_->aggregator_count;
+}
+
+Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exchange,
+                                    bool all_have_it) {
+  if (mates_.empty()) find_mates(transport);
+  need_ = all_have_it ? *kept_ : need_of(exchange);
+  round_bytes_ = exchange.domains.round_bytes_max();
+  slot_count_ = exchange.plan.cycle_buffer_count;
+  find_aggregators(exchange.aggregators);
+  if (aggregators_.empty()) co_return Status();
+  ++call_;
+  if (!layout_.holds(layout_for(exchange)) || call_ >= call_limit) {
+    Task<Status> finding = find_memory(transport, exchange);
+    Status found = co_await finding;
+    if (!found.ok()) co_return found;
+  }
+  // All ranks wait for this one before they have agreed on the outcome of this call, and it begins
+  // the next one after that: whoever has agreed finds the word of this call, or that of none.
+  if (self_ == 0 && !memory_.empty() && watch_.is_short_beside(memory_.size())) {
+    memory_.last_call().store(call_, std::memory_order_release);
+  }
+  co_return Status();
+}
+
+void NodeRounds::end_call() {
+  kept_ = need_;
+  if (memory_.empty()) return;
+  if (memory_.last_call().load(std::memory_order_acquire) == call_) give_back();
+}
+
+void NodeRounds::give_back() {
+  kept_.reset();
+  memory_ = {};
+  layout_ = {};
+  shared_.reset();
+  own_.reset();
+}
+
+Task<Status> NodeRounds::find_memory(Transport& transport, const ExchangePlan& exchange) {
+  call_ = 1;
+  layout_ = layout_after(layout_, layout_for(exchange));
+  if (mates_.size() > 1) {
+    memory_ = {};
+    shared_.reset();
+    Task<std::optional<store::SharedMemory>> sharing =
+        share_memory(transport, mates_, RoundMemory::bytes_needed(layout_));
+    shared_ = co_await sharing;
+    if (shared_) {
+      memory_ = RoundMemory(shared_->bytes(), layout_);
+      co_return Status();
+    }
+    mates_ = {transport.rank()};
+    self_ = 0;
+    find_aggregators(exchange.aggregators);
+    layout_ = layout_for(exchange);
+  }
+  co_return aggregators_.empty() ? Status() : make_own_memory();
+}
+
+}  // namespace nacre::collective

@@ -1,0 +1,80 @@
+#include "collective/rounds/round_piece_copy.h"
+
+#include <utility>
+
+#include "base/checked_cast.h"
+#include "plan/types/memory_access.h"
+#include "plan/types/strided_copy.h"
+
+namespace nacre::collective {
+namespace {
+
+/// The runs of a piece, by their places in the cycle buffer.
+plan::RunCursor buffer_cursor(const plan::TiledMap& view, const plan::RoundPiece& piece) {
+  return plan::RunCursor({view.type, view.origin - piece.origin}, piece.first_byte,
+                         piece.byte_count);
+}
+
+/// The same as memory, of which the piece is data bytes from its first_byte on.
+plan::MemoryAccess memory_of(const plan::TiledMap& view, const plan::RoundPiece& piece,
+                             std::byte* buffer) {
+  return {plan::at(buffer, view.origin - piece.origin), view.type,
+          piece.first_byte + piece.byte_count};
+}
+
+}  // namespace
+
+void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::RoundPiece& piece,
+                std::int64_t bridged_bytes) {
+  plan::RunCursor cursor = buffer_cursor(view, piece);
+  for (plan::RunGroup group = cursor.next(); group.count > 0; group = cursor.next()) {
+    coverage.mark(group, bridged_bytes);
+  }
+}
+
+void place_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer,
+                 Coverage& coverage) {
+  const std::int64_t position = access.memory_position(piece.first_byte);
+  const plan::TypeMap& memory = access.memory.type;
+  plan::RunCursor in_buffer = buffer_cursor(access.placed.view, piece);
+  if (!memory.is_contiguous()) {
+    mark_piece(coverage, access.placed.view, piece, 0);
+    plan::RunCursor in_memory({memory, 0}, position, piece.byte_count);
+    plan::copy_runs(access.memory.base, in_memory, buffer, in_buffer, piece.byte_count);
+    return;
+  }
+  const std::byte* from = plan::at(access.memory.base, memory.true_lb() + position);
+  plan::for_each_row(std::move(in_buffer), [&](const plan::RunGroup& row) {
+    coverage.mark(row, 0);
+    plan::copy_strided({from, row.length}, {buffer + row.offset, row.stride}, row.length,
+                       row.count);
+    from += row.bytes();
+  });
+}
+
+void take_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer) {
+  plan::RunCursor in_memory({access.memory.type, 0}, access.memory_position(piece.first_byte),
+                            piece.byte_count);
+  plan::RunCursor in_buffer = buffer_cursor(access.placed.view, piece);
+  plan::copy_runs(buffer, in_buffer, access.memory.base, in_memory, piece.byte_count);
+}
+
+void pack_pieces(const plan::TiledMap& view, Pieces pieces, std::byte* buffer,
+                 std::span<std::byte> packed) {
+  for (const plan::RoundPiece& piece : pieces) {
+    const auto bytes = checked_cast<std::size_t>(piece.byte_count);
+    plan::pack(memory_of(view, piece, buffer), piece.first_byte, packed.first(bytes));
+    packed = packed.subspan(bytes);
+  }
+}
+
+void unpack_pieces(const plan::TiledMap& view, Pieces pieces, std::span<const std::byte> packed,
+                   std::byte* buffer) {
+  for (const plan::RoundPiece& piece : pieces) {
+    const auto bytes = checked_cast<std::size_t>(piece.byte_count);
+    plan::unpack(memory_of(view, piece, buffer), piece.first_byte, packed.first(bytes));
+    packed = packed.subspan(bytes);
+  }
+}
+
+}  // namespace nacre::collective

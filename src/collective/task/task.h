@@ -1,0 +1,236 @@
+// Task: a C++20 coroutine that waits for messages. An engine is written once, as plain code that
+// says `co_await messages`; whoever drives it decides whether the wait blocks (write_all) or is
+// polled (iwrite_all, split collectives).
+//
+// GCC 12 destroys some temporaries of a co_await expression twice or never (GCC bugs 99576,
+// 100673): what a coroutine is called with in `co_await f(...)` is a named local, a reference or a
+// trivial value.
+#ifndef NACRE_COLLECTIVE_TASK_TASK_H_
+#define NACRE_COLLECTIVE_TASK_TASK_H_
+
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "collective/task/transport.h"
+
+namespace nacre::collective {
+
+/// Told by an operation where its time goes.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// The task waits, from now until it goes on.
+  virtual void stops() = 0;
+  virtual void goes_on() = 0;
+  /// Nobody drives the operation, from now until somebody does again.
+  virtual void left() = 0;
+  virtual void driven() = 0;
+};
+
+/// The state of one operation: a stack of coroutines of which one runs at a time. A coroutine that
+/// awaits another, or ends, leaves the next one here and returns to the operation's loop, so that
+/// the machine's stack stays flat whatever the compiler makes of symmetric transfer (GCC without
+/// optimisation or with sanitizers: a call).
+struct Wait {
+  Condition* condition = nullptr;  ///< what must be ready first; null: nothing
+  std::coroutine_handle<> resume;  ///< runs next; null: the task has ended
+  Observer* observer = nullptr;    ///< null: nobody wants to know
+};
+
+template <class T>
+class Task;
+
+namespace detail {
+
+struct PromiseBase {
+  Wait* wait = nullptr;  // the operation's, handed down at each co_await
+  std::coroutine_handle<> continuation;
+
+  struct FinalAwaiter {
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
+      self.promise().wait->resume = self.promise().continuation;
+    }
+    void await_resume() const noexcept {}
+  };
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  FinalAwaiter final_suspend() const noexcept { return {}; }
+  void unhandled_exception() noexcept { std::terminate(); }
+};
+
+}  // namespace detail
+
+/// Suspends until every message of the list is complete; the list is then empty.
+struct AllOf {
+  std::vector<MessageId>& messages;
+};
+
+/// Suspends until `condition` is ready.
+struct Until {
+  Condition& condition;
+};
+
+/// Awaited by a task, which thereby goes on at once: `observer` is told of the operation from here
+/// on. Null ends that, which a task does before its observer goes.
+struct ObservedBy {
+  Observer* observer;
+};
+
+/// A lazily started computation of a T. Move-only; awaited or driven once. Destroying it destroys
+/// the whole chain, at whatever point it stands; messages under way then still point to its
+/// buffers, so the transport has to go first, or be silent.
+template <class T>
+class [[nodiscard]] Task {
+ public:
+  struct promise_type : detail::PromiseBase {
+    std::optional<T> value;
+    Task get_return_object() {
+      return Task(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
+    void return_value(T result) { value.emplace(std::move(result)); }
+
+    template <class U>
+    auto await_transform(Task<U>& task) {
+      return typename Task<U>::Awaiter{task.handle_, this->wait};
+    }
+    template <class U>
+    auto await_transform(Task<U>&& task) {
+      return typename Task<U>::Awaiter{task.handle_, this->wait};
+    }
+    auto await_transform(AllOf all) { return MessagesAwaiter(all.messages, this->wait); }
+    auto await_transform(Until until) { return ConditionAwaiter{until.condition, this->wait}; }
+    auto await_transform(ObservedBy observed) {
+      this->wait->observer = observed.observer;
+      return std::suspend_never{};
+    }
+  };
+
+  struct Awaiter {
+    std::coroutine_handle<promise_type> callee;
+    Wait* wait;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> caller) const noexcept {
+      callee.promise().wait = wait;
+      callee.promise().continuation = caller;
+      wait->resume = callee;
+    }
+    T await_resume() const { return std::move(*callee.promise().value); }
+  };
+
+  struct ConditionAwaiter {
+    Condition& condition;
+    Wait* wait;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> caller) const noexcept {
+      wait->condition = &condition;
+      wait->resume = caller;
+    }
+    void await_resume() const noexcept {}
+  };
+
+  class MessagesAwaiter final : public Condition {
+   public:
+    MessagesAwaiter(std::vector<MessageId>& messages, Wait* wait)
+        : messages_(messages), wait_(wait) {}
+    bool await_ready() const noexcept { return messages_.empty(); }
+    void await_suspend(std::coroutine_handle<> caller) noexcept {
+      wait_->condition = this;
+      wait_->resume = caller;
+    }
+    void await_resume() const { messages_.clear(); }
+
+    bool ready(Transport& transport) override { return transport.test(messages_); }
+    [[nodiscard]] bool takes_all() const override { return true; }
+
+   private:
+    std::vector<MessageId>& messages_;
+    Wait* wait_;
+  };
+
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Task& operator=(Task&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Task() {
+    if (handle_) handle_.destroy();
+  }
+
+ private:
+  explicit Task(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+  std::coroutine_handle<promise_type> handle_;
+
+  template <class U>
+  friend class Task;
+  template <class U>
+  friend class Operation;
+};
+
+/// Drives a Task over a Transport. The owner calls advance() until done, or finish(). One thread at
+/// a time.
+template <class T>
+class Operation {
+ public:
+  Operation(Task<T> task, Transport& transport) : task_(std::move(task)), transport_(transport) {
+    task_.handle_.promise().wait = &wait_;
+    wait_.resume = task_.handle_;
+  }
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  [[nodiscard]] bool done() const { return task_.handle_.done(); }
+  /// Goes as far as completed messages allow; true when the task has ended. Never blocks on a
+  /// message (file access of this rank happens inside).
+  bool advance() {
+    if (wait_.observer != nullptr) wait_.observer->driven();
+    while (!done()) {
+      if (wait_.condition != nullptr && !wait_.condition->ready(transport_)) {
+        if (wait_.observer != nullptr) wait_.observer->left();
+        return false;
+      }
+      run_to_next_wait();
+    }
+    return true;
+  }
+  /// Runs to the end, blocking where it must.
+  void finish() {
+    if (wait_.observer != nullptr) wait_.observer->driven();
+    while (!done()) {
+      if (wait_.condition != nullptr) transport_.wait(*wait_.condition);
+      run_to_next_wait();
+    }
+  }
+  /// What the task returned. done().
+  [[nodiscard]] T& value() { return *task_.handle_.promise().value; }
+
+ private:
+  void run_to_next_wait() {
+    const bool stopped = wait_.condition != nullptr;
+    if (stopped && wait_.observer != nullptr) wait_.observer->goes_on();
+    wait_.condition = nullptr;
+    while (wait_.resume && wait_.condition == nullptr) {
+      std::exchange(wait_.resume, nullptr).resume();
+    }
+    const bool stops = wait_.condition != nullptr;
+    if (stops && wait_.observer != nullptr) wait_.observer->stops();
+  }
+  Wait wait_;
+  Task<T> task_;
+  Transport& transport_;
+};
+
+/// What `task` returns, run to its end at once.
+template <class T>
+[[nodiscard]] T run_to_end(Task<T> task, Transport& transport) {
+  Operation<T> operation(std::move(task), transport);
+  operation.finish();
+  return std::move(operation.value());
+}
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_TASK_TASK_H_

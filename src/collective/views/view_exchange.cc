@@ -1,0 +1,369 @@
+#include "collective/views/view_exchange.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/bytes_of.h"
+#include "base/checked_cast.h"
+#include "collective/agreement/parcels.h"
+#include "plan/decide/segment.h"
+
+namespace nacre::collective {
+namespace {
+
+// A view up to this long travels inside its parcel, which others pass on: vectors and subarrays do.
+constexpr std::int64_t inline_view_bytes_max = 256;
+// A type up to this long is sent as it is, without a look at what the slice would take.
+constexpr std::int64_t small_view_bytes = 4096;
+// A run in an encoded list of runs, about: a varint each for the length and the step.
+constexpr std::int64_t encoded_run_bytes = 4;
+// An encoded type has about this part of the bytes that it takes in memory, or more.
+constexpr std::int64_t encoding_gain_max = 8;
+// Views under way to one aggregator at a time.
+constexpr std::int64_t view_window_bytes = 16 << 20;
+
+struct ViewHead {
+  ViewPlace place;
+  std::int64_t view_bytes = 0;  ///< of the encoded type map; 0: the one told last holds
+
+  /// Whether the type is in a message of its own.
+  [[nodiscard]] bool type_follows() const { return view_bytes > inline_view_bytes_max; }
+};
+
+/// How an aggregator is told an access, or its part of one.
+struct EncodedView {
+  ViewPlace place;
+  std::vector<std::byte> type;  ///< none: the aggregator has it
+};
+
+std::vector<std::byte> encoded(const plan::TypeMap& type) {
+  std::vector<std::byte> bytes;
+  type.encode(bytes);
+  return bytes;
+}
+
+/// Runs of a file, in order, those that touch as one.
+class RunList {
+ public:
+  /// Those of the data bytes `part` of `view`.
+  void add(const plan::TiledMap& view, const Extent& part) {
+    plan::RunCursor cursor(view, part.offset, part.length);
+    for (plan::RunGroup group = cursor.next(); group.count > 0; group = cursor.next()) {
+      for (std::int64_t i = 0; i < group.count; ++i) {
+        add({group.offset + i * group.stride, group.length});
+      }
+    }
+  }
+  /// As a type that begins with the first of them; there is one at least.
+  [[nodiscard]] std::vector<std::byte> encoded() && {
+    const std::int64_t origin = runs_.front().offset;
+    for (Extent& run : runs_) run.offset -= origin;
+    std::vector<std::byte> bytes;
+    plan::TypeMap::encode_runs(runs_, bytes);
+    return bytes;
+  }
+
+ private:
+  void add(const Extent& run) {
+    if (!runs_.empty() && runs_.back().end() == run.offset) {
+      runs_.back().length += run.length;
+    } else {
+      runs_.push_back(run);
+    }
+  }
+
+  std::vector<Extent> runs_;
+};
+
+/// Which data bytes of the view the aggregator of `walk` handles: at least one extent, none
+/// touching the next.
+std::vector<Extent> part_for(const plan::CollectivePlan& plan, plan::DomainWalk walk,
+                             const plan::FileAccess& access) {
+  if (plan::is_segmentation(plan.algorithm)) return {{access.first_byte, access.byte_count}};
+  std::vector<Extent> part;
+  std::vector<plan::RoundPiece> pieces;
+  while (!walk.done()) {
+    walk.take_round(pieces);
+    for (const plan::RoundPiece& piece : pieces) {
+      if (!part.empty() && part.back().end() == piece.first_byte) {
+        part.back().length += piece.byte_count;
+      } else {
+        part.push_back({piece.first_byte, piece.byte_count});
+      }
+    }
+  }
+  return part;
+}
+
+/// The type of the runs of these data bytes, from the first one on.
+std::vector<std::byte> encoded_runs(const plan::TiledMap& view, const std::vector<Extent>& part) {
+  RunList runs;
+  for (const Extent& extent : part) runs.add(view, extent);
+  return std::move(runs).encoded();
+}
+
+/// The next time step differs by whole copies of the view's type, or by where it begins; its runs
+/// are the same ones then.
+ViewPart within_copies(std::vector<Extent> part, const plan::TypeMap& type) {
+  const std::int64_t before = part.front().offset / type.size() * type.size();
+  for (Extent& extent : part) extent.offset -= before;
+  return {std::move(part)};
+}
+
+/// Chooses, aggregator by aggregator, how this rank's access is told.
+class ViewEncoder {
+ public:
+  ViewEncoder(ViewMemory& memory, const plan::CollectivePlan& plan, const plan::FileAccess& access,
+              std::int64_t aggregator_count)
+      : memory_(memory), plan_(plan), access_(access), aggregator_count_(aggregator_count) {
+    memory_.use(access_.view.type);
+  }
+
+  /// `rank` is that of the aggregator of `walk`, which is not done.
+  [[nodiscard]] EncodedView for_aggregator(const plan::DomainWalk& walk, int rank) {
+    if (memory_.has_told(rank, {})) return {whole_place(), {}};
+    const std::vector<Extent> part = part_for(plan_, walk, access_);
+    ViewPart told = within_copies(part, access_.view.type);
+    if (memory_.has_told(rank, told)) return {place_of(part), {}};
+    if (choice_ == Choice::open) choose();
+    if (choice_ == Choice::whole) return whole_for(rank);
+    std::vector<std::byte> runs = encoded_runs(access_.view, part);
+    if (choice_ == Choice::shorter && whole_.size() <= runs.size()) return whole_for(rank);
+    memory_.tell(rank, std::move(told));
+    return {place_of(part), std::move(runs)};
+  }
+
+ private:
+  enum class Choice : std::uint8_t { open, whole, runs, shorter };
+
+  void choose() {
+    choice_ = Choice::runs;
+    const plan::TypeMap& type = access_.view.type;
+    if (!type.is_encodable()) return;
+    const std::int64_t runs = plan::estimate_run_count(access_) / aggregator_count_;
+    const std::int64_t slice_bytes = checked_multiply(runs, encoded_run_bytes).value_or(runs);
+    // Of a large type little may be in use, call after call.
+    if (slice_bytes < (type.footprint_bytes() - small_view_bytes) / encoding_gain_max) return;
+    whole_ = encoded(type);
+    const bool is_short = std::ssize(whole_) <= std::max(small_view_bytes, slice_bytes);
+    choice_ = is_short ? Choice::whole : Choice::shorter;
+  }
+
+  [[nodiscard]] EncodedView whole_for(int rank) {
+    memory_.tell(rank, {});
+    return {whole_place(), whole_};
+  }
+
+  /// Of the access in the type of its view, from the copy on that it begins in.
+  [[nodiscard]] ViewPlace whole_place() const {
+    const plan::TypeMap& type = access_.view.type;
+    const std::int64_t copies = access_.first_byte / type.size();
+    return {.origin = access_.view.origin + copies * type.extent() - plan_.end,
+            .first_byte = access_.first_byte - copies * type.size(),
+            .byte_count = access_.byte_count};
+  }
+  /// Of these data bytes in their runs.
+  [[nodiscard]] ViewPlace place_of(const std::vector<Extent>& part) const {
+    ViewPlace place{.origin = plan::offset_of(access_.view, part.front().offset) - plan_.end};
+    for (const Extent& extent : part) place.byte_count += extent.length;
+    return place;
+  }
+
+  ViewMemory& memory_;
+  const plan::CollectivePlan& plan_;
+  const plan::FileAccess& access_;
+  std::int64_t aggregator_count_;
+  Choice choice_ = Choice::open;
+  std::vector<std::byte> whole_;  // where the choice has looked at it
+};
+
+std::vector<std::byte> pack_head(const ViewHead& head, const EncodedView& view) {
+  const std::span<const std::byte> head_bytes = std::as_bytes(std::span(&head, 1));
+  std::vector<std::byte> bytes(head_bytes.begin(), head_bytes.end());
+  if (!head.type_follows()) bytes.insert(bytes.end(), view.type.begin(), view.type.end());
+  return bytes;
+}
+
+/// A source as its head tells it.
+struct Source {
+  int rank = 0;
+  ViewHead head;
+  std::vector<std::byte> type;
+};
+
+Source unpack_head(const Parcel& parcel) {
+  Source source;
+  source.rank = parcel.rank;
+  std::memcpy(&source.head, parcel.bytes.data(), sizeof source.head);
+  source.type.assign(parcel.bytes.begin() + sizeof source.head, parcel.bytes.end());
+  return source;
+}
+
+/// What this rank tells others: heads, and the larger views that go by themselves.
+struct Told {
+  std::vector<Parcel> heads;
+  std::vector<Parcel> views;
+};
+
+/// One exchange of views, as one rank sees it.
+class ViewExchange {
+ public:
+  ViewExchange(Transport& transport, const CollectiveFile& file, const ExchangePlan& exchange,
+               const ExchangeAccess& access, std::span<const plan::DomainWalk> walks)
+      : transport_(transport),
+        file_(file),
+        plan_(exchange.plan),
+        domains_(exchange.domains),
+        aggregators_(exchange.aggregators),
+        access_(access),
+        walks_(walks),
+        self_(exchange.aggregators.of_rank(transport.rank())) {}
+
+  Task<ServedRanks> run() {
+    const bool all_here = std::ssize(file_.rounds.mates()) == transport_.size();
+    if (all_here && !tells_mates()) co_return std::move(served_);
+    if (tells_mates() && self_) add_segment(transport_.rank(), access_.file);
+    Told told = tell();
+    Task<std::vector<Parcel>> delivery = deliver(transport_, std::move(told.heads));
+    const std::vector<Parcel> heads = co_await delivery;
+    std::vector<MessageId> sends;
+    for (const Parcel& view : told.views) sends.push_back(transport_.send(view.rank, view.bytes));
+    std::vector<MessageId> receives;
+    for (std::size_t next = 0; next < heads.size();) {
+      std::vector<Source> window = window_from(heads, next);
+      for (Source& source : window) {
+        if (!source.head.type_follows()) continue;
+        source.type.resize(checked_cast<std::size_t>(source.head.view_bytes));
+        receives.push_back(transport_.receive(source.rank, source.type));
+      }
+      co_await AllOf{receives};
+      for (const Source& source : window) hear(source);
+    }
+    serve();
+    co_await AllOf{sends};
+    co_return std::move(served_);
+  }
+
+ private:
+  [[nodiscard]] bool tells_mates() const {
+    return plan_.algorithm == plan::Algorithm::static_segmentation;
+  }
+
+  /// What aggregators do not expect.
+  Told tell() {
+    Told told;
+    const std::int64_t touched = count_touched();
+    std::optional<ViewEncoder> encoder;
+    if (touched > 0) encoder.emplace(file_.views, plan_, access_.file, touched);
+    for (std::size_t number = 0; number < walks_.size(); ++number) {
+      if (!has_to_know(number)) continue;
+      const int rank = rank_of(number);
+      EncodedView view;
+      if (!walks_[number].done()) {
+        view = encoder->for_aggregator(walks_[number], rank);
+        view.place.relay = file_.rounds.drivers()[number];
+      }
+      if (view.type.empty() && view.place == file_.views.told_place(rank)) continue;
+      file_.views.tell_place(rank, view.place);
+      const ViewHead head{view.place, std::ssize(view.type)};
+      told.heads.push_back({rank, pack_head(head, view)});
+      if (head.type_follows()) told.views.push_back({rank, std::move(view.type)});
+    }
+    return told;
+  }
+
+  [[nodiscard]] int rank_of(std::size_t number) const {
+    return aggregators_.rank_of(file_.rounds.aggregators()[number]);
+  }
+
+  /// Whether the aggregator `number` of the node has to know what this rank brings it.
+  [[nodiscard]] bool has_to_know(std::size_t number) const {
+    const int aggregator = file_.rounds.aggregators()[number];
+    if (aggregator == self_ || !aggregators_.serves(aggregator, transport_.rank())) return false;
+    return tells_mates() || !file_.rounds.is_here(static_cast<int>(number));
+  }
+
+  /// How many of these have bytes of the access in their rounds.
+  [[nodiscard]] std::int64_t count_touched() const {
+    std::int64_t count = 0;
+    for (std::size_t number = 0; number < walks_.size(); ++number) {
+      if (has_to_know(number) && !walks_[number].done()) ++count;
+    }
+    return count;
+  }
+
+  /// The next sources, as many as may send their views at a time.
+  static std::vector<Source> window_from(const std::vector<Parcel>& heads, std::size_t& next) {
+    std::vector<Source> window;
+    std::int64_t bytes = 0;
+    for (; next < heads.size() && bytes < view_window_bytes; ++next) {
+      window.push_back(unpack_head(heads[next]));
+      bytes += window.back().head.view_bytes;
+    }
+    return window;
+  }
+
+  void hear(const Source& source) {
+    if (source.head.view_bytes > 0) {
+      std::span<const std::byte> in(source.type);
+      // The sender has seen to it that it can be.
+      file_.views.hear(source.rank, plan::TypeMap::decode(in).value());
+    }
+    file_.views.hear_place(source.rank, source.head.place);
+  }
+
+  /// All that are known to have bytes for this rank.
+  void serve() {
+    if (!self_) return;
+    for (const auto& [source, heard] : file_.views.heard()) {
+      const bool is_here = std::ranges::binary_search(file_.rounds.mates(), source);
+      if (heard.place.byte_count == 0 || (is_here && !tells_mates())) continue;
+      if (!aggregators_.serves(*self_, source)) continue;
+      const plan::FileAccess access{{heard.type, heard.place.origin + plan_.end},
+                                    heard.place.first_byte,
+                                    heard.place.byte_count};
+      if (tells_mates()) add_segment(source, access);
+      if (!is_here) add_elsewhere(source, heard.place.relay, access);
+    }
+  }
+
+  void add_elsewhere(int source, int relay, const plan::FileAccess& access) {
+    const int domain = plan::domain_of(plan_, *self_);
+    const plan::FileAccess placed =
+        tells_mates() ? plan::arranged(plan_, *aggregators_.groups(), source, access.byte_count)
+                      : access;
+    served_.elsewhere.add(relay, domains_, domain, placed);
+  }
+
+  void add_segment(int rank, const plan::FileAccess& access) {
+    served_.segments.push_back({plan::segment_of(plan_, *aggregators_.groups(), rank), access});
+  }
+
+  Transport& transport_;
+  const CollectiveFile& file_;
+  const plan::CollectivePlan& plan_;
+  const plan::FileDomains& domains_;
+  const plan::Aggregators& aggregators_;
+  const ExchangeAccess& access_;
+  std::span<const plan::DomainWalk> walks_;
+  std::optional<int> self_;  // the aggregator that this rank is
+  ServedRanks served_;
+};
+
+}  // namespace
+
+Task<ServedRanks> exchange_views(Transport& transport, const CollectiveFile& file,
+                                 const ExchangePlan& exchange, const ExchangeAccess& access,
+                                 std::span<const plan::DomainWalk> walks) {
+  ViewExchange views(transport, file, exchange, access, walks);
+  Task<ServedRanks> run = views.run();
+  ServedRanks served = co_await run;
+  co_return served;
+}
+
+}  // namespace nacre::collective

@@ -1,0 +1,141 @@
+// Layouts: on which storage targets (OSTs) of a Lustre file system the bytes of a file lie. What
+// the xattr `lustre.lov` says, as values; its bytes are lov_codec.h's, what it means
+// stripe_map.h's.
+#ifndef NACRE_PLAN_LAYOUT_LAYOUT_H_
+#define NACRE_PLAN_LAYOUT_LAYOUT_H_
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace nacre::plan {
+
+/// What makes a layout unusable.
+[[nodiscard]] inline Error layout_error(const std::string& what) {
+  return Error{ErrorClass::file, 0, "layout (lustre.lov): " + what};
+}
+
+/// Where a component ends that goes on to the end of the file, however long that is.
+inline constexpr std::int64_t layout_end_of_file = std::numeric_limits<std::int64_t>::max();
+
+// What Lustre takes. Stripes are in units of stripe_size_unit.
+inline constexpr std::int64_t stripe_size_unit = 64 << 10;
+inline constexpr std::int64_t stripe_size_max = (std::int64_t{4} << 30) - stripe_size_unit;
+inline constexpr std::int32_t stripe_count_max = 2000;
+inline constexpr std::int32_t stripes_on_ost_max = 32;
+inline constexpr std::int32_t first_ost_max = 0xfffe;
+
+/// A stripe count: as many as there are OSTs. One less: two on each, and so on.
+inline constexpr std::int32_t stripes_on_all_osts = 0xffff;
+[[nodiscard]] constexpr bool stands_for_osts(std::int32_t stripe_count) {
+  return stripe_count > stripes_on_all_osts - stripes_on_ost_max;
+}
+/// As lfs has it: below 0 for so many on each OST.
+[[nodiscard]] constexpr std::int32_t stripe_count_in_words(std::int32_t stripe_count) {
+  return stands_for_osts(stripe_count) ? stripe_count - stripes_on_all_osts - 1 : stripe_count;
+}
+
+enum class StripePattern : std::uint8_t {
+  raid0,
+  mdt,  ///< on the metadata target itself (data on MDT)
+};
+
+/// The object of one slot.
+struct OstObject {
+  std::uint64_t sequence = 0;  // of its identifier (FID), with the next two
+  std::uint32_t object_id = 0;
+  std::uint32_t version = 0;
+  std::uint32_t generation = 0;
+  std::int32_t ost = 0;
+
+  friend bool operator==(const OstObject&, const OstObject&) = default;
+};
+
+/// A file that is striped in one way, or a component of one that is not.
+struct Striping {
+  StripePattern pattern = StripePattern::raid0;
+  bool overstriped = false;  ///< several slots may lie on one OST
+  bool released = false;     ///< the data are elsewhere (HSM) until they are restored
+  /// Bytes; 0: the default. In a component that extends (ComponentFlag::extension): by how much.
+  std::int64_t stripe_size = 0;
+  std::int32_t stripe_count = 0;               ///< 0: the default; or stripes_on_all_osts
+  std::optional<std::int32_t> first_ost = {};  ///< as was asked for; objects say themselves
+  std::optional<std::string> pool = {};        ///< of OSTs; "": a record that has room for one
+  std::vector<OstObject> objects = {};  ///< by slot; none before the file system has made any
+  bool lists_osts = false;              ///< objects say no more than which OSTs are to be taken
+  std::uint64_t file_id = 0;            ///< whose layout it is, as the file system has it
+  std::uint64_t file_sequence = 0;      ///< the same
+
+  friend bool operator==(const Striping&, const Striping&) = default;
+};
+
+enum ComponentFlag : std::uint32_t {
+  component_stale = 0x1,
+  component_preferred_read = 0x2,
+  component_preferred_write = 0x4,
+  component_offline = 0x8,
+  component_instantiated = 0x10,
+  component_nosync = 0x20,
+  component_extension = 0x40,
+  component_parity = 0x80,
+  component_compressed = 0x100,
+  component_partial = 0x200,
+  component_not_compressed = 0x400,
+  component_negated = 0x80000000,
+};
+
+/// A part of a composite layout.
+struct LayoutComponent {
+  std::uint32_t id = 0;     ///< from 1 on; 0: not given yet
+  std::uint32_t flags = 0;  ///< ComponentFlag
+  std::int64_t begin = 0;   ///< bytes of the file
+  std::int64_t end = layout_end_of_file;
+  Striping striping = {};
+  std::uint32_t generation = 0;
+  std::uint64_t timestamp = 0;  ///< when a mirror was last in sync, seconds
+  std::uint32_t coding = 0;     ///< of parity and compression, as the file system has it
+
+  [[nodiscard]] bool is_instantiated() const { return (flags & component_instantiated) != 0; }
+  [[nodiscard]] bool extends() const { return (flags & component_extension) != 0; }
+  /// Counted from 1 on; 0 where there are no mirrors.
+  [[nodiscard]] std::uint32_t mirror() const { return (id >> 16) & 0x7fff; }
+
+  friend bool operator==(const LayoutComponent&, const LayoutComponent&) = default;
+};
+
+/// What is not Lustre's own data at all: a text for another program.
+struct ForeignLayout {
+  std::uint32_t type = 0;
+  std::uint32_t flags = 0;
+  std::string value = {};
+
+  friend bool operator==(const ForeignLayout&, const ForeignLayout&) = default;
+};
+
+/// One of: a foreign one; a composite one, of components in the order of their bytes, mirror by
+/// mirror; a plain one, whose only component is the whole file.
+struct Layout {
+  bool is_composite = false;
+  std::uint32_t generation = 0;  ///< grows with each change; 0 in plain ones
+  std::uint16_t flags = 0;
+  std::int32_t mirror_count = 1;
+  std::vector<LayoutComponent> components = {};
+  std::optional<ForeignLayout> foreign = {};
+
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+[[nodiscard]] inline Layout plain_layout(Striping striping) {
+  Layout layout;
+  layout.components.push_back({.striping = std::move(striping)});
+  return layout;
+}
+
+}  // namespace nacre::plan
+
+#endif  // NACRE_PLAN_LAYOUT_LAYOUT_H_

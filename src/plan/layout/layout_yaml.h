@@ -1,0 +1,16 @@
+// Layouts as text: YAML with the keys and values of `lfs getstripe -y`.
+#ifndef NACRE_PLAN_LAYOUT_LAYOUT_YAML_H_
+#define NACRE_PLAN_LAYOUT_LAYOUT_YAML_H_
+
+#include <string>
+
+#include "plan/layout/layout.h"
+
+namespace nacre::plan {
+
+/// Lines. A plain layout without objects is written as the default of a directory is.
+[[nodiscard]] std::string layout_yaml(const Layout& layout);
+
+}  // namespace nacre::plan
+
+#endif  // NACRE_PLAN_LAYOUT_LAYOUT_YAML_H_

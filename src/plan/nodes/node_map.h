@@ -1,0 +1,78 @@
+// NodeMap: which ranks share memory. A node is a set of ranks that do; one that shares with nobody
+// is a node of its own.
+#ifndef NACRE_PLAN_NODES_NODE_MAP_H_
+#define NACRE_PLAN_NODES_NODE_MAP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace nacre::plan {
+
+/// The ranks 0..rank_count()-1 and their nodes, kept as runs of neighbouring ranks on one node: 16
+/// bytes a run. Nodes are numbered by their lowest ranks.
+class NodeMap {
+ public:
+  /// No ranks.
+  NodeMap() = default;
+  /// `rank_count` ranks of which each is a node.
+  [[nodiscard]] static NodeMap singles(int rank_count);
+
+  /// What lies behind consecutive ranks on one node.
+  struct Run {
+    std::uint64_t domain = 0;  ///< the same for ranks that share memory, and for no others
+    std::int64_t rank_count = 0;
+    friend bool operator==(const Run&, const Run&) = default;
+  };
+  /// Of all ranks, lowest first. Domain 0 is one that shares memory with nobody, neighbours with
+  /// domain 0 included.
+  [[nodiscard]] static NodeMap from_runs(std::span<const Run> runs);
+
+  [[nodiscard]] int rank_count() const { return rank_count_; }
+  [[nodiscard]] int node_count() const { return node_count_; }
+  /// O(log runs).
+  [[nodiscard]] int node_of(int rank) const;
+  /// O(runs).
+  [[nodiscard]] int lowest_rank_on(int node) const;
+  /// Lowest first. O(runs + ranks returned).
+  [[nodiscard]] std::vector<int> ranks_on(int node) const;
+
+  // Ranks in the order of their nodes, those of a node lowest first: each has a place in it, from 0
+  // on. Where the ranks of each node are neighbours it is the rank itself. O(log runs).
+  [[nodiscard]] int rank_at(int place) const;
+  [[nodiscard]] int place_of(int rank) const;
+  /// By node, behind its last place. O(runs).
+  [[nodiscard]] std::vector<int> node_ends() const;
+
+  [[nodiscard]] std::vector<std::byte> serialized() const;
+  /// `bytes` are what serialized() gave.
+  [[nodiscard]] static NodeMap deserialized(std::span<const std::byte> bytes);
+
+  friend bool operator==(const NodeMap&, const NodeMap&) = default;
+
+ private:
+  struct Piece {
+    std::int32_t first_rank = 0;
+    std::int32_t node = 0;
+    std::int32_t first_place = 0;
+    friend bool operator==(const Piece&, const Piece&) = default;
+  };
+  [[nodiscard]] std::vector<std::int32_t>::const_iterator behind(int place) const;
+  void add(int rank_count, int node);
+  void find_places();
+  [[nodiscard]] std::int32_t end_of(std::size_t piece) const;
+  [[nodiscard]] const Piece& piece_of(int rank) const;
+
+  std::vector<Piece> pieces_;
+  std::vector<std::int32_t> by_place_;  // numbers of pieces
+  std::int32_t rank_count_ = 0;
+  std::int32_t node_count_ = 0;
+};
+
+/// Appends `runs` to `into`, joined where they meet on one node.
+void append_runs(std::vector<NodeMap::Run>& into, std::span<const NodeMap::Run> runs);
+
+}  // namespace nacre::plan
+
+#endif  // NACRE_PLAN_NODES_NODE_MAP_H_

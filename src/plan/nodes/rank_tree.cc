@@ -1,0 +1,45 @@
+#include "plan/nodes/rank_tree.h"
+
+#include <algorithm>
+
+namespace nacre::plan {
+namespace {
+
+// Of ranks that share memory: few enough that a parent is soon through with them, and for nodes of
+// up to 9 ranks all wait for one rank alone.
+constexpr int children_on_node = 8;
+
+}  // namespace
+
+RankTree binomial_tree(int rank_count, int root, int rank) {
+  const int me = (rank - root + rank_count) % rank_count;
+  const auto rank_of = [&](int number) { return (number + root) % rank_count; };
+  RankTree tree;
+  if (me != 0) tree.parent = rank_of(me & (me - 1));
+  for (int distance = 1; distance < rank_count - me; distance *= 2) {
+    if ((me & distance) != 0) break;
+    tree.children.push_back(rank_of(me + distance));
+  }
+  std::reverse(tree.children.begin(), tree.children.end());
+  return tree;
+}
+
+RankTree tree_of_nodes(const NodeMap& nodes, int rank) {
+  const int node = nodes.node_of(rank);
+  const std::vector<int> mates = nodes.ranks_on(node);
+  RankTree tree;
+  if (rank == mates.front()) {
+    tree = binomial_tree(nodes.node_count(), 0, node);
+    if (tree.parent >= 0) tree.parent = nodes.lowest_rank_on(tree.parent);
+    for (int& child : tree.children) child = nodes.lowest_rank_on(child);
+  }
+  const auto place = std::lower_bound(mates.begin(), mates.end(), rank) - mates.begin();
+  if (place > 0) tree.parent = mates[static_cast<std::size_t>((place - 1) / children_on_node)];
+  const auto first = static_cast<std::size_t>(place * children_on_node + 1);
+  for (std::size_t i = first; i < std::min(first + children_on_node, mates.size()); ++i) {
+    tree.children.push_back(mates[i]);
+  }
+  return tree;
+}
+
+}  // namespace nacre::plan

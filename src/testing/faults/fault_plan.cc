@@ -1,0 +1,249 @@
+#include "testing/faults/fault_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "base/parse_number.h"
+#include "base/split.h"
+
+namespace nacre::testing {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, StoreCall>, 10> operations{{
+    {"open", StoreCall::open},
+    {"read", StoreCall::read},
+    {"write", StoreCall::write},
+    {"resize", StoreCall::resize},
+    {"allocate", StoreCall::allocate},
+    {"sync", StoreCall::sync},
+    {"close", StoreCall::close},
+    {"lock", StoreCall::lock},
+    {"remove", StoreCall::remove},
+    {"counter", StoreCall::counter},
+}};
+
+constexpr std::array<std::pair<std::string_view, int>, 31> errno_names{{
+    {"EACCES", EACCES},
+    {"EAGAIN", EAGAIN},
+    {"EBADF", EBADF},
+    {"EBUSY", EBUSY},
+    {"EDQUOT", EDQUOT},
+    {"EEXIST", EEXIST},
+    {"EFAULT", EFAULT},
+    {"EFBIG", EFBIG},
+    {"EINVAL", EINVAL},
+    {"EIO", EIO},
+    {"EISDIR", EISDIR},
+    {"ELOOP", ELOOP},
+    {"EMFILE", EMFILE},
+    {"ENFILE", ENFILE},
+    {"ENAMETOOLONG", ENAMETOOLONG},
+    {"ENODEV", ENODEV},
+    {"ENOENT", ENOENT},
+    {"ENOLCK", ENOLCK},
+    {"ENOMEM", ENOMEM},
+    {"ENOSPC", ENOSPC},
+    {"ENOSYS", ENOSYS},
+    {"ENOTDIR", ENOTDIR},
+    {"ENXIO", ENXIO},
+    {"EOPNOTSUPP", EOPNOTSUPP},
+    {"EPERM", EPERM},
+    {"EROFS", EROFS},
+    {"ESHUTDOWN", ESHUTDOWN},
+    {"ESTALE", ESTALE},
+    {"ETIMEDOUT", ETIMEDOUT},
+    {"ETXTBSY", ETXTBSY},
+    {"EREMOTEIO", EREMOTEIO},
+}};
+
+constexpr std::array<std::string_view, 10> other_keys{
+    "rank", "path", "byte", "after", "on", "short", "repeat", "errno", "latency_us", "bandwidth"};
+
+template <class Table>
+auto look_up(const Table& table, std::string_view name)
+    -> std::optional<typename Table::value_type::second_type> {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const auto& entry) { return entry.first == name; });
+  if (found == table.end()) return std::nullopt;
+  return found->second;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\n'; };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// One rule on its way to a fault or a delay. The first thing wrong with it is kept.
+class Rule {
+ public:
+  explicit Rule(std::string_view text) : text_(text) {
+    for (const std::string_view field : split(text, ',')) {
+      const std::size_t equals = field.find('=');
+      if (equals == std::string_view::npos) {
+        complain("\"" + std::string(field) + "\" is not key=value");
+        continue;
+      }
+      add(trimmed(field.substr(0, equals)), trimmed(field.substr(equals + 1)));
+    }
+  }
+
+  [[nodiscard]] bool has(std::string_view key) const { return values_.count(key) != 0; }
+  [[nodiscard]] std::string text(std::string_view key) const {
+    return has(key) ? std::string(values_.at(key)) : std::string();
+  }
+  /// The number of a key that is there, at least `min`.
+  std::int64_t number(std::string_view key, std::int64_t min) {
+    const std::string_view value = values_.at(key);
+    const auto parsed = parse_number<std::int64_t>(value);
+    if (parsed && *parsed >= min) return *parsed;
+    complain(std::string(key) + " is \"" + std::string(value) + "\", but a number from " +
+             std::to_string(min) + " is needed");
+    return min;
+  }
+
+  void complain(std::string what) {
+    if (complaint_.empty()) complaint_ = std::move(what);
+  }
+  [[nodiscard]] bool wrong() const { return !complaint_.empty(); }
+  [[nodiscard]] Error error() const {
+    return {ErrorClass::arg, 0, "fault rule \"" + std::string(text_) + "\": " + complaint_};
+  }
+
+ private:
+  void add(std::string_view key, std::string_view value) {
+    const bool known = look_up(operations, key).has_value() ||
+                       std::find(other_keys.begin(), other_keys.end(), key) != other_keys.end();
+    if (!known) complain("unknown key \"" + std::string(key) + "\"");
+    if (!values_.emplace(key, value).second) complain(std::string(key) + " stands twice");
+  }
+
+  std::string_view text_;
+  std::map<std::string_view, std::string_view> values_;
+  std::string complaint_;
+};
+
+std::optional<int> rank_of(Rule& rule) {
+  if (!rule.has("rank")) return std::nullopt;
+  const std::int64_t rank = rule.number("rank", 0);
+  if (rank > std::numeric_limits<int>::max()) rule.complain("rank is too large");
+  return static_cast<int>(rank);
+}
+
+std::optional<StoreCall> direction_of(Rule& rule) {
+  if (!rule.has("on")) return std::nullopt;
+  const std::string direction = rule.text("on");
+  if (direction == "read") return StoreCall::read;
+  if (direction != "write")
+    rule.complain("on is \"" + direction + "\", but read or write is needed");
+  return StoreCall::write;
+}
+
+NthCall nth_call_of(Rule& rule, std::string_view key, StoreCall operation) {
+  NthCall call{operation, rule.number(key, 1), 0};
+  if (rule.has("short")) {
+    call.short_bytes = rule.number("short", 0);
+    if (operation != StoreCall::read && operation != StoreCall::write) {
+      rule.complain("short goes with read or write");
+    }
+  }
+  if (rule.has("on")) rule.complain("on goes with byte or after");
+  return call;
+}
+
+std::variant<NthCall, TouchedByte, MovedBytes> trigger_of(Rule& rule) {
+  std::variant<NthCall, TouchedByte, MovedBytes> trigger;
+  int triggers = 0;
+  for (const auto& [name, operation] : operations) {
+    if (!rule.has(name)) continue;
+    trigger = nth_call_of(rule, name, operation);
+    ++triggers;
+  }
+  if (rule.has("byte")) {
+    trigger = TouchedByte{rule.number("byte", 0), direction_of(rule)};
+    ++triggers;
+  }
+  if (rule.has("after")) {
+    trigger = MovedBytes{rule.number("after", 0), direction_of(rule)};
+    ++triggers;
+  }
+  if (triggers != 1) {
+    rule.complain("it needs one of OPERATION=N, byte=OFFSET and after=BYTES, and has " +
+                  std::to_string(triggers));
+  }
+  if (rule.has("short") && !std::holds_alternative<NthCall>(trigger)) {
+    rule.complain("short goes with read or write");
+  }
+  return trigger;
+}
+
+int errno_of(Rule& rule) {
+  if (!rule.has("errno")) {
+    rule.complain("it has neither errno= (a fault) nor latency_us= or bandwidth= (a delay)");
+    return EIO;
+  }
+  const std::string name = rule.text("errno");
+  if (const std::optional<int> known = look_up(errno_names, name)) return *known;
+  const bool is_number = !name.empty() && name[0] >= '0' && name[0] <= '9';
+  if (!is_number) {
+    rule.complain("errno \"" + name + "\" is not known by name; give its number");
+    return EIO;
+  }
+  const std::int64_t number = rule.number("errno", 1);
+  if (number > 4095) rule.complain("errno is at most 4095");  // MAX_ERRNO of the kernel
+  return static_cast<int>(number);
+}
+
+Fault fault_of(Rule& rule) {
+  Fault fault;
+  fault.rank = rank_of(rule);
+  fault.path_part = rule.text("path");
+  fault.trigger = trigger_of(rule);
+  fault.system_errno = errno_of(rule);
+  fault.repeats = rule.has("repeat") && rule.number("repeat", 0) != 0;
+  return fault;
+}
+
+Delay delay_of(Rule& rule) {
+  Delay delay;
+  delay.rank = rank_of(rule);
+  delay.path_part = rule.text("path");
+  if (rule.has("latency_us")) delay.latency_microseconds = rule.number("latency_us", 0);
+  if (rule.has("bandwidth")) delay.bytes_per_second = rule.number("bandwidth", 1);
+  const auto is_of_fault = [&](std::string_view key) { return rule.has(key); };
+  constexpr std::array<std::string_view, 6> fault_keys{"errno", "byte",  "after",
+                                                       "on",    "short", "repeat"};
+  const bool has_operation =
+      std::any_of(operations.begin(), operations.end(),
+                  [&](const auto& operation) { return rule.has(operation.first); });
+  if (has_operation || std::any_of(fault_keys.begin(), fault_keys.end(), is_of_fault)) {
+    rule.complain("a fault and a delay are two rules: separate them with ';'");
+  }
+  return delay;
+}
+
+}  // namespace
+
+Result<FaultPlan> parse_fault_plan(std::string_view spec) {
+  FaultPlan plan;
+  for (const std::string_view part : split(spec, ';')) {
+    const std::string_view text = trimmed(part);
+    if (text.empty()) continue;
+    Rule rule(text);
+    if (rule.wrong()) return rule.error();
+    if (rule.has("latency_us") || rule.has("bandwidth")) {
+      plan.delays.push_back(delay_of(rule));
+    } else {
+      plan.faults.push_back(fault_of(rule));
+    }
+    if (rule.wrong()) return rule.error();
+  }
+  return plan;
+}
+
+}  // namespace nacre::testing

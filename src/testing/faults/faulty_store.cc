@@ -1,0 +1,199 @@
+#include "testing/faults/faulty_store.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "store/errno.h"
+#include "store/forwarding_file.h"
+#include "store/pieces.h"
+#include "testing/faults/fault_injector.h"
+
+namespace nacre::testing {
+namespace {
+
+Error injected(int system_errno, std::string_view operation, const std::string& path) {
+  Error error = store::error_from_errno(system_errno, operation, path);
+  error.message += " (injected)";
+  return error;
+}
+
+class FaultyFile final : public store::ForwardingFile {
+ public:
+  FaultyFile(std::unique_ptr<store::StoreFile> inner, std::string path,
+             std::shared_ptr<FaultInjector> injector)
+      : store::ForwardingFile(std::move(inner)),
+        path_(std::move(path)),
+        injector_(std::move(injector)) {}
+
+  store::Transfer read(std::span<const store::ReadPiece> pieces, std::int64_t offset) override {
+    return delayed(StoreCall::read, pieces, offset);
+  }
+  store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
+    return delayed(StoreCall::write, pieces, offset);
+  }
+  Status resize(std::int64_t size) override {
+    if (auto error = fault(StoreCall::resize, "set the size of")) return *std::move(error);
+    return store::ForwardingFile::resize(size);
+  }
+  Status allocate(std::int64_t size) override {
+    if (auto error = fault(StoreCall::allocate, "preallocate")) return *std::move(error);
+    return store::ForwardingFile::allocate(size);
+  }
+  Status sync() override {
+    if (auto error = fault(StoreCall::sync, "sync")) return *std::move(error);
+    return store::ForwardingFile::sync();
+  }
+  /// The file is closed all the same, as the system does it.
+  Status close() override {
+    auto error = fault(StoreCall::close, "close");
+    Status closed = store::ForwardingFile::close();
+    if (error) return *std::move(error);
+    return closed;
+  }
+  Result<std::unique_ptr<store::FileLock>> lock(const Extent& range,
+                                                store::LockKind kind) override {
+    if (auto error = fault(StoreCall::lock, "lock")) return *std::move(error);
+    return store::ForwardingFile::lock(range, kind);
+  }
+  store::FileSystemFacts facts() override {
+    store::FileSystemFacts facts = store::ForwardingFile::facts();
+    if (injector_->delays(path_)) facts.one_writer_a_node = false;
+    return facts;
+  }
+
+ private:
+  std::optional<Error> fault(StoreCall operation, std::string_view words) {
+    const std::optional<int> system_errno = injector_->count_call(operation, path_);
+    if (!system_errno) return std::nullopt;
+    return injected(*system_errno, words, path_);
+  }
+
+  store::Transfer move(std::span<const store::ReadPiece> pieces, std::int64_t offset) {
+    return store::ForwardingFile::read(pieces, offset);
+  }
+  store::Transfer move(std::span<const store::WritePiece> pieces, std::int64_t offset) {
+    return store::ForwardingFile::write(pieces, offset);
+  }
+
+  // The file below takes its time meanwhile, so that it does not count twice.
+  template <class Piece>
+  store::Transfer delayed(StoreCall operation, std::span<const Piece> pieces, std::int64_t offset) {
+    if (!injector_->delays(path_)) return transfer(operation, pieces, offset);
+    const SlowLink::Time end = injector_->end_of_transfer(path_, store::total_bytes(pieces));
+    store::Transfer done = transfer(operation, pieces, offset);
+    std::this_thread::sleep_until(end);
+    return done;
+  }
+
+  template <class Piece>
+  store::Transfer transfer(StoreCall operation, std::span<const Piece> pieces,
+                           std::int64_t offset) {
+    const std::int64_t bytes = store::total_bytes(pieces);
+    const auto fault = injector_->count_transfer(operation, path_, {offset, bytes});
+    if (!fault) return move(pieces, offset);
+    store::Transfer done;
+    if (fault->bytes > 0) {
+      const std::vector<Piece> before = first_pieces(pieces, fault->bytes);
+      done = move(std::span<const Piece>(before), offset);
+    }
+    if (!done.error) {
+      const std::string words = std::string(operation == StoreCall::read ? "read" : "write") +
+                                " at byte " + std::to_string(offset + done.bytes) + " of";
+      done.error = injected(fault->system_errno, words, path_);
+    }
+    return done;
+  }
+
+  std::string path_;
+  std::shared_ptr<FaultInjector> injector_;
+};
+
+class FaultyCounter final : public store::SharedCounter {
+ public:
+  FaultyCounter(std::unique_ptr<store::SharedCounter> inner, std::string path,
+                std::shared_ptr<FaultInjector> injector)
+      : inner_(std::move(inner)), path_(std::move(path)), injector_(std::move(injector)) {}
+
+  Result<std::int64_t> fetch_add(std::int64_t amount) override {
+    if (auto error = fault()) return *std::move(error);
+    return inner_->fetch_add(amount);
+  }
+  Status set(std::int64_t value) override {
+    if (auto error = fault()) return *std::move(error);
+    return inner_->set(value);
+  }
+  Result<std::int64_t> get() override {
+    if (auto error = fault()) return *std::move(error);
+    return inner_->get();
+  }
+
+ private:
+  std::optional<Error> fault() {
+    const std::optional<int> system_errno = injector_->count_call(StoreCall::counter, path_);
+    if (!system_errno) return std::nullopt;
+    return injected(*system_errno, "update the shared file pointer of", path_);
+  }
+
+  std::unique_ptr<store::SharedCounter> inner_;
+  std::string path_;
+  std::shared_ptr<FaultInjector> injector_;
+};
+
+}  // namespace
+
+FaultyStore::FaultyStore(std::shared_ptr<store::Store> inner, FaultPlan plan, int rank)
+    : inner_(std::move(inner)), injector_(std::make_shared<FaultInjector>(std::move(plan), rank)) {}
+
+Result<std::unique_ptr<store::StoreFile>> FaultyStore::open(const std::string& path,
+                                                            const store::OpenOptions& options) {
+  if (const auto system_errno = injector_->count_call(StoreCall::open, path)) {
+    return injected(*system_errno, "open", path);
+  }
+  Result<std::unique_ptr<store::StoreFile>> file = inner_->open(path, options);
+  if (!file) return file;
+  return std::unique_ptr<store::StoreFile>(
+      std::make_unique<FaultyFile>(*std::move(file), path, injector_));
+}
+
+Status FaultyStore::remove(const std::string& path) {
+  if (const auto system_errno = injector_->count_call(StoreCall::remove, path)) {
+    return injected(*system_errno, "delete", path);
+  }
+  return inner_->remove(path);
+}
+
+Result<std::unique_ptr<store::SharedCounter>> FaultyStore::counter(const store::CounterKey& key,
+                                                                   bool create) {
+  if (const auto system_errno = injector_->count_call(StoreCall::counter, key.file_path)) {
+    const std::string_view words =
+        create ? "make the shared file pointer of" : "attach to the shared file pointer of";
+    return injected(*system_errno, words, key.file_path);
+  }
+  Result<std::unique_ptr<store::SharedCounter>> counter = inner_->counter(key, create);
+  if (!counter) return counter;
+  return std::unique_ptr<store::SharedCounter>(
+      std::make_unique<FaultyCounter>(*std::move(counter), key.file_path, injector_));
+}
+
+void FaultyStore::forget_counter(const store::CounterKey& key) { inner_->forget_counter(key); }
+
+Result<std::shared_ptr<store::Store>> with_environment_faults(std::shared_ptr<store::Store> inner,
+                                                              int rank) {
+  const char* spec = std::getenv("NACRE_TEST_FAULTS");
+  if (spec == nullptr || *spec == '\0') return inner;
+  Result<FaultPlan> plan = parse_fault_plan(spec);
+  if (!plan) {
+    Error error = plan.error();
+    error.message = "NACRE_TEST_FAULTS: " + error.message;
+    return error;
+  }
+  return std::shared_ptr<store::Store>(
+      std::make_shared<FaultyStore>(std::move(inner), *std::move(plan), rank));
+}
+
+}  // namespace nacre::testing

@@ -1,0 +1,63 @@
+// Memory that the ranks of a node make together: the same for all, without a name, or none on all.
+#include "collective/node/node_memory.h"
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "testing/in_process.h"
+
+namespace nacre::collective {
+namespace {
+
+using Shared = std::optional<store::SharedMemory>;
+
+/// The system's line on the mapping that begins at `address`.
+std::string mapping_at(const std::byte* address) {
+  std::ostringstream wanted;
+  wanted << std::hex << reinterpret_cast<std::uintptr_t>(address) << '-';
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.starts_with(wanted.str())) return line;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("every rank of a node maps the same zeros, and no name is left") {
+  for (const int ranks : {2, 3, 9}) {
+    testing::InProcessNetwork network({ranks, testing::SendMode::mixed, 1});
+    std::vector<int> mates;
+    for (int rank = 0; rank < ranks; ++rank) mates.push_back(rank);
+    const auto memories = testing::run_threads<Shared>(
+        network, [&](int rank) { return share_memory(network.transport(rank), mates, 10'000); });
+    REQUIRE(memories.has_value());
+    for (const Shared& memory : *memories) {
+      REQUIRE(memory.has_value());
+      CHECK(mapping_at(memory->bytes().data()).ends_with("(deleted)"));
+      CHECK(memory->bytes().size() == 10'000);
+      for (const std::byte byte : memory->bytes()) REQUIRE(byte == std::byte{0});
+    }
+    std::memset(memories->front()->bytes().data(), 42, 10'000);
+    for (const Shared& memory : *memories) CHECK(memory->bytes().back() == std::byte{42});
+  }
+}
+
+TEST_CASE("where there is not enough memory all ranks have none") {
+  testing::InProcessNetwork network({3, testing::SendMode::mixed, 1});
+  const std::vector<int> mates{0, 1, 2};
+  constexpr std::int64_t too_much = std::int64_t{1} << 60;
+  const auto memories = testing::run_threads<Shared>(
+      network, [&](int rank) { return share_memory(network.transport(rank), mates, too_much); });
+  REQUIRE(memories.has_value());
+  for (const Shared& memory : *memories) CHECK_FALSE(memory.has_value());
+}
+
+}  // namespace nacre::collective

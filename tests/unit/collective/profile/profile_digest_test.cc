@@ -1,0 +1,91 @@
+// ProfileDigest: the reduction over the ranks, at 1 to 9 of them and where there are more than it
+// has room for.
+#include "collective/profile/profile_digest.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "testing/in_process.h"
+
+namespace nacre::collective {
+namespace {
+
+std::size_t count_index(std::string_view name) {
+  const auto found = std::ranges::find(count_names, name);
+  REQUIRE(found != count_names.end());
+  return static_cast<std::size_t>(found - count_names.begin());
+}
+
+/// Rank r has made r calls of r bytes to the file.
+void fill(Profile& profile, int rank) {
+  profile.calls.add(1);
+  for (int i = 0; i < rank; ++i) profile.count_file_call(rank);
+  profile.nanoseconds[static_cast<std::size_t>(Phase::file)].add(rank);
+  profile.nanoseconds[static_cast<std::size_t>(Phase::away)].add(1'000);
+}
+
+Task<std::vector<ProfileDigest>> reduced(Transport& transport) {
+  Profile profile;
+  fill(profile, transport.rank());
+  std::vector<ProfileDigest> digests;
+  digests.push_back(digest_of(profile, transport.rank()));
+  digests.push_back(digest_of(Profile(), transport.rank()));
+  Task<Unit> reducing = reduce_digests(transport, digests);
+  co_await reducing;
+  co_return digests;
+}
+
+std::vector<ProfileDigest> reduce_over(int rank_count) {
+  testing::InProcessNetwork network({.rank_count = rank_count});
+  auto results = testing::run_polled<std::vector<ProfileDigest>>(
+      network, [&](int rank) { return reduced(network.transport(rank)); }, 5);
+  REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
+  return results->front();
+}
+
+}  // namespace
+
+TEST_CASE("least, median, most and sum of 1 to 9 ranks") {
+  for (int ranks = 1; ranks <= 9; ++ranks) {
+    CAPTURE(ranks);
+    const ProfileDigest digest = reduce_over(ranks).front();
+    const Spread& calls = digest.counts[count_index("file_calls")];
+    CHECK(calls.count() == ranks);
+    CHECK(calls.least() == 0);
+    CHECK(calls.median() == (ranks - 1) / 2);
+    CHECK(calls.most() == ranks - 1);
+    CHECK(calls.sum() == ranks * (ranks - 1) / 2);
+    CHECK(digest.counts[count_index("calls")].sum() == ranks);
+    CHECK(digest.nanoseconds[static_cast<std::size_t>(Phase::away)].sum() == 1'000 * ranks);
+    CHECK(digest.total_nanoseconds.most() == ranks - 1);
+    CHECK(digest.file_calls[1] == (ranks > 1 ? 1 : 0));
+    CHECK(digest.file_calls[2] == (ranks > 3 ? 5 : ranks > 2 ? 2 : 0));
+  }
+}
+
+TEST_CASE("a digest of nothing stays one") {
+  const ProfileDigest digest = reduce_over(4).back();
+  for (const Spread& spread : digest.counts) CHECK(spread.most() == 0);
+  CHECK(digest.busiest[0].rank == -1);
+}
+
+TEST_CASE("the ranks that move most are named, as many as there is room for") {
+  const ProfileDigest few = reduce_over(5).front();
+  for (int i = 0; i < 4; ++i) {
+    CHECK(few.busiest[static_cast<std::size_t>(i)].rank == 4 - i);
+  }
+  CHECK(few.busiest[4].rank == -1);
+  CHECK(few.busiest[0].bytes == 16);
+  CHECK(few.busiest[0].calls == 4);
+  CHECK(few.busiest[0].nanoseconds == 4);
+  const ProfileDigest many = reduce_over(100).front();
+  for (std::size_t i = 0; i < ProfileDigest::busiest_max; ++i) {
+    CHECK(many.busiest[i].rank == 99 - static_cast<int>(i));
+  }
+}
+
+}  // namespace nacre::collective

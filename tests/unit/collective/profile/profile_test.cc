@@ -1,0 +1,149 @@
+// Profile and Profiler: time is booked once and to the right phase, whoever drives the operation.
+#include "collective/profile/profile.h"
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "collective/task/task.h"
+#include "testing/in_process.h"
+
+namespace nacre::collective {
+namespace {
+
+constexpr std::int64_t nap_nanoseconds = 20'000'000;
+
+void nap() { std::this_thread::sleep_for(std::chrono::nanoseconds(nap_nanoseconds)); }
+
+std::int64_t in(const Profile& profile, Phase phase) {
+  return profile.nanoseconds[static_cast<std::size_t>(phase)].get();
+}
+
+std::int64_t sum_of(const Profile& profile) {
+  std::int64_t sum = 0;
+  for (const Tally& phase : profile.nanoseconds) sum += phase.get();
+  return sum;
+}
+
+/// Works in `phase` before it waits for a byte of rank 1, and after that.
+Task<int> wait_in(Transport& transport, Profiler& profiler, Phase phase) {
+  ProfilerObserver observer(profiler);
+  co_await ObservedBy{&observer};
+  profiler.enter(phase);
+  nap();
+  std::byte byte{};
+  std::vector<MessageId> messages;
+  messages.push_back(transport.receive(1, std::span(&byte, 1)));
+  co_await AllOf{messages};
+  nap();
+  co_await ObservedBy{nullptr};
+  co_return 0;
+}
+
+void send_byte(testing::InProcessNetwork& network) {
+  std::byte byte{};
+  std::vector<MessageId> sends{network.transport(1).send(0, std::span(&byte, 1))};
+  network.transport(1).test(sends);
+}
+
+}  // namespace
+
+TEST_CASE("phases follow each other, and scopes give back the one before") {
+  Profile profile;
+  const std::int64_t begin = monotonic_nanoseconds();
+  {
+    Profiler profiler(profile, Phase::plan);
+    CHECK(profiler.enter(Phase::copy) == Phase::plan);
+    nap();
+    {
+      const PhaseScope scope(profiler, Phase::file);
+      nap();
+      CHECK(profiler.phase() == Phase::file);
+    }
+    CHECK(profiler.phase() == Phase::copy);
+    CHECK(profiler.nanoseconds() >= 2 * nap_nanoseconds);
+  }
+  CHECK(in(profile, Phase::copy) >= nap_nanoseconds);
+  CHECK(in(profile, Phase::file) >= nap_nanoseconds);
+  CHECK(sum_of(profile) <= monotonic_nanoseconds() - begin);
+}
+
+TEST_CASE("a weight counts the time as often, and 0 reads no clock") {
+  Profile profile;
+  {
+    Profiler profiler(profile, Phase::file, 0);
+    nap();
+    CHECK(profiler.enter(Phase::copy) == Phase::file);
+    CHECK(profiler.nanoseconds() == 0);
+  }
+  CHECK(sum_of(profile) == 0);
+  {
+    const Profiler profiler(profile, Phase::file, 10);
+    nap();
+  }
+  CHECK(in(profile, Phase::file) >= 10 * nap_nanoseconds);
+}
+
+TEST_CASE("who awaits messages waits, and while nobody drives the operation it is away") {
+  testing::InProcessNetwork network({.rank_count = 2, .send_mode = testing::SendMode::buffered});
+  Profile profile;
+  Profiler profiler(profile, Phase::plan);
+  Operation<int> operation(wait_in(network.transport(0), profiler, Phase::copy),
+                           network.transport(0));
+  CHECK_FALSE(operation.advance());
+  nap();
+  CHECK_FALSE(operation.advance());
+  nap();
+  send_byte(network);
+  CHECK(operation.advance());
+  CHECK(in(profile, Phase::away) >= 2 * nap_nanoseconds);
+  CHECK(in(profile, Phase::copy) >= nap_nanoseconds);
+  CHECK(profiler.phase() == Phase::copy);
+  CHECK(in(profile, Phase::wait) > 0);
+  CHECK(in(profile, Phase::messages) == 0);
+}
+
+TEST_CASE("blocking in the network is waiting, except where messages are all there is") {
+  for (const Phase phase : {Phase::plan, Phase::copy, Phase::views, Phase::agreement}) {
+    testing::InProcessNetwork network({.rank_count = 2, .send_mode = testing::SendMode::buffered});
+    Profile profile;
+    std::thread sender([&] {
+      nap();
+      nap();
+      send_byte(network);
+    });
+    {
+      Profiler profiler(profile, Phase::plan);
+      Operation<int> operation(wait_in(network.transport(0), profiler, phase),
+                               network.transport(0));
+      operation.finish();
+    }
+    sender.join();
+    const bool by_itself = phase == Phase::views || phase == Phase::agreement;
+    CHECK((in(profile, Phase::wait) == 0) == by_itself);
+    CHECK(in(profile, phase) >= 2 * nap_nanoseconds);
+    CHECK(in(profile, Phase::away) == 0);
+  }
+}
+
+TEST_CASE("calls of the store are counted by size") {
+  Profile profile;
+  constexpr std::int64_t huge = std::int64_t{1} << 60;
+  for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{1}, std::int64_t{4095},
+                                   std::int64_t{4096}, std::int64_t{8191}, huge}) {
+    profile.count_file_call(bytes);
+  }
+  CHECK(profile.file_calls[0].get() == 1);
+  CHECK(profile.file_calls[1].get() == 1);
+  CHECK(profile.file_calls[12].get() == 1);
+  CHECK(profile.file_calls[13].get() == 2);
+  CHECK(profile.file_calls[61].get() == 1);
+  CHECK(profile.file_call_count() == 6);
+  CHECK(profile.file_bytes.get() == huge + 1 + 4095 + 4096 + 8191);
+}
+
+}  // namespace nacre::collective

@@ -1,0 +1,79 @@
+// Spread: least, most and sum are exact, the median within a sixteenth, in whatever order spreads
+// are folded.
+#include "collective/profile/spread.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace nacre::collective {
+namespace {
+
+Spread spread_of(const std::vector<std::int64_t>& values) {
+  Spread spread;
+  for (const std::int64_t value : values) spread.add(value);
+  return spread;
+}
+
+std::int64_t lower_median(std::vector<std::int64_t> values) {
+  std::ranges::sort(values);
+  return values[(values.size() - 1) / 2];
+}
+
+}  // namespace
+
+TEST_CASE("a spread of nothing is all zeros") {
+  const Spread spread;
+  CHECK(spread.count() == 0);
+  CHECK(spread.least() == 0);
+  CHECK(spread.median() == 0);
+  CHECK(spread.most() == 0);
+  CHECK(spread.sum() == 0);
+}
+
+TEST_CASE("values below 16 have an exact median, and so have equal ones") {
+  for (std::int64_t value = 0; value < 16; ++value) {
+    CHECK(spread_of({0, value, 15}).median() == value);
+  }
+  for (const std::int64_t value : {17L, 999L, 123'456'789'012L}) {
+    CHECK(spread_of({value, value, value}).median() == value);
+  }
+}
+
+TEST_CASE("the median is within a sixteenth of the true one at every size") {
+  std::mt19937_64 random(1);
+  for (int bits = 1; bits < 63; ++bits) {
+    std::vector<std::int64_t> values;
+    for (int i = 0; i < 1 + bits; ++i) {
+      values.push_back(static_cast<std::int64_t>(random() >> (64 - bits)));
+    }
+    const Spread spread = spread_of(values);
+    const std::int64_t median = lower_median(values);
+    CAPTURE(median);
+    CHECK(std::abs(spread.median() - median) <= median / 16);
+    CHECK(spread.least() == std::ranges::min(values));
+    CHECK(spread.most() == std::ranges::max(values));
+  }
+}
+
+TEST_CASE("folding is adding, and sums stop at the largest number") {
+  Spread folded = spread_of({5, 0, 70'000});
+  folded.fold(spread_of({12}));
+  folded.fold(Spread());
+  CHECK(folded.count() == 4);
+  CHECK(folded.nonzero_count() == 3);
+  CHECK(folded.least() == 0);
+  CHECK(folded.median() == 5);
+  CHECK(folded.most() == 70'000);
+  CHECK(folded.sum() == 70'017);
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  folded.fold(spread_of({largest}));
+  CHECK(folded.sum() == largest);
+  CHECK(folded.most() == largest);
+}
+
+}  // namespace nacre::collective

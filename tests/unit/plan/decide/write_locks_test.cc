@@ -1,0 +1,127 @@
+// Locks other than the usual ones are asked for where they gain something, and a group lock where
+// no page has two writers.
+#include "plan/decide/write_locks.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include "base/rounding.h"
+#include "plan/layout/stripe_options.h"
+
+namespace nacre::plan {
+namespace {
+
+constexpr std::int64_t page = 64 << 10;
+
+/// Striped so, with objects that the file system has made.
+CollectiveSettings settings_of(const std::string& options) {
+  Layout layout = parse_stripe_options(options).value();
+  std::int32_t ost = 0;
+  for (LayoutComponent& component : layout.components) {
+    component.flags |= component_instantiated;
+    for (int i = 0; i < component.striping.stripe_count; ++i) {
+      component.striping.objects.push_back({.ost = ost++ % 4});
+    }
+  }
+  CollectiveSettings settings{.algorithm = Algorithm::two_phase, .write_locks = WriteLocks::group};
+  settings.stripes = std::make_shared<const StripeMap>(StripeMap::of(layout, 4).value());
+  return settings;
+}
+
+constexpr AccessSummary interleaved{.bounds = {1000, 64 << 20},
+                                    .bytes = 64 << 20,
+                                    .run_count = 64 << 10,
+                                    .memory_run_count = 64,
+                                    .span_bytes = std::int64_t{8} * (64 << 20),
+                                    .bytes_max = 8 << 20,
+                                    .rank_count = 8};
+
+constexpr Participants eight_nodes{Direction::write, 8, 8, true};
+
+WriteLocks locks_of(const CollectiveSettings& settings,
+                    const Participants& participants = eight_nodes) {
+  return decide(interleaved, settings, participants).write_locks;
+}
+
+bool gains(const CollectiveSettings& settings) { return locks_of(settings) == WriteLocks::group; }
+
+}  // namespace
+
+TEST_CASE("where aggregators share OSTs") {
+  CollectiveSettings settings = settings_of("-c 2 -S 64k");
+  settings.aggregator_count = 8;
+  CHECK(gains(settings));
+  settings.sharing = SlotSharing::ranges;
+  CHECK(gains(settings));
+  settings.pattern = DomainPattern::stripes;
+  CHECK(gains(settings));
+  settings.pattern = DomainPattern::even;
+  CHECK_FALSE(gains(settings));
+}
+
+TEST_CASE("not where each OST has one writer") {
+  CollectiveSettings settings = settings_of("-c 4 -S 64k");
+  settings.aggregator_count = 4;
+  CHECK_FALSE(gains(settings));
+  settings.aggregator_count = 2;
+  CHECK_FALSE(gains(settings));
+}
+
+TEST_CASE("not where the lock would make objects, or there are no stripes") {
+  CollectiveSettings settings{
+      .algorithm = Algorithm::two_phase, .aggregator_count = 8, .write_locks = WriteLocks::group};
+  CHECK_FALSE(gains(settings));
+  const Layout unmade = parse_stripe_options("-c 2 -S 64k").value();
+  settings.stripes = std::make_shared<const StripeMap>(StripeMap::of(unmade, 4).value());
+  CHECK_FALSE(gains(settings));
+}
+
+TEST_CASE("not where a rank has other things to do, on one node, or in reads") {
+  CollectiveSettings settings = settings_of("-c 2 -S 64k");
+  settings.aggregator_count = 8;
+  CHECK(locks_of(settings, {Direction::write, 8, 8, false}) == WriteLocks::usual);
+  CHECK(locks_of(settings, {Direction::write, 8, 1, true}) == WriteLocks::usual);
+  CHECK(locks_of(settings, {Direction::read, 8, 8, true}) == WriteLocks::usual);
+}
+
+TEST_CASE("narrow locks ask for less") {
+  CollectiveSettings settings = settings_of("-c 2 -S 64k");
+  settings.aggregator_count = 8;
+  settings.write_locks = WriteLocks::narrow;
+  const Participants busy{Direction::write, 8, 8, false};
+  CHECK(locks_of(settings, busy) == WriteLocks::narrow);
+  settings.pattern = DomainPattern::even;
+  CHECK(locks_of(settings, busy) == WriteLocks::narrow);
+  settings.pattern = DomainPattern::slots;
+  settings.aggregator_count = 2;
+  CHECK(locks_of(settings, busy) == WriteLocks::usual);
+}
+
+TEST_CASE("no page of 64 KiB has two writers") {
+  for (const char* const options :
+       {"-c 2 -S 64k", "-C 3 -S 192k", "-E 1m -c 1 -S 64k -E 8m -c 3 -S 128k -E -1 -c 2 -S 1m"}) {
+    for (const std::int32_t count : {3, 5, 8}) {
+      for (const DomainPattern pattern : {DomainPattern::slots, DomainPattern::stripes}) {
+        CollectiveSettings settings = settings_of(options);
+        settings.aggregator_count = count;
+        settings.pattern = pattern;
+        const CollectivePlan plan = decide(interleaved, settings, eight_nodes);
+        if (plan.write_locks != WriteLocks::group) continue;
+        CAPTURE(options);
+        CAPTURE(count);
+        const FileDomains domains = domains_of(plan, settings);
+        for (std::int64_t at = round_down(plan.origin, page); at < plan.end; at += page) {
+          const std::int64_t first = std::max(at, plan.origin);
+          const std::int64_t last = std::min(at + page, plan.end) - 1;
+          CHECK(domains.place_of(first).domain == domains.place_of(last).domain);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace nacre::plan

@@ -1,0 +1,115 @@
+// Layouts in the words of lfs setstripe, and what is said of those that cannot be.
+#include "plan/layout/stripe_options.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "plan/layout/lov_codec.h"
+
+namespace nacre::plan {
+namespace {
+
+Layout parsed(std::string_view text) {
+  CAPTURE(std::string(text));
+  const Result<Layout> layout = parse_stripe_options(text);
+  REQUIRE(layout.ok());
+  return *layout;
+}
+
+std::string refusal(std::string_view text) {
+  const Result<Layout> layout = parse_stripe_options(text);
+  return layout ? "" : layout.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("one way of striping") {
+  const Layout layout = parsed("-c 4  -S1m -i 2 --pool=fast");
+  CHECK_FALSE(layout.is_composite);
+  const Striping& striping = layout.components[0].striping;
+  CHECK(striping.stripe_count == 4);
+  CHECK(striping.stripe_size == 1 << 20);
+  CHECK(striping.first_ost == 2);
+  CHECK(striping.pool == "fast");
+  CHECK(parsed("-c -1").components[0].striping.stripe_count == stripes_on_all_osts);
+  CHECK(parsed("-S 65536 -i -1").components[0].striping.stripe_size == 65536);
+  CHECK(parsed("--stripe-size 2G").components[0].striping.stripe_size == std::int64_t{2} << 30);
+  const Striping overstriped = parsed("-C 8").components[0].striping;
+  CHECK(overstriped.overstriped);
+  CHECK(overstriped.stripe_count == 8);
+  CHECK(parsed("-C -2").components[0].striping.stripe_count == 0xfffe);
+}
+
+TEST_CASE("components, which go on with what those before have") {
+  const Layout layout = parsed("-E 1m -c 1 -S 1m -E 64m -c 2 -p fast -E -1 -S 4m");
+  CHECK(layout.is_composite);
+  REQUIRE(layout.components.size() == 3);
+  CHECK(layout.components[1].begin == 1 << 20);
+  CHECK(layout.components[1].end == 64 << 20);
+  CHECK(layout.components[1].striping.stripe_size == 1 << 20);
+  CHECK(layout.components[2].end == layout_end_of_file);
+  CHECK(layout.components[2].striping.stripe_count == 2);
+  CHECK(layout.components[2].striping.stripe_size == 4 << 20);
+  CHECK(layout.components[2].striping.pool == "fast");
+  CHECK(encode_lov(layout).ok());
+  const Layout on_mdt = parsed("-E 64k -L mdt -E eof -c 4");
+  CHECK(on_mdt.components[0].striping.pattern == StripePattern::mdt);
+  CHECK(on_mdt.components[0].striping.stripe_size == 64 << 10);
+  CHECK(on_mdt.components[1].striping.stripe_size == 0);
+}
+
+TEST_CASE("words for a layout ask for the same one") {
+  for (const char* const words :
+       {"-c 4 -S 1m", "-c -1", "-C 8 -S 64k -p fast", "-C -2", "-S 192k",
+        "-E 64k -L mdt -E 1m -c 1 -S 1m -E -1 -c 16 -S 3g", "-E 1m -c 1 -S 1m"}) {
+    CHECK(stripe_options_of(parsed(words)) == words);
+  }
+  Layout mirrored = parsed("-E -1 -c 1");
+  mirrored.mirror_count = 2;
+  CHECK(stripe_options_of(mirrored).empty());
+  CHECK(stripe_options_of(Layout()).empty());
+}
+
+TEST_CASE("a head alone") {
+  const Layout layout = parsed("-E 1m -c 1");
+  CHECK(layout.is_composite);
+  CHECK(layout.components[0].end == 1 << 20);
+}
+
+TEST_CASE("what cannot be is refused, with the option, its value and what would be right") {
+  const std::vector<std::pair<std::string_view, std::string_view>> wrong{
+      {"", "for example"},
+      {"-S 100k", "-S 100k: a stripe is a multiple of 64k"},
+      {"-S 4g", "less than 4g"},
+      {"-S 1x", "-S 1x"},
+      {"-c 2001", "-c 2001: stripes are 1 to 2000"},
+      {"-c many", "-c many"},
+      {"-C 0", "-C 0"},
+      {"-i 65535", "-i 65535"},
+      {"-p averyverylongname", "1 to 15 letters"},
+      {"-L raid5", "raid0 and mdt"},
+      {"-x 4", "there are -E, -c"},
+      {"--stripes=4", "--stripes"},
+      {"4", "begins with -"},
+      {"-c", "-c : needs a value"},
+      {"-c 4 -E 1m", "-E comes first"},
+      {"-E 1m -E 1m", "behind its beginning at 1048576"},
+      {"-E 1000", "multiple of 64k"},
+      {"-E 1m -c 1 -S 4m -E -1",
+       "-E 1m: a component ends with a stripe, and its stripes are of 4m"},
+      {"-E -1 -E 4m", "has the rest of the file"},
+      {"-E 1m -c 1 -E -1 -L mdt", "first of several components"},
+      {"-L mdt", "first of several components"},
+  };
+  for (const auto& [text, why] : wrong) {
+    CAPTURE(std::string(text));
+    const std::string message = refusal(text);
+    CAPTURE(message);
+    CHECK(message.find(why) != std::string::npos);
+  }
+}
+
+}  // namespace nacre::plan

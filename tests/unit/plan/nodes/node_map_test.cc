@@ -1,0 +1,113 @@
+// Which ranks share memory, whatever their order, and the tree that follows from it.
+#include "plan/nodes/node_map.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "plan/nodes/rank_tree.h"
+
+namespace nacre::plan {
+namespace {
+
+NodeMap map_of(const std::vector<std::uint64_t>& domains) {
+  std::vector<NodeMap::Run> runs;
+  for (const std::uint64_t domain : domains) {
+    const NodeMap::Run run{domain, 1};
+    append_runs(runs, {&run, 1});
+  }
+  return NodeMap::from_runs(runs);
+}
+
+}  // namespace
+
+TEST_CASE("nodes are numbered by their lowest ranks") {
+  const NodeMap map = map_of({7, 7, 3, 7, 3, 0, 0, 9});
+  CHECK(map.rank_count() == 8);
+  CHECK(map.node_count() == 5);
+  CHECK(map.ranks_on(0) == std::vector<int>{0, 1, 3});
+  CHECK(map.ranks_on(1) == std::vector<int>{2, 4});
+  CHECK(map.ranks_on(2) == std::vector<int>{5});
+  CHECK(map.ranks_on(3) == std::vector<int>{6});
+  CHECK(map.lowest_rank_on(4) == 7);
+  const std::vector<int> nodes{0, 0, 1, 0, 1, 2, 3, 4};
+  for (int rank = 0; rank < 8; ++rank) CHECK(map.node_of(rank) == nodes[std::size_t(rank)]);
+  CHECK(NodeMap::deserialized(map.serialized()) == map);
+}
+
+TEST_CASE("neighbours on one node cost one run") {
+  std::vector<NodeMap::Run> runs;
+  append_runs(runs, std::vector<NodeMap::Run>{{4, 100}, {4, 28}, {5, 128}});
+  CHECK(runs == std::vector<NodeMap::Run>{{4, 128}, {5, 128}});
+  CHECK(NodeMap::from_runs(runs).serialized().size() == 24);
+}
+
+TEST_CASE("ranks that share with nobody are nodes of their own") {
+  CHECK(NodeMap::singles(3) == map_of({0, 0, 0}));
+  CHECK(NodeMap::singles(3) == map_of({1, 2, 3}));
+}
+
+TEST_CASE("every rank has a place, node by node") {
+  for (const int ranks : {1, 2, 7, 33}) {
+    for (const int nodes : {1, 2, 5}) {
+      for (const bool scattered : {false, true}) {
+        std::vector<std::uint64_t> domains;
+        for (int rank = 0; rank < ranks; ++rank) {
+          domains.push_back(static_cast<std::uint64_t>(
+              1 + (scattered ? rank * 7 % 11 % nodes : rank * nodes / ranks)));
+        }
+        const NodeMap map = map_of(domains);
+        const NodeMap again = NodeMap::deserialized(map.serialized());
+        for (int place = 0; place < ranks; ++place) {
+          const int rank = map.rank_at(place);
+          CHECK(map.place_of(rank) == place);
+          CHECK(again.rank_at(place) == rank);
+          if (!scattered) CHECK(rank == place);
+          if (place == 0) continue;
+          const int before = map.rank_at(place - 1);
+          const bool follows = map.node_of(before) == map.node_of(rank)
+                                   ? before < rank
+                                   : map.node_of(before) < map.node_of(rank);
+          CHECK(follows);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every rank but 0 has one parent, which knows it, and few others") {
+  for (const int ranks : {1, 2, 7, 8, 9, 10, 33, 300}) {
+    for (const int per_node : {1, 3, 8, 100, 300}) {
+      for (const bool scattered : {false, true}) {
+        CAPTURE(ranks);
+        CAPTURE(per_node);
+        std::vector<std::uint64_t> domains;
+        const int nodes = (ranks + per_node - 1) / per_node;
+        for (int rank = 0; rank < ranks; ++rank) {
+          domains.push_back(
+              static_cast<std::uint64_t>(1 + (scattered ? rank % nodes : rank / per_node)));
+        }
+        const NodeMap map = map_of(domains);
+        std::vector<int> told(static_cast<std::size_t>(ranks), 0);
+        int between_nodes = 0;
+        for (int rank = 0; rank < ranks; ++rank) {
+          const RankTree tree = tree_of_nodes(map, rank);
+          CHECK((tree.parent < 0) == (rank == 0));
+          CHECK(tree.children.size() <= 8 + 9);
+          for (const int child : tree.children) {
+            ++told[static_cast<std::size_t>(child)];
+            CHECK(tree_of_nodes(map, child).parent == rank);
+            if (map.node_of(child) != map.node_of(rank)) ++between_nodes;
+          }
+        }
+        CHECK(told.front() == 0);
+        CHECK(std::count(told.begin(), told.end(), 1) == ranks - 1);
+        CHECK(between_nodes == map.node_count() - 1);
+      }
+    }
+  }
+}
+
+}  // namespace nacre::plan

@@ -12,7 +12,12 @@
 #include "collective/agreement/rank_grouping.h"
 #include "collective/exchange/exchange.h"
 #include "collective/profile/counted_transport.h"
-#include "plan/decide/segment.h"
+#include "plan/algorithms/aggregator_count.h"
+#include "plan/algorithms/algorithm_table.h"
+#include "plan/algorithms/segment.h"
+#include "plan/call/access_summary.h"
+#include "plan/decide/candidates.h"
+#include "plan/decide/decide.h"
 #include "plan/nodes/aggregators.h"
 
 namespace nacre::collective {
@@ -111,13 +116,13 @@ class Engine {
       enter(Phase::agreement);
       Task<Error> spread = spread_error(transport_, std::move(local_), decision.failed_rank);
       outcome_.error = co_await spread;
-    } else if (plan::is_exchange(decision.plan.algorithm)) {
+    } else if (plan::row_of(decision.plan).exchanges()) {
       if (moved_) {
         call_.file.byte_count = 0;
       } else {
         cut(call_.file, decision.file_end);
       }
-      if (plan::is_segmentation(decision.plan.algorithm)) {
+      if (plan::row_of(decision.plan).needs_groups()) {
         Task<Unit> grouping = find_groups(decision.reuses_groups);
         co_await grouping;
       }
@@ -162,7 +167,7 @@ class Engine {
     all.may_hold_group_lock = opening.may_lock;
     decision.plan = plan::decide(outcome_.summary, settings_, all);
     if (decision.all_moved) return decision;
-    const bool exchanges = plan::is_exchange(decision.plan.algorithm);
+    const bool exchanges = plan::row_of(decision.plan).exchanges();
     if (call_.direction == Direction::write || !exchanges) return with_groups(decision, opening);
     // Known beforehand, the end of the file needs no word in any message of the exchange, and
     // nobody asks for what lies beyond it.
@@ -184,11 +189,15 @@ class Engine {
 
   /// Complete, if the groups of the last call will do.
   Decision with_groups(Decision decision, const Opening& opening) {
-    decision.reuses_groups = opening.knows_groups && plan::is_segmentation(decision.plan.algorithm);
+    decision.reuses_groups = opening.knows_groups && plan::row_of(decision.plan).needs_groups();
     if (decision.reuses_groups) {
-      plan::lay_out_groups(decision.plan, outcome_.summary, settings_, *file_.groups.groups());
+      complete_with_groups(decision.plan, *file_.groups.groups());
     }
     return decision;
+  }
+
+  void complete_with_groups(plan::CollectivePlan& plan, const plan::RankGroups& groups) const {
+    plan::complete_with_groups(plan, {outcome_.summary, settings_, participants(), &groups});
   }
 
   [[nodiscard]] plan::Participants participants() const {
@@ -221,7 +230,7 @@ class Engine {
     Task<SharedGroups> grouping = share_groups(transport_, load, wish);
     SharedGroups groups = co_await grouping;
     if (transport_.rank() == 0) {
-      plan::lay_out_groups(outcome_.plan, outcome_.summary, settings_, *groups);
+      complete_with_groups(outcome_.plan, *groups);
     }
     const std::span<std::byte> plan_bytes = bytes_of(outcome_.plan);
     co_await broadcast(transport_, plan_bytes, 0);
@@ -235,7 +244,7 @@ class Engine {
 
   /// This rank's bytes by their places in rounds.
   [[nodiscard]] plan::FileAccess placed() const {
-    if (outcome_.plan.algorithm != plan::Algorithm::static_segmentation) return call_.file;
+    if (plan::row_of(outcome_.plan).order == plan::RoundOrder::file) return call_.file;
     return plan::arranged(outcome_.plan, *outcome_.groups, transport_.rank(),
                           call_.file.byte_count);
   }

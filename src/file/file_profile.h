@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "collective/profile/profile.h"
-#include "plan/decide/collective_plan.h"
+#include "plan/call/access_summary.h"
+#include "plan/call/collective_plan.h"
 #include "plan/direction.h"
 #include "plan/domains/osts_touched.h"
 #include "plan/nodes/rank_groups.h"
@@ -36,8 +37,8 @@ struct PlanUse {
   plan::CollectivePlan plan;                                 ///< of the first call
   std::shared_ptr<const plan::RankGroups> groups = nullptr;  ///< likewise; null but in segmentation
   plan::AccessSummary summary;                               ///< of the first call, on rank 0
-  std::int64_t saturation_bytes = 0;                         ///< plan::saturation_of(), likewise
-  plan::OstsTouched osts = {};                               ///< of a striped file, likewise
+  std::int64_t saturation_bytes = 0;  ///< CollectiveSettings::saturation(), likewise
+  plan::OstsTouched osts = {};        ///< of a striped file, likewise
   std::int64_t calls = 0;
   std::int64_t bytes = 0;  ///< of this rank
   std::int64_t nanoseconds = 0;

@@ -10,6 +10,7 @@
 #include "file/config_file.h"
 #include "file/group_hint.h"
 #include "file/hint_rules.h"
+#include "plan/algorithms/algorithm_table.h"
 #include "plan/decide/plan_words.h"
 #include "store/text_file.h"
 
@@ -240,7 +241,7 @@ std::int64_t Hints::buffer_bytes(std::string_view name) const {
 plan::DomainPattern Hints::pattern() const {
   const std::string asked = get("nacre_pattern");
   for (const plan::DomainPattern pattern :
-       {plan::DomainPattern::even, plan::DomainPattern::stripes, plan::DomainPattern::slots}) {
+       {plan::DomainPattern::even, plan::DomainPattern::stripes, plan::DomainPattern::osts}) {
     if (asked == plan::name_of(pattern)) return pattern;
   }
   return plan::DomainPattern::automatic;
@@ -262,10 +263,8 @@ plan::CollectiveSettings Hints::collective(std::string_view switch_name) const {
     settings.algorithm = plan::Algorithm::direct;
   }
   const std::string asked = get("nacre_algorithm");
-  for (const plan::Algorithm algorithm :
-       {plan::Algorithm::direct, plan::Algorithm::two_phase, plan::Algorithm::dynamic_segmentation,
-        plan::Algorithm::static_segmentation}) {
-    if (asked == plan::name_of(algorithm)) settings.algorithm = algorithm;
+  for (const plan::AlgorithmRow* const row : plan::algorithm_table()) {
+    if (asked == row->name) settings.algorithm = row->algorithm;
   }
   settings.aggregator_count =
       static_cast<std::int32_t>(std::min<std::int64_t>(number("cb_nodes"), INT32_MAX));
@@ -278,7 +277,7 @@ plan::CollectiveSettings Hints::collective(std::string_view switch_name) const {
   settings.write_locks = write_locks();
   settings.osts_per_aggregator = static_cast<std::int32_t>(
       std::min<std::int64_t>(number("nacre_osts_per_aggregator"), plan::stripes_on_all_osts));
-  if (is("nacre_ost_sharing", "ranges")) settings.sharing = plan::SlotSharing::ranges;
+  if (is("nacre_ost_sharing", "ranges")) settings.sharing = plan::OstSharing::ranges;
   return settings;
 }
 

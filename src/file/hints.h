@@ -20,7 +20,7 @@
 #include "collective/task/task.h"
 #include "collective/task/transport.h"
 #include "file/hint_table.h"
-#include "plan/decide/collective_plan.h"
+#include "plan/call/collective_settings.h"
 
 namespace nacre::file {
 

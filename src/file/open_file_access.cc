@@ -12,6 +12,7 @@
 #include "collective/files/independent.h"
 #include "collective/rounds/scratch.h"
 #include "file/open_file.h"
+#include "plan/algorithms/algorithm_table.h"
 
 namespace nacre::file {
 namespace {
@@ -388,7 +389,7 @@ int OpenFile::io_thread_count(const AccessSettings& settings) const {
 /// Of a call that the engine has run with these settings.
 void OpenFile::note_plan(const PlanUse& call, const plan::CollectiveSettings& settings) {
   PlanUse* const noted = profile_.note_plan(call);
-  const bool is_by_domains = call.plan.algorithm == plan::Algorithm::two_phase;
+  const bool is_by_domains = plan::row_of(call.plan).domains == plan::DomainsOf::file;
   if (noted == nullptr || !is_by_domains || stripes_ == nullptr || transport_->rank() != 0) return;
   noted->osts = plan::osts_touched(plan::domains_of(call.plan, settings), *stripes_);
 }
@@ -453,12 +454,13 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
                .plan = moved.plan,
                .groups = std::move(moved.groups),
                .summary = moved.summary,
-               .saturation_bytes = plan::saturation_of(for_all),
+               .saturation_bytes = for_all.saturation(),
                .calls = 1,
                .bytes = moved.bytes,
                .nanoseconds = profiler.nanoseconds()},
               for_all);
-    if (direction == Direction::write && moved.plan.algorithm == plan::Algorithm::two_phase) {
+    const bool by_domains = plan::row_of(moved.plan).domains == plan::DomainsOf::file;
+    if (direction == Direction::write && by_domains) {
       auto following = follow_layout({moved.plan.origin, moved.plan.end - moved.plan.origin});
       co_await following;
     }

@@ -9,6 +9,7 @@
 
 #include "collective/agreement/agreements.h"
 #include "file/json.h"
+#include "plan/algorithms/algorithm_table.h"
 #include "plan/decide/plan_words.h"
 #include "plan/nodes/aggregators.h"
 
@@ -124,7 +125,7 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap
       .add("bytes", spread_json(of_plan.bytes, &plain))
       .add("seconds", spread_json(of_plan.nanoseconds, &seconds))
       .add("first_call", summary_json(of_plan.use.summary));
-  if (!plan::is_exchange(plan.algorithm)) return json.text();
+  if (!plan::row_of(plan).exchanges()) return json.text();
   const std::shared_ptr<const plan::RankGroups>& groups = of_plan.use.groups;
   const plan::Aggregators aggregators = plan::aggregators_of(plan, groups, nodes);
   if (groups != nullptr) json.add_number("group_ranks_max", groups->size_max());

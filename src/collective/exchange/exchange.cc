@@ -14,6 +14,7 @@
 #include "collective/files/domain_file.h"
 #include "collective/files/segment_file.h"
 #include "collective/views/view_exchange.h"
+#include "plan/algorithms/algorithm_table.h"
 #include "plan/domains/domain_walk.h"
 
 namespace nacre::collective {
@@ -44,7 +45,7 @@ class Rounds final : public Condition {
 /// How the rounds of aggregator `self` come to the file.
 std::unique_ptr<RoundFile> file_of_rounds(const CollectiveFile& file, const ExchangePlan& exchange,
                                           int self, std::vector<Segment> segments) {
-  if (exchange.plan.algorithm == plan::Algorithm::static_segmentation) {
+  if (plan::row_of(exchange.plan).order == plan::RoundOrder::rank) {
     return std::make_unique<SegmentFile>(std::move(segments), file.source, file.profiler);
   }
   return std::make_unique<DomainFile>(exchange.domains, plan::domain_of(exchange.plan, self),

@@ -3,7 +3,7 @@
 #define NACRE_COLLECTIVE_ROUNDS_EXCHANGE_ACCESS_H_
 
 #include "collective/profile/profile.h"
-#include "plan/decide/collective_plan.h"
+#include "plan/call/collective_plan.h"
 #include "plan/direction.h"
 #include "plan/nodes/aggregators.h"
 #include "plan/types/memory_access.h"

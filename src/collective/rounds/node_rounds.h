@@ -18,7 +18,7 @@
 #include "collective/rounds/round_memory.h"
 #include "collective/task/task.h"
 #include "collective/task/transport.h"
-#include "plan/decide/collective_plan.h"
+#include "plan/call/collective_plan.h"
 #include "plan/direction.h"
 #include "plan/nodes/aggregators.h"
 #include "store/shared_memory.h"

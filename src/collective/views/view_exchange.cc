@@ -11,7 +11,8 @@
 #include "base/bytes_of.h"
 #include "base/checked_cast.h"
 #include "collective/agreement/parcels.h"
-#include "plan/decide/segment.h"
+#include "plan/algorithms/algorithm_table.h"
+#include "plan/algorithms/segment.h"
 
 namespace nacre::collective {
 namespace {
@@ -84,7 +85,7 @@ class RunList {
 /// touching the next.
 std::vector<Extent> part_for(const plan::CollectivePlan& plan, plan::DomainWalk walk,
                              const plan::FileAccess& access) {
-  if (plan::is_segmentation(plan.algorithm)) return {{access.first_byte, access.byte_count}};
+  if (plan::row_of(plan).needs_groups()) return {{access.first_byte, access.byte_count}};
   std::vector<Extent> part;
   std::vector<plan::RoundPiece> pieces;
   while (!walk.done()) {
@@ -251,7 +252,7 @@ class ViewExchange {
 
  private:
   [[nodiscard]] bool tells_mates() const {
-    return plan_.algorithm == plan::Algorithm::static_segmentation;
+    return plan::row_of(plan_).order == plan::RoundOrder::rank;
   }
 
   /// What aggregators do not expect.

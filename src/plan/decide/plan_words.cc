@@ -1,21 +1,11 @@
 #include "plan/decide/plan_words.h"
 
+#include "plan/algorithms/algorithm_table.h"
+
 namespace nacre::plan {
 
 std::string_view name_of(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::automatic:
-      return "automatic";
-    case Algorithm::direct:
-      return "direct";
-    case Algorithm::two_phase:
-      return "two_phase";
-    case Algorithm::dynamic_segmentation:
-      return "dynamic_segmentation";
-    case Algorithm::static_segmentation:
-      return "static_segmentation";
-  }
-  return {};
+  return algorithm == Algorithm::automatic ? "automatic" : row_of(algorithm).name;
 }
 
 std::string_view name_of(DomainPattern pattern) {
@@ -26,7 +16,7 @@ std::string_view name_of(DomainPattern pattern) {
       return "even";
     case DomainPattern::stripes:
       return "stripes";
-    case DomainPattern::slots:
+    case DomainPattern::osts:
       return "osts";
   }
   return {};
@@ -124,9 +114,8 @@ CountWords words_of(CountReason reason) {
       return {"ranks", "one a rank, though the bytes would keep more busy"};
     case CountReason::blocks:
       return {"blocks", "no more, for each to have whole blocks of the file system, or stripes"};
-    case CountReason::slots:
-      return {"slots",
-              "no more, since the one with most OSTs would have as many with more of them"};
+    case CountReason::osts:
+      return {"osts", "no more, since the one with most OSTs would have as many with more of them"};
     case CountReason::groups:
       return {"groups", "one for each group of ranks, split and joined until each keeps one busy"};
   }

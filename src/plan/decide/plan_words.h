@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "plan/decide/collective_plan.h"
+#include "plan/call/collective_plan.h"
 
 namespace nacre::plan {
 

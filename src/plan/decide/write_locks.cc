@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/algorithms/algorithm_table.h"
 #include "plan/domains/osts_touched.h"
 
 namespace nacre::plan {
@@ -11,7 +12,7 @@ namespace {
 bool keeps_pages_apart(const CollectivePlan& plan, const StripeMap& stripes) {
   constexpr std::int64_t page_bytes_max = 64 << 10;
   const bool by_stripes =
-      plan.pattern == DomainPattern::stripes || plan.pattern == DomainPattern::slots;
+      plan.pattern == DomainPattern::stripes || plan.pattern == DomainPattern::osts;
   return by_stripes && std::ranges::all_of(stripes.regions(), [](const StripedRegion& region) {
            return region.stripe_size % page_bytes_max == 0 &&
                   region.extent.offset % page_bytes_max == 0;
@@ -30,7 +31,7 @@ WriteLocks write_locks_for(const CollectivePlan& plan, const CollectiveSettings&
                            const Participants& participants) {
   const WriteLocks wish = settings.write_locks;
   if (wish == WriteLocks::usual || participants.direction == Direction::read ||
-      participants.node_count == 1 || plan.algorithm != Algorithm::two_phase ||
+      participants.node_count == 1 || row_of(plan).domains != DomainsOf::file ||
       settings.stripes == nullptr) {
     return WriteLocks::usual;
   }

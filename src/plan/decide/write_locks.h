@@ -2,7 +2,7 @@
 #ifndef NACRE_PLAN_DECIDE_WRITE_LOCKS_H_
 #define NACRE_PLAN_DECIDE_WRITE_LOCKS_H_
 
-#include "plan/decide/collective_plan.h"
+#include "plan/call/collective_plan.h"
 
 namespace nacre::plan {
 

@@ -23,9 +23,9 @@ struct Turn {
   std::int64_t turn;
 };
 
-Turn turn_of(SlotSharing sharing, std::int64_t share_count, std::int64_t row_count,
+Turn turn_of(OstSharing sharing, std::int64_t share_count, std::int64_t row_count,
              std::int64_t row) {
-  if (sharing == SlotSharing::turns) return {row % share_count, row / share_count};
+  if (sharing == OstSharing::turns) return {row % share_count, row / share_count};
   const std::int64_t share = ((row + 1) * share_count - 1) / row_count;
   return {share, row - first_row(share, share_count, row_count)};
 }
@@ -69,7 +69,7 @@ std::vector<std::int32_t> joined_slots(const StripedRegion& region, std::int32_t
 FileDomains FileDomains::of_blocks(const Extent& range, std::int64_t block_bytes,
                                    std::int32_t count, std::int64_t cycle_bytes) {
   FileDomains domains(count, cycle_bytes);
-  domains.add(range, block_bytes, range.offset, single_slots(count), SlotSharing::turns);
+  domains.add(range, block_bytes, range.offset, single_slots(count), OstSharing::turns);
   return domains;
 }
 
@@ -80,14 +80,13 @@ FileDomains FileDomains::of_stripes(const Extent& range, const StripeMap& map, s
     const Extent extent = intersection(region.extent, range);
     const std::int64_t block = region.stripe_size * stripes;
     domains.add(extent, block, round_down(extent.offset, block), single_slots(count),
-                SlotSharing::turns);
+                OstSharing::turns);
   }
   return domains;
 }
 
-FileDomains FileDomains::of_slots(const Extent& range, const StripeMap& map,
-                                  const SlotChoice& choice, std::int32_t count,
-                                  std::int64_t cycle_bytes) {
+FileDomains FileDomains::of_osts(const Extent& range, const StripeMap& map, const OstChoice& choice,
+                                 std::int32_t count, std::int64_t cycle_bytes) {
   FileDomains domains(count, cycle_bytes);
   for (const StripedRegion& region : map.regions()) {
     const Extent extent = intersection(region.extent, range);
@@ -100,7 +99,7 @@ FileDomains FileDomains::of_slots(const Extent& range, const StripeMap& map,
 }
 
 void FileDomains::add(const Extent& extent, std::int64_t unit_bytes, std::int64_t origin,
-                      std::vector<std::int32_t> set_of_slot, SlotSharing sharing) {
+                      std::vector<std::int32_t> set_of_slot, OstSharing sharing) {
   if (extent.empty()) return;
   Region region{.extent = extent, .origin = origin, .unit_bytes = unit_bytes};
   region.sharing = sharing;
@@ -130,22 +129,22 @@ void FileDomains::add(const Extent& extent, std::int64_t unit_bytes, std::int64_
 // ---- whose they are ----
 
 std::int64_t FileDomains::Rows::row(std::int64_t turn) const {
-  if (sharing == SlotSharing::turns) return turn * share_count + share;
+  if (sharing == OstSharing::turns) return turn * share_count + share;
   return first_row(share, share_count, row_count) + turn;
 }
 
 std::int64_t FileDomains::Rows::end() const {
-  if (sharing == SlotSharing::turns) return row_count;
+  if (sharing == OstSharing::turns) return row_count;
   return first_row(share + 1, share_count, row_count);
 }
 
 std::int64_t FileDomains::Rows::count() const {
-  if (sharing == SlotSharing::ranges) return end() - row(0);
+  if (sharing == OstSharing::ranges) return end() - row(0);
   return share < row_count ? divide_up(row_count - share, share_count) : 0;
 }
 
 std::int64_t FileDomains::Rows::next(std::int64_t row) const {
-  if (sharing == SlotSharing::ranges) return std::max(row, this->row(0));
+  if (sharing == OstSharing::ranges) return std::max(row, this->row(0));
   return row + (share - row % share_count + share_count) % share_count;
 }
 

@@ -17,15 +17,15 @@
 namespace nacre::plan {
 
 /// How several domains have one set of slots.
-enum class SlotSharing : std::uint8_t {
+enum class OstSharing : std::uint8_t {
   turns,   ///< row by row, in turn
   ranges,  ///< each a range of the file, and so of every object
 };
 
 /// Which slots a domain has.
-struct SlotChoice {
+struct OstChoice {
   std::int32_t slots_min = 1;
-  SlotSharing sharing = SlotSharing::turns;
+  OstSharing sharing = OstSharing::turns;
 };
 
 /// Contiguous bytes of the file, and where in the cycle buffer they lie.
@@ -59,9 +59,9 @@ class FileDomains {
                                               std::int64_t cycle_bytes);
   /// By slots: of C slots each domain has max(slots_min, ceil(C / count)) or one less, those of an
   /// OST together; where domains are more than such sets, several share one.
-  [[nodiscard]] static FileDomains of_slots(const Extent& range, const StripeMap& map,
-                                            const SlotChoice& choice, std::int32_t count,
-                                            std::int64_t cycle_bytes);
+  [[nodiscard]] static FileDomains of_osts(const Extent& range, const StripeMap& map,
+                                           const OstChoice& choice, std::int32_t count,
+                                           std::int64_t cycle_bytes);
 
   [[nodiscard]] std::int32_t count() const { return count_; }
   [[nodiscard]] Extent range() const {
@@ -92,7 +92,7 @@ class FileDomains {
     std::vector<std::int32_t> place_in_set = {};  ///< by slot: how many of its set come before it
     std::vector<std::int32_t> slots = {};         ///< by set, in order
     std::vector<std::int32_t> set_begins = {};    ///< in slots; one more than there are sets
-    SlotSharing sharing = SlotSharing::turns;
+    OstSharing sharing = OstSharing::turns;
     std::int64_t row_count = 0;
     std::int64_t units_per_round = 1;  // one of these two is 1
     std::int64_t rounds_per_unit = 1;
@@ -116,7 +116,7 @@ class FileDomains {
 
   /// The rows of one of the domains that share a set.
   struct Rows {
-    SlotSharing sharing;
+    OstSharing sharing;
     std::int64_t share;
     std::int64_t share_count;
     std::int64_t row_count;  ///< in which the set has bytes
@@ -138,7 +138,7 @@ class FileDomains {
   FileDomains(std::int32_t count, std::int64_t cycle_bytes)
       : count_(count), cycle_bytes_(cycle_bytes) {}
   void add(const Extent& extent, std::int64_t unit_bytes, std::int64_t origin,
-           std::vector<std::int32_t> set_of_slot, SlotSharing sharing);
+           std::vector<std::int32_t> set_of_slot, OstSharing sharing);
 
   [[nodiscard]] std::int32_t first_domain(const Region& region, std::int32_t set) const;
   [[nodiscard]] std::int32_t share_count(const Region& region, std::int32_t set) const;

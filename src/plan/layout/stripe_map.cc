@@ -84,6 +84,12 @@ Result<StripeMap> StripeMap::of(const Layout& layout, std::int32_t ost_count) {
   return map;
 }
 
+const StripedRegion& StripeMap::main_region(const Extent& bytes) const {
+  return *std::ranges::max_element(regions_, {}, [&](const StripedRegion& region) {
+    return intersection(region.extent, bytes).length;
+  });
+}
+
 std::optional<StripePlace> StripeMap::place_of(std::int64_t offset) const {
   const auto after = std::ranges::upper_bound(
       regions_, offset, {}, [](const StripedRegion& region) { return region.extent.offset; });

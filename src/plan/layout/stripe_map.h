@@ -54,6 +54,9 @@ class StripeMap {
 
   /// In order, without gaps, from the beginning of the file on; the last need not reach its end.
   [[nodiscard]] std::span<const StripedRegion> regions() const { return regions_; }
+  /// The region that holds most of `bytes`: a small head before them does not decide how they are
+  /// dealt to aggregators.
+  [[nodiscard]] const StripedRegion& main_region(const Extent& bytes) const;
   /// Nothing behind the last region. offset >= 0.
   [[nodiscard]] std::optional<StripePlace> place_of(std::int64_t offset) const;
   /// Whether the file system has chosen the OSTs of all of `extent`; those of a component it

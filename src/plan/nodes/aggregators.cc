@@ -10,7 +10,7 @@ Aggregators::Aggregators(int count, int sets, const NodeMap* nodes,
                          std::shared_ptr<const RankGroups> groups)
     : count_(count), sets_(sets), nodes_(nodes), groups_(std::move(groups)) {}
 
-Aggregators Aggregators::spread(int count, int sets, const NodeMap& nodes) {
+Aggregators Aggregators::over_nodes(int count, int sets, const NodeMap& nodes) {
   Aggregators aggregators(count, sets > 0 ? sets : count, &nodes, nullptr);
   if (aggregators.set_size() > 1) aggregators.keep_sets_on_nodes();
   return aggregators;

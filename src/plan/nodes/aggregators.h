@@ -18,7 +18,7 @@ class Aggregators {
   /// `sets` sets, which divide the count (0: each is one). Sets are spread evenly over the nodes,
   /// each on one node where there is room for all of them so. Rank 0 is the first unless its node
   /// has no room for a set. `nodes` outlives it. O(sets + nodes) where sets are of several.
-  [[nodiscard]] static Aggregators spread(int count, int sets, const NodeMap& nodes);
+  [[nodiscard]] static Aggregators over_nodes(int count, int sets, const NodeMap& nodes);
   /// The first member of each group, which it serves alone.
   [[nodiscard]] static Aggregators of_groups(std::shared_ptr<const RankGroups> groups);
 

@@ -567,7 +567,7 @@ TEST_CASE("a view is told once: later steps through it send a few bytes beside t
       const auto index = static_cast<std::size_t>(rank);
       const int aggregators = outcomes[index].plan.aggregator_count;
       const auto nodes = plan::NodeMap::singles(rank_count);
-      if (plan::Aggregators::spread(aggregators, 0, nodes).of_rank(rank)) continue;
+      if (plan::Aggregators::over_nodes(aggregators, 0, nodes).of_rank(rank)) continue;
       const std::int64_t sent = world.profiles[index]->message_bytes.get();
       beside_data.back() = std::max(beside_data.back(), sent - bytes_each);
     }

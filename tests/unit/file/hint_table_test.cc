@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include "plan/algorithms/algorithm_table.h"
+
 namespace nacre::file {
 namespace {
 
@@ -96,6 +98,14 @@ TEST_CASE("counts and bytes are whole numbers from the least on; bytes may have 
   CHECK(refusal("cb_buffer_size", "lots") ==
         "hint cb_buffer_size has the value \"lots\"; it takes a whole number of at least 1, in "
         "bytes or with k, m, g or t for powers of 1024");
+}
+
+TEST_CASE("nacre_algorithm takes automatic and the name of every algorithm") {
+  std::string choices = "automatic";
+  for (const plan::AlgorithmRow* const row : plan::algorithm_table()) {
+    choices += '|' + std::string(row->name);
+  }
+  CHECK(find_hint("nacre_algorithm")->choices == choices);
 }
 
 TEST_CASE("a choice is one of its list, in any case") {

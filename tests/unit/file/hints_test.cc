@@ -328,9 +328,8 @@ TEST_CASE("hints become the settings of data access") {
                                            {"nacre_ost_sharing", "ranges"}});
   CHECK(striped.collective_write.pattern == plan::DomainPattern::stripes);
   CHECK(striped.collective_read.osts_per_aggregator == 2);
-  CHECK(striped.collective_write.sharing == plan::SlotSharing::ranges);
-  CHECK(settings({{"nacre_pattern", "osts"}}).collective_read.pattern ==
-        plan::DomainPattern::slots);
+  CHECK(striped.collective_write.sharing == plan::OstSharing::ranges);
+  CHECK(settings({{"nacre_pattern", "osts"}}).collective_read.pattern == plan::DomainPattern::osts);
   CHECK(settings({{"nacre_osts_per_aggregator", "99999999999"}})
             .collective_read.osts_per_aggregator == plan::stripes_on_all_osts);
   const AccessSettings sized = settings({{"cb_nodes", "99999999999"}, {"cb_buffer_size", "2t"}});

@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include "random_access.h"
+#include "plan/algorithms/algorithm_table.h"
 #include "testing/in_process.h"
 #include "testing/memory_store.h"
 
@@ -61,13 +62,12 @@ plan::FileDomains random_domains(Random& random, const plan::CollectivePlan& pla
       return plan::FileDomains::of_stripes(range, random_map(random), width, plan.aggregator_count,
                                            plan.cycle_bytes);
     case 2:
-      return plan::FileDomains::of_slots(range, random_map(random),
-                                         {width, plan::SlotSharing::turns}, plan.aggregator_count,
-                                         plan.cycle_bytes);
+      return plan::FileDomains::of_osts(range, random_map(random), {width, plan::OstSharing::turns},
+                                        plan.aggregator_count, plan.cycle_bytes);
     default:
-      return plan::FileDomains::of_slots(range, random_map(random),
-                                         {width, plan::SlotSharing::ranges}, plan.aggregator_count,
-                                         plan.cycle_bytes);
+      return plan::FileDomains::of_osts(range, random_map(random),
+                                        {width, plan::OstSharing::ranges}, plan.aggregator_count,
+                                        plan.cycle_bytes);
   }
 }
 
@@ -106,7 +106,7 @@ void run(std::vector<RankAccess>& ranks, const Pattern& pattern, Direction direc
   std::vector<NodeRounds> rounds(ranks.size());
   std::vector<GroupMemory> groups(ranks.size());
   const auto nodes = plan::NodeMap::singles(static_cast<int>(ranks.size()));
-  const auto aggregators = plan::Aggregators::spread(pattern.plan.aggregator_count, 0, nodes);
+  const auto aggregators = plan::Aggregators::over_nodes(pattern.plan.aggregator_count, 0, nodes);
   const ExchangePlan exchange{pattern.plan, aggregators, pattern.domains};
   std::vector<CollectiveFile> open_files;
   for (RankAccess& access : ranks) memories.push_back(access.memory());

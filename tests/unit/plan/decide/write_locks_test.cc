@@ -10,6 +10,8 @@
 #include <doctest/doctest.h>
 
 #include "base/rounding.h"
+#include "plan/algorithms/algorithm_table.h"
+#include "plan/decide/decide.h"
 #include "plan/layout/stripe_options.h"
 
 namespace nacre::plan {
@@ -55,7 +57,7 @@ TEST_CASE("where aggregators share OSTs") {
   CollectiveSettings settings = settings_of("-c 2 -S 64k");
   settings.aggregator_count = 8;
   CHECK(gains(settings));
-  settings.sharing = SlotSharing::ranges;
+  settings.sharing = OstSharing::ranges;
   CHECK(gains(settings));
   settings.pattern = DomainPattern::stripes;
   CHECK(gains(settings));
@@ -96,7 +98,7 @@ TEST_CASE("narrow locks ask for less") {
   CHECK(locks_of(settings, busy) == WriteLocks::narrow);
   settings.pattern = DomainPattern::even;
   CHECK(locks_of(settings, busy) == WriteLocks::narrow);
-  settings.pattern = DomainPattern::slots;
+  settings.pattern = DomainPattern::osts;
   settings.aggregator_count = 2;
   CHECK(locks_of(settings, busy) == WriteLocks::usual);
 }
@@ -105,7 +107,7 @@ TEST_CASE("no page of 64 KiB has two writers") {
   for (const char* const options :
        {"-c 2 -S 64k", "-C 3 -S 192k", "-E 1m -c 1 -S 64k -E 8m -c 3 -S 128k -E -1 -c 2 -S 1m"}) {
     for (const std::int32_t count : {3, 5, 8}) {
-      for (const DomainPattern pattern : {DomainPattern::slots, DomainPattern::stripes}) {
+      for (const DomainPattern pattern : {DomainPattern::osts, DomainPattern::stripes}) {
         CollectiveSettings settings = settings_of(options);
         settings.aggregator_count = count;
         settings.pattern = pattern;

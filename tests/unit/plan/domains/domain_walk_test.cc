@@ -44,7 +44,7 @@ FileDomains random_domains(Random& random, const FileAccess& access) {
   const Striping striping{.stripe_size = pick(random, 1, 60),
                           .stripe_count = static_cast<std::int32_t>(pick(random, 1, 6))};
   const StripeMap map = StripeMap::of(plain_layout(striping), 4).value();
-  return FileDomains::of_slots(range, map, {}, count, cycle);
+  return FileDomains::of_osts(range, map, {}, count, cycle);
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ FileDomains random_domains(Random& random, const Extent& range, const StripeMap&
     case 1:
       return FileDomains::of_stripes(range, map, stripes, count, cycle);
     default:
-      return FileDomains::of_slots(
-          range, map, {stripes, pick(random, 0, 1) == 0 ? SlotSharing::turns : SlotSharing::ranges},
+      return FileDomains::of_osts(
+          range, map, {stripes, pick(random, 0, 1) == 0 ? OstSharing::turns : OstSharing::ranges},
           count, cycle);
   }
 }
@@ -203,7 +203,7 @@ TEST_CASE("by slots: each domain has as many as it should and no more, none is l
         CAPTURE(least);
         const StripeMap map = plain_map(3, slots);
         const Extent range{0, 3 * slots * 17 * 4};
-        const FileDomains domains = FileDomains::of_slots(range, map, {least}, count, 100);
+        const FileDomains domains = FileDomains::of_osts(range, map, {least}, count, 100);
         const std::int64_t sets = std::min<std::int64_t>(count, divide_up(slots, least));
         for (const Load& load : loads_of(domains, map, range)) {
           CHECK(load.bytes > 0);
@@ -223,9 +223,9 @@ TEST_CASE("by slots: loads are within a stripe where one number divides the othe
       CAPTURE(slots);
       CAPTURE(count);
       const StripeMap map = plain_map(stripe, slots);
-      for (const auto sharing : {SlotSharing::turns, SlotSharing::ranges}) {
+      for (const auto sharing : {OstSharing::turns, OstSharing::ranges}) {
         const Extent range{0, stripe * slots * 30 + 7};
-        const FileDomains domains = FileDomains::of_slots(range, map, {1, sharing}, count, 16);
+        const FileDomains domains = FileDomains::of_osts(range, map, {1, sharing}, count, 16);
         CHECK(uneven(loads_of(domains, map, range)) <= stripe);
       }
     }
@@ -237,7 +237,7 @@ TEST_CASE("by slots: primes never collapse to one aggregator") {
     for (std::int32_t count = 2; count < slots; ++count) {
       const StripeMap map = plain_map(2, slots);
       const Extent range{0, 2 * slots * 10};
-      const auto loads = loads_of(FileDomains::of_slots(range, map, {}, count, 8), map, range);
+      const auto loads = loads_of(FileDomains::of_osts(range, map, {}, count, 8), map, range);
       for (const Load& load : loads) CHECK(load.bytes <= divide_up(slots, count) * 2 * 10);
     }
   }
@@ -246,7 +246,7 @@ TEST_CASE("by slots: primes never collapse to one aggregator") {
 TEST_CASE("by slots: where OSTs have several slots, an aggregator has those of one") {
   const StripeMap map = map_of(plain_layout(striping_on(2, {0, 1, 2, 3, 0, 1, 2, 3})));
   const Extent range{0, 2 * 8 * 5};
-  for (const Load& load : loads_of(FileDomains::of_slots(range, map, {}, 4, 8), map, range)) {
+  for (const Load& load : loads_of(FileDomains::of_osts(range, map, {}, 4, 8), map, range)) {
     CHECK(load.slots.size() == 2);
     CHECK(load.osts.size() == 1);
   }
@@ -268,7 +268,7 @@ TEST_CASE("blocks of N stripes, as the papers deal them") {
 
 TEST_CASE("neighbours in a round are one part") {
   const StripeMap map = plain_map(10, 2);
-  const FileDomains domains = FileDomains::of_slots({0, 80}, map, {2}, 2, 40);
+  const FileDomains domains = FileDomains::of_osts({0, 80}, map, {2}, 2, 40);
   std::vector<FilePart> parts;
   domains.round_parts(1, 0, parts);
   CHECK(parts == std::vector<FilePart>{{{20, 20}, 0}, {{60, 20}, 20}});
@@ -278,7 +278,7 @@ TEST_CASE("nothing grows with the number of stripes") {
   const StripeMap map = plain_map(1 << 20, 160);
   constexpr std::int64_t range = std::int64_t{1} << 60;
   const FileDomains domains =
-      FileDomains::of_slots({0, range}, map, {1, SlotSharing::ranges}, 320, 4 << 20);
+      FileDomains::of_osts({0, range}, map, {1, OstSharing::ranges}, 320, 4 << 20);
   const DomainPlace place = domains.place_of(range - 1);
   std::vector<FilePart> parts;
   domains.round_parts(place.domain, place.round, parts);

@@ -60,16 +60,16 @@ TEST_CASE("every pattern touches what a walk finds") {
       for (const std::int32_t osts : {1, 2, 3, 5}) {
         const FileDomains blocks = FileDomains::of_stripes(range, stripes, osts, count, 2 * stripe);
         check_alike(osts_touched(blocks, stripes), walked(blocks, stripes, range));
-        for (const SlotSharing sharing : {SlotSharing::turns, SlotSharing::ranges}) {
+        for (const OstSharing sharing : {OstSharing::turns, OstSharing::ranges}) {
           const FileDomains sets =
-              FileDomains::of_slots(range, stripes, {osts, sharing}, count, 2 * stripe);
+              FileDomains::of_osts(range, stripes, {osts, sharing}, count, 2 * stripe);
           check_alike(osts_touched(sets, stripes), walked(sets, stripes, range));
         }
       }
       const FileDomains even =
           FileDomains::of_blocks(range, (97 * 4 / count + 1) * stripe / 4, count, 3 * stripe);
       check_alike(osts_touched(even, stripes), walked(even, stripes, range));
-      const FileDomains parts = FileDomains::of_slots(range, stripes, {}, count, stripe / 4);
+      const FileDomains parts = FileDomains::of_osts(range, stripes, {}, count, stripe / 4);
       check_alike(osts_touched(parts, stripes), walked(parts, stripes, range));
     }
   }
@@ -78,7 +78,7 @@ TEST_CASE("every pattern touches what a walk finds") {
 TEST_CASE("a long component of one stripe hides none of the next") {
   const StripeMap stripes = striped("-E 64m -c 1 -S 64k -E -1 -c 8 -S 64k");
   const Extent range{0, 128 << 20};
-  const FileDomains slots = FileDomains::of_slots(range, stripes, {}, 4, stripe);
+  const FileDomains slots = FileDomains::of_osts(range, stripes, {}, 4, stripe);
   check_alike(osts_touched(slots, stripes), {.least = 3, .most = 3, .domains_on_one = 4});
   CHECK(share_osts(slots, stripes));
   const FileDomains halves = FileDomains::of_blocks(range, 64 << 20, 2, stripe);
@@ -91,7 +91,7 @@ TEST_CASE("slots on one OST are one") {
   for (const std::int32_t ost : {0, 1, 0, 1}) striping.objects.push_back({.ost = ost});
   const StripeMap stripes = StripeMap::of(layout, 2).value();
   const Extent range{0, 64 * stripe};
-  check_alike(osts_touched(FileDomains::of_slots(range, stripes, {}, 2, stripe), stripes),
+  check_alike(osts_touched(FileDomains::of_osts(range, stripes, {}, 2, stripe), stripes),
               {.least = 1, .most = 1, .domains_on_one = 1});
 }
 

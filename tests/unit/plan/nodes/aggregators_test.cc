@@ -13,7 +13,7 @@ TEST_CASE("spread: different ranks, and each knows whether it is one") {
   for (int ranks = 1; ranks <= 40; ++ranks) {
     for (int count = 1; count <= ranks; ++count) {
       const NodeMap nodes = NodeMap::singles(ranks);
-      const Aggregators aggregators = Aggregators::spread(count, 0, nodes);
+      const Aggregators aggregators = Aggregators::over_nodes(count, 0, nodes);
       std::vector<int> found(static_cast<std::size_t>(ranks), -1);
       for (int a = 0; a < count; ++a) {
         const int rank = aggregators.rank_of(a);
@@ -39,7 +39,7 @@ TEST_CASE("spread: neighbours are on one node, however ranks are dealt to nodes"
   const NodeMap nodes = NodeMap::from_runs(runs);
   for (const int count : {4, 8, 16}) {
     CAPTURE(count);
-    const Aggregators aggregators = Aggregators::spread(count, 0, nodes);
+    const Aggregators aggregators = Aggregators::over_nodes(count, 0, nodes);
     CHECK(aggregators.rank_of(0) == 0);
     for (int a = 0; a < count; ++a) {
       CHECK(nodes.node_of(aggregators.rank_of(a)) == a * node_count / count);
@@ -62,7 +62,7 @@ TEST_CASE("sets: different ranks, each knows which it is, and a set is on one no
           CAPTURE(ranks_a_node);
           CAPTURE(sets);
           CAPTURE(size);
-          const Aggregators aggregators = Aggregators::spread(sets * size, sets, nodes);
+          const Aggregators aggregators = Aggregators::over_nodes(sets * size, sets, nodes);
           std::vector<int> found(static_cast<std::size_t>(nodes.rank_count()), -1);
           for (int a = 0; a < sets * size; ++a) {
             int& of_rank = found[static_cast<std::size_t>(aggregators.rank_of(a))];
@@ -87,8 +87,8 @@ TEST_CASE("sets: different ranks, each knows which it is, and a set is on one no
 TEST_CASE("sets: nodes that have room for one get one") {
   const std::vector<NodeMap::Run> runs{{1, 1}, {2, 5}, {3, 2}, {4, 3}};
   const NodeMap nodes = NodeMap::from_runs(runs);
-  const Aggregators two = Aggregators::spread(6, 2, nodes);
-  const Aggregators too_many = Aggregators::spread(9, 3, nodes);
+  const Aggregators two = Aggregators::over_nodes(6, 2, nodes);
+  const Aggregators too_many = Aggregators::over_nodes(9, 3, nodes);
   for (int member = 0; member < 3; ++member) {
     CHECK(two.rank_of(member) == 1 + member);
     CHECK(two.rank_of(3 + member) == 8 + member);

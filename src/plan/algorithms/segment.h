@@ -3,13 +3,13 @@
 // place, its segment, and it puts its bytes there in the order of its own access. Rounds of that
 // file are exchanged as those of any other; only the aggregator that brings a round to the real
 // file has to know where its bytes belong.
-#ifndef NACRE_PLAN_DECIDE_SEGMENT_H_
-#define NACRE_PLAN_DECIDE_SEGMENT_H_
+#ifndef NACRE_PLAN_ALGORITHMS_SEGMENT_H_
+#define NACRE_PLAN_ALGORITHMS_SEGMENT_H_
 
 #include <cstdint>
 
 #include "base/extent.h"
-#include "plan/decide/collective_plan.h"
+#include "plan/call/collective_plan.h"
 #include "plan/nodes/rank_groups.h"
 #include "plan/types/run_cursor.h"
 
@@ -25,4 +25,4 @@ namespace nacre::plan {
 
 }  // namespace nacre::plan
 
-#endif  // NACRE_PLAN_DECIDE_SEGMENT_H_
+#endif  // NACRE_PLAN_ALGORITHMS_SEGMENT_H_

@@ -1,4 +1,4 @@
-#include "plan/decide/segment.h"
+#include "plan/algorithms/segment.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // The decision follows its rules.
-#include "plan/decide/collective_plan.h"
+#include "plan/decide/decide.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include "plan/algorithms/algorithm_table.h"
+#include "plan/decide/candidates.h"
 #include "plan/layout/stripe_options.h"
 
 namespace nacre::plan {
@@ -196,9 +198,9 @@ TEST_CASE(
   CollectiveSettings settings{.alignment_bytes = 4096, .saturation_bytes = stripe};
   settings.stripes = map_of(8);
   CollectivePlan plan = decide(summary, settings, writers(5));
-  CHECK(plan.pattern == DomainPattern::slots);
+  CHECK(plan.pattern == DomainPattern::osts);
   CHECK(plan.aggregator_count == 4);  // five would leave one with two slots all the same
-  CHECK(plan.count_reason == CountReason::slots);
+  CHECK(plan.count_reason == CountReason::osts);
   CHECK(plan.cycle_bytes % stripe == 0);
   CHECK(decide(summary, settings, {Direction::write, 20, 10}).aggregator_count == 16);
   CHECK(decide(summary, settings, {Direction::write, 20, 20}).aggregator_count == 8);
@@ -256,16 +258,16 @@ TEST_CASE("segmentation: as many aggregators as groups, each with all of the fil
   CollectiveSettings settings{Algorithm::dynamic_segmentation, 0, 1'024, 64};
   CollectivePlan plan = decide(summary, settings, writers(4));
   CHECK(plan.algorithm == Algorithm::dynamic_segmentation);
-  lay_out_groups(plan, summary, settings, groups);
+  complete_with_groups(plan, {summary, settings, writers(4), &groups});
   CHECK(plan.aggregator_count == 2);
-  CHECK(domain_count(plan) == 1);
+  CHECK(domains_of(plan, settings).count() == 1);
   CHECK(domain_of(plan, 1) == 0);
   CHECK(plan.origin == 64);
   CHECK(plan.end == summary.bounds.end());
   CHECK(plan.round_count == (plan.end - plan.origin + 1'023) / 1'024);
   settings.algorithm = Algorithm::static_segmentation;
   plan = decide(summary, settings, writers(4));
-  lay_out_groups(plan, summary, settings, groups);
+  complete_with_groups(plan, {summary, settings, writers(4), &groups});
   CHECK(plan.whole_rounds);
   CHECK(plan.round_count == 4'000 / (1'024 / 3) + 1);
 }

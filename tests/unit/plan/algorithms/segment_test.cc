@@ -1,6 +1,6 @@
 // In the arranged file every member of a group has its bytes in its own part of each round, in the
 // order of its access, and no two members share a place.
-#include "plan/decide/segment.h"
+#include "plan/algorithms/segment.h"
 
 #include <cstdint>
 #include <memory>
@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "plan/algorithms/algorithm_table.h"
 #include "plan/domains/domain_walk.h"
 
 namespace nacre::plan {
@@ -18,7 +19,9 @@ TEST_CASE("segments of a group do not meet, and rounds take them in order") {
   summary.bytes_max = 100;
   CollectivePlan plan;
   plan.algorithm = Algorithm::static_segmentation;
-  lay_out_groups(plan, summary, {.cycle_bytes = 32, .alignment_bytes = 1}, groups);
+  const CollectiveSettings settings{.cycle_bytes = 32, .alignment_bytes = 1};
+  const Participants participants;
+  static_segmentation_row.lay_out(plan, {summary, settings, participants, &groups});
   CHECK(plan.aggregator_count == 2);
   CHECK(plan.cycle_bytes == 32);
   CHECK(plan.round_count == 10);
@@ -51,7 +54,9 @@ TEST_CASE("a cycle has a byte for each member at least") {
   summary.bytes_max = 7;
   CollectivePlan plan;
   plan.algorithm = Algorithm::static_segmentation;
-  lay_out_groups(plan, summary, {.cycle_bytes = 2, .alignment_bytes = 1}, groups);
+  const CollectiveSettings settings{.cycle_bytes = 2, .alignment_bytes = 1};
+  const Participants participants;
+  static_segmentation_row.lay_out(plan, {summary, settings, participants, &groups});
   CHECK(plan.cycle_bytes == 5);
   CHECK(plan.round_count == 7);
   CHECK(plan.end == 35);

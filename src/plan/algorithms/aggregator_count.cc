@@ -1,0 +1,44 @@
+#include "plan/algorithms/aggregator_count.h"
+
+#include <algorithm>
+
+#include "base/checked_cast.h"
+
+namespace nacre::plan {
+
+std::int32_t aggregator_count_max(const CollectiveSettings& settings,
+                                  const Participants& participants) {
+  const Thresholds& thresholds = settings.thresholds();
+  const std::int64_t by_nodes =
+      std::int64_t{participants.node_count} * thresholds.aggregators_per_node_max;
+  return checked_cast<std::int32_t>(
+      std::min({thresholds.aggregator_count_max, by_nodes, std::int64_t{participants.rank_count}}));
+}
+
+AggregatorCount count_aggregators(const AccessSummary& summary, const CollectiveSettings& settings,
+                                  const Participants& participants) {
+  const std::int64_t ranks = participants.rank_count;
+  if (settings.aggregator_count > 0) {
+    return {std::min<std::int64_t>(settings.aggregator_count, ranks), CountReason::hint};
+  }
+  const std::int64_t saturated = aggregators_for(summary.distinct_bytes(), settings.saturation());
+  const std::int64_t most = aggregator_count_max(settings, participants);
+  if (saturated <= most) return {saturated, CountReason::saturation};
+  return {most, most == ranks ? CountReason::ranks : CountReason::most};
+}
+
+AggregatorCount count_groups(const RankGroups& groups, const CollectiveSettings& settings) {
+  return {groups.count(), settings.aggregator_count > 0 ? CountReason::hint : CountReason::groups};
+}
+
+void set_count(CollectivePlan& plan, const AggregatorCount& count) {
+  plan.aggregator_count = checked_cast<std::int32_t>(count.count);
+  plan.count_reason = count.reason;
+}
+
+GroupTarget group_target(const CollectiveSettings& settings, const Participants& participants) {
+  return {settings.saturation(), settings.aggregator_count,
+          aggregator_count_max(settings, participants)};
+}
+
+}  // namespace nacre::plan

@@ -1,0 +1,26 @@
+// dynamic_segmentation: each aggregator serves a group of ranks, whose bytes it brings into file
+// order (Chaarawi & Gabriel, IEEE Cluster 2011).
+#include "base/rounding.h"
+#include "plan/algorithms/aggregator_count.h"
+#include "plan/algorithms/algorithm_table.h"
+#include "plan/algorithms/rounds.h"
+
+namespace nacre::plan {
+namespace {
+
+void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
+  set_count(plan, count_groups(*inputs.groups, inputs.settings));
+  plan.cycle_bytes = wanted_cycle_bytes(inputs.settings);
+  plan.origin = round_down(inputs.summary.bounds.offset, inputs.settings.alignment());
+  plan.end = inputs.summary.bounds.end();
+  plan.block_bytes = plan.end - plan.origin;
+  fit_rounds_to_domains(plan, inputs.settings);
+  set_cycle_buffers(plan, inputs.settings);
+}
+
+}  // namespace
+
+const AlgorithmRow dynamic_segmentation_row{Algorithm::dynamic_segmentation, "dynamic_segmentation",
+                                            DomainsOf::groups, RoundOrder::file, lay_out};
+
+}  // namespace nacre::plan

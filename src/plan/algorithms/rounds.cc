@@ -1,0 +1,47 @@
+#include "plan/algorithms/rounds.h"
+
+#include <algorithm>
+
+#include "base/checked_cast.h"
+#include "base/rounding.h"
+#include "plan/algorithms/algorithm_table.h"
+#include "plan/domains/file_domains.h"
+
+namespace nacre::plan {
+
+std::int64_t wanted_cycle_bytes(const CollectiveSettings& settings) {
+  const std::int64_t cycle =
+      settings.cycle_bytes > 0 ? settings.cycle_bytes : settings.thresholds().cycle_bytes_max;
+  const std::int64_t alignment = settings.alignment();
+  return cycle < alignment ? cycle : round_down(cycle, alignment);
+}
+
+void fit_rounds_to_domains(CollectivePlan& plan, const CollectiveSettings& settings) {
+  plan.cycle_bytes = std::max(plan.cycle_bytes, divide_up(plan.block_bytes, round_count_max));
+  plan.cycle_bytes = std::min(plan.cycle_bytes, plan.block_bytes);
+  plan.round_count = domains_of(plan, settings).round_count();
+}
+
+void fit_rounds_to_stripes(CollectivePlan& plan, const CollectiveSettings& settings) {
+  const std::int64_t range = plan.end - plan.origin;
+  const std::int64_t share = round_up(divide_up(range, plan.aggregator_count), plan.block_bytes);
+  plan.cycle_bytes = std::max(plan.cycle_bytes, divide_up(range, round_count_max));
+  plan.cycle_bytes = std::min(plan.cycle_bytes, share);
+  if (plan.cycle_bytes > plan.block_bytes) {
+    plan.cycle_bytes = round_down(plan.cycle_bytes, plan.block_bytes);
+  }
+  plan.round_count = domains_of(plan, settings).round_count();
+}
+
+void set_cycle_buffers(CollectivePlan& plan, const CollectiveSettings& settings) {
+  const Thresholds& thresholds = settings.thresholds();
+  std::int64_t count = settings.cycle_buffer_count;
+  if (count == 0) {
+    count = std::clamp(divide_up(thresholds.in_flight_bytes, plan.cycle_bytes),
+                       thresholds.cycle_buffer_count_min, thresholds.cycle_buffer_count_max);
+    count = std::min(count, std::max<std::int64_t>(2, plan.round_count));
+  }
+  plan.cycle_buffer_count = checked_cast<std::uint8_t>(count);
+}
+
+}  // namespace nacre::plan

@@ -1,0 +1,128 @@
+// two_phase: aggregators have domains of the file and serve all ranks (Thakur & Choudhary,
+// Scientific Programming 5(4), 1996). Domains are even ranges, or follow the layout: blocks of N
+// stripes in turn (Dickens & Logan, CCPE 2009, HPDC 2009) or all stripes of some OSTs.
+#include <algorithm>
+
+#include "base/checked_cast.h"
+#include "base/rounding.h"
+#include "plan/algorithms/aggregator_count.h"
+#include "plan/algorithms/algorithm_table.h"
+#include "plan/algorithms/rounds.h"
+
+namespace nacre::plan {
+namespace {
+
+Extent range_of(const CollectivePlan& plan) { return {plan.origin, plan.end - plan.origin}; }
+
+DomainPattern pattern_for(const CollectiveSettings& settings, const Extent& bytes) {
+  if (!settings.has_stripes_of(bytes)) return DomainPattern::even;
+  if (settings.pattern != DomainPattern::automatic) return settings.pattern;
+  const bool is_striped =
+      std::ranges::any_of(settings.stripes->regions(),
+                          [](const StripedRegion& region) { return region.slot_count() > 1; });
+  return is_striped ? DomainPattern::osts : DomainPattern::even;
+}
+
+/// One contiguous range for each aggregator.
+void deal_ranges(CollectivePlan& plan, const CollectiveSettings& settings,
+                 const AggregatorCount& wanted) {
+  const std::int64_t range = plan.end - plan.origin;
+  plan.block_bytes = round_up(divide_up(range, wanted.count), settings.alignment());
+  const std::int64_t ranges = divide_up(range, plan.block_bytes);
+  set_count(plan, {ranges, ranges < wanted.count ? CountReason::blocks : wanted.reason});
+}
+
+/// The largest number up to `aggregators` that finishes sooner than the next smaller one. With
+/// fewer aggregators than slots, the aggregator with most slots finishes last; with more, the slot
+/// that fewest aggregators share.
+std::int64_t even_count(std::int64_t aggregators, std::int64_t slots) {
+  if (aggregators >= slots) return round_down(aggregators, slots);
+  return divide_up(slots, divide_up(slots, aggregators));
+}
+
+/// Whole stripes, to at most as many aggregators as there are blocks.
+void deal_stripes(CollectivePlan& plan, const CollectiveSettings& settings,
+                  const AggregatorCount& wanted) {
+  const StripedRegion& region = settings.stripes->main_region(range_of(plan));
+  plan.block_bytes = region.stripe_size;
+  if (plan.pattern == DomainPattern::stripes) {
+    plan.block_bytes =
+        saturating_multiply<std::int64_t>(plan.block_bytes, settings.osts_per_aggregator);
+  }
+  const std::int64_t blocks = divide_up(plan.end - plan.origin, plan.block_bytes);
+  AggregatorCount count = wanted;
+  if (blocks < count.count) count = {blocks, CountReason::blocks};
+  if (plan.pattern == DomainPattern::osts && settings.aggregator_count == 0) {
+    const std::int64_t even = even_count(count.count, region.slot_count());
+    if (even < count.count) count = {even, CountReason::osts};
+  }
+  set_count(plan, count);
+}
+
+/// Into how many sets aggregators can be divided so that each set has OSTs of its own; 0: none.
+std::int64_t sets_with_own_osts(const CollectivePlan& plan, const CollectiveSettings& settings) {
+  const Extent bytes = range_of(plan);
+  if (!settings.has_stripes_of(bytes) || plan.pattern == DomainPattern::stripes) return 0;
+  const std::int32_t slots = settings.stripes->main_region(bytes).slot_count();
+  if (plan.pattern == DomainPattern::osts) return divide_up(slots, settings.osts_per_aggregator);
+  return slots == 1 ? 1 : 0;
+}
+
+/// No more aggregators in a set than one node can bear: those that share OSTs are to be on one
+/// node, or its lock moves from node to node.
+AggregatorCount limit_to_nodes(AggregatorCount wanted, std::int64_t sets,
+                               const PlanInputs& inputs) {
+  const Participants& participants = inputs.participants;
+  const std::int64_t ranks_per_node = divide_up(participants.rank_count, participants.node_count);
+  const std::int64_t per_set =
+      std::min<std::int64_t>(inputs.settings.thresholds().aggregators_per_node_max, ranks_per_node);
+  const std::int64_t count_max = sets * per_set;
+  const bool is_limited =
+      sets > 0 && inputs.settings.aggregator_count == 0 && wanted.count > count_max;
+  return is_limited ? AggregatorCount{count_max, CountReason::most} : wanted;
+}
+
+/// A node holds cycle buffers for the aggregators of other nodes too.
+void limit_cycle_to_node_memory(CollectivePlan& plan, const CollectiveSettings& settings) {
+  const Thresholds& thresholds = settings.thresholds();
+  const std::int64_t per_node = settings.cycle_bytes > 0
+                                    ? thresholds.requested_round_bytes_per_node_max
+                                    : thresholds.round_bytes_per_node_max;
+  const std::int64_t most =
+      std::max(thresholds.relayed_cycle_bytes_min, per_node / plan.aggregator_count);
+  plan.cycle_bytes = std::min(plan.cycle_bytes, round_up(most, settings.alignment()));
+}
+
+void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
+  const auto& [summary, settings, participants, groups] = inputs;
+  plan.origin = round_down(summary.bounds.offset, settings.alignment());
+  plan.end = summary.bounds.end();
+  plan.pattern = pattern_for(settings, summary.bounds);
+  const std::int64_t sets = sets_with_own_osts(plan, settings);
+  const AggregatorCount wanted =
+      limit_to_nodes(count_aggregators(summary, settings, participants), sets, inputs);
+  const bool by_stripes = plan.pattern != DomainPattern::even;
+  if (by_stripes) {
+    deal_stripes(plan, settings, wanted);
+  } else {
+    deal_ranges(plan, settings, wanted);
+  }
+  const bool is_even = sets > 0 && plan.aggregator_count % sets == 0;
+  plan.aggregator_sets = is_even ? checked_cast<std::int32_t>(sets) : 0;
+  plan.cycle_bytes = wanted_cycle_bytes(settings);
+  if (participants.node_count > 1) limit_cycle_to_node_memory(plan, settings);
+  plan.whole_rounds = summary.distinct_bytes() >= (plan.end - plan.origin) / 2;
+  if (by_stripes) {
+    fit_rounds_to_stripes(plan, settings);
+  } else {
+    fit_rounds_to_domains(plan, settings);
+  }
+  set_cycle_buffers(plan, settings);
+}
+
+}  // namespace
+
+const AlgorithmRow two_phase_row{Algorithm::two_phase, "two_phase", DomainsOf::file,
+                                 RoundOrder::file, lay_out};
+
+}  // namespace nacre::plan

@@ -1,0 +1,72 @@
+// CollectivePlan: how a collective access is carried out. One rank decides it from a reduced
+// summary and broadcasts it; the engine runs it and `nacre explain` shows it.
+#ifndef NACRE_PLAN_CALL_COLLECTIVE_PLAN_H_
+#define NACRE_PLAN_CALL_COLLECTIVE_PLAN_H_
+
+#include <cstdint>
+
+#include "plan/call/algorithm.h"
+#include "plan/call/collective_settings.h"
+
+namespace nacre::plan {
+
+/// The rule that chose the algorithm. Its sentences are in decide/plan_words.cc.
+enum class PlanReason : std::uint8_t {
+  hint,              ///< a hint sets the algorithm
+  no_data,           ///< no rank has data
+  large_pieces,      ///< runs so long that an exchange costs more than it saves
+  scattered_memory,  ///< runs long in the file and short in memory, all ranks on one node: the copy
+                     ///< that gathers them goes straight into a cycle buffer
+  shared_objects,    ///< long runs of several nodes on the same objects, which nodes lock
+  single_rank,       ///< only one rank has data, or there is only one
+  interleaved,       ///< short runs, and the ranks' ranges overlap
+  small_pieces,      ///< short runs, each rank in a range of its own
+  no_memory,         ///< some rank cannot allocate cycle buffers
+  no_size,           ///< a read of a file without a size: empty, a device, generated
+  unordered_view,    ///< a view goes backwards in the file or visits bytes twice
+  locked,            ///< each rank locks its range, for atomic mode or consistency
+};
+
+/// The rule that set the number of aggregators.
+enum class CountReason : std::uint8_t {
+  hint,        ///< cb_nodes
+  saturation,  ///< the bytes saturate this many
+  most,        ///< the bytes would saturate more than pay
+  ranks,       ///< the bytes would saturate more than there are ranks
+  blocks,      ///< each domain has at least a whole block of the file system, or stripe
+  osts,        ///< more would not give each fewer OSTs, or would leave some without
+  groups,      ///< one for each group of ranks
+};
+
+/// Trivially copyable, so that it can be broadcast.
+struct CollectivePlan {
+  Algorithm algorithm = Algorithm::direct;
+  PlanReason reason = PlanReason::no_data;
+  /// Reads fetch whole rounds, since most of their bytes are wanted: no aggregator waits for
+  /// requests.
+  bool whole_rounds = false;
+  /// The aggregators of a node write one after the other, and place bytes meanwhile.
+  bool writers_take_turns = false;
+  CountReason count_reason = CountReason::saturation;
+  DomainPattern pattern = DomainPattern::even;  ///< not automatic
+  WriteLocks write_locks = WriteLocks::usual;
+  std::uint8_t cycle_buffer_count = 2;  ///< of an aggregator: rounds that are under way at once
+  std::int32_t aggregator_count = 0;    ///< at most one a rank
+  /// Aggregators come in this many sets of equal size that share no OST; 0: each is a set.
+  std::int32_t aggregator_sets = 0;
+  std::int64_t cycle_bytes = 0;
+  /// Of the aggregator with most rounds. A round without data does not take place unless
+  /// whole_rounds, so the number says nothing about cost.
+  std::int64_t round_count = 0;
+  /// What domains are cut from: [origin, end) of the file or, where RoundOrder is `rank`, of the
+  /// arranged file (algorithms/segment.h).
+  std::int64_t origin = 0;
+  std::int64_t end = 0;
+  std::int64_t block_bytes = 0;  ///< contiguous bytes of a domain, at most; in the first component
+
+  friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
+};
+
+}  // namespace nacre::plan
+
+#endif  // NACRE_PLAN_CALL_COLLECTIVE_PLAN_H_

@@ -1,0 +1,82 @@
+// CollectiveSettings: what hints, file system and layout say about a collective access, and
+// Participants: who takes part in it.
+#ifndef NACRE_PLAN_CALL_COLLECTIVE_SETTINGS_H_
+#define NACRE_PLAN_CALL_COLLECTIVE_SETTINGS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "base/extent.h"
+#include "base/rounding.h"
+#include "plan/call/algorithm.h"
+#include "plan/call/thresholds.h"
+#include "plan/direction.h"
+#include "plan/domains/file_domains.h"
+#include "plan/layout/stripe_map.h"
+#include "plan/nodes/grouping.h"
+
+namespace nacre::plan {
+
+/// How two-phase deals the file to aggregators.
+enum class DomainPattern : std::uint8_t {
+  automatic,  ///< `osts` where the file lies on several OSTs, else `even`
+  even,       ///< one contiguous range for each aggregator
+  stripes,    ///< blocks of whole stripes, in turn (Dickens & Logan)
+  osts,       ///< all stripes of some OSTs for each aggregator
+};
+
+/// Which locks aggregators write under, where the file system locks objects for nodes (Lustre).
+enum class WriteLocks : std::uint8_t {
+  usual,   ///< those that each node is granted, as wide as the file system makes them
+  narrow,  ///< no wider than each write
+  group,   ///< one group lock that all aggregators hold
+};
+
+/// The same on all ranks. A count or size of 0 is chosen by decide(), except saturation_bytes.
+struct CollectiveSettings {
+  Algorithm algorithm = Algorithm::automatic;  ///< nacre_algorithm
+  std::int32_t aggregator_count = 0;           ///< cb_nodes
+  std::int64_t cycle_bytes = 0;         ///< cb_buffer_size: bytes that an aggregator moves a round
+  std::int64_t alignment_bytes = 4096;  ///< domains begin at multiples of this; >= 1
+  bool one_writer_a_node = false;       ///< store::FileSystemFacts
+  std::int64_t saturation_bytes = 0;    ///< nacre_saturation_bytes, else the file system's
+  std::int32_t cycle_buffer_count = 0;  ///< nacre_cycle_buffers
+  /// nacre_groups, else a cartesian communicator; null: groups follow the accesses.
+  std::shared_ptr<const InitialGroups> initial_groups = nullptr;
+  DomainPattern pattern = DomainPattern::automatic;  ///< nacre_pattern
+  std::int32_t osts_per_aggregator = 1;              ///< nacre_osts_per_aggregator: at least
+  OstSharing sharing = OstSharing::turns;            ///< nacre_ost_sharing
+  WriteLocks write_locks = WriteLocks::usual;        ///< nacre_write_locks
+  /// On which OSTs the file's bytes lie; null: the file is not striped, or its layout is unknown.
+  std::shared_ptr<const StripeMap> stripes = nullptr;
+
+  /// One place to exchange for a machine's measured figures.
+  [[nodiscard]] const Thresholds& thresholds() const {
+    return one_writer_a_node ? local_thresholds : remote_thresholds;
+  }
+  [[nodiscard]] std::int64_t alignment() const {
+    return std::max<std::int64_t>(1, alignment_bytes);
+  }
+  /// Bytes per call that saturate one aggregator, in whole units of alignment().
+  [[nodiscard]] std::int64_t saturation() const {
+    return round_up(std::max<std::int64_t>(1, saturation_bytes), alignment());
+  }
+  /// Whether the OSTs of all of `bytes` are known.
+  [[nodiscard]] bool has_stripes_of(const Extent& bytes) const {
+    return stripes != nullptr && stripes->regions().back().extent.end() >= bytes.end();
+  }
+};
+
+/// Who takes part in the call, and how.
+struct Participants {
+  Direction direction = Direction::read;
+  int rank_count = 1;
+  int node_count = 1;
+  /// No rank does anything else with the file until the call has ended.
+  bool may_hold_group_lock = false;
+};
+
+}  // namespace nacre::plan
+
+#endif  // NACRE_PLAN_CALL_COLLECTIVE_SETTINGS_H_

@@ -1,0 +1,27 @@
+#include "plan/decide/decide.h"
+
+#include "plan/algorithms/algorithm_table.h"
+#include "plan/decide/candidates.h"
+#include "plan/decide/write_locks.h"
+
+namespace nacre::plan {
+
+CollectivePlan decide(const AccessSummary& summary, const CollectiveSettings& settings,
+                      const Participants& participants) {
+  const Candidate chosen = choose_algorithm(summary, settings, participants);
+  CollectivePlan plan;
+  plan.algorithm = chosen.algorithm;
+  plan.reason = chosen.reason;
+  const AlgorithmRow& row = row_of(plan);
+  plan.writers_take_turns =
+      row.exchanges() && participants.direction == Direction::write && settings.one_writer_a_node;
+  if (!row.needs_groups()) row.lay_out(plan, {summary, settings, participants});
+  plan.write_locks = write_locks_for(plan, settings, participants);
+  return plan;
+}
+
+void complete_with_groups(CollectivePlan& plan, const PlanInputs& inputs) {
+  row_of(plan).lay_out(plan, inputs);
+}
+
+}  // namespace nacre::plan

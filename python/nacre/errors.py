@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 EXIT_PROBLEM = 1  # `nacre doctor`: something does not work
 EXIT_USAGE = 2  # the command line makes no sense (also click's own)
 EXIT_CANNOT_RUN = 126  # the program is there but cannot be executed
@@ -16,3 +18,8 @@ class UserError(Exception):
         self.problem = problem
         self.advice = advice
         self.code = code
+
+
+def warn(text: str) -> None:
+    """Says on standard error what is wrong and does not stop the command."""
+    print(f"nacre: warning: {text}", file=sys.stderr)

@@ -8,9 +8,11 @@ import os
 import sys
 from pathlib import Path
 
-from nacre.errors import UserError
+from nacre.errors import UserError, warn
 
 SCHEMA = 1
+LINE_START = '{"schema":'  # every line begins so, and nothing inside one does
+SKIPPED_SHOWN_MAX = 5
 # The phases of a call, in words; "away" is the program's own time and no part of the call's.
 PHASES = {
     "plan": "view and plan",
@@ -119,16 +121,23 @@ def _read_file(path: str) -> list[dict]:
             "A program writes its report to the file that `nacre run --report FILE` or NACRE_REPORT names, "
             "when it closes its files.",
         ) from error
-    reports = []
+    reports: list[dict] = []
+    skipped: list[str] = []
     for number, line in enumerate(data.decode(errors="replace").split("\n"), 1):
-        if line.strip():
-            try:
-                reports.append(_checked(line))
-            except ValueError as problem:
-                raise UserError(
-                    f"{path}, line {number}: {problem}",
-                    "Each line is to be a JSON object as the library writes it (`nacre run --report FILE`).",
-                ) from problem
+        # A job that is killed while it writes leaves half a line, and the next job appends to that.
+        start = max(line.rfind(LINE_START), 0)
+        if start:
+            skipped.append(f"line {number}: the first {start} characters skipped: they are half a report")
+        try:
+            reports += [_checked(line[start:])] if line.strip() else []
+        except ValueError as problem:
+            skipped.append(f"line {number} skipped: {problem}")
+    _say_skipped(path, skipped)
+    if not reports and skipped:
+        raise UserError(
+            f"{path} has no line that is a report",
+            "A report has one JSON object per line, as `nacre run --report FILE` has the library write it.",
+        )
     if not reports:
         raise UserError(
             f"{path} is empty", "The program closed no file yet, or Nacre did not serve it: `nacre doctor`."
@@ -136,11 +145,18 @@ def _read_file(path: str) -> list[dict]:
     return reports
 
 
+def _say_skipped(path: str, skipped: list[str]) -> None:
+    for line in skipped[:SKIPPED_SHOWN_MAX]:
+        warn(f"{path}, {line}")
+    if len(skipped) > SKIPPED_SHOWN_MAX:
+        warn(f"{path}: {len(skipped) - SKIPPED_SHOWN_MAX} more lines skipped")
+
+
 def _checked(line: str) -> dict:
     try:
         report = json.loads(line)
     except json.JSONDecodeError as error:
-        raise ValueError(f"no JSON at character {error.pos + 1}: {error.msg}") from error
+        raise ValueError(f"invalid JSON at character {error.pos + 1}: {error.msg}") from error
     if not isinstance(report, dict):
         raise ValueError("an object is expected")
     if "schema" not in report:

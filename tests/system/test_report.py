@@ -214,8 +214,8 @@ def test_a_file_that_nobody_accessed_is_shown(nacre, tmp_path):
     ("content", "words"),
     [
         ("", ["r is empty", "nacre doctor"]),
-        (a_line() + "\nfile closed\n", ["r, line 2", "no JSON at character 1", "nacre run --report"]),
-        (a_line()[:40], ["r, line 1", "no JSON at character"]),
+        ("file closed\n", ["r, line 1 skipped: invalid JSON at character 1", "no line that is a report", "nacre run"]),
+        (a_line()[:40], ["r, line 1 skipped: invalid JSON at character"]),
         ("[]", ["r, line 1", "an object is expected"]),
         ('{"file":"x","calls":3}', ["r, line 1", 'no "schema"']),
         (a_line(schema=2), ["r, line 1", "the schema is 2", "reads 1"]),
@@ -234,6 +234,37 @@ def test_bad_input_is_named_with_its_line(nacre, tmp_path, verb, content, words)
     for word in words:
         assert word in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("verb", [["report"], ["report", "--json"], ["explain"]])
+@pytest.mark.parametrize(
+    ("torn", "words"),
+    [
+        (a_line(file="/torn")[:90] + "\n", "line 2 skipped: invalid JSON at character"),
+        (a_line(file="/torn")[:90], "line 2: the first 90 characters skipped"),
+        (a_line(schema=9) + "\n", "line 2 skipped: the schema is 9"),
+        (a_line(ranks=None) + "\n", 'line 2 skipped: "ranks" is None'),
+        ("\0\xff\n", "line 2 skipped: invalid JSON at character 1"),
+    ],
+)
+def test_a_torn_line_is_skipped_and_said_and_the_others_are_read(nacre, tmp_path, verb, torn, words):
+    """Regression: half a line of a killed job made the whole file unreadable."""
+    (tmp_path / "r").write_text(a_line(file="/first") + "\n" + torn + a_line(file="/last") + "\n")
+    result = nacre(*verb, "r")
+    assert result.returncode == 0, result.stderr
+    assert "/first" in result.stdout
+    assert "/last" in result.stdout
+    assert "/torn" not in result.stdout
+    [warning] = result.stderr.splitlines()
+    assert warning.startswith(f"nacre: warning: r, {words}")
+
+
+def test_of_many_lines_that_are_no_report_the_first_are_said_and_the_rest_counted(nacre, tmp_path):
+    (tmp_path / "r").write_text("a log\n" * 20 + a_line() + "\n")
+    result = nacre("report", "r")
+    assert result.returncode == 0
+    assert result.stderr.splitlines()[-2].startswith("nacre: warning: r, line 5 skipped: ")
+    assert result.stderr.splitlines()[-1] == "nacre: warning: r: 15 more lines skipped"
 
 
 @pytest.mark.parametrize("verb", ["report", "explain"])

@@ -45,12 +45,38 @@ def from_options(
     if hints:
         there = [environ[HINTS]] if environ.get(HINTS) else []
         settings[HINTS] = ",".join(there + [_hint(text) for text in hints])
-    if report is not None:
+    if report is None and environ.get(REPORT):
+        _refuse_unwritable(environ[REPORT], f"{REPORT}={environ[REPORT]}")
+    elif report is not None:
+        _refuse_unwritable(report, f"--report {report}")
         settings[REPORT] = os.path.abspath(report)
     if disable:
         there = [environ[EXCLUDE]] if environ.get(EXCLUDE) else []
         settings[EXCLUDE] = ",".join(there + disable)
     return settings
+
+
+def why_unwritable(path: str) -> str:
+    """Why the library cannot append to the report `path` names; empty if it can."""
+    if not path or os.path.isdir(path):
+        return "it is a directory" if path else "the name is empty"
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        return f"{folder} is not a directory" if os.path.exists(folder) else f"there is no directory {folder}"
+    needed, mode = (path, os.W_OK) if os.path.exists(path) else (folder, os.W_OK | os.X_OK)
+    if os.access(needed, mode):
+        return ""
+    is_read_only = os.statvfs(needed).f_flag & os.ST_RDONLY
+    return f"{needed} is on a read-only file system" if is_read_only else f"no permission to write {needed}"
+
+
+def _refuse_unwritable(path: str, asked_by: str) -> None:
+    why = why_unwritable(path)
+    if why:
+        raise UserError(
+            f"{asked_by}: the report cannot be written: {why}",
+            "Name a file in a directory that exists and that you may write, on a file system that rank 0 sees too.",
+        )
 
 
 def _hint(text: str) -> str:

@@ -119,6 +119,14 @@ def test_a_directory_that_is_not_there_is_a_problem(nacre):
     assert findings(result, "directory")[0]["state"] == "bad"
 
 
+def test_a_report_that_cannot_be_written_is_a_problem(nacre):
+    result = nacre("doctor", "--json", "true", NACRE_REPORT="/nowhere/r.jsonl")
+    assert result.returncode == 1
+    [finding] = [one for one in findings(result, "environment") if one["state"] == "bad"]
+    assert "NACRE_REPORT=/nowhere/r.jsonl" in finding["text"]
+    assert "there is no directory /nowhere" in finding["text"]
+
+
 @pytest.mark.parametrize(
     ("text", "state", "words"),
     [

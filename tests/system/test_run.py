@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from nacre import settings
 
 SHOW = 'echo "[$LD_PRELOAD]"'
 CHECKPOINT = Path(__file__).resolve().parents[2] / "demo" / "checkpoint.py"
@@ -188,6 +189,52 @@ def test_an_error_says_what_to_do_next(nacre, tmp_path, arguments, code, words):
     for word in words:
         assert word in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("by_option", [True, False])
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("none/r.jsonl", "there is no directory {here}/none"),
+        ("file/r.jsonl", "{here}/file is not a directory"),
+        ("folder", "it is a directory"),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_an_error_before_the_job_starts(nacre, tmp_path, by_option, path, why):
+    """Regression: the job ran to its end, and its report was nowhere."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    options, variables = (["--report", path], {}) if by_option else ([], {"NACRE_REPORT": path})
+    result = nacre("run", *options, "touch", "ran", **variables)
+    assert result.returncode == 2
+    assert ("--report " if by_option else "NACRE_REPORT=") + path in result.stderr
+    assert why.format(here=tmp_path) in result.stderr
+    assert "Name a file in a directory that exists" in result.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_report_without_permission_to_write_is_refused(tmp_path, monkeypatch):
+    """Root may write everywhere, so the test replaces os.access."""
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert settings.why_unwritable(str(tmp_path / "r")) == f"no permission to write {tmp_path}"
+    (tmp_path / "r").write_text("")
+    assert settings.why_unwritable(str(tmp_path / "r")) == f"no permission to write {tmp_path}/r"
+    assert settings.why_unwritable("") == "the name is empty"
+
+
+def test_an_empty_variable_asks_for_no_report(nacre):
+    assert nacre("run", "true", NACRE_REPORT="").returncode == 0
+
+
+@pytest.mark.parametrize("path", ["new.jsonl", "old.jsonl", "folder/new.jsonl", "link.jsonl"])
+def test_a_report_may_be_new_or_there_already(nacre, tmp_path, path):
+    (tmp_path / "old.jsonl").write_text("{}\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.jsonl").symlink_to("old.jsonl")
+    result = nacre("run", "--report", path, "sh", "-c", 'echo "[$NACRE_REPORT]"')
+    assert result.stdout == f"[{tmp_path}/{path}]\n", result.stderr
+    assert nacre("run", "true", NACRE_REPORT=str(tmp_path / path)).returncode == 0
+    assert (tmp_path / "old.jsonl").read_text() == "{}\n"
 
 
 def test_a_missing_library_is_named_before_anything_runs(nacre, tmp_path):

@@ -177,6 +177,13 @@ def _examine_environment(examination: Examination) -> None:
     variables.pop("NACRE_LIBRARY_DIR", None)
     for name, value in variables.items():
         examination.say("note" if name == settings.DISABLE else "good", "environment", f"{name}={value}")
+    report = os.environ.get(settings.REPORT, "")
+    why = settings.why_unwritable(report) if report else ""
+    if why:
+        examination.say(
+            "bad", "environment", f"{settings.REPORT}={report}: the report cannot be written: {why}",
+            "Name a file in a directory that exists and that you may write.",
+        )  # fmt: skip
     if os.environ.get(launcher.PRELOAD):
         examination.say("note", "environment", f"{launcher.PRELOAD}={os.environ[launcher.PRELOAD]}: kept, before Nacre")
     known = {entry["name"] for entry in library.hints()}

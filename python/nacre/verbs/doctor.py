@@ -17,7 +17,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from nacre import file_system, launcher, library, program, settings
+from nacre import file_system, launchers, library, program, settings
 from nacre.errors import EXIT_PROBLEM, UserError
 from nacre.text import unwrapped
 from nacre.verbs.run import as_shell
@@ -184,8 +184,10 @@ def _examine_environment(examination: Examination) -> None:
             "bad", "environment", f"{settings.REPORT}={report}: the report cannot be written: {why}",
             "Name a file in a directory that exists and that you may write.",
         )  # fmt: skip
-    if os.environ.get(launcher.PRELOAD):
-        examination.say("note", "environment", f"{launcher.PRELOAD}={os.environ[launcher.PRELOAD]}: kept, before Nacre")
+    if os.environ.get(launchers.PRELOAD):
+        examination.say(
+            "note", "environment", f"{launchers.PRELOAD}={os.environ[launchers.PRELOAD]}: kept, before Nacre"
+        )
     known = {entry["name"] for entry in library.hints()}
     for path in settings.config_files(os.environ):
         if not path.exists():
@@ -210,7 +212,7 @@ def _examine_default_launcher(examination: Examination, directory: Path) -> None
             "Load your MPI's module, or give the command: nacre doctor -- COMMAND",
         )
         return
-    started = launcher.recognise(found)
+    started = launchers.recognise(found)
     _say_launcher(examination, started)
     mpi = _library_beside(Path(os.path.realpath(found)))
     if mpi is None:
@@ -223,10 +225,8 @@ def _examine_default_launcher(examination: Examination, directory: Path) -> None
         return
     abi, path = mpi
     target = program.Program(None, "program", abi, path)
-    options = ["-n", "2"]
-    if started is not None and started.kind == "openmpi":
-        options.append("--oversubscribe")
-    _prove(examination, [found, *options, "PROGRAM"], target, directory)
+    options = started.launcher.doctor_options if started else ()
+    _prove(examination, [found, "-n", "2", *options, "PROGRAM"], target, directory)
 
 
 def _library_beside(executable: Path) -> tuple[str, str] | None:
@@ -242,23 +242,23 @@ def _library_beside(executable: Path) -> tuple[str, str] | None:
     return None
 
 
-def _say_launcher(examination: Examination, started: launcher.Launcher | None) -> None:
+def _say_launcher(examination: Examination, started: launchers.FoundLauncher | None) -> None:
     if started is None:
         examination.say("good", "launcher", "none: the program runs by itself, or is a script that starts others")
     else:
         version = f" {started.version}" if started.version else ""
-        examination.say("good", "launcher", f"{started.path}: {launcher.KINDS[started.kind]}{version}")
+        examination.say("good", "launcher", f"{started.path}: {started.launcher.title}{version}")
 
 
 def _examine_command(examination: Examination, command: list[str], directory: Path) -> None:
     preload = library.preload_path(None)
-    launch = launcher.prepare(command, {}, preload, os.environ)
-    _say_launcher(examination, launch.launcher)
+    launch = launchers.prepare(command, {}, preload, os.environ)
+    _say_launcher(examination, launch.found)
     for words in launch.programs:
         target = program.inspect(words)
         _say_program(examination, words, target)
-        _say_mismatch(examination, launch.launcher, target)
-    at, _ = launcher.find_launcher(command)
+        _say_mismatch(examination, launch.found, target)
+    at, _ = launchers.find_launcher(command)
     examination.say("good", "command", as_shell(launch, dict(os.environ)))
     _prove(examination, command[at:], program.inspect(launch.programs[0]), directory)
 
@@ -281,15 +281,15 @@ def _say_program(examination: Examination, words: list[str], target: program.Pro
         )
 
 
-def _say_mismatch(examination: Examination, started: launcher.Launcher | None, target: program.Program) -> None:
-    if started is None or target.abi is None or started.kind not in ("hydra", "openmpi"):
+def _say_mismatch(examination: Examination, started: launchers.FoundLauncher | None, target: program.Program) -> None:
+    if started is None or None in (target.abi, started.launcher.abi):
         return
-    if (started.kind == "openmpi") == (target.abi == "openmpi"):
+    if (started.launcher.abi == "openmpi") == (target.abi == "openmpi"):
         return
     examination.say(
         "bad",
         "launcher",
-        f"{launcher.KINDS[started.kind]} cannot start {library.ABI_NAMES[target.abi]} programs together: "
+        f"{started.launcher.title} cannot start {library.ABI_NAMES[target.abi]} programs together: "
         "each process would be rank 0 of 1",
         "Use the mpiexec of the MPI that the program was built with.",
     )
@@ -320,33 +320,18 @@ def _prove(examination: Examination, command: list[str], target: program.Program
     _judge(examination, launch, outcome, output)
 
 
-def _probe_launch(command: list[str], target: program.Program, name: str) -> launcher.Launch:
+def _probe_launch(command: list[str], target: program.Program, name: str) -> launchers.Launch:
     probe = str(Path(__file__).resolve().parent.parent / "probe.py")
     if target.kind == "python" and target.path is not None:
         python = sys.executable if target.path.suffix == ".py" else str(target.path)
         words = [python, probe, name, "mpi4py"]
     else:
         words = [sys.executable, probe, name, str(target.abi), str(target.library)]
-    started = launcher.recognise(command[0])
-    if started is None:
-        replaced = words
-    elif command[-1] == "PROGRAM":
-        replaced = [*command[:-1], *words]
-    else:
-        first = launcher.split_contexts(started, command[1:])[0]
-        replaced = [command[0], *first.options, *words]
-        if started.kind == "flux":
-            replaced = _flux_command(command, words)
-    return launcher.prepare(replaced, {}, library.preload_path(None), os.environ)
+    probing = launchers.with_program(command, words)
+    return launchers.prepare(probing, {}, library.preload_path(None), os.environ)
 
 
-def _flux_command(command: list[str], words: list[str]) -> list[str]:
-    launch = launcher.prepare(command, {}, library.preload_path(None), os.environ)
-    count = len(launch.programs[0])
-    return [*command[: len(command) - count], *words]
-
-
-def _run_probe(launch: launcher.Launch) -> tuple[dict | None, str]:
+def _run_probe(launch: launchers.Launch) -> tuple[dict | None, str]:
     environment = dict(launch.environ)
     environment.pop("NACRE_LIBRARY_DIR", None)
     try:
@@ -367,7 +352,7 @@ def _run_probe(launch: launcher.Launch) -> tuple[dict | None, str]:
     return (json.loads(match.group(1)) if match else None), output or f"exit code {result.returncode}, no output"
 
 
-def _judge(examination: Examination, launch: launcher.Launch, outcome: dict | None, output: str) -> None:
+def _judge(examination: Examination, launch: launchers.Launch, outcome: dict | None, output: str) -> None:
     if outcome is None:
         tail = "\n".join(f"{'':18}{line}" for line in output.splitlines()[-12:])
         examination.say(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from nacre import launcher, library, settings
+from nacre import launchers, library, settings
 from nacre.errors import EXIT_CANNOT_RUN, EXIT_NOT_FOUND, UserError
 from nacre.text import unwrapped
 
@@ -62,14 +62,14 @@ def run(
         raise UserError(f"there is no ABI {abi!r}", f"The ABIs are {', '.join(library.ABIS)}; leave it out if unsure.")
     environ = inherited_environment()
     chosen = settings.from_options(environ, hint, report, disable)
-    launch = launcher.prepare(command, chosen, library.preload_path(abi), environ)
+    launch = launchers.prepare(command, chosen, library.preload_path(abi), environ)
     if dry_run:
         print(as_shell(launch, environ))
         return
     execute(launch)
 
 
-def as_shell(launch: launcher.Launch, before: dict[str, str]) -> str:
+def as_shell(launch: launchers.Launch, before: dict[str, str]) -> str:
     """The command as one would type it."""
     assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(launch.changed(before).items())]
     return " ".join([*assignments, shlex.join(launch.argv)])
@@ -87,7 +87,7 @@ def inherited_environment() -> dict[str, str]:
     return environment
 
 
-def execute(launch: launcher.Launch) -> None:
+def execute(launch: launchers.Launch) -> None:
     """Becomes the command."""
     environment = dict(launch.environ)
     environment.pop("NACRE_LIBRARY_DIR", None)

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from nacre import launcher, library, settings, testbed
+from nacre import launchers, library, settings, testbed
 from nacre.errors import EXIT_CANNOT_RUN, UserError
 from nacre.text import unwrapped
 from nacre.verbs.run import inherited_environment
@@ -188,11 +188,11 @@ def run(
         if not testbed.is_up(directory):
             directory = stack.enter_context(testbed.serving(options, at))
         words = [word.replace("{}", str(directory / testbed.RANK_MOUNT)) for word in command]
-        words = launcher.started_through(words, testbed.rank_words(directory, testbed.nodes_of(directory)))
+        words = launchers.started_through(words, testbed.rank_words(directory, testbed.nodes_of(directory)))
         environment = inherited_environment()
         if not without_nacre:
             chosen = settings.from_options(environment, hint, report, [])
-            launch = launcher.prepare(words, chosen, library.preload_path(None), environment)
+            launch = launchers.prepare(words, chosen, library.preload_path(None), environment)
             words, environment = launch.argv, launch.environ
         sys.stdout.flush()
         code = _wait_for(words, environment)

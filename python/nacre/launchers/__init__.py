@@ -1,0 +1,157 @@
+"""Launchers: the table, which launcher a command line starts, and how that sets variables on the ranks.
+
+The launcher's own options set variables on the ranks alone, so that the launcher itself runs as it does without us.
+Where a launcher has no such option (or nacre does not know it: a script, a program by itself), the variables go into
+the environment: libnacre.so leaves every process alone that makes no MPI call.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from nacre import program
+from nacre.errors import EXIT_CANNOT_RUN, EXIT_NOT_FOUND, UserError
+from nacre.launchers import aprun, flux, hydra, ibrun, jsrun, openmpi, pals, slurm
+from nacre.launchers.base import PRELOAD, FoundLauncher, Launcher, Writer, joined_contexts, joined_preload
+
+# The texts of --version are tried in this order.
+TABLE: tuple[Launcher, ...] = (
+    hydra.LAUNCHER,
+    openmpi.LAUNCHER,
+    pals.LAUNCHER,
+    slurm.LAUNCHER,
+    flux.LAUNCHER,
+    jsrun.LAUNCHER,
+    aprun.LAUNCHER,
+    ibrun.LAUNCHER,
+)
+VERSION_TIMEOUT_SECONDS = 20
+
+_BY_NAME = {name: launcher for launcher in TABLE for name in launcher.executables}
+# Names that launchers are installed under: any other name that begins so ("mpirun_case1.sh") may be a script that
+# runs a whole job, whatever option it gets.
+_MAY_ASK = re.compile(
+    r"^(mpiexec|mpirun|{names})([.\-_]({suffixes}|real|bin|\d)[\w.\-]*)?$".format(
+        names="|".join(name for name, launcher in _BY_NAME.items() if launcher.version and name.isalnum()),
+        suffixes="|".join(suffix for launcher in TABLE for suffix in launcher.suffixes),
+    )
+)
+_SCRIPT_NAME = re.compile(r"\.(sh|bash|csh|ksh|zsh|py|pl|rb)$")
+
+
+@dataclasses.dataclass(frozen=True)
+class Launch:
+    """A command line and environment, ready to execute."""
+
+    argv: list[str]
+    environ: dict[str, str]
+    found: FoundLauncher | None
+    programs: list[list[str]]  # each with its arguments; without a launcher the whole command
+
+    def changed(self, before: Mapping[str, str]) -> dict[str, str]:
+        return {name: value for name, value in self.environ.items() if before.get(name) != value}
+
+
+def recognise(word: str) -> FoundLauncher | None:
+    """The launcher that `word` starts, or None: a program by itself, or a script."""
+    path = shutil.which(word)
+    if path is None and os.path.exists(word) and "/" in word:
+        raise UserError(f"{word} is not executable", f"Try: chmod +x {word}", EXIT_CANNOT_RUN)
+    if path is None:
+        raise UserError(
+            f"no such program: {word}",
+            "Load the module that has it, or give its path.",
+            EXIT_NOT_FOUND,
+        )
+    name = Path(word).name
+    if name == "mpirun_rsh":
+        raise UserError(
+            "mpirun_rsh takes variables only as words before the program",
+            f"Use MVAPICH's mpiexec, or write {PRELOAD}=LIBRARY before the program; `nacre doctor` shows the library.",
+        )
+    launcher = _BY_NAME.get(name) or _BY_NAME.get(Path(os.path.realpath(path)).name)
+    if launcher is not None and not launcher.version:
+        return FoundLauncher(launcher, path)
+    if launcher is None and (not _MAY_ASK.match(name) or _SCRIPT_NAME.search(name)):
+        return None
+    text = _version_text(path)
+    launcher = next((one for one in TABLE if one.version and re.search(one.version, text)), launcher)
+    if launcher is None:
+        raise UserError(
+            f"{path} is no launcher that nacre knows: `{word} --version` says {text.strip()[:80]!r}",
+            f"Set the variables by its own options: `nacre run --dry-run true` shows which; {PRELOAD} is enough.",
+        )
+    version = re.search(r"\d+\.\d+(?:\.\d+)*\S*", text)
+    return FoundLauncher(launcher, path, version.group(0) if version else "")
+
+
+@functools.cache
+def _version_text(path: str) -> str:
+    try:
+        result = subprocess.run(
+            [path, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=VERSION_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return result.stdout + result.stderr
+
+
+def prepare(command: list[str], settings: Mapping[str, str], preload: str, environ: Mapping[str, str]) -> Launch:
+    """`command` with `settings` and the preload on its ranks. An existing preload is kept, and stays first."""
+    if not command:
+        raise UserError("there is nothing to run", "Try: nacre run -- mpiexec -n 4 ./program")
+    at, found = find_launcher(command)
+    environment = dict(environ)
+    environment.update(settings)
+    if found is None:
+        environment[PRELOAD] = joined_preload(environ.get(PRELOAD, ""), preload)
+        return Launch(list(command), environment, None, [list(command)])
+    contexts = found.launcher.contexts(command[at + 1 :])
+    variables = {name: value for name, value in environment.items() if name.startswith("NACRE_")}
+    variables.pop("NACRE_LIBRARY_DIR", None)
+    writer = Writer(environ, preload, variables)
+    argv = [*command[: at + 1], *found.launcher.write(writer, contexts, environment)]
+    return Launch(argv, environment, found, [context.program for context in contexts])
+
+
+def with_program(command: list[str], words: list[str]) -> list[str]:
+    """`command` with the launcher's options for its first program, and `words` in place of that program."""
+    at, found = find_launcher(command)
+    if found is None:
+        return words
+    first = found.launcher.contexts(command[at + 1 :])[0]
+    return [*command[: at + 1], *first.options, *words]
+
+
+def started_through(command: list[str], wrapper: list[str]) -> list[str]:
+    """`command` with the words of `wrapper` before each of its programs."""
+    at, found = find_launcher(command)
+    if found is None:
+        return [*wrapper, *command]
+    contexts = found.launcher.contexts(command[at + 1 :])
+    wrapped = [[*context.options, *wrapper, *context.program] for context in contexts]
+    return [*command[: at + 1], *joined_contexts(wrapped)]
+
+
+def find_launcher(command: list[str]) -> tuple[int, FoundLauncher | None]:
+    """Its index in the command, and what it is: the first word, or behind `timeout 1h` and the like."""
+    rest = program.without_prefixes(command)
+    at = len(command) - len(rest)
+    if rest and at > 0 and shutil.which(rest[0]) is not None:
+        found = recognise(rest[0])
+        if found is not None:
+            return at, found
+    return 0, recognise(command[0])

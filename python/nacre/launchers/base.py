@@ -1,0 +1,203 @@
+"""What all launchers share: the types, how to read a launcher's command line, and how to rewrite its options."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shutil
+from collections.abc import Callable, Collection, Mapping
+
+PRELOAD = "LD_PRELOAD"
+
+
+@dataclasses.dataclass(frozen=True)
+class Grammar:
+    """Which options of a launcher take values. An option that is not listed takes none, unless the next word is no
+    program (see _is_value_of_unknown_option)."""
+
+    valued: Collection[str] = ()
+    two_valued: Collection[str] = ()
+    assigning: Collection[str] = ()  # options that take NAME VALUE or NAME=VALUE
+    flags: Collection[str] = ()
+    separator: str | None = ":"  # between the programs of one launch
+
+
+@dataclasses.dataclass
+class Context:
+    """One program of a launch: the launcher's options before it, and the program with its arguments."""
+
+    options: list[str]
+    program: list[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Writer:
+    """The variables to set on the ranks."""
+
+    environ: Mapping[str, str]
+    preload: str
+    variables: Mapping[str, str]
+
+    def value_of(self, name: str, given: str | None) -> str | None:
+        """The value for an assignment on the command line: the user's own, with our library appended to a preload."""
+        if name != PRELOAD:
+            return given
+        return joined_preload(self.environ.get(PRELOAD, "") if given is None else given, self.preload)
+
+    def missing(self, present: Collection[str] = ()) -> dict[str, str]:
+        """The variables that no assignment on the command line sets."""
+        wanted = {PRELOAD: joined_preload(self.environ.get(PRELOAD, ""), self.preload), **self.variables}
+        return {name: value for name, value in wanted.items() if name not in present}
+
+
+# Returns the words after the launcher's own name; may change the environment that it is given.
+Write = Callable[[Writer, list[Context], dict[str, str]], list[str]]
+Split = Callable[[Grammar, list[str]], list[Context]]
+
+
+def split_contexts(grammar: Grammar, arguments: list[str]) -> list[Context]:
+    """Cuts the words after the launcher's own name into programs."""
+    parts: list[list[str]] = [[]]
+    for argument in arguments:
+        if grammar.separator is not None and argument == grammar.separator:
+            parts.append([])
+        else:
+            parts[-1].append(argument)
+    ends = [_end_of_options(grammar, part) for part in parts]
+    return [Context(part[:end], part[end:]) for part, end in zip(parts, ends, strict=True)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Launcher:
+    """A launcher that nacre knows: one row of the table."""
+
+    name: str
+    title: str
+    # Its row in docs/run.md: the launchers it stands for, how nacre recognises them, how the ranks get variables.
+    documented: tuple[str, str, str]
+    write: Write
+    grammar: Grammar = Grammar()
+    split: Split = split_contexts
+    executables: tuple[str, ...] = ()  # names that only this launcher has
+    version: str = ""  # a pattern of the text of --version; without one the launcher is never run with it
+    suffixes: tuple[str, ...] = ()  # of mpiexec and mpirun: mpiexec.hydra
+    abi: str | None = None  # of the programs that it starts, where it starts no others
+    doctor_options: tuple[str, ...] = ()  # to start two ranks anywhere
+
+    def contexts(self, arguments: list[str]) -> list[Context]:
+        return self.split(self.grammar, arguments)
+
+
+@dataclasses.dataclass(frozen=True)
+class FoundLauncher:
+    """A launcher on this machine."""
+
+    launcher: Launcher
+    path: str
+    version: str = ""
+
+
+def _end_of_options(grammar: Grammar, words: list[str]) -> int:
+    at = 0
+    while at < len(words):
+        word = words[at]
+        if word == "--":
+            return at + 1
+        if not word.startswith("-") or word == "-":
+            return at
+        at += 1 + values_after(grammar, words, at)
+    return len(words)
+
+
+def values_after(grammar: Grammar, words: list[str], at: int) -> int:
+    """How many words after the option at `at` are its values."""
+    name = words[at].lstrip("-")
+    following = words[at + 1 :]
+    if not following:
+        return 0
+    if name in grammar.assigning:
+        return 1 if "=" in following[0] else 2
+    if name in grammar.two_valued:
+        return 2
+    if name in grammar.flags or "=" in name:
+        return 0
+    if name in grammar.valued:
+        return 1
+    return 1 if len(name) > 1 and _is_value_of_unknown_option(following) else 0
+
+
+def _is_value_of_unknown_option(following: list[str]) -> bool:
+    """Whether the word after an unknown option is its value: that word is no program, and another word follows."""
+    if following[0].startswith("-") or len(following) < 2:
+        return False
+    return shutil.which(following[0]) is None
+
+
+def joined_preload(there: str, preload: str) -> str:
+    """Appends our library: tools that observe calls (Darshan) and sanitizers stay first."""
+    words = [word for word in re.split(r"[: ]+", there) if word]
+    if preload not in words:
+        words.append(preload)
+    return ":".join(words)
+
+
+def joined_contexts(contexts: list[list[str]]) -> list[str]:
+    words: list[str] = []
+    for index, context in enumerate(contexts):
+        words += [":", *context] if index else context
+    return words
+
+
+def rewrite_assignments(writer: Writer, options: list[str], names: Collection[str], present: set[str]) -> list[str]:
+    """Rewrites options that take NAME=VALUE, or NAME alone for the environment's value; adds names to `present`."""
+    words: list[str] = []
+    follows = False
+    for word in options:
+        option, equals, assignment = word.partition("=")
+        if follows:
+            words.append(rewritten_assignment(writer, word, present))
+            follows = False
+        elif equals and option.startswith("--") and option.lstrip("-") in names:
+            words.append(f"{option}={rewritten_assignment(writer, assignment, present)}")
+        else:
+            words.append(word)
+            follows = word.startswith("-") and word.lstrip("-") in names
+    return words
+
+
+def rewritten_assignment(writer: Writer, assignment: str, present: set[str]) -> str:
+    name, equals, value = assignment.partition("=")
+    present.add(name)
+    new = writer.value_of(name, value if equals else None)
+    return name if new is None else f"{name}={new}"
+
+
+def assigning(option: str, names: Collection[str], joined: bool = False) -> Write:
+    """A writer for launchers that take `option` NAME=VALUE (as one word if `joined`) before each program. `names` are
+    all spellings of the option, without dashes."""
+
+    def write(writer: Writer, contexts: list[Context], environment: dict[str, str]) -> list[str]:
+        rewritten = []
+        for context in contexts:
+            present: set[str] = set()
+            options = rewrite_assignments(writer, context.options, names, present)
+            new: list[str] = []
+            for name, value in writer.missing(present).items():
+                new += [f"{option}={name}={value}"] if joined else [option, f"{name}={value}"]
+            at = _after_removals(options)
+            rewritten.append(options[:at] + new + options[at:] + context.program)
+        return joined_contexts(rewritten)
+
+    return write
+
+
+def _after_removals(options: list[str]) -> int:
+    """The place behind the last option that removes variables (Flux has such options): it would remove ours too."""
+    removals = [index for index, word in enumerate(options) if word.startswith(("--env=-", "--env-remove="))]
+    return removals[-1] + 1 if removals else 0
+
+
+def write_environment(writer: Writer, contexts: list[Context], environment: dict[str, str]) -> list[str]:
+    """For launchers that pass their own environment on to the ranks."""
+    environment.update(writer.missing())
+    return joined_contexts([context.options + context.program for context in contexts])

@@ -1,0 +1,73 @@
+"""Every launcher in the table has the tests that a launcher needs, passes them, and has its row in docs/run.md."""
+
+from __future__ import annotations
+
+import importlib
+import re
+
+import pytest
+from launching import PRELOAD, Cases, prepared
+from nacre import launchers
+from nacre.launchers.base import Launcher
+
+NO_LAUNCHER = ("scripts, programs without a launcher", "", "the environment")
+NAMES = [launcher.name for launcher in launchers.TABLE]
+
+
+@pytest.fixture(params=launchers.TABLE, ids=NAMES)
+def launcher(request: pytest.FixtureRequest) -> Launcher:
+    return request.param
+
+
+@pytest.fixture
+def cases(launcher: Launcher) -> Cases:
+    found = importlib.import_module(f"test_{launcher.name}_launcher").CASES
+    assert found.recognised and found.on_ranks and found.own_preload and found.programs
+    return found
+
+
+def test_a_launcher_is_known_by_what_it_says_and_not_by_its_name(machine, launcher, cases):
+    for name in cases.recognised:
+        machine(name, cases.version)
+        found = launchers.recognise(name)
+        assert found.launcher is launcher
+        assert found.version in cases.version
+        assert bool(found.version) == bool(cases.version)
+
+
+def test_the_ranks_get_the_preload(machine, cases):
+    for words, expected in cases.on_ranks:
+        machine(words.split()[0], cases.version)
+        launch = prepared(words)
+        assert " ".join(launch.argv) == expected
+        assert ("LD_PRELOAD" in launch.environ) == cases.preload_by_environment
+
+
+def test_a_preload_of_the_user_is_kept_and_stays_first(machine, cases):
+    for words, expected in cases.own_preload:
+        machine(words.split()[0], cases.version)
+        assert " ".join(prepared(words).argv) == expected
+    words, _ = cases.on_ranks[0]
+    launch = prepared(words, LD_PRELOAD="/d/libdarshan.so")
+    place = launch.environ["LD_PRELOAD"] if cases.preload_by_environment else " ".join(launch.argv)
+    assert f"/d/libdarshan.so:{PRELOAD}" in place
+
+
+def test_the_programs_are_found_behind_the_launchers_options(machine, cases):
+    for words, expected in cases.programs:
+        machine(words.split()[0], cases.version)
+        assert [" ".join(program) for program in prepared(words).programs] == expected
+
+
+def test_names_are_unique_and_each_launcher_can_be_recognised(launcher):
+    assert NAMES.count(launcher.name) == 1
+    assert launcher.version or launcher.executables
+    others = [name for one in launchers.TABLE if one is not launcher for name in one.executables]
+    assert not set(launcher.executables) & set(others)
+
+
+def test_the_documentation_has_a_row_for_each_launcher(source):
+    text = (source / "docs" / "run.md").read_text()
+    [table] = re.findall(r"\| launcher \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", text)
+    rows = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in table.splitlines()]
+    assert rows == [launcher.documented for launcher in launchers.TABLE] + [NO_LAUNCHER]

@@ -10,8 +10,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from nacre import elf
-
 # What a program is started through, with the number of words that stand before it (options are skipped).
 _PREFIXES = {"env": 0, "nice": 0, "time": 0, "numactl": 0, "stdbuf": 0, "setarch": 1, "taskset": 1, "timeout": 1}
 _ABI_BY_SONAME = [
@@ -55,13 +53,12 @@ def inspect(words: list[str]) -> Program:
     path = Path(found)
     if re.fullmatch(r"python[\d.]*", Path(os.path.realpath(path)).name):
         return _inspect_python(found)
-    header = elf.read(path)
-    if header is None:
+    if not _first_bytes(path).startswith(b"\x7fELF"):
         interpreter = _interpreter(path)
         if interpreter and "python" in interpreter[-1]:
             return dataclasses.replace(_inspect_python(interpreter[-1]), path=path)
         return Program(path, "script", note="a script; whatever MPI its programs hold is found when they run")
-    return _inspect_elf(path, header)
+    return _inspect_elf(path)
 
 
 def without_prefixes(words: list[str]) -> list[str]:
@@ -75,12 +72,16 @@ def without_prefixes(words: list[str]) -> list[str]:
     return words
 
 
-def _interpreter(path: Path) -> list[str]:
+def _first_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            line = file.readline(512)
+            return file.readline(512)
     except OSError:
-        return []
+        return b""
+
+
+def _interpreter(path: Path) -> list[str]:
+    line = _first_bytes(path)
     return line[2:].decode(errors="replace").split() if line.startswith(b"#!") else []
 
 
@@ -102,28 +103,28 @@ def _inspect_python(python: str) -> Program:
     return Program(Path(python), "python", note=f"mpi4py {found['mpi4py']} holds no MPI library by name")
 
 
-def _inspect_elf(path: Path, header: elf.Elf) -> Program:
-    if not header.dynamic:
+def _inspect_elf(path: Path) -> Program:
+    if shutil.which("ldd") is None:
+        return Program(path, "program", note="ldd is not on PATH, so that the program's libraries are not known")
+    libraries = _libraries(path)
+    if libraries is None:
         return Program(path, "program", note="statically linked: nothing can be preloaded into it; link it anew")
-    libraries = _loaded_libraries(path)
     for name, resolved in libraries.items():
-        abi = abi_of_soname(name)
-        if abi:
-            return Program(path, "program", abi, resolved)
-    for name in header.needed:
         if abi_of_soname(name):
-            return Program(path, "program", abi_of_soname(name), None, f"{name} is not found here: load its module")
+            note = "" if resolved else f"{name} is not found here: load its module"
+            return Program(path, "program", abi_of_soname(name), resolved, note)
     return Program(path, "program", note="needs no MPI library by name; whatever it loads is found when it runs")
 
 
-def _loaded_libraries(path: Path) -> dict[str, str]:
-    """Every shared library that the dynamic linker would load, by soname. Asks it by way of ldd."""
-    ldd = shutil.which("ldd")
-    if ldd is None:
-        return {}
-    result = subprocess.run([ldd, str(path)], capture_output=True, text=True, timeout=60, check=False)
-    pairs = re.findall(r"^\s*(\S+) => (/\S+)", result.stdout, re.MULTILINE)
-    return dict(pairs)
+def _libraries(path: Path) -> dict[str, str | None] | None:
+    """The shared libraries that the dynamic linker loads, by soname, with a path where there is one. None: it is not
+    dynamically linked."""
+    command, environment = ["ldd", str(path)], {**os.environ, "LC_ALL": "C"}
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    if result.returncode or "statically linked" in result.stdout:
+        return None
+    pairs = re.findall(r"^\s*(\S+) => (?:(/\S+)|not found)", result.stdout, re.MULTILINE)
+    return {name: resolved or None for name, resolved in pairs}
 
 
 def abi_of_soname(name: str) -> str | None:

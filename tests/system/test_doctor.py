@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from nacre import elf, file_system, program, settings
+from nacre import file_system, program, settings
 
 # An MPI program, for what doctor must read off it; none of these needs to do anything.
 PROGRAM = "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); return MPI_Finalize(); }\n"
@@ -169,10 +169,35 @@ def test_the_abi_of_a_library_is_known_by_its_soname(soname, abi):
     assert program.abi_of_soname(soname) == abi
 
 
-def test_what_an_elf_file_needs_is_read(build):
-    assert "libc.so.6" in elf.read(Path("/bin/sh").resolve()).needed
-    assert elf.read(Path(__file__)) is None
-    assert elf.read(Path("/nowhere")) is None
+def test_an_mpi_library_that_is_not_here_is_named(tmp_path, monkeypatch):
+    (tmp_path / "empty.c").write_text("")
+    (tmp_path / "app.c").write_text("int main(void) { return 0; }\n")
+    library = ["-shared", "-Wl,-soname,libmpich.so.12.7", "empty.c", "-o", "libmpich.so"]
+    program_with_it = ["app.c", "-Wl,--no-as-needed", "-L.", "-lmpich", "-o", "app"]
+    for words in (library, program_with_it):
+        subprocess.run(["cc", *words], cwd=tmp_path, check=True, timeout=60)
+    found = program.inspect([str(tmp_path / "app")])
+    assert (found.abi, found.library) == ("mpich", None)
+    assert found.note == "libmpich.so.12.7 is not found here: load its module"
+    (tmp_path / "libmpich.so").rename(tmp_path / "libmpich.so.12.7")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    assert program.inspect([str(tmp_path / "app")]).library == str(tmp_path / "libmpich.so.12.7")
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "note"),
+    [
+        (["/bin/sh"], "program", "needs no MPI library by name"),
+        ([__file__], "missing", ""),
+        (["no-such-program"], "missing", "no-such-program is not here"),
+        (["env"], "missing", "no program in this command"),
+        (["timeout", "1h", "ldd"], "script", "a script"),
+    ],
+)
+def test_what_a_program_is_is_found_without_running_it(words, kind, note):
+    found = program.inspect(words)
+    assert (found.kind, found.abi) == (kind, None)
+    assert note in found.note
 
 
 MOUNTS = """\

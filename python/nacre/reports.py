@@ -44,46 +44,35 @@ KINDS = {
     "independent_write": "independent writes",
     "independent_read": "independent reads",
 }
-_SPREAD = ("min", "median", "max", "sum")
-_FIELDS = {
-    "file": str,
-    "job": str,
-    "closed_at": int,
+# The shape of a line: a type, an object with these fields (more are fine), or a list of one shape.
+_NUMBER = int | float
+_SPREAD = dict.fromkeys(("min", "median", "max", "sum"), _NUMBER)
+_KIND = {
     "ranks": int,
-    "nodes": int,
-    "calls": int,
-    "bytes_read": int,
-    "bytes_written": int,
-    "hints": dict,
-    "notes": list,
-    "open_seconds": dict,
-    "close_seconds": dict,
-    "kinds": dict,
-    "plans": list,
-    "other_plan_calls": int,
+    "seconds": _SPREAD,
+    "phases": dict.fromkeys(PHASES, _SPREAD),
+    **dict.fromkeys(COUNTS, _SPREAD),
+    "file_call_sizes": dict,
+    "busiest": [{"rank": int, "bytes": int, "calls": int, "seconds": _NUMBER}],
 }
-_PLAN_FIELDS = {
-    "call": str,
-    "algorithm": str,
-    "reason": str,
-    "because": str,
-    "otherwise": str,
+_PLAN = {
+    **dict.fromkeys(("call", "algorithm", "reason", "because", "otherwise"), str),
     "calls": int,
-    "bytes": dict,
-    "seconds": dict,
-    "first_call": dict,
+    "bytes": _SPREAD,
+    "seconds": _SPREAD,
+    "first_call": dict.fromkeys(("ranks", "first_byte", "end", "bytes", "pieces", "span_bytes"), int),
 }
-_EXCHANGE_FIELDS = {
-    "aggregators": int,
+_PLAN_WITH_AGGREGATORS = {
     "aggregator_ranks": list,
-    "aggregators_reason": str,
-    "aggregators_because": str,
-    "saturation_bytes": int,
-    "pattern": str,
-    "domain_bytes": int,
-    "cycle_bytes": int,
-    "cycle_buffers": int,
-    "rounds_max": int,
+    **dict.fromkeys(("aggregators_reason", "aggregators_because", "pattern"), str),
+    **dict.fromkeys(("aggregators", "saturation_bytes", "domain_bytes"), int),
+    **dict.fromkeys(("cycle_bytes", "cycle_buffers", "rounds_max"), int),
+}
+_REPORT = {
+    **dict.fromkeys(("file", "job"), str),
+    **dict.fromkeys(("closed_at", "ranks", "nodes", "calls", "bytes_read", "bytes_written", "other_plan_calls"), int),
+    **{"hints": dict, "notes": list, "kinds": dict, "plans": [_PLAN]},
+    **{"open_seconds": _SPREAD, "close_seconds": _SPREAD},
 }
 
 
@@ -165,52 +154,30 @@ def _checked(line: str) -> dict:
         raise ValueError(
             f"the schema is {report['schema']!r}, this command reads {SCHEMA}: use the library's own version"
         )
-    _check_fields(report, _FIELDS, "")
-    _check_spread(report["open_seconds"], "open_seconds")
-    _check_spread(report["close_seconds"], "close_seconds")
+    _check(report, _REPORT, "")
     for name, kind in report["kinds"].items():
-        _check_kind(name, kind)
+        if name not in KINDS:
+            raise ValueError(f'"kinds" has {name!r}, which is none of {", ".join(KINDS)}')
+        _check(kind, _KIND, name)
+        if not all(size.isdecimal() for size in kind["file_call_sizes"]):
+            raise ValueError(f'{name}: "file_call_sizes" is to hold numbers by size')
+        _check(kind["file_call_sizes"], dict.fromkeys(kind["file_call_sizes"], int), f"{name}: file_call_sizes")
     for plan in report["plans"]:
-        if not isinstance(plan, dict):
-            raise ValueError('"plans" is to hold objects')
-        _check_fields(plan, _PLAN_FIELDS, "plans: ")
-        _check_spread(plan["bytes"], "plans: bytes")
-        _check_spread(plan["seconds"], "plans: seconds")
-        if "aggregators" in plan:
-            _check_fields(plan, _EXCHANGE_FIELDS, "plans: ")
-        first_call = dict.fromkeys(("ranks", "first_byte", "end", "bytes", "pieces", "span_bytes"), int)
-        _check_fields(plan["first_call"], first_call, "plans: first_call: ")
+        _check(plan, _PLAN_WITH_AGGREGATORS if "aggregators" in plan else {}, "plans")
     return report
 
 
-def _check_kind(name: str, kind: object) -> None:
-    if name not in KINDS:
-        raise ValueError(f'"kinds" has {name!r}, which is none of {", ".join(KINDS)}')
-    if not isinstance(kind, dict):
-        raise ValueError(f"{name}: an object is expected")
-    _check_fields(kind, {"ranks": int, "phases": dict, "file_call_sizes": dict, "busiest": list}, f"{name}: ")
-    for field in ("seconds", *COUNTS):
-        _check_spread(kind.get(field), f"{name}: {field}")
-    for phase in PHASES:
-        _check_spread(kind["phases"].get(phase), f"{name}: phases: {phase}")
-    for size, count in kind["file_call_sizes"].items():
-        if not size.isdecimal() or not isinstance(count, int):
-            raise ValueError(f'{name}: "file_call_sizes" is to hold numbers by size')
-    for share in kind["busiest"]:
-        if not isinstance(share, dict):
-            raise ValueError(f'{name}: "busiest" is to hold objects')
-        _check_fields(share, {"rank": int, "bytes": int, "calls": int, "seconds": (int, float)}, f"{name}: busiest: ")
-
-
-def _check_fields(found: dict, wanted: dict[str, type], where: str) -> None:
-    for name, kind in wanted.items():
-        if name not in found:
-            raise ValueError(f'{where}there is no "{name}"')
-        if not isinstance(found[name], kind):
-            raise ValueError(f'{where}"{name}" is {found[name]!r}, of another type than expected')
-
-
-def _check_spread(spread: object, where: str) -> None:
-    good = isinstance(spread, dict) and all(isinstance(spread.get(part), (int, float)) for part in _SPREAD)
-    if not good:
-        raise ValueError(f"{where} is to have the numbers {', '.join(_SPREAD)}")
+def _check(found: object, shape: object, where: str) -> None:
+    """ValueError says what in `found` is not of the shape."""
+    if isinstance(shape, dict):
+        _check(found, dict, where)
+        for name, part in shape.items():
+            if name not in found:
+                raise ValueError(f'{where}{": " if where else ""}there is no "{name}"')
+            _check(found[name], part, f"{where}: {name}" if where else name)
+    elif isinstance(shape, list):
+        _check(found, list, where)
+        for item in found:
+            _check(item, shape[0], where)
+    elif not isinstance(found, shape):
+        raise ValueError(f"{where} is {found!r}, of another type than expected")

@@ -219,10 +219,12 @@ def test_a_file_that_nobody_accessed_is_shown(nacre, tmp_path):
         ("[]", ["r, line 1", "an object is expected"]),
         ('{"file":"x","calls":3}', ["r, line 1", 'no "schema"']),
         (a_line(schema=2), ["r, line 1", "the schema is 2", "reads 1"]),
-        (a_line(ranks="3"), ["r, line 1", "\"ranks\" is '3'"]),
+        (a_line(ranks="3"), ["r, line 1", "ranks is '3'"]),
         (a_line(kinds={"writes": {}}), ["r, line 1", "'writes'", "collective_write"]),
         (a_line(kinds={"collective_read": {}}), ["r, line 1", 'collective_read: there is no "ranks"']),
-        (a_line(open_seconds={"min": 0}), ["r, line 1", "open_seconds", "median"]),
+        (a_line(open_seconds={"min": 0}), ["r, line 1", 'open_seconds: there is no "median"']),
+        (a_line(open_seconds=1), ["r, line 1", "open_seconds is 1"]),
+        (a_line(plans=["write"]), ["r, line 1", "plans is 'write'"]),
         (a_line(plans=[{"call": "write"}]), ["r, line 1", 'plans: there is no "algorithm"']),
     ],
 )
@@ -243,7 +245,7 @@ def test_bad_input_is_named_with_its_line(nacre, tmp_path, verb, content, words)
         (a_line(file="/torn")[:90] + "\n", "line 2 skipped: invalid JSON at character"),
         (a_line(file="/torn")[:90], "line 2: the first 90 characters skipped"),
         (a_line(schema=9) + "\n", "line 2 skipped: the schema is 9"),
-        (a_line(ranks=None) + "\n", 'line 2 skipped: "ranks" is None'),
+        (a_line(ranks=None) + "\n", "line 2 skipped: ranks is None"),
         ("\0\xff\n", "line 2 skipped: invalid JSON at character 1"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Texts as they are shown: help, amounts, times."""
+"""Texts as people read and write them: help, sizes, times."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ def unwrapped(text: str) -> str:
     """Each paragraph on one line, so that it is wrapped to the terminal's width; indented ones are kept."""
     paragraphs = re.split(r"\n{2,}", text.strip())
     return "\n\n".join(p if p.startswith(" ") else " ".join(p.split("\n")) for p in paragraphs)
+
+
+def parse_bytes(text: str) -> int:
+    """The reverse of `amount`: a number of bytes, or with k, m, g or t; ValueError says why it is none."""
+    found = re.fullmatch(r"(\d+)([kmgt]?)", text.lower())
+    byte_count = int(found[1]) << 10 * " kmgt".index(found[2] or " ") if found else None
+    if byte_count is None or byte_count >= 1 << 63:
+        raise ValueError(f'"{text}" is not a number of bytes')
+    return byte_count
 
 
 def amount(byte_count: float) -> str:

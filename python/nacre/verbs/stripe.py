@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import re
 import shlex
 import struct
 import sys
@@ -15,7 +14,7 @@ import typer
 
 from nacre import library
 from nacre.errors import UserError
-from nacre.text import unwrapped
+from nacre.text import parse_bytes, unwrapped
 
 XATTR = "lustre.lov"
 INT_MAX = 2**31 - 1
@@ -92,22 +91,18 @@ def advise(
         None, "--osts", metavar="C", max=INT_MAX, help="To choose from.", show_default="those of DIR's Lustre"
     ),
 ) -> None:
+    try:
+        byte_count = parse_bytes(size)
+    except ValueError as error:
+        raise UserError(f"SIZE {error}", "Write a size like 4096, 64m, 20g or 2t.") from error
     osts = _ost_count(directory) if osts is None else osts
     try:
-        options, reasons = library.layout_advice(_bytes(size), nodes, nodes if ranks is None else ranks, osts)
+        options, reasons = library.layout_advice(byte_count, nodes, nodes if ranks is None else ranks, osts)
     except ValueError as error:
         raise UserError(str(error)) from error
     print(f"lfs setstripe {options} {shlex.quote(os.path.join(directory, 'FILE'))}")
     for reason in reasons:
         print(f"  {reason}")
-
-
-def _bytes(size: str) -> int:
-    found = re.fullmatch(r"(\d+)([kmgt]?)", size.lower())
-    byte_count = int(found[1]) << 10 * " kmgt".index(found[2] or " ") if found else None
-    if byte_count is None or byte_count >= 1 << 63:
-        raise UserError(f'SIZE "{size}" is not a number of bytes', "Write one like 4096, 64m, 20g or 2t.")
-    return byte_count
 
 
 def _ost_count(directory: str) -> int:

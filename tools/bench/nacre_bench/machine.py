@@ -8,6 +8,8 @@ import pathlib
 import platform
 import socket
 
+from nacre import file_system
+
 
 def first_match(path: str, key: str) -> str:
     try:
@@ -20,24 +22,8 @@ def first_match(path: str, key: str) -> str:
     return ""
 
 
-def file_system(directory: str) -> str:
-    """The type of the file system that a directory is on."""
-    target = os.path.realpath(directory)
-    best, found = "", "unknown"
-    try:
-        lines = pathlib.Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return found
-    for line in lines:
-        mount, _, tail = line.partition(" - ")
-        point = mount.split()[4]
-        inside = target == point or target.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= len(best):
-            best, found = point, tail.split()[0]
-    return found
-
-
 def describe(directory: str) -> dict:
+    mount = file_system.of(pathlib.Path(directory))
     return {
         "host": socket.gethostname(),
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -48,7 +34,7 @@ def describe(directory: str) -> dict:
         "system": platform.freedesktop_os_release().get("PRETTY_NAME", "") if os.path.exists("/etc/os-release") else "",
         "load": list(os.getloadavg()),
         "directory": directory,
-        "file_system": file_system(directory),
+        "file_system": mount.kind if mount else "unknown",
     }
 
 

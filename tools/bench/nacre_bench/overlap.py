@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 
+from nacre.text import amount
+
 from .cells import DIRECTIONS, Cell, cells_of
 from .contenders import OURS, Contender
 from .errors import BenchError
 from .report import failed_launches, settings_text
-from .tables import number, size, table
+from .tables import number, table
 from .units import GIB, MIB
 
 NAME = "overlap"
@@ -48,7 +50,7 @@ def pair_of(ours: Contender, settings: dict, cycle_bytes: int) -> list[Contender
     return [
         dataclasses.replace(
             ours,
-            name=f"{ours.name} {size(cycle_bytes)} {what}",
+            name=f"{ours.name} {amount(cycle_bytes)} {what}",
             environment={**ours.environment, "NACRE_TEST_FAULTS": rule},
             hints=hints,
         )
@@ -99,5 +101,5 @@ def overlap_text(result: dict) -> str:
     for cell in cells_of(result, "data"):
         rows = [row(cell, settings, pair, direction) for pair in pairs_of(result) for direction in DIRECTIONS]
         header = ["", "", EXCHANGE, "file", COLLECTIVE, "ratio"]
-        parts.append(f"{cell.workload}, {cell.ranks} ranks, {cell.bytes // MIB} MiB\n" + table(header, rows))
+        parts.append(f"{cell.workload}, {cell.ranks} ranks, {amount(cell.bytes)}\n" + table(header, rows))
     return "\n\n".join(parts + failed_launches(result))

@@ -7,9 +7,10 @@ import dataclasses
 from .cells import DIRECTIONS, Cell, names_of, peers_of
 from .contenders import HAND, OURS, REF
 from .figures import Ratio, paired_ratio
+from .units import MIB
 
 # What is less counts as this: a ratio of two figures that are next to nothing says nothing.
-MEMORY_LEAST = 1 << 20
+MEMORY_LEAST = MIB
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from nacre.text import amount
+
 from .cells import DIRECTIONS, WRITE, Cell, cells_of, peers_of
 from .contenders import LIMIT
 from .machine import sentence
@@ -111,7 +113,7 @@ def cell_text(judged: Judged, result: dict) -> str:
     cell = judged.cell
     hosts = result["settings"].get("hosts")
     ranks = f"{cell.ranks} ranks on {hosts} hosts" if hosts else f"{cell.ranks} ranks"
-    parts = [f"{cell.workload}, {ranks}, {cell.bytes / (1 << 20):.0f} MiB (* fastest peer)"]
+    parts = [f"{cell.workload}, {ranks}, {amount(cell.bytes)} (* fastest peer)"]
     parts.append(cell_table(cell, result))
     fewer = fewer_rounds(cell)
     if fewer:

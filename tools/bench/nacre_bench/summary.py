@@ -11,6 +11,7 @@ from .contenders import OURS
 from .figures import geometric_mean
 from .ratios import Comparison
 from .tables import number, table
+from .units import MIB
 
 BEST = "best"
 TEXT_WIDTH = 120
@@ -58,7 +59,7 @@ def cell_rows(judged: list[Judged], names: list[str]) -> list[list[str]]:
             best = one.best(names, direction)
             if best is None:
                 continue
-            row = [one.label(direction), f"{one.cell.bytes / (1 << 20):.0f}", best.name, best.peer or "-"]
+            row = [one.label(direction), f"{one.cell.bytes / MIB:.0f}", best.name, best.peer or "-"]
             row += [str(best.time or "-"), number(best.cpu), number(best.memory)]
             row += [number(time_value(one.of(name, direction))) for name in names]
             rows.append([*row, number(best.of_ref), number(best.of_hand)])

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from nacre.text import amount
+
+from .units import MIB
+
 
 def table(header: list[str], rows: list[list[str]]) -> str:
     """The first column to the left, the others to the right."""
@@ -19,18 +23,11 @@ def number(value: float | None, digits: int = 2) -> str:
 
 
 def mib(value: float | None) -> str:
-    return "-" if value is None else f"{value / (1 << 20):.1f}"
+    return "-" if value is None else f"{value / MIB:.1f}"
 
 
 def size(value: float | None) -> str:
-    """Bytes, in the unit that keeps the figure short."""
-    if value is None:
-        return "-"
-    for unit in ("B", "KiB", "MiB"):
-        if value < 1024:
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1024
-    return f"{value:.1f} GiB"
+    return "-" if value is None else amount(value)
 
 
 def microseconds(value: float | None) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from nacre.text import parse_bytes
+
 
 def words(text: str) -> list[str]:
     return [word for word in text.split(",") if word]
@@ -18,8 +20,9 @@ def sizes(text: str) -> list[int]:
 
 
 def size_bytes(text: str) -> int:
-    unit = {"k": 1 << 10, "m": 1 << 20}.get(text[-1:].lower(), 1)
-    return positive(text if unit == 1 else text[:-1]) * unit
+    if parse_bytes(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return parse_bytes(text)
 
 
 def positive(text: str) -> int:

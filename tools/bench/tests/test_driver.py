@@ -100,7 +100,7 @@ class Overlap(unittest.TestCase):
             for one, seconds in zip(chosen, (2.0, 8.0), strict=True)
         ]
         result = {**result_of(chosen, records), "settings": self.SETTINGS}
-        self.assertIn("N/M5 1.0 MiB  write     2.000  5.121       8.000   1.56", overlap.overlap_text(result))
+        self.assertIn("N/M5 1 MiB  write     2.000  5.121       8.000   1.56", overlap.overlap_text(result))
 
     def test_the_command_line_has_what_a_launch_takes(self):
         arguments = cli.build_parser().parse_args(["overlap", "--cycles", "64k,2m,7"])

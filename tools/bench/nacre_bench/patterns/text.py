@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from nacre.text import amount
+
 from ..contenders import OURS
 from ..report import failed_launches, settings_text
 from ..tables import number, table
@@ -111,7 +113,7 @@ def machine_text(result: dict) -> str:
 def patterns_text(result: dict) -> str:
     medians = Medians(result)
     sizes = sorted({entry["stripe_bytes"] for entry in result["launches"]})
-    stripes = "/".join(f"{size >> 10} KiB" for size in sizes)
+    stripes = "/".join(amount(size) for size in sizes)
     about = (
         f"each file written once and read once; {result['settings']['mib_per_ost']} MiB an OST, stripes of {stripes}"
     )

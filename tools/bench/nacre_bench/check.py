@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import os
 import tempfile
+import typing
 
 from .config import Config
 from .contenders import PEER, Contender, hand_over, ours_over, over
 from .launch import Outcome, launch, worker_arguments
 from .schedule import Job
 from .workloads import Workload, known_workloads
+
+if typing.TYPE_CHECKING:
+    from .options import Check
 
 RANKS = (1, 3)
 BYTES = 500_000
@@ -24,7 +27,7 @@ def check_outcome(outcome: Outcome, damage: int | None) -> str:
     return "" if outcome.wrong_bytes else "a wrong byte was not found"
 
 
-def check_contenders(config: Config, arguments: argparse.Namespace) -> list[Contender]:
+def check_contenders(config: Config, arguments: Check) -> list[Contender]:
     mpi = config.mpi(arguments.mpi)
     if arguments.preload:
         return [ours_over(mpi, "N", config.preload, {})]
@@ -42,7 +45,7 @@ def check_jobs(config: Config, contender: Contender, wishes: list[int]) -> list[
     return sorted(jobs.items())
 
 
-def check(config: Config, arguments: argparse.Namespace) -> bool:
+def check(config: Config, arguments: Check) -> bool:
     """Whether all is as expected."""
     passed = True
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=os.environ.get("NACRE_TEST_DIR")) as scratch:

@@ -25,7 +25,6 @@ class Config:
     version: str
     preload: str
     mpis: dict[str, Mpi]
-    plot_python: str = ""  # a Python with matplotlib
 
     def mpi(self, name: str) -> Mpi:
         if name not in self.mpis:
@@ -41,4 +40,4 @@ def read_config(path: str | None) -> Config:
     except OSError as error:
         raise BenchError(f"{path}: {error.strerror}. Build first: nacre-bench runs from a build tree.") from error
     mpis = {name: Mpi(name=name, **fields) for name, fields in data["mpis"].items()}
-    return Config(data["version"], data["preload"], mpis, data.get("plot_python", ""))
+    return Config(data["version"], data["preload"], mpis)

@@ -1,9 +1,8 @@
-"""Values on the command line."""
+"""Values on the command line. A BadParameter says why a value is refused; typer adds the option."""
 
 from __future__ import annotations
 
-import argparse
-
+import typer
 from nacre.text import parse_bytes
 
 
@@ -20,13 +19,20 @@ def sizes(text: str) -> list[int]:
 
 
 def size_bytes(text: str) -> int:
-    if parse_bytes(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
-    return parse_bytes(text)
+    try:
+        return _at_least_one(parse_bytes(text), text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}; write one like 4096, 64k or 1m") from error
 
 
 def positive(text: str) -> int:
-    number = int(text)
+    try:
+        return _at_least_one(int(text), text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text} is not a whole number") from error
+
+
+def _at_least_one(number: int, text: str) -> int:
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+        raise typer.BadParameter(f"{text} is less than 1")
     return number

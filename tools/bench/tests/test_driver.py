@@ -1,17 +1,22 @@
 import collections
+import contextlib
+import dataclasses
+import io
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
 import unittest.mock
 
-from nacre_bench import cli, contenders, launch, matrix, overhead, overlap, report, results, schedule
+from nacre_bench import cli, contenders, launch, matrix, options, overhead, overlap, report, results, schedule
 from nacre_bench.cells import cells_of
 from nacre_bench.compare import verdict
 from nacre_bench.config import Config, Mpi
 from nacre_bench.errors import BenchError
 from nacre_bench.figures import Ratio
 from nacre_bench.workloads import Workload
+from parsing import parsed
 
 MPICH = Mpi("mpich5", "mpich", "mpiexec", "/programs")
 OPENMPI = Mpi("openmpi4", "openmpi", "mpiexec", "/programs")
@@ -41,6 +46,71 @@ def result_of(chosen, records) -> dict:
         "contenders": [contender.describe() for contender in chosen],
         "launches": records,
     }
+
+
+class CommandLine(unittest.TestCase):
+    def run_cli(self, *words: str) -> tuple[int, str]:
+        """The exit code, and standard error without the frame around a message."""
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said), self.assertRaises(SystemExit) as end:
+            cli.main(list(words))
+        return end.exception.code, " ".join(said.getvalue().replace("│", " ").split())
+
+    def test_every_verb_has_help_and_every_option_in_it(self):
+        code, text = self.run_cli("--help")
+        self.assertEqual(code, 0)
+        for verb in cli.VERBS:
+            self.assertIn(f"{verb.name} {verb.help[:20]}", text)
+            with unittest.mock.patch.dict(os.environ, {"COLUMNS": "200"}):
+                code, described = self.run_cli(verb.name, "--help")
+            self.assertEqual(code, 0)
+            for field in dataclasses.fields(verb.options):
+                self.assertIn(field.name.replace("_", "-"), described)
+
+    def test_without_options_a_verb_has_its_defaults(self):
+        plain = parsed(options.Collective)
+        self.assertEqual((plain.workloads, plain.ranks, plain.contenders), (["interleaved", "subarray3d"], [8], []))
+        self.assertEqual((plain.rounds, plain.repeats, plain.warmups, plain.hosts, plain.sync), (5, 2, 1, 0, False))
+        self.assertEqual((plain.size_mib, plain.phase, plain.timeout, plain.preload), (256, "total", 120, []))
+        self.assertEqual((parsed(options.Peers).repeats, parsed(options.Peers).ranks), (1, []))
+        patterns = parsed(options.Patterns)
+        self.assertEqual(
+            (patterns.rounds, patterns.timeout, patterns.stripe_size, patterns.osts), (3, 300, 0, [8, 16, 24])
+        )
+        self.assertEqual(parsed(options.Check, "--mpi", "M").ranks, [1, 3])
+
+    def test_options_that_repeat_are_kept_in_order(self):
+        self.assertEqual(parsed(options.Overhead, "--hint", "a=1", "--hint", "b=2").hint, ["a=1", "b=2"])
+
+    def test_a_bad_value_is_named_with_its_option_and_reason(self):
+        for words, complaint in (
+            (["collective", "--ranks", "4,0"], "'--ranks': 0 is less than 1"),
+            (["collective", "--ranks", "4,x"], "'--ranks': x is not a whole number"),
+            (["run", "--workload", "w"], "Missing option '--contender'"),
+            (["overlap", "--cycles", "0k"], "'--cycles': 0k is less than 1"),
+            (["overlap", "--cycles", "1x"], "'--cycles': \"1x\" is not a number of bytes"),
+            (["patterns", "--aggregators", "many"], "many is neither a number nor a multiple of the OSTs, as 2x"),
+            (["patterns", "--aggregators", "0x"], "0x: at least one aggregator is needed"),
+            (["show", "r", "--phase", "open"], "'--phase'"),
+            (["nosuch"], "No such command 'nosuch'"),
+            (["peers", "--nosuch"], "No such option"),
+            (["list"], "--config is needed"),
+        ):
+            code, text = self.run_cli(*words)
+            self.assertEqual(code, 2, text)
+            self.assertIn(complaint, text)
+
+    def test_a_check_is_either_native_or_preloaded(self):
+        for flags in ([], ["--native", "--preload"]):
+            with unittest.mock.patch.object(cli, "read_config", return_value=CONFIG):
+                code, text = self.run_cli("check", "--mpi", "mpich5", *flags)
+            self.assertEqual((code, text), (2, "nacre-bench: check: exactly one of --native and --preload is needed"))
+
+    def test_without_typer_it_says_what_to_install(self):
+        code = "import sys; sys.modules['typer'] = None; import nacre_bench.cli"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("pip install typer rich", done.stderr)
 
 
 class NumbersOfRanks(unittest.TestCase):
@@ -103,7 +173,7 @@ class Overlap(unittest.TestCase):
         self.assertIn("N/M5 1 MiB  write     2.000  5.121       8.000   1.56", overlap.overlap_text(result))
 
     def test_the_command_line_has_what_a_launch_takes(self):
-        arguments = cli.build_parser().parse_args(["overlap", "--cycles", "64k,2m,7"])
+        arguments = parsed(options.Overlap, "--cycles", "64k,2m,7")
         self.assertEqual(arguments.cycles, [64 << 10, 2 << 20, 7])
         self.assertEqual(cli.job_for(Workload("w"), 4, arguments).ranks, 4)
 

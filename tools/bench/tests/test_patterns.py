@@ -1,6 +1,5 @@
 """nacre-bench patterns: what is launched, what is made of it, and a small run on the testbed."""
 
-import argparse
 import json
 import os
 import struct
@@ -9,22 +8,20 @@ import sys
 import tempfile
 import unittest
 
-from nacre_bench import cli, contenders
+import typer
+from nacre_bench import contenders, options
 from nacre_bench.config import Mpi
 from nacre_bench.errors import BenchError
 from nacre_bench.patterns import cells, checks, place, run
 from nacre_bench.patterns.figures import Medians, rate_of
 from nacre_bench.patterns.text import patterns_text
 from nacre_bench.units import MIB
+from parsing import parsed
 
 MPICH = Mpi("mpich5", "mpich", "mpiexec", "/programs")
 OURS = contenders.ours_over(MPICH, "N", "/lib.so", {})
 ROMIO = next(one for one in contenders.peers_over(MPICH) if one.name == "M5")
 EXTENT = cells.Extent(stripe_bytes=65536, mib_per_ost=1, patterns=(1, 2, 8), redistributed=(1,))
-
-
-def parsed(*words: str) -> argparse.Namespace:
-    return cli.build_parser().parse_args(["patterns", *words])
 
 
 def sample(label: str, mib_a_second: float) -> dict:
@@ -50,16 +47,16 @@ def result_of(*launches: dict, machine: str = "ranger") -> dict:
 
 class CommandLine(unittest.TestCase):
     def test_aggregators_are_numbers_or_multiples_of_the_osts(self):
-        wishes = parsed("--aggregators", "0.5x,2x,7").aggregators
+        wishes = parsed(options.Patterns, "--aggregators", "0.5x,2x,7").aggregators
         self.assertEqual([wish.at(8) for wish in wishes], [4, 16, 7])
-        with self.assertRaises(argparse.ArgumentTypeError):
+        with self.assertRaises(typer.BadParameter):
             cells.aggregators("many")
 
     def test_cells_that_come_out_alike_are_run_once(self):
         self.assertEqual(cells.cells([8], cells.aggregators("1x,8,2x")), [cells.Cell(8, 8), cells.Cell(8, 16)])
 
     def test_with_a_setting_changed_aggregators_are_as_many_as_osts(self):
-        arguments = parsed("--osts", "8", "--rounds", "2", "--switch-off", "osts.client_cost=0")
+        arguments = parsed(options.Patterns, "--osts", "8", "--rounds", "2", "--switch-off", "osts.client_cost=0")
         plan = run.launches(arguments, [OURS, ROMIO])
         changed = [one for one in plan if one.variant.is_changed]
         self.assertEqual({(one.cell, one.round) for one in changed}, {(cells.Cell(8, 8), 0)})

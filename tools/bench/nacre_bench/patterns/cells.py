@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
+
+import typer
 
 from ..contenders import OURS, Contender
 from ..units import MIB
@@ -34,9 +35,9 @@ def aggregators(text: str) -> list[Aggregators]:
         try:
             number = float(word[:-1]) if of_osts else int(word)
         except ValueError as error:
-            raise argparse.ArgumentTypeError(f"{word} is neither a number nor a multiple of the OSTs, as 2x") from error
+            raise typer.BadParameter(f"{word} is neither a number nor a multiple of the OSTs, as 2x") from error
         if number <= 0:
-            raise argparse.ArgumentTypeError(f"{word}: at least one aggregator is needed")
+            raise typer.BadParameter(f"{word}: at least one aggregator is needed")
         chosen.append(Aggregators(word, number, of_osts))
     return chosen
 

@@ -1,10 +1,7 @@
-"""The figure of a result, as the papers have theirs. `python -m nacre_bench.patterns.plot RESULT.json FIGURE.svg` needs
-matplotlib, which the rest of nacre-bench does without."""
+"""The figure of a result, as in the papers. It needs matplotlib, and the rest of nacre-bench does not."""
 
 from __future__ import annotations
 
-import json
-import pathlib
 import sys
 
 from .cells import IN_PLACE, REDISTRIBUTED
@@ -65,11 +62,11 @@ def plot(result: dict, path: str) -> None:
     figure.savefig(path)
 
 
-def main() -> int:
-    source, path = sys.argv[1:]
-    plot(json.loads(pathlib.Path(source).read_text(encoding="utf-8")), path)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def draw(result: dict, path: str) -> bool:
+    """Whether there is a figure; says what is missing."""
+    try:
+        plot(result, path)
+    except (ImportError, OSError, ValueError) as error:
+        print(f"nacre-bench: --plot: nothing was drawn: {error} (`make setup` has matplotlib)", file=sys.stderr)
+        return False
+    return True

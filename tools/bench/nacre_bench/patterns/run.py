@@ -3,7 +3,6 @@ patterns in a launch of ours."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import dataclasses
 import random
@@ -12,6 +11,7 @@ from collections.abc import Callable
 from ..config import Config
 from ..contenders import OURS, PEER, Contender, all_contenders, choose, parse_pairs, preloads
 from ..launch import RANK_GRACE_S, Outcome, launch
+from ..options import Patterns
 from ..schedule import FAILURES_MAX, Progress
 from . import NAME, place
 from .cells import DEFAULT_STRIPE_BYTES, Cell, Extent, Variant, cells, cells_of_variant, tasks_of, warm_up_task
@@ -21,7 +21,7 @@ from .figures import rate_of
 USUAL = ("M5", "O5")
 
 
-def contenders(config: Config, arguments: argparse.Namespace) -> list[Contender]:
+def contenders(config: Config, arguments: Patterns) -> list[Contender]:
     libraries = preloads(config, arguments.preload)
     everyone = all_contenders(config, libraries, parse_pairs(arguments.hint, "--hint"))
     everyone = [one for one in everyone if one.role in (OURS, PEER)]
@@ -50,7 +50,7 @@ def key_of(entry: dict) -> tuple:
     return entry["round"], entry["variant"], entry["osts"], entry["ranks"], entry["contender"]
 
 
-def launches(arguments: argparse.Namespace, chosen: list[Contender]) -> list[Launch]:
+def launches(arguments: Patterns, chosen: list[Contender]) -> list[Launch]:
     """All, in the order in which they are run."""
     everything = cells(arguments.osts, arguments.aggregators)
     order = random.Random(arguments.seed)
@@ -74,7 +74,7 @@ def brief(outcome: Outcome) -> str:
 class Run:
     """A run of the experiment: launches what `before` does not have."""
 
-    def __init__(self, config: Config, arguments: argparse.Namespace, before: list[dict]):
+    def __init__(self, config: Config, arguments: Patterns, before: list[dict]):
         self.config = config
         self.arguments = arguments
         self.chosen = contenders(config, arguments)

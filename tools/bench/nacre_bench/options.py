@@ -1,0 +1,192 @@
+"""The options of the verbs, as dataclasses: a verb's function gets one of them, and typer parses the command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import typer
+
+from . import check, race
+from .patterns.cells import aggregators
+from .values import numbers, positive, size_bytes, sizes, words
+
+Act = Callable[[Any], None]
+
+
+def option(default: object, help: str | None = None, **parameters: object) -> Any:
+    """A field that is an option. Where `parser` is given, the default is text too."""
+    if isinstance(default, list):
+        return dataclasses.field(default_factory=list, metadata={"typer": typer.Option, "help": help, **parameters})
+    return dataclasses.field(default=default, metadata={"typer": typer.Option, "help": help, **parameters})
+
+
+def argument(help: str) -> Any:
+    return dataclasses.field(metadata={"typer": typer.Argument, "help": help})
+
+
+REQUIRED = dataclasses.MISSING
+
+
+@dataclasses.dataclass(kw_only=True)
+class Phase:
+    phase: Literal["total", "data"] = option("total", "Time that the GiB/s are of: open to close, or data calls alone.")
+
+
+@dataclasses.dataclass(kw_only=True)
+class Launches:
+    """Of every verb that measures."""
+
+    rounds: Any = option("5", "Launches of each contender.", parser=positive, metavar="N")
+    dir: str = option("/dev/shm", "Directory for the files.")
+    out: str | None = option(None, "Write all measurements to this file, after each launch.", metavar="FILE.json")
+    resume: bool = option(False, "Continue the interrupted run in the --out file.")
+    seed: int = option(1, "Seed of the order of launches.")
+    timeout: float = option(120, "Seconds that a launch may take.")
+    preload: list[str] = option([], "Library to measure as ours. Repeatable.", metavar="[NAME=]FILE")
+    hint: list[str] = option([], "Hint for our launches. Repeatable.", metavar="KEY=VALUE")
+    quiet: bool = option(False, "Print no progress on standard error.")
+
+
+@dataclasses.dataclass(kw_only=True)
+class Collectives(Launches):
+    """Of the verbs that run workloads."""
+
+    hosts: Any = option(None, "Spread the ranks over N hosts in namespaces, over TCP.", parser=positive, metavar="N")
+    size_mib: Any = option("256", "File size in MiB.", parser=positive, metavar="N")
+    repeats: Any = option("2", "Repeats in a launch that are counted.", parser=positive, metavar="N")
+    warmups: int = option(1, "Repeats in a launch before those that are counted.")
+    sync: bool = option(False, "Call MPI_File_sync before the close, and time it.")
+
+    def __post_init__(self) -> None:
+        self.hosts = self.hosts or 0  # 0: this machine as it is
+
+
+@dataclasses.dataclass(kw_only=True)
+class Collective(Collectives, Phase):
+    workloads: Any = option("interleaved,subarray3d", "Workloads.", parser=words, metavar="NAME,...")
+    ranks: Any = option("8", "Numbers of ranks.", parser=numbers, metavar="N,...")
+    contenders: Any = option("", "Names or patterns; default: all.", parser=words, metavar="NAME,...")
+
+
+@dataclasses.dataclass(kw_only=True)
+class Peers(Collectives, Phase):
+    workloads: Any = option("", "Only these workloads.", parser=words, metavar="NAME,...")
+    ranks: Any = option("", "Only these numbers of ranks.", parser=numbers, metavar="N,...")
+    contenders: Any = option("", "Names or patterns; default: the project's table.", parser=words, metavar="NAME,...")
+    repeats: Any = option("1", "Repeats in a launch that are counted.", parser=positive, metavar="N")
+    keep_all: bool = option(
+        False, f"Launch every peer in every round. By default, peers far behind after round {race.ROUNDS} are dropped."
+    )
+
+
+@dataclasses.dataclass(kw_only=True)
+class One(Collectives, Phase):
+    workload: str = option(REQUIRED, "Workload.", metavar="NAME")
+    contender: str = option(REQUIRED, "Contender.", metavar="NAME")
+    ranks: Any = option("8", "Number of ranks.", parser=positive, metavar="N")
+    rounds: Any = option("1", "Launches.", parser=positive, metavar="N")
+
+
+@dataclasses.dataclass(kw_only=True)
+class Overhead(Launches):
+    ranks: Any = option("2", "Number of ranks.", parser=positive, metavar="N")
+    contenders: Any = option("", "Names or patterns; default: all.", parser=words, metavar="NAME,...")
+    repeats: Any = option("2", "Factor for the repeats in a launch.", parser=positive, metavar="N")
+
+
+@dataclasses.dataclass(kw_only=True)
+class Overlap(Collectives):
+    workloads: Any = option("tile8", "Workloads.", parser=words, metavar="NAME,...")
+    ranks: Any = option("8", "Numbers of ranks.", parser=numbers, metavar="N,...")
+    contenders: Any = option("*/M5", "Contenders of ours.", parser=words, metavar="NAME,...")
+    latency_us: int = option(1000, "Latency of a call of the store, in microseconds.")
+    bandwidth_mib: Any = option("400", "Bandwidth of a process, in MiB/s.", parser=positive, metavar="N")
+    aggregators: Any = option("2", "Number of aggregators.", parser=positive, metavar="N")
+    cycles: Any = option("256k,1m,4m", "Bytes of a round.", parser=sizes, metavar="SIZE,...")
+    buffers: int = option(0, "Value of the hint nacre_cycle_buffers; 0: automatic.")
+
+
+@dataclasses.dataclass(kw_only=True)
+class Plot:
+    plot: str | None = option(
+        None, "Draw a figure, with matplotlib; the suffix may also be .png or .pdf.", metavar="FILE.svg"
+    )
+
+
+@dataclasses.dataclass(kw_only=True)
+class Patterns(Launches, Plot):
+    machine: str | None = option(None, "Use a testbed of this machine instead of --dir.", metavar="NAME|FILE")
+    set: list[str] = option([], "Change a setting of the machine. Repeatable.", metavar="NAME=VALUE")
+    switch_off: list[str] = option(
+        [], "Also write on the machine with this setting changed. Repeatable.", metavar="NAME=VALUE"
+    )
+    switched_rounds: Any = option("1", "Launches with a changed setting.", parser=positive, metavar="N")
+    osts: Any = option("8,16,24", "Numbers of OSTs.", parser=numbers, metavar="N,...")
+    aggregators: Any = option(
+        "0.5x,1x,2x", "Numbers of aggregators, or multiples of the OSTs.", parser=aggregators, metavar="N|Nx,..."
+    )
+    patterns: Any = option("1,2,4,8,16", "OSTs of an aggregator.", parser=numbers, metavar="N,...")
+    redistributed: Any = option("1", "Patterns to write by two-phase too.", parser=numbers, metavar="N,...")
+    stripe_size: Any = option(
+        None, "Stripe size; default: the machine's, or 1m in a directory.", parser=size_bytes, metavar="SIZE"
+    )
+    mib_per_ost: Any = option("8", "MiB of the file on an OST.", parser=positive, metavar="N")
+    contenders: Any = option("", "Names or patterns; default: */M5, M5 and O5.", parser=words, metavar="NAME,...")
+    rounds: Any = option("3", "Launches of each contender.", parser=positive, metavar="N")
+    timeout: float = option(300, "Seconds that a launch may take.")
+
+    def __post_init__(self) -> None:
+        self.stripe_size = self.stripe_size or 0  # 0: the machine's
+
+
+@dataclasses.dataclass(kw_only=True)
+class Check:
+    mpi: str = option(REQUIRED, "MPI to run over.", metavar="NAME")
+    native: bool = option(False, "Run over the MPI alone.")
+    preload: bool = option(False, "Run with Nacre.")
+    ranks: Any = option(",".join(map(str, check.RANKS)), "Numbers of ranks.", parser=numbers, metavar="N,...")
+    timeout: float = option(90, "Seconds that a launch may take.")
+    damage: int | None = option(None, "Change this byte of the file; the check must find it.", metavar="OFFSET")
+
+
+@dataclasses.dataclass(kw_only=True)
+class Compare(Phase):
+    first: str = argument("Result to compare with.")
+    second: str = argument("Result whose ratios to the first are shown.")
+
+
+@dataclasses.dataclass(kw_only=True)
+class Show(Phase, Plot):
+    result: str = argument("Result of an earlier run.")
+
+
+@dataclasses.dataclass(kw_only=True)
+class Nothing:
+    pass
+
+
+def command(options: type, act: Act) -> Callable[..., None]:
+    """A function that typer takes for a command with these options; it calls `act` with an object of them."""
+    types = typing.get_type_hints(options)
+
+    def call(**values: object) -> None:
+        act(options(**values))
+
+    parameters = []
+    for field in dataclasses.fields(options):
+        metadata = dict(field.metadata)
+        declare = metadata.pop("typer")
+        names = [f"--{field.name.replace('_', '-')}"] if declare is typer.Option else []
+        default = inspect.Parameter.empty if field.default is REQUIRED else field.default
+        if field.default_factory is not REQUIRED:
+            default = field.default_factory()
+        annotation = Annotated[types[field.name], declare(*names, **metadata)]
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(field.name, keyword, default=default, annotation=annotation))
+    call.__signature__ = inspect.Signature(parameters)
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call

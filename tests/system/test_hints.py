@@ -52,6 +52,21 @@ def test_the_table_has_no_line_wider_than_the_terminal(nacre):
     assert max(len(line) for line in result.stdout.splitlines()) <= 100
 
 
+def test_hints_that_are_ignored_share_one_row(nacre):
+    entries = {entry["name"]: entry for entry in json.loads(nacre("hints", "--json").stdout)}
+    shown = nacre("hints", COLUMNS="400").stdout
+    [row] = [line for line in shown.splitlines() if "(ignored)" in line]
+    assert "accepted, returned by MPI_File_get_info and otherwise ignored: access_style, cb_block_size, chunked," in row
+    ignored = row.rpartition(": ")[2].split(", ")
+    assert {"chunked_item", "chunked_size", "io_node_list", "num_io_nodes"} <= {name.strip() for name in ignored}
+    for name in ignored:
+        assert shown.count(f"{name.strip()} ") + shown.count(f"{name.strip()},") <= 1, name
+        assert name.strip() in entries
+    assert "cb_nodes" not in row
+    alone = nacre("hints", "chunked_item").stdout
+    assert "otherwise ignored: chunked_item" in " ".join(alone.split())
+
+
 def test_a_file_is_shown_what_would_apply_to_it_and_from_where(nacre, tmp_path):
     config = tmp_path / "config.toml"
     config.write_text('[hints]\ncb_nodes = 4\n[files."*.nc"]\nstriping_factor = 8\n')

@@ -16,6 +16,7 @@ from nacre.errors import UserError
 from nacre.text import unwrapped
 
 PIPE_WIDTH = 160
+KEPT = "kept, not used"  # how the library's own text marks a hint that it ignores
 
 HELP = unwrapped("""List every hint and variable with its default and meaning, or those that would apply to a file.
 
@@ -89,12 +90,22 @@ def _matching(entries: list[dict], key: str) -> list[dict]:
     return found
 
 
+def _is_ignored(entry: dict) -> bool:
+    return not entry.get("used", not entry["meaning"].endswith(KEPT))
+
+
 def _table(entries: list[dict]) -> Table:
     rows = []
     for entry in entries:
         hint, variable = (entry["name"], entry["variable"]) if "variable" in entry else ("", entry["name"])
         takes = entry.get("choices", "").replace("|", ", ") or entry.get("kind", "text")
-        rows.append((hint, variable, takes, str(entry["default"]), entry["meaning"]))
+        if not _is_ignored(entry):
+            rows.append((hint, variable, takes, str(entry["default"]), entry["meaning"]))
+    ignored = ", ".join(entry["name"] for entry in entries if _is_ignored(entry))
+    if ignored:
+        rows.append(
+            ("(ignored)", "", "", "", f"accepted, returned by MPI_File_get_info and otherwise ignored: {ignored}")
+        )
     return _table_of(("Hint", "Variable", "Takes", "Default", "Meaning"), rows)
 
 

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from .contenders import OURS, Contender
 from .workloads import Workload
 
-WRONG_BYTES = 3
 # A rank ends itself that long after the launcher should have.
 RANK_GRACE_S = 10
 ERROR_TAIL = 600
@@ -49,10 +48,8 @@ def environment(contender: Contender) -> dict[str, str]:
     variables = {**os.environ, **contender.environment}
     variables.pop("LD_PRELOAD", None)
     if contender.mpi.family == "openmpi" and os.geteuid() == 0:
-        variables["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
-        variables["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
-        variables["PRTE_ALLOW_RUN_AS_ROOT"] = "1"
-        variables["PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+        for family in ("OMPI", "PRTE"):
+            variables |= dict.fromkeys((f"{family}_ALLOW_RUN_AS_ROOT", f"{family}_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")
     return variables
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 from collections.abc import Callable, Iterable
+from statistics import geometric_mean
 
 from .cells import DIRECTIONS, READ, WRITE, Cell, names_of
 from .contenders import OURS
-from .figures import geometric_mean
 from .ratios import Comparison
 from .tables import number, table
 from .units import MIB

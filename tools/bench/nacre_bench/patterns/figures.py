@@ -6,11 +6,10 @@ import dataclasses
 import json
 import statistics
 
+from ..cells import READ, WRITE
 from ..contenders import OURS, PEER
 from ..units import GIB, MIB
 from .cells import CONTIGUOUS, WARM_UP, Cell, pattern_label
-
-WRITE, READ = "write", "read"
 
 
 def rate_of(sample: dict, direction: str) -> float | None:

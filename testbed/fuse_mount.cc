@@ -245,8 +245,8 @@ Status change_locks(fuse_req_t request, std::string_view name, std::string_view 
   }
   const std::unique_ptr<OpenHandle> handle = names_of(request).costs().open(node, false);
   const Caller caller{handle.get(), [request] { return is_given_up(request); }};
-  return name == take_group_attribute ? (*file)->take_group_lock(caller, *number)
-                                      : (*file)->give_group_lock(caller, *number);
+  return name == take_group_attribute ? (*file)->acquire_group_lock(caller, *number)
+                                      : (*file)->release_group_lock(caller, *number);
 }
 
 void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,

@@ -41,7 +41,7 @@ std::vector<Setting> settings_of(Machine& m) {
       {"uplinks.count", &m.uplinks, 0, nodes_max, "links that nodes share, in turn; 0: none"},
       {"uplinks.bandwidth", &m.uplink.bandwidth, 0, largest, "bytes a second of one"},
       {"uplinks.client_cost", &m.uplink.client_cost, 0, 1000, "for each further node at once"},
-      {"servers.osts_each", &m.osts_a_server, 0, osts_max, "OSTs of a server; 0: no servers"},
+      {"servers.osts_each", &m.osts_per_server, 0, osts_max, "OSTs of a server; 0: no servers"},
       {"servers.bandwidth", &m.server_link.bandwidth, 0, largest, "bytes a second of one's link"},
       {"servers.client_cost", &m.server_link.client_cost, 0, 1000, "for each further node at once"},
       {"osts.count", &m.osts, 1, osts_max, "storage targets"},

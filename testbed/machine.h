@@ -32,7 +32,7 @@ struct Machine {
   std::int64_t uplinks = 0;
   Channel uplink = {};
   // Servers, each with a link, that OSTs are dealt to in turn; 0: none.
-  std::int64_t osts_a_server = 0;
+  std::int64_t osts_per_server = 0;
   Channel server_link = {};
   // OSTs.
   std::int64_t osts = 8;
@@ -47,7 +47,7 @@ struct Machine {
   std::int64_t stripe_size = 1 << 20;
 
   [[nodiscard]] std::int64_t servers() const {
-    return osts_a_server == 0 ? 0 : (osts + osts_a_server - 1) / osts_a_server;
+    return osts_per_server == 0 ? 0 : (osts + osts_per_server - 1) / osts_per_server;
   }
   [[nodiscard]] StripingDefaults striping() const {
     return {static_cast<std::int32_t>(osts), static_cast<std::int32_t>(stripe_count), stripe_size};

@@ -7,7 +7,7 @@
 
 namespace nacre::testbed {
 
-Status NodeLocks::take_group(std::int32_t node, std::int32_t number) {
+Status NodeLocks::acquire_group(std::int32_t node, std::int32_t number) {
   const std::lock_guard guard(mutex_);
   if (number < 1 || !opens_.contains(node)) return refused(EINVAL);
   if (number_ != 0 && number_ != number) return refused(EBUSY);
@@ -16,7 +16,7 @@ Status NodeLocks::take_group(std::int32_t node, std::int32_t number) {
   return {};
 }
 
-Status NodeLocks::give_group(std::int32_t node, std::int32_t number) {
+Status NodeLocks::release_group(std::int32_t node, std::int32_t number) {
   const std::lock_guard guard(mutex_);
   const auto held = holds_.find(node);
   if (number != number_ || held == holds_.end()) return refused(EINVAL);

@@ -27,9 +27,9 @@ class NodeLocks {
   /// The group lock. EINVAL: there are no such numbers, or the node has the file closed. EBUSY: one
   /// of another number is held, for which nobody waits here (a Lustre's EAGAIN: from setxattr the
   /// kernel does not let that through).
-  [[nodiscard]] Status take_group(std::int32_t node, std::int32_t number);
+  [[nodiscard]] Status acquire_group(std::int32_t node, std::int32_t number);
   /// EINVAL where the node does not hold it.
-  [[nodiscard]] Status give_group(std::int32_t node, std::int32_t number);
+  [[nodiscard]] Status release_group(std::int32_t node, std::int32_t number);
   /// From now on the node asks for narrow locks.
   void narrow(std::int32_t node);
 

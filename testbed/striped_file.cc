@@ -242,22 +242,22 @@ Result<std::vector<ObjectAccess>> StripedFile::accesses_to_write(const Extent& e
   return on_osts(*pieces, extent.offset);
 }
 
-Status StripedFile::take_group_lock(const Caller& caller, std::int32_t number) {
+Status StripedFile::acquire_group_lock(const Caller& caller, std::int32_t number) {
   const std::int32_t node = caller.handle->node();
-  if (Status taken = locks_.take_group(node, number); !taken) return taken;
+  if (Status taken = locks_.acquire_group(node, number); !taken) return taken;
   Status ready;
   {
     const std::lock_guard guard(mutex_);
     ready = layout_ ? make_objects({0, layout_->components.back().end}) : refused(EBADF);
   }
   if (ready) ready = striping_.costs.call_in_locks(caller, objects());
-  if (!ready) static_cast<void>(locks_.give_group(node, number));
+  if (!ready) static_cast<void>(locks_.release_group(node, number));
   return ready;
 }
 
-Status StripedFile::give_group_lock(const Caller& caller, std::int32_t number) {
+Status StripedFile::release_group_lock(const Caller& caller, std::int32_t number) {
   Status flushed = striping_.costs.flush(caller, objects());
-  Status given = locks_.give_group(caller.handle->node(), number);
+  Status given = locks_.release_group(caller.handle->node(), number);
   return given ? flushed : given;
 }
 

@@ -75,8 +75,8 @@ class StripedFile {
   // NodeLocks' group lock, for the caller's node. Taking it makes all objects that the layout has
   // room for, and takes all other locks away; giving it back waits until what the node wrote is on
   // the OSTs.
-  [[nodiscard]] Status take_group_lock(const Caller& caller, std::int32_t number);
-  [[nodiscard]] Status give_group_lock(const Caller& caller, std::int32_t number);
+  [[nodiscard]] Status acquire_group_lock(const Caller& caller, std::int32_t number);
+  [[nodiscard]] Status release_group_lock(const Caller& caller, std::int32_t number);
   /// What the caller's access asks for, once no group lock keeps it out. EINTR.
   [[nodiscard]] Result<LockWish> locks_for(const Caller& caller);
   [[nodiscard]] NodeLocks& locks() { return locks_; }

@@ -54,7 +54,7 @@ Status take_file(Machine& machine, const std::string& path) {
   return read_machine(machine, **text, path);
 }
 
-Status take_assignment(Machine& machine, const std::string& text) {
+Status apply_assignment(Machine& machine, const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos) return wrong("--set " + text + ": it takes NAME=VALUE");
   return set_machine(machine, text.substr(0, equals), text.substr(equals + 1));
@@ -76,7 +76,7 @@ Result<Options> parse(int argc, char** argv) {
     Machine& machine = options.machine;
     Status taken = wrong("see --help");
     if (got == 'm') taken = take_file(machine, optarg);
-    if (got == 's') taken = take_assignment(machine, optarg);
+    if (got == 's') taken = apply_assignment(machine, optarg);
     if (got == 'n') taken = set_machine(machine, "nodes.count", optarg);
     if (got == 'o') taken = set_machine(machine, "osts.count", optarg);
     if (!taken) return taken.error();

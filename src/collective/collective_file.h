@@ -13,10 +13,10 @@ namespace nacre::collective {
 /// Of one access, which its parts outlive.
 struct CollectiveFile {
   FileSource& source;
-  ViewMemory& views;    ///< of this file alone
-  NodeRounds& rounds;   ///< likewise
-  GroupMemory& groups;  ///< likewise
-  Profiler& profiler;   ///< of this access alone
+  ViewMemory& views;       ///< of this file alone
+  NodeRounds& rounds;      ///< likewise
+  RankGroupCache& groups;  ///< likewise
+  Profiler& profiler;      ///< of this access alone
   /// Threads of the process that access files while the rank goes on; 0: the rank does.
   int io_thread_count = 0;
 };

@@ -30,17 +30,17 @@ constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::max();
 
 /// What every rank brings to the decision.
-struct Opening {
+struct Contribution {
   /// To be moved; where nobody has anything left to move, what ranks have moved already.
   plan::AccessSummary summary;
   std::int32_t failed_rank = nobody;  ///< the lowest one
   bool moved = false;
-  bool knows_groups = false;  ///< this rank, or all, bring what the groups are made from
-  bool keeps_rounds = false;  ///< this rank, or all: NodeRounds::are_kept()
-  bool may_lock = false;      ///< likewise: CollectiveCall::group_lock
+  bool knows_groups = false;        ///< this rank, or all, bring what the groups are made from
+  bool keeps_round_memory = false;  ///< this rank, or all: NodeRounds::are_kept()
+  bool may_lock = false;            ///< likewise: CollectiveCall::group_lock
 };
 
-void fold_summaries(Opening& into, const Opening& from) {
+void fold_summaries(Contribution& into, const Contribution& from) {
   if (from.summary.bytes == 0) return;
   const bool takes_its_place = into.summary.bytes == 0 || (into.moved && !from.moved);
   if (takes_its_place) {
@@ -51,15 +51,15 @@ void fold_summaries(Opening& into, const Opening& from) {
   }
 }
 
-void fold_openings(std::span<std::byte> into, std::span<const std::byte> from) {
-  Opening a;
-  Opening b;
+void fold_contributions(std::span<std::byte> into, std::span<const std::byte> from) {
+  Contribution a;
+  Contribution b;
   std::memcpy(&a, into.data(), sizeof a);
   std::memcpy(&b, from.data(), sizeof b);
   fold_summaries(a, b);
   a.failed_rank = std::min(a.failed_rank, b.failed_rank);
   a.knows_groups = a.knows_groups && b.knows_groups;
-  a.keeps_rounds = a.keeps_rounds && b.keeps_rounds;
+  a.keeps_round_memory = a.keeps_round_memory && b.keeps_round_memory;
   a.may_lock = a.may_lock && b.may_lock;
   std::memcpy(into.data(), &a, sizeof a);
 }
@@ -68,10 +68,10 @@ void fold_openings(std::span<std::byte> into, std::span<const std::byte> from) {
 struct Decision {
   plan::CollectivePlan plan;
   std::int32_t failed_rank = nobody;
-  bool all_moved = false;          ///< already
-  bool reuses_groups = false;      ///< the plan is complete with those of the last call
-  bool keeps_rounds = false;       ///< all ranks do
-  std::int64_t file_end = no_end;  ///< reads stop here
+  bool all_moved = false;           ///< already
+  bool reuses_groups = false;       ///< the plan is complete with those of the last call
+  bool keeps_round_memory = false;  ///< all ranks do
+  std::int64_t file_end = no_end;   ///< reads stop here
 };
 
 /// The part of `access` before `file_end`.
@@ -114,7 +114,7 @@ class Engine {
     outcome_.plan = decision.plan;
     if (decision.failed_rank != nobody) {
       enter(Phase::agreement);
-      Task<Error> spread = spread_error(transport_, std::move(local_), decision.failed_rank);
+      Task<Error> spread = broadcast_error(transport_, std::move(local_), decision.failed_rank);
       outcome_.error = co_await spread;
     } else if (plan::row_of(decision.plan).exchanges()) {
       if (moved_) {
@@ -126,7 +126,7 @@ class Engine {
         Task<Unit> grouping = find_groups(decision.reuses_groups);
         co_await grouping;
       }
-      Task<Unit> exchange = run_exchange(decision.keeps_rounds);
+      Task<Unit> exchange = run_exchange(decision.keeps_round_memory);
       co_await exchange;
     } else if (!decision.all_moved && decision.plan.reason != plan::PlanReason::no_data) {
       Task<Unit> access = run_direct();
@@ -139,36 +139,37 @@ class Engine {
   void enter(Phase phase) { file_.profiler.enter(phase); }
 
   Task<Decision> agree_on_plan(const plan::AccessSummary& own) {
-    Opening opening;
-    if (!local_.ok()) opening.failed_rank = transport_.rank();
-    opening.summary = own;
-    opening.moved = moved_;
-    opening.knows_groups =
-        file_.groups.groups() != nullptr && file_.groups.knows(group_wish(), call_.file);
-    opening.keeps_rounds = file_.rounds.are_kept();
-    opening.may_lock = call_.group_lock.has_value();
-    const std::span<std::byte> opening_bytes = bytes_of(opening);
-    co_await reduce(transport_, opening_bytes, &fold_openings);
+    Contribution contribution;
+    if (!local_.ok()) contribution.failed_rank = transport_.rank();
+    contribution.summary = own;
+    contribution.moved = moved_;
+    contribution.knows_groups =
+        file_.groups.groups() != nullptr && file_.groups.knows(grouping_request(), call_.file);
+    contribution.keeps_round_memory = file_.rounds.are_kept();
+    contribution.may_lock = call_.group_lock.has_value();
+    const std::span<std::byte> contribution_bytes = bytes_of(contribution);
+    co_await reduce(transport_, contribution_bytes, &fold_contributions);
     Decision decision;
-    if (transport_.rank() == 0) decision = decide(opening);
+    if (transport_.rank() == 0) decision = decide(contribution);
     const std::span<std::byte> decision_bytes = bytes_of(decision);
     co_await broadcast(transport_, decision_bytes, 0);
     co_return decision;
   }
 
-  Decision decide(const Opening& opening) {
+  Decision decide(const Contribution& contribution) {
     Decision decision;
-    decision.failed_rank = opening.failed_rank;
+    decision.failed_rank = contribution.failed_rank;
     if (decision.failed_rank != nobody) return decision;
-    decision.all_moved = opening.moved;
-    decision.keeps_rounds = opening.keeps_rounds;
-    outcome_.summary = opening.summary;
+    decision.all_moved = contribution.moved;
+    decision.keeps_round_memory = contribution.keeps_round_memory;
+    outcome_.summary = contribution.summary;
     plan::Participants all = participants();
-    all.may_hold_group_lock = opening.may_lock;
+    all.may_hold_group_lock = contribution.may_lock;
     decision.plan = plan::decide(outcome_.summary, settings_, all);
     if (decision.all_moved) return decision;
     const bool exchanges = plan::row_of(decision.plan).exchanges();
-    if (call_.direction == Direction::write || !exchanges) return with_groups(decision, opening);
+    if (call_.direction == Direction::write || !exchanges)
+      return with_groups(decision, contribution);
     // Known beforehand, the end of the file needs no word in any message of the exchange, and
     // nobody asks for what lies beyond it.
     const Result<std::int64_t> size = file_size();
@@ -182,14 +183,15 @@ class Engine {
       return decision;
     }
     decision.file_end = *size;
-    outcome_.summary = cut_at_end(opening.summary, *size);
+    outcome_.summary = cut_at_end(contribution.summary, *size);
     decision.plan = plan::decide(outcome_.summary, settings_, participants());
-    return with_groups(decision, opening);
+    return with_groups(decision, contribution);
   }
 
   /// Complete, if the groups of the last call will do.
-  Decision with_groups(Decision decision, const Opening& opening) {
-    decision.reuses_groups = opening.knows_groups && plan::row_of(decision.plan).needs_groups();
+  Decision with_groups(Decision decision, const Contribution& contribution) {
+    decision.reuses_groups =
+        contribution.knows_groups && plan::row_of(decision.plan).needs_groups();
     if (decision.reuses_groups) {
       complete_with_groups(decision.plan, *file_.groups.groups());
     }
@@ -210,7 +212,7 @@ class Engine {
     return (*file)->size();
   }
 
-  [[nodiscard]] GroupWish group_wish() const {
+  [[nodiscard]] GroupingRequest grouping_request() const {
     return {settings_.initial_groups, plan::group_target(settings_, participants())};
   }
 
@@ -225,16 +227,16 @@ class Engine {
   }
 
   Task<Unit> agree_on_groups() {
-    const GroupWish wish = group_wish();
+    const GroupingRequest request = grouping_request();
     const plan::RankLoad load = plan::load_of(call_.file);
-    Task<SharedGroups> grouping = share_groups(transport_, load, wish);
+    Task<SharedGroups> grouping = share_groups(transport_, load, request);
     SharedGroups groups = co_await grouping;
     if (transport_.rank() == 0) {
       complete_with_groups(outcome_.plan, *groups);
     }
     const std::span<std::byte> plan_bytes = bytes_of(outcome_.plan);
     co_await broadcast(transport_, plan_bytes, 0);
-    file_.groups.keep(std::move(groups), wish, call_.file, asked_bytes_);
+    file_.groups.keep(std::move(groups), request, call_.file, asked_bytes_);
     co_return Unit{};
   }
 
@@ -249,12 +251,12 @@ class Engine {
                           call_.file.byte_count);
   }
 
-  Task<Unit> run_exchange(bool keeps_rounds) {
+  Task<Unit> run_exchange(bool keeps_round_memory) {
     enter(Phase::views);
     const plan::Aggregators all = aggregators();
     const plan::FileDomains domains = plan::domains_of(outcome_.plan, settings_);
     const ExchangePlan plan{outcome_.plan, all, domains};
-    Task<bool> beginning = begin_rounds(plan, keeps_rounds);
+    Task<bool> beginning = begin_rounds(plan, keeps_round_memory);
     const bool has_begun = co_await beginning;
     if (!has_begun) {
       outcome_.plan = {.algorithm = plan::Algorithm::direct, .reason = plan::PlanReason::no_memory};
@@ -266,12 +268,12 @@ class Engine {
     const plan::FileAccess places = placed();
     const ExchangeAccess access{call_.direction, call_.file, places, call_.memory, file_.profiler};
     if (outcome_.plan.write_locks != plan::WriteLocks::usual) {
-      Task<Unit> locking = take_locks(all.of_rank(transport_.rank()).has_value());
+      Task<Unit> locking = acquire_locks(all.of_rank(transport_.rank()).has_value());
       co_await locking;
     }
     Task<ExchangeResult> exchange = collective::run_exchange(transport_, file_, plan, access);
     ExchangeResult result = co_await exchange;
-    give_group_lock();
+    release_group_lock();
     enter(Phase::agreement);
     Task<Status> agreement =
         agree_with_minimum(transport_, std::move(result.status), result.file_end);
@@ -288,22 +290,22 @@ class Engine {
 
   /// What the plan has aggregators write under: on all of them or, since one without would wait for
   /// those that hold a group lock, on none.
-  Task<Unit> take_locks(bool aggregates) {
+  Task<Unit> acquire_locks(bool aggregates) {
     enter(Phase::file);
-    Status taken = aggregates ? take_own_locks() : Status();
+    Status taken = aggregates ? acquire_own_locks() : Status();
     enter(Phase::agreement);
     Task<Status> agreement = agree(transport_, std::move(taken));
     const Status agreed = co_await agreement;
     if (!agreed.ok()) {
       outcome_.locks_refusal = agreed.error().message;
       outcome_.plan.write_locks = plan::WriteLocks::usual;
-      give_group_lock();
+      release_group_lock();
     }
     enter(Phase::views);
     co_return Unit{};
   }
 
-  Status take_own_locks() {
+  Status acquire_own_locks() {
     const Result<store::StoreFile*> file = file_.source.file();
     if (!file) return file.error();
     if (outcome_.plan.write_locks == plan::WriteLocks::narrow) return (*file)->narrow_locks();
@@ -314,16 +316,16 @@ class Engine {
   }
 
   /// Others may write from now on; what this rank has written goes to the OSTs before they do.
-  void give_group_lock() {
+  void release_group_lock() {
     if (group_lock_ == nullptr) return;
     enter(Phase::file);
     group_lock_.reset();
   }
 
-  /// Whether all ranks have memory for the rounds of `plan`. `keeps_rounds`: all do, of calls
+  /// Whether all ranks have memory for the rounds of `plan`. `keeps_round_memory`: all do, of calls
   /// before.
-  Task<bool> begin_rounds(const ExchangePlan& plan, bool keeps_rounds) {
-    const bool all_have_it = keeps_rounds && file_.rounds.suffice_for(plan);
+  Task<bool> begin_rounds(const ExchangePlan& plan, bool keeps_round_memory) {
+    const bool all_have_it = keeps_round_memory && file_.rounds.suffice_for(plan);
     Task<Status> beginning = file_.rounds.begin_call(transport_, plan, all_have_it);
     Status begun = co_await beginning;
     if (all_have_it) co_return true;

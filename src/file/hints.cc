@@ -50,7 +50,7 @@ Status set_checked(Hints* hints, const std::string& name, const std::string& val
   return {};
 }
 
-Status take_config(Hints& hints, const Layer& layer, const std::string& path) {
+Status apply_config(Hints& hints, const Layer& layer, const std::string& path) {
   const Result<std::vector<ConfigEntry>> entries = read_config(layer.where);
   if (!entries) return entries.error();
   for (const ConfigEntry& entry : *entries) {
@@ -71,7 +71,7 @@ std::string user_config_path(const Environment& environment) {
   return {};
 }
 
-Status take_variables(Hints& hints, const Environment& environment) {
+Status apply_variables(Hints& hints, const Environment& environment) {
   for (const HintRow& row : hint_table()) {
     if (row.kind == HintKind::told) continue;
     const std::string variable = environment_name(row.name);
@@ -84,7 +84,7 @@ Status take_variables(Hints& hints, const Environment& environment) {
 }
 
 /// NACRE_HINTS, in the grammar of Cray's MPICH_MPIIO_HINTS.
-Status take_hints_variable(Hints& hints, const Environment& environment, const std::string& path) {
+Status apply_hints_variable(Hints& hints, const Environment& environment, const std::string& path) {
   const Layer layer{HintSource::environment, "variable NACRE_HINTS"};
   const auto rules = parse_hint_rules(environment("NACRE_HINTS").value_or(""));
   if (!rules) return located(rules.error(), layer.where);
@@ -126,7 +126,7 @@ bool any_matches(const Environment& environment, const char* variable, const std
 }
 
 /// The variables that hand files to the MPI, whatever hints say.
-void take_switches(Hints& hints, const Environment& environment, const std::string& path) {
+void apply_switches(Hints& hints, const Environment& environment, const std::string& path) {
   const bool included =
       !environment("NACRE_INCLUDE") || any_matches(environment, "NACRE_INCLUDE", path);
   const bool excluded = any_matches(environment, "NACRE_EXCLUDE", path);
@@ -174,13 +174,13 @@ void Hints::take(const InfoPairs& pairs, HintTime time, HintSource source) {
   for (const auto& [name, value] : pairs) {
     const HintRow* row = find_hint(name);
     if (row == nullptr || row->kind == HintKind::told) continue;
-    if (auto checked = checked_to_take(*row, value, time)) set(name, *std::move(checked), source);
+    if (auto checked = accepted_value(*row, value, time)) set(name, *std::move(checked), source);
   }
 }
 
 /// The value of a hint that is to be set; else there is a note why not.
-std::optional<std::string> Hints::checked_to_take(const HintRow& row, const std::string& value,
-                                                  HintTime time) {
+std::optional<std::string> Hints::accepted_value(const HintRow& row, const std::string& value,
+                                                 HintTime time) {
   Result<std::string> checked = checked_value(row, value);
   if (!checked) {
     note(checked.error().message);
@@ -341,15 +341,15 @@ Result<Hints> resolve_hints(const std::string& path, const InfoPairs& info_pairs
   const Layer user_file{HintSource::user_file, user_config_path(environment)};
   for (const Layer& file : {system_file, user_file}) {
     if (file.where.empty()) continue;
-    if (Status taken = take_config(hints, file, path); !taken) return std::move(taken).error();
+    if (Status taken = apply_config(hints, file, path); !taken) return std::move(taken).error();
   }
   take_foreign(hints, environment, path);
-  if (Status taken = take_variables(hints, environment); !taken) return std::move(taken).error();
-  if (Status taken = take_hints_variable(hints, environment, path); !taken) {
+  if (Status taken = apply_variables(hints, environment); !taken) return std::move(taken).error();
+  if (Status taken = apply_hints_variable(hints, environment, path); !taken) {
     return std::move(taken).error();
   }
   hints.take(info_pairs, HintTime::open);
-  take_switches(hints, environment, path);
+  apply_switches(hints, environment, path);
   return hints;
 }
 
@@ -369,7 +369,7 @@ collective::Task<Result<Hints>> agree_hints(collective::Transport& transport, st
   auto spreading = collective::broadcast_sized(transport, bytes, 0);
   co_await spreading;
   if (!bytes.empty()) co_return Hints::deserialized(bytes);
-  auto telling = collective::spread_error(transport, std::move(status), 0);
+  auto telling = collective::broadcast_error(transport, std::move(status), 0);
   Error error = co_await telling;
   co_return error;
 }

@@ -89,8 +89,8 @@ class Hints {
     std::string text;
     HintSource source = HintSource::built_in;
   };
-  [[nodiscard]] std::optional<std::string> checked_to_take(const HintRow& row,
-                                                           const std::string& value, HintTime time);
+  [[nodiscard]] std::optional<std::string> accepted_value(const HintRow& row,
+                                                          const std::string& value, HintTime time);
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] std::int64_t buffer_bytes(std::string_view name) const;
   [[nodiscard]] bool is(std::string_view name, std::string_view value) const;

@@ -168,14 +168,14 @@ std::vector<std::byte> asked_layout(Hints& hints, const OstCount& ost_count) {
 }
 
 plan::GrowthRules growth_rules(const Hints& hints) {
-  return {.bytes_least = number(hints, "nacre_choose_layout_from"),
+  return {.bytes_min = number(hints, "nacre_choose_layout_from"),
           .replaces_unwritten = hints.get("nacre_choose_layout") == "replace"};
 }
 
 store::LayoutTime layout_time(const Hints& hints) {
   const std::string chosen = hints.get("nacre_choose_layout");
   if (chosen == "disable") return store::LayoutTime::at_once;
-  const bool is_asked = chosen != "automatic" || growth_rules(hints).bytes_least > 0;
+  const bool is_asked = chosen != "automatic" || growth_rules(hints).bytes_min > 0;
   return is_asked ? store::LayoutTime::later_below_roots : store::LayoutTime::later;
 }
 

@@ -145,7 +145,7 @@ std::vector<std::byte> OpenFile::grow_layout_of_first(std::int64_t end) {
       .bytes = end,
       .nodes = transport_->nodes().node_count(),
       .ranks = transport_->size(),
-      .ost_worth_bytes = saturation == 0 ? file_system_.saturation_bytes : saturation};
+      .bytes_per_ost_min = saturation == 0 ? file_system_.saturation_bytes : saturation};
   Result<GrownLayout> grown = grow_for_all(*(*file)->layouts(), expected, growth_rules(hints_));
   if (!grown) {
     hints_.note(grown.error().message + "; the file has the layout that the file system gives it");
@@ -228,7 +228,7 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
       collective::broadcast(transport, std::as_writable_bytes(std::span(&facts, 1)), 0);
   co_await spreading;
   if (facts.failed) {
-    auto telling = collective::spread_error(transport, std::move(status), 0);
+    auto telling = collective::broadcast_error(transport, std::move(status), 0);
     Error error = co_await telling;
     co_return error;
   }
@@ -241,7 +241,7 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
 
 collective::Task<Status> OpenFile::close() {
   const std::int64_t begin = monotonic_nanoseconds();
-  auto giving_back = give_back_file();
+  auto giving_back = close_file();
   Status closed = co_await giving_back;
   profile_.close_nanoseconds = monotonic_nanoseconds() - begin;
   auto reporting = report();
@@ -263,7 +263,7 @@ Status OpenFile::complete_layout_of_first() {
 }
 
 /// And, where the mode says so, takes it away. Agreed.
-collective::Task<Status> OpenFile::give_back_file() {
+collective::Task<Status> OpenFile::close_file() {
   Status completed;
   if (layout_grows_) {
     // Others may write until they come, and leave a head.
@@ -300,7 +300,8 @@ Hints OpenFile::hints() const {
 }
 
 /// What rank 0 has, which is not negative, or its error, to all.
-collective::Task<Result<std::int64_t>> OpenFile::spread_from_first(Result<std::int64_t> first) {
+collective::Task<Result<std::int64_t>> OpenFile::broadcast_from_rank_zero(
+    Result<std::int64_t> first) {
   std::int64_t value = first ? *first : -1;
   auto spreading =
       collective::broadcast(*transport_, std::as_writable_bytes(std::span(&value, 1)), 0);
@@ -308,7 +309,7 @@ collective::Task<Result<std::int64_t>> OpenFile::spread_from_first(Result<std::i
   if (value >= 0) co_return value;
   Status status;
   if (!first) status = std::move(first).error();
-  auto telling = collective::spread_error(*transport_, std::move(status), 0);
+  auto telling = collective::broadcast_error(*transport_, std::move(status), 0);
   Error error = co_await telling;
   co_return error;
 }
@@ -317,7 +318,7 @@ collective::Task<Result<std::int64_t>> OpenFile::spread_from_first(Result<std::i
 collective::Task<Result<std::int64_t>> OpenFile::find_displacement() {
   Result<std::int64_t> current = 0;
   if (transport_->rank() == 0) current = shared_byte_offset();
-  auto spreading = spread_from_first(std::move(current));
+  auto spreading = broadcast_from_rank_zero(std::move(current));
   Result<std::int64_t> displacement = co_await spreading;
   co_return displacement;
 }

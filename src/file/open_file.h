@@ -200,7 +200,7 @@ class OpenFile {
   [[nodiscard]] Status place_individual(PlacedAccess& placed);
   [[nodiscard]] Status place_shared(PlacedAccess& placed);
   [[nodiscard]] Result<PlacedAccess> place_now(const Access& access);
-  void give_back_unread(const PlacedAccess& placed, std::int64_t file_bytes_read);
+  void rewind_unread(const PlacedAccess& placed, std::int64_t file_bytes_read);
   [[nodiscard]] bool locks_accesses(const AccessSettings& settings) const;
   [[nodiscard]] plan::CollectiveSettings collective_settings(plan::Direction direction,
                                                              const AccessSettings& settings) const;
@@ -223,17 +223,17 @@ class OpenFile {
                                                    const AccessSettings& settings) const;
   void note_refused_locks(const collective::Outcome& moved);
   [[nodiscard]] Status complete_layout_of_first();
-  collective::Task<Status> give_back_file();
+  collective::Task<Status> close_file();
   collective::Task<collective::Unit> report();
 
   // Pointers and size.
-  [[nodiscard]] Result<std::int64_t> sought(std::int64_t offset_etypes,
-                                            const Result<std::int64_t>& from) const;
+  [[nodiscard]] Result<std::int64_t> seek_target(std::int64_t offset_etypes,
+                                                 const Result<std::int64_t>& from) const;
   [[nodiscard]] Result<std::int64_t> end_of_file();
   [[nodiscard]] Status check_new_view(const View& view) const;
   collective::Task<Result<ViewNeeds>> agree_on_view(const View& view, Status local,
                                                     bool brings_hints);
-  collective::Task<Result<std::int64_t>> spread_from_first(Result<std::int64_t> first);
+  collective::Task<Result<std::int64_t>> broadcast_from_rank_zero(Result<std::int64_t> first);
   collective::Task<Result<std::int64_t>> find_displacement();
   collective::Task<Status> agree_on_same(Argument argument, Status local, const char* what);
   collective::Task<Status> change_size(std::int64_t size_bytes, const char* what,
@@ -250,7 +250,7 @@ class OpenFile {
   // Of the collective tasks, which run one after the other:
   collective::ViewMemory views_;
   collective::NodeRounds rounds_;
-  collective::GroupMemory groups_;
+  collective::RankGroupCache groups_;
   store::FileSystemTraits file_system_;
   std::shared_ptr<const plan::StripeMap> stripes_;  // of the file; null: not striped
   bool layout_grows_ = false;    // the file, which is written to, has not all of its layout yet

@@ -227,7 +227,7 @@ Result<OpenFile::PlacedAccess> OpenFile::place_now(const Access& access) {
 
 /// A read that met the end of the file leaves the pointer there, unless somebody moved it
 /// meanwhile.
-void OpenFile::give_back_unread(const PlacedAccess& placed, std::int64_t file_bytes_read) {
+void OpenFile::rewind_unread(const PlacedAccess& placed, std::int64_t file_bytes_read) {
   const std::int64_t etype_size = placed.view->etype_size;
   const std::int64_t begin = placed.offset_etypes;
   const std::lock_guard guard(mutex_);
@@ -265,7 +265,7 @@ store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool lock
   if (!file) return {0, file.error()};
   if (placed.access.direction == Direction::write) wrote_.store(true, std::memory_order_relaxed);
   collective::IndependentSettings settings = placed.settings->independent;
-  settings.call_worth_bytes = file_system_.call_worth_bytes;
+  settings.call_cost_bytes = file_system_.call_cost_bytes;
   // Sieving writes read, and take the lock that is held already.
   settings.write_sieving = settings.write_sieving && mode_.read && !locked;
   const Result<Exclusion> exclusion = exclude_others(**file, placed, locked, profiler);
@@ -290,7 +290,7 @@ Outcome OpenFile::transfer(const Access& access) {
   store::Transfer moved = move_independent(*placed, locks_accesses(*placed->settings), profiler);
   const bool short_read = access.direction == Direction::read && moved.bytes < placed->file_bytes;
   if (short_read && access.position == Position::individual) {
-    give_back_unread(*placed, moved.bytes);
+    rewind_unread(*placed, moved.bytes);
   }
   Outcome outcome{placed->memory_bytes(moved.bytes), std::move(moved.error)};
   profile.bytes.add(outcome.bytes);
@@ -314,7 +314,7 @@ collective::Task<Result<OpenFile::PlacedAccess>> OpenFile::place_ordered(
   const collective::PrefixSum etypes = co_await summing;
   Result<std::int64_t> base = 0;
   if (transport_->rank() == 0 && etypes.total != 0) base = shared_pointer_.fetch_add(etypes.total);
-  auto spreading = spread_from_first(std::move(base));
+  auto spreading = broadcast_from_rank_zero(std::move(base));
   const Result<std::int64_t> begin = co_await spreading;
   if (!begin) co_return begin.error();
   if (!placed || placed->file_bytes == 0) co_return placed;
@@ -370,7 +370,7 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
     collective.alignment_bytes =
         std::min(collective.alignment_bytes, stripes_->regions().back().stripe_size);
   }
-  collective.one_writer_a_node = file_system_.one_writer_a_node;
+  collective.one_writer_per_node = file_system_.one_writer_per_node;
   if (collective.saturation_bytes == 0) {
     collective.saturation_bytes = file_system_.saturation_bytes;
   }
@@ -383,7 +383,7 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
 int OpenFile::io_thread_count(const AccessSettings& settings) const {
   // A local file system takes a core's time rather than a wait: another thread gains nothing.
   constexpr int one_an_access = 16;  // of cycle buffers there are no more
-  return settings.io_thread_count.value_or(file_system_.one_writer_a_node ? 0 : one_an_access);
+  return settings.io_thread_count.value_or(file_system_.one_writer_per_node ? 0 : one_an_access);
 }
 
 /// Of a call that the engine has run with these settings.
@@ -400,7 +400,7 @@ collective::CollectiveCall OpenFile::call_of(Routine routine, const Result<Place
   collective::CollectiveCall call;
   call.direction = routine.direction;
   call.independent = settings.independent;
-  call.independent.call_worth_bytes = file_system_.call_worth_bytes;
+  call.independent.call_cost_bytes = file_system_.call_cost_bytes;
   // Its lock is no lock between the threads that use this file.
   call.independent.write_sieving = false;
   const bool may_lock = settings.collective_write.write_locks == plan::WriteLocks::group;

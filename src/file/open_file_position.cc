@@ -28,8 +28,8 @@ Result<std::int64_t> OpenFile::end_of_file() {
 }
 
 /// Where a seek from etype `from` leads.
-Result<std::int64_t> OpenFile::sought(std::int64_t offset_etypes,
-                                      const Result<std::int64_t>& from) const {
+Result<std::int64_t> OpenFile::seek_target(std::int64_t offset_etypes,
+                                           const Result<std::int64_t>& from) const {
   if (!from) return from.error();
   const auto target = checked_add(*from, offset_etypes);
   if (target && *target >= 0) return *target;
@@ -44,7 +44,7 @@ Status OpenFile::seek(std::int64_t offset_etypes, Whence whence) {
   if (whence == Whence::end) from = end_of_file();
   const std::lock_guard guard(mutex_);
   if (whence == Whence::current) from = position_;
-  const Result<std::int64_t> target = sought(offset_etypes, from);
+  const Result<std::int64_t> target = seek_target(offset_etypes, from);
   if (!target) return target.error();
   position_ = *target;
   return {};
@@ -94,7 +94,7 @@ collective::Task<Status> OpenFile::seek_shared(std::int64_t offset_etypes, Whenc
     Result<std::int64_t> from = std::int64_t{0};
     if (whence == Whence::current) from = shared_pointer_.get();
     if (whence == Whence::end) from = end_of_file();
-    const Result<std::int64_t> found = sought(offset_etypes, from);
+    const Result<std::int64_t> found = seek_target(offset_etypes, from);
     if (found) {
       target = *found;
       status = shared_pointer_.reset();

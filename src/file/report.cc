@@ -48,9 +48,9 @@ std::string plain(std::int64_t value) { return std::to_string(value); }
 /// Least, median, most and sum over the ranks, each written by `text`.
 std::string spread_json(const Spread& spread, std::string (*text)(std::int64_t)) {
   return JsonObject()
-      .add("min", text(spread.least()))
+      .add("min", text(spread.min()))
       .add("median", text(spread.median()))
-      .add("max", text(spread.most()))
+      .add("max", text(spread.max()))
       .add("sum", text(spread.sum()))
       .text();
 }
@@ -58,8 +58,8 @@ std::string spread_json(const Spread& spread, std::string (*text)(std::int64_t))
 std::string sizes_json(const collective::ProfileDigest& digest) {
   JsonObject sizes;
   for (std::size_t i = 0; i < digest.file_calls.size(); ++i) {
-    const std::int64_t least = i == 0 ? 0 : std::int64_t{1} << (i - 1);
-    if (digest.file_calls[i] != 0) sizes.add_number(plain(least), digest.file_calls[i]);
+    const std::int64_t min = i == 0 ? 0 : std::int64_t{1} << (i - 1);
+    if (digest.file_calls[i] != 0) sizes.add_number(plain(min), digest.file_calls[i]);
   }
   return sizes.text();
 }
@@ -106,8 +106,8 @@ std::string summary_json(const plan::AccessSummary& summary) {
 
 std::string osts_json(const plan::OstsTouched& osts) {
   return JsonObject()
-      .add_number("least", osts.least)
-      .add_number("most", osts.most)
+      .add_number("least", osts.min)
+      .add_number("most", osts.max)
       .add_number("aggregators_on_one", osts.domains_on_one)
       .text();
 }
@@ -134,7 +134,7 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap
   std::iota(ranks.begin(), ranks.end(), 0);
   for (int& rank : ranks) rank = aggregators.rank_of(rank);
   const plan::CountWords count_words = plan::words_of(plan.count_reason);
-  if (of_plan.use.osts.most > 0) json.add("osts", osts_json(of_plan.use.osts));
+  if (of_plan.use.osts.max > 0) json.add("osts", osts_json(of_plan.use.osts));
   return json.add_number("aggregators", plan.aggregator_count)
       .add_text("aggregators_reason", count_words.name)
       .add_text("aggregators_because", count_words.because)

@@ -21,19 +21,19 @@ bool is_addressable(const plan::TiledMap& map, std::int64_t end_byte) {
   return tile && checked_add(*tile, map.type.true_lb() + map.type.true_extent()).has_value();
 }
 
-/// How many data bytes of the group come before the first one at or behind `offset`.
-std::int64_t bytes_up_to(const plan::RunGroup& group, std::int64_t offset) {
+/// How many data bytes of the series come before the first one at or behind `offset`.
+std::int64_t bytes_up_to(const plan::RunSeries& series, std::int64_t offset) {
   const auto reaches = [&](std::int64_t run) {
-    return group.offset + run * group.stride + group.length > offset;
+    return series.offset + run * series.stride + series.length > offset;
   };
   std::int64_t run = 0;
   if (!reaches(0)) {
-    if (group.stride <= 0) return group.bytes();
-    run = (offset - group.length - group.offset) / group.stride + 1;
-    if (run >= group.count) return group.bytes();
+    if (series.stride <= 0) return series.bytes();
+    run = (offset - series.length - series.offset) / series.stride + 1;
+    if (run >= series.count) return series.bytes();
   }
-  return run * group.length +
-         std::max<std::int64_t>(offset - (group.offset + run * group.stride), 0);
+  return run * series.length +
+         std::max<std::int64_t>(offset - (series.offset + run * series.stride), 0);
 }
 
 /// The data bytes of a view that goes back before the first one at or behind `offset`.
@@ -48,10 +48,10 @@ std::int64_t unordered_bytes_before(const plan::TiledMap& map, std::int64_t offs
   plan::RunCursor runs(map, tile * type.size(), type.size());
   std::int64_t bytes = tile * type.size();
   while (runs.remaining() > 0) {
-    const plan::RunGroup group = runs.next();
-    const std::int64_t before = bytes_up_to(group, offset);
+    const plan::RunSeries series = runs.next();
+    const std::int64_t before = bytes_up_to(series, offset);
     bytes += before;
-    if (before < group.bytes()) break;
+    if (before < series.bytes()) break;
   }
   return bytes;
 }

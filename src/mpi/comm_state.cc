@@ -138,14 +138,16 @@ void CommState::find_nodes(const Shared& state, int ranks_per_node) {
   const std::uint64_t domain = memory_domain_of(rank, ranks_per_node);
   const plan::NodeMap candidates =
       collective::run_to_end(collective::agree_on_nodes(transport, domain), transport);
-  std::vector<int> mates = candidates.ranks_on(candidates.node_of(rank));
+  std::vector<int> node_ranks = candidates.ranks_on(candidates.node_of(rank));
   std::optional<store::SharedMemory> memory;
-  if (mates.size() > 1) {
-    const std::int64_t bytes = collective::NodeBoard::bytes_needed(checked_cast<int>(mates.size()));
-    memory = collective::run_to_end(collective::share_memory(transport, mates, bytes), transport);
+  if (node_ranks.size() > 1) {
+    const std::int64_t bytes =
+        collective::NodeBoard::bytes_needed(checked_cast<int>(node_ranks.size()));
+    memory =
+        collective::run_to_end(collective::share_memory(transport, node_ranks, bytes), transport);
   }
   // A node of one rank needs none.
-  const bool shares = memory || mates.size() == 1;
+  const bool shares = memory || node_ranks.size() == 1;
   const bool all_share =
       collective::run_to_end(collective::all_same(transport, shares ? 1 : rank + 2), transport);
   state->nodes_ = all_share
@@ -155,7 +157,7 @@ void CommState::find_nodes(const Shared& state, int ranks_per_node) {
   state->tree_ = plan::tree_of_nodes(state->nodes_, rank);
   if (memory) {
     state->short_messages_ =
-        std::make_shared<ShortMessages>(*std::move(memory), std::move(mates), rank);
+        std::make_shared<ShortMessages>(*std::move(memory), std::move(node_ranks), rank);
   }
 }
 
@@ -179,7 +181,7 @@ Result<int> CommState::choose_tag() {
   return chosen;
 }
 
-void CommState::take_tag(int tag) {
+void CommState::reserve_tag(int tag) {
   const std::lock_guard guard(mutex_);
   tags_in_use_.insert(tag);
 }

@@ -42,7 +42,7 @@ class CommState {
   static constexpr int control_tag = 0;
   /// A tag that no open file of this rank uses. Rank 0 chooses for all.
   [[nodiscard]] Result<int> choose_tag();
-  void take_tag(int tag);
+  void reserve_tag(int tag);
   void release_tag(int tag);
 
  private:

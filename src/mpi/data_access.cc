@@ -57,7 +57,7 @@ int conclude(File& file, const AccessArguments& arguments, const file::Outcome& 
   return outcome.error ? raise(file.handle(), *outcome.error) : MPI_SUCCESS;
 }
 
-int give_request(File& file, const std::shared_ptr<PendingAccess>& access, MPI_Request* request) {
+int return_request(File& file, const std::shared_ptr<PendingAccess>& access, MPI_Request* request) {
   const Result<MPI_Request> made = make_request(file.shared_from_this(), access);
   if (!made) return raise(file.handle(), made.error());
   *request = *made;
@@ -69,7 +69,8 @@ int independent(File& file, const AccessCall& call, const AccessArguments& argum
   if (!access) return raise(file.handle(), access.error());
   file::Outcome outcome = file.open_file().transfer(*access);
   if (call.timing == Timing::blocking) return conclude(file, arguments, outcome);
-  return give_request(file, std::make_shared<PendingAccess>(std::move(outcome)), arguments.request);
+  return return_request(file, std::make_shared<PendingAccess>(std::move(outcome)),
+                        arguments.request);
 }
 
 int begin_split(File& file, const AccessCall& call, const std::shared_ptr<PendingAccess>& pending) {
@@ -84,7 +85,7 @@ int collective_access(File& file, const AccessCall& call, const AccessArguments&
   std::optional<Error> refusal;
   if (!access) refusal = access.error();
   file::Access asked = access ? *std::move(access) : empty_access(call, arguments);
-  asked.alone = call.timing == Timing::blocking && does_nothing_beside();
+  asked.alone = call.timing == Timing::blocking && has_no_other_activity();
   collective::Task<file::Outcome> task = file.open_file().transfer_all(asked, std::move(refusal));
   collective::Transport& transport = file.open_file().transport();
   if (call.timing == Timing::blocking) {
@@ -92,7 +93,7 @@ int collective_access(File& file, const AccessCall& call, const AccessArguments&
   }
   auto pending = std::make_shared<PendingAccess>(std::move(task), transport);
   if (call.timing == Timing::split_begin) return begin_split(file, call, pending);
-  const int status = give_request(file, pending, arguments.request);
+  const int status = return_request(file, pending, arguments.request);
   file.queue().start(std::move(pending));
   watch(file.shared_from_this());
   return status;

@@ -101,7 +101,7 @@ OwnHandle* find_own(MPI_File handle) {
   return found == handles.own.end() ? nullptr : found->second;
 }
 
-void give_back(MPI_File handle) {
+void return_to_pool(MPI_File handle) {
   HandleTable& handles = table();
   const std::unique_lock guard(handles.mutex);
   handles.pooled.insert(handle);
@@ -161,10 +161,10 @@ HandleForFile::HandleForFile(HandleForFile&& other) noexcept
     : handle_(std::exchange(other.handle_, native().FILE_NULL)) {}
 
 HandleForFile::~HandleForFile() {
-  if (handle_ != native().FILE_NULL && find_own(handle_) == nullptr) give_back(handle_);
+  if (handle_ != native().FILE_NULL && find_own(handle_) == nullptr) return_to_pool(handle_);
 }
 
-void HandleForFile::give_to(const std::shared_ptr<File>& file) {
+void HandleForFile::assign_to(const std::shared_ptr<File>& file) {
   file->set_handle(std::exchange(handle_, native().FILE_NULL));
   HandleTable& handles = table();
   const std::unique_lock guard(handles.mutex);
@@ -185,7 +185,7 @@ int refuse_closed() {
                 "MPI_File_open to MPI_File_close"});
 }
 
-std::shared_ptr<File> take_handle(MPI_File handle) {
+std::shared_ptr<File> acquire_handle(MPI_File handle) {
   HandleTable& handles = table();
   const std::unique_lock guard(handles.mutex);
   const auto found = handles.files.find(handle);
@@ -221,7 +221,7 @@ void with_native_handle(const std::function<void(MPI_File)>& action) {
   const Result<MPI_File> handle = native_handle();
   if (!handle) return;
   action(*handle);
-  give_back(*handle);
+  return_to_pool(*handle);
 }
 
 void release_pooled_handles() {

@@ -82,7 +82,7 @@ class HandleForFile {
   ~HandleForFile();
 
   /// Enters `file` into the table.
-  void give_to(const std::shared_ptr<File>& file);
+  void assign_to(const std::shared_ptr<File>& file);
 
  private:
   explicit HandleForFile(MPI_File handle) : handle_(handle) {}
@@ -90,7 +90,7 @@ class HandleForFile {
 };
 
 /// Takes `handle` out of the table; the native handle is kept for the next open.
-std::shared_ptr<File> take_handle(MPI_File handle);
+std::shared_ptr<File> acquire_handle(MPI_File handle);
 
 /// For handles that are our own (see ARCHITECTURE.md, Handles); the MPI serves its own. The error
 /// handler is null and the number nothing where the handle is the MPI's.

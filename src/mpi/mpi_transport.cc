@@ -27,15 +27,15 @@ bool complete_without_progress(MPI_Request request) {
 
 MpiTransport::MpiTransport(std::shared_ptr<CommState> comm, int tag)
     : comm_(std::move(comm)), tag_(tag) {
-  comm_->take_tag(tag_);
+  comm_->reserve_tag(tag_);
 }
 
 MpiTransport::~MpiTransport() {
-  if (!arrived_.empty()) comm_->short_messages()->give_back(tag_, std::move(arrived_));
+  if (!arrived_.empty()) comm_->short_messages()->put_back(tag_, std::move(arrived_));
   comm_->release_tag(tag_);
 }
 
-std::size_t MpiTransport::take_slot() {
+std::size_t MpiTransport::acquire_slot() {
   if (free_slots_.empty()) {
     free_slots_.push_back(slots_.size());
     slots_.emplace_back();
@@ -49,7 +49,7 @@ std::size_t MpiTransport::take_slot() {
 
 template <class Start>
 collective::MessageId MpiTransport::start(std::int64_t size, Start start_part) {
-  const std::size_t number = take_slot();
+  const std::size_t number = acquire_slot();
   Slot& slot = slots_[number];
   slot.request = start_part(0, std::min(size, part_bytes_max));
   for (std::int64_t first = part_bytes_max; first < size; first += part_bytes_max) {
@@ -59,14 +59,14 @@ collective::MessageId MpiTransport::start(std::int64_t size, Start start_part) {
 }
 
 /// Both ends say the same, so each message has one way and those of a way keep their order.
-bool MpiTransport::goes_short(int rank, std::size_t bytes) const {
+bool MpiTransport::fits_short_message(int rank, std::size_t bytes) const {
   const ShortMessages* const board = comm_->short_messages().get();
   return bytes <= ShortMessages::bytes_max && board != nullptr && board->reaches(rank);
 }
 
 collective::MessageId MpiTransport::send(int destination, std::span<const std::byte> data) {
-  if (goes_short(destination, data.size())) {
-    const std::size_t number = take_slot();
+  if (fits_short_message(destination, data.size())) {
+    const std::size_t number = acquire_slot();
     slots_[number].done = send_short(destination, data);
     if (!slots_[number].done) outgoing_.push_back({number, destination, data});
     return number + 1;
@@ -80,8 +80,8 @@ collective::MessageId MpiTransport::send(int destination, std::span<const std::b
 }
 
 collective::MessageId MpiTransport::receive(int source, std::span<std::byte> data) {
-  if (goes_short(source, data.size())) {
-    const std::size_t number = take_slot();
+  if (fits_short_message(source, data.size())) {
+    const std::size_t number = acquire_slot();
     expected_.push_back({number, source, data});
     return number + 1;
   }
@@ -183,10 +183,10 @@ bool MpiTransport::test(std::span<collective::MessageId> messages) {
 
 /// Lets the MPI go on with what the program has under way. Not more often, since Open MPI gives up
 /// the core where it finds nothing to do (mpi_yield_when_idle): figures in ARCHITECTURE.md.
-void MpiTransport::poke_mpi_now_and_then() {
+void MpiTransport::progress_mpi_periodically() {
   const std::int64_t now = monotonic_nanoseconds();
-  if (now < next_poke_) return;
-  next_poke_ = now + nanoseconds_between_pokes;
+  if (now < next_mpi_progress_) return;
+  next_mpi_progress_ = now + nanoseconds_between_pokes;
   int flag = 0;
   native().Iprobe(MPI_ANY_SOURCE, tag_, comm_->comm(), &flag, MPI_STATUS_IGNORE);
 }
@@ -213,13 +213,13 @@ void MpiTransport::wait(collective::Condition& condition) {
     const bool knows_how_many = condition.takes_all() && !beside_others && board->is_drained();
     board->sleep(arrivals + (knows_how_many ? missing_.arrivals : 1),
                  beside_others ? nap_beside_others : nap_max);
-    poke_mpi_now_and_then();
+    progress_mpi_periodically();
   }
 }
 
 void MpiTransport::ring(int rank) { comm_->short_messages()->ring(rank); }
 
-void MpiTransport::run_beside(std::function<void()> job, int thread_count_max) {
+void MpiTransport::run_in_helper_thread(std::function<void()> job, int thread_count_max) {
   // Not the CommState: whoever drops that last frees the communicator, which is a call of the MPI.
   run_on_worker(
       [job = std::move(job), board = comm_->short_messages(), rank = comm_->rank()] {

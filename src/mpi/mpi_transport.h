@@ -34,7 +34,7 @@ class MpiTransport final : public collective::Transport {
   [[nodiscard]] collective::MessageId receive(int source, std::span<std::byte> data) override;
   bool test(std::span<collective::MessageId> messages) override;
   void ring(int rank) override;
-  void run_beside(std::function<void()> job, int thread_count_max) override;
+  void run_in_helper_thread(std::function<void()> job, int thread_count_max) override;
   void wait(collective::Condition& condition) override;
 
  private:
@@ -62,10 +62,10 @@ class MpiTransport final : public collective::Transport {
     std::uint32_t arrivals = 0;  ///< short messages that have not come
   };
 
-  [[nodiscard]] std::size_t take_slot();
+  [[nodiscard]] std::size_t acquire_slot();
   template <class Start>
   [[nodiscard]] collective::MessageId start(std::int64_t size, Start start_part);
-  [[nodiscard]] bool goes_short(int rank, std::size_t bytes) const;
+  [[nodiscard]] bool fits_short_message(int rank, std::size_t bytes) const;
   [[nodiscard]] bool send_short(int destination, std::span<const std::byte> data);
   void send_outgoing();
   /// Sends and takes what can be.
@@ -74,7 +74,7 @@ class MpiTransport final : public collective::Transport {
   /// it has.
   [[nodiscard]] bool test_requests(std::span<const collective::MessageId> messages);
   void forget(std::span<collective::MessageId> messages);
-  void poke_mpi_now_and_then();
+  void progress_mpi_periodically();
 
   std::shared_ptr<CommState> comm_;
   int tag_;
@@ -85,7 +85,7 @@ class MpiTransport final : public collective::Transport {
   std::vector<Expected> expected_;
   std::deque<ShortMessages::Message> arrived_;
   Missing missing_;
-  std::int64_t next_poke_ = 0;  // when, by monotonic_nanoseconds()
+  std::int64_t next_mpi_progress_ = 0;  // when, by monotonic_nanoseconds()
 };
 
 }  // namespace nacre::mpi

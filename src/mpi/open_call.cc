@@ -89,25 +89,25 @@ Status check_access_mode(int amode) {
 }
 
 /// What an open takes and a rank may lack, so it is made before the ranks agree.
-struct Means {
+struct OpenResources {
   HandleForFile handle;
   std::shared_ptr<store::Store> store;
 };
 
-Result<Means> find_means(const CommState& comm) {
+Result<OpenResources> acquire_resources(const CommState& comm) {
   Result<std::shared_ptr<store::Store>> store =
       testing::with_environment_faults(store::default_store(), comm.rank());
   if (!store) return std::move(store).error();
   Result<HandleForFile> handle = HandleForFile::make();
   if (!handle) return std::move(handle).error();
-  return Means{*std::move(handle), *std::move(store)};
+  return OpenResources{*std::move(handle), *std::move(store)};
 }
 
 /// What this rank brings to the open.
 Result<OpenTicket> own_ticket(CommState& comm, int amode, const Result<std::string>& path,
-                              const Result<Means>& means) {
+                              const Result<OpenResources>& resources) {
   if (!path) return path.error();
-  if (!means) return means.error();
+  if (!resources) return resources.error();
   if (Status valid = check_access_mode(amode); !valid) return valid.error();
   OpenTicket ticket{.id = unique_id(), .amode = amode};
   if (comm.rank() == 0) {
@@ -125,7 +125,7 @@ Result<std::string> path_of(const char* filename) {
   return store::strip_prefix(filename);
 }
 
-struct Opening {
+struct OpenArguments {
   MPI_Comm program_comm;
   std::shared_ptr<CommState> comm;
   Result<std::string> path;
@@ -152,33 +152,34 @@ std::vector<std::int32_t> process_grid(MPI_Comm comm) {
 }
 
 /// A file of ours, or nothing where the settings hand it to the MPI.
-Result<std::shared_ptr<File>> open_ours(const Opening& opening) {
+Result<std::shared_ptr<File>> open_with_nacre(const OpenArguments& arguments) {
   const std::int64_t asked_nanoseconds = monotonic_nanoseconds();
-  MpiTransport control(opening.comm, CommState::control_tag);
-  Result<Means> means = find_means(*opening.comm);
-  Result<OpenTicket> own = own_ticket(*opening.comm, opening.amode, opening.path, means);
+  MpiTransport control(arguments.comm, CommState::control_tag);
+  Result<OpenResources> resources = acquire_resources(*arguments.comm);
+  Result<OpenTicket> own = own_ticket(*arguments.comm, arguments.amode, arguments.path, resources);
   Result<OpenTicket> ticket =
       collective::run_to_end(agree_on_ticket(control, std::move(own)), control);
   if (!ticket) return std::move(ticket).error();
   Result<file::Hints> hints =
-      collective::run_to_end(file::agree_hints(control, *opening.path, opening.info), control);
+      collective::run_to_end(file::agree_hints(control, *arguments.path, arguments.info), control);
   if (!hints) return std::move(hints).error();
   if (hints->bypass()) return std::shared_ptr<File>();
 
-  file::OpenRequest request{.path = store::absolute_path(*opening.path),
-                            .mode = mode_of(opening.amode),
-                            .hints = *std::move(hints),
-                            .transport = std::make_unique<MpiTransport>(opening.comm, ticket->tag),
-                            .store = std::move(means->store),
-                            .one_node = opening.comm->nodes().node_count() == 1,
-                            .process_grid = process_grid(opening.program_comm),
-                            .id = ticket->id,
-                            .asked_nanoseconds = asked_nanoseconds};
+  file::OpenRequest request{
+      .path = store::absolute_path(*arguments.path),
+      .mode = mode_of(arguments.amode),
+      .hints = *std::move(hints),
+      .transport = std::make_unique<MpiTransport>(arguments.comm, ticket->tag),
+      .store = std::move(resources->store),
+      .one_node = arguments.comm->nodes().node_count() == 1,
+      .process_grid = process_grid(arguments.program_comm),
+      .id = ticket->id,
+      .asked_nanoseconds = asked_nanoseconds};
   collective::Transport& transport = *request.transport;
   auto opened = collective::run_to_end(file::OpenFile::open(std::move(request)), transport);
   if (!opened) return std::move(opened).error();
-  auto file = std::make_shared<File>(*std::move(opened), opening.comm, opening.amode);
-  means->handle.give_to(file);
+  auto file = std::make_shared<File>(*std::move(opened), arguments.comm, arguments.amode);
+  resources->handle.assign_to(file);
   return file;
 }
 
@@ -191,8 +192,9 @@ int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   find_device_runtimes();
   Result<std::shared_ptr<CommState>> state = CommState::of(comm);
   if (!state) return raise(null_file, state.error());
-  const Opening opening{comm, *std::move(state), path_of(filename), amode, info_pairs(info)};
-  const Result<std::shared_ptr<File>> file = open_ours(opening);
+  const OpenArguments arguments{comm, *std::move(state), path_of(filename), amode,
+                                info_pairs(info)};
+  const Result<std::shared_ptr<File>> file = open_with_nacre(arguments);
   if (file && *file == nullptr) return native().File_open(comm, filename, amode, info, fh);
   count_served_call();
   if (!file) return raise(null_file, file.error());
@@ -207,7 +209,7 @@ int file_close(MPI_File* fh) {
   file::OpenFile& open_file = file->open_file();
   const Status status = file->queue().run(open_file.close(), open_file.transport());
   const int code = raise_if_failed(*fh, status);
-  take_handle(*fh);
+  acquire_handle(*fh);
   *fh = native().FILE_NULL;
   return code;
 }

@@ -166,7 +166,7 @@ void start_driver(Watched& all) {
 
 }  // namespace
 
-bool does_nothing_beside() {
+bool has_no_other_activity() {
   return watched().file_count.load(std::memory_order_acquire) == 0 &&
          thread_level().value_or(MPI_THREAD_MULTIPLE) != MPI_THREAD_MULTIPLE;
 }

@@ -18,7 +18,7 @@ void watch(const std::shared_ptr<File>& file);
 
 /// Whether this process does nothing else with any file while it is in a blocking call: no other
 /// thread may be in MPI, as far as can be told, and nothing is pending that the call would poll.
-[[nodiscard]] bool does_nothing_beside();
+[[nodiscard]] bool has_no_other_activity();
 
 /// Lets all pending accesses of this process go on, as far as they can without waiting.
 void poll_all();

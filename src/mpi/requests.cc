@@ -86,26 +86,26 @@ void set_status(MPI_Status* status, std::int64_t bytes) {
 
 bool requests_outstanding() { return table().outstanding.load(std::memory_order_relaxed) > 0; }
 
-Completion::Completion(std::span<const MPI_Request> requests) : ours_(requests.size()) {
+Completion::Completion(std::span<const MPI_Request> requests) : pending_(requests.size()) {
   ++completions_under_way;
   RequestTable& all = table();
   const std::lock_guard guard(all.mutex);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const auto found = all.tracked.find(requests[i]);
-    if (found != all.tracked.end()) ours_[i] = {found->second->file, found->second->access};
+    if (found != all.tracked.end()) pending_[i] = {found->second->file, found->second->access};
   }
 }
 
 Completion::~Completion() { --completions_under_way; }
 
 bool Completion::failed(std::size_t index) const {
-  const Ours& ours = ours_[index];
+  const PendingRequest& ours = pending_[index];
   return ours.access != nullptr && ours.access->done() && ours.access->outcome().error.has_value();
 }
 
 int Completion::raise(std::size_t index) const {
   if (!failed(index)) return MPI_SUCCESS;
-  const Ours& ours = ours_[index];
+  const PendingRequest& ours = pending_[index];
   return mpi::raise(ours.file->handle(), *ours.access->outcome().error);
 }
 

@@ -40,11 +40,11 @@ class Completion {
   [[nodiscard]] bool failed(std::size_t index) const;
 
  private:
-  struct Ours {
+  struct PendingRequest {
     std::shared_ptr<File> file;
     std::shared_ptr<PendingAccess> access;
   };
-  std::vector<Ours> ours_;  // by index; empty where none is ours
+  std::vector<PendingRequest> pending_;  // by index; empty where none is ours
 };
 
 }  // namespace nacre::mpi

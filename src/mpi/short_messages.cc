@@ -10,21 +10,23 @@
 namespace nacre::mpi {
 namespace {
 
-int number_in(const std::vector<int>& mates, int rank) {
-  return checked_cast<int>(std::ranges::lower_bound(mates, rank) - mates.begin());
+int number_in(const std::vector<int>& node_ranks, int rank) {
+  return checked_cast<int>(std::ranges::lower_bound(node_ranks, rank) - node_ranks.begin());
 }
 
 }  // namespace
 
-ShortMessages::ShortMessages(store::SharedMemory memory, std::vector<int> mates, int rank)
+ShortMessages::ShortMessages(store::SharedMemory memory, std::vector<int> node_ranks, int rank)
     : memory_(std::move(memory)),
-      mates_(std::move(mates)),
-      board_(memory_.bytes(), number_in(mates_, rank)) {}
+      node_ranks_(std::move(node_ranks)),
+      board_(memory_.bytes(), number_in(node_ranks_, rank)) {}
 
-bool ShortMessages::reaches(int rank) const { return std::ranges::binary_search(mates_, rank); }
+bool ShortMessages::reaches(int rank) const {
+  return std::ranges::binary_search(node_ranks_, rank);
+}
 
 bool ShortMessages::send(int destination, int tag, std::span<const std::byte> data) {
-  return board_.post(number_in(mates_, destination), tag, data);
+  return board_.post(number_in(node_ranks_, destination), tag, data);
 }
 
 void ShortMessages::take(int tag, std::deque<Message>& messages) {
@@ -35,13 +37,13 @@ void ShortMessages::take(int tag, std::deque<Message>& messages) {
   }
   Message message;
   while (const auto head = board_.take(message.bytes)) {
-    message.source = mates_[static_cast<std::size_t>(head->source)];
+    message.source = node_ranks_[static_cast<std::size_t>(head->source)];
     message.length = head->length;
     (head->tag == tag ? messages : arrived_[head->tag]).push_back(message);
   }
 }
 
-void ShortMessages::give_back(int tag, std::deque<Message> messages) {
+void ShortMessages::put_back(int tag, std::deque<Message> messages) {
   const std::lock_guard guard(mutex_);
   std::deque<Message>& later = arrived_[tag];
   std::ranges::move(later, std::back_inserter(messages));
@@ -53,7 +55,7 @@ bool ShortMessages::is_drained() {
   return board_.is_drained();
 }
 
-void ShortMessages::ring(int rank) { board_.ring(number_in(mates_, rank)); }
+void ShortMessages::ring(int rank) { board_.ring(number_in(node_ranks_, rank)); }
 
 void ShortMessages::sleep(std::uint32_t until, std::chrono::nanoseconds time_max) {
   const std::unique_lock sleeping(sleep_mutex_, std::try_to_lock);

@@ -29,9 +29,9 @@ class ShortMessages {
     std::array<std::byte, bytes_max> bytes;
   };
 
-  /// `memory` is that of the board of `mates`, the ranks of this node, lowest first, of which
+  /// `memory` is that of the board of `node_ranks`, the ranks of this node, lowest first, of which
   /// `rank` is this one.
-  ShortMessages(store::SharedMemory memory, std::vector<int> mates, int rank);
+  ShortMessages(store::SharedMemory memory, std::vector<int> node_ranks, int rank);
 
   [[nodiscard]] bool reaches(int rank) const;
   /// False when there is no room at `destination` at the moment. `data` is bytes_max at most.
@@ -40,7 +40,7 @@ class ShortMessages {
   void take(int tag, std::deque<Message>& messages);
   /// Those that were taken for `tag` and are for whoever uses it next: a rank that is through with
   /// this use may already have begun the next.
-  void give_back(int tag, std::deque<Message> messages);
+  void put_back(int tag, std::deque<Message> messages);
 
   /// Has `rank` wake up.
   void ring(int rank);
@@ -54,7 +54,7 @@ class ShortMessages {
 
  private:
   store::SharedMemory memory_;
-  std::vector<int> mates_;
+  std::vector<int> node_ranks_;
   collective::NodeBoard board_;
   std::mutex sleep_mutex_;
   std::mutex mutex_;                            // of what follows

@@ -81,11 +81,11 @@ struct FileSystemTraits {
   bool coherent = true;  ///< false: clients cache without agreeing (NFS, SMB)
   /// Writes of one node to one file go one after the other, whoever makes them (Linux holds the
   /// inode's lock for a write through the page cache), and who waits spins.
-  bool one_writer_a_node = false;
+  bool one_writer_per_node = false;
   std::int64_t block_size_bytes = 4096;  ///< least unit that two writers should not share
   /// What may be read along for the price of one more call: over a network a round trip, locally a
   /// system call and the page cache's copy of this much.
-  std::int64_t call_worth_bytes = 64 << 10;
+  std::int64_t call_cost_bytes = 64 << 10;
   /// The least size of write at which one process gets all the bandwidth it can.
   std::int64_t saturation_bytes = 32 << 20;
   bool has_layouts = false;  ///< StoreFile::layouts() is not null

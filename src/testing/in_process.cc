@@ -44,8 +44,8 @@ class InProcessNetwork::RankTransport final : public collective::Transport {
   }
   [[nodiscard]] const plan::NodeMap& nodes() const override { return network_.nodes(); }
   void ring(int rank) override { network_.ring(rank); }
-  void run_beside(std::function<void()> job, int thread_count_max) override {
-    network_.run_beside(rank_, std::move(job), thread_count_max);
+  void run_in_helper_thread(std::function<void()> job, int thread_count_max) override {
+    network_.run_in_helper_thread(rank_, std::move(job), thread_count_max);
   }
   void wait(collective::Condition& condition) override {
     std::uint64_t seen = network_.news_of(rank_);
@@ -77,13 +77,14 @@ InProcessNetwork::InProcessNetwork(const InProcessOptions& options)
 
 InProcessNetwork::~InProcessNetwork() {
   std::unique_lock guard(mutex_);
-  work_ended_.wait(guard, [&] { return work_beside_ == 0; });
+  work_ended_.wait(guard, [&] { return helper_jobs_ == 0; });
 }
 
-void InProcessNetwork::run_beside(int rank, std::function<void()> job, int thread_count_max) {
+void InProcessNetwork::run_in_helper_thread(int rank, std::function<void()> job,
+                                            int thread_count_max) {
   {
     const std::lock_guard guard(mutex_);
-    ++work_beside_;
+    ++helper_jobs_;
   }
   run_on_worker(
       [this, rank, job = std::move(job)] {
@@ -91,15 +92,15 @@ void InProcessNetwork::run_beside(int rank, std::function<void()> job, int threa
         const std::lock_guard guard(mutex_);
         ++activity_;
         tell(ranks_[static_cast<std::size_t>(rank)]);
-        --work_beside_;
+        --helper_jobs_;
         work_ended_.notify_all();
       },
       thread_count_max);
 }
 
-std::int64_t InProcessNetwork::work_beside() const {
+std::int64_t InProcessNetwork::helper_jobs() const {
   const std::lock_guard guard(mutex_);
-  return work_beside_;
+  return helper_jobs_;
 }
 
 collective::Transport& InProcessNetwork::transport(int rank) {
@@ -276,7 +277,7 @@ void InProcessNetwork::fail_locked(std::string what) {
 }
 
 void InProcessNetwork::fail_if_hopeless() {
-  if (work_beside_ > 0) return;
+  if (helper_jobs_ > 0) return;
   bool somebody_waits = false;
   for (const Rank& rank : ranks_) {
     if (rank.left) continue;

@@ -69,7 +69,7 @@ class InProcessNetwork {
   /// where waiting is found to be hopeless.
   bool wait_for_news(int rank, std::uint64_t seen);
   /// Work that ranks have given to threads and that is not through.
-  [[nodiscard]] std::int64_t work_beside() const;
+  [[nodiscard]] std::int64_t helper_jobs() const;
   /// `rank` will send and receive no more.
   void leave(int rank);
   /// For a driver that sees that nothing happens any more.
@@ -106,7 +106,7 @@ class InProcessNetwork {
   collective::MessageId post_receive(int destination, int source, std::span<std::byte> data);
   bool test(int rank, std::span<collective::MessageId> messages);
   void ring(int rank);
-  void run_beside(int rank, std::function<void()> job, int thread_count_max);
+  void run_in_helper_thread(int rank, std::function<void()> job, int thread_count_max);
 
   // With mutex_ held:
   [[nodiscard]] bool all_complete(const Rank& rank,
@@ -126,7 +126,7 @@ class InProcessNetwork {
   std::vector<std::unique_ptr<collective::Transport>> transports_;
   std::map<std::pair<int, int>, Channel> channels_;
   std::uint64_t activity_ = 0;
-  std::int64_t work_beside_ = 0;
+  std::int64_t helper_jobs_ = 0;
   std::condition_variable work_ended_;
   std::optional<std::string> failure_;
 };
@@ -147,11 +147,11 @@ std::optional<std::vector<T>> run_polled(InProcessNetwork& network, MakeTask mak
   while (!pending.empty() && !network.failure()) {
     std::shuffle(pending.begin(), pending.end(), random);
     const std::uint64_t activity = network.activity();
-    const bool worked_beside = network.work_beside() > 0;
+    const bool worked_beside = network.helper_jobs() > 0;
     const auto ended = std::remove_if(pending.begin(), pending.end(), [&](std::size_t rank) {
       return operations[rank]->advance();
     });
-    const bool works_beside = worked_beside || network.work_beside() > 0;
+    const bool works_beside = worked_beside || network.helper_jobs() > 0;
     const bool stuck = ended == pending.end() && activity == network.activity() && !works_beside;
     pending.erase(ended, pending.end());
     if (stuck) network.fail_as_stuck();

@@ -56,7 +56,7 @@ void check_walk(const TypeMap& map, std::minstd_rand& random) {
   std::int64_t at = first;
   for (std::int64_t groups = 0; groups < group_count_max && at < first + count; ++groups) {
     const std::int64_t limit = pick(2) == 0 ? 1 + pick(64) : INT64_MAX;
-    const RunGroup group = cursor.next(limit);
+    const RunSeries group = cursor.next(limit);
     require(group.count > 0 && group.length > 0 && group.bytes() <= limit);
     for (const std::int64_t run : {std::int64_t{0}, pick(group.count), group.count - 1}) {
       const std::int64_t offset = group.offset + run * group.stride;

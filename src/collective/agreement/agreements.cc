@@ -27,7 +27,7 @@ plan::RankTree tree_of_ranges(const Transport& transport) {
   return tree;
 }
 
-void take_minimum(std::span<std::byte> into, std::span<const std::byte> from) {
+void fold_minimum(std::span<std::byte> into, std::span<const std::byte> from) {
   for (std::size_t i = 0; i < into.size(); i += sizeof(std::int64_t)) {
     std::int64_t a = 0;
     std::int64_t b = 0;
@@ -191,7 +191,7 @@ Task<plan::NodeMap> agree_on_nodes(Transport& transport, std::uint64_t domain) {
   co_return plan::NodeMap::deserialized(bytes);
 }
 
-Task<Error> spread_error(Transport& transport, Status local, int failed_rank) {
+Task<Error> broadcast_error(Transport& transport, Status local, int failed_rank) {
   std::vector<std::byte> encoded;
   const bool mine = transport.rank() == failed_rank;
   if (mine) encoded = encode_error(local.error());
@@ -205,7 +205,7 @@ Task<bool> all_same(Transport& transport, std::int64_t value) {
   // ~ turns the order around: its minimum is that of the largest value.
   std::array<std::int64_t, 2> least{value, ~value};
   const std::span<std::byte> least_bytes = bytes_of(least);
-  co_await all_reduce(transport, least_bytes, &take_minimum);
+  co_await all_reduce(transport, least_bytes, &fold_minimum);
   co_return least[0] == ~least[1];
 }
 
@@ -214,11 +214,11 @@ Task<Status> agree_with_minima(Transport& transport, Status local, std::span<std
   std::vector<std::int64_t> common{local.ok() ? nobody : transport.rank()};
   common.insert(common.end(), values.begin(), values.end());
   const std::span<std::byte> common_bytes = std::as_writable_bytes(std::span(common));
-  co_await all_reduce(transport, common_bytes, &take_minimum);
+  co_await all_reduce(transport, common_bytes, &fold_minimum);
   std::copy(common.begin() + 1, common.end(), values.begin());
   const std::int64_t failed_rank = common.front();
   if (failed_rank == nobody) co_return Status{};
-  Task<Error> spread = spread_error(transport, std::move(local), checked_cast<int>(failed_rank));
+  Task<Error> spread = broadcast_error(transport, std::move(local), checked_cast<int>(failed_rank));
   Error error = co_await spread;
   co_return Status{std::move(error)};
 }

@@ -67,7 +67,7 @@ Task<bool> all_same(Transport& transport, std::int64_t value);
 
 /// The second half of agree, once all ranks know the lowest rank that failed: its error on all
 /// ranks.
-Task<Error> spread_error(Transport& transport, Status local, int failed_rank);
+Task<Error> broadcast_error(Transport& transport, Status local, int failed_rank);
 
 }  // namespace nacre::collective
 

@@ -44,8 +44,8 @@ void unpack_items(std::span<const std::byte> in, std::vector<Item>& items) {
 }
 
 /// Moves out of `items` those that go on by `distance`, as bytes.
-std::vector<std::byte> take_travellers(std::vector<Item>& items, const Transport& transport,
-                                       int distance) {
+std::vector<std::byte> extract_forwarded(std::vector<Item>& items, const Transport& transport,
+                                         int distance) {
   const auto stays = [&](const Item& item) {
     const int left = (item.destination - transport.rank() + transport.size()) % transport.size();
     return (left & distance) == 0;
@@ -69,7 +69,7 @@ Task<std::vector<Parcel>> deliver(Transport& transport, std::vector<Parcel> outg
   for (int distance = 1; distance < size; distance *= 2) {
     const int to = (transport.rank() + distance) % size;
     const int from = (transport.rank() - distance + size) % size;
-    const std::vector<std::byte> out = take_travellers(items, transport, distance);
+    const std::vector<std::byte> out = extract_forwarded(items, transport, distance);
     const auto out_size = checked_cast<std::uint32_t>(out.size());
     std::uint32_t in_size = 0;
     messages.push_back(transport.receive(from, std::as_writable_bytes(std::span(&in_size, 1))));

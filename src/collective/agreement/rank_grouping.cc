@@ -8,28 +8,29 @@
 
 namespace nacre::collective {
 
-bool operator==(const GroupWish& a, const GroupWish& b) {
+bool operator==(const GroupingRequest& a, const GroupingRequest& b) {
   const bool same_initial =
       a.initial == b.initial ||
       (a.initial != nullptr && b.initial != nullptr && *a.initial == *b.initial);
   return same_initial && a.target == b.target;
 }
 
-bool GroupMemory::knows(const GroupWish& wish, const plan::FileAccess& access) const {
-  if (groups_ == nullptr || !(wish == wish_) || access.byte_count != byte_count_) return false;
+bool RankGroupCache::knows(const GroupingRequest& request, const plan::FileAccess& access) const {
+  if (groups_ == nullptr || !(request == request_) || access.byte_count != byte_count_)
+    return false;
   return access.byte_count == 0 || access.view.type == type_;
 }
 
-void GroupMemory::keep(SharedGroups groups, GroupWish wish, const plan::FileAccess& access,
-                       std::int64_t asked_bytes) {
+void RankGroupCache::keep(SharedGroups groups, GroupingRequest request,
+                          const plan::FileAccess& access, std::int64_t asked_bytes) {
   groups_ = std::move(groups);
-  wish_ = std::move(wish);
+  request_ = std::move(request);
   type_ = access.view.type;
   byte_count_ = asked_bytes;
 }
 
 Task<SharedGroups> share_groups(Transport& transport, const plan::RankLoad& load,
-                                const GroupWish& wish) {
+                                const GroupingRequest& request) {
   plan::RankLoad own = load;
   const std::span<const std::byte> own_bytes = bytes_of(own);
   Task<std::vector<std::byte>> gathering = gather(transport, own_bytes);
@@ -39,8 +40,8 @@ Task<SharedGroups> share_groups(Transport& transport, const plan::RankLoad& load
     std::vector<plan::RankLoad> loads(all.size() / sizeof(plan::RankLoad));
     std::memcpy(loads.data(), all.data(), all.size());
     const plan::InitialGroups as_accesses_lie;
-    const plan::InitialGroups& initial = wish.initial ? *wish.initial : as_accesses_lie;
-    told = plan::group_ranks(loads, initial, wish.target).serialized();
+    const plan::InitialGroups& initial = request.initial ? *request.initial : as_accesses_lie;
+    told = plan::group_ranks(loads, initial, request.target).serialized();
   }
   co_await broadcast_sized(transport, told, 0);
   co_return std::make_shared<const plan::RankGroups>(plan::RankGroups::deserialized(told));

@@ -18,28 +18,28 @@ namespace nacre::collective {
 using SharedGroups = std::shared_ptr<const plan::RankGroups>;
 
 /// How ranks are to be grouped; the same on all ranks.
-struct GroupWish {
+struct GroupingRequest {
   std::shared_ptr<const plan::InitialGroups> initial;  ///< null: as accesses lie
   plan::GroupTarget target;
 
-  friend bool operator==(const GroupWish& a, const GroupWish& b);
+  friend bool operator==(const GroupingRequest& a, const GroupingRequest& b);
 };
 
 /// One a rank and file.
-class GroupMemory {
+class RankGroupCache {
  public:
   /// The last ones, the same on all ranks; null before the first.
   [[nodiscard]] const SharedGroups& groups() const { return groups_; }
   /// Whether this rank brings what it brought to them: as many bytes, through the same view.
   /// Where in the file they lie may differ: the next time step of a loop.
-  [[nodiscard]] bool knows(const GroupWish& wish, const plan::FileAccess& access) const;
+  [[nodiscard]] bool knows(const GroupingRequest& request, const plan::FileAccess& access) const;
   /// `asked_bytes`: of the access before it was cut at the end of the file.
-  void keep(SharedGroups groups, GroupWish wish, const plan::FileAccess& access,
+  void keep(SharedGroups groups, GroupingRequest request, const plan::FileAccess& access,
             std::int64_t asked_bytes);
 
  private:
   SharedGroups groups_;
-  GroupWish wish_;
+  GroupingRequest request_;
   plan::TypeMap type_;
   std::int64_t byte_count_ = 0;
 };
@@ -47,7 +47,7 @@ class GroupMemory {
 /// Collective. Rank 0 groups the ranks by what they bring. Memory and messages: 24 bytes a rank on
 /// rank 0, on other ranks as much for those below them in the tree; what RankGroups takes on all.
 Task<SharedGroups> share_groups(Transport& transport, const plan::RankLoad& load,
-                                const GroupWish& wish);
+                                const GroupingRequest& request);
 
 }  // namespace nacre::collective
 

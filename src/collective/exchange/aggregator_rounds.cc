@@ -11,7 +11,7 @@ void AggregatorRounds::open_from(std::int64_t oldest) {
   const std::int64_t limit = oldest + node_.slot_count();
   if (limit <= open_until_ || placed_by_all() >= limit) return;
   open_until_ = limit;
-  say(node_.memory().open_until(number_), open_until_);
+  publish(node_.memory().open_until(number_), open_until_);
 }
 
 std::int64_t AggregatorRounds::round_after(std::int64_t round, std::int64_t elsewhere) const {
@@ -31,8 +31,8 @@ void AggregatorRounds::mark(std::int64_t round, const RoundShare& share,
   }
 }
 
-void AggregatorRounds::say_filled(std::int64_t round) {
-  say(node_.memory().filled_until(number_), round);
+void AggregatorRounds::publish_filled(std::int64_t round) {
+  publish(node_.memory().filled_until(number_), round);
 }
 
 bool AggregatorRounds::begin_turn() const {
@@ -44,18 +44,18 @@ void AggregatorRounds::end_turn() const {
   ring_others(transport_, node_.driving_ranks());
 }
 
-std::int64_t AggregatorRounds::said_by_all(Words words) const {
+std::int64_t AggregatorRounds::minimum_progress(Words words) const {
   std::int64_t least = no_round;
-  for (int rank = 0; rank < std::ssize(node_.mates()); ++rank) {
+  for (int rank = 0; rank < std::ssize(node_.node_ranks()); ++rank) {
     const RoundMemory::Word& word = (node_.memory().*words)(rank, number_);
     least = std::min(least, round_of(word.load(std::memory_order_acquire), node_.call()));
   }
   return least;
 }
 
-void AggregatorRounds::say(RoundMemory::Word& word, std::int64_t round) const {
+void AggregatorRounds::publish(RoundMemory::Word& word, std::int64_t round) const {
   word.store(stamp_of(node_.call(), round), std::memory_order_release);
-  ring_others(transport_, node_.mates());
+  ring_others(transport_, node_.node_ranks());
 }
 
 }  // namespace nacre::collective

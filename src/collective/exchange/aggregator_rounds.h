@@ -36,9 +36,11 @@ class AggregatorRounds {
 
   /// The rounds before which all ranks of the node are done, by what they have said.
   [[nodiscard]] std::int64_t placed_by_all() const {
-    return said_by_all(&RoundMemory::placed_until);
+    return minimum_progress(&RoundMemory::placed_until);
   }
-  [[nodiscard]] std::int64_t taken_by_all() const { return said_by_all(&RoundMemory::taken_until); }
+  [[nodiscard]] std::int64_t taken_by_all() const {
+    return minimum_progress(&RoundMemory::taken_until);
+  }
 
   /// The marks of rounds before `oldest` are clear: opens all rounds that have a slot then, unless
   /// no rank of the node has bytes in them: it may be far to the next one in which anybody has.
@@ -49,7 +51,7 @@ class AggregatorRounds {
   /// Marks what ranks of other nodes have in `round`; gaps of `bridged_bytes` may be marked too.
   void mark(std::int64_t round, const RoundShare& share, std::int64_t bridged_bytes) const;
   /// Rounds before `round` have been read.
-  void say_filled(std::int64_t round);
+  void publish_filled(std::int64_t round);
 
   /// Where the aggregators of a node write one at a time. A turn is not begun twice.
   [[nodiscard]] bool begin_turn() const;
@@ -57,8 +59,8 @@ class AggregatorRounds {
 
  private:
   using Words = RoundMemory::Word& (RoundMemory::*)(int rank, int aggregator) const;
-  [[nodiscard]] std::int64_t said_by_all(Words words) const;
-  void say(RoundMemory::Word& word, std::int64_t round) const;
+  [[nodiscard]] std::int64_t minimum_progress(Words words) const;
+  void publish(RoundMemory::Word& word, std::int64_t round) const;
 
   Transport& transport_;
   const NodeRounds& node_;

@@ -46,7 +46,7 @@ bool DomainReader::read() {
 
 bool DomainReader::end_read() {
   if (!jobs_.end_oldest()) return false;
-  rounds_.say_filled(under_way_[filled_count_].number + 1);
+  rounds_.publish_filled(under_way_[filled_count_].number + 1);
   ++filled_count_;
   return true;
 }

@@ -11,12 +11,12 @@ DomainWriter::DomainWriter(Transport& transport, const Domain& domain, const Nod
   begin_round(0);
 }
 
-bool DomainWriter::advance() { return end_written() || go_on(); }
+bool DomainWriter::advance() { return end_written() || advance_stage(); }
 
-bool DomainWriter::go_on() {
+bool DomainWriter::advance_stage() {
   switch (stage_) {
     case Stage::slot:
-      return take_slot();
+      return acquire_slot();
     case Stage::bytes:
       return messages_.step() || write_filled();
     case Stage::ended:
@@ -30,7 +30,7 @@ void DomainWriter::begin_round(std::int64_t round) {
   stage_ = exists(round) ? Stage::slot : Stage::ended;
 }
 
-bool DomainWriter::take_slot() {
+bool DomainWriter::acquire_slot() {
   if (!rounds_.has_slot(round_, oldest())) return false;
   rounds_.open_from(oldest());
   sources_.take(round_, share_);

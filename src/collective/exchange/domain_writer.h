@@ -26,9 +26,9 @@ class DomainWriter final : public AggregatorSide {
   };
   bool advance() override;
   /// Does what `stage_` waits for, if it can be done now, and goes to the next stage.
-  bool go_on();
+  bool advance_stage();
   void begin_round(std::int64_t round);
-  bool take_slot();
+  bool acquire_slot();
   bool write_filled();
   /// The oldest of the rounds that are being written is through: its slot is opened again.
   bool end_written();

@@ -19,19 +19,19 @@ LocalSide::LocalSide(Transport& transport, const ExchangeAccess& access, const N
   const RoundMemory& memory = node_.memory();
   for (int number = 0; number < std::ssize(walks); ++number) {
     const plan::DomainWalk& walk = walks[static_cast<std::size_t>(number)];
-    say(memory.placed_until(node_.self(), number), walk);
-    say(memory.taken_until(node_.self(), number), walk);
-    const bool asks_first = access.reads() && !(plan.whole_rounds && node_.is_here(number));
-    if (!walk.done()) lanes_.push_back({number, asks_first, walk, walk});
+    publish(memory.placed_until(node_.self(), number), walk);
+    publish(memory.taken_until(node_.self(), number), walk);
+    const bool requests_first = access.reads() && !(plan.whole_rounds && node_.is_here(number));
+    if (!walk.done()) lanes_.push_back({number, requests_first, walk, walk});
   }
   ring_others(transport, node_.driving_ranks());
 }
 
-void LocalSide::say(RoundMemory::Word& word, const plan::DomainWalk& walk) const {
+void LocalSide::publish(RoundMemory::Word& word, const plan::DomainWalk& walk) const {
   word.store(stamp_of(node_.call(), next_round(walk)), std::memory_order_release);
 }
 
-std::int64_t LocalSide::said_of(const RoundMemory::Word& word) const {
+std::int64_t LocalSide::progress_of(const RoundMemory::Word& word) const {
   return round_of(word.load(std::memory_order_acquire), node_.call());
 }
 
@@ -48,7 +48,7 @@ bool LocalSide::step() {
 }
 
 bool LocalSide::step(Lane& lane) {
-  const bool asked = lane.asks_first && ask(lane);
+  const bool asked = lane.requests_first && ask(lane);
   return move(lane) || asked;
 }
 
@@ -58,7 +58,7 @@ bool LocalSide::move(Lane& lane) {
   const int aggregator = lane.aggregator;
   const bool reads = access_.reads();
   const std::int64_t until =
-      said_of(reads ? memory.filled_until(aggregator) : memory.open_until(aggregator));
+      progress_of(reads ? memory.filled_until(aggregator) : memory.open_until(aggregator));
   if (next_round(lane.walk) >= until) return false;
   const PhaseScope scope(access_.profiler, Phase::copy);
   RoundMemory::Word& done_until = reads ? memory.taken_until(node_.self(), aggregator)
@@ -69,30 +69,30 @@ bool LocalSide::move(Lane& lane) {
     Coverage coverage = node_.coverage(aggregator, round, access_.direction);
     for (const plan::RoundPiece& piece : pieces_) {
       if (reads) {
-        take_piece(access_, piece, memory.buffer(aggregator, round));
+        copy_out_piece(access_, piece, memory.buffer(aggregator, round));
       } else {
-        place_piece(access_, piece, memory.buffer(aggregator, round), coverage);
+        copy_in_piece(access_, piece, memory.buffer(aggregator, round), coverage);
       }
     }
-    say(done_until, lane.walk);
+    publish(done_until, lane.walk);
   } while (next_round(lane.walk) < until);
   return true;
 }
 
 bool LocalSide::ask(Lane& lane) {
   const RoundMemory& memory = node_.memory();
-  const std::int64_t open_until = said_of(memory.open_until(lane.aggregator));
-  if (next_round(lane.asks) >= open_until) return false;
+  const std::int64_t open_until = progress_of(memory.open_until(lane.aggregator));
+  if (next_round(lane.requests) >= open_until) return false;
   const PhaseScope scope(access_.profiler, Phase::copy);
   // A relay asks for what is wanted and nothing else.
   const std::int64_t bridged = node_.is_here(lane.aggregator) ? bridged_gap_bytes : 0;
-  const std::int64_t round = lane.asks.round();
-  lane.asks.take_round(pieces_);
+  const std::int64_t round = lane.requests.round();
+  lane.requests.take_round(pieces_);
   Coverage coverage = node_.coverage(lane.aggregator, round, access_.direction);
   for (const plan::RoundPiece& piece : pieces_) {
     mark_piece(coverage, access_.placed.view, piece, bridged);
   }
-  say(memory.placed_until(node_.self(), lane.aggregator), lane.asks);
+  publish(memory.placed_until(node_.self(), lane.aggregator), lane.requests);
   return true;
 }
 

@@ -31,15 +31,15 @@ class LocalSide {
   /// What there is to do with one aggregator, of number `aggregator` on the node, or its relay.
   struct Lane {
     int aggregator;
-    bool asks_first;        ///< reading: it is to be told what is wanted
-    plan::DomainWalk walk;  ///< to place, or to take
-    plan::DomainWalk asks;  ///< to ask for; where nobody asks, not used
+    bool requests_first;        ///< reading: it is to be told what is wanted
+    plan::DomainWalk walk;      ///< to place, or to take
+    plan::DomainWalk requests;  ///< to ask for; where nobody asks, not used
   };
   bool step(Lane& lane);
   bool move(Lane& lane);
   bool ask(Lane& lane);
-  void say(RoundMemory::Word& word, const plan::DomainWalk& walk) const;
-  [[nodiscard]] std::int64_t said_of(const RoundMemory::Word& word) const;
+  void publish(RoundMemory::Word& word, const plan::DomainWalk& walk) const;
+  [[nodiscard]] std::int64_t progress_of(const RoundMemory::Word& word) const;
 
   Transport& transport_;
   ExchangeAccess access_;

@@ -150,7 +150,7 @@ class RelayReader final : public RelaySide {
     copy_packed(round, [&](const Coverage& marked, std::byte* buffer) {
       unpack_marked(marked, buffer, round.packed);
     });
-    rounds_.say_filled(round.number + 1);
+    rounds_.publish_filled(round.number + 1);
   }
   [[nodiscard]] bool is_ended(const RelayedRound& round) const override {
     return rounds_.taken_by_all() > round.number;

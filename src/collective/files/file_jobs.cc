@@ -21,7 +21,7 @@ void FileJobs::start(std::int64_t round, FileJob job) {
     state->done.store(true, std::memory_order_relaxed);
     return;
   }
-  transport_.run_beside(
+  transport_.run_in_helper_thread(
       [state] {
         state->job.run();
         state->done.store(true, std::memory_order_release);

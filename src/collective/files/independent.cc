@@ -32,14 +32,14 @@ class SingleRuns {
 
   /// The next run, or its next part of at most `bytes_max`.
   Extent next(std::int64_t bytes_max) {
-    if (index_ == group_.count) {
-      group_ = cursor_.next();
+    if (index_ == series_.count) {
+      series_ = cursor_.next();
       index_ = 0;
     }
-    const std::int64_t offset = group_.offset + index_ * group_.stride + done_;
-    const std::int64_t length = std::min(bytes_max, group_.length - done_);
+    const std::int64_t offset = series_.offset + index_ * series_.stride + done_;
+    const std::int64_t length = std::min(bytes_max, series_.length - done_);
     done_ += length;
-    if (done_ == group_.length) {
+    if (done_ == series_.length) {
       done_ = 0;
       ++index_;
     }
@@ -48,7 +48,7 @@ class SingleRuns {
 
  private:
   plan::RunCursor cursor_;
-  plan::RunGroup group_;
+  plan::RunSeries series_;
   std::int64_t index_ = 0;
   std::int64_t done_ = 0;
 };
@@ -61,14 +61,14 @@ class Mover {
     const bool reads = access.direction == Direction::read;
     const std::int64_t asked = reads ? settings.read_buffer_bytes : settings.write_buffer_bytes;
     buffer_bytes_ = std::max(least_buffer_bytes, asked);
-    call_worth_bytes_ = settings.call_worth_bytes;
+    call_cost_bytes_ = settings.call_cost_bytes;
     sieving_ = reads ? settings.read_sieving : settings.write_sieving;
   }
 
   store::Transfer run() {
     const plan::FileAccess& file = access_.file;
     SieveWindows windows(plan::RunCursor(file.view, file.first_byte, file.byte_count),
-                         sieving_ ? buffer_bytes_ : 0, call_worth_bytes_);
+                         sieving_ ? buffer_bytes_ : 0, call_cost_bytes_);
     while (done_.bytes < file.byte_count) {
       const SieveWindow window = windows.next();
       if (!move(window)) break;
@@ -252,7 +252,7 @@ class Mover {
   const IndependentAccess& access_;
   Profiler& profiler_;
   std::int64_t buffer_bytes_ = 0;
-  std::int64_t call_worth_bytes_ = 0;
+  std::int64_t call_cost_bytes_ = 0;
   bool sieving_ = false;
   store::Transfer done_;
   SingleRuns memory_runs_;

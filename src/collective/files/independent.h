@@ -21,7 +21,7 @@ struct IndependentSettings {
   std::int64_t write_buffer_bytes = 512 << 10;
   /// So many bytes, moved for nothing or copied once more, cost what one more call does
   /// (store::FileSystemTraits).
-  std::int64_t call_worth_bytes = 64 << 10;
+  std::int64_t call_cost_bytes = 64 << 10;
   /// Reads may fetch the gaps between close runs too.
   bool read_sieving = true;
   /// Writes may read, change and write back the gaps between close runs, under an exclusive lock:

@@ -32,7 +32,7 @@ FileJob SegmentFile::job(plan::Direction direction, std::int64_t round, std::byt
     const std::int64_t first_byte = segment.access.first_byte + round * segment.in_buffer.length;
     std::int64_t place = segment.in_buffer.offset;
     plan::RunCursor cursor(segment.access.view, first_byte, bytes);
-    for (plan::RunGroup group = cursor.next(); group.count > 0; group = cursor.next()) {
+    for (plan::RunSeries group = cursor.next(); group.count > 0; group = cursor.next()) {
       for (std::int64_t i = 0; i < group.count; ++i) {
         job.ranges.push_back({{place, group.length}, group.offset + i * group.stride});
         place += group.length;

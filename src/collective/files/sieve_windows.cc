@@ -29,28 +29,28 @@ SieveWindow SieveWindows::next() {
 }
 
 Extent SieveWindows::peek() {
-  if (index_ == group_.count) {
-    group_ = cursor_.next();
+  if (index_ == series_.count) {
+    series_ = cursor_.next();
     index_ = 0;
   }
-  return {group_.offset + index_ * group_.stride, group_.length};
+  return {series_.offset + index_ * series_.stride, series_.length};
 }
 
 bool SieveWindows::may_bridge(const SieveWindow& window, const Extent& run) const {
   const std::int64_t gap = run.offset - window.hull.end();
-  const bool begins_long = !window.has_gaps && window.hull.length > call_worth_bytes_;
+  const bool begins_long = !window.has_gaps && window.hull.length > call_cost_bytes_;
   if (gap < 0 || begins_long) return false;
   // Against overflow: an access may span the whole range of offsets.
-  if (gap > call_worth_bytes_ || gap + run.length > call_worth_bytes_) return false;
+  if (gap > call_cost_bytes_ || gap + run.length > call_cost_bytes_) return false;
   return window.hull.length + gap + run.length <= buffer_bytes_;
 }
 
 void SieveWindows::take_equal_runs(SieveWindow& window) {
-  if (group_.stride < group_.length || group_.stride > call_worth_bytes_) return;
-  const std::int64_t fitting = (buffer_bytes_ - window.hull.length) / group_.stride;
-  const std::int64_t count = std::min(group_.count - index_, fitting);
-  window.hull.length += count * group_.stride;
-  window.data_bytes += count * group_.length;
+  if (series_.stride < series_.length || series_.stride > call_cost_bytes_) return;
+  const std::int64_t fitting = (buffer_bytes_ - window.hull.length) / series_.stride;
+  const std::int64_t count = std::min(series_.count - index_, fitting);
+  window.hull.length += count * series_.stride;
+  window.data_bytes += count * series_.length;
   index_ += count;
 }
 

@@ -19,14 +19,14 @@ struct SieveWindow {
 
 /// Runs that touch make one window however long they are. Windows with gaps are at most
 /// `buffer_bytes` long (0: there are none). A gap is bridged if it and the run behind it are
-/// together no longer than `call_worth_bytes`: the gap is moved for nothing, and the run is copied
+/// together no longer than `call_cost_bytes`: the gap is moved for nothing, and the run is copied
 /// out of the buffer once more, which is to cost no more than a call for the run alone.
 class SieveWindows {
  public:
-  SieveWindows(plan::RunCursor cursor, std::int64_t buffer_bytes, std::int64_t call_worth_bytes)
+  SieveWindows(plan::RunCursor cursor, std::int64_t buffer_bytes, std::int64_t call_cost_bytes)
       : cursor_(std::move(cursor)),
         buffer_bytes_(buffer_bytes),
-        call_worth_bytes_(call_worth_bytes) {}
+        call_cost_bytes_(call_cost_bytes) {}
 
   /// data_bytes 0 when nothing remains.
   [[nodiscard]] SieveWindow next();
@@ -35,13 +35,13 @@ class SieveWindows {
   /// The run at hand; length 0 when none is left.
   [[nodiscard]] Extent peek();
   [[nodiscard]] bool may_bridge(const SieveWindow& window, const Extent& run) const;
-  /// Takes the further runs of the group at hand that fit, at once.
+  /// Takes the further runs of the series at hand that fit, at once.
   void take_equal_runs(SieveWindow& window);
 
   plan::RunCursor cursor_;
   std::int64_t buffer_bytes_;
-  std::int64_t call_worth_bytes_;
-  plan::RunGroup group_;
+  std::int64_t call_cost_bytes_;
+  plan::RunSeries series_;
   std::int64_t index_ = 0;
 };
 

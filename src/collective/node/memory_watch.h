@@ -26,7 +26,7 @@ class MemoryWatch {
 
   /// Whether `kept_bytes` are more than a quarter of what others find available: the same share as
   /// that up to which they are taken (store::SharedMemory).
-  [[nodiscard]] bool is_short_beside(std::int64_t kept_bytes) {
+  [[nodiscard]] bool leaves_memory_short(std::int64_t kept_bytes) {
     const std::int64_t now = monotonic_nanoseconds();
     if (now < next_look_) return false;
     next_look_ = now + interval_;

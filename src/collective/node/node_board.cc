@@ -32,7 +32,7 @@ struct NodeBoard::Cell {
 };
 
 /// What a rank has on the board.
-struct NodeBoard::Desk {
+struct NodeBoard::Mailbox {
   struct alignas(cache_line_bytes) Bell {
     std::atomic<std::uint32_t> rings;
     std::atomic<std::uint32_t> sleeping;  // 1: its owner sleeps, until rings has reached wake_at
@@ -44,18 +44,18 @@ struct NodeBoard::Desk {
 };
 
 std::int64_t NodeBoard::bytes_needed(int rank_count) {
-  return rank_count * checked_cast<std::int64_t>(sizeof(Desk));
+  return rank_count * checked_cast<std::int64_t>(sizeof(Mailbox));
 }
 
 NodeBoard::NodeBoard(std::span<std::byte> memory, int self)
-    : desks_(reinterpret_cast<Desk*>(memory.data())), self_(self) {
+    : mailboxes_(reinterpret_cast<Mailbox*>(memory.data())), self_(self) {
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 }
 
-NodeBoard::Desk& NodeBoard::desk(int rank) const { return desks_[rank]; }
+NodeBoard::Mailbox& NodeBoard::mailbox(int rank) const { return mailboxes_[rank]; }
 
 bool NodeBoard::post(int to, int tag, std::span<const std::byte> data) {
-  Desk& there = desk(to);
+  Mailbox& there = mailbox(to);
   std::uint64_t ticket = there.posted.load(std::memory_order_relaxed);
   while (true) {
     Cell& cell = there.cells[ticket % message_count];
@@ -77,7 +77,7 @@ bool NodeBoard::post(int to, int tag, std::span<const std::byte> data) {
 }
 
 std::optional<ShortMessageHead> NodeBoard::take(std::span<std::byte, message_bytes_max> bytes) {
-  Cell& cell = desk(self_).cells[taken_ % message_count];
+  Cell& cell = mailbox(self_).cells[taken_ % message_count];
   const auto lap = static_cast<std::uint32_t>(taken_ / message_count);
   if (cell.state.load(std::memory_order_acquire) != 2 * lap + 1) return std::nullopt;
   const ShortMessageHead head = cell.head;
@@ -88,13 +88,13 @@ std::optional<ShortMessageHead> NodeBoard::take(std::span<std::byte, message_byt
 }
 
 bool NodeBoard::is_drained() const {
-  return desk(self_).posted.load(std::memory_order_acquire) == taken_;
+  return mailbox(self_).posted.load(std::memory_order_acquire) == taken_;
 }
 
 // Either the ringer sees that its owner sleeps, or the owner, on its way to sleep, sees the ring:
 // both say their own before they look at the other's.
 void NodeBoard::ring(int rank) {
-  Desk::Bell& bell = desk(rank).bell;
+  Mailbox::Bell& bell = mailbox(rank).bell;
   const std::uint32_t count = bell.rings.fetch_add(1, std::memory_order_seq_cst) + 1;
   if (bell.sleeping.load(std::memory_order_seq_cst) == 0) return;
   if (has_reached(count, bell.wake_at.load(std::memory_order_relaxed))) {
@@ -103,7 +103,7 @@ void NodeBoard::ring(int rank) {
 }
 
 std::uint32_t NodeBoard::rings() const {
-  return desk(self_).bell.rings.load(std::memory_order_seq_cst);
+  return mailbox(self_).bell.rings.load(std::memory_order_seq_cst);
 }
 
 void NodeBoard::sleep(std::uint32_t until, std::chrono::nanoseconds time_max) {
@@ -111,7 +111,7 @@ void NodeBoard::sleep(std::uint32_t until, std::chrono::nanoseconds time_max) {
     if (has_reached(rings(), until)) return;
     std::this_thread::yield();
   }
-  Desk::Bell& bell = desk(self_).bell;
+  Mailbox::Bell& bell = mailbox(self_).bell;
   const auto end = std::chrono::steady_clock::now() + time_max;
   bell.wake_at.store(until, std::memory_order_relaxed);
   bell.sleeping.store(1, std::memory_order_seq_cst);

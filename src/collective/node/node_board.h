@@ -54,10 +54,10 @@ class NodeBoard {
 
  private:
   struct Cell;
-  struct Desk;
-  [[nodiscard]] Desk& desk(int rank) const;
+  struct Mailbox;
+  [[nodiscard]] Mailbox& mailbox(int rank) const;
 
-  Desk* desks_;
+  Mailbox* mailboxes_;
   int self_;
   std::uint64_t taken_ = 0;  // messages that this rank has taken
 };

@@ -45,14 +45,14 @@ std::optional<store::SharedMemory> find_marked(std::int64_t bytes, const Announc
 }  // namespace
 
 Task<std::optional<store::SharedMemory>> share_memory(Transport& transport,
-                                                      std::span<const int> mates,
+                                                      std::span<const int> node_ranks,
                                                       std::int64_t bytes) {
   Announcement announcement;
   std::optional<store::SharedMemory> memory;
   std::byte all_have_it{0};
   std::vector<MessageId> messages;
-  const std::span<const int> others = mates.subspan(1);
-  if (transport.rank() == mates.front()) {
+  const std::span<const int> others = node_ranks.subspan(1);
+  if (transport.rank() == node_ranks.front()) {
     memory = make_marked(bytes, announcement);
     for (const int mate : others) messages.push_back(transport.send(mate, bytes_of(announcement)));
     std::vector<std::byte> replies(others.size());
@@ -69,12 +69,12 @@ Task<std::optional<store::SharedMemory>> share_memory(Transport& transport,
     for (const int mate : others) messages.push_back(transport.send(mate, bytes_of(all_have_it)));
     co_await AllOf{messages};
   } else {
-    messages.push_back(transport.receive(mates.front(), bytes_of(announcement)));
+    messages.push_back(transport.receive(node_ranks.front(), bytes_of(announcement)));
     co_await AllOf{messages};
     memory = find_marked(bytes, announcement);
     std::byte reply = memory ? std::byte{1} : std::byte{0};
-    messages.push_back(transport.send(mates.front(), bytes_of(reply)));
-    messages.push_back(transport.receive(mates.front(), bytes_of(all_have_it)));
+    messages.push_back(transport.send(node_ranks.front(), bytes_of(reply)));
+    messages.push_back(transport.receive(node_ranks.front(), bytes_of(all_have_it)));
     co_await AllOf{messages};
   }
   if (all_have_it == std::byte{0}) memory.reset();

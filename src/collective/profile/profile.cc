@@ -15,18 +15,18 @@ void Profiler::book() {
   if (phase_ != Phase::away) booked_ += passed;
 }
 
-void ProfilerObserver::stops() {
-  before_stop_ = profiler_.phase();
-  const bool by_itself = before_stop_ == Phase::views || before_stop_ == Phase::agreement;
+void ProfilerObserver::wait_begins() {
+  before_wait_ = profiler_.phase();
+  const bool by_itself = before_wait_ == Phase::views || before_wait_ == Phase::agreement;
   if (!by_itself) profiler_.enter(Phase::wait);
 }
 
-void ProfilerObserver::goes_on() { profiler_.enter(before_stop_); }
+void ProfilerObserver::wait_ends() { profiler_.enter(before_wait_); }
 
-void ProfilerObserver::left() { before_left_ = profiler_.enter(Phase::away); }
+void ProfilerObserver::progress_ends() { before_pause_ = profiler_.enter(Phase::away); }
 
-void ProfilerObserver::driven() {
-  if (profiler_.phase() == Phase::away) profiler_.enter(before_left_);
+void ProfilerObserver::progress_begins() {
+  if (profiler_.phase() == Phase::away) profiler_.enter(before_pause_);
 }
 
 }  // namespace nacre::collective

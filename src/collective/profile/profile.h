@@ -119,15 +119,15 @@ class Profiler {
 class ProfilerObserver final : public Observer {
  public:
   explicit ProfilerObserver(Profiler& profiler) : profiler_(profiler) {}
-  void stops() override;
-  void goes_on() override;
-  void left() override;
-  void driven() override;
+  void wait_begins() override;
+  void wait_ends() override;
+  void progress_ends() override;
+  void progress_begins() override;
 
  private:
   Profiler& profiler_;
-  Phase before_stop_ = Phase::plan;
-  Phase before_left_ = Phase::plan;
+  Phase before_wait_ = Phase::plan;
+  Phase before_pause_ = Phase::plan;
 };
 
 /// A phase, as long as it lives; then the one before goes on.

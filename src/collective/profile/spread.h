@@ -21,8 +21,8 @@ class Spread {
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] std::int64_t nonzero_count() const { return count_ - buckets_[0]; }
   /// 0 where there are none, as the next ones.
-  [[nodiscard]] std::int64_t least() const { return count_ == 0 ? 0 : least_; }
-  [[nodiscard]] std::int64_t most() const { return most_; }
+  [[nodiscard]] std::int64_t min() const { return count_ == 0 ? 0 : min_; }
+  [[nodiscard]] std::int64_t max() const { return max_; }
   /// Stops at the largest 64-bit number.
   [[nodiscard]] std::int64_t sum() const { return sum_; }
   /// The value that half of them do not exceed (the lower one of two): the middle of its bucket, at
@@ -38,8 +38,8 @@ class Spread {
   [[nodiscard]] static std::int64_t middle_of(std::size_t bucket);
 
   std::int64_t count_ = 0;
-  std::int64_t least_ = std::numeric_limits<std::int64_t>::max();
-  std::int64_t most_ = 0;
+  std::int64_t min_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t max_ = 0;
   std::int64_t sum_ = 0;
   std::array<std::int32_t, bucket_count> buckets_{};
 };

@@ -55,14 +55,14 @@ void Coverage::mark(const Extent& bytes) {
   set(last_word, to_last);
 }
 
-void Coverage::mark(const plan::RunGroup& group, std::int64_t bridged_bytes) {
-  const std::int64_t gap = group.stride - group.length;
-  if (group.count > 1 && gap >= 0 && gap <= bridged_bytes) {
-    mark({group.offset, (group.count - 1) * group.stride + group.length});
+void Coverage::mark(const plan::RunSeries& series, std::int64_t bridged_bytes) {
+  const std::int64_t gap = series.stride - series.length;
+  if (series.count > 1 && gap >= 0 && gap <= bridged_bytes) {
+    mark({series.offset, (series.count - 1) * series.stride + series.length});
     return;
   }
-  for (std::int64_t i = 0; i < group.count; ++i) {
-    mark({group.offset + i * group.stride, group.length});
+  for (std::int64_t i = 0; i < series.count; ++i) {
+    mark({series.offset + i * series.stride, series.length});
   }
 }
 

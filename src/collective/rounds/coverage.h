@@ -31,8 +31,8 @@ class Coverage {
 
   /// Marks every granule that `bytes` touches. Within [0, size).
   void mark(const Extent& bytes);
-  /// Marks the runs of a group; gaps of at most `bridged_bytes` between them may be marked too.
-  void mark(const plan::RunGroup& group, std::int64_t bridged_bytes);
+  /// Marks the runs of a series; gaps of at most `bridged_bytes` between them may be marked too.
+  void mark(const plan::RunSeries& series, std::int64_t bridged_bytes);
   /// Marks what `marks` has, of the same granules, counted from granule `first` on: a multiple of
   /// word_bits.
   void mark(const Coverage& marks, std::int64_t first);

@@ -35,9 +35,10 @@ RoundLayout layout_after(const RoundLayout& kept, RoundLayout wanted) {
 
 }  // namespace
 
-void NodeRounds::find_mates(const Transport& transport) {
-  mates_ = transport.nodes().ranks_on(transport.nodes().node_of(transport.rank()));
-  self_ = checked_cast<int>(std::ranges::lower_bound(mates_, transport.rank()) - mates_.begin());
+void NodeRounds::find_node_ranks(const Transport& transport) {
+  node_ranks_ = transport.nodes().ranks_on(transport.nodes().node_of(transport.rank()));
+  self_ = checked_cast<int>(std::ranges::lower_bound(node_ranks_, transport.rank()) -
+                            node_ranks_.begin());
 }
 
 void NodeRounds::find_aggregators(const plan::Aggregators& aggregators) {
@@ -52,15 +53,15 @@ void NodeRounds::find_aggregators(const plan::Aggregators& aggregators) {
     return;
   }
   std::set<int> groups;
-  for (const int mate : mates_) groups.insert(aggregators.groups()->group_of(mate));
+  for (const int mate : node_ranks_) groups.insert(aggregators.groups()->group_of(mate));
   for (const int group : groups) add_aggregator(group, aggregators.rank_of(group));
 }
 
 void NodeRounds::add_aggregator(int aggregator, int rank) {
-  const bool is_here = std::ranges::binary_search(mates_, rank);
-  const auto relay = static_cast<std::size_t>(aggregator) % mates_.size();
+  const bool is_here = std::ranges::binary_search(node_ranks_, rank);
+  const auto relay = static_cast<std::size_t>(aggregator) % node_ranks_.size();
   aggregators_.push_back(aggregator);
-  drivers_.push_back(is_here ? rank : mates_[relay]);
+  drivers_.push_back(is_here ? rank : node_ranks_[relay]);
   driving_ranks_.insert(drivers_.back());
   is_here_.push_back(is_here);
 }
@@ -74,11 +75,11 @@ Coverage NodeRounds::coverage(int number, std::int64_t round, plan::Direction di
   const bool reads_the_file = direction == plan::Direction::read && is_here(number);
   return Coverage(memory_.marks(number, round), round_bytes_,
                   reads_the_file ? read_granule_bytes : 1,
-                  mates_.size() > 1 ? Coverage::Markers::several : Coverage::Markers::one);
+                  node_ranks_.size() > 1 ? Coverage::Markers::several : Coverage::Markers::one);
 }
 
 RoundLayout NodeRounds::layout_for(const ExchangePlan& exchange) const {
-  return {checked_cast<std::int32_t>(mates_.size()),
+  return {checked_cast<std::int32_t>(node_ranks_.size()),
           checked_cast<std::int32_t>(aggregators_.size()), exchange.plan.cycle_buffer_count,
           exchange.domains.round_bytes_max()};
 }
@@ -110,7 +111,7 @@ bool NodeRounds::suffice_for(const ExchangePlan& exchange) const {
 
 Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& exchange,
                                     bool all_have_it) {
-  if (mates_.empty()) find_mates(transport);
+  if (node_ranks_.empty()) find_node_ranks(transport);
   need_ = all_have_it ? *kept_ : need_of(exchange);
   round_bytes_ = exchange.domains.round_bytes_max();
   slot_count_ = exchange.plan.cycle_buffer_count;
@@ -124,7 +125,7 @@ Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& ex
   }
   // All ranks wait for this one before they have agreed on the outcome of this call, and it begins
   // the next one after that: whoever has agreed finds the word of this call, or that of none.
-  if (self_ == 0 && !memory_.empty() && watch_.is_short_beside(memory_.size())) {
+  if (self_ == 0 && !memory_.empty() && watch_.leaves_memory_short(memory_.size())) {
     memory_.last_call().store(call_, std::memory_order_release);
   }
   co_return Status();
@@ -133,10 +134,10 @@ Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& ex
 void NodeRounds::end_call() {
   kept_ = need_;
   if (memory_.empty()) return;
-  if (memory_.last_call().load(std::memory_order_acquire) == call_) give_back();
+  if (memory_.last_call().load(std::memory_order_acquire) == call_) release_memory();
 }
 
-void NodeRounds::give_back() {
+void NodeRounds::release_memory() {
   kept_.reset();
   memory_ = {};
   layout_ = {};
@@ -147,17 +148,17 @@ void NodeRounds::give_back() {
 Task<Status> NodeRounds::find_memory(Transport& transport, const ExchangePlan& exchange) {
   call_ = 1;
   layout_ = layout_after(layout_, layout_for(exchange));
-  if (mates_.size() > 1) {
+  if (node_ranks_.size() > 1) {
     memory_ = {};
     shared_.reset();
     Task<std::optional<store::SharedMemory>> sharing =
-        share_memory(transport, mates_, RoundMemory::bytes_needed(layout_));
+        share_memory(transport, node_ranks_, RoundMemory::bytes_needed(layout_));
     shared_ = co_await sharing;
     if (shared_) {
       memory_ = RoundMemory(shared_->bytes(), layout_);
       co_return Status();
     }
-    mates_ = {transport.rank()};
+    node_ranks_ = {transport.rank()};
     self_ = 0;
     find_aggregators(exchange.aggregators);
     layout_ = layout_for(exchange);

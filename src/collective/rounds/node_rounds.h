@@ -50,7 +50,7 @@ class NodeRounds {
   // After all ranks have agreed on the outcome of a call that has begun, which they do in each: one
   // of these.
   void end_call();
-  void abandon_call() { give_back(); }
+  void abandon_call() { release_memory(); }
   /// Bytes that are kept for later calls.
   [[nodiscard]] std::int64_t kept_bytes() const { return memory_.size(); }
 
@@ -61,9 +61,9 @@ class NodeRounds {
   [[nodiscard]] std::int64_t slot_count() const { return slot_count_; }
   /// The ranks that reach memory(), this one included, lowest first; a rank is numbered by its
   /// place.
-  [[nodiscard]] const std::vector<int>& mates() const { return mates_; }
+  [[nodiscard]] const std::vector<int>& node_ranks() const { return node_ranks_; }
   [[nodiscard]] int self() const { return self_; }
-  /// Those of the plan's aggregators that are mates, or serve any; numbered by their place.
+  /// Those of the plan's aggregators that are node_ranks, or serve any; numbered by their place.
   [[nodiscard]] const std::vector<int>& aggregators() const { return aggregators_; }
   /// The number of aggregator `aggregator`, which is one of them.
   [[nodiscard]] int number_of(int aggregator) const;
@@ -89,16 +89,16 @@ class NodeRounds {
   };
   [[nodiscard]] static Need need_of(const ExchangePlan& exchange);
 
-  void find_mates(const Transport& transport);
+  void find_node_ranks(const Transport& transport);
   void find_aggregators(const plan::Aggregators& aggregators);
   void add_aggregator(int aggregator, int rank);
   [[nodiscard]] RoundLayout layout_for(const ExchangePlan& exchange) const;
   [[nodiscard]] Status make_own_memory();
   Task<Status> find_memory(Transport& transport, const ExchangePlan& exchange);
-  void give_back();
+  void release_memory();
 
   MemoryWatch watch_;
-  std::vector<int> mates_;
+  std::vector<int> node_ranks_;
   int self_ = 0;
   std::vector<int> aggregators_;
   std::vector<int> drivers_;

@@ -27,13 +27,13 @@ plan::MemoryAccess memory_of(const plan::TiledMap& view, const plan::RoundPiece&
 void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::RoundPiece& piece,
                 std::int64_t bridged_bytes) {
   plan::RunCursor cursor = buffer_cursor(view, piece);
-  for (plan::RunGroup group = cursor.next(); group.count > 0; group = cursor.next()) {
-    coverage.mark(group, bridged_bytes);
+  for (plan::RunSeries series = cursor.next(); series.count > 0; series = cursor.next()) {
+    coverage.mark(series, bridged_bytes);
   }
 }
 
-void place_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer,
-                 Coverage& coverage) {
+void copy_in_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer,
+                   Coverage& coverage) {
   const std::int64_t position = access.memory_position(piece.first_byte);
   const plan::TypeMap& memory = access.memory.type;
   plan::RunCursor in_buffer = buffer_cursor(access.placed.view, piece);
@@ -44,7 +44,7 @@ void place_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, st
     return;
   }
   const std::byte* from = plan::at(access.memory.base, memory.true_lb() + position);
-  plan::for_each_row(std::move(in_buffer), [&](const plan::RunGroup& row) {
+  plan::for_each_row(std::move(in_buffer), [&](const plan::RunSeries& row) {
     coverage.mark(row, 0);
     plan::copy_strided({from, row.length}, {buffer + row.offset, row.stride}, row.length,
                        row.count);
@@ -52,7 +52,8 @@ void place_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, st
   });
 }
 
-void take_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer) {
+void copy_out_piece(const ExchangeAccess& access, const plan::RoundPiece& piece,
+                    std::byte* buffer) {
   plan::RunCursor in_memory({access.memory.type, 0}, access.memory_position(piece.first_byte),
                             piece.byte_count);
   plan::RunCursor in_buffer = buffer_cursor(access.placed.view, piece);

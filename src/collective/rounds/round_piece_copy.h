@@ -28,10 +28,10 @@ void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::Roun
 
 // Between the memory of `access`, whose view the piece is of, and the cycle buffer.
 /// Writing: marks it too.
-void place_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer,
-                 Coverage& coverage);
+void copy_in_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer,
+                   Coverage& coverage);
 /// Reading.
-void take_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer);
+void copy_out_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer);
 
 // Between the cycle buffer and a message, which holds the bytes of one rank's pieces in order.
 using Pieces = std::span<const plan::RoundPiece>;

@@ -23,11 +23,11 @@ class Observer {
  public:
   virtual ~Observer() = default;
   /// The task waits, from now until it goes on.
-  virtual void stops() = 0;
-  virtual void goes_on() = 0;
+  virtual void wait_begins() = 0;
+  virtual void wait_ends() = 0;
   /// Nobody drives the operation, from now until somebody does again.
-  virtual void left() = 0;
-  virtual void driven() = 0;
+  virtual void progress_ends() = 0;
+  virtual void progress_begins() = 0;
 };
 
 /// The state of one operation: a stack of coroutines of which one runs at a time. A coroutine that
@@ -186,10 +186,10 @@ class Operation {
   /// Goes as far as completed messages allow; true when the task has ended. Never blocks on a
   /// message (file access of this rank happens inside).
   bool advance() {
-    if (wait_.observer != nullptr) wait_.observer->driven();
+    if (wait_.observer != nullptr) wait_.observer->progress_begins();
     while (!done()) {
       if (wait_.condition != nullptr && !wait_.condition->ready(transport_)) {
-        if (wait_.observer != nullptr) wait_.observer->left();
+        if (wait_.observer != nullptr) wait_.observer->progress_ends();
         return false;
       }
       run_to_next_wait();
@@ -198,7 +198,7 @@ class Operation {
   }
   /// Runs to the end, blocking where it must.
   void finish() {
-    if (wait_.observer != nullptr) wait_.observer->driven();
+    if (wait_.observer != nullptr) wait_.observer->progress_begins();
     while (!done()) {
       if (wait_.condition != nullptr) transport_.wait(*wait_.condition);
       run_to_next_wait();
@@ -210,13 +210,13 @@ class Operation {
  private:
   void run_to_next_wait() {
     const bool stopped = wait_.condition != nullptr;
-    if (stopped && wait_.observer != nullptr) wait_.observer->goes_on();
+    if (stopped && wait_.observer != nullptr) wait_.observer->wait_ends();
     wait_.condition = nullptr;
     while (wait_.resume && wait_.condition == nullptr) {
       std::exchange(wait_.resume, nullptr).resume();
     }
-    const bool stops = wait_.condition != nullptr;
-    if (stops && wait_.observer != nullptr) wait_.observer->stops();
+    const bool wait_begins = wait_.condition != nullptr;
+    if (wait_begins && wait_.observer != nullptr) wait_.observer->wait_begins();
   }
   Wait wait_;
   Task<T> task_;

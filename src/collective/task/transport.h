@@ -57,7 +57,7 @@ class Transport {
   /// Runs `job`, which touches nothing of this transport, on one of at most `thread_count_max`
   /// threads of the process; then has this rank look at its condition again. The job makes no call
   /// of the MPI.
-  virtual void run_beside(std::function<void()> job, int thread_count_max) = 0;
+  virtual void run_in_helper_thread(std::function<void()> job, int thread_count_max) = 0;
   /// Returns when it is ready, giving up the core in between. It is asked again when messages have
   /// come or a rank of the node has rung.
   virtual void wait(Condition& condition) = 0;

@@ -54,7 +54,7 @@ class RunList {
   /// Those of the data bytes `part` of `view`.
   void add(const plan::TiledMap& view, const Extent& part) {
     plan::RunCursor cursor(view, part.offset, part.length);
-    for (plan::RunGroup group = cursor.next(); group.count > 0; group = cursor.next()) {
+    for (plan::RunSeries group = cursor.next(); group.count > 0; group = cursor.next()) {
       for (std::int64_t i = 0; i < group.count; ++i) {
         add({group.offset + i * group.stride, group.length});
       }
@@ -127,15 +127,15 @@ class ViewEncoder {
 
   /// `rank` is that of the aggregator of `walk`, which is not done.
   [[nodiscard]] EncodedView for_aggregator(const plan::DomainWalk& walk, int rank) {
-    if (memory_.has_told(rank, {})) return {whole_place(), {}};
+    if (memory_.has_sent(rank, {})) return {whole_place(), {}};
     const std::vector<Extent> part = part_for(plan_, walk, access_);
-    ViewPart told = within_copies(part, access_.view.type);
-    if (memory_.has_told(rank, told)) return {place_of(part), {}};
+    ViewPart sent = within_copies(part, access_.view.type);
+    if (memory_.has_sent(rank, sent)) return {place_of(part), {}};
     if (choice_ == Choice::open) choose();
     if (choice_ == Choice::whole) return whole_for(rank);
     std::vector<std::byte> runs = encoded_runs(access_.view, part);
     if (choice_ == Choice::shorter && whole_.size() <= runs.size()) return whole_for(rank);
-    memory_.tell(rank, std::move(told));
+    memory_.record_sent(rank, std::move(sent));
     return {place_of(part), std::move(runs)};
   }
 
@@ -156,7 +156,7 @@ class ViewEncoder {
   }
 
   [[nodiscard]] EncodedView whole_for(int rank) {
-    memory_.tell(rank, {});
+    memory_.record_sent(rank, {});
     return {whole_place(), whole_};
   }
 
@@ -206,7 +206,7 @@ Source unpack_head(const Parcel& parcel) {
 }
 
 /// What this rank tells others: heads, and the larger views that go by themselves.
-struct Told {
+struct SentView {
   std::vector<Parcel> heads;
   std::vector<Parcel> views;
 };
@@ -226,14 +226,14 @@ class ViewExchange {
         self_(exchange.aggregators.of_rank(transport.rank())) {}
 
   Task<ServedRanks> run() {
-    const bool all_here = std::ssize(file_.rounds.mates()) == transport_.size();
-    if (all_here && !tells_mates()) co_return std::move(served_);
-    if (tells_mates() && self_) add_segment(transport_.rank(), access_.file);
-    Told told = tell();
-    Task<std::vector<Parcel>> delivery = deliver(transport_, std::move(told.heads));
+    const bool all_here = std::ssize(file_.rounds.node_ranks()) == transport_.size();
+    if (all_here && !sends_to_node_ranks()) co_return std::move(served_);
+    if (sends_to_node_ranks() && self_) add_segment(transport_.rank(), access_.file);
+    SentView sent = record_sent();
+    Task<std::vector<Parcel>> delivery = deliver(transport_, std::move(sent.heads));
     const std::vector<Parcel> heads = co_await delivery;
     std::vector<MessageId> sends;
-    for (const Parcel& view : told.views) sends.push_back(transport_.send(view.rank, view.bytes));
+    for (const Parcel& view : sent.views) sends.push_back(transport_.send(view.rank, view.bytes));
     std::vector<MessageId> receives;
     for (std::size_t next = 0; next < heads.size();) {
       std::vector<Source> window = window_from(heads, next);
@@ -243,7 +243,7 @@ class ViewExchange {
         receives.push_back(transport_.receive(source.rank, source.type));
       }
       co_await AllOf{receives};
-      for (const Source& source : window) hear(source);
+      for (const Source& source : window) record_received(source);
     }
     serve();
     co_await AllOf{sends};
@@ -251,31 +251,31 @@ class ViewExchange {
   }
 
  private:
-  [[nodiscard]] bool tells_mates() const {
+  [[nodiscard]] bool sends_to_node_ranks() const {
     return plan::row_of(plan_).order == plan::RoundOrder::rank;
   }
 
   /// What aggregators do not expect.
-  Told tell() {
-    Told told;
+  SentView record_sent() {
+    SentView sent;
     const std::int64_t touched = count_touched();
     std::optional<ViewEncoder> encoder;
     if (touched > 0) encoder.emplace(file_.views, plan_, access_.file, touched);
     for (std::size_t number = 0; number < walks_.size(); ++number) {
-      if (!has_to_know(number)) continue;
+      if (!must_receive(number)) continue;
       const int rank = rank_of(number);
       EncodedView view;
       if (!walks_[number].done()) {
         view = encoder->for_aggregator(walks_[number], rank);
         view.place.relay = file_.rounds.drivers()[number];
       }
-      if (view.type.empty() && view.place == file_.views.told_place(rank)) continue;
-      file_.views.tell_place(rank, view.place);
+      if (view.type.empty() && view.place == file_.views.sent_place(rank)) continue;
+      file_.views.record_sent_place(rank, view.place);
       const ViewHead head{view.place, std::ssize(view.type)};
-      told.heads.push_back({rank, pack_head(head, view)});
-      if (head.type_follows()) told.views.push_back({rank, std::move(view.type)});
+      sent.heads.push_back({rank, pack_head(head, view)});
+      if (head.type_follows()) sent.views.push_back({rank, std::move(view.type)});
     }
-    return told;
+    return sent;
   }
 
   [[nodiscard]] int rank_of(std::size_t number) const {
@@ -283,17 +283,17 @@ class ViewExchange {
   }
 
   /// Whether the aggregator `number` of the node has to know what this rank brings it.
-  [[nodiscard]] bool has_to_know(std::size_t number) const {
+  [[nodiscard]] bool must_receive(std::size_t number) const {
     const int aggregator = file_.rounds.aggregators()[number];
     if (aggregator == self_ || !aggregators_.serves(aggregator, transport_.rank())) return false;
-    return tells_mates() || !file_.rounds.is_here(static_cast<int>(number));
+    return sends_to_node_ranks() || !file_.rounds.is_here(static_cast<int>(number));
   }
 
   /// How many of these have bytes of the access in their rounds.
   [[nodiscard]] std::int64_t count_touched() const {
     std::int64_t count = 0;
     for (std::size_t number = 0; number < walks_.size(); ++number) {
-      if (has_to_know(number) && !walks_[number].done()) ++count;
+      if (must_receive(number) && !walks_[number].done()) ++count;
     }
     return count;
   }
@@ -309,35 +309,36 @@ class ViewExchange {
     return window;
   }
 
-  void hear(const Source& source) {
+  void record_received(const Source& source) {
     if (source.head.view_bytes > 0) {
       std::span<const std::byte> in(source.type);
       // The sender has seen to it that it can be.
-      file_.views.hear(source.rank, plan::TypeMap::decode(in).value());
+      file_.views.record_received(source.rank, plan::TypeMap::decode(in).value());
     }
-    file_.views.hear_place(source.rank, source.head.place);
+    file_.views.record_received_place(source.rank, source.head.place);
   }
 
   /// All that are known to have bytes for this rank.
   void serve() {
     if (!self_) return;
-    for (const auto& [source, heard] : file_.views.heard()) {
-      const bool is_here = std::ranges::binary_search(file_.rounds.mates(), source);
-      if (heard.place.byte_count == 0 || (is_here && !tells_mates())) continue;
+    for (const auto& [source, received] : file_.views.received()) {
+      const bool is_here = std::ranges::binary_search(file_.rounds.node_ranks(), source);
+      if (received.place.byte_count == 0 || (is_here && !sends_to_node_ranks())) continue;
       if (!aggregators_.serves(*self_, source)) continue;
-      const plan::FileAccess access{{heard.type, heard.place.origin + plan_.end},
-                                    heard.place.first_byte,
-                                    heard.place.byte_count};
-      if (tells_mates()) add_segment(source, access);
-      if (!is_here) add_elsewhere(source, heard.place.relay, access);
+      const plan::FileAccess access{{received.type, received.place.origin + plan_.end},
+                                    received.place.first_byte,
+                                    received.place.byte_count};
+      if (sends_to_node_ranks()) add_segment(source, access);
+      if (!is_here) add_elsewhere(source, received.place.relay, access);
     }
   }
 
   void add_elsewhere(int source, int relay, const plan::FileAccess& access) {
     const int domain = plan::domain_of(plan_, *self_);
     const plan::FileAccess placed =
-        tells_mates() ? plan::arranged(plan_, *aggregators_.groups(), source, access.byte_count)
-                      : access;
+        sends_to_node_ranks()
+            ? plan::arranged(plan_, *aggregators_.groups(), source, access.byte_count)
+            : access;
     served_.elsewhere.add(relay, domains_, domain, placed);
   }
 

@@ -50,42 +50,46 @@ class ViewMemory {
   /// another one is forgotten.
   void use(const plan::TypeMap& type) {
     if (type_.node() != type.node() && !(type_ == type)) {
-      for (auto& [aggregator, told] : told_) told.part.reset();
+      for (auto& [aggregator, sent] : sent_) sent.part.reset();
     }
     type_ = type;
   }
   /// Whether `aggregator` has this of the view.
-  [[nodiscard]] bool has_told(int aggregator, const ViewPart& part) const {
-    const auto found = told_.find(aggregator);
-    return found != told_.end() && found->second.part == part;
+  [[nodiscard]] bool has_sent(int aggregator, const ViewPart& part) const {
+    const auto found = sent_.find(aggregator);
+    return found != sent_.end() && found->second.part == part;
   }
-  void tell(int aggregator, ViewPart part) { told_[aggregator].part = std::move(part); }
+  void record_sent(int aggregator, ViewPart part) { sent_[aggregator].part = std::move(part); }
   /// What `aggregator` takes this rank to have if it is told nothing.
-  [[nodiscard]] ViewPlace told_place(int aggregator) const {
-    const auto found = told_.find(aggregator);
-    return found == told_.end() ? ViewPlace{} : found->second.place;
+  [[nodiscard]] ViewPlace sent_place(int aggregator) const {
+    const auto found = sent_.find(aggregator);
+    return found == sent_.end() ? ViewPlace{} : found->second.place;
   }
-  void tell_place(int aggregator, const ViewPlace& place) { told_[aggregator].place = place; }
+  void record_sent_place(int aggregator, const ViewPlace& place) {
+    sent_[aggregator].place = place;
+  }
 
   // As an aggregator.
-  struct Heard {
+  struct ReceivedView {
     plan::TypeMap type;
     ViewPlace place;
   };
-  void hear(int source, const plan::TypeMap& type) { heard_[source].type = type; }
-  void hear_place(int source, const ViewPlace& place) { heard_[source].place = place; }
+  void record_received(int source, const plan::TypeMap& type) { received_[source].type = type; }
+  void record_received_place(int source, const ViewPlace& place) {
+    received_[source].place = place;
+  }
   /// By source.
-  [[nodiscard]] const std::map<int, Heard>& heard() const { return heard_; }
+  [[nodiscard]] const std::map<int, ReceivedView>& received() const { return received_; }
 
  private:
-  struct Told {
+  struct SentView {
     std::optional<ViewPart> part;  // of type_
     ViewPlace place;
   };
 
   plan::TypeMap type_;
-  std::unordered_map<int, Told> told_;  // by aggregator
-  std::map<int, Heard> heard_;
+  std::unordered_map<int, SentView> sent_;  // by aggregator
+  std::map<int, ReceivedView> received_;
 };
 
 }  // namespace nacre::collective

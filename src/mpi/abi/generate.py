@@ -297,7 +297,7 @@ template <class Handle>
 
 }}  // namespace
 
-void fill_stand_ins(Native& table) {{
+void fill_missing_functions(Native& table) {{
 {stand_ins}
 }}
 

@@ -38,7 +38,7 @@ const Native& stand_ins(Abi found) {
                  "MPI_ERR_INTERN; preload libnacre.so, which chooses by itself\n",
                  name_of(kAbi), name_of(found));
     auto* made = new Native{};
-    fill_stand_ins(*made);
+    fill_missing_functions(*made);
     fill_handles(*made, find_nothing, nullptr, false);
     return made;
   }();
@@ -47,7 +47,7 @@ const Native& stand_ins(Abi found) {
 
 const Native* make_table(const LoadedMpi& mpi) {
   auto* made = new Native{};
-  fill_stand_ins(*made);
+  fill_missing_functions(*made);
   missing_function = fill_functions(*made, mpi_symbol, &mpi);
   int version = 0;
   int subversion = 0;

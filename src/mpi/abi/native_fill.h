@@ -10,7 +10,7 @@ namespace nacre::mpi {
 using FindSymbol = void* (*)(const void* context, const char* symbol);
 
 /// Every required function becomes one that returns MPI_ERR_INTERN.
-void fill_stand_ins(Native& table);
+void fill_missing_functions(Native& table);
 /// Members whose symbol is not found keep their value. Returns the first symbol of a required
 /// function that is not there, or null.
 const char* fill_functions(Native& table, FindSymbol find, const void* context);

@@ -39,7 +39,7 @@ struct CollectiveSettings {
   std::int32_t aggregator_count = 0;           ///< cb_nodes
   std::int64_t cycle_bytes = 0;         ///< cb_buffer_size: bytes that an aggregator moves a round
   std::int64_t alignment_bytes = 4096;  ///< domains begin at multiples of this; >= 1
-  bool one_writer_a_node = false;       ///< store::FileSystemFacts
+  bool one_writer_per_node = false;     ///< store::FileSystemFacts
   std::int64_t saturation_bytes = 0;    ///< nacre_saturation_bytes, else the file system's
   std::int32_t cycle_buffer_count = 0;  ///< nacre_cycle_buffers
   /// nacre_groups, else a cartesian communicator; null: groups follow the accesses.
@@ -53,7 +53,7 @@ struct CollectiveSettings {
 
   /// One place to exchange for a machine's measured figures.
   [[nodiscard]] const Thresholds& thresholds() const {
-    return one_writer_a_node ? local_thresholds : remote_thresholds;
+    return one_writer_per_node ? local_thresholds : remote_thresholds;
   }
   [[nodiscard]] std::int64_t alignment() const {
     return std::max<std::int64_t>(1, alignment_bytes);

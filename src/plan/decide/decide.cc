@@ -14,7 +14,7 @@ CollectivePlan decide(const AccessSummary& summary, const CollectiveSettings& se
   plan.reason = chosen.reason;
   const AlgorithmRow& row = row_of(plan);
   plan.writers_take_turns =
-      row.exchanges() && participants.direction == Direction::write && settings.one_writer_a_node;
+      row.exchanges() && participants.direction == Direction::write && settings.one_writer_per_node;
   if (!row.needs_groups()) row.lay_out(plan, {summary, settings, participants});
   plan.write_locks = write_locks_for(plan, settings, participants);
   return plan;

@@ -54,8 +54,8 @@ OstsTouched osts_touched(const FileDomains& domains, const StripeMap& stripes) {
     const std::set<OstName> osts = osts_of(domains, domain, stripes);
     if (osts.empty()) continue;
     const auto count = static_cast<std::int32_t>(osts.size());
-    touched.least = touched.least == 0 ? count : std::min(touched.least, count);
-    touched.most = std::max(touched.most, count);
+    touched.min = touched.min == 0 ? count : std::min(touched.min, count);
+    touched.max = std::max(touched.max, count);
     for (const OstName& ost : osts) {
       touched.domains_on_one = std::max(touched.domains_on_one, ++domains_on[ost]);
     }

@@ -10,8 +10,8 @@
 namespace nacre::plan {
 
 struct OstsTouched {
-  std::int32_t least = 0;           ///< by the domain that has bytes on fewest; 0: not known
-  std::int32_t most = 0;            ///< by the one that has bytes on most
+  std::int32_t min = 0;             ///< by the domain that has bytes on fewest; 0: not known
+  std::int32_t max = 0;             ///< by the one that has bytes on most
   std::int32_t domains_on_one = 0;  ///< on the OST that most domains share
 };
 

@@ -9,9 +9,9 @@ namespace nacre::plan {
 namespace {
 
 constexpr std::int64_t mebibyte = 1 << 20;
-constexpr std::int64_t stripe_size_least = mebibyte;
-constexpr std::int64_t stripe_size_most = 16 * mebibyte;
-constexpr std::int64_t stripes_each_least = 16;
+constexpr std::int64_t stripe_size_min = mebibyte;
+constexpr std::int64_t stripe_size_max_chosen = 16 * mebibyte;
+constexpr std::int64_t stripes_per_ost_min = 16;
 
 Status check_positive(const char* what, std::int64_t value, std::int64_t least) {
   if (value >= least) return {};
@@ -25,7 +25,7 @@ Status check(const ExpectedFile& file) {
        {check_positive("size", file.bytes, 0), check_positive("number of nodes", file.nodes, 1),
         check_positive("number of ranks", file.ranks, 1),
         check_positive("number of OSTs", file.osts, 1),
-        check_positive("what an OST is worth", file.ost_worth_bytes, 1)}) {
+        check_positive("what an OST is worth", file.bytes_per_ost_min, 1)}) {
     if (!status.ok()) return status;
   }
   return {};
@@ -38,8 +38,8 @@ struct Bound {
 };
 
 Bound most_stripes(const ExpectedFile& file) {
-  const std::int64_t worthwhile = std::max<std::int64_t>(1, file.bytes / file.ost_worth_bytes);
-  const std::string worth = std::to_string(file.ost_worth_bytes / mebibyte) + " MiB";
+  const std::int64_t worthwhile = std::max<std::int64_t>(1, file.bytes / file.bytes_per_ost_min);
+  const std::string worth = std::to_string(file.bytes_per_ost_min / mebibyte) + " MiB";
   const Bound by_size = worthwhile == 1
                             ? Bound{1, "the file has less than twice " + worth +
                                            ", which is what makes one more OST worth its while"}
@@ -55,8 +55,8 @@ bool shares_evenly(std::int64_t stripes, std::int64_t nodes) {
 }
 
 std::int64_t stripe_size_for(std::int64_t bytes_each) {
-  std::int64_t size = stripe_size_least;
-  while (size < stripe_size_most && bytes_each / (2 * size) >= stripes_each_least) size *= 2;
+  std::int64_t size = stripe_size_min;
+  while (size < stripe_size_max_chosen && bytes_each / (2 * size) >= stripes_per_ost_min) size *= 2;
   return size;
 }
 

@@ -17,7 +17,7 @@ struct ExpectedFile {
   std::int32_t ranks = 1;  ///< on all of them
   std::int32_t osts = 1;   ///< that the file may lie on
   /// What makes one more OST worth its connections, locks and objects.
-  std::int64_t ost_worth_bytes = 32 << 20;
+  std::int64_t bytes_per_ost_min = 32 << 20;
 };
 
 struct LayoutChoice {
@@ -29,10 +29,10 @@ struct LayoutChoice {
   [[nodiscard]] std::string options() const;
 };
 
-/// As many stripes as there are OSTs or ranks, or as get ost_worth_bytes each, whichever is least;
-/// fewer, by a quarter at most, where the nodes then share them evenly; but at least the square
-/// root of the size in GB (Markomanolis, "Lustre best practices", KAUST 2016). Stripes of 1 to 16
-/// MiB, so large that each OST has 16 of them. Error: what is said of the file cannot be.
+/// As many stripes as there are OSTs or ranks, or as get bytes_per_ost_min each, whichever is
+/// least; fewer, by a quarter at most, where the nodes then share them evenly; but at least the
+/// square root of the size in GB (Markomanolis, "Lustre best practices", KAUST 2016). Stripes of 1
+/// to 16 MiB, so large that each OST has 16 of them. Error: what is said of the file cannot be.
 [[nodiscard]] Result<LayoutChoice> choose_layout(const ExpectedFile& file);
 
 }  // namespace nacre::plan

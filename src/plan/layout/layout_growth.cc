@@ -59,7 +59,7 @@ Result<LayoutStep> step_for_all(const std::optional<Layout>& current, const Expe
                                 const GrowthRules& rules) {
   std::optional<Layout> kept = current;
   LayoutStep step{.kind = Kind::set};
-  const bool is_large = file.bytes >= rules.bytes_least;
+  const bool is_large = file.bytes >= rules.bytes_min;
   if (current && rules.replaces_unwritten && is_large) {
     const std::size_t unwritten = unwritten_tail_count(*current);
     step.removes_unwritten = unwritten > 0;

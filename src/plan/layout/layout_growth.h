@@ -43,7 +43,7 @@ struct LayoutStep {
 
 /// When a layout is chosen.
 struct GrowthRules {
-  std::int64_t bytes_least = 0;     ///< smaller files have what file systems give by themselves
+  std::int64_t bytes_min = 0;       ///< smaller files have what file systems give by themselves
   bool replaces_unwritten = false;  ///< the unwritten tail gives way to what is chosen
 };
 

@@ -22,7 +22,7 @@ class Side {
 
   /// Takes the next row if the last is used up; false when there is none.
   bool fill() {
-    if (group_.count > 0) return true;
+    if (series_.count > 0) return true;
     if (rows_.rows > 1) {
       --rows_.rows;
       rows_.row.offset += rows_.row_stride;
@@ -31,26 +31,26 @@ class Side {
       rows_ = cursor_.next_rows(to_take_);
       to_take_ -= rows_.bytes();
     }
-    group_ = rows_.row;
-    return group_.count > 0;
+    series_ = rows_.row;
+    return series_.count > 0;
   }
-  [[nodiscard]] std::int64_t offset() const { return group_.offset + inner_; }
+  [[nodiscard]] std::int64_t offset() const { return series_.offset + inner_; }
   /// The whole runs in front; none where the first one is begun.
   [[nodiscard]] Runs whole_runs() const {
-    return {group_.length, group_.stride, inner_ == 0 ? group_.count : 0};
+    return {series_.length, series_.stride, inner_ == 0 ? series_.count : 0};
   }
   /// What is left of the first run.
-  [[nodiscard]] std::int64_t run_left() const { return group_.length - inner_; }
+  [[nodiscard]] std::int64_t run_left() const { return series_.length - inner_; }
 
   /// Uses up `count` of the whole runs.
   void advance_runs(std::int64_t count) {
-    group_.offset += count * group_.stride;
-    group_.count -= count;
+    series_.offset += count * series_.stride;
+    series_.count -= count;
   }
   /// Uses up part or all of what is left of the first run.
   void advance_bytes(std::int64_t bytes) {
     inner_ += bytes;
-    if (inner_ < group_.length) return;
+    if (inner_ < series_.length) return;
     inner_ = 0;
     advance_runs(1);
   }
@@ -58,8 +58,8 @@ class Side {
  private:
   RunCursor& cursor_;
   std::int64_t to_take_;
-  RunRows rows_;    // the row at hand and those behind it
-  RunGroup group_;  // what is left of the row at hand
+  RunRows rows_;      // the row at hand and those behind it
+  RunSeries series_;  // what is left of the row at hand
   std::int64_t inner_ = 0;
 };
 
@@ -115,7 +115,7 @@ void pack(const MemoryAccess& memory, std::int64_t first, std::span<std::byte> p
     return;
   }
   std::byte* out = packed.data();
-  for_each_row(RunCursor({memory.type, 0}, first, std::ssize(packed)), [&](const RunGroup& row) {
+  for_each_row(RunCursor({memory.type, 0}, first, std::ssize(packed)), [&](const RunSeries& row) {
     const std::byte* const data = at(memory.base, row.offset);
     copy_strided({data, row.stride}, {out, row.length}, row.length, row.count);
     out += row.bytes();
@@ -129,7 +129,7 @@ void unpack(const MemoryAccess& memory, std::int64_t first, std::span<const std:
     return;
   }
   const std::byte* in = packed.data();
-  for_each_row(RunCursor({memory.type, 0}, first, std::ssize(packed)), [&](const RunGroup& row) {
+  for_each_row(RunCursor({memory.type, 0}, first, std::ssize(packed)), [&](const RunSeries& row) {
     std::byte* const data = at(memory.base, row.offset);
     copy_strided({in, row.length}, {data, row.stride}, row.length, row.count);
     in += row.bytes();

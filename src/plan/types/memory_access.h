@@ -25,7 +25,7 @@ void pack(const MemoryAccess& memory, std::int64_t first, std::span<std::byte> p
 /// The way back.
 void unpack(const MemoryAccess& memory, std::int64_t first, std::span<const std::byte> packed);
 
-/// Copies data bytes between two layouts of the same number of bytes, run group by run group: the
+/// Copies data bytes between two layouts of the same number of bytes, series by series: the
 /// next `byte_count` of `from` (relative to from_base) onto the next of `to` (relative to to_base).
 void copy_runs(const std::byte* from_base, RunCursor& from, std::byte* to_base, RunCursor& to,
                std::int64_t byte_count);

@@ -162,27 +162,27 @@ void RunCursor::enter_next() {
   }
 }
 
-RunGroup RunCursor::next(std::int64_t max_bytes) {
+RunSeries RunCursor::next(std::int64_t max_bytes) {
   if (remaining_ == 0) return {};
   if (stack_.back().index == stack_.back().count && !begin_next_run_block()) enter_next();
   Frame& frame = stack_.back();
   const std::int64_t limit = std::min(max_bytes, remaining_);
-  RunGroup group{frame.first + frame.index * frame.stride + frame.inner, frame.length, 0, 1};
+  RunSeries series{frame.first + frame.index * frame.stride + frame.inner, frame.length, 0, 1};
   if (frame.inner == 0 && frame.length <= limit) {
     const std::int64_t left = frame.count - frame.index;
-    group.count = left * frame.length <= limit ? left : limit / frame.length;
-    group.stride = group.count == 1 ? 0 : frame.stride;
-    frame.index += group.count;
+    series.count = left * frame.length <= limit ? left : limit / frame.length;
+    series.stride = series.count == 1 ? 0 : frame.stride;
+    frame.index += series.count;
   } else {
-    group.length = std::min(frame.length - frame.inner, limit);
-    frame.inner += group.length;
+    series.length = std::min(frame.length - frame.inner, limit);
+    frame.inner += series.length;
     if (frame.inner == frame.length) {
       frame.inner = 0;
       ++frame.index;
     }
   }
-  remaining_ -= group.bytes();
-  return group;
+  remaining_ -= series.bytes();
+  return series;
 }
 
 RunRows RunCursor::next_rows(std::int64_t max_bytes) {

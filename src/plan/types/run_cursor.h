@@ -1,4 +1,4 @@
-// RunCursor: walks the runs of a tiled type map from any data byte on, in groups of equal runs at a
+// RunCursor: walks the runs of a tiled type map from any data byte on, in series of equal runs at a
 // constant stride, so that packers can copy a strided type without ever flattening it.
 #ifndef NACRE_PLAN_TYPES_RUN_CURSOR_H_
 #define NACRE_PLAN_TYPES_RUN_CURSOR_H_
@@ -14,19 +14,19 @@
 namespace nacre::plan {
 
 /// `count` runs of `length` bytes; run k at offset + k * stride. A single run has count 1.
-struct RunGroup {
+struct RunSeries {
   std::int64_t offset = 0;
   std::int64_t length = 0;
   std::int64_t stride = 0;
   std::int64_t count = 0;
 
   [[nodiscard]] std::int64_t bytes() const { return length * count; }
-  friend bool operator==(const RunGroup&, const RunGroup&) = default;
+  friend bool operator==(const RunSeries&, const RunSeries&) = default;
 };
 
-/// `rows` such groups, row k moved by k * row_stride.
+/// `rows` such series, row k moved by k * row_stride.
 struct RunRows {
-  RunGroup row;
+  RunSeries row;
   std::int64_t rows = 0;
   std::int64_t row_stride = 0;
 
@@ -36,7 +36,7 @@ struct RunRows {
 /// Yields the data bytes [first_byte, first_byte + byte_count) of `map` in stream order. All their
 /// offsets, and those of the other bytes of the copies that they lie in, are to fit 64 bits. Holds
 /// a reference on the tree, so the map that it was made from may go away. Not for use by two
-/// threads at once; copies are independent. Costs O(depth) memory and amortised O(1) a group;
+/// threads at once; copies are independent. Costs O(depth) memory and amortised O(1) a series;
 /// starting costs O(depth x log n).
 class RunCursor {
  public:
@@ -46,11 +46,11 @@ class RunCursor {
   /// Bytes not yet yielded.
   [[nodiscard]] std::int64_t remaining() const { return remaining_; }
 
-  /// The next group, of at most `max_bytes` (>= 1) bytes; count 0 when nothing remains. Runs that
+  /// The next series, of at most `max_bytes` (>= 1) bytes; count 0 when nothing remains. Runs that
   /// touch (also across copies of the type) come out as one run where the tree shows it. A limit
   /// that cuts a run yields its first part alone, count 1.
-  [[nodiscard]] RunGroup next(std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max());
-  /// The next groups, as many as are alike and at a constant stride; rows 0 when nothing remains.
+  [[nodiscard]] RunSeries next(std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max());
+  /// The next series, as many as are alike and at a constant stride; rows 0 when nothing remains.
   [[nodiscard]] RunRows next_rows(
       std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max());
 
@@ -88,7 +88,7 @@ template <class Act>
 void for_each_row(RunCursor cursor, const Act& act) {
   for (RunRows rows = cursor.next_rows(); rows.rows > 0; rows = cursor.next_rows()) {
     for (std::int64_t i = 0; i < rows.rows; ++i) {
-      RunGroup row = rows.row;
+      RunSeries row = rows.row;
       row.offset += i * rows.row_stride;
       act(row);
     }

@@ -21,8 +21,8 @@
 namespace nacre::store {
 namespace {
 
-constexpr unsigned take_group_lock = _IOW('f', 158, long);  // LL_IOC_GROUP_LOCK
-constexpr unsigned give_group_lock = _IOW('f', 159, long);  // LL_IOC_GROUP_UNLOCK
+constexpr unsigned acquire_group_lock = _IOW('f', 158, long);  // LL_IOC_GROUP_LOCK
+constexpr unsigned release_group_lock = _IOW('f', 159, long);  // LL_IOC_GROUP_UNLOCK
 /// FUSE lets no ioctl through that passes a number in place of an address.
 constexpr const char* testbed_take_xattr = "testbed.group_lock";
 constexpr const char* testbed_give_xattr = "testbed.group_unlock";
@@ -65,7 +65,7 @@ int set_on_testbed(const LockedFile& file, const char* xattr, std::int32_t numbe
 /// As long as another group's is held, but not for ever: a file system may take its time to take
 /// back what was given back. 0, or -1 and errno.
 template <class Take>
-int take_patiently(Take take) {
+int acquire_with_retries(Take take) {
   constexpr std::chrono::milliseconds longest_pause{50};
   constexpr std::chrono::seconds patience{2};
   const auto end = std::chrono::steady_clock::now() + patience;
@@ -84,7 +84,7 @@ int take_on_lustre(int descriptor, std::int32_t number) {
   const int flags = ::fcntl(descriptor, F_GETFL);
   if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) != 0) return -1;
   const int taken =
-      take_patiently([&] { return ::ioctl(descriptor, take_group_lock, long{number}); });
+      acquire_with_retries([&] { return ::ioctl(descriptor, acquire_group_lock, long{number}); });
   const int reason = errno;
   static_cast<void>(::fcntl(descriptor, F_SETFL, flags));
   errno = reason;
@@ -92,7 +92,7 @@ int take_on_lustre(int descriptor, std::int32_t number) {
 }
 
 int take_on_testbed(const LockedFile& file, std::int32_t number) {
-  return take_patiently([&] { return set_on_testbed(file, testbed_take_xattr, number); });
+  return acquire_with_retries([&] { return set_on_testbed(file, testbed_take_xattr, number); });
 }
 
 class GroupLock final : public FileLock {
@@ -105,7 +105,7 @@ class GroupLock final : public FileLock {
     if (on_testbed_) {
       static_cast<void>(set_on_testbed(file_, testbed_give_xattr, number_));
     } else {
-      static_cast<void>(::ioctl(file_.descriptor, give_group_lock, long{number_}));
+      static_cast<void>(::ioctl(file_.descriptor, release_group_lock, long{number_}));
     }
   }
 

@@ -88,9 +88,9 @@ FileSystemFacts file_system_of_magic(std::uint32_t magic) {
     facts.name = found->name;
     facts.has_layouts = magic == lustre_magic;
     facts.coherent = found->coherent;
-    facts.one_writer_a_node = found->local;
+    facts.one_writer_per_node = found->local;
     if (found->local) {
-      facts.call_worth_bytes = local_call_worth_bytes;
+      facts.call_cost_bytes = local_call_worth_bytes;
       facts.saturation_bytes = local_saturation_bytes;
     }
   }

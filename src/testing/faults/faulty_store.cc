@@ -62,7 +62,7 @@ class FaultyFile final : public store::ForwardingFile {
   }
   store::FileSystemFacts facts() override {
     store::FileSystemFacts facts = store::ForwardingFile::facts();
-    if (injector_->delays(path_)) facts.one_writer_a_node = false;
+    if (injector_->delays(path_)) facts.one_writer_per_node = false;
     return facts;
   }
 

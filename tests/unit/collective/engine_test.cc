@@ -60,8 +60,8 @@ class CountsBeforeData final : public Transport {
   }
   bool test(std::span<MessageId> messages) override { return inner_.test(messages); }
   void ring(int rank) override { inner_.ring(rank); }
-  void run_beside(std::function<void()> job, int thread_count_max) override {
-    inner_.run_beside(std::move(job), thread_count_max);
+  void run_in_helper_thread(std::function<void()> job, int thread_count_max) override {
+    inner_.run_in_helper_thread(std::move(job), thread_count_max);
   }
   void wait(Condition& condition) override { inner_.wait(condition); }
 
@@ -81,7 +81,7 @@ struct World {
   std::vector<std::shared_ptr<store::Store>> stores;  // by rank
   std::vector<ViewMemory> views;                      // by rank, over all runs
   std::vector<NodeRounds> rounds;                     // likewise
-  std::vector<GroupMemory> groups;                    // likewise
+  std::vector<RankGroupCache> groups;                 // likewise
   std::vector<std::unique_ptr<Profile>> profiles;     // by rank, of the last run
   std::vector<std::int64_t> sent_before_data;         // likewise
   plan::CollectiveSettings settings;
@@ -188,7 +188,7 @@ World random_world(Random& random, int rank_count, std::int64_t bytes_max) {
   constexpr std::array<std::int32_t, 4> cycle_buffers{2, 3, 5, 16};
   world.io_thread_count = static_cast<int>(pick(random, 0, 3));
   world.settings.cycle_buffer_count = cycle_buffers[static_cast<std::size_t>(pick(random, 0, 3))];
-  world.settings.one_writer_a_node = pick(random, 0, 1) == 0;
+  world.settings.one_writer_per_node = pick(random, 0, 1) == 0;
   world.ranks_per_node = static_cast<int>(pick(random, 1, rank_count));
   world.deals_ranks = pick(random, 0, 2) == 0;
   world.seed = random();
@@ -398,7 +398,7 @@ TEST_CASE("a rank fills the next round while a thread writes the one before") {
   OpenedFile source(file);
   ViewMemory views;
   NodeRounds node_rounds;
-  GroupMemory groups;
+  RankGroupCache groups;
   RankAccess access = contiguous(0, random_bytes(random, rounds * cycle_bytes));
   testing::InProcessNetwork network({});
   CollectiveCall call;
@@ -470,7 +470,7 @@ TEST_CASE("as many accesses are under way as there are cycle buffers and threads
         OpenedFile source(file);
         ViewMemory views;
         NodeRounds node_rounds;
-        GroupMemory groups;
+        RankGroupCache groups;
         Profile profile;
         Profiler profiler(profile, Phase::plan);
         std::vector<RankAccess> ranks{contiguous(0, random_bytes(random, bytes))};

@@ -97,7 +97,7 @@ struct Rank final : FileSource {
   Profiler profiler;
   ViewMemory views;
   NodeRounds rounds;
-  GroupMemory groups;
+  RankGroupCache groups;
   RankAccess access;
 };
 

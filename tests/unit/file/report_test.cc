@@ -78,8 +78,8 @@ TEST_CASE("kinds of calls are in the report if any rank made one, from 1 to 9 ra
     REQUIRE(reduced.plans.size() == 1);
     CHECK(reduced.plans[0].bytes.sum() == ranks * (ranks - 1) / 2);
     CHECK(reduced.plans[0].use.plan == two_domains);
-    CHECK(reduced.open_nanoseconds.least() == 1'000'000'000);
-    CHECK(reduced.open_nanoseconds.most() == 1'000'000'000LL * ranks);
+    CHECK(reduced.open_nanoseconds.min() == 1'000'000'000);
+    CHECK(reduced.open_nanoseconds.max() == 1'000'000'000LL * ranks);
   }
 }
 

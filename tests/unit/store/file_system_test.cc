@@ -46,10 +46,9 @@ TEST_CASE(
     "time") {
   constexpr std::uint32_t tmpfs = 0x01021994;
   constexpr std::uint32_t lustre = 0x0BD00BD0;
-  CHECK(file_system_of_magic(tmpfs).call_worth_bytes <
-        file_system_of_magic(lustre).call_worth_bytes);
-  CHECK(file_system_of_magic(tmpfs).one_writer_a_node);
-  CHECK_FALSE(file_system_of_magic(lustre).one_writer_a_node);
+  CHECK(file_system_of_magic(tmpfs).call_cost_bytes < file_system_of_magic(lustre).call_cost_bytes);
+  CHECK(file_system_of_magic(tmpfs).one_writer_per_node);
+  CHECK_FALSE(file_system_of_magic(lustre).one_writer_per_node);
 }
 
 }  // namespace nacre::store

@@ -18,27 +18,27 @@ bool always() { return true; }
 TEST_CASE("nodes hold one by the same number") {
   NodeLocks locks;
   CHECK(locks.pass(0, never).value() == LockWish::wide);
-  CHECK(errno_of(locks.take_group(0, 5)) == EINVAL);  // not open
+  CHECK(errno_of(locks.acquire_group(0, 5)) == EINVAL);  // not open
   locks.note_open(0);
   locks.note_open(1);
-  CHECK(errno_of(locks.take_group(0, 0)) == EINVAL);
-  REQUIRE(locks.take_group(0, 5).ok());
-  REQUIRE(locks.take_group(0, 5).ok());
-  CHECK(errno_of(locks.take_group(1, 6)) == EBUSY);
-  REQUIRE(locks.take_group(1, 5).ok());
+  CHECK(errno_of(locks.acquire_group(0, 0)) == EINVAL);
+  REQUIRE(locks.acquire_group(0, 5).ok());
+  REQUIRE(locks.acquire_group(0, 5).ok());
+  CHECK(errno_of(locks.acquire_group(1, 6)) == EBUSY);
+  REQUIRE(locks.acquire_group(1, 5).ok());
   CHECK(locks.pass(0, never).value() == LockWish::none);
   CHECK(locks.pass(1, never).value() == LockWish::none);
   CHECK(locks.pass(2, always).error().system_errno == EINTR);
 
-  CHECK(errno_of(locks.give_group(2, 5)) == EINVAL);
-  CHECK(errno_of(locks.give_group(1, 6)) == EINVAL);
-  REQUIRE(locks.give_group(1, 5).ok());
+  CHECK(errno_of(locks.release_group(2, 5)) == EINVAL);
+  CHECK(errno_of(locks.release_group(1, 6)) == EINVAL);
+  REQUIRE(locks.release_group(1, 5).ok());
   CHECK(locks.pass(1, always).error().system_errno == EINTR);
-  REQUIRE(locks.give_group(0, 5).ok());
+  REQUIRE(locks.release_group(0, 5).ok());
   CHECK(locks.pass(0, never).value() == LockWish::none);
-  REQUIRE(locks.give_group(0, 5).ok());
+  REQUIRE(locks.release_group(0, 5).ok());
   CHECK(locks.pass(1, never).value() == LockWish::wide);
-  CHECK(locks.take_group(1, 6).ok());
+  CHECK(locks.acquire_group(1, 6).ok());
 }
 
 TEST_CASE("narrow locks are a node's until its last open goes") {
@@ -56,7 +56,7 @@ TEST_CASE("what a node holds goes with its last open") {
   locks.note_open(0);
   locks.note_open(0);
   locks.note_open(1);
-  REQUIRE(locks.take_group(0, 5).ok());
+  REQUIRE(locks.acquire_group(0, 5).ok());
   locks.note_close(0);
   locks.note_close(1);
   CHECK(locks.pass(0, never).value() == LockWish::none);

@@ -75,13 +75,13 @@ TEST_CASE("the latencies of requests overlap, as many as threads and a node's wi
 
 TEST_CASE("servers, uplinks and nodes have links that what goes through them shares") {
   Machine machine = slow_osts();
-  machine.osts_a_server = 2;  // 0 and 2 on one, 1 and 3 on the other
+  machine.osts_per_server = 2;  // 0 and 2 on one, 1 and 3 on the other
   machine.server_link.bandwidth = 1000 * kilobyte;
   const std::vector<Rpc> one_server{{0, 0, 10 * kilobyte}, {1, 2, 10 * kilobyte}};
   const std::vector<Rpc> two_servers{{0, 0, 10 * kilobyte}, {1, 1, 10 * kilobyte}};
   CHECK(end_of(machine, one_server) == 30 * millisecond);
   CHECK(end_of(machine, two_servers) == 20 * millisecond);
-  machine.osts_a_server = 0;
+  machine.osts_per_server = 0;
   machine.uplinks = 2;
   machine.uplink.bandwidth = 1000 * kilobyte;
   CHECK(end_of(machine, {{0, 0, 10 * kilobyte}, {2, 1, 10 * kilobyte}}) == 30 * millisecond);

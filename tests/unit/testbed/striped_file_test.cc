@@ -65,15 +65,15 @@ TEST_CASE("a group lock makes all objects and takes the other locks") {
   const Caller other{other_handle.get()};
   file.locks().note_open(0);
   file.locks().note_open(1);
-  CHECK(errno_in(file.take_group_lock(caller, 3)) == EBADF);
+  CHECK(errno_in(file.acquire_group_lock(caller, 3)) == EBADF);
   REQUIRE(file.set_layout(asked_layout("-E 64k -c 1 -E -1 -c 4")).ok());
   CHECK(file.objects().size() == 1);
-  REQUIRE(file.take_group_lock(caller, 3).ok());
+  REQUIRE(file.acquire_group_lock(caller, 3).ok());
   CHECK(file.objects().size() == 5);
-  CHECK(errno_in(file.take_group_lock(other, 4)) == EBUSY);
-  CHECK(errno_in(file.give_group_lock(other, 3)) == EINVAL);
-  CHECK(file.give_group_lock(caller, 3).ok());
-  CHECK(file.take_group_lock(other, 4).ok());
+  CHECK(errno_in(file.acquire_group_lock(other, 4)) == EBUSY);
+  CHECK(errno_in(file.release_group_lock(other, 3)) == EINVAL);
+  CHECK(file.release_group_lock(caller, 3).ok());
+  CHECK(file.acquire_group_lock(other, 4).ok());
 }
 
 TEST_CASE("what is appended goes to the end") {

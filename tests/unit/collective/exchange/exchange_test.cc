@@ -11,8 +11,8 @@
 
 #include <doctest/doctest.h>
 
-#include "random_access.h"
 #include "plan/algorithms/algorithm_table.h"
+#include "random_access.h"
 #include "testing/in_process.h"
 #include "testing/memory_store.h"
 
@@ -104,7 +104,7 @@ void run(std::vector<RankAccess>& ranks, const Pattern& pattern, Direction direc
   for (Profile& profile : profiles) profilers.emplace_back(profile, Phase::views);
   std::vector<ViewMemory> views(ranks.size());
   std::vector<NodeRounds> rounds(ranks.size());
-  std::vector<GroupMemory> groups(ranks.size());
+  std::vector<RankGroupCache> groups(ranks.size());
   const auto nodes = plan::NodeMap::singles(static_cast<int>(ranks.size()));
   const auto aggregators = plan::Aggregators::over_nodes(pattern.plan.aggregator_count, 0, nodes);
   const ExchangePlan exchange{pattern.plan, aggregators, pattern.domains};

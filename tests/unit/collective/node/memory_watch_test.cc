@@ -10,8 +10,8 @@ namespace nacre::collective {
 
 TEST_CASE("a quarter of what is available may be kept") {
   MemoryWatch watch([] { return std::int64_t{1'000}; }, std::chrono::nanoseconds(0));
-  CHECK_FALSE(watch.is_short_beside(250));
-  CHECK(watch.is_short_beside(251));
+  CHECK_FALSE(watch.leaves_memory_short(250));
+  CHECK(watch.leaves_memory_short(251));
 }
 
 TEST_CASE("who asks often looks once an interval, and not before it") {
@@ -21,10 +21,10 @@ TEST_CASE("who asks often looks once an interval, and not before it") {
     return std::int64_t{0};
   };
   MemoryWatch seldom(look, std::chrono::hours(1));
-  for (int i = 0; i < 1'000; ++i) CHECK_FALSE(seldom.is_short_beside(1));
+  for (int i = 0; i < 1'000; ++i) CHECK_FALSE(seldom.leaves_memory_short(1));
   CHECK(looks == 0);
   MemoryWatch always(look, std::chrono::nanoseconds(0));
-  for (int i = 0; i < 3; ++i) CHECK(always.is_short_beside(1));
+  for (int i = 0; i < 3; ++i) CHECK(always.leaves_memory_short(1));
   CHECK(looks == 3);
 }
 

@@ -34,10 +34,11 @@ std::string mapping_at(const std::byte* address) {
 TEST_CASE("every rank of a node maps the same zeros, and no name is left") {
   for (const int ranks : {2, 3, 9}) {
     testing::InProcessNetwork network({ranks, testing::SendMode::mixed, 1});
-    std::vector<int> mates;
-    for (int rank = 0; rank < ranks; ++rank) mates.push_back(rank);
-    const auto memories = testing::run_threads<Shared>(
-        network, [&](int rank) { return share_memory(network.transport(rank), mates, 10'000); });
+    std::vector<int> node_ranks;
+    for (int rank = 0; rank < ranks; ++rank) node_ranks.push_back(rank);
+    const auto memories = testing::run_threads<Shared>(network, [&](int rank) {
+      return share_memory(network.transport(rank), node_ranks, 10'000);
+    });
     REQUIRE(memories.has_value());
     for (const Shared& memory : *memories) {
       REQUIRE(memory.has_value());
@@ -52,10 +53,11 @@ TEST_CASE("every rank of a node maps the same zeros, and no name is left") {
 
 TEST_CASE("where there is not enough memory all ranks have none") {
   testing::InProcessNetwork network({3, testing::SendMode::mixed, 1});
-  const std::vector<int> mates{0, 1, 2};
+  const std::vector<int> node_ranks{0, 1, 2};
   constexpr std::int64_t too_much = std::int64_t{1} << 60;
-  const auto memories = testing::run_threads<Shared>(
-      network, [&](int rank) { return share_memory(network.transport(rank), mates, too_much); });
+  const auto memories = testing::run_threads<Shared>(network, [&](int rank) {
+    return share_memory(network.transport(rank), node_ranks, too_much);
+  });
   REQUIRE(memories.has_value());
   for (const Shared& memory : *memories) CHECK_FALSE(memory.has_value());
 }

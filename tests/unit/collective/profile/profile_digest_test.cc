@@ -55,13 +55,13 @@ TEST_CASE("least, median, most and sum of 1 to 9 ranks") {
     const ProfileDigest digest = reduce_over(ranks).front();
     const Spread& calls = digest.counts[count_index("file_calls")];
     CHECK(calls.count() == ranks);
-    CHECK(calls.least() == 0);
+    CHECK(calls.min() == 0);
     CHECK(calls.median() == (ranks - 1) / 2);
-    CHECK(calls.most() == ranks - 1);
+    CHECK(calls.max() == ranks - 1);
     CHECK(calls.sum() == ranks * (ranks - 1) / 2);
     CHECK(digest.counts[count_index("calls")].sum() == ranks);
     CHECK(digest.nanoseconds[static_cast<std::size_t>(Phase::away)].sum() == 1'000 * ranks);
-    CHECK(digest.total_nanoseconds.most() == ranks - 1);
+    CHECK(digest.total_nanoseconds.max() == ranks - 1);
     CHECK(digest.file_calls[1] == (ranks > 1 ? 1 : 0));
     CHECK(digest.file_calls[2] == (ranks > 3 ? 5 : ranks > 2 ? 2 : 0));
   }
@@ -69,7 +69,7 @@ TEST_CASE("least, median, most and sum of 1 to 9 ranks") {
 
 TEST_CASE("a digest of nothing stays one") {
   const ProfileDigest digest = reduce_over(4).back();
-  for (const Spread& spread : digest.counts) CHECK(spread.most() == 0);
+  for (const Spread& spread : digest.counts) CHECK(spread.max() == 0);
   CHECK(digest.busiest[0].rank == -1);
 }
 

@@ -29,9 +29,9 @@ std::int64_t lower_median(std::vector<std::int64_t> values) {
 TEST_CASE("a spread of nothing is all zeros") {
   const Spread spread;
   CHECK(spread.count() == 0);
-  CHECK(spread.least() == 0);
+  CHECK(spread.min() == 0);
   CHECK(spread.median() == 0);
-  CHECK(spread.most() == 0);
+  CHECK(spread.max() == 0);
   CHECK(spread.sum() == 0);
 }
 
@@ -55,8 +55,8 @@ TEST_CASE("the median is within a sixteenth of the true one at every size") {
     const std::int64_t median = lower_median(values);
     CAPTURE(median);
     CHECK(std::abs(spread.median() - median) <= median / 16);
-    CHECK(spread.least() == std::ranges::min(values));
-    CHECK(spread.most() == std::ranges::max(values));
+    CHECK(spread.min() == std::ranges::min(values));
+    CHECK(spread.max() == std::ranges::max(values));
   }
 }
 
@@ -66,14 +66,14 @@ TEST_CASE("folding is adding, and sums stop at the largest number") {
   folded.fold(Spread());
   CHECK(folded.count() == 4);
   CHECK(folded.nonzero_count() == 3);
-  CHECK(folded.least() == 0);
+  CHECK(folded.min() == 0);
   CHECK(folded.median() == 5);
-  CHECK(folded.most() == 70'000);
+  CHECK(folded.max() == 70'000);
   CHECK(folded.sum() == 70'017);
   constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   folded.fold(spread_of({largest}));
   CHECK(folded.sum() == largest);
-  CHECK(folded.most() == largest);
+  CHECK(folded.max() == largest);
 }
 
 }  // namespace nacre::collective

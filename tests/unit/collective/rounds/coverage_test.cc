@@ -98,15 +98,15 @@ TEST_CASE("marks of a part are added to those of the whole") {
   CHECK(whole.next(277).empty());
 }
 
-TEST_CASE("a group of runs is marked run by run, or with its gaps where these are short") {
+TEST_CASE("a series of runs is marked run by run, or with its gaps where these are short") {
   std::vector<std::uint64_t> words = words_for(100, 1);
   Coverage coverage(words, 100, 1);
-  coverage.mark(plan::RunGroup{10, 2, 5, 3}, 0);
+  coverage.mark(plan::RunSeries{10, 2, 5, 3}, 0);
   CHECK(coverage.next(0) == Extent{10, 2});
   CHECK(coverage.next(12) == Extent{15, 2});
   CHECK(coverage.next(17) == Extent{20, 2});
   coverage.clear(100);
-  coverage.mark(plan::RunGroup{10, 2, 5, 3}, 3);
+  coverage.mark(plan::RunSeries{10, 2, 5, 3}, 3);
   CHECK(coverage.next(0) == Extent{10, 12});
 }
 

@@ -277,7 +277,7 @@ TEST_CASE("one writer a node at a time, several readers") {
   for (int rank = 0; rank < 64; ++rank)
     accesses.push_back(strided_access(rank * 8, 8, 512, 1 << 20));
   const AccessSummary summary = summary_of(accesses);
-  const CollectiveSettings in_turns{.one_writer_a_node = true};
+  const CollectiveSettings in_turns{.one_writer_per_node = true};
   CHECK(decide(summary, {}, {Direction::write, 64, 1}).aggregator_count == 8);
   CHECK_FALSE(decide(summary, {}, {Direction::write, 64, 1}).writers_take_turns);
   CHECK(decide(summary, in_turns, {Direction::write, 64, 1}).aggregator_count == 8);
@@ -317,7 +317,7 @@ TEST_CASE("cycle buffers: eight MiB together, three to eight of them, no more th
   CHECK(buffers({.cycle_bytes = 4 << 20}) == 3);
   CHECK(buffers({.cycle_bytes = 64 << 20}) == 3);
   CHECK(buffers({.cycle_bytes = 256 << 20}) == 2);
-  CHECK(buffers({.cycle_bytes = 256 << 10, .one_writer_a_node = true}) == 2);
+  CHECK(buffers({.cycle_bytes = 256 << 10, .one_writer_per_node = true}) == 2);
   CHECK(buffers({.cycle_bytes = 64 << 20, .cycle_buffer_count = 12}) == 12);
 }
 

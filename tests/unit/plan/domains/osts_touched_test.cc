@@ -30,10 +30,10 @@ OstsTouched walked(const FileDomains& domains, const StripeMap& stripes, const E
     slots[domain].insert(slot);
     on[slot].insert(domain);
   }
-  OstsTouched touched{.least = 1 << 30};
+  OstsTouched touched{.min = 1 << 30};
   for (const auto& [domain, found] : slots) {
-    touched.least = std::min(touched.least, static_cast<std::int32_t>(found.size()));
-    touched.most = std::max(touched.most, static_cast<std::int32_t>(found.size()));
+    touched.min = std::min(touched.min, static_cast<std::int32_t>(found.size()));
+    touched.max = std::max(touched.max, static_cast<std::int32_t>(found.size()));
   }
   for (const auto& [slot, found] : on) {
     touched.domains_on_one =
@@ -43,8 +43,8 @@ OstsTouched walked(const FileDomains& domains, const StripeMap& stripes, const E
 }
 
 void check_alike(const OstsTouched& found, const OstsTouched& expected) {
-  CHECK(found.least == expected.least);
-  CHECK(found.most == expected.most);
+  CHECK(found.min == expected.min);
+  CHECK(found.max == expected.max);
   CHECK(found.domains_on_one == expected.domains_on_one);
 }
 
@@ -79,10 +79,10 @@ TEST_CASE("a long component of one stripe hides none of the next") {
   const StripeMap stripes = striped("-E 64m -c 1 -S 64k -E -1 -c 8 -S 64k");
   const Extent range{0, 128 << 20};
   const FileDomains slots = FileDomains::of_osts(range, stripes, {}, 4, stripe);
-  check_alike(osts_touched(slots, stripes), {.least = 3, .most = 3, .domains_on_one = 4});
+  check_alike(osts_touched(slots, stripes), {.min = 3, .max = 3, .domains_on_one = 4});
   CHECK(share_osts(slots, stripes));
   const FileDomains halves = FileDomains::of_blocks(range, 64 << 20, 2, stripe);
-  check_alike(osts_touched(halves, stripes), {.least = 1, .most = 8, .domains_on_one = 1});
+  check_alike(osts_touched(halves, stripes), {.min = 1, .max = 8, .domains_on_one = 1});
 }
 
 TEST_CASE("slots on one OST are one") {
@@ -92,7 +92,7 @@ TEST_CASE("slots on one OST are one") {
   const StripeMap stripes = StripeMap::of(layout, 2).value();
   const Extent range{0, 64 * stripe};
   check_alike(osts_touched(FileDomains::of_osts(range, stripes, {}, 2, stripe), stripes),
-              {.least = 1, .most = 1, .domains_on_one = 1});
+              {.min = 1, .max = 1, .domains_on_one = 1});
 }
 
 }  // namespace nacre::plan

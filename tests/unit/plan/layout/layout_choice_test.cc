@@ -77,7 +77,8 @@ TEST_CASE("random files: the choice is within its bounds") {
     CHECK(choice.stripe_count <= file.osts);
     CHECK(choice.stripe_count >= std::min<std::int64_t>(root, file.osts));
     const std::int64_t each = file.bytes / choice.stripe_count;
-    CHECK((choice.stripe_count <= std::max<std::int64_t>(1, root) || each >= file.ost_worth_bytes));
+    CHECK(
+        (choice.stripe_count <= std::max<std::int64_t>(1, root) || each >= file.bytes_per_ost_min));
     CHECK(choice.stripe_size % (64 << 10) == 0);
     CHECK((choice.stripe_size == mebibyte || each / choice.stripe_size >= 16));
     const bool is_even =

@@ -23,8 +23,8 @@ ExpectedFile file_of(std::int64_t bytes) {
 }
 
 LayoutStep before_all(const std::optional<Layout>& current, std::int64_t bytes,
-                      std::int64_t bytes_least = 0) {
-  return step_for_all(current, file_of(bytes), {.bytes_least = bytes_least}).value();
+                      std::int64_t bytes_min = 0) {
+  return step_for_all(current, file_of(bytes), {.bytes_min = bytes_min}).value();
 }
 
 /// What the file system makes of a step.
@@ -102,7 +102,7 @@ TEST_CASE("what nothing was written to gives way where that is asked for") {
   current.components[0].end = 4 * mebibyte;
   current.components[1].end = 64 * mebibyte;
   current.components[0].flags = component_instantiated;
-  const GrowthRules rules{.bytes_least = mebibyte, .replaces_unwritten = true};
+  const GrowthRules rules{.bytes_min = mebibyte, .replaces_unwritten = true};
   const auto step = [&](std::int64_t bytes) {
     return step_for_all(current, file_of(bytes), rules).value();
   };

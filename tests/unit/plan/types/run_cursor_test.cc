@@ -55,13 +55,13 @@ void check_streams(std::int64_t limit_max, const Next& next) {
   }
 }
 
-TEST_CASE("random types: groups spell out the stream") {
+TEST_CASE("random types: series spell out the stream") {
   check_streams(30, [](RunCursor& cursor, TypeGenerator&, std::int64_t limit) {
     return RunRows{cursor.next(limit), 1, 0};
   });
 }
 
-TEST_CASE("random types: rows spell out the stream, with groups in between") {
+TEST_CASE("random types: rows spell out the stream, with series in between") {
   check_streams(200, [](RunCursor& cursor, TypeGenerator& generator, std::int64_t limit) {
     return generator.pick(0, 3) == 0 ? RunRows{cursor.next(limit), 1, 0} : cursor.next_rows(limit);
   });
@@ -72,20 +72,20 @@ TEST_CASE("a block of an array is one set of rows") {
   const TypeMap block = *TypeMap::repeat(row, 5, 1'000);
   RunCursor cursor({block, 0}, 0, 400);
   const RunRows rows = cursor.next_rows();
-  CHECK(rows.row == RunGroup{0, 8, 24, 10});
+  CHECK(rows.row == RunSeries{0, 8, 24, 10});
   CHECK(rows.rows == 5);
   CHECK(rows.row_stride == 1'000);
 }
 
 TEST_CASE("a contiguous type is one run over all its copies") {
   RunCursor cursor({TypeMap::bytes(8), 100}, 3, 1000);
-  CHECK(cursor.next() == RunGroup{103, 1000, 0, 1});
+  CHECK(cursor.next() == RunSeries{103, 1000, 0, 1});
 }
 
 TEST_CASE("a strided type is one group") {
   const TypeMap type = *TypeMap::repeat(TypeMap::bytes(8), 1000, 24);
   RunCursor cursor({type, 0}, 0, 8000);
-  CHECK(cursor.next() == RunGroup{0, 8, 24, 1000});
+  CHECK(cursor.next() == RunSeries{0, 8, 24, 1000});
 }
 
 TEST_CASE("bounds are the first and the last byte of a monotone view") {
@@ -126,23 +126,23 @@ TEST_CASE("rows of a 3-D subarray come out a plane at a time") {
   // 4 planes of 8 rows of 16 bytes, out of 32 bytes a row and 16 rows a plane.
   const TypeMap plane = *TypeMap::repeat(TypeMap::bytes(16), 8, 32);
   RunCursor cursor({*TypeMap::repeat(plane, 4, 512), 0}, 0, 512);
-  for (std::int64_t k = 0; k < 4; ++k) CHECK(cursor.next() == RunGroup{k * 512, 16, 32, 8});
+  for (std::int64_t k = 0; k < 4; ++k) CHECK(cursor.next() == RunSeries{k * 512, 16, 32, 8});
   CHECK(cursor.next().count == 0);
 }
 
 TEST_CASE("copies of a strided type that continue each other are one group") {
   const TypeMap type = *TypeMap::repeat(TypeMap::bytes(8), 10, 24)->resized(0, 240);
   RunCursor cursor({type, 5}, 80, 800);
-  CHECK(cursor.next() == RunGroup{5 + 240, 8, 24, 100});
+  CHECK(cursor.next() == RunSeries{5 + 240, 8, 24, 100});
 }
 
 TEST_CASE("a limit inside a run yields the part before it alone, then the rest") {
   RunCursor cursor({*TypeMap::repeat(TypeMap::bytes(8), 3, 10), 0}, 0, 24);
-  CHECK(cursor.next(3) == RunGroup{0, 3, 0, 1});
-  CHECK(cursor.next(20) == RunGroup{3, 5, 0, 1});
-  CHECK(cursor.next(15) == RunGroup{10, 8, 0, 1});
+  CHECK(cursor.next(3) == RunSeries{0, 3, 0, 1});
+  CHECK(cursor.next(20) == RunSeries{3, 5, 0, 1});
+  CHECK(cursor.next(15) == RunSeries{10, 8, 0, 1});
   CHECK(cursor.remaining() == 8);
-  CHECK(cursor.next() == RunGroup{20, 8, 0, 1});
+  CHECK(cursor.next() == RunSeries{20, 8, 0, 1});
 }
 
 TEST_CASE("a copy of a cursor goes on by itself, also when the map is gone") {

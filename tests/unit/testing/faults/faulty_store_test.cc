@@ -204,10 +204,10 @@ TEST_CASE("a delayed file is as one over a network, others are as they were") {
   const auto posix = std::make_shared<store::PosixStore>();
   FaultyStore faulty(posix, parse_fault_plan("latency_us=1,path=far").value(), 0);
   const auto far = *faulty.open(directory.file("far"), to_create);
-  CHECK_FALSE(far->facts().one_writer_a_node);
+  CHECK_FALSE(far->facts().one_writer_per_node);
   const auto near = *faulty.open(directory.file("near"), to_create);
   const auto plain = *posix->open(directory.file("near"), to_update);
-  CHECK(near->facts().one_writer_a_node == plain->facts().one_writer_a_node);
+  CHECK(near->facts().one_writer_per_node == plain->facts().one_writer_per_node);
 }
 
 TEST_CASE("the environment asks for faults, or for none") {

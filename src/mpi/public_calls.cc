@@ -1,4 +1,4 @@
-// The functions of the public header that hand out a text.
+// The functions of the public header (nacre.h) that return text.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

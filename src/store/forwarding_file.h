@@ -1,4 +1,5 @@
-// ForwardingFile: a file that is another one, for classes that change or watch some of its calls.
+// ForwardingFile: passes every call to another StoreFile. Base of classes that change or watch some
+// calls. StoreFile's calls are pure virtual, so a call that is not forwarded here does not compile.
 #ifndef NACRE_STORE_FORWARDING_FILE_H_
 #define NACRE_STORE_FORWARDING_FILE_H_
 

@@ -121,7 +121,8 @@ class FileLayouts {
 
 /// One open file of one process. All calls may be made from several threads at once. Offsets and
 /// sizes are bytes; a single call may move more than 2 GiB. EINTR and short transfers are dealt
-/// with inside.
+/// with inside. All calls are pure virtual, so that ForwardingFile cannot miss one; lock_group,
+/// narrow_locks and layouts have a body for file systems that lack the feature.
 class StoreFile {
  public:
   virtual ~StoreFile() = default;
@@ -149,19 +150,25 @@ class StoreFile {
   /// own; all others wait. Waits for who holds one of another number some seconds at most: an error
   /// then, as where the file system has none. Other threads leave this file alone while it is
   /// taken.
-  [[nodiscard]] virtual Result<std::unique_ptr<FileLock>> lock_group(std::int32_t /*number*/) {
-    return Error{ErrorClass::unsupported_operation, 0, "its file system has no group locks"};
-  }
+  [[nodiscard]] virtual Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) = 0;
   /// From now on what this open writes is locked as far as it goes, and not as far as nobody else
   /// stands in the way. An error where the file system cannot do that.
-  [[nodiscard]] virtual Status narrow_locks() {
-    return Error{ErrorClass::unsupported_operation, 0, "its file system has no locks to narrow"};
-  }
+  [[nodiscard]] virtual Status narrow_locks() = 0;
   [[nodiscard]] virtual FileIdentity identity() = 0;
   [[nodiscard]] virtual FileSystemFacts facts() = 0;
   /// Null where the file system has no such thing.
-  [[nodiscard]] virtual FileLayouts* layouts() { return nullptr; }
+  [[nodiscard]] virtual FileLayouts* layouts() = 0;
 };
+
+inline Result<std::unique_ptr<FileLock>> StoreFile::lock_group(std::int32_t /*number*/) {
+  return Error{ErrorClass::unsupported_operation, 0, "its file system has no group locks"};
+}
+
+inline Status StoreFile::narrow_locks() {
+  return Error{ErrorClass::unsupported_operation, 0, "its file system has no locks to narrow"};
+}
+
+inline FileLayouts* StoreFile::layouts() { return nullptr; }
 
 /// A 64-bit counter that all ranks of a file see: the shared file pointer. Calls are atomic,
 /// between threads too. Callers keep the sum from overflowing.
@@ -181,7 +188,8 @@ struct CounterKey {
   bool one_node = false;  ///< all ranks share memory: no file is needed
 };
 
-/// Where files live. Thread-safe.
+/// Where files live. Thread-safe. All calls are pure virtual, so that ForwardingStore cannot miss
+/// one; target_count has a body for file systems without storage targets.
 class Store {
  public:
   virtual ~Store() = default;
@@ -195,13 +203,15 @@ class Store {
                                                                        bool create) = 0;
   /// How many storage targets the file system has on which a file of this name would lie; an error
   /// where it has none, or does not say.
-  [[nodiscard]] virtual Result<std::int32_t> target_count(const std::string& path) {
-    return Error{ErrorClass::unsupported_operation, 0,
-                 path + ": its file system has no storage targets"};
-  }
+  [[nodiscard]] virtual Result<std::int32_t> target_count(const std::string& path) = 0;
   /// Takes the counter's name away; those attached go on. Called once, by the rank that created it.
   virtual void forget_counter(const CounterKey& key) = 0;
 };
+
+inline Result<std::int32_t> Store::target_count(const std::string& path) {
+  return Error{ErrorClass::unsupported_operation, 0,
+               path + ": its file system has no storage targets"};
+}
 
 }  // namespace nacre::store
 

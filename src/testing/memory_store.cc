@@ -182,6 +182,10 @@ class MemoryFile final : public store::StoreFile {
     return std::unique_ptr<store::FileLock>(std::make_unique<MemoryRangeLock>(inode_, wanted));
   }
 
+  Result<std::unique_ptr<store::FileLock>> lock_group(std::int32_t number) override {
+    return StoreFile::lock_group(number);
+  }
+  Status narrow_locks() override { return StoreFile::narrow_locks(); }
   store::FileIdentity identity() override { return {inode_->number}; }
   store::FileSystemFacts facts() override {
     store::FileSystemFacts facts;

@@ -35,6 +35,10 @@ class MemoryStore final : public store::Store {
   Status remove(const std::string& path) override;
   Result<std::unique_ptr<store::SharedCounter>> counter(const store::CounterKey& key,
                                                         bool create) override;
+  /// unsupported_operation.
+  Result<std::int32_t> target_count(const std::string& path) override {
+    return Store::target_count(path);
+  }
   void forget_counter(const store::CounterKey& key) override;
 
   /// For tests: all bytes of a file (no_such_file where there is none); what was done so far.

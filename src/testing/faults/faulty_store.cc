@@ -147,14 +147,15 @@ class FaultyCounter final : public store::SharedCounter {
 }  // namespace
 
 FaultyStore::FaultyStore(std::shared_ptr<store::Store> inner, FaultPlan plan, int rank)
-    : inner_(std::move(inner)), injector_(std::make_shared<FaultInjector>(std::move(plan), rank)) {}
+    : store::ForwardingStore(std::move(inner)),
+      injector_(std::make_shared<FaultInjector>(std::move(plan), rank)) {}
 
 Result<std::unique_ptr<store::StoreFile>> FaultyStore::open(const std::string& path,
                                                             const store::OpenOptions& options) {
   if (const auto system_errno = injector_->count_call(StoreCall::open, path)) {
     return injected(*system_errno, "open", path);
   }
-  Result<std::unique_ptr<store::StoreFile>> file = inner_->open(path, options);
+  Result<std::unique_ptr<store::StoreFile>> file = store::ForwardingStore::open(path, options);
   if (!file) return file;
   return std::unique_ptr<store::StoreFile>(
       std::make_unique<FaultyFile>(*std::move(file), path, injector_));
@@ -164,7 +165,7 @@ Status FaultyStore::remove(const std::string& path) {
   if (const auto system_errno = injector_->count_call(StoreCall::remove, path)) {
     return injected(*system_errno, "delete", path);
   }
-  return inner_->remove(path);
+  return store::ForwardingStore::remove(path);
 }
 
 Result<std::unique_ptr<store::SharedCounter>> FaultyStore::counter(const store::CounterKey& key,
@@ -174,13 +175,12 @@ Result<std::unique_ptr<store::SharedCounter>> FaultyStore::counter(const store::
         create ? "make the shared file pointer of" : "attach to the shared file pointer of";
     return injected(*system_errno, words, key.file_path);
   }
-  Result<std::unique_ptr<store::SharedCounter>> counter = inner_->counter(key, create);
+  Result<std::unique_ptr<store::SharedCounter>> counter =
+      store::ForwardingStore::counter(key, create);
   if (!counter) return counter;
   return std::unique_ptr<store::SharedCounter>(
       std::make_unique<FaultyCounter>(*std::move(counter), key.file_path, injector_));
 }
-
-void FaultyStore::forget_counter(const store::CounterKey& key) { inner_->forget_counter(key); }
 
 Result<std::shared_ptr<store::Store>> with_environment_faults(std::shared_ptr<store::Store> inner,
                                                               int rank) {

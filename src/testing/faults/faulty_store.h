@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "store/forwarding_store.h"
 #include "store/store.h"
 #include "testing/faults/fault_plan.h"
 
@@ -13,10 +14,11 @@ namespace nacre::testing {
 
 class FaultInjector;
 
-/// One rank's way to `inner`: where the plan has nothing to say, calls go through. A fault's Error
+/// One rank's way to `inner`: calls that the plan does not name go through, on the store and on its
+/// files. A fault's Error
 /// is what the system's own would be, with " (injected)" at its end. Counting goes over all files
 /// and threads of this FaultyStore, so a rank has one. Thread-safe.
-class FaultyStore final : public store::Store {
+class FaultyStore final : public store::ForwardingStore {
  public:
   FaultyStore(std::shared_ptr<store::Store> inner, FaultPlan plan, int rank);
 
@@ -25,10 +27,8 @@ class FaultyStore final : public store::Store {
   Status remove(const std::string& path) override;
   Result<std::unique_ptr<store::SharedCounter>> counter(const store::CounterKey& key,
                                                         bool create) override;
-  void forget_counter(const store::CounterKey& key) override;
 
  private:
-  std::shared_ptr<store::Store> inner_;
   std::shared_ptr<FaultInjector> injector_;
 };
 

@@ -73,7 +73,7 @@ Result<std::unique_ptr<store::StoreFile>> WatchedStore::open(const std::string& 
                                                              const store::OpenOptions& options) {
   ++watch_->opens;
   watch_->permissions = options.permissions;
-  Result<std::unique_ptr<store::StoreFile>> file = inner_->open(path, options);
+  Result<std::unique_ptr<store::StoreFile>> file = ForwardingStore::open(path, options);
   if (!file) return file;
   return std::unique_ptr<store::StoreFile>(std::make_unique<WatchedFile>(*std::move(file), watch_));
 }

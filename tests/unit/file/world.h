@@ -15,6 +15,7 @@
 #include <doctest/doctest.h>
 
 #include "file/open_file.h"
+#include "store/forwarding_store.h"
 #include "store/store.h"
 #include "testing/in_process.h"
 #include "testing/memory_store.h"
@@ -22,7 +23,7 @@
 namespace nacre::file::fixtures {
 
 /// One rank's way to a store: counts, and may say that the file system's clients do not agree.
-class WatchedStore final : public store::Store {
+class WatchedStore final : public store::ForwardingStore {
  public:
   struct Watch {
     std::atomic<int> opens = 0;
@@ -33,20 +34,13 @@ class WatchedStore final : public store::Store {
     std::atomic<bool> coherent = true;
   };
 
-  explicit WatchedStore(std::shared_ptr<store::Store> inner) : inner_(std::move(inner)) {}
+  explicit WatchedStore(std::shared_ptr<store::Store> inner) : ForwardingStore(std::move(inner)) {}
   [[nodiscard]] Watch& watch() { return *watch_; }
 
   Result<std::unique_ptr<store::StoreFile>> open(const std::string& path,
                                                  const store::OpenOptions& options) override;
-  Status remove(const std::string& path) override { return inner_->remove(path); }
-  Result<std::unique_ptr<store::SharedCounter>> counter(const store::CounterKey& key,
-                                                        bool create) override {
-    return inner_->counter(key, create);
-  }
-  void forget_counter(const store::CounterKey& key) override { inner_->forget_counter(key); }
 
  private:
-  std::shared_ptr<store::Store> inner_;
   std::shared_ptr<Watch> watch_ = std::make_shared<Watch>();
 };
 

@@ -59,15 +59,23 @@ fuse_entry_param entry_of(const struct stat& about) {
   return entry;
 }
 
+/// `about` with the size that this mount's node believes.
+struct stat seen_here(fuse_req_t request, struct stat about) {
+  const Result<StripedFile*> data = names_of(request).data(about.st_ino);
+  if (data) about.st_size = (*data)->locks().seen_size(mount_of(request).node(), about.st_size);
+  return about;
+}
+
 void reply_entry(fuse_req_t request, const Result<struct stat>& found) {
   if (!found) return reply(request, found.error());
-  const fuse_entry_param entry = entry_of(*found);
+  const fuse_entry_param entry = entry_of(seen_here(request, *found));
   fuse_reply_entry(request, &entry);
 }
 
 void reply_attributes(fuse_req_t request, const Result<struct stat>& found) {
   if (!found) return reply(request, found.error());
-  fuse_reply_attr(request, &*found, 0);
+  const struct stat about = seen_here(request, *found);
+  fuse_reply_attr(request, &about, 0);
 }
 
 Maker maker_of(fuse_req_t request, mode_t mode) {
@@ -102,6 +110,12 @@ bool is_given_up(fuse_req_t request) {
 
 Caller caller_of(fuse_req_t request, const fuse_file_info& file) {
   return {handle_of(file), [request] { return is_given_up(request); }};
+}
+
+/// See NodeLocks; of this mount's node.
+void believe_size(fuse_req_t request, fuse_ino_t number, std::int64_t size) {
+  const Result<StripedFile*> data = names_of(request).data(number);
+  if (data) (*data)->locks().believe_size(mount_of(request).node(), size);
 }
 
 // ---- names ----
@@ -145,6 +159,7 @@ void setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, int whi
   if ((which & FUSE_SET_ATTR_MTIME) != 0) change.modified = wanted->st_mtim;
   if ((which & FUSE_SET_ATTR_ATIME_NOW) != 0) change.accessed = now;
   if ((which & FUSE_SET_ATTR_MTIME_NOW) != 0) change.modified = now;
+  if (change.size) believe_size(request, number, 0);
   reply_attributes(request, names_of(request).change(number, change));
 }
 
@@ -417,6 +432,11 @@ void release(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
 void fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t offset, off_t length,
                fuse_file_info* /*file*/) {
   if (mode != 0) {
+    fuse_reply_err(request, EOPNOTSUPP);
+    return;
+  }
+  if (names_of(request).costs().machine().ost_fallocate == 0) {
+    believe_size(request, number, offset + length);
     fuse_reply_err(request, EOPNOTSUPP);
     return;
   }

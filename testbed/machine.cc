@@ -49,6 +49,7 @@ std::vector<Setting> settings_of(Machine& m) {
       {"osts.client_cost", &m.ost.client_cost, 0, 1000, "for each further node at once"},
       {"osts.latency_us", &m.ost_latency_us, 0, 60'000'000, "microseconds of a request"},
       {"osts.threads", &m.ost_threads, 1, 1 << 16, "requests served at once"},
+      {"osts.fallocate", &m.ost_fallocate, 0, 1, "0: refused, with a false size on the node"},
       {"locks.latency_us", &m.lock_latency_us, 0, 60'000'000,
        "microseconds of a message about a lock"},
       {"locks.wide", &m.wide_locks, 0, 1, "granted as wide as can be; 0: as asked for"},

@@ -39,6 +39,7 @@ struct Machine {
   Channel ost = {};
   std::int64_t ost_latency_us = 0;  ///< of a request, beside its bytes
   std::int64_t ost_threads = 16;    ///< requests served at once; their bytes go one by one
+  std::int64_t ost_fallocate = 1;   ///< 0: OSTs refuse fallocate, after the node raised its size
   // Locks.
   std::int64_t lock_latency_us = 0;  ///< of a message to a lock server or from it
   std::int64_t wide_locks = 1;       ///< granted as wide as can be; 0: as asked for

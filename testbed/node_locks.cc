@@ -1,5 +1,6 @@
 #include "testbed/node_locks.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 
@@ -48,6 +49,17 @@ void NodeLocks::narrow(std::int32_t node) {
   narrow_.insert(node);
 }
 
+void NodeLocks::believe_size(std::int32_t node, std::int64_t size) {
+  const std::lock_guard guard(mutex_);
+  if (opens_.contains(node)) believed_sizes_[node] = size;
+}
+
+std::int64_t NodeLocks::seen_size(std::int32_t node, std::int64_t size) {
+  const std::lock_guard guard(mutex_);
+  const auto believed = believed_sizes_.find(node);
+  return believed == believed_sizes_.end() ? size : std::max(size, believed->second);
+}
+
 void NodeLocks::note_open(std::int32_t node) {
   const std::lock_guard guard(mutex_);
   ++opens_[node];
@@ -58,6 +70,7 @@ void NodeLocks::note_close(std::int32_t node) {
   if (--opens_[node] > 0) return;
   opens_.erase(node);
   narrow_.erase(node);
+  believed_sizes_.erase(node);
   if (holds_.contains(node)) drop_holder(node);
 }
 

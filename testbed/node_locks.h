@@ -1,4 +1,5 @@
-// NodeLocks: what locks the nodes want for their accesses to a file, and who holds its group lock.
+// NodeLocks: what locks the nodes want for their accesses to a file, who holds its group lock, and
+// the size that a node believes under its locks.
 #ifndef NACRE_TESTBED_NODE_LOCKS_H_
 #define NACRE_TESTBED_NODE_LOCKS_H_
 
@@ -33,6 +34,12 @@ class NodeLocks {
   /// From now on the node asks for narrow locks.
   void narrow(std::int32_t node);
 
+  /// After a refused fallocate the node, which has the file open, sees at least this size, whatever
+  /// the file has. 0: it sees the file's.
+  void believe_size(std::int32_t node, std::int64_t size);
+  /// The size that the node sees of a file of `size` bytes.
+  [[nodiscard]] std::int64_t seen_size(std::int32_t node, std::int64_t size);
+
   /// Waits until nobody holds a group lock or the node itself does; what it then asks for. EINTR.
   [[nodiscard]] Result<LockWish> pass(std::int32_t node,
                                       const std::function<bool()>& is_interrupted);
@@ -46,10 +53,11 @@ class NodeLocks {
 
   std::mutex mutex_;  // of all that follows
   std::condition_variable changed_;
-  std::int32_t number_ = 0;                     // of the group lock; 0: nobody holds it
-  std::map<std::int32_t, std::int64_t> holds_;  // by node: how many
-  std::map<std::int32_t, std::int64_t> opens_;  // likewise
-  std::set<std::int32_t> narrow_;               // nodes
+  std::int32_t number_ = 0;                              // of the group lock; 0: nobody holds it
+  std::map<std::int32_t, std::int64_t> holds_;           // by node: how many
+  std::map<std::int32_t, std::int64_t> opens_;           // likewise
+  std::set<std::int32_t> narrow_;                        // nodes
+  std::map<std::int32_t, std::int64_t> believed_sizes_;  // by node
 };
 
 }  // namespace nacre::testbed

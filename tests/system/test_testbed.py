@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import ctypes
 import errno
 import fcntl
 import functools
@@ -255,6 +256,40 @@ def test_the_command_has_things_go_wrong(nacre, played: Path) -> None:
     assert wrong.returncode == 2
     assert "ost 4 well" in wrong.stderr
     assert "OSTs 0 to 3 and nodes 0 to 1" in " ".join(wrong.stderr.split())
+
+
+PREALLOCATE = """
+import sys
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+file = MPI.File.Open(comm, sys.argv[1], MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Write_at_all(4 * comm.rank, b"kept")
+file.Sync()
+file.Preallocate(5 << 20)
+file.Sync()
+assert file.Get_size() == 5 << 20, file.Get_size()
+file.Close()
+"""
+
+
+@pytest.mark.usefixtures("node_namespaces")
+def test_preallocated_bytes_stay_where_osts_refuse_fallocate(nacre: Command, nodes: list[Path], tmp_path: Path) -> None:
+    """The node that asked goes on to see the size it asked for, as a client of a real Lustre does."""
+    with brought_up(nacre, tmp_path / "refusing", "--set", "osts.fallocate=0") as directory:
+        here, there = directory / "0", directory / "1"
+        file = os.open(here / "false", os.O_CREAT | os.O_RDWR)
+        libc = ctypes.CDLL(None, use_errno=True)
+        assert libc.fallocate(file, 0, ctypes.c_long(0), ctypes.c_long(1000)) == -1
+        assert ctypes.get_errno() == errno.EOPNOTSUPP
+        assert [os.fstat(file).st_size, (there / "false").stat().st_size] == [1000, 0]
+        os.close(file)
+        wait_until(lambda: (here / "false").stat().st_size == 0)  # the kernel tells of a close when it is over
+
+        launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "2", "/usr/bin/python3", "-c", PREALLOCATE, "{}/f"]
+        done = nacre("testbed", "run", "--at", directory, "--", *launch)
+        assert done.returncode == 0, done.stderr
+        expected = b"kept" * 2 + bytes((5 << 20) - 8)
+        assert [(node / "f").read_bytes() == expected for node in (here, there)] == [True, True]
 
 
 def test_its_size_and_its_files_are_told(nodes: list[Path]) -> None:

@@ -261,31 +261,34 @@ Status PosixStoreFile::resize(std::int64_t size) {
 
 Status PosixStoreFile::allocate(std::int64_t size) {
   if (size == 0) return {};
+  // Asked before fallocate: a Lustre client raises its idea of the size first, and keeps the raised
+  // size when the OSTs then refuse (seen with 2.17).
+  const Result<std::int64_t> end = this->size();
+  if (!end) return end.error();
   Status status =
       growing_call("preallocate", path_, [&] { return fallocate(file_.number(), 0, 0, size); });
   if (status) return status;
   const int reason = status.error().system_errno;
   if (reason != EOPNOTSUPP && reason != ENOSYS) return status;
-  return append_zeros(size);
+  return write_zeros({*end, size - *end});
 }
 
-Status PosixStoreFile::append_zeros(std::int64_t size) {
+Status PosixStoreFile::write_zeros(const Extent& range) {
   constexpr std::int64_t zero_bytes = 64 << 10;
   constexpr std::int64_t write_bytes_max = 256 * zero_bytes;
   const std::vector<std::byte> zeros(zero_bytes);
   std::vector<WritePiece> pieces;
-  while (true) {
-    // Asked again before each write: what others append meanwhile is not to be written over.
-    const Result<std::int64_t> end = this->size();
-    if (!end) return end.error();
-    std::int64_t left = std::min(size - *end, write_bytes_max);
-    if (left <= 0) return {};
+  for (std::int64_t offset = range.offset; offset < range.end();) {
+    const std::int64_t write_end = std::min(range.end(), offset + write_bytes_max);
     pieces.clear();
-    for (; left > 0; left -= zero_bytes)
+    for (std::int64_t left = write_end - offset; left > 0; left -= zero_bytes) {
       pieces.push_back({zeros.data(), std::min(left, zero_bytes)});
-    Transfer done = write(pieces, *end);
+    }
+    Transfer done = write(pieces, offset);
     if (done.error) return *std::move(done.error);
+    offset = write_end;
   }
+  return {};
 }
 
 Status PosixStoreFile::sync() {

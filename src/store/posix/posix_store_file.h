@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/extent.h"
 #include "base/result.h"
 #include "store/lustre/lustre_layout.h"
 #include "store/posix/descriptor.h"
@@ -20,9 +21,8 @@ namespace nacre::store {
 /// See StoreFile. What this one adds:
 /// - writes, resize and allocate that meet RLIMIT_FSIZE fail with EFBIG; no SIGXFSZ reaches the
 /// program;
-/// - allocate on a file system without fallocate writes zeros from where the file ends, so nobody
-/// may
-///   write past its end meanwhile; holes before the end stay holes there;
+/// - allocate on a file system that refuses fallocate writes zeros from where the file ended before
+///   the call, over anything that is written there meanwhile; holes before that end stay holes;
 /// - locks are OFD locks: they hold against other opens, in this process too, and against the
 ///   fcntl locks of other programs. A shared lock on a file open for writing only is an exclusive
 ///   one.
@@ -55,7 +55,8 @@ class PosixStoreFile final : public StoreFile {
   [[nodiscard]] Transfer transfer_pieces(std::span<const Piece> pieces, std::int64_t offset);
 
   [[nodiscard]] Error error(int system_errno, std::string_view operation) const;
-  [[nodiscard]] Status append_zeros(std::int64_t size);
+  /// Nothing where the range has no bytes.
+  [[nodiscard]] Status write_zeros(const Extent& range);
 
   Descriptor file_;
   std::string path_;

@@ -12,10 +12,31 @@
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bytes.h"
 #include "temporary_directory.h"
+
+namespace {
+
+/// Set: fallocate behaves as on a Lustre whose OSTs refuse it. The size grows, nothing is stored.
+bool g_fallocate_lies = false;
+
+}  // namespace
+
+/// Takes the place of libc's in this program.
+extern "C" int fallocate(int file, int mode, off_t offset, off_t length) {
+  if (!g_fallocate_lies) {
+    return static_cast<int>(syscall(SYS_fallocate, file, mode, offset, length));
+  }
+  struct stat found {};
+  if (fstat(file, &found) != 0) return -1;
+  if (found.st_size < offset + length && ftruncate(file, offset + length) != 0) return -1;
+  errno = EOPNOTSUPP;
+  return -1;
+}
 
 namespace nacre::store {
 namespace {
@@ -89,6 +110,36 @@ TEST_CASE("the system's refusal to resize is told") {
   const Status resized = null->resize(10);
   REQUIRE_FALSE(resized.ok());
   CHECK(resized.error().message == "set the size of /dev/null: invalid argument");
+}
+
+TEST_CASE("allocate stores zeros where a refused fallocate has raised the size") {
+  for (const std::string& root : fixtures::test_roots()) {
+    CAPTURE(root);
+    const TemporaryDirectory directory(root);
+    const auto file = *PosixStoreFile::open(directory.file("x"), to_create);
+    REQUIRE(fixtures::write_text(*file, "kept", 100).bytes == 4);
+    const auto stored_bytes = [&] {
+      REQUIRE(file->sync().ok());
+      struct stat found {};
+      REQUIRE(stat(directory.file("x").c_str(), &found) == 0);
+      return std::int64_t{found.st_blocks} * 512;
+    };
+    g_fallocate_lies = true;
+    const Status below = file->allocate(50);
+    const std::int64_t size_below = file->size().value();
+    const std::int64_t size = (40 << 20) + 1;  // three writes of zeros
+    const Status above = file->allocate(size);
+    g_fallocate_lies = false;
+    CHECK(below.ok());
+    CHECK(size_below == 104);
+    CHECK(above.ok());
+    CHECK(file->size().value() == size);
+    CHECK(stored_bytes() >= size);
+    std::string text = read_text(*file, size + 1, 0);
+    std::string expected(static_cast<std::size_t>(size), '\0');
+    expected.replace(100, 4, "kept");
+    CHECK((text == expected));
+  }
 }
 
 TEST_CASE("direct accesses move the same bytes, whatever of them can be direct") {

@@ -51,6 +51,22 @@ TEST_CASE("narrow locks are a node's until its last open goes") {
   CHECK(locks.pass(0, never).value() == LockWish::wide);
 }
 
+TEST_CASE("a node sees the size that it believes until its last open goes") {
+  NodeLocks locks;
+  locks.believe_size(0, 100);  // not open
+  CHECK(locks.seen_size(0, 10) == 10);
+  locks.note_open(0);
+  locks.believe_size(0, 100);
+  CHECK(locks.seen_size(0, 10) == 100);
+  CHECK(locks.seen_size(0, 200) == 200);
+  CHECK(locks.seen_size(1, 10) == 10);
+  locks.believe_size(0, 0);
+  CHECK(locks.seen_size(0, 10) == 10);
+  locks.believe_size(0, 100);
+  locks.note_close(0);
+  CHECK(locks.seen_size(0, 10) == 10);
+}
+
 TEST_CASE("what a node holds goes with its last open") {
   NodeLocks locks;
   locks.note_open(0);

@@ -411,7 +411,8 @@ collective::Task<collective::Unit> OpenFile::report() {
                             .job = job_name(),
                             .closed_at_seconds = wall_clock_seconds()};
     // A report that cannot be written is no reason to fail the program's close.
-    static_cast<void>(store::append_text(report_path, report_line(file, reduced)));
+    const Status written = store::append_text(report_path, report_line(file, reduced));
+    if (!written) warn_of_lost_report(path_, written.error());
   }
   co_return collective::Unit{};
 }

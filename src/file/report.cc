@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstdio>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -262,6 +264,16 @@ std::string report_line(const ReportedFile& file, const ReducedProfile& profile)
       .add("plans", json_array(profile.plans, plan))
       .add_number("other_plan_calls", profile.other_plan_calls);
   return line.text() + '\n';
+}
+
+void warn_of_lost_report(const std::string& file, const Error& error) {
+  static std::atomic_flag has_warned;
+  if (has_warned.test_and_set()) return;
+  std::fprintf(stderr,
+               "nacre: the report of %s was not written: %s (errno %d); the program's data are not "
+               "affected. Set NACRE_REPORT or the hint nacre_report to a file that rank 0 may "
+               "append to. This process reports no further failures of this kind.\n",
+               file.c_str(), error.message.c_str(), error.system_errno);
 }
 
 std::string job_name(const Environment& environment) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "collective/profile/profile_digest.h"
 #include "collective/profile/spread.h"
 #include "collective/task/task.h"
@@ -54,6 +55,12 @@ struct ReportedFile {
 
 /// One line of JSON, its end included. Its size is bounded by what hints and path have.
 [[nodiscard]] std::string report_line(const ReportedFile& file, const ReducedProfile& profile);
+
+/// Says once per process, on standard error, that the line of `file` was not written and why. Only
+/// the rank that writes reports calls this, so an open of many ranks gives one line. It is the only
+/// thing that a call that succeeds ever prints: without it a lost report would look like a program
+/// that Nacre did not serve. Thread-safe.
+void warn_of_lost_report(const std::string& file, const Error& error);
 
 /// The batch job that this process belongs to, by the variables of Slurm, PBS, LSF and Flux; "".
 [[nodiscard]] std::string job_name(const Environment& environment = process_environment());

@@ -191,6 +191,19 @@ def test_without_a_report_asked_for_none_is_written(nacre, family, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"app.c", "app", "data"}
 
 
+def test_a_report_that_cannot_be_written_is_one_line_and_no_failure(nacre, family, tmp_path):
+    (tmp_path / "app.c").write_text(PROGRAM)
+    subprocess.run([f"mpicc.{family}", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=60)
+    launcher = [f"mpiexec.{family}", *(["--oversubscribe"] if family == "openmpi" else []), "-n", str(RANKS)]
+    # Set behind the back of `nacre run`, which checks the path that it is given.
+    result = nacre("run", *launcher, "env", f"NACRE_REPORT={tmp_path}", "./app", "data")
+    assert result.returncode == 0, result.stderr
+    said = [line for line in result.stderr.splitlines() if line.startswith("nacre:")]
+    assert len(said) == 1
+    for words in (f"the report of {tmp_path / 'data'} was not written", f"open {tmp_path}: is a directory (errno 21)"):
+        assert words in said[0]
+
+
 def a_line(**changes: object) -> str:
     nothing = {"min": 0, "median": 0, "max": 0, "sum": 0}
     line = {

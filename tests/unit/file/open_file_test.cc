@@ -2,8 +2,10 @@
 // share, hints of an open file, and its report.
 #include "file/open_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <thread>
@@ -12,6 +14,7 @@
 
 #include <doctest/doctest.h>
 
+#include "child.h"
 #include "store/text_file.h"
 #include "temporary_directory.h"
 #include "world.h"
@@ -317,10 +320,27 @@ TEST_CASE("the report tells calls and bytes of all ranks, and which hints are no
   }
 }
 
-TEST_CASE("a report that cannot be written fails nothing") {
-  World world(2);
-  world.must_open(read_write, {{"nacre_report", "/no/such/directory/report"}});
-  CHECK_FALSE(agreed(world.close()));
+TEST_CASE("a report that cannot be written fails nothing, and one line of a process says so") {
+  const store::fixtures::TemporaryDirectory directory;
+  const std::string said = directory.file("stderr");
+  CHECK(store::fixtures::run_in_child([&] {
+          store::fixtures::Checks checks;
+          checks.that(std::freopen(said.c_str(), "w", stderr) != nullptr, "stderr to a file");
+          for (int file = 0; file < 3; ++file) {
+            World world(2);
+            world.must_open(read_write, {{"nacre_report", "/no/such/directory/report"}});
+            checks.that(!agreed(world.close()), "closed");
+          }
+          std::fflush(stderr);
+          return checks.report();
+        }) == "");
+  const std::string line = store::read_text_file(said)->value();
+  CAPTURE(line);
+  CHECK(line.starts_with(
+      "nacre: the report of f was not written: open /no/such/directory/report: no such file or "
+      "directory (errno 2); "));
+  CHECK(line.find("NACRE_REPORT") != std::string::npos);
+  CHECK(std::ranges::count(line, '\n') == 1);
 }
 
 TEST_CASE("the counter of the shared pointer is made when it is used and gone after close") {

@@ -30,7 +30,7 @@ export PRTE_ALLOW_RUN_AS_ROOT := 1
 export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 endif
 
-.PHONY: all help setup setup-dev configure test test-all bench-peers papers papers-programs demo check-format format lint clean distclean
+.PHONY: all help setup setup-test setup-dev setup-long configure configure-libraries test test-all bench-peers papers papers-programs demo check-format format lint clean distclean
 .DELETE_ON_ERROR:
 
 all: configure $(BUILD)/bin/nacre
@@ -43,43 +43,63 @@ help:
 	@echo 'make bench-peers   every workload against every peer on /dev/shm: over an hour; BENCH_ARGS=--resume goes on'
 	@echo 'make papers        the experiment of the papers on the testbed, three machines: half an hour, as root'
 	@echo 'make demo          real HDF5, Python and Fortran programs with and without Nacre'
-	@echo 'make setup         install what is needed, and nothing else'
+	@echo 'make setup         install what the libraries and the demo need, and nothing else'
+	@echo 'make setup-test    install what the tests need too; make setup-dev what make lint and CI need'
 	@echo 'make check-format  clang-format and ruff, changing nothing; make format changes'
 	@echo 'make lint          clang-tidy and ruff'
 	@echo 'make clean         remove what was built, keep what was set up; make distclean removes build/'
 
-setup: $(STAMPS)/packages $(STAMPS)/venv-tool $(STAMPS)/venv-mpich $(STAMPS)/venv-openmpi $(STAMPS)/mpi4py-source
+# Each installs what the one before it does, and more. setup: for the libraries, the command and the demo; setup-test:
+# for `make` and `make test`; setup-dev: for the format, clang-tidy and the fuzz targets; setup-long: for the long tests.
+# Most of it is waiting for the network, so some run at once: in a make of their own, for no other target may make them.
+setup: $(STAMPS)/packages-build
+	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j3) $(addprefix $(STAMPS)/,venv-tool venv-mpich venv-openmpi)
 
-setup-dev: setup $(STAMPS)/packages-dev
+setup-test: setup
+	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j3) $(addprefix $(STAMPS)/,packages-test venv-tool-test mpi4py-source)
+
+setup-dev: setup-test $(STAMPS)/packages-dev
+
+setup-long: setup-dev $(STAMPS)/packages-long
 
 ifeq ($(SETUP_PACKAGES),yes)
-$(STAMPS)/packages: $(SETUP)/packages.txt
-	@mkdir -p $(STAMPS)
-	$(SETUP)/packages.sh $<
-	@touch $@
-
-$(STAMPS)/packages-dev: $(SETUP)/packages-dev.txt
+$(STAMPS)/packages-%: $(SETUP)/packages-%.txt
 	@mkdir -p $(STAMPS)
 	$(SETUP)/packages.sh $<
 	@touch $@
 else
-$(STAMPS)/packages $(STAMPS)/packages-dev:
+$(STAMPS)/packages-%:
 	@mkdir -p $(STAMPS)
 	@touch $@
 endif
 
-$(STAMPS)/venv-%: $(SETUP)/requirements-%.txt | $(STAMPS)/packages
+# One apt-get at a time.
+$(STAMPS)/packages-dev: | setup-test
+$(STAMPS)/packages-long: | $(STAMPS)/packages-dev
+
+$(STAMPS)/venv-%: $(SETUP)/requirements-%.txt $(SETUP)/venv.sh
 	$(SETUP)/venv.sh $(VENVS)/$* $<
 	@touch $@
 
-$(STAMPS)/mpi4py-source: $(SETUP)/mpi4py-source.sh $(SETUP)/requirements-mpi4py-source.txt | $(STAMPS)/venv-tool
+$(STAMPS)/venv-tool-test: $(SETUP)/requirements-tool-test.txt
+	$(SETUP)/venv.sh $(VENVS)/tool $<
+	@touch $@
+
+$(STAMPS)/mpi4py-source: $(SETUP)/mpi4py-source.sh $(SETUP)/requirements-mpi4py-source.txt
 	$< $(VENVS)/tool/bin/pip $(BUILD)
 	@touch $@
 
-configure: setup
-	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) $(CMAKE_ARGS)
+CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE)
 
-$(BUILD)/bin/nacre: scripts/nacre.sh.in Makefile
+# Where the packages are set up, whatever is missing is an error; elsewhere it is left out.
+configure: setup-test
+	$(CONFIGURE) -DNACRE_REQUIRE_ALL=$(if $(filter yes,$(SETUP_PACKAGES)),ON,OFF) $(CMAKE_ARGS)
+
+# For the libraries alone: tests may be left out.
+configure-libraries: setup
+	$(CONFIGURE) -DNACRE_REQUIRE_ALL=OFF $(CMAKE_ARGS)
+
+$(BUILD)/bin/nacre: scripts/nacre.sh.in Makefile | setup
 	@mkdir -p $(@D)
 	sed -e 's|@SOURCE@|$(CURDIR)|' -e 's|@BUILD@|$(BUILD)|' $< > $@
 	@chmod +x $@
@@ -88,7 +108,7 @@ $(BUILD)/bin/nacre: scripts/nacre.sh.in Makefile
 test: all
 	scripts/run-tests.sh $(BUILD) $(JOBS) -LE long $(CTEST_ARGS)
 
-test-all: setup-dev all
+test-all: setup-long all
 	scripts/run-tests.sh $(BUILD) $(JOBS) $(CTEST_ARGS)
 
 # An interrupted run: `nacre-bench show $(BENCH_OUT)`, or on with BENCH_ARGS=--resume. On another file system:
@@ -117,7 +137,7 @@ papers-%: papers-programs
 papers-programs: configure
 	cmake --build $(BUILD) --target libraries nacre-testbed nacre_bench_workers
 
-demo: configure $(BUILD)/bin/nacre
+demo: configure-libraries $(BUILD)/bin/nacre
 	cmake --build $(BUILD) --target libraries
 	$(VENVS)/tool/bin/python demo/run.py --build $(BUILD)
 

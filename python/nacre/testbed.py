@@ -38,7 +38,7 @@ def program(name: str) -> str:
             return str(prefix / "bin" / name)
     found = shutil.which(name)
     if found is None:
-        raise UserError(f"there is no {name}", "It is built where libfuse3 is (libfuse3-dev on Debian): `make setup`.")
+        raise UserError(f"there is no {name}", "It is built where libfuse3 is (libfuse3-dev on Debian): `make setup-test`.")
     return found
 
 

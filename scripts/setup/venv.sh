@@ -6,5 +6,5 @@ directory=$1
 requirements=$2
 python=/usr/bin/python3
 [ -x "$python" ] || python=python3
-"$python" -m venv "$directory"
+[ -x "$directory/bin/pip" ] || "$python" -m venv "$directory"
 "$directory/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"

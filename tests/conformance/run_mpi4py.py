@@ -183,7 +183,7 @@ def main() -> int:
     mpi = config.mpis[arguments.mpi]
     through_nacre = not (arguments.native or native_wanted())
     if not (arguments.suite / "test" / "test_io.py").exists():
-        print(f"{arguments.suite} has no mpi4py source package; `make setup` unpacks it")
+        print(f"{arguments.suite} has no mpi4py source package; `make setup-test` unpacks it")
         return 1
     if mpi.name == "mpiabi":
         build_for_standard_abi(mpi, arguments.suite, arguments.work)

@@ -1,6 +1,6 @@
 """`nacre run` and `nacre doctor` under a real Slurm: one controller and one node, on this machine, of our own.
 
-Needs Debian's slurmctld, slurmd, slurm-client and munge (`make setup-dev`) and root, for slurmd.
+Needs Debian's slurmctld, slurmd, slurm-client and munge (`make setup-long`) and root, for slurmd.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 DAEMONS = ["munged", "slurmctld", "slurmd", "srun"]
 MISSING = [name for name in DAEMONS if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None]
 pytestmark = [
-    pytest.mark.skipif(bool(MISSING), reason=f"no {', '.join(MISSING)} here: `make setup-dev` installs Slurm"),
+    pytest.mark.skipif(bool(MISSING), reason=f"no {', '.join(MISSING)} here: `make setup-long` installs Slurm"),
     pytest.mark.skipif(os.getuid() != 0, reason="slurmd runs as root only"),
 ]
 

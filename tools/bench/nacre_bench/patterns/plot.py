@@ -67,6 +67,6 @@ def draw(result: dict, path: str) -> bool:
     try:
         plot(result, path)
     except (ImportError, OSError, ValueError) as error:
-        print(f"nacre-bench: --plot: nothing was drawn: {error} (`make setup` has matplotlib)", file=sys.stderr)
+        print(f"nacre-bench: --plot: nothing was drawn: {error} (`make setup-test` installs matplotlib)", file=sys.stderr)
         return False
     return True

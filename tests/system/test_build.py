@@ -1,0 +1,84 @@
+"""The build, from a clone: `make`, and CMake on a machine that has little."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# What is on PATH, of a machine with a compiler, CMake and Python, and nothing that Nacre's tests need.
+TOOLS = ["cc", "c++", "gcc", "g++", "as", "ld", "ar", "ranlib", "nm", "cmake", "make", "sh", "env"]
+
+
+def run(*command: object, **options) -> subprocess.CompletedProcess:
+    words = [str(word) for word in command]
+    return subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=600, check=False, **options)
+
+
+@pytest.fixture(scope="module")
+def bare_path(tmp_path_factory) -> Path:
+    directory = tmp_path_factory.mktemp("bare") / "bin"
+    directory.mkdir()
+    for tool in TOOLS:
+        found = shutil.which(tool)
+        assert found, f"{tool} is missing"
+        (directory / tool).symlink_to(found)
+    return directory
+
+
+def configure(source: Path, directory: Path, path: Path, header: Path, *options: str) -> subprocess.CompletedProcess:
+    """Configures with the tools in `path` and one mpi.h, and nothing found of what the system has besides."""
+    return run(
+        "cmake",
+        *("-S", source, "-B", directory, "-G", "Unix Makefiles"),
+        "-DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF",
+        f"-DNACRE_MPICH_INCLUDE={header}",
+        f"-DPython3_EXECUTABLE={sys.executable}",
+        *options,
+        env={"PATH": str(path), "HOME": str(directory.parent)},
+    )
+
+
+@pytest.fixture(scope="module")
+def header(build: Path) -> Path:
+    """The mpi.h that the build found."""
+    text = (build / "CMakeCache.txt").read_text()
+    [found] = [line.split("=")[1] for line in text.splitlines() if line.startswith("NACRE_MPICH_INCLUDE:")]
+    return Path(found)
+
+
+@pytest.fixture(scope="module")
+def bare(source: Path, bare_path: Path, header: Path, tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess]:
+    directory = tmp_path_factory.mktemp("configured") / "build"
+    return directory, configure(source, directory, bare_path, header)
+
+
+def test_cmake_needs_a_compiler_python_and_one_mpi_header(bare):
+    _, configured = bare
+    assert configured.returncode == 0, configured.stdout + configured.stderr
+
+
+@pytest.mark.parametrize("what", ["on mpich4", "on openmpi5", "on mpiabi", "the testbed", "unit tests", "fuzz targets"])
+def test_what_is_left_out_is_named_in_one_line(bare, what):
+    _, configured = bare
+    lines = [line for line in configured.stdout.splitlines() if what in line]
+    assert len(lines) == 1, configured.stdout
+    assert lines[0].startswith("-- Left out: ")
+
+
+def test_nothing_is_left_out_where_all_is_required(source, bare_path, header, tmp_path):
+    configured = configure(source, tmp_path / "build", bare_path, header, "-DNACRE_REQUIRE_ALL=ON")
+    assert configured.returncode != 0
+    assert "unit tests (no doctest)" in " ".join(configured.stderr.split())
+
+
+def test_make_sets_up_the_environment_before_the_command_that_lies_in_it(source, tmp_path):
+    """`make -j2` of a fresh clone failed: "cannot create nacre-source.pth"."""
+    planned = run("make", "-j2", "--dry-run", f"BUILD={tmp_path / 'build'}", "SETUP_PACKAGES=no", cwd=source)
+    assert planned.returncode == 0, planned.stderr
+    assert planned.stdout.index("touch " + str(tmp_path / "build/stamps/venv-tool")) < planned.stdout.index(
+        "nacre-source.pth"
+    )

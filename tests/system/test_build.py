@@ -75,6 +75,14 @@ def test_nothing_is_left_out_where_all_is_required(source, bare_path, header, tm
     assert "unit tests (no doctest)" in " ".join(configured.stderr.split())
 
 
+def test_install_before_building_says_what_to_build(bare, tmp_path):
+    directory, _ = bare
+    installed = run("cmake", "--install", directory, "--prefix", tmp_path / "prefix")
+    assert installed.returncode != 0
+    assert "Nothing was installed" in installed.stderr
+    assert not (tmp_path / "prefix").exists()
+
+
 def test_make_sets_up_the_environment_before_the_command_that_lies_in_it(source, tmp_path):
     """`make -j2` of a fresh clone failed: "cannot create nacre-source.pth"."""
     planned = run("make", "-j2", "--dry-run", f"BUILD={tmp_path / 'build'}", "SETUP_PACKAGES=no", cwd=source)

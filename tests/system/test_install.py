@@ -60,7 +60,7 @@ def installed(nacre: Path, clean_environment: dict[str, str], tmp_path: Path, *a
 
 def test_cmake_installs_libraries_header_command_and_pkg_config(prefix):
     names = {path.name for path in prefix.rglob("*") if path.is_file()}
-    assert LIBRARIES | {"nacre", "nacre-bench", "nacre.h", "nacre.pc", "LICENSE", "README.md"} <= names
+    assert LIBRARIES | {"nacre", "nacre.h", "nacre.pc", "LICENSE", "README.md"} <= names
 
 
 def test_the_command_that_cmake_installed_works_where_it_was_moved_to(prefix, build, clean_environment, tmp_path):

@@ -54,6 +54,15 @@ def environment(source: Path, build: Path, tmp_path_factory) -> Path:
     return venv
 
 
+def sections(path: Path) -> str:
+    return run("readelf", "-SW", path).stdout
+
+
+def is_stripped(path: Path) -> bool:
+    # A stripped library has 2 MB; its debug information alone had 45.
+    return ".debug_info" not in sections(path) and path.stat().st_size < 6 << 20
+
+
 def installed(nacre: Path, clean_environment: dict[str, str], tmp_path: Path, *arguments: object) -> str:
     return run(nacre, *arguments, env=clean_environment, cwd=tmp_path).stdout
 
@@ -61,6 +70,25 @@ def installed(nacre: Path, clean_environment: dict[str, str], tmp_path: Path, *a
 def test_cmake_installs_libraries_header_command_and_pkg_config(prefix):
     names = {path.name for path in prefix.rglob("*") if path.is_file()}
     assert LIBRARIES | {"nacre", "nacre.h", "nacre.pc", "LICENSE", "README.md"} <= names
+
+
+def test_cmake_installs_libraries_and_programs_without_debug_information(prefix):
+    programs = [*prefix.rglob("libnacre*.so"), *prefix.rglob("nacre-testbed")]
+    assert {path.name for path in programs} >= LIBRARIES
+    assert [path for path in programs if not is_stripped(path)] == []
+    assert not list(prefix.rglob("*.debug"))
+
+
+def test_debug_information_lies_beside_each_library_where_it_is_asked_for(build, tmp_path):
+    code = (build / "src/mpi/cmake_install.cmake").read_text().replace('set(with_debug "OFF")', 'set(with_debug "ON")')
+    (tmp_path / "install.cmake").write_text(code)
+    run("cmake", f"-DCMAKE_INSTALL_PREFIX={tmp_path}", "-P", tmp_path / "install.cmake")
+    libraries = {path.name: path for path in tmp_path.rglob("libnacre*.so")}
+    assert set(libraries) == LIBRARIES
+    for name, library in libraries.items():
+        assert is_stripped(library)
+        assert ".gnu_debuglink" in sections(library)
+        assert ".debug_info" in sections(library.parent / ".debug" / f"{name}.debug")
 
 
 def test_the_command_that_cmake_installed_works_where_it_was_moved_to(prefix, build, clean_environment, tmp_path):
@@ -82,7 +110,9 @@ def test_a_program_links_with_what_pkg_config_says(prefix, clean_environment, tm
 
 def test_pip_installs_libraries_and_command(environment, clean_environment, tmp_path):
     [package] = environment.glob("lib/python3*/site-packages/nacre")
-    assert {path.name for path in package.glob("lib/libnacre*")} == LIBRARIES
+    libraries = list(package.glob("lib/libnacre*"))
+    assert {path.name for path in libraries} == LIBRARIES
+    assert [path for path in libraries if not is_stripped(path)] == []
     output = installed(environment / "bin/nacre", clean_environment, tmp_path, "doctor", "true")
     assert f"0.1.0 in {package}/lib" in output
 

@@ -1,36 +1,72 @@
 """Prints what a JUnit file of ctest says as "N passed, N failed, N skipped", with the names of the last two, and
 before it what test programs counted inside: mpi4py's cases, random programs."""
 
+from __future__ import annotations
+
+import dataclasses
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 COUNTS = re.compile(r"^(?:mpi4py on|differential:) .*$", re.MULTILINE)
 
 
-def main() -> int:
+@dataclasses.dataclass
+class Counts:
+    """The names of tests, by their outcome."""
+
+    passed: list[str] = dataclasses.field(default_factory=list)
+    failed: list[str] = dataclasses.field(default_factory=list)
+    skipped: list[str] = dataclasses.field(default_factory=list)
+
+    @staticmethod
+    def sum(parts: list[Counts]) -> Counts:
+        return Counts(*(sum((getattr(part, f.name) for part in parts), []) for f in dataclasses.fields(Counts)))
+
+    def summary(self) -> str:
+        text = f"{len(self.passed)} passed, {len(self.failed)} failed"
+        return f"{text}, {len(self.skipped)} skipped" if self.skipped else text
+
+
+def cases_of(path: Path) -> list[ElementTree.Element]:
+    return list(ElementTree.parse(path).getroot().iter("testcase"))
+
+
+def counts_of(path: Path) -> Counts | None:
+    """None if there is no such file, or it is no JUnit file."""
     try:
-        suite = ElementTree.parse(sys.argv[1]).getroot()
-    except (OSError, ElementTree.ParseError) as error:
-        print(f"no test results: {error}")
-        return 1
-    names = {"run": [], "fail": [], "skip": []}
-    for case in suite.iter("testcase"):
-        status = case.get("status")
-        kind = {"run": "run", "fail": "fail"}.get(status, "skip")
-        names[kind].append(case.get("name"))
+        cases = cases_of(path)
+    except (OSError, ElementTree.ParseError):
+        return None
+    counts = Counts()
+    by_status = {"run": counts.passed, "fail": counts.failed}
+    for case in cases:
+        by_status.get(case.get("status"), counts.skipped).append(case.get("name"))
+    return counts
+
+
+def print_details(path: Path, counts: Counts) -> None:
+    for case in cases_of(path):
         for line in COUNTS.findall(case.findtext("system-out") or ""):
             print(line)
-        if kind == "skip":
+        if case.get("name") in counts.skipped:
             reason = case.find("skipped")
-            print(f"skipped: {case.get('name')}: {reason.get('message') if reason is not None else status}")
-    for name in names["fail"]:
+            message = reason.get("message") if reason is not None else case.get("status")
+            print(f"skipped: {case.get('name')}: {message}")
+    for name in counts.failed:
         print(f"failed: {name}")
-    summary = f"{len(names['run'])} passed, {len(names['fail'])} failed"
-    if names["skip"]:
-        summary += f", {len(names['skip'])} skipped"
-    print(summary)
-    return 1 if names["fail"] else 0
+
+
+def main() -> int:
+    path = Path(sys.argv[1])
+    counts = counts_of(path)
+    if counts is None:
+        print(f"no test results in {path}")
+        return 1
+    print_details(path, counts)
+    print(counts.summary())
+    return 1 if counts.failed else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,80 @@
+"""clang-tidy on the sources that were changed last: `tidy_changed.py BUILD [--base COMMIT] [--list]`.
+
+The base of the changes is, of these the first there is: --base or NACRE_CI_BASE; where HEAD has left the default
+branch of the remote; the last commit that is a day older than HEAD. A changed header stands for the source beside it.
+Of more than FILES_MAX sources the ones that were changed last are checked: `make lint` checks them all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+FILES_MAX = 60
+DAY_SECONDS = 24 * 60 * 60
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+CHECKED = ("src/", "testbed/", "tools/")
+
+
+def git(*arguments: str) -> str:
+    """What git prints; nothing if it fails."""
+    result = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
+    return result.stdout.strip() if result.returncode == 0 else ""
+
+
+def base_of_changes() -> str:
+    wanted = os.environ.get("NACRE_CI_BASE")
+    if wanted:
+        return wanted
+    fork = git("merge-base", "HEAD", "refs/remotes/origin/HEAD")
+    if fork and fork != git("rev-parse", "HEAD"):
+        return fork
+    head_time = int(git("log", "-1", "--format=%ct") or 0)
+    # Committers' clocks: --before compares the same field.
+    return git("rev-list", "-1", f"--before={head_time - DAY_SECONDS}", "HEAD") or EMPTY_TREE
+
+
+def changed_sources(base: str) -> list[Path]:
+    """Sources of C++ that exist, those changed last first."""
+    revisions = ["HEAD"] if base == EMPTY_TREE else [f"{base}..HEAD"]
+    committed = git("log", "--format=", "--name-only", *revisions, "--", *CHECKED).splitlines()
+    uncommitted = git("diff", "--name-only", "HEAD", "--", *CHECKED).splitlines()
+    found: dict[Path, None] = {}
+    for name in [*uncommitted, *committed]:
+        path = Path(name)
+        source = path.with_suffix(".cc") if path.suffix == ".h" else path
+        if source.suffix == ".cc" and source.exists():
+            found.setdefault(source)
+    return list(found)
+
+
+def check(sources: list[Path], build: Path) -> int:
+    patterns = [f"/{source}$" for source in sources]
+    jobs = ["-j", str(os.cpu_count() or 1)]
+    command = ["run-clang-tidy-16", "-quiet", "-p", str(build), *jobs, *patterns]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--base", help="check what was changed since this commit")
+    parser.add_argument("--list", action="store_true", help="print the sources, and check nothing")
+    arguments = parser.parse_args()
+    base = arguments.base or base_of_changes()
+    sources = changed_sources(base)
+    print(f"{len(sources)} sources were changed since {base[:12]}", flush=True)
+    if len(sources) > FILES_MAX:
+        print(f"only the {FILES_MAX} of them that were changed last are checked", flush=True)
+        sources = sources[:FILES_MAX]
+    if arguments.list:
+        print(*sources, sep="\n")
+        return 0
+    return check(sources, arguments.build) if sources else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -75,6 +75,23 @@ def test_nothing_is_left_out_where_all_is_required(source, bare_path, header, tm
     assert "unit tests (no doctest)" in " ".join(configured.stderr.split())
 
 
+def test_the_copy_of_tomlplusplus_is_used_where_the_system_has_none(bare):
+    _, configured = bare
+    assert "third_party/tomlplusplus" in configured.stdout
+
+
+def test_the_headers_of_the_systems_tomlplusplus_come_first(source, bare_path, header, tmp_path):
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "tomlplusplusConfig.cmake").write_text(
+        "add_library(tomlplusplus::tomlplusplus INTERFACE IMPORTED)\n"
+        "target_include_directories(tomlplusplus::tomlplusplus INTERFACE /opt/toml/include)\n"
+    )
+    (package / "tomlplusplusConfigVersion.cmake").write_text("set(PACKAGE_VERSION_COMPATIBLE TRUE)\n")
+    configured = configure(source, tmp_path / "build", bare_path, header, f"-Dtomlplusplus_DIR={package}")
+    assert "-- toml++ from /opt/toml/include" in configured.stdout.splitlines()
+
+
 def test_install_before_building_says_what_to_build(bare, tmp_path):
     directory, _ = bare
     installed = run("cmake", "--install", directory, "--prefix", tmp_path / "prefix")

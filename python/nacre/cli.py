@@ -11,8 +11,9 @@ def main() -> None:
         from rich.console import Console
     except ModuleNotFoundError as missing:
         sys.exit(
-            f"nacre: {missing}. The command runs on typer and rich: `pip install typer rich` for {sys.executable},\n"
-            "or use the library without the command: LD_PRELOAD=.../libnacre.so on the ranks."
+            f"nacre: {missing}. The command needs the Python packages typer and rich.\n"
+            f"Install them for {sys.executable}: pip install typer rich\n"
+            "The library works without the command: set LD_PRELOAD=.../libnacre.so on the ranks."
         )
 
     from nacre import __version__
@@ -21,7 +22,7 @@ def main() -> None:
 
     app = typer.Typer(
         name="nacre",
-        help="MPI-IO made for Lustre, for any MPI program, unchanged.",
+        help="Run MPI programs, unchanged, on Nacre, an MPI-IO library made for Lustre.",
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode="rich",

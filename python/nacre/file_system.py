@@ -1,4 +1,4 @@
-"""Which file system a directory is on, and what that means for parallel I/O."""
+"""The file system that a directory is on, and whether it suits parallel I/O."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class FileSystem:
 
 
 def of(directory: Path, mountinfo: Path = Path("/proc/self/mountinfo")) -> FileSystem | None:
-    """The mount that `directory` is on. The last of those that are mounted at its deepest mount point."""
+    """The mount that `directory` is on: the last one at its deepest mount point."""
     wanted = os.path.realpath(directory)
     best: FileSystem | None = None
     try:
@@ -41,25 +41,25 @@ def of(directory: Path, mountinfo: Path = Path("/proc/self/mountinfo")) -> FileS
 
 
 def _unescaped(text: str) -> str:
-    """Mount points have spaces and the like as octal."""
+    """Mount points have white space and backslashes as octal codes."""
     for code in ("040", "011", "012", "134"):
         text = text.replace(f"\\{code}", chr(int(code, 8)))
     return text
 
 
 def judgement(found: FileSystem | None, directory: Path) -> tuple[str, str, str, str]:
-    """State, subject, text and advice for the report."""
+    """State, subject, text and advice of a finding."""
     if found is None:
-        return "note", "file system", f"{directory}: not known", ""
+        return "note", "file system", f"the file system of {directory} is unknown", ""
     text = f"{directory} is on {found.kind} ({found.source} at {found.mount_point})"
     if found.kind in _LUSTRE and "localflock" in found.options:
-        advice = "On several nodes atomic mode and shared file pointers are refused: mount it with -o flock."
-        return "note", "file system", f"{text}, with locks of one node only (localflock)", advice
+        advice = "On several nodes Nacre refuses atomic mode and shared file pointers. Mount it with -o flock."
+        return "note", "file system", f"{text}, whose locks hold on one node only (localflock)", advice
     if found.kind in _LUSTRE:
         return "good", "file system", text, ""
     if found.kind in _PARALLEL:
-        return "good", "file system", f"{text}: used through POSIX", ""
+        return "good", "file system", f"{text}; Nacre uses POSIX calls", ""
     if found.kind in _INCOHERENT:
-        advice = "Clients do not see each other's writes at once: see docs/run.md before using several nodes."
+        advice = "A client does not see another client's writes at once. See docs/run.md before you use several nodes."
         return "note", "file system", text, advice
-    return "good", "file system", f"{text}: used through POSIX, by the ranks of this node", ""
+    return "good", "file system", f"{text}; Nacre uses POSIX calls, for ranks on this node", ""

@@ -1,4 +1,4 @@
-"""Where the libraries are, and what they say of themselves."""
+"""Nacre's shared libraries: where they are, and what they report about themselves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def library_name(abi: str) -> str:
 
 @functools.cache
 def directory() -> Path:
-    """Where the libraries are: NACRE_LIBRARY_DIR, the package's own lib/ (pip), or where CMake installed them."""
+    """The directory of the libraries: NACRE_LIBRARY_DIR, lib/ of the package (pip), or where CMake installed them."""
     package = Path(__file__).resolve().parent
     candidates = [package / "lib"]
     recorded = package / "library_dir"
@@ -40,8 +40,8 @@ def directory() -> Path:
             return candidate
     looked = ", ".join(str(candidate) for candidate in candidates)
     raise UserError(
-        f"no {DISPATCHER} in {looked}",
-        "Build it with `make` (or `pip install .`), or set NACRE_LIBRARY_DIR to the folder that has it.",
+        f"{DISPATCHER} not found in {looked}",
+        "Build it with `make` or `pip install .`, or set NACRE_LIBRARY_DIR to its directory.",
     )
 
 
@@ -54,15 +54,15 @@ def preload_path(abi: str | None) -> str:
     path = directory() / (library_name(abi) if abi else DISPATCHER)
     if not path.exists():
         raise UserError(
-            f"there is no {path}",
-            f"Libraries were built for: {', '.join(built_abis()) or 'no ABI'}. "
-            "An ABI's is built where CMake finds an mpi.h of it.",
+            f"{path} does not exist",
+            f"This installation has libraries for: {', '.join(built_abis()) or 'no ABI'}. "
+            "CMake builds the library for an ABI if it finds an mpi.h of that ABI.",
         )
     text = str(path)
     if any(character in text for character in ": ,"):
         raise UserError(
-            f"the library's path has a space, colon or comma, which LD_PRELOAD cannot take: {text}",
-            "Install Nacre (or put a link to it) under a plainer path and set NACRE_LIBRARY_DIR.",
+            f"the path of the library has a space, a colon or a comma, and LD_PRELOAD cannot contain it: {text}",
+            "Install Nacre in another directory, or link to it from there and set NACRE_LIBRARY_DIR.",
         )
     return text
 
@@ -72,7 +72,7 @@ def _any_library() -> ctypes.CDLL:
     if not abis:
         raise UserError(
             f"{directory()} has no library for any ABI",
-            "Build again where CMake finds an mpi.h: libmpich-dev or libopenmpi-dev on Debian.",
+            "Install the headers of an MPI (libmpich-dev or libopenmpi-dev on Debian) and build again.",
         )
     return ctypes.CDLL(str(directory() / library_name(abis[0])))
 
@@ -91,29 +91,29 @@ def hints() -> list[dict]:
 
 
 def hints_for(path: str) -> dict:
-    """What would apply to a file of this name, from where, and notes; ValueError says what is wrong."""
+    """The hints for a file of this name with their sources, and notes; ValueError says which setting is wrong."""
     return json.loads(_text(_any_library().nacre_hints_for, ctypes.c_char_p(os.fsencode(os.path.abspath(path)))))
 
 
 def layout_yaml(lov: bytes) -> str:
-    """The bytes of the xattr lustre.lov in the words of `lfs getstripe -y`; ValueError says why they are no layout."""
+    """The xattr lustre.lov as `lfs getstripe -y` prints it; ValueError says why the bytes are not a layout."""
     return _text(_any_library().nacre_layout_yaml, ctypes.c_char_p(lov), ctypes.c_size_t(len(lov)))
 
 
 def layout_rest(lov: bytes) -> bytes:
-    """What lustre.lov.add is to be set to for such a layout to reach to the end of the file; empty where it does."""
+    """The value of lustre.lov.add that extends a layout to the end of the file; empty if the layout covers it."""
     return bytes.fromhex(_text(_any_library().nacre_layout_rest, ctypes.c_char_p(lov), ctypes.c_size_t(len(lov))))
 
 
 def layout_advice(byte_count: int, nodes: int, ranks: int, osts: int) -> tuple[str, list[str]]:
-    """Options of `lfs setstripe` for such a file, and why; ValueError says which argument makes no sense."""
+    """Options of `lfs setstripe` for such a file, with reasons; ValueError says which argument is invalid."""
     counts = (ctypes.c_int(nodes), ctypes.c_int(ranks), ctypes.c_int(osts))
     options, *reasons = _text(_any_library().nacre_layout_advice, ctypes.c_longlong(byte_count), *counts).splitlines()
     return options, reasons
 
 
 def _text(function: Callable[..., int], *arguments: object) -> str:
-    """What `function` writes into the room it is given, as nacre.h says; ValueError has the reason where it refuses."""
+    """The text that a function of nacre.h writes into a buffer; ValueError has the reason if it returns 0."""
     function.restype = ctypes.c_size_t
     room = 1 << 16
     while True:

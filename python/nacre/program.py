@@ -1,4 +1,4 @@
-"""What a program is, and which MPI it uses: found without running it, but for Python's mpi4py."""
+"""Finds the kind of a program and its MPI without running it; for Python programs it imports mpi4py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-# What a program is started through, with the number of words that stand before it (options are skipped).
+# Commands that start another program, with the number of words before that program, not counting options.
 _PREFIXES = {"env": 0, "nice": 0, "time": 0, "numactl": 0, "stdbuf": 0, "setarch": 1, "taskset": 1, "timeout": 1}
 _ABI_BY_SONAME = [
     (re.compile(r"^libmpi_abi\.so"), "mpiabi"),
@@ -33,7 +33,7 @@ print("NACRE" + json.dumps({"mpi4py": mpi4py.__version__, "libraries": libraries
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """What is known of a program. `abi` is None where it is not known; `note` then says why."""
+    """A program. `abi` is None if it is unknown; `note` then says why."""
 
     path: Path | None
     kind: str  # "program", "python", "script", "missing"
@@ -43,13 +43,13 @@ class Program:
 
 
 def inspect(words: list[str]) -> Program:
-    """What the program that `words` starts is."""
+    """The program that `words` starts."""
     words = without_prefixes(words)
     if not words:
-        return Program(None, "missing", note="there is no program in this command")
+        return Program(None, "missing", note="the command names no program")
     found = shutil.which(words[0])
     if found is None:
-        return Program(None, "missing", note=f"{words[0]} is not here: found only on the compute nodes?")
+        return Program(None, "missing", note=f"{words[0]} is not on this node; it may exist on the compute nodes")
     path = Path(found)
     if re.fullmatch(r"python[\d.]*", Path(os.path.realpath(path)).name):
         return _inspect_python(found)
@@ -57,12 +57,12 @@ def inspect(words: list[str]) -> Program:
         interpreter = _interpreter(path)
         if interpreter and "python" in interpreter[-1]:
             return dataclasses.replace(_inspect_python(interpreter[-1]), path=path)
-        return Program(path, "script", note="a script; whatever MPI its programs hold is found when they run")
+        return Program(path, "script", note="a script; Nacre finds the MPI of its programs when they run")
     return _inspect_elf(path)
 
 
 def without_prefixes(words: list[str]) -> list[str]:
-    """From the program on that `env`, `timeout` and the like start."""
+    """`words` without `env`, `timeout` and similar prefixes."""
     while words and Path(words[0]).name in _PREFIXES:
         skip = _PREFIXES[Path(words[0]).name]
         words = words[1:]
@@ -90,7 +90,7 @@ def _inspect_python(python: str) -> Program:
     try:
         result = subprocess.run([python, "-c", _MPI4PY_SCRIPT], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Program(Path(python), "python", note=f"cannot ask {python} for mpi4py: {error}")
+        return Program(Path(python), "python", note=f"cannot run {python} to import mpi4py: {error}")
     match = re.search(r"^NACRE(\{.*\})$", result.stdout, re.MULTILINE)
     if match is None:
         last = (result.stderr.strip().splitlines() or ["no output"])[-1]
@@ -100,25 +100,29 @@ def _inspect_python(python: str) -> Program:
         abi = abi_of_soname(Path(library).name)
         if abi:
             return Program(Path(python), "python", abi, library, f"mpi4py {found['mpi4py']}")
-    return Program(Path(python), "python", note=f"mpi4py {found['mpi4py']} holds no MPI library by name")
+    return Program(Path(python), "python", note=f"mpi4py {found['mpi4py']} loads no known MPI library")
 
 
 def _inspect_elf(path: Path) -> Program:
     if shutil.which("ldd") is None:
-        return Program(path, "program", note="ldd is not on PATH, so that the program's libraries are not known")
+        return Program(path, "program", note="its libraries are unknown: ldd is not on PATH")
     libraries = _libraries(path)
     if libraries is None:
-        return Program(path, "program", note="statically linked: nothing can be preloaded into it; link it anew")
+        return Program(
+            path, "program", note="statically linked, so nothing can be preloaded into it; link it dynamically"
+        )
     for name, resolved in libraries.items():
         if abi_of_soname(name):
-            note = "" if resolved else f"{name} is not found here: load its module"
+            note = "" if resolved else f"{name} is not found on this node; load its module"
             return Program(path, "program", abi_of_soname(name), resolved, note)
-    return Program(path, "program", note="needs no MPI library by name; whatever it loads is found when it runs")
+    return Program(
+        path, "program", note="linked with no known MPI library; Nacre finds the MPI that it loads when it runs"
+    )
 
 
 def _libraries(path: Path) -> dict[str, str | None] | None:
-    """The shared libraries that the dynamic linker loads, by soname, with a path where there is one. None: it is not
-    dynamically linked."""
+    """The shared libraries that the dynamic linker loads, by soname; the path is None if one is not found. Returns None
+    for a static program."""
     command, environment = ["ldd", str(path)], {**os.environ, "LC_ALL": "C"}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     if result.returncode or "statically linked" in result.stdout:

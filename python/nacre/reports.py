@@ -1,4 +1,4 @@
-"""Reports: the lines of JSON that the library writes at close, read and checked (docs/report.md)."""
+"""Reads and checks reports: the lines of JSON that the library writes when a file is closed (docs/report.md)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from nacre.errors import UserError, warn
 SCHEMA = 1
 LINE_START = '{"schema":'  # every line begins so, and nothing inside one does
 SKIPPED_SHOWN_MAX = 5
-# The phases of a call, in words; "away" is the program's own time and no part of the call's.
+# The phases of a call. "away": a nonblocking call is pending and the program does not progress it; not counted.
 PHASES = {
     "plan": "view and plan",
     "views": "exchange of views",
     "copy": "gather and copy",
     "messages": "messages",
-    "wait": "waiting for others",
+    "wait": "waiting",
     "file": "file access",
     "agreement": "agreement",
-    "away": "(meanwhile the program's own)",
+    "away": "(pending, not progressed)",
 }
 COUNTS = {
     "calls": "calls",
@@ -35,7 +35,7 @@ COUNTS = {
     "copied_bytes": "bytes copied",
     "rounds": "rounds",
     "read_modify_writes": "read-modify-writes",
-    "holes": "holes left alone",
+    "holes": "gaps left unwritten",
 }
 BYTE_COUNTS = {"bytes", "file_bytes", "message_bytes", "copied_bytes"}
 KINDS = {
@@ -77,26 +77,26 @@ _REPORT = {
 
 
 def read(paths: list[str], pattern: str | None = None) -> list[dict]:
-    """The reports in `paths`, those of files that match `pattern`; the slowest first."""
+    """The reports in `paths` of files that match `pattern`, the slowest first."""
     reports = [report for path in paths for report in _read_file(path)]
     if pattern is not None:
         names = sorted({report["file"] for report in reports})
         reports = [report for report in reports if matches(report["file"], pattern)]
         if not reports:
             raise UserError(
-                f"no report is of a file that matches {pattern!r}",
-                f"There are reports of {', '.join(names[:5])}{' and others' if len(names) > 5 else ''}.",
+                f"--file {pattern!r}: no report of a file that matches",
+                f"The reports are of {', '.join(names[:5])}{' and other files' if len(names) > 5 else ''}.",
             )
     return sorted(reports, key=seconds, reverse=True)
 
 
 def matches(file: str, pattern: str) -> bool:
-    """As the library's own patterns: with a slash the whole path, else the file's name."""
+    """Matches as the library does: a pattern with a slash against the path, any other against the file name."""
     return fnmatch.fnmatchcase(file if "/" in pattern else os.path.basename(file), pattern)
 
 
 def seconds(report: dict) -> float:
-    """Of the slowest rank, about: kinds of calls may each have another."""
+    """The time of the slowest rank, or more: each kind of call may have another slowest rank."""
     calls = sum(kind["seconds"]["max"] for kind in report["kinds"].values())
     return calls + report["open_seconds"]["max"] + report["close_seconds"]["max"]
 
@@ -107,8 +107,8 @@ def _read_file(path: str) -> list[dict]:
     except OSError as error:
         raise UserError(
             f"cannot read {path}: {error.strerror}",
-            "A program writes its report to the file that `nacre run --report FILE` or NACRE_REPORT names, "
-            "when it closes its files.",
+            "A program appends to the file that `nacre run --report FILE` or NACRE_REPORT names, each time it closes "
+            "a file.",
         ) from error
     reports: list[dict] = []
     skipped: list[str] = []
@@ -116,7 +116,7 @@ def _read_file(path: str) -> list[dict]:
         # A job that is killed while it writes leaves half a line, and the next job appends to that.
         start = max(line.rfind(LINE_START), 0)
         if start:
-            skipped.append(f"line {number}: the first {start} characters skipped: they are half a report")
+            skipped.append(f"line {number}: the first {start} characters skipped: an incomplete report")
         try:
             reports += [_checked(line[start:])] if line.strip() else []
         except ValueError as problem:
@@ -124,12 +124,13 @@ def _read_file(path: str) -> list[dict]:
     _say_skipped(path, skipped)
     if not reports and skipped:
         raise UserError(
-            f"{path} has no line that is a report",
-            "A report has one JSON object per line, as `nacre run --report FILE` has the library write it.",
+            f"{path} has no readable report",
+            "Name a file that `nacre run --report FILE` wrote: one JSON object per line.",
         )
     if not reports:
         raise UserError(
-            f"{path} is empty", "The program closed no file yet, or Nacre did not serve it: `nacre doctor`."
+            f"{path} is empty",
+            "The program has not closed a file yet, or Nacre does not serve it: run `nacre doctor -- COMMAND`.",
         )
     return reports
 
@@ -147,20 +148,21 @@ def _checked(line: str) -> dict:
     except json.JSONDecodeError as error:
         raise ValueError(f"invalid JSON at character {error.pos + 1}: {error.msg}") from error
     if not isinstance(report, dict):
-        raise ValueError("an object is expected")
+        raise ValueError("not a JSON object")
     if "schema" not in report:
-        raise ValueError(f'there is no "schema": version {SCHEMA} is expected')
+        raise ValueError(f'"schema" is missing; expected {SCHEMA}')
     if report["schema"] != SCHEMA:
         raise ValueError(
-            f"the schema is {report['schema']!r}, this command reads {SCHEMA}: use the library's own version"
+            f"schema {report['schema']!r}; this nacre reads schema {SCHEMA}. "
+            "Use the nacre that was installed with the library"
         )
     _check(report, _REPORT, "")
     for name, kind in report["kinds"].items():
         if name not in KINDS:
-            raise ValueError(f'"kinds" has {name!r}, which is none of {", ".join(KINDS)}')
+            raise ValueError(f"kinds: unknown kind {name!r}; expected {', '.join(KINDS)}")
         _check(kind, _KIND, name)
         if not all(size.isdecimal() for size in kind["file_call_sizes"]):
-            raise ValueError(f'{name}: "file_call_sizes" is to hold numbers by size')
+            raise ValueError(f"{name}: file_call_sizes: a key is not a number of bytes")
         _check(kind["file_call_sizes"], dict.fromkeys(kind["file_call_sizes"], int), f"{name}: file_call_sizes")
     for plan in report["plans"]:
         _check(plan, _PLAN_WITH_AGGREGATORS if "aggregators" in plan else {}, "plans")
@@ -168,16 +170,16 @@ def _checked(line: str) -> dict:
 
 
 def _check(found: object, shape: object, where: str) -> None:
-    """ValueError says what in `found` is not of the shape."""
+    """ValueError says which part of `found` does not have the shape."""
     if isinstance(shape, dict):
         _check(found, dict, where)
         for name, part in shape.items():
             if name not in found:
-                raise ValueError(f'{where}{": " if where else ""}there is no "{name}"')
+                raise ValueError(f'{where}{": " if where else ""}"{name}" is missing')
             _check(found[name], part, f"{where}: {name}" if where else name)
     elif isinstance(shape, list):
         _check(found, list, where)
         for item in found:
             _check(item, shape[0], where)
     elif not isinstance(found, shape):
-        raise ValueError(f"{where} is {found!r}, of another type than expected")
+        raise ValueError(f"{where} is {found!r}: wrong type")

@@ -1,4 +1,4 @@
-"""The variables and files by which the library is told what to do. src/file/hints.h is where they are defined."""
+"""The environment variables and files that configure the library. Their definition is in src/file."""
 
 from __future__ import annotations
 
@@ -17,30 +17,54 @@ DISABLE = "NACRE_DISABLE"
 SYSTEM_CONFIG = "NACRE_SYSTEM_CONFIG"
 CONFIG = "NACRE_CONFIG"
 
-# Variables that are no hint's own; the library itself lists those (`nacre_hints_json`).
+# Variables that do not set one hint. The library lists the others (`nacre_hints_json`).
 VARIABLES = [
     {"name": HINTS, "default": "", "meaning": "hints by file name: glob:key=value:key=value,glob2:key=value"},
-    {"name": "MPICH_MPIIO_HINTS", "default": "", "meaning": "the same, as set for Cray's MPICH; weaker"},
-    {"name": "ROMIO_HINTS", "default": "", "meaning": "a file of lines KEY VALUE, as set for ROMIO; weaker still"},
-    {"name": DISABLE, "default": "0", "meaning": "1: all files are left to the MPI's own I/O"},
-    {"name": EXCLUDE, "default": "", "meaning": "globs, by comma, of files that are left to the MPI's own I/O"},
-    {"name": "NACRE_INCLUDE", "default": "", "meaning": "if set: globs, by comma, of the only files that Nacre serves"},
+    {
+        "name": "MPICH_MPIIO_HINTS",
+        "default": "",
+        "meaning": "the same for Cray MPICH; Nacre reads it, and NACRE_HINTS overrides it",
+    },
+    {
+        "name": "ROMIO_HINTS",
+        "default": "",
+        "meaning": "file of lines KEY VALUE for ROMIO; Nacre reads it, and MPICH_MPIIO_HINTS overrides it",
+    },
+    {"name": DISABLE, "default": "0", "meaning": "1: leave all files to the MPI's own MPI-IO"},
+    {
+        "name": EXCLUDE,
+        "default": "",
+        "meaning": "comma-separated globs of files that Nacre leaves to the MPI's own MPI-IO",
+    },
+    {
+        "name": "NACRE_INCLUDE",
+        "default": "",
+        "meaning": "comma-separated globs of the only files that Nacre serves; unset: all files",
+    },
     {"name": SYSTEM_CONFIG, "default": "/etc/nacre/config.toml", "meaning": "the site's configuration file"},
     {"name": CONFIG, "default": "~/.config/nacre/config.toml", "meaning": "the user's configuration file"},
     {
         "name": "NACRE_NODE_ID",
         "default": "",
-        "meaning": "ranks share memory only where this is the same; tells simulated nodes on one host apart",
+        "meaning": "name of the node; ranks share memory only if it is the same. Separates simulated nodes on one host",
     },
-    {"name": "NACRE_TESTBED", "default": "", "meaning": "if set: files on a mount of nacre-testbed count as on Lustre"},
-    {"name": "NACRE_LIBRARY_DIR", "default": "", "meaning": "where the nacre command looks for the libraries"},
+    {
+        "name": "NACRE_TESTBED",
+        "default": "",
+        "meaning": "if set: treat files on a mount of nacre-testbed as files on Lustre",
+    },
+    {
+        "name": "NACRE_LIBRARY_DIR",
+        "default": "",
+        "meaning": "directory in which the nacre command looks for the libraries",
+    },
 ]
 
 
 def from_options(
     environ: Mapping[str, str], hints: list[str], report: str | None, disable: list[str]
 ) -> dict[str, str]:
-    """What the options ask for, on top of what the environment says already; the last one wins in the library."""
+    """The variables for these options, appended to those in the environment; in the library the last value wins."""
     settings = {}
     if hints:
         there = [environ[HINTS]] if environ.get(HINTS) else []
@@ -62,7 +86,7 @@ def why_unwritable(path: str) -> str:
         return "it is a directory" if path else "the name is empty"
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
-        return f"{folder} is not a directory" if os.path.exists(folder) else f"there is no directory {folder}"
+        return f"{folder} is not a directory" if os.path.exists(folder) else f"directory {folder} does not exist"
     needed, mode = (path, os.W_OK) if os.path.exists(path) else (folder, os.W_OK | os.X_OK)
     if os.access(needed, mode):
         return ""
@@ -74,24 +98,24 @@ def _refuse_unwritable(path: str, asked_by: str) -> None:
     why = why_unwritable(path)
     if why:
         raise UserError(
-            f"{asked_by}: the report cannot be written: {why}",
-            "Name a file in a directory that exists and that you may write, on a file system that rank 0 sees too.",
+            f"{asked_by}: cannot write the report: {why}",
+            "Name a file in an existing directory that you can write to, on a file system that rank 0 can access.",
         )
 
 
 def _hint(text: str) -> str:
-    """[GLOB:]KEY=VALUE in the grammar of the variable; without a glob it is for all files."""
+    """[GLOB:]KEY=VALUE in the grammar of the variable; without GLOB the hint is for all files."""
     match = re.fullmatch(r"(?:(?P<glob>[^=]*):)?(?P<key>[^:=]+)=(?P<value>.*)", text)
     if match is None or not match["key"].strip():
         raise UserError(
-            f"{text!r} is no hint",
-            "Write KEY=VALUE, or GLOB:KEY=VALUE for some files, e.g. --hint '*.nc:cb_nodes=8'.",
+            f"--hint {text!r} is not of the form KEY=VALUE",
+            "Write KEY=VALUE, or GLOB:KEY=VALUE for some files, for example --hint '*.nc:cb_nodes=8'.",
         )
     glob = match["glob"] or "*"
     if any(character in glob + match["value"] for character in ":,"):
         raise UserError(
-            f"the hint {text!r} has a colon or a comma in its pattern or value, which {HINTS} cannot carry",
-            "Put it into a configuration file (`nacre hints` names them), or into the program's MPI_Info.",
+            f"--hint {text!r} has a colon or a comma in its pattern or value; {HINTS} separates hints by them",
+            "Set the hint in a configuration file (`nacre doctor` lists the files) or in the program's MPI_Info.",
         )
     return f"{glob}:{match['key'].strip()}={match['value']}"
 
@@ -106,7 +130,7 @@ def config_files(environ: Mapping[str, str]) -> list[Path]:
 
 
 def config_problem(path: Path, known_hints: set[str]) -> str | None:
-    """What is wrong with a configuration file, or None."""
+    """The first mistake in a configuration file, or None."""
     try:
         content = tomllib.loads(path.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -114,7 +138,7 @@ def config_problem(path: Path, known_hints: set[str]) -> str | None:
     tables = {"hints": content.pop("hints", {})}
     files = content.pop("files", {})
     if content:
-        return f'unknown section "{next(iter(content))}"; there are [hints] and [files."GLOB"]'
+        return f'unknown section "{next(iter(content))}"; use [hints] or [files."GLOB"]'
     if not isinstance(files, dict):
         return 'files must be tables of the form [files."*.nc"]'
     tables.update({f'files."{glob}"': table for glob, table in files.items()})
@@ -123,7 +147,7 @@ def config_problem(path: Path, known_hints: set[str]) -> str | None:
             return f"[{name}] must be a table of hints"
         for key, value in table.items():
             if key not in known_hints:
-                return f"[{name}]: there is no hint {key!r}"
+                return f"[{name}]: unknown hint {key!r}"
             if not isinstance(value, (str, int, bool)):
-                return f"[{name}] {key}: takes a string, a whole number, true or false"
+                return f"[{name}] {key}: the value must be a string, a whole number, true or false"
     return None

@@ -1,4 +1,4 @@
-"""The testbed: where its programs are, and how one that is up is asked and told things (docs/testbed.md)."""
+"""The testbed, an emulated Lustre: finds its programs, starts, queries and stops it (docs/testbed.md)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ END_SECONDS = 60
 
 
 def _prefixes() -> list[Path]:
-    """Where an installation or a build tree has bin/ and share/."""
+    """Directories that may have bin/ and share/: of an installation or a build tree."""
     return list(library.directory().parents[:3])
 
 
@@ -38,7 +38,10 @@ def program(name: str) -> str:
             return str(prefix / "bin" / name)
     found = shutil.which(name)
     if found is None:
-        raise UserError(f"there is no {name}", "It is built where libfuse3 is (libfuse3-dev on Debian): `make setup-test`.")
+        raise UserError(
+            f"program {name} not found",
+            "CMake builds it if it finds libfuse3 (libfuse3-dev on Debian). Run `make setup-test`.",
+        )
     return found
 
 
@@ -52,13 +55,15 @@ def machines() -> dict[str, Path]:
 
 
 def machine_file(name: str) -> str:
-    """That of a machine which comes with Nacre, or one's own."""
+    """The file of a machine that comes with Nacre, or the user's own."""
     known = machines()
     if name in known:
         return str(known[name])
     if os.path.exists(name):
         return name
-    raise UserError(f"no machine {name!r}", f"There are {', '.join(known)}, or name a machine file (docs/testbed.md).")
+    raise UserError(
+        f"--machine {name}: unknown machine, and no such file", f"Name one of {', '.join(known)}, or a machine file."
+    )
 
 
 def is_up(directory: Path) -> bool:
@@ -66,7 +71,7 @@ def is_up(directory: Path) -> bool:
 
 
 def nodes_of(directory: Path) -> int:
-    """How many nodes the testbed there has."""
+    """The number of nodes of a running testbed."""
     require_up(directory)
     nodes = 0
     while os.path.ismount(directory / str(nodes)):
@@ -75,7 +80,7 @@ def nodes_of(directory: Path) -> int:
 
 
 def is_left(directory: Path) -> bool:
-    """Whether one that was killed left its mounts there."""
+    """Whether a killed testbed left its mounts."""
     try:
         os.stat(directory / "0")
     except OSError as error:
@@ -85,27 +90,33 @@ def is_left(directory: Path) -> bool:
 
 def _refuse_left(directory: Path) -> None:
     if is_left(directory):
-        raise UserError(f"the testbed at {directory} was killed", "Try: nacre testbed down [DIRECTORY]")
+        raise UserError(
+            f"the testbed at {directory} was killed and left its mounts", f"Run: nacre testbed down {directory}"
+        )
 
 
 def require_up(directory: Path) -> None:
     _refuse_left(directory)
     if not is_up(directory):
-        raise UserError(f"no testbed is up at {directory}", "Try: nacre testbed up [DIRECTORY]")
+        raise UserError(f"no testbed runs at {directory}", f"Run: nacre testbed up {directory}")
 
 
 def up(directory: Path, options: list[str]) -> None:
-    """Begins to serve; `options` are nacre-testbed's own. Returns when the mounts are there."""
+    """Starts a testbed with options of nacre-testbed. Returns when the mounts are ready."""
     if is_up(directory):
-        raise UserError(f"a testbed is up at {directory}", "Try: nacre testbed status, or nacre testbed down")
+        raise UserError(
+            f"a testbed runs at {directory}", "Use it, stop it with `nacre testbed down`, or name another directory."
+        )
     _refuse_left(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         in_the_way = [path for path in directory.iterdir() if path.name.isdecimal() and not path.is_dir()]
     except OSError as error:
-        raise UserError(f"nothing can be mounted in {directory}: {error.strerror}") from error
+        raise UserError(
+            f"cannot mount in {directory}: {error.strerror}", "Name a directory that you can write to."
+        ) from error
     if in_the_way:
-        raise UserError(f"{in_the_way[0]} is in the way of a mount", "Name an empty directory.")
+        raise UserError(f"cannot mount: {in_the_way[0]} exists and is not a directory", "Name an empty directory.")
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(
             [program(PROGRAM), *options, str(directory)],
@@ -118,14 +129,14 @@ def up(directory: Path, options: list[str]) -> None:
         if process.stdout.readline() != "ready\n":
             refused = process.wait() == EXIT_USAGE
             said.seek(0)
-            advice = "" if refused else "Mounts need root and /dev/fuse."
+            advice = "" if refused else "The testbed needs root and /dev/fuse."
             raise UserError(said.read().strip().removeprefix(f"{PROGRAM}: "), advice)
     (directory / RANK_MOUNT).mkdir(exist_ok=True)
     (directory / PROCESS_FILE).write_text(f"{process.pid}\n")
 
 
 def down(directory: Path) -> None:
-    """Ends it, with all that is in it."""
+    """Stops a testbed and discards its files."""
     record = directory / PROCESS_FILE
     if is_left(directory):
         _unmount_left(directory)
@@ -137,20 +148,22 @@ def down(directory: Path) -> None:
     deadline = time.monotonic() + END_SECONDS
     while _is_running(process):
         if time.monotonic() > deadline:
-            raise UserError(f"process {process}, which serves {directory}, does not end")
+            raise UserError(
+                f"the testbed at {directory} has not stopped after {END_SECONDS} s", f"Look at process {process}."
+            )
         time.sleep(0.02)
     _clear(directory)
 
 
 def _unmount_left(directory: Path) -> None:
-    """The mounts whose server was killed."""
+    """Unmounts what a killed testbed left."""
     for node in itertools.count():
         if subprocess.run(["umount", "-l", str(directory / str(node))], capture_output=True, check=False).returncode:
             break
 
 
 def _clear(directory: Path) -> None:
-    """Takes away what it made in the directory, and that if it is empty."""
+    """Removes what `up` made in the directory, and the directory if it is empty."""
     (directory / PROCESS_FILE).unlink(missing_ok=True)
     for made in [directory / RANK_MOUNT, *(path for path in directory.iterdir() if path.name.isdecimal()), directory]:
         with contextlib.suppress(OSError):
@@ -169,7 +182,7 @@ def _is_running(process: int) -> bool:
 
 @contextlib.contextmanager
 def serving(options: list[str], wanted: Path | None = None) -> Iterator[Path]:
-    """A testbed for a while, where it is wanted, else in a directory of its own; also if it is told to end."""
+    """A testbed for the time of a `with` block, at `wanted` or in a directory of its own. A signal stops it too."""
     directory = wanted or Path(tempfile.mkdtemp(prefix="nacre-testbed-"))
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, _end)
@@ -200,13 +213,13 @@ def reset(directory: Path) -> None:
 
 
 def machine(directory: Path) -> str:
-    """What it plays, a setting a line."""
+    """The settings of the machine that it emulates, one per line."""
     require_up(directory)
     return os.getxattr(directory / "0", MACHINE).decode()
 
 
 def order(directory: Path, fault: str) -> None:
-    """Has something go wrong, or right again; ValueError if there is no such fault."""
+    """Injects a fault, or clears one; ValueError if the fault is unknown."""
     require_up(directory)
     try:
         os.setxattr(directory / "0", FAULT, fault.encode())
@@ -217,14 +230,16 @@ def order(directory: Path, fault: str) -> None:
 
 
 def why_no_namespaces() -> str:
-    """Why ranks cannot be put on nodes here; empty if they can."""
+    """Why ranks cannot be placed on nodes here; empty if they can."""
     probe = subprocess.run(["unshare", "--mount", "--uts", "--", "true"], capture_output=True, text=True, check=False)
     return probe.stderr.strip() if probe.returncode else ""
 
 
 def rank_words(directory: Path, nodes: int) -> list[str]:
-    """What stands before a program to have each of its ranks on its node."""
+    """The words before a program that place each of its ranks on its node."""
     why = why_no_namespaces()
     if why:
-        raise UserError(f"ranks cannot be put on nodes here: {why}", "Namespaces need root, and do not go in a chroot.")
+        raise UserError(
+            f"cannot place ranks on nodes: {why}", "Mount and UTS namespaces need root, and do not work in a chroot."
+        )
     return [program(RANK_PROGRAM), str(directory), str(nodes)]

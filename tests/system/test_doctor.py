@@ -124,14 +124,14 @@ def test_a_report_that_cannot_be_written_is_a_problem(nacre):
     assert result.returncode == 1
     [finding] = [one for one in findings(result, "environment") if one["state"] == "bad"]
     assert "NACRE_REPORT=/nowhere/r.jsonl" in finding["text"]
-    assert "there is no directory /nowhere" in finding["text"]
+    assert "directory /nowhere does not exist" in finding["text"]
 
 
 @pytest.mark.parametrize(
     ("text", "state", "words"),
     [
-        ('[hints]\ncb_nodes = 4\n[files."*.nc"]\nstriping_factor = 8\n', "good", "readable, its hints exist"),
-        ("[hints]\ncb_nods = 4\n", "bad", "no hint 'cb_nods'"),
+        ('[hints]\ncb_nodes = 4\n[files."*.nc"]\nstriping_factor = 8\n', "good", "readable, all hints known"),
+        ("[hints]\ncb_nods = 4\n", "bad", "unknown hint 'cb_nods'"),
         ("[hint]\ncb_nodes = 4\n", "bad", 'unknown section "hint"'),
         ("cb_nodes: 4\n", "bad", "line 1"),
     ],
@@ -178,7 +178,7 @@ def test_an_mpi_library_that_is_not_here_is_named(tmp_path, monkeypatch):
         subprocess.run(["cc", *words], cwd=tmp_path, check=True, timeout=60)
     found = program.inspect([str(tmp_path / "app")])
     assert (found.abi, found.library) == ("mpich", None)
-    assert found.note == "libmpich.so.12.7 is not found here: load its module"
+    assert found.note == "libmpich.so.12.7 is not found on this node; load its module"
     (tmp_path / "libmpich.so").rename(tmp_path / "libmpich.so.12.7")
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     assert program.inspect([str(tmp_path / "app")]).library == str(tmp_path / "libmpich.so.12.7")
@@ -187,10 +187,10 @@ def test_an_mpi_library_that_is_not_here_is_named(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "kind", "note"),
     [
-        (["/bin/sh"], "program", "needs no MPI library by name"),
+        (["/bin/sh"], "program", "linked with no known MPI library"),
         ([__file__], "missing", ""),
-        (["no-such-program"], "missing", "no-such-program is not here"),
-        (["env"], "missing", "no program in this command"),
+        (["no-such-program"], "missing", "no-such-program is not on this node"),
+        (["env"], "missing", "the command names no program"),
         (["timeout", "1h", "ldd"], "script", "a script"),
     ],
 )

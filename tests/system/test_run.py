@@ -172,11 +172,11 @@ def test_files_that_are_disabled_are_left_to_the_mpi(nacre, build, python_of, tm
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["nosuchprogram"], 127, ["no such program: nosuchprogram", "module"]),
+        (["nosuchprogram"], 127, ["program not found: nosuchprogram", "module"]),
         (["./file"], 126, ["./file is not executable", "chmod +x"]),
-        (["--hint", "cb_nodes", "true"], 2, ["'cb_nodes' is no hint", "KEY=VALUE"]),
+        (["--hint", "cb_nodes", "true"], 2, ["'cb_nodes' is not of the form KEY=VALUE", "GLOB:KEY=VALUE"]),
         (["--hint", "*.h5:a=b:c", "true"], 2, ["colon or a comma", "configuration file"]),
-        (["--abi", "lam", "true"], 2, ["no ABI 'lam'", "mpich, openmpi, mpiabi"]),
+        (["--abi", "lam", "true"], 2, ["--abi lam: unknown ABI", "mpich, openmpi, mpiabi"]),
         ([], 2, ["Missing argument"]),
         (["--nosuch", "true"], 2, ["No such option"]),
     ],
@@ -195,7 +195,7 @@ def test_an_error_says_what_to_do_next(nacre, tmp_path, arguments, code, words):
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("none/r.jsonl", "there is no directory {here}/none"),
+        ("none/r.jsonl", "directory {here}/none does not exist"),
         ("file/r.jsonl", "{here}/file is not a directory"),
         ("folder", "it is a directory"),
     ],
@@ -209,7 +209,7 @@ def test_a_report_that_cannot_be_written_is_an_error_before_the_job_starts(nacre
     assert result.returncode == 2
     assert ("--report " if by_option else "NACRE_REPORT=") + path in result.stderr
     assert why.format(here=tmp_path) in result.stderr
-    assert "Name a file in a directory that exists" in result.stderr
+    assert "Name a file in an existing directory" in result.stderr
     assert not (tmp_path / "ran").exists()
 
 
@@ -240,7 +240,7 @@ def test_a_report_may_be_new_or_there_already(nacre, tmp_path, path):
 def test_a_missing_library_is_named_before_anything_runs(nacre, tmp_path):
     result = nacre("run", "touch", "ran", NACRE_LIBRARY_DIR=str(tmp_path))
     assert result.returncode == 2
-    assert f"no libnacre.so in {tmp_path}" in result.stderr
+    assert f"libnacre.so not found in {tmp_path}" in result.stderr
     assert not (tmp_path / "ran").exists()
 
 

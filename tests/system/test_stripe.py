@@ -58,7 +58,7 @@ def test_a_file_elsewhere_has_none(nacre, tmp_path: Path) -> None:
     plain.touch()
     shown = nacre("stripe", "show", plain)
     assert shown.returncode == 2
-    assert "does not lie on Lustre" in shown.stderr
+    assert "is not on Lustre" in shown.stderr
     assert nacre("stripe", "show").returncode == 2
 
 
@@ -88,7 +88,7 @@ def test_advice_is_a_command_and_its_reasons(nacre) -> None:
 def test_advice_needs_sense_and_a_number_of_osts(nacre, tmp_path: Path) -> None:
     elsewhere = nacre("stripe", "advise", "1g", tmp_path)
     assert elsewhere.returncode == 2
-    assert "does not lie on Lustre" in elsewhere.stderr
+    assert "is not on Lustre" in elsewhere.stderr
     assert "--osts" in elsewhere.stderr
     for arguments, complaint in (
         (["1x", "--osts", "4"], 'SIZE "1x" is not a number of bytes'),

@@ -60,20 +60,20 @@ class Launch:
 
 
 def recognise(word: str) -> FoundLauncher | None:
-    """The launcher that `word` starts, or None: a program by itself, or a script."""
+    """The launcher that `word` starts, or None for a script or a program without a launcher."""
     path = shutil.which(word)
     if path is None and os.path.exists(word) and "/" in word:
         raise UserError(f"{word} is not executable", f"Try: chmod +x {word}", EXIT_CANNOT_RUN)
     if path is None:
         raise UserError(
-            f"no such program: {word}",
-            "Load the module that has it, or give its path.",
+            f"program not found: {word}",
+            "Load the module that provides it, or give its path.",
             EXIT_NOT_FOUND,
         )
     name = Path(word).name
     if name == "mpirun_rsh":
         raise UserError(
-            "mpirun_rsh takes variables only as words before the program",
+            "mpirun_rsh is not supported: it has no option that sets variables on the ranks",
             f"Use MVAPICH's mpiexec, or write {PRELOAD}=LIBRARY before the program; `nacre doctor` shows the library.",
         )
     launcher = _BY_NAME.get(name) or _BY_NAME.get(Path(os.path.realpath(path)).name)
@@ -85,8 +85,8 @@ def recognise(word: str) -> FoundLauncher | None:
     launcher = next((one for one in TABLE if one.version and re.search(one.version, text)), launcher)
     if launcher is None:
         raise UserError(
-            f"{path} is no launcher that nacre knows: `{word} --version` says {text.strip()[:80]!r}",
-            f"Set the variables by its own options: `nacre run --dry-run true` shows which; {PRELOAD} is enough.",
+            f"{path} is an unknown launcher: `{word} --version` prints {text.strip()[:80]!r}",
+            f"Set {PRELOAD} on the ranks with the launcher's own option; `nacre run --dry-run true` shows its value.",
         )
     version = re.search(r"\d+\.\d+(?:\.\d+)*\S*", text)
     return FoundLauncher(launcher, path, version.group(0) if version else "")
@@ -112,7 +112,7 @@ def _version_text(path: str) -> str:
 def prepare(command: list[str], settings: Mapping[str, str], preload: str, environ: Mapping[str, str]) -> Launch:
     """`command` with `settings` and the preload on its ranks. An existing preload is kept, and stays first."""
     if not command:
-        raise UserError("there is nothing to run", "Try: nacre run -- mpiexec -n 4 ./program")
+        raise UserError("no command to run", "Try: nacre run -- mpiexec -n 4 ./program")
     at, found = find_launcher(command)
     environment = dict(environ)
     environment.update(settings)
@@ -147,7 +147,7 @@ def started_through(command: list[str], wrapper: list[str]) -> list[str]:
 
 
 def find_launcher(command: list[str]) -> tuple[int, FoundLauncher | None]:
-    """Its index in the command, and what it is: the first word, or behind `timeout 1h` and the like."""
+    """The launcher and its index in the command: the first word, or after a prefix such as `timeout 1h`."""
     rest = program.without_prefixes(command)
     at = len(command) - len(rest)
     if rest and at > 0 and shutil.which(rest[0]) is not None:

@@ -1,4 +1,4 @@
-"""`nacre doctor`: what Nacre finds here, and a proof that a program's I/O would go through it."""
+"""`nacre doctor`: checks the installation, and tests that Nacre serves a program's MPI-IO."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from nacre.text import unwrapped
 from nacre.verbs.run import as_shell
 from nacre.verbs.stripe import XATTR
 
-HELP = unwrapped("""Say what Nacre finds here, and prove that a program's I/O would go through it.
+HELP = unwrapped("""Check the installation, and test that Nacre serves the MPI-IO of a program.
 
-Give the command that you would run; its launcher then starts a small program in place of yours, which writes a
-file of 64 KiB a rank through your program's MPI with Nacre preloaded, reads it back, and asks Nacre whether it
-did it. Without a command, the mpiexec on PATH is tried.
+COMMAND is the command that you run without Nacre. Its launcher starts a small program in place of yours, with Nacre
+preloaded. The small program uses the MPI library of your program: it writes a file of 64 KiB per rank, reads it back,
+and asks Nacre how many calls Nacre served. Without COMMAND, nacre tests the mpiexec on PATH.
 
 [bold]Examples[/bold]
 
@@ -39,10 +39,10 @@ did it. Without a command, the mpiexec on PATH is tried.
 
   nacre doctor --repair /scratch/me/out.h5
 
-Of a file on Lustre in place of a command it says whether its layout is whole. One that a killed job left may end
-before the file does: nobody can then write behind it, until --repair completes it.
+For FILE on Lustre in place of COMMAND, nacre checks whether the layout covers the whole file. A killed job may leave a
+layout that does not: writes behind its end fail until --repair completes it.
 
-[bold]Exit codes[/bold]  0 all is well, 1 something is wrong (it says what), 2 wrong usage.
+[bold]Exit codes[/bold]  0: no problem; 1: a problem, marked !!; 2: wrong usage.
 """)
 
 PROBE_TIMEOUT_SECONDS = 120
@@ -52,7 +52,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         "doctor",
         help=HELP,
-        short_help="Say what Nacre finds here; prove that a program's I/O would go through it.",
+        short_help="Check the installation; test that Nacre serves a program's MPI-IO.",
         context_settings={"allow_interspersed_args": False},
     )(doctor)
 
@@ -81,13 +81,13 @@ class Examination:
 
 def doctor(
     command: list[str] = typer.Argument(
-        None, metavar="[COMMAND...]", help="What you would run; a -- before it is optional."
+        None, metavar="[COMMAND...|FILE...]", help="Command to test, a -- before it is optional; or files on Lustre."
     ),
     directory: Path = typer.Option(
-        None, "--directory", metavar="DIR", help="Where the program's files are to be; default: here."
+        None, "--directory", metavar="DIR", help="Directory of the program's files; default: the current directory."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-    repair: bool = typer.Option(False, "--repair", help="Complete the layout of a file."),
+    repair: bool = typer.Option(False, "--repair", help="Complete the layouts of the files."),
 ) -> None:
     examination = Examination(Console(highlight=False, soft_wrap=True), quiet=as_json)
     files = [word for word in command or [] if _is_plain_file(word)]
@@ -96,8 +96,8 @@ def doctor(
             _examine_layout(examination, path, repair)
     elif repair:
         others = [word for word in command or [] if not _is_plain_file(word)]
-        what = f"{others[0]} is no file that can be repaired" if others else "there is nothing to repair"
-        raise UserError(what, "Name files: nacre doctor --repair FILE...")
+        what = f"--repair: {others[0]} is not a data file" if others else "--repair: no file to repair"
+        raise UserError(what, "Name files on Lustre: nacre doctor --repair FILE...")
     else:
         _examine_all(examination, list(command or []), (directory or Path.cwd()).absolute())
     if as_json:
@@ -107,7 +107,7 @@ def doctor(
 
 
 def _is_plain_file(word: str) -> bool:
-    """Rather than a program."""
+    """Whether `word` names a file that is not a program."""
     return os.path.isfile(word) and not os.access(word, os.X_OK)
 
 
@@ -115,24 +115,24 @@ def _examine_layout(examination: Examination, path: str, repair: bool) -> None:
     try:
         rest = library.layout_rest(os.getxattr(path, XATTR))
     except OSError as error:
-        examination.say("note", "layout", f"{path}: {error.strerror}: not on Lustre, or without a layout yet")
+        examination.say("note", "layout", f"{path} is not on Lustre, or has no layout yet: {error.strerror}")
         return
     except ValueError as error:
         examination.say("bad", "layout", f"{path}: {error}")
         return
     if not rest:
-        examination.say("good", "layout", f"{path}: reaches to the end of the file")
+        examination.say("good", "layout", f"{path}: the layout covers the whole file")
         return
-    trouble, advice = "writes behind it fail (ENODATA)", f"nacre doctor --repair {shlex.quote(path)}"
+    trouble, advice = "writes behind its end fail (ENODATA)", f"Run: nacre doctor --repair {shlex.quote(path)}"
     if repair:
         try:
             os.setxattr(path, f"{XATTR}.add", rest)
         except OSError as error:
-            trouble, advice = f"it cannot be completed: {error.strerror}", "Have the file's owner repair it."
+            trouble, advice = f"cannot complete it: {error.strerror}", "Ask the owner of the file to repair it."
         else:
-            examination.say("good", "layout", f"{path}: was not whole, and is now")
+            examination.say("good", "layout", f"{path}: completed the layout; it now covers the whole file")
             return
-    examination.say("bad", "layout", f"{path}: ends before the file may: {trouble}", advice)
+    examination.say("bad", "layout", f"{path}: the layout does not cover the whole file: {trouble}", advice)
 
 
 def _examine_all(examination: Examination, command: list[str], directory: Path) -> None:
@@ -152,9 +152,7 @@ def _examine_installation(examination: Examination) -> None:
         if abi in abis:
             examination.say("good", "library", f"{library.library_name(abi)}, for {library.ABI_NAMES[abi]} ABI")
         else:
-            examination.say(
-                "note", "library", f"none for {library.ABI_NAMES[abi]} ABI: no mpi.h of it was there to build with"
-            )
+            examination.say("note", "library", f"none for {library.ABI_NAMES[abi]} ABI: the build found no mpi.h of it")
     examination.say(
         "good",
         "machine",
@@ -164,11 +162,15 @@ def _examine_installation(examination: Examination) -> None:
 
 def _examine_directory(examination: Examination, directory: Path) -> None:
     if not directory.is_dir():
-        examination.say("bad", "directory", f"{directory} does not exist", "Make it, or give another with --directory.")
+        examination.say(
+            "bad", "directory", f"{directory} does not exist", "Create it, or name another directory with --directory."
+        )
         return
     found = file_system.of(directory)
     if not os.access(directory, os.W_OK):
-        examination.say("bad", "directory", f"{directory} is not writable", "Give one with --directory that is.")
+        examination.say(
+            "bad", "directory", f"{directory} is not writable", "Name a writable directory with --directory."
+        )
     examination.say(*file_system.judgement(found, directory))
 
 
@@ -181,24 +183,24 @@ def _examine_environment(examination: Examination) -> None:
     why = settings.why_unwritable(report) if report else ""
     if why:
         examination.say(
-            "bad", "environment", f"{settings.REPORT}={report}: the report cannot be written: {why}",
-            "Name a file in a directory that exists and that you may write.",
+            "bad", "environment", f"{settings.REPORT}={report}: cannot write the report: {why}",
+            "Name a file in an existing directory that you can write to.",
         )  # fmt: skip
     if os.environ.get(launchers.PRELOAD):
         examination.say(
-            "note", "environment", f"{launchers.PRELOAD}={os.environ[launchers.PRELOAD]}: kept, before Nacre"
+            "note", "environment", f"{launchers.PRELOAD}={os.environ[launchers.PRELOAD]}; nacre appends its library"
         )
     known = {entry["name"] for entry in library.hints()}
     for path in settings.config_files(os.environ):
         if not path.exists():
-            examination.say("good", "configuration", f"{path}: none")
+            examination.say("good", "configuration", f"{path} does not exist")
             continue
         problem = settings.config_problem(path, known)
         if problem is None:
-            examination.say("good", "configuration", f"{path}: readable, its hints exist")
+            examination.say("good", "configuration", f"{path}: readable, all hints known")
         else:
             examination.say(
-                "bad", "configuration", f"{path}: {problem}", "Correct it: opening a file fails until then."
+                "bad", "configuration", f"{path}: {problem}", "Correct the file: until then, MPI_File_open fails."
             )
 
 
@@ -208,8 +210,8 @@ def _examine_default_launcher(examination: Examination, directory: Path) -> None
         examination.say(
             "note",
             "launcher",
-            "no mpiexec, mpirun or srun on PATH",
-            "Load your MPI's module, or give the command: nacre doctor -- COMMAND",
+            "mpiexec, mpirun and srun are not on PATH",
+            "Load the module of your MPI, or give the command: nacre doctor -- COMMAND",
         )
         return
     started = launchers.recognise(found)
@@ -219,8 +221,8 @@ def _examine_default_launcher(examination: Examination, directory: Path) -> None
         examination.say(
             "note",
             "proof",
-            "which MPI library belongs to that launcher is not known",
-            "Give a command: nacre doctor -- mpiexec -n 2 ./your-program",
+            "skipped: the MPI library of the launcher is unknown",
+            "Give a command with a program: nacre doctor -- mpiexec -n 2 ./your-program",
         )
         return
     abi, path = mpi
@@ -230,7 +232,7 @@ def _examine_default_launcher(examination: Examination, directory: Path) -> None
 
 
 def _library_beside(executable: Path) -> tuple[str, str] | None:
-    """The MPI library of the prefix that a launcher is in."""
+    """The MPI library in the installation prefix of a launcher."""
     prefix = executable.parent.parent
     name = executable.name
     wanted = "openmpi" if name in ("orterun", "prterun", "prte") else "mpich" if "hydra" in name else None
@@ -244,7 +246,7 @@ def _library_beside(executable: Path) -> tuple[str, str] | None:
 
 def _say_launcher(examination: Examination, started: launchers.FoundLauncher | None) -> None:
     if started is None:
-        examination.say("good", "launcher", "none: the program runs by itself, or is a script that starts others")
+        examination.say("good", "launcher", "none: the command is a program without a launcher, or a script")
     else:
         version = f" {started.version}" if started.version else ""
         examination.say("good", "launcher", f"{started.path}: {started.launcher.title}{version}")
@@ -276,8 +278,8 @@ def _say_program(examination: Examination, words: list[str], target: program.Pro
         examination.say(
             "bad",
             "library",
-            f"Nacre was built without {library.library_name(target.abi)}, which this program needs",
-            "Build it again with that MPI's mpicc on PATH.",
+            f"{library.library_name(target.abi)}, which this program needs, is not installed",
+            "Build Nacre again with the mpicc of that MPI on PATH.",
         )
 
 
@@ -289,8 +291,8 @@ def _say_mismatch(examination: Examination, started: launchers.FoundLauncher | N
     examination.say(
         "bad",
         "launcher",
-        f"{started.launcher.title} cannot start {library.ABI_NAMES[target.abi]} programs together: "
-        "each process would be rank 0 of 1",
+        f"{started.launcher.title} does not connect the processes of {library.ABI_NAMES[target.abi]} "
+        "programs: each one would be rank 0 of 1",
         "Use the mpiexec of the MPI that the program was built with.",
     )
 
@@ -299,13 +301,13 @@ def _say_mismatch(examination: Examination, started: launchers.FoundLauncher | N
 
 
 def _prove(examination: Examination, command: list[str], target: program.Program, directory: Path) -> None:
-    """Runs the probe where the program would run, and says what came of it."""
+    """Runs the probe in place of the program, and reports the result."""
     if target.abi is None or (target.library is None and target.kind != "python"):
         examination.say(
             "note",
             "proof",
-            "not possible: which MPI library the program uses is not known",
-            "Give the command with the MPI program itself in it.",
+            "skipped: the MPI library of the program is unknown",
+            "Give a command that names the MPI program itself, not a script around it.",
         )
         return
     if not directory.is_dir() or not os.access(directory, os.W_OK):
@@ -359,7 +361,7 @@ def _judge(examination: Examination, launch: launchers.Launch, outcome: dict | N
             "bad",
             "proof",
             f"the small program failed: {shlex.join(launch.argv)}\n{tail}",
-            "Does the same launcher run `hostname`? Then report this with the lines above.",
+            "Try `hostname` with the same launcher. If that works, report this problem with the lines above.",
         )
         return
     ranks = f"{outcome['ranks']} rank{'s' if outcome['ranks'] != 1 else ''}"
@@ -367,30 +369,32 @@ def _judge(examination: Examination, launch: launchers.Launch, outcome: dict | N
         examination.say(
             "bad",
             "proof",
-            f"a file written by {ranks} was not what was written",
-            "Report this; `NACRE_DISABLE=1` runs without Nacre.",
+            f"{ranks} wrote a file and read back other bytes",
+            "Report this problem. Until then, run without Nacre: NACRE_DISABLE=1.",
         )
     elif outcome["calls_served"] > 0:
         served = [Path(path).name for path in outcome["libraries"] if not path.endswith("/libnacre.so")]
         examination.say(
             "good",
             "proof",
-            f"{ranks} wrote a file with the right bytes; {', '.join(served)} served "
+            f"{ranks} wrote a file and read the same bytes back; {', '.join(served)} served "
             f"{outcome['calls_served']} MPI-IO calls of rank 0",
         )
     elif not outcome["libraries"]:
         examination.say(
             "bad",
             "proof",
-            f"the preload did not reach the ranks: they saw LD_PRELOAD={outcome['preload']!r}",
-            "Is the library's folder on a file system that the compute nodes have?",
+            f"the ranks did not load Nacre; on them, LD_PRELOAD={outcome['preload']!r}",
+            "Check that the compute nodes can read the directory of the library.",
         )
     elif os.environ.get(settings.DISABLE):
-        examination.say("note", "proof", f"Nacre is there but served nothing: {settings.DISABLE} is set")
+        examination.say(
+            "note", "proof", f"the ranks loaded Nacre, which served no call because {settings.DISABLE} is set"
+        )
     else:
         examination.say(
             "bad",
             "proof",
-            f"Nacre is loaded but served nothing. Loaded: {', '.join(outcome['libraries'])}",
-            "Report this with the output of `nacre doctor --json`.",
+            f"the ranks loaded {', '.join(outcome['libraries'])}, which served no call",
+            "Report this problem with the output of `nacre doctor --json`.",
         )

@@ -1,4 +1,4 @@
-"""`nacre explain`: which algorithm, aggregators and domains collective calls were run with, and on which grounds."""
+"""`nacre explain`: prints the algorithm, the aggregators and the file domains of collective calls, with reasons."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from nacre import reports
 from nacre.text import amount, duration, plural, unwrapped
 from nacre.verbs.report import heading, settings_lines
 
-HELP = unwrapped("""Explain how collective calls were carried out, and why so.
+HELP = unwrapped("""Show how Nacre executed collective calls, and why.
 
-REPORT is what `nacre run --report FILE` (or NACRE_REPORT) had written; - is standard input. What is shown are the
-values that the calls were run with: rank 0 decided by them.
+REPORT is a file that `nacre run --report FILE` (or NACRE_REPORT) wrote; - is standard input. The values are those from
+which rank 0 decided.
 
 [bold]Examples[/bold]
 
@@ -20,17 +20,17 @@ values that the calls were run with: rank 0 decided by them.
 
   nacre explain io.jsonl --file '*.nc'
 
-[bold]Exit codes[/bold]  0, or 2 where there is no such file or it is no report.
+[bold]Exit codes[/bold]  0; 2: REPORT cannot be read, or has no report.
 """)
 
 
 def register(app: typer.Typer) -> None:
-    app.command("explain", help=HELP, short_help="Explain how collective calls were carried out, and why so.")(explain)
+    app.command("explain", help=HELP, short_help="Show how Nacre executed collective calls, and why.")(explain)
 
 
 def explain(
-    report: list[str] = typer.Argument(..., metavar="REPORT...", help="Reports; - is standard input."),
-    file: str = typer.Option(None, "--file", metavar="PATTERN", help="Only of files whose name matches."),
+    report: list[str] = typer.Argument(..., metavar="REPORT...", help="Report files; - is standard input."),
+    file: str = typer.Option(None, "--file", metavar="PATTERN", help="Show only files whose name matches."),
 ) -> None:
     console = Console(highlight=False, soft_wrap=True)
     for one in reports.read(report, file):
@@ -40,16 +40,18 @@ def explain(
         for plan in one["plans"]:
             _explain(console, plan)
         if one["other_plan_calls"]:
-            console.print(f"  {plural(one['other_plan_calls'], 'more call')} with other plans, of which none is kept.")
+            console.print(
+                f"  {plural(one['other_plan_calls'], 'more call')} used other plans, which the report does not have."
+            )
         if not one["plans"]:
-            console.print("  No collective call ended well: independent ones are carried out by their rank alone.")
+            console.print("  No collective call succeeded. Each rank executes its independent calls alone.")
         console.print()
 
 
 def _explain(console: Console, plan: dict) -> None:
     slowest = duration(plan["seconds"]["max"])
     calls = plural(plan["calls"], f"collective {plan['call']}")
-    console.print(f"  [bold]{calls}[/bold], {amount(plan['bytes']['sum'])} in all, {slowest} on the slowest rank")
+    console.print(f"  [bold]{calls}[/bold], {amount(plan['bytes']['sum'])} in total, {slowest} on the slowest rank")
     console.print(f"    how: {_how(plan)}", markup=False)
     console.print(f"    why: {plan['because']} ({plan['reason']})", markup=False)
     if "aggregators" in plan:
@@ -62,50 +64,50 @@ def _explain(console: Console, plan: dict) -> None:
 
 def _how(plan: dict) -> str:
     if "aggregators" not in plan:
-        return f"{plan['algorithm']}, each rank moves its own pieces."
+        return f"{plan['algorithm']}, each rank reads or writes its own pieces."
     ranks = ", ".join(str(rank) for rank in plan["aggregator_ranks"])
     more = ", ..." if plan["aggregators"] > len(plan["aggregator_ranks"]) else ""
     word = "rank" if plan["aggregators"] == 1 else "ranks"
     return (
         f"{plan['algorithm']}, {plural(plan['aggregators'], 'aggregator')} ({word} {ranks}{more}), {_pattern(plan)}; "
-        f"{amount(plan['cycle_bytes'])} a round, {plural(plan['rounds_max'], 'round')} at most, "
-        f"{plan['cycle_buffers']} of them at once."
+        f"{amount(plan['cycle_bytes'])} per round, at most {plural(plan['rounds_max'], 'round')}, "
+        f"{plural(plan['cycle_buffers'], 'round')} at a time."
     )
 
 
 def _count_grounds(plan: dict) -> str:
-    busy = f"{amount(plan['saturation_bytes'])} (nacre_saturation_bytes) keep one busy"
+    busy = f"{amount(plan['saturation_bytes'])} (nacre_saturation_bytes) saturate one aggregator"
     return f"{plan['aggregators_because']} ({plan['aggregators_reason']}); {busy}."
 
 
 def _pattern(plan: dict) -> str:
     if "group_ranks_max" in plan:
-        return f"each for a group of ranks, of up to {plan['group_ranks_max']}"
+        return f"each for a group of at most {plural(plan['group_ranks_max'], 'rank')}"
     pattern = {
-        "even": "each with one range of the file, of up to",
-        "stripes": "whole stripes dealt to them in turn (nacre_pattern=stripes), in blocks of",
-        "osts": "each with the stripes on some OSTs (nacre_pattern=osts), of",
+        "even": "each with one range of the file, at most",
+        "stripes": "stripes dealt to them in turn (nacre_pattern=stripes), in blocks of",
+        "osts": "each with the stripes on some OSTs (nacre_pattern=osts), contiguous pieces of",
     }[plan["pattern"]]
     return f"{pattern} {amount(plan['domain_bytes'])}{_osts(plan)}"
 
 
 def _osts(plan: dict) -> str:
-    """How many OSTs an aggregator really touches, of a file that is striped."""
+    """How many OSTs an aggregator accesses; empty if the file is not striped."""
     if "osts" not in plan:
         return ""
     least, most, sharing = (plan["osts"][name] for name in ("least", "most", "aggregators_on_one"))
     osts = plural(most, "OST") if least == most else f"{least} to {plural(most, 'OST')}"
     locks = plan.get("write_locks", "usual")
     locked = f", written under {locks} locks (nacre_write_locks)" if locks != "usual" else ""
-    return f", on {osts} each, no OST with more than {plural(sharing, 'aggregator')}{locked}"
+    return f", on {osts} each, at most {plural(sharing, 'aggregator')} per OST{locked}"
 
 
 def _grounds(first: dict) -> str:
-    """What rank 0 decided from, of the first call that the plan was run for."""
+    """The figures of the plan's first call, from which rank 0 decided."""
     if not first["pieces"]:
         return ""
     hull = first["end"] - first["first_byte"]
-    overlap = f", the ranks' ranges together {first['span_bytes'] / hull:.1f} times that" if hull else ""
+    overlap = f"; the ranges of the ranks add up to {first['span_bytes'] / hull:.1f} times that" if hull else ""
     ranks, pieces = plural(first["ranks"], "rank"), plural(first["pieces"], "piece")
     return (
         f"{ranks} with data, {amount(first['bytes'])} in {pieces} of "

@@ -1,4 +1,4 @@
-"""`nacre hints`: every hint and variable, with default and meaning, as the library itself tells."""
+"""`nacre hints`: prints every hint and variable with default and meaning, as the library reports them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from nacre.errors import UserError
 from nacre.text import unwrapped
 
 PIPE_WIDTH = 160
-KEPT = "kept, not used"  # how the library's own text marks a hint that it ignores
+KEPT = "kept, not used"  # the library's description of a hint that it ignores
 
-HELP = unwrapped("""List every hint and variable with its default and meaning, or those that would apply to a file.
+HELP = unwrapped("""List hints and variables with their defaults and meanings, or show the hints for a file.
 
-Hints go into the program's MPI_Info, `nacre run --hint`, the environment or a configuration file. Of a file, whether
-it exists or not, those are shown that files and variables set here, and which did; the program's own come on top.
+Set a hint in the program's MPI_Info, with `nacre run --hint`, in the environment or in a configuration file. For FILE,
+which need not exist, nacre shows the hints that configuration files and variables set, and the source of each. The
+program's MPI_Info overrides them.
 
 [bold]Examples[/bold]
 
@@ -36,12 +37,12 @@ it exists or not, those are shown that files and variables set here, and which d
 
 
 def register(app: typer.Typer) -> None:
-    app.command("hints", help=HELP, short_help="List hints and variables, or what would apply to a file.")(hints)
+    app.command("hints", help=HELP, short_help="List hints and variables, or show the hints for a file.")(hints)
 
 
 def hints(
     key: str = typer.Argument(
-        None, metavar="[KEY|FILE]", help="Only those whose name contains KEY; or a file, by a slash or by being there."
+        None, metavar="[KEY|FILE]", help="Part of a name; or a file: an existing one, or any path with a slash."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
@@ -56,7 +57,7 @@ def hints(
 
 
 def _console() -> Console:
-    """Of a width that its table fits into where nobody says how wide it is to be: in a pipe or a file."""
+    """A console that is wide enough for the table if its width is unknown: for a pipe or a file."""
     is_told = sys.stdout.isatty() or "COLUMNS" in os.environ
     return Console(highlight=False, width=None if is_told else PIPE_WIDTH)
 
@@ -74,7 +75,9 @@ def _show_for(path: str, as_json: bool) -> None:
         rows = [(name, of["value"], of["from"]) for name, of in found["hints"].items()]
         console.print(_table_of(("Hint", "Value", "From"), rows))
     else:
-        console.print(f"No file and no variable sets a hint for {path}: the defaults apply.", markup=False)
+        console.print(
+            f"No configuration file and no variable sets a hint for {path}: the defaults apply.", markup=False
+        )
     for note in found["notes"]:
         console.print(note, markup=False)
 
@@ -84,8 +87,8 @@ def _matching(entries: list[dict], key: str) -> list[dict]:
     if not found:
         near = difflib.get_close_matches(key, [entry["name"] for entry in entries], n=3, cutoff=0.5)
         raise UserError(
-            f"no hint or variable is called {key!r}",
-            f"Did you mean {', '.join(near)}?" if near else "`nacre hints` lists them all.",
+            f"no hint or variable has {key!r} in its name",
+            f"Did you mean {', '.join(near)}?" if near else "List all with `nacre hints`.",
         )
     return found
 
@@ -111,7 +114,7 @@ def _table(entries: list[dict]) -> Table:
 
 def _table_of(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    # Names are copied and searched for: they stay whole, whatever the width.
+    # Users copy names and search for them: a name is never wrapped.
     for column in columns:
         table.add_column(column, overflow="fold", no_wrap=column in ("Hint", "Variable"))
     for row in rows:

@@ -1,4 +1,4 @@
-"""`nacre report`: what programs did with their files, and where the time went, as text."""
+"""`nacre report`: prints calls, bytes and times of programs' I/O."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from rich.table import Table
 from nacre import reports, settings
 from nacre.text import amount, duration, plural, unwrapped
 
-HELP = unwrapped("""Show what programs did with their files, and where the time went.
+HELP = unwrapped("""Show how much programs read and wrote, and where the time went.
 
-FILE is what `nacre run --report FILE` (or NACRE_REPORT) had written, of one job or of many; - is standard input.
-The slowest files come first. For each kind of call there are the least, the median and the most of all ranks.
+FILE is a report that `nacre run --report FILE` (or NACRE_REPORT) wrote, of one job or several; - is standard input.
+The slowest files come first. Each figure has the minimum, the median, the maximum and the sum over the ranks. nacre
+skips lines that are damaged, and prints a warning for each.
 
 [bold]Examples[/bold]
 
@@ -26,21 +27,21 @@ The slowest files come first. For each kind of call there are the least, the med
 
   nacre report --json io.jsonl
 
-[bold]Exit codes[/bold]  0, or 2 where there is no such file or it is no report.
+[bold]Exit codes[/bold]  0; 2: FILE cannot be read, or has no report.
 """)
 
 
 def register(app: typer.Typer) -> None:
-    app.command("report", help=HELP, short_help="Show what programs did with their files, and where the time went.")(
+    app.command("report", help=HELP, short_help="Show how much programs read and wrote, and where the time went.")(
         report
     )
 
 
 def report(
-    files: list[str] = typer.Argument(..., metavar="FILE...", help="Reports; - is standard input."),
-    file: str = typer.Option(None, "--file", metavar="PATTERN", help="Only of files whose name matches."),
-    top: int = typer.Option(10, "--top", metavar="N", min=1, help="Show the N slowest in full."),
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON array, the slowest first."),
+    files: list[str] = typer.Argument(..., metavar="FILE...", help="Report files; - is standard input."),
+    file: str = typer.Option(None, "--file", metavar="PATTERN", help="Show only files whose name matches."),
+    top: int = typer.Option(10, "--top", metavar="N", min=1, help="Show the N slowest files in full."),
+    as_json: bool = typer.Option(False, "--json", help="Print the reports as one JSON array, the slowest first."),
 ) -> None:
     found = reports.read(files, file)
     if as_json:
@@ -53,7 +54,7 @@ def report(
     for one in found[:top]:
         _show(console, one)
     if len(found) > top:
-        console.print(f"{plural(len(found) - top, 'more file')}: --top {len(found)} shows all.")
+        console.print(f"{plural(len(found) - top, 'more file')}: show all with --top {len(found)}.")
 
 
 def _grid(*columns: str) -> Table:
@@ -113,7 +114,7 @@ def _show_kind(console: Console, title: str, kind: dict) -> None:
         if kind[count]["max"]:
             _add_row(table, words, kind[count], amount if count in reports.BYTE_COUNTS else "{:,}".format, "")
     console.print(table)
-    console.print(f"    {plural(kind['ranks'], 'rank')} made such calls")
+    console.print(f"    {plural(kind['ranks'], 'rank')} made these calls")
     for line in (_rates(kind), _sizes(kind), _busiest(kind)):
         if line:
             console.print(f"    {line}", soft_wrap=True)
@@ -127,15 +128,15 @@ def _rates(kind: dict) -> str:
     slowest, calls = kind["seconds"]["max"], kind["file_calls"]["sum"]
     parts = []
     if slowest:
-        parts.append(f"{amount(kind['bytes']['sum'] / slowest)}/s in the time of the slowest rank")
+        parts.append(f"{amount(kind['bytes']['sum'] / slowest)}/s by the time of the slowest rank")
     if calls:
-        parts.append(f"{amount(kind['file_bytes']['sum'] / calls)} a file access")
+        parts.append(f"{amount(kind['file_bytes']['sum'] / calls)} per file access")
     return ", ".join(parts)
 
 
 def _sizes(kind: dict) -> str:
     sizes = [f"{amount(int(size))} {count:,}" for size, count in kind["file_call_sizes"].items()]
-    return f"file accesses by size, from: {', '.join(sizes)}" if sizes else ""
+    return f"file accesses by size, at least: {', '.join(sizes)}" if sizes else ""
 
 
 def _busiest(kind: dict) -> str:

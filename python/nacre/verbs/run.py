@@ -13,11 +13,11 @@ from nacre import launchers, library, settings
 from nacre.errors import EXIT_CANNOT_RUN, EXIT_NOT_FOUND, UserError
 from nacre.text import unwrapped
 
-HELP = unwrapped("""Run an MPI program with its MPI-IO done by Nacre.
+HELP = unwrapped("""Run an MPI program whose MPI-IO calls Nacre serves.
 
-The command is the one you would give without Nacre. The launcher in it (Hydra, Open MPI, srun, flux, jsrun,
-aprun, PALS, ibrun) gets options that preload Nacre on the ranks; without a launcher the program runs by itself.
-Nacre then replaces this process, so signals and the exit code are the command's own.
+COMMAND is the command that you run without Nacre. nacre adds options to the launcher in it (Hydra, Open MPI, srun,
+flux, jsrun, aprun, PALS, ibrun) so that the ranks preload Nacre. A command without a launcher gets the preload in its
+environment. nacre then executes the command in its own process: signals and the exit code are those of the command.
 
 [bold]Examples[/bold]
 
@@ -29,7 +29,8 @@ Nacre then replaces this process, so signals and the exit code are the command's
 
   nacre run --dry-run mpirun -n 2 ./ocean : -n 2 ./atmosphere
 
-[bold]Exit codes[/bold]  the command's own; 2 wrong usage, 126 it cannot be executed, 127 there is no such program.
+[bold]Exit codes[/bold]  that of the command; 2: wrong usage; 126: the command cannot be executed; 127: the command
+does not exist.
 """)
 
 
@@ -37,29 +38,37 @@ def register(app: typer.Typer) -> None:
     app.command(
         "run",
         help=HELP,
-        short_help="Run an MPI program with its MPI-IO done by Nacre.",
+        short_help="Run an MPI program whose MPI-IO calls Nacre serves.",
         context_settings={"allow_interspersed_args": False},
     )(run)
 
 
 def run(
-    command: list[str] = typer.Argument(..., metavar="COMMAND...", help="What to run; a -- before it is optional."),
+    command: list[str] = typer.Argument(..., metavar="COMMAND...", help="Command to run; a -- before it is optional."),
     hint: list[str] = typer.Option(
-        [], "--hint", metavar="[GLOB:]KEY=VALUE", help="Set a hint, for all files or those that match. Repeatable."
+        [],
+        "--hint",
+        metavar="[GLOB:]KEY=VALUE",
+        help="Set a hint for all files, or for files whose name matches GLOB. Repeatable.",
     ),
     report: str = typer.Option(
-        None, "--report", metavar="FILE", help="Append a line of JSON to FILE for each file closed."
+        None, "--report", metavar="FILE", help="Append one line of JSON to FILE for each file that the program closes."
     ),
     disable: list[str] = typer.Option(
-        [], "--disable", metavar="PATTERN", help="Leave files that match to the MPI's own I/O. Repeatable."
+        [], "--disable", metavar="PATTERN", help="Leave files whose name matches to the MPI's own MPI-IO. Repeatable."
     ),
     abi: str = typer.Option(
-        None, "--abi", metavar="ABI", help="Preload the library of this ABI (mpich, openmpi, mpiabi) and no other."
+        None, "--abi", metavar="ABI", help="Preload only the library for this ABI: mpich, openmpi or mpiabi."
     ),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Print what would be run, and run nothing."),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Print the command that nacre would execute, and do not execute it."
+    ),
 ) -> None:
     if abi is not None and abi not in library.ABIS:
-        raise UserError(f"there is no ABI {abi!r}", f"The ABIs are {', '.join(library.ABIS)}; leave it out if unsure.")
+        raise UserError(
+            f"--abi {abi}: unknown ABI",
+            f"Name one of {', '.join(library.ABIS)}, or omit the option: Nacre then finds the ABI.",
+        )
     environ = inherited_environment()
     chosen = settings.from_options(environ, hint, report, disable)
     launch = launchers.prepare(command, chosen, library.preload_path(abi), environ)
@@ -70,13 +79,13 @@ def run(
 
 
 def as_shell(launch: launchers.Launch, before: dict[str, str]) -> str:
-    """The command as one would type it."""
+    """The command line as a user would type it."""
     assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(launch.changed(before).items())]
     return " ".join([*assignments, shlex.join(launch.argv)])
 
 
 def inherited_environment() -> dict[str, str]:
-    """The environment without the LC_CTYPE that Python sets for itself where there is no locale (PEP 538)."""
+    """The environment without the LC_CTYPE that Python sets for itself when no locale is set (PEP 538)."""
     environment = dict(os.environ)
     try:
         inherited = Path("/proc/self/environ").read_bytes().split(b"\0")
@@ -88,7 +97,7 @@ def inherited_environment() -> dict[str, str]:
 
 
 def execute(launch: launchers.Launch) -> None:
-    """Becomes the command."""
+    """Replaces this process by the command."""
     environment = dict(launch.environ)
     environment.pop("NACRE_LIBRARY_DIR", None)
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
@@ -96,6 +105,6 @@ def execute(launch: launchers.Launch) -> None:
     try:
         os.execvpe(launch.argv[0], launch.argv, environment)
     except FileNotFoundError as error:
-        raise UserError(f"no such program: {launch.argv[0]}", code=EXIT_NOT_FOUND) from error
+        raise UserError(f"program not found: {launch.argv[0]}", code=EXIT_NOT_FOUND) from error
     except OSError as error:
         raise UserError(f"cannot execute {launch.argv[0]}: {error.strerror}", code=EXIT_CANNOT_RUN) from error

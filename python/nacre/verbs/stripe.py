@@ -1,4 +1,4 @@
-"""`nacre stripe`: how files are striped over the OSTs of Lustre."""
+"""`nacre stripe`: shows and recommends Lustre layouts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ XATTR = "lustre.lov"
 INT_MAX = 2**31 - 1
 GET_OST_COUNT = 0x800866A8  # the ioctl LL_IOC_GETOBDCOUNT; in: 0 for OSTs, out: how many there are
 
-HELP = "Show and advise how files are striped over the OSTs of Lustre."
+HELP = "Show the layout of files on Lustre, or recommend one."
 
-SHOW_HELP = unwrapped("""Show the layout of a file, or the default of a directory, as YAML with the keys of
-`lfs getstripe -y`.
+SHOW_HELP = unwrapped("""Show the layout of a file, or the default layout of a directory, as `lfs getstripe -y` does.
 
-The layout is read through the xattr lustre.lov, without lfs. --raw takes one that was saved, here or on another
-machine: `getfattr -n lustre.lov --only-values FILE > BLOB`.
+nacre reads the xattr lustre.lov and does not need lfs. --raw reads a saved xattr, which may be of another machine:
+`getfattr -n lustre.lov --only-values FILE > BLOB`.
 
 [bold]Examples[/bold]
 
@@ -34,15 +33,15 @@ machine: `getfattr -n lustre.lov --only-values FILE > BLOB`.
 
   nacre stripe show --raw out.lov
 
-[bold]Exit codes[/bold]  0, or 2 where there is no layout, or one that cannot be read.
+[bold]Exit codes[/bold]  0; 2: a file has no layout, or nacre cannot read it.
 """)
 
 
-ADVISE_HELP = unwrapped("""Say how a new file is best striped, and why, with the lfs command for it.
+ADVISE_HELP = unwrapped("""Recommend a layout for a new file, with reasons and the lfs command.
 
-SIZE is the file's when it is complete, in bytes or with k, m, g or t (multiples of 1024); --nodes and --ranks are
-those that write it, or read it, together. The number of OSTs is that of the Lustre that DIR lies on, unless --osts
-says it.
+SIZE is the size of the complete file in bytes, or with the suffix k, m, g or t (powers of 1024). --nodes and --ranks
+are the numbers of nodes and ranks that write or read the file together. Without --osts, nacre asks the Lustre of DIR
+for its number of OSTs.
 
 [bold]Examples[/bold]
 
@@ -50,24 +49,26 @@ says it.
 
   nacre stripe advise 20g --nodes 4 --ranks 256 --osts 48
 
-[bold]Exit codes[/bold]  0, or 2 where the arguments make no sense or the number of OSTs is not known.
+[bold]Exit codes[/bold]  0; 2: an argument is invalid, or the number of OSTs is unknown.
 """)
 
 
 def register(app: typer.Typer) -> None:
     stripe = typer.Typer(help=HELP, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
     stripe.command("show", help=SHOW_HELP, short_help="Show the layout of a file.")(show)
-    stripe.command("advise", help=ADVISE_HELP, short_help="Say how a new file is best striped.")(advise)
+    stripe.command("advise", help=ADVISE_HELP, short_help="Recommend a layout for a new file.")(advise)
     app.add_typer(stripe, name="stripe", short_help=HELP)
 
 
 def show(
     files: list[str] = typer.Argument(None, metavar="FILE...", help="Files and directories on Lustre."),
-    raw: list[str] = typer.Option([], "--raw", metavar="BLOB", help="A saved xattr lustre.lov; - is standard input."),
+    raw: list[str] = typer.Option(
+        [], "--raw", metavar="BLOB", help="Saved xattr lustre.lov; - is standard input. Repeatable."
+    ),
 ) -> None:
     sources = [(path, _of_file) for path in files or []] + [(path, _of_blob) for path in raw]
     if not sources:
-        raise UserError("nothing to show", "Name a file, or a saved xattr with --raw.")
+        raise UserError("no file to show", "Name a file on Lustre, or a saved xattr with --raw.")
     wrong = []
     for path, read in sources:
         try:
@@ -81,20 +82,29 @@ def show(
 
 
 def advise(
-    size: str = typer.Argument(metavar="SIZE", help="Of the file."),
-    directory: str = typer.Argument(".", metavar="[DIR]", help="Where the file is to be.", show_default="here"),
-    nodes: int = typer.Option(1, "--nodes", metavar="N", max=INT_MAX, help="That write it together."),
+    size: str = typer.Argument(metavar="SIZE", help="Size of the complete file."),
+    directory: str = typer.Argument(
+        ".", metavar="[DIR]", help="Directory of the file.", show_default="the current directory"
+    ),
+    nodes: int = typer.Option(
+        1, "--nodes", metavar="N", max=INT_MAX, help="Number of nodes that access the file together."
+    ),
     ranks: int = typer.Option(
-        None, "--ranks", metavar="P", max=INT_MAX, help="On all nodes.", show_default="one a node"
+        None, "--ranks", metavar="P", max=INT_MAX, help="Number of ranks on all nodes.", show_default="one per node"
     ),
     osts: int = typer.Option(
-        None, "--osts", metavar="C", max=INT_MAX, help="To choose from.", show_default="those of DIR's Lustre"
+        None,
+        "--osts",
+        metavar="C",
+        max=INT_MAX,
+        help="Number of OSTs to choose from.",
+        show_default="all of the Lustre of DIR",
     ),
 ) -> None:
     try:
         byte_count = parse_bytes(size)
     except ValueError as error:
-        raise UserError(f"SIZE {error}", "Write a size like 4096, 64m, 20g or 2t.") from error
+        raise UserError(f"SIZE {error}", "Give bytes, or a number with k, m, g or t: 4096, 64m, 20g, 2t.") from error
     osts = _ost_count(directory) if osts is None else osts
     try:
         options, reasons = library.layout_advice(byte_count, nodes, nodes if ranks is None else ranks, osts)
@@ -109,12 +119,12 @@ def _ost_count(directory: str) -> int:
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
-        raise UserError(f"{directory}: {os.strerror(error.errno)}") from error
+        raise UserError(f"cannot open {directory}: {os.strerror(error.errno)}") from error
     try:
         return struct.unpack("i", fcntl.ioctl(descriptor, GET_OST_COUNT, struct.pack("i", 0)))[0]
     except OSError as error:
-        advice = "Name a directory on Lustre, or say how many OSTs there are with --osts."
-        raise UserError(f"{directory} does not lie on Lustre: it has no OSTs to count", advice) from error
+        advice = "Name a directory on Lustre, or give the number of OSTs with --osts."
+        raise UserError(f"{directory} is not on Lustre, so the number of OSTs is unknown", advice) from error
     finally:
         os.close(descriptor)
 
@@ -131,15 +141,17 @@ def _of_file(path: str) -> bytes:
         return os.getxattr(path, XATTR)
     except OSError as error:
         if error.errno == errno.ENODATA:
-            advice = "A directory without one has that of the file system; a new file gets one when it is written."
+            advice = (
+                "A directory then uses the default of the file system; a new file gets a layout when it is written."
+            )
             raise UserError(f"{path} has no layout of its own", advice) from error
         if error.errno == errno.EOPNOTSUPP:
-            raise UserError(f"{path} does not lie on Lustre: it has no xattr {XATTR}") from error
-        raise UserError(f"{path}: {os.strerror(error.errno)}") from error
+            raise UserError(f"{path} is not on Lustre: it has no xattr {XATTR}") from error
+        raise UserError(f"cannot read the layout of {path}: {os.strerror(error.errno)}") from error
 
 
 def _of_blob(path: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
-        raise UserError(f"--raw {path}: {os.strerror(error.errno)}") from error
+        raise UserError(f"--raw {path}: cannot read the file: {os.strerror(error.errno)}") from error

@@ -1,4 +1,4 @@
-"""`nacre testbed`: a Lustre-shaped file system on this machine, with simulated nodes."""
+"""`nacre testbed`: an emulated Lustre on this machine, with simulated nodes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from nacre.errors import EXIT_CANNOT_RUN, UserError
 from nacre.text import unwrapped
 from nacre.verbs.run import inherited_environment
 
-HELP = "Play a Lustre on this machine: OSTs, servers, links, locks, faults."
+HELP = "Emulate a Lustre on this machine: OSTs, servers, links, locks, faults."
 
-UP_HELP = unwrapped("""Mount a testbed on DIRECTORY, once for each simulated node: DIRECTORY/0, DIRECTORY/1 and so on.
+UP_HELP = unwrapped("""Start the emulated Lustre. Each simulated node has a mount: DIRECTORY/0, DIRECTORY/1 and so on.
 
-All mounts show the same files, striped over OSTs as on a Lustre. They are in memory; with --objects, their data are on
-disk, so that they may be larger. With --machine, accesses take the time that they would there. Needs root, /dev/fuse
-and libfuse3.
+All mounts show the same files, striped over OSTs as on Lustre. The testbed keeps data in memory, or with --objects on
+disk, for larger files. With --machine, an access takes the time that it takes on that machine. The testbed needs root,
+/dev/fuse and libfuse3.
 
 [bold]Examples[/bold]
 
@@ -34,11 +34,11 @@ and libfuse3.
   nacre testbed up --objects /scratch/objects
 """)
 
-RUN_HELP = unwrapped("""Run an MPI program whose ranks are on the nodes of a testbed, in blocks.
+RUN_HELP = unwrapped("""Run an MPI program with its ranks on the nodes of a testbed, in blocks.
 
-Each rank sees its node's mount as DIRECTORY/node, has its node's host name (node0, node1, ...) and tells Nacre its
-node. {} in the command is the path of that mount. Where no testbed is up at DIRECTORY, one is for as long as the
-command runs, with --nodes nodes.
+Each rank sees the mount of its node as DIRECTORY/node, and has the host name of its node: node0, node1 and so on. nacre
+replaces {} in COMMAND by the path of that mount. If no testbed runs at DIRECTORY, nacre starts one with --nodes nodes,
+and stops it when COMMAND ends.
 
 [bold]Examples[/bold]
 
@@ -47,11 +47,11 @@ command runs, with --nodes nodes.
   nacre testbed run --nodes 8 --machine ranger --without-nacre -- mpiexec -n 16 ./app {}/out
 """)
 
-FAULT_HELP = unwrapped("""Have something go wrong on a testbed that is up.
+FAULT_HELP = unwrapped("""Inject a fault into a running testbed.
 
-An OST can be: no_space (writes fail), error RATE (a part of accesses, 0 to 1, fails), error_at BYTE (accesses of that
-byte of a file fail), slow FACTOR, hung, and well again. A node can be evicted: its locks and what it had not written
-back are gone.
+Faults of an OST: no_space (writes fail), error RATE (this fraction of accesses fails, 0 to 1), error_at BYTE (accesses
+to this byte of a file fail), slow FACTOR, hung; well clears them. Fault of a node: evicted (it loses its locks and all
+data that it has not written back).
 
 [bold]Examples[/bold]
 
@@ -62,29 +62,31 @@ back are gone.
   nacre testbed fault node 1 evicted
 """)
 
-END_SECONDS = 10  # of a program that is told to end
+END_SECONDS = 10  # for a program to end after SIGTERM
 
-DIRECTORY = typer.Argument(Path(testbed.DEFAULT_DIRECTORY), metavar="[DIRECTORY]", help="Where it is mounted.")
-AT = typer.Option(Path(testbed.DEFAULT_DIRECTORY), "--at", metavar="DIRECTORY", help="Where it is mounted.")
-RUN_AT = typer.Option(None, "--at", metavar="DIRECTORY", help="Where it is mounted, or is to be for the run.")
-MACHINE = typer.Option(None, "--machine", metavar="NAME|FILE", help="What to play: one that comes along, or a file.")
-SET = typer.Option([], "--set", metavar="NAME=VALUE", help="A setting of it, over the file's. Repeatable.")
-NODES = typer.Option(None, "--nodes", metavar="N", help="Simulated nodes.")
-OSTS = typer.Option(None, "--osts", metavar="C", help="OSTs.")
+DIRECTORY = typer.Argument(Path(testbed.DEFAULT_DIRECTORY), metavar="[DIRECTORY]", help="Directory of the mounts.")
+AT = typer.Option(Path(testbed.DEFAULT_DIRECTORY), "--at", metavar="DIRECTORY", help="Directory of the mounts.")
+RUN_AT = typer.Option(None, "--at", metavar="DIRECTORY", help="Directory of the mounts.")
+MACHINE = typer.Option(
+    None, "--machine", metavar="NAME|FILE", help="Machine to emulate: one that comes with Nacre, or a machine file."
+)
+SET = typer.Option([], "--set", metavar="NAME=VALUE", help="Override a setting of the machine. Repeatable.")
+NODES = typer.Option(None, "--nodes", metavar="N", help="Number of simulated nodes.")
+OSTS = typer.Option(None, "--osts", metavar="C", help="Number of OSTs.")
 OBJECTS = typer.Option(
     None,
     "--objects",
     metavar="PATH",
-    help="Keep files' data in this directory, which is made or empty; else in memory.",
+    help="Keep data in this directory, a new or empty one; default: in memory.",
 )
 
 
 def register(app: typer.Typer) -> None:
     verbs = typer.Typer(help=HELP, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
-    verbs.command("up", help=UP_HELP, short_help="Begin to play.")(up)
-    verbs.command("down", short_help="End it, with all that is in it.")(down)
-    verbs.command("status", short_help="Show what has come to OSTs and from nodes.")(status)
-    verbs.command("fault", help=FAULT_HELP, short_help="Have something go wrong.")(fault)
+    verbs.command("up", help=UP_HELP, short_help="Start the emulated Lustre.")(up)
+    verbs.command("down", short_help="Stop it and discard its files.")(down)
+    verbs.command("status", short_help="Show the traffic of OSTs and nodes.")(status)
+    verbs.command("fault", help=FAULT_HELP, short_help="Inject a fault.")(fault)
     verbs.command(
         "run",
         help=RUN_HELP,
@@ -97,7 +99,7 @@ def register(app: typer.Typer) -> None:
 def _options(
     machine: str | None, assignments: list[str], nodes: int | None, osts: int | None, objects: str | None
 ) -> list[str]:
-    """nacre-testbed's own."""
+    """These options as nacre-testbed takes them."""
     options = ["--machine", testbed.machine_file(machine)] if machine else []
     options += [word for assignment in assignments for word in ("--set", assignment)]
     if nodes is not None:
@@ -118,22 +120,22 @@ def up(
     objects: str = OBJECTS,
 ) -> None:
     testbed.up(directory, _options(machine, assignments, nodes, osts, objects))
-    print(f"up: {testbed.nodes_of(directory)} nodes at {directory}/0 and on; files there count as on Lustre with")
-    print("NACRE_TESTBED=1, which `nacre testbed run` sets.")
+    print(f"The testbed runs, with {testbed.nodes_of(directory)} nodes: {directory}/0 and so on.")
+    print("Nacre treats its files as files on Lustre if NACRE_TESTBED=1 is set; `nacre testbed run` sets it.")
 
 
 def down(directory: Path = DIRECTORY) -> None:
-    """End a testbed, with all that is in it."""
+    """Stop a testbed and discard its files."""
     testbed.down(directory)
 
 
 def status(
     directory: Path = DIRECTORY,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-    reset: bool = typer.Option(False, "--reset", help="Begin to count anew."),
-    machine: bool = typer.Option(False, "--machine", help="Show what it plays, setting by setting."),
+    reset: bool = typer.Option(False, "--reset", help="Reset the counters, after printing them."),
+    machine: bool = typer.Option(False, "--machine", help="Show the settings of the machine instead."),
 ) -> None:
-    """Show what has come to the OSTs of a testbed and from its nodes, since it is up or since --reset."""
+    """Show the traffic of the OSTs and nodes of a testbed since it started or since --reset."""
     if machine:
         print(testbed.machine(directory), end="")
         return
@@ -155,7 +157,7 @@ def _table(kind: str, columns: dict[str, list[int]]) -> Table:
 
 
 def fault(
-    words: list[str] = typer.Argument(metavar="FAULT", help="What is to go wrong, such as: ost 3 no_space."),
+    words: list[str] = typer.Argument(metavar="FAULT", help="Fault, for example: ost 3 no_space."),
     directory: Path = AT,
 ) -> None:
     try:
@@ -163,27 +165,30 @@ def fault(
     except ValueError as error:
         osts, nodes = len(testbed.counters(directory)["osts"]["clients"]), testbed.nodes_of(directory)
         there_are = (
-            f"There are OSTs 0 to {osts - 1} and nodes 0 to {nodes - 1}; `nacre testbed fault --help` lists faults."
+            f"It has OSTs 0 to {osts - 1} and nodes 0 to {nodes - 1}; `nacre testbed fault --help` lists faults."
         )
-        raise UserError(f"there is no fault {str(error)!r}", there_are) from error
+        raise UserError(f"unknown fault {str(error)!r}", there_are) from error
 
 
 def run(
-    command: list[str] = typer.Argument(..., metavar="COMMAND...", help="What to run; a -- before it is optional."),
+    command: list[str] = typer.Argument(..., metavar="COMMAND...", help="Command to run; a -- before it is optional."),
     at: Path = RUN_AT,
     machine: str = MACHINE,
     assignments: list[str] = SET,
     nodes: int = NODES,
     osts: int = OSTS,
     objects: str = OBJECTS,
-    hint: list[str] = typer.Option([], "--hint", metavar="[GLOB:]KEY=VALUE", help="As of `nacre run`."),
-    report: str = typer.Option(None, "--report", metavar="FILE", help="As of `nacre run`."),
-    without_nacre: bool = typer.Option(False, "--without-nacre", help="With the MPI's own MPI-IO."),
+    hint: list[str] = typer.Option([], "--hint", metavar="[GLOB:]KEY=VALUE", help="Set a hint; see `nacre run`."),
+    report: str = typer.Option(None, "--report", metavar="FILE", help="Append a report; see `nacre run`."),
+    without_nacre: bool = typer.Option(False, "--without-nacre", help="Use the MPI's own MPI-IO."),
 ) -> None:
     options = _options(machine, assignments, nodes, osts, objects)
     directory = at or Path(testbed.DEFAULT_DIRECTORY)
     if testbed.is_up(directory) and options:
-        raise UserError(f"a testbed is up at {directory}: {options[0]} would change nothing", "Leave it out, or down.")
+        raise UserError(
+            f"{options[0]}: a testbed runs at {directory} already, with its own settings",
+            "Omit the option, or stop the testbed first: nacre testbed down.",
+        )
     with contextlib.ExitStack() as stack:
         if not testbed.is_up(directory):
             directory = stack.enter_context(testbed.serving(options, at))
@@ -200,7 +205,7 @@ def run(
 
 
 def _wait_for(words: list[str], environment: dict[str, str]) -> int:
-    """Runs them; if this command is told to end, so are they."""
+    """Runs a command, and ends it when this process is told to end."""
     try:
         process = subprocess.Popen(words, env=environment)
     except OSError as error:

@@ -40,7 +40,7 @@ def test_a_launcher_with_a_strange_version_is_refused_with_advice(machine):
     machine("mpiexec", "mpiexec of a kind never seen")
     with pytest.raises(UserError) as refused:
         launchers.recognise("mpiexec")
-    assert "no launcher that nacre knows" in refused.value.problem
+    assert "is an unknown launcher" in refused.value.problem
     assert "LD_PRELOAD" in refused.value.advice
 
 

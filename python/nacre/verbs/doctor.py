@@ -81,7 +81,7 @@ class Examination:
 
 def doctor(
     command: list[str] = typer.Argument(
-        None, metavar="[COMMAND...|FILE...]", help="Command to test, a -- before it is optional; or files on Lustre."
+        None, metavar="COMMAND|FILE", help="Command to test, a -- before it is optional; or files on Lustre."
     ),
     directory: Path = typer.Option(
         None, "--directory", metavar="DIR", help="Directory of the program's files; default: the current directory."

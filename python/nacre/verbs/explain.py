@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    report: list[str] = typer.Argument(..., metavar="REPORT...", help="Report files; - is standard input."),
+    report: list[str] = typer.Argument(..., metavar="REPORT", help="Report files; - is standard input."),
     file: str = typer.Option(None, "--file", metavar="PATTERN", help="Show only files whose name matches."),
 ) -> None:
     console = Console(highlight=False, soft_wrap=True)

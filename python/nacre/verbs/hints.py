@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
 
 def hints(
     key: str = typer.Argument(
-        None, metavar="[KEY|FILE]", help="Part of a name; or a file: an existing one, or any path with a slash."
+        None, metavar="KEY|FILE", help="Part of a name; or a file: an existing one, or any path with a slash."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:

@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    files: list[str] = typer.Argument(..., metavar="FILE...", help="Report files; - is standard input."),
+    files: list[str] = typer.Argument(..., metavar="FILE", help="Report files; - is standard input."),
     file: str = typer.Option(None, "--file", metavar="PATTERN", help="Show only files whose name matches."),
     top: int = typer.Option(10, "--top", metavar="N", min=1, help="Show the N slowest files in full."),
     as_json: bool = typer.Option(False, "--json", help="Print the reports as one JSON array, the slowest first."),

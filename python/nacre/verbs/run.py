@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    command: list[str] = typer.Argument(..., metavar="COMMAND...", help="Command to run; a -- before it is optional."),
+    command: list[str] = typer.Argument(..., metavar="COMMAND", help="Command to run; a -- before it is optional."),
     hint: list[str] = typer.Option(
         [],
         "--hint",

@@ -61,7 +61,7 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    files: list[str] = typer.Argument(None, metavar="FILE...", help="Files and directories on Lustre."),
+    files: list[str] = typer.Argument(None, metavar="FILE", help="Files and directories on Lustre."),
     raw: list[str] = typer.Option(
         [], "--raw", metavar="BLOB", help="Saved xattr lustre.lov; - is standard input. Repeatable."
     ),
@@ -84,7 +84,7 @@ def show(
 def advise(
     size: str = typer.Argument(metavar="SIZE", help="Size of the complete file."),
     directory: str = typer.Argument(
-        ".", metavar="[DIR]", help="Directory of the file.", show_default="the current directory"
+        ".", metavar="DIR", help="Directory of the file.", show_default="the current directory"
     ),
     nodes: int = typer.Option(
         1, "--nodes", metavar="N", max=INT_MAX, help="Number of nodes that access the file together."

@@ -64,7 +64,7 @@ data that it has not written back).
 
 END_SECONDS = 10  # for a program to end after SIGTERM
 
-DIRECTORY = typer.Argument(Path(testbed.DEFAULT_DIRECTORY), metavar="[DIRECTORY]", help="Directory of the mounts.")
+DIRECTORY = typer.Argument(Path(testbed.DEFAULT_DIRECTORY), metavar="DIRECTORY", help="Directory of the mounts.")
 AT = typer.Option(Path(testbed.DEFAULT_DIRECTORY), "--at", metavar="DIRECTORY", help="Directory of the mounts.")
 RUN_AT = typer.Option(None, "--at", metavar="DIRECTORY", help="Directory of the mounts.")
 MACHINE = typer.Option(
@@ -171,7 +171,7 @@ def fault(
 
 
 def run(
-    command: list[str] = typer.Argument(..., metavar="COMMAND...", help="Command to run; a -- before it is optional."),
+    command: list[str] = typer.Argument(..., metavar="COMMAND", help="Command to run; a -- before it is optional."),
     at: Path = RUN_AT,
     machine: str = MACHINE,
     assignments: list[str] = SET,

@@ -34,7 +34,7 @@ from .workloads import Workload, find_workload, known_workloads
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 
-HELP = unwrapped("""Measures MPI-IO with and without Nacre side by side, and checks every byte.
+HELP = unwrapped("""Measure MPI-IO with and without Nacre side by side, and checks every byte.
 
 [bold]Examples[/bold]
 
@@ -70,7 +70,7 @@ wrong command line; 130 if interrupted.
 def contenders_for(config: Config, arguments: options.Launches, patterns: list[str]) -> list[Contender]:
     libraries = preloads(config, arguments.preload)
     if not libraries:
-        print(f"nacre-bench: no {config.preload}: the peers are measured alone", file=sys.stderr)
+        print(f"nacre-bench: {config.preload} does not exist: only the peers are measured", file=sys.stderr)
     everyone = all_contenders(config, libraries, parse_pairs(arguments.hint, "--hint"))
     return choose([one for one in everyone if one.fits(getattr(arguments, "hosts", 0))], patterns)
 
@@ -96,7 +96,7 @@ def result_of(kind: str, config: Config, arguments: options.Launches, contenders
         "launches": [],
     }
     if arguments.resume and not arguments.out:
-        raise BenchError("--resume: which run? --out FILE.json says it")
+        raise BenchError("--resume needs --out FILE.json, the run to continue")
     return resumed(result, arguments.out) if arguments.resume and os.path.exists(arguments.out) else result
 
 
@@ -133,7 +133,7 @@ def act_list(config: Config, arguments: options.Nothing) -> int:
         suffix = f"; hints {hints}" if hints else ""
         print(f"  {contender.name:<12} {contender.role}: {contender.about}, {contender.mpi.name}{suffix}")
     if not preloads(config, []):
-        print(f"  (none of ours: no {config.preload})")
+        print(f"  (none of ours: {config.preload} does not exist)")
     return 0
 
 
@@ -188,7 +188,7 @@ def act_peers(config: Config, arguments: options.Peers) -> int:
         and (not arguments.ranks or ranks in arguments.ranks)
     ]
     if not cells:
-        raise BenchError("the matrix has no such cell")
+        raise BenchError("no cell of the table has these --workloads and --ranks")
     result = measure_cells(config, arguments, contenders, cells)
     return finish(result, collective_text(result, arguments.phase), arguments.out)
 

@@ -54,12 +54,14 @@ def overhead_rows(first: dict, second: dict) -> list[list[str]]:
 def compare_text(paths: tuple[str, str], phase: str) -> str:
     first, second = (read_result(path) for path in paths)
     if first["kind"] != second["kind"]:
-        raise BenchError(f"{paths[0]} is of {first['kind']}, {paths[1]} of {second['kind']}")
+        raise BenchError(
+            f"cannot compare {paths[0]}, a result of {first['kind']}, with {paths[1]}, a result of {second['kind']}"
+        )
     if first["kind"] == NAME:
         unit, rows = "microseconds", overhead_rows(first, second)
     else:
         unit, rows = "GiB/s", collective_rows(first, second, phase)
     if not rows:
-        raise BenchError("the two results have no cell in common")
+        raise BenchError(f"{paths[0]} and {paths[1]} have no cell in common")
     header = [unit, "first", "second", "second/first [95 %]", ""]
     return f"first: {paths[0]}\nsecond: {paths[1]}\n" + table(header, rows)

@@ -28,16 +28,18 @@ class Config:
 
     def mpi(self, name: str) -> Mpi:
         if name not in self.mpis:
-            raise BenchError(f"no MPI called {name} here; there are: {', '.join(self.mpis) or 'none'}")
+            raise BenchError(f"--mpi {name}: not in this build, which has: {', '.join(self.mpis) or 'none'}")
         return self.mpis[name]
 
 
 def read_config(path: str | None) -> Config:
     if not path:
-        raise BenchError("--config is needed: bench.json, which the build writes")
+        raise BenchError("--config is needed: name the bench.json that the build wrote")
     try:
         data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise BenchError(f"{path}: {error.strerror}. Build first: nacre-bench runs from a build tree.") from error
+        raise BenchError(
+            f"cannot read {path}: {error.strerror}. Run `make` first: nacre-bench runs from a build tree."
+        ) from error
     mpis = {name: Mpi(name=name, **fields) for name, fields in data["mpis"].items()}
     return Config(data["version"], data["preload"], mpis)

@@ -127,7 +127,7 @@ def parse_pairs(items: list[str], what: str) -> dict[str, str]:
     for item in items:
         key, equals, value = item.partition("=")
         if not key or not equals:
-            raise BenchError(f"{what} {item}: KEY=VALUE is needed")
+            raise BenchError(f"{what} {item}: not of the form KEY=VALUE")
         pairs[key] = value
     return pairs
 
@@ -140,7 +140,7 @@ def preloads(config: Config, wanted: list[str]) -> dict[str, str]:
         result[name if equals else NACRE] = os.path.abspath(path if equals else item)
     for path in result.values():
         if not os.path.exists(path):
-            raise BenchError(f"--preload: there is no {path}")
+            raise BenchError(f"--preload: file {path} does not exist")
     if not wanted and os.path.exists(config.preload):
         result[NACRE] = config.preload
     return result
@@ -160,5 +160,5 @@ def choose(contenders: list[Contender], patterns: list[str]) -> list[Contender]:
     for pattern in patterns:
         if not any(fnmatch.fnmatchcase(contender.name, pattern) for contender in contenders):
             names = ", ".join(contender.name for contender in contenders)
-            raise BenchError(f"no contender is called {pattern}; there are: {names}")
+            raise BenchError(f"no contender matches {pattern}; the contenders are: {names}")
     return [c for c in contenders if any(fnmatch.fnmatchcase(c.name, pattern) for pattern in patterns)]

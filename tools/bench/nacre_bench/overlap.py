@@ -67,7 +67,7 @@ def pairs_of(result: dict) -> list[tuple[str, str]]:
 def of_ours(everyone: list[Contender]) -> list[Contender]:
     ours = [one for one in everyone if one.role == OURS]
     if not ours:
-        raise BenchError("overlap is measured of ours: choose one with --contenders, or build the library")
+        raise BenchError("overlap measures contenders of ours: name one with --contenders, or build the library")
     return ours
 
 

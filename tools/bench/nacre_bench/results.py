@@ -21,11 +21,11 @@ def read_result(path: str) -> dict:
     try:
         result = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise BenchError(f"{path}: {error.strerror}") from error
+        raise BenchError(f"cannot read {path}: {error.strerror}") from error
     except json.JSONDecodeError as error:
         raise BenchError(f"{path} is not a result of nacre-bench: {error}") from error
     if result.get("format") != FORMAT:
-        raise BenchError(f"{path} has format {result.get('format')}, and this nacre-bench reads {FORMAT}")
+        raise BenchError(f"{path} has format {result.get('format')}; this nacre-bench reads format {FORMAT}")
     return result
 
 
@@ -43,7 +43,9 @@ def resumed(result: dict, path: str) -> dict:
     now = json.loads(json.dumps(result))
     for part in SAME:
         if before.get(part) != now[part]:
-            raise BenchError(f"--resume: {path} has other {part}; measure anew, into another file")
+            raise BenchError(
+                f"--resume: this run and {path} do not have the same {part}; start a new run, with another --out"
+            )
     return before
 
 

@@ -69,12 +69,12 @@ def launch_worker(contender: Contender, job: Job) -> Outcome:
 
 def check_space(plan: Plan) -> None:
     if not os.path.isdir(plan.directory):
-        raise BenchError(f"--dir: there is no directory {plan.directory}")
+        raise BenchError(f"--dir: directory {plan.directory} does not exist")
     needed = int(max(job.bytes for job in plan.jobs) * SPACE_FACTOR)
     free = shutil.disk_usage(plan.directory).free
     if free < needed:
         raise BenchError(
-            f"{plan.directory} has {free // MIB} MiB free, and {needed // MIB} MiB are needed: choose a smaller "
+            f"{plan.directory} has {free // MIB} MiB free, and the run needs {needed // MIB} MiB: choose a smaller "
             "--size-mib or another --dir"
         )
 
@@ -83,7 +83,9 @@ def check_hosts(jobs: list[Job]) -> None:
     wanted = max(job.hosts for job in jobs)
     ranks = min(job.ranks for job in jobs)
     if wanted > ranks:
-        raise BenchError(f"--hosts {wanted}: a cell has {ranks} ranks, and no host is to be without one")
+        raise BenchError(
+            f"--hosts {wanted}: a cell has {ranks} ranks, and each host needs one: choose fewer hosts or more ranks"
+        )
     why = nacre_hosts.why_unavailable() if wanted else ""
     if why:
         raise BenchError(f"--hosts {wanted}: {why}")

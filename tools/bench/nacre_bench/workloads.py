@@ -34,12 +34,12 @@ def known_workloads(config: Config) -> dict[str, Workload]:
                 [mpi.program("worker"), "--list"], capture_output=True, text=True, check=True, timeout=60
             ).stdout
         except (OSError, subprocess.SubprocessError) as error:
-            raise BenchError(f"{mpi.program('worker')} does not run: {error}. Is it built?") from error
+            raise BenchError(f"cannot run {mpi.program('worker')}: {error}. Build it with `make`.") from error
         return {line["name"]: Workload(**line) for line in map(json.loads, output.splitlines())}
-    raise BenchError("no MPI was found when this was built: see docs/BENCHMARKING.md")
+    raise BenchError("the build found no MPI: see docs/BENCHMARKING.md")
 
 
 def find_workload(known: dict[str, Workload], name: str) -> Workload:
     if name not in known:
-        raise BenchError(f"no workload is called {name}; there are: {', '.join(known)}")
+        raise BenchError(f"unknown workload {name}; the workloads are: {', '.join(known)}")
     return known[name]

@@ -53,7 +53,7 @@ class Place:
             os.setxattr(directory, LAYOUT, default_layout(osts, stripe_bytes))
         except OSError as error:
             if error.errno not in NO_LUSTRE or self.counters:
-                raise BenchError(f"{directory} cannot be striped over {osts} OSTs: {error.strerror}") from error
+                raise BenchError(f"cannot set a layout of {osts} OSTs on {directory}: {error.strerror}") from error
             return self.there / name, f"files are not striped: {error.strerror}"
         return self.there / name, ""
 
@@ -61,7 +61,7 @@ class Place:
 @contextlib.contextmanager
 def in_directory(directory: str) -> Iterator[Place]:
     if not os.path.isdir(directory):
-        raise BenchError(f"--dir: there is no directory {directory}")
+        raise BenchError(f"--dir: directory {directory} does not exist")
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=directory) as scratch:
         yield Place(pathlib.Path(scratch), pathlib.Path(scratch))
 

@@ -67,6 +67,9 @@ def draw(result: dict, path: str) -> bool:
     try:
         plot(result, path)
     except (ImportError, OSError, ValueError) as error:
-        print(f"nacre-bench: --plot: nothing was drawn: {error} (`make setup-test` installs matplotlib)", file=sys.stderr)
+        print(
+            f"nacre-bench: --plot {path}: cannot draw the figure: {error}. `make setup-test` installs matplotlib.",
+            file=sys.stderr,
+        )
         return False
     return True

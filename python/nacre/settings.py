@@ -19,45 +19,20 @@ CONFIG = "NACRE_CONFIG"
 
 # Variables that do not set one hint. The library lists the others (`nacre_hints_json`).
 VARIABLES = [
-    {"name": HINTS, "default": "", "meaning": "hints by file name: glob:key=value:key=value,glob2:key=value"},
-    {
-        "name": "MPICH_MPIIO_HINTS",
-        "default": "",
-        "meaning": "the same for Cray MPICH; Nacre reads it, and NACRE_HINTS overrides it",
-    },
-    {
-        "name": "ROMIO_HINTS",
-        "default": "",
-        "meaning": "file of lines KEY VALUE for ROMIO; Nacre reads it, and MPICH_MPIIO_HINTS overrides it",
-    },
-    {"name": DISABLE, "default": "0", "meaning": "1: leave all files to the MPI's own MPI-IO"},
-    {
-        "name": EXCLUDE,
-        "default": "",
-        "meaning": "comma-separated globs of files that Nacre leaves to the MPI's own MPI-IO",
-    },
-    {
-        "name": "NACRE_INCLUDE",
-        "default": "",
-        "meaning": "comma-separated globs of the only files that Nacre serves; unset: all files",
-    },
-    {"name": SYSTEM_CONFIG, "default": "/etc/nacre/config.toml", "meaning": "the site's configuration file"},
-    {"name": CONFIG, "default": "~/.config/nacre/config.toml", "meaning": "the user's configuration file"},
-    {
-        "name": "NACRE_NODE_ID",
-        "default": "",
-        "meaning": "name of the node; ranks share memory only if it is the same. Separates simulated nodes on one host",
-    },
-    {
-        "name": "NACRE_TESTBED",
-        "default": "",
-        "meaning": "if set: treat files on a mount of nacre-testbed as files on Lustre",
-    },
-    {
-        "name": "NACRE_LIBRARY_DIR",
-        "default": "",
-        "meaning": "directory in which the nacre command looks for the libraries",
-    },
+    dict(zip(("name", "default", "meaning"), row, strict=True))
+    for row in (
+        (HINTS, "", "hints by file name: glob:key=value:key=value,glob2:key=value"),
+        ("MPICH_MPIIO_HINTS", "", "the same for Cray MPICH; Nacre reads it, and NACRE_HINTS overrides it"),
+        ("ROMIO_HINTS", "", "file of lines KEY VALUE for ROMIO; Nacre reads it, and MPICH_MPIIO_HINTS overrides it"),
+        (DISABLE, "0", "1: leave all files to the MPI's own MPI-IO"),
+        (EXCLUDE, "", "comma-separated globs of files that Nacre leaves to the MPI's own MPI-IO"),
+        ("NACRE_INCLUDE", "", "comma-separated globs of the only files that Nacre serves; unset: all files"),
+        (SYSTEM_CONFIG, "/etc/nacre/config.toml", "the site's configuration file"),
+        (CONFIG, "~/.config/nacre/config.toml", "the user's configuration file"),
+        ("NACRE_NODE_ID", "", "name of the node: only ranks with the same one share memory; for simulated nodes"),
+        ("NACRE_TESTBED", "", "if set: treat files on a mount of nacre-testbed as files on Lustre"),
+        ("NACRE_LIBRARY_DIR", "", "directory in which the nacre command looks for the libraries"),
+    )
 ]
 
 

@@ -66,9 +66,7 @@ def recognise(word: str) -> FoundLauncher | None:
         raise UserError(f"{word} is not executable", f"Try: chmod +x {word}", EXIT_CANNOT_RUN)
     if path is None:
         raise UserError(
-            f"program not found: {word}",
-            "Load the module that provides it, or give its path.",
-            EXIT_NOT_FOUND,
+            f"program not found: {word}", "Load the module that provides it, or give its path.", EXIT_NOT_FOUND
         )
     name = Path(word).name
     if name == "mpirun_rsh":

@@ -66,6 +66,15 @@ class Examination:
     findings: list[dict] = dataclasses.field(default_factory=list)
     quiet: bool = False
 
+    def good(self, subject: str, text: str) -> None:
+        self.say("good", subject, text)
+
+    def note(self, subject: str, text: str, advice: str = "") -> None:
+        self.say("note", subject, text, advice)
+
+    def bad(self, subject: str, text: str, advice: str = "") -> None:
+        self.say("bad", subject, text, advice)
+
     def say(self, state: str, subject: str, text: str, advice: str = "") -> None:
         """`state`: good, note, or bad."""
         self.findings.append({"state": state, "subject": subject, "text": text, "advice": advice})
@@ -115,13 +124,13 @@ def _examine_layout(examination: Examination, path: str, repair: bool) -> None:
     try:
         rest = library.layout_rest(os.getxattr(path, XATTR))
     except OSError as error:
-        examination.say("note", "layout", f"{path} is not on Lustre, or has no layout yet: {error.strerror}")
+        examination.note("layout", f"{path} is not on Lustre, or has no layout yet: {error.strerror}")
         return
     except ValueError as error:
-        examination.say("bad", "layout", f"{path}: {error}")
+        examination.bad("layout", f"{path}: {error}")
         return
     if not rest:
-        examination.say("good", "layout", f"{path}: the layout covers the whole file")
+        examination.good("layout", f"{path}: the layout covers the whole file")
         return
     trouble, advice = "writes behind its end fail (ENODATA)", f"Run: nacre doctor --repair {shlex.quote(path)}"
     if repair:
@@ -130,9 +139,9 @@ def _examine_layout(examination: Examination, path: str, repair: bool) -> None:
         except OSError as error:
             trouble, advice = f"cannot complete it: {error.strerror}", "Ask the owner of the file to repair it."
         else:
-            examination.say("good", "layout", f"{path}: completed the layout; it now covers the whole file")
+            examination.good("layout", f"{path}: completed the layout; it now covers the whole file")
             return
-    examination.say("bad", "layout", f"{path}: the layout does not cover the whole file: {trouble}", advice)
+    examination.bad("layout", f"{path}: the layout does not cover the whole file: {trouble}", advice)
 
 
 def _examine_all(examination: Examination, command: list[str], directory: Path) -> None:
@@ -147,14 +156,13 @@ def _examine_all(examination: Examination, command: list[str], directory: Path) 
 
 def _examine_installation(examination: Examination) -> None:
     abis = library.built_abis()
-    examination.say("good", "Nacre", f"{library.version()} in {library.directory()}")
+    examination.good("Nacre", f"{library.version()} in {library.directory()}")
     for abi in library.ABIS:
         if abi in abis:
-            examination.say("good", "library", f"{library.library_name(abi)}, for {library.ABI_NAMES[abi]} ABI")
+            examination.good("library", f"{library.library_name(abi)}, for {library.ABI_NAMES[abi]} ABI")
         else:
-            examination.say("note", "library", f"none for {library.ABI_NAMES[abi]} ABI: the build found no mpi.h of it")
-    examination.say(
-        "good",
+            examination.note("library", f"none for {library.ABI_NAMES[abi]} ABI: the build found no mpi.h of it")
+    examination.good(
         "machine",
         f"{platform.node()}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
     )
@@ -162,15 +170,13 @@ def _examine_installation(examination: Examination) -> None:
 
 def _examine_directory(examination: Examination, directory: Path) -> None:
     if not directory.is_dir():
-        examination.say(
-            "bad", "directory", f"{directory} does not exist", "Create it, or name another directory with --directory."
+        examination.bad(
+            "directory", f"{directory} does not exist", "Create it, or name another directory with --directory."
         )
         return
     found = file_system.of(directory)
     if not os.access(directory, os.W_OK):
-        examination.say(
-            "bad", "directory", f"{directory} is not writable", "Name a writable directory with --directory."
-        )
+        examination.bad("directory", f"{directory} is not writable", "Name a writable directory with --directory.")
     examination.say(*file_system.judgement(found, directory))
 
 
@@ -178,37 +184,36 @@ def _examine_environment(examination: Examination) -> None:
     variables = {name: value for name, value in sorted(os.environ.items()) if name.startswith("NACRE_")}
     variables.pop("NACRE_LIBRARY_DIR", None)
     for name, value in variables.items():
-        examination.say("note" if name == settings.DISABLE else "good", "environment", f"{name}={value}")
+        say = examination.note if name == settings.DISABLE else examination.good
+        say("environment", f"{name}={value}")
     report = os.environ.get(settings.REPORT, "")
     why = settings.why_unwritable(report) if report else ""
     if why:
-        examination.say(
-            "bad", "environment", f"{settings.REPORT}={report}: cannot write the report: {why}",
+        examination.bad(
+            "environment",
+            f"{settings.REPORT}={report}: cannot write the report: {why}",
             "Name a file in an existing directory that you can write to.",
-        )  # fmt: skip
+        )
     if os.environ.get(launchers.PRELOAD):
-        examination.say(
-            "note", "environment", f"{launchers.PRELOAD}={os.environ[launchers.PRELOAD]}; nacre appends its library"
+        examination.note(
+            "environment", f"{launchers.PRELOAD}={os.environ[launchers.PRELOAD]}; nacre appends its library"
         )
     known = {entry["name"] for entry in library.hints()}
     for path in settings.config_files(os.environ):
         if not path.exists():
-            examination.say("good", "configuration", f"{path} does not exist")
+            examination.good("configuration", f"{path} does not exist")
             continue
         problem = settings.config_problem(path, known)
         if problem is None:
-            examination.say("good", "configuration", f"{path}: readable, all hints known")
+            examination.good("configuration", f"{path}: readable, all hints known")
         else:
-            examination.say(
-                "bad", "configuration", f"{path}: {problem}", "Correct the file: until then, MPI_File_open fails."
-            )
+            examination.bad("configuration", f"{path}: {problem}", "Correct the file: until then, MPI_File_open fails.")
 
 
 def _examine_default_launcher(examination: Examination, directory: Path) -> None:
     found = shutil.which("mpiexec") or shutil.which("mpirun") or shutil.which("srun")
     if found is None:
-        examination.say(
-            "note",
+        examination.note(
             "launcher",
             "mpiexec, mpirun and srun are not on PATH",
             "Load the module of your MPI, or give the command: nacre doctor -- COMMAND",
@@ -218,8 +223,7 @@ def _examine_default_launcher(examination: Examination, directory: Path) -> None
     _say_launcher(examination, started)
     mpi = _library_beside(Path(os.path.realpath(found)))
     if mpi is None:
-        examination.say(
-            "note",
+        examination.note(
             "proof",
             "skipped: the MPI library of the launcher is unknown",
             "Give a command with a program: nacre doctor -- mpiexec -n 2 ./your-program",
@@ -246,10 +250,10 @@ def _library_beside(executable: Path) -> tuple[str, str] | None:
 
 def _say_launcher(examination: Examination, started: launchers.FoundLauncher | None) -> None:
     if started is None:
-        examination.say("good", "launcher", "none: the command is a program without a launcher, or a script")
+        examination.good("launcher", "none: the command is a program without a launcher, or a script")
     else:
         version = f" {started.version}" if started.version else ""
-        examination.say("good", "launcher", f"{started.path}: {started.launcher.title}{version}")
+        examination.good("launcher", f"{started.path}: {started.launcher.title}{version}")
 
 
 def _examine_command(examination: Examination, command: list[str], directory: Path) -> None:
@@ -261,7 +265,7 @@ def _examine_command(examination: Examination, command: list[str], directory: Pa
         _say_program(examination, words, target)
         _say_mismatch(examination, launch.found, target)
     at, _ = launchers.find_launcher(command)
-    examination.say("good", "command", as_shell(launch, dict(os.environ)))
+    examination.good("command", as_shell(launch, dict(os.environ)))
     _prove(examination, command[at:], program.inspect(launch.programs[0]), directory)
 
 
@@ -269,14 +273,14 @@ def _say_program(examination: Examination, words: list[str], target: program.Pro
     name = str(target.path or (words[0] if words else "?"))
     if target.abi is None:
         bad = target.kind == "missing" or "static" in target.note
-        examination.say("bad" if bad else "note", "program", f"{name}: {target.note}")
+        say = examination.bad if bad else examination.note
+        say("program", f"{name}: {target.note}")
         return
     where = f", {target.library}" if target.library else ""
     note = f" ({target.note})" if target.note else ""
-    examination.say("good", "program", f"{name}: {library.ABI_NAMES[target.abi]} ABI{where}{note}")
+    examination.good("program", f"{name}: {library.ABI_NAMES[target.abi]} ABI{where}{note}")
     if target.abi not in library.built_abis():
-        examination.say(
-            "bad",
+        examination.bad(
             "library",
             f"{library.library_name(target.abi)}, which this program needs, is not installed",
             "Build Nacre again with the mpicc of that MPI on PATH.",
@@ -288,8 +292,7 @@ def _say_mismatch(examination: Examination, started: launchers.FoundLauncher | N
         return
     if (started.launcher.abi == "openmpi") == (target.abi == "openmpi"):
         return
-    examination.say(
-        "bad",
+    examination.bad(
         "launcher",
         f"{started.launcher.title} does not connect the processes of {library.ABI_NAMES[target.abi]} "
         "programs: each one would be rank 0 of 1",
@@ -303,8 +306,7 @@ def _say_mismatch(examination: Examination, started: launchers.FoundLauncher | N
 def _prove(examination: Examination, command: list[str], target: program.Program, directory: Path) -> None:
     """Runs the probe in place of the program, and reports the result."""
     if target.abi is None or (target.library is None and target.kind != "python"):
-        examination.say(
-            "note",
+        examination.note(
             "proof",
             "skipped: the MPI library of the program is unknown",
             "Give a command that names the MPI program itself, not a script around it.",
@@ -357,8 +359,7 @@ def _run_probe(launch: launchers.Launch) -> tuple[dict | None, str]:
 def _judge(examination: Examination, launch: launchers.Launch, outcome: dict | None, output: str) -> None:
     if outcome is None:
         tail = "\n".join(f"{'':18}{line}" for line in output.splitlines()[-12:])
-        examination.say(
-            "bad",
+        examination.bad(
             "proof",
             f"the small program failed: {shlex.join(launch.argv)}\n{tail}",
             "Try `hostname` with the same launcher. If that works, report this problem with the lines above.",
@@ -366,34 +367,28 @@ def _judge(examination: Examination, launch: launchers.Launch, outcome: dict | N
         return
     ranks = f"{outcome['ranks']} rank{'s' if outcome['ranks'] != 1 else ''}"
     if not outcome["right_bytes"]:
-        examination.say(
-            "bad",
+        examination.bad(
             "proof",
             f"{ranks} wrote a file and read back other bytes",
             "Report this problem. Until then, run without Nacre: NACRE_DISABLE=1.",
         )
     elif outcome["calls_served"] > 0:
         served = [Path(path).name for path in outcome["libraries"] if not path.endswith("/libnacre.so")]
-        examination.say(
-            "good",
+        examination.good(
             "proof",
             f"{ranks} wrote a file and read the same bytes back; {', '.join(served)} served "
             f"{outcome['calls_served']} MPI-IO calls of rank 0",
         )
     elif not outcome["libraries"]:
-        examination.say(
-            "bad",
+        examination.bad(
             "proof",
             f"the ranks did not load Nacre; on them, LD_PRELOAD={outcome['preload']!r}",
             "Check that the compute nodes can read the directory of the library.",
         )
     elif os.environ.get(settings.DISABLE):
-        examination.say(
-            "note", "proof", f"the ranks loaded Nacre, which served no call because {settings.DISABLE} is set"
-        )
+        examination.note("proof", f"the ranks loaded Nacre, which served no call because {settings.DISABLE} is set")
     else:
-        examination.say(
-            "bad",
+        examination.bad(
             "proof",
             f"the ranks loaded {', '.join(outcome['libraries'])}, which served no call",
             "Report this problem with the output of `nacre doctor --json`.",

@@ -74,10 +74,7 @@ SET = typer.Option([], "--set", metavar="NAME=VALUE", help="Override a setting o
 NODES = typer.Option(None, "--nodes", metavar="N", help="Number of simulated nodes.")
 OSTS = typer.Option(None, "--osts", metavar="C", help="Number of OSTs.")
 OBJECTS = typer.Option(
-    None,
-    "--objects",
-    metavar="PATH",
-    help="Keep data in this directory, a new or empty one; default: in memory.",
+    None, "--objects", metavar="PATH", help="Keep data in this directory, a new or empty one; default: in memory."
 )
 
 
@@ -157,8 +154,7 @@ def _table(kind: str, columns: dict[str, list[int]]) -> Table:
 
 
 def fault(
-    words: list[str] = typer.Argument(metavar="FAULT", help="Fault, for example: ost 3 no_space."),
-    directory: Path = AT,
+    words: list[str] = typer.Argument(metavar="FAULT", help="Fault, for example: ost 3 no_space."), directory: Path = AT
 ) -> None:
     try:
         testbed.order(directory, " ".join(words))

@@ -4,6 +4,8 @@
 BUILD ?= build
 BUILD_TYPE ?= RelWithDebInfo
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Standard headers: less to compile, but a source that lacks an include is not found (cmake/NacrePrecompile.cmake).
+PRECOMPILE ?= ON
 # "no" on a system whose packages have other names than Debian's.
 SETUP_PACKAGES ?= yes
 # Further arguments: `make test CTEST_ARGS='-R system/'`, `make CMAKE_ARGS=-DNACRE_SANITIZE=undefined`.
@@ -65,7 +67,7 @@ setup-long: setup-dev $(STAMPS)/packages-long
 ifeq ($(SETUP_PACKAGES),yes)
 $(STAMPS)/packages-%: $(SETUP)/packages-%.txt
 	@mkdir -p $(STAMPS)
-	$(SETUP)/packages.sh $<
+	NACRE_APT_STAMP=$(STAMPS)/apt-lists $(SETUP)/packages.sh $<
 	@touch $@
 else
 $(STAMPS)/packages-%:
@@ -89,7 +91,9 @@ $(STAMPS)/mpi4py-source: $(SETUP)/mpi4py-source.sh $(SETUP)/requirements-mpi4py-
 	$< $(VENVS)/tool/bin/pip $(BUILD)
 	@touch $@
 
-CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE)
+# A tree that CMake alone has configured keeps its generator.
+CONFIGURE = cmake -S . -B $(BUILD) $(if $(wildcard $(BUILD)/CMakeCache.txt),,-G Ninja) \
+  -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DNACRE_PRECOMPILE_HEADERS=$(PRECOMPILE)
 
 # Where the packages are set up, whatever is missing is an error; elsewhere it is left out.
 configure: setup-test

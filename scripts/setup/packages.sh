@@ -26,5 +26,9 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "setup: installing$missing"
 export DEBIAN_FRONTEND=noninteractive
-apt-get update -q
-apt-get install -q -y --no-install-recommends $missing
+# The step of the setup before this one may have updated the lists just now.
+if ! [ -n "$(find "${NACRE_APT_STAMP:-/nowhere}" -mmin -30 2>/dev/null)" ]; then
+  apt-get update -q -o Acquire::Languages=none
+  [ -z "${NACRE_APT_STAMP:-}" ] || touch "$NACRE_APT_STAMP"
+fi
+apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 $missing

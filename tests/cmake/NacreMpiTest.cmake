@@ -3,7 +3,7 @@
 #   nacre_add_mpi_test(NAME views SOURCES views.c RANKS 1 2 4
 #                      [MPIS mpich4 openmpi4 mpich5 openmpi5 mpiabi]  default: all five
 #                      [LABELS long]      besides "mpi" and "conformance"
-#                      [TIMEOUT 60]       seconds, per launch
+#                      [TIMEOUT 300]      seconds, per launch: most take 1 to 5 alone on a machine
 #                      [ARGS ...]         arguments of the program
 #                      [ENV NAME=VALUE ...]  on the ranks
 #                      [COMPILE_OPTIONS ...] [LINK ...]
@@ -101,7 +101,7 @@ function(nacre_add_mpi_test)
     set(arg_MPIS ${NACRE_TEST_MPIS})
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 60)
+    set(arg_TIMEOUT 300)
   endif()
   set(programs "")
   foreach(mpi IN LISTS arg_MPIS)
@@ -147,7 +147,7 @@ macro(nacre_register_mpi_test mpi ranks program why)
            COMMAND ${arg_WRAPPER} ${Python3_EXECUTABLE} ${NACRE_TEST_MPI_RUN} --config ${NACRE_TEST_MPI_CONFIG} --mpi ${mpi}
                    -n ${ranks} ${hosts} --timeout ${arg_TIMEOUT} ${native} "--native-fails=${why}" ${environment} --
                    ${program} ${arg_ARGS})
-  math(EXPR ctest_timeout "${arg_TIMEOUT} + 30")
+  math(EXPR ctest_timeout "${arg_TIMEOUT} + 60")
   set_tests_properties(${test} PROPERTIES LABELS "mpi;conformance;${mpi};${arg_LABELS}" TIMEOUT ${ctest_timeout}
                        SKIP_RETURN_CODE 77 PROCESSORS ${ranks})
 endmacro()

@@ -97,7 +97,7 @@ class Job:
     ranks: int
     program: list[str]
     preload: str = ""
-    timeout: float = 120
+    timeout: float = 600
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
     quiet: bool = False
     hosts: int = 0  # in namespaces, the ranks spread over them; 0: the ranks are where the launcher is
@@ -159,7 +159,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--mpi", required=True)
     parser.add_argument("-n", dest="ranks", type=int, required=True)
     parser.add_argument("--hosts", type=int, default=0, help="in namespaces, to spread the ranks over")
-    parser.add_argument("--timeout", type=float, default=120)
+    parser.add_argument("--timeout", type=float, default=600)
     parser.add_argument("--native", action="store_true")
     parser.add_argument("--native-fails", default="", help="why the MPI alone does not pass this one")
     parser.add_argument("--preload-too", default="", metavar="LIBRARY", help="before Nacre, or without it")

@@ -171,7 +171,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--mpi", required=True)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 3, 4, 7])
     parser.add_argument("--modules", nargs="+", choices=MODULES, default=MODULES, metavar="MODULE", help="only these")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds for each launch")
+    parser.add_argument("--timeout", type=float, default=1500, help="seconds for each launch")
     parser.add_argument("--native", action="store_true", help="the MPI alone")
     parser.add_argument("--no-skip", action="store_true", help="with --native: also what the suite skips for this MPI")
     return parser.parse_args()

@@ -60,7 +60,7 @@ class Command:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=180,
+            timeout=600,
             check=False,
         )
 

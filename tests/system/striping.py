@@ -35,7 +35,7 @@ def mounted(build: Path, directory: Path, *options: str) -> Iterator[list[Path]]
             yield [directory / "0", directory / "1"]
         finally:
             served.send_signal(signal.SIGTERM)
-            assert served.wait(timeout=60) == 0
+            assert served.wait(timeout=600) == 0
     assert not any(os.path.ismount(directory / str(node)) for node in range(2))
 
 

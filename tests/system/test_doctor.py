@@ -33,7 +33,7 @@ def compiled(request, build: Path, tmp_path: Path, clean_environment) -> tuple[l
     source.write_text(PROGRAM)
     binary = tmp_path / "app"
     rpath = [f"-Wl,-rpath,{Path(path).parent.parent}/lib"] if "/" in compiler else []
-    subprocess.run([path, str(source), "-o", str(binary), *rpath], check=True, env=clean_environment, timeout=60)
+    subprocess.run([path, str(source), "-o", str(binary), *rpath], check=True, env=clean_environment, timeout=600)
     mpiexec = path.replace("mpicc_abi", "mpiexec").replace("mpicc", "mpiexec")
     options = ["--oversubscribe"] if abi == "openmpi" else []
     return [mpiexec, *options], binary, abi
@@ -78,7 +78,7 @@ def test_with_the_kill_switch_nothing_is_proved_and_it_says_why(nacre, build, py
 def test_a_static_program_cannot_be_served_and_is_told_so(nacre, tmp_path):
     source = tmp_path / "static.c"
     source.write_text("int main(void) { return 0; }\n")
-    subprocess.run(["cc", "-static", str(source), "-o", str(tmp_path / "static")], check=True, timeout=60)
+    subprocess.run(["cc", "-static", str(source), "-o", str(tmp_path / "static")], check=True, timeout=600)
     result = nacre("doctor", "--json", "./static")
     assert result.returncode == 1
     assert "statically linked" in findings(result, "program")[0]["text"]
@@ -101,7 +101,7 @@ def test_a_launcher_of_another_mpi_is_a_problem(nacre, tmp_path):
 
 def _linked(tmp_path: Path) -> Path:
     (tmp_path / "app.c").write_text(PROGRAM)
-    subprocess.run(["mpicc.mpich", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=60)
+    subprocess.run(["mpicc.mpich", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=600)
     return tmp_path / "app"
 
 

@@ -26,7 +26,7 @@ def over_hosts(hosts: int, ranks: int, command: list[object], environment: dict,
     return subprocess.run(
         [*nacre_hosts.over_hosts(hosts, ranks, str(share)), *(str(word) for word in command)],
         env={**environment, "AGENT": str(nacre_hosts.AGENT)}, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=600,
     )  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def is_running(mark: str) -> bool:
 
 
 def wait_until(condition) -> bool:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 600
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.05)
     return condition()
@@ -112,7 +112,7 @@ def test_nothing_outlives_it_however_it_is_ended(clean_environment, number):
     )
     assert wait_until(lambda: is_running(mark))
     process.send_signal(number)
-    process.wait(timeout=30)
+    process.wait(timeout=600)
     assert wait_until(lambda: not is_running(mark))
 
 

@@ -125,6 +125,6 @@ def test_the_command_that_pip_installed_serves_a_program(environment, build, cle
 
 def test_without_typer_the_command_says_what_to_install(source, tmp_path):
     code = f"import sys; sys.path.insert(0, {str(source / 'python')!r}); from nacre.cli import main; main()"
-    result = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=600)
     assert result.returncode == 1
     assert "pip install typer rich" in result.stderr

@@ -48,7 +48,7 @@ pytestmark = pytest.mark.usefixtures("node_namespaces")
 
 @pytest.fixture
 def workloads(worker: Path) -> list[str]:
-    listed = subprocess.run([worker, "--list"], capture_output=True, text=True, check=True, timeout=60)
+    listed = subprocess.run([worker, "--list"], capture_output=True, text=True, check=True, timeout=600)
     return [json.loads(line)["name"] for line in listed.stdout.splitlines()]
 
 

@@ -26,7 +26,7 @@ using differential::Options;
 using differential::Program;
 using differential::Random;
 
-constexpr unsigned hang_seconds = 60;
+constexpr unsigned hang_seconds = 300;
 constexpr int failures_max = 3;
 
 /// A program that hangs or crashes is reported by what the rank was doing. Async-signal-safe.

@@ -441,7 +441,7 @@ class Gated final : public store::ForwardingFile {
     std::unique_lock guard(mutex_);
     most_inside_ = std::max(most_inside_, ++inside_);
     changed_.notify_all();
-    changed_.wait_for(guard, std::chrono::seconds(20), [&] { return most_inside_ >= wanted_; });
+    changed_.wait_for(guard, std::chrono::seconds(300), [&] { return most_inside_ >= wanted_; });
   }
 
   const int wanted_;

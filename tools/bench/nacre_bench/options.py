@@ -149,7 +149,7 @@ class Check:
     native: bool = option(False, "Run over the MPI alone.")
     preload: bool = option(False, "Run with Nacre.")
     ranks: Any = option(",".join(map(str, check.RANKS)), "Numbers of ranks.", parser=numbers, metavar="N,...")
-    timeout: float = option(90, "Seconds that a launch may take.")
+    timeout: float = option(600, "Seconds that a launch may take.")
     damage: int | None = option(None, "Change this byte of the file; the check must find it.", metavar="OFFSET")
 
 

@@ -157,7 +157,7 @@ class OnTheTestbed(unittest.TestCase):
             out = os.path.join(directory, "out.json")
             size = "--osts 2 --aggregators 1x --patterns 1,2 --mib-per-ost 1 --stripe-size 64k --rounds 1".split()
             words = [command, "patterns", "--machine", "ranger", *size, "--switch-off", "locks.wide=1", "--out", out]
-            done = subprocess.run([*words, "--quiet"], capture_output=True, text=True, timeout=300, check=False)
+            done = subprocess.run([*words, "--quiet"], capture_output=True, text=True, timeout=1100, check=False)
             if "--machine ranger:" in done.stderr:
                 self.skipTest(f"nothing can be mounted here: {done.stderr.strip()}")
             self.assertEqual(done.returncode, 0, done.stderr)

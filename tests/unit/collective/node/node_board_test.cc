@@ -38,7 +38,7 @@ class Memory {
 };
 
 using Buffer = std::array<std::byte, NodeBoard::message_bytes_max>;
-constexpr std::chrono::seconds long_time(30);
+constexpr std::chrono::seconds long_time(600);
 
 }  // namespace
 

@@ -86,7 +86,8 @@ std::string kind_json(const collective::ProfileDigest& digest) {
   JsonObject json;
   json.add_number("ranks", digest.of(Count::calls).nonzero_count())
       .add("seconds", spread_json(digest.total_nanoseconds, &seconds))
-      .add("phases", phases.text());
+      .add("phases", phases.text())
+      .add("file_thread_seconds", spread_json(digest.file_thread_nanoseconds, &seconds));
   for (std::size_t i = 0; i < digest.counts.size(); ++i) {
     json.add(collective::count_names[i], spread_json(digest.counts[i], &plain));
   }

@@ -106,6 +106,20 @@ def test_the_figures_are_those_of_the_program(served):
     assert alone["phases"]["file"]["max"] > 0
 
 
+def test_the_time_of_file_accesses_in_helper_threads_is_told(nacre, served):
+    """Every access takes 20 ms, and threads make those of collective calls, as on a file system with servers."""
+    path = served("data", "--hint", "cb_nodes=2", NACRE_TEST_FAULTS="latency_us=20000")
+    (report,) = lines(path)
+    for name in ("collective_write", "collective_read"):
+        kind = report["kinds"][name]
+        check_consistent(kind)
+        assert kind["file_calls"]["sum"] > 0
+        assert kind["file_thread_seconds"]["sum"] >= 0.02 * kind["file_calls"]["sum"]
+        assert [share["seconds"] >= 0.02 * share["calls"] for share in kind["busiest"]] == [True, True]
+    assert report["kinds"]["independent_write"]["file_thread_seconds"]["max"] == 0
+    assert "file access in threads" in nacre("report", path).stdout
+
+
 def test_plans_are_those_that_were_run(served):
     (report,) = lines(served("data", "--hint", "cb_nodes=2"))
     writes = [plan for plan in report["plans"] if plan["call"] == "write"]

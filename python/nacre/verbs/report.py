@@ -110,6 +110,9 @@ def _show_kind(console: Console, title: str, kind: dict) -> None:
         share = f"{100 * spread['sum'] / whole:.1f} %" if whole and phase != "away" else ""
         if spread["max"]:
             _add_row(table, f"  {words}", spread, duration, share)
+    threads = kind.get("file_thread_seconds")  # older libraries do not write it
+    if threads and threads["max"]:
+        _add_row(table, "file access in threads", threads, duration, "")
     for count, words in reports.COUNTS.items():
         if kind[count]["max"]:
             _add_row(table, words, kind[count], amount if count in reports.BYTE_COUNTS else "{:,}".format, "")

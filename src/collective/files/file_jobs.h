@@ -1,4 +1,4 @@
-// FileJobs: the file accesses of an aggregator that are under way.
+// FileJobs: the file accesses of an aggregator that are under way, and the time that they take.
 #ifndef NACRE_COLLECTIVE_FILES_FILE_JOBS_H_
 #define NACRE_COLLECTIVE_FILES_FILE_JOBS_H_
 
@@ -15,7 +15,8 @@
 namespace nacre::collective {
 
 /// One for each round at most, ended in the order in which they were started, whatever the order in
-/// which they run.
+/// which they run. Time that the rank spends in a job is Phase::file; time that a thread spends is
+/// Profile::file_thread_nanoseconds. Neither is taken of a call that is not timed.
 class FileJobs {
  public:
   /// What is referred to outlives this. `io_thread_count` 0: the rank runs the jobs itself.
@@ -42,12 +43,16 @@ class FileJobs {
   /// Shared by the rank and the thread that runs it.
   struct State {
     FileJob job;
-    std::atomic<bool> done = false;
+    std::int64_t thread_nanoseconds = 0;
+    std::atomic<bool> done = false;  ///< set last
   };
   struct Running {
     std::int64_t round;
     std::shared_ptr<State> state;
   };
+
+  /// The time of a job that has run.
+  void book(const State& ended);
 
   Transport& transport_;
   RoundFile& file_;

@@ -63,6 +63,9 @@ struct Profile {
   Tally read_modify_writes;  ///< writes that first read what lies between their pieces
   Tally holes;               ///< gaps between the pieces of a round that were left as they are
   std::array<Tally, phase_count> nanoseconds;
+  /// In file accesses that helper threads made for this rank, summed over the threads. No phase:
+  /// the rank does something else meanwhile, so it may exceed the time of the calls.
+  Tally file_thread_nanoseconds;
   SizeClasses file_calls;
 
   void count_file_call(std::int64_t bytes_moved) {
@@ -95,6 +98,8 @@ class Profiler {
 
   [[nodiscard]] Profile& profile() { return profile_; }
   [[nodiscard]] Phase phase() const { return phase_; }
+  /// How often the call's time counts; 0: the call is not timed.
+  [[nodiscard]] std::int64_t weight() const { return weight_; }
   /// From here on the time is that of `phase`. Returns the phase before.
   Phase enter(Phase phase) {
     if (weight_ == 0 || phase == phase_) return phase_;

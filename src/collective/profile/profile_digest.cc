@@ -53,13 +53,15 @@ ProfileDigest digest_of(const Profile& profile, int rank) {
     if (static_cast<Phase>(phase) != Phase::away) total += nanoseconds;
   }
   digest.total_nanoseconds.add(total);
+  const std::int64_t in_threads = profile.file_thread_nanoseconds.get();
+  digest.file_thread_nanoseconds.add(in_threads);
   for (std::size_t size = 0; size < digest.file_calls.size(); ++size) {
     digest.file_calls[size] = profile.file_calls[size].get();
   }
   if (file_calls > 0) {
     const auto in_file = static_cast<std::size_t>(Phase::file);
     digest.busiest[0] = {rank, profile.file_bytes.get(), file_calls,
-                         profile.nanoseconds[in_file].get()};
+                         profile.nanoseconds[in_file].get() + in_threads};
   }
   return digest;
 }
@@ -68,6 +70,7 @@ void fold(ProfileDigest& into, const ProfileDigest& from) {
   for (std::size_t i = 0; i < into.counts.size(); ++i) into.counts[i].fold(from.counts[i]);
   for (std::size_t i = 0; i < phase_count; ++i) into.nanoseconds[i].fold(from.nanoseconds[i]);
   into.total_nanoseconds.fold(from.total_nanoseconds);
+  into.file_thread_nanoseconds.fold(from.file_thread_nanoseconds);
   for (std::size_t i = 0; i < into.file_calls.size(); ++i) {
     into.file_calls[i] += from.file_calls[i];
   }

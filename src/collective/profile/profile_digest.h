@@ -44,7 +44,7 @@ struct FileShare {
   std::int32_t rank = -1;  ///< -1: nobody
   std::int64_t bytes = 0;
   std::int64_t calls = 0;
-  std::int64_t nanoseconds = 0;  ///< in Phase::file
+  std::int64_t nanoseconds = 0;  ///< in Phase::file and in helper threads
 };
 
 /// Trivially copyable; some 40 KB whatever the number of ranks.
@@ -54,6 +54,7 @@ struct ProfileDigest {
   std::array<Spread, count_names.size()> counts;  ///< by Count
   std::array<Spread, phase_count> nanoseconds;
   Spread total_nanoseconds;  ///< of all phases but Phase::away
+  Spread file_thread_nanoseconds;
   /// Calls of the store of all ranks, by Profile's size classes.
   std::array<std::int64_t, Profile::size_class_count> file_calls{};
   /// The ranks that moved the most bytes to or from the file, the busiest first.

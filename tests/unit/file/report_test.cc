@@ -97,6 +97,7 @@ TEST_CASE("the line says what was done, with which plan, and by whom it was aske
   check_has(line, R"("calls":8,"bytes_read":0,"bytes_written":6)");
   check_has(line, R"("hints":{"cb_nodes":{"value":"2","from":"environment"}})");
   check_has(line, R"("notes":["hint cb_buffer_size has the value \"none\")");
+  check_has(line, R"("file_thread_seconds":{"min":0,"median":)");
   check_has(line, R"("open_seconds":{"min":1.000000000,"median":1.9)");
   check_has(line, R"("independent_read":{"ranks":1,)");
   check_has(line, R"("algorithm":"two_phase","reason":"interleaved","because":"The pieces)");

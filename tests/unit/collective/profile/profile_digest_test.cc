@@ -26,6 +26,7 @@ void fill(Profile& profile, int rank) {
   for (int i = 0; i < rank; ++i) profile.count_file_call(rank);
   profile.nanoseconds[static_cast<std::size_t>(Phase::file)].add(rank);
   profile.nanoseconds[static_cast<std::size_t>(Phase::away)].add(1'000);
+  profile.file_thread_nanoseconds.add(100 * rank);
 }
 
 Task<std::vector<ProfileDigest>> reduced(Transport& transport) {
@@ -62,6 +63,8 @@ TEST_CASE("least, median, most and sum of 1 to 9 ranks") {
     CHECK(digest.counts[count_index("calls")].sum() == ranks);
     CHECK(digest.nanoseconds[static_cast<std::size_t>(Phase::away)].sum() == 1'000 * ranks);
     CHECK(digest.total_nanoseconds.max() == ranks - 1);
+    CHECK(digest.file_thread_nanoseconds.max() == 100 * (ranks - 1));
+    CHECK(digest.file_thread_nanoseconds.sum() == 50 * ranks * (ranks - 1));
     CHECK(digest.file_calls[1] == (ranks > 1 ? 1 : 0));
     CHECK(digest.file_calls[2] == (ranks > 3 ? 5 : ranks > 2 ? 2 : 0));
   }
@@ -81,7 +84,7 @@ TEST_CASE("the ranks that move most are named, as many as there is room for") {
   CHECK(few.busiest[4].rank == -1);
   CHECK(few.busiest[0].bytes == 16);
   CHECK(few.busiest[0].calls == 4);
-  CHECK(few.busiest[0].nanoseconds == 4);
+  CHECK(few.busiest[0].nanoseconds == 404);
   const ProfileDigest many = reduce_over(100).front();
   for (std::size_t i = 0; i < ProfileDigest::busiest_max; ++i) {
     CHECK(many.busiest[i].rank == 99 - static_cast<int>(i));

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "plan/layout/lov_codec.h"
 #include "plan/layout/stripe_options.h"
 
 namespace nacre::file {
@@ -50,11 +49,11 @@ void scale_down(plan::Layout& layout) {
   }
 }
 
-Result<std::vector<std::byte>> played_layout() {
+Result<std::optional<plan::Layout>> played_layout() {
   Result<plan::Layout> layout = plan::parse_stripe_options(played_options());
   if (layout) {
     scale_down(*layout);
-    return plan::encode_lov(*layout);
+    return std::optional(*std::move(layout));
   }
   Error error = std::move(layout).error();
   error.message = std::string(played_variable) + ": " + error.message;
@@ -65,32 +64,27 @@ Result<std::vector<std::byte>> played_layout() {
 
 bool plays_layout() { return !played_options().empty(); }
 
-Result<std::vector<std::byte>> find_layout(store::StoreFile& file,
-                                           const store::FileSystemTraits& file_system) {
-  if (plays_layout()) {
-    Result<std::vector<std::byte>> bytes = played_layout();
-    return bytes ? usable_layout(*std::move(bytes), nullptr) : bytes;
-  }
-  if (!file_system.has_layouts) return std::vector<std::byte>();
-  Result<std::vector<std::byte>> bytes = file.layouts()->read();
-  return bytes ? usable_layout(*std::move(bytes), file.layouts()) : bytes;
+Result<std::optional<plan::Layout>> find_layout(store::StoreFile& file,
+                                                const store::FileSystemTraits& file_system) {
+  store::FileLayouts* const layouts = file_system.has_layouts ? file.layouts() : nullptr;
+  if (!plays_layout() && layouts == nullptr) return std::optional<plan::Layout>();
+  Result<std::optional<plan::Layout>> found = plays_layout() ? played_layout() : layouts->read();
+  return found ? usable_layout(*std::move(found), plays_layout() ? nullptr : layouts) : found;
 }
 
-Result<std::vector<std::byte>> usable_layout(std::vector<std::byte> layout,
-                                             store::FileLayouts* layouts) {
-  if (layout.empty()) return layout;
-  Result<plan::Layout> decoded = plan::decode_lov(layout);
-  if (!decoded) return std::move(decoded).error();
+Result<std::optional<plan::Layout>> usable_layout(std::optional<plan::Layout> layout,
+                                                  store::FileLayouts* layouts) {
+  if (!layout) return layout;
   const bool has_unmade = std::ranges::any_of(
-      decoded->components,
+      layout->components,
       [](const plan::LayoutComponent& one) { return one.striping.objects.empty(); });
   if (layouts != nullptr && has_unmade) {
     const Result<std::int32_t> ost_count = layouts->target_count();
-    if (ost_count) say_counts(*decoded, *ost_count);
+    if (ost_count) say_counts(*layout, *ost_count);
   }
-  const auto stripes = stripes_of(*decoded);
+  const auto stripes = stripes_of(*layout);
   if (!stripes) return stripes.error();
-  return plan::encode_lov(*decoded);
+  return layout;
 }
 
 Result<std::shared_ptr<const plan::StripeMap>> stripes_of(const plan::Layout& layout) {

@@ -2,9 +2,8 @@
 #ifndef NACRE_FILE_FILE_LAYOUT_H_
 #define NACRE_FILE_FILE_LAYOUT_H_
 
-#include <cstddef>
 #include <memory>
-#include <vector>
+#include <optional>
 
 #include "base/result.h"
 #include "plan/layout/layout.h"
@@ -17,16 +16,16 @@ namespace nacre::file {
 /// system, of sizes 1024 times smaller than it says.
 [[nodiscard]] bool plays_layout();
 
-/// The bytes of the file's layout (plan/lov_codec.h), or of the one that is played, as
-/// usable_layout() makes them; empty where it is not striped. Error: one that cannot be read, with
-/// its system_errno, or not be used; the file may be accessed as one without.
-[[nodiscard]] Result<std::vector<std::byte>> find_layout(
+/// The layout of the file, or the one that is played, as usable_layout() has it; none where it is
+/// not striped. Error: one that cannot be read, with its system_errno, or not be used; the file may
+/// be accessed as one without.
+[[nodiscard]] Result<std::optional<plan::Layout>> find_layout(
     store::StoreFile& file, const store::FileSystemTraits& file_system);
 
 /// With counts of stripes as numbers where they stand for all OSTs, as far as `layouts` (may be
 /// null) can tell how many there are. Error: a layout that cannot be used.
-[[nodiscard]] Result<std::vector<std::byte>> usable_layout(std::vector<std::byte> layout,
-                                                           store::FileLayouts* layouts);
+[[nodiscard]] Result<std::optional<plan::Layout>> usable_layout(std::optional<plan::Layout> layout,
+                                                                store::FileLayouts* layouts);
 
 [[nodiscard]] Result<std::shared_ptr<const plan::StripeMap>> stripes_of(const plan::Layout& layout);
 

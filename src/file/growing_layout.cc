@@ -1,10 +1,8 @@
 #include "file/growing_layout.h"
 
-#include <cerrno>
 #include <optional>
 #include <utility>
 
-#include "plan/layout/lov_codec.h"
 #include "store/pieces.h"
 
 namespace nacre::file {
@@ -15,48 +13,21 @@ using Kind = plan::LayoutStep::Kind;
 // Others may take a layout away or put it there meanwhile, but not for ever.
 constexpr int attempts = 3;
 
-Result<std::optional<plan::Layout>> current_layout(store::FileLayouts& layouts) {
-  const Result<std::vector<std::byte>> bytes = layouts.read();
-  if (!bytes) return bytes.error();
-  if (bytes->empty()) return std::optional<plan::Layout>();
-  Result<plan::Layout> layout = plan::decode_lov(*bytes);
-  if (!layout) return std::move(layout).error();
-  return std::optional(*std::move(layout));
-}
-
-Status set(store::FileLayouts& layouts, const plan::Layout& layout) {
-  const Result<std::vector<std::byte>> bytes = plan::encode_lov(layout);
-  return bytes ? layouts.set(*bytes) : bytes.error();
-}
-
-/// Not by opening the file once more: where this node has it open for writing already, Lustre's
-/// servers never hear of that.
-Status set_default(store::FileLayouts& layouts) {
-  const Result<std::vector<std::byte>> inherited = layouts.inherited();
-  if (inherited && !inherited->empty() && layouts.set(*inherited)) return {};
-  return set(layouts, plan::plain_layout({}));
-}
-
 Status add(store::FileLayouts& layouts, const plan::LayoutStep& step) {
-  const Result<std::vector<std::byte>> bytes = plan::encode_lov(step.layout);
-  if (!bytes) return bytes.error();
   if (step.removes_unwritten) {
-    // The file system itself sees which these are: one may be written to at this moment.
-    const Result<std::vector<std::byte>> unwritten = plan::encode_lov(plan::all_unwritten());
-    if (!unwritten) return unwritten.error();
-    if (Status removed = layouts.remove(*unwritten); !removed) return removed;
+    if (Status removed = layouts.remove_unwritten(); !removed) return removed;
   }
-  return layouts.add(*bytes);
+  return layouts.add(step.layout);
 }
 
 Status take(store::FileLayouts& layouts, const plan::LayoutStep& step) {
   switch (step.kind) {
     case Kind::set:
-      return set(layouts, step.layout);
+      return layouts.set(step.layout);
     case Kind::add:
       return add(layouts, step);
     case Kind::set_default:
-      return set_default(layouts);
+      return layouts.set_default();
     case Kind::none:
       break;
   }
@@ -68,10 +39,10 @@ Status take(store::FileLayouts& layouts, const plan::LayoutStep& step) {
 Status take_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, std::int64_t end) {
   if (step.kind == Kind::none) return {};
   Status taken = take(layouts, step);
-  auto found = current_layout(layouts);
+  auto found = layouts.read();
   if (found && !found->has_value()) {
-    if (step.kind != Kind::set_default) taken = set_default(layouts);
-    found = current_layout(layouts);
+    if (step.kind != Kind::set_default) taken = layouts.set_default();
+    found = layouts.read();
   }
   if (found && found->has_value() && plan::end_of(**found) >= end) return {};
   if (!taken) return taken;
@@ -82,7 +53,7 @@ Status take_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, s
 
 Result<plan::LayoutStep> step_before(store::FileLayouts& layouts, plan::ExpectedFile file,
                                      const plan::GrowthRules& rules) {
-  const auto current = current_layout(layouts);
+  const auto current = layouts.read();
   if (!current) return current.error();
   if (const Result<std::int32_t> count = layouts.target_count()) file.osts = *count;
   return plan::step_for_all(*current, file, rules);
@@ -90,33 +61,24 @@ Result<plan::LayoutStep> step_before(store::FileLayouts& layouts, plan::Expected
 
 /// Of a write that failed for want of a layout: gives the file one as far as `end`.
 Status grow_for_one(store::FileLayouts& layouts, std::int64_t end) {
-  const auto current = current_layout(layouts);
+  const auto current = layouts.read();
   if (!current) return current.error();
   return take_or_find(layouts, plan::step_for_one(*current, end), end);
 }
 
-/// Whether the layout in such bytes has as many stripes at its end as the other, and as large ones.
-bool ends_as(std::span<const std::byte> layout, const plan::Layout& other) {
-  const Result<plan::Layout> decoded = plan::decode_lov(layout);
-  if (!decoded || decoded->components.empty()) return false;
-  const plan::Striping& here = decoded->components.back().striping;
+/// Whether the layout has as many stripes at its end as the other, and as large ones.
+bool ends_as(const std::optional<plan::Layout>& layout, const plan::Layout& other) {
+  if (!layout || layout->components.empty()) return false;
+  const plan::Striping& here = layout->components.back().striping;
   const plan::Striping& there = other.components.back().striping;
   return here.stripe_count == there.stripe_count && here.stripe_size == there.stripe_size;
 }
 
-/// How Lustre says that there is no layout, or that it ends before what is written.
-bool lacks_layout(const std::optional<Error>& error) {
-  return error && (error->system_errno == EBADF || error->system_errno == ENODATA);
-}
-
 }  // namespace
 
-LayoutState state_of(std::span<const std::byte> layout, const plan::GrowthRules& rules) {
-  if (layout.empty()) return LayoutState::incomplete;
-  const Result<plan::Layout> decoded = plan::decode_lov(layout);
-  if (!decoded) return LayoutState::settled;
-  if (plan::end_of(*decoded) != plan::layout_end_of_file) return LayoutState::incomplete;
-  const bool may_give_way = rules.replaces_unwritten && plan::unwritten_tail_count(*decoded) > 0;
+LayoutState state_of(const std::optional<plan::Layout>& layout, const plan::GrowthRules& rules) {
+  if (!layout || plan::end_of(*layout) != plan::layout_end_of_file) return LayoutState::incomplete;
+  const bool may_give_way = rules.replaces_unwritten && plan::unwritten_tail_count(*layout) > 0;
   return may_give_way ? LayoutState::may_give_way : LayoutState::settled;
 }
 
@@ -144,7 +106,7 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
     chosen = std::move(step->layout);
     if (!is_first || step->kind != Kind::set) break;
   }
-  Result<std::vector<std::byte>> now = layouts.read();
+  Result<std::optional<plan::Layout>> now = layouts.read();
   if (!now) return std::move(now).error();
   if (chosen && !ends_as(*now, *chosen)) {
     grown.reasons.emplace_back(
@@ -157,7 +119,7 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
 Status complete_layout(store::FileLayouts& layouts) {
   Status taken;
   for (int i = 0; i < attempts && taken; ++i) {
-    const auto current = current_layout(layouts);
+    const auto current = layouts.read();
     if (!current) return current.error();
     const plan::LayoutStep step = plan::step_to_complete(*current);
     if (step.kind == Kind::none) break;
@@ -169,7 +131,7 @@ Status complete_layout(store::FileLayouts& layouts) {
 store::Transfer GrowingFile::write(std::span<const store::WritePiece> pieces, std::int64_t offset) {
   store::Transfer done = ForwardingFile::write(pieces, offset);
   const std::int64_t end = offset + store::total_bytes(pieces);
-  for (int i = 0; i < attempts && lacks_layout(done.error); ++i) {
+  for (int i = 0; i < attempts && done.error && layouts()->means_no_layout(*done.error); ++i) {
     if (Status grown = grow_for_one(*layouts(), end); !grown) {
       done.error = std::move(grown).error();
       return done;

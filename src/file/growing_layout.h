@@ -2,13 +2,14 @@
 #ifndef NACRE_FILE_GROWING_LAYOUT_H_
 #define NACRE_FILE_GROWING_LAYOUT_H_
 
-#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "plan/layout/layout.h"
 #include "plan/layout/layout_choice.h"
 #include "plan/layout/layout_growth.h"
 #include "store/forwarding_file.h"
@@ -21,14 +22,14 @@ enum class LayoutState : std::uint8_t {
   may_give_way,  ///< by the rules: nothing is written to its tail
   settled,
 };
-/// Of such bytes of the xattr lustre.lov.
-[[nodiscard]] LayoutState state_of(std::span<const std::byte> layout,
+/// `layout`: none where the file has none.
+[[nodiscard]] LayoutState state_of(const std::optional<plan::Layout>& layout,
                                    const plan::GrowthRules& rules);
 
 /// What growing came to.
 struct GrownLayout {
-  std::vector<std::byte> layout;     ///< empty where it is still open
-  std::vector<std::string> reasons;  ///< of one that was chosen now, or why it could not be had
+  std::optional<plan::Layout> layout;  ///< none where it is still open
+  std::vector<std::string> reasons;    ///< of one that was chosen now, or why it could not be had
 };
 
 /// Before all ranks write a file up to file.bytes; on one of them. What cannot be set is left to

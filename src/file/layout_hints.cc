@@ -150,7 +150,7 @@ void tell_words(Hints& hints, const plan::Layout& layout) {
 
 }  // namespace
 
-std::vector<std::byte> asked_layout(Hints& hints, const OstCount& ost_count) {
+std::optional<plan::Layout> asked_layout(Hints& hints, const OstCount& ost_count) {
   plan::Layout layout = layout_in_words(hints, ost_count);
   const std::string pool = hints.get("nacre_pool");
   for (plan::LayoutComponent& component : layout.components) {
@@ -160,11 +160,11 @@ std::vector<std::byte> asked_layout(Hints& hints, const OstCount& ost_count) {
     // In a plain layout Lustre's clients take OST 0 for none that was asked for.
     if (component.striping.first_ost == 0) layout.is_composite = true;
   }
-  if (layout == plan::plain_layout({})) return {};
-  Result<std::vector<std::byte>> bytes = plan::encode_lov(layout);
-  if (bytes) return *std::move(bytes);
-  hints.note(bytes.error().message + "; the file gets the layout of its directory");
-  return {};
+  if (layout == plan::plain_layout({})) return std::nullopt;
+  const auto encoded = plan::encode_lov(layout);
+  if (encoded) return layout;
+  hints.note(encoded.error().message + "; the file gets the layout of its directory");
+  return std::nullopt;
 }
 
 plan::GrowthRules growth_rules(const Hints& hints) {

@@ -2,10 +2,9 @@
 #ifndef NACRE_FILE_LAYOUT_HINTS_H_
 #define NACRE_FILE_LAYOUT_HINTS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <vector>
+#include <optional>
 
 #include "base/result.h"
 #include "file/hints.h"
@@ -19,9 +18,9 @@ namespace nacre::file {
 /// How many OSTs there are, asked where that matters.
 using OstCount = std::function<Result<std::int32_t>()>;
 
-/// The layout that they ask for, as bytes of the xattr lustre.lov; none where they ask for none.
-/// What cannot be is corrected or left out, with a note.
-[[nodiscard]] std::vector<std::byte> asked_layout(Hints& hints, const OstCount& ost_count);
+/// The layout that they ask for; none where they ask for none. What cannot be is corrected or left
+/// out, with a note.
+[[nodiscard]] std::optional<plan::Layout> asked_layout(Hints& hints, const OstCount& ost_count);
 
 /// When the layout of a file is chosen from what is written to it.
 [[nodiscard]] plan::GrowthRules growth_rules(const Hints& hints);

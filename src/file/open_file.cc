@@ -2,7 +2,6 @@
 #include "file/open_file.h"
 
 #include <array>
-#include <cerrno>
 #include <span>
 #include <utility>
 #include <vector>
@@ -44,6 +43,11 @@ store::OpenOptions plain_options(const AccessMode& mode, const Hints& hints, boo
           .direct_reads = mode.read && hints.get("direct_read") == "true",
           .direct_writes = mode.write && hints.get("direct_write") == "true",
           .one_node = one_node};
+}
+
+/// For messages; empty: none. A layout that was read or checked can be encoded.
+std::vector<std::byte> encoded(const std::optional<plan::Layout>& layout) {
+  return layout ? plan::encode_lov(*layout).value() : std::vector<std::byte>();
 }
 
 }  // namespace
@@ -93,15 +97,15 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   return facts;
 }
 
-/// Of the file that rank 0 has opened; empty: it is not striped, or nobody can say how.
-std::vector<std::byte> OpenFile::layout_of_first(OpenedFacts& facts) {
+/// Of the file that rank 0 has opened; none: it is not striped, or nobody can say how.
+std::optional<plan::Layout> OpenFile::layout_of_first(OpenedFacts& facts) {
   const bool may_grow = mode_.write && facts.file_system.has_layouts;
-  Result<std::vector<std::byte>> layout = find_layout(*file_.if_open(), facts.file_system);
+  Result<std::optional<plan::Layout>> layout = find_layout(*file_.if_open(), facts.file_system);
   if (layout) {
     const LayoutState state = state_of(*layout, growth_rules(hints_));
     facts.layout_grows = may_grow && state != LayoutState::settled;
     // One that is complete is gone by until it has given way.
-    if (state == LayoutState::incomplete) layout->clear();
+    if (state == LayoutState::incomplete) layout->reset();
     return *std::move(layout);
   }
   // Of one that cannot be read it is not known whether there is any.
@@ -124,8 +128,9 @@ collective::Task<collective::Unit> OpenFile::take_layout(std::vector<std::byte> 
   co_return collective::Unit{};
 }
 
-/// Rank 0's, which is sound or empty, to all; whether there is one.
-collective::Task<bool> OpenFile::spread_layout(std::vector<std::byte> layout) {
+/// Rank 0's, which is sound, to all; whether there is one.
+collective::Task<bool> OpenFile::spread_layout(std::optional<plan::Layout> known) {
+  std::vector<std::byte> layout = encoded(known);
   std::int64_t bytes = std::ssize(layout);
   auto counting =
       collective::broadcast(*transport_, std::as_writable_bytes(std::span(&bytes, 1)), 0);
@@ -136,7 +141,7 @@ collective::Task<bool> OpenFile::spread_layout(std::vector<std::byte> layout) {
 }
 
 /// On rank 0: what the file then has, where that is all of it.
-std::vector<std::byte> OpenFile::grow_layout_of_first(std::int64_t end) {
+std::optional<plan::Layout> OpenFile::grow_layout_of_first(std::int64_t end) {
   const Result<store::StoreFile*> file = file_.file();
   if (!file) return {};  // who writes will say why
   const std::lock_guard guard(mutex_);
@@ -165,7 +170,7 @@ collective::Task<collective::Unit> OpenFile::grow_layout(std::int64_t end) {
   auto finding = collective::agree_with_minimum(*transport_, Status(), last);
   co_await finding;
   if (last == 0) co_return collective::Unit{};
-  std::vector<std::byte> layout;
+  std::optional<plan::Layout> layout;
   if (transport_->rank() == 0) layout = grow_layout_of_first(-last);
   auto spreading = spread_layout(std::move(layout));
   layout_grows_ = !co_await spreading;
@@ -179,10 +184,10 @@ collective::Task<collective::Unit> OpenFile::follow_layout(Extent written) {
   if (!layout_follows_ || stripes_ == nullptr || stripes_->knows_osts(written)) {
     co_return collective::Unit{};
   }
-  std::vector<std::byte> layout;
+  std::optional<plan::Layout> layout;
   store::StoreFile* const file = transport_->rank() == 0 ? file_.if_open() : nullptr;
   if (file != nullptr) {
-    Result<std::vector<std::byte>> found = find_layout(*file, file_system_);
+    auto found = find_layout(*file, file_system_);
     if (found) layout = *std::move(found);
   }
   auto spreading = spread_layout(std::move(layout));
@@ -217,7 +222,7 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
     Result<OpenedFacts> first = opened->open_first();
     if (first) {
       facts = *first;
-      layout = opened->layout_of_first(facts);
+      layout = encoded(opened->layout_of_first(facts));
       facts.layout_bytes = std::ssize(layout);
     } else {
       facts.failed = true;
@@ -256,7 +261,8 @@ Status OpenFile::complete_layout_of_first() {
   if (file == nullptr || mode_.delete_on_close) return {};
   const bool is_known = file->layouts()->read().ok();
   Status completed = complete_layout(*file->layouts());
-  if (completed || (is_known && completed.error().system_errno != EPERM)) return completed;
+  if (completed || (is_known && !file->layouts()->means_not_owner(completed.error())))
+    return completed;
   const std::lock_guard guard(mutex_);
   hints_.note(completed.error().message + "; its layout ends before it may: see nacre doctor");
   return {};

@@ -187,12 +187,12 @@ class OpenFile {
   explicit OpenFile(OpenRequest request);
   [[nodiscard]] Result<OpenedFacts> open_first();
   void take_facts(const OpenedFacts& facts);
-  [[nodiscard]] std::vector<std::byte> layout_of_first(OpenedFacts& facts);
+  [[nodiscard]] std::optional<plan::Layout> layout_of_first(OpenedFacts& facts);
   collective::Task<collective::Unit> take_layout(std::vector<std::byte> layout, std::int64_t bytes);
-  collective::Task<bool> spread_layout(std::vector<std::byte> layout);
+  collective::Task<bool> spread_layout(std::optional<plan::Layout> known);
   collective::Task<collective::Unit> grow_layout(std::int64_t end);
   collective::Task<collective::Unit> follow_layout(Extent written);
-  [[nodiscard]] std::vector<std::byte> grow_layout_of_first(std::int64_t end);
+  [[nodiscard]] std::optional<plan::Layout> grow_layout_of_first(std::int64_t end);
   [[nodiscard]] Status check_access(const Access& access) const;
   [[nodiscard]] Status check_mode_for_pointers(const char* what) const;
   [[nodiscard]] Result<PlacedAccess> measure(const Access& access) const;

@@ -9,10 +9,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/extent.h"
 #include "base/result.h"
+#include "plan/layout/layout.h"
 
 namespace nacre::store {
 
@@ -31,9 +31,9 @@ struct OpenOptions {
   bool create = false;
   bool exclusive = false;       ///< with create: fail with file_exists when it is there
   unsigned permissions = 0666;  ///< before the umask
-  /// With create: how a new file is to be striped, as FileLayouts has it. Not looked at
-  /// where the file exists or the file system has no layouts; what the file then has may differ.
-  std::vector<std::byte> layout = {};
+  /// With create: the layout of a new file. Ignored where the file exists or its file system has no
+  /// layouts. The file system may give the file another one: read it back.
+  std::optional<plan::Layout> layout = {};
   /// With create; at_once where the owner may not write the file.
   LayoutTime layout_time = LayoutTime::at_once;
   /// Without create: a file that has no layout gets none by being opened.
@@ -97,26 +97,32 @@ struct FileSystemFacts : FileSystemTraits {
   std::string name;  ///< "ext4", "tmpfs", "nfs", "lustre", ... ("0x…" where unknown)
 };
 
-/// How a file is striped over storage targets, on a file system where that is set file by file and
-/// may be set after the file was made. Layouts are bytes of Lustre's xattr `lustre.lov`
-/// (plan/lov_codec.h).
+/// The layout of an open file, on a file system where each file has its own and may get it after
+/// the file was created. Layouts that the file system refuses, and those that it has and Nacre
+/// cannot decode, are errors.
 class FileLayouts {
  public:
   virtual ~FileLayouts() = default;
 
-  /// None where the file has none yet. Brings up to date what this process knows of it.
-  [[nodiscard]] virtual Result<std::vector<std::byte>> read() = 0;
-  /// Nothing happens where the file has one.
-  [[nodiscard]] virtual Status set(std::span<const std::byte> layout) = 0;
-  /// Puts components behind those that there are. An error where these are not at their end.
-  [[nodiscard]] virtual Status add(std::span<const std::byte> components) = 0;
-  /// Takes away the components at the end that `which` stands for (Lustre's lustre.lov.del), one by
-  /// its id or several by their flags. An error where there are none.
-  [[nodiscard]] virtual Status remove(std::span<const std::byte> which) = 0;
-  /// What somebody has set for new files of its directory; none: files have the file system's own.
-  [[nodiscard]] virtual Result<std::vector<std::byte>> inherited() = 0;
+  /// None where the file has none yet. Refreshes what this process knows of it.
+  [[nodiscard]] virtual Result<std::optional<plan::Layout>> read() = 0;
+  /// Does nothing where the file has a layout.
+  [[nodiscard]] virtual Status set(const plan::Layout& layout) = 0;
+  /// As set(), with what a new file of its directory gets: the default that somebody has set, or
+  /// else the file system's own.
+  [[nodiscard]] virtual Status set_default() = 0;
+  /// Appends components. An error where they do not begin at the end of the layout.
+  [[nodiscard]] virtual Status add(const plan::Layout& components) = 0;
+  /// Removes the components at the end to which nothing was ever written. An error where there are
+  /// none.
+  [[nodiscard]] virtual Status remove_unwritten() = 0;
   /// How many storage targets the file system has.
   [[nodiscard]] virtual Result<std::int32_t> target_count() = 0;
+
+  /// Whether a write failed with `error` because the file has no layout for these bytes.
+  [[nodiscard]] virtual bool means_no_layout(const Error& error) const = 0;
+  /// Whether a change failed with `error` because only the file's owner may change the layout.
+  [[nodiscard]] virtual bool means_not_owner(const Error& error) const = 0;
 };
 
 /// One open file of one process. All calls may be made from several threads at once. Offsets and

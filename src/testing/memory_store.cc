@@ -7,6 +7,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <utility>
 
@@ -69,7 +70,7 @@ struct Inode {
   std::shared_mutex mutex;  ///< of `bytes`
   SparseBytes bytes;
   LockTable locks;
-  std::vector<std::byte> layout;  // as it was made with
+  std::optional<plan::Layout> layout;  // as it was made with
 };
 
 /// As the file was made with, told and without any meaning.
@@ -77,14 +78,16 @@ class MemoryLayouts final : public store::FileLayouts {
  public:
   explicit MemoryLayouts(const Inode& inode) : inode_(inode) {}
 
-  Result<std::vector<std::byte>> read() override { return inode_.layout; }
-  Status set(std::span<const std::byte> /*layout*/) override { return {}; }
-  Status add(std::span<const std::byte> /*components*/) override { return refuse_change(); }
-  Status remove(std::span<const std::byte> /*which*/) override { return refuse_change(); }
-  Result<std::vector<std::byte>> inherited() override { return std::vector<std::byte>(); }
+  Result<std::optional<plan::Layout>> read() override { return inode_.layout; }
+  Status set(const plan::Layout& /*layout*/) override { return {}; }
+  Status set_default() override { return {}; }
+  Status add(const plan::Layout& /*components*/) override { return refuse_change(); }
+  Status remove_unwritten() override { return refuse_change(); }
   Result<std::int32_t> target_count() override {
     return Error{ErrorClass::unsupported_operation, EOPNOTSUPP, "memory has no storage targets"};
   }
+  bool means_no_layout(const Error& /*error*/) const override { return false; }
+  bool means_not_owner(const Error& /*error*/) const override { return false; }
 
  private:
   static Status refuse_change() {
@@ -190,7 +193,7 @@ class MemoryFile final : public store::StoreFile {
   store::FileSystemFacts facts() override {
     store::FileSystemFacts facts;
     facts.name = "memory";
-    facts.has_layouts = !inode_->layout.empty();
+    facts.has_layouts = inode_->layout.has_value();
     return facts;
   }
   store::FileLayouts* layouts() override { return facts().has_layouts ? &layouts_ : nullptr; }

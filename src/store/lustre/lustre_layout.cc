@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -9,8 +10,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "plan/layout/layout_growth.h"
+#include "plan/layout/lov_codec.h"
 #include "store/errno.h"
-#include "store/path.h"
 
 namespace nacre::store {
 namespace {
@@ -81,14 +83,14 @@ std::string top_of_mount(std::string directory) {
 int delays_layout_flag() { return delay_create; }
 
 Result<Descriptor> create_striped(const std::string& path, int flags, unsigned permissions,
-                                  std::span<const std::byte> lov) {
+                                  const std::optional<plan::Layout>& layout) {
   const int exclusively = flags | O_CREAT | O_EXCL | delay_create;
   // A file gets a layout from who may write it.
-  const unsigned at_first = lov.empty() ? permissions : permissions | S_IWUSR;
+  const unsigned at_first = layout ? permissions | S_IWUSR : permissions;
   Descriptor file(retry_interrupted([&] { return ::open(path.c_str(), exclusively, at_first); }));
   if (!file.valid()) return error_from_errno(errno, "open", path);
-  if (lov.empty()) return file;
-  Status set = LustreLayouts(file.number(), path).set(lov);
+  if (!layout) return file;
+  Status set = LustreLayouts(file.number(), path).set(*layout);
   if (set && at_first != permissions) set = take_owners_write(file.number(), path);
   if (set) return file;
   // Without a layout it would fail every write of whoever has it open.
@@ -96,15 +98,25 @@ Result<Descriptor> create_striped(const std::string& path, int flags, unsigned p
   return std::move(set).error();
 }
 
-std::vector<std::byte> default_layout(const std::string& path, bool or_root) {
+bool has_default_layout(const std::string& path, bool or_root) {
   const std::string directory = directory_of(path);
-  std::vector<std::byte> set = layout_of(directory);
-  if (or_root) return set.empty() ? layout_of(top_of_mount(directory)) : set;
+  const std::vector<std::byte> set = layout_of(directory);
+  if (or_root) return !set.empty() || !layout_of(top_of_mount(directory)).empty();
   // Newer clients say the root's of a directory that has none of its own.
-  return set == layout_of(top_of_mount(directory)) ? std::vector<std::byte>() : set;
+  return !set.empty() && set != layout_of(top_of_mount(directory));
 }
 
-Result<std::vector<std::byte>> LustreLayouts::read() {
+Result<std::int32_t> ost_count(const std::string& directory) {
+  const Descriptor opened(retry_interrupted(
+      [&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  long count = 0;  // 0 asks for OSTs
+  if (!opened.valid() || ::ioctl(opened.number(), get_ost_count, &count) != 0) {
+    return error_from_errno(errno, "count the OSTs of", directory);
+  }
+  return static_cast<std::int32_t>(count);
+}
+
+Result<std::optional<plan::Layout>> LustreLayouts::read() {
   // A client that had the file open before it had a layout learns of it by looking at its size.
   struct stat ignored {};
   static_cast<void>(::fstat(descriptor_, &ignored));
@@ -113,9 +125,13 @@ Result<std::vector<std::byte>> LustreLayouts::read() {
     return ::fgetxattr(descriptor_, layout_xattr, to, size);
   };
   const int failure = read_xattr(get, bytes);
-  if (failure == ENODATA) return std::vector<std::byte>();
-  if (failure != 0) return error_from_errno(failure, "read the layout of", path_);
-  return bytes;
+  if (failure != 0 && failure != ENODATA) {
+    return error_from_errno(failure, "read the layout of", path_);
+  }
+  if (failure == ENODATA || bytes.empty()) return std::optional<plan::Layout>();
+  Result<plan::Layout> layout = plan::decode_lov(bytes);
+  if (!layout) return std::move(layout).error();
+  return std::optional(*std::move(layout));
 }
 
 Status LustreLayouts::write_attribute(const char* name, std::span<const std::byte> bytes) {
@@ -127,29 +143,42 @@ Status LustreLayouts::write_attribute(const char* name, std::span<const std::byt
   return error;
 }
 
-Status LustreLayouts::set(std::span<const std::byte> layout) {
+Status LustreLayouts::write_attribute(const char* name, const plan::Layout& layout) {
+  const Result<std::vector<std::byte>> bytes = plan::encode_lov(layout);
+  return bytes ? write_attribute(name, *bytes) : bytes.error();
+}
+
+Status LustreLayouts::set(const plan::Layout& layout) {
   return write_attribute(layout_xattr, layout);
 }
 
-Status LustreLayouts::add(std::span<const std::byte> components) {
+Status LustreLayouts::set_default() {
+  // Not by opening the file once more: Lustre's servers do not hear of that open where this node
+  // has the file open for writing already. The default is copied as bytes, so that one of a kind
+  // that Nacre cannot decode serves too.
+  const std::string directory = directory_of(path_);
+  std::vector<std::byte> inherited = layout_of(directory);
+  if (inherited.empty()) inherited = layout_of(top_of_mount(directory));
+  if (!inherited.empty() && write_attribute(layout_xattr, inherited)) return {};
+  return set(plan::plain_layout({}));
+}
+
+Status LustreLayouts::add(const plan::Layout& components) {
   return write_attribute(more_components_xattr, components);
 }
 
-Status LustreLayouts::remove(std::span<const std::byte> which) {
-  return write_attribute(less_components_xattr, which);
+Status LustreLayouts::remove_unwritten() {
+  // The file system finds them by their flags: one may be written to at this moment.
+  return write_attribute(less_components_xattr, plan::all_unwritten());
 }
 
-Result<std::vector<std::byte>> LustreLayouts::inherited() { return default_layout(path_, true); }
+bool LustreLayouts::means_no_layout(const Error& error) const {
+  // EBADF: the file has no layout at all; ENODATA: the layout ends before the bytes.
+  return error.system_errno == EBADF || error.system_errno == ENODATA;
+}
 
-Result<std::int32_t> LustreLayouts::target_count() {
-  const std::string directory = directory_of(path_);
-  const Descriptor opened(retry_interrupted(
-      [&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-  long count = 0;  // 0 asks for OSTs
-  if (!opened.valid() || ::ioctl(opened.number(), get_ost_count, &count) != 0) {
-    return error_from_errno(errno, "count the OSTs of", directory);
-  }
-  return static_cast<std::int32_t>(count);
+bool LustreLayouts::means_not_owner(const Error& error) const {
+  return error.system_errno == EPERM;
 }
 
 }  // namespace nacre::store

@@ -29,8 +29,7 @@ Result<std::unique_ptr<SharedCounter>> PosixStore::counter(const CounterKey& key
 
 Result<std::int32_t> PosixStore::target_count(const std::string& path) {
   if (!is_on_lustre(path)) return Store::target_count(path);
-  constexpr int no_descriptor = -1;  // it is asked of the directory
-  return LustreLayouts(no_descriptor, path).target_count();
+  return ost_count(directory_of(path));
 }
 
 void PosixStore::forget_counter(const CounterKey& key) {

@@ -138,9 +138,8 @@ bool sets_layout(const std::string& path, const OpenOptions& options) {
   // What its owner may not write gets none later.
   const bool later =
       options.layout_time != LayoutTime::at_once && (options.permissions & S_IWUSR) != 0;
-  if (!options.create || (options.layout.empty() && !later) || !is_on_lustre(path)) return false;
-  return !options.layout.empty() ||
-         default_layout(path, options.layout_time == LayoutTime::later).empty();
+  if (!options.create || (!options.layout && !later) || !is_on_lustre(path)) return false;
+  return options.layout || !has_default_layout(path, options.layout_time == LayoutTime::later);
 }
 
 Result<Descriptor> open_descriptor(const std::string& path, const OpenOptions& options) {
@@ -159,8 +158,8 @@ Result<Descriptor> open_descriptor(const std::string& path, const OpenOptions& o
   if (!file.valid()) return error_from_errno(errno, "open", path);
   // Does nothing to a file that has one; a file without, which nothing was written to, may refuse
   // what a new one refuses, and then has that of its directory when it is written.
-  if (sets && !options.layout.empty()) {
-    static_cast<void>(LustreLayouts(file.number(), path).set(options.layout));
+  if (sets && options.layout) {
+    static_cast<void>(LustreLayouts(file.number(), path).set(*options.layout));
   }
   return file;
 }

@@ -9,7 +9,6 @@
 
 #include <doctest/doctest.h>
 
-#include "plan/layout/lov_codec.h"
 #include "store/forwarding_file.h"
 #include "testing/memory_store.h"
 
@@ -17,6 +16,7 @@ namespace nacre::file {
 namespace {
 
 constexpr std::int64_t mebibyte = 1 << 20;
+constexpr int no_layout = EBADF;  // of writes
 constexpr plan::GrowthRules replacing{.replaces_unwritten = true};
 constexpr plan::ExpectedFile large{.bytes = 1 << 30, .nodes = 4, .ranks = 16, .osts = 8};
 
@@ -43,32 +43,32 @@ class Layouts final : public store::FileLayouts {
     return layout_ ? std::optional(plan::end_of(*layout_)) : std::nullopt;
   }
 
-  Result<std::vector<std::byte>> read() override {
+  Result<std::optional<plan::Layout>> read() override {
     const std::optional<plan::Layout> found = layout_;
     if (!layout_) layout_ = std::exchange(other_, std::nullopt);
-    return found ? plan::encode_lov(*found) : std::vector<std::byte>();
+    return found;
   }
-  Status set(std::span<const std::byte> layout) override {
+  Status set(const plan::Layout& layout) override {
     if (layout_) return {};
-    plan::Layout asked = plan::decode_lov(layout).value();
-    if (asked.is_composite && !taken_.sets_composite) return refusal();
-    layout_ = std::move(asked);
+    if (layout.is_composite && !taken_.sets_composite) return refusal();
+    layout_ = layout;
     return {};
   }
-  Status add(std::span<const std::byte> components) override {
+  Status set_default() override { return set(plan::plain_layout({.stripe_count = 3})); }
+  Status add(const plan::Layout& components) override {
     if (!taken_.adds) return refusal();
-    const plan::Layout more = plan::decode_lov(components).value();
-    layout_->components.push_back(more.components.front());
+    layout_->components.push_back(components.components.front());
     return {};
   }
-  Status remove(std::span<const std::byte> /*which*/) override {
+  Status remove_unwritten() override {
     if (!taken_.removes) return refusal();
     std::erase_if(layout_->components, [](const auto& one) { return !one.is_instantiated(); });
     return {};
   }
-  Result<std::vector<std::byte>> inherited() override {
-    return plan::encode_lov(plan::plain_layout({.stripe_count = 3}));
+  bool means_no_layout(const Error& error) const override {
+    return error.system_errno == no_layout;
   }
+  bool means_not_owner(const Error& error) const override { return error.system_errno == EPERM; }
   Result<std::int32_t> target_count() override { return 8; }
 
  private:
@@ -87,15 +87,14 @@ plan::Layout head() {
   return layout;
 }
 
-/// Writes past its layout are refused as Lustre does it.
+/// Writes past its layout are refused.
 class EndingFile final : public store::ForwardingFile {
  public:
   EndingFile(std::unique_ptr<store::StoreFile> inner, Layouts& layouts)
       : ForwardingFile(std::move(inner)), layouts_(layouts) {}
   store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
-    const std::optional<std::int64_t> end = layouts_.end();
-    if (!end) return {0, Error{ErrorClass::io, EBADF, "no layout"}};
-    if (offset >= *end) return {0, Error{ErrorClass::io, ENODATA, "behind the layout"}};
+    const std::int64_t end = layouts_.end().value_or(0);
+    if (offset >= end) return {0, Error{ErrorClass::io, no_layout, "behind the layout"}};
     return ForwardingFile::write(pieces, offset);
   }
   store::FileLayouts* layouts() override { return &layouts_; }
@@ -129,7 +128,7 @@ plan::Layout half_written() {
 }
 
 std::int32_t last_count(const GrownLayout& grown) {
-  return plan::decode_lov(grown.layout).value().components.back().striping.stripe_count;
+  return grown.layout.value().components.back().striping.stripe_count;
 }
 
 }  // namespace

@@ -25,12 +25,14 @@ Error answer(const std::string& call) { return {ErrorClass::quota, 42, call}; }
 class RecordingLayouts final : public FileLayouts {
  public:
   explicit RecordingLayouts(std::shared_ptr<Calls> calls) : calls_(std::move(calls)) {}
-  Result<std::vector<std::byte>> read() override { return record("layouts read"); }
-  Status set(std::span<const std::byte>) override { return record("layouts set"); }
-  Status add(std::span<const std::byte>) override { return record("layouts add"); }
-  Status remove(std::span<const std::byte>) override { return record("layouts remove"); }
-  Result<std::vector<std::byte>> inherited() override { return record("layouts inherited"); }
+  Result<std::optional<plan::Layout>> read() override { return record("layouts read"); }
+  Status set(const plan::Layout&) override { return record("layouts set"); }
+  Status add(const plan::Layout&) override { return record("layouts add"); }
+  Status remove_unwritten() override { return record("layouts remove_unwritten"); }
+  Status set_default() override { return record("layouts set_default"); }
   Result<std::int32_t> target_count() override { return record("layouts target_count"); }
+  bool means_no_layout(const Error&) const override { return false; }
+  bool means_not_owner(const Error&) const override { return false; }
 
  private:
   Error record(const std::string& call) {
@@ -146,8 +148,8 @@ void check_file_calls(StoreFile& file) {
   CHECK(message_of(layouts->read()) == "layouts read");
   CHECK(message_of(layouts->set({})) == "layouts set");
   CHECK(message_of(layouts->add({})) == "layouts add");
-  CHECK(message_of(layouts->remove({})) == "layouts remove");
-  CHECK(message_of(layouts->inherited()) == "layouts inherited");
+  CHECK(message_of(layouts->remove_unwritten()) == "layouts remove_unwritten");
+  CHECK(message_of(layouts->set_default()) == "layouts set_default");
   CHECK(message_of(layouts->target_count()) == "layouts target_count");
   CHECK(message_of(file.close()) == "close");
 }
@@ -176,8 +178,8 @@ void check_all_calls(Store& store, const Calls& calls) {
                        "layouts read",
                        "layouts set",
                        "layouts add",
-                       "layouts remove",
-                       "layouts inherited",
+                       "layouts remove_unwritten",
+                       "layouts set_default",
                        "layouts target_count",
                        "close",
                        "store remove",

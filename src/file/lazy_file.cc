@@ -1,6 +1,6 @@
 #include "file/lazy_file.h"
 
-#include "file/growing_layout.h"
+#include "file/layout/growing_layout.h"
 
 namespace nacre::file {
 

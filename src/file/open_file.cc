@@ -10,11 +10,9 @@
 #include "base/clock.h"
 #include "base/fnv_hash.h"
 #include "collective/agreement/agreements.h"
-#include "file/file_layout.h"
-#include "file/growing_layout.h"
-#include "file/layout_hints.h"
+#include "file/layout/found_layout.h"
+#include "file/layout/layout_hints.h"
 #include "file/report.h"
-#include "plan/layout/lov_codec.h"
 #include "store/text_file.h"
 
 namespace nacre::file {
@@ -45,11 +43,6 @@ store::OpenOptions plain_options(const AccessMode& mode, const Hints& hints, boo
           .one_node = one_node};
 }
 
-/// For messages; empty: none. A layout that was read or checked can be encoded.
-std::vector<std::byte> encoded(const std::optional<plan::Layout>& layout) {
-  return layout ? plan::encode_lov(*layout).value() : std::vector<std::byte>();
-}
-
 }  // namespace
 
 OpenFile::OpenFile(OpenRequest request)
@@ -63,7 +56,8 @@ OpenFile::OpenFile(OpenRequest request)
       id_(request.id),
       hints_(std::move(request.hints)),
       settings_(std::make_shared<const AccessSettings>(hints_.access_settings())),
-      view_(std::make_shared<const View>()) {
+      view_(std::make_shared<const View>()),
+      layout_({*transport_, file_, mutex_, hints_, mode_.write, mode_.delete_on_close}) {
   if (request.process_grid.empty()) return;
   plan::InitialGroups rows;
   rows.source = plan::InitialGroups::Source::grid;
@@ -97,112 +91,9 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   return facts;
 }
 
-/// Of the file that rank 0 has opened; none: it is not striped, or nobody can say how.
-std::optional<plan::Layout> OpenFile::layout_of_first(OpenedFacts& facts) {
-  const bool may_grow = mode_.write && facts.file_system.has_layouts;
-  Result<std::optional<plan::Layout>> layout = find_layout(*file_.if_open(), facts.file_system);
-  if (layout) {
-    const LayoutState state = state_of(*layout, growth_rules(hints_));
-    facts.layout_grows = may_grow && state != LayoutState::settled;
-    // One that is complete is gone by until it has given way.
-    if (state == LayoutState::incomplete) layout->reset();
-    return *std::move(layout);
-  }
-  // Of one that cannot be read it is not known whether there is any.
-  facts.layout_grows = may_grow && layout.error().system_errno != 0;
-  hints_.note(layout.error().message + "; the file is accessed as one that is not striped");
-  return {};
-}
-
-/// Rank 0's, of `bytes` bytes, to all. It has found them to be sound.
-collective::Task<collective::Unit> OpenFile::take_layout(std::vector<std::byte> layout,
-                                                         std::int64_t bytes) {
-  if (bytes == 0) co_return collective::Unit{};
-  layout.resize(checked_cast<std::size_t>(bytes));
-  auto spreading = collective::broadcast(*transport_, layout, 0);
-  co_await spreading;
-  const plan::Layout known = plan::decode_lov(layout).value();
-  stripes_ = stripes_of(known).value();
-  const std::lock_guard guard(mutex_);
-  tell_layout(hints_, known, *stripes_);
-  co_return collective::Unit{};
-}
-
-/// Rank 0's, which is sound, to all; whether there is one.
-collective::Task<bool> OpenFile::spread_layout(std::optional<plan::Layout> known) {
-  std::vector<std::byte> layout = encoded(known);
-  std::int64_t bytes = std::ssize(layout);
-  auto counting =
-      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&bytes, 1)), 0);
-  co_await counting;
-  auto telling = take_layout(std::move(layout), bytes);
-  co_await telling;
-  co_return bytes != 0;
-}
-
-/// On rank 0: what the file then has, where that is all of it.
-std::optional<plan::Layout> OpenFile::grow_layout_of_first(std::int64_t end) {
-  const Result<store::StoreFile*> file = file_.file();
-  if (!file) return {};  // who writes will say why
-  const std::lock_guard guard(mutex_);
-  const std::int64_t saturation = settings_->collective_write.saturation_bytes;
-  const plan::ExpectedFile expected{
-      .bytes = end,
-      .nodes = transport_->nodes().node_count(),
-      .ranks = transport_->size(),
-      .bytes_per_ost_min = saturation == 0 ? file_system_.saturation_bytes : saturation};
-  Result<GrownLayout> grown = grow_for_all(*(*file)->layouts(), expected, growth_rules(hints_));
-  if (!grown) {
-    hints_.note(grown.error().message + "; the file has the layout that the file system gives it");
-    return {};
-  }
-  for (const std::string& reason : grown->reasons) hints_.note("layout of the file: " + reason);
-  auto usable = usable_layout(std::move(grown->layout), (*file)->layouts());
-  if (usable) return *std::move(usable);
-  hints_.note(usable.error().message + "; the file is accessed as one that is not striped");
-  return {};
-}
-
-/// Before ranks write up to `end`, as far as this one knows; where the file's layout grows. Whether
-/// it is complete then all ranks know alike.
-collective::Task<collective::Unit> OpenFile::grow_layout(std::int64_t end) {
-  std::int64_t last = -end;
-  auto finding = collective::agree_with_minimum(*transport_, Status(), last);
-  co_await finding;
-  if (last == 0) co_return collective::Unit{};
-  std::optional<plan::Layout> layout;
-  if (transport_->rank() == 0) layout = grow_layout_of_first(-last);
-  auto spreading = spread_layout(std::move(layout));
-  layout_grows_ = !co_await spreading;
-  layout_follows_ = !layout_grows_;
-  co_return collective::Unit{};
-}
-
-/// After a collective write: of a component that nothing had been written to before, the file
-/// system has chosen the OSTs now.
-collective::Task<collective::Unit> OpenFile::follow_layout(Extent written) {
-  if (!layout_follows_ || stripes_ == nullptr || stripes_->knows_osts(written)) {
-    co_return collective::Unit{};
-  }
-  std::optional<plan::Layout> layout;
-  store::StoreFile* const file = transport_->rank() == 0 ? file_.if_open() : nullptr;
-  if (file != nullptr) {
-    auto found = find_layout(*file, file_system_);
-    if (found) layout = *std::move(found);
-  }
-  auto spreading = spread_layout(std::move(layout));
-  const bool is_there = co_await spreading;
-  // Told once, it is asked for no more: another mirror may have been written to.
-  layout_follows_ = is_there && stripes_->knows_osts(written);
-  co_return collective::Unit{};
-}
-
 void OpenFile::take_facts(const OpenedFacts& facts) {
   file_.expect(facts.identity);
-  layout_grows_ = facts.layout_grows;
-  if (layout_grows_) file_.expect_growth();
   file_system_ = facts.file_system;
-  layout_follows_ = mode_.write && file_system_.has_layouts;
   if (mode_.append) {
     position_ = facts.size;
     shared_pointer_.set_base(facts.size);
@@ -216,14 +107,12 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
   std::shared_ptr<OpenFile> opened(new OpenFile(std::move(request)));
   collective::Transport& transport = *opened->transport_;
   OpenedFacts facts;
-  std::vector<std::byte> layout;
   Status status;
   if (transport.rank() == 0) {
     Result<OpenedFacts> first = opened->open_first();
     if (first) {
       facts = *first;
-      layout = encoded(opened->layout_of_first(facts));
-      facts.layout_bytes = std::ssize(layout);
+      facts.layout = opened->layout_.read(facts.file_system);
     } else {
       facts.failed = true;
       status = std::move(first).error();
@@ -238,8 +127,8 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
     co_return error;
   }
   opened->take_facts(facts);
-  auto telling = opened->take_layout(std::move(layout), facts.layout_bytes);
-  co_await telling;
+  auto sending = opened->layout_.broadcast_at_open(facts.layout, facts.file_system);
+  co_await sending;
   opened->profile_.open_nanoseconds = monotonic_nanoseconds() - asked_nanoseconds;
   co_return opened;
 }
@@ -254,29 +143,10 @@ collective::Task<Status> OpenFile::close() {
   co_return closed;
 }
 
-/// On rank 0, after all have written. What only the file's owner may do, or cannot be known, is no
-/// error of who wrote to it: the data are there.
-Status OpenFile::complete_layout_of_first() {
-  store::StoreFile* const file = transport_->rank() == 0 ? file_.if_open() : nullptr;
-  if (file == nullptr || mode_.delete_on_close) return {};
-  const bool is_known = file->layouts()->read().ok();
-  Status completed = complete_layout(*file->layouts());
-  if (completed || (is_known && !file->layouts()->means_not_owner(completed.error())))
-    return completed;
-  const std::lock_guard guard(mutex_);
-  hints_.note(completed.error().message + "; its layout ends before it may: see nacre doctor");
-  return {};
-}
-
 /// And, where the mode says so, takes it away. Agreed.
 collective::Task<Status> OpenFile::close_file() {
-  Status completed;
-  if (layout_grows_) {
-    // Others may write until they come, and leave a head.
-    auto coming = collective::agree(*transport_, Status());
-    co_await coming;
-    completed = complete_layout_of_first();
-  }
+  auto completing = layout_.complete_before_close();
+  Status completed = co_await completing;
   // One agreement says both whether all could close and whether any used the shared pointer.
   std::int64_t unused = shared_pointer_.used() ? 0 : 1;
   Status local = file_.close();

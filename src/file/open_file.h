@@ -20,11 +20,11 @@
 #include "file/converter.h"
 #include "file/file_profile.h"
 #include "file/hints.h"
+#include "file/layout/open_layout.h"
 #include "file/lazy_file.h"
 #include "file/shared_pointer.h"
 #include "file/view.h"
 #include "plan/direction.h"
-#include "plan/layout/stripe_map.h"
 #include "plan/types/memory_access.h"
 #include "plan/types/run_cursor.h"
 #include "store/store.h"
@@ -144,8 +144,7 @@ class OpenFile {
     store::FileIdentity identity;
     std::int64_t size = 0;
     store::FileSystemTraits file_system;
-    std::int64_t layout_bytes = 0;
-    bool layout_grows = false;
+    OpenLayout::AtOpen layout;
   };
   /// What an access goes by, whatever other threads change meanwhile.
   struct Snapshot {
@@ -187,12 +186,6 @@ class OpenFile {
   explicit OpenFile(OpenRequest request);
   [[nodiscard]] Result<OpenedFacts> open_first();
   void take_facts(const OpenedFacts& facts);
-  [[nodiscard]] std::optional<plan::Layout> layout_of_first(OpenedFacts& facts);
-  collective::Task<collective::Unit> take_layout(std::vector<std::byte> layout, std::int64_t bytes);
-  collective::Task<bool> spread_layout(std::optional<plan::Layout> known);
-  collective::Task<collective::Unit> grow_layout(std::int64_t end);
-  collective::Task<collective::Unit> follow_layout(Extent written);
-  [[nodiscard]] std::optional<plan::Layout> grow_layout_of_first(std::int64_t end);
   [[nodiscard]] Status check_access(const Access& access) const;
   [[nodiscard]] Status check_mode_for_pointers(const char* what) const;
   [[nodiscard]] Result<PlacedAccess> measure(const Access& access) const;
@@ -222,7 +215,6 @@ class OpenFile {
                                                    Result<plan::MemoryAccess> memory,
                                                    const AccessSettings& settings) const;
   void note_refused_locks(const collective::Outcome& moved);
-  [[nodiscard]] Status complete_layout_of_first();
   collective::Task<Status> close_file();
   collective::Task<collective::Unit> report();
 
@@ -252,9 +244,6 @@ class OpenFile {
   collective::NodeRounds rounds_;
   collective::RankGroupCache groups_;
   store::FileSystemTraits file_system_;
-  std::shared_ptr<const plan::StripeMap> stripes_;  // of the file; null: not striped
-  bool layout_grows_ = false;    // the file, which is written to, has not all of its layout yet
-  bool layout_follows_ = false;  // it may come to say more than stripes_, as the file is written to
   std::shared_ptr<const plan::InitialGroups> grid_;  // of the program's ranks; null: none
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;
@@ -268,6 +257,8 @@ class OpenFile {
   std::shared_ptr<const AccessSettings> settings_;  // what hints_ says of data access
   std::shared_ptr<const View> view_;
   std::int64_t position_ = 0;  // the individual pointer, in etypes
+
+  OpenLayout layout_;  // uses hints_ under mutex_; else of the collective tasks
 
   /// Held over an access that needs a lock: range locks do not hold between threads of one open
   /// file.

@@ -329,8 +329,8 @@ collective::Task<Result<OpenFile::PlacedAccess>> OpenFile::place_ordered(
 collective::Task<Outcome> OpenFile::move_all_locked(Direction direction,
                                                     const Result<PlacedAccess>& placed,
                                                     collective::Profiler& profiler) {
-  if (direction == Direction::write && layout_grows_) {
-    auto growing = grow_layout(placed ? plan::bounds(placed->file).end() : 0);
+  if (direction == Direction::write && layout_.grows()) {
+    auto growing = layout_.grow_before_write(placed ? plan::bounds(placed->file).end() : 0);
     co_await growing;
   }
   Status ready;
@@ -366,16 +366,16 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
   plan::CollectiveSettings collective =
       direction == Direction::read ? settings.collective_read : settings.collective_write;
   collective.alignment_bytes = file_system_.block_size_bytes;
-  if (stripes_ != nullptr) {
+  if (layout_.stripes() != nullptr) {
     collective.alignment_bytes =
-        std::min(collective.alignment_bytes, stripes_->regions().back().stripe_size);
+        std::min(collective.alignment_bytes, layout_.stripes()->regions().back().stripe_size);
   }
   collective.one_writer_per_node = file_system_.one_writer_per_node;
   if (collective.saturation_bytes == 0) {
     collective.saturation_bytes = file_system_.saturation_bytes;
   }
   if (collective.initial_groups == nullptr) collective.initial_groups = grid_;
-  collective.stripes = stripes_;
+  collective.stripes = layout_.stripes();
   if (refuses_write_locks_) collective.write_locks = plan::WriteLocks::usual;
   return collective;
 }
@@ -390,8 +390,9 @@ int OpenFile::io_thread_count(const AccessSettings& settings) const {
 void OpenFile::note_plan(const PlanUse& call, const plan::CollectiveSettings& settings) {
   PlanUse* const noted = profile_.note_plan(call);
   const bool is_by_domains = plan::row_of(call.plan).domains == plan::DomainsOf::file;
-  if (noted == nullptr || !is_by_domains || stripes_ == nullptr || transport_->rank() != 0) return;
-  noted->osts = plan::osts_touched(plan::domains_of(call.plan, settings), *stripes_);
+  if (noted == nullptr || !is_by_domains || layout_.stripes() == nullptr || transport_->rank() != 0)
+    return;
+  noted->osts = plan::osts_touched(plan::domains_of(call.plan, settings), *layout_.stripes());
 }
 
 collective::CollectiveCall OpenFile::call_of(Routine routine, const Result<PlacedAccess>& placed,
@@ -437,9 +438,9 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
   if (direction == Direction::write) {
     wrote_.store(true, std::memory_order_relaxed);
     ++locked_calls_;
-    if (layout_grows_) {
+    if (layout_.grows()) {
       profiler.enter(collective::Phase::plan);
-      auto growing = grow_layout(plan::bounds(call.file).end());
+      auto growing = layout_.grow_before_write(plan::bounds(call.file).end());
       co_await growing;
     }
   }
@@ -461,8 +462,9 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
               for_all);
     const bool by_domains = plan::row_of(moved.plan).domains == plan::DomainsOf::file;
     if (direction == Direction::write && by_domains) {
-      auto following = follow_layout({moved.plan.origin, moved.plan.end - moved.plan.origin});
-      co_await following;
+      auto refreshing =
+          layout_.refresh_after_write({moved.plan.origin, moved.plan.end - moved.plan.origin});
+      co_await refreshing;
     }
   }
   Outcome outcome{placed ? placed->memory_bytes(moved.bytes) : 0, std::move(moved.error)};

@@ -157,10 +157,8 @@ collective::Task<Status> OpenFile::change_size(std::int64_t size_bytes, const ch
   auto agreement = agree_on_same(argument, std::move(allowed), what);
   Status agreed = co_await agreement;
   if (!agreed) co_return agreed;
-  if (layout_grows_) {
-    auto growing = grow_layout(size_bytes);
-    co_await growing;
-  }
+  auto growing = layout_.grow_before_write(size_bytes);
+  co_await growing;
   Status status;
   if (transport_->rank() == 0) {
     const Result<store::StoreFile*> file = file_.file();

@@ -1,91 +1,25 @@
 // What becomes of a layout that is to change, where the file system will not have it so.
-#include "file/growing_layout.h"
+#include "file/layout/growing_layout.h"
 
-#include <cerrno>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include <doctest/doctest.h>
 
+#include "fake_layouts.h"
 #include "store/forwarding_file.h"
 #include "testing/memory_store.h"
 
 namespace nacre::file {
 namespace {
 
-constexpr std::int64_t mebibyte = 1 << 20;
-constexpr int no_layout = EBADF;  // of writes
+using fixtures::head;
+using fixtures::Layouts;
+using fixtures::mebibyte;
+using fixtures::no_layout;
 constexpr plan::GrowthRules replacing{.replaces_unwritten = true};
 constexpr plan::ExpectedFile large{.bytes = 1 << 30, .nodes = 4, .ranks = 16, .osts = 8};
-
-/// What a file system does with changes.
-struct Taken {
-  bool removes = true;
-  bool adds = true;
-  bool sets_composite = true;
-};
-
-class Layouts final : public store::FileLayouts {
- public:
-  explicit Layouts(std::optional<plan::Layout> layout, Taken taken = {})
-      : layout_(std::move(layout)), taken_(taken) {}
-
-  /// What somebody else sets as soon as it is looked at, if there is none then.
-  void race(plan::Layout other) { other_ = std::move(other); }
-  [[nodiscard]] std::int32_t first_count() const {
-    return layout_->components.front().striping.stripe_count;
-  }
-
-  /// Where it ends; none where there is none.
-  [[nodiscard]] std::optional<std::int64_t> end() const {
-    return layout_ ? std::optional(plan::end_of(*layout_)) : std::nullopt;
-  }
-
-  Result<std::optional<plan::Layout>> read() override {
-    const std::optional<plan::Layout> found = layout_;
-    if (!layout_) layout_ = std::exchange(other_, std::nullopt);
-    return found;
-  }
-  Status set(const plan::Layout& layout) override {
-    if (layout_) return {};
-    if (layout.is_composite && !taken_.sets_composite) return refusal();
-    layout_ = layout;
-    return {};
-  }
-  Status set_default() override { return set(plan::plain_layout({.stripe_count = 3})); }
-  Status add(const plan::Layout& components) override {
-    if (!taken_.adds) return refusal();
-    layout_->components.push_back(components.components.front());
-    return {};
-  }
-  Status remove_unwritten() override {
-    if (!taken_.removes) return refusal();
-    std::erase_if(layout_->components, [](const auto& one) { return !one.is_instantiated(); });
-    return {};
-  }
-  bool means_no_layout(const Error& error) const override {
-    return error.system_errno == no_layout;
-  }
-  bool means_not_owner(const Error& error) const override { return error.system_errno == EPERM; }
-  Result<std::int32_t> target_count() override { return 8; }
-
- private:
-  static Status refusal() { return Error{ErrorClass::io, EPERM, "not here"}; }
-
-  std::optional<plan::Layout> layout_;
-  std::optional<plan::Layout> other_;
-  Taken taken_;
-};
-
-plan::Layout head() {
-  plan::Layout layout;
-  layout.is_composite = true;
-  layout.components.push_back(
-      {.end = mebibyte, .striping = {.stripe_size = mebibyte, .stripe_count = 1}});
-  return layout;
-}
 
 /// Writes past its layout are refused.
 class EndingFile final : public store::ForwardingFile {
@@ -191,12 +125,12 @@ TEST_CASE("who writes behind a head that another one sets meanwhile gets the res
 
 TEST_CASE("a layout is completed, whoever adds to it meanwhile") {
   Layouts layouts(head());
-  CHECK(complete_layout(layouts).ok());
+  CHECK(complete_layout(layouts, layouts.read().value()).ok());
   CHECK(layouts.end() == plan::layout_end_of_file);
   Layouts none(std::nullopt);
-  CHECK(complete_layout(none).ok());
+  CHECK(complete_layout(none, none.read().value()).ok());
   Layouts stays(head(), {.adds = false});
-  CHECK_FALSE(complete_layout(stays).ok());
+  CHECK_FALSE(complete_layout(stays, stays.read().value()).ok());
 }
 
 }  // namespace nacre::file

@@ -1,6 +1,6 @@
 // FileLayout: how an open file is striped, as rank 0 finds it and tells the others.
-#ifndef NACRE_FILE_FILE_LAYOUT_H_
-#define NACRE_FILE_FILE_LAYOUT_H_
+#ifndef NACRE_FILE_LAYOUT_FOUND_LAYOUT_H_
+#define NACRE_FILE_LAYOUT_FOUND_LAYOUT_H_
 
 #include <memory>
 #include <optional>
@@ -31,4 +31,4 @@ namespace nacre::file {
 
 }  // namespace nacre::file
 
-#endif  // NACRE_FILE_FILE_LAYOUT_H_
+#endif  // NACRE_FILE_LAYOUT_FOUND_LAYOUT_H_

@@ -1,4 +1,4 @@
-#include "file/growing_layout.h"
+#include "file/layout/growing_layout.h"
 
 #include <optional>
 #include <utility>
@@ -51,14 +51,6 @@ Status take_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, s
   return Error{ErrorClass::io, 0, "a layout was set, and the file has none"};
 }
 
-Result<plan::LayoutStep> step_before(store::FileLayouts& layouts, plan::ExpectedFile file,
-                                     const plan::GrowthRules& rules) {
-  const auto current = layouts.read();
-  if (!current) return current.error();
-  if (const Result<std::int32_t> count = layouts.target_count()) file.osts = *count;
-  return plan::step_for_all(*current, file, rules);
-}
-
 /// Of a write that failed for want of a layout: gives the file one as far as `end`.
 Status grow_for_one(store::FileLayouts& layouts, std::int64_t end) {
   const auto current = layouts.read();
@@ -74,6 +66,35 @@ bool ends_as(const std::optional<plan::Layout>& layout, const plan::Layout& othe
   return here.stripe_count == there.stripe_count && here.stripe_size == there.stripe_size;
 }
 
+/// The way to a layout for all ranks.
+struct Growth {
+  plan::ExpectedFile file;
+  plan::GrowthRules rules;
+  std::optional<plan::Layout> chosen = {};
+  std::vector<std::string> reasons = {};
+};
+
+/// Takes one step, and says of which kind it was where it set a layout that was chosen.
+Result<Kind> grow_once(store::FileLayouts& layouts, Growth& growth) {
+  const Result<std::optional<plan::Layout>> current = layouts.read();
+  if (!current) return current.error();
+  Result<plan::LayoutStep> step = plan::step_for_all(*current, growth.file, growth.rules);
+  if (!step) return std::move(step).error();
+  if (step->kind == Kind::none) return Kind::none;
+  if (Status taken = take(layouts, *step); !taken) {
+    growth.rules.replaces_unwritten = false;
+    growth.reasons = {std::move(taken).error().message + "; the file has another one"};
+    Status other = grow_for_one(layouts, growth.file.bytes);
+    return other ? Result<Kind>(Kind::none) : std::move(other).error();
+  }
+  if (step->reasons.empty()) return Kind::none;
+  // Nothing is written to it either, and it stays.
+  growth.rules.replaces_unwritten = false;
+  growth.reasons = std::move(step->reasons);
+  growth.chosen = std::move(step->layout);
+  return step->kind;
+}
+
 }  // namespace
 
 LayoutState state_of(const std::optional<plan::Layout>& layout, const plan::GrowthRules& rules) {
@@ -84,48 +105,33 @@ LayoutState state_of(const std::optional<plan::Layout>& layout, const plan::Grow
 
 Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::ExpectedFile& file,
                                  const plan::GrowthRules& rules) {
-  GrownLayout grown;
-  plan::GrowthRules left = rules;
-  std::optional<plan::Layout> chosen;
-  // Twice where another process is first, with no more than a head.
-  for (const bool is_first : {true, false}) {
-    Result<plan::LayoutStep> step = step_before(layouts, file, left);
-    if (!step) return std::move(step).error();
-    if (step->kind == Kind::none) break;
-    if (Status taken = take(layouts, *step); !taken) {
-      left.replaces_unwritten = false;
-      grown.reasons = {std::move(taken).error().message + "; the file has another one"};
-      Status other = grow_for_one(layouts, file.bytes);
-      if (!other) return std::move(other).error();
-      break;
-    }
-    if (step->reasons.empty()) break;
-    // Nothing is written to it either, and it stays.
-    left.replaces_unwritten = false;
-    grown.reasons = std::move(step->reasons);
-    chosen = std::move(step->layout);
-    if (!is_first || step->kind != Kind::set) break;
-  }
+  Growth growth{.file = file, .rules = rules};
+  if (const Result<std::int32_t> count = layouts.target_count()) growth.file.osts = *count;
+  Result<Kind> grown = grow_once(layouts, growth);
+  // What was set has no effect where another process was first, perhaps with no more than a head.
+  if (grown && *grown == Kind::set) grown = grow_once(layouts, growth);
+  if (!grown) return std::move(grown).error();
   Result<std::optional<plan::Layout>> now = layouts.read();
   if (!now) return std::move(now).error();
-  if (chosen && !ends_as(*now, *chosen)) {
-    grown.reasons.emplace_back(
+  if (growth.chosen && !ends_as(*now, *growth.chosen)) {
+    growth.reasons.emplace_back(
         "the file has another one: it could not be had, or others were first");
   }
-  if (state_of(*now, left) == LayoutState::settled) grown.layout = *std::move(now);
-  return grown;
+  if (state_of(*now, growth.rules) != LayoutState::settled) now->reset();
+  return GrownLayout{*std::move(now), std::move(growth.reasons)};
 }
 
-Status complete_layout(store::FileLayouts& layouts) {
-  Status taken;
-  for (int i = 0; i < attempts && taken; ++i) {
-    const auto current = layouts.read();
-    if (!current) return current.error();
-    const plan::LayoutStep step = plan::step_to_complete(*current);
+Status complete_layout(store::FileLayouts& layouts, std::optional<plan::Layout> current) {
+  for (int i = 0; i < attempts; ++i) {
+    const plan::LayoutStep step = plan::step_to_complete(current);
     if (step.kind == Kind::none) break;
-    taken = take_or_find(layouts, step, plan::layout_end_of_file);
+    Status taken = take_or_find(layouts, step, plan::layout_end_of_file);
+    if (!taken) return taken;
+    auto found = layouts.read();
+    if (!found) return std::move(found).error();
+    current = *std::move(found);
   }
-  return taken;
+  return {};
 }
 
 store::Transfer GrowingFile::write(std::span<const store::WritePiece> pieces, std::int64_t offset) {

@@ -1,6 +1,6 @@
 // The hints of how a file is striped: what they ask of a new one, and what is told of an open one.
-#ifndef NACRE_FILE_LAYOUT_HINTS_H_
-#define NACRE_FILE_LAYOUT_HINTS_H_
+#ifndef NACRE_FILE_LAYOUT_LAYOUT_HINTS_H_
+#define NACRE_FILE_LAYOUT_LAYOUT_HINTS_H_
 
 #include <cstdint>
 #include <functional>
@@ -33,4 +33,4 @@ void tell_layout(Hints& hints, const plan::Layout& layout, const plan::StripeMap
 
 }  // namespace nacre::file
 
-#endif  // NACRE_FILE_LAYOUT_HINTS_H_
+#endif  // NACRE_FILE_LAYOUT_LAYOUT_HINTS_H_

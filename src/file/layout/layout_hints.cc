@@ -1,4 +1,4 @@
-#include "file/layout_hints.h"
+#include "file/layout/layout_hints.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -151,12 +151,14 @@ void tell_words(Hints& hints, const plan::Layout& layout) {
 }  // namespace
 
 std::optional<plan::Layout> asked_layout(Hints& hints, const OstCount& ost_count) {
-  plan::Layout layout = layout_in_words(hints, ost_count);
+  std::optional<Result<std::int32_t>> answer;
+  const OstCount ask_once = [&] { return answer ? *answer : answer.emplace(ost_count()); };
+  plan::Layout layout = layout_in_words(hints, ask_once);
   const std::string pool = hints.get("nacre_pool");
   for (plan::LayoutComponent& component : layout.components) {
     const bool has_osts = component.striping.pattern != plan::StripePattern::mdt;
     if (!pool.empty() && has_osts && !component.striping.pool) component.striping.pool = pool;
-    say_count(component.striping, ost_count);
+    say_count(component.striping, ask_once);
     // In a plain layout Lustre's clients take OST 0 for none that was asked for.
     if (component.striping.first_ost == 0) layout.is_composite = true;
   }

@@ -1,6 +1,6 @@
 // GrowingLayout: the layout of a file that may still get one, or more of it.
-#ifndef NACRE_FILE_GROWING_LAYOUT_H_
-#define NACRE_FILE_GROWING_LAYOUT_H_
+#ifndef NACRE_FILE_LAYOUT_GROWING_LAYOUT_H_
+#define NACRE_FILE_LAYOUT_GROWING_LAYOUT_H_
 
 #include <cstdint>
 #include <optional>
@@ -37,8 +37,9 @@ struct GrownLayout {
 [[nodiscard]] Result<GrownLayout> grow_for_all(store::FileLayouts& layouts,
                                                const plan::ExpectedFile& file,
                                                const plan::GrowthRules& rules);
-/// Before the file is closed.
-[[nodiscard]] Status complete_layout(store::FileLayouts& layouts);
+/// Before the file is closed. `current`: its layout now.
+[[nodiscard]] Status complete_layout(store::FileLayouts& layouts,
+                                     std::optional<plan::Layout> current);
 
 /// A file whose layout may end before it does, or be missing: a write that finds none gets it one.
 /// Thread-safe, and between processes. All else is the inner file's.
@@ -50,4 +51,4 @@ class GrowingFile final : public store::ForwardingFile {
 
 }  // namespace nacre::file
 
-#endif  // NACRE_FILE_GROWING_LAYOUT_H_
+#endif  // NACRE_FILE_LAYOUT_GROWING_LAYOUT_H_

@@ -1,4 +1,4 @@
-#include "file/file_layout.h"
+#include "file/layout/found_layout.h"
 
 #include <algorithm>
 #include <cstdint>

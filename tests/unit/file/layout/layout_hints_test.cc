@@ -1,5 +1,5 @@
 // Striping hints become the layout of a new file, and tell that of an open one.
-#include "file/layout_hints.h"
+#include "file/layout/layout_hints.h"
 
 #include <string>
 #include <vector>

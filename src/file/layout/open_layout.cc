@@ -1,0 +1,165 @@
+#include "file/layout/open_layout.h"
+
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/bytes_of.h"
+#include "base/checked_cast.h"
+#include "file/layout/found_layout.h"
+#include "file/layout/growing_layout.h"
+#include "file/layout/layout_hints.h"
+#include "plan/layout/lov_codec.h"
+
+namespace nacre::file {
+namespace {
+
+constexpr const char* not_striped = "; the file is accessed as one that is not striped";
+
+}  // namespace
+
+void OpenLayout::note(const std::string& text) {
+  const std::lock_guard guard(file_.hints_mutex);
+  file_.hints.note(text);
+}
+
+/// For the next broadcast. A layout that was read or checked can be encoded.
+void OpenLayout::keep(std::optional<plan::Layout> layout) {
+  layout_ = std::move(layout);
+  encoded_ = layout_ ? plan::encode_lov(*layout_).value() : std::vector<std::byte>();
+}
+
+OpenLayout::AtOpen OpenLayout::read(const store::FileSystemTraits& file_system) {
+  const bool may_grow = file_.is_written && file_system.has_layouts;
+  Result<std::optional<plan::Layout>> found = find_layout(*file_.file.if_open(), file_system);
+  if (!found) {
+    note(found.error().message + not_striped);
+    // Where a layout cannot be read, the file may have none.
+    return {.grows = may_grow && found.error().system_errno != 0};
+  }
+  const LayoutState state = state_of(*found, growth_rules(file_.hints));
+  // One that may be replaced serves until then.
+  if (state != LayoutState::incomplete) keep(*std::move(found));
+  return {.encoded_bytes = std::ssize(encoded_),
+          .grows = may_grow && state != LayoutState::settled};
+}
+
+/// Rank 0's layout, of so many bytes, which may be 0.
+collective::Task<collective::Unit> OpenLayout::broadcast_encoded(std::int64_t bytes) {
+  if (bytes == 0) co_return collective::Unit{};
+  encoded_.resize(checked_cast<std::size_t>(bytes));
+  auto sending = collective::broadcast(file_.transport, encoded_, 0);
+  co_await sending;
+  if (!layout_) layout_ = plan::decode_lov(encoded_).value();
+  stripes_ = stripes_of(*layout_).value();
+  const std::lock_guard guard(file_.hints_mutex);
+  tell_layout(file_.hints, *layout_, *stripes_);
+  layout_.reset();
+  encoded_ = {};
+  co_return collective::Unit{};
+}
+
+collective::Task<collective::Unit> OpenLayout::broadcast_at_open(
+    AtOpen at_open, store::FileSystemTraits file_system) {
+  file_system_ = file_system;
+  grows_ = at_open.grows;
+  if (grows_) file_.file.expect_growth();
+  may_name_osts_ = file_.is_written && file_system.has_layouts;
+  auto sending = broadcast_encoded(at_open.encoded_bytes);
+  co_await sending;
+  co_return collective::Unit{};
+}
+
+/// Rank 0's layout, which can be used, to all ranks; whether there is one.
+collective::Task<bool> OpenLayout::broadcast(std::optional<plan::Layout> layout) {
+  keep(std::move(layout));
+  std::int64_t bytes = std::ssize(encoded_);
+  auto counting = collective::broadcast(file_.transport, bytes_of(bytes), 0);
+  co_await counting;
+  auto sending = broadcast_encoded(bytes);
+  co_await sending;
+  co_return bytes != 0;
+}
+
+/// What the file then has; none where that is incomplete.
+std::optional<plan::Layout> OpenLayout::grow_on_rank_zero(std::int64_t end) {
+  const Result<store::StoreFile*> file = file_.file.file();
+  if (!file) return std::nullopt;  // whoever writes says why
+  store::FileLayouts& layouts = *(*file)->layouts();
+  const std::lock_guard guard(file_.hints_mutex);
+  const std::int64_t saturation = file_.hints.access_settings().collective_write.saturation_bytes;
+  const plan::ExpectedFile expected{
+      .bytes = end,
+      .nodes = file_.transport.nodes().node_count(),
+      .ranks = file_.transport.size(),
+      .bytes_per_ost_min = saturation == 0 ? file_system_.saturation_bytes : saturation};
+  Result<GrownLayout> grown = grow_for_all(layouts, expected, growth_rules(file_.hints));
+  if (!grown) {
+    file_.hints.note(grown.error().message +
+                     "; the file has the layout that the file system gives it");
+    return std::nullopt;
+  }
+  for (const std::string& reason : grown->reasons) {
+    file_.hints.note("layout of the file: " + reason);
+  }
+  auto usable = usable_layout(std::move(grown->layout), &layouts);
+  if (usable) return *std::move(usable);
+  file_.hints.note(usable.error().message + not_striped);
+  return std::nullopt;
+}
+
+collective::Task<collective::Unit> OpenLayout::grow_before_write(std::int64_t end) {
+  if (!grows_) co_return collective::Unit{};
+  std::int64_t last = -end;
+  auto agreeing = collective::agree_with_minimum(file_.transport, Status(), last);
+  co_await agreeing;
+  if (last == 0) co_return collective::Unit{};
+  std::optional<plan::Layout> layout;
+  if (file_.transport.rank() == 0) layout = grow_on_rank_zero(-last);
+  auto sending = broadcast(std::move(layout));
+  grows_ = !co_await sending;
+  may_name_osts_ = !grows_;
+  co_return collective::Unit{};
+}
+
+collective::Task<collective::Unit> OpenLayout::refresh_after_write(Extent written) {
+  if (!may_name_osts_ || stripes_ == nullptr || stripes_->knows_osts(written)) {
+    co_return collective::Unit{};
+  }
+  std::optional<plan::Layout> layout;
+  store::StoreFile* const file = file_.transport.rank() == 0 ? file_.file.if_open() : nullptr;
+  if (file != nullptr) {
+    auto found = find_layout(*file, file_system_);
+    if (found) layout = *std::move(found);
+  }
+  auto sending = broadcast(std::move(layout));
+  const bool is_there = co_await sending;
+  // Not asked again where OSTs are still unknown: another mirror may have been written to.
+  may_name_osts_ = is_there && stripes_->knows_osts(written);
+  co_return collective::Unit{};
+}
+
+/// What only the file's owner may do, or cannot be known, is no error of who wrote to the file: the
+/// data are there.
+Status OpenLayout::complete_on_rank_zero() {
+  store::StoreFile* const file = file_.file.if_open();
+  if (file == nullptr || file_.is_deleted_at_close) return {};
+  store::FileLayouts& layouts = *file->layouts();
+  Result<std::optional<plan::Layout>> current = layouts.read();
+  Status completed = current ? complete_layout(layouts, *current) : current.error();
+  if (completed || (current && !layouts.means_not_owner(completed.error()))) return completed;
+  note(completed.error().message + "; its layout ends before it may: see nacre doctor");
+  return {};
+}
+
+collective::Task<Status> OpenLayout::complete_before_close() {
+  if (!grows_) co_return Status();
+  // Other ranks may write until they close the file, and leave a head.
+  auto agreeing = collective::agree(file_.transport, Status());
+  co_await agreeing;
+  Status completed;
+  if (file_.transport.rank() == 0) completed = complete_on_rank_zero();
+  co_return completed;
+}
+
+}  // namespace nacre::file

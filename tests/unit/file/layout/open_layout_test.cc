@@ -1,0 +1,192 @@
+// An open file and its layout, on a file system in memory whose layouts change: all ranks know what
+// rank 0 has read, and the file is left with a complete layout.
+#include "file/layout/open_layout.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "base/bytes_of.h"
+#include "fake_layouts.h"
+#include "file/open_file.h"
+#include "store/forwarding_file.h"
+#include "testing/in_process.h"
+#include "testing/memory_store.h"
+
+namespace nacre::file {
+namespace {
+
+using collective::Task;
+using fixtures::head;
+using fixtures::Layouts;
+using fixtures::mebibyte;
+
+constexpr int rank_count = 3;
+
+class LaidOutFile final : public store::ForwardingFile {
+ public:
+  LaidOutFile(std::unique_ptr<store::StoreFile> inner, Layouts& layouts)
+      : ForwardingFile(std::move(inner)), layouts_(layouts) {}
+  store::FileLayouts* layouts() override { return &layouts_; }
+
+ private:
+  Layouts& layouts_;
+};
+
+/// One file, whose layout is in memory.
+class LaidOutStore final : public store::Store {
+ public:
+  explicit LaidOutStore(Layouts& layouts) : layouts_(layouts) {}
+  Result<std::unique_ptr<store::StoreFile>> open(const std::string& path,
+                                                 const store::OpenOptions& options) override {
+    auto file = memory_.open(path, options);
+    if (!file) return file;
+    return std::unique_ptr<store::StoreFile>(
+        std::make_unique<LaidOutFile>(*std::move(file), layouts_));
+  }
+  Status remove(const std::string& path) override { return memory_.remove(path); }
+  Result<std::unique_ptr<store::SharedCounter>> counter(const store::CounterKey& key,
+                                                        bool create) override {
+    return memory_.counter(key, create);
+  }
+  Result<std::int32_t> target_count(const std::string& /*path*/) override { return 8; }
+  void forget_counter(const store::CounterKey& key) override { memory_.forget_counter(key); }
+
+ private:
+  Layouts& layouts_;
+  testing::MemoryStore memory_;
+};
+
+constexpr store::OpenOptions to_write{.write = true, .create = true};
+const store::FileSystemTraits with_layouts{.has_layouts = true};
+
+/// What a rank has of the open file.
+struct Rank {
+  Rank(collective::Transport& its_transport, store::Store& store, const AccessMode& mode)
+      : transport(its_transport),
+        file(store, "f", to_write),
+        layout({transport, file, mutex, hints, mode.write, mode.delete_on_close}) {}
+
+  Task<collective::Unit> open() {
+    OpenLayout::AtOpen at_open;
+    if (transport.rank() == 0) {
+      REQUIRE(file.create(to_write).ok());
+      at_open = layout.read(with_layouts);
+    }
+    auto sending = collective::broadcast(transport, bytes_of(at_open), 0);
+    co_await sending;
+    auto opening = layout.broadcast_at_open(at_open, with_layouts);
+    co_await opening;
+    co_return collective::Unit{};
+  }
+
+  collective::Transport& transport;
+  LazyFile file;
+  std::mutex mutex;
+  Hints hints;
+  OpenLayout layout;
+};
+
+class Ranks {
+ public:
+  explicit Ranks(Layouts& layouts, const AccessMode& mode = {.write = true})
+      : store_(layouts), network_({rank_count, testing::SendMode::mixed, 1}) {
+    for (int i = 0; i < rank_count; ++i) {
+      ranks_.push_back(std::make_unique<Rank>(network_.transport(i), store_, mode));
+    }
+    all<collective::Unit>([](Rank& rank) { return rank.open(); });
+  }
+
+  template <class T, class Make>
+  std::vector<T> all(Make make) {
+    auto results = testing::run_polled<T>(
+        network_, [&](int i) { return make(*ranks_.at(static_cast<std::size_t>(i))); }, 1);
+    REQUIRE_MESSAGE(results.has_value(), network_.failure().value_or(""));
+    return *std::move(results);
+  }
+  void grow(std::int64_t end) {
+    all<collective::Unit>([&](Rank& rank) { return rank.layout.grow_before_write(end); });
+  }
+  /// Rank 0's status.
+  Status close() {
+    auto statuses = all<Status>([](Rank& rank) { return rank.layout.complete_before_close(); });
+    return std::move(statuses.front());
+  }
+  const std::vector<std::string>& notes() { return ranks_.front()->hints.notes(); }
+  /// How many stripes the last part of the file has, as all ranks know it; 0: none knows any.
+  std::int32_t known_stripes() {
+    const auto count_of = [](const Rank& rank) {
+      const auto& stripes = rank.layout.stripes();
+      return stripes == nullptr ? 0 : stripes->regions().back().slot_count();
+    };
+    for (const auto& rank : ranks_) {
+      CHECK(count_of(*rank) == count_of(*ranks_.front()));
+      CHECK(rank->layout.grows() == grows());
+    }
+    return count_of(*ranks_.front());
+  }
+  [[nodiscard]] bool grows() const { return ranks_.front()->layout.grows(); }
+
+ private:
+  LaidOutStore store_;
+  testing::InProcessNetwork network_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+};
+
+}  // namespace
+
+TEST_CASE("all ranks know the layout that rank 0 has read") {
+  Layouts layouts(plan::plain_layout({.stripe_size = mebibyte, .stripe_count = 4}));
+  Ranks ranks(layouts);
+  CHECK(ranks.known_stripes() == 4);
+  CHECK_FALSE(ranks.grows());
+  CHECK(ranks.close().ok());
+}
+
+TEST_CASE("a file without layout gets one before its first write, and all ranks know it") {
+  Layouts layouts(std::nullopt);
+  Ranks ranks(layouts);
+  CHECK(ranks.known_stripes() == 0);
+  CHECK(ranks.grows());
+  ranks.grow(0);
+  CHECK(ranks.grows());
+  ranks.grow(std::int64_t{1} << 30);
+  CHECK(ranks.known_stripes() > 1);
+  CHECK_FALSE(ranks.grows());
+  REQUIRE_FALSE(ranks.notes().empty());
+  CHECK(ranks.notes().front().starts_with("layout of the file: "));
+}
+
+TEST_CASE("a head is completed before the file is closed, by no more than it takes") {
+  Layouts layouts(head());
+  Ranks ranks(layouts);
+  const int reads = layouts.read_count();
+  CHECK(ranks.close().ok());
+  CHECK(layouts.end() == plan::layout_end_of_file);
+  CHECK(layouts.read_count() == reads + 3);  // what there is, what was added, that nothing is left
+}
+
+TEST_CASE("a file that only its owner may complete is closed with a note") {
+  Layouts layouts(head(), {.adds = false});
+  Ranks ranks(layouts);
+  CHECK(ranks.close().ok());
+  REQUIRE(ranks.notes().size() == 1);
+  CHECK(ranks.notes().front().starts_with("not here; its layout ends before it may"));
+}
+
+TEST_CASE("a file that is deleted at close is left as it is, and so is one that is only read") {
+  Layouts layouts(head());
+  Ranks deleting(layouts, {.write = true, .delete_on_close = true});
+  CHECK(deleting.close().ok());
+  CHECK(layouts.end() == mebibyte);
+  Ranks reading(layouts, {.read = true});
+  CHECK_FALSE(reading.grows());
+  CHECK(reading.close().ok());
+  CHECK(layouts.end() == mebibyte);
+}
+
+}  // namespace nacre::file

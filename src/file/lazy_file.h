@@ -21,8 +21,12 @@ class LazyFile final : public collective::FileSource {
 
   /// Opens now, with what only the rank that makes the file asks for. Rank 0, at open.
   [[nodiscard]] Result<store::StoreFile*> create(const store::OpenOptions& options);
-  /// The file that rank 0 opened: a later open of another one fails.
-  void expect(const store::FileIdentity& identity) { identity_ = identity; }
+  /// The file that rank 0 opened, and what it found out of its file system: a later open does not
+  /// ask again, and fails where it finds another file.
+  void expect(const store::FileIdentity& identity, const store::FileSystemFacts& facts) {
+    identity_ = identity;
+    options_.facts = facts;
+  }
   /// Before the file is used: its layout may end before it does (growing_layout.h).
   void expect_growth();
 

@@ -92,7 +92,7 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
 }
 
 void OpenFile::take_facts(const OpenedFacts& facts) {
-  file_.expect(facts.identity);
+  file_.expect(facts.identity, facts.file_system);
   file_system_ = facts.file_system;
   if (mode_.append) {
     position_ = facts.size;

@@ -143,7 +143,7 @@ class OpenFile {
     bool failed = false;
     store::FileIdentity identity;
     std::int64_t size = 0;
-    store::FileSystemTraits file_system;
+    store::FileSystemFacts file_system;
     OpenLayout::AtOpen layout;
   };
   /// What an access goes by, whatever other threads change meanwhile.
@@ -243,7 +243,7 @@ class OpenFile {
   collective::ViewMemory views_;
   collective::NodeRounds rounds_;
   collective::RankGroupCache groups_;
-  store::FileSystemTraits file_system_;
+  store::FileSystemFacts file_system_;
   std::shared_ptr<const plan::InitialGroups> grid_;  // of the program's ranks; null: none
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;

@@ -1,11 +1,66 @@
 #include "store/default_store.h"
 
+#include <cerrno>
+#include <optional>
+#include <string>
+
+#include "store/file_system.h"
+#include "store/path.h"
 #include "store/posix/posix_store.h"
 
 namespace nacre::store {
+namespace {
+
+/// Of the directory that a file of this name is in.
+std::optional<FileSystemFacts> facts_of_directory(const std::string& path) {
+  const std::string directory = directory_of(path);
+  std::optional<FileSystemFacts> facts = facts_of_path(directory.empty() ? "." : directory);
+  return facts;
+}
+
+/// Hands each call to the store of the file system on which the file lies.
+class MountedStore final : public Store {
+ public:
+  Result<std::unique_ptr<StoreFile>> open(const std::string& path,
+                                          const OpenOptions& options) override {
+    OpenOptions known = options;
+    if (!known.facts) known.facts = facts_of_path(path);
+    if (known.facts) return store_of(*known.facts).open(path, known);
+    if (options.create) known.facts = facts_of_directory(path);
+    if (!known.facts) return posix_.open(path, options);
+    Store& store = store_of(*known.facts);
+    known.exclusive = true;
+    Result<std::unique_ptr<StoreFile>> made = store.open(path, known);
+    const bool is_there = !made && made.error().system_errno == EEXIST;
+    if (!is_there || options.exclusive) return made;
+    // Another process was first, or the name is a link to where there is no file yet: the store
+    // then asks the file which file system it is on.
+    return store.open(path, options);
+  }
+
+  Status remove(const std::string& path) override { return posix_.remove(path); }
+
+  Result<std::unique_ptr<SharedCounter>> counter(const CounterKey& key, bool create) override {
+    std::optional<FileSystemFacts> facts;
+    if (create && !key.one_node) facts = facts_of_directory(key.file_path);
+    return (facts ? store_of(*facts) : posix_).counter(key, create);
+  }
+
+  Result<std::int32_t> target_count(const std::string& path) override {
+    const std::optional<FileSystemFacts> facts = facts_of_directory(path);
+    return (facts ? store_of(*facts) : posix_).target_count(path);
+  }
+
+  void forget_counter(const CounterKey& key) override { posix_.forget_counter(key); }
+
+ private:
+  PosixStore posix_;
+};
+
+}  // namespace
 
 std::shared_ptr<Store> default_store() {
-  static const std::shared_ptr<Store> store = std::make_shared<PosixStore>();
+  static const std::shared_ptr<Store> store = std::make_shared<MountedStore>();
   return store;
 }
 

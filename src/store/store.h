@@ -23,6 +23,25 @@ enum class LayoutTime : std::uint8_t {
   later_below_roots,  ///< where its directory has no default of its own
 };
 
+/// What decides how files of a file system are accessed. Trivially copyable, so that one rank can
+/// tell the others.
+struct FileSystemFacts {
+  std::uint32_t magic = 0;  ///< statfs's f_type; 0: unknown
+  std::int32_t row = -1;    ///< among known_file_systems() (store/file_system.h); -1: none of them
+  bool coherent = true;     ///< false: clients cache without agreeing (NFS, SMB)
+  /// Writes of one node to one file go one after the other, whoever makes them (Linux holds the
+  /// inode's lock for a write through the page cache), and who waits spins.
+  bool one_writer_per_node = false;
+  std::int64_t block_size_bytes = 4096;  ///< least unit that two writers should not share
+  /// What may be read along for the price of one more call: over a network a round trip, locally a
+  /// system call and the page cache's copy of this much.
+  std::int64_t call_cost_bytes = 64 << 10;
+  /// The least size of write at which one process gets all the bandwidth it can.
+  std::int64_t saturation_bytes = 32 << 20;
+  bool has_layouts = false;  ///< StoreFile::layouts() is not null
+  bool has_direct = false;   ///< direct reads or writes were asked for and can be had
+};
+
 /// What open needs to know. Exactly one rank opens with `create` or `exclusive`; the others open
 /// what is there. One of `read` and `write` at least (else ErrorClass::amode).
 struct OpenOptions {
@@ -42,6 +61,8 @@ struct OpenOptions {
   bool direct_reads = false;
   bool direct_writes = false;
   bool one_node = false;  ///< all that locks are to keep out are on this node
+  /// Of the file's file system, where they are known: this process need not ask for them.
+  std::optional<FileSystemFacts> facts = {};
 };
 
 /// What was really done: bytes moved from the start of the request, and why it stopped short, if it
@@ -73,28 +94,6 @@ class FileLock {
 struct FileIdentity {
   std::uint64_t inode = 0;
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-
-/// What decides how files of a file system are accessed. Trivially copyable, so that one rank can
-/// tell the others.
-struct FileSystemTraits {
-  bool coherent = true;  ///< false: clients cache without agreeing (NFS, SMB)
-  /// Writes of one node to one file go one after the other, whoever makes them (Linux holds the
-  /// inode's lock for a write through the page cache), and who waits spins.
-  bool one_writer_per_node = false;
-  std::int64_t block_size_bytes = 4096;  ///< least unit that two writers should not share
-  /// What may be read along for the price of one more call: over a network a round trip, locally a
-  /// system call and the page cache's copy of this much.
-  std::int64_t call_cost_bytes = 64 << 10;
-  /// The least size of write at which one process gets all the bandwidth it can.
-  std::int64_t saturation_bytes = 32 << 20;
-  bool has_layouts = false;  ///< StoreFile::layouts() is not null
-  bool has_direct = false;   ///< direct reads or writes were asked for and can be had
-};
-
-/// Facts about the file system a file lies on.
-struct FileSystemFacts : FileSystemTraits {
-  std::string name;  ///< "ext4", "tmpfs", "nfs", "lustre", ... ("0x…" where unknown)
 };
 
 /// The layout of an open file, on a file system where each file has its own and may get it after

@@ -192,7 +192,6 @@ class MemoryFile final : public store::StoreFile {
   store::FileIdentity identity() override { return {inode_->number}; }
   store::FileSystemFacts facts() override {
     store::FileSystemFacts facts;
-    facts.name = "memory";
     facts.has_layouts = inode_->layout.has_value();
     return facts;
   }

@@ -64,7 +64,7 @@ def test_the_rooms_of_a_floor_have_an_order(source):
     uses: dict[str, set[str]] = {}
     for path in sources(source):
         room = room_of(str(path.relative_to(source / "src")))
-        if room is None or room.startswith("store/"):  # store/posix and store/lustre still use each other
+        if room is None:
             continue
         others = {room_of(name) for name in includes(path)}
         uses.setdefault(room, set()).update(other for other in others if other not in (None, room))

@@ -20,7 +20,7 @@ struct IndependentSettings {
   /// The same for writes (ind_wr_buffer_size).
   std::int64_t write_buffer_bytes = 512 << 10;
   /// So many bytes, moved for nothing or copied once more, cost what one more call does
-  /// (store::FileSystemTraits).
+  /// (store::FileSystemFacts).
   std::int64_t call_cost_bytes = 64 << 10;
   /// Reads may fetch the gaps between close runs too.
   bool read_sieving = true;

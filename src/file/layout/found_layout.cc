@@ -65,7 +65,7 @@ Result<std::optional<plan::Layout>> played_layout() {
 bool plays_layout() { return !played_options().empty(); }
 
 Result<std::optional<plan::Layout>> find_layout(store::StoreFile& file,
-                                                const store::FileSystemTraits& file_system) {
+                                                const store::FileSystemFacts& file_system) {
   store::FileLayouts* const layouts = file_system.has_layouts ? file.layouts() : nullptr;
   if (!plays_layout() && layouts == nullptr) return std::optional<plan::Layout>();
   Result<std::optional<plan::Layout>> found = plays_layout() ? played_layout() : layouts->read();

@@ -20,7 +20,7 @@ namespace nacre::file {
 /// not striped. Error: one that cannot be read, with its system_errno, or not be used; the file may
 /// be accessed as one without.
 [[nodiscard]] Result<std::optional<plan::Layout>> find_layout(
-    store::StoreFile& file, const store::FileSystemTraits& file_system);
+    store::StoreFile& file, const store::FileSystemFacts& file_system);
 
 /// With counts of stripes as numbers where they stand for all OSTs, as far as `layouts` (may be
 /// null) can tell how many there are. Error: a layout that cannot be used.

@@ -29,7 +29,7 @@ void OpenLayout::keep(std::optional<plan::Layout> layout) {
   encoded_ = layout_ ? plan::encode_lov(*layout_).value() : std::vector<std::byte>();
 }
 
-OpenLayout::AtOpen OpenLayout::read(const store::FileSystemTraits& file_system) {
+OpenLayout::AtOpen OpenLayout::read(const store::FileSystemFacts& file_system) {
   const bool may_grow = file_.is_written && file_system.has_layouts;
   Result<std::optional<plan::Layout>> found = find_layout(*file_.file.if_open(), file_system);
   if (!found) {
@@ -60,7 +60,7 @@ collective::Task<collective::Unit> OpenLayout::broadcast_encoded(std::int64_t by
 }
 
 collective::Task<collective::Unit> OpenLayout::broadcast_at_open(
-    AtOpen at_open, store::FileSystemTraits file_system) {
+    AtOpen at_open, store::FileSystemFacts file_system) {
   file_system_ = file_system;
   grows_ = at_open.grows;
   if (grows_) file_.file.expect_growth();

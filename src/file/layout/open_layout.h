@@ -48,10 +48,10 @@ class OpenLayout {
   explicit OpenLayout(const File& file) : file_(file) {}
 
   /// On rank 0, which has opened the file.
-  [[nodiscard]] AtOpen read(const store::FileSystemTraits& file_system);
+  [[nodiscard]] AtOpen read(const store::FileSystemFacts& file_system);
   /// Broadcasts the layout that rank 0 has read.
   collective::Task<collective::Unit> broadcast_at_open(AtOpen at_open,
-                                                       store::FileSystemTraits file_system);
+                                                       store::FileSystemFacts file_system);
 
   /// How the file is striped; null: it is not, or not known to be.
   [[nodiscard]] const std::shared_ptr<const plan::StripeMap>& stripes() const { return stripes_; }
@@ -76,7 +76,7 @@ class OpenLayout {
   void note(const std::string& text);
 
   File file_;
-  store::FileSystemTraits file_system_;
+  store::FileSystemFacts file_system_;
   std::optional<plan::Layout> layout_;  // on rank 0 between reading and broadcasting
   std::vector<std::byte> encoded_;      // the same layout
   std::shared_ptr<const plan::StripeMap> stripes_;

@@ -1,21 +1,94 @@
 #include "store/posix/posix_store.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/errno.h"
-#include "store/lustre/lustre_layout.h"
-#include "store/lustre/lustre_mount.h"
-#include "store/posix/descriptor.h"
-#include "store/posix/posix_store_file.h"
+#include "store/file_system.h"
 #include "store/posix/shared_counter.h"
 
 namespace nacre::store {
+namespace {
+
+int access_mode(const OpenOptions& options) {
+  return options.write ? (options.read ? O_RDWR : O_WRONLY) : O_RDONLY;
+}
+
+int open_flags(const OpenOptions& options) {
+  int flags = O_CLOEXEC | O_NOCTTY | access_mode(options);
+  if (options.create) flags |= O_CREAT;
+  if (options.create && options.exclusive) flags |= O_EXCL;
+  return flags;
+}
+
+/// The file once more; none where nobody asks, or the file system refuses.
+Descriptor open_directly(const Descriptor& file, const OpenOptions& options, int more_flags) {
+  if (!options.direct_reads && !options.direct_writes) return Descriptor();
+  return reopen(file.number(), access_mode(options) | O_DIRECT | more_flags);
+}
+
+/// What can be opened but has no bytes at offsets.
+Status check_kind(const struct stat& file, const std::string& path) {
+  if (S_ISDIR(file.st_mode)) return error_from_errno(EISDIR, "open", path);
+  if (!S_ISFIFO(file.st_mode) && !S_ISSOCK(file.st_mode)) return {};
+  return Error{ErrorClass::bad_file, ESPIPE,
+               "open " + path + ": a pipe or socket has no offsets; name a regular file"};
+}
+
+FileSystemFacts facts_of(const Descriptor& file, const struct stat& found,
+                         const OpenOptions& options) {
+  FileSystemFacts facts = options.facts ? *options.facts : facts_of_file(file.number());
+  // Clients cache by the page, so a block below it is none that two writers can tell apart.
+  facts.block_size_bytes = std::max<std::int64_t>(found.st_blksize, sysconf(_SC_PAGESIZE));
+  return facts;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<StoreFile>> PosixStore::open(const std::string& path,
                                                     const OpenOptions& options) {
-  return PosixStoreFile::open(path, options);
+  if (!options.read && !options.write) {
+    return Error{ErrorClass::amode, 0, "open " + path + ": neither for reading nor for writing"};
+  }
+  if (path.find('\0') != std::string::npos) return error_from_errno(EINVAL, "open", path);
+  // Not to wait for the other end of a pipe; files are not opened so, as some systems for offline
+  // data then fail reads.
+  Result<Descriptor> file = open_descriptor(path, open_flags(options) | O_NONBLOCK, options);
+  if (!file && file.error().system_errno != ENXIO) return std::move(file).error();
+  struct stat found {};
+  const int looked = file ? fstat(file->number(), &found) : ::stat(path.c_str(), &found);
+  if (looked != 0) return error_from_errno(errno, "open", path);
+  if (Status kind = check_kind(found, path); !kind) return kind.error();
+  if (!file) return std::move(file).error();
+  if (fcntl(file->number(), F_SETFL, open_flags(options)) != 0) {
+    return error_from_errno(errno, "open", path);
+  }
+  const FileSystemFacts facts = facts_of(*file, found, options);
+  Descriptor direct = open_directly(*file, options, reopen_flags());
+  return make_file({.path = path,
+                    .options = options,
+                    .file = *std::move(file),
+                    .direct = std::move(direct),
+                    .identity = {found.st_ino},
+                    .facts = facts});
+}
+
+Result<Descriptor> PosixStore::open_descriptor(const std::string& path, int flags,
+                                               const OpenOptions& options) {
+  Descriptor file(
+      retry_interrupted([&] { return ::open(path.c_str(), flags, options.permissions); }));
+  if (!file.valid()) return error_from_errno(errno, "open", path);
+  return file;
+}
+
+std::unique_ptr<StoreFile> PosixStore::make_file(OpenedFile opened) {
+  opened.facts.has_layouts = false;
+  return std::make_unique<PosixStoreFile>(std::move(opened));
 }
 
 Status PosixStore::remove(const std::string& path) {
@@ -24,12 +97,7 @@ Status PosixStore::remove(const std::string& path) {
 }
 
 Result<std::unique_ptr<SharedCounter>> PosixStore::counter(const CounterKey& key, bool create) {
-  return key.one_node ? memory_counter(key.id, create) : file_counter(key, create);
-}
-
-Result<std::int32_t> PosixStore::target_count(const std::string& path) {
-  if (!is_on_lustre(path)) return Store::target_count(path);
-  return ost_count(directory_of(path));
+  return key.one_node ? memory_counter(key.id, create) : file_counter(key, create, counter_flags());
 }
 
 void PosixStore::forget_counter(const CounterKey& key) {

@@ -2,23 +2,39 @@
 #ifndef NACRE_STORE_POSIX_POSIX_STORE_H_
 #define NACRE_STORE_POSIX_POSIX_STORE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
+#include "store/posix/descriptor.h"
+#include "store/posix/posix_store_file.h"
 #include "store/store.h"
 
 namespace nacre::store {
 
 /// See Store and PosixStoreFile. A shared counter is a word of shared memory where all ranks are on
-/// one node, else a small hidden file beside the data file. Thread-safe, without state.
-class PosixStore final : public Store {
+/// one node, else a small hidden file beside the data file. Thread-safe, without state. Stores of
+/// file systems with more to them derive from it and change how files are opened.
+class PosixStore : public Store {
  public:
   Result<std::unique_ptr<StoreFile>> open(const std::string& path,
                                           const OpenOptions& options) override;
   Status remove(const std::string& path) override;
   Result<std::unique_ptr<SharedCounter>> counter(const CounterKey& key, bool create) override;
-  Result<std::int32_t> target_count(const std::string& path) override;
+  Result<std::int32_t> target_count(const std::string& path) override {
+    return Store::target_count(path);
+  }
   void forget_counter(const CounterKey& key) override;
+
+ protected:
+  /// open(2) with `flags`.
+  [[nodiscard]] virtual Result<Descriptor> open_descriptor(const std::string& path, int flags,
+                                                           const OpenOptions& options);
+  /// Further flags of open(2) for a file that this process has open already.
+  [[nodiscard]] virtual int reopen_flags() const { return 0; }
+  /// Further flags of open(2) that make the file of a counter.
+  [[nodiscard]] virtual int counter_flags() const { return 0; }
+  [[nodiscard]] virtual std::unique_ptr<StoreFile> make_file(OpenedFile opened);
 };
 
 }  // namespace nacre::store

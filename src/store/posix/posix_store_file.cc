@@ -13,11 +13,9 @@
 #include <sys/stat.h>
 
 #include "store/errno.h"
-#include "store/lustre/lustre_locks.h"
-#include "store/lustre/lustre_mount.h"
 #include "store/pieces.h"
 #include "store/posix/file_size_signal.h"
-#include "store/posix/file_system.h"
+#include "store/posix/mount_options.h"
 #include "store/posix/piece_batch.h"
 #include "store/posix/range_lock.h"
 
@@ -114,95 +112,15 @@ Status growing_call(std::string_view operation, const std::string& path, Call ca
   return error;
 }
 
-int access_mode(const OpenOptions& options) {
-  return options.write ? (options.read ? O_RDWR : O_WRONLY) : O_RDONLY;
-}
-
-/// The file once more; none where nobody asks, or the file system refuses. What layout it has is
-/// the first open's to say.
-Descriptor open_directly(const Descriptor& file, const OpenOptions& options, bool has_layouts) {
-  if (!options.direct_reads && !options.direct_writes) return Descriptor();
-  const int delay = has_layouts ? delays_layout_flag() : 0;
-  return reopen(file.number(), access_mode(options) | O_DIRECT | delay);
-}
-
-int open_flags(const OpenOptions& options) {
-  int flags = O_CLOEXEC | O_NOCTTY | access_mode(options);
-  if (options.create) flags |= O_CREAT;
-  if (options.create && options.exclusive) flags |= O_EXCL;
-  return flags;
-}
-
-/// Whether a file that this open makes is not to have its directory's layout at once.
-bool sets_layout(const std::string& path, const OpenOptions& options) {
-  // What its owner may not write gets none later.
-  const bool later =
-      options.layout_time != LayoutTime::at_once && (options.permissions & S_IWUSR) != 0;
-  if (!options.create || (!options.layout && !later) || !is_on_lustre(path)) return false;
-  return options.layout || !has_default_layout(path, options.layout_time == LayoutTime::later);
-}
-
-Result<Descriptor> open_descriptor(const std::string& path, const OpenOptions& options) {
-  // Not to wait for the other end of a pipe; files are not opened so, as some systems for offline
-  // data then fail reads.
-  int flags = open_flags(options) | O_NONBLOCK;
-  if (options.leaves_layout_open && is_on_lustre(path)) flags |= delays_layout_flag();
-  const bool sets = sets_layout(path, options);
-  if (sets) {
-    Result<Descriptor> created = create_striped(path, flags, options.permissions, options.layout);
-    if (created || options.exclusive || created.error().system_errno != EEXIST) return created;
-    flags |= delays_layout_flag();  // it may be there without one
-  }
-  Descriptor file(
-      retry_interrupted([&] { return ::open(path.c_str(), flags, options.permissions); }));
-  if (!file.valid()) return error_from_errno(errno, "open", path);
-  // Does nothing to a file that has one; a file without, which nothing was written to, may refuse
-  // what a new one refuses, and then has that of its directory when it is written.
-  if (sets && options.layout) {
-    static_cast<void>(LustreLayouts(file.number(), path).set(*options.layout));
-  }
-  return file;
-}
-
-/// What can be opened but has no bytes at offsets.
-Status check_kind(const struct stat& file, const std::string& path) {
-  if (S_ISDIR(file.st_mode)) return error_from_errno(EISDIR, "open", path);
-  if (!S_ISFIFO(file.st_mode) && !S_ISSOCK(file.st_mode)) return {};
-  return Error{ErrorClass::bad_file, ESPIPE,
-               "open " + path + ": a pipe or socket has no offsets; name a regular file"};
-}
-
 }  // namespace
 
-Result<std::unique_ptr<StoreFile>> PosixStoreFile::open(const std::string& path,
-                                                        const OpenOptions& options) {
-  if (!options.read && !options.write) {
-    return Error{ErrorClass::amode, 0, "open " + path + ": neither for reading nor for writing"};
-  }
-  if (path.find('\0') != std::string::npos) return error_from_errno(EINVAL, "open", path);
-  Result<Descriptor> file = open_descriptor(path, options);
-  if (!file && file.error().system_errno != ENXIO) return std::move(file).error();
-  struct stat found {};
-  const int looked = file ? fstat(file->number(), &found) : ::stat(path.c_str(), &found);
-  if (looked != 0) return error_from_errno(errno, "open", path);
-  if (Status kind = check_kind(found, path); !kind) return kind.error();
-  if (!file) return std::move(file).error();
-  if (fcntl(file->number(), F_SETFL, open_flags(options)) != 0) {
-    return error_from_errno(errno, "open", path);
-  }
-  return std::unique_ptr<StoreFile>(
-      new PosixStoreFile(*std::move(file), path, options, FileIdentity{found.st_ino}));
-}
-
-PosixStoreFile::PosixStoreFile(Descriptor file, std::string path, const OpenOptions& options,
-                               FileIdentity identity)
-    : file_(std::move(file)),
-      path_(std::move(path)),
-      options_(options),
-      facts_(file_system_of(file_.number())),
-      direct_(open_directly(file_, options, facts_.has_layouts)),
-      identity_(identity),
-      layouts_(file_.number(), path_) {
+PosixStoreFile::PosixStoreFile(OpenedFile opened)
+    : file_(std::move(opened.file)),
+      path_(std::move(opened.path)),
+      options_(std::move(opened.options)),
+      facts_(opened.facts),
+      direct_(std::move(opened.direct)),
+      identity_(opened.identity) {
   facts_.has_direct = direct_.valid();
 }
 
@@ -312,23 +230,9 @@ Result<std::unique_ptr<FileLock>> PosixStoreFile::lock(const Extent& range, Lock
                  "lock " + path_ + ": an exclusive lock needs the file open for writing"};
   }
   std::call_once(locks_looked_at_, [&] {
-    locks_fall_short_ = !options_.one_node && has_local_locks(file_.number());
+    if (!options_.one_node) local_locks_ = file_system_with_local_locks(file_.number());
   });
-  return lock_range({file_.number(), path_, locks_fall_short_}, range, kind);
-}
-
-Result<std::unique_ptr<FileLock>> PosixStoreFile::lock_group(std::int32_t number) {
-  if (!facts_.has_layouts) return StoreFile::lock_group(number);
-  if (!facts_.has_direct) return store::lock_group({file_.number(), path_}, number);
-  return Error{ErrorClass::unsupported_operation, 0,
-               "it is written past the page cache (direct_read, direct_write)"};
-}
-
-Status PosixStoreFile::narrow_locks() {
-  if (!facts_.has_layouts) return StoreFile::narrow_locks();
-  Status narrowed = store::narrow_locks({file_.number(), path_});
-  if (narrowed && direct_.valid()) narrowed = store::narrow_locks({direct_.number(), path_});
-  return narrowed;
+  return lock_range({file_.number(), path_, local_locks_}, range, kind);
 }
 
 }  // namespace nacre::store

@@ -8,15 +8,26 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "base/extent.h"
 #include "base/result.h"
-#include "store/lustre/lustre_layout.h"
+#include "store/file_system.h"
 #include "store/posix/descriptor.h"
 #include "store/store.h"
 
 namespace nacre::store {
+
+/// What a store has opened.
+struct OpenedFile {
+  std::string path;
+  OpenOptions options;
+  Descriptor file;
+  Descriptor
+      direct;  ///< the same file with O_DIRECT; not valid where nobody asked or it is refused
+  FileIdentity identity;
+  FileSystemFacts facts;
+};
 
 /// See StoreFile. What this one adds:
 /// - writes, resize and allocate that meet RLIMIT_FSIZE fail with EFBIG; no SIGXFSZ reaches the
@@ -26,11 +37,9 @@ namespace nacre::store {
 /// - locks are OFD locks: they hold against other opens, in this process too, and against the
 ///   fcntl locks of other programs. A shared lock on a file open for writing only is an exclusive
 ///   one.
-class PosixStoreFile final : public StoreFile {
+class PosixStoreFile : public StoreFile {
  public:
-  /// Opens by the rules of Store::open.
-  [[nodiscard]] static Result<std::unique_ptr<StoreFile>> open(const std::string& path,
-                                                               const OpenOptions& options);
+  explicit PosixStoreFile(OpenedFile opened);
 
   Transfer read(std::span<const ReadPiece> pieces, std::int64_t offset) override;
   Transfer write(std::span<const WritePiece> pieces, std::int64_t offset) override;
@@ -40,17 +49,21 @@ class PosixStoreFile final : public StoreFile {
   Status sync() override;
   Status close() override;
   Result<std::unique_ptr<FileLock>> lock(const Extent& range, LockKind kind) override;
-  Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) override;
-  Status narrow_locks() override;
+  Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) override {
+    return StoreFile::lock_group(number);
+  }
+  Status narrow_locks() override { return StoreFile::narrow_locks(); }
   FileIdentity identity() override { return identity_; }
   FileSystemFacts facts() override { return facts_; }
-  /// Of files on Lustre.
-  FileLayouts* layouts() override { return facts_.has_layouts ? &layouts_ : nullptr; }
+  FileLayouts* layouts() override { return StoreFile::layouts(); }
+
+ protected:
+  [[nodiscard]] const Descriptor& file() const { return file_; }
+  /// The same file with O_DIRECT; not valid where nobody asked or it is refused.
+  [[nodiscard]] const Descriptor& direct() const { return direct_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  PosixStoreFile(Descriptor file, std::string path, const OpenOptions& options,
-                 FileIdentity identity);
-
   template <class Piece>
   [[nodiscard]] Transfer transfer_pieces(std::span<const Piece> pieces, std::int64_t offset);
 
@@ -61,12 +74,11 @@ class PosixStoreFile final : public StoreFile {
   Descriptor file_;
   std::string path_;
   OpenOptions options_;
-  FileSystemFacts facts_;  // as they were at open
-  Descriptor direct_;      // the same file with O_DIRECT; none where nobody asked or it refuses
+  FileSystemFacts facts_;
+  Descriptor direct_;
   FileIdentity identity_;
-  LustreLayouts layouts_;  // used where it is on Lustre
   std::once_flag locks_looked_at_;
-  bool locks_fall_short_ = false;  // see LockTarget
+  const FileSystem* local_locks_ = nullptr;  // see LockTarget
   /// When a small write was last asked about, there was no RLIMIT_FSIZE; those that end below this
   /// are not asked about again. A program that sets a limit in the midst of such writes, below what
   /// it has written already, is told by the system's signal.

@@ -6,7 +6,6 @@
 
 #include "store/errno.h"
 #include "store/posix/descriptor.h"
-#include "store/posix/file_system.h"
 
 namespace nacre::store {
 namespace {
@@ -38,9 +37,10 @@ class OfdLock final : public FileLock {
 /// A range of no bytes excludes nobody; to the kernel a length of 0 is "all that follows".
 class EmptyLock final : public FileLock {};
 
-std::string advice(const std::string& file_system) {
-  if (file_system == "lustre") return "mount it with -o flock";
-  if (file_system == "nfs") return "see that the server's lock service runs and no nolock is set";
+std::string advice(const FileSystem* file_system) {
+  if (file_system != nullptr && !file_system->locks_advice.empty()) {
+    return std::string(file_system->locks_advice);
+  }
   return "use a file system that has them, or no shared file pointer, atomic mode or write sieving";
 }
 
@@ -49,10 +49,10 @@ Error lock_error(int system_errno, const LockTarget& target) {
   const bool unsupported = system_errno == ENOSYS || system_errno == ENOLCK ||
                            system_errno == EOPNOTSUPP || system_errno == EINVAL;
   if (!unsupported) return error;
-  const std::string file_system = file_system_of(target.descriptor).name;
+  const FileSystemFacts facts = facts_of_file(target.descriptor);
   error.error_class = ErrorClass::unsupported_operation;
-  error.message += "; its file system (" + file_system +
-                   ") gives no byte-range locks here: " + advice(file_system);
+  error.message += "; its file system (" + name_of(facts) +
+                   ") gives no byte-range locks here: " + advice(file_system_of(facts));
   return error;
 }
 
@@ -61,10 +61,12 @@ Error lock_error(int system_errno, const LockTarget& target) {
 Result<std::unique_ptr<FileLock>> lock_range(const LockTarget& target, const Extent& range,
                                              LockKind kind) {
   if (range.empty()) return std::unique_ptr<FileLock>(std::make_unique<EmptyLock>());
-  if (target.falls_short) {
-    return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
-                 "lock " + target.path + ": its file system was mounted with localflock, so that " +
-                     "byte-range locks hold on one node only: " + advice("lustre")};
+  if (target.local_locks != nullptr) {
+    return Error{
+        ErrorClass::unsupported_operation, EOPNOTSUPP,
+        "lock " + target.path + ": its file system was mounted with " +
+            std::string(target.local_locks->local_locks_option) +
+            ", so that byte-range locks hold on one node only: " + advice(target.local_locks)};
   }
   struct flock record = lock_record(range, kind == LockKind::shared ? F_RDLCK : F_WRLCK);
   if (retry_interrupted([&] { return fcntl(target.descriptor, F_OFD_SETLKW, &record); }) != 0) {

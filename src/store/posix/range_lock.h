@@ -7,6 +7,7 @@
 
 #include "base/extent.h"
 #include "base/result.h"
+#include "store/file_system.h"
 #include "store/store.h"
 
 namespace nacre::store {
@@ -14,9 +15,9 @@ namespace nacre::store {
 struct LockTarget {
   int descriptor;
   const std::string& path;  ///< for messages
-  /// Whoever is to be kept out may be on another node, and the file system's locks do not reach
-  /// there (has_local_locks()).
-  bool falls_short = false;
+  /// Not null where a process to be kept out may be on another node, and the locks of the file
+  /// system do not reach there (file_system_with_local_locks()).
+  const FileSystem* local_locks = nullptr;
 };
 
 /// Waits for the lock; an empty range is had at once. The lock must go before the descriptor is

@@ -10,9 +10,9 @@
 
 #include "base/hexadecimal.h"
 #include "store/errno.h"
-#include "store/lustre/lustre_mount.h"
 #include "store/posix/descriptor.h"
 #include "store/posix/file_size_signal.h"
+#include "store/posix/mount_options.h"
 #include "store/posix/range_lock.h"
 #include "store/shared_memory.h"
 
@@ -82,7 +82,7 @@ class FileCounter final : public SharedCounter {
   Result<std::int64_t> locked(Action action) {
     const std::lock_guard<std::mutex> threads(mutex_);
     const Result<std::unique_ptr<FileLock>> ranks =
-        lock_range({file_.number(), path_, falls_short_}, counter_bytes, LockKind::exclusive);
+        lock_range({file_.number(), path_, local_locks_}, counter_bytes, LockKind::exclusive);
     if (!ranks) return ranks.error();
     return action();
   }
@@ -110,7 +110,8 @@ class FileCounter final : public SharedCounter {
 
   Descriptor file_;
   std::string path_;
-  bool falls_short_ = has_local_locks(file_.number());  // ranks on several nodes have it
+  // Ranks on several nodes have it.
+  const FileSystem* local_locks_ = file_system_with_local_locks(file_.number());
   std::mutex mutex_;
 };
 
@@ -148,11 +149,11 @@ std::string counter_file_path(const CounterKey& key) {
          key.file_path.substr(base, name_bytes_max - 1 - suffix.size()) + suffix;
 }
 
-Result<std::unique_ptr<SharedCounter>> file_counter(const CounterKey& key, bool create) {
+Result<std::unique_ptr<SharedCounter>> file_counter(const CounterKey& key, bool create,
+                                                    int creation_flags) {
   std::string path = counter_file_path(key);
-  int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT | O_EXCL : 0);
-  // What is made to be appended to has one stripe on Lustre, whatever its directory's files have.
-  if (create && is_on_lustre(path)) flags |= O_APPEND;
+  const int flags =
+      O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT | O_EXCL | creation_flags : 0);
   Descriptor file(retry_interrupted([&] { return ::open(path.c_str(), flags, owner_only); }));
   if (!file.valid() || fcntl(file.number(), F_SETFL, 0) != 0) {
     return file_counter_error(errno, create, path);

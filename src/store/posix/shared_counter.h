@@ -19,9 +19,9 @@ void forget_memory_counter(std::uint64_t id);
 /// "/scratch/x.h5"; a name too long for a directory loses its end. Pure.
 [[nodiscard]] std::string counter_file_path(const CounterKey& key);
 /// Makes (with `create`; mode 0600) or attaches. Each call locks the file, reads, writes and
-/// unlocks.
+/// unlocks. `creation_flags`: of open(2), beside its own, for the open that makes it alone.
 [[nodiscard]] Result<std::unique_ptr<SharedCounter>> file_counter(const CounterKey& key,
-                                                                  bool create);
+                                                                  bool create, int creation_flags);
 void forget_file_counter(const CounterKey& key);
 
 }  // namespace nacre::store

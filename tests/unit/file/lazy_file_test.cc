@@ -27,7 +27,7 @@ TEST_CASE("nothing is opened before it is needed, and then once") {
   testing::MemoryStore store;
   const store::FileIdentity identity = make(store, "f");
   LazyFile file(store, "f", plain);
-  file.expect(identity);
+  file.expect(identity, {});
   CHECK(file.if_open() == nullptr);
   CHECK(file.close().ok());
   CHECK(store.counts().opens == 1);
@@ -46,7 +46,7 @@ TEST_CASE("a file that has taken another's name is refused") {
   REQUIRE(store.remove("f").ok());
   make(store, "f");
   LazyFile file(store, "f", plain);
-  file.expect(identity);
+  file.expect(identity, {});
   const auto opened = file.file();
   REQUIRE_FALSE(opened.ok());
   CHECK(opened.error().error_class == ErrorClass::file);
@@ -58,7 +58,7 @@ TEST_CASE("an open that fails is told, and tried again the next time") {
   const store::FileIdentity identity = make(*memory, "f");
   testing::FaultyStore store(memory, testing::parse_fault_plan("open=1,errno=EACCES").value(), 0);
   LazyFile file(store, "f", plain);
-  file.expect(identity);
+  file.expect(identity, {});
   CHECK(file.file().error().error_class == ErrorClass::access);
   CHECK(file.file().ok());
 }

@@ -1,5 +1,5 @@
 // What statfs's magic numbers stand for.
-#include "store/posix/file_system.h"
+#include "store/file_system.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -9,36 +9,52 @@
 namespace nacre::store {
 
 TEST_CASE("file systems are known by their magic number") {
-  CHECK(file_system_of_magic(0x0BD00BD0).name == "lustre");
-  CHECK(file_system_of_magic(0xEF53).name == "ext4");
-  CHECK(file_system_of_magic(0x58465342).name == "xfs");
-  CHECK(file_system_of_magic(0x47504653).name == "gpfs");
-  CHECK(file_system_of_magic(0x65735546).name == "fuse");
-  CHECK(file_system_of_magic(0x1badface).name == "0x1badface");
+  CHECK(name_of(facts_of_magic(0x0BD00BD0)) == "lustre");
+  CHECK(name_of(facts_of_magic(0xEF53)) == "ext4");
+  CHECK(name_of(facts_of_magic(0x58465342)) == "xfs");
+  CHECK(name_of(facts_of_magic(0x47504653)) == "gpfs");
+  CHECK(name_of(facts_of_magic(0x65735546)) == "fuse");
+  CHECK(name_of(facts_of_magic(0x1badface)) == "0x1badface");
 }
 
 TEST_CASE("those whose clients do not agree on what is cached are told apart") {
   for (const std::uint32_t magic : {0x6969u, 0x517Bu, 0xFF534D42u, 0xFE534D42u, 0x01021997u}) {
     CAPTURE(magic);
-    CHECK_FALSE(file_system_of_magic(magic).coherent);
+    CHECK_FALSE(facts_of_magic(magic).coherent);
   }
   for (const std::uint32_t magic : {0x0BD00BD0u, 0xEF53u, 0x01021994u, 0x65735546u, 0x1u}) {
     CAPTURE(magic);
-    CHECK(file_system_of_magic(magic).coherent);
+    CHECK(facts_of_magic(magic).coherent);
   }
 }
 
-TEST_CASE("shared memory is a tmpfs with blocks of a page at least") {
+TEST_CASE("a file system is known by a descriptor and by a name") {
   const Descriptor directory(open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   REQUIRE(directory.valid());
-  const FileSystemFacts facts = file_system_of(directory.number());
-  CHECK(facts.name == "tmpfs");
-  CHECK(facts.coherent);
-  CHECK(facts.block_size_bytes >= sysconf(_SC_PAGESIZE));
+  CHECK(name_of(facts_of_file(directory.number())) == "tmpfs");
+  CHECK(name_of(facts_of_path("/dev/shm").value()) == "tmpfs");
+  CHECK(name_of(facts_of_file(-1)) == "unknown");
+  CHECK_FALSE(facts_of_path("/dev/shm/no-such-file").has_value());
 }
 
-TEST_CASE("a descriptor that is none has unknown facts") {
-  CHECK(file_system_of(-1).name == "unknown");
+TEST_CASE("each row of the table can be found by its magic, or has a marker before one that can") {
+  for (const FileSystem& row : known_file_systems()) {
+    CAPTURE(row.name);
+    const FileSystem* const found = file_system_of(facts_of_magic(row.magic));
+    REQUIRE(found != nullptr);
+    CHECK((found == &row || row.marker_attribute != nullptr));
+    CHECK((row.marker_attribute == nullptr) == (row.marker_setting == nullptr));
+    CHECK((row.local_locks_option.empty() || !row.locks_advice.empty()));
+    CHECK(&row <= found);
+    const FileSystemFacts facts = facts_of_magic(row.magic);
+    CHECK(facts.coherent == (found->sharing != Sharing::cached));
+    CHECK(facts.has_layouts == found->has_layouts);
+  }
+}
+
+TEST_CASE("what is not in the table is opened by the posix store") {
+  CHECK(&store_of(facts_of_magic(0x1badface)) == &store_of(facts_of_magic(0xEF53)));
+  CHECK(&store_of(facts_of_magic(0x0BD00BD0)) != &store_of(facts_of_magic(0xEF53)));
 }
 
 TEST_CASE(
@@ -46,9 +62,9 @@ TEST_CASE(
     "time") {
   constexpr std::uint32_t tmpfs = 0x01021994;
   constexpr std::uint32_t lustre = 0x0BD00BD0;
-  CHECK(file_system_of_magic(tmpfs).call_cost_bytes < file_system_of_magic(lustre).call_cost_bytes);
-  CHECK(file_system_of_magic(tmpfs).one_writer_per_node);
-  CHECK_FALSE(file_system_of_magic(lustre).one_writer_per_node);
+  CHECK(facts_of_magic(tmpfs).call_cost_bytes < facts_of_magic(lustre).call_cost_bytes);
+  CHECK(facts_of_magic(tmpfs).one_writer_per_node);
+  CHECK_FALSE(facts_of_magic(lustre).one_writer_per_node);
 }
 
 }  // namespace nacre::store

@@ -62,7 +62,7 @@ class LaidOutStore final : public store::Store {
 };
 
 constexpr store::OpenOptions to_write{.write = true, .create = true};
-const store::FileSystemTraits with_layouts{.has_layouts = true};
+const store::FileSystemFacts with_layouts{.has_layouts = true};
 
 /// What a rank has of the open file.
 struct Rank {

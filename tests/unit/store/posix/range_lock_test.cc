@@ -154,12 +154,15 @@ TEST_CASE("locks that hold on one node only are refused to ranks on several, wit
   const std::string path = directory.file("x");
   const auto made = *PosixStore().open(path, to_create);
   const Descriptor file(::open(path.c_str(), O_RDWR));
-  const auto refused = lock_range({file.number(), path, true}, {0, 1}, LockKind::exclusive);
+  const FileSystem local{
+      .name = "lustre", .local_locks_option = "localflock", .locks_advice = "mount it -o flock"};
+  const LockTarget target{file.number(), path, &local};
+  const auto refused = lock_range(target, {0, 1}, LockKind::exclusive);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().error_class == ErrorClass::unsupported_operation);
   CHECK(refused.error().message.find("localflock") != std::string::npos);
   CHECK(refused.error().message.find("-o flock") != std::string::npos);
-  CHECK(lock_range({file.number(), path, true}, {0, 0}, LockKind::exclusive).ok());
+  CHECK(lock_range(target, {0, 0}, LockKind::exclusive).ok());
 }
 
 }  // namespace nacre::store

@@ -1,5 +1,5 @@
 // What a mount's options are, by the kernel's list of mounts.
-#include "store/lustre/lustre_mount.h"
+#include "store/posix/mount_options.h"
 
 #include <doctest/doctest.h>
 #include <sys/sysmacros.h>

@@ -1,28 +1,16 @@
-#include "store/lustre/lustre_mount.h"
+#include "store/posix/mount_options.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <string>
 #include <vector>
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
-#include <sys/xattr.h>
 
-#include "store/path.h"
-#include "store/posix/descriptor.h"
 #include "store/text_file.h"
 
 namespace nacre::store {
 namespace {
-
-constexpr std::uint32_t fuse_magic = 0x65735546;
-/// Any file of the testbed has it; other file systems do not take such names.
-constexpr const char* testbed_xattr = "testbed.node";
-
-bool may_be_testbed(std::uint32_t magic) {
-  return magic == fuse_magic && std::getenv("NACRE_TESTBED") != nullptr;
-}
 
 /// The fields of a line, apart by blanks.
 std::vector<std::string_view> fields_of(std::string_view line) {
@@ -55,27 +43,15 @@ bool has_mount_option(std::string_view mountinfo, dev_t device, std::string_view
   return false;
 }
 
-bool has_local_locks(int descriptor) {
-  struct statfs system {};
+const FileSystem* file_system_with_local_locks(int descriptor) {
+  const FileSystem* const system = file_system_of(facts_of_file(descriptor));
   struct stat file {};
-  if (::fstatfs(descriptor, &system) != 0 || ::fstat(descriptor, &file) != 0) return false;
-  if (static_cast<std::uint32_t>(system.f_type) != lustre_magic) return false;
+  if (system == nullptr || system->local_locks_option.empty()) return nullptr;
+  if (::fstat(descriptor, &file) != 0) return nullptr;
   const auto mounts = read_text_file("/proc/self/mountinfo");
-  return mounts && mounts->has_value() && has_mount_option(**mounts, file.st_dev, "localflock");
-}
-
-bool is_on_testbed(int descriptor, std::uint32_t magic) {
-  return may_be_testbed(magic) && ::fgetxattr(descriptor, testbed_xattr, nullptr, 0) > 0;
-}
-
-bool is_on_lustre(const std::string& path) {
-  const std::string directory = directory_of(path);
-  struct statfs system {};
-  const int looked = retry_interrupted([&] { return ::statfs(directory.c_str(), &system); });
-  if (looked != 0) return false;
-  const auto magic = static_cast<std::uint32_t>(system.f_type);
-  return magic == lustre_magic ||
-         (may_be_testbed(magic) && ::getxattr(directory.c_str(), testbed_xattr, nullptr, 0) > 0);
+  const bool are_local = mounts && mounts->has_value() &&
+                         has_mount_option(**mounts, file.st_dev, system->local_locks_option);
+  return are_local ? system : nullptr;
 }
 
 }  // namespace nacre::store

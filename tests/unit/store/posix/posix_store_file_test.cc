@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
+#include "store/posix/posix_store.h"
 #include "temporary_directory.h"
 
 namespace {
@@ -50,7 +51,7 @@ using fixtures::to_create;
 TEST_CASE("more pieces than one system call takes are moved, in order") {
   for (const std::string& root : fixtures::test_roots()) {
     const TemporaryDirectory directory(root);
-    const auto file = *PosixStoreFile::open(directory.file("x"), to_create);
+    const auto file = *PosixStore().open(directory.file("x"), to_create);
     const unsigned seed = 20261120;
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -77,7 +78,7 @@ TEST_CASE("more pieces than one system call takes are moved, in order") {
 
 TEST_CASE("memory that the system cannot reach is a buffer error after what it could") {
   const TemporaryDirectory directory;
-  const auto file = *PosixStoreFile::open(directory.file("x"), to_create);
+  const auto file = *PosixStore().open(directory.file("x"), to_create);
   const std::size_t page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* hidden = mmap(nullptr, page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(hidden != MAP_FAILED);
@@ -93,7 +94,7 @@ TEST_CASE("memory that the system cannot reach is a buffer error after what it c
 }
 
 TEST_CASE("what fails in a transfer names the byte of the file") {
-  const auto full = *PosixStoreFile::open("/dev/full", fixtures::to_write);
+  const auto full = *PosixStore().open("/dev/full", fixtures::to_write);
   const Transfer done = fixtures::write_text(*full, "x", 4096);
   REQUIRE(done.error.has_value());
   CHECK(done.error->error_class == ErrorClass::no_space);
@@ -101,12 +102,12 @@ TEST_CASE("what fails in a transfer names the byte of the file") {
 }
 
 TEST_CASE("a file that has nothing to be synced to is in sync") {
-  const auto null = *PosixStoreFile::open("/dev/null", fixtures::to_update);
+  const auto null = *PosixStore().open("/dev/null", fixtures::to_update);
   CHECK(null->sync().ok());
 }
 
 TEST_CASE("the system's refusal to resize is told") {
-  const auto null = *PosixStoreFile::open("/dev/null", fixtures::to_update);
+  const auto null = *PosixStore().open("/dev/null", fixtures::to_update);
   const Status resized = null->resize(10);
   REQUIRE_FALSE(resized.ok());
   CHECK(resized.error().message == "set the size of /dev/null: invalid argument");
@@ -116,7 +117,7 @@ TEST_CASE("allocate stores zeros where a refused fallocate has raised the size")
   for (const std::string& root : fixtures::test_roots()) {
     CAPTURE(root);
     const TemporaryDirectory directory(root);
-    const auto file = *PosixStoreFile::open(directory.file("x"), to_create);
+    const auto file = *PosixStore().open(directory.file("x"), to_create);
     REQUIRE(fixtures::write_text(*file, "kept", 100).bytes == 4);
     const auto stored_bytes = [&] {
       REQUIRE(file->sync().ok());
@@ -149,7 +150,7 @@ TEST_CASE("direct accesses move the same bytes, whatever of them can be direct")
     const TemporaryDirectory directory(root);
     OpenOptions direct = to_create;
     direct.read = direct.direct_reads = direct.direct_writes = true;
-    const auto file = *PosixStoreFile::open(directory.file("x"), direct);
+    const auto file = *PosixStore().open(directory.file("x"), direct);
     const unsigned seed = 20261122;
     CAPTURE(seed);
     std::mt19937 random(seed);

@@ -1,0 +1,34 @@
+// The store of files on Lustre.
+#ifndef NACRE_STORE_LUSTRE_LUSTRE_STORE_H_
+#define NACRE_STORE_LUSTRE_LUSTRE_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "store/lustre/lustre_layout.h"
+#include "store/path.h"
+#include "store/posix/posix_store.h"
+
+namespace nacre::store {
+
+/// As PosixStore, by the kernel's interface, and with what OpenOptions say of layouts.
+class LustreStore : public PosixStore {
+ public:
+  Result<std::int32_t> target_count(const std::string& path) override {
+    return ost_count(directory_of(path));
+  }
+
+ protected:
+  Result<Descriptor> open_descriptor(const std::string& path, int flags,
+                                     const OpenOptions& options) override;
+  /// What layout the file has is the first open's to say.
+  int reopen_flags() const override { return delays_layout_flag(); }
+  /// A file that is made to be appended to has one stripe, whatever its directory's files have.
+  int counter_flags() const override;
+  std::unique_ptr<StoreFile> make_file(OpenedFile opened) override;
+};
+
+}  // namespace nacre::store
+
+#endif  // NACRE_STORE_LUSTRE_LUSTRE_STORE_H_

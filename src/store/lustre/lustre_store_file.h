@@ -1,0 +1,40 @@
+// A file on Lustre: its layouts, and the locks that it is written under.
+#ifndef NACRE_STORE_LUSTRE_LUSTRE_STORE_FILE_H_
+#define NACRE_STORE_LUSTRE_LUSTRE_STORE_FILE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "base/result.h"
+#include "store/lustre/lustre_layout.h"
+#include "store/posix/posix_store_file.h"
+
+namespace nacre::store {
+
+/// See StoreFile. Group locks are refused to files that are accessed past the page cache.
+class LustreStoreFile : public PosixStoreFile {
+ public:
+  explicit LustreStoreFile(OpenedFile opened)
+      : PosixStoreFile(std::move(opened)), layouts_(file().number(), path()) {}
+
+  Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) override;
+  Status narrow_locks() override;
+  FileLayouts* layouts() override { return &layouts_; }
+
+ protected:
+  // The calls of Lustre's client, of which nothing else knows. Locks are held by the open. 0 or
+  // more, or -1 and errno.
+  /// Once; EAGAIN or EBUSY while a lock of another number is held.
+  virtual int acquire_group_lock(std::int32_t number);
+  virtual int release_group_lock(std::int32_t number);
+  virtual int narrow_locks_of(int descriptor);
+
+ private:
+  class GroupLock;
+
+  LustreLayouts layouts_;
+};
+
+}  // namespace nacre::store
+
+#endif  // NACRE_STORE_LUSTRE_LUSTRE_STORE_FILE_H_

@@ -1,0 +1,43 @@
+#include "store/testbed/testbed_store.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <sys/xattr.h>
+
+#include "store/lustre/lustre_store_file.h"
+#include "store/path.h"
+
+namespace nacre::store {
+namespace {
+
+class TestbedFile final : public LustreStoreFile {
+ public:
+  using LustreStoreFile::LustreStoreFile;
+
+ protected:
+  int acquire_group_lock(std::int32_t number) override { return set("testbed.group_lock", number); }
+  int release_group_lock(std::int32_t number) override {
+    return set("testbed.group_unlock", number);
+  }
+  int narrow_locks_of(int /*descriptor*/) override { return set("testbed.narrow_locks", 1); }
+
+ private:
+  /// Of the file's directory: to the file's own the kernel lets nobody while a write to it is under
+  /// way, and that may wait for the lock.
+  int set(const char* attribute, std::int32_t number) {
+    const std::string directory = directory_of(path());
+    const std::string text = std::to_string(identity().inode) + ' ' + std::to_string(number);
+    return ::setxattr(directory.c_str(), attribute, text.data(), text.size(), 0);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StoreFile> TestbedStore::make_file(OpenedFile opened) {
+  if (!opened.facts.has_layouts) return PosixStore::make_file(std::move(opened));
+  return std::make_unique<TestbedFile>(std::move(opened));
+}
+
+}  // namespace nacre::store

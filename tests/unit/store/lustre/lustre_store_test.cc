@@ -1,0 +1,76 @@
+// What of the store of Lustre can be tried without one: files that turn out to lie elsewhere,
+// layouts that are refused, and what its errnos mean. The testbed's tests and those of layout hints
+// try the rest.
+#include "store/lustre/lustre_store.h"
+
+#include <cerrno>
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+
+#include "bytes.h"
+#include "store/errno.h"
+#include "temporary_directory.h"
+
+namespace nacre::store {
+namespace {
+
+using fixtures::TemporaryDirectory;
+using fixtures::to_create;
+using fixtures::to_read;
+
+}  // namespace
+
+TEST_CASE("a file that lies on another file system has no layouts and no locks of Lustre's") {
+  const TemporaryDirectory directory;
+  LustreStore store;
+  const auto file = *store.open(directory.file("x"), to_create);
+  CHECK(file->layouts() == nullptr);
+  CHECK_FALSE(file->facts().has_layouts);
+  CHECK(file->lock_group(1).error().error_class == ErrorClass::unsupported_operation);
+  CHECK_FALSE(fixtures::write_text(*file, "text", 0).error.has_value());
+}
+
+TEST_CASE("where the layout of a new file is refused there is no file") {
+  const TemporaryDirectory directory;
+  OpenOptions striped = to_create;
+  striped.layout = plan::plain_layout({.stripe_size = 1 << 20, .stripe_count = 2});
+  const auto refused = LustreStore().open(directory.file("x"), striped);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("set the layout of") != std::string::npos);
+  CHECK(directory.entry_count() == 0);
+  CHECK(LustreStore().open(directory.file("x"), to_read).error().error_class ==
+        ErrorClass::no_such_file);
+}
+
+TEST_CASE("a file that is there is opened whatever layout is asked for") {
+  const TemporaryDirectory directory;
+  REQUIRE(LustreStore().open(directory.file("x"), to_create).ok());
+  OpenOptions striped = to_create;
+  striped.layout = plan::plain_layout({.stripe_count = 2});
+  CHECK(LustreStore().open(directory.file("x"), striped).ok());
+  striped.exclusive = true;
+  CHECK(LustreStore().open(directory.file("x"), striped).error().error_class ==
+        ErrorClass::file_exists);
+}
+
+TEST_CASE("a layout that cannot be encoded is an error") {
+  const TemporaryDirectory directory;
+  const Descriptor file(::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY));
+  const plan::Layout unfit = plan::plain_layout({.pool = "a-name-of-many-letters"});
+  const Status set = LustreLayouts(file.number(), "x").set(unfit);
+  REQUIRE_FALSE(set.ok());
+  CHECK(set.error().message.find("a-name-of-many-letters") != std::string::npos);
+}
+
+TEST_CASE("Lustre's errnos say that there is no layout, or that the caller may not set one") {
+  const LustreLayouts layouts(-1, "x");
+  const auto error = [](int reason) { return error_from_errno(reason, "write", "x"); };
+  CHECK(layouts.means_no_layout(error(EBADF)));
+  CHECK(layouts.means_no_layout(error(ENODATA)));
+  CHECK_FALSE(layouts.means_no_layout(error(EIO)));
+  CHECK(layouts.means_not_owner(error(EPERM)));
+  CHECK_FALSE(layouts.means_not_owner(error(EACCES)));
+}
+
+}  // namespace nacre::store

@@ -13,10 +13,15 @@ string(REGEX REPLACE "/$" "" NACRE_PC_PREFIX "${NACRE_PC_PREFIX}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/nacre.pc.in ${PROJECT_BINARY_DIR}/nacre.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/nacre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-if(NACRE_INSTALL_COMMAND)
+# What the command reads of the library's sources: beside its own, wherever they are.
+set(file_systems ${PROJECT_SOURCE_DIR}/src/store/file_systems.toml)
+if(NOT NACRE_INSTALL_COMMAND)
+  install(FILES ${file_systems} DESTINATION .)
+else()
   set(package ${CMAKE_INSTALL_DATADIR}/nacre/python/nacre)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/nacre/ DESTINATION ${package}
           FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+  install(FILES ${file_systems} DESTINATION ${package})
   file(RELATIVE_PATH library_dir /${package} /${CMAKE_INSTALL_LIBDIR})
   file(WRITE ${PROJECT_BINARY_DIR}/library_dir "${library_dir}\n")
   install(FILES ${PROJECT_BINARY_DIR}/library_dir DESTINATION ${package})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
+import tomllib
 from pathlib import Path
 
-_LUSTRE = {"lustre"}
-_PARALLEL = {"gpfs", "beegfs", "ceph", "pvfs2", "panfs", "wekafs", "daos", "fuse.dfuse", "orangefs", "bcachefs"}
-_INCOHERENT = {"nfs", "nfs4", "cifs", "smb3", "9p", "afs", "fuse.sshfs"}
+# The library is made from the same table, which says what the keys mean.
+_TABLE = "file_systems.toml"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,19 +48,39 @@ def _unescaped(text: str) -> str:
     return text
 
 
+@functools.cache
+def known() -> dict[str, dict]:
+    """What Nacre knows of each file system, by its name."""
+    package = Path(__file__).resolve().parent
+    installed = package / _TABLE
+    table = installed if installed.is_file() else package.parents[1] / "src" / "store" / _TABLE
+    return tomllib.loads(table.read_text())
+
+
+def _row(kind: str) -> dict:
+    """Of a mount type; of "fuse.NAME" without a row of its own, that of FUSE. Empty: not known."""
+    for wanted in (kind, kind.partition(".")[0]):
+        for name, row in known().items():
+            if wanted in row.get("mount_types", [name]):
+                return row
+    return {}
+
+
 def judgement(found: FileSystem | None, directory: Path) -> tuple[str, str, str, str]:
     """State, subject, text and advice of a finding."""
     if found is None:
         return "note", "file system", f"the file system of {directory} is unknown", ""
     text = f"{directory} is on {found.kind} ({found.source} at {found.mount_point})"
-    if found.kind in _LUSTRE and "localflock" in found.options:
-        advice = "On several nodes Nacre refuses atomic mode and shared file pointers. Mount it with -o flock."
-        return "note", "file system", f"{text}, whose locks hold on one node only (localflock)", advice
-    if found.kind in _LUSTRE:
-        return "good", "file system", text, ""
-    if found.kind in _PARALLEL:
-        return "good", "file system", f"{text}; Nacre uses POSIX calls", ""
-    if found.kind in _INCOHERENT:
+    row = _row(found.kind)
+    local_locks = row.get("local_locks_option")
+    if local_locks in found.options:
+        advice = f"On several nodes Nacre refuses atomic mode and shared file pointers: {row['locks_advice']}."
+        return "note", "file system", f"{text}, whose locks hold on one node only ({local_locks})", advice
+    if row.get("sharing") == "cached":
         advice = "A client does not see another client's writes at once. See docs/run.md before you use several nodes."
         return "note", "file system", text, advice
+    if "store" in row:
+        return "good", "file system", text, ""
+    if row.get("sharing") == "coherent":
+        return "good", "file system", f"{text}; Nacre uses POSIX calls", ""
     return "good", "file system", f"{text}; Nacre uses POSIX calls, for ranks on this node", ""

@@ -19,7 +19,7 @@ enum class Sharing : std::uint8_t {
   cached,    ///< many nodes have it; each caches data or sizes, and they agree only at times
 };
 
-/// A file system that Nacre knows.
+/// A file system that Nacre knows: a row of file_systems.toml, which says more of each field.
 struct FileSystem {
   std::string_view name;
   std::uint32_t magic = 0;  ///< statfs's f_type

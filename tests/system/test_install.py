@@ -69,7 +69,7 @@ def installed(nacre: Path, clean_environment: dict[str, str], tmp_path: Path, *a
 
 def test_cmake_installs_libraries_header_command_and_pkg_config(prefix):
     names = {path.name for path in prefix.rglob("*") if path.is_file()}
-    assert LIBRARIES | {"nacre", "nacre.h", "nacre.pc", "LICENSE", "README.md"} <= names
+    assert LIBRARIES | {"nacre", "nacre.h", "nacre.pc", "file_systems.toml", "LICENSE", "README.md"} <= names
 
 
 def test_cmake_installs_libraries_and_programs_without_debug_information(prefix):
@@ -115,6 +115,7 @@ def test_pip_installs_libraries_and_command(environment, clean_environment, tmp_
     assert [path for path in libraries if not is_stripped(path)] == []
     output = installed(environment / "bin/nacre", clean_environment, tmp_path, "doctor", "true")
     assert f"0.1.0 in {package}/lib" in output
+    assert (package / "file_systems.toml").is_file()
 
 
 def test_the_command_that_pip_installed_serves_a_program(environment, build, clean_environment, tmp_path):

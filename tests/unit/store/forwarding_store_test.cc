@@ -71,7 +71,7 @@ class RecordingFile final : public StoreFile {
   FileSystemFacts facts() override {
     record("facts");
     FileSystemFacts facts;
-    facts.name = "recorded";
+    facts.row = 7;
     return facts;
   }
   FileLayouts* layouts() override {
@@ -142,7 +142,7 @@ void check_file_calls(StoreFile& file) {
   CHECK(message_of(file.lock_group(1)) == "lock_group");
   CHECK(message_of(file.narrow_locks()) == "narrow_locks");
   CHECK(file.identity().inode == 77);
-  CHECK(file.facts().name == "recorded");
+  CHECK(file.facts().row == 7);
   FileLayouts* const layouts = file.layouts();
   REQUIRE(layouts != nullptr);
   CHECK(message_of(layouts->read()) == "layouts read");

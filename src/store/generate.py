@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Writes the C++ table that follows from file_systems.toml.
+
+usage: generate.py TABLE OUTPUT
+"""
+
+import sys
+import tomllib
+from pathlib import Path
+
+TEXTS = ("local_locks_option", "locks_advice", "marker_attribute", "marker_setting")
+KEYS = {"magics", "mount_types", "sharing", "store", "has_layouts", *TEXTS}
+
+
+def rows_of(name: str, row: dict) -> list[str]:
+    """One row a magic."""
+    if unknown := row.keys() - KEYS:
+        raise ValueError(f"[{name}]: there is no key {', '.join(sorted(unknown))}")
+    fields = [f".sharing = Sharing::{row['sharing']}"]
+    if "store" in row:
+        fields.append(f".store = &only<{row['store'].title()}Store>")
+    if row.get("has_layouts"):
+        fields.append(".has_layouts = true")
+    fields += [f'.{key} = "{row[key]}"' for key in TEXTS if key in row]
+    return [f'    {{.name = "{name}", .magic = {magic:#010x}, {", ".join(fields)}}},\n' for magic in row["magics"]]
+
+
+def source(table: dict[str, dict]) -> str:
+    stores = sorted({row["store"] for row in table.values() if "store" in row})
+    includes = "".join(f'#include "store/{store}/{store}_store.h"\n' for store in stores)
+    rows = "".join(line for name, row in table.items() for line in rows_of(name, row))
+    return f"""// Generated from file_systems.toml by generate.py.
+#include "store/file_system.h"
+{includes}
+namespace nacre::store {{
+namespace {{
+
+template <class Kind>
+Store* only() {{
+  static Kind store;
+  return &store;
+}}
+
+constexpr FileSystem rows[] = {{
+{rows}}};
+
+}}  // namespace
+
+std::span<const FileSystem> known_file_systems() {{ return rows; }}
+
+}}  // namespace nacre::store
+"""
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    output = Path(arguments[1])
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(source(tomllib.loads(Path(arguments[0]).read_text())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

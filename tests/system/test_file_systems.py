@@ -1,0 +1,59 @@
+"""The table of file systems: what the command says of each, and that its rows are what the library is made from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from nacre import file_system
+
+STATE = {"local": "good", "coherent": "good", "cached": "note"}
+ROWS = file_system.known()
+
+
+def judged(kind: str, *options: str) -> tuple[str, str, str, str]:
+    return file_system.judgement(file_system.FileSystem(kind, "/m", "source", frozenset(options)), Path("/m/d"))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_command_judges_each_file_system_as_its_row_says(name):
+    row = ROWS[name]
+    for kind in row.get("mount_types", [name]):
+        state, _, text, _ = judged(kind)
+        assert state == STATE[row["sharing"]]
+        assert ("the ranks of this node" in text) == (row["sharing"] == "local")
+        assert ("POSIX" in text) == (row["sharing"] != "cached" and "store" not in row)
+    if "local_locks_option" in row:
+        state, _, text, advice = judged(name, row["local_locks_option"])
+        assert state == "note"
+        assert row["local_locks_option"] in text
+        assert row["locks_advice"] in advice
+
+
+def test_a_mount_type_belongs_to_one_file_system():
+    kinds = [kind for name, row in ROWS.items() for kind in row.get("mount_types", [name])]
+    assert len(kinds) == len(set(kinds))
+    assert "used through POSIX" in judged("fuse.some-daemon")[2]
+    assert "the ranks of this node" in judged("some-new-one")[2]
+
+
+def test_a_magic_is_of_one_file_system_or_told_apart_by_a_marker():
+    seen: set[int] = set()
+    for name, row in ROWS.items():
+        assert not seen & set(row["magics"]), f"{name} is never found"
+        if "marker_attribute" not in row:
+            seen |= set(row["magics"])
+
+
+def test_each_store_of_the_table_is_a_folder_of_the_store(source):
+    for row in ROWS.values():
+        if "store" in row:
+            assert (source / "src/store" / row["store"] / f"{row['store']}_store.h").is_file()
+
+
+def test_no_other_source_names_a_magic(source):
+    magics = {magic for row in ROWS.values() for magic in row["magics"] if magic > 0xFFFF}
+    for path in (source / "src").rglob("*.[ch]*"):
+        numbers = {int(text, 16) for text in re.findall(r"\b0x[0-9a-fA-F]{8}\b", path.read_text())}
+        assert not numbers & magics, path

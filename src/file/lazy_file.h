@@ -27,7 +27,7 @@ class LazyFile final : public collective::FileSource {
     identity_ = identity;
     options_.facts = facts;
   }
-  /// Before the file is used: its layout may end before it does (growing_layout.h).
+  /// Before the file is used: its layout may end before it does (layout/growing_layout.h).
   void expect_growth();
 
   /// Opens on first need. ErrorClass::file when the name has come to stand for another file since

@@ -14,8 +14,7 @@ namespace {
 /// Of the directory that a file of this name is in.
 std::optional<FileSystemFacts> facts_of_directory(const std::string& path) {
   const std::string directory = directory_of(path);
-  std::optional<FileSystemFacts> facts = facts_of_path(directory.empty() ? "." : directory);
-  return facts;
+  return facts_of_path(directory.empty() ? "." : directory);
 }
 
 /// Hands each call to the store of the file system on which the file lies.

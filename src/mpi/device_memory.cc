@@ -3,6 +3,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include <dlfcn.h>
 #include <link.h>
@@ -19,13 +21,13 @@ constexpr int attribute_is_managed = 8;
 constexpr unsigned memory_type_device = 2;
 
 struct Runtime {
-  const char* library;
+  const char* library;  ///< how its file's name begins
   const char* function;
   std::atomic<GetAttribute> get_attribute = nullptr;
 };
 
 std::array<Runtime, 2>& runtimes() {
-  static std::array<Runtime, 2> all{Runtime{"libcuda.so.1", "cuPointerGetAttribute"},
+  static std::array<Runtime, 2> all{Runtime{"libcuda.so", "cuPointerGetAttribute"},
                                     Runtime{"libamdhip64.so", "hipPointerGetAttribute"}};
   return all;
 }
@@ -36,6 +38,32 @@ bool is_device_memory_of(GetAttribute get_attribute, std::uintptr_t pointer) {
   if (type != memory_type_device) return false;
   unsigned managed = 0;
   return get_attribute(&managed, attribute_is_managed, pointer) != 0 || managed == 0;
+}
+
+/// Looked for among the objects that the process has loaded: a dlopen with RTLD_NOLOAD searches the
+/// file system for a library that is absent, in 50 system calls and more.
+struct Loaded {
+  std::string_view name_start;
+  std::string path = {};  ///< empty: it is not loaded
+};
+
+int note_if_loaded(dl_phdr_info* info, std::size_t /*size*/, void* argument) {
+  auto* const wanted = static_cast<Loaded*>(argument);
+  const std::string_view path(info->dlpi_name);
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (!name.starts_with(wanted->name_start)) return 0;
+  wanted->path = path;
+  return 1;
+}
+
+/// Null where the program has not loaded the runtime: it is not ours to bring in.
+GetAttribute find_function(const Runtime& runtime) {
+  Loaded loaded{runtime.library};
+  dl_iterate_phdr(note_if_loaded, &loaded);
+  if (loaded.path.empty()) return nullptr;
+  void* const library = dlopen(loaded.path.c_str(), RTLD_NOLOAD | RTLD_LAZY);
+  if (library == nullptr) return nullptr;
+  return reinterpret_cast<GetAttribute>(dlsym(library, runtime.function));
 }
 
 /// How many libraries this process has loaded so far.
@@ -58,11 +86,7 @@ void find_device_runtimes() {
   if (seen_load_count.exchange(load_count, std::memory_order_relaxed) == load_count) return;
   for (Runtime& runtime : runtimes()) {
     if (runtime.get_attribute.load(std::memory_order_relaxed) != nullptr) continue;
-    // Only one that the program itself has loaded: a runtime is not ours to bring in.
-    void* library = dlopen(runtime.library, RTLD_NOLOAD | RTLD_LAZY);
-    if (library == nullptr) continue;
-    runtime.get_attribute.store(reinterpret_cast<GetAttribute>(dlsym(library, runtime.function)),
-                                std::memory_order_relaxed);
+    runtime.get_attribute.store(find_function(runtime), std::memory_order_relaxed);
   }
 }
 

@@ -2,7 +2,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,6 +21,7 @@
 #include "mpi/served_calls.h"
 #include "store/default_store.h"
 #include "store/path.h"
+#include "store/random_bits.h"
 #include "testing/faults/faulty_store.h"
 
 namespace nacre::mpi {
@@ -35,8 +35,7 @@ struct OpenTicket {
 };
 
 std::uint64_t unique_id() {
-  static const std::uint64_t process = (std::uint64_t{std::random_device{}()} << 32U) ^
-                                       static_cast<std::uint64_t>(std::random_device{}());
+  static const std::uint64_t process = store::random_bits();
   static std::atomic<std::uint64_t> count = 0;
   return process + ++count;
 }

@@ -284,3 +284,30 @@ def test_a_program_that_holds_copies_of_predefined_handles_is_served(nacre, tmp_
     result = nacre("run", "--report", "report.jsonl", *mpiexec, "-n", 2, "./app", "data")
     assert result.returncode == 0, result.stdout + result.stderr
     assert json.loads((tmp_path / "report.jsonl").read_text())["calls"] > 0
+
+
+FIRST_OPEN = """
+#include <mpi.h>
+int main(int argc, char** argv) {
+  MPI_File file;
+  MPI_Init(&argc, &argv);
+  int wrong = MPI_File_open(MPI_COMM_WORLD, "data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  if (!wrong) wrong = MPI_File_close(&file);
+  MPI_Finalize();
+  return wrong;
+}
+"""
+
+
+def test_the_first_open_looks_for_no_library_that_is_not_loaded(nacre, tmp_path):
+    """Not for absent GPU runtimes in the file system, and not for the MPI in every object of the process."""
+    (tmp_path / "app.c").write_text(FIRST_OPEN)
+    subprocess.run(["mpicc.mpich", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=60)
+    debug = ["env", "LD_DEBUG=libs,files", f"LD_DEBUG_OUTPUT={tmp_path}/loader", "./app"]
+    result = nacre("run", "mpiexec.mpich", "-n", 1, *debug)
+    assert result.returncode == 0, result.stderr
+    said = "".join(path.read_text() for path in tmp_path.glob("loader.*"))
+    assert "libnacre_mpich.so" in said
+    assert "libcuda" not in said
+    assert "libamdhip64" not in said
+    assert "opening file=/lib/x86_64-linux-gnu/libc.so.6" not in said.replace("/usr/lib", "/lib")

@@ -1,11 +1,11 @@
 #include "collective/node/node_memory.h"
 
 #include <cstring>
-#include <random>
 #include <utility>
 #include <vector>
 
 #include "base/bytes_of.h"
+#include "store/random_bits.h"
 
 namespace nacre::collective {
 namespace {
@@ -22,8 +22,7 @@ struct Announcement {
 constexpr std::uint64_t mark_of(std::uint64_t id) { return ~id; }
 
 std::optional<store::SharedMemory> make_marked(std::int64_t bytes, Announcement& announcement) {
-  std::random_device random;
-  announcement.id = std::uint64_t{random()} << 32 | random();
+  announcement.id = store::random_bits();
   Result<store::SharedMemory> made = store::SharedMemory::create(announcement.id, bytes, purpose);
   if (!made) return std::nullopt;
   announcement.made = 1;

@@ -1,5 +1,5 @@
 /* The entry points of the dispatcher: each jumps through its slot with every argument register as it found
- * it. Until the slots are filled they lead to .Lresolve_<index>, which asks nacre_resolve(index) where to go.
+ * it. Until a slot is filled it leads to .Lresolve_<index>, which asks nacre_resolve(index) where to go.
  * Registers that may carry arguments of a C call by the platform's ABI are kept across that. */
 
 #if defined(__x86_64__)

@@ -13,7 +13,10 @@ namespace nacre::mpi {
 namespace {
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-bool resolved = false;
+bool is_loaded = false;
+/// Once is_loaded: what was found, and the library for it or null.
+LoadedMpi found_mpi;
+void* library = nullptr;
 /// Loading the library may run code that calls MPI: such calls go past us.
 thread_local bool resolving = false;
 
@@ -56,15 +59,15 @@ void* load_library(Abi abi) {
     complain("this MPI has neither MPICH's, Open MPI's nor the standard ABI", "");
     return nullptr;
   }
-  void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
+  void* loaded = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (loaded == nullptr) {
     complain_of_missing_library();
     return nullptr;
   }
   using Question = const char* (*)();
-  void* question = dlsym(library, "nacre_missing_function");
+  void* question = dlsym(loaded, "nacre_missing_function");
   const char* missing = question == nullptr ? nullptr : reinterpret_cast<Question>(question)();
-  if (missing == nullptr) return library;
+  if (missing == nullptr) return loaded;
   complain("this MPI lacks ", missing);
   return nullptr;
 }
@@ -79,15 +82,13 @@ void* beyond_us(const LoadedMpi& mpi, const Dispatched& dispatched) {
   return address_of(mpi.abi == Abi::mpich ? fail_as_mpich : fail);
 }
 
-void fill_slots(const LoadedMpi& mpi) {
-  void* library = load_library(mpi.abi);
-  for (unsigned i = 0; i < kDispatchedCount; ++i) {
-    const Dispatched& dispatched = kDispatched[i];
-    void* target = library == nullptr ? nullptr : dlsym(library, dispatched.name);
-    if (target == nullptr) target = beyond_us(mpi, dispatched);
-    __atomic_store_n(&nacre_slots[i], target, __ATOMIC_RELEASE);
-  }
-  resolved = true;
+/// Fills one slot, as few of the 238 names are ever called. With the lock held, once is_loaded.
+void* fill_slot(unsigned index) {
+  const Dispatched& dispatched = kDispatched[index];
+  void* target = library == nullptr ? nullptr : dlsym(library, dispatched.name);
+  if (target == nullptr) target = beyond_us(found_mpi, dispatched);
+  __atomic_store_n(&nacre_slots[index], target, __ATOMIC_RELEASE);
+  return target;
 }
 
 }  // namespace
@@ -98,16 +99,12 @@ void* nacre_resolve(unsigned index) {
   if (resolving) return beyond_us(find_mpi(), kDispatched[index]);
   resolving = true;
   pthread_mutex_lock(&mutex);
-  void* target = nullptr;
-  if (!resolved) {
-    const LoadedMpi mpi = find_mpi();
-    if (mpi.abi == Abi::none) {
-      target = beyond_us(mpi, kDispatched[index]);
-    } else {
-      fill_slots(mpi);
-    }
+  if (!is_loaded) {
+    found_mpi = find_mpi();
+    is_loaded = found_mpi.abi != Abi::none;
+    if (is_loaded) library = load_library(found_mpi.abi);
   }
-  if (target == nullptr) target = __atomic_load_n(&nacre_slots[index], __ATOMIC_ACQUIRE);
+  void* target = is_loaded ? fill_slot(index) : beyond_us(found_mpi, kDispatched[index]);
   pthread_mutex_unlock(&mutex);
   resolving = false;
   return target;

@@ -1,7 +1,7 @@
 // The dispatcher, libnacre.so: what a program preloads whatever its MPI. It exports the names of
 // all three libraries as jumps through slots, finds out at the first call which MPI the process
-// holds, loads the library for its ABI from its own directory and fills the slots. A process that
-// never calls MPI is left alone.
+// holds, loads the library for its ABI from its own directory and fills each slot at its first
+// call. A process that never calls MPI is left alone.
 //
 // A slot gets the library's function where the library serves the name, and else what the program
 // would have called without us: the next definition in the search order (a tool's, the MPI's), or
@@ -27,7 +27,6 @@ struct Dispatched {
 };
 
 extern const Dispatched kDispatched[];
-extern const unsigned kDispatchedCount;
 
 }  // namespace nacre::mpi
 
@@ -36,7 +35,7 @@ extern "C" {
 /// Where the entry points jump to. At first each leads, by way of dispatcher.S, to nacre_resolve.
 [[gnu::visibility("hidden")]] extern void* nacre_slots[];
 
-/// Fills the slots, unless there is no MPI yet; returns where the call of name `index` is to go.
+/// Fills the slot, unless there is no MPI yet; returns where the call of name `index` is to go.
 [[gnu::visibility("hidden")]] void* nacre_resolve(unsigned index);
 
 }  // extern "C"

@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/abi/object_symbols.h"
+
 namespace nacre::mpi {
 namespace {
 
 constexpr const char* kMarker = "PMPI_Comm_rank";
 
-/// The file names of the loaded objects, in load order, each with its terminator.
+/// The file names of the loaded objects that may be the MPI, in load order, each with its
+/// terminator.
 struct Names {
   char* text = nullptr;
   size_t size = 0;
@@ -20,6 +23,7 @@ struct Names {
 /// dlopen must wait until dl_iterate_phdr has let go of the loader's lock, so names are all it
 /// collects.
 int collect_name(dl_phdr_info* info, size_t /*size*/, void* argument) {
+  if (!may_define(*info, kMarker)) return 0;
   auto* names = static_cast<Names*>(argument);
   const size_t length = strlen(info->dlpi_name) + 1;
   auto* grown = static_cast<char*>(realloc(names->text, names->size + length));

@@ -444,8 +444,7 @@ def dispatcher_names(kinds: dict[str, str]) -> str:
     rows = "".join(f'    {{"{name}", Kind::{kind}}},\n' for name, kind in kinds.items())
     return (
         f'{BANNER}#include "mpi/abi/dispatcher.h"\n\nnamespace nacre::mpi {{\n\n'
-        f"extern const Dispatched kDispatched[] = {{\n{rows}}};\n"
-        f"extern const unsigned kDispatchedCount = {len(kinds)};\n\n}}  // namespace nacre::mpi\n"
+        f"extern const Dispatched kDispatched[] = {{\n{rows}}};\n\n}}  // namespace nacre::mpi\n"
     )
 
 

@@ -1,0 +1,15 @@
+// Random numbers of the system, to name things that no other process names alike.
+#ifndef NACRE_STORE_RANDOM_BITS_H_
+#define NACRE_STORE_RANDOM_BITS_H_
+
+#include <cstdint>
+
+namespace nacre::store {
+
+/// One system call. std::random_device asks the processor for its kind first, which traps in
+/// virtual machines (40 us).
+[[nodiscard]] std::uint64_t random_bits();
+
+}  // namespace nacre::store
+
+#endif  // NACRE_STORE_RANDOM_BITS_H_

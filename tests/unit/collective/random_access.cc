@@ -1,6 +1,7 @@
 #include "random_access.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include <doctest/doctest.h>
@@ -58,6 +59,11 @@ TypeMap random_type(Random& random, int depth) {
 }
 
 }  // namespace
+
+int repeats(int wanted) {
+  const char* fewer = std::getenv("NACRE_TEST_FEWER");
+  return fewer == nullptr ? wanted : std::max(1, wanted / std::max(1, std::atoi(fewer)));
+}
 
 std::int64_t pick(Random& random, std::int64_t low, std::int64_t high) {
   return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));

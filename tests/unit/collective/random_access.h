@@ -21,6 +21,11 @@ namespace nacre::collective::fixtures {
 using Random = std::mt19937_64;
 using Bytes = std::vector<std::byte>;
 
+/// How often a random test is repeated: `wanted` times, or one n-th of it, at least once, where the
+/// environment has NACRE_TEST_FEWER=n. For ThreadSanitizer, under which they take ten times as
+/// long.
+int repeats(int wanted);
+
 /// In [low, high].
 std::int64_t pick(Random& random, std::int64_t low, std::int64_t high);
 

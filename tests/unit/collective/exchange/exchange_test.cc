@@ -133,7 +133,7 @@ TEST_CASE("random patterns: written and read back") {
   const std::uint64_t seed = 555;
   MESSAGE("seed ", seed);
   Random random(seed);
-  for (int repeat = 0; repeat < 400; ++repeat) {
+  for (int repeat = 0; repeat < repeats(400); ++repeat) {
     CAPTURE(repeat);
     std::vector<RankAccess> ranks(static_cast<std::size_t>(pick(random, 1, 8)));
     for (RankAccess& access : ranks) access = random_access(random, 1'500, 3'000);

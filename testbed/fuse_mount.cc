@@ -189,6 +189,7 @@ void symlink(fuse_req_t request, const char* target, fuse_ino_t parent, const ch
   reply_entry(request, names_of(request).make_link_to(parent, name, target, maker_of(request, 0)));
 }
 
+// NOLINTNEXTLINE(readability-function-size): FUSE's parameters
 void rename(fuse_req_t request, fuse_ino_t from_parent, const char* from, fuse_ino_t to_parent,
             const char* to, unsigned flags) {
   if ((flags & ~unsigned{RENAME_NOREPLACE}) != 0) {
@@ -264,6 +265,7 @@ Status change_locks(fuse_req_t request, std::string_view name, std::string_view 
                                       : (*file)->release_group_lock(caller, *number);
 }
 
+// NOLINTNEXTLINE(readability-function-size): FUSE's parameters
 void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
               std::size_t size, int /*flags*/) {
   if (name == counters_attribute || name == fault_attribute) {
@@ -314,6 +316,7 @@ void removexattr(fuse_req_t request, fuse_ino_t number, const char* name) {
   reply(request, names_of(request).remove_attribute(number, name));
 }
 
+// NOLINTNEXTLINE(readability-function-size): FUSE's parameters
 void ioctl(fuse_req_t request, fuse_ino_t /*number*/, unsigned command, void* /*argument*/,
            fuse_file_info* /*file*/, unsigned /*flags*/, const void* /*in*/,
            std::size_t /*in_size*/, std::size_t out_size) {
@@ -386,6 +389,7 @@ Status charge_write(const Caller& caller, CostModel& costs, StripedFile& data, c
   return costs.write(caller, {*accesses, extent.length == request_bytes_max, locks});
 }
 
+// NOLINTNEXTLINE(readability-function-size): FUSE's parameters
 void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t offset,
            fuse_file_info* file) {
   const Result<StripedFile*> data = names_of(request).data(number);
@@ -429,6 +433,7 @@ void release(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
   fuse_reply_err(request, 0);
 }
 
+// NOLINTNEXTLINE(readability-function-size): FUSE's parameters
 void fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t offset, off_t length,
                fuse_file_info* /*file*/) {
   if (mode != 0) {

@@ -81,7 +81,7 @@ Result<Namespace::Pointer> Namespace::find_directory(InodeNumber number) const {
 
 Result<Namespace::Pointer> Namespace::find_in(InodeNumber directory,
                                               const std::string& name) const {
-  const Result<Pointer> parent = find_directory(directory);
+  Result<Pointer> parent = find_directory(directory);
   if (!parent) return parent;
   const auto entry = (*parent)->entries.find(name);
   if (entry == (*parent)->entries.end()) return refused(ENOENT);
@@ -144,7 +144,7 @@ void Namespace::drop_name(const Pointer& inode) {
 Result<Namespace::Pointer> Namespace::add(InodeNumber directory, const std::string& name,
                                           const Maker& maker) {
   if (name.size() > name_bytes_max) return refused(ENAMETOOLONG);
-  const Result<Pointer> parent = find_directory(directory);
+  Result<Pointer> parent = find_directory(directory);
   if (!parent) return parent;
   if ((*parent)->entries.contains(name)) return refused(EEXIST);
   if ((*parent)->links == 0) return refused(ENOENT);
@@ -204,7 +204,7 @@ Status Namespace::remove(InodeNumber directory, const std::string& name, bool di
   const std::lock_guard guard(mutex_);
   const Result<Pointer> found = find_in(directory, name);
   if (!found) return found.error();
-  const Pointer inode = *found;
+  const Pointer& inode = *found;
   if (inode->is_directory() != directories) return refused(directories ? ENOTDIR : EISDIR);
   if (!inode->entries.empty()) return refused(ENOTEMPTY);
   const Pointer parent = find(directory);
@@ -228,10 +228,10 @@ Status Namespace::rename(const Move& move) {
   if (!found) return found.error();
   const Result<Pointer> to = find_directory(move.to_directory);
   if (!to) return to.error();
-  const Pointer inode = *found;
+  const Pointer& inode = *found;
   if (inode->is_directory() && is_below(move.to_directory, *inode)) return refused(EINVAL);
   if (const Result<Pointer> there = find_in(move.to_directory, move.to)) {
-    const Pointer replaced = *there;
+    const Pointer& replaced = *there;
     if (!move.replaces) return refused(EEXIST);
     if (replaced == inode) return {};
     if (replaced->is_directory() != inode->is_directory()) {

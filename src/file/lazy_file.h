@@ -17,7 +17,7 @@ namespace nacre::file {
 class LazyFile final : public collective::FileSource {
  public:
   LazyFile(store::Store& store, std::string path, store::OpenOptions options)
-      : store_(store), path_(std::move(path)), options_(options) {}
+      : store_(store), path_(std::move(path)), options_(std::move(options)) {}
 
   /// Opens now, with what only the rank that makes the file asks for. Rank 0, at open.
   [[nodiscard]] Result<store::StoreFile*> create(const store::OpenOptions& options);

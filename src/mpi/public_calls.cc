@@ -83,6 +83,7 @@ extern "C" size_t nacre_layout_rest(const void* lov, size_t size, char* text, si
   return hand_out(rest_of({static_cast<const std::byte*>(lov), size}), {text, text_size});
 }
 
+// NOLINTNEXTLINE(readability-function-size): the public interface is so
 extern "C" size_t nacre_layout_advice(long long bytes, int nodes, int ranks, int osts, char* text,
                                       size_t text_size) {
   return hand_out(advice_for({.bytes = bytes, .nodes = nodes, .ranks = ranks, .osts = osts}),

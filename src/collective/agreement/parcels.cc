@@ -62,6 +62,7 @@ std::vector<std::byte> extract_forwarded(std::vector<Item>& items, const Transpo
 Task<std::vector<Parcel>> deliver(Transport& transport, std::vector<Parcel> outgoing) {
   const int size = transport.size();
   std::vector<Item> items;
+  items.reserve(outgoing.size());
   for (Parcel& parcel : outgoing) {
     items.push_back({transport.rank(), parcel.rank, std::move(parcel.bytes)});
   }
@@ -84,6 +85,7 @@ Task<std::vector<Parcel>> deliver(Transport& transport, std::vector<Parcel> outg
   const auto by_source = [](const Item& a, const Item& b) { return a.source < b.source; };
   std::stable_sort(items.begin(), items.end(), by_source);
   std::vector<Parcel> incoming;
+  incoming.reserve(items.size());
   for (Item& item : items) incoming.push_back({item.source, std::move(item.bytes)});
   co_return incoming;
 }

@@ -76,6 +76,7 @@ void DomainMessages::find_node_parts(Coverage* filled) {
     first = end;
   }
   std::vector<std::int64_t> sizes;
+  sizes.reserve(parts_.size());
   for (const NodePart& part : parts_) sizes.push_back(part.runs.bytes);
   places_.begin(std::move(sizes));
 }

@@ -16,7 +16,7 @@ constexpr std::int64_t word_bytes = sizeof(RoundMemory::Word);
 // the buffers.
 
 std::int64_t row_bytes(const RoundLayout& layout) {
-  return round_up(layout.aggregator_count * 2 * word_bytes, cache_line_bytes);
+  return round_up(std::int64_t{layout.aggregator_count} * 2 * word_bytes, cache_line_bytes);
 }
 
 constexpr std::int64_t lines_begin = cache_line_bytes;
@@ -89,7 +89,8 @@ RoundMemory::Word& RoundMemory::filled_until(int aggregator) const {
 }
 
 RoundMemory::Word& RoundMemory::placed_until(int rank, int aggregator) const {
-  return word(rows_begin(layout_) + rank * row_bytes(layout_) + aggregator * 2 * word_bytes);
+  return word(rows_begin(layout_) + rank * row_bytes(layout_) +
+              std::int64_t{aggregator} * 2 * word_bytes);
 }
 
 RoundMemory::Word& RoundMemory::taken_until(int rank, int aggregator) const {

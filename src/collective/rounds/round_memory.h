@@ -83,7 +83,7 @@ class RoundMemory {
  private:
   [[nodiscard]] Word& word(std::int64_t offset) const;
   [[nodiscard]] std::int64_t slot_number(int aggregator, std::int64_t round) const {
-    return aggregator * layout_.slot_count + round % layout_.slot_count;
+    return std::int64_t{aggregator} * layout_.slot_count + round % layout_.slot_count;
   }
 
   std::span<std::byte> memory_;

@@ -86,6 +86,7 @@ struct ObservedBy {
 template <class T>
 class [[nodiscard]] Task {
  public:
+  // NOLINTNEXTLINE(readability-identifier-naming): the language's name
   struct promise_type : detail::PromiseBase {
     std::optional<T> value;
     Task get_return_object() {

@@ -233,6 +233,7 @@ class ViewExchange {
     Task<std::vector<Parcel>> delivery = deliver(transport_, std::move(sent.heads));
     const std::vector<Parcel> heads = co_await delivery;
     std::vector<MessageId> sends;
+    sends.reserve(sent.views.size());
     for (const Parcel& view : sent.views) sends.push_back(transport_.send(view.rank, view.bytes));
     std::vector<MessageId> receives;
     for (std::size_t next = 0; next < heads.size();) {

@@ -46,7 +46,7 @@ void complain(const char* what, const char* detail) {
 
 void complain_of_missing_library() {
   Dl_info self;
-  const bool known = dladdr(kDispatched, &self) != 0;
+  const bool known = dladdr(dispatched_names, &self) != 0;
   fprintf(stderr, "nacre: no library for this MPI beside %s: %s; it does its own I/O\n",
           known ? self.dli_fname : "libnacre.so", dlerror());
 }
@@ -84,7 +84,7 @@ void* beyond_us(const LoadedMpi& mpi, const Dispatched& dispatched) {
 
 /// Fills one slot, as few of the 238 names are ever called. With the lock held, once is_loaded.
 void* fill_slot(unsigned index) {
-  const Dispatched& dispatched = kDispatched[index];
+  const Dispatched& dispatched = dispatched_names[index];
   void* target = library == nullptr ? nullptr : dlsym(library, dispatched.name);
   if (target == nullptr) target = beyond_us(found_mpi, dispatched);
   __atomic_store_n(&nacre_slots[index], target, __ATOMIC_RELEASE);
@@ -96,7 +96,7 @@ void* fill_slot(unsigned index) {
 
 void* nacre_resolve(unsigned index) {
   using namespace nacre::mpi;
-  if (resolving) return beyond_us(find_mpi(), kDispatched[index]);
+  if (resolving) return beyond_us(find_mpi(), dispatched_names[index]);
   resolving = true;
   pthread_mutex_lock(&mutex);
   if (!is_loaded) {
@@ -104,7 +104,7 @@ void* nacre_resolve(unsigned index) {
     is_loaded = found_mpi.abi != Abi::none;
     if (is_loaded) library = load_library(found_mpi.abi);
   }
-  void* target = is_loaded ? fill_slot(index) : beyond_us(found_mpi, kDispatched[index]);
+  void* target = is_loaded ? fill_slot(index) : beyond_us(found_mpi, dispatched_names[index]);
   pthread_mutex_unlock(&mutex);
   resolving = false;
   return target;

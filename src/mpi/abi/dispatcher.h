@@ -26,7 +26,7 @@ struct Dispatched {
   Kind kind;
 };
 
-extern const Dispatched kDispatched[];
+extern const Dispatched dispatched_names[];
 
 }  // namespace nacre::mpi
 

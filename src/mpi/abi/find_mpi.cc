@@ -10,7 +10,7 @@
 namespace nacre::mpi {
 namespace {
 
-constexpr const char* kMarker = "PMPI_Comm_rank";
+constexpr const char* marker_name = "PMPI_Comm_rank";
 
 /// The file names of the loaded objects that may be the MPI, in load order, each with its
 /// terminator.
@@ -23,7 +23,7 @@ struct Names {
 /// dlopen must wait until dl_iterate_phdr has let go of the loader's lock, so names are all it
 /// collects.
 int collect_name(dl_phdr_info* info, size_t /*size*/, void* argument) {
-  if (!may_define(*info, kMarker)) return 0;
+  if (!may_define(*info, marker_name)) return 0;
   auto* names = static_cast<Names*>(argument);
   const size_t length = strlen(info->dlpi_name) + 1;
   auto* grown = static_cast<char*>(realloc(names->text, names->size + length));
@@ -61,7 +61,7 @@ LoadedMpi examine(const char* name) {
   if (handle == nullptr) return {};
   // A handle's look-up goes on through the object's dependencies: those have their own turn. They
   // are told apart by where the same object's dynamic section, its link map's name, lies.
-  const void* marker = dlsym(handle, kMarker);
+  const void* marker = dlsym(handle, marker_name);
   Dl_info info;
   link_map* definer = nullptr;
   link_map* self = nullptr;

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ABIS = ("mpich", "openmpi", "mpiabi")
-BANNER = "// Generated from table.toml by generate.py.\n"
+BANNER = "// Generated from table.toml by generate.py.\n// NOLINTBEGIN: names and parameters are MPI's\n"
+BANNER_END = "// NOLINTEND\n"
 PUBLIC = '[[gnu::visibility("default")]]'
 
 
@@ -444,7 +445,7 @@ def dispatcher_names(kinds: dict[str, str]) -> str:
     rows = "".join(f'    {{"{name}", Kind::{kind}}},\n' for name, kind in kinds.items())
     return (
         f'{BANNER}#include "mpi/abi/dispatcher.h"\n\nnamespace nacre::mpi {{\n\n'
-        f"extern const Dispatched kDispatched[] = {{\n{rows}}};\n\n}}  // namespace nacre::mpi\n"
+        f"extern const Dispatched dispatched_names[] = {{\n{rows}}};\n\n}}  // namespace nacre::mpi\n"
     )
 
 
@@ -456,7 +457,7 @@ def dispatcher_entries(kinds: dict[str, str]) -> str:
 
 def write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    path.write_text(text + BANNER_END if text.startswith(BANNER) else text)
 
 
 def main(arguments: list[str]) -> int:

@@ -12,21 +12,21 @@ namespace nacre::mpi {
 namespace {
 
 #if defined(OPEN_MPI)
-constexpr Abi kAbi = Abi::openmpi;
+constexpr Abi own_abi = Abi::openmpi;
 #elif defined(MPI_ABI_VERSION)
-constexpr Abi kAbi = Abi::standard;
+constexpr Abi own_abi = Abi::standard;
 #else
-constexpr Abi kAbi = Abi::mpich;
+constexpr Abi own_abi = Abi::mpich;
 #endif
 
-constexpr std::array<const char*, 5> kAbiNames{"no MPI", "an MPI of unknown ABI", "MPICH's ABI",
+constexpr std::array<const char*, 5> abi_names{"no MPI", "an MPI of unknown ABI", "MPICH's ABI",
                                                "Open MPI's ABI", "the standard ABI"};
 
 std::atomic<const Native*> resolved{nullptr};
 /// Set before `resolved`.
 const char* missing_function = nullptr;
 
-const char* name_of(Abi abi) { return kAbiNames[static_cast<std::size_t>(abi)]; }
+const char* name_of(Abi abi) { return abi_names[static_cast<std::size_t>(abi)]; }
 
 void* find_nothing(const void* /*context*/, const char* /*symbol*/) { return nullptr; }
 
@@ -36,7 +36,7 @@ const Native& stand_ins(Abi found) {
     std::fprintf(stderr,
                  "nacre: this library serves %s, but the process holds %s: its MPI calls return "
                  "MPI_ERR_INTERN; preload libnacre.so, which chooses by itself\n",
-                 name_of(kAbi), name_of(found));
+                 name_of(own_abi), name_of(found));
     auto* made = new Native{};
     fill_missing_functions(*made);
     fill_handles(*made, find_nothing, nullptr, false);
@@ -61,7 +61,7 @@ const Native& resolve() {
   const std::lock_guard lock(mutex);
   if (const Native* table = resolved.load(std::memory_order_relaxed)) return *table;
   const LoadedMpi mpi = find_mpi();
-  if (mpi.abi != kAbi) return stand_ins(mpi.abi);
+  if (mpi.abi != own_abi) return stand_ins(mpi.abi);
   const Native* table = make_table(mpi);
   resolved.store(table, std::memory_order_release);
   return *table;

@@ -112,8 +112,8 @@ void FileDomains::add(const Extent& extent, std::int64_t unit_bytes, std::int64_
   region.slots.resize(set_of_slot.size());
   for (std::size_t slot = 0; slot < set_of_slot.size(); ++slot) {
     const std::int32_t begin = region.set_begins[static_cast<std::size_t>(set_of_slot[slot])];
-    region.slots[static_cast<std::size_t>(begin + region.place_in_set[slot])] =
-        checked_cast<std::int32_t>(slot);
+    const std::int64_t place = std::int64_t{begin} + region.place_in_set[slot];
+    region.slots[static_cast<std::size_t>(place)] = checked_cast<std::int32_t>(slot);
   }
   region.set_of_slot = std::move(set_of_slot);
   region.row_count = divide_up(extent.end() - origin, region.row_bytes());

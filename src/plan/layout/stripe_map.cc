@@ -25,6 +25,7 @@ std::uint32_t mirror_in_sync(const Layout& layout) {
 std::vector<std::int32_t> osts_of(const Striping& striping, std::int32_t ost_count) {
   if (striping.pattern == StripePattern::mdt) return {on_mdt};
   std::vector<std::int32_t> osts;
+  osts.reserve(striping.objects.size());
   for (const OstObject& object : striping.objects) osts.push_back(object.ost);
   if (!osts.empty()) return osts;
   const bool is_number = !stands_for_osts(striping.stripe_count);

@@ -12,7 +12,7 @@
 #include "collective/agreement/agreements.h"
 #include "file/layout/found_layout.h"
 #include "file/layout/layout_hints.h"
-#include "file/report.h"
+#include "file/report/report.h"
 #include "store/text_file.h"
 
 namespace nacre::file {

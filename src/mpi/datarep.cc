@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/checked_cast.h"
-#include "file/external32.h"
+#include "file/conversion/external32.h"
 #include "mpi/calls.h"
 #include "mpi/errors.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "collective/agreement/agreements.h"
-#include "file/hints.h"
+#include "file/hints/hints.h"
 #include "mpi/calls.h"
 #include "mpi/comm_state.h"
 #include "mpi/device_memory.h"

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/hexadecimal.h"
-#include "file/hints.h"
-#include "file/json.h"
-#include "file/report.h"
+#include "base/json.h"
+#include "file/hints/hints.h"
+#include "file/report/report.h"
 #include "nacre/nacre.h"
 #include "plan/layout/layout_choice.h"
 #include "plan/layout/layout_growth.h"
@@ -35,9 +35,9 @@ std::size_t hand_out(const nacre::Result<std::string>& text, std::span<char> roo
 nacre::Result<std::string> hints_for(const char* path) {
   const auto hints = nacre::file::resolve_hints(path, {});
   if (!hints) return hints.error();
-  return nacre::file::JsonObject()
+  return nacre::JsonObject()
       .add("hints", nacre::file::set_hints_json(*hints))
-      .add("notes", nacre::file::json_array(hints->notes(), &nacre::file::json_string))
+      .add("notes", nacre::json_array(hints->notes(), &nacre::json_string))
       .text();
 }
 

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "file/hints.h"
+#include "file/hints/hints.h"
 #include "nacre/nacre.h"
 
 namespace nacre::mpi {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "file/hints.h"
+#include "file/hints/hints.h"
 #include "plan/layout/layout.h"
 #include "plan/layout/layout_growth.h"
 #include "plan/layout/stripe_map.h"

@@ -13,7 +13,7 @@
 #include "collective/agreement/agreements.h"
 #include "collective/task/task.h"
 #include "collective/task/transport.h"
-#include "file/hints.h"
+#include "file/hints/hints.h"
 #include "file/lazy_file.h"
 #include "plan/layout/layout.h"
 #include "plan/layout/stripe_map.h"

@@ -1,6 +1,6 @@
 // The table of all settings: one row each, from which hints are checked, listed and documented.
-#ifndef NACRE_FILE_HINT_TABLE_H_
-#define NACRE_FILE_HINT_TABLE_H_
+#ifndef NACRE_FILE_HINTS_HINT_TABLE_H_
+#define NACRE_FILE_HINTS_HINT_TABLE_H_
 
 #include <cstdint>
 #include <span>
@@ -57,4 +57,4 @@ struct HintRow {
 
 }  // namespace nacre::file
 
-#endif  // NACRE_FILE_HINT_TABLE_H_
+#endif  // NACRE_FILE_HINTS_HINT_TABLE_H_

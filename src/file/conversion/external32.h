@@ -1,10 +1,10 @@
 // Data in external32 on its way between memory and file.
-#ifndef NACRE_FILE_EXTERNAL32_H_
-#define NACRE_FILE_EXTERNAL32_H_
+#ifndef NACRE_FILE_CONVERSION_EXTERNAL32_H_
+#define NACRE_FILE_CONVERSION_EXTERNAL32_H_
 
 #include <memory>
 
-#include "file/converter.h"
+#include "file/conversion/converter.h"
 #include "plan/types/type_signature.h"
 
 namespace nacre::file {
@@ -14,4 +14,4 @@ namespace nacre::file {
 
 }  // namespace nacre::file
 
-#endif  // NACRE_FILE_EXTERNAL32_H_
+#endif  // NACRE_FILE_CONVERSION_EXTERNAL32_H_

@@ -1,5 +1,5 @@
 // The report's line: what is reduced from all ranks, and how it is written.
-#include "file/report.h"
+#include "file/report/report.h"
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,6 @@
-#include "file/json.h"
+#include "base/json.h"
 
-namespace nacre::file {
+namespace nacre {
 
 std::string json_string(std::string_view text) {
   constexpr std::string_view hex = "0123456789abcdef";
@@ -19,4 +19,4 @@ std::string json_string(std::string_view text) {
   return out + '"';
 }
 
-}  // namespace nacre::file
+}  // namespace nacre

@@ -1,5 +1,5 @@
 // external32: large and noncontiguous memory, converted in batches, comes back as it went.
-#include "file/external32.h"
+#include "file/conversion/external32.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,12 +1,12 @@
 // JSON as reports are written in: built by hand, since there is little of it.
-#ifndef NACRE_FILE_JSON_H_
-#define NACRE_FILE_JSON_H_
+#ifndef NACRE_BASE_JSON_H_
+#define NACRE_BASE_JSON_H_
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace nacre::file {
+namespace nacre {
 
 /// `text` as a JSON string, quotes included.
 [[nodiscard]] std::string json_string(std::string_view text);
@@ -45,6 +45,6 @@ template <class Items, class Make>
   return json + ']';
 }
 
-}  // namespace nacre::file
+}  // namespace nacre
 
-#endif  // NACRE_FILE_JSON_H_
+#endif  // NACRE_BASE_JSON_H_

@@ -1,4 +1,4 @@
-#include "file/config_file.h"
+#include "file/hints/config_file.h"
 
 #include <algorithm>
 #include <optional>

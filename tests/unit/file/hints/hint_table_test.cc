@@ -1,5 +1,5 @@
 // The table of hints: what each kind of value takes, what messages say, and the table as JSON.
-#include "file/hint_table.h"
+#include "file/hints/hint_table.h"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 // The report of a closed file: its profiles of all ranks, reduced to one line of JSON
 // (docs/report.md).
-#ifndef NACRE_FILE_REPORT_H_
-#define NACRE_FILE_REPORT_H_
+#ifndef NACRE_FILE_REPORT_REPORT_H_
+#define NACRE_FILE_REPORT_REPORT_H_
 
 #include <cstdint>
 #include <string>
@@ -12,8 +12,8 @@
 #include "collective/profile/spread.h"
 #include "collective/task/task.h"
 #include "collective/task/transport.h"
-#include "file/file_profile.h"
-#include "file/hints.h"
+#include "file/hints/hints.h"
+#include "file/report/file_profile.h"
 #include "plan/nodes/node_map.h"
 
 namespace nacre::file {
@@ -67,4 +67,4 @@ void warn_of_lost_report(const std::string& file, const Error& error);
 
 }  // namespace nacre::file
 
-#endif  // NACRE_FILE_REPORT_H_
+#endif  // NACRE_FILE_REPORT_REPORT_H_

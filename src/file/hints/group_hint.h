@@ -1,6 +1,6 @@
 // The hint nacre_groups: how ranks are grouped for segmentation.
-#ifndef NACRE_FILE_GROUP_HINT_H_
-#define NACRE_FILE_GROUP_HINT_H_
+#ifndef NACRE_FILE_HINTS_GROUP_HINT_H_
+#define NACRE_FILE_HINTS_GROUP_HINT_H_
 
 #include <string>
 #include <string_view>
@@ -20,4 +20,4 @@ namespace nacre::file {
 
 }  // namespace nacre::file
 
-#endif  // NACRE_FILE_GROUP_HINT_H_
+#endif  // NACRE_FILE_HINTS_GROUP_HINT_H_

@@ -1,4 +1,4 @@
-#include "file/file_profile.h"
+#include "file/report/file_profile.h"
 
 #include <algorithm>
 #include <memory>

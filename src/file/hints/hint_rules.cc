@@ -1,4 +1,4 @@
-#include "file/hint_rules.h"
+#include "file/hints/hint_rules.h"
 
 #include <sstream>
 #include <string_view>

@@ -1,6 +1,6 @@
 // FileProfile: what was done with an open file, on one rank.
-#ifndef NACRE_FILE_FILE_PROFILE_H_
-#define NACRE_FILE_FILE_PROFILE_H_
+#ifndef NACRE_FILE_REPORT_FILE_PROFILE_H_
+#define NACRE_FILE_REPORT_FILE_PROFILE_H_
 
 #include <array>
 #include <cstddef>
@@ -103,4 +103,4 @@ inline constexpr Sampling collective_sampling{1 << 20, 16};
 
 }  // namespace nacre::file
 
-#endif  // NACRE_FILE_FILE_PROFILE_H_
+#endif  // NACRE_FILE_REPORT_FILE_PROFILE_H_

@@ -1,4 +1,4 @@
-#include "file/hints.h"
+#include "file/hints/hints.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,9 +7,9 @@
 
 #include "base/split.h"
 #include "collective/agreement/agreements.h"
-#include "file/config_file.h"
-#include "file/group_hint.h"
-#include "file/hint_rules.h"
+#include "file/hints/config_file.h"
+#include "file/hints/group_hint.h"
+#include "file/hints/hint_rules.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/decide/plan_words.h"
 #include "store/text_file.h"

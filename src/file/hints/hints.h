@@ -1,7 +1,7 @@
 // Hints: the settings of one file, from built-in defaults, the system's file, the user's file, the
 // environment and the program's info, in that order, the last one winning.
-#ifndef NACRE_FILE_HINTS_H_
-#define NACRE_FILE_HINTS_H_
+#ifndef NACRE_FILE_HINTS_HINTS_H_
+#define NACRE_FILE_HINTS_HINTS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@
 #include "collective/files/independent.h"
 #include "collective/task/task.h"
 #include "collective/task/transport.h"
-#include "file/hint_table.h"
+#include "file/hints/hint_table.h"
 #include "plan/call/collective_settings.h"
 
 namespace nacre::file {
@@ -132,4 +132,4 @@ collective::Task<Result<Hints>> agree_hints(collective::Transport& transport, st
 
 }  // namespace nacre::file
 
-#endif  // NACRE_FILE_HINTS_H_
+#endif  // NACRE_FILE_HINTS_HINTS_H_

@@ -1,4 +1,4 @@
-#include "file/hint_table.h"
+#include "file/hints/hint_table.h"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "base/checked_cast.h"
+#include "base/json.h"
 #include "base/parse_number.h"
-#include "file/group_hint.h"
-#include "file/json.h"
+#include "file/hints/group_hint.h"
 #include "plan/layout/stripe_options.h"
 
 namespace nacre::file {

@@ -1,6 +1,6 @@
 // Hints: each layer beats the one below, mistakes are named where they stand, what a program passes
 // never fails, and all ranks run with rank 0's.
-#include "file/hints.h"
+#include "file/hints/hints.h"
 
 #include <filesystem>
 #include <map>

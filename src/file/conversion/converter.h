@@ -1,6 +1,6 @@
 // Converter: what turns a user's data into its form in the file and back.
-#ifndef NACRE_FILE_CONVERTER_H_
-#define NACRE_FILE_CONVERTER_H_
+#ifndef NACRE_FILE_CONVERSION_CONVERTER_H_
+#define NACRE_FILE_CONVERSION_CONVERTER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -36,4 +36,4 @@ class Converter {
 
 }  // namespace nacre::file
 
-#endif  // NACRE_FILE_CONVERTER_H_
+#endif  // NACRE_FILE_CONVERSION_CONVERTER_H_

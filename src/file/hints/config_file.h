@@ -4,8 +4,8 @@
 //   cb_nodes = 8
 //   [files."*.nc"]
 //   nacre_algorithm = "two_phase"
-#ifndef NACRE_FILE_CONFIG_FILE_H_
-#define NACRE_FILE_CONFIG_FILE_H_
+#ifndef NACRE_FILE_HINTS_CONFIG_FILE_H_
+#define NACRE_FILE_HINTS_CONFIG_FILE_H_
 
 #include <string>
 #include <vector>
@@ -33,4 +33,4 @@ struct ConfigEntry {
 
 }  // namespace nacre::file
 
-#endif  // NACRE_FILE_CONFIG_FILE_H_
+#endif  // NACRE_FILE_HINTS_CONFIG_FILE_H_

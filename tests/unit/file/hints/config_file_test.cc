@@ -1,5 +1,5 @@
 // Configuration files: their form, the order of their entries, and errors that name path and line.
-#include "file/config_file.h"
+#include "file/hints/config_file.h"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // FileProfile: which calls count as one plan, and which independent calls are timed.
-#include "file/file_profile.h"
+#include "file/report/file_profile.h"
 
 #include <cstdint>
 #include <vector>

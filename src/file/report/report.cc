@@ -1,4 +1,4 @@
-#include "file/report.h"
+#include "file/report/report.h"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/json.h"
 #include "collective/agreement/agreements.h"
-#include "file/json.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/decide/plan_words.h"
 #include "plan/nodes/aggregators.h"

@@ -1,4 +1,4 @@
-#include "file/external32.h"
+#include "file/conversion/external32.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,11 +1,11 @@
 // JSON as reports are written in.
-#include "file/json.h"
+#include "base/json.h"
 
 #include <vector>
 
 #include <doctest/doctest.h>
 
-namespace nacre::file {
+namespace nacre {
 
 TEST_CASE("JSON strings are escaped") {
   CHECK(json_string("a\"b\\c\n\x01") == "\"a\\\"b\\\\c\\u000a\\u0001\"");
@@ -24,4 +24,4 @@ TEST_CASE("arrays") {
   CHECK(json_array(std::vector<int>{}, number) == "[]");
 }
 
-}  // namespace nacre::file
+}  // namespace nacre

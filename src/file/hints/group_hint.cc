@@ -1,4 +1,4 @@
-#include "file/group_hint.h"
+#include "file/hints/group_hint.h"
 
 #include <algorithm>
 #include <functional>

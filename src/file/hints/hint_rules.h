@@ -1,12 +1,12 @@
 // Hints written by other means than Nacre's own files: rules in a variable, files of ROMIO's.
-#ifndef NACRE_FILE_HINT_RULES_H_
-#define NACRE_FILE_HINT_RULES_H_
+#ifndef NACRE_FILE_HINTS_HINT_RULES_H_
+#define NACRE_FILE_HINTS_HINT_RULES_H_
 
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "file/config_file.h"
+#include "file/hints/config_file.h"
 
 namespace nacre::file {
 
@@ -20,4 +20,4 @@ namespace nacre::file {
 
 }  // namespace nacre::file
 
-#endif  // NACRE_FILE_HINT_RULES_H_
+#endif  // NACRE_FILE_HINTS_HINT_RULES_H_

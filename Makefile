@@ -156,7 +156,7 @@ format: setup-dev
 
 lint: setup-dev all
 	$(VENVS)/tool/bin/ruff check python tests demo scripts src tools
-	run-clang-tidy-16 -quiet -p $(BUILD) -j $(JOBS) '/(src|testbed|tools)/.*\.cc$$'
+	run-clang-tidy-16 -quiet -p $(BUILD) -j $(JOBS) '^$(CURDIR)/(src|testbed|tools)/.*\.cc$$'
 
 clean:
 	if [ -f $(BUILD)/build.ninja ]; then cmake --build $(BUILD) --target clean; fi

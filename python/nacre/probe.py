@@ -3,7 +3,7 @@
 Runs on the ranks, on its own (no package, standard library only), in one of two ways:
     probe.py FILE mpi4py             through the mpi4py of the Python that runs it
     probe.py FILE ABI LIBRARY        through an MPI library, called as a C program of that ABI would
-Rank 0 prints one line, "NACRE-PROBE {...}".
+Rank 0 prints one line, "NACRE-PROBE {...}", which `first_outcome` reads.
 """
 
 import ctypes
@@ -11,6 +11,7 @@ import json
 import os
 import sys
 
+MARK = "NACRE-PROBE "
 BYTES = 65536
 CREATE_FLAGS = {"mpich": 1 | 4, "openmpi": 1 | 4, "mpiabi": 2 | 256}  # MODE_CREATE | MODE_WRONLY
 
@@ -89,7 +90,21 @@ def report(path, rank, size):
         "right_bytes": content == expected,
         "preload": os.environ.get("LD_PRELOAD", ""),
     }
-    print("NACRE-PROBE " + json.dumps(outcome), flush=True)
+    print(MARK + json.dumps(outcome), flush=True)
+
+
+def first_outcome(output):
+    """The first whole outcome in what a launcher printed, or None.
+
+    Several ranks 0 print one each where the launcher does not connect the processes: their lines may share one.
+    """
+    decoder = json.JSONDecoder()
+    for text in output.split(MARK)[1:]:
+        try:
+            return decoder.raw_decode(text)[0]
+        except json.JSONDecodeError:
+            continue
+    return None
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from nacre import file_system, program, settings
+from nacre import file_system, probe, program, settings
 
 # An MPI program, for what doctor must read off it; none of these needs to do anything.
 PROGRAM = "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); return MPI_Finalize(); }\n"
@@ -97,6 +97,14 @@ def test_a_launcher_of_another_mpi_is_a_problem(nacre, tmp_path):
     result = nacre("doctor", "--json", "--", "mpiexec.openmpi", "--oversubscribe", "-n", 2, program)
     assert result.returncode == 1
     assert any("rank 0 of 1" in finding["text"] for finding in findings(result, "launcher"))
+
+
+def test_outcomes_of_several_ranks_on_one_line_are_read():
+    first = probe.MARK + '{"ranks": 1}'
+    assert probe.first_outcome(f"{first}{probe.MARK}{{}}\n\n") == {"ranks": 1}
+    assert probe.first_outcome(f'{probe.MARK}{{"ra{first}nks": 2}}\n') == {"ranks": 1}
+    assert probe.first_outcome(probe.MARK + '{"ranks') is None
+    assert probe.first_outcome("no outcome\n") is None
 
 
 def _linked(tmp_path: Path) -> Path:

@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import platform
-import re
 import shlex
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from nacre import file_system, launchers, library, program, settings
+from nacre import file_system, launchers, library, probe, program, settings
 from nacre.errors import EXIT_PROBLEM, UserError
 from nacre.text import unwrapped
 from nacre.verbs.run import as_shell
@@ -325,12 +324,12 @@ def _prove(examination: Examination, command: list[str], target: program.Program
 
 
 def _probe_launch(command: list[str], target: program.Program, name: str) -> launchers.Launch:
-    probe = str(Path(__file__).resolve().parent.parent / "probe.py")
+    script = str(Path(probe.__file__).resolve())
     if target.kind == "python" and target.path is not None:
         python = sys.executable if target.path.suffix == ".py" else str(target.path)
-        words = [python, probe, name, "mpi4py"]
+        words = [python, script, name, "mpi4py"]
     else:
-        words = [sys.executable, probe, name, str(target.abi), str(target.library)]
+        words = [sys.executable, script, name, str(target.abi), str(target.library)]
     probing = launchers.with_program(command, words)
     return launchers.prepare(probing, {}, library.preload_path(None), os.environ)
 
@@ -351,9 +350,8 @@ def _run_probe(launch: launchers.Launch) -> tuple[dict | None, str]:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return None, str(error)
-    match = re.search(r"NACRE-PROBE (\{.*\})", result.stdout)
     output = (result.stdout + result.stderr).strip()
-    return (json.loads(match.group(1)) if match else None), output or f"exit code {result.returncode}, no output"
+    return probe.first_outcome(result.stdout), output or f"exit code {result.returncode}, no output"
 
 
 def _judge(examination: Examination, launch: launchers.Launch, outcome: dict | None, output: str) -> None:

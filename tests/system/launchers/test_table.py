@@ -10,7 +10,7 @@ from launching import PRELOAD, Cases, prepared
 from nacre import launchers
 from nacre.launchers.base import Launcher
 
-NO_LAUNCHER = ("scripts, programs without a launcher", "", "the environment")
+NO_LAUNCHER = ("scripts, programs without a launcher", "none of the above", "the environment")
 NAMES = [launcher.name for launcher in launchers.TABLE]
 
 

@@ -83,4 +83,4 @@ def judgement(found: FileSystem | None, directory: Path) -> tuple[str, str, str,
         return "good", "file system", text, ""
     if row.get("sharing") == "coherent":
         return "good", "file system", f"{text}; Nacre uses POSIX calls", ""
-    return "good", "file system", f"{text}; Nacre uses POSIX calls, for ranks on this node", ""
+    return "good", "file system", f"{text}; Nacre uses POSIX calls; only ranks on this node can share its files", ""

@@ -22,7 +22,7 @@ def test_the_command_judges_each_file_system_as_its_row_says(name):
     for kind in row.get("mount_types", [name]):
         state, _, text, _ = judged(kind)
         assert state == STATE[row["sharing"]]
-        assert ("the ranks of this node" in text) == (row["sharing"] == "local")
+        assert ("only ranks on this node" in text) == (row["sharing"] == "local")
         assert ("POSIX" in text) == (row["sharing"] != "cached" and "store" not in row)
     if "local_locks_option" in row:
         state, _, text, advice = judged(name, row["local_locks_option"])
@@ -34,8 +34,8 @@ def test_the_command_judges_each_file_system_as_its_row_says(name):
 def test_a_mount_type_belongs_to_one_file_system():
     kinds = [kind for name, row in ROWS.items() for kind in row.get("mount_types", [name])]
     assert len(kinds) == len(set(kinds))
-    assert "used through POSIX" in judged("fuse.some-daemon")[2]
-    assert "the ranks of this node" in judged("some-new-one")[2]
+    assert "uses POSIX calls" in judged("fuse.some-daemon")[2]
+    assert "only ranks on this node" in judged("some-new-one")[2]
 
 
 def test_a_magic_is_of_one_file_system_or_told_apart_by_a_marker():

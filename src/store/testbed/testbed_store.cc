@@ -36,7 +36,7 @@ class TestbedFile final : public LustreStoreFile {
 }  // namespace
 
 std::unique_ptr<StoreFile> TestbedStore::make_file(OpenedFile opened) {
-  if (!opened.facts.has_layouts) return PosixStore::make_file(std::move(opened));
+  if (!opened.facts.has_layouts) return LustreStore::make_file(std::move(opened));
   return std::make_unique<TestbedFile>(std::move(opened));
 }
 

@@ -34,7 +34,7 @@ from .workloads import Workload, find_workload, known_workloads
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 
-HELP = unwrapped("""Measure MPI-IO with and without Nacre side by side, and checks every byte.
+HELP = unwrapped("""Measure MPI-IO with and without Nacre side by side, and check every byte.
 
 [bold]Examples[/bold]
 

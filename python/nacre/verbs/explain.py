@@ -44,7 +44,9 @@ def explain(
                 f"  {plural(one['other_plan_calls'], 'more call')} used other plans, which the report does not have."
             )
         if not one["plans"]:
-            console.print("  No collective call succeeded. Each rank executes its independent calls alone.")
+            tried = any(kind.startswith("collective") for kind in one["kinds"])
+            found = "No collective call succeeded" if tried else "The program made no collective call"
+            console.print(f"  {found}. Each rank executes its independent calls alone.")
         console.print()
 
 

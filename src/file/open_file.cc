@@ -23,14 +23,14 @@ Error mode_error(const std::string& what) { return Error{ErrorClass::amode, 0, w
 /// MPI-4.1, 14.2.1.
 Status check_mode(const AccessMode& mode) {
   if (!mode.read && !mode.write) {
-    return mode_error("the access mode is neither for reading nor for writing");
+    return mode_error("the access mode allows neither reading nor writing");
   }
   const bool read_only = mode.read && !mode.write;
   if (read_only && (mode.create || mode.exclusive)) {
-    return mode_error("MPI_MODE_RDONLY does not go with MPI_MODE_CREATE or MPI_MODE_EXCL");
+    return mode_error("MPI_MODE_RDONLY cannot be combined with MPI_MODE_CREATE or MPI_MODE_EXCL");
   }
   if (mode.read && mode.write && mode.sequential) {
-    return mode_error("MPI_MODE_RDWR does not go with MPI_MODE_SEQUENTIAL");
+    return mode_error("MPI_MODE_RDWR cannot be combined with MPI_MODE_SEQUENTIAL");
   }
   return {};
 }
@@ -220,9 +220,10 @@ collective::Task<Result<OpenFile::ViewNeeds>> OpenFile::agree_on_view(const View
   Status agreed = co_await agreement;
   if (!agreed) co_return std::move(agreed).error();
   if (common[1] != ~common[2]) {
-    co_return Error{ErrorClass::not_same, 0,
-                    path_ + ": set_view with data representation \"" + view.representation +
-                        "\" where another rank has another; all ranks pass the same"};
+    co_return Error{
+        ErrorClass::not_same, 0,
+        path_ + ": set_view with data representation \"" + view.representation +
+            "\", but another rank passed a different one; all ranks must pass the same"};
   }
   co_return static_cast<ViewNeeds>(common[0]);
 }

@@ -423,7 +423,7 @@ void OpenFile::note_refused_locks(const collective::Outcome& moved) {
   refuses_write_locks_ = true;
   const std::lock_guard guard(mutex_);
   hints_.note("hint nacre_write_locks: " + moved.locks_refusal +
-              "; the file is written with the usual ones");
+              "; Nacre writes the file with the usual locks");
 }
 
 collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,

@@ -35,7 +35,7 @@ Result<std::int64_t> OpenFile::seek_target(std::int64_t offset_etypes,
   if (target && *target >= 0) return *target;
   return Error{ErrorClass::arg, 0,
                path_ + ": seek by " + std::to_string(offset_etypes) + " from etype " +
-                   std::to_string(*from) + " leads outside the view"};
+                   std::to_string(*from) + " ends outside the view"};
 }
 
 Status OpenFile::seek(std::int64_t offset_etypes, Whence whence) {
@@ -69,9 +69,9 @@ collective::Task<Status> OpenFile::agree_on_same(Argument argument, Status local
     local = Error{
         ErrorClass::not_same, 0,
         path_ + ": " + what + " with " + std::to_string(argument.value) +
-            (first.value == argument.value ? " and another whence than rank 0"
-                                           : " where rank 0 has " + std::to_string(first.value)) +
-            "; all ranks pass the same"};
+            (first.value == argument.value ? ", but rank 0 passed a different whence"
+                                           : ", but rank 0 passed " + std::to_string(first.value)) +
+            "; all ranks must pass the same"};
   }
   auto agreement = collective::agree(*transport_, std::move(local));
   Status agreed = co_await agreement;

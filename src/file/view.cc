@@ -76,23 +76,23 @@ Status check_view(const View& view, bool writes) {
   const plan::TypeMap& filetype = view.map.type;
   if (view.map.origin < 0) {
     return view_error("the displacement is " + std::to_string(view.map.origin) +
-                      "; it takes 0 or more");
+                      "; expected 0 or more");
   }
   if (view.etype_size <= 0 || filetype.size() % view.etype_size != 0) {
     return view_error("the filetype has " + std::to_string(filetype.size()) +
-                      " bytes of data, which is no multiple of the etype's " +
+                      " bytes of data, which is not a multiple of the etype's " +
                       std::to_string(view.etype_size));
   }
   if (filetype.size() > 0 && (filetype.true_lb() < 0 || filetype.extent() < 0)) {
     return view_error("the filetype begins at byte " + std::to_string(filetype.true_lb()) +
-                      "; its displacements take 0 or more");
+                      "; expected displacements of 0 or more");
   }
   // Copies that run into each other are another matter: programs set such views and stay inside one
   // copy.
   if (writes && !filetype.is_monotone()) {
     return view_error(
-        "the filetype has overlapping or decreasing displacements, which a file that is written "
-        "does not take");
+        "the filetype has overlapping or decreasing displacements; a file that is open for writing "
+        "takes only increasing ones");
   }
   return {};
 }
@@ -122,8 +122,8 @@ Result<plan::FileAccess> access_at(const View& view, std::int64_t offset_etypes,
   if (byte_count % view.etype_size != 0 || (byte_count > 0 && !has_data)) {
     return Error{ErrorClass::io, 0,
                  "an access of " + std::to_string(byte_count) +
-                     " bytes is no whole number of etypes of " + std::to_string(view.etype_size) +
-                     " bytes, or the filetype has none"};
+                     " bytes is not a whole number of etypes of " +
+                     std::to_string(view.etype_size) + " bytes, or the filetype has none"};
   }
   const auto first = checked_multiply(offset_etypes, view.etype_size);
   const auto end = first ? checked_add(*first, byte_count) : std::nullopt;

@@ -40,14 +40,14 @@ Result<std::string> strip_prefix(std::string_view path) {
   const std::string_view rest = path.substr(colon + 1);
   if (rest.empty()) {
     return Error{ErrorClass::bad_file, 0,
-                 "open " + std::string(path) + ": the prefix has no file name behind it"};
+                 "open " + std::string(path) + ": no file name follows the prefix"};
   }
   if (by_kernel) return std::string(rest);
   return Error{
       ErrorClass::unsupported_operation, 0,
       "open " + std::string(path) + ": \"" + std::string(prefix) +
           ":\" needs a library that Nacre does not use; name the file by its path on a mount "
-          "of that file system, or leave it to the MPI's own I/O"};
+          "of that file system, or set nacre_enable=false to use the MPI's own MPI-IO"};
 }
 
 std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }

@@ -166,11 +166,11 @@ class StoreFile {
 };
 
 inline Result<std::unique_ptr<FileLock>> StoreFile::lock_group(std::int32_t /*number*/) {
-  return Error{ErrorClass::unsupported_operation, 0, "its file system has no group locks"};
+  return Error{ErrorClass::unsupported_operation, 0, "the file system has no group locks"};
 }
 
 inline Status StoreFile::narrow_locks() {
-  return Error{ErrorClass::unsupported_operation, 0, "its file system has no locks to narrow"};
+  return Error{ErrorClass::unsupported_operation, 0, "the file system has no narrow locks"};
 }
 
 inline FileLayouts* StoreFile::layouts() { return nullptr; }
@@ -215,7 +215,7 @@ class Store {
 
 inline Result<std::int32_t> Store::target_count(const std::string& path) {
   return Error{ErrorClass::unsupported_operation, 0,
-               path + ": its file system has no storage targets"};
+               path + ": the file system has no storage targets"};
 }
 
 }  // namespace nacre::store

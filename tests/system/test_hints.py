@@ -75,7 +75,7 @@ def test_a_file_is_shown_what_would_apply_to_it_and_from_where(nacre, tmp_path):
     assert found["hints"]["cb_nodes"] == {"value": "4", "from": "user's file"}
     assert found["hints"]["striping_factor"] == {"value": "8", "from": "user's file"}
     assert found["hints"]["cb_buffer_size"] == {"value": "4194304", "from": "environment"}
-    assert found["notes"] == ['variable ROMIO_HINTS: there is no file "/none" that can be read']
+    assert found["notes"] == ['variable ROMIO_HINTS: cannot read the file "/none"']
     other = nacre("hints", "/scratch/x.h5", **variables).stdout
     assert re.search(r"cb_nodes +4 +user's file", other)
     assert "striping_factor" not in other

@@ -316,12 +316,12 @@ def test_what_a_file_does_not_have_as_asked_is_told_as_it_is_and_noted(place: Pl
         (
             Task("more than there are", {"striping_factor": many}),
             {"striping_factor": osts},
-            f"hint striping_factor: {many} was asked for, the file has {osts}",
+            f"hint striping_factor: requested {many}, but the file has {osts}",
         ),
         (
             Task("no multiple", {"striping_unit": "100000"}),
             {"striping_unit": "131072"},
-            "hint striping_unit: 100000 is no multiple of 64k; 131072 is asked for instead",
+            "hint striping_unit: 100000 is not a multiple of 64k; Nacre uses 131072",
         ),
         (
             Task("no number", {"striping_factor": "many"}),
@@ -331,12 +331,12 @@ def test_what_a_file_does_not_have_as_asked_is_told_as_it_is_and_noted(place: Pl
         (
             Task("there", {"striping_factor": "3", "striping_unit": "65536"}),
             there,
-            "hint striping_factor: 3 was asked for, the file has 2",
+            "hint striping_factor: requested 3, but the file has 2",
         ),
         (
             Task("there", {"striping_unit": "131072"}),
             there,
-            "hint striping_unit: 131072 was asked for, the file has 65536",
+            "hint striping_unit: requested 131072, but the file has 65536",
         ),
     ]
     made, *told = place.run([Task("there", there), *(task for task, _, _ in asked)], ranks=1)

@@ -16,7 +16,6 @@ from nacre.errors import UserError
 from nacre.text import unwrapped
 
 PIPE_WIDTH = 160
-KEPT = "kept, not used"  # the library's description of a hint that it ignores
 
 HELP = unwrapped("""List hints and variables with their defaults and meanings, or show the hints for a file.
 
@@ -58,8 +57,8 @@ def hints(
 
 def _console() -> Console:
     """A console that is wide enough for the table if its width is unknown: for a pipe or a file."""
-    is_told = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(highlight=False, width=None if is_told else PIPE_WIDTH)
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(highlight=False, width=None if has_width else PIPE_WIDTH)
 
 
 def _show_for(path: str, as_json: bool) -> None:
@@ -93,18 +92,14 @@ def _matching(entries: list[dict], key: str) -> list[dict]:
     return found
 
 
-def _is_ignored(entry: dict) -> bool:
-    return not entry.get("used", not entry["meaning"].endswith(KEPT))
-
-
 def _table(entries: list[dict]) -> Table:
     rows = []
     for entry in entries:
         hint, variable = (entry["name"], entry["variable"]) if "variable" in entry else ("", entry["name"])
         takes = entry.get("choices", "").replace("|", ", ") or entry.get("kind", "text")
-        if not _is_ignored(entry):
+        if entry.get("used", True):
             rows.append((hint, variable, takes, str(entry["default"]), entry["meaning"]))
-    ignored = ", ".join(entry["name"] for entry in entries if _is_ignored(entry))
+    ignored = ", ".join(entry["name"] for entry in entries if not entry.get("used", True))
     if ignored:
         rows.append(
             ("(ignored)", "", "", "", f"accepted, returned by MPI_File_get_info and otherwise ignored: {ignored}")

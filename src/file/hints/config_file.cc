@@ -76,7 +76,7 @@ Result<std::vector<ConfigEntry>> parse_config(const std::string& text, const std
     if (key.str() != "files") {
       return config_error(path, node.source(),
                           "unknown section \"" + std::string(key.str()) +
-                              "\"; there are [hints] and [files.\"GLOB\"]");
+                              "\"; expected [hints] or [files.\"GLOB\"]");
     }
     if (Status taken = take_files(node, path, entries); !taken) return std::move(taken).error();
   }

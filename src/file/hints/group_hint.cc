@@ -73,8 +73,9 @@ std::optional<std::vector<std::vector<std::int32_t>>> parse_lists(std::string_vi
 }  // namespace
 
 std::string_view group_hint_grammar() {
-  return "automatic, each, a grid of ranks like 4x4, or groups of ranks like 0-3/4-7+9, no rank in "
-         "two of them";
+  return "automatic, each, a grid of ranks such as 4x4, or groups of ranks such as 0-3/4-7+9, each "
+         "rank "
+         "in one group at most";
 }
 
 Result<plan::InitialGroups> parse_groups(std::string_view text) {

@@ -8,7 +8,7 @@
 namespace nacre::file {
 namespace {
 
-constexpr std::string_view grammar = " (glob:key=value:key=value,glob2:key=value)";
+constexpr std::string_view grammar = "; expected glob:key=value:key=value,glob2:key=value";
 
 }  // namespace
 
@@ -21,15 +21,15 @@ Result<std::vector<ConfigEntry>> parse_hint_rules(const std::string& text) {
       const std::size_t equals = part.find('=');
       if ((i == 0) != (equals == std::string::npos)) {
         return Error{ErrorClass::info_value, 0,
-                     "\"" + part + "\" is no " + (i == 0 ? "pattern of file names" : "key=value") +
-                         std::string(grammar)};
+                     "\"" + part + "\" is not " +
+                         (i == 0 ? "a pattern of file names" : "key=value") + std::string(grammar)};
       }
       if (i == 0) continue;
       found.push_back({std::string(parts[0]), part.substr(0, equals), part.substr(equals + 1)});
     }
     if (parts.size() < 2) {
       return Error{ErrorClass::info_value, 0,
-                   "\"" + std::string(rule) + "\" says no hint" + std::string(grammar)};
+                   "\"" + std::string(rule) + "\" sets no hint" + std::string(grammar)};
     }
   }
   return found;

@@ -18,137 +18,254 @@ constexpr std::string_view automatic = "automatic|enable|disable";
 constexpr HintTime always = HintTime::always;
 constexpr HintTime open = HintTime::open;
 
+constexpr HintRow ignored_hint(std::string_view name, HintKind kind, HintTime time) {
+  const bool is_number = kind == HintKind::bytes || kind == HintKind::count;
+  return {.name = name,
+          .kind = kind,
+          .time = time,
+          .default_value = kind == HintKind::boolean ? "false" : "",
+          .minimum = is_number ? 1 : 0,
+          .meaning = "Has no effect. MPI_File_get_info returns its value.",
+          .has_effect = false};
+}
+
 constexpr std::array table{
     // Nacre's own.
-    HintRow{"nacre_enable", HintKind::boolean, open, "true", 0, "",
-            "false hands the file to the MPI's own I/O, untouched"},
-    HintRow{"nacre_algorithm", HintKind::choice, always, "automatic", 0,
-            "automatic|direct|two_phase|dynamic_segmentation|static_segmentation",
-            "how collective accesses are carried out; stands above collective_buffering and "
-            "romio_cb_read and _write"},
-    HintRow{"nacre_groups", HintKind::groups, always, "automatic", 0, "",
-            "which ranks share an aggregator in segmentation, before groups are split and joined "
-            "by nacre_saturation_bytes: a grid of ranks whose rows are groups (4x4), groups of "
-            "ranks (0-3/4-7+9), each: every rank by itself; automatic: by a cartesian "
-            "communicator, else as the accesses lie"},
-    HintRow{
-        "nacre_pattern", HintKind::choice, always, "automatic", 0, "automatic|even|stripes|osts",
-        "what part of a striped file is an aggregator's in two-phase: osts, the stripes on some "
-        "OSTs; stripes, blocks of nacre_osts_per_aggregator stripes in turn; even, one range; "
-        "automatic: osts where the file has several stripes"},
-    HintRow{"nacre_osts_per_aggregator", HintKind::count, always, "1", 1, "",
-            "on how many OSTs an aggregator's stripes lie, by nacre_pattern; as evenly as it goes, "
-            "and on more where aggregators are fewer"},
-    HintRow{"nacre_ost_sharing", HintKind::choice, always, "turns", 0, "turns|ranges",
-            "how several aggregators have the stripes of the same OSTs: turns, one after the other "
-            "in turn; ranges, each a range of the file"},
-    HintRow{"nacre_layout", HintKind::layout, open, "", 0, "",
-            "layout of a new file on Lustre in options of lfs setstripe, above the striping hints: "
-            "\"-c 8 -S 4m\", or \"-E 64m -c 1 -E -1 -c 16\" for one that grows with the file"},
-    HintRow{"nacre_choose_layout", HintKind::choice, open, "automatic", 0,
-            "automatic|enable|disable|replace",
-            "a new file on Lustre gets its layout when it is known how much is written to it: "
-            "automatic, where neither its directory nor the file system's root has a default; "
-            "enable, where its directory has none of its own; replace, likewise, and of a layout "
-            "of several components those that nothing was written to give way to what is chosen, "
-            "whoever set them"},
-    HintRow{"nacre_choose_layout_from", HintKind::bytes, open, "", 0, "",
-            "size of a file from which on its layout is chosen, where the root has a default too"},
-    HintRow{"nacre_pool", HintKind::text, open, "", 0, "",
-            "pool of OSTs that a new file on Lustre lies on"},
-    HintRow{"nacre_saturation_bytes", HintKind::bytes, always, "", 1, "",
-            "what an aggregator is to have in a call to be kept busy: more aggregators for more "
-            "bytes; unset: by the file system"},
-    HintRow{
-        "nacre_sole_writer", HintKind::boolean, always, "false", 0, "",
-        "true promises that nothing else, in any process or thread and through any handle, "
-        "writes the file while a write of this one lasts: where it is open for reading too, "
-        "independent noncontiguous writes may then read, change and write back the gaps between "
-        "close pieces"},
-    HintRow{"nacre_coherence", HintKind::choice, always, "automatic", 0, "automatic|trusted|locked",
-            "locked: every access holds a byte-range lock, which makes NFS clients agree; "
-            "trusted: none does; automatic: locked where the file system's clients cache without "
-            "agreeing"},
-    HintRow{
-        "nacre_write_locks", HintKind::choice, always, "usual", 0, "usual|narrow|group",
-        "where aggregators of several nodes write to the same OSTs of a file on Lustre: narrow, "
-        "each write locks no more than it needs; group, in blocking collective calls below "
-        "MPI_THREAD_MULTIPLE they hold a group lock together"},
-    HintRow{
-        "nacre_cycle_buffers", HintKind::choice, always, "automatic", 0,
-        "automatic|2|3|4|6|8|12|16",
-        "buffers of cb_buffer_size bytes that an aggregator has: so many rounds of a "
-        "collective access are on their way to or from the file, or being exchanged, at once. "
-        "automatic: 2 on local file systems, else as many as hold 8 MiB, from 3 to 8; no more than "
-        "a call has rounds, of which 2 are counted at least"},
-    HintRow{
-        "nacre_io_threads", HintKind::choice, always, "automatic", 0,
-        "automatic|0|1|2|3|4|6|8|12|16",
-        "threads of a process that access files while its aggregators go on with the next round, "
-        "each in one access at a time; they make no call of the MPI. 0: the aggregator waits for "
-        "the file. automatic: 0 on local file systems, where there is little to wait for, else one "
-        "for each cycle buffer"},
-    HintRow{"nacre_report", HintKind::text, always, "", 0, "",
-            "file to which rank 0 appends a line of JSON for each closed file: calls, bytes and "
-            "time by "
-            "phase of all ranks; `nacre report` and `nacre explain` read it"},
+    HintRow{.name = "nacre_enable",
+            .kind = HintKind::boolean,
+            .time = open,
+            .default_value = "true",
+            .meaning = "Whether Nacre serves the file. false: the MPI's own MPI-IO serves it."},
+    HintRow{.name = "nacre_algorithm",
+            .kind = HintKind::choice,
+            .default_value = "automatic",
+            .choices = "automatic|direct|two_phase|dynamic_segmentation|static_segmentation",
+            .meaning = "Algorithm of collective calls. automatic: Nacre chooses for each call. "
+                       "Overrides collective_buffering, romio_cb_read and romio_cb_write."},
+    HintRow{.name = "nacre_groups",
+            .kind = HintKind::groups,
+            .default_value = "automatic",
+            .meaning =
+                "Initial groups of ranks in the segmentation algorithms; Nacre then splits and "
+                "merges them by nacre_saturation_bytes. 4x4: a grid of ranks, each row is a group. "
+                "0-3/4-7+9: lists of ranks. each: one group per rank. automatic: the rows of a "
+                "cartesian communicator, otherwise by the order of the data in the file."},
+    HintRow{.name = "nacre_pattern",
+            .kind = HintKind::choice,
+            .default_value = "automatic",
+            .choices = "automatic|even|stripes|osts",
+            .meaning =
+                "File domains of the aggregators in two_phase on a striped file. osts: the stripes "
+                "on nacre_osts_per_aggregator OSTs. stripes: blocks of nacre_osts_per_aggregator "
+                "stripes, dealt in turn. even: one contiguous range each. automatic: osts if the "
+                "file has several stripes, otherwise even."},
+    HintRow{.name = "nacre_osts_per_aggregator",
+            .kind = HintKind::count,
+            .default_value = "1",
+            .minimum = 1,
+            .meaning = "Number of OSTs that each aggregator accesses (see nacre_pattern). An "
+                       "aggregator accesses more OSTs if there are too few aggregators."},
+    HintRow{.name = "nacre_ost_sharing",
+            .kind = HintKind::choice,
+            .default_value = "turns",
+            .choices = "turns|ranges",
+            .meaning = "How aggregators divide the stripes of OSTs that they share. turns: stripe "
+                       "by stripe, in turn. ranges: each aggregator has one range of the file."},
+    HintRow{.name = "nacre_layout",
+            .kind = HintKind::layout,
+            .time = open,
+            .meaning = "Layout of a new file on Lustre, as options of lfs setstripe: \"-c 8 -S "
+                       "4m\", or \"-E 64m -c 1 -E -1 -c 16\" for a layout that grows with the "
+                       "file. Overrides the striping hints."},
+    HintRow{.name = "nacre_choose_layout",
+            .kind = HintKind::choice,
+            .time = open,
+            .default_value = "automatic",
+            .choices = "automatic|enable|disable|replace",
+            .meaning =
+                "Whether Nacre chooses the layout of a new file on Lustre, at its first write. "
+                "automatic: if neither the directory nor the file system's root has a default "
+                "layout. enable: if the directory has none of its own. disable: never. replace: "
+                "as enable; also replaces unwritten components of a composite layout, even if a "
+                "user set them."},
+    HintRow{.name = "nacre_choose_layout_from",
+            .kind = HintKind::bytes,
+            .time = open,
+            .meaning = "Size in bytes from which Nacre chooses the layout of a file although the "
+                       "root of the file system has a default layout. Not set: no size."},
+    HintRow{.name = "nacre_pool",
+            .kind = HintKind::text,
+            .time = open,
+            .meaning = "OST pool of a new file on Lustre."},
+    HintRow{.name = "nacre_saturation_bytes",
+            .kind = HintKind::bytes,
+            .minimum = 1,
+            .meaning = "Bytes per call that saturate one aggregator: a call with more bytes uses "
+                       "more aggregators. Not set: a value for the file system."},
+    HintRow{.name = "nacre_sole_writer",
+            .kind = HintKind::boolean,
+            .default_value = "false",
+            .meaning =
+                "true: the program promises that nothing else writes the file during a write "
+                "through this file handle: no other process, thread or handle. Nacre may then read "
+                "and write back the gaps between close pieces of independent writes, if the file "
+                "is open for reading too."},
+    HintRow{.name = "nacre_coherence",
+            .kind = HintKind::choice,
+            .default_value = "automatic",
+            .choices = "automatic|trusted|locked",
+            .meaning =
+                "Whether accesses hold a byte-range lock. locked: every access does, which makes "
+                "NFS clients see each other's writes. trusted: none does. automatic: locked if the "
+                "clients of the file system cache data without keeping it coherent."},
+    HintRow{.name = "nacre_write_locks",
+            .kind = HintKind::choice,
+            .default_value = "usual",
+            .choices = "usual|narrow|group",
+            .meaning =
+                "Locks on Lustre when aggregators on several nodes write to the same OSTs. usual: "
+                "as Lustre grants them. narrow: each write locks only its own bytes. group: the "
+                "aggregators share a group lock, in blocking collective calls below "
+                "MPI_THREAD_MULTIPLE."},
+    HintRow{.name = "nacre_cycle_buffers",
+            .kind = HintKind::choice,
+            .default_value = "automatic",
+            .choices = "automatic|2|3|4|6|8|12|16",
+            .meaning =
+                "Buffers per aggregator, of cb_buffer_size bytes each: as many rounds of a "
+                "collective call are exchanged, read or written at the same time. automatic: 2 on "
+                "local file systems, otherwise 8 MiB in 3 to 8 buffers; at most as many as the "
+                "call has rounds, but at least 2."},
+    HintRow{.name = "nacre_io_threads",
+            .kind = HintKind::choice,
+            .default_value = "automatic",
+            .choices = "automatic|0|1|2|3|4|6|8|12|16",
+            .meaning =
+                "Threads per process that access files while the aggregators exchange the next "
+                "round. They make no MPI calls. 0: the aggregator itself accesses the file. "
+                "automatic: 0 on local file systems, otherwise one per cycle buffer."},
+    HintRow{.name = "nacre_report",
+            .kind = HintKind::text,
+            .meaning =
+                "File to which rank 0 appends one line of JSON for each file that is closed: "
+                "calls, bytes and times of all ranks. `nacre report` and `nacre explain` read it. "
+                "Not set: no report."},
     // Reserved by MPI-4.1, 14.2.8.
-    HintRow{"access_style", HintKind::text, always, "", 0, "",
-            "how the file will be accessed; kept, not used"},
-    HintRow{"collective_buffering", HintKind::boolean, always, "true", 0, "",
-            "false: collective accesses are not exchanged between ranks"},
-    HintRow{"cb_nodes", HintKind::count, always, "", 1, "",
-            "number of aggregators of a collective access; unset: chosen for each access"},
-    HintRow{"cb_buffer_size", HintKind::bytes, always, "", 1, "",
-            "bytes that an aggregator moves in a round, 1g at most; unset: chosen for each access"},
-    HintRow{"cb_block_size", HintKind::bytes, always, "", 1, "", "kept, not used"},
-    HintRow{"chunked", HintKind::text, always, "", 0, "", "kept, not used"},
-    HintRow{"chunked_item", HintKind::text, always, "", 0, "", "kept, not used"},
-    HintRow{"chunked_size", HintKind::text, always, "", 0, "", "kept, not used"},
-    HintRow{"filename", HintKind::told, open, "", 0, "",
-            "the name of the open file: told to the program, ignored when it sets it"},
-    HintRow{"file_perm", HintKind::permissions, open, "", 0, "",
-            "permissions of a new file before the umask, e.g. 640; unset: 666"},
-    HintRow{"io_node_list", HintKind::text, open, "", 0, "", "kept, not used"},
-    HintRow{"nb_proc", HintKind::count, open, "", 1, "",
-            "processes that will access the file; kept, not used"},
-    HintRow{"num_io_nodes", HintKind::count, open, "", 1, "", "kept, not used"},
-    HintRow{"striping_factor", HintKind::count, open, "", -1, "",
-            "on how many OSTs a new file on Lustre lies; -1: on all. Of an open file: on how many "
-            "it does"},
-    HintRow{"striping_unit", HintKind::bytes, open, "", 0, "",
-            "stripe size of a new file on Lustre, rounded up to a multiple of 64k. Of an open "
-            "file: what it is"},
-    HintRow{"start_iodevice", HintKind::count, open, "", -1, "",
-            "first OST of a new file on Lustre; -1: any. Of an open file: which it is"},
-    HintRow{
-        "overstriping_ratio", HintKind::count, open, "", 1, "",
-        "so many times striping_factor stripes of a new file on Lustre, several on an OST where "
-        "there are not as many OSTs; overstriping_factor is another name of it"},
-    HintRow{"overstriping_factor", HintKind::count, open, "", 1, "",
-            "overstriping_ratio in Cray's words"},
-    HintRow{"cray_cb_write_lock_mode", HintKind::choice, always, "0", 0, "0|1|2",
-            "nacre_write_locks in Cray's words: 0, usual; 1, group; 2, narrow"},
+    HintRow{.name = "collective_buffering",
+            .kind = HintKind::boolean,
+            .default_value = "true",
+            .meaning = "Whether ranks exchange the data of collective calls. false: each rank "
+                       "accesses the file by itself."},
+    HintRow{.name = "cb_nodes",
+            .kind = HintKind::count,
+            .minimum = 1,
+            .meaning = "Number of aggregators. Not set: Nacre chooses it for each call."},
+    HintRow{.name = "cb_buffer_size",
+            .kind = HintKind::bytes,
+            .minimum = 1,
+            .meaning = "Bytes that an aggregator reads or writes in one round, at most 1g. Not "
+                       "set: Nacre chooses it for each call."},
+    HintRow{.name = "filename",
+            .kind = HintKind::output,
+            .time = open,
+            .meaning = "Name of the open file. Nacre sets it for MPI_File_get_info and ignores it "
+                       "as input."},
+    HintRow{.name = "file_perm",
+            .kind = HintKind::permissions,
+            .time = open,
+            .meaning = "Permissions of a new file in octal, before the umask, for example 640. Not "
+                       "set: 666."},
+    HintRow{.name = "striping_factor",
+            .kind = HintKind::count,
+            .time = open,
+            .minimum = -1,
+            .meaning = "Number of stripes of a new file on Lustre; -1: one on each OST. For an "
+                       "open file MPI_File_get_info returns the actual number."},
+    HintRow{.name = "striping_unit",
+            .kind = HintKind::bytes,
+            .time = open,
+            .meaning = "Stripe size of a new file on Lustre in bytes, rounded up to a multiple of "
+                       "64k. For an open file MPI_File_get_info returns the actual size."},
+    HintRow{.name = "start_iodevice",
+            .kind = HintKind::count,
+            .time = open,
+            .minimum = -1,
+            .meaning = "Index of the OST of the first stripe of a new file on Lustre; -1: any. For "
+                       "an open file MPI_File_get_info returns the actual index."},
+    HintRow{.name = "overstriping_ratio",
+            .kind = HintKind::count,
+            .time = open,
+            .minimum = 1,
+            .meaning = "Factor by which striping_factor is multiplied for a new file on Lustre: "
+                       "several stripes on one OST."},
+    HintRow{.name = "overstriping_factor",
+            .kind = HintKind::count,
+            .time = open,
+            .minimum = 1,
+            .meaning = "Cray's name of overstriping_ratio."},
+    HintRow{.name = "cray_cb_write_lock_mode",
+            .kind = HintKind::choice,
+            .default_value = "0",
+            .choices = "0|1|2",
+            .meaning = "Cray's form of nacre_write_locks. 0: usual. 1: group. 2: narrow."},
     // ROMIO's, which programs and sites pass already.
-    HintRow{"romio_cb_read", HintKind::choice, always, "automatic", 0, automatic,
-            "collective reads: enable, always exchanged between ranks; disable, never"},
-    HintRow{"romio_cb_write", HintKind::choice, always, "automatic", 0, automatic,
-            "collective writes: enable, always exchanged between ranks; disable, never"},
-    HintRow{"romio_ds_read", HintKind::choice, always, "automatic", 0, automatic,
-            "disable: reads never fetch the gaps between pieces"},
-    HintRow{"romio_ds_write", HintKind::choice, always, "automatic", 0, automatic,
-            "disable: writes never write gaps back, whatever nacre_sole_writer says"},
-    HintRow{"ind_rd_buffer_size", HintKind::bytes, always, "4194304", 1, "",
-            "most bytes of a sieving read, and of its staging buffer; 1g at most"},
-    HintRow{"ind_wr_buffer_size", HintKind::bytes, always, "524288", 1, "", "the same for writes"},
-    HintRow{"romio_no_indep_rw", HintKind::boolean, open, "false", 0, "",
-            "kept; ranks that touch no data never open the file in any case"},
-    HintRow{"cb_config_list", HintKind::text, open, "", 0, "", "kept, not used"},
-    HintRow{
-        "direct_read", HintKind::boolean, open, "false", 0, "",
-        "true: reads of whole pages into page-aligned memory go past the page cache (O_DIRECT)"},
-    HintRow{"direct_write", HintKind::boolean, open, "false", 0, "",
-            "the same for writes; rounds of collective accesses are such"},
+    HintRow{.name = "romio_cb_read",
+            .kind = HintKind::choice,
+            .default_value = "automatic",
+            .choices = automatic,
+            .meaning = "Whether ranks exchange the data of collective reads. enable: always. "
+                       "disable: never. automatic: Nacre chooses for each call."},
+    HintRow{.name = "romio_cb_write",
+            .kind = HintKind::choice,
+            .default_value = "automatic",
+            .choices = automatic,
+            .meaning = "The same as romio_cb_read, for collective writes."},
+    HintRow{.name = "romio_ds_read",
+            .kind = HintKind::choice,
+            .default_value = "automatic",
+            .choices = automatic,
+            .meaning = "Whether reads may fetch the gaps between pieces (data sieving). disable: "
+                       "never. enable, automatic: if the pieces are close."},
+    HintRow{.name = "romio_ds_write",
+            .kind = HintKind::choice,
+            .default_value = "automatic",
+            .choices = automatic,
+            .meaning = "Whether writes may read gaps and write them back (data sieving). disable: "
+                       "never. enable, automatic: if nacre_sole_writer is true."},
+    HintRow{.name = "ind_rd_buffer_size",
+            .kind = HintKind::bytes,
+            .default_value = "4194304",
+            .minimum = 1,
+            .meaning = "Largest read in data sieving, in bytes, and size of its buffer, at most "
+                       "1g."},
+    HintRow{.name = "ind_wr_buffer_size",
+            .kind = HintKind::bytes,
+            .default_value = "524288",
+            .minimum = 1,
+            .meaning = "The same as ind_rd_buffer_size, for writes."},
+    HintRow{.name = "direct_read",
+            .kind = HintKind::boolean,
+            .time = open,
+            .default_value = "false",
+            .meaning = "true: reads of whole pages into page-aligned memory bypass the page cache "
+                       "(O_DIRECT)."},
+    HintRow{.name = "direct_write",
+            .kind = HintKind::boolean,
+            .time = open,
+            .default_value = "false",
+            .meaning = "true: writes of whole pages from page-aligned memory bypass the page cache "
+                       "(O_DIRECT), such as the rounds of collective calls."},
+    // Accepted for programs that set them.
+    ignored_hint("access_style", HintKind::text, always),
+    ignored_hint("cb_block_size", HintKind::bytes, always),
+    ignored_hint("chunked", HintKind::text, always),
+    ignored_hint("chunked_item", HintKind::text, always),
+    ignored_hint("chunked_size", HintKind::text, always),
+    ignored_hint("io_node_list", HintKind::text, open),
+    ignored_hint("nb_proc", HintKind::count, open),
+    ignored_hint("num_io_nodes", HintKind::count, open),
+    ignored_hint("cb_config_list", HintKind::text, open),
+    ignored_hint("romio_no_indep_rw", HintKind::boolean, open),
 };
 
 std::string lower(std::string_view text) {
@@ -187,9 +304,9 @@ Result<std::string> checked_boolean(const HintRow& row, std::string_view value) 
 Result<std::string> checked_number(const HintRow& row, std::string_view value) {
   const bool bytes = row.kind == HintKind::bytes;
   const auto parsed = number(value, bytes);
-  if (parsed && *parsed >= row.least) return std::to_string(*parsed);
+  if (parsed && *parsed >= row.minimum) return std::to_string(*parsed);
   return bad_value(row, value,
-                   "a whole number of at least " + std::to_string(row.least) +
+                   "a whole number of at least " + std::to_string(row.minimum) +
                        (bytes ? ", in bytes or with k, m, g or t for powers of 1024" : ""));
 }
 
@@ -240,23 +357,24 @@ std::string_view kind_name(HintKind kind) {
       return "layout";
     case HintKind::text:
       return "text";
-    case HintKind::told:
-      return "told";
+    case HintKind::output:
+      return "output";
   }
   return "";
 }
 
 std::string as_json(const HintRow& row) {
-  const bool told = row.kind == HintKind::told;
+  const bool is_output = row.kind == HintKind::output;
   return JsonObject()
       .add_text("name", row.name)
-      .add_text("variable", told ? "" : environment_name(row.name))
+      .add_text("variable", is_output ? "" : environment_name(row.name))
       .add_text("kind", kind_name(row.kind))
-      .add_number("least", row.least)
+      .add_number("minimum", row.minimum)
       .add_text("choices", row.choices)
       .add_text("default", row.default_value)
       .add_text("time", row.time == open ? "open" : "always")
       .add_text("meaning", row.meaning)
+      .add("used", row.has_effect ? "true" : "false")
       .text();
 }
 
@@ -295,8 +413,8 @@ Result<std::string> checked_value(const HintRow& row, std::string_view value) {
       return checked_layout(row, word);
     case HintKind::text:
       return std::string(value);
-    case HintKind::told:
-      return bad_value(row, value, "no value: Nacre tells it");
+    case HintKind::output:
+      return bad_value(row, value, "no value: Nacre sets it");
   }
   return std::string(value);
 }

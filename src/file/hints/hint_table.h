@@ -1,4 +1,4 @@
-// The table of all settings: one row each, from which hints are checked, listed and documented.
+// The table of all hints. Hints are checked, listed and documented from their rows.
 #ifndef NACRE_FILE_HINTS_HINT_TABLE_H_
 #define NACRE_FILE_HINTS_HINT_TABLE_H_
 
@@ -19,24 +19,25 @@ enum class HintKind : std::uint8_t {
   permissions,  ///< octal, as of chmod
   groups,       ///< groups of ranks (group_hint.h)
   layout,       ///< options of `lfs setstripe` (plan/stripe_options.h)
-  text,         ///< anything: kept and shown, for other layers to read
-  told,         ///< what Nacre tells the program; ignored when the program sets it
+  text,         ///< any text
+  output,       ///< set by Nacre for the program; ignored if the program sets it
 };
 
-/// With which calls a program may set a hint.
+/// The calls that may set a hint.
 enum class HintTime : std::uint8_t {
   always,  ///< MPI_File_open, _set_view and _set_info
-  open,    ///< MPI_File_open (and _delete) only: it says how a file is made or who serves it
+  open,    ///< MPI_File_open and MPI_File_delete only
 };
 
 struct HintRow {
   std::string_view name;
   HintKind kind;
-  HintTime time;
-  std::string_view default_value;  ///< "" stands for "not set"
-  std::int64_t least;              ///< count, bytes
-  std::string_view choices;        ///< choice: separated by '|'
+  HintTime time = HintTime::always;
+  std::string_view default_value = "";  ///< "": not set
+  std::int64_t minimum = 0;             ///< of count and bytes
+  std::string_view choices = "";        ///< of choice, separated by '|'
   std::string_view meaning;
+  bool has_effect = true;  ///< false: accepted and returned, otherwise ignored
 };
 
 [[nodiscard]] std::span<const HintRow> hint_table();
@@ -47,12 +48,12 @@ struct HintRow {
 /// NACRE_ALGORITHM for nacre_algorithm, NACRE_CB_NODES for cb_nodes.
 [[nodiscard]] std::string environment_name(std::string_view hint);
 
-/// The value as it is kept (numbers plain, booleans "true" or "false", no blanks around), or
-/// ErrorClass::info_value with a message that names the hint, the value and what would be right.
+/// The value in its normal form: numbers in plain digits, booleans as "true" or "false", without
+/// blanks at the ends. ErrorClass::info_value names the hint, the value and the right values.
 [[nodiscard]] Result<std::string> checked_value(const HintRow& row, std::string_view value);
 
-/// Every hint with its variable, kind, least value, choices, default, meaning and the time until
-/// which it counts, as a JSON array of objects.
+/// Every hint with its variable, kind, minimum, choices, default, time and meaning, and whether it
+/// is used, as a JSON array of objects.
 [[nodiscard]] std::string hints_as_json();
 
 }  // namespace nacre::file

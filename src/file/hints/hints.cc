@@ -42,7 +42,7 @@ Status set_checked(Hints* hints, const std::string& name, const std::string& val
   const HintRow* row = find_hint(name);
   if (row == nullptr) {
     return Error{ErrorClass::info_value, 0,
-                 layer.where + ": there is no hint \"" + name + "\" (`nacre hints` lists them)"};
+                 layer.where + ": unknown hint \"" + name + "\"; `nacre hints` lists all hints"};
   }
   Result<std::string> checked = checked_value(*row, value);
   if (!checked) return located(checked.error(), layer.where);
@@ -73,7 +73,7 @@ std::string user_config_path(const Environment& environment) {
 
 Status apply_variables(Hints& hints, const Environment& environment) {
   for (const HintRow& row : hint_table()) {
-    if (row.kind == HintKind::told) continue;
+    if (row.kind == HintKind::output) continue;
     const std::string variable = environment_name(row.name);
     const auto value = environment(variable);
     if (!value) continue;
@@ -104,7 +104,7 @@ void take_foreign(Hints& hints, const Environment& environment, const std::strin
     if (text && *text) {
       found = parse_romio_hints(**text);
     } else {
-      hints.note("variable ROMIO_HINTS: there is no file \"" + *name + "\" that can be read");
+      hints.note("variable ROMIO_HINTS: cannot read the file \"" + *name + "\"");
     }
   }
   if (const auto rules = parse_hint_rules(environment("MPICH_MPIIO_HINTS").value_or(""))) {
@@ -173,7 +173,7 @@ InfoPairs Hints::effective() const {
 void Hints::take(const InfoPairs& pairs, HintTime time, HintSource source) {
   for (const auto& [name, value] : pairs) {
     const HintRow* row = find_hint(name);
-    if (row == nullptr || row->kind == HintKind::told) continue;
+    if (row == nullptr || row->kind == HintKind::output) continue;
     if (auto checked = accepted_value(*row, value, time)) set(name, *std::move(checked), source);
   }
 }
@@ -189,8 +189,8 @@ std::optional<std::string> Hints::accepted_value(const HintRow& row, const std::
   const std::string current = get(row.name);
   if (time == HintTime::always && row.time == HintTime::open) {
     if (*checked == current) return std::nullopt;  // a program that gives back what get_info told
-    note("hint " + std::string(row.name) + " counts at open only: \"" + *checked +
-         "\" is ignored, it stays \"" + current + "\"");
+    note("hint " + std::string(row.name) + ": \"" + *checked + "\" is ignored, the value stays \"" +
+         current + "\"; only MPI_File_open can set this hint");
     return std::nullopt;
   }
   return *std::move(checked);

@@ -48,7 +48,7 @@ Status take_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, s
   if (!taken) return taken;
   if (!found) return found.error();
   if (found->has_value()) return {};
-  return Error{ErrorClass::io, 0, "a layout was set, and the file has none"};
+  return Error{ErrorClass::io, 0, "the file has no layout after one was set"};
 }
 
 /// Of a write that failed for want of a layout: gives the file one as far as `end`.
@@ -83,7 +83,7 @@ Result<Kind> grow_once(store::FileLayouts& layouts, Growth& growth) {
   if (step->kind == Kind::none) return Kind::none;
   if (Status taken = take(layouts, *step); !taken) {
     growth.rules.replaces_unwritten = false;
-    growth.reasons = {std::move(taken).error().message + "; the file has another one"};
+    growth.reasons = {std::move(taken).error().message + "; the chosen layout is not in force"};
     Status other = grow_for_one(layouts, growth.file.bytes);
     return other ? Result<Kind>(Kind::none) : std::move(other).error();
   }
@@ -115,7 +115,7 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
   if (!now) return std::move(now).error();
   if (growth.chosen && !ends_as(*now, *growth.chosen)) {
     growth.reasons.emplace_back(
-        "the file has another one: it could not be had, or others were first");
+        "not in force: the file system refused it, or another process set a layout first");
   }
   if (state_of(*now, growth.rules) != LayoutState::settled) now->reset();
   return GrownLayout{*std::move(now), std::move(growth.reasons)};

@@ -23,8 +23,8 @@ std::int64_t number(const Hints& hints, std::string_view name) {
 /// `value`, or where that is more than `most`, `most` and a note.
 std::int64_t at_most(Hints& hints, std::string_view name, std::int64_t value, std::int64_t most) {
   if (value <= most) return value;
-  hints.note("hint " + std::string(name) + ": " + std::to_string(value) + " is more than " +
-             std::to_string(most) + ", which is asked for instead");
+  hints.note("hint " + std::string(name) + ": " + std::to_string(value) +
+             " exceeds the maximum; Nacre uses " + std::to_string(most));
   return most;
 }
 
@@ -37,7 +37,8 @@ void set_count(plan::Striping& striping, Hints& hints, const OstCount& ost_count
   const std::int64_t each =
       at_most(hints, "overstriping_ratio", stripes_on_each(hints), plan::stripes_on_ost_max);
   std::int64_t osts = number(hints, "striping_factor");
-  if (osts == 0 && each > 1) hints.note("hint overstriping_ratio: it needs striping_factor");
+  if (osts == 0 && each > 1)
+    hints.note("hint overstriping_ratio has no effect without striping_factor");
   if (osts == 0) return;
   striping.overstriped = each > 1;
   if (striping.overstriped) {
@@ -57,8 +58,8 @@ void set_size(plan::Striping& striping, Hints& hints) {
   const std::int64_t size = at_most(hints, "striping_unit", asked, plan::stripe_size_max);
   striping.stripe_size = round_up(size, plan::stripe_size_unit);
   if (striping.stripe_size == size) return;
-  hints.note("hint striping_unit: " + std::to_string(size) + " is no multiple of 64k; " +
-             std::to_string(striping.stripe_size) + " is asked for instead");
+  hints.note("hint striping_unit: " + std::to_string(size) +
+             " is not a multiple of 64k; Nacre uses " + std::to_string(striping.stripe_size));
   hints.set("striping_unit", std::to_string(striping.stripe_size), hints.source("striping_unit"));
 }
 
@@ -97,9 +98,10 @@ std::string asked_for(const Hints& hints, std::string_view name) {
 /// Sets the hint to what the file has, with a note where that is not what was `asked` for.
 void tell(Hints& hints, std::string_view name, const std::string& asked, const std::string& has) {
   if (!asked.empty() && asked != has) {
-    const std::string found = has.empty() ? "another, or none" : has;
-    hints.note("hint " + std::string(name) + ": " + asked + " was asked for, the file has " +
-               found + ": hints are for new files, and the file system may give another");
+    const std::string found = has.empty() ? "another one or none" : has;
+    hints.note(
+        "hint " + std::string(name) + ": requested " + asked + ", but the file has " + found +
+        "; striping hints set the layout of new files, and the file system may choose another");
   }
   hints.set(name, has, HintSource::open_file);
 }
@@ -165,7 +167,7 @@ std::optional<plan::Layout> asked_layout(Hints& hints, const OstCount& ost_count
   if (layout == plan::plain_layout({})) return std::nullopt;
   const auto encoded = plan::encode_lov(layout);
   if (encoded) return layout;
-  hints.note(encoded.error().message + "; the file gets the layout of its directory");
+  hints.note(encoded.error().message + "; the file gets the default layout of its directory");
   return std::nullopt;
 }
 

@@ -14,7 +14,7 @@
 namespace nacre::file {
 namespace {
 
-constexpr const char* not_striped = "; the file is accessed as one that is not striped";
+constexpr const char* not_striped = "; Nacre treats the file as not striped";
 
 }  // namespace
 
@@ -96,7 +96,7 @@ std::optional<plan::Layout> OpenLayout::grow_on_rank_zero(std::int64_t end) {
   Result<GrownLayout> grown = grow_for_all(layouts, expected, growth_rules(file_.hints));
   if (!grown) {
     file_.hints.note(grown.error().message +
-                     "; the file has the layout that the file system gives it");
+                     "; the file gets the default layout of the file system");
     return std::nullopt;
   }
   for (const std::string& reason : grown->reasons) {
@@ -148,7 +148,8 @@ Status OpenLayout::complete_on_rank_zero() {
   Result<std::optional<plan::Layout>> current = layouts.read();
   Status completed = current ? complete_layout(layouts, *current) : current.error();
   if (completed || (current && !layouts.means_not_owner(completed.error()))) return completed;
-  note(completed.error().message + "; its layout ends before it may: see nacre doctor");
+  note(completed.error().message +
+       "; the layout does not cover the whole file: run `nacre doctor FILE`");
   return {};
 }
 

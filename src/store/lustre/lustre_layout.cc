@@ -59,9 +59,10 @@ Status take_owners_write(int descriptor, const std::string& path) {
 
 /// What to do about a layout that is refused.
 std::string advice_for(int reason) {
-  if (reason == EPERM) return " (only the file's owner may)";
-  if (reason == EACCES) return " (who may write the file may)";
-  return " (are there such OSTs, and does this Lustre know such layouts? `lfs osts` lists them)";
+  if (reason == EPERM) return " (only the owner of the file may do this)";
+  if (reason == EACCES) return " (this needs permission to write the file)";
+  return " (check the OST indices with `lfs osts`; an old Lustre may not support this kind of "
+         "layout)";
 }
 
 /// The last directory on the way up that is on the same file system.

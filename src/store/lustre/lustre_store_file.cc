@@ -68,7 +68,7 @@ class LustreStoreFile::GroupLock final : public FileLock {
 Result<std::unique_ptr<FileLock>> LustreStoreFile::lock_group(std::int32_t number) {
   if (direct().valid()) {
     return Error{ErrorClass::unsupported_operation, 0,
-                 "it is written past the page cache (direct_read, direct_write)"};
+                 "the file is open with O_DIRECT (direct_read, direct_write)"};
   }
   // Without O_NONBLOCK the kernel waits for whoever holds a lock of another number, without end.
   const int flags = ::fcntl(file().number(), F_GETFL);
@@ -79,7 +79,7 @@ Result<std::unique_ptr<FileLock>> LustreStoreFile::lock_group(std::int32_t numbe
     static_cast<void>(::fcntl(file().number(), F_SETFL, flags));
     errno = reason;
   }
-  if (taken != 0) return error_from_errno(errno, "take a group lock of", path());
+  if (taken != 0) return error_from_errno(errno, "acquire a group lock on", path());
   return std::unique_ptr<FileLock>(std::make_unique<GroupLock>(*this, number));
 }
 
@@ -87,7 +87,7 @@ Status LustreStoreFile::narrow_locks() {
   const bool are_narrow = narrow_locks_of(file().number()) >= 0 &&
                           (!direct().valid() || narrow_locks_of(direct().number()) >= 0);
   if (are_narrow) return {};
-  return error_from_errno(errno, "have narrow locks on", path());
+  return error_from_errno(errno, "request narrow locks on", path());
 }
 
 // No test here runs the calls of a Lustre itself: they follow what was seen of a real one.

@@ -53,7 +53,8 @@ FileSystemFacts facts_of(const Descriptor& file, const struct stat& found,
 Result<std::unique_ptr<StoreFile>> PosixStore::open(const std::string& path,
                                                     const OpenOptions& options) {
   if (!options.read && !options.write) {
-    return Error{ErrorClass::amode, 0, "open " + path + ": neither for reading nor for writing"};
+    return Error{ErrorClass::amode, 0,
+                 "open " + path + ": the mode allows neither reading nor writing"};
   }
   if (path.find('\0') != std::string::npos) return error_from_errno(EINVAL, "open", path);
   // Not to wait for the other end of a pipe; files are not opened so, as some systems for offline

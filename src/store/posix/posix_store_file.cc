@@ -38,7 +38,7 @@ Error transfer_error(int system_errno, const Target& target, bool writing, std::
       std::string(writing ? "write" : "read") + " at byte " + std::to_string(offset) + " of";
   if (system_errno != 0) return error_from_errno(system_errno, operation, target.path);
   return {ErrorClass::io, 0,
-          operation + " " + target.path + ": the system wrote nothing and gave no reason"};
+          operation + " " + target.path + ": the system wrote no byte and returned no error"};
 }
 
 /// One call of the system. The plain ones are cheaper by a third where a few bytes are moved.
@@ -165,10 +165,10 @@ Transfer PosixStoreFile::write(std::span<const WritePiece> pieces, std::int64_t 
 
 Result<std::int64_t> PosixStoreFile::size() {
   struct stat file {};
-  if (fstat(file_.number(), &file) != 0) return error(errno, "look up the size of");
+  if (fstat(file_.number(), &file) != 0) return error(errno, "read the size of");
   if (!S_ISBLK(file.st_mode)) return file.st_size;
   const off_t end = lseek(file_.number(), 0, SEEK_END);
-  if (end < 0) return error(errno, "look up the size of");
+  if (end < 0) return error(errno, "read the size of");
   return end;
 }
 

@@ -41,7 +41,9 @@ std::string advice(const FileSystem* file_system) {
   if (file_system != nullptr && !file_system->locks_advice.empty()) {
     return std::string(file_system->locks_advice);
   }
-  return "use a file system that has them, or no shared file pointer, atomic mode or write sieving";
+  return "use a file system that has byte-range locks, or avoid shared file pointers, atomic mode "
+         "and "
+         "write sieving";
 }
 
 Error lock_error(int system_errno, const LockTarget& target) {
@@ -51,8 +53,8 @@ Error lock_error(int system_errno, const LockTarget& target) {
   if (!unsupported) return error;
   const FileSystemFacts facts = facts_of_file(target.descriptor);
   error.error_class = ErrorClass::unsupported_operation;
-  error.message += "; its file system (" + name_of(facts) +
-                   ") gives no byte-range locks here: " + advice(file_system_of(facts));
+  error.message += "; the file system (" + name_of(facts) +
+                   ") grants no byte-range locks here: " + advice(file_system_of(facts));
   return error;
 }
 
@@ -62,11 +64,10 @@ Result<std::unique_ptr<FileLock>> lock_range(const LockTarget& target, const Ext
                                              LockKind kind) {
   if (range.empty()) return std::unique_ptr<FileLock>(std::make_unique<EmptyLock>());
   if (target.local_locks != nullptr) {
-    return Error{
-        ErrorClass::unsupported_operation, EOPNOTSUPP,
-        "lock " + target.path + ": its file system was mounted with " +
-            std::string(target.local_locks->local_locks_option) +
-            ", so that byte-range locks hold on one node only: " + advice(target.local_locks)};
+    return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
+                 "lock " + target.path + ": the file system was mounted with " +
+                     std::string(target.local_locks->local_locks_option) +
+                     ": byte-range locks hold on one node only; " + advice(target.local_locks)};
   }
   struct flock record = lock_record(range, kind == LockKind::shared ? F_RDLCK : F_WRLCK);
   if (retry_interrupted([&] { return fcntl(target.descriptor, F_OFD_SETLKW, &record); }) != 0) {

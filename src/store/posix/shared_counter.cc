@@ -117,7 +117,7 @@ class FileCounter final : public SharedCounter {
 
 Error file_counter_error(int system_errno, bool create, const std::string& path) {
   Error error = error_from_errno(
-      system_errno, create ? "make the shared file pointer" : "attach to the shared file pointer",
+      system_errno, create ? "create the shared file pointer" : "attach to the shared file pointer",
       path);
   if (create && (system_errno == EACCES || system_errno == EPERM || system_errno == EROFS)) {
     error.message +=
@@ -132,7 +132,7 @@ Error file_counter_error(int system_errno, bool create, const std::string& path)
 
 Result<std::unique_ptr<SharedCounter>> memory_counter(std::uint64_t id, bool create) {
   Result<SharedMemory> memory =
-      create ? SharedMemory::create(id, counter_bytes.length, "make the shared file pointer")
+      create ? SharedMemory::create(id, counter_bytes.length, "create the shared file pointer")
              : SharedMemory::attach(id, counter_bytes.length, "attach to the shared file pointer");
   if (!memory) return std::move(memory).error();
   return std::unique_ptr<SharedCounter>(std::make_unique<MemoryCounter>(*std::move(memory)));

@@ -173,7 +173,7 @@ TEST_CASE("ranks that seek the shared pointer to different places are told, and 
   });
   CHECK(agreed(outcomes) == ErrorClass::not_same);
   CHECK(outcomes[2].error().message ==
-        "f: seek_shared with 4 where rank 0 has 3; all ranks pass the same");
+        "f: seek_shared with 4, but rank 0 passed 3; all ranks must pass the same");
   outcomes = world.run<Status>([](OpenFile& file, int rank) {
     return file.seek_shared(0, rank == 1 ? Whence::end : Whence::current, std::nullopt);
   });

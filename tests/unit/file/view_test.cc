@@ -55,10 +55,10 @@ TEST_CASE("the view of a file just opened is its bytes") {
 TEST_CASE("a view has no negative displacement, and whole etypes in its filetype") {
   View view;
   view.map.origin = -1;
-  CHECK(refusal(view, false) == "file view: the displacement is -1; it takes 0 or more");
+  CHECK(refusal(view, false) == "file view: the displacement is -1; expected 0 or more");
   view = view_of({3}, {0}, 3);
   view.etype_size = 2;
-  CHECK(refusal(view, false).find("no multiple of the etype's 2") != std::string::npos);
+  CHECK(refusal(view, false).find("not a multiple of the etype's 2") != std::string::npos);
   view.etype_size = 0;
   CHECK_FALSE(check_view(view, false).ok());
   View negative;

@@ -46,7 +46,7 @@ TEST_CASE("what is known of the file system is not asked for again") {
 TEST_CASE("a file system without storage targets says so") {
   const auto count = default_store()->target_count("/dev/shm/x");
   REQUIRE_FALSE(count.ok());
-  CHECK(count.error().message == "/dev/shm/x: its file system has no storage targets");
+  CHECK(count.error().message == "/dev/shm/x: the file system has no storage targets");
 }
 
 }  // namespace nacre::store

@@ -54,7 +54,7 @@ TEST_CASE("errors name the file, the line and what is right") {
   CHECK(error_of("[hints]\ncb_nodes = [1]\n") ==
         "c.toml:2: hint cb_nodes takes a string, a whole number, true or false");
   CHECK(error_of("\n[hint]\ncb_nodes = 1\n") ==
-        "c.toml:2: unknown section \"hint\"; there are [hints] and [files.\"GLOB\"]");
+        "c.toml:2: unknown section \"hint\"; expected [hints] or [files.\"GLOB\"]");
   CHECK(error_of("hints = 3\n") == "c.toml:1: expected a table of hints");
   CHECK(error_of("files = 3\n") == "c.toml:1: expected tables of the form [files.\"*.nc\"]");
   CHECK(error_of("[files]\n\"*.nc\" = 3\n") == "c.toml:2: expected a table of hints");

@@ -132,8 +132,9 @@ TEST_CASE("groups are a grid, lists or a word") {
     CHECK(kept("nacre_groups", word) == "refused");
   }
   CHECK(refusal("nacre_groups", "0-3/3") ==
-        "hint nacre_groups has the value \"0-3/3\"; it takes automatic, each, a grid of ranks like "
-        "4x4, or groups of ranks like 0-3/4-7+9, no rank in two of them");
+        "hint nacre_groups has the value \"0-3/3\"; it takes automatic, each, a grid of ranks such "
+        "as "
+        "4x4, or groups of ranks such as 0-3/4-7+9, each rank in one group at most");
 }
 
 TEST_CASE("permissions are octal") {
@@ -152,9 +153,9 @@ TEST_CASE("the table as JSON is an array with one object a hint") {
   CHECK(json.back() == ']');
   CHECK(std::ranges::count(json, '{') == std::ssize(hint_table()));
   CHECK(json.find("{\"name\":\"cb_nodes\",\"variable\":\"NACRE_CB_NODES\",\"kind\":\"count\","
-                  "\"least\":1,\"choices\":\"\",\"default\":\"\",\"time\":\"always\",") !=
+                  "\"minimum\":1,\"choices\":\"\",\"default\":\"\",\"time\":\"always\",") !=
         std::string::npos);
-  CHECK(json.find("{\"name\":\"filename\",\"variable\":\"\",\"kind\":\"told\"") !=
+  CHECK(json.find("{\"name\":\"filename\",\"variable\":\"\",\"kind\":\"output\"") !=
         std::string::npos);
 }
 

@@ -159,9 +159,9 @@ TEST_CASE("mistakes in hints for other MPI-IOs are notes") {
   REQUIRE(hints.ok());
   CHECK(hints->notes() ==
         std::vector<std::string>{
-            "variable ROMIO_HINTS: there is no file \"/none/such\" that can be read",
-            "variable MPICH_MPIIO_HINTS: \"cb_nodes=3\" is no pattern of file names "
-            "(glob:key=value:key=value,glob2:key=value)"});
+            "variable ROMIO_HINTS: cannot read the file \"/none/such\"",
+            "variable MPICH_MPIIO_HINTS: \"cb_nodes=3\" is not a pattern of file names; "
+            "expected glob:key=value:key=value,glob2:key=value"});
 }
 
 TEST_CASE("a pattern without a slash is of the last part of the name, one with a slash of all") {
@@ -183,7 +183,7 @@ TEST_CASE("mistakes in files name file and line, also where the pattern is of ot
   Site second;
   second.system_file("[hints]\n\ncb_node = 3\n");
   CHECK(second.error() == second.variables["NACRE_SYSTEM_CONFIG"] +
-                              ":3: there is no hint \"cb_node\" (`nacre hints` lists them)");
+                              ":3: unknown hint \"cb_node\"; `nacre hints` lists all hints");
 }
 
 TEST_CASE("mistakes in variables name the variable and its value") {
@@ -194,12 +194,12 @@ TEST_CASE("mistakes in variables name the variable and its value") {
         "at least 1");
   site.variables.erase("NACRE_CB_NODES");
   const std::vector<std::pair<std::string, std::string>> wrong{
-      {"*:cb_nodes", "\"cb_nodes\" is no key=value"},
-      {"cb_nodes=3", "\"cb_nodes=3\" is no pattern of file names"},
-      {"x:cb_nodes=3,cb_nodes=4", "\"cb_nodes=4\" is no pattern of file names"},
-      {"cb_nodes", "\"cb_nodes\" says no hint"},
-      {"*:,x:cb_nodes=3", "\"*:\" says no hint"},
-      {"*:cb=3", "there is no hint \"cb\""},
+      {"*:cb_nodes", "\"cb_nodes\" is not key=value"},
+      {"cb_nodes=3", "\"cb_nodes=3\" is not a pattern of file names"},
+      {"x:cb_nodes=3,cb_nodes=4", "\"cb_nodes=4\" is not a pattern of file names"},
+      {"cb_nodes", "\"cb_nodes\" sets no hint"},
+      {"*:,x:cb_nodes=3", "\"*:\" sets no hint"},
+      {"*:cb=3", "unknown hint \"cb\""},
       {"other:cb_nodes=-3", "hint cb_nodes has the value \"-3\""},
   };
   for (const auto& [text, message] : wrong) {
@@ -240,7 +240,8 @@ TEST_CASE("after the open, hints that count only there stay as they are") {
   CHECK_FALSE(hints.bypass());
   REQUIRE(hints.notes().size() == 2);
   CHECK(hints.notes().front() ==
-        "hint striping_unit counts at open only: \"2097152\" is ignored, it stays \"1048576\"");
+        "hint striping_unit: \"2097152\" is ignored, the value stays \"1048576\"; only "
+        "MPI_File_open can set this hint");
 }
 
 TEST_CASE("notes stop growing") {

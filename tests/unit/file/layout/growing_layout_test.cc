@@ -81,7 +81,7 @@ TEST_CASE("a refusal leaves the layout as it was, and is told") {
   const GrownLayout grown = grow_for_all(layouts, large, replacing).value();
   CHECK(last_count(grown) == 2);
   REQUIRE(grown.reasons.size() == 1);
-  CHECK(grown.reasons.front() == "not here; the file has another one");
+  CHECK(grown.reasons.front() == "not here; the chosen layout is not in force");
 }
 
 TEST_CASE("what is taken away and cannot be put back is an error") {
@@ -102,7 +102,7 @@ TEST_CASE("who comes second makes the best of what the first has set") {
   behind_all.race(plan::plain_layout({.stripe_size = mebibyte, .stripe_count = 2}));
   const GrownLayout other = grow_for_all(behind_all, large, {}).value();
   CHECK(last_count(other) == 2);
-  CHECK(other.reasons.back().find("others were first") != std::string::npos);
+  CHECK(other.reasons.back().find("another process set a layout first") != std::string::npos);
 }
 
 TEST_CASE("where a head is refused the file has what new files of its directory get") {

@@ -78,15 +78,15 @@ TEST_CASE("what cannot be is corrected, and said") {
     return only_note(hints);
   };
   CHECK(corrected({{"striping_unit", "100000"}}, "-S 128k") ==
-        "hint striping_unit: 100000 is no multiple of 64k; 131072 is asked for instead");
+        "hint striping_unit: 100000 is not a multiple of 64k; Nacre uses 131072");
   CHECK(corrected({{"striping_unit", "5g"}}, "-S 4194240k") ==
-        "hint striping_unit: 5368709120 is more than 4294901760, which is asked for instead");
+        "hint striping_unit: 5368709120 exceeds the maximum; Nacre uses 4294901760");
   CHECK(corrected({{"striping_factor", "5000"}}, "-c 2000") ==
-        "hint striping_factor: 5000 is more than 2000, which is asked for instead");
+        "hint striping_factor: 5000 exceeds the maximum; Nacre uses 2000");
   CHECK(corrected({{"striping_factor", "100"}, {"overstriping_ratio", "2"}}, "-C 12") ==
-        "hint striping_factor: 100 is more than 6, which is asked for instead");
+        "hint striping_factor: 100 exceeds the maximum; Nacre uses 6");
   CHECK(corrected({{"striping_unit", "1m"}, {"overstriping_ratio", "2"}}, "-S 1m") ==
-        "hint overstriping_ratio: it needs striping_factor");
+        "hint overstriping_ratio has no effect without striping_factor");
   Hints hints = hints_of({{"nacre_pool", "a-name-of-many-letters"}});
   CHECK_FALSE(asked_layout(hints, six_osts));
   CHECK(only_note(hints).find("a-name-of-many-letters") != std::string::npos);
@@ -111,8 +111,8 @@ TEST_CASE("a new file is striped as hints ask, and says so; one that is there st
   world.must_open(read_write, {{"striping_factor", "8"}, {"striping_unit", "1m"}});
   CHECK(world.file(1).hints().get("striping_factor") == "4");
   CHECK(only_note(world.file(0).hints()) ==
-        "hint striping_factor: 8 was asked for, the file has 4: hints are for new files, and the "
-        "file system may give another");
+        "hint striping_factor: requested 8, but the file has 4; striping hints set the layout of "
+        "new files, and the file system may choose another");
   CHECK_FALSE(agreed(world.close()));
 }
 
@@ -133,9 +133,9 @@ TEST_CASE("each hint that a file which is there does not follow is named") {
   CHECK(hints.get("overstriping_factor") == "1");
   CHECK(hints.get("striping_factor") == "4");
   REQUIRE(hints.notes().size() == 3);
-  CHECK(hints.notes()[0].starts_with("hint nacre_layout: -c 8 was asked for, the file has -c 4"));
-  CHECK(hints.notes()[1].starts_with("hint overstriping_factor: 2 was asked for, the file has 1"));
-  CHECK(hints.notes()[2].starts_with("hint nacre_pool: disk was asked for, the file has flash"));
+  CHECK(hints.notes()[0].starts_with("hint nacre_layout: requested -c 8, but the file has -c 4"));
+  CHECK(hints.notes()[1].starts_with("hint overstriping_factor: requested 2, but the file has 1"));
+  CHECK(hints.notes()[2].starts_with("hint nacre_pool: requested disk, but the file has flash"));
   CHECK_FALSE(agreed(world.close()));
 }
 

@@ -175,7 +175,7 @@ TEST_CASE("a file that only its owner may complete is closed with a note") {
   Ranks ranks(layouts);
   CHECK(ranks.close().ok());
   REQUIRE(ranks.notes().size() == 1);
-  CHECK(ranks.notes().front().starts_with("not here; its layout ends before it may"));
+  CHECK(ranks.notes().front().starts_with("not here; the layout does not cover the whole file"));
 }
 
 TEST_CASE("a file that is deleted at close is left as it is, and so is one that is only read") {

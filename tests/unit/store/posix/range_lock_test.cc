@@ -138,7 +138,7 @@ TEST_CASE("a file system without locks is named, with advice") {
       checks.that(!lock && lock.error().system_errno == system_errno, "errno");
       checks.that(
           !lock && lock.error().message.find(directory.file("x")) != std::string::npos &&
-              lock.error().message.find("(tmpfs) gives no byte-range locks") != std::string::npos,
+              lock.error().message.find("(tmpfs) grants no byte-range locks") != std::string::npos,
           "message");
       const auto counter = PosixStore().counter({directory.file("x"), 1, false}, true);
       checks.that(!counter && counter.error().error_class == ErrorClass::unsupported_operation,

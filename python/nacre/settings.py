@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from nacre.errors import UserError
 
 HINTS = "NACRE_HINTS"
 REPORT = "NACRE_REPORT"
+REPORT_HINT = "nacre_report"
 EXCLUDE = "NACRE_EXCLUDE"
 DISABLE = "NACRE_DISABLE"
 SYSTEM_CONFIG = "NACRE_SYSTEM_CONFIG"
@@ -44,15 +45,40 @@ def from_options(
     if hints:
         there = [environ[HINTS]] if environ.get(HINTS) else []
         settings[HINTS] = ",".join(there + [_hint(text) for text in hints])
-    if report is None and environ.get(REPORT):
-        _refuse_unwritable(environ[REPORT], f"{REPORT}={environ[REPORT]}")
-    elif report is not None:
-        _refuse_unwritable(report, f"--report {report}")
+    if report is not None:
         settings[REPORT] = os.path.abspath(report)
+    for path, asked_by in _reports(environ, settings.get(HINTS), report):
+        _refuse_unwritable(path, asked_by)
     if disable:
         there = [environ[EXCLUDE]] if environ.get(EXCLUDE) else []
         settings[EXCLUDE] = ",".join(there + disable)
     return settings
+
+
+def _reports(environ: Mapping[str, str], hints: str | None, report: str | None) -> Iterator[tuple[str, str]]:
+    """Every report that the library may write, and where its name comes from."""
+    if report is not None:
+        yield report, f"--report {report}"
+    elif environ.get(REPORT):
+        yield environ[REPORT], f"{REPORT}={environ[REPORT]}"
+    for rule in (hints or environ.get(HINTS) or "").split(","):
+        for setting in rule.split(":")[1:]:
+            key, _, path = setting.partition("=")
+            if key.strip() == REPORT_HINT and path:
+                yield path, f"hint {setting}"
+    for file in config_files(environ):
+        for path in _reports_of_config(file):
+            yield path, f"hint {REPORT_HINT}={path} in {file}"
+
+
+def _reports_of_config(file: Path) -> list[str]:
+    """The reports that a configuration file names; the library itself refuses a file that is wrong."""
+    try:
+        content = tomllib.loads(file.read_text())
+        tables = [content.get("hints", {}), *content.get("files", {}).values()]
+        return [str(table[REPORT_HINT]) for table in tables if table.get(REPORT_HINT)]
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError, TypeError):
+        return []
 
 
 def why_unwritable(path: str) -> str:

@@ -191,7 +191,7 @@ def test_an_error_says_what_to_do_next(nacre, tmp_path, arguments, code, words):
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("by_option", [True, False])
+@pytest.mark.parametrize("by", ["--report ", "NACRE_REPORT=", "hint nacre_report=", "config.toml"])
 @pytest.mark.parametrize(
     ("path", "why"),
     [
@@ -200,14 +200,18 @@ def test_an_error_says_what_to_do_next(nacre, tmp_path, arguments, code, words):
         ("folder", "it is a directory"),
     ],
 )
-def test_a_report_that_cannot_be_written_is_an_error_before_the_job_starts(nacre, tmp_path, by_option, path, why):
+def test_a_report_that_cannot_be_written_is_an_error_before_the_job_starts(nacre, tmp_path, by, path, why):
     """Regression: the job ran to its end, and its report was nowhere."""
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
-    options, variables = (["--report", path], {}) if by_option else ([], {"NACRE_REPORT": path})
+    (tmp_path / "config.toml").write_text(f'[files."*"]\nnacre_report = "{path}"\n' if by == "config.toml" else "")
+    options = {"--report ": ["--report", path], "hint nacre_report=": ["--hint", f"nacre_report={path}"]}.get(by, [])
+    variables = {"NACRE_CONFIG": str(tmp_path / "config.toml")}
+    if by == "NACRE_REPORT=":
+        variables["NACRE_REPORT"] = path
     result = nacre("run", *options, "touch", "ran", **variables)
     assert result.returncode == 2
-    assert ("--report " if by_option else "NACRE_REPORT=") + path in result.stderr
+    assert (by if by == "config.toml" else by + path) in result.stderr
     assert why.format(here=tmp_path) in result.stderr
     assert "Name a file in an existing directory" in result.stderr
     assert not (tmp_path / "ran").exists()

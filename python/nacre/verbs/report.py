@@ -83,7 +83,7 @@ def heading(one: dict) -> str:
 
 
 def settings_lines(one: dict) -> list[str]:
-    hints = {name: hint for name, hint in one["hints"].items() if name != settings.REPORT.lower()}
+    hints = {name: hint for name, hint in one["hints"].items() if name != settings.REPORT_HINT}
     lines = [f"  hint {name}={hint['value']} (from the {hint['from']})" for name, hint in hints.items()]
     return [escape(line) for line in lines + [f"  note: {note}" for note in one["notes"]]]
 

@@ -7,10 +7,10 @@
 
 namespace nacre::store {
 
-/// Bytes that this process and its neighbours can still take before the kernel ends one of them:
-/// the least of what the machine has and what each memory cgroup that the process is in leaves,
-/// with the page cache, which gives way. The largest number where nothing is known. Reads files of
-/// /proc and /sys under `root`: some 0.1 ms. Thread-safe.
+/// Bytes that the processes of this node can still allocate before the kernel kills one of them:
+/// the minimum over the machine and the memory cgroups of this process. Page cache counts as
+/// available. INT64_MAX if unknown. Reads files of /proc and /sys under `root`, about 0.1 ms.
+/// Thread-safe.
 [[nodiscard]] std::int64_t available_memory(const std::string& root = "");
 
 }  // namespace nacre::store

@@ -1,4 +1,4 @@
-// The store that a program's files are on, unless something else is asked for.
+// The store that programs use.
 #ifndef NACRE_STORE_DEFAULT_STORE_H_
 #define NACRE_STORE_DEFAULT_STORE_H_
 
@@ -8,7 +8,7 @@
 
 namespace nacre::store {
 
-/// The one of the process: files of the kernel's file systems. Thread-safe; never null.
+/// The store of this process, for all mounted file systems. Thread-safe; never null.
 [[nodiscard]] std::shared_ptr<Store> default_store();
 
 }  // namespace nacre::store

@@ -9,21 +9,17 @@
 
 namespace nacre::store {
 
-/// The class that MPI gives to what the errno says (MPI-4.1, 14.7). Two of them are choices:
-/// - EINVAL is bad_file: the calls of this floor pass checked numbers, so what the system objects
-/// to is
-///   the file, by its name or its kind.
-/// - EFBIG is io: MPI has no class for it, and no_space or quota would send a user to free space in
-///   vain. The message says "file too large".
-/// - EFAULT is buffer: also what a buffer in GPU memory gets from the system.
-/// What has no class of its own is io.
+/// The MPI error class of an errno (MPI-4.1, 14.7); io if there is no closer class. Three choices:
+/// - EINVAL is bad_file: callers pass valid numbers, so the system rejects the file.
+/// - EFBIG is io: no_space or quota would make users free space in vain.
+/// - EFAULT is buffer: a buffer in GPU memory causes it too.
 [[nodiscard]] ErrorClass error_class_of(int system_errno);
 
-/// The system's words for the errno, in English whatever the program's locale, without the capital
-/// at the start: "no such file or directory". Thread-safe.
+/// The system's message for the errno, in English in every locale, without a capital at the start:
+/// "no such file or directory". Thread-safe.
 [[nodiscard]] std::string describe_errno(int system_errno);
 
-/// "OPERATION PATH: what the system says", e.g. "open /scratch/x.h5: no such file or directory".
+/// "OPERATION PATH: the system's message", e.g. "open /scratch/x.h5: no such file or directory".
 /// Thread-safe.
 [[nodiscard]] Error error_from_errno(int system_errno, std::string_view operation,
                                      std::string_view path);

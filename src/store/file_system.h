@@ -1,4 +1,4 @@
-// What is known of each file system, and which of them a file is on.
+// The known file systems, and the file system of a file.
 #ifndef NACRE_STORE_FILE_SYSTEM_H_
 #define NACRE_STORE_FILE_SYSTEM_H_
 
@@ -12,47 +12,47 @@
 
 namespace nacre::store {
 
-/// What the processes that have a file open see of each other's writes.
+/// When processes see the writes of other processes to the same file.
 enum class Sharing : std::uint8_t {
-  local,     ///< one node has it; all its processes agree
-  coherent,  ///< many nodes have it; all their processes agree
-  cached,    ///< many nodes have it; each caches data or sizes, and they agree only at times
+  local,     ///< at once; only the processes of one node can share the file
+  coherent,  ///< at once, on all nodes
+  cached,    ///< late: each node caches data or sizes
 };
 
-/// A file system that Nacre knows: a row of file_systems.toml, which says more of each field.
+/// A file system that Nacre knows: a row of file_systems.toml, which documents the fields.
 struct FileSystem {
   std::string_view name;
   std::uint32_t magic = 0;  ///< statfs's f_type
   Sharing sharing = Sharing::coherent;
-  /// Opens its files. Null: PosixStore.
+  /// Creates the store that opens its files. Null: PosixStore.
   Store* (*store)() = nullptr;
   bool has_layouts = false;  ///< StoreFile::layouts() of that store
-  /// Tells apart file systems of one magic: its files have this extended attribute. Looked for
-  /// where the environment variable `marker_setting` is set.
+  /// An extended attribute of its files, which distinguishes file systems with the same magic.
+  /// Nacre looks for it only if the environment variable `marker_setting` is set.
   const char* marker_attribute = nullptr;
   const char* marker_setting = nullptr;
-  /// The mount option with which its byte-range locks hold between processes of one node only.
+  /// The mount option that limits its byte-range locks to the processes of one node.
   std::string_view local_locks_option = {};
-  /// What a user does where it has no byte-range locks. Empty: nothing helps.
+  /// Advice to users if byte-range locks are missing. Empty: nothing helps.
   std::string_view locks_advice = {};
 };
 
-/// All of them. Rows of one magic that have a marker come first.
+/// All known file systems. Rows with a marker precede other rows with the same magic.
 [[nodiscard]] std::span<const FileSystem> known_file_systems();
-/// Null: not among them.
+/// The row of `facts`; null if the file system is unknown.
 [[nodiscard]] const FileSystem* file_system_of(const FileSystemFacts& facts);
 /// Its name, or the magic of an unknown one: "0x1badface".
 [[nodiscard]] std::string name_of(const FileSystemFacts& facts);
-/// The store that opens files of such a file system.
+/// The store that opens files on this file system.
 [[nodiscard]] Store& store_of(const FileSystemFacts& facts);
 
 /// The facts of a statfs f_type. Pure; a row with a marker is not found. block_size_bytes is left
 /// at its default, here and below.
 [[nodiscard]] FileSystemFacts facts_of_magic(std::uint32_t magic);
-/// The facts of the file system on which an open file lies. Never fails: where the system does not
-/// say they are those of an unknown one.
+/// The facts of the file system of an open file. Never fails: the facts of an unknown file system
+/// if the system call fails.
 [[nodiscard]] FileSystemFacts facts_of_file(int descriptor);
-/// The same by name, links followed. Nothing, and errno, where statfs(2) fails.
+/// The same by name; follows links. Returns nothing and sets errno if statfs(2) fails.
 [[nodiscard]] std::optional<FileSystemFacts> facts_of_path(const std::string& path);
 
 }  // namespace nacre::store

@@ -1,5 +1,6 @@
-// ForwardingFile: passes every call to another StoreFile. Base of classes that change or watch some
-// calls. StoreFile's calls are pure virtual, so a call that is not forwarded here does not compile.
+// ForwardingFile: forwards every call to another StoreFile. Base of classes that change or observe
+// some calls. StoreFile's calls are pure virtual, so a call that is not forwarded here does not
+// compile.
 #ifndef NACRE_STORE_FORWARDING_FILE_H_
 #define NACRE_STORE_FORWARDING_FILE_H_
 

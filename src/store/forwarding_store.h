@@ -1,5 +1,6 @@
-// ForwardingStore: passes every call to another Store. Base of classes that change or watch some
-// calls. Store's calls are pure virtual, so a call that is not forwarded here does not compile.
+// ForwardingStore: forwards every call to another Store. Base of classes that change or observe
+// some calls. Store's calls are pure virtual, so a call that is not forwarded here does not
+// compile.
 #ifndef NACRE_STORE_FORWARDING_STORE_H_
 #define NACRE_STORE_FORWARDING_STORE_H_
 

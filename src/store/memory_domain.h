@@ -6,10 +6,10 @@
 
 namespace nacre::store {
 
-/// A number that processes have in common when they run in one kernel, under one host name, with
-/// one shared-memory file system and the same NACRE_NODE_ID (by which a test on one machine plays
-/// several nodes). Then a CounterKey may say one_node. 0 where this process has no shared memory to
-/// write to. Not stable over a reboot. Thread-safe.
+/// A number that is equal in two processes if they have the same kernel, host name, shared-memory
+/// file system and NACRE_NODE_ID (which simulates several nodes on one machine). CounterKey may
+/// then set one_node. 0 if this process cannot write to shared memory. Changes at a reboot.
+/// Thread-safe.
 [[nodiscard]] std::uint64_t shared_memory_domain();
 
 }  // namespace nacre::store

@@ -1,4 +1,4 @@
-// Parts of lists of pieces.
+// Sizes and sublists of lists of pieces.
 #ifndef NACRE_STORE_PIECES_H_
 #define NACRE_STORE_PIECES_H_
 
@@ -11,7 +11,7 @@
 
 namespace nacre::store {
 
-/// Of all `pieces` (ReadPiece or WritePiece) together.
+/// The sum of the sizes of `pieces` (ReadPiece or WritePiece).
 template <class Piece>
 [[nodiscard]] std::int64_t total_bytes(std::span<const Piece> pieces) {
   std::int64_t bytes = 0;
@@ -31,7 +31,7 @@ template <class Piece>
   return first;
 }
 
-/// What is left of `pieces` behind their first `bytes` bytes.
+/// `pieces` without their first `bytes` bytes.
 template <class Piece>
 [[nodiscard]] std::vector<Piece> pieces_behind(std::span<const Piece> pieces, std::int64_t bytes) {
   std::vector<Piece> left;

@@ -1,4 +1,4 @@
-// Random numbers of the system, to name things that no other process names alike.
+// Random numbers from the system, for unique names.
 #ifndef NACRE_STORE_RANDOM_BITS_H_
 #define NACRE_STORE_RANDOM_BITS_H_
 
@@ -6,8 +6,8 @@
 
 namespace nacre::store {
 
-/// One system call. std::random_device asks the processor for its kind first, which traps in
-/// virtual machines (40 us).
+/// One system call. std::random_device executes CPUID first, which traps in virtual machines
+/// (40 us).
 [[nodiscard]] std::uint64_t random_bits();
 
 }  // namespace nacre::store

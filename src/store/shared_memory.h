@@ -1,4 +1,4 @@
-// Memory that several processes of a node map, and words in it to wait on.
+// Memory that several processes of a node share, and waiting for a change of a word in it.
 #ifndef NACRE_STORE_SHARED_MEMORY_H_
 #define NACRE_STORE_SHARED_MEMORY_H_
 
@@ -15,25 +15,26 @@
 
 namespace nacre::store {
 
-/// A mapping of a POSIX shared memory object, private to the user (mode 0600). Zeros when made. All
-/// of it is taken when it is made, so that a full /dev/shm is ErrorClass::no_space and no SIGBUS
-/// later; more than 64 KiB are taken only where they are at most a quarter of what is free. It
-/// lives until the last process has let go; its name only until forget().
+/// A mapping of a POSIX shared memory object, private to the user (mode 0600), initially zero. All
+/// pages are allocated at creation: a full /dev/shm gives ErrorClass::no_space there instead of
+/// SIGBUS later. More than 64 KiB are allocated only if they are at most a quarter of the free
+/// space. The memory is freed when the last process unmaps it; forget() removes its name.
 class SharedMemory {
  public:
-  /// `id` is one that no other object of this user has: else file_exists. Error messages begin with
-  /// `purpose` ("make the ...").
+  /// file_exists if another object of this user has the same `id`. Error messages begin with
+  /// `purpose`
+  /// ("create the ...").
   [[nodiscard]] static Result<SharedMemory> create(std::uint64_t id, std::int64_t bytes,
                                                    const std::string& purpose);
-  /// Maps what create() made, of the same size.
+  /// Maps an object that create() made with the same size.
   [[nodiscard]] static Result<SharedMemory> attach(std::uint64_t id, std::int64_t bytes,
                                                    const std::string& purpose);
-  /// Takes the name away; those who have it mapped go on.
+  /// Removes the name; existing mappings stay usable.
   static void forget(std::uint64_t id);
   /// The name of the object, e.g. "/nacre-1000-00c0ffee00c0ffee".
   [[nodiscard]] static std::string name(std::uint64_t id);
 
-  /// Begins on a page. Ranks that are threads of one process have it at one address.
+  /// Page-aligned. Ranks that are threads of one process see the same address.
   [[nodiscard]] std::span<std::byte> bytes() const { return mapping_->bytes(); }
 
  private:
@@ -56,11 +57,11 @@ class SharedMemory {
   std::shared_ptr<Mapping> mapping_;
 };
 
-/// Sleeps while `word` is `value`, `time_max` at most; wakes up early now and then. `word` may lie
-/// in memory that processes share.
+/// Sleeps while `word` is `value`, for `time_max` at most; may return early. `word` may be in
+/// shared memory.
 void sleep_while(const std::atomic<std::uint32_t>& word, std::uint32_t value,
                  std::chrono::nanoseconds time_max);
-/// Wakes those who sleep_while() on `word`.
+/// Wakes all threads that sleep_while() on `word`.
 void wake_sleepers(const std::atomic<std::uint32_t>& word);
 
 }  // namespace nacre::store

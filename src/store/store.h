@@ -1,5 +1,5 @@
-// Store: files as bytes. The only way of the library to the operating system's files; everything
-// above sees this interface and can be run over a memory or a faulty one.
+// Store: the interface through which all other code accesses files. Tests replace it by a store in
+// memory or by one that injects faults.
 #ifndef NACRE_STORE_STORE_H_
 #define NACRE_STORE_STORE_H_
 
@@ -16,63 +16,63 @@
 
 namespace nacre::store {
 
-/// When a new file gets its layout, where the open asks for none.
+/// When a new file gets its layout if the open requests none.
 enum class LayoutTime : std::uint8_t {
-  at_once,            ///< that of its directory
-  later,              ///< where neither its directory nor the file system's root has a default
-  later_below_roots,  ///< where its directory has no default of its own
+  at_once,            ///< at the open: the default layout of its directory
+  later,              ///< later, if neither its directory nor the root has a default layout
+  later_below_roots,  ///< later, if its directory has no default layout of its own
 };
 
-/// What decides how files of a file system are accessed. Trivially copyable, so that one rank can
-/// tell the others.
+/// The properties of a file system that decide how Nacre accesses its files. Trivially copyable, so
+/// that one rank can broadcast them.
 struct FileSystemFacts {
   std::uint32_t magic = 0;  ///< statfs's f_type; 0: unknown
-  std::int32_t row = -1;    ///< among known_file_systems() (store/file_system.h); -1: none of them
-  bool coherent = true;     ///< false: clients cache without agreeing (NFS, SMB)
-  /// Writes of one node to one file go one after the other, whoever makes them (Linux holds the
-  /// inode's lock for a write through the page cache), and who waits spins.
+  std::int32_t row = -1;    ///< index in known_file_systems() (store/file_system.h); -1: unknown
+  bool coherent = true;     ///< false: client caches are not coherent (NFS, SMB)
+  /// The kernel serialises the writes of one node to one file, because a write through the page
+  /// cache holds the inode's lock. Waiting writers spin.
   bool one_writer_per_node = false;
-  std::int64_t block_size_bytes = 4096;  ///< least unit that two writers should not share
-  /// What may be read along for the price of one more call: over a network a round trip, locally a
-  /// system call and the page cache's copy of this much.
+  std::int64_t block_size_bytes = 4096;  ///< two writers should not share a block
+  /// Bytes whose transfer costs as much as one more call: a round trip over a network, or a system
+  /// call on a local file system.
   std::int64_t call_cost_bytes = 64 << 10;
-  /// The least size of write at which one process gets all the bandwidth it can.
+  /// Size of the smallest write that reaches the full bandwidth of one process.
   std::int64_t saturation_bytes = 32 << 20;
   bool has_layouts = false;  ///< StoreFile::layouts() is not null
-  bool has_direct = false;   ///< direct reads or writes were asked for and can be had
+  bool has_direct = false;   ///< O_DIRECT was requested and is possible
 };
 
-/// What open needs to know. Exactly one rank opens with `create` or `exclusive`; the others open
-/// what is there. One of `read` and `write` at least (else ErrorClass::amode).
+/// Arguments of an open. Exactly one rank sets `create` or `exclusive`. At least one of `read` and
+/// `write` must be set, otherwise the open fails with ErrorClass::amode.
 struct OpenOptions {
   bool read = false;
   bool write = false;
   bool create = false;
-  bool exclusive = false;       ///< with create: fail with file_exists when it is there
+  bool exclusive = false;       ///< with create: file_exists if the file exists
   unsigned permissions = 0666;  ///< before the umask
-  /// With create: the layout of a new file. Ignored where the file exists or its file system has no
-  /// layouts. The file system may give the file another one: read it back.
+  /// With create: the layout of a new file. Ignored if the file exists or its file system has no
+  /// layouts. The file system may set a different layout; read it back.
   std::optional<plan::Layout> layout = {};
-  /// With create; at_once where the owner may not write the file.
+  /// With create. at_once if the owner has no permission to write the file.
   LayoutTime layout_time = LayoutTime::at_once;
-  /// Without create: a file that has no layout gets none by being opened.
+  /// Without create: opening a file without a layout does not set one.
   bool leaves_layout_open = false;
-  /// Past the page cache (O_DIRECT), where the file system, offset, size and memory allow it.
+  /// Bypass the page cache (O_DIRECT) if the file system, offset, size and memory allow it.
   bool direct_reads = false;
   bool direct_writes = false;
-  bool one_node = false;  ///< all that locks are to keep out are on this node
-  /// Of the file's file system, where they are known: this process need not ask for them.
+  bool one_node = false;  ///< all processes that access the file run on this node
+  /// The facts of the file's file system, if the caller knows them. Saves a statfs.
   std::optional<FileSystemFacts> facts = {};
 };
 
-/// What was really done: bytes moved from the start of the request, and why it stopped short, if it
-/// was an error (a read that meets the end of the file is short without one).
+/// The result of a read or write: bytes moved from the start of the request, and the error that
+/// ended it early. A read that reaches the end of the file is short without an error.
 struct Transfer {
   std::int64_t bytes = 0;
   std::optional<Error> error;
 };
 
-/// Scatter/gather pieces; the file side is contiguous.
+/// Pieces of memory for scatter/gather. The range in the file is contiguous.
 struct ReadPiece {
   std::byte* data = nullptr;
   std::int64_t size = 0;
@@ -84,38 +84,36 @@ struct WritePiece {
 
 enum class LockKind : std::uint8_t { shared, exclusive };
 
-/// Releases what it holds when it goes, which is before its StoreFile closes.
+/// Holds a lock until its destructor, which must run before the StoreFile closes.
 class FileLock {
  public:
   virtual ~FileLock() = default;
 };
 
-/// Who a file is, to tell whether a later open found the same one.
+/// Identifies a file, to detect that a later open found a different file of the same name.
 struct FileIdentity {
   std::uint64_t inode = 0;
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
-/// The layout of an open file, on a file system where each file has its own and may get it after
-/// the file was created. Layouts that the file system refuses, and those that it has and Nacre
-/// cannot decode, are errors.
+/// The layout of an open file, on a file system where each file has its own layout, perhaps set
+/// after the file was created. Calls fail if the file system refuses a layout, or if Nacre cannot
+/// decode it.
 class FileLayouts {
  public:
   virtual ~FileLayouts() = default;
 
-  /// None where the file has none yet. Refreshes what this process knows of it.
+  /// The current layout; none if the file has none yet.
   [[nodiscard]] virtual Result<std::optional<plan::Layout>> read() = 0;
-  /// Does nothing where the file has a layout.
+  /// Sets the layout. Does nothing if the file already has one.
   [[nodiscard]] virtual Status set(const plan::Layout& layout) = 0;
-  /// As set(), with what a new file of its directory gets: the default that somebody has set, or
-  /// else the file system's own.
+  /// As set(), with the default layout of the file's directory, or else of the file system.
   [[nodiscard]] virtual Status set_default() = 0;
-  /// Appends components. An error where they do not begin at the end of the layout.
+  /// Appends components. Fails if they do not begin at the end of the layout.
   [[nodiscard]] virtual Status add(const plan::Layout& components) = 0;
-  /// Removes the components at the end to which nothing was ever written. An error where there are
-  /// none.
+  /// Removes the unwritten components at the end of the layout. Fails if there are none.
   [[nodiscard]] virtual Status remove_unwritten() = 0;
-  /// How many storage targets the file system has.
+  /// The number of storage targets (OSTs) of the file system.
   [[nodiscard]] virtual Result<std::int32_t> target_count() = 0;
 
   /// Whether a write failed with `error` because the file has no layout for these bytes.
@@ -124,10 +122,10 @@ class FileLayouts {
   [[nodiscard]] virtual bool means_not_owner(const Error& error) const = 0;
 };
 
-/// One open file of one process. All calls may be made from several threads at once. Offsets and
-/// sizes are bytes; a single call may move more than 2 GiB. EINTR and short transfers are dealt
-/// with inside. All calls are pure virtual, so that ForwardingFile cannot miss one; lock_group,
-/// narrow_locks and layouts have a body for file systems that lack the feature.
+/// One open file of one process. Thread-safe. Offsets and sizes are in bytes; a single call may
+/// move more than 2 GiB. Implementations retry after EINTR and after short transfers. All calls are
+/// pure virtual, so that ForwardingFile cannot miss one; lock_group, narrow_locks and layouts have
+/// a body for file systems that lack the feature.
 class StoreFile {
  public:
   virtual ~StoreFile() = default;
@@ -135,33 +133,33 @@ class StoreFile {
   [[nodiscard]] virtual Transfer read(std::span<const ReadPiece> pieces, std::int64_t offset) = 0;
   [[nodiscard]] virtual Transfer write(std::span<const WritePiece> pieces, std::int64_t offset) = 0;
   [[nodiscard]] virtual Result<std::int64_t> size() = 0;
-  /// Truncates or extends (sparse).
+  /// Truncates or extends the file; an extension is sparse.
   [[nodiscard]] virtual Status resize(std::int64_t size) = 0;
-  /// Makes storage for [0, size) real, as far as the file system can; the file is then at least
-  /// `size` long. Never shrinks and never changes bytes that are there. Nobody writes past the end
+  /// Allocates storage for [0, size), if the file system can. The file is then at least `size`
+  /// bytes long; existing bytes stay as they are. No other process may write behind the end
   /// meanwhile.
   [[nodiscard]] virtual Status allocate(std::int64_t size) = 0;
   [[nodiscard]] virtual Status sync() = 0;
-  /// Gives the file back and says what the system tells only then: NFS, Lustre and quotas may
-  /// report a write's error here. The last call; the destructor closes too, but in silence.
+  /// Closes the file. NFS, Lustre and quotas may report the error of an earlier write here. No call
+  /// may follow. The destructor closes the file too, but discards errors.
   [[nodiscard]] virtual Status close() = 0;
-  /// Waits for the advisory byte-range lock; it holds against other processes and other opens of
-  /// this one, not against other users of this StoreFile (callers serialise those). Exclusive needs
-  /// the file open for writing. unsupported_operation where the file system has no locks.
+  /// Waits for an advisory byte-range lock. The lock excludes other processes and other opens of
+  /// this process. It does not exclude other users of this StoreFile: callers serialise those. An
+  /// exclusive lock needs a file that is open for writing. unsupported_operation if the file system
+  /// has no locks.
   [[nodiscard]] virtual Result<std::unique_ptr<FileLock>> lock(const Extent& range,
                                                                LockKind kind) = 0;
-  /// A lock of Lustre's on all of the file: opens that hold one of the same `number` (at least 1)
-  /// write and read beside each other without any other lock, and so each keeps to pages of its
-  /// own; all others wait. Waits for who holds one of another number some seconds at most: an error
-  /// then, as where the file system has none. Other threads leave this file alone while it is
-  /// taken.
+  /// Acquires Lustre's group lock on the whole file. Opens that hold a group lock with the same
+  /// `number` (at least 1) read and write concurrently without further locks, so each must access
+  /// pages of its own; all other accesses wait. Fails after some seconds if another number is held,
+  /// or if the file system has no group locks. Other threads must not use this file meanwhile.
   [[nodiscard]] virtual Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) = 0;
-  /// From now on what this open writes is locked as far as it goes, and not as far as nobody else
-  /// stands in the way. An error where the file system cannot do that.
+  /// From now on each write of this open locks only its own bytes, instead of as many bytes as the
+  /// lock server would grant. Fails if the file system has no narrow locks.
   [[nodiscard]] virtual Status narrow_locks() = 0;
   [[nodiscard]] virtual FileIdentity identity() = 0;
   [[nodiscard]] virtual FileSystemFacts facts() = 0;
-  /// Null where the file system has no such thing.
+  /// Null if the file system has no layouts.
   [[nodiscard]] virtual FileLayouts* layouts() = 0;
 };
 
@@ -175,41 +173,42 @@ inline Status StoreFile::narrow_locks() {
 
 inline FileLayouts* StoreFile::layouts() { return nullptr; }
 
-/// A 64-bit counter that all ranks of a file see: the shared file pointer. Calls are atomic,
-/// between threads too. Callers keep the sum from overflowing.
+/// A 64-bit counter that all ranks of a file share: the shared file pointer. Calls are atomic
+/// between processes and threads. Callers prevent overflow of the sum.
 class SharedCounter {
  public:
   virtual ~SharedCounter() = default;
-  /// Adds and returns the value before.
+  /// Adds `amount` and returns the value before the addition.
   [[nodiscard]] virtual Result<std::int64_t> fetch_add(std::int64_t amount) = 0;
   [[nodiscard]] virtual Status set(std::int64_t value) = 0;
   [[nodiscard]] virtual Result<std::int64_t> get() = 0;
 };
 
-/// How the ranks of a file find one shared counter.
+/// Names the shared counter of an open file.
 struct CounterKey {
   std::string file_path;
-  std::uint64_t id = 0;   ///< the same on all ranks of the open, unlike that of any other open
-  bool one_node = false;  ///< all ranks share memory: no file is needed
+  std::uint64_t id = 0;   ///< the same on all ranks of one open, different for every open
+  bool one_node = false;  ///< all ranks share memory, so the counter needs no file
 };
 
-/// Where files live. Thread-safe. All calls are pure virtual, so that ForwardingStore cannot miss
-/// one; target_count has a body for file systems without storage targets.
+/// Opens and removes files. Thread-safe. All calls are pure virtual, so that ForwardingStore cannot
+/// miss one; target_count has a body for file systems without storage targets.
 class Store {
  public:
   virtual ~Store() = default;
   [[nodiscard]] virtual Result<std::unique_ptr<StoreFile>> open(const std::string& path,
                                                                 const OpenOptions& options) = 0;
-  /// no_such_file where there is none. Those who have the file open go on using it.
+  /// no_such_file if the file does not exist. Open files stay usable.
   [[nodiscard]] virtual Status remove(const std::string& path) = 0;
-  /// Makes the counter (value 0) when `create`, else attaches to it: no_such_file before it is made
-  /// and after it is forgotten. A counter may outlive its Store.
+  /// Creates the counter with value 0 if `create` is set, otherwise attaches to it; no_such_file if
+  /// it does not exist. A counter may outlive its Store.
   [[nodiscard]] virtual Result<std::unique_ptr<SharedCounter>> counter(const CounterKey& key,
                                                                        bool create) = 0;
-  /// How many storage targets the file system has on which a file of this name would lie; an error
-  /// where it has none, or does not say.
+  /// The number of storage targets of the file system that would hold a file of this name. Fails if
+  /// the file system has none or does not report it.
   [[nodiscard]] virtual Result<std::int32_t> target_count(const std::string& path) = 0;
-  /// Takes the counter's name away; those attached go on. Called once, by the rank that created it.
+  /// Removes the counter's name; attached counters stay usable. Called once, by the rank that
+  /// created the counter.
   virtual void forget_counter(const CounterKey& key) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Small text files: configuration in, reports out.
+// Small text files: configuration files and reports.
 #ifndef NACRE_STORE_TEXT_FILE_H_
 #define NACRE_STORE_TEXT_FILE_H_
 
@@ -9,12 +9,12 @@
 
 namespace nacre::store {
 
-/// The contents of the file, or nothing where there is none. Errors as open's and read's; a file of
-/// more than 1 MiB is refused.
+/// The contents of the file; nothing if it does not exist. Fails if it cannot be read or is larger
+/// than 1 MiB.
 [[nodiscard]] Result<std::optional<std::string>> read_text_file(const std::string& path);
 
-/// Appends `text` in one write, so that lines of several processes do not mix; makes the file where
-/// there is none.
+/// Appends `text` with one write, so that lines of several processes do not mix. Creates the file
+/// if it does not exist.
 [[nodiscard]] Status append_text(const std::string& path, const std::string& text);
 
 }  // namespace nacre::store

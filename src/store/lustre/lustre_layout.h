@@ -1,4 +1,4 @@
-// Layouts of files on Lustre, through the kernel's interface alone.
+// Layouts of files on Lustre, through system calls alone (no liblustreapi).
 #ifndef NACRE_STORE_LUSTRE_LUSTRE_LAYOUT_H_
 #define NACRE_STORE_LUSTRE_LUSTRE_LAYOUT_H_
 
@@ -17,29 +17,29 @@
 
 namespace nacre::store {
 
-/// Of open(2) on Lustre: the file gets no layout yet. Elsewhere it leaves O_ASYNC set.
+/// Flag of open(2): Lustre creates the file without a layout. Other file systems take it as
+/// O_ASYNC.
 [[nodiscard]] int delays_layout_flag();
 
-/// Creates the file `path` on Lustre, open(2) with `flags` and O_EXCL, with the layout before it
-/// has any object, or without a layout where none is asked for. Errors: system_errno EEXIST where
-/// it exists; a layout that the file system refuses, and then there is no file.
+/// Creates the file `path` on Lustre with open(2), `flags` and O_EXCL, and sets its layout; leaves
+/// it without a layout if none is requested. Fails with system_errno EEXIST if the file exists. If
+/// the file system refuses the layout, it fails and removes the file.
 [[nodiscard]] Result<Descriptor> create_striped(const std::string& path, int flags,
                                                 unsigned permissions,
                                                 const std::optional<plan::Layout>& layout);
 
-/// Whether somebody has set a default layout for new files of the directory of `path`: on itself
-/// or, with `or_root`, on the root of the file system. The root's own default set on a directory
-/// counts as none.
+/// Whether the directory of `path` or, with `or_root`, the root of the file system has a default
+/// layout. A directory whose default equals that of the root counts as having none.
 [[nodiscard]] bool has_default_layout(const std::string& path, bool or_root);
 
 /// The number of OSTs of the Lustre on which `directory` lies.
 [[nodiscard]] Result<std::int32_t> ost_count(const std::string& directory);
 
-/// Of a file that is open on a Lustre mount. Layouts become the bytes of the xattr lustre.lov here
-/// and nowhere else.
+/// The layout of a file that is open on a Lustre mount. The only code that reads and writes the
+/// xattr lustre.lov.
 class LustreLayouts final : public FileLayouts {
  public:
-  /// `descriptor` stays open as long as this one is used.
+  /// `descriptor` must stay open during the lifetime of this object.
   LustreLayouts(int descriptor, std::string path)
       : descriptor_(descriptor), path_(std::move(path)) {}
 

@@ -12,7 +12,7 @@
 
 namespace nacre::store {
 
-/// As PosixStore, by the kernel's interface, and with what OpenOptions say of layouts.
+/// A PosixStore that also sets the layouts that OpenOptions request.
 class LustreStore : public PosixStore {
  public:
   Result<std::int32_t> target_count(const std::string& path) override {
@@ -22,9 +22,9 @@ class LustreStore : public PosixStore {
  protected:
   Result<Descriptor> open_descriptor(const std::string& path, int flags,
                                      const OpenOptions& options) override;
-  /// What layout the file has is the first open's to say.
+  /// A second open of the file must not set a layout.
   int reopen_flags() const override { return delays_layout_flag(); }
-  /// A file that is made to be appended to has one stripe, whatever its directory's files have.
+  /// O_APPEND: Lustre creates such files with a single stripe.
   int counter_flags() const override;
   std::unique_ptr<StoreFile> make_file(OpenedFile opened) override;
 };

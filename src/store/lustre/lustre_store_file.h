@@ -1,4 +1,4 @@
-// A file on Lustre: its layouts, and the locks that it is written under.
+// A file on Lustre: its layouts and its locks.
 #ifndef NACRE_STORE_LUSTRE_LUSTRE_STORE_FILE_H_
 #define NACRE_STORE_LUSTRE_LUSTRE_STORE_FILE_H_
 
@@ -11,7 +11,7 @@
 
 namespace nacre::store {
 
-/// See StoreFile. Group locks are refused to files that are accessed past the page cache.
+/// See StoreFile. Files that are open with O_DIRECT get no group locks.
 class LustreStoreFile : public PosixStoreFile {
  public:
   explicit LustreStoreFile(OpenedFile opened)
@@ -22,9 +22,9 @@ class LustreStoreFile : public PosixStoreFile {
   FileLayouts* layouts() override { return &layouts_; }
 
  protected:
-  // The calls of Lustre's client, of which nothing else knows. Locks are held by the open. 0 or
-  // more, or -1 and errno.
-  /// Once; EAGAIN or EBUSY while a lock of another number is held.
+  // System calls of Lustre's client. The open file description owns the locks. They return 0 or
+  // more, or -1 and set errno.
+  /// One attempt; fails with EAGAIN or EBUSY while a lock with another number is held.
   virtual int acquire_group_lock(std::int32_t number);
   virtual int release_group_lock(std::int32_t number);
   virtual int narrow_locks_of(int descriptor);

@@ -1,4 +1,4 @@
-// A file descriptor with an owner, and the system's habit of interrupting calls.
+// An owned file descriptor, and system calls that signals interrupt.
 #ifndef NACRE_STORE_POSIX_DESCRIPTOR_H_
 #define NACRE_STORE_POSIX_DESCRIPTOR_H_
 
@@ -11,8 +11,7 @@
 
 namespace nacre::store {
 
-/// Makes the call until a signal does not interrupt it. `call` returns -1 and sets errno on
-/// failure.
+/// Repeats `call` while it fails with EINTR. `call` returns -1 and sets errno on failure.
 template <class Call>
 [[nodiscard]] auto retry_interrupted(Call call) {
   decltype(call()) outcome{};
@@ -36,8 +35,8 @@ class Descriptor {
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] bool valid() const { return number_ >= 0; }
 
-  /// 0, or the errno of what the system found only now: NFS, Lustre and quotas report writes they
-  /// had deferred. The descriptor is gone either way, also after EINTR (close(2), on Linux).
+  /// 0, or the errno of close(2): NFS, Lustre and quotas report errors of deferred writes here. The
+  /// descriptor is closed in any case, even after EINTR (on Linux).
   [[nodiscard]] int close() {
     const int number = std::exchange(number_, -1);
     if (number < 0 || ::close(number) == 0 || errno == EINTR) return 0;
@@ -48,8 +47,8 @@ class Descriptor {
   int number_;
 };
 
-/// The file that is open as `number` once more, with other flags of open(2), by whatever name it
-/// has now; not valid, and errno says why, where it is refused.
+/// Opens the file of descriptor `number` again, with other flags of open(2), independent of its
+/// name. Returns an invalid descriptor and sets errno on failure.
 [[nodiscard]] inline Descriptor reopen(int number, int flags) {
   const std::string itself = "/proc/self/fd/" + std::to_string(number);
   return Descriptor(retry_interrupted([&] { return ::open(itself.c_str(), flags | O_CLOEXEC); }));

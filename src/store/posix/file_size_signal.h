@@ -1,4 +1,4 @@
-// Keeps the limit on file sizes an error instead of a signal that kills the program.
+// Turns SIGXFSZ, which kills the program at the limit on file sizes, into an error.
 #ifndef NACRE_STORE_POSIX_FILE_SIZE_SIGNAL_H_
 #define NACRE_STORE_POSIX_FILE_SIZE_SIGNAL_H_
 
@@ -8,10 +8,10 @@
 
 namespace nacre::store {
 
-/// While it lives, a call of this thread that meets RLIMIT_FSIZE fails with EFBIG and the SIGXFSZ
-/// that comes with it (setrlimit(2)) is taken away. A SIGXFSZ that was pending before stays
-/// pending. Costs one system call where there is no limit; the limit is looked at each time since
-/// the program may set it between two writes. Lives and dies in one thread.
+/// During its lifetime a call of this thread that exceeds RLIMIT_FSIZE fails with EFBIG, and the
+/// SIGXFSZ of that call is discarded. A SIGXFSZ that was pending before stays pending. Costs one
+/// system call if there is no limit; it reads the limit each time, because the program may set it
+/// between two writes. Constructed and destroyed in the same thread.
 class FileSizeSignalGuard {
  public:
   FileSizeSignalGuard();

@@ -1,4 +1,4 @@
-// Options that a file system was mounted with.
+// Mount options of a file system.
 #ifndef NACRE_STORE_POSIX_MOUNT_OPTIONS_H_
 #define NACRE_STORE_POSIX_MOUNT_OPTIONS_H_
 
@@ -10,11 +10,11 @@
 
 namespace nacre::store {
 
-/// The file system of an open file where it was mounted so that its byte-range locks hold between
-/// processes of one node only, else null.
+/// The file system of an open file if a mount option limits its byte-range locks to one node,
+/// otherwise null.
 [[nodiscard]] const FileSystem* file_system_with_local_locks(int descriptor);
 
-/// Whether a file system has the option, by the text of /proc/self/mountinfo. `device` is the
+/// Whether /proc/self/mountinfo, given as text, lists the option for a file system. `device` is the
 /// st_dev of its files.
 [[nodiscard]] bool has_mount_option(std::string_view mountinfo, dev_t device,
                                     std::string_view option);

@@ -1,4 +1,4 @@
-// Scatter/gather pieces cut into what one readv or writev call may take.
+// Splits scatter/gather pieces into batches for single readv or writev calls.
 #ifndef NACRE_STORE_POSIX_PIECE_BATCH_H_
 #define NACRE_STORE_POSIX_PIECE_BATCH_H_
 
@@ -17,13 +17,13 @@ namespace nacre::store {
 inline constexpr std::int64_t call_bytes_max = 0x7ffff000;
 inline constexpr std::size_t call_pieces_max = IOV_MAX;
 
-/// Walks `pieces` (ReadPiece or WritePiece), which outlive it. Empty pieces are passed over.
+/// Iterates over `pieces` (ReadPiece or WritePiece), which must outlive it. Skips empty pieces.
 template <class Piece>
 class PieceBatch {
  public:
   explicit PieceBatch(std::span<const Piece> pieces) : pieces_(pieces) {}
 
-  /// What the next call is to move; empty when all is moved. Valid until the next call of next().
+  /// The batch for the next call; empty at the end. Valid until next() is called again.
   [[nodiscard]] std::span<const iovec> next() {
     std::size_t count = 0;
     std::int64_t room = call_bytes_max;
@@ -40,7 +40,7 @@ class PieceBatch {
     return {vectors_.data(), count};
   }
 
-  /// The call moved `bytes`, of what next() gave.
+  /// Call after `bytes` of the batch were moved.
   void advance(std::int64_t bytes) {
     skip_ += bytes;
     while (first_ < pieces_.size() && skip_ >= pieces_[first_].size) {
@@ -50,10 +50,9 @@ class PieceBatch {
 
  private:
   std::span<const Piece> pieces_;
-  std::size_t first_ = 0;  ///< the piece that the next call begins in
-  std::int64_t skip_ = 0;  ///< bytes of it that are moved
-  std::array<iovec, call_pieces_max>
-      vectors_;  // left uninitialised: 16 KiB a call are worth sparing
+  std::size_t first_ = 0;                       ///< the piece that the next call begins in
+  std::int64_t skip_ = 0;                       ///< bytes of it that are moved
+  std::array<iovec, call_pieces_max> vectors_;  // uninitialised: saves 16 KiB of writes per call
 };
 
 }  // namespace nacre::store

@@ -1,4 +1,4 @@
-// The store of what the kernel mounts.
+// The store of mounted file systems.
 #ifndef NACRE_STORE_POSIX_POSIX_STORE_H_
 #define NACRE_STORE_POSIX_POSIX_STORE_H_
 
@@ -12,9 +12,9 @@
 
 namespace nacre::store {
 
-/// See Store and PosixStoreFile. A shared counter is a word of shared memory where all ranks are on
-/// one node, else a small hidden file beside the data file. Thread-safe, without state. Stores of
-/// file systems with more to them derive from it and change how files are opened.
+/// See Store and PosixStoreFile. A shared counter is a word of shared memory if all ranks are on
+/// one node, otherwise a small hidden file beside the data file. Thread-safe, without state. Stores
+/// of file systems with further features derive from it and change how files are opened.
 class PosixStore : public Store {
  public:
   Result<std::unique_ptr<StoreFile>> open(const std::string& path,
@@ -30,9 +30,9 @@ class PosixStore : public Store {
   /// open(2) with `flags`.
   [[nodiscard]] virtual Result<Descriptor> open_descriptor(const std::string& path, int flags,
                                                            const OpenOptions& options);
-  /// Further flags of open(2) for a file that this process has open already.
+  /// Additional flags of open(2) for a file that this process has already open.
   [[nodiscard]] virtual int reopen_flags() const { return 0; }
-  /// Further flags of open(2) that make the file of a counter.
+  /// Additional flags of open(2) to create the file of a counter.
   [[nodiscard]] virtual int counter_flags() const { return 0; }
   [[nodiscard]] virtual std::unique_ptr<StoreFile> make_file(OpenedFile opened);
 };

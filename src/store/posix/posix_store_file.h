@@ -1,4 +1,4 @@
-// A file of any file system that the kernel mounts.
+// A file on a mounted file system.
 #ifndef NACRE_STORE_POSIX_POSIX_STORE_FILE_H_
 #define NACRE_STORE_POSIX_POSIX_STORE_FILE_H_
 
@@ -18,25 +18,22 @@
 
 namespace nacre::store {
 
-/// What a store has opened.
+/// The result of an open by a store.
 struct OpenedFile {
   std::string path;
   OpenOptions options;
   Descriptor file;
-  Descriptor
-      direct;  ///< the same file with O_DIRECT; not valid where nobody asked or it is refused
+  Descriptor direct;  ///< with O_DIRECT; invalid if not requested or refused
   FileIdentity identity;
   FileSystemFacts facts;
 };
 
-/// See StoreFile. What this one adds:
-/// - writes, resize and allocate that meet RLIMIT_FSIZE fail with EFBIG; no SIGXFSZ reaches the
-/// program;
-/// - allocate on a file system that refuses fallocate writes zeros from where the file ended before
-///   the call, over anything that is written there meanwhile; holes before that end stay holes;
-/// - locks are OFD locks: they hold against other opens, in this process too, and against the
-///   fcntl locks of other programs. A shared lock on a file open for writing only is an exclusive
-///   one.
+/// See StoreFile. In addition:
+/// - write, resize and allocate fail with EFBIG at RLIMIT_FSIZE; the program gets no SIGXFSZ;
+/// - allocate appends zeros if the file system refuses fallocate, from the end that the file had
+///   before the call; they overwrite concurrent writes there, and holes before that end stay holes;
+/// - locks are OFD locks: they exclude other opens, also of this process, and the fcntl locks of
+///   other programs. A shared lock on a file that is open only for writing is exclusive.
 class PosixStoreFile : public StoreFile {
  public:
   explicit PosixStoreFile(OpenedFile opened);
@@ -59,7 +56,7 @@ class PosixStoreFile : public StoreFile {
 
  protected:
   [[nodiscard]] const Descriptor& file() const { return file_; }
-  /// The same file with O_DIRECT; not valid where nobody asked or it is refused.
+  /// The same file with O_DIRECT; invalid if not requested or refused.
   [[nodiscard]] const Descriptor& direct() const { return direct_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -68,7 +65,7 @@ class PosixStoreFile : public StoreFile {
   [[nodiscard]] Transfer transfer_pieces(std::span<const Piece> pieces, std::int64_t offset);
 
   [[nodiscard]] Error error(int system_errno, std::string_view operation) const;
-  /// Nothing where the range has no bytes.
+  /// Nothing if the range is empty.
   [[nodiscard]] Status write_zeros(const Extent& range);
 
   Descriptor file_;
@@ -79,9 +76,9 @@ class PosixStoreFile : public StoreFile {
   FileIdentity identity_;
   std::once_flag locks_looked_at_;
   const FileSystem* local_locks_ = nullptr;  // see LockTarget
-  /// When a small write was last asked about, there was no RLIMIT_FSIZE; those that end below this
-  /// are not asked about again. A program that sets a limit in the midst of such writes, below what
-  /// it has written already, is told by the system's signal.
+  /// There was no RLIMIT_FSIZE at the last check; small writes that end below this offset are not
+  /// checked again. A program that then sets a limit below the bytes that it has already written
+  /// gets the system's signal.
   std::atomic<std::int64_t> unlimited_below_ = 0;
 };
 

@@ -15,14 +15,14 @@ namespace nacre::store {
 struct LockTarget {
   int descriptor;
   const std::string& path;  ///< for messages
-  /// Not null where a process to be kept out may be on another node, and the locks of the file
-  /// system do not reach there (file_system_with_local_locks()).
+  /// Not null if the lock must exclude processes on other nodes, but the locks of the file system
+  /// hold on one node only (file_system_with_local_locks()).
   const FileSystem* local_locks = nullptr;
 };
 
-/// Waits for the lock; an empty range is had at once. The lock must go before the descriptor is
-/// closed (closing it would release the lock too, but its number may then be another file's). Where
-/// the file system has no locks the error is unsupported_operation, names it and says what to do.
+/// Waits for the lock; returns at once if the range is empty. Release the lock before the
+/// descriptor is closed, because another file may reuse the descriptor's number. Fails with
+/// unsupported_operation and advice if the file system has no locks.
 [[nodiscard]] Result<std::unique_ptr<FileLock>> lock_range(const LockTarget& target,
                                                            const Extent& range, LockKind kind);
 

@@ -1,4 +1,4 @@
-// The store of files on nacre-testbed (testbed/), which plays a Lustre on FUSE.
+// The store of files on nacre-testbed (testbed/), which emulates Lustre with FUSE.
 #ifndef NACRE_STORE_TESTBED_TESTBED_STORE_H_
 #define NACRE_STORE_TESTBED_TESTBED_STORE_H_
 
@@ -8,9 +8,9 @@
 
 namespace nacre::store {
 
-/// As LustreStore. Layouts are set and read as on Lustre; locks are asked for by extended
-/// attributes, as FUSE lets no ioctl through that passes a number in place of an address, nor the
-/// bytes of one that says that it only reads them.
+/// A LustreStore. Layouts are set and read as on Lustre. Locks are requested through extended
+/// attributes, because FUSE passes on neither ioctls whose argument is a number nor the data of
+/// ioctls that are declared as read-only.
 class TestbedStore final : public LustreStore {
  protected:
   std::unique_ptr<StoreFile> make_file(OpenedFile opened) override;

@@ -1,5 +1,5 @@
-// LazyFile: the store's file of one rank, opened when the rank first touches it, so that ten
-// thousand ranks are not ten thousand opens.
+// LazyFile: the store's file of one rank, opened at the rank's first access. On ten thousand ranks
+// only those that access the file open it.
 #ifndef NACRE_FILE_LAZY_FILE_H_
 #define NACRE_FILE_LAZY_FILE_H_
 
@@ -19,23 +19,23 @@ class LazyFile final : public collective::FileSource {
   LazyFile(store::Store& store, std::string path, store::OpenOptions options)
       : store_(store), path_(std::move(path)), options_(std::move(options)) {}
 
-  /// Opens now, with what only the rank that makes the file asks for. Rank 0, at open.
+  /// Opens the file now, on rank 0, with the options that create it.
   [[nodiscard]] Result<store::StoreFile*> create(const store::OpenOptions& options);
-  /// The file that rank 0 opened, and what it found out of its file system: a later open does not
-  /// ask again, and fails where it finds another file.
+  /// Passes the identity and file system of the file that rank 0 opened. A later open skips statfs,
+  /// and fails if it finds a different file.
   void expect(const store::FileIdentity& identity, const store::FileSystemFacts& facts) {
     identity_ = identity;
     options_.facts = facts;
   }
-  /// Before the file is used: its layout may end before it does (layout/growing_layout.h).
+  /// The layout of the file may be incomplete (layout/growing_layout.h). Call before any access.
   void expect_growth();
 
-  /// Opens on first need. ErrorClass::file when the name has come to stand for another file since
-  /// the open.
+  /// Opens the file at the first call. ErrorClass::file if the name refers to a different file
+  /// since rank 0 opened it.
   [[nodiscard]] Result<store::StoreFile*> file() override;
-  /// The file where this rank has it open already, else nullptr.
+  /// The file if this rank has opened it, otherwise nullptr.
   [[nodiscard]] store::StoreFile* if_open();
-  /// Closes, if it was opened.
+  /// Closes the file if it is open.
   [[nodiscard]] Status close();
 
  private:

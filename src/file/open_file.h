@@ -1,5 +1,5 @@
-// OpenFile: what stands behind an MPI_File, without MPI: view, pointers, mode, hints, consistency,
-// and the way from a data access to the engine or the store.
+// OpenFile: an open file without MPI: its view, pointers, mode, hints and consistency. Passes data
+// accesses to the collective engine or to the store.
 #ifndef NACRE_FILE_OPEN_FILE_H_
 #define NACRE_FILE_OPEN_FILE_H_
 
@@ -31,7 +31,7 @@
 
 namespace nacre::file {
 
-/// MPI_MODE_* as named flags; src/mpi translates.
+/// MPI_MODE_* as named flags.
 struct AccessMode {
   bool read = false;
   bool write = false;
@@ -40,24 +40,23 @@ struct AccessMode {
   bool append = false;
   bool sequential = false;
   bool delete_on_close = false;
-  bool unique_open = false;  ///< a promise that changes nothing here
+  bool unique_open = false;  ///< has no effect
 };
 
 enum class Position : std::uint8_t { explicit_offset, individual, shared, ordered };
 
-/// One data access, as a program asks for it.
+/// One data access of a program.
 struct Access {
   plan::Direction direction = plan::Direction::read;
   Position position = Position::individual;
   std::int64_t offset = 0;  ///< explicit_offset: in etypes, relative to the view
   plan::MemoryAccess memory;
-  std::shared_ptr<Converter> converter;  ///< null: bytes go as they are
-  /// Of a collective one: until it has ended this process does nothing else with the file, by
-  /// whatever open.
+  std::shared_ptr<Converter> converter;  ///< null: no conversion
+  /// Of a collective access: until it ends, this process accesses the file in no other way.
   bool alone = false;
 };
 
-/// What was transferred, in bytes of memory, and why it stopped, if it was an error.
+/// Bytes of memory that were transferred, and the error that ended the transfer early.
 struct Outcome {
   std::int64_t bytes = 0;
   std::optional<Error> error;
@@ -65,50 +64,48 @@ struct Outcome {
 
 enum class Whence : std::uint8_t { set, current, end };
 
-/// Everything that open needs.
+/// Arguments of OpenFile::open.
 struct OpenRequest {
-  std::string path;  ///< prefix stripped, from the root on
+  std::string path;  ///< absolute, without a prefix
   AccessMode mode;
   Hints hints;                                       ///< the same on all ranks
-  std::unique_ptr<collective::Transport> transport;  ///< serves this file alone
+  std::unique_ptr<collective::Transport> transport;  ///< used by this file only
   std::shared_ptr<store::Store> store;
-  bool one_node = false;  ///< every rank is known to share memory with every other
-  /// The lengths of the grid in which the program has put its ranks, row by row; empty: none.
+  bool one_node = false;  ///< all ranks share memory
+  /// The dimensions of the cartesian communicator, row-major; empty: not cartesian.
   std::vector<std::int32_t> process_grid = {};
-  std::uint64_t id = 0;  ///< the same on all ranks, unlike that of any other open
-  /// When the program asked (monotonic_nanoseconds()), for the report.
+  std::uint64_t id = 0;  ///< the same on all ranks, unique for each open
+  /// The time of the program's call (monotonic_nanoseconds()), for the report.
   std::int64_t asked_nanoseconds = monotonic_nanoseconds();
 };
 
-/// Thread-safe: several threads may use one file at once. Functions that return a Task are
-/// collective: every rank calls the same ones in the same order and runs the tasks to the end, one
-/// after the other. The file outlives its tasks. A `refusal` says why this rank cannot take part as
-/// asked; the call then ends with that error on every rank.
+/// Thread-safe. Functions that return a Task are collective: all ranks call them in the same order
+/// and run the tasks to the end, one after the other. The file must outlive its tasks. `refusal` is
+/// an error in this rank's arguments; the call then fails with that error on all ranks.
 class OpenFile {
  public:
-  /// Rank 0 makes or opens the file; the others open it when they first touch it.
+  /// Rank 0 creates or opens the file; the other ranks open it at their first access.
   static collective::Task<Result<std::shared_ptr<OpenFile>>> open(OpenRequest request);
-  /// Ends with an agreed status; the file is closed on every rank all the same.
+  /// Closes the file on all ranks. All ranks return the same status.
   collective::Task<Status> close();
 
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
-  // Data access. Pointers move at the call (of transfer_all: before its task runs), by what was
-  // asked for (MPI-4.1, 14.4.3). The one exception is what MPICH and Open MPI do too: an
-  // independent read by the individual pointer that met the end of the file leaves it there, so
-  // that who reads on later reads what has been appended. With a converter only whole basic
-  // elements are read (see Converter::whole_part), and the pointer stands behind the last of them,
-  // at the next etype.
-  /// Independent (explicit, individual, shared). Blocking; no message is sent. A write by the
-  /// shared pointer that fails leaves its gap.
+  // Data access. Pointers move at the call (in transfer_all before the task runs), by the requested
+  // size (MPI-4.1, 14.4.3). One exception, as in MPICH and Open MPI: an independent read by the
+  // individual pointer that reaches the end of the file leaves the pointer there, so that a later
+  // read returns appended data. With a converter, reads return whole basic elements only (see
+  // Converter::whole_part), and the pointer moves to the next etype behind the last of them.
+  /// Independent (explicit offset, individual or shared pointer). Blocking; sends no message. The
+  /// shared pointer stays advanced if a write fails.
   [[nodiscard]] Outcome transfer(const Access& access);
-  /// Collective (explicit, individual, ordered).
+  /// Collective (explicit offset, individual pointer, ordered).
   collective::Task<Outcome> transfer_all(const Access& access, std::optional<Error> refusal);
 
   // Views and pointers. Offsets and positions count etypes of the view.
-  /// `info_pairs`: hints that came with the view; rank 0's are taken. All pointers go to 0. After
-  /// an error the old view stays. With View::at_shared_pointer in sequential mode only.
+  /// `info_pairs`: the hints of the call; rank 0's apply. Sets all pointers to 0. Keeps the old
+  /// view after an error. View::at_shared_pointer is valid in sequential mode only.
   collective::Task<Status> set_view(View view, InfoPairs info_pairs, std::optional<Error> refusal);
   /// The displacement of the view, in bytes.
   [[nodiscard]] std::int64_t displacement() const;
@@ -118,27 +115,27 @@ class OpenFile {
   collective::Task<Status> seek_shared(std::int64_t offset_etypes, Whence whence,
                                        std::optional<Error> refusal);
   [[nodiscard]] Result<std::int64_t> position_shared();
-  /// Where the shared pointer is, in bytes of the file.
+  /// The position of the shared pointer in bytes of the file.
   [[nodiscard]] Result<std::int64_t> shared_byte_offset();
 
   // Size, consistency, hints.
   [[nodiscard]] Result<std::int64_t> size();
-  /// All ranks pass the same, else ErrorClass::not_same.
+  /// ErrorClass::not_same if ranks pass different sizes.
   collective::Task<Status> resize(std::int64_t size_bytes);
   collective::Task<Status> preallocate(std::int64_t size_bytes);
-  /// Every rank that has written, for itself or for others, syncs.
+  /// Each rank that has written to the file system calls fsync.
   collective::Task<Status> sync();
   collective::Task<Status> set_atomicity(bool atomic);
   [[nodiscard]] bool atomicity() const { return atomic_.load(); }
   [[nodiscard]] Hints hints() const;
-  /// Rank 0's pairs change the hints on all ranks. Never fails.
+  /// Applies rank 0's pairs on all ranks. Never fails.
   collective::Task<Status> update_hints(InfoPairs info_pairs);
   [[nodiscard]] const AccessMode& mode() const { return mode_; }
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] collective::Transport& transport() { return *transport_; }
 
  private:
-  /// What rank 0 tells the others of the file that it opened.
+  /// Broadcast by rank 0 after it opened the file.
   struct OpenedFacts {
     bool failed = false;
     store::FileIdentity identity;
@@ -146,12 +143,12 @@ class OpenFile {
     store::FileSystemFacts file_system;
     OpenLayout::AtOpen layout;
   };
-  /// What an access goes by, whatever other threads change meanwhile.
+  /// A snapshot of the view and settings for one access; other threads may change them meanwhile.
   struct Snapshot {
     std::shared_ptr<const View> view;
     std::shared_ptr<const AccessSettings> settings;
   };
-  /// An access with its place in the file.
+  /// An access and its range of the file.
   struct PlacedAccess {
     Access access;
     std::shared_ptr<const View> view;
@@ -159,29 +156,30 @@ class OpenFile {
     plan::FileAccess file;
     std::int64_t offset_etypes = 0;  ///< in the view
     std::int64_t file_bytes = 0;
-    std::int64_t element_file_bytes = 0;  ///< with a converter: of one element of the memory type
+    std::int64_t element_file_bytes =
+        0;  ///< with a converter: bytes in the file of one element of the memory type
 
     [[nodiscard]] std::int64_t etypes() const { return file_bytes / view->etype_size; }
-    /// Bytes of memory that `bytes` of the file are; with a converter in whole basic elements.
+    /// The bytes of memory for `bytes` of the file; with a converter, of whole basic elements.
     [[nodiscard]] std::int64_t memory_bytes(std::int64_t bytes) const;
   };
-  /// Keeps other accesses away while it lives: the threads of this process, the other processes.
+  /// Excludes accesses of other threads and processes during its lifetime.
   struct Exclusion {
     std::unique_lock<std::mutex> threads;
     std::unique_ptr<store::FileLock> processes;
   };
-  /// What a collective access is; but for `alone` the same on all ranks.
+  /// The kind of a collective access; the same on all ranks except for `alone`.
   struct Routine {
     plan::Direction direction;
     Position position;
     bool alone;
   };
-  /// What all ranks pass alike, with what else is not shown in the message.
+  /// An argument that all ranks must pass alike; `value` is shown in messages.
   struct Argument {
     std::int64_t value = 0;
     std::int64_t kind = 0;
   };
-  /// What a set_view needs beside the agreement; the least of the ranks' counts.
+  /// Reduced with the agreement of set_view; the minimum over the ranks.
   enum class ViewNeeds : std::int64_t { hints = 0, reset_of_shared_pointer = 1, nothing = 2 };
   explicit OpenFile(OpenRequest request);
   [[nodiscard]] Result<OpenedFacts> open_first();
@@ -239,28 +237,28 @@ class OpenFile {
   bool one_node_;
   LazyFile file_;
   SharedPointer shared_pointer_;
-  // Of the collective tasks, which run one after the other:
+  // Used by the collective tasks only, which run one after the other:
   collective::ViewMemory views_;
   collective::NodeRounds rounds_;
   collective::RankGroupCache groups_;
   store::FileSystemFacts file_system_;
-  std::shared_ptr<const plan::InitialGroups> grid_;  // of the program's ranks; null: none
+  std::shared_ptr<const plan::InitialGroups> grid_;  // of the cartesian communicator; null: none
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;
-  const std::uint64_t id_;            // as OpenRequest has it
-  std::int64_t locked_calls_ = 0;     // that could take a group lock; the same on all ranks
-  bool refuses_write_locks_ = false;  // those that a hint asked for
+  const std::uint64_t id_;            // OpenRequest::id
+  std::int64_t locked_calls_ = 0;     // calls that may use a group lock; the same on all ranks
+  bool refuses_write_locks_ = false;  // the locks of nacre_write_locks were refused
   FileProfile profile_;
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // protects the members below
   Hints hints_;
-  std::shared_ptr<const AccessSettings> settings_;  // what hints_ says of data access
+  std::shared_ptr<const AccessSettings> settings_;  // derived from hints_
   std::shared_ptr<const View> view_;
   std::int64_t position_ = 0;  // the individual pointer, in etypes
 
-  OpenLayout layout_;  // uses hints_ under mutex_; else of the collective tasks
+  OpenLayout layout_;  // uses hints_ under mutex_; otherwise used by the collective tasks only
 
-  /// Held over an access that needs a lock: range locks do not hold between threads of one open
+  /// Held during an access under a range lock, which does not exclude threads of the same open
   /// file.
   std::mutex locked_access_mutex_;
 };

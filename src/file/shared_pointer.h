@@ -11,29 +11,29 @@
 
 namespace nacre::file {
 
-/// The pointer is `base`, the same on all ranks, plus a counter that is made by whoever first moves
-/// it: files whose shared pointer nobody moves have none. Thread-safe.
+/// The pointer is `base`, the same on all ranks, plus a counter. The first rank that moves the
+/// pointer creates the counter. Thread-safe.
 class SharedPointer {
  public:
   SharedPointer(store::Store& store, store::CounterKey key) : store_(store), key_(std::move(key)) {}
 
-  /// Adds and returns the position before. ErrorClass::arg where that is beyond 64 bits.
+  /// Adds to the pointer and returns its former position. ErrorClass::arg if it exceeds 64 bits.
   [[nodiscard]] Result<std::int64_t> fetch_add(std::int64_t etypes);
   [[nodiscard]] Result<std::int64_t> get();
-  /// Collective in meaning: one rank resets the counter; once all have agreed on that, every rank
-  /// sets its base.
+  /// For a collective change: one rank resets the counter; after the agreement each rank sets its
+  /// base.
   void set_base(std::int64_t etypes);
   [[nodiscard]] Status reset();
 
-  /// This rank knows that there is a counter.
+  /// Whether this rank knows that the counter exists.
   [[nodiscard]] bool used();
-  /// Takes the counter's name away. One rank, once no other will attach.
+  /// Removes the counter's name. Called by one rank, when no other will attach any more.
   void forget() { store_.forget_counter(key_); }
 
  private:
-  /// The counter, or nullptr while nobody has made it. With mutex_ held, as the next.
+  /// The counter, or nullptr if it does not exist yet. The caller holds mutex_.
   [[nodiscard]] Result<store::SharedCounter*> attached();
-  /// The counter, made if need be.
+  /// The counter; creates it if it does not exist. The caller holds mutex_.
   [[nodiscard]] Result<store::SharedCounter*> made();
 
   store::Store& store_;

@@ -1,5 +1,4 @@
-// View: what a rank sees of a file, in the file's representation, and arithmetic on offsets in
-// etypes.
+// View: the file view of a rank, in the file's representation, and arithmetic on offsets in etypes.
 #ifndef NACRE_FILE_VIEW_H_
 #define NACRE_FILE_VIEW_H_
 
@@ -13,34 +12,34 @@
 namespace nacre::file {
 
 struct View {
-  /// The filetype, tiled from the displacement. The default is that of a file just opened: bytes.
+  /// The filetype, tiled from the displacement. Default: bytes, as after the open.
   plan::TiledMap map{plan::TypeMap::bytes(1), 0};
-  /// The displacement is where the shared pointer is when the view is set
-  /// (MPI_DISPLACEMENT_CURRENT); map.origin is then OpenFile::set_view's to find out.
+  /// The displacement is the position of the shared pointer (MPI_DISPLACEMENT_CURRENT);
+  /// OpenFile::set_view then sets map.origin.
   bool at_shared_pointer = false;
   std::int64_t etype_size = 1;  ///< bytes in the file; offsets count etypes
   std::string representation = "native";
 };
 
-/// MPI-4.1, 14.3: a displacement and filetype offsets of 0 or more, a filetype made of whole
-/// etypes, and, where the file is written, no byte of the filetype twice and offsets in it that
-/// never decrease. Its copies may overlap each other (parallel HDF5 sets such views and stays
-/// inside one copy).
+/// Checks a view by MPI-4.1, 14.3: displacement and filetype offsets of 0 or more, a filetype of
+/// whole etypes and, if the file is open for writing, increasing offsets without overlap inside the
+/// filetype. Copies of the filetype may overlap (parallel HDF5 sets such views and accesses one
+/// copy only).
 [[nodiscard]] Status check_view(const View& view, bool writes);
 
-/// Where etype `offset` begins, in bytes of the file. ErrorClass::arg for a negative or too large
+/// The position of etype `offset` in bytes of the file. ErrorClass::arg for a negative or too large
 /// offset.
 [[nodiscard]] Result<std::int64_t> byte_offset(const View& view, std::int64_t offset_etypes);
 
-/// The end of a file of `file_size` bytes in the view: the etypes that begin before it (what the
-/// file ends in the middle of counts whole), in a view that goes back in the file those up to the
-/// first one that lies behind it. 0 where the view has no data.
+/// The end of a file of `file_size` bytes, in etypes of the view: the number of etypes that begin
+/// before that end. In a view that goes backwards in the file, the etypes before the first one that
+/// lies behind that end. 0 if the view has no data.
 [[nodiscard]] std::int64_t etypes_in(const View& view, std::int64_t file_size);
 
-/// The data bytes of an access of `byte_count` bytes at `offset`. ErrorClass::arg for an offset or
-/// an end out of range (64 bits), io for a part of an etype. Where copies overlap and the access is
-/// inside one, the result's view is of that copy alone, so that it is as ordered as the filetype
-/// is.
+/// The bytes of an access of `byte_count` bytes at etype `offset`. ErrorClass::arg if the offset or
+/// the end exceeds 64 bits, io if the size is not a multiple of the etype. If copies of the
+/// filetype overlap and the access lies inside one copy, the result has a view of that copy alone,
+/// so that its offsets are ordered as in the filetype.
 [[nodiscard]] Result<plan::FileAccess> access_at(const View& view, std::int64_t offset_etypes,
                                                  std::int64_t byte_count);
 

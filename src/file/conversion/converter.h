@@ -1,4 +1,4 @@
-// Converter: what turns a user's data into its form in the file and back.
+// Converter: converts data between memory and the file's data representation.
 #ifndef NACRE_FILE_CONVERSION_CONVERTER_H_
 #define NACRE_FILE_CONVERSION_CONVERTER_H_
 
@@ -12,24 +12,24 @@
 
 namespace nacre::file {
 
-/// Implemented over plan::TypeSignature for external32 and in src/mpi for registered data
-/// representations. File streams are packed; a conversion covers whole elements of the memory type
-/// (copies of MemoryAccess::type), all of one size in the file. Only a read that met the end of the
-/// file has a part of one. A large access is converted in several calls, each with the part of the
-/// memory that it is about.
+/// Implemented over plan::TypeSignature for external32, and in src/mpi for registered data
+/// representations. The stream in the file is packed. A conversion covers whole elements of the
+/// memory type (copies of MemoryAccess::type), which all have one size in the file; only a read
+/// that reaches the end of the file may have a part of an element. A large access is converted in
+/// several calls, each with its part of the memory.
 class Converter {
  public:
   virtual ~Converter() = default;
-  /// Bytes in the file of what is `native_bytes` (whole elements) in memory.
+  /// The size in the file of `native_bytes` (whole elements) of memory.
   [[nodiscard]] virtual Result<std::int64_t> file_bytes(std::int64_t native_bytes) = 0;
-  /// All data bytes of `memory` as they are to stand in the file. file.size() = file_bytes(...).
+  /// Converts all data bytes of `memory` to `file`. file.size() = file_bytes(...).
   [[nodiscard]] virtual Status to_file(const plan::MemoryAccess& memory,
                                        std::span<std::byte> file) = 0;
-  /// What of the first `file_bytes` in the file can be converted: whole basic elements, as
-  /// MPI_Get_elements counts them (a representation may have to stop short of that, at whole
-  /// elements of the memory type).
+  /// The part of the first `file_bytes` that can be converted: whole basic elements, as
+  /// MPI_Get_elements counts them. Some representations convert only whole elements of the memory
+  /// type.
   [[nodiscard]] virtual plan::StreamPart whole_part(std::int64_t file_bytes) = 0;
-  /// The way back, for the beginning of `memory`: the whole part of what `file` holds.
+  /// Converts the whole part of `file` to the beginning of `memory`.
   [[nodiscard]] virtual Status from_file(const plan::MemoryAccess& memory,
                                          std::span<const std::byte> file) = 0;
 };

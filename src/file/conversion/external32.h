@@ -1,4 +1,4 @@
-// Data in external32 on its way between memory and file.
+// Conversion to and from external32.
 #ifndef NACRE_FILE_CONVERSION_EXTERNAL32_H_
 #define NACRE_FILE_CONVERSION_EXTERNAL32_H_
 
@@ -9,7 +9,7 @@
 
 namespace nacre::file {
 
-/// Converts accesses whose memory datatype has this signature.
+/// A converter for accesses whose memory datatype has this signature.
 [[nodiscard]] std::shared_ptr<Converter> external32_converter(plan::TypeSignature signature);
 
 }  // namespace nacre::file

@@ -1,4 +1,4 @@
-// Nacre's configuration files: TOML, hints for all files and for those that match a pattern.
+// Nacre's configuration files: TOML, with hints for all files and for files that match a pattern.
 //
 //   [hints]
 //   cb_nodes = 8
@@ -21,13 +21,13 @@ struct ConfigEntry {
   int line = 0;  ///< of the hint's name, from 1
 };
 
-/// The entries of the file at `path`, those for all files first, each kind in the order of the file
-/// (where two patterns match, the lower one wins); none where there is no such file.
-/// ErrorClass::info_value, with path and line, where it is not of the form above; names and values
-/// of hints are the caller's to check.
+/// The entries of the file at `path`: first those for all files, then those with patterns, each in
+/// the order of the file. If two patterns match a file, the later one applies. No entries if the
+/// file does not exist. ErrorClass::info_value, with path and line, if it does not have the form
+/// above. The caller checks names and values of hints.
 [[nodiscard]] Result<std::vector<ConfigEntry>> read_config(const std::string& path);
 
-/// The same of the text itself. `path` is for messages.
+/// Parses the text of a file. `path` is for messages.
 [[nodiscard]] Result<std::vector<ConfigEntry>> parse_config(const std::string& text,
                                                             const std::string& path);
 

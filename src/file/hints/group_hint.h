@@ -10,12 +10,12 @@
 
 namespace nacre::file {
 
-/// What the hint takes, for messages.
+/// The values that the hint takes, for messages.
 [[nodiscard]] std::string_view group_hint_grammar();
 
-/// "automatic", "each", a grid ("4x4x2": ranks row by row, a row of the last length is a group) or
-/// lists ("0-3/4-7+12": a group of four, one of five). ErrorClass::info_value for anything else,
-/// and for lists in which a rank stands twice.
+/// Parses "automatic", "each", a grid ("4x4x2": row-major, a row along the last dimension is a
+/// group) or lists ("0-3/4-7+12": a group of four ranks and one of five). ErrorClass::info_value
+/// for any other text, and if lists repeat a rank.
 [[nodiscard]] Result<plan::InitialGroups> parse_groups(std::string_view text);
 
 }  // namespace nacre::file

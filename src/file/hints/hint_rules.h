@@ -1,4 +1,4 @@
-// Hints written by other means than Nacre's own files: rules in a variable, files of ROMIO's.
+// Hints in environment variables, and in ROMIO's hint files.
 #ifndef NACRE_FILE_HINTS_HINT_RULES_H_
 #define NACRE_FILE_HINTS_HINT_RULES_H_
 
@@ -11,11 +11,11 @@
 namespace nacre::file {
 
 /// The grammar of Cray's MPICH_MPIIO_HINTS: "glob:key=value:key=value,glob2:key=value".
-/// ErrorClass::info_value, which names the part that is not of it. Lines are not counted.
+/// ErrorClass::info_value names the part that is wrong. `line` of the entries is 0.
 [[nodiscard]] Result<std::vector<ConfigEntry>> parse_hint_rules(const std::string& text);
 
-/// What the file that ROMIO_HINTS names holds: on each line a key, blanks and a value; # begins a
-/// comment. A line of anything else is left out, as ROMIO does.
+/// Parses the file that ROMIO_HINTS names: a key, blanks and a value on each line; # begins a
+/// comment. Ignores other lines, as ROMIO does.
 [[nodiscard]] std::vector<ConfigEntry> parse_romio_hints(const std::string& text);
 
 }  // namespace nacre::file

@@ -1,5 +1,5 @@
-// Hints: the settings of one file, from built-in defaults, the system's file, the user's file, the
-// environment and the program's info, in that order, the last one winning.
+// Hints: the settings of one file. Sources, in increasing priority: built-in defaults, the system's
+// configuration file, the user's, the environment, the program's info.
 #ifndef NACRE_FILE_HINTS_HINTS_H_
 #define NACRE_FILE_HINTS_HINTS_H_
 
@@ -24,64 +24,64 @@
 
 namespace nacre::file {
 
-/// Keys and values as they stand in an MPI_Info.
+/// Keys and values of an MPI_Info.
 using InfoPairs = std::vector<std::pair<std::string, std::string>>;
 
-/// Where variables come from: getenv, or a map in tests.
+/// Looks up environment variables: getenv, or a map in tests.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 [[nodiscard]] Environment process_environment();
 
 enum class Coherence : std::uint8_t { automatic, trusted, locked };
 
-/// What the hints say of data access, ready to use.
+/// The hints of data access in typed form.
 struct AccessSettings {
   Coherence coherence = Coherence::automatic;
   collective::IndependentSettings independent;
   plan::CollectiveSettings collective_read;
   plan::CollectiveSettings collective_write;
-  std::optional<int> io_thread_count;  ///< nothing: by the file system
+  std::optional<int> io_thread_count;  ///< nothing: depends on the file system
 };
 
-/// Where a value comes from; a later one beats an earlier one.
+/// The source of a value, in increasing priority.
 enum class HintSource : std::uint8_t {
   built_in,
   system_file,
   user_file,
   environment,
   program,
-  open_file,  ///< what an open file is, whatever was asked for
+  open_file,  ///< the actual value of an open file, whatever was requested
 };
 
-/// A value; copies are independent.
+/// A value type: copies are independent.
 class Hints {
  public:
-  /// Sets a hint that find_hint() knows, to a value that checked_value() gave.
+  /// Sets a hint that find_hint() knows to a value that checked_value() returned.
   void set(std::string_view name, std::string value, HintSource source);
-  /// The value in force: what was set, else the default; "" where neither is.
+  /// The value that was set, otherwise the default; "" if there is neither.
   [[nodiscard]] std::string get(std::string_view name) const;
   [[nodiscard]] HintSource source(std::string_view name) const;
-  /// What a program sees in MPI_File_get_info: every hint that has a value.
+  /// Every hint that has a value, for MPI_File_get_info.
   [[nodiscard]] InfoPairs effective() const;
 
-  /// Takes over what is known and right of a program's info. What is not is left out, as the
-  /// standard has it (hints never make a call fail): unknown names in silence, bad values and,
-  /// after the open, changes of what counts only there, with a note.
+  /// Applies the valid hints of a program's info. Ignores unknown names silently. Ignores invalid
+  /// values, and after the open hints that only MPI_File_open can set, with a note: by the standard
+  /// hints never make a call fail.
   void take(const InfoPairs& pairs, HintTime time, HintSource source = HintSource::program);
-  /// Why hints of the program are not in force and what else users should know, one line each, for
-  /// the report. Grows to 32 at most.
+  /// Remarks for users, such as why a hint is not in force, one line each, for the report. At
+  /// most 32.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
-  /// Adds one, unless it is there.
+  /// Adds a note unless it exists.
   void note(std::string line);
 
-  /// The file is to be handed to the MPI's own I/O.
+  /// Whether the MPI's own MPI-IO serves the file.
   [[nodiscard]] bool bypass() const;
   /// Permissions of a new file, before the umask.
   [[nodiscard]] unsigned permissions() const;
   [[nodiscard]] AccessSettings access_settings() const;
 
-  /// For the other ranks of the same program: never empty.
+  /// For a broadcast to the other ranks; never empty.
   [[nodiscard]] std::vector<std::byte> serialized() const;
-  /// `bytes` are what serialized() gave.
+  /// `bytes` is a result of serialized().
   [[nodiscard]] static Hints deserialized(std::span<const std::byte> bytes);
 
  private:
@@ -106,26 +106,26 @@ class Hints {
   std::vector<std::string> notes_;
 };
 
-/// Resolves all layers for `path`, local. ErrorClass::info_value for a bad value in a file or in
-/// the environment, naming where it stands; bad values in `info_pairs` are left out.
+/// Reads all sources for `path`. Local. ErrorClass::info_value names the place of an invalid value
+/// in a file or in the environment; invalid values in `info_pairs` are ignored.
 ///
-///   NACRE_SYSTEM_CONFIG, NACRE_CONFIG  other places of the two files
-///   ROMIO_HINTS, MPICH_MPIIO_HINTS     what users of other MPI-IOs have set: a file of lines "key
-///                                      value"; rules like NACRE_HINTS. Both beat the two files,
-///                                      never fail, and what is not known is left out
+///   NACRE_SYSTEM_CONFIG, NACRE_CONFIG  paths of the two configuration files
+///   ROMIO_HINTS, MPICH_MPIIO_HINTS     hints for other MPI-IO libraries: a file of lines "key
+///                                      value"; rules as in NACRE_HINTS. Both override the files.
+///                                      Unknown and invalid hints are ignored.
 ///   NACRE_<NAME>                       one hint, for all files
-///   NACRE_HINTS                        glob:key=value:key=value,glob2:key=value; beats
-///   NACRE_EXCLUDE                      comma-separated globs of files that are handed to the MPI
-///   NACRE_INCLUDE                      the same of the only ones that are not
-///   NACRE_DISABLE                      all files are handed to the MPI
+///   NACRE_HINTS                        glob:key=value:key=value,glob2:key=value; overrides all
+///   above NACRE_EXCLUDE                      comma-separated globs of files that the MPI's MPI-IO
+///   serves NACRE_INCLUDE                      the same, of the only files that Nacre serves
+///   NACRE_DISABLE                      the MPI's MPI-IO serves all files
 ///
-/// The last three are kill switches: they stand above every layer. A glob with a slash is matched
-/// with the whole path, else with the last part of it; `*` matches slashes too.
+/// The last three override every source. A glob with a slash is matched against the whole path, any
+/// other glob against its last part; `*` matches slashes too.
 [[nodiscard]] Result<Hints> resolve_hints(const std::string& path, const InfoPairs& info_pairs,
                                           const Environment& environment = process_environment());
 
-/// Collective: resolves on rank 0 and spreads the outcome, so that ranks whose environments or
-/// infos differ run with the same settings. The other ranks' arguments are not looked at.
+/// Collective. Resolves the hints on rank 0 and broadcasts them, so that all ranks use the same
+/// settings even if their environments or infos differ. Ignores the arguments of other ranks.
 collective::Task<Result<Hints>> agree_hints(collective::Transport& transport, std::string path,
                                             InfoPairs info_pairs,
                                             Environment environment = process_environment());

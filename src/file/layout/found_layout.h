@@ -1,4 +1,4 @@
-// FileLayout: how an open file is striped, as rank 0 finds it and tells the others.
+// The layout that an open file has, read on rank 0.
 #ifndef NACRE_FILE_LAYOUT_FOUND_LAYOUT_H_
 #define NACRE_FILE_LAYOUT_FOUND_LAYOUT_H_
 
@@ -12,18 +12,18 @@
 
 namespace nacre::file {
 
-/// Whether NACRE_TEST_LAYOUT plays a layout, in the words of plan/stripe_options.h, over any file
-/// system, of sizes 1024 times smaller than it says.
+/// Whether NACRE_TEST_LAYOUT simulates a layout on any file system. Its value has the options of
+/// plan/layout/stripe_options.h; sizes are divided by 1024.
 [[nodiscard]] bool plays_layout();
 
-/// The layout of the file, or the one that is played, as usable_layout() has it; none where it is
-/// not striped. Error: one that cannot be read, with its system_errno, or not be used; the file may
-/// be accessed as one without.
+/// The layout of the file, or the simulated one, after usable_layout(); none if the file is not
+/// striped. Fails, with the system_errno, if the layout cannot be read or used; the caller may then
+/// treat the file as not striped.
 [[nodiscard]] Result<std::optional<plan::Layout>> find_layout(
     store::StoreFile& file, const store::FileSystemFacts& file_system);
 
-/// With counts of stripes as numbers where they stand for all OSTs, as far as `layouts` (may be
-/// null) can tell how many there are. Error: a layout that cannot be used.
+/// Replaces stripe counts that stand for all OSTs by numbers, if `layouts` (may be null) knows the
+/// number of OSTs. Fails if Nacre cannot use the layout.
 [[nodiscard]] Result<std::optional<plan::Layout>> usable_layout(std::optional<plan::Layout> layout,
                                                                 store::FileLayouts* layouts);
 

@@ -99,8 +99,8 @@ Result<Kind> grow_once(store::FileLayouts& layouts, Growth& growth) {
 
 LayoutState state_of(const std::optional<plan::Layout>& layout, const plan::GrowthRules& rules) {
   if (!layout || plan::end_of(*layout) != plan::layout_end_of_file) return LayoutState::incomplete;
-  const bool may_give_way = rules.replaces_unwritten && plan::unwritten_tail_count(*layout) > 0;
-  return may_give_way ? LayoutState::may_give_way : LayoutState::settled;
+  const bool replaceable = rules.replaces_unwritten && plan::unwritten_tail_count(*layout) > 0;
+  return replaceable ? LayoutState::replaceable : LayoutState::settled;
 }
 
 Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::ExpectedFile& file,

@@ -1,4 +1,4 @@
-// GrowingLayout: the layout of a file that may still get one, or more of it.
+// Extends the layout of a file that is incomplete or missing.
 #ifndef NACRE_FILE_LAYOUT_GROWING_LAYOUT_H_
 #define NACRE_FILE_LAYOUT_GROWING_LAYOUT_H_
 
@@ -18,31 +18,31 @@
 namespace nacre::file {
 
 enum class LayoutState : std::uint8_t {
-  incomplete,    ///< leaves a part of the file without a layout
-  may_give_way,  ///< by the rules: nothing is written to its tail
+  incomplete,   ///< does not cover the whole file
+  replaceable,  ///< the rules allow to replace its unwritten tail
   settled,
 };
-/// `layout`: none where the file has none.
+/// `layout`: none if the file has none.
 [[nodiscard]] LayoutState state_of(const std::optional<plan::Layout>& layout,
                                    const plan::GrowthRules& rules);
 
-/// What growing came to.
+/// The result of extending a layout.
 struct GrownLayout {
-  std::optional<plan::Layout> layout;  ///< none where it is still open
-  std::vector<std::string> reasons;    ///< of one that was chosen now, or why it could not be had
+  std::optional<plan::Layout> layout;  ///< none if it is still incomplete
+  std::vector<std::string> reasons;    ///< of the choice, or of a failure
 };
 
-/// Before all ranks write a file up to file.bytes; on one of them. What cannot be set is left to
-/// the file system's default.
+/// Extends the layout before all ranks write the file up to file.bytes. Called on one rank. Falls
+/// back to the file system's default layout.
 [[nodiscard]] Result<GrownLayout> grow_for_all(store::FileLayouts& layouts,
                                                const plan::ExpectedFile& file,
                                                const plan::GrowthRules& rules);
-/// Before the file is closed. `current`: its layout now.
+/// Completes the layout before the file is closed. `current`: its present layout.
 [[nodiscard]] Status complete_layout(store::FileLayouts& layouts,
                                      std::optional<plan::Layout> current);
 
-/// A file whose layout may end before it does, or be missing: a write that finds none gets it one.
-/// Thread-safe, and between processes. All else is the inner file's.
+/// A file whose layout may be incomplete or missing. A write that fails for this reason extends the
+/// layout and is retried. Safe between threads and processes. Forwards all other calls.
 class GrowingFile final : public store::ForwardingFile {
  public:
   using ForwardingFile::ForwardingFile;

@@ -1,4 +1,4 @@
-// The hints of how a file is striped: what they ask of a new one, and what is told of an open one.
+// The striping hints: the layout that they request, and their values for an open file.
 #ifndef NACRE_FILE_LAYOUT_LAYOUT_HINTS_H_
 #define NACRE_FILE_LAYOUT_LAYOUT_HINTS_H_
 
@@ -15,20 +15,20 @@
 
 namespace nacre::file {
 
-/// How many OSTs there are, asked where that matters.
+/// Returns the number of OSTs; called only if it matters.
 using OstCount = std::function<Result<std::int32_t>()>;
 
-/// The layout that they ask for; none where they ask for none. What cannot be is corrected or left
-/// out, with a note.
+/// The layout that the hints request; none if they request none. Invalid values are corrected or
+/// ignored, with a note.
 [[nodiscard]] std::optional<plan::Layout> asked_layout(Hints& hints, const OstCount& ost_count);
 
-/// When the layout of a file is chosen from what is written to it.
+/// The rules by which Nacre chooses the layout of a file from its first writes.
 [[nodiscard]] plan::GrowthRules growth_rules(const Hints& hints);
-/// When a new file gets its layout where they ask for none.
+/// When a new file gets its layout if the hints request none.
 [[nodiscard]] store::LayoutTime layout_time(const Hints& hints);
 
-/// Sets the striping hints to what the file has, of a composite layout in its last component; with
-/// a note where something else was asked for. `stripes` are the layout's.
+/// Sets the striping hints to the actual layout (for a composite layout, to its last component),
+/// with a note for each value that differs from the request. `stripes` belong to `layout`.
 void tell_layout(Hints& hints, const plan::Layout& layout, const plan::StripeMap& stripes);
 
 }  // namespace nacre::file

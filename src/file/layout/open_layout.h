@@ -1,4 +1,4 @@
-// OpenLayout: what an open file does about its layout, from open to close.
+// OpenLayout: reads, extends and completes the layout of an open file.
 #ifndef NACRE_FILE_LAYOUT_OPEN_LAYOUT_H_
 #define NACRE_FILE_LAYOUT_OPEN_LAYOUT_H_
 
@@ -21,50 +21,48 @@
 
 namespace nacre::file {
 
-/// All ranks know the same layout: the one that rank 0 has read and broadcast, at open and each
-/// time that it has changed. Where the layout of a new file is still incomplete, rank 0 extends it
-/// before ranks write and completes it before they close. Ranks agree on these points, so no
-/// message about layouts goes with a call once the layout is complete. Failures to read or to
-/// change a layout are notes in the hints; accesses then go by no layout. Functions that return a
-/// Task are collective.
+/// Rank 0 reads the layout at the open and after each change, and broadcasts it, so that all ranks
+/// know the same layout. If the layout of a new file is incomplete, rank 0 extends it before ranks
+/// write and completes it before they close. Once it is complete, calls send no messages about
+/// layouts. If rank 0 cannot read or change a layout, it adds a note to the hints, and the file is
+/// treated as not striped. Functions that return a Task are collective.
 class OpenLayout {
  public:
-  /// What it uses of the open file, which outlives it.
+  /// Parts of the open file, which must outlive this object.
   struct File {
     collective::Transport& transport;
     LazyFile& file;
     std::mutex& hints_mutex;
     Hints& hints;
-    bool is_written;           ///< by its access mode
-    bool is_deleted_at_close;  ///< the same
+    bool is_written;           ///< the access mode allows writing
+    bool is_deleted_at_close;  ///< MPI_MODE_DELETE_ON_CLOSE
   };
-  /// What rank 0 broadcasts at open, before the layout itself.
+  /// Broadcast by rank 0 at the open, before the layout itself.
   struct AtOpen {
-    std::int64_t encoded_bytes =
-        0;  ///< of the layout; 0: the file is not striped, or not known to be
+    std::int64_t encoded_bytes = 0;  ///< of the layout; 0: not striped, or unknown
     bool grows = false;
   };
 
   explicit OpenLayout(const File& file) : file_(file) {}
 
-  /// On rank 0, which has opened the file.
+  /// Reads the layout on rank 0 after the open.
   [[nodiscard]] AtOpen read(const store::FileSystemFacts& file_system);
   /// Broadcasts the layout that rank 0 has read.
   collective::Task<collective::Unit> broadcast_at_open(AtOpen at_open,
                                                        store::FileSystemFacts file_system);
 
-  /// How the file is striped; null: it is not, or not known to be.
+  /// The stripes of the file; null: not striped, or unknown.
   [[nodiscard]] const std::shared_ptr<const plan::StripeMap>& stripes() const { return stripes_; }
-  /// Whether the layout is incomplete, or is to be replaced before the next write. The same on all
-  /// ranks.
+  /// Whether the next write may extend or replace the layout. The same on all ranks.
   [[nodiscard]] bool grows() const { return grows_; }
 
-  /// Extends the layout, where it grows, before ranks write up to `end` (this rank's; 0: nothing).
+  /// If grows(), extends the layout before ranks write. `end`: of this rank's write; 0: it writes
+  /// nothing.
   collective::Task<collective::Unit> grow_before_write(std::int64_t end);
-  /// Reads the layout again where the file system has now chosen the OSTs of components that had
-  /// none. `written` is the same on all ranks.
+  /// Reads the layout again if the write made the file system choose the OSTs of a component.
+  /// `written` is the same on all ranks.
   collective::Task<collective::Unit> refresh_after_write(Extent written);
-  /// Completes the layout, where it grows, once all ranks have written. The status is rank 0's.
+  /// If grows(), completes the layout after all ranks have written. Returns the status of rank 0.
   collective::Task<Status> complete_before_close();
 
  private:

@@ -1,4 +1,4 @@
-// FileProfile: what was done with an open file, on one rank.
+// FileProfile: counts and times of the calls on an open file, on one rank.
 #ifndef NACRE_FILE_REPORT_FILE_PROFILE_H_
 #define NACRE_FILE_REPORT_FILE_PROFILE_H_
 
@@ -31,24 +31,25 @@ inline constexpr std::array<std::string_view, 4> call_kind_names{
   return reads ? plan::Direction::read : plan::Direction::write;
 }
 
-/// The collective calls that one plan was run for.
+/// The collective calls that used one plan.
 struct PlanUse {
   plan::Direction direction = plan::Direction::read;
-  plan::CollectivePlan plan;                                 ///< of the first call
-  std::shared_ptr<const plan::RankGroups> groups = nullptr;  ///< likewise; null but in segmentation
-  plan::AccessSummary summary;                               ///< of the first call, on rank 0
-  std::int64_t saturation_bytes = 0;  ///< CollectiveSettings::saturation(), likewise
-  plan::OstsTouched osts = {};        ///< of a striped file, likewise
+  plan::CollectivePlan plan;  ///< of the first call
+  std::shared_ptr<const plan::RankGroups> groups =
+      nullptr;                        ///< of the first call; null except in segmentation
+  plan::AccessSummary summary;        ///< of the first call, on rank 0
+  std::int64_t saturation_bytes = 0;  ///< CollectiveSettings::saturation() of the first call
+  plan::OstsTouched osts = {};        ///< by the first call, on a striped file
   std::int64_t calls = 0;
   std::int64_t bytes = 0;  ///< of this rank
   std::int64_t nanoseconds = 0;
 };
 
-/// Independent calls are counted by any thread; plans are noted by the collective calls of the
-/// file, which come one after the other.
+/// Any thread may count independent calls. Only the collective calls of the file, which run one
+/// after the other, record plans.
 class FileProfile {
  public:
-  /// Plans beyond the first so many are only counted.
+  /// Calls of further plans are only counted.
   static constexpr std::size_t plans_max = 16;
 
   [[nodiscard]] collective::Profile& of(plan::Direction direction, bool is_collective) {
@@ -59,12 +60,12 @@ class FileProfile {
     return profiles_[static_cast<std::size_t>(kind)];
   }
 
-  /// Adds a call to those of its plan. Plans that differ only in where in the file they begin and
-  /// end are one, so that a program that goes on through a file has one and not thousands. What it
-  /// has noted of a plan that is new, till the next call; else null.
+  /// Records a call with its plan. Plans that differ only in their place in the file count as one,
+  /// so that a program that proceeds through a file has one plan instead of thousands. Returns the
+  /// new record if the plan is new (valid until the next call), otherwise null.
   PlanUse* note_plan(const PlanUse& call);
   [[nodiscard]] const std::vector<PlanUse>& plans() const { return plans_; }
-  /// Calls of plans that found no room.
+  /// Calls with plans beyond plans_max.
   [[nodiscard]] std::int64_t other_plan_calls() const { return other_plan_calls_; }
 
   std::int64_t open_nanoseconds = 0;
@@ -76,21 +77,21 @@ class FileProfile {
   std::int64_t other_plan_calls_ = 0;
 };
 
-/// Which calls are timed. All of `large_bytes` and more, the first ones, and of the others one in
-/// `interval`, which stands for as many.
+/// Selects the calls that are timed: all of at least `large_bytes`, the first ones, and one in
+/// `interval` of the others, which counts `interval` times.
 struct Sampling {
   std::int64_t large_bytes;
   std::int64_t interval;
 };
-// A look at the clock costs 90 instructions; a small independent write 2,300 in all, with two
-// looks; a small collective call some 60,000, with twenty.
+// Reading the clock costs 90 instructions. A small independent write costs 2,300 with two readings,
+// a small collective call about 60,000 with twenty.
 inline constexpr Sampling independent_sampling{64 << 10, 128};
 inline constexpr Sampling collective_sampling{1 << 20, 16};
 
 /// Counts a call that moves `bytes` bytes of this rank. Returns the weight of its time
-/// (collective::Profiler). What is sampled is a matter of a multiplicative hash and not of a fixed
-/// step, so that it does not fall in with the program's own, and the same on all ranks that make
-/// the same calls.
+/// (collective::Profiler). A multiplicative hash of the call's number selects the samples: unlike a
+/// fixed step it cannot coincide with a period of the program, and it selects the same calls on all
+/// ranks.
 [[nodiscard]] inline std::int64_t count_call(collective::Profile& profile, std::int64_t bytes,
                                              const Sampling& sampling) {
   constexpr std::int64_t timed_at_first = 32;

@@ -18,8 +18,7 @@
 
 namespace nacre::file {
 
-/// The profiles of all ranks in a size that does not grow with their number, nor with that of the
-/// calls.
+/// The reduced profiles of all ranks. The size depends on neither the number of ranks nor of calls.
 struct ReducedProfile {
   struct OfKind {
     CallKind kind = CallKind::collective_write;
@@ -30,39 +29,38 @@ struct ReducedProfile {
     collective::Spread bytes;
     collective::Spread nanoseconds;
   };
-  std::vector<OfKind> kinds;  ///< those of which there were calls, on any rank
+  std::vector<OfKind> kinds;  ///< kinds of calls that any rank made
   std::vector<OfPlan> plans;
   std::int64_t other_plan_calls = 0;
   collective::Spread open_nanoseconds;
   collective::Spread close_nanoseconds;
 };
 
-/// Collective. Complete on rank 0, of no use on the others.
+/// Collective. The result is valid on rank 0 only.
 collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport,
                                                 const FileProfile& profile);
 
 /// The hints that were set: {name: {"value": ..., "from": ...}}.
 [[nodiscard]] std::string set_hints_json(const Hints& hints);
 
-/// What a line says beside the profile.
+/// The other contents of a line.
 struct ReportedFile {
   std::string path;
   plan::NodeMap nodes = {};  ///< of the ranks that opened it
   Hints hints;
-  std::string job;                     ///< what the batch system calls it; "" where there is none
+  std::string job;                     ///< job id of the batch system; "": none
   std::int64_t closed_at_seconds = 0;  ///< since 1970
 };
 
-/// One line of JSON, its end included. Its size is bounded by what hints and path have.
+/// One line of JSON with its newline. Only the hints and the path make its size unbounded.
 [[nodiscard]] std::string report_line(const ReportedFile& file, const ReducedProfile& profile);
 
-/// Says once per process, on standard error, that the line of `file` was not written and why. Only
-/// the rank that writes reports calls this, so an open of many ranks gives one line. It is the only
-/// thing that a call that succeeds ever prints: without it a lost report would look like a program
-/// that Nacre did not serve. Thread-safe.
+/// Prints once per process, on standard error, that the line of `file` was not written and why.
+/// Only rank 0 calls it. Successful MPI calls print nothing else; without this line a lost report
+/// would look like a program that Nacre did not serve. Thread-safe.
 void warn_of_lost_report(const std::string& file, const Error& error);
 
-/// The batch job that this process belongs to, by the variables of Slurm, PBS, LSF and Flux; "".
+/// The job id from the variables of Slurm, PBS, LSF or Flux; "" if there is none.
 [[nodiscard]] std::string job_name(const Environment& environment = process_environment());
 
 }  // namespace nacre::file

@@ -69,7 +69,7 @@ std::int32_t last_count(const GrownLayout& grown) {
 
 TEST_CASE("what nothing was written to gives way to what is chosen, once") {
   Layouts layouts(half_written());
-  CHECK(state_of(layouts.read().value(), replacing) == LayoutState::may_give_way);
+  CHECK(state_of(layouts.read().value(), replacing) == LayoutState::replaceable);
   CHECK(state_of(layouts.read().value(), {}) == LayoutState::settled);
   const GrownLayout grown = grow_for_all(layouts, large, replacing).value();
   CHECK(last_count(grown) == 8);

@@ -1,4 +1,4 @@
-// CollectiveFile: an open file as the collective accesses of one rank use it.
+// CollectiveFile: the parts of an open file that a collective access uses on one rank.
 #ifndef NACRE_COLLECTIVE_COLLECTIVE_FILE_H_
 #define NACRE_COLLECTIVE_COLLECTIVE_FILE_H_
 
@@ -10,14 +10,14 @@
 
 namespace nacre::collective {
 
-/// Of one access, which its parts outlive.
+/// For one access. Its parts must outlive the access.
 struct CollectiveFile {
   FileSource& source;
-  ViewMemory& views;       ///< of this file alone
-  NodeRounds& rounds;      ///< likewise
-  RankGroupCache& groups;  ///< likewise
-  Profiler& profiler;      ///< of this access alone
-  /// Threads of the process that access files while the rank goes on; 0: the rank does.
+  ViewMemory& views;       ///< used by this file only
+  NodeRounds& rounds;      ///< used by this file only
+  RankGroupCache& groups;  ///< used by this file only
+  Profiler& profiler;      ///< used by this access only
+  /// Threads that access the file while the rank continues; 0: the rank accesses it itself.
   int io_thread_count = 0;
 };
 

@@ -1,4 +1,4 @@
-// The engine: one collective data access from call to agreement, over a Store file and a Transport.
+// The engine: executes one collective data access over a StoreFile and a Transport.
 #ifndef NACRE_COLLECTIVE_ENGINE_H_
 #define NACRE_COLLECTIVE_ENGINE_H_
 
@@ -24,40 +24,37 @@ namespace nacre::collective {
 struct CollectiveCall {
   plan::Direction direction = plan::Direction::read;
   plan::FileAccess file;
-  /// memory.byte_count == file.byte_count. The buffer stays put until the task has ended.
+  /// memory.byte_count == file.byte_count. The buffer must stay in place until the task ends.
   plan::MemoryAccess memory;
-  /// Why this rank cannot take part as asked (bad datatype, wrong mode, ...). It still takes part
-  /// in the protocol; the call then ends with this error on every rank before any byte is
-  /// exchanged (ranks that move theirs by themselves may have done so). Its `file` and `memory` are
-  /// not looked at.
+  /// An error in this rank's arguments (invalid datatype, wrong mode, ...). The rank still takes
+  /// part in the protocol. The call then fails with this error on all ranks before any byte is
+  /// exchanged; with the direct algorithm other ranks may have moved their bytes. `file` and
+  /// `memory` are ignored.
   std::optional<Error> refusal;
-  /// For the direct algorithm.
+  /// Settings of the direct algorithm.
   IndependentSettings independent;
-  /// Aggregators may hold the group lock of this number, where all ranks say so. Only where this
-  /// process does nothing else with the file until the call has ended: by another open it would
-  /// wait for the lock, and by this one have a part in pages of others.
+  /// Number of the group lock that aggregators may hold, if all ranks set it. Only valid if this
+  /// process accesses the file in no other way until the call ends: another open would wait for the
+  /// lock, and this open would share pages with other ranks.
   std::optional<std::int32_t> group_lock;
 };
 
 struct Outcome {
-  /// Data bytes of this rank that were really transferred, up to the first one that was not. After
-  /// an error: direct, exact; else 0 (what aggregators moved before it is not told apart by
-  /// rank).
+  /// Data bytes of this rank that were transferred, up to the first byte that was not. After an
+  /// error exact for the direct algorithm, otherwise 0: aggregators do not record bytes by rank.
   std::int64_t bytes = 0;
   std::optional<Error> error;   ///< the same class on all ranks
-  plan::CollectivePlan plan;    ///< what was run, for explain; the same on all ranks
-  SharedGroups groups;          ///< likewise; null but in segmentation
-  plan::AccessSummary summary;  ///< on rank 0: what it was decided from
-  std::string locks_refusal;  ///< why plan.write_locks are the usual ones and not those decided on
+  plan::CollectivePlan plan;    ///< the executed plan; the same on all ranks
+  SharedGroups groups;          ///< the same on all ranks; null except in segmentation
+  plan::AccessSummary summary;  ///< on rank 0: the input of the decision
+  std::string locks_refusal;    ///< why the plan's write locks were not used
 };
 
-/// Collective over `transport`. `call` is owned by the coroutine: the program may free or change
-/// what it was made from. `transport` outlives the task.
+/// Collective over `transport`, which must outlive the task. The coroutine owns `call`.
 ///
-/// Where ranks write the same byte, it is one of them. Bytes that no rank writes are never written.
-/// Reads end at the end of the file: what lies beyond stays as it was in memory (exchanged: the end
-/// as it was when the call began). What it does is counted in the
-/// profile of file.profiler.
+/// If several ranks write the same byte, the file gets the byte of one of them. Bytes that no rank
+/// writes are never written. Reads end at the end of the file (with an exchange, at its end when
+/// the call began); memory for later bytes stays unchanged. Counts and times go to file.profiler.
 Task<Outcome> run_collective(Transport& transport, CollectiveFile file, CollectiveCall call,
                              plan::CollectiveSettings settings);
 

@@ -1,6 +1,5 @@
-// Small agreements between the ranks of a transport: trees of messages, O(log ranks) deep, no rank
-// talks to all. All are collective over the transport: every rank calls the same ones in the same
-// order.
+// Small collective operations over a transport, by trees of messages of depth O(log ranks). All
+// functions are collective: every rank calls them in the same order.
 #ifndef NACRE_COLLECTIVE_AGREEMENT_AGREEMENTS_H_
 #define NACRE_COLLECTIVE_AGREEMENT_AGREEMENTS_H_
 
@@ -18,55 +17,55 @@ namespace nacre::collective {
 
 struct Unit {};
 
-/// `data` of `root` to all; the same size everywhere.
+/// Broadcasts `data` of `root`; the same size on all ranks.
 Task<Unit> broadcast(Transport& transport, std::span<std::byte> data, int root);
 
-/// As broadcast, for a size that only root knows.
+/// As broadcast, if only the root knows the size.
 Task<Unit> broadcast_sized(Transport& transport, std::vector<std::byte>& data, int root);
 
-/// Folds the bytes of `from` into those of `into`, both of one size.
+/// Combines `from` into `into`, which have the same size.
 using Combine = void (*)(std::span<std::byte> into, std::span<const std::byte> from);
 
-/// Folds every rank's `value` into rank 0's; the others' is then what their part of the tree gave.
-/// combine is called in an order that depends on nothing but the number of ranks.
+/// Reduces `value` to rank 0; on other ranks it ends as the result of their part of the tree. The
+/// order of the combine calls depends only on the number of ranks.
 Task<Unit> reduce(Transport& transport, std::span<std::byte> value, Combine combine);
 
-/// As reduce, and the result is broadcast from rank 0, so all ranks hold the same bytes.
+/// As reduce, followed by a broadcast: all ranks get the same bytes.
 Task<Unit> all_reduce(Transport& transport, std::span<std::byte> value, Combine combine);
 
-/// The sum of the values of the ranks before this one, and of all. Sums fit 64 bits or wrap around.
+/// The sum over the ranks before this one, and over all ranks. Sums wrap around at 64 bits.
 struct PrefixSum {
   std::int64_t before = 0;
   std::int64_t total = 0;
 };
 Task<PrefixSum> prefix_sum(Transport& transport, std::int64_t value);
 
-/// On rank 0 the `own` of all ranks, in their order; elsewhere nothing. As many bytes from each. A
-/// rank holds those of the ranks below it in the tree.
+/// Gathers `own` of all ranks on rank 0, in rank order; returns nothing on other ranks. The same
+/// size on all ranks. A rank holds the bytes of the ranks below it in the tree.
 Task<std::vector<std::byte>> gather(Transport& transport, std::span<const std::byte> own);
 
-/// The nodes of all ranks; `domain` is the same for those that share memory and differs from that
-/// of all others, 0 is shared with nobody. Neighbours of one domain travel together, so that no
-/// rank but those of scattered nodes holds more than a few bytes a node.
+/// The nodes of all ranks. Ranks with the same `domain` share memory and form a node; a rank with
+/// domain 0 is a node of its own. Consecutive ranks of a node are encoded together, in a few bytes
+/// per node.
 Task<plan::NodeMap> agree_on_nodes(Transport& transport, std::uint64_t domain);
 
-/// Every rank brings its outcome and leaves with the same one: success when all succeeded, else the
-/// error of the lowest rank that failed, its message prefixed by "rank R: " on the others. Messages
-/// are cut to 480 bytes. One round of O(log ranks) small messages when nothing failed.
+/// Agrees on an outcome: success if all ranks succeeded, otherwise the error of the lowest rank
+/// that failed, with the prefix "rank R: " on the other ranks. Messages are truncated to 480 bytes.
+/// Sends O(log ranks) small messages if all ranks succeeded.
 Task<Status> agree(Transport& transport, Status local);
 
-/// As agree; on the way each of `values`, as many on every rank, becomes the smallest of all
-/// ranks'.
+/// As agree; also replaces each of `values` by its minimum over all ranks. The same number of
+/// values on all ranks.
 Task<Status> agree_with_minima(Transport& transport, Status local, std::span<std::int64_t> values);
 
-/// The same for one value.
+/// As above, for one value.
 Task<Status> agree_with_minimum(Transport& transport, Status local, std::int64_t& value);
 
-/// Whether all ranks brought the same value.
+/// Whether the value is the same on all ranks.
 Task<bool> all_same(Transport& transport, std::int64_t value);
 
-/// The second half of agree, once all ranks know the lowest rank that failed: its error on all
-/// ranks.
+/// The second half of agree, after all ranks know the lowest rank that failed: broadcasts its
+/// error.
 Task<Error> broadcast_error(Transport& transport, Status local, int failed_rank);
 
 }  // namespace nacre::collective

@@ -1,5 +1,5 @@
-// The groups of ranks that segmentation works with: made by one rank, known by all, and kept while
-// accesses stay as they are.
+// The groups of ranks of the segmentation algorithms. Rank 0 forms them, all ranks know them, and
+// they are reused while accesses stay the same.
 #ifndef NACRE_COLLECTIVE_AGREEMENT_RANK_GROUPING_H_
 #define NACRE_COLLECTIVE_AGREEMENT_RANK_GROUPING_H_
 
@@ -17,23 +17,24 @@ namespace nacre::collective {
 
 using SharedGroups = std::shared_ptr<const plan::RankGroups>;
 
-/// How ranks are to be grouped; the same on all ranks.
+/// The settings of the grouping; the same on all ranks.
 struct GroupingRequest {
-  std::shared_ptr<const plan::InitialGroups> initial;  ///< null: as accesses lie
+  std::shared_ptr<const plan::InitialGroups>
+      initial;  ///< null: in the order of the accesses in the file
   plan::GroupTarget target;
 
   friend bool operator==(const GroupingRequest& a, const GroupingRequest& b);
 };
 
-/// One a rank and file.
+/// Keeps the groups of a file, on each rank.
 class RankGroupCache {
  public:
-  /// The last ones, the same on all ranks; null before the first.
+  /// The last groups, the same on all ranks; null before the first grouping.
   [[nodiscard]] const SharedGroups& groups() const { return groups_; }
-  /// Whether this rank brings what it brought to them: as many bytes, through the same view.
-  /// Where in the file they lie may differ: the next time step of a loop.
+  /// Whether this rank accesses as many bytes through the same view as at the last grouping. The
+  /// place in the file may differ, as in the next time step of a loop.
   [[nodiscard]] bool knows(const GroupingRequest& request, const plan::FileAccess& access) const;
-  /// `asked_bytes`: of the access before it was cut at the end of the file.
+  /// `asked_bytes`: size of the access before it was truncated at the end of the file.
   void keep(SharedGroups groups, GroupingRequest request, const plan::FileAccess& access,
             std::int64_t asked_bytes);
 
@@ -44,8 +45,8 @@ class RankGroupCache {
   std::int64_t byte_count_ = 0;
 };
 
-/// Collective. Rank 0 groups the ranks by what they bring. Memory and messages: 24 bytes a rank on
-/// rank 0, on other ranks as much for those below them in the tree; what RankGroups takes on all.
+/// Collective. Rank 0 groups the ranks by their accesses. Memory and messages: 24 bytes per rank on
+/// rank 0, on other ranks 24 bytes per rank below them in the tree; RankGroups on all ranks.
 Task<SharedGroups> share_groups(Transport& transport, const plan::RankLoad& load,
                                 const GroupingRequest& request);
 

@@ -1,10 +1,9 @@
-// Task: a C++20 coroutine that waits for messages. An engine is written once, as plain code that
-// says `co_await messages`; whoever drives it decides whether the wait blocks (write_all) or is
-// polled (iwrite_all, split collectives).
+// Task: a C++20 coroutine that waits for messages. The engine is written once, as sequential code
+// with `co_await messages`. The caller that drives it either blocks (write_all) or polls
+// (iwrite_all, split collectives).
 //
 // GCC 12 destroys some temporaries of a co_await expression twice or never (GCC bugs 99576,
-// 100673): what a coroutine is called with in `co_await f(...)` is a named local, a reference or a
-// trivial value.
+// 100673). In `co_await f(...)` pass only named locals, references and trivial values.
 #ifndef NACRE_COLLECTIVE_TASK_TASK_H_
 #define NACRE_COLLECTIVE_TASK_TASK_H_
 
@@ -18,26 +17,26 @@
 
 namespace nacre::collective {
 
-/// Told by an operation where its time goes.
+/// Observes where the time of an operation goes.
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// The task waits, from now until it goes on.
+  /// The task begins to wait.
   virtual void wait_begins() = 0;
   virtual void wait_ends() = 0;
-  /// Nobody drives the operation, from now until somebody does again.
+  /// The caller stops driving the operation, until a later call.
   virtual void progress_ends() = 0;
   virtual void progress_begins() = 0;
 };
 
-/// The state of one operation: a stack of coroutines of which one runs at a time. A coroutine that
-/// awaits another, or ends, leaves the next one here and returns to the operation's loop, so that
-/// the machine's stack stays flat whatever the compiler makes of symmetric transfer (GCC without
-/// optimisation or with sanitizers: a call).
+/// The state of one operation: a stack of coroutines, one of which runs at a time. A coroutine that
+/// awaits another, or ends, stores the next coroutine here and returns to the operation's loop. The
+/// machine's stack thus stays flat even if the compiler implements symmetric transfer by a call
+/// (GCC without optimisation or with sanitizers).
 struct Wait {
-  Condition* condition = nullptr;  ///< what must be ready first; null: nothing
-  std::coroutine_handle<> resume;  ///< runs next; null: the task has ended
-  Observer* observer = nullptr;    ///< null: nobody wants to know
+  Condition* condition = nullptr;  ///< must be ready before the coroutine resumes; null: none
+  std::coroutine_handle<> resume;  ///< resumed next; null: the task has ended
+  Observer* observer = nullptr;    ///< null: none
 };
 
 template <class T>
@@ -46,7 +45,7 @@ class Task;
 namespace detail {
 
 struct PromiseBase {
-  Wait* wait = nullptr;  // the operation's, handed down at each co_await
+  Wait* wait = nullptr;  // of the operation; passed on at each co_await
   std::coroutine_handle<> continuation;
 
   struct FinalAwaiter {
@@ -64,7 +63,7 @@ struct PromiseBase {
 
 }  // namespace detail
 
-/// Suspends until every message of the list is complete; the list is then empty.
+/// Suspends until all messages of the list are complete, then clears the list.
 struct AllOf {
   std::vector<MessageId>& messages;
 };
@@ -74,15 +73,15 @@ struct Until {
   Condition& condition;
 };
 
-/// Awaited by a task, which thereby goes on at once: `observer` is told of the operation from here
-/// on. Null ends that, which a task does before its observer goes.
+/// Sets the observer of the operation; does not suspend. A task must set null before it destroys
+/// its observer.
 struct ObservedBy {
   Observer* observer;
 };
 
 /// A lazily started computation of a T. Move-only; awaited or driven once. Destroying it destroys
-/// the whole chain, at whatever point it stands; messages under way then still point to its
-/// buffers, so the transport has to go first, or be silent.
+/// the whole chain of coroutines. Pending messages still point to its buffers, so destroy the
+/// transport first or complete the messages.
 template <class T>
 class [[nodiscard]] Task {
  public:
@@ -184,8 +183,8 @@ class Operation {
   Operation& operator=(const Operation&) = delete;
 
   [[nodiscard]] bool done() const { return task_.handle_.done(); }
-  /// Goes as far as completed messages allow; true when the task has ended. Never blocks on a
-  /// message (file access of this rank happens inside).
+  /// Runs as far as completed messages allow; returns whether the task has ended. Does not wait for
+  /// messages, but may access the file.
   bool advance() {
     if (wait_.observer != nullptr) wait_.observer->progress_begins();
     while (!done()) {
@@ -197,7 +196,7 @@ class Operation {
     }
     return true;
   }
-  /// Runs to the end, blocking where it must.
+  /// Runs to the end; blocks while it waits for messages.
   void finish() {
     if (wait_.observer != nullptr) wait_.observer->progress_begins();
     while (!done()) {
@@ -205,7 +204,7 @@ class Operation {
       run_to_next_wait();
     }
   }
-  /// What the task returned. done().
+  /// The result of the task. Requires done().
   [[nodiscard]] T& value() { return *task_.handle_.promise().value; }
 
  private:
@@ -224,7 +223,7 @@ class Operation {
   Transport& transport_;
 };
 
-/// What `task` returns, run to its end at once.
+/// Runs `task` to its end and returns its result.
 template <class T>
 [[nodiscard]] T run_to_end(Task<T> task, Transport& transport) {
   Operation<T> operation(std::move(task), transport);

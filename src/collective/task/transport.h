@@ -1,6 +1,5 @@
 // Transport: messages between the ranks of one open file. Implemented over MPI (src/mpi) and inside
-// one process (for tests with hundreds of ranks). Everything collective is built on these few
-// calls, so it runs the same blocking, nonblocking and in tests.
+// one process (for tests with hundreds of ranks). All collective code uses these calls only.
 #ifndef NACRE_COLLECTIVE_TASK_TRANSPORT_H_
 #define NACRE_COLLECTIVE_TASK_TRANSPORT_H_
 
@@ -14,56 +13,55 @@
 
 namespace nacre::collective {
 
-/// A message under way, owned by the transport; 0 is none.
+/// Id of a pending message, which the transport owns; 0: none.
 using MessageId = std::uint64_t;
 
 class Transport;
 
-/// What an operation waits for.
+/// A condition that an operation waits for.
 class Condition {
  public:
-  /// Whether it is fulfilled; work may be done to find out. Never blocks.
+  /// Whether the condition holds; may do work to find out. Never blocks.
   virtual bool ready(Transport& transport) = 0;
-  /// Whether it takes all that it waits for to make it ready, so that it need not be asked again
-  /// before as many messages as are missing have come.
+  /// Whether all pending messages must complete before the condition can hold. The transport then
+  /// checks it only after as many messages have arrived as are missing.
   [[nodiscard]] virtual bool takes_all() const = 0;
 
  protected:
   ~Condition() = default;
 };
 
-/// Messages between one pair of ranks arrive in the order sent. A transport serves one file:
-/// messages of two files never meet. Buffers stay put until test() or wait() has said that the
-/// message is complete. Lengths match: a receive names exactly the bytes that the sender sends
-/// (zero-length messages are not sent at all). Used by one thread at a time. A broken network is
-/// the MPI's to report: it ends the job.
+/// Messages between a pair of ranks arrive in the order sent. A transport serves one file; messages
+/// of different files never match. A buffer must stay in place until test() or wait() reports that
+/// its message is complete. A receive has exactly the size of its message; messages of zero bytes
+/// are not sent. Used by one thread at a time. Reports no errors: the MPI aborts the job if the
+/// network fails.
 class Transport {
  public:
   virtual ~Transport() = default;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  /// Which ranks share memory.
+  /// The ranks that share memory.
   [[nodiscard]] virtual const plan::NodeMap& nodes() const = 0;
-  /// This rank's place in agreements.
+  /// The tree of ranks along which agreements send messages.
   [[nodiscard]] virtual const plan::RankTree& tree() const = 0;
 
   [[nodiscard]] virtual MessageId send(int destination, std::span<const std::byte> data) = 0;
   [[nodiscard]] virtual MessageId receive(int source, std::span<std::byte> data) = 0;
 
-  /// Completed ids are set to 0. True when all are complete. Never blocks.
+  /// Sets completed ids to 0. Returns whether all are complete. Never blocks.
   virtual bool test(std::span<MessageId> messages) = 0;
-  /// Has `rank`, of this node, look at its condition again.
+  /// Makes `rank`, on this node, check its condition again.
   virtual void ring(int rank) = 0;
-  /// Runs `job`, which touches nothing of this transport, on one of at most `thread_count_max`
-  /// threads of the process; then has this rank look at its condition again. The job makes no call
-  /// of the MPI.
+  /// Runs `job` on one of at most `thread_count_max` threads of the process; then makes this rank
+  /// check its condition again. The job must not use this transport or call the MPI.
   virtual void run_in_helper_thread(std::function<void()> job, int thread_count_max) = 0;
-  /// Returns when it is ready, giving up the core in between. It is asked again when messages have
-  /// come or a rank of the node has rung.
+  /// Returns when `condition` is ready; yields the core meanwhile. Checks the condition again after
+  /// a message arrives or a rank of the node rings.
   virtual void wait(Condition& condition) = 0;
 };
 
-/// Rings all of `ranks`, of this node, but this one.
+/// Rings all of `ranks`, which are on this node, except this rank.
 template <class Ranks>
 void ring_others(Transport& transport, const Ranks& ranks) {
   for (const int rank : ranks) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
+#include <utility>
 
 #include "base/result.h"
 
@@ -17,19 +17,28 @@ enum class BasicKind : std::uint8_t {
   opaque,            ///< bytes, characters, packed: copied
   signed_integer,    ///< two's complement; widened by sign
   unsigned_integer,  ///< widened by zero
-  boolean,           ///< 0 or 1, of any width; Fortran LOGICAL keeps its bit pattern by width
+  boolean,           ///< 0 or 1, of any width; a Fortran LOGICAL keeps its bit pattern
   real,              ///< IEEE 754 of 2, 4, 8 or 16 bytes
   long_double,       ///< C's long double: x87 extended here, binary128 in external32
 };
 
-/// One basic type: what it is and how many bytes it has here and in the file (in external32, unless
-/// it is made for another representation). Of the two parts of a complex type, each has these.
+/// One basic type: its kind, and its sizes in memory and in the file (in external32, unless it is
+/// made for another representation). A complex type has two parts of these sizes.
 struct BasicType {
   BasicKind kind = BasicKind::opaque;
   std::uint8_t native_size = 1;
   std::uint32_t file_size = 1;
-  std::uint8_t parts = 1;  ///< converted one by one, but never torn apart
+  std::uint8_t parts = 1;  ///< converted one by one, never separated
   friend bool operator==(const BasicType&, const BasicType&) = default;
+};
+
+/// Elements that follow each other in a stream: their bytes in memory and in the file. A number
+/// beyond 64 bits stays at the largest one; no datatype has it.
+struct StreamPart {
+  std::int64_t native_bytes = 0;
+  std::int64_t file_bytes = 0;
+  std::int64_t element_count = 0;
+  friend bool operator==(const StreamPart&, const StreamPart&) = default;
 };
 
 /// An immutable value; copies share. Concatenation and repetition of basic types.
@@ -40,37 +49,31 @@ class TypeSignature {
   [[nodiscard]] TypeSignature repeated(std::int64_t count) const;
   [[nodiscard]] static TypeSignature concatenated(std::span<const TypeSignature> parts);
 
-  // Sizes and counts beyond 64 bits stop at the largest number; no datatype has them.
-  [[nodiscard]] std::int64_t native_size() const;
-  [[nodiscard]] std::int64_t file_size() const;
-  /// Basic elements in one copy (what MPI_Get_elements counts; a complex is one).
-  [[nodiscard]] std::int64_t element_count() const;
-  /// The basic elements that lie whole in the first `file_bytes` of one copy in the file, which
-  /// has more than that.
+  /// One copy.
+  [[nodiscard]] StreamPart total() const;
+  [[nodiscard]] std::int64_t native_size() const { return total().native_bytes; }
+  [[nodiscard]] std::int64_t file_size() const { return total().file_bytes; }
+  /// The number that MPI_Get_elements counts; a complex is one element.
+  [[nodiscard]] std::int64_t element_count() const { return total().element_count; }
+  /// The basic elements that lie whole in the first `file_bytes` of one copy in the file. One copy
+  /// has more than `file_bytes`.
   [[nodiscard]] TypeSignature beginning(std::int64_t file_bytes) const;
 
   struct Node;
   [[nodiscard]] const std::shared_ptr<const Node>& node() const { return node_; }
 
  private:
+  explicit TypeSignature(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
   std::shared_ptr<const Node> node_;
 };
 
-/// A first part of a stream of copies of a signature.
-struct StreamPart {
-  std::int64_t native_bytes = 0;
-  std::int64_t file_bytes = 0;
-  std::int64_t element_count = 0;
-  friend bool operator==(const StreamPart&, const StreamPart&) = default;
-};
-
-/// The basic elements that lie whole in the first `file_bytes` of the stream in the file: what a
-/// read that met the end of the file has brought.
+/// The basic elements that lie whole in the first `file_bytes` of the stream in the file: the
+/// elements that a read up to the end of the file has read.
 [[nodiscard]] StreamPart whole_elements(const TypeSignature& signature, std::int64_t file_bytes);
 
 /// Converts `count` copies of the signature between the native stream (packed, host order) and the
-/// external32 stream (packed, big-endian, sizes of MPI-4.1 Table 14.2). Sizes of the spans match
-/// the signature's. ErrorClass::conversion when an integer does not fit the narrower side.
+/// external32 stream (packed, big-endian, sizes of MPI-4.1 Table 14.2). The spans are as long as
+/// the copies. ErrorClass::conversion if an integer does not fit the narrower side.
 [[nodiscard]] Status to_external32(const TypeSignature& signature, std::int64_t count,
                                    std::span<const std::byte> native,
                                    std::span<std::byte> external);

@@ -137,7 +137,7 @@ def test_explain_names_algorithm_aggregators_reason_and_what_would_change_it(nac
     assert result.returncode == 0, result.stderr
     for words in (
         "4 collective writes", "two_phase, 2 aggregators (ranks 0, 1)", "the ranks' ranges of the file overlap",
-        "(interleaved)", "as cb_nodes asks for (hint)", "6,144 pieces of 64 B", "nacre_algorithm=direct",
+        "(interleaved)", "set by cb_nodes (hint)", "6,144 pieces of 64 B", "nacre_algorithm=direct",
         "hint cb_nodes=2",
     ):  # fmt: skip
         assert words in result.stdout
@@ -160,7 +160,7 @@ def test_a_layout_that_cannot_be_used_is_a_note(served):
 def test_a_forced_algorithm_is_explained_by_its_hint(nacre, served):
     result = nacre("explain", served("data", "--hint", "nacre_algorithm=direct"))
     assert "direct, each rank reads or writes its own pieces." in result.stdout
-    assert "A hint asks for this algorithm. (hint)" in result.stdout
+    assert "A hint sets this algorithm. (hint)" in result.stdout
     assert "hint nacre_algorithm=direct (from the environment)" in result.stdout
 
 

@@ -15,8 +15,8 @@ enum class PlanReason : std::uint8_t {
   hint,              ///< a hint sets the algorithm
   no_data,           ///< no rank has data
   large_pieces,      ///< runs so long that an exchange costs more than it saves
-  scattered_memory,  ///< runs long in the file and short in memory, all ranks on one node: the copy
-                     ///< that gathers them goes straight into a cycle buffer
+  scattered_memory,  ///< runs long in the file and short in memory, all ranks on one node: ranks
+                     ///< gather them directly into cycle buffers
   shared_objects,    ///< long runs of several nodes on the same objects, which nodes lock
   single_rank,       ///< only one rank has data, or there is only one
   interleaved,       ///< short runs, and the ranks' ranges overlap

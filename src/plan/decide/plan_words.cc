@@ -1,125 +1,91 @@
 #include "plan/decide/plan_words.h"
 
+#include <array>
+
 #include "plan/algorithms/algorithm_table.h"
 
 namespace nacre::plan {
+namespace {
+
+constexpr std::array<std::string_view, 4> pattern_names{"automatic", "even", "stripes", "osts"};
+constexpr std::array<std::string_view, 3> lock_names{"usual", "narrow", "group"};
+
+constexpr std::string_view direct_or_sizes =
+    "With nacre_algorithm=direct each rank accesses the file by itself; cb_nodes sets the number "
+    "of aggregators, cb_buffer_size the bytes of a round.";
+
+constexpr std::array<ReasonWords, 12> reasons{{
+    {"hint", "A hint sets this algorithm.",
+     "Unset nacre_algorithm, collective_buffering, romio_cb_read and romio_cb_write: Nacre then "
+     "chooses the algorithm for each call."},
+    {"no_data", "No rank has bytes to move.", "A call without bytes leaves nothing to choose."},
+    {"large_pieces",
+     "The pieces in the file are so long that an exchange between ranks would cost more than it "
+     "saves.",
+     "With nacre_algorithm=two_phase ranks exchange the pieces through aggregators."},
+    {"scattered_memory",
+     "The pieces are long in the file but short in memory, and all ranks share a node: each rank "
+     "gathers its pieces directly into a cycle buffer of an aggregator.",
+     "With nacre_algorithm=direct each rank gathers its pieces and accesses the file by itself."},
+    {"shared_objects",
+     "The pieces are long, but pieces of several nodes interleave or share a stripe on the same "
+     "OSTs: each access would take the lock of an object from another node.",
+     "With nacre_algorithm=direct each rank accesses the file by itself."},
+    {"single_rank", "Only one rank has data, so there are no pieces of other ranks to combine.",
+     "With nacre_algorithm=two_phase aggregators access the file for this rank."},
+    {"interleaved",
+     "The pieces are short and the ranks' ranges of the file overlap, so aggregators combine the "
+     "pieces of many ranks.",
+     direct_or_sizes},
+    {"small_pieces",
+     "The pieces are short and each rank has a range of its own, so aggregators combine the "
+     "pieces.",
+     direct_or_sizes},
+    {"no_memory",
+     "A rank could not allocate the cycle buffers of an exchange, so each rank accesses the file "
+     "by itself.",
+     "Use fewer or smaller cycle buffers (cb_nodes, cb_buffer_size, nacre_cycle_buffers), enlarge "
+     "/dev/shm, or give the job more memory."},
+    {"no_size",
+     "The file reports no size (it is empty, a device, or generated while it is read), so each "
+     "rank reads by itself.",
+     "No hint changes this: an exchange must know where the file ends."},
+    {"unordered_view",
+     "The view of a rank goes backwards in the file or visits bytes twice, so each rank accesses "
+     "its pieces in the order of its view.",
+     "Use filetypes whose displacements increase."},
+    {"locked",
+     "Each rank locks its range during the access, because the file is in atomic mode or the "
+     "clients of its file system do not keep their caches coherent.",
+     "Leave atomic mode with MPI_File_set_atomicity(file, 0). Outside atomic mode "
+     "nacre_coherence=trusted removes the locks; use it only if no two nodes share bytes."},
+}};
+static_assert(reasons.size() == static_cast<std::size_t>(PlanReason::locked) + 1);
+
+constexpr std::array<CountWords, 7> count_reasons{{
+    {"hint", "set by cb_nodes"},
+    {"saturation", "as many as the bytes saturate"},
+    {"most",
+     "the maximum on these nodes and this file system, although the bytes would saturate more"},
+    {"ranks", "one per rank, although the bytes would saturate more"},
+    {"blocks", "at most one per block of the file system or stripe"},
+    {"osts", "limited, because more aggregators would not divide the OSTs more evenly"},
+    {"groups",
+     "one per group of ranks, where groups are split and joined until each saturates one "
+     "aggregator"},
+}};
+static_assert(count_reasons.size() == static_cast<std::size_t>(CountReason::groups) + 1);
+
+}  // namespace
 
 std::string_view name_of(Algorithm algorithm) {
   return algorithm == Algorithm::automatic ? "automatic" : row_of(algorithm).name;
 }
-
 std::string_view name_of(DomainPattern pattern) {
-  switch (pattern) {
-    case DomainPattern::automatic:
-      return "automatic";
-    case DomainPattern::even:
-      return "even";
-    case DomainPattern::stripes:
-      return "stripes";
-    case DomainPattern::osts:
-      return "osts";
-  }
-  return {};
+  return pattern_names[static_cast<std::size_t>(pattern)];
 }
-
-std::string_view name_of(WriteLocks locks) {
-  switch (locks) {
-    case WriteLocks::usual:
-      return "usual";
-    case WriteLocks::narrow:
-      return "narrow";
-    case WriteLocks::group:
-      return "group";
-  }
-  return {};
-}
-
-ReasonWords words_of(PlanReason reason) {
-  switch (reason) {
-    case PlanReason::hint:
-      return {"hint", "A hint asks for this algorithm.",
-              "Leave nacre_algorithm, collective_buffering and romio_cb_read or romio_cb_write "
-              "unset, and it is chosen for each access."};
-    case PlanReason::no_data:
-      return {"no_data", "No rank has anything to move.", "Nothing: there is nothing to choose."};
-    case PlanReason::large_pieces:
-      return {"large_pieces",
-              "The pieces in the file are so long that passing them through other ranks would cost "
-              "more than it saves.",
-              "nacre_algorithm=two_phase exchanges all the same."};
-    case PlanReason::scattered_memory:
-      return {
-          "scattered_memory",
-          "The pieces are long in the file and short in memory, and all ranks share memory: the "
-          "copy that gathers them goes straight into an aggregator's cycle buffer.",
-          "nacre_algorithm=direct has each rank gather and access the file by itself."};
-    case PlanReason::shared_objects:
-      return {
-          "shared_objects",
-          "The pieces are long, but those of several nodes lie among each other or in one stripe "
-          "on the same OSTs, which would take the lock from one node and give it to the next "
-          "for each.",
-          "nacre_algorithm=direct has each rank access the file by itself."};
-    case PlanReason::single_rank:
-      return {"single_rank", "Only one rank has data, so there is nobody to exchange pieces with.",
-              "nacre_algorithm=two_phase deals them to aggregators all the same."};
-    case PlanReason::interleaved:
-      return {"interleaved",
-              "The pieces are short and the ranks' ranges of the file overlap, so aggregators put "
-              "pieces of many ranks together.",
-              "nacre_algorithm=direct has each rank access the file by itself; cb_nodes sets the "
-              "number of aggregators, cb_buffer_size the bytes of a round."};
-    case PlanReason::small_pieces:
-      return {"small_pieces",
-              "The pieces are short, each rank in a range of its own, so aggregators put them "
-              "together.",
-              "nacre_algorithm=direct has each rank access the file by itself; cb_nodes sets the "
-              "number of aggregators, cb_buffer_size the bytes of a round."};
-    case PlanReason::no_memory:
-      return {"no_memory",
-              "A rank had no memory for the cycle buffers that an exchange takes, so each rank "
-              "moves its own pieces.",
-              "Fewer or smaller cycle buffers (cb_nodes, cb_buffer_size, nacre_cycle_buffers), a "
-              "larger /dev/shm, or more memory for the job."};
-    case PlanReason::no_size:
-      return {"no_size",
-              "The file tells no size (it is empty, a device, or made up as it is read), so each "
-              "rank reads for itself what there is.",
-              "No hint: an exchange has to know where the file ends."};
-    case PlanReason::unordered_view:
-      return {
-          "unordered_view",
-          "The view of a rank goes back in the file or over bytes twice, so each rank moves its "
-          "own pieces in the order that it gave.",
-          "A filetype whose displacements only grow."};
-    case PlanReason::locked:
-      return {"locked",
-              "Atomic mode, or a file system whose clients cache without agreeing: each rank holds "
-              "a lock on its range while it moves its pieces.",
-              "MPI_File_set_atomicity(file, 0), and where that is so already nacre_coherence="
-              "trusted, if no two nodes share bytes."};
-  }
-  return {};
-}
-
-CountWords words_of(CountReason reason) {
-  switch (reason) {
-    case CountReason::hint:
-      return {"hint", "as cb_nodes asks for"};
-    case CountReason::saturation:
-      return {"saturation", "as many as the bytes keep busy"};
-    case CountReason::most:
-      return {"most", "the most that pay here, though the bytes would keep more busy"};
-    case CountReason::ranks:
-      return {"ranks", "one a rank, though the bytes would keep more busy"};
-    case CountReason::blocks:
-      return {"blocks", "no more, for each to have whole blocks of the file system, or stripes"};
-    case CountReason::osts:
-      return {"osts", "no more, since the one with most OSTs would have as many with more of them"};
-    case CountReason::groups:
-      return {"groups", "one for each group of ranks, split and joined until each keeps one busy"};
-  }
-  return {};
-}
+std::string_view name_of(WriteLocks locks) { return lock_names[static_cast<std::size_t>(locks)]; }
+ReasonWords words_of(PlanReason reason) { return reasons[static_cast<std::size_t>(reason)]; }
+CountWords words_of(CountReason reason) { return count_reasons[static_cast<std::size_t>(reason)]; }
 
 }  // namespace nacre::plan

@@ -1,4 +1,4 @@
-// What a plan says to people: the names and sentences of reports, in one table.
+// The names and sentences of a plan in reports, in the order of their enumerations.
 #ifndef NACRE_PLAN_DECIDE_PLAN_WORDS_H_
 #define NACRE_PLAN_DECIDE_PLAN_WORDS_H_
 
@@ -12,7 +12,7 @@ namespace nacre::plan {
 [[nodiscard]] std::string_view name_of(DomainPattern pattern);
 [[nodiscard]] std::string_view name_of(WriteLocks locks);
 
-/// A reason's name, what it means as a sentence, and how a user would have it otherwise.
+/// A rule's name, the sentence that explains it, and what the user can do to change the choice.
 struct ReasonWords {
   std::string_view name;
   std::string_view because;
@@ -20,7 +20,7 @@ struct ReasonWords {
 };
 [[nodiscard]] ReasonWords words_of(PlanReason reason);
 
-/// What otherwise would be is cb_nodes, always.
+/// Only cb_nodes changes the number of aggregators, so there is no `otherwise`.
 struct CountWords {
   std::string_view name;
   std::string_view because;

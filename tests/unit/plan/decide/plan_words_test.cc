@@ -18,6 +18,15 @@ TEST_CASE("every reason has a name of its own, a sentence and a way to have it o
   }
 }
 
+TEST_CASE("every reason for a number of aggregators has a name of its own and a clause") {
+  std::set<std::string_view> names;
+  for (int i = 0; i <= static_cast<int>(CountReason::groups); ++i) {
+    const CountWords words = words_of(static_cast<CountReason>(i));
+    CHECK(names.insert(words.name).second);
+    CHECK_FALSE(words.because.ends_with('.'));
+  }
+}
+
 TEST_CASE("algorithms are called as the hint calls them") {
   CHECK(name_of(Algorithm::automatic) == "automatic");
   CHECK(name_of(Algorithm::direct) == "direct");

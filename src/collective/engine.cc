@@ -199,7 +199,7 @@ class Engine {
   }
 
   void complete_with_groups(plan::CollectivePlan& plan, const plan::RankGroups& groups) const {
-    plan::complete_with_groups(plan, {outcome_.summary, settings_, participants(), &groups});
+    plan::row_of(plan).lay_out(plan, {outcome_.summary, settings_, participants(), &groups});
   }
 
   [[nodiscard]] plan::Participants participants() const {

@@ -50,7 +50,7 @@ def test_what_is_no_layout_is_said_with_its_reason(nacre, tmp_path: Path) -> Non
     blob.write_bytes((SAMPLES / "four-stripes-1m.bin").read_bytes()[:-5])
     shown = nacre("stripe", "show", "--raw", blob)
     assert shown.returncode == 2
-    assert f"{blob}: layout (lustre.lov): its list of objects ends within one: it is truncated" in shown.stderr
+    assert f"{blob}: layout (lustre.lov): truncated: the list of objects ends inside an object" in shown.stderr
     assert "no such file" in nacre("stripe", "show", "--raw", tmp_path / "none").stderr.lower()
 
 

@@ -20,8 +20,4 @@ CollectivePlan decide(const AccessSummary& summary, const CollectiveSettings& se
   return plan;
 }
 
-void complete_with_groups(CollectivePlan& plan, const PlanInputs& inputs) {
-  row_of(plan).lay_out(plan, inputs);
-}
-
 }  // namespace nacre::plan

@@ -47,7 +47,7 @@ TEST_CASE("a plan has aggregators, domains and rounds if and only if its algorit
     CollectivePlan plan = decide(summary, settings, participants);
     CHECK(plan.algorithm == row->algorithm);
     if (row->needs_groups()) {
-      complete_with_groups(plan, {summary, settings, participants, &groups});
+      row_of(plan).lay_out(plan, {summary, settings, participants, &groups});
       CHECK(plan.aggregator_count == groups.count());
     }
     CHECK((plan.aggregator_count > 0) == row->exchanges());

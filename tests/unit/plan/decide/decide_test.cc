@@ -258,7 +258,7 @@ TEST_CASE("segmentation: as many aggregators as groups, each with all of the fil
   CollectiveSettings settings{Algorithm::dynamic_segmentation, 0, 1'024, 64};
   CollectivePlan plan = decide(summary, settings, writers(4));
   CHECK(plan.algorithm == Algorithm::dynamic_segmentation);
-  complete_with_groups(plan, {summary, settings, writers(4), &groups});
+  row_of(plan).lay_out(plan, {summary, settings, writers(4), &groups});
   CHECK(plan.aggregator_count == 2);
   CHECK(domains_of(plan, settings).count() == 1);
   CHECK(domain_of(plan, 1) == 0);
@@ -267,7 +267,7 @@ TEST_CASE("segmentation: as many aggregators as groups, each with all of the fil
   CHECK(plan.round_count == (plan.end - plan.origin + 1'023) / 1'024);
   settings.algorithm = Algorithm::static_segmentation;
   plan = decide(summary, settings, writers(4));
-  complete_with_groups(plan, {summary, settings, writers(4), &groups});
+  row_of(plan).lay_out(plan, {summary, settings, writers(4), &groups});
   CHECK(plan.whole_rounds);
   CHECK(plan.round_count == 4'000 / (1'024 / 3) + 1);
 }

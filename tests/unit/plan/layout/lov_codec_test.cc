@@ -112,8 +112,8 @@ TEST_CASE("what is not known is refused by its value") {
   const std::vector<std::byte> plain = layout_sample("four-stripes-1m").bytes;
   check_refused(changed(plain, 0, 0x0bd90bd0), "magic 0x0bd90bd0");
   check_refused(changed(plain, 4, 0x1000), "pattern 0x00001000");
-  check_refused(changed(plain, 28, 5), "5 stripes and has 4 objects");
-  check_refused(changed(plain, 32 + 20, 0x80000000), "object 0 lies on an OST of no number");
+  check_refused(changed(plain, 28, 5), "stripe count is 5, but there are 4 objects");
+  check_refused(changed(plain, 32 + 20, 0x80000000), "object 0 has the invalid OST number");
   std::vector<std::byte> bytes = plain;
   bytes.pop_back();
   check_refused(bytes, "truncated");
@@ -121,12 +121,12 @@ TEST_CASE("what is not known is refused by its value") {
   const std::size_t pool_offset = 32;
   std::vector<std::byte> pooled = layout_sample("pool-v3").bytes;
   std::fill_n(pooled.begin() + pool_offset, 16, std::byte{'p'});
-  check_refused(pooled, "its pool's name does not end");
+  check_refused(pooled, "the name of the pool has no end");
 
   const std::vector<std::byte> composite = layout_sample("pfl-fresh").bytes;
-  check_refused(changed(composite, 28, 1), "fields that this Nacre does not know");
-  check_refused(changed(composite, 32 + 24, 0xfffffff0), "component 1 lies behind the end");
-  check_refused(changed(composite, 32 + 28, 0xfffffff0), "longer than it is");
+  check_refused(changed(composite, 28, 1), "does not know all fields of the composite layout");
+  check_refused(changed(composite, 32 + 24, 0xfffffff0), "the record of component 1 ends behind the layout");
+  check_refused(changed(composite, 32 + 28, 0xfffffff0), "the records of its components do not fit");
   check_refused(changed(composite, 32 + 8, 0x200000), "component 1 ends before it begins");
 }
 

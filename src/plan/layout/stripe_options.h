@@ -1,4 +1,4 @@
-// Layouts asked for in words: the common options of `lfs setstripe`.
+// Layouts as options of `lfs setstripe`.
 #ifndef NACRE_PLAN_LAYOUT_STRIPE_OPTIONS_H_
 #define NACRE_PLAN_LAYOUT_STRIPE_OPTIONS_H_
 
@@ -10,17 +10,17 @@
 
 namespace nacre::plan {
 
-/// Options apart by blanks, each with its value, apart or not: -c COUNT, -S SIZE, -i OST, -p POOL,
-/// -C COUNT (overstriped), -L raid0 or mdt, or their long names. With -E END, for each component of
-/// a composite layout, from the beginning of the file on: -E first, then the component's own;
-/// count, size and pool are those of the component before where they are not given. SIZE and END
-/// are bytes, or with k, m, g or t multiples of 1024; COUNT -1 is all OSTs; END -1 or eof the end
-/// of the file. Error: names the option, its value and what would be right.
+/// `text` has options and their values, separated by blanks or not: -c COUNT, -S SIZE, -i OST,
+/// -p POOL, -C COUNT (overstriped), -L raid0 or mdt, or their long names. -E END begins a component
+/// of a composite layout; its own options follow. A component inherits the count, the size and the
+/// pool of the component before it. SIZE and END are bytes, or multiples of 1024 with k, m, g or t;
+/// COUNT -1 is all OSTs; END -1 or eof is the end of the file. Error: names the option, its value
+/// and the valid values.
 [[nodiscard]] Result<Layout> parse_stripe_options(std::string_view text);
 
-/// The same the other way: what would ask for such a layout as a file has it, of sizes and counts
-/// that are known, but for its OSTs. "" where that is nothing, and of mirrors, components that
-/// extend and foreign ones, which have options of their own.
+/// The options that request a layout like this one, without its choice of OSTs. The sizes and
+/// counts of `layout` are known. "" if there are none, or if the layout has mirrors or components
+/// that extend, or is foreign: these have other options.
 [[nodiscard]] std::string stripe_options_of(const Layout& layout);
 
 }  // namespace nacre::plan

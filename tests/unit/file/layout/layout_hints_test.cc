@@ -95,7 +95,7 @@ TEST_CASE("what cannot be is corrected, and said") {
 TEST_CASE("words that lfs setstripe would refuse are refused") {
   Hints hints = hints_of({{"nacre_layout", "-c 4 -S 1000"}});
   CHECK(hints.get("nacre_layout").empty());
-  CHECK(only_note(hints).find("a stripe is a multiple of 64k") != std::string::npos);
+  CHECK(only_note(hints).find("a stripe size is a multiple of 64k") != std::string::npos);
 }
 
 TEST_CASE("a new file is striped as hints ask, and says so; one that is there stays as it is") {

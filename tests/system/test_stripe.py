@@ -83,7 +83,7 @@ def test_advice_is_a_command_and_its_reasons(nacre) -> None:
     assert reasons[0] == "  at most 144: there are no more OSTs"
     assert reasons[1] == "  120 rather than 144: the 120 nodes share them evenly"
     small = nacre("stripe", "advise", "10m", "--nodes", "2", "--osts", "8")
-    assert small.stdout.startswith("lfs setstripe -c 1 -S 1m ./FILE\n  at most 1: the file has less than twice 32 MiB")
+    assert small.stdout.startswith("lfs setstripe -c 1 -S 1m ./FILE\n  at most 1: each OST should have at least 32 MiB")
 
 
 def test_advice_needs_sense_and_a_number_of_osts(nacre, tmp_path: Path) -> None:

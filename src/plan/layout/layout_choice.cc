@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "base/checked_cast.h"
 
@@ -13,43 +15,41 @@ constexpr std::int64_t stripe_size_min = mebibyte;
 constexpr std::int64_t stripe_size_max_chosen = 16 * mebibyte;
 constexpr std::int64_t stripes_per_ost_min = 16;
 
-Status check_positive(const char* what, std::int64_t value, std::int64_t least) {
-  if (value >= least) return {};
-  return Error{
-      ErrorClass::arg, 0,
-      std::string(what) + " " + std::to_string(value) + " is less than " + std::to_string(least)};
-}
-
 Status check(const ExpectedFile& file) {
-  for (const Status& status :
-       {check_positive("size", file.bytes, 0), check_positive("number of nodes", file.nodes, 1),
-        check_positive("number of ranks", file.ranks, 1),
-        check_positive("number of OSTs", file.osts, 1),
-        check_positive("what an OST is worth", file.bytes_per_ost_min, 1)}) {
-    if (!status.ok()) return status;
+  struct Number {
+    std::string_view name;
+    std::int64_t value;
+    std::int64_t min;
+  };
+  for (const auto& [name, value, min] : {Number{"size", file.bytes, 0},
+                                         {"number of nodes", file.nodes, 1},
+                                         {"number of ranks", file.ranks, 1},
+                                         {"number of OSTs", file.osts, 1},
+                                         {"bytes per OST", file.bytes_per_ost_min, 1}}) {
+    if (value >= min) continue;
+    return Error{
+        ErrorClass::arg, 0,
+        std::string(name) + " " + std::to_string(value) + " is less than " + std::to_string(min)};
   }
   return {};
 }
 
-/// An upper bound of the number of stripes, and what it comes from.
+/// An upper bound of the stripe count, and its reason.
 struct Bound {
   std::int64_t count;
   std::string reason;
 };
 
-Bound most_stripes(const ExpectedFile& file) {
+Bound stripe_count_bound(const ExpectedFile& file) {
   const std::int64_t worthwhile = std::max<std::int64_t>(1, file.bytes / file.bytes_per_ost_min);
-  const std::string worth = std::to_string(file.bytes_per_ost_min / mebibyte) + " MiB";
-  const Bound by_size = worthwhile == 1
-                            ? Bound{1, "the file has less than twice " + worth +
-                                           ", which is what makes one more OST worth its while"}
-                            : Bound{worthwhile, "each OST is to have " + worth + " at least"};
-  return std::ranges::min({by_size, Bound{file.ranks, "more OSTs than ranks are no use to them"},
+  const std::string per_ost = std::to_string(file.bytes_per_ost_min / mebibyte) + " MiB";
+  return std::ranges::min({Bound{worthwhile, "each OST should have at least " + per_ost},
+                           Bound{file.ranks, "more OSTs than ranks bring no gain"},
                            Bound{file.osts, "there are no more OSTs"}},
                           {}, &Bound::count);
 }
 
-/// Whether nodes and stripes can be dealt to each other without a remainder.
+/// Whether each node gets equally many stripes, or each stripe equally many nodes.
 bool shares_evenly(std::int64_t stripes, std::int64_t nodes) {
   return stripes % nodes == 0 || nodes % stripes == 0;
 }
@@ -68,41 +68,40 @@ std::string LayoutChoice::options() const {
 }
 
 Result<LayoutChoice> choose_layout(const ExpectedFile& file) {
-  if (Status status = check(file); !status.ok()) return status.error();
+  if (Status status = check(file); !status) return std::move(status).error();
   LayoutChoice choice;
-  const Bound most = most_stripes(file);
-  std::int64_t count = most.count;
-  choice.reasons.push_back("at most " + std::to_string(count) + ": " + most.reason);
+  const Bound bound = stripe_count_bound(file);
+  std::int64_t count = bound.count;
+  choice.reasons.push_back("at most " + std::to_string(count) + ": " + bound.reason);
 
   const auto root =
       static_cast<std::int64_t>(std::sqrt(static_cast<double>(file.bytes) / 1'000'000'000.0));
-  const std::int64_t least = std::min<std::int64_t>(file.osts, std::max<std::int64_t>(1, root));
-  if (least > count) {
-    count = least;
-    const bool are_all = root > file.osts;
-    choice.reasons.push_back(std::string("but ") + (are_all ? "all " : "at least ") +
-                             std::to_string(count) + ": the square root of the size in GB" +
-                             (are_all ? " is " + std::to_string(root) : ""));
-  }
-  const std::int64_t fewest = std::max(least, count - count / 4);
-  std::int64_t even = count;
-  while (even >= fewest && !shares_evenly(even, file.nodes)) --even;
-  if (even >= fewest && even < count) {
-    choice.reasons.push_back(std::to_string(even) + " rather than " + std::to_string(count) +
-                             ": the " + std::to_string(file.nodes) + " nodes share them evenly");
-    count = even;
-  }
-  if (!shares_evenly(count, file.nodes)) {
+  const std::int64_t count_min = std::clamp<std::int64_t>(root, 1, file.osts);
+  if (count_min > count) {
+    count = count_min;
     choice.reasons.push_back(
-        "the " + std::to_string(file.nodes) +
-        " nodes cannot share them evenly: a number that they could is too far");
+        root > file.osts
+            ? "but all " + std::to_string(count) + ": the square root of the size in GB is " +
+                  std::to_string(root)
+            : "but at least " + std::to_string(count) + ": the square root of the size in GB");
+  }
+  const std::string nodes = "the " + std::to_string(file.nodes) + " nodes ";
+  std::int64_t even = count;
+  while (even > 0 && !shares_evenly(even, file.nodes)) --even;
+  if (even < std::max(count_min, count - count / 4)) {
+    choice.reasons.push_back(nodes + "cannot share " + std::to_string(count) +
+                             " evenly, and the next count that they can is too small");
+  } else if (even < count) {
+    choice.reasons.push_back(std::to_string(even) + " rather than " + std::to_string(count) + ": " +
+                             nodes + "share them evenly");
+    count = even;
   }
   choice.stripe_count = checked_cast<std::int32_t>(count);
   choice.stripe_size = stripe_size_for(file.bytes / count);
   if (count > 1) {
     choice.reasons.push_back("stripes of " + std::to_string(choice.stripe_size / mebibyte) +
-                             " MiB: large, and each OST has " +
-                             std::to_string(file.bytes / count / choice.stripe_size) + " of them");
+                             " MiB, of which each OST has " +
+                             std::to_string(file.bytes / count / choice.stripe_size));
   }
   return choice;
 }

@@ -45,7 +45,7 @@ TEST_CASE("the reasons name what decided") {
   REQUIRE(choice.reasons.size() == 3);
   CHECK(choice.reasons[0] == "at most 144: there are no more OSTs");
   CHECK(choice.reasons[1] == "120 rather than 144: the 120 nodes share them evenly");
-  CHECK(choice.reasons[2] == "stripes of 16 MiB: large, and each OST has 496 of them");
+  CHECK(choice.reasons[2] == "stripes of 16 MiB, of which each OST has 496");
 }
 
 TEST_CASE("what cannot be is refused by name") {
@@ -84,7 +84,7 @@ TEST_CASE("random files: the choice is within its bounds") {
     const bool is_even =
         choice.stripe_count % file.nodes == 0 || file.nodes % choice.stripe_count == 0;
     const bool says_uneven = std::ranges::any_of(choice.reasons, [](const std::string& reason) {
-      return reason.find("cannot share them evenly") != std::string::npos;
+      return reason.find("cannot share") != std::string::npos;
     });
     CHECK(says_uneven != is_even);
   }

@@ -1,6 +1,6 @@
-// Layouts: on which storage targets (OSTs) of a Lustre file system the bytes of a file lie. What
-// the xattr `lustre.lov` says, as values; its bytes are lov_codec.h's, what it means
-// stripe_map.h's.
+// Layouts: on which storage targets (OSTs) of a Lustre file system the bytes of a file lie. The
+// values of the xattr `lustre.lov`: lov_codec.h converts them to bytes, stripe_map.h interprets
+// them.
 #ifndef NACRE_PLAN_LAYOUT_LAYOUT_H_
 #define NACRE_PLAN_LAYOUT_LAYOUT_H_
 
@@ -15,27 +15,27 @@
 
 namespace nacre::plan {
 
-/// What makes a layout unusable.
 [[nodiscard]] inline Error layout_error(const std::string& what) {
   return Error{ErrorClass::file, 0, "layout (lustre.lov): " + what};
 }
 
-/// Where a component ends that goes on to the end of the file, however long that is.
+/// The end of a component that covers the rest of the file.
 inline constexpr std::int64_t layout_end_of_file = std::numeric_limits<std::int64_t>::max();
 
-// What Lustre takes. Stripes are in units of stripe_size_unit.
+// The limits of Lustre. A stripe size is a multiple of stripe_size_unit.
 inline constexpr std::int64_t stripe_size_unit = 64 << 10;
 inline constexpr std::int64_t stripe_size_max = (std::int64_t{4} << 30) - stripe_size_unit;
 inline constexpr std::int32_t stripe_count_max = 2000;
 inline constexpr std::int32_t stripes_on_ost_max = 32;
 inline constexpr std::int32_t first_ost_max = 0xfffe;
 
-/// A stripe count: as many as there are OSTs. One less: two on each, and so on.
+/// A stripe count: one stripe on each OST. One less: two on each, and so on.
 inline constexpr std::int32_t stripes_on_all_osts = 0xffff;
+/// Whether the count is a multiple of the number of OSTs.
 [[nodiscard]] constexpr bool stands_for_osts(std::int32_t stripe_count) {
   return stripe_count > stripes_on_all_osts - stripes_on_ost_max;
 }
-/// As lfs has it: below 0 for so many on each OST.
+/// The count that lfs shows: -2 for two stripes on each OST.
 [[nodiscard]] constexpr std::int32_t stripe_count_in_words(std::int32_t stripe_count) {
   return stands_for_osts(stripe_count) ? stripe_count - stripes_on_all_osts - 1 : stripe_count;
 }
@@ -47,7 +47,7 @@ enum class StripePattern : std::uint8_t {
 
 /// The object of one slot.
 struct OstObject {
-  std::uint64_t sequence = 0;  // of its identifier (FID), with the next two
+  std::uint64_t sequence = 0;  // FID: sequence, object_id, version
   std::uint32_t object_id = 0;
   std::uint32_t version = 0;
   std::uint32_t generation = 0;
@@ -56,20 +56,20 @@ struct OstObject {
   friend bool operator==(const OstObject&, const OstObject&) = default;
 };
 
-/// A file that is striped in one way, or a component of one that is not.
+/// How a plain file or a component is striped.
 struct Striping {
   StripePattern pattern = StripePattern::raid0;
-  bool overstriped = false;  ///< several slots may lie on one OST
+  bool overstriped = false;  ///< one OST may have several slots
   bool released = false;     ///< the data are elsewhere (HSM) until they are restored
-  /// Bytes; 0: the default. In a component that extends (ComponentFlag::extension): by how much.
+  /// Bytes; 0: the default. In a component that extends: the bytes of one extension.
   std::int64_t stripe_size = 0;
   std::int32_t stripe_count = 0;               ///< 0: the default; or stripes_on_all_osts
-  std::optional<std::int32_t> first_ost = {};  ///< as was asked for; objects say themselves
-  std::optional<std::string> pool = {};        ///< of OSTs; "": a record that has room for one
-  std::vector<OstObject> objects = {};  ///< by slot; none before the file system has made any
-  bool lists_osts = false;              ///< objects say no more than which OSTs are to be taken
-  std::uint64_t file_id = 0;            ///< whose layout it is, as the file system has it
-  std::uint64_t file_sequence = 0;      ///< the same
+  std::optional<std::int32_t> first_ost = {};  ///< requested; objects name their OSTs
+  std::optional<std::string> pool = {};        ///< of OSTs; "": the record has an empty name
+  std::vector<OstObject> objects = {};         ///< by slot; empty before the first write
+  bool lists_osts = false;                     ///< objects only request OSTs
+  std::uint64_t file_id = 0;                   ///< FID of the file, opaque here
+  std::uint64_t file_sequence = 0;             ///< part of the FID
 
   friend bool operator==(const Striping&, const Striping&) = default;
 };
@@ -89,26 +89,26 @@ enum ComponentFlag : std::uint32_t {
   component_negated = 0x80000000,
 };
 
-/// A part of a composite layout.
+/// A component of a composite layout.
 struct LayoutComponent {
-  std::uint32_t id = 0;     ///< from 1 on; 0: not given yet
+  std::uint32_t id = 0;     ///< from 1 on; 0: none yet
   std::uint32_t flags = 0;  ///< ComponentFlag
   std::int64_t begin = 0;   ///< bytes of the file
   std::int64_t end = layout_end_of_file;
   Striping striping = {};
   std::uint32_t generation = 0;
   std::uint64_t timestamp = 0;  ///< when a mirror was last in sync, seconds
-  std::uint32_t coding = 0;     ///< of parity and compression, as the file system has it
+  std::uint32_t coding = 0;     ///< parity and compression, opaque here
 
   [[nodiscard]] bool is_instantiated() const { return (flags & component_instantiated) != 0; }
   [[nodiscard]] bool extends() const { return (flags & component_extension) != 0; }
-  /// Counted from 1 on; 0 where there are no mirrors.
+  /// The number of the mirror, from 1 on; 0: no mirrors.
   [[nodiscard]] std::uint32_t mirror() const { return (id >> 16) & 0x7fff; }
 
   friend bool operator==(const LayoutComponent&, const LayoutComponent&) = default;
 };
 
-/// What is not Lustre's own data at all: a text for another program.
+/// A layout without data on Lustre: a text for another program.
 struct ForeignLayout {
   std::uint32_t type = 0;
   std::uint32_t flags = 0;
@@ -117,11 +117,11 @@ struct ForeignLayout {
   friend bool operator==(const ForeignLayout&, const ForeignLayout&) = default;
 };
 
-/// One of: a foreign one; a composite one, of components in the order of their bytes, mirror by
-/// mirror; a plain one, whose only component is the whole file.
+/// Foreign; or composite, with components in the order of their bytes, mirror by mirror; or plain,
+/// with one component that is the whole file.
 struct Layout {
   bool is_composite = false;
-  std::uint32_t generation = 0;  ///< grows with each change; 0 in plain ones
+  std::uint32_t generation = 0;  ///< grows with each change; 0 if plain
   std::uint16_t flags = 0;
   std::int32_t mirror_count = 1;
   std::vector<LayoutComponent> components = {};

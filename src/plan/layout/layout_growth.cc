@@ -21,13 +21,13 @@ LayoutStep head() {
                               {.stripe_size = layout_head_bytes, .stripe_count = 1})};
 }
 
-/// On the pool of the last component of `like`: what is added to a file inherits none.
+/// On the pool of the last component of `like`: Lustre gives added components no pool.
 Layout tail_of(const Layout& current, Striping striping, const Layout& like) {
   striping.pool = like.components.back().striping.pool;
   return component(end_of(current), layout_end_of_file, std::move(striping));
 }
 
-/// As the file system has it.
+/// With the file system's default striping.
 LayoutStep default_tail(const Layout& current) {
   return {.kind = Kind::add, .layout = tail_of(current, {}, current)};
 }

@@ -1,4 +1,4 @@
-// How the layout of a new file grows: it is left open until it is known what the file is to hold.
+// How the layout of a new file grows: it stays incomplete until the size of the file is known.
 #ifndef NACRE_PLAN_LAYOUT_LAYOUT_GROWTH_H_
 #define NACRE_PLAN_LAYOUT_LAYOUT_GROWTH_H_
 
@@ -14,48 +14,49 @@
 
 namespace nacre::plan {
 
-/// What a first component takes that is there for early small writes, superblocks and headers, so
-/// that they do not decide how the file is striped.
+/// The size of the head: a first component for early small writes, superblocks and headers, which
+/// thus do not decide how the file is striped.
 inline constexpr std::int64_t layout_head_bytes = 1 << 20;
 
-/// Where a layout ends; layout_end_of_file where it is complete.
+/// The end of the last component; layout_end_of_file if the layout is complete.
 [[nodiscard]] std::int64_t end_of(const Layout& layout);
 
-/// How many components at a layout's end have no objects, as nothing was ever written to them. None
-/// of layouts with mirrors, with components that extend, or without objects elsewhere.
+/// The number of components at the end of the layout without objects, i.e. never written. 0 if the
+/// layout has mirrors, components that extend, or no objects at all, or if components without
+/// objects lie elsewhere too.
 [[nodiscard]] std::size_t unwritten_tail_count(const Layout& layout);
-/// What stands for all components without objects, where some are to be removed.
+/// The argument of a removal that selects all components without objects.
 [[nodiscard]] Layout all_unwritten();
 
-/// What is to be done before something is written.
+/// A change of the layout before a write.
 struct LayoutStep {
   enum class Kind : std::uint8_t {
-    none,         ///< there is a layout for it
-    set,          ///< the file's, which has none
-    add,          ///< behind the components that there are
-    set_default,  ///< what a new file of its directory gets, where somebody has set that
+    none,         ///< the layout covers the write
+    set,          ///< set the layout of a file without one
+    add,          ///< append components
+    set_default,  ///< set the directory's default, if it has one
   };
   Kind kind = Kind::none;
-  bool removes_unwritten = false;         ///< add: first, all components without objects
+  bool removes_unwritten = false;         ///< add: remove components without objects first
   Layout layout = {};                     ///< set, add
-  std::vector<std::string> reasons = {};  ///< of one that was chosen; as LayoutChoice has them
+  std::vector<std::string> reasons = {};  ///< of a chosen layout: LayoutChoice::reasons
 };
 
-/// When a layout is chosen.
+/// When Nacre chooses a layout.
 struct GrowthRules {
-  std::int64_t bytes_min = 0;       ///< smaller files have what file systems give by themselves
-  bool replaces_unwritten = false;  ///< the unwritten tail gives way to what is chosen
+  std::int64_t bytes_min = 0;       ///< smaller files get the file system's default
+  bool replaces_unwritten = false;  ///< the chosen layout replaces unwritten components
 };
 
-/// Before all ranks write: `file.bytes` is where what they write ends. A file that is to be no
-/// longer than a head gets one; a longer one the layout that suits it, whole or behind its head.
+/// Before a collective write that ends at `file.bytes`. A new file that fits the head gets a head;
+/// a longer file gets the chosen layout, as a whole or behind its head.
 [[nodiscard]] Result<LayoutStep> step_for_all(const std::optional<Layout>& current,
                                               const ExpectedFile& file, const GrowthRules& rules);
 
-/// Before or after one rank alone writes up to `end`, of which nothing more is known.
+/// Before or after an independent write up to `end`.
 [[nodiscard]] LayoutStep step_for_one(const std::optional<Layout>& current, std::int64_t end);
 
-/// Before the file is closed: no more than a head is a trap for whoever writes it next.
+/// Before the close: a layout that covers only a head would fail the next writer of the file.
 [[nodiscard]] LayoutStep step_to_complete(const std::optional<Layout>& current);
 
 }  // namespace nacre::plan

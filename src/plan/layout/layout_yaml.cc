@@ -11,7 +11,7 @@
 namespace nacre::plan {
 namespace {
 
-/// By bit, from the lowest on.
+/// By bit, lowest first.
 constexpr std::array<std::string_view, 11> flag_names{"stale",    "prefrd",  "prefwr",    "offline",
                                                       "init",     "nosync",  "extension", "parity",
                                                       "compress", "partial", "nocompr"};
@@ -35,10 +35,10 @@ std::string pattern_text(const Striping& striping) {
 
 std::string hex(std::uint64_t number) { return "0x" + short_hexadecimal(number); }
 
-/// Keys with a colon, values in a column of their own.
+/// Appends lines "key: value" with the values in one column.
 class Lines {
  public:
-  /// Values stand `column` letters behind the indent.
+  /// The values begin `column` letters after the indent.
   Lines(std::string& text, int indent, std::size_t column)
       : text_(text), indent_(indent, ' '), column_(column) {}
 
@@ -98,7 +98,7 @@ void add_default(std::string& text, const Striping& striping) {
   if (striping.pool && !striping.pool->empty()) lines.add("pool", *striping.pool);
 }
 
-/// Letters that do not print, as dots.
+/// In quotes; letters that do not print become dots.
 std::string quoted(std::string_view value) {
   std::string text = "'";
   for (const char letter : value) {

@@ -1,4 +1,4 @@
-// Layouts as text: YAML with the keys and values of `lfs getstripe -y`.
+// Layouts as YAML, with the keys and values of `lfs getstripe -y`.
 #ifndef NACRE_PLAN_LAYOUT_LAYOUT_YAML_H_
 #define NACRE_PLAN_LAYOUT_LAYOUT_YAML_H_
 
@@ -8,7 +8,7 @@
 
 namespace nacre::plan {
 
-/// Lines. A plain layout without objects is written as the default of a directory is.
+/// Whole lines. A plain layout without objects is written like the default of a directory.
 [[nodiscard]] std::string layout_yaml(const Layout& layout);
 
 }  // namespace nacre::plan

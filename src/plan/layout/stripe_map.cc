@@ -8,7 +8,7 @@
 namespace nacre::plan {
 namespace {
 
-/// Mirrors all hold the file: the one whose components are to be gone by.
+/// The number of a mirror without stale or offline components; the first mirror if there is none.
 std::uint32_t mirror_in_sync(const Layout& layout) {
   const auto lags = [&](std::uint32_t mirror) {
     return std::ranges::any_of(layout.components, [&](const LayoutComponent& one) {
@@ -36,10 +36,11 @@ std::vector<std::int32_t> osts_of(const Striping& striping, std::int32_t ost_cou
 
 Result<StripedRegion> region_of(const Striping& striping, const Extent& extent,
                                 std::int32_t ost_count) {
-  if (striping.released) return layout_error("the file's data are released: restore them first");
+  if (striping.released)
+    return layout_error("the file's data are released (HSM); restore them with lfs hsm_restore");
   StripedRegion region{extent, striping.stripe_size, osts_of(striping, ost_count)};
   if (striping.pattern == StripePattern::mdt) region.stripe_size = extent.length;
-  if (region.stripe_size < 1) return layout_error("it does not say how long a stripe is");
+  if (region.stripe_size < 1) return layout_error("it has no stripe size");
   return region;
 }
 
@@ -63,8 +64,9 @@ std::int32_t stripe_count_over(const Striping& striping, std::int32_t ost_count)
 }
 
 Result<StripeMap> StripeMap::of(const Layout& layout, std::int32_t ost_count) {
-  if (layout.foreign)
+  if (layout.foreign) {
     return layout_error("it is foreign: the file has no data on this file system");
+  }
   if (layout.components.empty()) return layout_error("it has no components");
   StripeMap map;
   const std::uint32_t mirror = mirror_in_sync(layout);
@@ -72,8 +74,11 @@ Result<StripeMap> StripeMap::of(const Layout& layout, std::int32_t ost_count) {
   for (const LayoutComponent& one : layout.components) {
     if (one.mirror() != mirror) continue;
     const std::int64_t begin = map.regions_.empty() ? 0 : map.regions_.back().extent.end();
-    if (one.begin != begin) return layout_error("its components leave gaps or overlap");
-    // Where a component may be extended to, it will be striped as the one that is extended.
+    if (one.begin != begin)
+      return layout_error("component " + std::to_string(one.id) + " begins at byte " +
+                          std::to_string(one.begin) + " instead of " + std::to_string(begin) +
+                          ": there are gaps or overlaps");
+    // A component that extends will be striped like the component before it.
     const Striping& striping = one.extends() && last != nullptr ? *last : one.striping;
     last = &one.striping;
     if (one.begin == one.end) continue;

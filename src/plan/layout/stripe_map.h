@@ -14,19 +14,19 @@
 
 namespace nacre::plan {
 
-/// An OST that is not known: the file system chooses it at the first write.
+/// The file system chooses the OST at the first write.
 inline constexpr std::int32_t unknown_ost = -1;
-/// Not an OST but the metadata target.
+/// The metadata target, which is no OST.
 inline constexpr std::int32_t on_mdt = -2;
 
-/// How many stripes a file gets that asks for such ones where there are `ost_count` OSTs: its count
-/// may stand for all of them, or for several on each, or be more than there are.
+/// The number of stripes that a file with this striping gets on `ost_count` OSTs. The stripe count
+/// may stand for all OSTs, or for several stripes per OST, or exceed the number of OSTs.
 [[nodiscard]] std::int32_t stripe_count_over(const Striping& striping, std::int32_t ost_count);
 
-/// A range of the file whose stripes go round the same slots. Stripes are counted from the
+/// A range of the file whose stripes go to the same slots in turn. Stripes are counted from the
 /// beginning of the file, not of the range.
 struct StripedRegion {
-  Extent extent;                   ///< ends at layout_end_of_file, or where the next one begins
+  Extent extent;                   ///< ends at layout_end_of_file or where the next region begins
   std::int64_t stripe_size = 1;    ///< bytes
   std::vector<std::int32_t> osts;  ///< by slot; at least one
 
@@ -47,24 +47,24 @@ struct StripePlace {
 
 class StripeMap {
  public:
-  /// `ost_count`: of the file system, for counts that stand for all OSTs. Of mirrors, one that is
-  /// in sync. Error: released and foreign ones, which have no data here, and those that contradict
-  /// themselves.
+  /// `ost_count` is the file system's, for stripe counts that stand for all OSTs. Uses a mirror
+  /// that is in sync. Error: the layout is released or foreign (it has no data here), or
+  /// contradictory.
   [[nodiscard]] static Result<StripeMap> of(const Layout& layout, std::int32_t ost_count);
 
-  /// In order, without gaps, from the beginning of the file on; the last need not reach its end.
+  /// In order, without gaps, from the beginning of the file. The last may end before the file.
   [[nodiscard]] std::span<const StripedRegion> regions() const { return regions_; }
-  /// The region that holds most of `bytes`: a small head before them does not decide how they are
-  /// dealt to aggregators.
+  /// The region that holds most of `bytes`: a small first component does not decide how aggregators
+  /// divide them.
   [[nodiscard]] const StripedRegion& main_region(const Extent& bytes) const;
-  /// Nothing behind the last region. offset >= 0.
+  /// Nothing if `offset` (>= 0) lies behind the last region.
   [[nodiscard]] std::optional<StripePlace> place_of(std::int64_t offset) const;
-  /// Whether the file system has chosen the OSTs of all of `extent`; those of a component it
-  /// chooses when that is first written to.
+  /// Whether the file system has chosen all OSTs of `extent`. It chooses the OSTs of a component at
+  /// the first write to it.
   [[nodiscard]] bool knows_osts(const Extent& extent) const;
   /// The inverse of place_of().
   [[nodiscard]] std::int64_t offset_of(const StripePlace& place) const;
-  /// The part of the slot's object that holds its bytes of `file`, which lies in the region.
+  /// The part of the slot's object that holds bytes of `file`, an extent inside the region.
   [[nodiscard]] Extent object_extent(std::size_t region, std::int32_t slot,
                                      const Extent& file) const;
 

@@ -133,7 +133,7 @@ TEST_CASE("released, foreign and contradictory ones are refused") {
         std::string::npos);
   CHECK(refusal(plain_layout({.released = true, .stripe_size = mib, .stripe_count = 1}))
             .find("released") != std::string::npos);
-  CHECK(refusal(plain_layout({.stripe_count = 1})).find("how long a stripe is") !=
+  CHECK(refusal(plain_layout({.stripe_count = 1})).find("no stripe size") !=
         std::string::npos);
   CHECK(refusal(composite({component(0, mib, 1), component(2 * mib, 3 * mib, 1)})).find("gaps") !=
         std::string::npos);

@@ -10,7 +10,6 @@
 // Numbers are varints, seven bits a byte, least significant first. Decoding goes through the
 // builders, so what it yields is as sound as what a program can build.
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "plan/types/type_map.h"
@@ -127,60 +126,63 @@ Error malformed() {
   return Error{ErrorClass::type, 0, "an encoded datatype is malformed or exceeds its limits"};
 }
 
+/// After the first malformed number every further number is 0, and no node can be decoded.
 class Decoder {
  public:
   explicit Decoder(std::span<const std::byte>& in) : in_(in) {}
 
-  std::optional<std::uint64_t> get() {
+  [[nodiscard]] bool failed() const { return failed_; }
+
+  std::uint64_t get() {
     std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (in_.empty()) return std::nullopt;
+    for (unsigned shift = 0; shift < 64 && !in_.empty() && !failed_; shift += 7) {
       const auto byte = static_cast<std::uint64_t>(in_.front());
       in_ = in_.subspan(1);
       value |= (byte & 0x7fU) << shift;
       if ((byte & 0x80U) == 0) return value;
     }
-    return std::nullopt;
+    failed_ = true;
+    return 0;
   }
-  std::optional<std::int64_t> get_signed() {
-    const auto bits = get();
-    if (!bits) return std::nullopt;
-    return static_cast<std::int64_t>((*bits >> 1U) ^ (~(*bits & 1U) + 1));
+  /// A number below `end`.
+  std::uint64_t get_below(std::uint64_t end) {
+    const std::uint64_t value = get();
+    failed_ = failed_ || value >= end;
+    return failed_ ? 0 : value;
   }
-  std::optional<std::int64_t> get_count() {
-    const auto value = get();
-    if (!value || !std::in_range<std::int64_t>(*value)) return std::nullopt;
-    return static_cast<std::int64_t>(*value);
+  std::int64_t get_signed() {
+    const std::uint64_t bits = get();
+    return static_cast<std::int64_t>((bits >> 1U) ^ (~(bits & 1U) + 1));
   }
-  /// The number of things that follow, at least a byte each.
-  std::optional<std::size_t> get_length() {
-    const auto length = get();
-    if (!length || *length > in_.size()) return std::nullopt;
-    return static_cast<std::size_t>(*length);
+  std::int64_t get_count() { return static_cast<std::int64_t>(get_below(std::uint64_t{1} << 63U)); }
+  /// The number of items that follow, of at least one byte each.
+  std::size_t get_length() {
+    const std::uint64_t length = get();
+    failed_ = failed_ || length > in_.size();
+    return failed_ ? 0 : length;
   }
 
   Result<NodePointer> get_node(int depth) {
-    const auto kind = get();
-    const auto shift = get_signed();
-    if (depth > depth_max || !kind || !shift || *kind > 3) return malformed();
-    const Result<NodePointer> body = get_body(static_cast<Kind>(*kind), depth);
-    return body ? moved(*body, *shift) : body;
+    const auto kind = static_cast<Kind>(get_below(kind_count));
+    const std::int64_t shift = get_signed();
+    if (depth > depth_max || failed_) return malformed();
+    const Result<NodePointer> body = get_body(kind, depth);
+    if (failed_) return malformed();
+    return body ? moved(*body, shift) : body;
   }
 
  private:
+  static constexpr std::uint64_t kind_count = static_cast<std::uint64_t>(Kind::structure) + 1;
+
   Result<NodePointer> get_body(Kind kind, int depth) {
     switch (kind) {
-      case Kind::bytes: {
-        const auto size = get_count();
-        if (!size) return malformed();
-        return make_bytes(*size);
-      }
+      case Kind::bytes:
+        return make_bytes(get_count());
       case Kind::repeat: {
-        const auto count = get_count();
-        const auto stride = get_signed();
-        if (!count || !stride) return malformed();
+        const std::int64_t count = get_count();
+        const std::int64_t stride = get_signed();
         const Result<NodePointer> child = get_node(depth + 1);
-        return child ? make_copies(*child, *count, *stride) : child;
+        return child ? make_copies(*child, count, stride) : child;
       }
       case Kind::indexed:
         return get_indexed(depth);
@@ -191,61 +193,41 @@ class Decoder {
   }
 
   Result<NodePointer> get_indexed(int depth) {
-    const auto length = get_length();
-    const auto single = get();
-    if (!length || !single || *single > 1) return malformed();
-    if (*single == 1) return get_single_blocks(*length, depth);
-    const auto stride = get_signed();
-    const auto displacements = get_displacements(*length);
-    if (!stride || !displacements) return malformed();
-    std::vector<Block> blocks;
-    for (const std::int64_t displacement : *displacements) {
-      const auto copies = get_count();
-      if (!copies) return malformed();
-      if (*copies > 0) blocks.push_back({displacement, *copies});
-    }
-    const Result<NodePointer> child = get_node(depth + 1);
-    return child ? make_blocks(*child, std::move(blocks), *stride) : child;
-  }
-
-  Result<NodePointer> get_single_blocks(std::size_t length, int depth) {
-    auto displacements = get_displacements(length);
-    if (!displacements) return malformed();
-    const Result<NodePointer> child = get_node(depth + 1);
-    if (!child || !(*child)->is_run()) {
-      return child ? make_single_blocks(*child, *std::move(displacements)) : child;
-    }
-    std::vector<Block> runs;
-    runs.reserve(length);
-    for (const std::int64_t displacement : *displacements) runs.push_back({displacement, 1});
-    return make_blocks(*child, std::move(runs), 0);
-  }
-
-  std::optional<std::vector<std::int64_t>> get_displacements(std::size_t length) {
+    const std::size_t length = get_length();
+    const bool single = get_below(2) == 1;
+    const std::int64_t stride = single ? 0 : get_signed();
     std::vector<std::int64_t> displacements(length);
     std::uint64_t before = 0;
     for (std::int64_t& displacement : displacements) {
-      const auto difference = get_signed();
-      if (!difference) return std::nullopt;
-      before += static_cast<std::uint64_t>(*difference);
+      before += static_cast<std::uint64_t>(get_signed());
       displacement = static_cast<std::int64_t>(before);
     }
-    return displacements;
+    std::vector<Block> blocks;
+    for (std::size_t i = 0; !single && i < length; ++i) {
+      const std::int64_t copies = get_count();
+      if (copies > 0) blocks.push_back({displacements[i], copies});
+    }
+    const Result<NodePointer> child = get_node(depth + 1);
+    if (!child) return child;
+    if (!single) return make_blocks(*child, std::move(blocks), stride);
+    if (!(*child)->is_run()) return make_single_blocks(*child, std::move(displacements));
+    blocks.reserve(length);
+    for (const std::int64_t displacement : displacements) blocks.push_back({displacement, 1});
+    return make_blocks(*child, std::move(blocks), 0);
   }
 
   Result<NodePointer> get_structure(int depth) {
-    const auto length = get_length();
-    if (!length) return malformed();
     std::vector<NodePointer> members;
-    for (std::size_t i = 0; i < *length; ++i) {
+    for (std::size_t left = get_length(); left > 0; --left) {
       const Result<NodePointer> member = get_node(depth + 1);
-      if (!member) return member.error();
+      if (!member) return member;
       members.push_back(*member);
     }
     return make_members(members);
   }
 
   std::span<const std::byte>& in_;
+  bool failed_ = false;
 };
 
 bool is_within_depth(const TypeNode& node, int depth) {
@@ -276,13 +258,13 @@ void TypeMap::encode_runs(std::span<const Extent> runs, std::vector<std::byte>& 
 
 Result<TypeMap> TypeMap::decode(std::span<const std::byte>& in) {
   Decoder decoder(in);
-  const auto lb = decoder.get_signed();
-  const auto ub = decoder.get_signed();
+  const std::int64_t lb = decoder.get_signed();
+  const std::int64_t ub = decoder.get_signed();
   std::int64_t extent = 0;
-  if (!lb || !ub || __builtin_sub_overflow(*ub, *lb, &extent)) return malformed();
+  if (decoder.failed() || __builtin_sub_overflow(ub, lb, &extent)) return malformed();
   const Result<NodePointer> node = decoder.get_node(0);
   if (!node) return node.error();
-  return TypeMap(with_bounds(*node, *lb, *ub));
+  return TypeMap(with_bounds(*node, lb, ub));
 }
 
 }  // namespace nacre::plan

@@ -196,24 +196,20 @@ class Decoder {
     const std::size_t length = get_length();
     const bool single = get_below(2) == 1;
     const std::int64_t stride = single ? 0 : get_signed();
-    std::vector<std::int64_t> displacements(length);
-    std::uint64_t before = 0;
-    for (std::int64_t& displacement : displacements) {
-      before += static_cast<std::uint64_t>(get_signed());
-      displacement = static_cast<std::int64_t>(before);
+    std::vector<Block> blocks(length);
+    std::uint64_t displacement = 0;
+    for (Block& block : blocks) {
+      displacement += static_cast<std::uint64_t>(get_signed());
+      block = {static_cast<std::int64_t>(displacement), 1};
     }
-    std::vector<Block> blocks;
-    for (std::size_t i = 0; !single && i < length; ++i) {
-      const std::int64_t copies = get_count();
-      if (copies > 0) blocks.push_back({displacements[i], copies});
+    if (!single) {
+      for (Block& block : blocks) block.copies = get_count();
+      std::erase_if(blocks, [](const Block& block) { return block.copies == 0; });
     }
     const Result<NodePointer> child = get_node(depth + 1);
     if (!child) return child;
-    if (!single) return make_blocks(*child, std::move(blocks), stride);
-    if (!(*child)->is_run()) return make_single_blocks(*child, std::move(displacements));
-    blocks.reserve(length);
-    for (const std::int64_t displacement : displacements) blocks.push_back({displacement, 1});
-    return make_blocks(*child, std::move(blocks), 0);
+    return single && !(*child)->is_run() ? make_single_blocks(*child, std::move(blocks))
+                                         : make_blocks(*child, std::move(blocks), stride);
   }
 
   Result<NodePointer> get_structure(int depth) {

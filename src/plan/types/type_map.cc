@@ -31,12 +31,6 @@ Status add_bounds(const TypeNode& child, std::span<const std::int64_t> lengths,
   return {};
 }
 
-Result<NodePointer> bounded(const Result<NodePointer>& data, const Range& bounds) {
-  if (!data) return data;
-  if (bounds.overflowed()) return overflow_error();
-  return with_bounds(*data, bounds.begin(), bounds.end());
-}
-
 bool same_layout(const TypeNode& a, const TypeNode& b) {
   if (&a == &b) return true;
   if (a.kind != b.kind || a.size != b.size || a.shift != b.shift || a.count != b.count ||
@@ -126,9 +120,10 @@ const NodePointer& no_bytes() {
 TypeMap::TypeMap() : node_(no_bytes()) {}
 TypeMap::TypeMap(NodePointer node) : node_(std::move(node)) {}
 
-Result<TypeMap> TypeMap::made(Result<NodePointer> node) {
-  if (!node) return std::move(node).error();
-  return TypeMap(*std::move(node));
+Result<TypeMap> TypeMap::bounded(const Result<NodePointer>& data, const Range& bounds) {
+  if (!data) return data.error();
+  if (bounds.overflowed()) return overflow_error();
+  return TypeMap(with_bounds(*data, bounds.begin(), bounds.end()));
 }
 
 TypeMap TypeMap::bytes(std::int64_t size) {
@@ -145,7 +140,7 @@ Result<TypeMap> TypeMap::repeat(const TypeMap& child, std::int64_t count,
   if (count == 0) return TypeMap();
   Range bounds;
   bounds.add_copies(0, count, stride_bytes, bounds_of(*child.node_));
-  return made(bounded(make_copies(child.node_, count, stride_bytes), bounds));
+  return bounded(make_copies(child.node_, count, stride_bytes), bounds);
 }
 
 Result<TypeMap> TypeMap::indexed(const TypeMap& child, std::span<const std::int64_t> block_lengths,
@@ -160,7 +155,7 @@ Result<TypeMap> TypeMap::indexed(const TypeMap& child, std::span<const std::int6
   for (std::size_t i = 0; i < block_lengths.size(); ++i) {
     if (block_lengths[i] > 0) blocks.push_back({displacements_bytes[i], block_lengths[i]});
   }
-  return made(bounded(make_blocks(child.node_, std::move(blocks), child.extent()), bounds));
+  return bounded(make_blocks(child.node_, std::move(blocks), child.extent()), bounds);
 }
 
 Result<TypeMap> TypeMap::structure(std::span<const Field> fields) {
@@ -179,7 +174,7 @@ Result<TypeMap> TypeMap::structure(std::span<const Field> fields) {
     if (!part) return part.error();
     parts.push_back(*part);
   }
-  return made(bounded(make_members(parts), bounds));
+  return bounded(make_members(parts), bounds);
 }
 
 Result<TypeMap> TypeMap::resized(std::int64_t lb, std::int64_t extent) const {

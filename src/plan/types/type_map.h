@@ -21,6 +21,7 @@
 namespace nacre::plan {
 
 struct TypeNode;  // the tree behind a TypeMap (type_node.h), private to this floor
+class Range;
 
 /// An immutable value; copies share the tree and may be used from any thread. Builders normalise:
 /// equal layouts made in different ways (a vector of contiguous blocks, a subarray, an indexed type
@@ -91,7 +92,8 @@ class TypeMap {
 
  private:
   explicit TypeMap(std::shared_ptr<const TypeNode> node);
-  [[nodiscard]] static Result<TypeMap> made(Result<std::shared_ptr<const TypeNode>> node);
+  [[nodiscard]] static Result<TypeMap> bounded(const Result<std::shared_ptr<const TypeNode>>& data,
+                                               const Range& bounds);
   std::shared_ptr<const TypeNode> node_;
 };
 

@@ -62,11 +62,14 @@ bool all_have(const std::vector<Block>& blocks, std::int64_t copies) {
   return std::ranges::all_of(blocks, [=](const Block& b) { return b.copies == copies; });
 }
 
-/// What all displacements differ by from the one before, or nothing.
-std::optional<std::int64_t> constant_step(const std::vector<std::int64_t>& displacements) {
-  const auto step = checked_subtract(displacements[1], displacements[0]);
-  for (std::size_t i = 2; step && i < displacements.size(); ++i) {
-    if (checked_subtract(displacements[i], displacements[i - 1]) != step) return std::nullopt;
+/// The distance from each block to the next, if all distances are equal. Two blocks or more.
+std::optional<std::int64_t> constant_step(const std::vector<Block>& blocks) {
+  const auto distance = [](const Block& a, const Block& b) {
+    return checked_subtract(b.displacement, a.displacement);
+  };
+  const auto step = distance(blocks[0], blocks[1]);
+  for (std::size_t i = 2; step && i < blocks.size(); ++i) {
+    if (distance(blocks[i - 1], blocks[i]) != step) return std::nullopt;
   }
   return step;
 }
@@ -242,23 +245,18 @@ Result<NodePointer> make_blocks(const NodePointer& child, std::vector<Block> blo
   }
   const Result<NodePointer> block = make_copies(part, blocks.front().copies, stride);
   if (!block) return block.error();
-  std::vector<std::int64_t> displacements;
-  displacements.reserve(blocks.size());
-  for (const Block& b : blocks) displacements.push_back(b.displacement);
-  return make_single_blocks(*block, std::move(displacements));
+  for (Block& b : blocks) b.copies = 1;
+  return make_single_blocks(*block, std::move(blocks));
 }
 
-Result<NodePointer> make_single_blocks(const NodePointer& child,
-                                       std::vector<std::int64_t> displacements) {
-  if (displacements.empty() || child->size == 0) return make_bytes(0);
-  if (displacements.size() == 1) return moved(child, displacements.front());
-  if (const auto step = constant_step(displacements)) {
-    const Result<NodePointer> first = moved(child, displacements.front());
-    return first ? make_copies(*first, std::ssize(displacements), *step) : first.error();
+Result<NodePointer> make_single_blocks(const NodePointer& child, std::vector<Block> blocks) {
+  if (blocks.empty() || child->size == 0) return make_bytes(0);
+  const std::int64_t first = blocks.front().displacement;
+  if (blocks.size() == 1) return moved(child, first);
+  if (const auto step = constant_step(blocks)) {
+    const Result<NodePointer> copy = moved(child, first);
+    return copy ? make_copies(*copy, std::ssize(blocks), *step) : copy;
   }
-  std::vector<Block> blocks;
-  blocks.reserve(displacements.size());
-  for (const std::int64_t displacement : displacements) blocks.push_back({displacement, 1});
   Range data;
   if (!size_of_blocks(*child, blocks, 0, data)) return overflow_error();
   return make_indexed(child, std::move(blocks), 0, data);

@@ -111,9 +111,9 @@ struct Block {
 /// Blocks of copies `stride` apart; those that continue the block before them are joined to it.
 [[nodiscard]] Result<NodePointer> make_blocks(const NodePointer& child, std::vector<Block> blocks,
                                               std::int64_t stride);
-/// One copy of `child` at each displacement.
+/// The same for blocks of one copy each, which are not joined.
 [[nodiscard]] Result<NodePointer> make_single_blocks(const NodePointer& child,
-                                                     std::vector<std::int64_t> displacements);
+                                                     std::vector<Block> blocks);
 [[nodiscard]] Result<NodePointer> make_members(const std::vector<NodePointer>& parts);
 [[nodiscard]] Result<NodePointer> moved(const NodePointer& node, std::int64_t by);
 /// The same layout with other bounds; shares everything else.

@@ -1,4 +1,4 @@
-// The user's side of a data access: where in memory its data bytes lie.
+// The memory side of a data access: where its data bytes lie, and how they are copied.
 #ifndef NACRE_PLAN_TYPES_MEMORY_ACCESS_H_
 #define NACRE_PLAN_TYPES_MEMORY_ACCESS_H_
 
@@ -11,9 +11,8 @@
 
 namespace nacre::plan {
 
-/// `byte_count` data bytes, laid out by copies of `type` from `base` on. For writes nothing is ever
-/// stored through `base`. A null base and a type of absolute addresses (MPI_BOTTOM) are as good as
-/// any.
+/// `byte_count` data bytes, laid out by copies of `type` from `base` on. Writes never store through
+/// `base`. `base` may be null if the type has absolute addresses (MPI_BOTTOM).
 struct MemoryAccess {
   std::byte* base = nullptr;
   TypeMap type;
@@ -22,11 +21,11 @@ struct MemoryAccess {
 
 /// Copies data bytes [first, first + packed.size()) of the access into `packed`, in stream order.
 void pack(const MemoryAccess& memory, std::int64_t first, std::span<std::byte> packed);
-/// The way back.
+/// Copies `packed` to data bytes [first, first + packed.size()) of the access.
 void unpack(const MemoryAccess& memory, std::int64_t first, std::span<const std::byte> packed);
 
-/// Copies data bytes between two layouts of the same number of bytes, series by series: the
-/// next `byte_count` of `from` (relative to from_base) onto the next of `to` (relative to to_base).
+/// Copies the next `byte_count` data bytes of `from` (relative to from_base) to the next of `to`
+/// (relative to to_base), series by series.
 void copy_runs(const std::byte* from_base, RunCursor& from, std::byte* to_base, RunCursor& to,
                std::int64_t byte_count);
 

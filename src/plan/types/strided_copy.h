@@ -7,7 +7,7 @@
 
 namespace nacre::plan {
 
-/// `offset` bytes from `base`, which may be null where offsets are addresses (MPI_BOTTOM).
+/// `offset` bytes from `base`, which may be null if offsets are addresses (MPI_BOTTOM).
 template <class Byte>
 Byte* at(Byte* base, std::int64_t offset) {
   // Through an integer: adding to a null pointer is undefined, and compilers make use of it.

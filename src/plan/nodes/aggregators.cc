@@ -21,14 +21,14 @@ Aggregators Aggregators::of_groups(std::shared_ptr<const RankGroups> groups) {
   return {count, count, nullptr, std::move(groups)};
 }
 
-/// Does nothing where nodes have not the room.
+/// Does nothing if the nodes have no room for all sets.
 void Aggregators::keep_sets_on_nodes() {
   const std::vector<int> ends = nodes_->node_ends();
   std::int64_t room = 0;  // sets
   int begin = 0;
   for (const int end : ends) room += (end - std::exchange(begin, end)) / set_size();
   if (room < sets_) return;
-  std::int64_t before = 0;  // of the room, on the nodes gone by
+  std::int64_t before = 0;  // room for sets on the nodes before this one
   begin = 0;
   for (const int end : ends) {
     const std::int64_t behind = before + (end - begin) / set_size();
@@ -42,13 +42,13 @@ void Aggregators::keep_sets_on_nodes() {
   }
 }
 
-/// Its members follow each other from there on.
+/// The place of the first aggregator of a set; the others follow it.
 int Aggregators::first_place(int set) const {
   if (!first_places_.empty()) return first_places_[static_cast<std::size_t>(set)];
   return static_cast<int>(std::int64_t{set} * nodes_->rank_count() / sets_);
 }
 
-/// The last set that begins there or before.
+/// The last set that begins at `place` or before; -1 if none does.
 int Aggregators::set_at(int place) const {
   if (first_places_.empty()) {
     return static_cast<int>(((std::int64_t{place} + 1) * sets_ - 1) / nodes_->rank_count());

@@ -1,4 +1,4 @@
-// Aggregators: which ranks access the file for others in a collective access, and for whom.
+// Aggregators: which ranks access the file in a collective access, and for which ranks.
 #ifndef NACRE_PLAN_NODES_AGGREGATORS_H_
 #define NACRE_PLAN_NODES_AGGREGATORS_H_
 
@@ -11,23 +11,24 @@
 
 namespace nacre::plan {
 
-/// Aggregators are numbered; none is two.
+/// Aggregators are numbered from 0 on; each is another rank.
 class Aggregators {
  public:
-  /// `count` of the ranks: each serves all ranks. As many neighbours by number make up each of
-  /// `sets` sets, which divide the count (0: each is one). Sets are spread evenly over the nodes,
-  /// each on one node where there is room for all of them so. Rank 0 is the first unless its node
-  /// has no room for a set. `nodes` outlives it. O(sets + nodes) where sets are of several.
+  /// `count` aggregators, each of which serves all ranks. Aggregators with neighbouring numbers
+  /// form `sets` sets of equal size (0: each aggregator is a set). Sets are spread evenly over the
+  /// nodes; each set lies on one node if the nodes have room for all sets that way. Rank 0 is the
+  /// first aggregator unless its node has no room for a set. `nodes` outlives the result. O(sets +
+  /// nodes) if a set has several aggregators.
   [[nodiscard]] static Aggregators over_nodes(int count, int sets, const NodeMap& nodes);
-  /// The first member of each group, which it serves alone.
+  /// The first member of each group serves its group.
   [[nodiscard]] static Aggregators of_groups(std::shared_ptr<const RankGroups> groups);
 
   [[nodiscard]] int count() const { return count_; }
   [[nodiscard]] int rank_of(int aggregator) const;
-  /// Which aggregator `rank` is, if it is one.
+  /// The number of the aggregator that `rank` is, if any.
   [[nodiscard]] std::optional<int> of_rank(int rank) const;
   [[nodiscard]] bool serves(int aggregator, int rank) const;
-  /// Null where each serves all.
+  /// Null if each aggregator serves all ranks.
   [[nodiscard]] const std::shared_ptr<const RankGroups>& groups() const { return groups_; }
 
  private:
@@ -39,8 +40,8 @@ class Aggregators {
 
   int count_;
   int sets_;
-  const NodeMap* nodes_;           // spread
-  std::vector<int> first_places_;  // by set, where each is on one node and of several
+  const NodeMap* nodes_;           // null with groups
+  std::vector<int> first_places_;  // by set, if sets are kept on nodes
   std::shared_ptr<const RankGroups> groups_;
 };
 

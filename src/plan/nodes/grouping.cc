@@ -26,7 +26,7 @@ Cut cut_by_accesses(std::span<const RankLoad> loads) {
   cut.order.resize(loads.size());
   std::iota(cut.order.begin(), cut.order.end(), 0);
   const auto load_of = [&](std::int32_t rank) { return loads[static_cast<std::size_t>(rank)]; };
-  // Ranks without data come last, so that they never part neighbours.
+  // Ranks without data come last, so that they never separate neighbours.
   const auto key = [&](std::int32_t rank) {
     const RankLoad load = load_of(rank);
     return std::pair(load.bytes == 0 ? largest : load.bounds.offset, load.bounds.end());
@@ -92,9 +92,8 @@ Cut cut_initially(std::span<const RankLoad> loads, const InitialGroups& initial)
     case InitialGroups::Source::accesses:
       break;
     case InitialGroups::Source::grid:
-      if (is_grid_of(initial.grid, loads.size()))
-        return cut_rows(loads.size(), initial.grid.back());
-      break;
+      if (!is_grid_of(initial.grid, loads.size())) break;
+      return cut_rows(loads.size(), initial.grid.back());
     case InitialGroups::Source::lists:
       return cut_by_lists(initial.lists, loads.size());
     case InitialGroups::Source::each:
@@ -134,6 +133,10 @@ class Refinement {
   }
 
  private:
+  struct Places {
+    std::size_t first;
+    std::size_t last;
+  };
   [[nodiscard]] const RankLoad& load_at(std::size_t place) const {
     return loads_[static_cast<std::size_t>(cut_.order[place])];
   }
@@ -141,17 +144,21 @@ class Refinement {
     return sums_[end] - sums_[begin];
   }
 
+  /// The places of a group.
+  [[nodiscard]] Places group_at(std::span<const std::int32_t> begins, std::size_t group) const {
+    const bool is_last = group + 1 == begins.size();
+    return {static_cast<std::size_t>(begins[group]),
+            is_last ? cut_.order.size() : static_cast<std::size_t>(begins[group + 1])};
+  }
+
   void split_large(std::int64_t saturation) {
     for (std::size_t group = 0; group < cut_.begins.size(); ++group) {
-      const auto begin = static_cast<std::size_t>(cut_.begins[group]);
-      const std::size_t end = group + 1 < cut_.begins.size()
-                                  ? static_cast<std::size_t>(cut_.begins[group + 1])
-                                  : cut_.order.size();
+      const auto [begin, end] = group_at(cut_.begins, group);
       split(begin, end, aggregators_for(bytes_of(begin, end), saturation));
     }
   }
 
-  /// Into `count` groups, fewer where there are fewer ranks.
+  /// Into `count` groups, or as many as there are ranks.
   void split(std::size_t begin, std::size_t end, std::int64_t count) {
     const auto parts = static_cast<std::size_t>(
         std::clamp<std::int64_t>(count, 1, checked_cast<std::int64_t>(end - begin)));
@@ -163,13 +170,9 @@ class Refinement {
     }
   }
 
-  struct Places {
-    std::size_t first;
-    std::size_t last;
-  };
-  /// The one of `allowed` at which the part of `group` before it has `part` of `parts` of its
-  /// bytes, about: of those that miss it by an eighth of a part at most the one with the widest gap
-  /// between the first bytes of the ranks beside it.
+  /// A place of `allowed` that leaves `part` of `parts` of the bytes of `group` before it. Of the
+  /// places that miss this by at most an eighth of a part, the place with the widest gap between
+  /// the first bytes of its neighbours.
   [[nodiscard]] std::size_t place_to_cut(Places allowed, Places group, std::size_t part,
                                          std::size_t parts) const {
     const double share =
@@ -200,16 +203,13 @@ class Refinement {
     return load_at(place).bounds.offset - load_at(place - 1).bounds.offset;
   }
 
-  /// Neighbours, as long as that brings their sum nearer to `saturation`; what is left over at the
-  /// end joins those before it.
+  /// Joins neighbours as long as their sum comes nearer to `saturation`. A small last group joins
+  /// the group before it.
   void join_small(std::int64_t saturation) {
     std::vector<std::int32_t> joined;
     std::int64_t sum = 0;
     for (std::size_t group = 0; group < begins_.size(); ++group) {
-      const auto begin = static_cast<std::size_t>(begins_[group]);
-      const std::size_t end = group + 1 < begins_.size()
-                                  ? static_cast<std::size_t>(begins_[group + 1])
-                                  : cut_.order.size();
+      const auto [begin, end] = group_at(begins_, group);
       const std::int64_t bytes = bytes_of(begin, end);
       if (group == 0 || !belong_together(sum, bytes, saturation)) {
         joined.push_back(begins_[group]);

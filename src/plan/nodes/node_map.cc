@@ -46,7 +46,7 @@ void NodeMap::find_places() {
   }
 }
 
-/// Behind the last rank of a piece.
+/// The rank after the last rank of the piece.
 std::int32_t NodeMap::end_of(std::size_t piece) const {
   return piece + 1 < pieces_.size() ? pieces_[piece + 1].first_rank : rank_count_;
 }
@@ -55,7 +55,7 @@ const NodeMap::Piece& NodeMap::piece_of(int rank) const {
   return *std::prev(std::ranges::upper_bound(pieces_, rank, {}, &Piece::first_rank));
 }
 
-/// The number of the piece behind that which has the place.
+/// An iterator after the piece that has the place.
 std::vector<std::int32_t>::const_iterator NodeMap::behind(int place) const {
   return std::ranges::upper_bound(by_place_, place, {}, [&](std::int32_t number) {
     return pieces_[static_cast<std::size_t>(number)].first_place;

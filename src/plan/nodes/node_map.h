@@ -1,5 +1,5 @@
-// NodeMap: which ranks share memory. A node is a set of ranks that do; one that shares with nobody
-// is a node of its own.
+// NodeMap: which ranks share memory. A node is a set of ranks that share memory; a rank that shares
+// memory with no other rank is a node of its own.
 #ifndef NACRE_PLAN_NODES_NODE_MAP_H_
 #define NACRE_PLAN_NODES_NODE_MAP_H_
 
@@ -10,23 +10,23 @@
 
 namespace nacre::plan {
 
-/// The ranks 0..rank_count()-1 and their nodes, kept as runs of neighbouring ranks on one node: 16
-/// bytes a run. Nodes are numbered by their lowest ranks.
+/// The ranks 0..rank_count()-1 and their nodes, stored as runs of neighbouring ranks on one node:
+/// 16 bytes per run. Nodes are numbered by their lowest ranks.
 class NodeMap {
  public:
   /// No ranks.
   NodeMap() = default;
-  /// `rank_count` ranks of which each is a node.
+  /// `rank_count` nodes of one rank.
   [[nodiscard]] static NodeMap singles(int rank_count);
 
-  /// What lies behind consecutive ranks on one node.
+  /// Consecutive ranks on one node.
   struct Run {
-    std::uint64_t domain = 0;  ///< the same for ranks that share memory, and for no others
+    std::uint64_t domain = 0;  ///< equal exactly for ranks that share memory
     std::int64_t rank_count = 0;
     friend bool operator==(const Run&, const Run&) = default;
   };
-  /// Of all ranks, lowest first. Domain 0 is one that shares memory with nobody, neighbours with
-  /// domain 0 included.
+  /// `runs` cover all ranks, lowest first. A rank with domain 0 shares memory with no other rank,
+  /// also not with other ranks of domain 0.
   [[nodiscard]] static NodeMap from_runs(std::span<const Run> runs);
 
   [[nodiscard]] int rank_count() const { return rank_count_; }
@@ -38,15 +38,15 @@ class NodeMap {
   /// Lowest first. O(runs + ranks returned).
   [[nodiscard]] std::vector<int> ranks_on(int node) const;
 
-  // Ranks in the order of their nodes, those of a node lowest first: each has a place in it, from 0
-  // on. Where the ranks of each node are neighbours it is the rank itself. O(log runs).
+  // Places: the ranks in the order of their nodes, and inside a node lowest first, are numbered
+  // from 0. If the ranks of each node are neighbours, the place of a rank is the rank. O(log runs).
   [[nodiscard]] int rank_at(int place) const;
   [[nodiscard]] int place_of(int rank) const;
-  /// By node, behind its last place. O(runs).
+  /// For each node, the place after its last rank. O(runs).
   [[nodiscard]] std::vector<int> node_ends() const;
 
   [[nodiscard]] std::vector<std::byte> serialized() const;
-  /// `bytes` are what serialized() gave.
+  /// `bytes` come from serialized().
   [[nodiscard]] static NodeMap deserialized(std::span<const std::byte> bytes);
 
   friend bool operator==(const NodeMap&, const NodeMap&) = default;
@@ -70,7 +70,7 @@ class NodeMap {
   std::int32_t node_count_ = 0;
 };
 
-/// Appends `runs` to `into`, joined where they meet on one node.
+/// Appends `runs` to `into`, and joins neighbouring runs of one node.
 void append_runs(std::vector<NodeMap::Run>& into, std::span<const NodeMap::Run> runs);
 
 }  // namespace nacre::plan

@@ -48,12 +48,11 @@ RankGroups::RankGroups(std::vector<std::int32_t> order, std::span<const std::int
       place_(order_.size()),
       group_of_(order_.size()) {
   begins_.push_back(rank_count());
+  std::int32_t place = 0;
   for (int group = 0; group < count(); ++group) {
-    for (std::int32_t place = begins_[static_cast<std::size_t>(group)];
-         place < begins_[static_cast<std::size_t>(group) + 1]; ++place) {
-      const auto rank = static_cast<std::size_t>(order_[static_cast<std::size_t>(place)]);
-      place_[rank] = place;
-      group_of_[rank] = group;
+    for (const std::int32_t rank : members(group)) {
+      place_[static_cast<std::size_t>(rank)] = place++;
+      group_of_[static_cast<std::size_t>(rank)] = group;
     }
   }
 }
@@ -81,14 +80,13 @@ std::vector<std::byte> RankGroups::serialized() const {
   const std::vector<Progression> begins =
       progressions_of(std::span(begins_).first(begins_.size() - 1));
   const std::int64_t order_parts = std::ssize(order);
-  std::vector<std::byte> bytes(sizeof order_parts +
-                               (order.size() + begins.size()) * sizeof(Progression));
-  std::byte* to = bytes.data();
-  std::memcpy(to, &order_parts, sizeof order_parts);
-  to += sizeof order_parts;
-  std::memcpy(to, order.data(), order.size() * sizeof(Progression));
-  to += order.size() * sizeof(Progression);
-  std::memcpy(to, begins.data(), begins.size() * sizeof(Progression));
+  std::vector<std::byte> bytes;
+  const auto add = [&](std::span<const std::byte> part) {
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  };
+  add(std::as_bytes(std::span(&order_parts, 1)));
+  add(std::as_bytes(std::span(order)));
+  add(std::as_bytes(std::span(begins)));
   return bytes;
 }
 

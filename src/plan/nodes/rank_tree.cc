@@ -5,8 +5,8 @@
 namespace nacre::plan {
 namespace {
 
-// Of ranks that share memory: few enough that a parent is soon through with them, and for nodes of
-// up to 9 ranks all wait for one rank alone.
+// Of a rank on its node: few enough for short waits, and on nodes of up to 9 ranks the tree has one
+// level.
 constexpr int children_on_node = 8;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// RankTree: by whom a rank hears, and whom it tells, in agreements of all ranks.
+// RankTree: from which rank a rank receives, and to which ranks it sends, in agreements.
 #ifndef NACRE_PLAN_NODES_RANK_TREE_H_
 #define NACRE_PLAN_NODES_RANK_TREE_H_
 
@@ -9,17 +9,17 @@
 namespace nacre::plan {
 
 /// A rank's place in the tree whose root is rank 0: the lowest ranks of the nodes in a binomial
-/// tree, and below each the ranks of its node, eight to a parent. So a message crosses from node to
-/// node O(log nodes) times.
+/// tree, and below each the ranks of its node, at most eight children per parent. A message crosses
+/// from node to node O(log nodes) times.
 struct RankTree {
-  int parent = -1;            ///< -1: this is the root
-  std::vector<int> children;  ///< those with the deepest subtrees first
+  int parent = -1;            ///< -1 for the root
+  std::vector<int> children;  ///< deepest subtrees first
 };
 
 [[nodiscard]] RankTree tree_of_nodes(const NodeMap& nodes, int rank);
 
-/// The binomial tree over all ranks, nodes or not. Numbered from the root on, the child at distance
-/// d holds the d ranks from itself on, so a subtree is a range of ranks; the furthest child comes
+/// The binomial tree over all ranks, regardless of nodes. If ranks are numbered from the root on,
+/// the subtree of the child at distance d is the d ranks from that child on. The furthest child is
 /// first.
 [[nodiscard]] RankTree binomial_tree(int rank_count, int root, int rank);
 

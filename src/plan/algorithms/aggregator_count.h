@@ -1,4 +1,4 @@
-// How many aggregators a collective access gets, before its domains limit the number.
+// The number of aggregators of a collective access, before its domains limit it.
 #ifndef NACRE_PLAN_ALGORITHMS_AGGREGATOR_COUNT_H_
 #define NACRE_PLAN_ALGORITHMS_AGGREGATOR_COUNT_H_
 
@@ -17,19 +17,19 @@ struct AggregatorCount {
   CountReason reason;
 };
 
-/// The largest number of aggregators that pays: bounded by ranks, by nodes and by the file system.
+/// The largest useful number of aggregators: ranks, nodes and the file system limit it.
 [[nodiscard]] std::int32_t aggregator_count_max(const CollectiveSettings& settings,
                                                 const Participants& participants);
-/// cb_nodes, else as many as the bytes saturate (Chaarawi & Gabriel, IEEE Cluster 2011), at most
-/// aggregator_count_max().
+/// cb_nodes if it is set; otherwise as many as the bytes saturate (Chaarawi & Gabriel, IEEE Cluster
+/// 2011), at most aggregator_count_max().
 [[nodiscard]] AggregatorCount count_aggregators(const AccessSummary& summary,
                                                 const CollectiveSettings& settings,
                                                 const Participants& participants);
-/// One for each group of ranks.
+/// One aggregator per group of ranks.
 [[nodiscard]] AggregatorCount count_groups(const RankGroups& groups,
                                            const CollectiveSettings& settings);
 void set_count(CollectivePlan& plan, const AggregatorCount& count);
-/// The sizes and the number of groups that ranks are to be divided into.
+/// The wanted size and number of groups of ranks.
 [[nodiscard]] GroupTarget group_target(const CollectiveSettings& settings,
                                        const Participants& participants);
 

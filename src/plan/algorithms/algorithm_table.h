@@ -1,5 +1,5 @@
-// The table of the collective algorithms: one row each. To add one, add its name to
-// call/algorithm.h, its file to this folder and its row to the table.
+// The table of the collective algorithms. To add an algorithm, add its name to call/algorithm.h,
+// its file to this folder and its row to the table.
 #ifndef NACRE_PLAN_ALGORITHMS_ALGORITHM_TABLE_H_
 #define NACRE_PLAN_ALGORITHMS_ALGORITHM_TABLE_H_
 
@@ -17,20 +17,20 @@
 
 namespace nacre::plan {
 
-/// What aggregators share out among themselves.
+/// What is divided among the aggregators.
 enum class DomainsOf : std::uint8_t {
-  none,    ///< no aggregators: each rank accesses the file itself
-  file,    ///< each aggregator has a part of the file, for all ranks
-  groups,  ///< each aggregator has a group of ranks, and all of the range for them
+  none,    ///< nothing: each rank accesses the file by itself
+  file,    ///< the file: each aggregator serves all ranks in its part
+  groups,  ///< the ranks: each aggregator serves its group in the whole range
 };
 
-/// In which order bytes lie in a cycle buffer.
+/// The order of bytes in a cycle buffer.
 enum class RoundOrder : std::uint8_t {
   file,  ///< as in the file
-  rank,  ///< each rank's bytes together, in the order of its own access (segment.h)
+  rank,  ///< rank by rank, in the order of each access (segment.h)
 };
 
-/// What an algorithm lays a plan out from.
+/// The input of AlgorithmRow::lay_out.
 struct PlanInputs {
   const AccessSummary& summary;
   const CollectiveSettings& settings;
@@ -38,10 +38,10 @@ struct PlanInputs {
   const RankGroups* groups = nullptr;  ///< null unless DomainsOf::groups
 };
 
-/// A row of the table. One file each in this folder.
+/// A row of the table, in a file of its own.
 struct AlgorithmRow {
   Algorithm algorithm;
-  std::string_view name;  ///< as the hint nacre_algorithm and reports have it
+  std::string_view name;  ///< in the hint nacre_algorithm and in reports
   DomainsOf domains;
   RoundOrder order;
   /// Completes a plan whose algorithm and reason are set: aggregators, domains and rounds.
@@ -50,8 +50,7 @@ struct AlgorithmRow {
   /// Whether bytes pass through aggregators. Such a plan needs cycle buffers on all ranks,
   /// monotone views, and the file's size before a read.
   [[nodiscard]] bool exchanges() const { return domains != DomainsOf::none; }
-  /// Whether a plan is complete only when the groups of ranks are known, which takes a few bytes
-  /// from each rank.
+  /// Whether lay_out needs the groups of ranks, which are made from a few bytes of each rank.
   [[nodiscard]] bool needs_groups() const { return domains == DomainsOf::groups; }
 };
 
@@ -68,15 +67,15 @@ extern const AlgorithmRow static_segmentation_row;
   return row_of(plan.algorithm);
 }
 
-/// The aggregators of a plan that exchanges; `groups` are its groups, null if it has none. `nodes`
+/// The aggregators of a plan that exchanges. `groups` is null if the plan has none. `nodes`
 /// outlives the result.
 [[nodiscard]] Aggregators aggregators_of(const CollectivePlan& plan,
                                          std::shared_ptr<const RankGroups> groups,
                                          const NodeMap& nodes);
-/// The domains of a plan that exchanges, decided with these settings.
+/// The domains of a plan that exchanges and was decided with `settings`.
 [[nodiscard]] FileDomains domains_of(const CollectivePlan& plan,
                                      const CollectiveSettings& settings);
-/// Which of these domains is that of `aggregator`: with groups, each has the only one.
+/// The domain of `aggregator`. With groups, all aggregators have the only domain.
 [[nodiscard]] int domain_of(const CollectivePlan& plan, int aggregator);
 
 }  // namespace nacre::plan

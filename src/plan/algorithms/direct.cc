@@ -1,4 +1,4 @@
-// direct: each rank accesses the file by itself, in calls of its own. Nothing is exchanged.
+// direct: each rank accesses the file by itself, without an exchange.
 #include "plan/algorithms/algorithm_table.h"
 
 namespace nacre::plan {

@@ -1,5 +1,5 @@
-// dynamic_segmentation: each aggregator serves a group of ranks, whose bytes it brings into file
-// order (Chaarawi & Gabriel, IEEE Cluster 2011).
+// dynamic_segmentation: each aggregator serves a group of ranks, and sorts their bytes by their
+// place in the file (Chaarawi & Gabriel, IEEE Cluster 2011).
 #include "base/rounding.h"
 #include "plan/algorithms/aggregator_count.h"
 #include "plan/algorithms/algorithm_table.h"

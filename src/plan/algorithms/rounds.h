@@ -1,4 +1,4 @@
-// Rounds: how much an aggregator moves at once, and how many rounds are under way.
+// Rounds: the bytes that an aggregator moves at once, and the number of rounds in flight.
 #ifndef NACRE_PLAN_ALGORITHMS_ROUNDS_H_
 #define NACRE_PLAN_ALGORITHMS_ROUNDS_H_
 
@@ -9,17 +9,17 @@
 
 namespace nacre::plan {
 
-/// Ranks of a node tell each other the number of a round in 32 bits.
+/// Ranks of a node exchange the number of a round in 32 bits.
 inline constexpr std::int64_t round_count_max = std::int64_t{1} << 31;
 
-/// The size of a round before domains limit it: cb_buffer_size or the file system's, in whole
-/// units of alignment.
+/// The size of a round before domains limit it: cb_buffer_size, or the threshold of the file
+/// system, in whole units of alignment.
 [[nodiscard]] std::int64_t wanted_cycle_bytes(const CollectiveSettings& settings);
 
-// The following complete a plan whose domains and cycle_bytes are set.
-/// Makes rounds no longer than a domain, and no more than round_count_max.
+// The following functions complete a plan whose domains and cycle_bytes are set.
+/// Limits the rounds to the length of a domain, and their number to round_count_max.
 void fit_rounds_to_domains(CollectivePlan& plan, const CollectiveSettings& settings);
-/// The same, with rounds of whole stripes where a round is as long as a stripe.
+/// The same, with rounds of whole stripes if a round holds a stripe.
 void fit_rounds_to_stripes(CollectivePlan& plan, const CollectiveSettings& settings);
 /// Sets the number of cycle buffers of an aggregator.
 void set_cycle_buffers(CollectivePlan& plan, const CollectiveSettings& settings);

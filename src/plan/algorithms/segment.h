@@ -1,8 +1,8 @@
-// Segments: static segmentation as a matter of place. Imagine a file for each group, the arranged
-// file, whose blocks are the group's rounds one after the other; in each block a member has a fixed
-// place, its segment, and it puts its bytes there in the order of its own access. Rounds of that
-// file are exchanged as those of any other; only the aggregator that brings a round to the real
-// file has to know where its bytes belong.
+// Segments: the places of bytes in static segmentation. The arranged file of a group is imaginary:
+// its blocks are the rounds of the group. In each block a member of the group has a fixed extent,
+// its segment, which holds bytes of the member in the order of its access. The rounds of an
+// arranged file are exchanged like the rounds of any file. Only the aggregator, which writes or
+// reads a round in the real file, must know where each byte belongs.
 #ifndef NACRE_PLAN_ALGORITHMS_SEGMENT_H_
 #define NACRE_PLAN_ALGORITHMS_SEGMENT_H_
 
@@ -15,11 +15,11 @@
 
 namespace nacre::plan {
 
-/// The place of `rank` in each of its group's cycle buffers. `plan` is laid out for static
-/// segmentation of `groups`.
+/// The segment of `rank` in each cycle buffer of its group. `plan` is a complete plan of static
+/// segmentation with `groups`.
 [[nodiscard]] Extent segment_of(const CollectivePlan& plan, const RankGroups& groups, int rank);
 
-/// The first `byte_count` bytes of an access of `rank`, by their places in the arranged file.
+/// The first `byte_count` bytes of an access of `rank`, at their places in the arranged file.
 [[nodiscard]] FileAccess arranged(const CollectivePlan& plan, const RankGroups& groups, int rank,
                                   std::int64_t byte_count);
 

@@ -1,5 +1,5 @@
-// static_segmentation: each aggregator serves a group of ranks and takes a fixed number of bytes
-// from each of them a round, whatever their order in the file (Chaarawi & Gabriel, IEEE Cluster
+// static_segmentation: each aggregator serves a group of ranks. In each round it takes a fixed
+// number of bytes from each member, in any order of the file (Chaarawi & Gabriel, IEEE Cluster
 // 2011).
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-// two_phase: aggregators have domains of the file and serve all ranks (Thakur & Choudhary,
+// two_phase: each aggregator has a domain of the file and serves all ranks (Thakur & Choudhary,
 // Scientific Programming 5(4), 1996). Domains are even ranges, or follow the layout: blocks of N
-// stripes in turn (Dickens & Logan, CCPE 2009, HPDC 2009) or all stripes of some OSTs.
+// stripes in turn (Dickens & Logan, CCPE 2009, HPDC 2009), or all stripes of some OSTs.
 #include <algorithm>
 
 #include "base/checked_cast.h"
@@ -23,26 +23,26 @@ DomainPattern pattern_for(const CollectiveSettings& settings, const Extent& byte
   return is_striped ? DomainPattern::osts : DomainPattern::even;
 }
 
-/// One contiguous range for each aggregator.
-void deal_ranges(CollectivePlan& plan, const CollectiveSettings& settings,
-                 const AggregatorCount& wanted) {
+/// One contiguous range per aggregator.
+void divide_ranges(CollectivePlan& plan, const CollectiveSettings& settings,
+                   const AggregatorCount& wanted) {
   const std::int64_t range = plan.end - plan.origin;
   plan.block_bytes = round_up(divide_up(range, wanted.count), settings.alignment());
   const std::int64_t ranges = divide_up(range, plan.block_bytes);
   set_count(plan, {ranges, ranges < wanted.count ? CountReason::blocks : wanted.reason});
 }
 
-/// The largest number up to `aggregators` that finishes sooner than the next smaller one. With
-/// fewer aggregators than slots, the aggregator with most slots finishes last; with more, the slot
-/// that fewest aggregators share.
+/// The smallest number of aggregators that is as fast as `aggregators`. With fewer aggregators than
+/// slots, the aggregator with the most slots finishes last. With more, the slot that the fewest
+/// aggregators share finishes last.
 std::int64_t even_count(std::int64_t aggregators, std::int64_t slots) {
   if (aggregators >= slots) return round_down(aggregators, slots);
   return divide_up(slots, divide_up(slots, aggregators));
 }
 
-/// Whole stripes, to at most as many aggregators as there are blocks.
-void deal_stripes(CollectivePlan& plan, const CollectiveSettings& settings,
-                  const AggregatorCount& wanted) {
+/// Whole stripes, for at most as many aggregators as there are blocks.
+void divide_stripes(CollectivePlan& plan, const CollectiveSettings& settings,
+                    const AggregatorCount& wanted) {
   const StripedRegion& region = settings.stripes->main_region(range_of(plan));
   plan.block_bytes = region.stripe_size;
   if (plan.pattern == DomainPattern::stripes) {
@@ -59,7 +59,7 @@ void deal_stripes(CollectivePlan& plan, const CollectiveSettings& settings,
   set_count(plan, count);
 }
 
-/// Into how many sets aggregators can be divided so that each set has OSTs of its own; 0: none.
+/// The number of sets of aggregators that share no OST; 0: unknown or none.
 std::int64_t sets_with_own_osts(const CollectivePlan& plan, const CollectiveSettings& settings) {
   const Extent bytes = range_of(plan);
   if (!settings.has_stripes_of(bytes) || plan.pattern == DomainPattern::stripes) return 0;
@@ -68,8 +68,8 @@ std::int64_t sets_with_own_osts(const CollectivePlan& plan, const CollectiveSett
   return slots == 1 ? 1 : 0;
 }
 
-/// No more aggregators in a set than one node can bear: those that share OSTs are to be on one
-/// node, or its lock moves from node to node.
+/// Limits the aggregators of a set to the aggregators of one node: if nodes shared OSTs, locks
+/// would move from node to node.
 AggregatorCount limit_to_nodes(AggregatorCount wanted, std::int64_t sets,
                                const PlanInputs& inputs) {
   const Participants& participants = inputs.participants;
@@ -82,7 +82,7 @@ AggregatorCount limit_to_nodes(AggregatorCount wanted, std::int64_t sets,
   return is_limited ? AggregatorCount{count_max, CountReason::most} : wanted;
 }
 
-/// A node holds cycle buffers for the aggregators of other nodes too.
+/// Every node has cycle buffers for the aggregators of all nodes.
 void limit_cycle_to_node_memory(CollectivePlan& plan, const CollectiveSettings& settings) {
   const Thresholds& thresholds = settings.thresholds();
   const std::int64_t per_node = settings.cycle_bytes > 0
@@ -103,9 +103,9 @@ void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
       limit_to_nodes(count_aggregators(summary, settings, participants), sets, inputs);
   const bool by_stripes = plan.pattern != DomainPattern::even;
   if (by_stripes) {
-    deal_stripes(plan, settings, wanted);
+    divide_stripes(plan, settings, wanted);
   } else {
-    deal_ranges(plan, settings, wanted);
+    divide_ranges(plan, settings, wanted);
   }
   const bool is_even = sets > 0 && plan.aggregator_count % sets == 0;
   plan.aggregator_sets = is_even ? checked_cast<std::int32_t>(sets) : 0;

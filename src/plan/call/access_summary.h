@@ -1,4 +1,4 @@
-// AccessSummary: the accesses of all ranks in a fixed size, from which a plan is decided.
+// AccessSummary: the accesses of all ranks in a fixed size. The plan is decided from it.
 #ifndef NACRE_PLAN_CALL_ACCESS_SUMMARY_H_
 #define NACRE_PLAN_CALL_ACCESS_SUMMARY_H_
 
@@ -11,31 +11,31 @@
 
 namespace nacre::plan {
 
-/// What the ranks of a collective access bring to the decision. Ranks fold their summaries in any
-/// order. The default summary is that of a rank without data; folding it changes nothing.
+/// Sums over the ranks of a collective access. Summaries are folded in any order. The default is
+/// the summary of a rank without data; folding it changes nothing.
 struct AccessSummary {
   Extent bounds;               ///< first byte touched to last, all ranks
   std::int64_t bytes = 0;      ///< data bytes, all ranks
-  std::int64_t run_count = 0;  ///< runs in the file, all ranks; an estimate where an access begins
-                               ///< or ends inside a copy of its type
+  std::int64_t run_count = 0;  ///< runs in the file, all ranks; estimated if an access begins or
+                               ///< ends inside a copy of its type
   std::int64_t memory_run_count = 0;  ///< the same in memory
-  std::int64_t span_bytes = 0;  ///< sum of the ranks' bounds: > bounds.length where they interleave
-  std::int64_t bytes_max = 0;   ///< most data bytes of one rank
-  std::int32_t rank_count = 0;  ///< ranks with data
-  bool monotone = true;         ///< every rank's view is TypeMap::tiles_monotone()
+  std::int64_t span_bytes = 0;        ///< sum of the ranks' bounds; > bounds.length if they overlap
+  std::int64_t bytes_max = 0;         ///< most data bytes of one rank
+  std::int32_t rank_count = 0;        ///< ranks with data
+  bool monotone = true;               ///< every rank's view is TypeMap::tiles_monotone()
 
   [[nodiscard]] bool is_interleaved() const { return span_bytes > bounds.length; }
-  /// Bytes of the file that are touched, estimated. Ranks whose bounds are all the same are taken
-  /// to touch the same bytes.
+  /// Estimated bytes of the file that ranks access. Ranks with equal bounds are assumed to access
+  /// the same bytes.
   [[nodiscard]] std::int64_t distinct_bytes() const;
 };
 
 [[nodiscard]] AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory);
 /// Sums stop at the largest 64-bit number.
 void fold(AccessSummary& into, const AccessSummary& from);
-/// The number of runs of the file in an access, estimated.
+/// The estimated number of runs of the file in an access.
 [[nodiscard]] std::int64_t estimate_run_count(const FileAccess& access);
-/// What `access` brings to the grouping of ranks.
+/// The input of `access` to the grouping of ranks.
 [[nodiscard]] RankLoad load_of(const FileAccess& access);
 
 }  // namespace nacre::plan

@@ -6,9 +6,9 @@
 
 namespace nacre::plan {
 
-/// What each one does is said in its row (algorithms/algorithm_table.h).
+/// Rows of algorithms/algorithm_table.h describe them.
 enum class Algorithm : std::uint8_t {
-  automatic,  ///< in settings: the choice is left to decide()
+  automatic,  ///< only in settings: decide() chooses
   direct,
   two_phase,
   dynamic_segmentation,

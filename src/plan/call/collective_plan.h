@@ -1,5 +1,5 @@
-// CollectivePlan: how a collective access is carried out. One rank decides it from a reduced
-// summary and broadcasts it; the engine runs it and `nacre explain` shows it.
+// CollectivePlan: how a collective access is executed. Rank 0 decides it from a reduced summary and
+// broadcasts it; the engine executes it and `nacre explain` prints it.
 #ifndef NACRE_PLAN_CALL_COLLECTIVE_PLAN_H_
 #define NACRE_PLAN_CALL_COLLECTIVE_PLAN_H_
 
@@ -31,10 +31,10 @@ enum class PlanReason : std::uint8_t {
 enum class CountReason : std::uint8_t {
   hint,        ///< cb_nodes
   saturation,  ///< the bytes saturate this many
-  most,        ///< the bytes would saturate more than pay
+  most,        ///< the bytes would saturate more than is useful
   ranks,       ///< the bytes would saturate more than there are ranks
-  blocks,      ///< each domain has at least a whole block of the file system, or stripe
-  osts,        ///< more would not give each fewer OSTs, or would leave some without
+  blocks,      ///< each domain has at least one block of the file system or stripe
+  osts,        ///< more would not divide the OSTs more evenly
   groups,      ///< one for each group of ranks
 };
 
@@ -42,27 +42,26 @@ enum class CountReason : std::uint8_t {
 struct CollectivePlan {
   Algorithm algorithm = Algorithm::direct;
   PlanReason reason = PlanReason::no_data;
-  /// Reads fetch whole rounds, since most of their bytes are wanted: no aggregator waits for
-  /// requests.
+  /// Reads fetch whole rounds without waiting for requests, because most of their bytes are wanted.
   bool whole_rounds = false;
-  /// The aggregators of a node write one after the other, and place bytes meanwhile.
+  /// The aggregators of a node write in turn; the others fill their buffers meanwhile.
   bool writers_take_turns = false;
   CountReason count_reason = CountReason::saturation;
   DomainPattern pattern = DomainPattern::even;  ///< not automatic
   WriteLocks write_locks = WriteLocks::usual;
-  std::uint8_t cycle_buffer_count = 2;  ///< of an aggregator: rounds that are under way at once
-  std::int32_t aggregator_count = 0;    ///< at most one a rank
-  /// Aggregators come in this many sets of equal size that share no OST; 0: each is a set.
+  std::uint8_t cycle_buffer_count = 2;  ///< of an aggregator: rounds in flight at once
+  std::int32_t aggregator_count = 0;    ///< at most one per rank
+  /// This many sets of aggregators of equal size share no OST; 0: each aggregator is a set.
   std::int32_t aggregator_sets = 0;
   std::int64_t cycle_bytes = 0;
-  /// Of the aggregator with most rounds. A round without data does not take place unless
-  /// whole_rounds, so the number says nothing about cost.
+  /// Of the aggregator with the most rounds. Unless whole_rounds, a round without data does not
+  /// take place, so this number is no measure of cost.
   std::int64_t round_count = 0;
-  /// What domains are cut from: [origin, end) of the file or, where RoundOrder is `rank`, of the
-  /// arranged file (algorithms/segment.h).
+  /// Domains divide [origin, end) of the file or, if RoundOrder is `rank`, of the arranged file
+  /// (algorithms/segment.h).
   std::int64_t origin = 0;
   std::int64_t end = 0;
-  std::int64_t block_bytes = 0;  ///< contiguous bytes of a domain, at most; in the first component
+  std::int64_t block_bytes = 0;  ///< most contiguous bytes of a domain in the first component
 
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
 };

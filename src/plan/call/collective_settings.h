@@ -1,5 +1,5 @@
-// CollectiveSettings: what hints, file system and layout say about a collective access, and
-// Participants: who takes part in it.
+// CollectiveSettings: what hints, file system and layout set for a collective access. Participants:
+// the ranks of the call.
 #ifndef NACRE_PLAN_CALL_COLLECTIVE_SETTINGS_H_
 #define NACRE_PLAN_CALL_COLLECTIVE_SETTINGS_H_
 
@@ -18,26 +18,26 @@
 
 namespace nacre::plan {
 
-/// How two-phase deals the file to aggregators.
+/// How two_phase divides the file among aggregators.
 enum class DomainPattern : std::uint8_t {
-  automatic,  ///< `osts` where the file lies on several OSTs, else `even`
+  automatic,  ///< `osts` if the file lies on several OSTs, else `even`
   even,       ///< one contiguous range for each aggregator
   stripes,    ///< blocks of whole stripes, in turn (Dickens & Logan)
   osts,       ///< all stripes of some OSTs for each aggregator
 };
 
-/// Which locks aggregators write under, where the file system locks objects for nodes (Lustre).
+/// The locks of aggregators that write to a file system that locks objects for nodes (Lustre).
 enum class WriteLocks : std::uint8_t {
-  usual,   ///< those that each node is granted, as wide as the file system makes them
+  usual,   ///< granted to each node, as wide as the file system makes them
   narrow,  ///< no wider than each write
-  group,   ///< one group lock that all aggregators hold
+  group,   ///< all aggregators hold one group lock
 };
 
-/// The same on all ranks. A count or size of 0 is chosen by decide(), except saturation_bytes.
+/// The same on all ranks. decide() chooses counts and sizes that are 0, except saturation_bytes.
 struct CollectiveSettings {
   Algorithm algorithm = Algorithm::automatic;  ///< nacre_algorithm
   std::int32_t aggregator_count = 0;           ///< cb_nodes
-  std::int64_t cycle_bytes = 0;         ///< cb_buffer_size: bytes that an aggregator moves a round
+  std::int64_t cycle_bytes = 0;         ///< cb_buffer_size: bytes of a round of an aggregator
   std::int64_t alignment_bytes = 4096;  ///< domains begin at multiples of this; >= 1
   bool one_writer_per_node = false;     ///< store::FileSystemFacts
   std::int64_t saturation_bytes = 0;    ///< nacre_saturation_bytes, else the file system's
@@ -48,10 +48,9 @@ struct CollectiveSettings {
   std::int32_t osts_per_aggregator = 1;              ///< nacre_osts_per_aggregator: at least
   OstSharing sharing = OstSharing::turns;            ///< nacre_ost_sharing
   WriteLocks write_locks = WriteLocks::usual;        ///< nacre_write_locks
-  /// On which OSTs the file's bytes lie; null: the file is not striped, or its layout is unknown.
+  /// The OSTs of the file; null: the file is not striped, or its layout is unknown.
   std::shared_ptr<const StripeMap> stripes = nullptr;
 
-  /// One place to exchange for a machine's measured figures.
   [[nodiscard]] const Thresholds& thresholds() const {
     return one_writer_per_node ? local_thresholds : remote_thresholds;
   }
@@ -68,12 +67,12 @@ struct CollectiveSettings {
   }
 };
 
-/// Who takes part in the call, and how.
+/// The ranks of the call.
 struct Participants {
   Direction direction = Direction::read;
   int rank_count = 1;
   int node_count = 1;
-  /// No rank does anything else with the file until the call has ended.
+  /// No rank accesses the file otherwise until the call has ended.
   bool may_hold_group_lock = false;
 };
 

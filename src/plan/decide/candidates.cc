@@ -9,7 +9,7 @@ bool has_large_pieces(const AccessSummary& summary, const CollectiveSettings& se
   return summary.bytes / summary.run_count >= settings.thresholds().large_run_bytes;
 }
 
-/// Whether memory is in such small pieces that ranks of one node had better copy them straight into
+/// Whether the pieces of memory are so small that ranks of one node should copy them directly into
 /// cycle buffers.
 bool has_scattered_memory(const AccessSummary& summary, const CollectiveSettings& settings,
                           const Participants& participants) {
@@ -17,14 +17,14 @@ bool has_scattered_memory(const AccessSummary& summary, const CollectiveSettings
          summary.bytes / summary.memory_run_count < settings.thresholds().large_memory_run_bytes;
 }
 
-/// Whether nodes lock objects of the file, as on Lustre. Where pieces of several nodes lie among
-/// each other, each piece takes the lock from another node, which has to write back first: on the
-/// testbed some 14,000 times a GiB with pieces of 47 KB, and never with domains of whole objects.
+/// Whether nodes lock objects of the file, as on Lustre. If pieces of several nodes interleave,
+/// each piece takes the lock from another node, which must write back first: on the testbed some
+/// 14,000 times per GiB with pieces of 47 KB, and never with domains of whole objects.
 bool locks_objects(const CollectiveSettings& settings, const Participants& participants) {
   return settings.stripes != nullptr && participants.node_count > 1;
 }
 
-/// Whether the ranks of a node write less than a stripe: several nodes then share an object.
+/// Whether the ranks of a node write less than a stripe, so that several nodes share an object.
 bool share_stripes(const AccessSummary& summary, const CollectiveSettings& settings,
                    const Participants& participants) {
   return participants.direction == Direction::write &&

@@ -1,4 +1,4 @@
-// Which algorithm carries out a collective access, and why.
+// The algorithm for a collective access, and the reason.
 #ifndef NACRE_PLAN_DECIDE_CANDIDATES_H_
 #define NACRE_PLAN_DECIDE_CANDIDATES_H_
 
@@ -15,15 +15,15 @@ struct Candidate {
   PlanReason reason;
 };
 
-/// The algorithm for a collective access: what a hint asks for, if the views allow it, else what
-/// the length, the interleaving and the place of the ranks' pieces call for.
+/// The algorithm that a hint sets, if the views allow it. Otherwise the length, the interleaving
+/// and the place of the ranks' pieces decide.
 [[nodiscard]] Candidate choose_algorithm(const AccessSummary& summary,
                                          const CollectiveSettings& settings,
                                          const Participants& participants);
 
-/// Whether the rank of `own` moves its bytes by itself whatever the other ranks bring, so that it
-/// need not wait for the decision: its pieces are so long that an exchange costs more than it
-/// saves, there is no other rank, or a hint asks for it.
+/// Whether the rank of `own` accesses its bytes by itself whatever the other ranks access, so that
+/// it need not wait for the decision: its pieces are so long that an exchange costs more than it
+/// saves, there is no other rank, or a hint sets such an algorithm.
 [[nodiscard]] bool moves_by_itself(const AccessSummary& own, const CollectiveSettings& settings,
                                    const Participants& participants);
 

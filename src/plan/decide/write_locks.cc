@@ -8,7 +8,7 @@
 namespace nacre::plan {
 namespace {
 
-/// Domains end where stripes do, but for where the plan begins and ends.
+/// Domains end at the ends of stripes, apart from the begin and the end of the plan.
 bool keeps_pages_apart(const CollectivePlan& plan, const StripeMap& stripes) {
   constexpr std::int64_t page_bytes_max = 64 << 10;
   const bool by_stripes =

@@ -1,4 +1,4 @@
-// What locks aggregators write under on Lustre, where several of them write to the same objects.
+// The locks of aggregators on Lustre if several aggregators write to the same objects.
 #ifndef NACRE_PLAN_DECIDE_WRITE_LOCKS_H_
 #define NACRE_PLAN_DECIDE_WRITE_LOCKS_H_
 
@@ -6,10 +6,10 @@
 
 namespace nacre::plan {
 
-/// Those that the settings ask for, where several nodes have parts of one OST; else the usual ones.
-/// A group lock only where all may hold it, no page of memory, of 64 KiB at most, is of two
-/// domains (what a node has not got of a page it writes back all the same), and all OSTs are known
-/// (the lock would have the file system make all objects of the file).
+/// The locks of the settings if several nodes write to one OST, otherwise the usual locks. A group
+/// lock has further conditions: all ranks may hold it; no page of memory, of at most 64 KiB,
+/// belongs to two domains (a node writes whole pages back); and all OSTs are known (the lock would
+/// make the file system create all objects of the file).
 [[nodiscard]] WriteLocks write_locks_for(const CollectivePlan& plan,
                                          const CollectiveSettings& settings,
                                          const Participants& participants);

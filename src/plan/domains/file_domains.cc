@@ -11,13 +11,13 @@
 namespace nacre::plan {
 namespace {
 
-/// Rows are cut into ranges of the same length or, the later ones, of one more, since the last row
-/// need not be full.
+/// The first row of a share. Ranges of rows have equal length, or the later ranges one row more,
+/// because the last row may be incomplete.
 std::int64_t first_row(std::int64_t share, std::int64_t share_count, std::int64_t row_count) {
   return share * row_count / share_count;
 }
 
-/// Which share has `row`, and how many of its rows come before that.
+/// The share that has a row, and the number of its rows before that row.
 struct Turn {
   std::int64_t share;
   std::int64_t turn;
@@ -30,7 +30,7 @@ Turn turn_of(OstSharing sharing, std::int64_t share_count, std::int64_t row_coun
   return {share, row - first_row(share, share_count, row_count)};
 }
 
-/// Each slot a set of its own.
+/// Each slot is a set.
 std::vector<std::int32_t> single_slots(std::int32_t count) {
   std::vector<std::int32_t> sets(static_cast<std::size_t>(count));
   std::iota(sets.begin(), sets.end(), 0);
@@ -42,8 +42,9 @@ bool is_overstriped(std::vector<std::int32_t> osts) {
   return osts.front() >= 0 && std::ranges::adjacent_find(osts) != osts.end();
 }
 
-/// By slot: sets of as many slots or one less. Slots are dealt to them in turn, so that a row that
-/// is not full is as even as can be, but where several lie on an OST these stay together.
+/// The set of each slot. Sets differ by at most one slot. Slots go to sets in turn, so that an
+/// incomplete row is as even as possible; slots of one OST stay together if the file is
+/// overstriped.
 std::vector<std::int32_t> joined_slots(const StripedRegion& region, std::int32_t set_count) {
   std::vector<std::int32_t> order = single_slots(region.slot_count());
   std::vector<std::int32_t> sets(order.size());
@@ -64,7 +65,7 @@ std::vector<std::int32_t> joined_slots(const StripedRegion& region, std::int32_t
 
 }  // namespace
 
-// ---- how they are made ----
+// ---- construction ----
 
 FileDomains FileDomains::of_blocks(const Extent& range, std::int64_t block_bytes,
                                    std::int32_t count, std::int64_t cycle_bytes) {
@@ -126,7 +127,7 @@ void FileDomains::add(const Extent& extent, std::int64_t unit_bytes, std::int64_
   regions_.push_back(std::move(region));
 }
 
-// ---- whose they are ----
+// ---- queries ----
 
 std::int64_t FileDomains::Rows::row(std::int64_t turn) const {
   if (sharing == OstSharing::turns) return turn * share_count + share;

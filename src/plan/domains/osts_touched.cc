@@ -11,7 +11,7 @@
 namespace nacre::plan {
 namespace {
 
-/// The number of the OST, or what stands for one that is not known: region and slot.
+/// (-1, OST), or (region, slot) if the OST is unknown.
 using OstName = std::pair<std::int64_t, std::int32_t>;
 
 OstName name_of(std::size_t region, const StripedRegion& striped, std::int32_t slot) {
@@ -20,8 +20,7 @@ OstName name_of(std::size_t region, const StripedRegion& striped, std::int32_t s
   return {-1, ost};
 }
 
-/// Of a domain in a region of the stripes: stripe by stripe, until the OSTs are the same over and
-/// over.
+/// Adds the OSTs of a domain in a region, stripe by stripe, until the OSTs repeat.
 void add_osts_of(const FileDomains& domains, int domain, std::size_t number,
                  const StripedRegion& region, std::set<OstName>& osts) {
   const std::int64_t patience = 2 * std::int64_t{region.slot_count()};

@@ -1,4 +1,4 @@
-// How many OSTs the aggregators of a plan really touch.
+// The number of OSTs that the aggregators of a plan access.
 #ifndef NACRE_PLAN_DOMAINS_OSTS_TOUCHED_H_
 #define NACRE_PLAN_DOMAINS_OSTS_TOUCHED_H_
 
@@ -10,16 +10,16 @@
 namespace nacre::plan {
 
 struct OstsTouched {
-  std::int32_t min = 0;             ///< by the domain that has bytes on fewest; 0: not known
-  std::int32_t max = 0;             ///< by the one that has bytes on most
-  std::int32_t domains_on_one = 0;  ///< on the OST that most domains share
+  std::int32_t min = 0;             ///< of the domain on the fewest OSTs; 0: unknown
+  std::int32_t max = 0;             ///< of the domain on the most OSTs
+  std::int32_t domains_on_one = 0;  ///< of the OST with the most domains
 };
 
-/// Of OSTs that are not known yet each slot counts as one. Looks at as many rounds of a domain as
-/// there are slots after the last that brought a new OST: patterns go round with less.
+/// A slot whose OST is unknown counts as an OST. The search in a domain ends after twice as many
+/// stripes as there are slots without a new OST: every pattern repeats sooner.
 [[nodiscard]] OstsTouched osts_touched(const FileDomains& domains, const StripeMap& stripes);
 
-/// Whether several domains have bytes on one OST.
+/// Whether two domains have bytes on one OST.
 [[nodiscard]] bool share_osts(const FileDomains& domains, const StripeMap& stripes);
 
 }  // namespace nacre::plan

@@ -228,7 +228,7 @@ class Engine {
 
   Task<Unit> agree_on_groups() {
     const GroupingRequest request = grouping_request();
-    const plan::RankLoad load = plan::load_of(call_.file);
+    const plan::RankLoad load{bounds(call_.file), call_.file.byte_count};
     Task<SharedGroups> grouping = share_groups(transport_, load, request);
     SharedGroups groups = co_await grouping;
     if (transport_.rank() == 0) {

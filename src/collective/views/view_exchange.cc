@@ -146,7 +146,8 @@ class ViewEncoder {
     choice_ = Choice::runs;
     const plan::TypeMap& type = access_.view.type;
     if (!type.is_encodable()) return;
-    const std::int64_t runs = plan::estimate_run_count(access_) / aggregator_count_;
+    const std::int64_t runs =
+        plan::estimate_run_count(type, access_.byte_count) / aggregator_count_;
     const std::int64_t slice_bytes = checked_multiply(runs, encoded_run_bytes).value_or(runs);
     // Of a large type little may be in use, call after call.
     if (slice_bytes < (type.footprint_bytes() - small_view_bytes) / encoding_gain_max) return;

@@ -5,24 +5,17 @@
 #include "base/checked_cast.h"
 
 namespace nacre::plan {
-namespace {
 
-std::int64_t estimate_runs(const TypeMap& type, std::int64_t byte_count) {
+std::int64_t estimate_run_count(const TypeMap& type, std::int64_t byte_count) {
   if (type.is_contiguous()) return 1;
   const double copies = static_cast<double>(byte_count) / static_cast<double>(type.size());
   const double runs = copies * static_cast<double>(type.run_count());
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(runs), 1, byte_count);
 }
 
-}  // namespace
-
 std::int64_t AccessSummary::distinct_bytes() const {
   const bool have_same_bounds = rank_count > 1 && span_bytes / rank_count == bounds.length;
   return have_same_bounds ? bytes_max : bytes;
-}
-
-std::int64_t estimate_run_count(const FileAccess& access) {
-  return estimate_runs(access.view.type, access.byte_count);
 }
 
 AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory) {
@@ -30,8 +23,8 @@ AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory) {
   if (access.byte_count == 0) return summary;
   summary.bounds = bounds(access);
   summary.bytes = access.byte_count;
-  summary.run_count = estimate_run_count(access);
-  summary.memory_run_count = estimate_runs(memory.type, access.byte_count);
+  summary.run_count = estimate_run_count(access.view.type, access.byte_count);
+  summary.memory_run_count = estimate_run_count(memory.type, access.byte_count);
   summary.span_bytes = summary.bounds.length;
   summary.bytes_max = access.byte_count;
   summary.rank_count = 1;
@@ -49,7 +42,5 @@ void fold(AccessSummary& into, const AccessSummary& from) {
   into.rank_count += from.rank_count;
   into.monotone = into.monotone && from.monotone;
 }
-
-RankLoad load_of(const FileAccess& access) { return {bounds(access), access.byte_count}; }
 
 }  // namespace nacre::plan

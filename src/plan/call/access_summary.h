@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "base/extent.h"
-#include "plan/nodes/grouping.h"
 #include "plan/types/memory_access.h"
 #include "plan/types/run_cursor.h"
 
@@ -33,10 +32,8 @@ struct AccessSummary {
 [[nodiscard]] AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory);
 /// Sums stop at the largest 64-bit number.
 void fold(AccessSummary& into, const AccessSummary& from);
-/// The estimated number of runs of the file in an access.
-[[nodiscard]] std::int64_t estimate_run_count(const FileAccess& access);
-/// The input of `access` to the grouping of ranks.
-[[nodiscard]] RankLoad load_of(const FileAccess& access);
+/// The estimated number of runs in `byte_count` data bytes of copies of `type`.
+[[nodiscard]] std::int64_t estimate_run_count(const TypeMap& type, std::int64_t byte_count);
 
 }  // namespace nacre::plan
 

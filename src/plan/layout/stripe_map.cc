@@ -114,13 +114,6 @@ bool StripeMap::knows_osts(const Extent& extent) const {
   });
 }
 
-std::int64_t StripeMap::offset_of(const StripePlace& place) const {
-  const StripedRegion& region = regions_[place.region];
-  const std::int64_t row = place.object_offset / region.stripe_size;
-  return row * region.row_bytes() + place.slot * region.stripe_size +
-         place.object_offset % region.stripe_size;
-}
-
 Extent StripeMap::object_extent(std::size_t region, std::int32_t slot, const Extent& file) const {
   const std::int64_t begin = object_bytes_before(regions_[region], slot, file.offset);
   return {begin, object_bytes_before(regions_[region], slot, file.end()) - begin};

@@ -62,8 +62,6 @@ class StripeMap {
   /// Whether the file system has chosen all OSTs of `extent`. It chooses the OSTs of a component at
   /// the first write to it.
   [[nodiscard]] bool knows_osts(const Extent& extent) const;
-  /// The inverse of place_of().
-  [[nodiscard]] std::int64_t offset_of(const StripePlace& place) const;
   /// The part of the slot's object that holds bytes of `file`, an extent inside the region.
   [[nodiscard]] Extent object_extent(std::size_t region, std::int32_t slot,
                                      const Extent& file) const;

@@ -20,7 +20,7 @@ struct SubarrayDimension {
   std::int64_t start = 0;
 };
 
-/// One dimension of a darray. argument = default_argument stands for MPI_DISTRIBUTE_DFLT_DARG.
+/// One dimension of a darray. argument = default_argument is MPI_DISTRIBUTE_DFLT_DARG.
 struct DarrayDimension {
   static constexpr std::int64_t default_argument = -1;
   std::int64_t global_size = 0;
@@ -30,11 +30,11 @@ struct DarrayDimension {
   std::int64_t process_coordinate = 0;
 };
 
-/// Extent: the whole array. Dimensions in the order the program gave them.
+/// The extent is the whole array. Dimensions are in the order of the program.
 [[nodiscard]] Result<TypeMap> subarray(std::span<const SubarrayDimension> dimensions,
                                        ArrayOrder order, const TypeMap& element);
 
-/// Extent: the whole global array.
+/// The extent is the whole global array.
 [[nodiscard]] Result<TypeMap> darray(std::span<const DarrayDimension> dimensions, ArrayOrder order,
                                      const TypeMap& element);
 

@@ -123,7 +123,8 @@ class Encoder {
 };
 
 Error malformed() {
-  return Error{ErrorClass::type, 0, "an encoded datatype is malformed or exceeds its limits"};
+  return Error{ErrorClass::type, 0,
+               "datatype: a received encoding is malformed, nested too deeply or too large"};
 }
 
 /// After the first malformed number every further number is 0, and no node can be decoded.

@@ -22,9 +22,9 @@ Status add_bounds(const TypeNode& child, std::span<const std::int64_t> lengths,
   const std::int64_t stride = child.ub - child.lb;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     if (lengths[i] < 0) {
-      return Error{ErrorClass::type, 0,
-                   "a datatype has a block of length " + std::to_string(lengths[i]) +
-                       "; it takes 0 or more"};
+      return Error{
+          ErrorClass::type, 0,
+          "datatype: block length " + std::to_string(lengths[i]) + " is invalid; use 0 or more"};
     }
     if (lengths[i] > 0) bounds.add_copies(displacements[i], lengths[i], stride, bounds_of(child));
   }
@@ -135,7 +135,7 @@ Result<TypeMap> TypeMap::repeat(const TypeMap& child, std::int64_t count,
                                 std::int64_t stride_bytes) {
   if (count < 0) {
     return Error{ErrorClass::type, 0,
-                 "a datatype has a count of " + std::to_string(count) + "; it takes 0 or more"};
+                 "datatype: count " + std::to_string(count) + " is invalid; use 0 or more"};
   }
   if (count == 0) return TypeMap();
   Range bounds;

@@ -186,7 +186,7 @@ std::size_t MemberList::member_of(std::int64_t byte) const {
 }
 
 Error overflow_error() {
-  return Error{ErrorClass::type, 0, "the datatype's size or bounds exceed 64 bits"};
+  return Error{ErrorClass::type, 0, "datatype: its size or its bounds exceed 64 bits"};
 }
 
 NodePointer make_bytes(std::int64_t size) {

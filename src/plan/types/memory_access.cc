@@ -15,12 +15,12 @@ struct Runs {
   std::int64_t count;
 };
 
-/// Rows under way: their runs from the front on, `inner` bytes of the first one used up.
+/// A position in the rows of a cursor: `inner` bytes of the first remaining run are used up.
 class Side {
  public:
   Side(RunCursor& cursor, std::int64_t byte_count) : cursor_(cursor), to_take_(byte_count) {}
 
-  /// Takes the next row if the last is used up; false when there is none.
+  /// Takes the next row if the last is used up. Returns false if there is none.
   bool fill() {
     if (series_.count > 0) return true;
     if (rows_.rows > 1) {
@@ -35,11 +35,11 @@ class Side {
     return series_.count > 0;
   }
   [[nodiscard]] std::int64_t offset() const { return series_.offset + inner_; }
-  /// The whole runs in front; none where the first one is begun.
+  /// The next whole runs; none if the first run is partly used up.
   [[nodiscard]] Runs whole_runs() const {
     return {series_.length, series_.stride, inner_ == 0 ? series_.count : 0};
   }
-  /// What is left of the first run.
+  /// The remaining bytes of the first run.
   [[nodiscard]] std::int64_t run_left() const { return series_.length - inner_; }
 
   /// Uses up `count` of the whole runs.
@@ -47,7 +47,7 @@ class Side {
     series_.offset += count * series_.stride;
     series_.count -= count;
   }
-  /// Uses up part or all of what is left of the first run.
+  /// Uses up `bytes` of the first run.
   void advance_bytes(std::int64_t bytes) {
     inner_ += bytes;
     if (inner_ < series_.length) return;
@@ -58,12 +58,12 @@ class Side {
  private:
   RunCursor& cursor_;
   std::int64_t to_take_;
-  RunRows rows_;      // the row at hand and those behind it
-  RunSeries series_;  // what is left of the row at hand
+  RunRows rows_;      // the current row and the rows after it
+  RunSeries series_;  // the rest of the current row
   std::int64_t inner_ = 0;
 };
 
-/// As many of `runs` as `bytes` hold; mostly that is all of them, which takes no division.
+/// The number of `runs` that fit `bytes`; mostly all of them, without a division.
 std::int64_t runs_within(const Runs& runs, std::int64_t bytes) {
   return runs.length * runs.count <= bytes ? runs.count : bytes / runs.length;
 }

@@ -15,7 +15,7 @@ using Kind = TypeNode::Kind;
 
 RunCursor::RunCursor(const TiledMap& map, std::int64_t first_byte, std::int64_t byte_count) {
   if (byte_count <= 0 || map.type.size() == 0) return;
-  // The copies that are touched are one repeat, so that touching copies join into one run.
+  // One repeat of all touched copies, so that adjacent copies join into one run.
   const std::int64_t first_copy = first_byte / map.type.size();
   const std::int64_t copies = (first_byte + byte_count - 1) / map.type.size() - first_copy + 1;
   Result<NodePointer> root = make_copies(map.type.node(), copies, map.type.extent());
@@ -28,7 +28,7 @@ RunCursor::RunCursor(const TiledMap& map, std::int64_t first_byte, std::int64_t 
         first_byte % map.type.size());
 }
 
-/// Frame of an indexed node: turns to the front of one of its blocks.
+/// Moves a frame of an indexed node to the front of a block.
 inline void RunCursor::begin_block(Frame& frame, std::int64_t block) {
   const TypeNode& node = *frame.node;
   const std::int64_t copies = node.blocks->copies_in(block);
@@ -46,8 +46,8 @@ inline void RunCursor::begin_block(Frame& frame, std::int64_t block) {
   }
 }
 
-/// Sets a frame of which node and origin are known to where `skip_bytes` of the node's data are
-/// out. Returns how many of these lie in the copy that `index` then says.
+/// Moves a frame, whose node and origin are set, past `skip_bytes` of the node's data. Returns how
+/// many of these bytes lie in the copy `index`.
 std::int64_t RunCursor::begin(Frame& frame, std::int64_t skip_bytes) {
   const TypeNode& node = *frame.node;
   frame.first = frame.origin;
@@ -68,7 +68,7 @@ std::int64_t RunCursor::begin(Frame& frame, std::int64_t skip_bytes) {
       frame.length = node.child->is_run() ? node.child->size : 0;
       break;
     case Kind::indexed: {
-      // Most nodes are entered at their front, which takes neither search nor division.
+      // Most nodes are entered at their front, without search and division.
       const std::int64_t block =
           skip_bytes == 0 ? 0 : node.blocks->block_of(skip_bytes / node.child->size);
       frame.stride = node.stride;
@@ -83,8 +83,8 @@ std::int64_t RunCursor::begin(Frame& frame, std::int64_t skip_bytes) {
   return skip_bytes % copy_size;
 }
 
-/// Puts `node`, whose first byte lies at `origin`, and what is under way inside it on the stack,
-/// with `skip_bytes` of its data already out.
+/// Pushes `node`, whose first byte lies at `origin`, and its inner nodes at the position after
+/// `skip_bytes` of its data.
 void RunCursor::enter(const TypeNode* node, std::int64_t origin, std::int64_t skip_bytes) {
   while (true) {
     Frame& frame = stack_.emplace_back();
@@ -106,7 +106,7 @@ void RunCursor::enter(const TypeNode* node, std::int64_t origin, std::int64_t sk
   }
 }
 
-/// The frame of which the node on top, which is finished, is a copy, if there are more copies.
+/// The frame whose copy the finished node on top is, if it has more copies.
 RunCursor::Frame* RunCursor::parent_of_finished() {
   if (stack_.size() < 2) return nullptr;
   Frame& parent = stack_[stack_.size() - 2];
@@ -114,7 +114,7 @@ RunCursor::Frame* RunCursor::parent_of_finished() {
   return has_more ? &parent : nullptr;
 }
 
-/// Turns the node on top, which is finished, to its next copy, if it is not the last.
+/// Moves the finished node on top to its next copy. Returns false if there is none.
 bool RunCursor::begin_next_copy() {
   Frame* const parent = parent_of_finished();
   if (parent == nullptr) return false;
@@ -129,7 +129,7 @@ bool RunCursor::begin_next_copy() {
   return true;
 }
 
-/// What enter_next() does in a list of runs, without a look around.
+/// The fast path of enter_next() for the blocks of a list of runs.
 inline bool RunCursor::begin_next_run_block() {
   Frame& frame = stack_.back();
   const TypeNode& node = *frame.node;
@@ -139,7 +139,7 @@ inline bool RunCursor::begin_next_run_block() {
   return true;
 }
 
-/// Leaves the leaf on top, which is finished, and what else is; then enters the next one.
+/// Pops the finished leaf on top and other finished nodes, then enters the next leaf.
 void RunCursor::enter_next() {
   while (true) {
     Frame& frame = stack_.back();
@@ -208,7 +208,7 @@ Extent bounds(const FileAccess& access) {
   if (access.byte_count == 0) return {};
   const TypeMap& type = access.view.type;
   if (!type.tiles_monotone()) {
-    // Some byte of the copies touched is first and some last: the copies' own bounds hold them.
+    // Any copy between the first and the last lies between them.
     const std::int64_t first_tile = access.first_byte / type.size();
     const std::int64_t last_tile = (access.first_byte + access.byte_count - 1) / type.size();
     const auto copy = [&](std::int64_t tile) {

@@ -1,5 +1,5 @@
-// RunCursor: walks the runs of a tiled type map from any data byte on, in series of equal runs at a
-// constant stride, so that packers can copy a strided type without ever flattening it.
+// RunCursor: walks the runs of a tiled type map from any data byte on, as series of equal runs at a
+// constant stride. Packers thus copy a strided type without flattening it.
 #ifndef NACRE_PLAN_TYPES_RUN_CURSOR_H_
 #define NACRE_PLAN_TYPES_RUN_CURSOR_H_
 
@@ -24,7 +24,7 @@ struct RunSeries {
   friend bool operator==(const RunSeries&, const RunSeries&) = default;
 };
 
-/// `rows` such series, row k moved by k * row_stride.
+/// `rows` series, row k displaced by k * row_stride.
 struct RunRows {
   RunSeries row;
   std::int64_t rows = 0;
@@ -33,11 +33,10 @@ struct RunRows {
   [[nodiscard]] std::int64_t bytes() const { return row.bytes() * rows; }
 };
 
-/// Yields the data bytes [first_byte, first_byte + byte_count) of `map` in stream order. All their
-/// offsets, and those of the other bytes of the copies that they lie in, are to fit 64 bits. Holds
-/// a reference on the tree, so the map that it was made from may go away. Not for use by two
-/// threads at once; copies are independent. Costs O(depth) memory and amortised O(1) a series;
-/// starting costs O(depth x log n).
+/// Yields the data bytes [first_byte, first_byte + byte_count) of `map` in stream order. The
+/// offsets of all bytes of the touched copies fit 64 bits. The cursor shares ownership of the tree,
+/// so `map` may be destroyed. One thread at a time; copies are independent. Takes O(depth) memory,
+/// amortised O(1) time per series, and O(depth x log n) time to start.
 class RunCursor {
  public:
   RunCursor() = default;
@@ -46,24 +45,23 @@ class RunCursor {
   /// Bytes not yet yielded.
   [[nodiscard]] std::int64_t remaining() const { return remaining_; }
 
-  /// The next series, of at most `max_bytes` (>= 1) bytes; count 0 when nothing remains. Runs that
-  /// touch (also across copies of the type) come out as one run where the tree shows it. A limit
-  /// that cuts a run yields its first part alone, count 1.
+  /// The next series, of at most `max_bytes` (>= 1) bytes; count 0 if nothing remains. Runs that
+  /// touch, also across copies of the type, are one run if the tree shows it. If the limit cuts the
+  /// first run, the series is the first part of that run.
   [[nodiscard]] RunSeries next(std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max());
-  /// The next series, as many as are alike and at a constant stride; rows 0 when nothing remains.
+  /// The next equal series at a constant stride; rows 0 if nothing remains.
   [[nodiscard]] RunRows next_rows(
       std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max());
 
  private:
-  /// A node under way: copies of something, `index` of `count` of which are out or on the stack
-  /// above. For an indexed node they are those of one of its blocks, for bytes it is one copy of
-  /// them. In a leaf a copy is a run of `length` bytes, of which `inner` are out too; elsewhere
-  /// length is 0.
+  /// The position in a node. `index` of `count` copies have been yielded, or are on the stack
+  /// above. The copies are those of one block if the node is indexed; bytes are one copy. In a leaf
+  /// a copy is a run of `length` bytes, of which `inner` have been yielded; elsewhere length is 0.
   struct Frame {
     const TypeNode* node = nullptr;
-    std::int64_t origin = 0;  ///< where the node's first data byte lies
+    std::int64_t origin = 0;  ///< offset of the first data byte of the node
     std::int64_t block = 0;   ///< indexed
-    std::int64_t first = 0;   ///< where copy 0 lies
+    std::int64_t first = 0;   ///< offset of copy 0
     std::int64_t stride = 0;
     std::int64_t index = 0;
     std::int64_t count = 0;
@@ -78,12 +76,12 @@ class RunCursor {
   bool begin_next_run_block();
   void enter_next();
 
-  std::shared_ptr<const TypeNode> root_;  // the copies of the type that are walked
+  std::shared_ptr<const TypeNode> root_;  // the touched copies of the type
   std::vector<Frame> stack_;
   std::int64_t remaining_ = 0;
 };
 
-/// Calls `act` with each row of what is left of `cursor`, in stream order.
+/// Calls `act` with each remaining row of `cursor`, in stream order.
 template <class Act>
 void for_each_row(RunCursor cursor, const Act& act) {
   for (RunRows rows = cursor.next_rows(); rows.rows > 0; rows = cursor.next_rows()) {
@@ -95,16 +93,15 @@ void for_each_row(RunCursor cursor, const Act& act) {
   }
 }
 
-/// Bytes of a file that one rank reads or writes in one call: data bytes [first_byte, first_byte +
-/// byte_count) of its view.
+/// The file side of a data access: data bytes [first_byte, first_byte + byte_count) of a view.
 struct FileAccess {
   TiledMap view;
   std::int64_t first_byte = 0;
   std::int64_t byte_count = 0;
 };
 
-/// From the lowest byte touched to the highest; empty when byte_count is 0. Where the view is not
-/// tiles_monotone(), of all bytes of the copies touched: an upper bound.
+/// From the lowest byte of the access to the highest; empty if byte_count is 0. An upper bound if
+/// the view is not tiles_monotone(): the bounds of all touched copies.
 [[nodiscard]] Extent bounds(const FileAccess& access);
 
 }  // namespace nacre::plan

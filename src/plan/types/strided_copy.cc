@@ -5,7 +5,7 @@
 namespace nacre::plan {
 namespace {
 
-/// A run length known to the compiler becomes a load and a store instead of a call.
+/// The compiler knows the length and emits a load and a store instead of a call.
 template <std::size_t length>
 void copy_fixed(Strided<const std::byte> from, Strided<std::byte> to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -13,7 +13,7 @@ void copy_fixed(Strided<const std::byte> from, Strided<std::byte> to, std::int64
   }
 }
 
-/// Runs of `half` bytes to twice that: two copies of known length that may overlap.
+/// Runs of `half` to 2 * `half` bytes: two copies of known length, which may overlap.
 template <std::size_t half>
 void copy_halves(Strided<const std::byte> from, Strided<std::byte> to, std::int64_t length,
                  std::int64_t count) {
@@ -40,8 +40,7 @@ void copy_any(Strided<const std::byte> from, Strided<std::byte> to, std::int64_t
 
 }  // namespace
 
-// Lengths of the basic types have loops of their own, where there are runs enough to be worth the
-// choice.
+// Two or more runs of the length of a basic type have a loop of their own.
 void copy_strided(Strided<const std::byte> from, Strided<std::byte> to, std::int64_t length,
                   std::int64_t count) {
   if (count == 1) return copy_any(from, to, length, 1);

@@ -15,7 +15,7 @@ Byte* at(Byte* base, std::int64_t offset) {
   return reinterpret_cast<Byte*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// Where the runs of a series lie, and how far apart they are.
+/// The first run of a series, and the distance from run to run.
 template <class Byte>
 struct Strided {
   Byte* data;

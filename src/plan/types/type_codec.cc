@@ -1,4 +1,4 @@
-// TypeMap::encode and decode: a view on its way to an aggregator.
+// TypeMap::encode and decode: the form in which a view is sent to an aggregator.
 //
 //   map     := zigzag(lb) zigzag(ub) node
 //   node    := kind zigzag(shift) body
@@ -7,8 +7,8 @@
 //   indexed := block count, uniform?, zigzag(stride), displacements as zigzag differences,
 //              copies of each block unless uniform, node
 //   struct  := member count, nodes
-// Numbers are varints, seven bits a byte, least significant first. Decoding goes through the
-// builders, so what it yields is as sound as what a program can build.
+// Numbers are varints: seven bits per byte, least significant first. The decoder uses the builders,
+// so a decoded map is as valid as a map that a program builds.
 #include <algorithm>
 #include <utility>
 
@@ -71,7 +71,7 @@ class Encoder {
     }
   }
 
-  /// Runs that are alike and at a constant step come out as a repeat, others as blocks.
+  /// Equal runs at a constant step are encoded as a repeat, other runs as blocks.
   void put_runs(std::span<const Extent> runs) {
     const std::int64_t length = runs.front().length;
     if (runs.size() == 1) return put_bytes(length);

@@ -16,7 +16,7 @@ using Kind = TypeNode::Kind;
 
 Range bounds_of(const TypeNode& node) { return {node.lb, node.ub}; }
 
-/// Adds the bounds of the blocks that are not empty, as MPI-4.1, 5.1.7 has them.
+/// Adds the bounds of the blocks that are not empty (MPI-4.1, 5.1.7).
 Status add_bounds(const TypeNode& child, std::span<const std::int64_t> lengths,
                   std::span<const std::int64_t> displacements, Range& bounds) {
   const std::int64_t stride = child.ub - child.lb;
@@ -68,11 +68,11 @@ std::int64_t footprint(const TypeNode& node) {
   return bytes;
 }
 
-/// Data bytes of a node below `offset`, counted from the node's first byte, which is its lowest:
-/// the node is monotone, as are all inside it.
+/// Data bytes of a node below `offset`, which is relative to the first byte of the node. The node
+/// and its inner nodes are monotone, so the first byte is the lowest.
 std::int64_t bytes_below(const TypeNode& node, std::int64_t offset);
 
-/// All of the copies before the one that `offset` lies in or after, and part of that one.
+/// All copies before the last copy that begins below `offset`, and part of that copy.
 std::int64_t bytes_below_in_copies(const TypeNode& child, std::int64_t count, std::int64_t stride,
                                    std::int64_t offset) {
   const std::int64_t copy = count == 1 ? 0 : std::min(offset / stride, count - 1);

@@ -1,11 +1,9 @@
-// TypeMap: the compact form of a datatype. It keeps strides where the datatype has them and runs
-// where it does not, so that a 1024^3 subarray costs a few hundred bytes and an indexed type costs
-// its lists.
+// TypeMap: the compact form of a datatype. It keeps the strides of regular datatypes and lists the
+// runs of irregular ones: a 1024^3 subarray takes a few hundred bytes, an indexed type its lists.
 //
-// A type map lays out a stream of data bytes: data byte p of a type lies at some byte offset
-// relative to the type's origin, in the order of the MPI typemap (MPI-4.1, 5.1). "Run" is a maximal
-// piece that is contiguous in the data stream and in offsets alike, as far as the compact form
-// shows it.
+// A type map places a stream of data bytes: data byte p of a type lies at a byte offset relative to
+// the origin of the type, in the order of the MPI typemap (MPI-4.1, 5.1). A run is a maximal piece
+// that is contiguous both in the data stream and in offsets, as far as the compact form shows it.
 #ifndef NACRE_PLAN_TYPES_TYPE_MAP_H_
 #define NACRE_PLAN_TYPES_TYPE_MAP_H_
 
@@ -23,10 +21,10 @@ namespace nacre::plan {
 struct TypeNode;  // the tree behind a TypeMap (type_node.h), private to this floor
 class Range;
 
-/// An immutable value; copies share the tree and may be used from any thread. Builders normalise:
-/// equal layouts made in different ways (a vector of contiguous blocks, a subarray, an indexed type
-/// with a constant step) come out as the same few node kinds. Builders return ErrorClass::type when
-/// a size or bound overflows 64 bits, and never throw.
+/// An immutable value; copies share the tree, and any thread may use them. Builders normalise:
+/// equal layouts from different constructors (a vector of contiguous blocks, a subarray, an indexed
+/// type with a constant step) get the same few kinds of nodes. Builders return ErrorClass::type if
+/// a size or a bound exceeds 64 bits, and never throw.
 class TypeMap {
  public:
   /// No bytes, extent 0.
@@ -41,7 +39,7 @@ class TypeMap {
                                               std::int64_t stride_bytes);
 
   /// Block i: block_lengths[i] copies of `child`, one child extent apart, displaced by
-  /// displacements_bytes[i]. Both of one length. Empty blocks add nothing, not even bounds.
+  /// displacements_bytes[i]. Both spans have one length. Empty blocks add no bytes and no bounds.
   [[nodiscard]] static Result<TypeMap> indexed(const TypeMap& child,
                                                std::span<const std::int64_t> block_lengths,
                                                std::span<const std::int64_t> displacements_bytes);
@@ -51,7 +49,7 @@ class TypeMap {
     std::int64_t block_length = 0;
     std::shared_ptr<const TypeNode> type;  // from TypeMap::node()
   };
-  /// The struct constructor: fields in typemap order.
+  /// MPI_Type_create_struct: fields in typemap order.
   [[nodiscard]] static Result<TypeMap> structure(std::span<const Field> fields);
 
   /// The same bytes with other bounds (MPI_Type_create_resized).
@@ -62,32 +60,32 @@ class TypeMap {
   [[nodiscard]] std::int64_t extent() const;       ///< upper bound - lower bound
   [[nodiscard]] std::int64_t true_lb() const;      ///< first byte touched
   [[nodiscard]] std::int64_t true_extent() const;  ///< last byte touched + 1 - true_lb
-  /// Runs in one copy as the tree shows them; adjacent runs of different branches count apart.
+  /// Runs in one copy. Adjacent runs of different branches of the tree count separately.
   [[nodiscard]] std::int64_t run_count() const;
-  /// One run that starts at lb and fills the extent: copies of it tile without gaps.
+  /// One run that fills the extent from lb on: copies have no gaps.
   [[nodiscard]] bool is_contiguous() const;
   /// Offsets never decrease along the data stream and no byte occurs twice.
   [[nodiscard]] bool is_monotone() const;
-  /// As is_monotone, for any number of copies laid one extent apart.
+  /// is_monotone() of any number of copies one extent apart.
   [[nodiscard]] bool tiles_monotone() const;
-  /// Heap bytes that the tree holds, shared nodes counted once per reference. An indexed type of n
-  /// blocks: 4 to 16 a block, by whether the blocks are of one length and near each other.
+  /// Heap bytes of the tree; a shared node counts once per reference. An indexed type takes 4 to 16
+  /// bytes per block, least if blocks have one length and are close to each other.
   [[nodiscard]] std::int64_t footprint_bytes() const;
 
-  /// Portable little-endian form: varints, displacement lists delta-coded. For sending a view once.
+  /// Appends the form in which a view is sent: varints, with displacements as differences.
   void encode(std::vector<std::byte>& out) const;
-  /// What encode() writes of indexed(bytes(1), lengths, offsets) where runs have these, without
-  /// building it. At least one run, in ascending order, none touching the next, from offset 0 on.
+  /// Appends the encoding of indexed(bytes(1), lengths, offsets) of the runs without building it.
+  /// There is at least one run; runs ascend from offset 0 on, and none touches the next.
   static void encode_runs(std::span<const Extent> runs, std::vector<std::byte>& out);
-  /// Nested no deeper than decode() takes.
+  /// Not nested deeper than decode() accepts.
   [[nodiscard]] bool is_encodable() const;
-  /// Reads what encode() wrote and moves `in` past it; the map equals the one that was encoded. Any
-  /// input is safe: what is malformed, too deep (more than 64 levels) or overflowing gives
-  /// ErrorClass::type, and the memory taken is in proportion to the input's length.
+  /// Reads an encoding and moves `in` past it. The map equals the encoded map. Any input is safe:
+  /// malformed, overflowing or too deep (over 64 levels) input gives ErrorClass::type, and memory
+  /// is proportional to the length of the input.
   [[nodiscard]] static Result<TypeMap> decode(std::span<const std::byte>& in);
 
   [[nodiscard]] const std::shared_ptr<const TypeNode>& node() const { return node_; }
-  /// Same tree shape and numbers (so: same layout; the converse need not hold).
+  /// Equal trees and bounds, which implies equal layouts. Equal layouts may have other trees.
   friend bool operator==(const TypeMap& a, const TypeMap& b);
 
  private:
@@ -97,22 +95,22 @@ class TypeMap {
   std::shared_ptr<const TypeNode> node_;
 };
 
-/// Whether the data of `count` copies, laid one extent apart, has offsets and a span of 64 bits.
+/// Whether the offsets and the span of `count` copies one extent apart fit 64 bits.
 [[nodiscard]] bool copies_fit(const TypeMap& type, std::int64_t count);
 
-/// Copies of a type map laid one extent apart without end, copy 0 displaced by `origin`: a file
-/// view (origin = displacement) or a user's buffer of `count` elements. Its data stream is the
-/// copies' streams one after the other: data byte p lies in copy p / type.size().
+/// Endless copies of a type map one extent apart, copy 0 displaced by `origin`: a file view (origin
+/// = displacement) or a user's buffer. Its data stream is the streams of the copies one after the
+/// other: data byte p lies in copy p / type.size().
 struct TiledMap {
   TypeMap type;
   std::int64_t origin = 0;
 };
 
-/// Where data byte `position` (>= 0) lies, which is to fit 64 bits. type.size() > 0.
+/// The offset of data byte `position` (>= 0), which fits 64 bits. type.size() > 0.
 [[nodiscard]] std::int64_t offset_of(const TiledMap& map, std::int64_t position);
 
-/// How many data bytes lie at offsets below `offset`. type.tiles_monotone() and type.size() > 0.
-/// O(depth x log n) for any offset.
+/// The number of data bytes at offsets below `offset`. type.tiles_monotone() and type.size() > 0.
+/// O(depth x log n).
 [[nodiscard]] std::int64_t bytes_before(const TiledMap& map, std::int64_t offset);
 
 }  // namespace nacre::plan

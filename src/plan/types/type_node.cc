@@ -26,7 +26,7 @@ void set_bounds(TypeNode& node, const Range& data) {
   node.ub = node.true_ub = data.end();
 }
 
-/// The layout with its first data byte at `shift`, where it is known to fit. node->size > 0.
+/// The node with its first data byte at `shift`. The caller knows that it fits. node->size > 0.
 NodePointer placed(const NodePointer& node, std::int64_t shift) {
   const bool natural = node->lb == node->true_lb && node->ub == node->true_ub;
   if (node->shift == shift && natural) return node;
@@ -107,7 +107,7 @@ std::int64_t runs_of_blocks(const TypeNode& child, std::int64_t copies, std::int
   return saturating_multiply(child.run_count, copies);
 }
 
-/// An indexed node as such. `blocks` are two or more, fit 64 bits as `data` and are normal.
+/// An indexed node. `blocks` are two or more, normal, and have the bounds `data` in 64 bits.
 NodePointer make_indexed(const NodePointer& child, std::vector<Block> blocks, std::int64_t stride,
                          const Range& data) {
   TypeNode node;
@@ -140,14 +140,14 @@ NodePointer make_indexed(const NodePointer& child, std::vector<Block> blocks, st
   return std::make_shared<const TypeNode>(std::move(node));
 }
 
-/// Runs that touch become one.
+/// Joins runs that touch.
 std::vector<NodePointer> joined_members(const std::vector<NodePointer>& parts) {
   std::vector<NodePointer> members;
   for (const NodePointer& part : parts) {
     if (part->size == 0) continue;
     const bool touches = !members.empty() && members.back()->is_run() && part->is_run() &&
                          members.back()->true_ub == part->true_lb;
-    // A run too long to be one makes the type's bounds too wide, which its builder sees.
+    // If the size overflows, the bounds overflow too, and the caller fails.
     const auto size = touches ? checked_add(members.back()->size, part->size) : std::nullopt;
     if (size) {
       members.back() = placed(make_bytes(*size), members.back()->shift);
@@ -230,7 +230,7 @@ Result<NodePointer> make_blocks(const NodePointer& child, std::vector<Block> blo
   Range data;
   if (!size_of_blocks(*child, blocks, stride, data)) return overflow_error();
   const bool blocks_are_runs = child->is_run() && (stride == child->size || all_have(blocks, 1));
-  // Runs of whatever was copied are blocks of single bytes, so that equal layouts get equal trees.
+  // Blocks of runs become blocks of single bytes, so that equal layouts get equal trees.
   const NodePointer part = blocks_are_runs ? make_bytes(1) : child;
   if (blocks_are_runs) {
     for (Block& block : blocks) {

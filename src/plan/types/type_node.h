@@ -1,5 +1,5 @@
-// TypeNode: one node of a type map's tree, and the builders that keep trees normal. Private to the
-// type map (type_map.cc, type_codec.cc) and the cursor.
+// TypeNode: a node of the tree of a type map, and the builders that normalise trees. Private to
+// type_map.cc, type_codec.cc and the cursor.
 #ifndef NACRE_PLAN_TYPES_TYPE_NODE_H_
 #define NACRE_PLAN_TYPES_TYPE_NODE_H_
 
@@ -16,8 +16,7 @@ struct TypeNode;
 using NodePointer = std::shared_ptr<const TypeNode>;
 
 /// The blocks of an indexed node. Block i lies at displacements[i] and holds copies
-/// [first_copy[i], first_copy[i + 1]) of the child; where first_copy is empty every block holds
-/// one.
+/// [first_copy[i], first_copy[i + 1]) of the child. If first_copy is empty, each block holds one.
 struct BlockList {
   NumberList displacements;
   NumberList first_copy;
@@ -35,7 +34,7 @@ struct BlockList {
   }
 };
 
-/// The members of a structure node, placed by their own shift, and the data bytes before each.
+/// The members of a structure node, which their own shifts place, and the data bytes before each.
 struct MemberList {
   std::vector<NodePointer> nodes;
   std::vector<std::int64_t> first_byte;
@@ -43,28 +42,28 @@ struct MemberList {
   [[nodiscard]] std::size_t member_of(std::int64_t byte) const;
 };
 
-/// A layout whose first data byte lies at `shift` from the node's origin; all that the fields below
-/// describe is relative to that byte. Only a whole type's bounds (lb, ub) matter: those of inner
-/// nodes are baked into strides and displacements. Inner nodes have data, and shift 0 except for
-/// the members of a structure.
+/// The first data byte lies at `shift` from the origin of the node; strides and displacements are
+/// relative to that byte. Only the root's bounds (lb, ub) matter: strides and displacements include
+/// the bounds of inner nodes. Inner nodes have data, and shift 0 unless they are members of a
+/// structure.
 struct TypeNode {
   enum class Kind : std::uint8_t {
     bytes,      ///< `size` contiguous bytes
     repeat,     ///< copy k of the child at k * stride
-    indexed,    ///< blocks of copies of the child, `stride` apart inside a block; two or more
-    structure,  ///< members one after the other in the data stream; two or more
+    indexed,    ///< two or more blocks of copies of the child, `stride` apart in a block
+    structure,  ///< two or more members, one after the other in the data stream
   };
   Kind kind = Kind::bytes;
   bool monotone = true;  ///< offsets never decrease along the stream and no byte occurs twice
   std::int64_t size = 0;
   std::int64_t shift = 0;
-  std::int64_t lb = 0;  ///< from the origin, as all bounds
+  std::int64_t lb = 0;  ///< from the origin, like all bounds
   std::int64_t ub = 0;
   std::int64_t true_lb = 0;  ///< 0 for a node without data
   std::int64_t true_ub = 0;
   std::int64_t run_count = 0;
   std::int64_t count = 0;   ///< repeat
-  std::int64_t stride = 0;  ///< repeat; indexed: 0 where every block holds one copy
+  std::int64_t stride = 0;  ///< repeat; indexed: 0 if every block holds one copy
   NodePointer child;        ///< repeat, indexed
   std::shared_ptr<const BlockList> blocks;
   std::shared_ptr<const MemberList> members;
@@ -73,13 +72,13 @@ struct TypeNode {
   [[nodiscard]] std::int64_t data_span() const { return true_ub - true_lb; }
 };
 
-/// The bounds of what is laid out, as they grow; or the knowledge that they exceed 64 bits.
+/// Bounds that grow with the data added; records if they exceed 64 bits.
 class Range {
  public:
   Range() = default;
   Range(std::int64_t begin, std::int64_t end) : empty_(false), begin_(begin), end_(end) {}
 
-  /// `count` (> 0) copies of `of`, the first displaced by `base`, the others `stride` further each.
+  /// Adds `count` (> 0) copies of `of`, copy k displaced by base + k * stride.
   void add_copies(std::int64_t base, std::int64_t count, std::int64_t stride, const Range& of);
   [[nodiscard]] bool overflowed() const;
   [[nodiscard]] std::int64_t begin() const { return begin_; }
@@ -92,23 +91,23 @@ class Range {
   std::int64_t end_ = 0;
 };
 
-/// `copies` (> 0) of some child.
+/// `copies` (> 0) copies of a child.
 struct Block {
   std::int64_t displacement = 0;
   std::int64_t copies = 0;
 };
 
-/// What the builders answer when a size or an offset does not fit 64 bits.
+/// The error of builders if a size or an offset exceeds 64 bits.
 [[nodiscard]] Error overflow_error();
 
-// The builders. They care for data alone: lb and ub of what they return are those of the data, and
-// bounds of what they are given are not looked at. All but make_bytes and with_bounds fail when a
-// size, an offset or the distance of two offsets exceeds 64 bits.
+// The builders. They ignore the bounds of their arguments and return the bounds of the data. All
+// but make_bytes and with_bounds fail if a size, an offset or the distance of two offsets exceeds
+// 64 bits.
 
 [[nodiscard]] NodePointer make_bytes(std::int64_t size);
 [[nodiscard]] Result<NodePointer> make_copies(const NodePointer& child, std::int64_t count,
                                               std::int64_t stride);
-/// Blocks of copies `stride` apart; those that continue the block before them are joined to it.
+/// Blocks of copies `stride` apart. A block that continues the block before it is joined to it.
 [[nodiscard]] Result<NodePointer> make_blocks(const NodePointer& child, std::vector<Block> blocks,
                                               std::int64_t stride);
 /// The same for blocks of one copy each, which are not joined.
@@ -116,7 +115,7 @@ struct Block {
                                                      std::vector<Block> blocks);
 [[nodiscard]] Result<NodePointer> make_members(const std::vector<NodePointer>& parts);
 [[nodiscard]] Result<NodePointer> moved(const NodePointer& node, std::int64_t by);
-/// The same layout with other bounds; shares everything else.
+/// The same data with other bounds.
 [[nodiscard]] NodePointer with_bounds(const NodePointer& node, std::int64_t lb, std::int64_t ub);
 
 }  // namespace nacre::plan

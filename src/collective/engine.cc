@@ -103,7 +103,7 @@ class Engine {
     } else {
       own = plan::summarize(call_.file, call_.memory);
     }
-    if (plan::moves_by_itself(own, settings_, participants())) {
+    if (plan::moves_by_itself({own, settings_, participants()})) {
       moved_ = true;
       local_ = move_by_itself();
       enter(Phase::plan);

@@ -15,8 +15,8 @@ std::int32_t aggregator_count_max(const CollectiveSettings& settings,
       std::min({thresholds.aggregator_count_max, by_nodes, std::int64_t{participants.rank_count}}));
 }
 
-AggregatorCount count_aggregators(const AccessSummary& summary, const CollectiveSettings& settings,
-                                  const Participants& participants) {
+AggregatorCount count_aggregators(const PlanInputs& inputs) {
+  const auto& [summary, settings, participants, groups] = inputs;
   const std::int64_t ranks = participants.rank_count;
   if (settings.aggregator_count > 0) {
     return {std::min<std::int64_t>(settings.aggregator_count, ranks), CountReason::hint};

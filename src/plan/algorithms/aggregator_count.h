@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "plan/call/access_summary.h"
+#include "plan/algorithms/algorithm_table.h"
 #include "plan/call/collective_plan.h"
 #include "plan/call/collective_settings.h"
 #include "plan/nodes/grouping.h"
@@ -22,9 +22,7 @@ struct AggregatorCount {
                                                 const Participants& participants);
 /// cb_nodes if it is set; otherwise as many as the bytes saturate (Chaarawi & Gabriel, IEEE Cluster
 /// 2011), at most aggregator_count_max().
-[[nodiscard]] AggregatorCount count_aggregators(const AccessSummary& summary,
-                                                const CollectiveSettings& settings,
-                                                const Participants& participants);
+[[nodiscard]] AggregatorCount count_aggregators(const PlanInputs& inputs);
 /// One aggregator per group of ranks.
 [[nodiscard]] AggregatorCount count_groups(const RankGroups& groups,
                                            const CollectiveSettings& settings);

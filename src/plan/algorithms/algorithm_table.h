@@ -30,7 +30,7 @@ enum class RoundOrder : std::uint8_t {
   rank,  ///< rank by rank, in the order of each access (segment.h)
 };
 
-/// The input of AlgorithmRow::lay_out.
+/// The input of a decision and of AlgorithmRow::lay_out.
 struct PlanInputs {
   const AccessSummary& summary;
   const CollectiveSettings& settings;

@@ -99,8 +99,7 @@ void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
   plan.end = summary.bounds.end();
   plan.pattern = pattern_for(settings, summary.bounds);
   const std::int64_t sets = sets_with_own_osts(plan, settings);
-  const AggregatorCount wanted =
-      limit_to_nodes(count_aggregators(summary, settings, participants), sets, inputs);
+  const AggregatorCount wanted = limit_to_nodes(count_aggregators(inputs), sets, inputs);
   const bool by_stripes = plan.pattern != DomainPattern::even;
   if (by_stripes) {
     divide_stripes(plan, settings, wanted);

@@ -1,32 +1,31 @@
 #include "plan/decide/candidates.h"
 
-#include "plan/algorithms/algorithm_table.h"
-
 namespace nacre::plan {
 namespace {
 
-bool has_large_pieces(const AccessSummary& summary, const CollectiveSettings& settings) {
-  return summary.bytes / summary.run_count >= settings.thresholds().large_run_bytes;
+bool has_large_pieces(const PlanInputs& inputs) {
+  return inputs.summary.bytes / inputs.summary.run_count >=
+         inputs.settings.thresholds().large_run_bytes;
 }
 
 /// Whether the pieces of memory are so small that ranks of one node should copy them directly into
 /// cycle buffers.
-bool has_scattered_memory(const AccessSummary& summary, const CollectiveSettings& settings,
-                          const Participants& participants) {
-  return participants.node_count == 1 &&
-         summary.bytes / summary.memory_run_count < settings.thresholds().large_memory_run_bytes;
+bool has_scattered_memory(const PlanInputs& inputs) {
+  return inputs.participants.node_count == 1 &&
+         inputs.summary.bytes / inputs.summary.memory_run_count <
+             inputs.settings.thresholds().large_memory_run_bytes;
 }
 
 /// Whether nodes lock objects of the file, as on Lustre. If pieces of several nodes interleave,
 /// each piece takes the lock from another node, which must write back first: on the testbed some
 /// 14,000 times per GiB with pieces of 47 KB, and never with domains of whole objects.
-bool locks_objects(const CollectiveSettings& settings, const Participants& participants) {
-  return settings.stripes != nullptr && participants.node_count > 1;
+bool locks_objects(const PlanInputs& inputs) {
+  return inputs.settings.stripes != nullptr && inputs.participants.node_count > 1;
 }
 
 /// Whether the ranks of a node write less than a stripe, so that several nodes share an object.
-bool share_stripes(const AccessSummary& summary, const CollectiveSettings& settings,
-                   const Participants& participants) {
+bool share_stripes(const PlanInputs& inputs) {
+  const auto& [summary, settings, participants, groups] = inputs;
   return participants.direction == Direction::write &&
          summary.span_bytes / participants.node_count <
              settings.stripes->main_region(summary.bounds).stripe_size;
@@ -34,35 +33,32 @@ bool share_stripes(const AccessSummary& summary, const CollectiveSettings& setti
 
 }  // namespace
 
-Candidate choose_algorithm(const AccessSummary& summary, const CollectiveSettings& settings,
-                           const Participants& participants) {
+Candidate choose_algorithm(const PlanInputs& inputs) {
+  const auto& [summary, settings, participants, groups] = inputs;
   if (summary.bytes == 0) return {Algorithm::direct, PlanReason::no_data};
   if (!summary.monotone) return {Algorithm::direct, PlanReason::unordered_view};
   if (settings.algorithm != Algorithm::automatic) return {settings.algorithm, PlanReason::hint};
   if (participants.rank_count == 1 || summary.rank_count == 1) {
     return {Algorithm::direct, PlanReason::single_rank};
   }
-  if (!has_large_pieces(summary, settings)) {
+  if (!has_large_pieces(inputs)) {
     return {Algorithm::two_phase,
             summary.is_interleaved() ? PlanReason::interleaved : PlanReason::small_pieces};
   }
-  if (locks_objects(settings, participants) &&
-      (summary.is_interleaved() || share_stripes(summary, settings, participants))) {
+  if (locks_objects(inputs) && (summary.is_interleaved() || share_stripes(inputs))) {
     return {Algorithm::two_phase, PlanReason::shared_objects};
   }
-  if (has_scattered_memory(summary, settings, participants)) {
-    return {Algorithm::two_phase, PlanReason::scattered_memory};
-  }
+  if (has_scattered_memory(inputs)) return {Algorithm::two_phase, PlanReason::scattered_memory};
   return {Algorithm::direct, PlanReason::large_pieces};
 }
 
-bool moves_by_itself(const AccessSummary& own, const CollectiveSettings& settings,
-                     const Participants& participants) {
-  if (own.bytes == 0) return false;
-  if (settings.algorithm != Algorithm::automatic) return !row_of(settings.algorithm).exchanges();
-  if (participants.rank_count == 1) return true;
-  return has_large_pieces(own, settings) && !has_scattered_memory(own, settings, participants) &&
-         !locks_objects(settings, participants);
+bool moves_by_itself(const PlanInputs& own) {
+  if (own.summary.bytes == 0) return false;
+  if (own.settings.algorithm != Algorithm::automatic) {
+    return !row_of(own.settings.algorithm).exchanges();
+  }
+  if (own.participants.rank_count == 1) return true;
+  return has_large_pieces(own) && !has_scattered_memory(own) && !locks_objects(own);
 }
 
 }  // namespace nacre::plan

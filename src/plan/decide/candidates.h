@@ -2,10 +2,8 @@
 #ifndef NACRE_PLAN_DECIDE_CANDIDATES_H_
 #define NACRE_PLAN_DECIDE_CANDIDATES_H_
 
-#include "plan/call/access_summary.h"
-#include "plan/call/algorithm.h"
+#include "plan/algorithms/algorithm_table.h"
 #include "plan/call/collective_plan.h"
-#include "plan/call/collective_settings.h"
 
 namespace nacre::plan {
 
@@ -17,15 +15,13 @@ struct Candidate {
 
 /// The algorithm that a hint sets, if the views allow it. Otherwise the length, the interleaving
 /// and the place of the ranks' pieces decide.
-[[nodiscard]] Candidate choose_algorithm(const AccessSummary& summary,
-                                         const CollectiveSettings& settings,
-                                         const Participants& participants);
+[[nodiscard]] Candidate choose_algorithm(const PlanInputs& inputs);
 
-/// Whether the rank of `own` accesses its bytes by itself whatever the other ranks access, so that
-/// it need not wait for the decision: its pieces are so long that an exchange costs more than it
-/// saves, there is no other rank, or a hint sets such an algorithm.
-[[nodiscard]] bool moves_by_itself(const AccessSummary& own, const CollectiveSettings& settings,
-                                   const Participants& participants);
+/// Whether a rank accesses its bytes by itself whatever the other ranks access, so that it need not
+/// wait for the decision: its pieces are so long that an exchange costs more than it saves, there
+/// is no other rank, or a hint sets such an algorithm. `own.summary` is the summary of this rank
+/// alone.
+[[nodiscard]] bool moves_by_itself(const PlanInputs& own);
 
 }  // namespace nacre::plan
 

@@ -144,11 +144,11 @@ TEST_CASE("large pieces of several nodes among each other are exchanged where no
   const Participants two_nodes{Direction::write, 2, 2};
   CHECK(decide(all, striped, two_nodes).reason == PlanReason::shared_objects);
   CHECK(decide(all, striped, two_nodes).algorithm == Algorithm::two_phase);
-  CHECK_FALSE(moves_by_itself(own, striped, two_nodes));
+  CHECK_FALSE(moves_by_itself({own, striped, two_nodes}));
   CHECK(decide(all, striped, one_node).algorithm == Algorithm::direct);
-  CHECK(moves_by_itself(own, striped, one_node));
+  CHECK(moves_by_itself({own, striped, one_node}));
   CHECK(decide(all, {}, two_nodes).algorithm == Algorithm::direct);
-  CHECK(moves_by_itself(own, {}, two_nodes));
+  CHECK(moves_by_itself({own, CollectiveSettings(), two_nodes}));
 
   all.bounds.length = 2 * all.span_bytes;  // one behind the other
   CHECK(decide(all, striped, two_nodes).reason == PlanReason::large_pieces);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import re
 
 import pytest
@@ -21,7 +21,12 @@ def launcher(request: pytest.FixtureRequest) -> Launcher:
 
 @pytest.fixture
 def cases(launcher: Launcher) -> Cases:
-    found = importlib.import_module(f"test_{launcher.name}_launcher").CASES
+    module = f"test_{launcher.name}_launcher"
+    if importlib.util.find_spec(module) is None:
+        pytest.fail(
+            f"launcher {launcher.name} has no tests: add CASES (launching.py) in tests/system/launchers/{module}.py"
+        )
+    found = importlib.import_module(module).CASES
     assert found.recognised and found.on_ranks and found.own_preload and found.programs
     return found
 
@@ -70,4 +75,7 @@ def test_the_documentation_has_a_row_for_each_launcher(source):
     text = (source / "docs" / "run.md").read_text()
     [table] = re.findall(r"\| launcher \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", text)
     rows = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in table.splitlines()]
-    assert rows == [launcher.documented for launcher in launchers.TABLE] + [NO_LAUNCHER]
+    expected = [launcher.documented for launcher in launchers.TABLE] + [NO_LAUNCHER]
+    missing = [f"| {' | '.join(row)} |" for row in expected if row not in rows]
+    assert not missing, "the table of launchers in docs/run.md lacks these rows, in the order of launchers.TABLE"
+    assert rows == expected, "the table of launchers in docs/run.md has more rows than launchers.TABLE or another order"

@@ -13,11 +13,13 @@ from nacre import launchers, library, settings
 from nacre.errors import EXIT_CANNOT_RUN, EXIT_NOT_FOUND, UserError
 from nacre.text import unwrapped
 
-HELP = unwrapped("""Run an MPI program whose MPI-IO calls Nacre serves.
+HELP = unwrapped(f"""Run an MPI program whose MPI-IO calls Nacre serves.
 
-COMMAND is the command that you run without Nacre. nacre adds options to the launcher in it (Hydra, Open MPI, srun,
-flux, jsrun, aprun, PALS, ibrun) so that the ranks preload Nacre. A command without a launcher gets the preload in its
-environment. nacre then executes the command in its own process: signals and the exit code are those of the command.
+COMMAND is the command that you run without Nacre. nacre adds options to the launcher in it so that the ranks preload
+Nacre. A command without a launcher gets the preload in its environment. nacre then executes the command in its own
+process: signals and the exit code are those of the command.
+
+[bold]Launchers[/bold]  {", ".join(launcher.documented[0] for launcher in launchers.TABLE)}
 
 [bold]Examples[/bold]
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <doctest/doctest.h>
 
 #include "file/open_file.h"
+#include "plan/algorithms/algorithm_table.h"
 #include "random_access.h"
 #include "world.h"
 
@@ -133,13 +135,17 @@ class Program {
   [[nodiscard]] int ranks() const { return world_.size(); }
   Oracle::Rank& rank(int number) { return oracle_.ranks[static_cast<std::size_t>(number)]; }
 
+  std::string random_algorithm() {
+    const std::span rows = plan::algorithm_table();
+    const auto row = static_cast<std::size_t>(pick(random_, 0, std::ssize(rows)));
+    return row == 0 ? "automatic" : std::string(rows[row - 1]->name);
+  }
+
   InfoPairs random_hints() {
-    const std::vector<std::string> algorithms{"automatic", "direct", "two_phase",
-                                              "dynamic_segmentation", "static_segmentation"};
     const std::vector<std::string> counts{"automatic", "2", "3", "8"};
     InfoPairs hints{{"nacre_cycle_buffers", counts[static_cast<std::size_t>(pick(random_, 0, 3))]},
                     {"nacre_io_threads", counts[static_cast<std::size_t>(pick(random_, 0, 3))]},
-                    {"nacre_algorithm", algorithms[static_cast<std::size_t>(pick(random_, 0, 4))]},
+                    {"nacre_algorithm", random_algorithm()},
                     {"cb_buffer_size", std::to_string(pick(random_, 1, 500))},
                     {"ind_rd_buffer_size", std::to_string(pick(random_, 1, 9'000))},
                     {"nacre_sole_writer", pick(random_, 0, 1) == 0 ? "true" : "false"}};

@@ -1,8 +1,10 @@
 // Every algorithm has one row, and what a row says holds for the plans that it lays out.
 #include "plan/algorithms/algorithm_table.h"
 
-#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include <doctest/doctest.h>
@@ -10,8 +12,17 @@
 #include "plan/decide/decide.h"
 
 namespace nacre::plan {
+namespace {
 
-TEST_CASE("every algorithm but automatic has one row, in the order of the enumeration") {
+std::string text_of(const std::string& path) {
+  std::ifstream file(NACRE_SOURCE_DIR "/" + path);
+  REQUIRE_MESSAGE(file.good(), "there is no file ", path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("the rows are in the order of the enumeration, each with a name of its own") {
   std::set<std::string_view> names;
   int number = static_cast<int>(Algorithm::automatic);
   for (const AlgorithmRow* const row : algorithm_table()) {
@@ -19,16 +30,27 @@ TEST_CASE("every algorithm but automatic has one row, in the order of the enumer
     CHECK(&row_of(row->algorithm) == row);
     CHECK(names.insert(row->name).second);
   }
-  CHECK(number == static_cast<int>(Algorithm::static_segmentation));
 }
 
-TEST_CASE("every algorithm has a page of documentation") {
+TEST_CASE("the table of algorithms in docs/algorithms/README.md links to a page of each") {
+  const std::string readme = text_of("docs/algorithms/README.md");
   for (const AlgorithmRow* const row : algorithm_table()) {
-    // The two segmentations share one.
-    const std::string_view page = row->needs_groups() ? "segmentation" : row->name;
-    CAPTURE(page);
-    const std::filesystem::path docs = NACRE_SOURCE_DIR "/docs/algorithms";
-    CHECK(std::filesystem::exists(docs / (std::string(page) + ".md")));
+    const std::string link = "| [`" + std::string(row->name) + "`](";
+    const std::size_t found = readme.find('\n' + link);
+    REQUIRE_MESSAGE(found != std::string::npos, "add the row to docs/algorithms/README.md: ", link);
+    const std::size_t begin = found + 1 + link.size();
+    const std::string page = readme.substr(begin, readme.find(')', begin) - begin);
+    CHECK_FALSE(text_of("docs/algorithms/" + page).empty());
+  }
+}
+
+TEST_CASE("the differential tests run every algorithm that exchanges") {
+  const std::string program = text_of("tests/conformance/differential/program.cc");
+  for (const AlgorithmRow* const row : algorithm_table()) {
+    CHECK_MESSAGE(
+        (!row->exchanges() ||
+         program.find('"' + std::string(row->name) + '"') != std::string::npos),
+        "add to nacre_algorithm in tests/conformance/differential/program.cc: ", row->name);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/parse_number.h"
 #include "file/hints/group_hint.h"
+#include "plan/algorithms/algorithm_table.h"
 #include "plan/layout/stripe_options.h"
 
 namespace nacre::file {
@@ -29,7 +30,19 @@ constexpr HintRow ignored_hint(std::string_view name, HintKind kind, HintTime ti
           .has_effect = false};
 }
 
-constexpr std::array table{
+/// "automatic" and the name of every algorithm.
+std::string_view algorithm_choices() {
+  static const std::string choices = [] {
+    std::string names = "automatic";
+    for (const plan::AlgorithmRow* const row : plan::algorithm_table()) {
+      names.append("|").append(row->name);
+    }
+    return names;
+  }();
+  return choices;
+}
+
+const std::array table{
     // Nacre's own.
     HintRow{.name = "nacre_enable",
             .kind = HintKind::boolean,
@@ -39,7 +52,7 @@ constexpr std::array table{
     HintRow{.name = "nacre_algorithm",
             .kind = HintKind::choice,
             .default_value = "automatic",
-            .choices = "automatic|direct|two_phase|dynamic_segmentation|static_segmentation",
+            .choices = algorithm_choices(),
             .meaning = "Algorithm of collective calls. automatic: Nacre chooses for each call. "
                        "Overrides collective_buffering, romio_cb_read and romio_cb_write."},
     HintRow{.name = "nacre_groups",

@@ -111,9 +111,8 @@ TEST_CASE("nacre_algorithm takes automatic and the name of every algorithm") {
 TEST_CASE("a choice is one of its list, in any case") {
   CHECK(kept("romio_cb_write", "Enable") == "enable");
   CHECK(kept("nacre_algorithm", "two_phase") == "two_phase");
-  CHECK(refusal("nacre_algorithm", "two") ==
-        "hint nacre_algorithm has the value \"two\"; it takes one of "
-        "automatic|direct|two_phase|dynamic_segmentation|static_segmentation");
+  CHECK(refusal("nacre_pattern", "odd") ==
+        "hint nacre_pattern has the value \"odd\"; it takes one of automatic|even|stripes|osts");
   CHECK(kept("nacre_cycle_buffers", "16") == "16");
   CHECK(kept("nacre_cycle_buffers", "1") == "refused");
   CHECK(kept("nacre_algorithm", "") == "refused");

@@ -29,6 +29,16 @@ def test_every_variable_that_the_library_reads_is_listed(nacre, source):
     assert {name for name in read if not name.startswith("NACRE_TEST_")} <= listed
 
 
+def test_every_hint_is_read_or_marked_as_ignored(nacre, source):
+    """A row of the table alone gives a hint that is listed and checked, and changes nothing."""
+    table = source / "src/file/hints/hint_table.cc"
+    text = "".join(path.read_text() for path in (source / "src").rglob("*.cc") if path != table)
+    hints = [entry for entry in json.loads(nacre("hints", "--json").stdout) if "kind" in entry]
+    used = [hint["name"] for hint in hints if hint["used"]]
+    unread = [name for name in used if f'"{name}"' not in text]
+    assert not unread, "no source of src reads them: read them in src/file/hints/hints.cc, or use ignored_hint()"
+
+
 def test_a_key_selects_by_part_of_the_name(nacre):
     entries = json.loads(nacre("hints", "striping", "--json").stdout)
     assert {entry["name"] for entry in entries} >= {"striping_factor", "striping_unit"}

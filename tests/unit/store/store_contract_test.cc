@@ -1,5 +1,5 @@
-// What store.h promises, held against every store: files on shared memory and on disk, files in
-// memory, and a faulty store that has no fault to make.
+// What store.h promises, held against every store: files on shared memory and on disk, the same by
+// the stores of file_systems.toml, files in memory, and a faulty store that has no fault to make.
 #include <array>
 #include <atomic>
 #include <functional>
@@ -10,6 +10,7 @@
 
 #include "bytes.h"
 #include "store/default_store.h"
+#include "store/file_system.h"
 #include "store/store.h"
 #include "temporary_directory.h"
 #include "testing/faults/faulty_store.h"
@@ -44,6 +45,14 @@ void on_each_ground(const std::function<void(const Ground&)>& test) {
   for (const std::string& root : fixtures::test_roots()) {
     const fixtures::TemporaryDirectory directory(root);
     const Ground ground{"posix on " + root, default_store(), directory.path()};
+    CAPTURE(ground.name);
+    test(ground);
+  }
+  for (const FileSystem& row : known_file_systems()) {
+    if (row.store == nullptr) continue;
+    const fixtures::TemporaryDirectory directory;
+    const std::shared_ptr<Store> store(std::shared_ptr<Store>(), row.store());
+    const Ground ground{"the store of " + std::string(row.name), store, directory.path()};
     CAPTURE(ground.name);
     test(ground);
   }

@@ -25,6 +25,7 @@ SYSTEM_HEADER = re.compile(
 )
 # base/helper_thread blocks signals and widens the binding of the threads that it starts: no I/O, but a system's.
 SYSTEM_HEADERS_ALLOWED = {"base/helper_thread.cc": {"sched.h", "signal.h"}}
+TEXT_SUFFIXES = (".cc", ".h", ".c", ".py", ".toml", ".md", ".txt", ".cmake")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.MULTILINE)
 
 
@@ -127,6 +128,27 @@ def test_headers_have_guards_named_by_their_path(source):
         if f"#ifndef {name}\n#define {name}\n" not in path.read_text():
             wrong.append(f"{path.relative_to(source)}: no guard {name}")
     assert not wrong
+
+
+# Placeholders of a path are written in capitals (src/store/NAME) or in angle brackets.
+NAMED_FILE = re.compile(
+    r"(?<![\w/.<-])((?:src|tests|tools|testbed|python|docs|cmake|scripts|base|plan|store|collective|file|testing|mpi)"
+    r"/[a-z0-9_/-]+\.(?:cc|h|py|toml))\b"
+)
+
+
+def test_files_that_documentation_and_comments_name_exist(source):
+    """Regression: files moved to other rooms, and pages and comments went on naming the old place."""
+    trees = ["src", "tests", "testbed", "tools", "python", "docs"]
+    texts = [source / "README.md", source / "CONTRIBUTING.md"]
+    texts += [path for tree in trees for path in (source / tree).rglob("*.*") if path.suffix in TEXT_SUFFIXES]
+    wrong = []
+    for path in texts:
+        places = [source, source / "src", source / "tests", path.parent]
+        for name in NAMED_FILE.findall(path.read_text()):
+            if not any((place / name).is_file() for place in places):
+                wrong.append(f"{path.relative_to(source)} names {name}, which does not exist")
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("tree", ["src", "include", "tools", "python", "demo", "cmake", "scripts"])

@@ -18,7 +18,7 @@ enum class HintKind : std::uint8_t {
   choice,       ///< one of a list
   permissions,  ///< octal, as of chmod
   groups,       ///< groups of ranks (group_hint.h)
-  layout,       ///< options of `lfs setstripe` (plan/stripe_options.h)
+  layout,       ///< options of `lfs setstripe` (plan/layout/stripe_options.h)
   text,         ///< any text
   output,       ///< set by Nacre for the program; ignored if the program sets it
 };

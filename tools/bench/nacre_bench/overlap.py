@@ -20,7 +20,7 @@ EXCHANGE, COLLECTIVE = "exchange", "collective"
 
 @dataclasses.dataclass(frozen=True)
 class SlowStore:
-    """The store's own model (src/store/faulty/slow_link.h): of each process, a latency a call and a bandwidth."""
+    """The store's own model (src/testing/faults/slow_link.h): of each process, a latency a call and a bandwidth."""
 
     latency_us: int
     bandwidth_mib: int

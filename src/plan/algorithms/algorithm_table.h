@@ -1,5 +1,5 @@
-// The table of the collective algorithms. To add an algorithm, add its name to call/algorithm.h,
-// its file to this folder and its row to the table.
+// The table of the collective algorithms: one row each. CONTRIBUTING.md lists the steps that add
+// one.
 #ifndef NACRE_PLAN_ALGORITHMS_ALGORITHM_TABLE_H_
 #define NACRE_PLAN_ALGORITHMS_ALGORITHM_TABLE_H_
 
@@ -54,6 +54,7 @@ struct AlgorithmRow {
   [[nodiscard]] bool needs_groups() const { return domains == DomainsOf::groups; }
 };
 
+// In the order of the enumeration.
 extern const AlgorithmRow direct_row;
 extern const AlgorithmRow two_phase_row;
 extern const AlgorithmRow dynamic_segmentation_row;

@@ -9,13 +9,23 @@ import tomllib
 from pathlib import Path
 
 TEXTS = ("local_locks_option", "locks_advice", "marker_attribute", "marker_setting")
-KEYS = {"magics", "mount_types", "sharing", "store", "has_layouts", *TEXTS}
+REQUIRED = {"magics", "sharing"}
+KEYS = {*REQUIRED, "mount_types", "store", "has_layouts", *TEXTS}
+SHARINGS = ("local", "coherent", "cached")
+
+
+def check(name: str, row: dict) -> None:
+    if unknown := row.keys() - KEYS:
+        raise ValueError(f"[{name}]: there is no key {', '.join(sorted(unknown))}; keys: {', '.join(sorted(KEYS))}")
+    if missing := REQUIRED - row.keys():
+        raise ValueError(f"[{name}]: add {', '.join(sorted(missing))}")
+    if row["sharing"] not in SHARINGS:
+        raise ValueError(f"[{name}]: sharing is {row['sharing']!r}; it takes {', '.join(SHARINGS)}")
 
 
 def rows_of(name: str, row: dict) -> list[str]:
     """One row a magic."""
-    if unknown := row.keys() - KEYS:
-        raise ValueError(f"[{name}]: there is no key {', '.join(sorted(unknown))}")
+    check(name, row)
     fields = [f".sharing = Sharing::{row['sharing']}"]
     if "store" in row:
         fields.append(f".store = &only<{row['store'].title()}Store>")
@@ -58,7 +68,11 @@ def main(arguments: list[str]) -> int:
         return 2
     output = Path(arguments[1])
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(source(tomllib.loads(Path(arguments[0]).read_text())))
+    try:
+        output.write_text(source(tomllib.loads(Path(arguments[0]).read_text())))
+    except ValueError as error:
+        print(f"{arguments[0]}: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

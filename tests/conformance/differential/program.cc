@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <numeric>
+#include <vector>
 
 namespace differential {
 namespace {
@@ -43,9 +44,9 @@ constexpr int portable_types = 10;
 
 struct Hint {
   const char* key;
-  std::array<const char*, 3> values;
+  std::vector<const char*> values;
 };
-constexpr std::array<Hint, 16> hints{
+const std::array<Hint, 16> hints{
     {{"nacre_algorithm", {"two_phase", "dynamic_segmentation", "static_segmentation"}},
      {"nacre_groups", {"each", "0-1/2-3", "1x2"}},
      {"nacre_saturation_bytes", {"1", "200", "4096"}},
@@ -150,7 +151,7 @@ MPI_Info Program::draw_info() {
   std::string text = "  hints";
   for (int count = random_.between(1, 4); count > 0; --count) {
     const Hint& hint = hints[static_cast<std::size_t>(random_.below(hints.size()))];
-    const char* value = hint.values[static_cast<std::size_t>(random_.below(3))];
+    const char* value = hint.values[static_cast<std::size_t>(random_.below(hint.values.size()))];
     MPI_Info_set(info, hint.key, value);
     text += std::string(" ") + hint.key + "=" + value;
   }

@@ -421,8 +421,8 @@ def entry_points_source(table: Table) -> str:
     points += [entry_point(p, twin_body(p, twin)) for p, twin in table.twins.items()]
     body = "\n".join(points)
     return (
-        f'{BANNER}#include "mpi/abi/native.h"\n#include "mpi/calls.h"\n#include "mpi/forward.h"\n'
-        f'#include "mpi/progress_calls.h"\n\nusing namespace nacre;\nusing namespace nacre::mpi;\n\n'
+        f'{BANNER}#include "mpi/abi/native.h"\n#include "mpi/calls/calls.h"\n#include "mpi/calls/forward.h"\n'
+        f'#include "mpi/calls/progress_calls.h"\n\nusing namespace nacre;\nusing namespace nacre::mpi;\n\n'
         f'extern "C" {{\n\n{body}\n}}\n'
     )
 

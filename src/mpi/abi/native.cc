@@ -22,6 +22,7 @@ constexpr Abi own_abi = Abi::mpich;
 constexpr std::array<const char*, 5> abi_names{"no MPI", "an MPI of unknown ABI", "MPICH's ABI",
                                                "Open MPI's ABI", "the standard ABI"};
 
+std::atomic<bool> finalizing = false;
 std::atomic<const Native*> resolved{nullptr};
 /// Set before `resolved`.
 const char* missing_function = nullptr;
@@ -73,6 +74,18 @@ const Native& native() {
   const Native* table = resolved.load(std::memory_order_acquire);
   return table != nullptr ? *table : resolve();
 }
+
+bool world_model_active() {
+  int initialized = 0;
+  int finalized = 0;
+  native().Initialized(&initialized);
+  native().Finalized(&finalized);
+  return initialized != 0 && finalized == 0;
+}
+
+bool mpi_is_finalizing() { return finalizing.load(); }
+
+void note_finalizing() { finalizing.store(true); }
 
 }  // namespace nacre::mpi
 

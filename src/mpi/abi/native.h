@@ -22,6 +22,15 @@ namespace nacre::mpi {
 /// one line on stderr says so and every function returns MPI_ERR_INTERN; a later call looks again.
 [[nodiscard]] const Native& native();
 
+/// The program has called MPI_Init and not yet MPI_Finalize: MPI_COMM_WORLD and MPI_COMM_SELF
+/// exist. False in programs that use only Sessions.
+[[nodiscard]] bool world_model_active();
+
+/// MPI_Finalize has begun: Nacre must not touch MPI objects any more. MPI_File_open sees to it that
+/// note_finalizing() is called.
+[[nodiscard]] bool mpi_is_finalizing();
+void note_finalizing();
+
 }  // namespace nacre::mpi
 
 /// For the dispatcher: a function that Nacre needs and the process's MPI has not (one older than

@@ -1,0 +1,140 @@
+// Every data access of MPI-IO, by one function: the generated entry points say which it is.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/checked_cast.h"
+#include "mpi/calls/calls.h"
+#include "mpi/calls/served_calls.h"
+#include "mpi/datatypes/datatype.h"
+#include "mpi/datatypes/device_memory.h"
+#include "mpi/handles/errors.h"
+#include "mpi/handles/requests.h"
+#include "mpi/progress/progress.h"
+
+namespace nacre::mpi {
+namespace {
+
+/// What the program asks for in Nacre's terms, or why it cannot be done. Local.
+Result<file::Access> access_of(File& file, const AccessCall& call,
+                               const AccessArguments& arguments) {
+  if (arguments.count < 0) {
+    return Error{ErrorClass::count, 0,
+                 "the count of a data access is " + std::to_string(arguments.count) +
+                     "; it takes 0 or more"};
+  }
+  if (is_device_memory(arguments.buffer)) {
+    return Error{
+        ErrorClass::buffer, 0,
+        "the buffer of a data access is in GPU memory; copy it to host memory (or use managed "
+        "memory) first"};
+  }
+  const auto decoded = decode(arguments.datatype);
+  if (!decoded) return decoded.error();
+  const auto bytes = checked_multiply<std::int64_t>((*decoded)->map.size(), arguments.count);
+  if (!bytes || !plan::copies_fit((*decoded)->map, arguments.count)) {
+    return Error{ErrorClass::count, 0,
+                 "the size or the reach in memory of " + std::to_string(arguments.count) +
+                     " elements of the datatype exceeds 64 bits"};
+  }
+  auto converter = make_converter(file.representation(), call.direction, arguments.datatype);
+  if (!converter) return converter.error();
+  return file::Access{call.direction,
+                      call.position,
+                      arguments.offset,
+                      {static_cast<std::byte*>(arguments.buffer), (*decoded)->map, *bytes},
+                      *std::move(converter)};
+}
+
+/// Takes part in a collective without data of its own.
+file::Access empty_access(const AccessCall& call, const AccessArguments& arguments) {
+  return {call.direction, call.position, arguments.offset, {}, nullptr};
+}
+
+int conclude(File& file, const AccessArguments& arguments, const file::Outcome& outcome) {
+  set_status(arguments.status, outcome.bytes);
+  return outcome.error ? raise(file.handle(), *outcome.error) : MPI_SUCCESS;
+}
+
+int return_request(File& file, const std::shared_ptr<PendingAccess>& access, MPI_Request* request) {
+  const Result<MPI_Request> made = make_request(file.shared_from_this(), access);
+  if (!made) return raise(file.handle(), made.error());
+  *request = *made;
+  return MPI_SUCCESS;
+}
+
+int independent(File& file, const AccessCall& call, const AccessArguments& arguments,
+                const Result<file::Access>& access) {
+  if (!access) return raise(file.handle(), access.error());
+  file::Outcome outcome = file.open_file().transfer(*access);
+  if (call.timing == Timing::blocking) return conclude(file, arguments, outcome);
+  return return_request(file, std::make_shared<PendingAccess>(std::move(outcome)),
+                        arguments.request);
+}
+
+int begin_split(File& file, const AccessCall& call, const std::shared_ptr<PendingAccess>& pending) {
+  file.split = SplitAccess{call, pending};
+  file.queue().start(pending);
+  watch(file.shared_queue());
+  return MPI_SUCCESS;
+}
+
+int collective_access(File& file, const AccessCall& call, const AccessArguments& arguments,
+                      Result<file::Access> access) {
+  std::optional<Error> refusal;
+  if (!access) refusal = access.error();
+  file::Access asked = access ? *std::move(access) : empty_access(call, arguments);
+  asked.alone = call.timing == Timing::blocking && has_no_other_activity();
+  collective::Task<file::Outcome> task = file.open_file().transfer_all(asked, std::move(refusal));
+  collective::Transport& transport = file.open_file().transport();
+  if (call.timing == Timing::blocking) {
+    return conclude(file, arguments, file.queue().run(std::move(task), transport));
+  }
+  auto pending = std::make_shared<PendingAccess>(std::move(task), transport);
+  if (call.timing == Timing::split_begin) return begin_split(file, call, pending);
+  const int status = return_request(file, pending, arguments.request);
+  file.queue().start(std::move(pending));
+  watch(file.shared_queue());
+  return status;
+}
+
+bool same_kind(const AccessCall& a, const AccessCall& b) {
+  return a.direction == b.direction && a.position == b.position;
+}
+
+int end_split(File& file, const AccessCall& call, const AccessArguments& arguments) {
+  std::optional<SplitAccess> split;
+  {
+    const std::lock_guard guard(file.split_mutex);
+    if (file.split && same_kind(file.split->call, call)) std::swap(split, file.split);
+  }
+  if (!split) {
+    return raise(file.handle(),
+                 {ErrorClass::unsupported_operation, 0,
+                  "the end of a split collective without its begin (a file has at most one under "
+                  "way, and begin and end are of the same routine)"});
+  }
+  file.queue().finish(*split->access);
+  return conclude(file, arguments, split->access->outcome());
+}
+
+}  // namespace
+
+int access(File& file, const AccessCall& call, const AccessArguments& arguments) {
+  count_served_call();
+  if (call.timing == Timing::split_end) return end_split(file, call, arguments);
+  Result<file::Access> asked = access_of(file, call, arguments);
+  if (!call.collective) return independent(file, call, arguments, asked);
+  if (call.timing != Timing::split_begin) {
+    return collective_access(file, call, arguments, std::move(asked));
+  }
+  std::unique_lock guard(file.split_mutex);
+  if (!file.split) return collective_access(file, call, arguments, std::move(asked));
+  guard.unlock();  // the handler may end the split that is under way
+  return raise(file.handle(), {ErrorClass::unsupported_operation, 0,
+                               "a split collective is begun while another is under way on the "
+                               "same file"});
+}
+
+}  // namespace nacre::mpi

@@ -1,0 +1,265 @@
+// MPI_File_open, close and delete.
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "collective/agreement/agreements.h"
+#include "file/hints/hints.h"
+#include "mpi/calls/calls.h"
+#include "mpi/calls/served_calls.h"
+#include "mpi/datatypes/device_memory.h"
+#include "mpi/handles/errors.h"
+#include "mpi/handles/file_handle.h"
+#include "mpi/handles/info.h"
+#include "mpi/progress/progress.h"
+#include "mpi/transport/comm_state.h"
+#include "mpi/transport/mpi_transport.h"
+#include "store/default_store.h"
+#include "store/path.h"
+#include "store/random_bits.h"
+#include "testing/faults/faulty_store.h"
+
+namespace nacre::mpi {
+namespace {
+
+/// What rank 0 decides about an open before anybody touches the file.
+struct OpenTicket {
+  std::uint64_t id = 0;  ///< unlike any other open's
+  std::int32_t amode = 0;
+  std::int32_t tag = 0;
+};
+
+// NOLINTNEXTLINE(readability-function-size): MPI's parameters
+int never_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+/// Messages still travel here: pending accesses of other ranks may need those of this rank.
+int finalize_begins(MPI_Comm, int, void*, void*) {
+  finish_all_pending();
+  release_pooled_handles();
+  note_finalizing();
+  return MPI_SUCCESS;
+}
+
+/// Has MPI_Finalize call finalize_begins(), by an attribute of MPI_COMM_SELF: the standard deletes
+/// it before anything else ends. Does nothing in programs that use only Sessions, which have no
+/// MPI_COMM_SELF.
+void watch_finalize() {
+  static std::once_flag once;
+  if (!world_model_active()) return;
+  std::call_once(once, [] {
+    // MPI_Finalize deletes attributes in reverse order. ROMIO's first open sets an attribute that
+    // ends ROMIO; ours must be set after it, while native handles still need ROMIO.
+    with_native_handle([](MPI_File) {});
+    int key = MPI_KEYVAL_INVALID;
+    native().Comm_create_keyval(never_copy, finalize_begins, &key, nullptr);
+    native().Comm_set_attr(native().COMM_SELF, key, nullptr);
+    native().Comm_free_keyval(&key);  // the attribute keeps it
+  });
+}
+
+std::uint64_t unique_id() {
+  static const std::uint64_t process = store::random_bits();
+  static std::atomic<std::uint64_t> count = 0;
+  return process + ++count;
+}
+
+/// Collective: rank 0's ticket to all; ErrorClass::not_same where the access modes differ, and
+/// whatever `own` failed with on any rank.
+collective::Task<Result<OpenTicket>> agree_on_ticket(collective::Transport& transport,
+                                                     Result<OpenTicket> own) {
+  OpenTicket ticket;
+  if (own) ticket = *own;
+  const int amode = ticket.amode;
+  auto broadcast =
+      collective::broadcast(transport, std::as_writable_bytes(std::span(&ticket, 1)), 0);
+  co_await broadcast;
+  Status status;
+  if (!own) {
+    status = own.error();
+  } else if (amode != ticket.amode) {
+    status =
+        Error{ErrorClass::not_same, 0,
+              "MPI_File_open with access mode " + std::to_string(amode) + " where rank 0 has " +
+                  std::to_string(ticket.amode) + "; all ranks pass the same"};
+  }
+  auto agreement = collective::agree(transport, std::move(status));
+  Status agreed = co_await agreement;
+  if (!agreed) co_return std::move(agreed).error();
+  co_return ticket;
+}
+
+file::AccessMode mode_of(int amode) {
+  const auto has = [amode](int flag) { return (amode & flag) != 0; };
+  return {.read = has(MPI_MODE_RDONLY) || has(MPI_MODE_RDWR),
+          .write = has(MPI_MODE_WRONLY) || has(MPI_MODE_RDWR),
+          .create = has(MPI_MODE_CREATE),
+          .exclusive = has(MPI_MODE_EXCL),
+          .append = has(MPI_MODE_APPEND),
+          .sequential = has(MPI_MODE_SEQUENTIAL),
+          .delete_on_close = has(MPI_MODE_DELETE_ON_CLOSE),
+          .unique_open = has(MPI_MODE_UNIQUE_OPEN)};
+}
+
+Status check_access_mode(int amode) {
+  const int kinds = ((amode & MPI_MODE_RDONLY) != 0 ? 1 : 0) +
+                    ((amode & MPI_MODE_WRONLY) != 0 ? 1 : 0) +
+                    ((amode & MPI_MODE_RDWR) != 0 ? 1 : 0);
+  if (kinds == 1) return {};
+  return Error{ErrorClass::amode, 0,
+               "access mode " + std::to_string(amode) + " has " + std::to_string(kinds) +
+                   " of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR; it takes exactly one"};
+}
+
+/// What an open takes and a rank may lack, so it is made before the ranks agree.
+struct OpenResources {
+  HandleForFile handle;
+  std::shared_ptr<store::Store> store;
+};
+
+Result<OpenResources> acquire_resources(const CommState& comm) {
+  Result<std::shared_ptr<store::Store>> store =
+      testing::with_environment_faults(store::default_store(), comm.rank());
+  if (!store) return std::move(store).error();
+  Result<HandleForFile> handle = HandleForFile::make();
+  if (!handle) return std::move(handle).error();
+  return OpenResources{*std::move(handle), *std::move(store)};
+}
+
+/// What this rank brings to the open.
+Result<OpenTicket> own_ticket(CommState& comm, int amode, const Result<std::string>& path,
+                              const Result<OpenResources>& resources) {
+  if (!path) return path.error();
+  if (!resources) return resources.error();
+  if (Status valid = check_access_mode(amode); !valid) return valid.error();
+  OpenTicket ticket{.id = unique_id(), .amode = amode};
+  if (comm.rank() == 0) {
+    const Result<int> tag = comm.choose_tag();
+    if (!tag) return tag.error();
+    ticket.tag = *tag;
+  }
+  return ticket;
+}
+
+Result<std::string> path_of(const char* filename) {
+  if (filename == nullptr || *filename == '\0') {
+    return Error{ErrorClass::bad_file, 0, "the file name of MPI_File_open is empty"};
+  }
+  return store::strip_prefix(filename);
+}
+
+struct OpenArguments {
+  MPI_Comm program_comm;
+  std::shared_ptr<CommState> comm;
+  Result<std::string> path;
+  int amode;
+  InfoPairs info;
+};
+
+/// The lengths of the grid that `comm` has its ranks in, which is row by row (MPI-4.1, 8.2); empty
+/// where it has none.
+std::vector<std::int32_t> process_grid(MPI_Comm comm) {
+  int topology = MPI_UNDEFINED;
+  if (native().Topo_test(comm, &topology) != MPI_SUCCESS || topology != MPI_CART) return {};
+  int dimensions = 0;
+  if (native().Cartdim_get(comm, &dimensions) != MPI_SUCCESS || dimensions < 1) return {};
+  const auto count = static_cast<std::size_t>(dimensions);
+  std::vector<int> lengths(count);
+  std::vector<int> periods(count);
+  std::vector<int> coordinates(count);
+  if (native().Cart_get(comm, dimensions, lengths.data(), periods.data(), coordinates.data()) !=
+      MPI_SUCCESS) {
+    return {};
+  }
+  return {lengths.begin(), lengths.end()};
+}
+
+/// A file of ours, or nothing where the settings hand it to the MPI.
+Result<std::shared_ptr<File>> open_with_nacre(const OpenArguments& arguments) {
+  const std::int64_t asked_nanoseconds = monotonic_nanoseconds();
+  MpiTransport control(arguments.comm, CommState::control_tag);
+  Result<OpenResources> resources = acquire_resources(*arguments.comm);
+  Result<OpenTicket> own = own_ticket(*arguments.comm, arguments.amode, arguments.path, resources);
+  Result<OpenTicket> ticket =
+      collective::run_to_end(agree_on_ticket(control, std::move(own)), control);
+  if (!ticket) return std::move(ticket).error();
+  Result<file::Hints> hints =
+      collective::run_to_end(file::agree_hints(control, *arguments.path, arguments.info), control);
+  if (!hints) return std::move(hints).error();
+  if (hints->bypass()) return std::shared_ptr<File>();
+
+  file::OpenRequest request{
+      .path = store::absolute_path(*arguments.path),
+      .mode = mode_of(arguments.amode),
+      .hints = *std::move(hints),
+      .transport = std::make_unique<MpiTransport>(arguments.comm, ticket->tag),
+      .store = std::move(resources->store),
+      .one_node = arguments.comm->nodes().node_count() == 1,
+      .process_grid = process_grid(arguments.program_comm),
+      .id = ticket->id,
+      .asked_nanoseconds = asked_nanoseconds};
+  collective::Transport& transport = *request.transport;
+  auto opened = collective::run_to_end(file::OpenFile::open(std::move(request)), transport);
+  if (!opened) return std::move(opened).error();
+  auto file = std::make_shared<File>(*std::move(opened), arguments.comm, arguments.amode);
+  resources->handle.assign_to(file);
+  return file;
+}
+
+}  // namespace
+
+int refuse_closed() {
+  return raise(native().FILE_NULL,
+               {ErrorClass::file, 0,
+                "the file handle is that of a file that has been closed; a handle is good from "
+                "MPI_File_open to MPI_File_close"});
+}
+
+int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+  const MPI_File null_file = native().FILE_NULL;
+  *fh = null_file;
+  watch_finalize();
+  find_device_runtimes();
+  Result<std::shared_ptr<CommState>> state = CommState::of(comm);
+  if (!state) return raise(null_file, state.error());
+  const OpenArguments arguments{comm, *std::move(state), path_of(filename), amode,
+                                info_pairs(info)};
+  const Result<std::shared_ptr<File>> file = open_with_nacre(arguments);
+  if (file && *file == nullptr) return native().File_open(comm, filename, amode, info, fh);
+  count_served_call();
+  if (!file) return raise(null_file, file.error());
+  *fh = (*file)->handle();
+  return MPI_SUCCESS;
+}
+
+int file_close(MPI_File* fh) {
+  File* file = find_file(*fh);
+  if (file == nullptr) return is_closed(*fh) ? refuse_closed() : native().File_close(fh);
+  count_served_call();
+  file::OpenFile& open_file = file->open_file();
+  const Status status = file->queue().run(open_file.close(), open_file.transport());
+  const int code = raise_if_failed(*fh, status);
+  acquire_handle(*fh);
+  *fh = native().FILE_NULL;
+  return code;
+}
+
+int file_delete(const char* filename, MPI_Info info) {
+  const Result<std::string> path = path_of(filename);
+  if (!path) return raise(native().FILE_NULL, path.error());
+  const Result<file::Hints> hints = file::resolve_hints(*path, info_pairs(info));
+  if (!hints) return raise(native().FILE_NULL, hints.error());
+  if (hints->bypass()) return native().File_delete(filename, info);
+  count_served_call();
+  return raise_if_failed(native().FILE_NULL, store::default_store()->remove(*path));
+}
+
+}  // namespace nacre::mpi

@@ -1,0 +1,112 @@
+#include "mpi/handles/requests.h"
+
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "mpi/handles/errors.h"
+
+namespace nacre::mpi {
+namespace {
+
+struct Tracked {
+  std::shared_ptr<File> file;
+  std::shared_ptr<PendingAccess> access;
+  MPI_Request request;
+};
+
+/// Never destroyed: the MPI may free requests at its very end.
+struct RequestTable {
+  std::mutex mutex;
+  std::unordered_map<MPI_Request, Tracked*> tracked;
+  std::atomic<int> outstanding = 0;
+};
+
+RequestTable& table() {
+  static auto* instance = new RequestTable;
+  return *instance;
+}
+
+/// The program completes requests through a call that is interposed: the error is ours to deliver.
+thread_local int completions_under_way = 0;
+
+int query(void* state, MPI_Status* status) {
+  const auto* tracked = static_cast<Tracked*>(state);
+  const file::Outcome& outcome = tracked->access->outcome();
+  set_status(status, outcome.bytes);
+  if (!outcome.error || completions_under_way > 0) return MPI_SUCCESS;
+  return code_of(*outcome.error);
+}
+
+int release(void* state) {
+  auto* tracked = static_cast<Tracked*>(state);
+  RequestTable& requests = table();
+  {
+    const std::lock_guard guard(requests.mutex);
+    requests.tracked.erase(tracked->request);
+  }
+  requests.outstanding.fetch_sub(1, std::memory_order_relaxed);
+  delete tracked;
+  return MPI_SUCCESS;
+}
+
+/// File accesses are not taken back; the standard lets an MPI finish them instead.
+int cancel(void*, int) { return MPI_SUCCESS; }
+
+}  // namespace
+
+Result<MPI_Request> make_request(const std::shared_ptr<File>& file,
+                                 const std::shared_ptr<PendingAccess>& access) {
+  auto* tracked = new Tracked{file, access, native().REQUEST_NULL};
+  if (native().Grequest_start(query, release, cancel, tracked, &tracked->request) != MPI_SUCCESS) {
+    delete tracked;
+    return Error{ErrorClass::internal, 0, "the MPI could not make a request for the access"};
+  }
+  RequestTable& requests = table();
+  requests.outstanding.fetch_add(1, std::memory_order_relaxed);
+  {
+    const std::lock_guard guard(requests.mutex);
+    requests.tracked[tracked->request] = tracked;
+  }
+  const MPI_Request request = tracked->request;
+  if (access->done()) {
+    native().Grequest_complete(request);
+  } else {
+    access->when_done([request] { native().Grequest_complete(request); });
+  }
+  return request;
+}
+
+void set_status(MPI_Status* status, std::int64_t bytes) {
+  if (status == MPI_STATUS_IGNORE) return;
+  native().Status_set_elements_x(status, native().BYTE, bytes);
+  native().Status_set_cancelled(status, 0);
+}
+
+bool requests_outstanding() { return table().outstanding.load(std::memory_order_relaxed) > 0; }
+
+Completion::Completion(std::span<const MPI_Request> requests) : pending_(requests.size()) {
+  ++completions_under_way;
+  RequestTable& all = table();
+  const std::lock_guard guard(all.mutex);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto found = all.tracked.find(requests[i]);
+    if (found != all.tracked.end()) pending_[i] = {found->second->file, found->second->access};
+  }
+}
+
+Completion::~Completion() { --completions_under_way; }
+
+bool Completion::failed(std::size_t index) const {
+  const PendingRequest& ours = pending_[index];
+  return ours.access != nullptr && ours.access->done() && ours.access->outcome().error.has_value();
+}
+
+int Completion::raise(std::size_t index) const {
+  if (!failed(index)) return MPI_SUCCESS;
+  const PendingRequest& ours = pending_[index];
+  return mpi::raise(ours.file->handle(), *ours.access->outcome().error);
+}
+
+}  // namespace nacre::mpi

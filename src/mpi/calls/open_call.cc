@@ -58,7 +58,7 @@ void watch_finalize() {
   std::call_once(once, [] {
     // MPI_Finalize deletes attributes in reverse order. ROMIO's first open sets an attribute that
     // ends ROMIO; ours must be set after it, while native handles still need ROMIO.
-    with_native_handle([](MPI_File) {});
+    const Result<FreeHandle> opened = make_native_handle();
     int key = MPI_KEYVAL_INVALID;
     native().Comm_create_keyval(never_copy, finalize_begins, &key, nullptr);
     native().Comm_set_attr(native().COMM_SELF, key, nullptr);
@@ -121,7 +121,7 @@ Status check_access_mode(int amode) {
 
 /// What an open takes and a rank may lack, so it is made before the ranks agree.
 struct OpenResources {
-  HandleForFile handle;
+  FreeHandle handle;
   std::shared_ptr<store::Store> store;
 };
 
@@ -129,7 +129,7 @@ Result<OpenResources> acquire_resources(const CommState& comm) {
   Result<std::shared_ptr<store::Store>> store =
       testing::with_environment_faults(store::default_store(), comm.rank());
   if (!store) return std::move(store).error();
-  Result<HandleForFile> handle = HandleForFile::make();
+  Result<FreeHandle> handle = make_handle();
   if (!handle) return std::move(handle).error();
   return OpenResources{*std::move(handle), *std::move(store)};
 }
@@ -210,7 +210,7 @@ Result<std::shared_ptr<File>> open_with_nacre(const OpenArguments& arguments) {
   auto opened = collective::run_to_end(file::OpenFile::open(std::move(request)), transport);
   if (!opened) return std::move(opened).error();
   auto file = std::make_shared<File>(*std::move(opened), arguments.comm, arguments.amode);
-  resources->handle.assign_to(file);
+  assign_handle(std::move(resources->handle), file);
   return file;
 }
 
@@ -247,7 +247,7 @@ int file_close(MPI_File* fh) {
   file::OpenFile& open_file = file->open_file();
   const Status status = file->queue().run(open_file.close(), open_file.transport());
   const int code = raise_if_failed(*fh, status);
-  acquire_handle(*fh);
+  release_handle(*fh);
   *fh = native().FILE_NULL;
   return code;
 }

@@ -9,8 +9,8 @@
 namespace nacre::mpi {
 namespace {
 
-/// The C functions behind the error handlers that the program made, since the MPI cannot be asked;
-/// and, while there is no world model, the handler of MPI_FILE_NULL. Never destroyed.
+/// The C functions of the error handlers that the program created, as the MPI does not return them;
+/// and, in programs that use only Sessions, the handler of MPI_FILE_NULL. Never destroyed.
 struct Known {
   std::mutex mutex;
   std::unordered_map<MPI_Errhandler, MPI_File_errhandler_function*> functions;
@@ -29,8 +29,6 @@ OwnErrhandler described(MPI_Errhandler errhandler) {
   return {errhandler, found == all.functions.end() ? nullptr : found->second};
 }
 
-void say(const std::string& message) { std::fprintf(stderr, "nacre: %s\n", message.c_str()); }
-
 void call_own(MPI_File handle, const OwnErrhandler& handler, int code) {
   if (handler.function != nullptr) {
     handler.function(&handle, &code);
@@ -39,16 +37,39 @@ void call_own(MPI_File handle, const OwnErrhandler& handler, int code) {
   }
 }
 
-/// A handle whose error handler the MPI does not know: ours, or MPI_FILE_NULL without a world
-/// model.
+/// The MPI does not know the handle's error handler: the handle is Nacre's own, or MPI_FILE_NULL in
+/// a program that uses only Sessions.
 bool keeps_own_errhandler(MPI_File handle) {
   return own_errhandler(handle) != nullptr ||
          (handle == native().FILE_NULL && !world_model_active());
 }
 
+/// For handles for which keeps_own_errhandler() holds.
 OwnErrhandler own_errhandler_of(MPI_File handle) {
   const OwnErrhandler* own = own_errhandler(handle);
-  return own != nullptr ? *own : known().inherited;
+  return own != nullptr ? *own : inherited_errhandler();
+}
+
+/// Not freed: MPICH 4.0 adds no reference, and the other MPIs add one to a handler that stays.
+OwnErrhandler errhandler_in_mpi(MPI_File handle) {
+  MPI_Errhandler errhandler = native().ERRORS_RETURN;
+  native().File_get_errhandler(handle, &errhandler);
+  return described(errhandler);
+}
+
+/// The handler of MPI_FILE_NULL. Open MPI's MPI_File_call_errhandler refuses MPI_FILE_NULL, so
+/// Nacre calls the handler's function, or, if only the MPI knows it (Fortran), lets the MPI call it
+/// for a native handle.
+void call_inherited(const OwnErrhandler& handler, int code) {
+  const Native& mpi = native();
+  if (handler.function != nullptr || handler.errhandler == mpi.ERRORS_RETURN ||
+      handler.errhandler == mpi.ERRORS_ARE_FATAL) {
+    return call_own(mpi.FILE_NULL, handler, code);
+  }
+  if (const Result<FreeHandle> carrier = make_native_handle()) {
+    mpi.File_set_errhandler(carrier->get(), handler.errhandler);
+    mpi.File_call_errhandler(carrier->get(), code);
+  }
 }
 
 }  // namespace
@@ -59,46 +80,19 @@ OwnErrhandler inherited_errhandler() {
   return all.inherited;
 }
 
-namespace {
-
-/// The handler of MPI_FILE_NULL. Open MPI does not call it (MPI_File_call_errhandler takes no
-/// MPI_FILE_NULL there), so we do: by its function, or, where only the MPI knows that (Fortran),
-/// through a native handle.
-void call_inherited(const OwnErrhandler& handler, int code) {
-  const Native& mpi = native();
-  if (handler.function != nullptr || handler.errhandler == mpi.ERRORS_RETURN ||
-      handler.errhandler == mpi.ERRORS_ARE_FATAL) {
-    return call_own(mpi.FILE_NULL, handler, code);
-  }
-  with_native_handle([&](MPI_File carrier) {
-    mpi.File_set_errhandler(carrier, handler.errhandler);
-    mpi.File_call_errhandler(carrier, code);
-  });
-}
-
-}  // namespace
-
 void call_errhandler(MPI_File handle, int code, const std::string& message) {
-  const Native& mpi = native();
   if (mpi_is_finalizing()) return;
-  OwnErrhandler handler{mpi.ERRORS_RETURN};
-  if (keeps_own_errhandler(handle)) {
-    handler = own_errhandler_of(handle);
-  } else {
-    // Not freed: MPICH 4.0 gives no reference, and the others' is one of a handler that stays
-    // anyway.
-    MPI_Errhandler errhandler = mpi.ERRORS_RETURN;
-    mpi.File_get_errhandler(handle, &errhandler);
-    handler = described(errhandler);
+  const bool own = keeps_own_errhandler(handle);
+  const OwnErrhandler handler = own ? own_errhandler_of(handle) : errhandler_in_mpi(handle);
+  if (handler.function == nullptr && handler.errhandler == native().ERRORS_ARE_FATAL) {
+    std::fprintf(stderr, "nacre: %s\n", message.c_str());
   }
-  const bool fatal = handler.function == nullptr && handler.errhandler == mpi.ERRORS_ARE_FATAL;
-  if (fatal) say(message);
-  if (keeps_own_errhandler(handle)) {
+  if (own) {
     call_own(handle, handler, code);
-  } else if (handle == mpi.FILE_NULL) {
+  } else if (handle == native().FILE_NULL) {
     call_inherited(handler, code);
   } else {
-    mpi.File_call_errhandler(handle, code);
+    native().File_call_errhandler(handle, code);
   }
 }
 

@@ -1,6 +1,6 @@
-// Error handlers of files. Under native handles they are the MPI's own, of any language; under
-// handles of our own (programs that use only Sessions) they are the predefined ones and those made
-// from C.
+// Error handlers of files. The MPI keeps the handlers, in any language, of native file handles.
+// Nacre keeps those of its own handles (programs that use only Sessions): predefined ones and those
+// created from C.
 #ifndef NACRE_MPI_HANDLES_ERRHANDLERS_H_
 #define NACRE_MPI_HANDLES_ERRHANDLERS_H_
 
@@ -10,14 +10,14 @@
 
 namespace nacre::mpi {
 
-/// Calls the error handler of `handle` (or of MPI_FILE_NULL) with `code`. Before a handler that
-/// ends the program, says `message` on stderr: the MPI would only show its class.
+/// Calls the error handler of `handle` (or of MPI_FILE_NULL) with `code`. If the handler ends the
+/// program, first prints `message` on stderr: the MPI would only print the error class.
 void call_errhandler(MPI_File handle, int code, const std::string& message);
 
-/// What a handle of our own knows of its error handler.
+/// The error handler of one of Nacre's own handles.
 struct OwnErrhandler {
   MPI_Errhandler errhandler;
-  MPI_File_errhandler_function* function = nullptr;  ///< null: a predefined one
+  MPI_File_errhandler_function* function = nullptr;  ///< null: predefined
 };
 
 /// The handler that files inherit at open.

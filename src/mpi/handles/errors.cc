@@ -13,6 +13,51 @@
 namespace nacre::mpi {
 namespace {
 
+/// One row for each ErrorClass, in its order.
+struct ClassRow {
+  ErrorClass error_class;
+  int mpi_class;
+};
+constexpr std::array class_rows = std::to_array<ClassRow>({
+    {ErrorClass::access, MPI_ERR_ACCESS},
+    {ErrorClass::amode, MPI_ERR_AMODE},
+    {ErrorClass::arg, MPI_ERR_ARG},
+    {ErrorClass::bad_file, MPI_ERR_BAD_FILE},
+    {ErrorClass::buffer, MPI_ERR_BUFFER},
+    {ErrorClass::comm, MPI_ERR_COMM},
+    {ErrorClass::conversion, MPI_ERR_CONVERSION},
+    {ErrorClass::count, MPI_ERR_COUNT},
+    {ErrorClass::dup_datarep, MPI_ERR_DUP_DATAREP},
+    {ErrorClass::file, MPI_ERR_FILE},
+    {ErrorClass::file_exists, MPI_ERR_FILE_EXISTS},
+    {ErrorClass::file_in_use, MPI_ERR_FILE_IN_USE},
+    {ErrorClass::info, MPI_ERR_INFO},
+    {ErrorClass::info_value, MPI_ERR_INFO_VALUE},
+    {ErrorClass::internal, MPI_ERR_INTERN},
+    {ErrorClass::io, MPI_ERR_IO},
+    {ErrorClass::no_mem, MPI_ERR_NO_MEM},
+    {ErrorClass::no_space, MPI_ERR_NO_SPACE},
+    {ErrorClass::no_such_file, MPI_ERR_NO_SUCH_FILE},
+    {ErrorClass::not_same, MPI_ERR_NOT_SAME},
+    {ErrorClass::other, MPI_ERR_OTHER},
+    {ErrorClass::quota, MPI_ERR_QUOTA},
+    {ErrorClass::read_only, MPI_ERR_READ_ONLY},
+    {ErrorClass::request, MPI_ERR_REQUEST},
+    {ErrorClass::type, MPI_ERR_TYPE},
+    {ErrorClass::unsupported_datarep, MPI_ERR_UNSUPPORTED_DATAREP},
+    {ErrorClass::unsupported_operation, MPI_ERR_UNSUPPORTED_OPERATION},
+    {ErrorClass::value_too_large, MPI_ERR_OTHER},
+});
+static_assert(class_rows.back().error_class == ErrorClass::value_too_large);
+static_assert(std::ranges::all_of(class_rows, [](const ClassRow& row) {
+  return &row == &class_rows[static_cast<std::size_t>(row.error_class)];
+}));
+
+/// The MPI's number of a class. The only translation of Nacre's errors into the MPI's.
+int class_of(ErrorClass error_class) {
+  return class_rows[static_cast<std::size_t>(error_class)].mpi_class;
+}
+
 /// Codes per class before the first is used again: enough for a program that collects the errors of
 /// a few operations before it asks for their strings.
 constexpr std::size_t codes_per_class = 16;
@@ -48,68 +93,6 @@ int next_code(CodeTable::Ring& ring, int error_class) {
 }
 
 }  // namespace
-
-int class_of(ErrorClass error_class) {
-  switch (error_class) {
-    case ErrorClass::access:
-      return MPI_ERR_ACCESS;
-    case ErrorClass::amode:
-      return MPI_ERR_AMODE;
-    case ErrorClass::arg:
-      return MPI_ERR_ARG;
-    case ErrorClass::bad_file:
-      return MPI_ERR_BAD_FILE;
-    case ErrorClass::buffer:
-      return MPI_ERR_BUFFER;
-    case ErrorClass::comm:
-      return MPI_ERR_COMM;
-    case ErrorClass::conversion:
-      return MPI_ERR_CONVERSION;
-    case ErrorClass::count:
-      return MPI_ERR_COUNT;
-    case ErrorClass::dup_datarep:
-      return MPI_ERR_DUP_DATAREP;
-    case ErrorClass::file:
-      return MPI_ERR_FILE;
-    case ErrorClass::file_exists:
-      return MPI_ERR_FILE_EXISTS;
-    case ErrorClass::file_in_use:
-      return MPI_ERR_FILE_IN_USE;
-    case ErrorClass::info:
-      return MPI_ERR_INFO;
-    case ErrorClass::info_value:
-      return MPI_ERR_INFO_VALUE;
-    case ErrorClass::internal:
-      return MPI_ERR_INTERN;
-    case ErrorClass::io:
-      return MPI_ERR_IO;
-    case ErrorClass::no_mem:
-      return MPI_ERR_NO_MEM;
-    case ErrorClass::no_space:
-      return MPI_ERR_NO_SPACE;
-    case ErrorClass::no_such_file:
-      return MPI_ERR_NO_SUCH_FILE;
-    case ErrorClass::not_same:
-      return MPI_ERR_NOT_SAME;
-    case ErrorClass::other:
-      return MPI_ERR_OTHER;
-    case ErrorClass::quota:
-      return MPI_ERR_QUOTA;
-    case ErrorClass::read_only:
-      return MPI_ERR_READ_ONLY;
-    case ErrorClass::request:
-      return MPI_ERR_REQUEST;
-    case ErrorClass::type:
-      return MPI_ERR_TYPE;
-    case ErrorClass::unsupported_datarep:
-      return MPI_ERR_UNSUPPORTED_DATAREP;
-    case ErrorClass::unsupported_operation:
-      return MPI_ERR_UNSUPPORTED_OPERATION;
-    case ErrorClass::value_too_large:
-      return MPI_ERR_OTHER;
-  }
-  return MPI_ERR_OTHER;
-}
 
 int code_of(const Error& error) {
   const int error_class = class_of(error.error_class);

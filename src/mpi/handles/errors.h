@@ -1,5 +1,5 @@
-// Errors on their way to the program: Nacre's classes as the MPI's numbers, codes with readable
-// strings, and the file's error handler.
+// Reports Nacre's errors to the program: as an MPI error code with a readable string, through the
+// file's error handler.
 #ifndef NACRE_MPI_HANDLES_ERRORS_H_
 #define NACRE_MPI_HANDLES_ERRORS_H_
 
@@ -8,21 +8,19 @@
 
 namespace nacre::mpi {
 
-/// The MPI's number of a class. The only translation from Nacre's errors to MPI's.
-[[nodiscard]] int class_of(ErrorClass error_class);
-
-/// A code of the right class whose string MPI_Error_string tells. Codes are a few per class, used
-/// again in turn (MPICH has room for 8,191 in all), so a string is that of the code's latest error.
+/// An MPI error code of the error's class; MPI_Error_string returns the error's message for it. A
+/// class reuses a few codes in turn (MPICH has room for 8,191 in all), so a code has the message of
+/// its latest error.
 [[nodiscard]] int code_of(const Error& error);
 
-/// Reports `error` to the handler of `handle` (MPI_FILE_NULL for a file that could not be opened)
-/// and returns the code that the MPI call returns, if the handler returned.
+/// Calls the error handler of `handle` (MPI_FILE_NULL if the file was not opened) with `error`, and
+/// returns the code for the MPI call to return.
 int raise(MPI_File handle, const Error& error);
 
 /// MPI_SUCCESS, or as raise().
 int raise_if_failed(MPI_File handle, const Status& status);
 
-/// MPI_Error_string: ours by ourselves, the others by the MPI.
+/// MPI_Error_string, for Nacre's codes and the MPI's.
 int error_string(int code, char* string, int* length);
 
 }  // namespace nacre::mpi

@@ -14,14 +14,14 @@
 namespace nacre::mpi {
 namespace {
 
-/// A handle where the MPI can make none. Its address is the MPI_File; never freed, so that a stale
-/// handle is still known to be one.
+/// A handle of Nacre's own, used where the MPI can make none. Its address is the MPI_File. Never
+/// freed, so that Nacre recognises a closed handle.
 struct OwnHandle {
   OwnErrhandler errhandler;
   int number = 0;
 };
 
-/// Numbers of own handles in Fortran and in MPI_File_toint: out of the way of those that MPIs give.
+/// The first number of own handles in Fortran and MPI_File_toint: above the numbers of any MPI.
 constexpr int own_number_first = 1 << 30;
 
 /// Never destroyed: programs close files in their exit handlers.
@@ -29,10 +29,10 @@ struct HandleTable {
   std::shared_mutex mutex;
   std::unordered_map<MPI_File, std::shared_ptr<File>> files;
   std::unordered_map<MPI_File, OwnHandle*> own;
-  /// Native handles that stand for no file now: of closed files, until an open needs one.
+  /// Native handles of closed files, until an open needs one.
   std::unordered_set<MPI_File> pooled;
-  /// Grows whenever the table changes, so that a thread knows whether what it remembers still
-  /// holds.
+  /// Grows with each change of `files`: a thread that sees the same value may use what it has
+  /// remembered.
   std::atomic<std::uint64_t> generation = 1;
 };
 
@@ -41,9 +41,9 @@ HandleTable& table() {
   return *instance;
 }
 
-/// A native handle: an open of /dev/null by this rank alone. Costs 25 to 500 us, hence the pool.
-Result<MPI_File> open_native_handle() {
-  // Tried first: the MPI would tell its own error to the program's handler, of another class.
+/// Has the MPI open /dev/null on this rank alone. Takes 25 to 500 us, hence the pool.
+Result<FreeHandle> open_native_handle() {
+  // A failing MPI_File_open would call the program's error handler, with another class.
   if (const auto tried = store::default_store()->open("/dev/null", {.read = true, .write = true});
       !tried) {
     return tried.error();
@@ -55,32 +55,19 @@ Result<MPI_File> open_native_handle() {
     std::array<char, MPI_MAX_ERROR_STRING> why{};
     int length = 0;
     error_string(status, why.data(), &length);
-    return Error{
-        ErrorClass::internal, 0,
-        std::string("the MPI could not open /dev/null to make a file handle: ") + why.data()};
+    return Error{ErrorClass::internal, 0,
+                 std::string("MPI_File_open: the MPI could not open /dev/null, which Nacre needs "
+                             "for a file handle: ") +
+                     why.data()};
   }
-  return handle;
+  return FreeHandle(handle);
 }
 
-/// A pooled handle has the error handler of its last file; an opened file inherits MPI_FILE_NULL's.
+/// Replaces the error handler of a pooled handle's last file by MPI_FILE_NULL's.
 void inherit_errhandler(MPI_File handle) {
   MPI_Errhandler errhandler = native().ERRHANDLER_NULL;
   if (native().File_get_errhandler(native().FILE_NULL, &errhandler) != MPI_SUCCESS) return;
   native().File_set_errhandler(handle, errhandler);  // not freed: see errhandlers.cc
-}
-
-Result<MPI_File> native_handle() {
-  HandleTable& handles = table();
-  {
-    const std::unique_lock guard(handles.mutex);
-    if (!handles.pooled.empty()) {
-      const MPI_File handle = *handles.pooled.begin();
-      handles.pooled.erase(handle);
-      inherit_errhandler(handle);
-      return handle;
-    }
-  }
-  return open_native_handle();
 }
 
 MPI_File own_handle() {
@@ -100,25 +87,14 @@ OwnHandle* find_own(MPI_File handle) {
   return found == handles.own.end() ? nullptr : found->second;
 }
 
-std::optional<int> own_handle_number(MPI_File handle) {
-  const OwnHandle* own = find_own(handle);
-  if (own == nullptr) return std::nullopt;
-  return own->number;
-}
-
-std::optional<MPI_File> own_handle_of(int number) {
+/// Null if no handle of Nacre's own has this number.
+MPI_File own_handle_of(int number) {
   HandleTable& handles = table();
   const std::shared_lock guard(handles.mutex);
   for (const auto& [handle, own] : handles.own) {
     if (own->number == number) return handle;
   }
-  return std::nullopt;
-}
-
-void return_to_pool(MPI_File handle) {
-  HandleTable& handles = table();
-  const std::unique_lock guard(handles.mutex);
-  handles.pooled.insert(handle);
+  return nullptr;
 }
 
 }  // namespace
@@ -164,22 +140,33 @@ File* find_file(MPI_File handle) {
   return file;
 }
 
-Result<HandleForFile> HandleForFile::make() {
-  if (!world_model_active()) return HandleForFile(own_handle());
-  const Result<MPI_File> handle = native_handle();
-  if (!handle) return handle.error();
-  return HandleForFile(*handle);
+void ReturnHandle::operator()(MPI_File handle) const {
+  HandleTable& handles = table();
+  const std::unique_lock guard(handles.mutex);
+  if (!handles.own.contains(handle)) handles.pooled.insert(handle);
 }
 
-HandleForFile::HandleForFile(HandleForFile&& other) noexcept
-    : handle_(std::exchange(other.handle_, native().FILE_NULL)) {}
-
-HandleForFile::~HandleForFile() {
-  if (handle_ != native().FILE_NULL && find_own(handle_) == nullptr) return_to_pool(handle_);
+Result<FreeHandle> make_native_handle() {
+  HandleTable& handles = table();
+  {
+    const std::unique_lock guard(handles.mutex);
+    if (!handles.pooled.empty()) {
+      const MPI_File handle = *handles.pooled.begin();
+      handles.pooled.erase(handle);
+      inherit_errhandler(handle);
+      return FreeHandle(handle);
+    }
+  }
+  return open_native_handle();
 }
 
-void HandleForFile::assign_to(const std::shared_ptr<File>& file) {
-  file->set_handle(std::exchange(handle_, native().FILE_NULL));
+Result<FreeHandle> make_handle() {
+  if (!world_model_active()) return FreeHandle(own_handle());
+  return make_native_handle();
+}
+
+void assign_handle(FreeHandle handle, const std::shared_ptr<File>& file) {
+  file->set_handle(handle.release());
   HandleTable& handles = table();
   const std::unique_lock guard(handles.mutex);
   handles.files[file->handle()] = file;
@@ -192,28 +179,21 @@ bool is_closed(MPI_File handle) {
   return handles.pooled.contains(handle) || handles.own.contains(handle);
 }
 
-std::shared_ptr<File> acquire_handle(MPI_File handle) {
+void release_handle(MPI_File handle) {
+  std::shared_ptr<File> file;  // freed after the lock is released
   HandleTable& handles = table();
   const std::unique_lock guard(handles.mutex);
   const auto found = handles.files.find(handle);
-  if (found == handles.files.end()) return nullptr;
-  std::shared_ptr<File> file = std::move(found->second);
+  if (found == handles.files.end()) return;
+  file = std::move(found->second);
   handles.files.erase(found);
   if (!handles.own.contains(handle)) handles.pooled.insert(handle);
   handles.generation.fetch_add(1, std::memory_order_release);
-  return file;
 }
 
 OwnErrhandler* own_errhandler(MPI_File handle) {
   OwnHandle* own = find_own(handle);
   return own == nullptr ? nullptr : &own->errhandler;
-}
-
-void with_native_handle(const std::function<void(MPI_File)>& action) {
-  const Result<MPI_File> handle = native_handle();
-  if (!handle) return;
-  action(*handle);
-  return_to_pool(*handle);
 }
 
 void release_pooled_handles() {
@@ -227,7 +207,7 @@ void release_pooled_handles() {
 }
 
 int file_toint(MPI_File fh) {
-  if (const auto number = own_handle_number(fh)) return *number;
+  if (const OwnHandle* own = find_own(fh)) return own->number;
   if (native().File_toint != nullptr) return native().File_toint(fh);
 #if defined(MPI_ABI_VERSION)
   return 0;
@@ -237,7 +217,7 @@ int file_toint(MPI_File fh) {
 }
 
 MPI_File file_fromint(int handle) {
-  if (const auto own = own_handle_of(handle)) return *own;
+  if (const MPI_File own = own_handle_of(handle)) return own;
   if (native().File_fromint != nullptr) return native().File_fromint(handle);
 #if defined(MPI_ABI_VERSION)
   return native().FILE_NULL;
@@ -248,12 +228,12 @@ MPI_File file_fromint(int handle) {
 
 #if !defined(MPI_ABI_VERSION)
 MPI_Fint file_c2f(MPI_File fh) {
-  if (const auto number = own_handle_number(fh)) return *number;
+  if (const OwnHandle* own = find_own(fh)) return own->number;
   return native().File_c2f(fh);
 }
 
 MPI_File file_f2c(MPI_Fint handle) {
-  if (const auto own = own_handle_of(handle)) return *own;
+  if (const MPI_File own = own_handle_of(handle)) return own;
   return native().File_f2c(handle);
 }
 #endif

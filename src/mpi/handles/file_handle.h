@@ -1,12 +1,12 @@
-// File: what Nacre keeps behind an MPI_File that it handed out, and the way from the handle to it.
+// File: an open file of Nacre behind an MPI_File, and the table of handles that finds it.
 #ifndef NACRE_MPI_HANDLES_FILE_HANDLE_H_
 #define NACRE_MPI_HANDLES_FILE_HANDLE_H_
 
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "file/open_file.h"
 #include "mpi/abi/native.h"
@@ -18,7 +18,7 @@
 
 namespace nacre::mpi {
 
-/// The view as the program gave it, for MPI_File_get_view and for conversion.
+/// The view as the program set it, for MPI_File_get_view and for conversion.
 struct ViewTypes {
   MPI_Offset displacement;
   KeptDatatype etype;
@@ -36,7 +36,7 @@ struct AccessCall {
   Timing timing;
 };
 
-/// A split collective between its begin and its end.
+/// A split collective that has begun and not ended.
 struct SplitAccess {
   AccessCall call;
   std::shared_ptr<PendingAccess> access;
@@ -51,7 +51,7 @@ class File : public std::enable_shared_from_this<File> {
 
   [[nodiscard]] file::OpenFile& open_file() { return *open_file_; }
   [[nodiscard]] OperationQueue& queue() { return queue_; }
-  /// The queue, as a reference that keeps the file.
+  /// The queue, as a reference that keeps the file alive.
   [[nodiscard]] std::shared_ptr<OperationQueue> shared_queue() {
     return {shared_from_this(), &queue_};
   }
@@ -64,10 +64,10 @@ class File : public std::enable_shared_from_this<File> {
 
   void set_view_types(ViewTypes types);
   [[nodiscard]] ViewTypes view_types();
-  /// The one of view_types(), for every access.
+  /// That of view_types(), without a copy of the types.
   [[nodiscard]] std::shared_ptr<const Representation> representation();
 
-  /// The split collective under way, if any; a file has at most one (MPI-4.1, 14.4.5).
+  /// The split collective in progress; a file has at most one (MPI-4.1, 14.4.5).
   std::mutex split_mutex;
   std::optional<SplitAccess> split;
 
@@ -81,27 +81,25 @@ class File : public std::enable_shared_from_this<File> {
   ViewTypes view_types_;
 };
 
-/// The handle under which the program is to know a file, of the MPI's own kind where that is
-/// possible. Made before the ranks agree on an open, as it may fail on some of them; goes back
-/// where no file takes it.
-class HandleForFile {
- public:
-  [[nodiscard]] static Result<HandleForFile> make();
-  HandleForFile(HandleForFile&& other) noexcept;
-  HandleForFile(const HandleForFile&) = delete;
-  HandleForFile& operator=(const HandleForFile&) = delete;
-  HandleForFile& operator=(HandleForFile&&) = delete;
-  ~HandleForFile();
-
-  /// Enters `file` into the table.
-  void assign_to(const std::shared_ptr<File>& file);
-
- private:
-  explicit HandleForFile(MPI_File handle) : handle_(handle) {}
-  MPI_File handle_;
+/// Returns a handle that no file has taken to the pool of native handles.
+struct ReturnHandle {
+  void operator()(MPI_File handle) const;
 };
+using FreeHandle = std::unique_ptr<std::remove_pointer_t<MPI_File>, ReturnHandle>;
 
-/// The file behind `handle`, or nullptr: then the entry point hands the call to the MPI unless the
+/// A handle for a file that is being opened: the MPI's own where the MPI can make one, else one of
+/// Nacre's (see ARCHITECTURE.md, Handles). Made before the ranks agree on an open, as it may fail
+/// on some ranks.
+[[nodiscard]] Result<FreeHandle> make_handle();
+/// A handle of the MPI's own.
+[[nodiscard]] Result<FreeHandle> make_native_handle();
+
+/// Gives `file` the handle, by which find_file() finds it.
+void assign_handle(FreeHandle handle, const std::shared_ptr<File>& file);
+/// Removes the handle's file from the table. The pool keeps a native handle for the next open.
+void release_handle(MPI_File handle);
+
+/// The file of `handle`, or nullptr: the entry point then passes the call to the MPI, unless the
 /// handle is_closed(). Thread-safe, fast.
 [[nodiscard]] File* find_file(MPI_File handle);
 
@@ -109,17 +107,11 @@ class HandleForFile {
 /// on /dev/null, or not at all.) Thread-safe.
 [[nodiscard]] bool is_closed(MPI_File handle);
 
-/// Takes `handle` out of the table; the native handle is kept for the next open.
-std::shared_ptr<File> acquire_handle(MPI_File handle);
-
-/// For handles that are our own (see ARCHITECTURE.md, Handles); the MPI serves its own. Null
-/// where the handle is the MPI's.
+/// The error handler of one of Nacre's own handles; null for native handles, whose error handlers
+/// the MPI keeps.
 [[nodiscard]] OwnErrhandler* own_errhandler(MPI_File handle);
 
-/// Lends a native handle that stands for no file.
-void with_native_handle(const std::function<void(MPI_File)>& action);
-
-/// At MPI_Finalize: gives native handles that are kept back to the MPI.
+/// At MPI_Finalize: closes the native handles of the pool.
 void release_pooled_handles();
 
 // As the MPI's calls, for every file: the MPI converts its own handles.

@@ -15,7 +15,7 @@ using InfoPairs = std::vector<std::pair<std::string, std::string>>;
 /// The pairs of `info`, none for MPI_INFO_NULL. Local.
 [[nodiscard]] InfoPairs info_pairs(MPI_Info info);
 
-/// A new info, the caller's to free. Values longer than the MPI takes are left out.
+/// A new info, which the caller frees. Omits pairs that are longer than the MPI allows.
 [[nodiscard]] MPI_Info make_info(const InfoPairs& pairs);
 
 }  // namespace nacre::mpi

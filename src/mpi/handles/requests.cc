@@ -28,7 +28,7 @@ RequestTable& table() {
   return *instance;
 }
 
-/// The program completes requests through a call that is interposed: the error is ours to deliver.
+/// Calls in which this thread completes requests and delivers their errors itself.
 thread_local int completions_under_way = 0;
 
 int query(void* state, MPI_Status* status) {
@@ -51,7 +51,7 @@ int release(void* state) {
   return MPI_SUCCESS;
 }
 
-/// File accesses are not taken back; the standard lets an MPI finish them instead.
+/// Nacre does not cancel file accesses: they complete, as the standard allows.
 int cancel(void*, int) { return MPI_SUCCESS; }
 
 }  // namespace
@@ -61,7 +61,9 @@ Result<MPI_Request> make_request(const std::shared_ptr<File>& file,
   auto* tracked = new Tracked{file, access, native().REQUEST_NULL};
   if (native().Grequest_start(query, release, cancel, tracked, &tracked->request) != MPI_SUCCESS) {
     delete tracked;
-    return Error{ErrorClass::internal, 0, "the MPI could not make a request for the access"};
+    return Error{
+        ErrorClass::internal, 0,
+        "MPI_Grequest_start failed: the MPI could not make a request for the nonblocking access"};
   }
   RequestTable& requests = table();
   requests.outstanding.fetch_add(1, std::memory_order_relaxed);
@@ -98,15 +100,10 @@ Completion::Completion(std::span<const MPI_Request> requests) : pending_(request
 
 Completion::~Completion() { --completions_under_way; }
 
-bool Completion::failed(std::size_t index) const {
-  const PendingRequest& ours = pending_[index];
-  return ours.access != nullptr && ours.access->done() && ours.access->outcome().error.has_value();
-}
-
 int Completion::raise(std::size_t index) const {
-  if (!failed(index)) return MPI_SUCCESS;
-  const PendingRequest& ours = pending_[index];
-  return mpi::raise(ours.file->handle(), *ours.access->outcome().error);
+  const auto& [file, access] = pending_[index];
+  if (access == nullptr || !access->done() || !access->outcome().error) return MPI_SUCCESS;
+  return mpi::raise(file->handle(), *access->outcome().error);
 }
 
 }  // namespace nacre::mpi

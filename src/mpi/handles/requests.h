@@ -1,5 +1,5 @@
-// The MPI_Request of a nonblocking access: a generalized request that ends when the access does.
-// Its error goes to the file's handler when the program completes it.
+// The MPI_Request of a nonblocking access: a generalized request that completes with the access.
+// The call that completes the request passes the access's error to the file's error handler.
 #ifndef NACRE_MPI_HANDLES_REQUESTS_H_
 #define NACRE_MPI_HANDLES_REQUESTS_H_
 
@@ -13,20 +13,20 @@
 
 namespace nacre::mpi {
 
-/// A request for `access` on `file`. To be made before the access is queued. The request is the
-/// program's.
+/// A request for `access` on `file`, which the program completes. To be made before the access is
+/// queued.
 [[nodiscard]] Result<MPI_Request> make_request(const std::shared_ptr<File>& file,
                                                const std::shared_ptr<PendingAccess>& access);
 
-/// Writes what an access transferred into `status`, unless that is MPI_STATUS_IGNORE.
+/// Writes the size of a transfer into `status`, unless that is MPI_STATUS_IGNORE.
 void set_status(MPI_Status* status, std::int64_t bytes);
 
-/// Some request of ours has not been completed by the program yet. One relaxed load.
+/// The program has yet to complete a request of Nacre's. One relaxed load.
 [[nodiscard]] bool requests_outstanding();
 
-/// What the program is about to complete: which of `requests` are ours, remembered across the MPI's
-/// call that sets them to MPI_REQUEST_NULL. While it lives, errors of ours stay out of the MPI's
-/// hands.
+/// Nacre's requests among `requests`, which the program is about to complete: the MPI's call sets
+/// them to MPI_REQUEST_NULL. While a Completion lives, Nacre does not pass errors of accesses to
+/// the MPI.
 class Completion {
  public:
   explicit Completion(std::span<const MPI_Request> requests);
@@ -34,17 +34,16 @@ class Completion {
   Completion& operator=(const Completion&) = delete;
   ~Completion();
 
-  /// MPI_SUCCESS, or the code of request `index` after its file's handler has seen it.
+  /// Passes the error of request `index` to its file's error handler and returns its code;
+  /// MPI_SUCCESS if the request is not Nacre's, or its access succeeded.
   [[nodiscard]] int raise(std::size_t index) const;
-  /// Request `index` is ours and its access failed.
-  [[nodiscard]] bool failed(std::size_t index) const;
 
  private:
   struct PendingRequest {
     std::shared_ptr<File> file;
     std::shared_ptr<PendingAccess> access;
   };
-  std::vector<PendingRequest> pending_;  // by index; empty where none is ours
+  std::vector<PendingRequest> pending_;  // by index; null if the request is the MPI's
 };
 
 }  // namespace nacre::mpi

@@ -7,6 +7,7 @@
 #include "mpi/calls/calls.h"
 #include "mpi/calls/served_calls.h"
 #include "mpi/datatypes/datarep.h"
+#include "mpi/datatypes/named_types.h"
 #include "mpi/handles/errors.h"
 #include "mpi/handles/file_handle.h"
 #include "mpi/handles/info.h"

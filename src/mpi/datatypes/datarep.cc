@@ -7,6 +7,7 @@
 
 #include "base/checked_cast.h"
 #include "file/conversion/external32.h"
+#include "mpi/datatypes/named_types.h"
 
 namespace nacre::mpi {
 namespace {

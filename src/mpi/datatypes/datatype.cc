@@ -23,9 +23,9 @@ using plan::TypeSignature;
 Error type_error(const std::string& what) { return Error{ErrorClass::type, 0, what}; }
 
 /// The arguments of a constructor call. `numbers` holds counts, lengths and displacements in the
-/// order of the constructor's arguments: the classic form gives them as integers then addresses,
-/// the large-count form as counts; both orders agree for every constructor except the two array
-/// ones, whose integers stay in `integers`.
+/// order of the constructor's arguments, from the integers and addresses of the classic form or the
+/// counts of the large-count form. Both forms agree on the order, except for the two array
+/// constructors, which are read with the help of `integers`.
 struct Constructor {
   int combiner = 0;
   bool large = false;
@@ -36,7 +36,7 @@ struct Constructor {
   Constructor() = default;
   Constructor(Constructor&&) = default;
   Constructor& operator=(Constructor&&) = delete;
-  /// The MPI gives references to the inner types; derived ones are to be freed.
+  /// MPI_Type_get_contents returns references, to be freed if derived.
   ~Constructor() {
     for (MPI_Datatype& type : types) {
       if (!is_named(type)) native().Type_free(&type);
@@ -69,7 +69,8 @@ Result<Envelope> envelope_of(MPI_Datatype datatype) {
     envelope.address_count = addresses;
     envelope.type_count = types;
   }
-  if (status != MPI_SUCCESS) return type_error("the datatype is not valid");
+  if (status != MPI_SUCCESS)
+    return type_error("the datatype is not valid: MPI_Type_get_envelope failed");
   return envelope;
 }
 
@@ -91,7 +92,7 @@ Result<Constructor> constructor_of(MPI_Datatype datatype, const Envelope& envelo
                                        checked_cast<int>(envelope.address_count),
                                        checked_cast<int>(envelope.type_count), made.integers.data(),
                                        addresses.data(), made.types.data());
-  if (status != MPI_SUCCESS) return type_error("the datatype's constructor cannot be read");
+  if (status != MPI_SUCCESS) return type_error("MPI_Type_get_contents failed for the datatype");
   if (made.large) {
     made.numbers.assign(counts.begin(), counts.end());
   } else {
@@ -101,8 +102,7 @@ Result<Constructor> constructor_of(MPI_Datatype datatype, const Envelope& envelo
   return made;
 }
 
-/// Builds type maps and signatures bottom up. Inner types that occur several times are decoded
-/// once.
+/// Builds type maps and signatures bottom up, each inner type once.
 class Decoder {
  public:
   explicit Decoder(const NamedExtent* extent) : extent_(extent) {}
@@ -120,7 +120,7 @@ class Decoder {
   Result<DecodedType> decode_new(MPI_Datatype datatype) {
     const Result<Envelope> envelope = envelope_of(datatype);
     if (!envelope) return envelope.error();
-    if (is_leaf(envelope->combiner)) return leaf(datatype);
+    if (is_named_combiner(envelope->combiner)) return leaf(datatype);
     Result<Constructor> read = constructor_of(datatype, *envelope);
     if (!read) return std::move(read).error();
     const Constructor* made = &kept_.emplace_back(*std::move(read));
@@ -135,8 +135,8 @@ class Decoder {
     return DecodedType{*std::move(map), child->signature.repeated(copies)};
   }
 
-  /// The MPI's own bounds count: MPIs differ in whether the bounds of an inner resized type (or an
-  /// old MPI_LB, MPI_UB) stick to what is built of it.
+  /// Takes the bounds from the MPI: MPIs differ in whether the bounds of an inner resized type (or
+  /// an old MPI_LB, MPI_UB) apply to the outer type.
   static void take_bounds_of(MPI_Datatype datatype, DecodedType& decoded) {
     MPI_Count lb = 0;
     MPI_Count extent = 0;
@@ -145,11 +145,6 @@ class Decoder {
     if (Result<TypeMap> resized = decoded.map.resized(lb, extent)) {
       decoded.map = *std::move(resized);
     }
-  }
-
-  static bool is_leaf(int combiner) {
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
   }
 
   Result<DecodedType> leaf(MPI_Datatype datatype) const {
@@ -162,7 +157,7 @@ class Decoder {
     return named;
   }
 
-  /// Nothing for a pair, of whose parts nobody tells the sizes.
+  /// Empty for a pair: the sizes of its parts in the file are unknown.
   static TypeSignature signature_in_file(const TypeSignature& named, MPI_Count bytes) {
     if (named.element_count() != 1 || !std::in_range<std::uint32_t>(bytes)) return {};
     return TypeSignature::basic({plan::BasicKind::opaque,
@@ -173,7 +168,8 @@ class Decoder {
   /// The constructors of one inner type. Displacements in elements scale with the inner type's
   /// extent.
   static Result<TypeMap> derived(const Constructor& made, const TypeMap& child) {
-    const std::vector<std::int64_t>& n = made.numbers;
+    const std::span<const std::int64_t> n = made.numbers;
+    const auto blocks = [&] { return static_cast<std::size_t>(n[0]); };
     switch (made.combiner) {
       case MPI_COMBINER_DUP:
         return child;
@@ -184,13 +180,14 @@ class Decoder {
       case MPI_COMBINER_HVECTOR:
         return vector(child, n, 1);
       case MPI_COMBINER_INDEXED:
-        return indexed(child, n, child.extent());
+        return indexed(child, n.subspan(1, blocks()), n.subspan(1 + blocks(), blocks()),
+                       child.extent());
       case MPI_COMBINER_HINDEXED:
-        return indexed(child, n, 1);
+        return indexed(child, n.subspan(1, blocks()), n.subspan(1 + blocks(), blocks()), 1);
       case MPI_COMBINER_INDEXED_BLOCK:
-        return indexed_block(child, n, child.extent());
+        return indexed(child, std::vector(blocks(), n[1]), n.subspan(2, blocks()), child.extent());
       case MPI_COMBINER_HINDEXED_BLOCK:
-        return indexed_block(child, n, 1);
+        return indexed(child, std::vector(blocks(), n[1]), n.subspan(2, blocks()), 1);
       case MPI_COMBINER_RESIZED:
         return child.resized(n[0], n[1]);
       case MPI_COMBINER_SUBARRAY:
@@ -198,49 +195,35 @@ class Decoder {
       case MPI_COMBINER_DARRAY:
         return darray(made, child);
       default:
-        return type_error("a datatype made by constructor number " + std::to_string(made.combiner) +
-                          " is not known to this version");
+        return unknown(made);
     }
   }
 
+  static Error unknown(const Constructor& made) {
+    return type_error("the datatype was made by a constructor that Nacre does not know (combiner " +
+                      std::to_string(made.combiner) + ")");
+  }
+
   /// count, block length, stride in `unit` bytes.
-  static Result<TypeMap> vector(const TypeMap& child, const std::vector<std::int64_t>& n,
+  static Result<TypeMap> vector(const TypeMap& child, std::span<const std::int64_t> n,
                                 std::int64_t unit) {
     const Result<TypeMap> block = TypeMap::repeat(child, n[1], child.extent());
     const std::optional<std::int64_t> stride = checked_multiply(n[2], unit);
     if (!block) return block.error();
-    if (!stride) return type_error("the vector's stride exceeds 64 bits");
+    if (!stride) return type_error("the stride of the vector datatype exceeds 64 bits");
     return TypeMap::repeat(*block, n[0], *stride);
   }
 
-  static Result<std::vector<std::int64_t>> scaled(std::span<const std::int64_t> displacements,
-                                                  std::int64_t unit) {
+  /// Displacements in `unit` bytes.
+  static Result<TypeMap> indexed(const TypeMap& child, std::span<const std::int64_t> lengths,
+                                 std::span<const std::int64_t> displacements, std::int64_t unit) {
     std::vector<std::int64_t> bytes(displacements.begin(), displacements.end());
     for (std::int64_t& displacement : bytes) {
       const std::optional<std::int64_t> product = checked_multiply(displacement, unit);
       if (!product) return type_error("a displacement of the datatype exceeds 64 bits");
       displacement = *product;
     }
-    return bytes;
-  }
-
-  /// count, block lengths, displacements in `unit` bytes.
-  static Result<TypeMap> indexed(const TypeMap& child, const std::vector<std::int64_t>& n,
-                                 std::int64_t unit) {
-    const auto count = static_cast<std::size_t>(n[0]);
-    const std::span<const std::int64_t> all(n);
-    const auto displacements = scaled(all.subspan(1 + count, count), unit);
-    if (!displacements) return displacements.error();
-    return TypeMap::indexed(child, all.subspan(1, count), *displacements);
-  }
-
-  /// count, block length, displacements in `unit` bytes.
-  static Result<TypeMap> indexed_block(const TypeMap& child, const std::vector<std::int64_t>& n,
-                                       std::int64_t unit) {
-    const auto count = static_cast<std::size_t>(n[0]);
-    const auto displacements = scaled(std::span(n).subspan(2, count), unit);
-    if (!displacements) return displacements.error();
-    return TypeMap::indexed(child, std::vector<std::int64_t>(count, n[1]), *displacements);
+    return TypeMap::indexed(child, lengths, bytes);
   }
 
   /// Sizes, subsizes, starts.
@@ -308,10 +291,7 @@ class Decoder {
   /// MPI_Type_get_value_index (MPI-4.1): a pair of a value and an index, as the C struct of the
   /// two.
   Result<DecodedType> several(const Constructor& made) {
-    if (made.types.size() != 2) {
-      return type_error("a datatype made by constructor number " + std::to_string(made.combiner) +
-                        " is not known to this version");
-    }
+    if (made.types.size() != 2) return unknown(made);
     const Result<DecodedType> value = decode(made.types[0]);
     const Result<DecodedType> index = decode(made.types[1]);
     if (!value) return value.error();
@@ -321,8 +301,8 @@ class Decoder {
 
   const NamedExtent* extent_;
   std::unordered_map<MPI_Datatype, DecodedType> done_;
-  /// All constructors read so far. Open MPI hands out duplicates of inner types: freed one by one,
-  /// their handles would come again for other types while done_ knows them.
+  /// All constructors read so far. Open MPI returns duplicates of inner types: if they were freed
+  /// one by one, it would reuse their handles for other types, which done_ would confuse.
   std::deque<Constructor> kept_;
 };
 
@@ -333,7 +313,7 @@ int delete_cached(MPI_Datatype, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-/// Copies of a datatype share what is known of it.
+/// A duplicate of a datatype shares the decoded type.
 // NOLINTNEXTLINE(readability-function-size): MPI's parameters
 int copy_cached(MPI_Datatype, int, void*, void* value, void* copy, int* flag) {
   *static_cast<void**>(copy) = new Shared(*static_cast<Shared*>(value));
@@ -350,14 +330,13 @@ int cache_key() {
   return key;
 }
 
-/// Held around looking for an attribute and copying what it holds, and around setting one: two
-/// threads may come to a datatype at once.
+/// Held while reading or setting a datatype's attribute: two threads may decode one datatype.
 std::mutex& cache_mutex() {
   static auto* instance = new std::mutex;
   return *instance;
 }
 
-/// With the lock held. Null where nothing is known of the datatype yet.
+/// With the lock held. Null if the datatype has not been decoded.
 Shared find_cached(MPI_Datatype datatype) {
   void* cached = nullptr;
   int found = 0;
@@ -387,7 +366,6 @@ Result<Shared> decode(MPI_Datatype datatype) {
 KeptDatatype::KeptDatatype(MPI_Datatype datatype) : handle_(datatype) {
   if (is_named(datatype)) return;
   native().Type_dup(datatype, &handle_);
-  // The duplicate is held by what has no value of its own.
   duplicate_ = std::shared_ptr<void>(nullptr, [duplicate = handle_](void*) mutable {
     if (!mpi_is_finalizing()) native().Type_free(&duplicate);
   });

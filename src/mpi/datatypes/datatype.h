@@ -1,5 +1,6 @@
-// MPI datatypes as type maps: decoded once, through MPI_Type_get_envelope/contents (the large-count
-// ones where the MPI has them), and kept on the datatype as an attribute.
+// MPI datatypes as type maps. Nacre decodes a datatype once, by MPI_Type_get_envelope and
+// MPI_Type_get_contents (their large-count forms if the MPI has them), and keeps the result on the
+// datatype as an attribute.
 #ifndef NACRE_MPI_DATATYPES_DATATYPE_H_
 #define NACRE_MPI_DATATYPES_DATATYPE_H_
 
@@ -13,30 +14,27 @@
 
 namespace nacre::mpi {
 
-/// What Nacre needs to know of a datatype; shared, immutable, outlives the MPI datatype.
+/// A datatype in Nacre's terms: shared, immutable, may outlive the MPI datatype.
 struct DecodedType {
   plan::TypeMap map;
   plan::TypeSignature signature;
 };
 
-/// The datatype in memory. Local; no communication. ErrorClass::type for MPI_DATATYPE_NULL and
-/// types that cannot be laid out in a file or in 64 bits.
+/// The datatype as it lies in memory. Local. ErrorClass::type for MPI_DATATYPE_NULL, unknown
+/// constructors, and types whose size or displacements exceed 64 bits.
 [[nodiscard]] Result<std::shared_ptr<const DecodedType>> decode(MPI_Datatype datatype);
 
-/// Bytes that one element of a named datatype takes in a file of some representation.
+/// The size in bytes of a named datatype in a file of some data representation.
 using NamedExtent = std::function<Result<MPI_Count>(MPI_Datatype named)>;
 
 /// The datatype as it lies in a file whose named types have other sizes (external32, registered
-/// representations): counts in elements scale, displacements in bytes stay (MPI-4.1, 14.5.1). The
-/// signature's elements have their sizes in that file; pairs, which the rule gives one size, are
-/// missing in it. Not kept.
+/// representations): displacements in elements scale, displacements in bytes stay
+/// (MPI-4.1, 14.5.1). The elements of the signature have their sizes in that file. The signature
+/// lacks pairs (MPI_2INT and its kin), for which `extent` returns a single size. Not cached.
 [[nodiscard]] Result<DecodedType> decode_as(MPI_Datatype datatype, const NamedExtent& extent);
 
-/// Bytes of a named datatype in external32.
-[[nodiscard]] Result<MPI_Count> external32_extent(MPI_Datatype named);
-
-/// A datatype kept beyond the program's own: a duplicate where it is derived, since the program may
-/// free what it gave us. Copies share the duplicate.
+/// A datatype that stays valid when the program frees its own: a duplicate if it is derived. Copies
+/// share the duplicate.
 class KeptDatatype {
  public:
   explicit KeptDatatype(MPI_Datatype datatype);
@@ -46,9 +44,6 @@ class KeptDatatype {
   MPI_Datatype handle_;
   std::shared_ptr<void> duplicate_;
 };
-
-/// True for predefined datatypes, which nobody frees.
-[[nodiscard]] bool is_named(MPI_Datatype datatype);
 
 }  // namespace nacre::mpi
 

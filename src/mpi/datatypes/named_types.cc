@@ -1,12 +1,11 @@
 #include "mpi/datatypes/named_types.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <mutex>
-#include <span>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "base/rounding.h"
 
@@ -21,178 +20,165 @@ using Shared = std::shared_ptr<const DecodedType>;
 
 /// A predefined datatype as `count` basic elements of one kind.
 struct NamedRow {
-  MPI_Datatype datatype;
+  MPI_Datatype Native::*datatype;
   BasicKind kind;
   int external32_size = 0;  ///< of one part of an element (MPI-4.1, Table 14.2)
   int count = 1;            ///< 2 for pairs of equals
   int parts = 1;            ///< of one element: 2 for complex types
 };
 
+constexpr auto opaque = BasicKind::opaque;
+constexpr auto sint = BasicKind::signed_integer;
+constexpr auto uint = BasicKind::unsigned_integer;
+constexpr auto boolean = BasicKind::boolean;
+constexpr auto real = BasicKind::real;
+
+constexpr auto named_rows = std::to_array<NamedRow>({
+    {&Native::BYTE, opaque, 1},
+    {&Native::PACKED, opaque, 1},
+    {&Native::CHAR, opaque, 1},
+    {&Native::SIGNED_CHAR, opaque, 1},
+    {&Native::UNSIGNED_CHAR, opaque, 1},
+    {&Native::CHARACTER, opaque, 1},
+    {&Native::SHORT, sint, 2},
+    {&Native::UNSIGNED_SHORT, uint, 2},
+    {&Native::INT, sint, 4},
+    {&Native::UNSIGNED, uint, 4},
+    {&Native::LONG, sint, 4},
+    {&Native::UNSIGNED_LONG, uint, 4},
+    {&Native::LONG_LONG, sint, 8},
+    {&Native::UNSIGNED_LONG_LONG, uint, 8},
+    {&Native::INT8_T, sint, 1},
+    {&Native::UINT8_T, uint, 1},
+    {&Native::INT16_T, sint, 2},
+    {&Native::UINT16_T, uint, 2},
+    {&Native::INT32_T, sint, 4},
+    {&Native::UINT32_T, uint, 4},
+    {&Native::INT64_T, sint, 8},
+    {&Native::UINT64_T, uint, 8},
+    {&Native::AINT, sint, 8},
+    {&Native::COUNT, sint, 8},
+    {&Native::OFFSET, sint, 8},
+    {&Native::WCHAR, uint, 2},
+    {&Native::INTEGER, sint, 4},
+    {&Native::INTEGER1, sint, 1},
+    {&Native::INTEGER2, sint, 2},
+    {&Native::INTEGER4, sint, 4},
+    {&Native::INTEGER8, sint, 8},
+    {&Native::INTEGER16, sint, 16},
+    {&Native::LOGICAL1, boolean, 1},
+    {&Native::LOGICAL2, boolean, 2},
+    {&Native::LOGICAL4, boolean, 4},
+    {&Native::LOGICAL8, boolean, 8},
+    {&Native::LOGICAL, boolean, 4},
+    {&Native::C_BOOL, boolean, 1},
+    {&Native::CXX_BOOL, boolean, 1},
+    {&Native::TWOINT, sint, 4, 2},
+    {&Native::TWOINTEGER, sint, 4, 2},
+    {&Native::FLOAT, real, 4},
+    {&Native::DOUBLE, real, 8},
+    {&Native::LONG_DOUBLE, BasicKind::long_double, 16},
+    {&Native::REAL, real, 4},
+    {&Native::DOUBLE_PRECISION, real, 8},
+    {&Native::REAL2, real, 2},
+    {&Native::REAL4, real, 4},
+    {&Native::REAL8, real, 8},
+    {&Native::REAL16, real, 16},
+    {&Native::C_COMPLEX, real, 4, 1, 2},
+    {&Native::C_FLOAT_COMPLEX, real, 4, 1, 2},
+    {&Native::C_DOUBLE_COMPLEX, real, 8, 1, 2},
+    {&Native::C_LONG_DOUBLE_COMPLEX, BasicKind::long_double, 16, 1, 2},
+    {&Native::CXX_FLOAT_COMPLEX, real, 4, 1, 2},
+    {&Native::CXX_DOUBLE_COMPLEX, real, 8, 1, 2},
+    {&Native::CXX_LONG_DOUBLE_COMPLEX, BasicKind::long_double, 16, 1, 2},
+    {&Native::COMPLEX, real, 4, 1, 2},
+    {&Native::DOUBLE_COMPLEX, real, 8, 1, 2},
+    {&Native::COMPLEX4, real, 2, 1, 2},
+    {&Native::COMPLEX8, real, 4, 1, 2},
+    {&Native::COMPLEX16, real, 8, 1, 2},
+    {&Native::COMPLEX32, real, 16, 1, 2},
+    {&Native::TWOREAL, real, 4, 2},
+    {&Native::TWOCOMPLEX, real, 4, 2, 2},
+    {&Native::TWODOUBLE_COMPLEX, real, 8, 2, 2},
+    {&Native::TWODOUBLE_PRECISION, real, 8, 2},
+});
+
+/// A value of the second type and an MPI_INT.
 struct PairRow {
-  MPI_Datatype datatype;
-  MPI_Datatype value;
+  MPI_Datatype Native::*datatype;
+  MPI_Datatype Native::*value;
 };
 
-std::vector<NamedRow> integer_rows() {
-  const Native& mpi = native();
-  constexpr auto sint = BasicKind::signed_integer;
-  constexpr auto uint = BasicKind::unsigned_integer;
-  return {
-      {mpi.SHORT, sint, 2},
-      {mpi.UNSIGNED_SHORT, uint, 2},
-      {mpi.INT, sint, 4},
-      {mpi.UNSIGNED, uint, 4},
-      {mpi.LONG, sint, 4},
-      {mpi.UNSIGNED_LONG, uint, 4},
-      {mpi.LONG_LONG, sint, 8},
-      {mpi.UNSIGNED_LONG_LONG, uint, 8},
-      {mpi.INT8_T, sint, 1},
-      {mpi.UINT8_T, uint, 1},
-      {mpi.INT16_T, sint, 2},
-      {mpi.UINT16_T, uint, 2},
-      {mpi.INT32_T, sint, 4},
-      {mpi.UINT32_T, uint, 4},
-      {mpi.INT64_T, sint, 8},
-      {mpi.UINT64_T, uint, 8},
-      {mpi.AINT, sint, 8},
-      {mpi.COUNT, sint, 8},
-      {mpi.OFFSET, sint, 8},
-      {mpi.WCHAR, uint, 2},
-      {mpi.INTEGER, sint, 4},
-      {mpi.INTEGER1, sint, 1},
-      {mpi.INTEGER2, sint, 2},
-      {mpi.INTEGER4, sint, 4},
-      {mpi.INTEGER8, sint, 8},
-      {mpi.INTEGER16, sint, 16},
-      {mpi.LOGICAL1, BasicKind::boolean, 1},
-      {mpi.LOGICAL2, BasicKind::boolean, 2},
-      {mpi.LOGICAL4, BasicKind::boolean, 4},
-      {mpi.LOGICAL8, BasicKind::boolean, 8},
-      {mpi.LOGICAL, BasicKind::boolean, 4},
-      {mpi.C_BOOL, BasicKind::boolean, 1},
-      {mpi.CXX_BOOL, BasicKind::boolean, 1},
-      {mpi.TWOINT, sint, 4, 2},
-      {mpi.TWOINTEGER, sint, 4, 2},
-  };
-}
-
-std::vector<NamedRow> real_rows() {
-  const Native& mpi = native();
-  constexpr auto real = BasicKind::real;
-  return {
-      {mpi.FLOAT, real, 4},
-      {mpi.DOUBLE, real, 8},
-      {mpi.LONG_DOUBLE, BasicKind::long_double, 16},
-      {mpi.REAL, real, 4},
-      {mpi.DOUBLE_PRECISION, real, 8},
-      {mpi.REAL2, real, 2},
-      {mpi.REAL4, real, 4},
-      {mpi.REAL8, real, 8},
-      {mpi.REAL16, real, 16},
-      {mpi.C_COMPLEX, real, 4, 1, 2},
-      {mpi.C_FLOAT_COMPLEX, real, 4, 1, 2},
-      {mpi.C_DOUBLE_COMPLEX, real, 8, 1, 2},
-      {mpi.C_LONG_DOUBLE_COMPLEX, BasicKind::long_double, 16, 1, 2},
-      {mpi.CXX_FLOAT_COMPLEX, real, 4, 1, 2},
-      {mpi.CXX_DOUBLE_COMPLEX, real, 8, 1, 2},
-      {mpi.CXX_LONG_DOUBLE_COMPLEX, BasicKind::long_double, 16, 1, 2},
-      {mpi.COMPLEX, real, 4, 1, 2},
-      {mpi.DOUBLE_COMPLEX, real, 8, 1, 2},
-      {mpi.COMPLEX4, real, 2, 1, 2},
-      {mpi.COMPLEX8, real, 4, 1, 2},
-      {mpi.COMPLEX16, real, 8, 1, 2},
-      {mpi.COMPLEX32, real, 16, 1, 2},
-      {mpi.TWOREAL, real, 4, 2},
-      {mpi.TWOCOMPLEX, real, 4, 2, 2},
-      {mpi.TWODOUBLE_COMPLEX, real, 8, 2, 2},
-      {mpi.TWODOUBLE_PRECISION, real, 8, 2},
-  };
-}
-
-std::vector<NamedRow> opaque_rows() {
-  const Native& mpi = native();
-  constexpr auto opaque = BasicKind::opaque;
-  return {{mpi.BYTE, opaque, 1},        {mpi.PACKED, opaque, 1},        {mpi.CHAR, opaque, 1},
-          {mpi.SIGNED_CHAR, opaque, 1}, {mpi.UNSIGNED_CHAR, opaque, 1}, {mpi.CHARACTER, opaque, 1}};
-}
+constexpr auto pair_rows = std::to_array<PairRow>({
+    {&Native::FLOAT_INT, &Native::FLOAT},
+    {&Native::DOUBLE_INT, &Native::DOUBLE},
+    {&Native::LONG_INT, &Native::LONG},
+    {&Native::SHORT_INT, &Native::SHORT},
+    {&Native::LONG_DOUBLE_INT, &Native::LONG_DOUBLE},
+});
 
 DecodedType elements_of(const NamedRow& row) {
   int size = 0;
-  native().Type_size(row.datatype, &size);
+  native().Type_size(native().*row.datatype, &size);
   const BasicType basic{row.kind, static_cast<std::uint8_t>(size / (row.count * row.parts)),
                         static_cast<std::uint32_t>(row.external32_size),
                         static_cast<std::uint8_t>(row.parts)};
   return {TypeMap::bytes(size), TypeSignature::basic(basic, row.count)};
 }
 
-/// The types of MPI_Type_create_f90_*, which have no names of their own; opaque elements for what
-/// an MPI adds.
-TypeSignature parameterized_signature(MPI_Datatype datatype, int size) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = MPI_COMBINER_NAMED;
-  native().Type_get_envelope(datatype, &integers, &addresses, &types, &combiner);
-  const auto element = [size](BasicKind kind, int parts) {
-    return TypeSignature::basic({kind, static_cast<std::uint8_t>(size / parts),
-                                 static_cast<std::uint32_t>(size / parts),
-                                 static_cast<std::uint8_t>(parts)});
-  };
-  if (size == 0) return {};
-  if (combiner == MPI_COMBINER_F90_REAL) {
-    return element(BasicKind::real, 1);
-  }
-  if (combiner == MPI_COMBINER_F90_COMPLEX) {
-    return element(BasicKind::real, 2);
-  }
-  if (combiner == MPI_COMBINER_F90_INTEGER) {
-    return element(BasicKind::signed_integer, 1);
-  }
-  return element(BasicKind::opaque, 1);
-}
-
-/// Asked of the MPI when a program first uses the type: an MPI built without Fortran ends the
-/// program that asks for the size of a Fortran type.
-struct NamedEntry {
-  std::function<Result<DecodedType>()> ask;
-  std::once_flag asked;
-  Shared decoded;
-};
-
-using NamedTable = std::unordered_map<MPI_Datatype, NamedEntry>;
-
-std::array<PairRow, 5> pair_rows() {
-  const Native& mpi = native();
-  return {{{mpi.FLOAT_INT, mpi.FLOAT},
-           {mpi.DOUBLE_INT, mpi.DOUBLE},
-           {mpi.LONG_INT, mpi.LONG},
-           {mpi.SHORT_INT, mpi.SHORT},
-           {mpi.LONG_DOUBLE_INT, mpi.LONG_DOUBLE}}};
-}
-
 Result<DecodedType> pair_of(const PairRow& row) {
-  const Result<DecodedType> value = named_type(row.value);
+  const Result<DecodedType> value = named_type(native().*row.value);
   if (!value) return value.error();
   const Result<DecodedType> index = named_type(native().INT);
   if (!index) return index.error();
   return pair_type(*value, *index);
 }
 
+int combiner_of(MPI_Datatype datatype) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  native().Type_get_envelope(datatype, &integers, &addresses, &types, &combiner);
+  return combiner;
+}
+
+/// The types of MPI_Type_create_f90_*, which have no names; opaque elements for types that an MPI
+/// adds.
+TypeSignature unnamed_signature(MPI_Datatype datatype, int size) {
+  if (size == 0) return {};
+  const int combiner = combiner_of(datatype);
+  BasicKind kind = opaque;
+  if (combiner == MPI_COMBINER_F90_INTEGER) kind = sint;
+  if (combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX) kind = real;
+  const int parts = combiner == MPI_COMBINER_F90_COMPLEX ? 2 : 1;
+  return TypeSignature::basic({kind, static_cast<std::uint8_t>(size / parts),
+                               static_cast<std::uint32_t>(size / parts),
+                               static_cast<std::uint8_t>(parts)});
+}
+
+/// Decoded when a program first uses the type: an MPI without Fortran ends the program that asks
+/// for the size of a Fortran type.
+struct NamedEntry {
+  std::function<Result<DecodedType>()> decode;
+  std::once_flag once;
+  Shared decoded;  ///< null if the MPI could not size it
+};
+
+using NamedTable = std::unordered_map<MPI_Datatype, NamedEntry>;
+
 /// Never destroyed: files are closed in exit handlers too.
 NamedTable& named_table() {
   static auto* table = [] {
+    const Native& mpi = native();
     auto* made = new NamedTable;
-    const MPI_Datatype none = native().DATATYPE_NULL;
-    for (const auto& rows : {opaque_rows(), integer_rows(), real_rows()}) {
-      for (const NamedRow& row : rows) {
-        if (row.datatype != none) {
-          (*made)[row.datatype].ask = [row] { return Result<DecodedType>(elements_of(row)); };
-        }
-      }
+    for (const NamedRow& row : named_rows) {
+      (*made)[mpi.*row.datatype].decode = [&row] { return elements_of(row); };
     }
-    for (const PairRow& row : pair_rows()) {
-      if (row.datatype != none) (*made)[row.datatype].ask = [row] { return pair_of(row); };
+    for (const PairRow& row : pair_rows) {
+      (*made)[mpi.*row.datatype].decode = [&row] { return pair_of(row); };
     }
+    made->erase(mpi.DATATYPE_NULL);  // stands for datatypes that the MPI lacks
     return made;
   }();
   return *table;
@@ -205,8 +191,8 @@ const Shared* find_named_type(MPI_Datatype datatype) {
   const auto found = table.find(datatype);
   if (found == table.end()) return nullptr;
   NamedEntry& entry = found->second;
-  std::call_once(entry.asked, [&] {
-    Result<DecodedType> decoded = entry.ask();
+  std::call_once(entry.once, [&] {
+    Result<DecodedType> decoded = entry.decode();
     if (decoded) entry.decoded = std::make_shared<const DecodedType>(*std::move(decoded));
   });
   return entry.decoded == nullptr ? nullptr : &entry.decoded;
@@ -216,9 +202,9 @@ Result<DecodedType> named_type(MPI_Datatype datatype) {
   if (const Shared* named = find_named_type(datatype)) return **named;
   int size = 0;
   if (native().Type_size(datatype, &size) != MPI_SUCCESS) {
-    return Error{ErrorClass::type, 0, "a predefined datatype has no size"};
+    return Error{ErrorClass::type, 0, "MPI_Type_size failed for a predefined datatype"};
   }
-  return DecodedType{TypeMap::bytes(size), parameterized_signature(datatype, size)};
+  return DecodedType{TypeMap::bytes(size), unnamed_signature(datatype, size)};
 }
 
 Result<DecodedType> pair_type(const DecodedType& value, const DecodedType& index) {
@@ -243,12 +229,11 @@ Result<MPI_Count> external32_extent(MPI_Datatype named) {
 }
 
 bool is_named(MPI_Datatype datatype) {
-  if (datatype == native().DATATYPE_NULL || find_named_type(datatype) != nullptr) return true;
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  native().Type_get_envelope(datatype, &integers, &addresses, &types, &combiner);
+  return datatype == native().DATATYPE_NULL || find_named_type(datatype) != nullptr ||
+         is_named_combiner(combiner_of(datatype));
+}
+
+bool is_named_combiner(int combiner) {
   return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
          combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }

@@ -1,6 +1,6 @@
-// What the generated entry points (src/mpi/abi) call. Every function returns what the MPI call
-// returns, after the file's error handler has seen an error; arguments are the program's,
-// unchecked.
+// What the generated entry points (src/mpi/abi) call. Arguments are the program's, unchecked. Every
+// function returns what the MPI call returns, and first passes an error to the file's error
+// handler.
 #ifndef NACRE_MPI_CALLS_CALLS_H_
 #define NACRE_MPI_CALLS_CALLS_H_
 
@@ -11,8 +11,8 @@
 
 namespace nacre::mpi {
 
-/// What the program passes. Fields that the routine does not have are 0 or null: offset where the
-/// position is not explicit, count and datatype at the end of a split collective, one of status and
+/// The arguments of a data access. Fields that the routine does not have are 0 or null: offset if
+/// the position is not explicit, count and datatype at the end of a split collective, status or
 /// request.
 struct AccessArguments {
   MPI_Offset offset;      ///< etypes
@@ -26,7 +26,7 @@ struct AccessArguments {
 /// Raises ErrorClass::file for a call on a closed handle.
 int refuse_closed();
 
-/// Every data access to a file of ours.
+/// Any data access to a file of Nacre.
 int access(File& file, const AccessCall& call, const AccessArguments& arguments);
 
 /// The arguments of MPI_File_set_view.
@@ -38,7 +38,7 @@ struct ViewArguments {
   MPI_Info info;
 };
 
-// Calls on a file of ours, named as in MPI.
+// Calls on a file of Nacre, named as in MPI.
 int file_set_size(File& file, MPI_Offset size);
 int file_preallocate(File& file, MPI_Offset size);
 int file_get_size(File& file, MPI_Offset* size);
@@ -60,7 +60,7 @@ int file_set_atomicity(File& file, int flag);
 int file_get_atomicity(File& file, int* flag);
 int file_sync(File& file);
 
-// Calls that are answered for every file and handle, ours or not: these forward by themselves.
+// Calls for every file and handle, named as in MPI: they call the MPI if the file is not Nacre's.
 int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh);
 int file_close(MPI_File* fh);
 int file_delete(const char* filename, MPI_Info info);

@@ -1,4 +1,4 @@
-// Every data access of MPI-IO, by one function: the generated entry points say which it is.
+// All data accesses of MPI-IO go through one function, access().
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,27 +16,27 @@
 namespace nacre::mpi {
 namespace {
 
-/// What the program asks for in Nacre's terms, or why it cannot be done. Local.
+/// The access in Nacre's terms, or why it is not possible. Local.
 Result<file::Access> access_of(File& file, const AccessCall& call,
                                const AccessArguments& arguments) {
   if (arguments.count < 0) {
-    return Error{ErrorClass::count, 0,
-                 "the count of a data access is " + std::to_string(arguments.count) +
-                     "; it takes 0 or more"};
+    return Error{
+        ErrorClass::count, 0,
+        "the count of the data access is " + std::to_string(arguments.count) + "; pass 0 or more"};
   }
   if (is_device_memory(arguments.buffer)) {
     return Error{
         ErrorClass::buffer, 0,
-        "the buffer of a data access is in GPU memory; copy it to host memory (or use managed "
-        "memory) first"};
+        "the buffer of the data access is in GPU memory; copy it to host memory, or use managed "
+        "memory"};
   }
   const auto decoded = decode(arguments.datatype);
   if (!decoded) return decoded.error();
   const auto bytes = checked_multiply<std::int64_t>((*decoded)->map.size(), arguments.count);
   if (!bytes || !plan::copies_fit((*decoded)->map, arguments.count)) {
     return Error{ErrorClass::count, 0,
-                 "the size or the reach in memory of " + std::to_string(arguments.count) +
-                     " elements of the datatype exceeds 64 bits"};
+                 "the data access has count " + std::to_string(arguments.count) +
+                     ", with which the datatype's size or extent exceeds 64 bits"};
   }
   auto converter = make_converter(file.representation(), call.direction, arguments.datatype);
   if (!converter) return converter.error();
@@ -47,7 +47,7 @@ Result<file::Access> access_of(File& file, const AccessCall& call,
                       *std::move(converter)};
 }
 
-/// Takes part in a collective without data of its own.
+/// Takes part in a collective access without data.
 file::Access empty_access(const AccessCall& call, const AccessArguments& arguments) {
   return {call.direction, call.position, arguments.offset, {}, nullptr};
 }
@@ -110,10 +110,11 @@ int end_split(File& file, const AccessCall& call, const AccessArguments& argumen
     if (file.split && same_kind(file.split->call, call)) std::swap(split, file.split);
   }
   if (!split) {
-    return raise(file.handle(),
-                 {ErrorClass::unsupported_operation, 0,
-                  "the end of a split collective without its begin (a file has at most one under "
-                  "way, and begin and end are of the same routine)"});
+    return raise(
+        file.handle(),
+        {ErrorClass::unsupported_operation, 0,
+         "the file has no split collective of this routine in progress; call the _begin of "
+         "the same routine first"});
   }
   file.queue().finish(*split->access);
   return conclude(file, arguments, split->access->outcome());
@@ -131,10 +132,10 @@ int access(File& file, const AccessCall& call, const AccessArguments& arguments)
   }
   std::unique_lock guard(file.split_mutex);
   if (!file.split) return collective_access(file, call, arguments, std::move(asked));
-  guard.unlock();  // the handler may end the split that is under way
+  guard.unlock();  // the error handler may end the split collective
   return raise(file.handle(), {ErrorClass::unsupported_operation, 0,
-                               "a split collective is begun while another is under way on the "
-                               "same file"});
+                               "the file already has a split collective in progress; call its _end "
+                               "first"});
 }
 
 }  // namespace nacre::mpi

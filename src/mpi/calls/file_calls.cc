@@ -15,16 +15,16 @@
 namespace nacre::mpi {
 namespace {
 
-/// Runs a collective task of the file and reports its outcome.
+/// Runs a collective task of the file and returns its code.
 int run(File& file, collective::Task<Status> task) {
   count_served_call();
   return raise_if_failed(file.handle(),
                          file.queue().run(std::move(task), file.open_file().transport()));
 }
 
-/// Stores a result where the program wants it, or raises its error.
+/// Stores a result in the program's variable, or raises its error.
 template <class T, class Out>
-int give(File& file, const Result<T>& result, Out* out) {
+int store(File& file, const Result<T>& result, Out* out) {
   count_served_call();
   if (!result) return raise(file.handle(), result.error());
   *out = static_cast<Out>(*result);
@@ -36,8 +36,8 @@ Result<file::Whence> whence_of(int whence) {
   if (whence == MPI_SEEK_CUR) return file::Whence::current;
   if (whence == MPI_SEEK_END) return file::Whence::end;
   return Error{ErrorClass::arg, 0,
-               "seek with whence " + std::to_string(whence) +
-                   "; it takes MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END"};
+               "the whence of the seek is " + std::to_string(whence) +
+                   "; pass MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END"};
 }
 
 MPI_Datatype duplicate_for_program(MPI_Datatype datatype) {
@@ -85,7 +85,7 @@ int file_preallocate(File& file, MPI_Offset size) {
 }
 
 int file_get_size(File& file, MPI_Offset* size) {
-  return give(file, file.open_file().size(), size);
+  return store(file, file.open_file().size(), size);
 }
 
 int file_get_group(File& file, MPI_Group* group) {
@@ -143,11 +143,11 @@ int file_seek(File& file, MPI_Offset offset, int whence) {
 }
 
 int file_get_position(File& file, MPI_Offset* offset) {
-  return give(file, file.open_file().position(), offset);
+  return store(file, file.open_file().position(), offset);
 }
 
 int file_get_byte_offset(File& file, MPI_Offset offset, MPI_Offset* disp) {
-  return give(file, file.open_file().byte_offset(offset), disp);
+  return store(file, file.open_file().byte_offset(offset), disp);
 }
 
 int file_seek_shared(File& file, MPI_Offset offset, int whence) {
@@ -159,13 +159,13 @@ int file_seek_shared(File& file, MPI_Offset offset, int whence) {
 }
 
 int file_get_position_shared(File& file, MPI_Offset* offset) {
-  return give(file, file.open_file().position_shared(), offset);
+  return store(file, file.open_file().position_shared(), offset);
 }
 
 int file_get_type_extent_c(File& file, MPI_Datatype datatype, MPI_Count* extent) {
   const Result<plan::TypeMap> map = map_in_file(*file.representation(), datatype);
-  return give(file, map ? Result<MPI_Count>(map->extent()) : Result<MPI_Count>(map.error()),
-              extent);
+  return store(file, map ? Result<MPI_Count>(map->extent()) : Result<MPI_Count>(map.error()),
+               extent);
 }
 
 int file_get_type_extent(File& file, MPI_Datatype datatype, MPI_Aint* extent) {

@@ -25,8 +25,8 @@ class OwnedType {
   MPI_Datatype type_ = native().DATATYPE_NULL;
 };
 
-/// `count` of `datatype`, one after the other: blocks of block_count, then the rest. `count` >=
-/// block_count.
+/// `count` consecutive elements of `datatype`, at least block_count: blocks of block_count, then
+/// the rest.
 int make_large(MPI_Count count, MPI_Datatype datatype, OwnedType& made) {
   const Native& mpi = native();
   OwnedType block;
@@ -57,7 +57,7 @@ int make_large(MPI_Count count, MPI_Datatype datatype, OwnedType& made) {
 
 int forward_large(MPI_Count count, MPI_Datatype datatype,
                   const std::function<int(int, MPI_Datatype)>& classic) {
-  // A negative count gets the MPI's own answer to one.
+  // The MPI reports a negative count.
   if (count < 0) return classic(-1, datatype);
   if (std::in_range<int>(count)) return classic(static_cast<int>(count), datatype);
   if (!std::in_range<int>(count / block_count)) return MPI_ERR_COUNT;

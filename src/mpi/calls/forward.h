@@ -1,4 +1,4 @@
-// Large-count calls for files that are not ours, over MPIs that have only the classic ones.
+// Large-count calls for the MPI's own files, over MPIs that have only the classic calls.
 #ifndef NACRE_MPI_CALLS_FORWARD_H_
 #define NACRE_MPI_CALLS_FORWARD_H_
 
@@ -8,10 +8,9 @@
 
 namespace nacre::mpi {
 
-/// Calls `classic(n, type)` with a count that fits an int and the same data as `count` of
-/// `datatype`: as they are where the count fits, else one of a derived datatype, which is freed
-/// before the return (an MPI keeps it for pending operations). Returns what `classic` does, or why
-/// the type could not be made.
+/// Calls `classic(n, type)` for the data of `count` elements of `datatype`. If the count exceeds an
+/// int, passes 1 and a derived datatype, freed on return (an MPI keeps it for pending operations).
+/// Returns the code of `classic`, or of the MPI if it cannot make the datatype.
 int forward_large(MPI_Count count, MPI_Datatype datatype,
                   const std::function<int(int, MPI_Datatype)>& classic);
 

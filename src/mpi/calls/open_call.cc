@@ -1,4 +1,6 @@
 // MPI_File_open, close and delete.
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -28,18 +30,12 @@
 namespace nacre::mpi {
 namespace {
 
-/// What rank 0 decides about an open before anybody touches the file.
+/// What rank 0 decides about an open before any rank touches the file.
 struct OpenTicket {
-  std::uint64_t id = 0;  ///< unlike any other open's
+  std::uint64_t id = 0;  ///< unique to this open
   std::int32_t amode = 0;
   std::int32_t tag = 0;
 };
-
-// NOLINTNEXTLINE(readability-function-size): MPI's parameters
-int never_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
 
 /// Messages still travel here: pending accesses of other ranks may need those of this rank.
 int finalize_begins(MPI_Comm, int, void*, void*) {
@@ -59,8 +55,7 @@ void watch_finalize() {
     // MPI_Finalize deletes attributes in reverse order. ROMIO's first open sets an attribute that
     // ends ROMIO; ours must be set after it, while native handles still need ROMIO.
     const Result<FreeHandle> opened = make_native_handle();
-    int key = MPI_KEYVAL_INVALID;
-    native().Comm_create_keyval(never_copy, finalize_begins, &key, nullptr);
+    int key = create_comm_key(finalize_begins);
     native().Comm_set_attr(native().COMM_SELF, key, nullptr);
     native().Comm_free_keyval(&key);  // the attribute keeps it
   });
@@ -72,8 +67,8 @@ std::uint64_t unique_id() {
   return process + ++count;
 }
 
-/// Collective: rank 0's ticket to all; ErrorClass::not_same where the access modes differ, and
-/// whatever `own` failed with on any rank.
+/// Collective: broadcasts rank 0's ticket. ErrorClass::not_same if the access modes differ; the
+/// error of `own` on any rank is the error of all.
 collective::Task<Result<OpenTicket>> agree_on_ticket(collective::Transport& transport,
                                                      Result<OpenTicket> own) {
   OpenTicket ticket;
@@ -88,8 +83,8 @@ collective::Task<Result<OpenTicket>> agree_on_ticket(collective::Transport& tran
   } else if (amode != ticket.amode) {
     status =
         Error{ErrorClass::not_same, 0,
-              "MPI_File_open with access mode " + std::to_string(amode) + " where rank 0 has " +
-                  std::to_string(ticket.amode) + "; all ranks pass the same"};
+              "MPI_File_open: the access mode is " + std::to_string(amode) + " on this rank and " +
+                  std::to_string(ticket.amode) + " on rank 0; pass the same on all ranks"};
   }
   auto agreement = collective::agree(transport, std::move(status));
   Status agreed = co_await agreement;
@@ -110,16 +105,17 @@ file::AccessMode mode_of(int amode) {
 }
 
 Status check_access_mode(int amode) {
-  const int kinds = ((amode & MPI_MODE_RDONLY) != 0 ? 1 : 0) +
-                    ((amode & MPI_MODE_WRONLY) != 0 ? 1 : 0) +
-                    ((amode & MPI_MODE_RDWR) != 0 ? 1 : 0);
+  const auto kinds =
+      std::ranges::count_if(std::array{MPI_MODE_RDONLY, MPI_MODE_WRONLY, MPI_MODE_RDWR},
+                            [amode](int kind) { return (amode & kind) != 0; });
   if (kinds == 1) return {};
   return Error{ErrorClass::amode, 0,
-               "access mode " + std::to_string(amode) + " has " + std::to_string(kinds) +
-                   " of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR; it takes exactly one"};
+               "MPI_File_open: access mode " + std::to_string(amode) + " has " +
+                   std::to_string(kinds) +
+                   " of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR; pass exactly one"};
 }
 
-/// What an open takes and a rank may lack, so it is made before the ranks agree.
+/// What a rank may fail to acquire, and so acquires before the ranks agree.
 struct OpenResources {
   FreeHandle handle;
   std::shared_ptr<store::Store> store;
@@ -134,7 +130,7 @@ Result<OpenResources> acquire_resources(const CommState& comm) {
   return OpenResources{*std::move(handle), *std::move(store)};
 }
 
-/// What this rank brings to the open.
+/// This rank's ticket, or why it cannot open the file.
 Result<OpenTicket> own_ticket(CommState& comm, int amode, const Result<std::string>& path,
                               const Result<OpenResources>& resources) {
   if (!path) return path.error();
@@ -151,7 +147,8 @@ Result<OpenTicket> own_ticket(CommState& comm, int amode, const Result<std::stri
 
 Result<std::string> path_of(const char* filename) {
   if (filename == nullptr || *filename == '\0') {
-    return Error{ErrorClass::bad_file, 0, "the file name of MPI_File_open is empty"};
+    return Error{ErrorClass::bad_file, 0,
+                 "the file name of MPI_File_open or MPI_File_delete is empty"};
   }
   return store::strip_prefix(filename);
 }
@@ -164,8 +161,8 @@ struct OpenArguments {
   InfoPairs info;
 };
 
-/// The lengths of the grid that `comm` has its ranks in, which is row by row (MPI-4.1, 8.2); empty
-/// where it has none.
+/// The dimensions of the Cartesian topology of `comm`, whose ranks are in row-major order (MPI-4.1,
+/// 8.2); empty if it has none.
 std::vector<std::int32_t> process_grid(MPI_Comm comm) {
   int topology = MPI_UNDEFINED;
   if (native().Topo_test(comm, &topology) != MPI_SUCCESS || topology != MPI_CART) return {};
@@ -182,7 +179,7 @@ std::vector<std::int32_t> process_grid(MPI_Comm comm) {
   return {lengths.begin(), lengths.end()};
 }
 
-/// A file of ours, or nothing where the settings hand it to the MPI.
+/// The open file; null if the settings leave the file to the MPI.
 Result<std::shared_ptr<File>> open_with_nacre(const OpenArguments& arguments) {
   const std::int64_t asked_nanoseconds = monotonic_nanoseconds();
   MpiTransport control(arguments.comm, CommState::control_tag);
@@ -219,8 +216,8 @@ Result<std::shared_ptr<File>> open_with_nacre(const OpenArguments& arguments) {
 int refuse_closed() {
   return raise(native().FILE_NULL,
                {ErrorClass::file, 0,
-                "the file handle is that of a file that has been closed; a handle is good from "
-                "MPI_File_open to MPI_File_close"});
+                "the file of this handle has been closed; use a handle from MPI_File_open to "
+                "MPI_File_close only"});
 }
 
 int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {

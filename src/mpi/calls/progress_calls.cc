@@ -1,10 +1,8 @@
-// MPI's completion and blocking point-to-point calls, as the program makes them while an access of
-// ours is pending. Errors of our requests go to their file's handler here; and where nothing else
-// drives pending accesses, waiting is a loop that polls them.
 #include "mpi/calls/progress_calls.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -14,8 +12,8 @@
 namespace nacre::mpi {
 namespace {
 
-/// Waits by `test` where pending accesses need polling, else by `wait`. Both return the MPI's code;
-/// test says through its argument whether it is done.
+/// Calls `wait`, or, while accesses are pending, polls them between calls of `test`, which sets its
+/// argument when it is done. Both return the MPI's code.
 template <class Wait, class Test>
 int wait_or_poll(Wait wait, Test test) {
   if (!must_poll_while_waiting()) return wait();
@@ -42,7 +40,7 @@ std::span<const MPI_Request> as_span(int count, const MPI_Request requests[]) {
   return {requests, static_cast<std::size_t>(std::max(count, 0))};
 }
 
-/// The outcome of a call that completes many: our failed ones make it MPI_ERR_IN_STATUS.
+/// The code of a call that completes several requests: MPI_ERR_IN_STATUS if an access has failed.
 int conclude_many(const Completion& completion, int code, std::span<const int> indices,
                   MPI_Status* statuses) {
   int outcome = code;
@@ -61,8 +59,15 @@ int conclude_many(const Completion& completion, int code, std::span<const int> i
 
 std::vector<int> all_indices(int count) {
   std::vector<int> indices(static_cast<std::size_t>(std::max(count, 0)));
-  for (int i = 0; i < count; ++i) indices[static_cast<std::size_t>(i)] = i;
+  std::iota(indices.begin(), indices.end(), 0);
   return indices;
+}
+
+/// As conclude_many(), for the calls that complete some requests and return their indices.
+int conclude_some(const Completion& completion, int code, int count, const int indices[],
+                  MPI_Status* statuses) {
+  if (count == MPI_UNDEFINED) return code;
+  return conclude_many(completion, code, {indices, static_cast<std::size_t>(count)}, statuses);
 }
 
 int conclude_one(const Completion& completion, int code, int index) {
@@ -76,9 +81,7 @@ bool progress_needed() { return requests_outstanding() || must_poll_while_waitin
 
 int progress_wait(MPI_Request* request, MPI_Status* status) {
   const Completion completion(as_span(1, request));
-  const int code = wait_or_poll([&] { return native().Wait(request, status); },
-                                [&](int* done) { return native().Test(request, done, status); });
-  return conclude_one(completion, code, 0);
+  return conclude_one(completion, progress_finish(request, status), 0);
 }
 
 int progress_test(MPI_Request* request, int* flag, MPI_Status* status) {
@@ -127,16 +130,15 @@ int progress_testany(int count, MPI_Request requests[], int* index, int* flag, M
 int progress_waitsome(int count, MPI_Request requests[], int* completed, int indices[],
                       MPI_Status* statuses) {
   const Completion completion(as_span(count, requests));
-  *completed = 0;  // an MPI that refuses the call leaves it
+  *completed = 0;  // an MPI that refuses the call does not set it
   const int code = wait_or_poll(
       [&] { return native().Waitsome(count, requests, completed, indices, statuses); },
       [&](int* done) {
         const int status = native().Testsome(count, requests, completed, indices, statuses);
-        *done = *completed != 0 ? 1 : 0;  // MPI_UNDEFINED, no active request, ends it too
+        *done = *completed != 0 ? 1 : 0;  // MPI_UNDEFINED: no request is active
         return status;
       });
-  if (*completed == MPI_UNDEFINED) return code;
-  return conclude_many(completion, code, {indices, static_cast<std::size_t>(*completed)}, statuses);
+  return conclude_some(completion, code, *completed, indices, statuses);
 }
 
 int progress_testsome(int count, MPI_Request requests[], int* completed, int indices[],
@@ -145,8 +147,7 @@ int progress_testsome(int count, MPI_Request requests[], int* completed, int ind
   poll_all();
   *completed = 0;
   const int code = native().Testsome(count, requests, completed, indices, statuses);
-  if (*completed == MPI_UNDEFINED) return code;
-  return conclude_many(completion, code, {indices, static_cast<std::size_t>(*completed)}, statuses);
+  return conclude_some(completion, code, *completed, indices, statuses);
 }
 
 int progress_finish(MPI_Request* request, MPI_Status* status) {
@@ -166,7 +167,7 @@ int progress_sendrecv(const Message& send, const Message& receive, MPI_Comm comm
 
 int progress_sendrecv_replace(const Message& send, const Message& receive, MPI_Comm comm,
                               MPI_Status* status) {
-  // A copy of what is sent: MPI_PACKED matches whatever type the receiver names.
+  // Sends a copy: MPI_PACKED matches any type of the receiver.
   int size = 0;
   int code = native().Pack_size(send.count, send.datatype, comm, &size);
   if (code != MPI_SUCCESS) return code;

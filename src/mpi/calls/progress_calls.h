@@ -1,5 +1,6 @@
-// What the generated entry points call in place of the MPI's completion and blocking calls while
-// something of ours is pending; see ARCHITECTURE.md, Progress.
+// The MPI's completion and blocking point-to-point calls, as the generated entry points call them
+// while accesses are pending (ARCHITECTURE.md, Progress): they poll pending accesses, and pass the
+// errors of completed accesses to the error handlers of their files.
 #ifndef NACRE_MPI_CALLS_PROGRESS_CALLS_H_
 #define NACRE_MPI_CALLS_PROGRESS_CALLS_H_
 
@@ -7,11 +8,11 @@
 
 namespace nacre::mpi {
 
-/// Completion and blocking calls have to go through us: some request of ours is outstanding, or
-/// accesses are pending that nobody else drives. At most a few relaxed loads.
+/// The entry points must call the functions below: a request of Nacre's is outstanding, or accesses
+/// are pending. A few relaxed loads at most.
 [[nodiscard]] bool progress_needed();
 
-// As the MPI's calls, with what is pending polled and errors of our requests raised.
+// Named as in MPI.
 int progress_wait(MPI_Request* request, MPI_Status* status);
 int progress_waitall(int count, MPI_Request requests[], MPI_Status* statuses);
 int progress_waitany(int count, MPI_Request requests[], int* index, MPI_Status* status);
@@ -22,11 +23,11 @@ int progress_testall(int count, MPI_Request requests[], int* flag, MPI_Status* s
 int progress_testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status);
 int progress_testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                       MPI_Status* statuses);
-/// Completes nothing: an error of ours is raised by the call that does.
+/// Does not complete the request: the call that completes it raises the access's error.
 int progress_request_get_status(MPI_Request request, int* flag, MPI_Status* status);
 
-/// MPI_Send, Ssend, Rsend, Recv and Mrecv are started by the entry point as their nonblocking
-/// twins, so that they poll while they wait, and end here.
+/// Completes the nonblocking twin of MPI_Send, Ssend, Rsend, Recv or Mrecv, which the entry point
+/// has started in order to poll while it waits.
 int progress_finish(MPI_Request* request, MPI_Status* status);
 
 /// One direction of MPI_Sendrecv.
@@ -49,7 +50,7 @@ int progress_improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message*
 int progress_probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 int progress_mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status);
 
-/// Ends what is pending, then MPI_Finalize.
+/// Completes pending accesses, then calls MPI_Finalize.
 int progress_finalize();
 
 }  // namespace nacre::mpi

@@ -1,5 +1,6 @@
-// The functions of the public header (nacre.h) that return text.
+// The functions of the public header, nacre.h.
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,6 +10,7 @@
 #include "base/json.h"
 #include "file/hints/hints.h"
 #include "file/report/report.h"
+#include "mpi/calls/served_calls.h"
 #include "nacre/nacre.h"
 #include "plan/layout/layout_choice.h"
 #include "plan/layout/layout_growth.h"
@@ -16,6 +18,8 @@
 #include "plan/layout/lov_codec.h"
 
 namespace {
+
+std::atomic<std::uint64_t> served_call_count = 0;
 
 std::size_t hand_out(const std::string& text, std::span<char> room) {
   if (room.empty()) return text.size() + 1;
@@ -70,6 +74,19 @@ nacre::Result<std::string> advice_for(const nacre::plan::ExpectedFile& file) {
 }
 
 }  // namespace
+
+void nacre::mpi::count_served_call() { served_call_count.fetch_add(1, std::memory_order_relaxed); }
+
+extern "C" const char* nacre_version(void) { return NACRE_VERSION; }
+
+extern "C" unsigned long long nacre_calls_served(void) {
+  return served_call_count.load(std::memory_order_relaxed);
+}
+
+extern "C" const char* nacre_hints_json(void) {
+  static const std::string* json = new std::string(nacre::file::hints_as_json());
+  return json->c_str();
+}
 
 extern "C" size_t nacre_hints_for(const char* path, char* text, size_t text_size) {
   return hand_out(hints_for(path), {text, text_size});

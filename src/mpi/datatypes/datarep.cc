@@ -12,7 +12,7 @@
 namespace nacre::mpi {
 namespace {
 
-/// Never destroyed: files leaked past the end of main still convert.
+/// Never destroyed: programs may close files in exit handlers.
 struct Registry {
   std::mutex mutex;
   std::map<std::string, RepresentationPointer> by_name;
@@ -36,8 +36,9 @@ Result<MPI_Count> registered_extent(const Representation& representation, MPI_Da
   const int status = representation.extent(named, &extent, representation.extra_state);
   if (status != MPI_SUCCESS || extent < 0) {
     return Error{ErrorClass::conversion, 0,
-                 "the extent function of data representation \"" + representation.name +
-                     "\" failed for a predefined datatype"};
+                 "data representation \"" + representation.name +
+                     "\": the extent function returned " + std::to_string(status) + " and extent " +
+                     std::to_string(extent) + " for a predefined datatype"};
   }
   return extent;
 }
@@ -62,7 +63,10 @@ class RegisteredConverter final : public file::Converter {
   Result<std::int64_t> file_bytes(std::int64_t native_bytes) override {
     if (memory_size_ == 0) return 0;
     const auto bytes = checked_multiply(native_bytes / memory_size_, file_size_);
-    if (!bytes) return Error{ErrorClass::count, 0, "the converted data exceeds 64 bits"};
+    if (!bytes)
+      return Error{ErrorClass::count, 0,
+                   "data representation \"" + representation_->name +
+                       "\": the size of the access in the file exceeds 64 bits"};
     return *bytes;
   }
 
@@ -94,20 +98,20 @@ class RegisteredConverter final : public file::Converter {
       status = conversion.large(memory.base, datatype_.get(), count, file, 0,
                                 representation_->extra_state);
     } else if (count > std::numeric_limits<int>::max()) {
-      return Error{ErrorClass::count, 0,
-                   "data representation \"" + representation_->name +
-                       "\" was registered with conversion functions that count in int; this access "
-                       "has " +
-                       std::to_string(count) +
-                       " basic elements (MPI_Register_datarep_c takes more)"};
+      return Error{
+          ErrorClass::count, 0,
+          "data representation \"" + representation_->name + "\": the access has " +
+              std::to_string(count) +
+              " basic elements, more than an int counts; register the conversion functions "
+              "with MPI_Register_datarep_c"};
     } else {
       status = conversion.classic(memory.base, datatype_.get(), checked_cast<int>(count), file, 0,
                                   representation_->extra_state);
     }
     if (status == MPI_SUCCESS) return {};
     return Error{ErrorClass::conversion, 0,
-                 "a conversion function of data representation \"" + representation_->name +
-                     "\" returned " + std::to_string(status)};
+                 "data representation \"" + representation_->name +
+                     "\": the conversion function returned " + std::to_string(status)};
   }
 
   RepresentationPointer representation_;
@@ -134,20 +138,21 @@ Result<RepresentationPointer> find_representation(const std::string& name) {
   }
   return Error{ErrorClass::unsupported_datarep, 0,
                "data representation \"" + name +
-                   "\" is not known; there are native, internal, external32 and what "
-                   "MPI_Register_datarep was given"};
+                   "\" is not known; use native, internal, external32 or a name registered with "
+                   "MPI_Register_datarep"};
 }
 
 Status register_representation(Representation representation) {
   if (representation.name.empty() || representation.name.size() >= MPI_MAX_DATAREP_STRING) {
     return Error{ErrorClass::arg, 0,
-                 "the name of a data representation has " +
-                     std::to_string(representation.name.size()) + " characters; it takes 1 to " +
+                 "MPI_Register_datarep: the name has " +
+                     std::to_string(representation.name.size()) + " characters; use 1 to " +
                      std::to_string(MPI_MAX_DATAREP_STRING - 1)};
   }
   if (representation.extent == nullptr) {
     return Error{ErrorClass::arg, 0,
-                 "data representation \"" + representation.name + "\" has no extent function"};
+                 "MPI_Register_datarep: data representation \"" + representation.name +
+                     "\" has no extent function"};
   }
   Registry& known = registry();
   const std::lock_guard guard(known.mutex);
@@ -158,7 +163,8 @@ Status register_representation(Representation representation) {
           .second;
   if (added) return {};
   return Error{ErrorClass::dup_datarep, 0,
-               "data representation \"" + name + "\" is already defined"};
+               "MPI_Register_datarep: data representation \"" + name +
+                   "\" is already registered; choose another name"};
 }
 
 Result<plan::TypeMap> map_in_file(const Representation& representation, MPI_Datatype datatype) {

@@ -19,8 +19,8 @@ struct Conversion {
   [[nodiscard]] bool none() const { return classic == nullptr && large == nullptr; }
 };
 
-/// How data lies in the file. Immutable once made; registered ones live until the process ends, as
-/// the standard has no way to take one back.
+/// How data lies in the file. Immutable. Registered representations live until the process ends:
+/// the standard has no call to remove one.
 struct Representation {
   enum class Kind : std::uint8_t { as_in_memory, external32, registered };
   std::string name = "native";
@@ -34,20 +34,20 @@ using RepresentationPointer = std::shared_ptr<const Representation>;
 
 [[nodiscard]] RepresentationPointer native_representation();
 
-/// ErrorClass::unsupported_datarep for a name that nobody registered.
+/// ErrorClass::unsupported_datarep for an unknown name.
 [[nodiscard]] Result<RepresentationPointer> find_representation(const std::string& name);
 
-/// ErrorClass::dup_datarep if the name is taken, arg if it is empty or too long. Local.
+/// ErrorClass::dup_datarep for a known name, arg for one that is empty or too long. Local.
 [[nodiscard]] Status register_representation(Representation representation);
 
 /// How `datatype` lies in a file of this representation.
 [[nodiscard]] Result<plan::TypeMap> map_in_file(const Representation& representation,
                                                 MPI_Datatype datatype);
 
-/// What converts data of this datatype on its way, or null where the bytes go as they are. Keeps
-/// the datatype for as long as it lives. With a registered representation, a read that meets the
-/// end of the file inside a datatype with pairs (MPI_2INT and its kin) in it ends at whole
-/// datatypes: the extent function tells the size of a pair, not where in the file its index begins.
+/// The converter for data of this datatype; null if memory and file have the same bytes. Keeps the
+/// datatype alive. With a registered representation, a read that ends at the end of the file,
+/// inside a datatype with pairs (MPI_2INT and its kin), counts whole datatypes only: the extent
+/// function returns the size of a pair, and not where its index begins.
 [[nodiscard]] Result<std::shared_ptr<file::Converter>> make_converter(
     const RepresentationPointer& representation, plan::Direction direction, MPI_Datatype datatype);
 

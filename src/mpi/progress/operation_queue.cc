@@ -15,7 +15,7 @@ void PendingAccess::finish() {
 
 void PendingAccess::conclude() {
   outcome_ = std::move(operation_->value());
-  operation_.reset();  // lets go of the program's types and of the buffers
+  operation_.reset();  // frees the program's types and the buffers
   done_.store(true, std::memory_order_release);
   if (when_done_) when_done_();
 }
@@ -31,23 +31,14 @@ void OperationQueue::start(std::shared_ptr<PendingAccess> access) {
 bool OperationQueue::poll() {
   const std::unique_lock driving(drive_, std::try_to_lock);
   if (!driving.owns_lock()) return true;
-  while (true) {
-    std::shared_ptr<PendingAccess> front;
-    {
-      const std::lock_guard guard(pending_mutex_);
-      if (pending_.empty()) return false;
-      front = pending_.front();
-    }
-    if (!front->advance()) return true;
-    const std::lock_guard guard(pending_mutex_);
-    pending_.pop_front();
+  while (const auto access = first()) {
+    if (!access->advance()) return true;
+    remove_first();
   }
+  return false;
 }
 
-bool OperationQueue::idle() {
-  const std::lock_guard guard(pending_mutex_);
-  return pending_.empty();
-}
+bool OperationQueue::idle() { return first() == nullptr; }
 
 void OperationQueue::finish(const PendingAccess& access) {
   if (access.done()) return;
@@ -56,17 +47,20 @@ void OperationQueue::finish(const PendingAccess& access) {
 }
 
 void OperationQueue::drain() {
-  while (true) {
-    std::shared_ptr<PendingAccess> front;
-    {
-      const std::lock_guard guard(pending_mutex_);
-      if (pending_.empty()) return;
-      front = pending_.front();
-    }
-    front->finish();
-    const std::lock_guard guard(pending_mutex_);
-    pending_.pop_front();
+  while (const auto access = first()) {
+    access->finish();
+    remove_first();
   }
+}
+
+std::shared_ptr<PendingAccess> OperationQueue::first() {
+  const std::lock_guard guard(pending_mutex_);
+  return pending_.empty() ? nullptr : pending_.front();
+}
+
+void OperationQueue::remove_first() {
+  const std::lock_guard guard(pending_mutex_);
+  pending_.pop_front();
 }
 
 }  // namespace nacre::mpi

@@ -1,5 +1,5 @@
-// The collective operations of one file, run one after the other in the order the program started
-// them, so that every rank runs the same one and one tag per file is enough.
+// The collective operations of one file. They run one after the other, in the order in which the
+// program started them: all ranks run the same operation, and one tag per file is enough.
 #ifndef NACRE_MPI_PROGRESS_OPERATION_QUEUE_H_
 #define NACRE_MPI_PROGRESS_OPERATION_QUEUE_H_
 
@@ -16,23 +16,23 @@
 
 namespace nacre::mpi {
 
-/// A data access that was started and not waited for: nonblocking or split.
+/// A nonblocking or split data access.
 class PendingAccess {
  public:
   PendingAccess(collective::Task<file::Outcome> task, collective::Transport& transport)
       : operation_(std::in_place, std::move(task), transport) {}
-  /// An access that has already ended (independent nonblocking ones).
+  /// An access that has completed: independent ones do when they start.
   explicit PendingAccess(file::Outcome outcome) : outcome_(std::move(outcome)), done_(true) {}
 
   [[nodiscard]] bool done() const { return done_.load(std::memory_order_acquire); }
   /// done().
   [[nodiscard]] const file::Outcome& outcome() const { return outcome_; }
-  /// Called once, by whichever thread ends the access; to be set before it is queued.
+  /// Sets the callback of the thread that completes the access. Before the access is queued.
   void when_done(std::function<void()> action) { when_done_ = std::move(action); }
 
  private:
   friend class OperationQueue;
-  /// True when it has ended.
+  /// True when the access has completed.
   bool advance();
   void finish();
   void conclude();
@@ -43,8 +43,8 @@ class PendingAccess {
   std::atomic<bool> done_ = false;
 };
 
-/// Held by whoever drives a queue. Unlike a std::mutex it may be tried by the thread that holds it:
-/// an MPI's progress engine, entered while we drive one file, calls back to drive the others.
+/// Held by the thread that progresses a queue. Unlike with a std::mutex, the holder may try_lock():
+/// progress on one file enters the MPI's progress engine, which calls back to progress all files.
 class DriveLock {
  public:
   void lock() {
@@ -63,20 +63,20 @@ class DriveLock {
 /// Thread-safe.
 class OperationQueue {
  public:
-  /// Queues `access` and lets it go as far as it can without waiting.
+  /// Queues `access` and progresses it, without waiting.
   void start(std::shared_ptr<PendingAccess> access);
 
-  /// Lets pending operations go on; returns at once where another thread is at it. Never waits for
-  /// a message. True while some are pending.
+  /// Progresses pending operations, without waiting for messages; returns at once if another thread
+  /// does. True while operations are pending.
   bool poll();
 
   /// Nothing is pending.
   [[nodiscard]] bool idle();
 
-  /// Runs `access` and all before it to the end.
+  /// Completes `access` and all operations before it.
   void finish(const PendingAccess& access);
 
-  /// Runs what is pending, then `task`, to the end.
+  /// Completes pending operations, then `task`.
   template <class T>
   T run(collective::Task<T> task, collective::Transport& transport) {
     const std::lock_guard guard(drive_);
@@ -85,7 +85,11 @@ class OperationQueue {
   }
 
  private:
+  /// Completes all pending operations. With drive_ held.
   void drain();
+  /// Null if none is pending.
+  [[nodiscard]] std::shared_ptr<PendingAccess> first();
+  void remove_first();
 
   DriveLock drive_;
   std::mutex pending_mutex_;

@@ -18,9 +18,9 @@ namespace {
 enum class Driver : std::uint8_t {
   none,           ///< nothing was ever pending
   helper_thread,  ///< MPI_THREAD_MULTIPLE
-  async_hook,     ///< MPICH 4.3 and later: its progress engine calls us
-  callback,       ///< Open MPI: likewise
-  calls,          ///< only the program's own calls
+  async_hook,     ///< MPICH 4.3 and later: its progress engine calls async_poll()
+  callback,       ///< Open MPI: its progress engine calls callback_poll()
+  calls,          ///< only the calls of the program that Nacre interposes
 };
 
 using QueuePointer = std::shared_ptr<OperationQueue>;
@@ -33,8 +33,7 @@ struct Watched {
   std::vector<QueuePointer> queues;
   std::atomic<int> queue_count = 0;
   std::atomic<int> pollers = 0;  ///< threads that may hold the last reference to a queue
-  /// No longer watched, as was found inside the MPI's progress engine, where nothing is to be
-  /// freed.
+  /// Queues that became idle inside the MPI's progress engine, where nothing may be freed.
   std::vector<QueuePointer> ended;
   std::atomic<int> ended_count = 0;
   std::atomic<Driver> driver = Driver::none;
@@ -48,12 +47,12 @@ Watched& watched() {
 
 thread_local bool in_progress_call = false;
 
-/// Enters from the MPI's progress engine, once per thread: polling enters the engine again.
-template <class Body>
-void from_mpi_progress(Body body) {
+/// Called by the MPI's progress engine. Polling enters the engine again: only the outer call of a
+/// thread polls.
+void poll_inside_mpi_progress() {
   if (in_progress_call) return;
   in_progress_call = true;
-  body();
+  poll_all();
   in_progress_call = false;
 }
 
@@ -63,34 +62,26 @@ std::vector<QueuePointer> queues_now() {
   return all.queues;
 }
 
-void forget_idle(const std::vector<QueuePointer>& idle) {
-  if (idle.empty()) return;
-  Watched& all = watched();
-  const std::lock_guard guard(all.mutex);
-  for (const auto& queue : idle) {
-    // Something may have been started since: then it is watched on.
-    if (!queue->idle()) continue;
-    std::erase(all.queues, queue);
-  }
-  all.queue_count.store(static_cast<int>(all.queues.size()), std::memory_order_release);
-}
-
-/// Lets all pending accesses of the queues go on.
 void poll_queues() {
   std::vector<QueuePointer> idle;
   for (const auto& queue : queues_now()) {
     if (!queue->poll()) idle.push_back(queue);
   }
-  forget_idle(idle);
-  if (!in_progress_call) return;
+  if (idle.empty()) return;
   Watched& all = watched();
   const std::lock_guard guard(all.mutex);
+  for (const auto& queue : idle) {
+    // An access may have been queued since.
+    if (queue->idle()) std::erase(all.queues, queue);
+  }
+  all.queue_count.store(static_cast<int>(all.queues.size()), std::memory_order_release);
+  if (!in_progress_call) return;
   std::ranges::move(idle, std::back_inserter(all.ended));
   all.ended_count.store(static_cast<int>(all.ended.size()), std::memory_order_release);
 }
 
-/// Those that have been closed are freed with it.
-void let_go_of_ended() {
+/// Frees files that have been closed meanwhile.
+void release_ended() {
   if (in_progress_call) return;
   std::vector<QueuePointer> ended;
   Watched& all = watched();
@@ -101,7 +92,7 @@ void let_go_of_ended() {
 
 constexpr std::chrono::microseconds helper_pause(50);
 
-[[noreturn]] void serve_forever() {
+[[noreturn]] void run_helper_thread() {
   Watched& all = watched();
   while (true) {
     {
@@ -109,8 +100,8 @@ constexpr std::chrono::microseconds helper_pause(50);
       all.changed.wait(guard, [&] { return !all.queues.empty(); });
     }
     poll_all();
-    // Polling takes the MPI's lock, which is not fair: a thread that asked for it all the time
-    // would keep the program's own calls out.
+    // Polling takes the MPI's lock, which is not fair: without a pause it would starve the calls of
+    // the program.
     std::this_thread::sleep_for(helper_pause);
   }
 }
@@ -121,10 +112,9 @@ constexpr int async_done = 1;
 constexpr int stream_null = 0x3c000000;
 
 int async_poll(void*) {
-  // Polling enters the engine again, and that calls us again: only the outer call may say that it
-  // is over.
+  // Only the outer call of a thread may end the hook.
   if (in_progress_call) return async_pending;
-  from_mpi_progress(poll_all);
+  poll_inside_mpi_progress();
   Watched& all = watched();
   const std::lock_guard guard(all.mutex);
   all.hook_running = !all.queues.empty();
@@ -132,11 +122,11 @@ int async_poll(void*) {
 }
 
 int callback_poll() {
-  if (watched().queue_count.load(std::memory_order_relaxed) > 0) from_mpi_progress(poll_all);
+  if (watched().queue_count.load(std::memory_order_relaxed) > 0) poll_inside_mpi_progress();
   return 0;
 }
 
-/// Of programs that use only Sessions nobody can say.
+/// Unknown in programs that use only Sessions.
 std::optional<int> thread_level() {
   int level = MPI_THREAD_SINGLE;
   if (!world_model_active()) return std::nullopt;
@@ -159,7 +149,7 @@ void start_driver(Watched& all) {
   const bool first = all.driver == Driver::none;
   if (first) all.driver = choose_driver();
   if (all.driver == Driver::helper_thread && first) {
-    if (!start_helper_thread([] { serve_forever(); })) all.driver = Driver::calls;
+    if (!start_helper_thread([] { run_helper_thread(); })) all.driver = Driver::calls;
   } else if (all.driver == Driver::async_hook && !all.hook_running) {
     all.hook_running = native().MPIX_Async_start(async_poll, nullptr, stream_null) == MPI_SUCCESS;
   } else if (all.driver == Driver::callback && first) {
@@ -187,7 +177,7 @@ void watch(const QueuePointer& queue) {
 
 void poll_all() {
   Watched& all = watched();
-  if (all.ended_count.load(std::memory_order_relaxed) > 0) let_go_of_ended();
+  if (all.ended_count.load(std::memory_order_relaxed) > 0) release_ended();
   if (all.queue_count.load(std::memory_order_relaxed) == 0) return;
   all.pollers.fetch_add(1);
   poll_queues();
@@ -195,7 +185,7 @@ void poll_all() {
 }
 
 void finish_all_pending() {
-  // A file that has been closed meanwhile goes with its last reference, before MPI does.
+  // Also waits until the files that were closed meanwhile are freed: that takes calls of the MPI.
   poll_until([] {
     const Watched& all = watched();
     return all.queue_count.load(std::memory_order_acquire) == 0 && all.pollers.load() == 0 &&

@@ -1,6 +1,6 @@
-// Progress of what the program started and does not wait for yet. Collective accesses need their
-// ranks to answer each other while the program is elsewhere; who lets them depends on the MPI
-// (ARCHITECTURE.md, Progress).
+// Progress of accesses that the program has started and does not wait for. The ranks of a
+// collective access must answer each other while their programs compute. The MPI decides who polls
+// for them (ARCHITECTURE.md, Progress).
 #ifndef NACRE_MPI_PROGRESS_PROGRESS_H_
 #define NACRE_MPI_PROGRESS_PROGRESS_H_
 
@@ -15,27 +15,26 @@ namespace nacre::mpi {
 /// an access was queued: a queue that is still idle would be dropped at once.
 void watch(const std::shared_ptr<OperationQueue>& queue);
 
-/// Whether this process does nothing else with any file while it is in a blocking call: no other
-/// thread may be in MPI, as far as can be told, and nothing is pending that the call would poll.
+/// No other thread of this process may call MPI (as far as Nacre can know), and no access is
+/// pending: a blocking call is the only activity on any file.
 [[nodiscard]] bool has_no_other_activity();
 
-/// Lets all pending accesses of this process go on, as far as they can without waiting.
+/// Progresses all pending accesses of this process, without waiting.
 void poll_all();
 
-/// Runs all pending accesses of this process to their end.
+/// Completes all pending accesses of this process.
 void finish_all_pending();
 
-/// This thread is inside the MPI's own progress engine, called back by it: it may start messages
-/// and ask whether they are complete, and not wait.
+/// The MPI's progress engine has called this thread back: the thread may start messages and test
+/// them, but must not wait.
 [[nodiscard]] bool inside_mpi_progress();
 
-/// Some access is pending: whoever waits for the MPI polls it meanwhile. Where nothing else drives
-/// pending accesses that is what lets them end; where something does, it keeps a spinning wait from
-/// holding the MPI's lock against it (MPICH 4.0 at MPI_THREAD_MULTIPLE: its helper thread never got
-/// in).
+/// An access is pending: a call that waits for the MPI polls meanwhile. With Driver::calls only
+/// this completes the access. With the other drivers it keeps a wait that spins from holding the
+/// MPI's lock: under MPICH 4.0 at MPI_THREAD_MULTIPLE the helper thread never acquired it.
 [[nodiscard]] bool must_poll_while_waiting();
 
-/// Polls pending accesses until `ready()`, giving up the core in between.
+/// Polls pending accesses until `ready()`, and yields the core between polls.
 template <class Ready>
 void poll_until(Ready ready) {
   while (!ready()) {

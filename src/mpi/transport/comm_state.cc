@@ -22,77 +22,78 @@ namespace {
 
 using Shared = std::shared_ptr<CommState>;
 
-// NOLINTNEXTLINE(readability-function-size): MPI's parameters
-int never_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
-
 int delete_state(MPI_Comm, int, void* value, void*) {
   delete static_cast<Shared*>(value);
   return MPI_SUCCESS;
 }
 
-/// Never destroyed with the process: an MPI may call delete_state at its very end.
+/// The key lives as long as the process: an MPI may call delete_state at its very end.
 int state_key() {
-  static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    // A duplicate of the communicator makes a state of its own at its first open. (The MPI's own
-    // MPI_COMM_NULL_COPY_FN would be an undefined symbol of libmpi.)
-    native().Comm_create_keyval(never_copy, delete_state, &made, nullptr);
-    return made;
-  }();
+  static const int key = create_comm_key(delete_state);
   return key;
 }
 
-/// A duplicate, made so that pending accesses go on meanwhile: other ranks may come here only after
-/// theirs have ended. COMM_NULL where the MPI has none to give.
+/// Polls while the MPI makes the duplicate: other ranks may arrive here only after their pending
+/// accesses, which need this rank. COMM_NULL if the MPI fails.
 MPI_Comm duplicate_of(MPI_Comm comm) {
   const Native& mpi = native();
   MPI_Comm duplicate = mpi.COMM_NULL;
   int size = 0;
   mpi.Comm_size(comm, &size);
   if (size == 1) {
-    // Nobody to wait for. MPICH 4.0's progress crashes where one process uses only Sessions.
+    // No rank to wait for. In programs that use only Sessions, MPICH 4.0's progress crashes here.
     return mpi.Comm_dup(comm, &duplicate) == MPI_SUCCESS ? duplicate : mpi.COMM_NULL;
   }
   MPI_Request request = mpi.REQUEST_NULL;
   int status = mpi.Comm_idup(comm, &duplicate, &request);
-  if (status != MPI_SUCCESS) return mpi.COMM_NULL;
+  int done = 0;
   poll_until([&] {
-    int done = 0;
-    status = mpi.Test(&request, &done, MPI_STATUS_IGNORE);
+    if (status == MPI_SUCCESS) status = mpi.Test(&request, &done, MPI_STATUS_IGNORE);
     return done != 0 || status != MPI_SUCCESS;
   });
   return status == MPI_SUCCESS ? duplicate : mpi.COMM_NULL;
 }
 
-/// NACRE_TEST_RANKS_PER_NODE plays nodes of so many ranks each; 0: it does not. The same on all
+/// NACRE_TEST_RANKS_PER_NODE: the ranks of each emulated node; 0 if it is not set. The same on all
 /// ranks.
-Result<int> played_ranks_per_node() {
+Result<int> emulated_ranks_per_node() {
   const char* const text = std::getenv("NACRE_TEST_RANKS_PER_NODE");
   if (text == nullptr) return 0;
-  const std::string_view digits(text);
-  const auto ranks = parse_number<int>(digits);
+  const auto ranks = parse_number<int>(text);
   if (ranks && *ranks >= 1) return *ranks;
   return Error{ErrorClass::info_value, 0,
-               "variable NACRE_TEST_RANKS_PER_NODE has the value \"" + std::string(digits) +
-                   "\"; it takes a whole number of at least 1"};
+               "environment variable NACRE_TEST_RANKS_PER_NODE is \"" + std::string(text) +
+                   "\"; set it to a whole number of at least 1, or unset it"};
 }
 
-/// Ranks may share memory if they run in one kernel and see one shared-memory file system:
-/// containers on one host have equal names but not always the latter.
+/// Ranks of one domain run in one kernel and see one shared-memory file system. (Containers on one
+/// host may have equal host names and different shared-memory file systems.)
 std::uint64_t memory_domain_of(int rank, int ranks_per_node) {
   const std::uint64_t domain = store::shared_memory_domain();
   if (domain == 0 || ranks_per_node == 0) return domain;
   return fnv_hash(std::to_string(domain) + '/' + std::to_string(rank / ranks_per_node));
 }
 
+// NOLINTNEXTLINE(readability-function-size): MPI's parameters
+int never_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
 }  // namespace
+
+int create_comm_key(MPI_Comm_delete_attr_function* on_delete) {
+  int key = MPI_KEYVAL_INVALID;
+  // MPI_COMM_NULL_COPY_FN would be an undefined symbol of libmpi.
+  native().Comm_create_keyval(never_copy, on_delete, &key, nullptr);
+  return key;
+}
 
 Result<Shared> CommState::of(MPI_Comm comm) {
   const Native& mpi = native();
-  if (comm == mpi.COMM_NULL) return Error{ErrorClass::comm, 0, "the communicator is MPI_COMM_NULL"};
+  if (comm == mpi.COMM_NULL)
+    return Error{ErrorClass::comm, 0,
+                 "MPI_File_open: the communicator is MPI_COMM_NULL; pass an intracommunicator"};
   void* found_state = nullptr;
   int found = 0;
   mpi.Comm_get_attr(comm, state_key(), static_cast<void*>(&found_state), &found);
@@ -101,16 +102,18 @@ Result<Shared> CommState::of(MPI_Comm comm) {
   int inter = 0;
   mpi.Comm_test_inter(comm, &inter);
   if (inter != 0) {
-    return Error{ErrorClass::comm, 0,
-                 "a file is opened on an intercommunicator; it takes an intracommunicator"};
+    return Error{
+        ErrorClass::comm, 0,
+        "MPI_File_open: the communicator is an intercommunicator; pass an intracommunicator"};
   }
-  const Result<int> ranks_per_node = played_ranks_per_node();
+  const Result<int> ranks_per_node = emulated_ranks_per_node();
   if (!ranks_per_node) return ranks_per_node.error();
   const MPI_Comm duplicate = duplicate_of(comm);
   if (duplicate == mpi.COMM_NULL) {
-    return Error{ErrorClass::comm, 0, "the MPI could not duplicate the communicator of the file"};
+    return Error{ErrorClass::comm, 0,
+                 "MPI_File_open: the MPI could not duplicate the communicator"};
   }
-  // A broken network is the MPI's to report, whatever handler the program's communicator has.
+  // If the network breaks, the MPI ends the program, whatever handler its communicator has.
   mpi.Comm_set_errhandler(duplicate, mpi.ERRORS_ARE_FATAL);
   Shared state(new CommState(duplicate));
   find_nodes(state, *ranks_per_node);
@@ -131,29 +134,25 @@ CommState::CommState(MPI_Comm duplicate) : comm_(duplicate) {
   tree_ = plan::tree_of_nodes(nodes_, rank_);
 }
 
-/// Collective. Those that look like a node are one if they find the memory that they make together.
+/// Collective. Ranks of one memory domain are a node if they all find the memory that they create
+/// together.
 void CommState::find_nodes(const Shared& state, int ranks_per_node) {
   MpiTransport transport(state, control_tag);
+  const auto run = [&](auto task) { return collective::run_to_end(std::move(task), transport); };
   const int rank = state->rank_;
   const std::uint64_t domain = memory_domain_of(rank, ranks_per_node);
-  const plan::NodeMap candidates =
-      collective::run_to_end(collective::agree_on_nodes(transport, domain), transport);
-  std::vector<int> node_ranks = candidates.ranks_on(candidates.node_of(rank));
+  plan::NodeMap nodes = run(collective::agree_on_nodes(transport, domain));
+  std::vector<int> node_ranks = nodes.ranks_on(nodes.node_of(rank));
+  const bool alone = node_ranks.size() == 1;
   std::optional<store::SharedMemory> memory;
-  if (node_ranks.size() > 1) {
+  if (!alone) {
     const std::int64_t bytes =
         collective::NodeBoard::bytes_needed(checked_cast<int>(node_ranks.size()));
-    memory =
-        collective::run_to_end(collective::share_memory(transport, node_ranks, bytes), transport);
+    memory = run(collective::share_memory(transport, node_ranks, bytes));
   }
-  // A node of one rank needs none.
-  const bool shares = memory || node_ranks.size() == 1;
-  const bool all_share =
-      collective::run_to_end(collective::all_same(transport, shares ? 1 : rank + 2), transport);
-  state->nodes_ = all_share
-                      ? candidates
-                      : collective::run_to_end(
-                            collective::agree_on_nodes(transport, memory ? domain : 0), transport);
+  const bool all_share = run(collective::all_same(transport, memory || alone ? 1 : rank + 2));
+  if (!all_share) nodes = run(collective::agree_on_nodes(transport, memory ? domain : 0));
+  state->nodes_ = std::move(nodes);
   state->tree_ = plan::tree_of_nodes(state->nodes_, rank);
   if (memory) {
     state->short_messages_ =
@@ -170,8 +169,9 @@ Result<int> CommState::choose_tag() {
   const std::lock_guard guard(mutex_);
   if (tags_in_use_.size() >= static_cast<std::size_t>(tag_max_ - control_tag)) {
     return Error{ErrorClass::other, 0,
-                 "the communicator has " + std::to_string(tags_in_use_.size()) +
-                     " open files, as many as the MPI has tags"};
+                 "MPI_File_open: the communicator has " + std::to_string(tags_in_use_.size()) +
+                     " open files, as many as the MPI has tags; close files, or duplicate the "
+                     "communicator"};
   }
   while (tags_in_use_.contains(next_tag_)) {
     next_tag_ = next_tag_ == tag_max_ ? control_tag + 1 : next_tag_ + 1;

@@ -1,5 +1,5 @@
-// What Nacre keeps of a communicator on which files are opened: a duplicate for its own messages, a
-// tag for each open file, and which of its ranks share memory.
+// A communicator on which files are opened: its duplicate for Nacre's messages, the tags of its
+// open files, and its nodes.
 #ifndef NACRE_MPI_TRANSPORT_COMM_STATE_H_
 #define NACRE_MPI_TRANSPORT_COMM_STATE_H_
 
@@ -15,8 +15,11 @@
 
 namespace nacre::mpi {
 
-/// Made at the first open on a communicator and kept on it as an attribute; files hold it too, so
-/// it lives until the communicator and its last file are gone.
+/// A key for attributes of communicators, which duplicates of a communicator do not inherit.
+[[nodiscard]] int create_comm_key(MPI_Comm_delete_attr_function* on_delete);
+
+/// Created at the first open on a communicator. The communicator (as an attribute) and its open
+/// files share it.
 class CommState {
  public:
   /// Collective over `comm` the first time, local afterwards. ErrorClass::comm for MPI_COMM_NULL
@@ -30,17 +33,17 @@ class CommState {
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  /// Which ranks share memory, as mapping it has shown.
+  /// Which ranks share memory: those that have mapped the same memory.
   [[nodiscard]] const plan::NodeMap& nodes() const { return nodes_; }
   [[nodiscard]] const plan::RankTree& tree() const { return tree_; }
-  /// To and from the other ranks of this node; null where there are none.
+  /// To and from the other ranks of this node; null if there are none.
   [[nodiscard]] const std::shared_ptr<ShortMessages>& short_messages() const {
     return short_messages_;
   }
 
-  /// The tag on which files are opened.
+  /// The tag for opening files.
   static constexpr int control_tag = 0;
-  /// A tag that no open file of this rank uses. Rank 0 chooses for all.
+  /// A tag that no open file of this rank uses. Rank 0 chooses for all ranks.
   [[nodiscard]] Result<int> choose_tag();
   void reserve_tag(int tag);
   void release_tag(int tag);

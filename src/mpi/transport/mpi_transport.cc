@@ -14,10 +14,10 @@ namespace nacre::mpi {
 namespace {
 
 constexpr std::int64_t part_bytes_max = std::int64_t{1} << 30;
-constexpr std::int64_t nanoseconds_between_pokes = 1'000'000;
+constexpr std::int64_t nanoseconds_between_mpi_progress = 1'000'000;
 
-/// Whether `request` is complete, asked without entering the MPI's progress: inside its progress
-/// engine that is all one may do.
+/// Tests `request` without entering the MPI's progress engine: code that the engine has called may
+/// do no more.
 bool complete_without_progress(MPI_Request request) {
   return native().MPIX_Request_is_complete == nullptr ||
          native().MPIX_Request_is_complete(request) != 0;
@@ -51,56 +51,54 @@ template <class Start>
 collective::MessageId MpiTransport::start(std::int64_t size, Start start_part) {
   const std::size_t number = acquire_slot();
   Slot& slot = slots_[number];
-  slot.request = start_part(0, std::min(size, part_bytes_max));
+  start_part(0, checked_cast<int>(std::min(size, part_bytes_max)), &slot.request);
   for (std::int64_t first = part_bytes_max; first < size; first += part_bytes_max) {
-    slot.rest.push_back(start_part(first, std::min(size - first, part_bytes_max)));
+    start_part(first, checked_cast<int>(std::min(size - first, part_bytes_max)),
+               &slot.rest.emplace_back(native().REQUEST_NULL));
   }
   return number + 1;
 }
 
-/// Both ends say the same, so each message has one way and those of a way keep their order.
+/// Sender and receiver decide alike, so each message has one way and messages of a way keep their
+/// order.
 bool MpiTransport::fits_short_message(int rank, std::size_t bytes) const {
   const ShortMessages* const board = comm_->short_messages().get();
   return bytes <= ShortMessages::bytes_max && board != nullptr && board->reaches(rank);
 }
 
 collective::MessageId MpiTransport::send(int destination, std::span<const std::byte> data) {
-  if (fits_short_message(destination, data.size())) {
-    const std::size_t number = acquire_slot();
-    slots_[number].done = send_short(destination, data);
-    if (!slots_[number].done) outgoing_.push_back({number, destination, data});
-    return number + 1;
+  if (!fits_short_message(destination, data.size())) {
+    return start(std::ssize(data), [&](std::int64_t first, int size, MPI_Request* request) {
+      native().Isend(data.data() + first, size, native().BYTE, destination, tag_, comm_->comm(),
+                     request);
+    });
   }
-  return start(std::ssize(data), [&](std::int64_t first, std::int64_t size) {
-    MPI_Request request = native().REQUEST_NULL;
-    native().Isend(data.data() + first, checked_cast<int>(size), native().BYTE, destination, tag_,
-                   comm_->comm(), &request);
-    return request;
-  });
+  const std::size_t number = acquire_slot();
+  slots_[number].done = send_short(destination, data);
+  if (!slots_[number].done) outgoing_.push_back({number, destination, data});
+  return number + 1;
 }
 
 collective::MessageId MpiTransport::receive(int source, std::span<std::byte> data) {
-  if (fits_short_message(source, data.size())) {
-    const std::size_t number = acquire_slot();
-    expected_.push_back({number, source, data});
-    return number + 1;
+  if (!fits_short_message(source, data.size())) {
+    return start(std::ssize(data), [&](std::int64_t first, int size, MPI_Request* request) {
+      native().Irecv(data.data() + first, size, native().BYTE, source, tag_, comm_->comm(),
+                     request);
+    });
   }
-  return start(std::ssize(data), [&](std::int64_t first, std::int64_t size) {
-    MPI_Request request = native().REQUEST_NULL;
-    native().Irecv(data.data() + first, checked_cast<int>(size), native().BYTE, source, tag_,
-                   comm_->comm(), &request);
-    return request;
-  });
+  const std::size_t number = acquire_slot();
+  expected_.push_back({number, source, data});
+  return number + 1;
 }
 
-/// Where others wait for room there, behind them.
+/// Fails if the destination has no room, or if earlier messages to it wait for room.
 bool MpiTransport::send_short(int destination, std::span<const std::byte> data) {
-  const bool others_first =
+  const bool waits =
       std::ranges::find(outgoing_, destination, &Outgoing::destination) != outgoing_.end();
-  return !others_first && comm_->short_messages()->send(destination, tag_, data);
+  return !waits && comm_->short_messages()->send(destination, tag_, data);
 }
 
-/// In their order: one that finds no room holds up those to the same rank, and no others.
+/// In order: a message that finds no room delays later messages to the same rank only.
 void MpiTransport::send_outgoing() {
   std::vector<int> full;
   std::erase_if(outgoing_, [&](const Outgoing& message) {
@@ -144,7 +142,7 @@ bool MpiTransport::test_requests(std::span<const collective::MessageId> messages
   int all = 0;
   native().Testall(checked_cast<int>(requests_.size()), requests_.data(), &all,
                    MPI_STATUSES_IGNORE);
-  // Testall changes nothing unless all are complete, so the slots stay true.
+  // Testall changes no request unless all are complete.
   if (all == 0) return false;
   for (const collective::MessageId id : messages) {
     if (id == 0 || slots_[id - 1].request == native().REQUEST_NULL) continue;
@@ -153,14 +151,6 @@ bool MpiTransport::test_requests(std::span<const collective::MessageId> messages
     slots_[id - 1].done = true;
   }
   return true;
-}
-
-void MpiTransport::forget(std::span<collective::MessageId> messages) {
-  for (collective::MessageId& id : messages) {
-    if (id == 0) continue;
-    free_slots_.push_back(id - 1);
-    id = 0;
-  }
 }
 
 bool MpiTransport::test(std::span<collective::MessageId> messages) {
@@ -177,28 +167,31 @@ bool MpiTransport::test(std::span<collective::MessageId> messages) {
     missing_.by_mpi = missing_.by_mpi || !outgoing_.empty();
     return false;
   }
-  forget(messages);
+  for (collective::MessageId& id : messages) {
+    if (id != 0) free_slots_.push_back(id - 1);
+    id = 0;
+  }
   return true;
 }
 
-/// Lets the MPI go on with what the program has under way. Not more often, since Open MPI gives up
-/// the core where it finds nothing to do (mpi_yield_when_idle): figures in ARCHITECTURE.md.
+/// Progresses the program's own messages. At intervals only: Open MPI yields the core when it finds
+/// nothing to do (mpi_yield_when_idle).
 void MpiTransport::progress_mpi_periodically() {
   const std::int64_t now = monotonic_nanoseconds();
   if (now < next_mpi_progress_) return;
-  next_mpi_progress_ = now + nanoseconds_between_pokes;
+  next_mpi_progress_ = now + nanoseconds_between_mpi_progress;
   int flag = 0;
   native().Iprobe(MPI_ANY_SOURCE, tag_, comm_->comm(), &flag, MPI_STATUS_IGNORE);
 }
 
-// Polling with a yield rather than the MPI's own wait: MPICH spins there, and with more ranks than
-// cores each message then costs a time slice (8 ranks on 2 cores: writes five times slower). Where
-// only short messages are missing, the rank sleeps until they are there; now and then it looks
-// after the messages that the program itself may have under way.
+// Polls and yields, instead of calling the MPI's wait: MPICH spins there, and with more ranks than
+// cores each message then costs a time slice (8 ranks on 2 cores: writes five times slower). If
+// only short messages are missing, the rank sleeps until they arrive, and progresses the program's
+// own messages at intervals.
 void MpiTransport::wait(collective::Condition& condition) {
-  constexpr std::chrono::nanoseconds nap_max(nanoseconds_between_pokes);
-  // What is pending on other files may wait for what no ring here tells of.
-  constexpr std::chrono::microseconds nap_beside_others(50);
+  constexpr std::chrono::nanoseconds nap_max(nanoseconds_between_mpi_progress);
+  // Pending accesses of other files may wait for messages that do not ring here.
+  constexpr std::chrono::microseconds nap_with_pending_accesses(50);
   ShortMessages* const board = comm_->short_messages().get();
   while (true) {
     const std::uint32_t arrivals = board != nullptr ? board->arrivals() : 0;
@@ -209,10 +202,10 @@ void MpiTransport::wait(collective::Condition& condition) {
       std::this_thread::yield();
       continue;
     }
-    const bool beside_others = must_poll_while_waiting();
-    const bool knows_how_many = condition.takes_all() && !beside_others && board->is_drained();
-    board->sleep(arrivals + (knows_how_many ? missing_.arrivals : 1),
-                 beside_others ? nap_beside_others : nap_max);
+    const bool others_pending = must_poll_while_waiting();
+    const bool knows_count = condition.takes_all() && !others_pending && board->is_drained();
+    board->sleep(arrivals + (knows_count ? missing_.arrivals : 1),
+                 others_pending ? nap_with_pending_accesses : nap_max);
     progress_mpi_periodically();
   }
 }
@@ -220,7 +213,7 @@ void MpiTransport::wait(collective::Condition& condition) {
 void MpiTransport::ring(int rank) { comm_->short_messages()->ring(rank); }
 
 void MpiTransport::run_in_helper_thread(std::function<void()> job, int thread_count_max) {
-  // Not the CommState: whoever drops that last frees the communicator, which is a call of the MPI.
+  // Holds no CommState: the last reference frees the communicator, which is a call of the MPI.
   run_on_worker(
       [job = std::move(job), board = comm_->short_messages(), rank = comm_->rank()] {
         job();

@@ -1,5 +1,5 @@
-// The Transport over MPI: nonblocking sends and receives on a communicator of our own, with one tag
-// per open file; short messages between ranks that share memory go through that.
+// The Transport over MPI: nonblocking sends and receives on a duplicate of the file's communicator,
+// with one tag for each open file. Short messages between ranks of a node go through shared memory.
 #ifndef NACRE_MPI_TRANSPORT_MPI_TRANSPORT_H_
 #define NACRE_MPI_TRANSPORT_MPI_TRANSPORT_H_
 
@@ -19,7 +19,7 @@ namespace nacre::mpi {
 
 class MpiTransport final : public collective::Transport {
  public:
-  /// Takes `tag` until it is destroyed.
+  /// Reserves `tag` for its lifetime.
   MpiTransport(std::shared_ptr<CommState> comm, int tag);
   ~MpiTransport() override;
   MpiTransport(const MpiTransport&) = delete;
@@ -38,28 +38,29 @@ class MpiTransport final : public collective::Transport {
   void wait(collective::Condition& condition) override;
 
  private:
-  /// One message: a request, and more of them where it is longer than an int can count; none where
-  /// it is a short one.
+  /// One message: its request, and those of further parts if it is longer than part_bytes_max. A
+  /// short message has no request.
   struct Slot {
     MPI_Request request;
     std::vector<MPI_Request> rest;
     bool done = false;
   };
-  /// Short messages that are not through: to be sent, as soon as there is room, and to come.
+  /// A short message that waits for room at its destination.
   struct Outgoing {
     std::size_t slot;
     int destination;
     std::span<const std::byte> data;
   };
+  /// A short message that has not arrived.
   struct Expected {
     std::size_t slot;
     int source;
     std::span<std::byte> data;
   };
-  /// Why tests said no, since it was cleared.
+  /// What tests found missing since it was cleared.
   struct Missing {
-    bool by_mpi = false;         ///< something that only polling the MPI, or others' room, brings
-    std::uint32_t arrivals = 0;  ///< short messages that have not come
+    bool by_mpi = false;  ///< messages of the MPI, or room for outgoing ones: only polling helps
+    std::uint32_t arrivals = 0;  ///< short messages
   };
 
   [[nodiscard]] std::size_t acquire_slot();
@@ -68,12 +69,10 @@ class MpiTransport final : public collective::Transport {
   [[nodiscard]] bool fits_short_message(int rank, std::size_t bytes) const;
   [[nodiscard]] bool send_short(int destination, std::span<const std::byte> data);
   void send_outgoing();
-  /// Sends and takes what can be.
+  /// Sends outgoing and matches arrived short messages.
   void exchange_short();
-  /// Sets `done` of those of `messages` that the MPI carries, if it has completed them all; whether
-  /// it has.
+  /// True, with `done` set, if the MPI has completed all of `messages` that it carries.
   [[nodiscard]] bool test_requests(std::span<const collective::MessageId> messages);
-  void forget(std::span<collective::MessageId> messages);
   void progress_mpi_periodically();
 
   std::shared_ptr<CommState> comm_;

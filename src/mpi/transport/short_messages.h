@@ -1,5 +1,5 @@
-// Short messages between the ranks of a communicator that share memory: the board on which they
-// stand, and those that have arrived, sorted by the file that they are for.
+// Short messages between the ranks of a communicator that share memory: a NodeBoard, and the
+// arrived messages by tag, that is by open file.
 #ifndef NACRE_MPI_TRANSPORT_SHORT_MESSAGES_H_
 #define NACRE_MPI_TRANSPORT_SHORT_MESSAGES_H_
 
@@ -18,7 +18,7 @@
 
 namespace nacre::mpi {
 
-/// Thread-safe. A rank goes by its number in the communicator.
+/// Thread-safe. Ranks are those of the communicator.
 class ShortMessages {
  public:
   static constexpr std::size_t bytes_max = collective::NodeBoard::message_bytes_max;
@@ -29,27 +29,27 @@ class ShortMessages {
     std::array<std::byte, bytes_max> bytes;
   };
 
-  /// `memory` is that of the board of `node_ranks`, the ranks of this node, lowest first, of which
-  /// `rank` is this one.
+  /// `memory` holds the board of `node_ranks`, the ranks of this node in ascending order; `rank` is
+  /// this one.
   ShortMessages(store::SharedMemory memory, std::vector<int> node_ranks, int rank);
 
   [[nodiscard]] bool reaches(int rank) const;
-  /// False when there is no room at `destination` at the moment. `data` is bytes_max at most.
+  /// False if `destination` has no room at the moment. `data` has bytes_max bytes at most.
   bool send(int destination, int tag, std::span<const std::byte> data);
-  /// Moves those that have arrived for `tag` to the end of `messages`, in the order of arrival.
+  /// Appends the messages that have arrived for `tag`, in the order of arrival.
   void take(int tag, std::deque<Message>& messages);
-  /// Those that were taken for `tag` and are for whoever uses it next: a rank that is through with
-  /// this use may already have begun the next.
+  /// Returns messages that were taken for `tag` and belong to the next file that uses the tag:
+  /// another rank may have opened it already.
   void put_back(int tag, std::deque<Message> messages);
 
-  /// Has `rank` wake up.
+  /// Wakes `rank` up.
   void ring(int rank);
-  /// Whether none has come, nor is on its way, that has not been taken.
+  /// All messages that were sent to this rank have been taken.
   [[nodiscard]] bool is_drained();
-  /// Grows with all that comes; to be asked before one looks for it.
+  /// Grows with each message and ring; to be read before take().
   [[nodiscard]] std::uint32_t arrivals() const { return board_.rings(); }
-  /// Sleeps until arrivals() has reached `until`, `time_max` at most; where another thread sleeps
-  /// already, for a moment.
+  /// Sleeps until arrivals() has reached `until`, at most `time_max`; only for a moment if another
+  /// thread sleeps already.
   void sleep(std::uint32_t until, std::chrono::nanoseconds time_max);
 
  private:
@@ -57,7 +57,7 @@ class ShortMessages {
   std::vector<int> node_ranks_;
   collective::NodeBoard board_;
   std::mutex sleep_mutex_;
-  std::mutex mutex_;                            // of what follows
+  std::mutex mutex_;                            // of arrived_
   std::map<int, std::deque<Message>> arrived_;  // by tag
 };
 

@@ -14,13 +14,13 @@ namespace {
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 bool is_loaded = false;
-/// Once is_loaded: what was found, and the library for it or null.
+/// Once is_loaded: the MPI, and the library for it or null.
 LoadedMpi found_mpi;
 void* library = nullptr;
-/// Loading the library may run code that calls MPI: such calls go past us.
+/// Loading the library may run code that calls MPI: such calls pass the library by.
 thread_local bool resolving = false;
 
-// What an MPI-4.1 of MPICH's or any other kind numbers MPI_ERR_INTERN.
+// MPI_ERR_INTERN in MPICH and in the other MPIs.
 int fail_as_mpich() { return 16; }
 int fail() { return 17; }
 void* nothing() { return nullptr; }
@@ -41,18 +41,21 @@ const char* library_of(Abi abi) {
 }
 
 void complain(const char* what, const char* detail) {
-  fprintf(stderr, "nacre: %s%s; it does its own I/O\n", what, detail);
+  fprintf(stderr, "nacre: %s%s; Nacre is off, and the MPI does its own I/O\n", what, detail);
 }
 
 void complain_of_missing_library() {
   Dl_info self;
   const bool known = dladdr(dispatched_names, &self) != 0;
-  fprintf(stderr, "nacre: no library for this MPI beside %s: %s; it does its own I/O\n",
-          known ? self.dli_fname : "libnacre.so", dlerror());
+  fprintf(
+      stderr,
+      "nacre: no library for this MPI beside %s: %s; Nacre is off, and the MPI does its own I/O; "
+      "build Nacre with this MPI's headers\n",
+      known ? self.dli_fname : "libnacre.so", dlerror());
 }
 
-/// The library for the process's MPI, or null. The dynamic linker expands $ORIGIN to our own
-/// directory.
+/// The library for the process's MPI, or null. The dynamic linker expands $ORIGIN to the directory
+/// of libnacre.so.
 void* load_library(Abi abi) {
   const char* name = library_of(abi);
   if (name == nullptr) {
@@ -72,8 +75,8 @@ void* load_library(Abi abi) {
   return nullptr;
 }
 
-/// What the program would have called without us.
-void* beyond_us(const LoadedMpi& mpi, const Dispatched& dispatched) {
+/// The function that the program would call without Nacre.
+void* next_definition(const LoadedMpi& mpi, const Dispatched& dispatched) {
   if (dispatched.kind == Kind::own) return reinterpret_cast<void*>(nothing);
   if (void* next = dlsym(RTLD_NEXT, dispatched.name)) return next;
   if (mpi.abi != Abi::none) {
@@ -82,11 +85,11 @@ void* beyond_us(const LoadedMpi& mpi, const Dispatched& dispatched) {
   return address_of(mpi.abi == Abi::mpich ? fail_as_mpich : fail);
 }
 
-/// Fills one slot, as few of the 238 names are ever called. With the lock held, once is_loaded.
+/// Fills one slot only: programs call few of the 238 names. With the lock held, once is_loaded.
 void* fill_slot(unsigned index) {
   const Dispatched& dispatched = dispatched_names[index];
   void* target = library == nullptr ? nullptr : dlsym(library, dispatched.name);
-  if (target == nullptr) target = beyond_us(found_mpi, dispatched);
+  if (target == nullptr) target = next_definition(found_mpi, dispatched);
   __atomic_store_n(&nacre_slots[index], target, __ATOMIC_RELEASE);
   return target;
 }
@@ -96,7 +99,7 @@ void* fill_slot(unsigned index) {
 
 void* nacre_resolve(unsigned index) {
   using namespace nacre::mpi;
-  if (resolving) return beyond_us(find_mpi(), dispatched_names[index]);
+  if (resolving) return next_definition(find_mpi(), dispatched_names[index]);
   resolving = true;
   pthread_mutex_lock(&mutex);
   if (!is_loaded) {
@@ -104,7 +107,7 @@ void* nacre_resolve(unsigned index) {
     is_loaded = found_mpi.abi != Abi::none;
     if (is_loaded) library = load_library(found_mpi.abi);
   }
-  void* target = is_loaded ? fill_slot(index) : beyond_us(found_mpi, dispatched_names[index]);
+  void* target = is_loaded ? fill_slot(index) : next_definition(found_mpi, dispatched_names[index]);
   pthread_mutex_unlock(&mutex);
   resolving = false;
   return target;

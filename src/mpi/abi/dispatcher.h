@@ -1,13 +1,13 @@
-// The dispatcher, libnacre.so: what a program preloads whatever its MPI. It exports the names of
-// all three libraries as jumps through slots, finds out at the first call which MPI the process
-// holds, loads the library for its ABI from its own directory and fills each slot at its first
-// call. A process that never calls MPI is left alone.
+// The dispatcher, libnacre.so, which programs of any MPI preload. It exports the names of all three
+// libraries as jumps through slots. At the first call it finds the MPI of the process and loads the
+// library for its ABI from its own directory; it fills each slot at the slot's first call. It does
+// nothing in a process that never calls MPI.
 //
-// A slot gets the library's function where the library serves the name, and else what the program
-// would have called without us: the next definition in the search order (a tool's, the MPI's), or
-// that of an MPI that was loaded out of everybody's sight, as Python does. Everything goes that way
-// where there is no library for the MPI, which one line on stderr tells. (NACRE_DISABLE is the
-// library's to obey: ranks with differing environments agree on it.)
+// A slot leads to the library's function if the library serves the name. Otherwise it leads to the
+// function that the program would call without Nacre: the next definition in the search order (of a
+// tool or the MPI), or that of an MPI in a local scope, as Python loads it. If there is no library
+// for the MPI, all slots do, and one line on stderr says so. (The libraries obey NACRE_DISABLE:
+// ranks with different environments have to agree on it.)
 //
 // Built without the C++ run-time library: it is in every process of a job.
 #ifndef NACRE_MPI_ABI_DISPATCHER_H_
@@ -16,11 +16,11 @@
 namespace nacre::mpi {
 
 enum class Kind : unsigned char {
-  served,  ///< the library's where it has the name
-  own,     ///< of nacre.h: no MPI has it
+  served,  ///< a function of MPI; the library of an ABI may lack it
+  own,     ///< a function of nacre.h: no MPI has it
 };
 
-/// One exported name. Its index is its slot's.
+/// One exported name. Its index is that of its slot.
 struct Dispatched {
   const char* name;
   Kind kind;
@@ -32,10 +32,10 @@ extern const Dispatched dispatched_names[];
 
 extern "C" {
 
-/// Where the entry points jump to. At first each leads, by way of dispatcher.S, to nacre_resolve.
+/// The targets of the entry points. At first each leads, through dispatcher.S, to nacre_resolve.
 [[gnu::visibility("hidden")]] extern void* nacre_slots[];
 
-/// Fills the slot, unless there is no MPI yet; returns where the call of name `index` is to go.
+/// Fills the slot, unless the process has no MPI yet; returns the target for the call.
 [[gnu::visibility("hidden")]] void* nacre_resolve(unsigned index);
 
 }  // extern "C"

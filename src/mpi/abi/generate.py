@@ -256,7 +256,7 @@ def handle_value(handle: Handle, abi: str) -> list[str]:
     return [f"#ifdef {macro}", f"{target}{macro};", "#else", f"{target}{null};", "#endif"]
 
 
-def native_source(table: Table) -> str:
+def native_fill(table: Table) -> str:
     declared = table.required + table.optional
     lookups = [f'  require(table.{p.name}, "P{p.mpi_name}");' for p in table.required]
     lookups += [f'  assign(table.{p.name}, find(context, "P{p.mpi_name}"));' for p in table.optional]
@@ -272,10 +272,13 @@ def native_source(table: Table) -> str:
         "handles": "\n".join(handles),
         "banner": BANNER,
     }
-    return NATIVE_SOURCE.format(**parts)
+    return NATIVE_FILL.format(**parts)
 
 
-NATIVE_SOURCE = """{banner}#include "mpi/abi/native_fill.h"
+NATIVE_FILL = """{banner}#ifndef NACRE_MPI_ABI_NATIVE_FILL_GEN_H_
+#define NACRE_MPI_ABI_NATIVE_FILL_GEN_H_
+
+#include "mpi/abi/native.h"
 
 // Declared again as the table has them: a prototype that differs from mpi.h's does not compile.
 extern "C" {{
@@ -283,7 +286,9 @@ extern "C" {{
 }}
 
 namespace nacre::mpi {{
-namespace {{
+
+/// The address of `symbol` in what `context` stands for, or null.
+using FindSymbol = void* (*)(const void* context, const char* symbol);
 
 template <class Function>
 bool assign(Function*& member, void* address) {{
@@ -296,13 +301,14 @@ template <class Handle>
   return address == nullptr ? otherwise : static_cast<Handle>(address);
 }}
 
-}}  // namespace
-
-void fill_missing_functions(Native& table) {{
+/// Sets every required function to one that returns MPI_ERR_INTERN.
+inline void fill_missing_functions(Native& table) {{
 {stand_ins}
 }}
 
-const char* fill_functions(Native& table, FindSymbol find, const void* context) {{
+/// Members whose symbol is not found keep their value. Returns the first symbol of a required function
+/// that is not found, or null.
+inline const char* fill_functions(Native& table, FindSymbol find, const void* context) {{
   const char* missing = nullptr;
   const auto require = [&](auto& member, const char* symbol) {{
     if (!assign(member, find(context, symbol)) && missing == nullptr) missing = symbol;
@@ -311,12 +317,15 @@ const char* fill_functions(Native& table, FindSymbol find, const void* context) 
   return missing;
 }}
 
-void fill_handles(Native& table, [[maybe_unused]] FindSymbol find,
-                  [[maybe_unused]] const void* context, [[maybe_unused]] bool has_mpi_5) {{
+/// `has_mpi_5`: the MPI implements MPI-5.0, and so the datatypes that came with it.
+inline void fill_handles(Native& table, [[maybe_unused]] FindSymbol find,
+                         [[maybe_unused]] const void* context, [[maybe_unused]] bool has_mpi_5) {{
 {handles}
 }}
 
 }}  // namespace nacre::mpi
+
+#endif
 """
 
 
@@ -336,7 +345,10 @@ def call(callee: str, *arguments: str) -> str:
 def ours_first(handle: str, ours: str) -> list[str]:
     """What comes before the call is handed to the MPI."""
     return [
-        f"if (File* file = find_file({handle})) return {ours};",
+        f"if (File* file = find_file({handle})) {{",
+        "  count_served_call();",
+        f"  return {ours};",
+        "}",
         f"if (is_closed({handle})) return refuse_closed();",
     ]
 
@@ -422,7 +434,7 @@ def entry_points_source(table: Table) -> str:
     body = "\n".join(points)
     return (
         f'{BANNER}#include "mpi/abi/native.h"\n#include "mpi/calls/calls.h"\n#include "mpi/calls/forward.h"\n'
-        f'#include "mpi/calls/progress_calls.h"\n\nusing namespace nacre;\nusing namespace nacre::mpi;\n\n'
+        f'#include "mpi/calls/progress_calls.h"\n#include "mpi/calls/served_calls.h"\n\nusing namespace nacre;\nusing namespace nacre::mpi;\n\n'
         f'extern "C" {{\n\n{body}\n}}\n'
     )
 
@@ -474,7 +486,7 @@ def main(arguments: list[str]) -> int:
         return 0
     table = Table(path, share)
     write(output / "native.gen.h", native_header(table))
-    write(output / "native.gen.cc", native_source(table))
+    write(output / "native_fill.gen.h", native_fill(table))
     write(output / "entry_points.gen.cc", entry_points_source(table))
     write(output / "exports.map", version_script(table.exported_names()))
     return 0

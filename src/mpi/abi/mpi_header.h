@@ -1,6 +1,6 @@
-// The mpi.h that this library is built with, and the types that an older one lacks. Nothing else
-// includes <mpi.h>. Which MPI it is: OPEN_MPI is defined for Open MPI, MPI_ABI_VERSION for the
-// standard ABI, neither for MPICH and its kin.
+// The mpi.h of this library's ABI, and the types that an older mpi.h lacks. No other file includes
+// <mpi.h>. It defines OPEN_MPI for Open MPI, MPI_ABI_VERSION for the standard ABI, and neither for
+// MPICH and MPIs with its ABI.
 #ifndef NACRE_MPI_ABI_MPI_HEADER_H_
 #define NACRE_MPI_ABI_MPI_HEADER_H_
 

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "mpi/abi/find_mpi.h"
-#include "mpi/abi/native_fill.h"
+#include "mpi/abi/native_fill.gen.h"
 
 namespace nacre::mpi {
 namespace {
@@ -31,12 +31,12 @@ const char* name_of(Abi abi) { return abi_names[static_cast<std::size_t>(abi)]; 
 
 void* find_nothing(const void* /*context*/, const char* /*symbol*/) { return nullptr; }
 
-/// What callers get while there is no MPI of our ABI.
+/// The table for a process without an MPI of this library's ABI.
 const Native& stand_ins(Abi found) {
   static const Native* const table = [found] {
     std::fprintf(stderr,
-                 "nacre: this library serves %s, but the process holds %s: its MPI calls return "
-                 "MPI_ERR_INTERN; preload libnacre.so, which chooses by itself\n",
+                 "nacre: this library serves %s, but the process has %s: MPI-IO calls fail with "
+                 "MPI_ERR_INTERN; preload libnacre.so, which loads the right library\n",
                  name_of(own_abi), name_of(found));
     auto* made = new Native{};
     fill_missing_functions(*made);

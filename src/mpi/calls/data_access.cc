@@ -6,7 +6,6 @@
 
 #include "base/checked_cast.h"
 #include "mpi/calls/calls.h"
-#include "mpi/calls/served_calls.h"
 #include "mpi/datatypes/datatype.h"
 #include "mpi/datatypes/device_memory.h"
 #include "mpi/handles/errors.h"
@@ -123,7 +122,6 @@ int end_split(File& file, const AccessCall& call, const AccessArguments& argumen
 }  // namespace
 
 int access(File& file, const AccessCall& call, const AccessArguments& arguments) {
-  count_served_call();
   if (call.timing == Timing::split_end) return end_split(file, call, arguments);
   Result<file::Access> asked = access_of(file, call, arguments);
   if (!call.collective) return independent(file, call, arguments, asked);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "mpi/calls/calls.h"
-#include "mpi/calls/served_calls.h"
 #include "mpi/datatypes/datarep.h"
 #include "mpi/datatypes/named_types.h"
 #include "mpi/handles/errors.h"
@@ -17,7 +16,6 @@ namespace {
 
 /// Runs a collective task of the file and returns its code.
 int run(File& file, collective::Task<Status> task) {
-  count_served_call();
   return raise_if_failed(file.handle(),
                          file.queue().run(std::move(task), file.open_file().transport()));
 }
@@ -25,7 +23,6 @@ int run(File& file, collective::Task<Status> task) {
 /// Stores a result in the program's variable, or raises its error.
 template <class T, class Out>
 int store(File& file, const Result<T>& result, Out* out) {
-  count_served_call();
   if (!result) return raise(file.handle(), result.error());
   *out = static_cast<Out>(*result);
   return MPI_SUCCESS;
@@ -89,12 +86,10 @@ int file_get_size(File& file, MPI_Offset* size) {
 }
 
 int file_get_group(File& file, MPI_Group* group) {
-  count_served_call();
   return native().Comm_group(file.comm().comm(), group);
 }
 
 int file_get_amode(File& file, int* amode) {
-  count_served_call();
   *amode = file.amode();
   return MPI_SUCCESS;
 }
@@ -104,7 +99,6 @@ int file_set_info(File& file, MPI_Info info) {
 }
 
 int file_get_info(File& file, MPI_Info* info_used) {
-  count_served_call();
   *info_used = make_info(file.open_file().hints().effective());
   return MPI_SUCCESS;
 }
@@ -126,7 +120,6 @@ int file_set_view(File& file, const ViewArguments& arguments) {
 
 int file_get_view(File& file, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype,
                   char* datarep) {
-  count_served_call();
   const ViewTypes types = file.view_types();
   *disp = types.displacement;
   *etype = duplicate_for_program(types.etype.get());
@@ -136,7 +129,6 @@ int file_get_view(File& file, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatyp
 }
 
 int file_seek(File& file, MPI_Offset offset, int whence) {
-  count_served_call();
   const Result<file::Whence> from = whence_of(whence);
   if (!from) return raise(file.handle(), from.error());
   return raise_if_failed(file.handle(), file.open_file().seek(offset, *from));
@@ -180,7 +172,6 @@ int file_set_atomicity(File& file, int flag) {
 }
 
 int file_get_atomicity(File& file, int* flag) {
-  count_served_call();
   *flag = file.open_file().atomicity() ? 1 : 0;
   return MPI_SUCCESS;
 }

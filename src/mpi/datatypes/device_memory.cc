@@ -40,8 +40,8 @@ bool is_device_memory_of(GetAttribute get_attribute, std::uintptr_t pointer) {
   return get_attribute(&managed, attribute_is_managed, pointer) != 0 || managed == 0;
 }
 
-/// Looked for among the objects that the process has loaded: a dlopen with RTLD_NOLOAD searches the
-/// file system for a library that is absent, in 50 system calls and more.
+/// A search among the loaded objects. For an absent library, dlopen with RTLD_NOLOAD would search
+/// the file system, with 50 system calls or more.
 struct Loaded {
   std::string_view name_start;
   std::string path = {};  ///< empty: it is not loaded
@@ -56,7 +56,7 @@ int note_if_loaded(dl_phdr_info* info, std::size_t /*size*/, void* argument) {
   return 1;
 }
 
-/// Null where the program has not loaded the runtime: it is not ours to bring in.
+/// Null if the program has not loaded the runtime: Nacre does not load it.
 GetAttribute find_function(const Runtime& runtime) {
   Loaded loaded{runtime.library};
   dl_iterate_phdr(note_if_loaded, &loaded);

@@ -1,11 +1,11 @@
-// Buffers in GPU memory, which the processor cannot read: told apart before anything touches them.
+// Recognises buffers in GPU memory, which the processor cannot read.
 #ifndef NACRE_MPI_DATATYPES_DEVICE_MEMORY_H_
 #define NACRE_MPI_DATATYPES_DEVICE_MEMORY_H_
 
 namespace nacre::mpi {
 
-/// Looks which GPU runtime (CUDA, HIP) the process has loaded by now. Called at every open, so that
-/// data accesses need not look.
+/// Searches the process for GPU runtimes (CUDA, HIP). Every open calls it, so that data accesses
+/// need not search.
 void find_device_runtimes();
 
 /// `buffer` is memory of a GPU that the processor cannot reach. Managed and pinned memory is not.

@@ -1,5 +1,5 @@
 // Which loaded objects define a symbol, by their own tables, against what the dynamic linker finds.
-#include "mpi/abi/object_symbols.h"
+#include "mpi/abi/find_mpi.h"
 
 #include <algorithm>
 #include <vector>

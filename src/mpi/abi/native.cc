@@ -29,8 +29,6 @@ const char* missing_function = nullptr;
 
 const char* name_of(Abi abi) { return abi_names[static_cast<std::size_t>(abi)]; }
 
-void* find_nothing(const void* /*context*/, const char* /*symbol*/) { return nullptr; }
-
 /// The table for a process without an MPI of this library's ABI.
 const Native& stand_ins(Abi found) {
   static const Native* const table = [found] {
@@ -40,7 +38,8 @@ const Native& stand_ins(Abi found) {
                  name_of(own_abi), name_of(found));
     auto* made = new Native{};
     fill_missing_functions(*made);
-    fill_handles(*made, find_nothing, nullptr, false);
+    fill_handles(
+        *made, [](const void*, const char*) -> void* { return nullptr; }, nullptr, false);
     return made;
   }();
   return *table;

@@ -72,13 +72,6 @@ int independent(File& file, const AccessCall& call, const AccessArguments& argum
                         arguments.request);
 }
 
-int begin_split(File& file, const AccessCall& call, const std::shared_ptr<PendingAccess>& pending) {
-  file.split = SplitAccess{call, pending};
-  file.queue().start(pending);
-  watch(file.shared_queue());
-  return MPI_SUCCESS;
-}
-
 int collective_access(File& file, const AccessCall& call, const AccessArguments& arguments,
                       Result<file::Access> access) {
   std::optional<Error> refusal;
@@ -91,22 +84,25 @@ int collective_access(File& file, const AccessCall& call, const AccessArguments&
     return conclude(file, arguments, file.queue().run(std::move(task), transport));
   }
   auto pending = std::make_shared<PendingAccess>(std::move(task), transport);
-  if (call.timing == Timing::split_begin) return begin_split(file, call, pending);
-  const int status = return_request(file, pending, arguments.request);
+  int status = MPI_SUCCESS;
+  if (call.timing == Timing::split_begin) {
+    file.split = SplitAccess{call, pending};
+  } else {
+    status = return_request(file, pending, arguments.request);
+  }
   file.queue().start(std::move(pending));
   watch(file.shared_queue());
   return status;
-}
-
-bool same_kind(const AccessCall& a, const AccessCall& b) {
-  return a.direction == b.direction && a.position == b.position;
 }
 
 int end_split(File& file, const AccessCall& call, const AccessArguments& arguments) {
   std::optional<SplitAccess> split;
   {
     const std::lock_guard guard(file.split_mutex);
-    if (file.split && same_kind(file.split->call, call)) std::swap(split, file.split);
+    if (file.split && file.split->call.direction == call.direction &&
+        file.split->call.position == call.position) {
+      std::swap(split, file.split);
+    }
   }
   if (!split) {
     return raise(

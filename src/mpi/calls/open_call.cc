@@ -145,10 +145,9 @@ Result<OpenTicket> own_ticket(CommState& comm, int amode, const Result<std::stri
   return ticket;
 }
 
-Result<std::string> path_of(const char* filename) {
+Result<std::string> path_of(const std::string& call, const char* filename) {
   if (filename == nullptr || *filename == '\0') {
-    return Error{ErrorClass::bad_file, 0,
-                 "the file name of MPI_File_open or MPI_File_delete is empty"};
+    return Error{ErrorClass::bad_file, 0, call + ": the file name is empty"};
   }
   return store::strip_prefix(filename);
 }
@@ -227,7 +226,7 @@ int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   find_device_runtimes();
   Result<std::shared_ptr<CommState>> state = CommState::of(comm);
   if (!state) return raise(null_file, state.error());
-  const OpenArguments arguments{comm, *std::move(state), path_of(filename), amode,
+  const OpenArguments arguments{comm, *std::move(state), path_of("MPI_File_open", filename), amode,
                                 info_pairs(info)};
   const Result<std::shared_ptr<File>> file = open_with_nacre(arguments);
   if (file && *file == nullptr) return native().File_open(comm, filename, amode, info, fh);
@@ -250,7 +249,7 @@ int file_close(MPI_File* fh) {
 }
 
 int file_delete(const char* filename, MPI_Info info) {
-  const Result<std::string> path = path_of(filename);
+  const Result<std::string> path = path_of("MPI_File_delete", filename);
   if (!path) return raise(native().FILE_NULL, path.error());
   const Result<file::Hints> hints = file::resolve_hints(*path, info_pairs(info));
   if (!hints) return raise(native().FILE_NULL, hints.error());

@@ -26,16 +26,6 @@ int wait_or_poll(Wait wait, Test test) {
   return status;
 }
 
-int start_send(const Message& message, MPI_Comm comm, MPI_Request* request) {
-  return native().Isend(message.buffer, message.count, message.datatype, message.peer, message.tag,
-                        comm, request);
-}
-
-int start_receive(const Message& message, MPI_Comm comm, MPI_Request* request) {
-  return native().Irecv(message.buffer, message.count, message.datatype, message.peer, message.tag,
-                        comm, request);
-}
-
 std::span<const MPI_Request> as_span(int count, const MPI_Request requests[]) {
   return {requests, static_cast<std::size_t>(std::max(count, 0))};
 }
@@ -159,8 +149,11 @@ int progress_sendrecv(const Message& send, const Message& receive, MPI_Comm comm
                       MPI_Status* status) {
   MPI_Request incoming = native().REQUEST_NULL;
   MPI_Request outgoing = native().REQUEST_NULL;
-  int code = start_receive(receive, comm, &incoming);
-  if (code == MPI_SUCCESS) code = start_send(send, comm, &outgoing);
+  int code = native().Irecv(receive.buffer, receive.count, receive.datatype, receive.peer,
+                            receive.tag, comm, &incoming);
+  if (code != MPI_SUCCESS) return code;
+  code =
+      native().Isend(send.buffer, send.count, send.datatype, send.peer, send.tag, comm, &outgoing);
   if (code == MPI_SUCCESS) code = progress_finish(&outgoing, MPI_STATUS_IGNORE);
   return code == MPI_SUCCESS ? progress_finish(&incoming, status) : code;
 }

@@ -31,14 +31,18 @@ Registry& registry() {
   return *instance;
 }
 
+Error error_of(const Representation& representation, ErrorClass error_class,
+               const std::string& what) {
+  return {error_class, 0, "data representation \"" + representation.name + "\": " + what};
+}
+
 Result<MPI_Count> registered_extent(const Representation& representation, MPI_Datatype named) {
   MPI_Aint extent = 0;
   const int status = representation.extent(named, &extent, representation.extra_state);
   if (status != MPI_SUCCESS || extent < 0) {
-    return Error{ErrorClass::conversion, 0,
-                 "data representation \"" + representation.name +
-                     "\": the extent function returned " + std::to_string(status) + " and extent " +
-                     std::to_string(extent) + " for a predefined datatype"};
+    return error_of(representation, ErrorClass::conversion,
+                    "the extent function returned " + std::to_string(status) + " and extent " +
+                        std::to_string(extent) + " for a predefined datatype");
   }
   return extent;
 }
@@ -63,11 +67,9 @@ class RegisteredConverter final : public file::Converter {
   Result<std::int64_t> file_bytes(std::int64_t native_bytes) override {
     if (memory_size_ == 0) return 0;
     const auto bytes = checked_multiply(native_bytes / memory_size_, file_size_);
-    if (!bytes)
-      return Error{ErrorClass::count, 0,
-                   "data representation \"" + representation_->name +
-                       "\": the size of the access in the file exceeds 64 bits"};
-    return *bytes;
+    if (bytes) return *bytes;
+    return error_of(*representation_, ErrorClass::count,
+                    "the size of the access in the file exceeds 64 bits");
   }
 
   Status to_file(const plan::MemoryAccess& memory, std::span<std::byte> file) override {
@@ -98,20 +100,17 @@ class RegisteredConverter final : public file::Converter {
       status = conversion.large(memory.base, datatype_.get(), count, file, 0,
                                 representation_->extra_state);
     } else if (count > std::numeric_limits<int>::max()) {
-      return Error{
-          ErrorClass::count, 0,
-          "data representation \"" + representation_->name + "\": the access has " +
-              std::to_string(count) +
-              " basic elements, more than an int counts; register the conversion functions "
-              "with MPI_Register_datarep_c"};
+      return error_of(*representation_, ErrorClass::count,
+                      "the access has " + std::to_string(count) +
+                          " basic elements, more than an int counts; register the conversion "
+                          "functions with MPI_Register_datarep_c");
     } else {
       status = conversion.classic(memory.base, datatype_.get(), checked_cast<int>(count), file, 0,
                                   representation_->extra_state);
     }
     if (status == MPI_SUCCESS) return {};
-    return Error{ErrorClass::conversion, 0,
-                 "data representation \"" + representation_->name +
-                     "\": the conversion function returned " + std::to_string(status)};
+    return error_of(*representation_, ErrorClass::conversion,
+                    "the conversion function returned " + std::to_string(status));
   }
 
   RepresentationPointer representation_;
@@ -150,9 +149,8 @@ Status register_representation(Representation representation) {
                      std::to_string(MPI_MAX_DATAREP_STRING - 1)};
   }
   if (representation.extent == nullptr) {
-    return Error{ErrorClass::arg, 0,
-                 "MPI_Register_datarep: data representation \"" + representation.name +
-                     "\" has no extent function"};
+    return error_of(representation, ErrorClass::arg,
+                    "it has no extent function, which MPI_Register_datarep needs");
   }
   Registry& known = registry();
   const std::lock_guard guard(known.mutex);

@@ -10,9 +10,7 @@
 namespace nacre::mpi {
 namespace {
 
-struct Tracked {
-  std::shared_ptr<File> file;
-  std::shared_ptr<PendingAccess> access;
+struct Tracked : RequestedAccess {
   MPI_Request request;
 };
 
@@ -58,7 +56,7 @@ int cancel(void*, int) { return MPI_SUCCESS; }
 
 Result<MPI_Request> make_request(const std::shared_ptr<File>& file,
                                  const std::shared_ptr<PendingAccess>& access) {
-  auto* tracked = new Tracked{file, access, native().REQUEST_NULL};
+  auto* tracked = new Tracked{{file, access}, native().REQUEST_NULL};
   if (native().Grequest_start(query, release, cancel, tracked, &tracked->request) != MPI_SUCCESS) {
     delete tracked;
     return Error{
@@ -88,20 +86,20 @@ void set_status(MPI_Status* status, std::int64_t bytes) {
 
 bool requests_outstanding() { return table().outstanding.load(std::memory_order_relaxed) > 0; }
 
-Completion::Completion(std::span<const MPI_Request> requests) : pending_(requests.size()) {
+Completion::Completion(std::span<const MPI_Request> requests) : accesses_(requests.size()) {
   ++completions_under_way;
   RequestTable& all = table();
   const std::lock_guard guard(all.mutex);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const auto found = all.tracked.find(requests[i]);
-    if (found != all.tracked.end()) pending_[i] = {found->second->file, found->second->access};
+    if (found != all.tracked.end()) accesses_[i] = *found->second;
   }
 }
 
 Completion::~Completion() { --completions_under_way; }
 
 int Completion::raise(std::size_t index) const {
-  const auto& [file, access] = pending_[index];
+  const auto& [file, access] = accesses_[index];
   if (access == nullptr || !access->done() || !access->outcome().error) return MPI_SUCCESS;
   return mpi::raise(file->handle(), *access->outcome().error);
 }

@@ -13,6 +13,11 @@
 
 namespace nacre::mpi {
 
+struct RequestedAccess {
+  std::shared_ptr<File> file;
+  std::shared_ptr<PendingAccess> access;
+};
+
 /// A request for `access` on `file`, which the program completes. To be made before the access is
 /// queued.
 [[nodiscard]] Result<MPI_Request> make_request(const std::shared_ptr<File>& file,
@@ -39,11 +44,7 @@ class Completion {
   [[nodiscard]] int raise(std::size_t index) const;
 
  private:
-  struct PendingRequest {
-    std::shared_ptr<File> file;
-    std::shared_ptr<PendingAccess> access;
-  };
-  std::vector<PendingRequest> pending_;  // by index; null if the request is the MPI's
+  std::vector<RequestedAccess> accesses_;  // by index; null if the request is the MPI's
 };
 
 }  // namespace nacre::mpi

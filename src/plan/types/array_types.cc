@@ -43,7 +43,7 @@ struct Layer {
 Result<TypeMap> lay_range(const Layer& layer, std::int64_t start, std::int64_t count) {
   const Result<TypeMap> block = TypeMap::repeat(layer.map, count, layer.stride);
   const auto displacement = checked_multiply(start, layer.stride);
-  if (!block) return block;
+  if (!block) return block.error();
   if (!displacement) return array_too_large();
   const TypeMap::Field field{*displacement, 1, block->node()};
   return TypeMap::structure({&field, 1});

@@ -208,7 +208,7 @@ class Decoder {
       std::erase_if(blocks, [](const Block& block) { return block.copies == 0; });
     }
     const Result<NodePointer> child = get_node(depth + 1);
-    if (!child) return child;
+    if (!child) return child.error();
     return single && !(*child)->is_run() ? make_single_blocks(*child, std::move(blocks))
                                          : make_blocks(*child, std::move(blocks), stride);
   }
@@ -217,7 +217,7 @@ class Decoder {
     std::vector<NodePointer> members;
     for (std::size_t left = get_length(); left > 0; --left) {
       const Result<NodePointer> member = get_node(depth + 1);
-      if (!member) return member;
+      if (!member) return member.error();
       members.push_back(*member);
     }
     return make_members(members);

@@ -1,6 +1,6 @@
-/* The entry points of the dispatcher: each jumps through its slot with every argument register as it found
- * it. Until a slot is filled it leads to .Lresolve_<index>, which asks nacre_resolve(index) where to go.
- * Registers that may carry arguments of a C call by the platform's ABI are kept across that. */
+/* The entry points of the dispatcher. Each jumps through its slot and changes no argument register. Until a
+ * slot is filled it leads to .Lresolve_<index>, which calls nacre_resolve(index) for the target and preserves
+ * all registers that may hold arguments of a C call by the platform's ABI. */
 
 #if defined(__x86_64__)
 
@@ -136,7 +136,7 @@ resolve:
   .size resolve, . - resolve
 
 #else
-#error "The dispatcher knows x86-64 and AArch64; preload the library for your MPI's ABI directly."
+#error "The dispatcher supports x86-64 and AArch64 only: add the entry points of this processor here."
 #endif
 
   .macro SLOTS

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the C++ and assembly that follow from table.toml.
+"""Generates C++ and assembly from table.toml.
 
-usage: generate.py TABLE OUTPUT_DIR mpich|openmpi|mpiabi     one library's share
-       generate.py TABLE OUTPUT_DIR dispatcher               the dispatcher's share
+usage: generate.py TABLE OUTPUT_DIR mpich|openmpi|mpiabi     files of the library for one ABI
+       generate.py TABLE OUTPUT_DIR dispatcher               files of the dispatcher
 """
 
 import re
@@ -139,7 +139,7 @@ def both_names(prototypes: list[Prototype]) -> list[str]:
 
 @dataclass(frozen=True)
 class Handle:
-    """A predefined handle; `mpich` is its value where older mpi.h of MPICH lack it."""
+    """A predefined handle; `mpich` is its value if older mpi.h of MPICH lack it."""
 
     type: str
     name: str
@@ -200,7 +200,7 @@ class Table:
 
     @property
     def required(self) -> list[Prototype]:
-        """What the MPI must have."""
+        """The functions that an MPI must have."""
         classic = [a.prototype for a in self.accesses if not a.prototype.large]
         return self.native + classic + self.file + self.served + self.completion + self.blocking
 
@@ -343,7 +343,7 @@ def call(callee: str, *arguments: str) -> str:
 
 
 def ours_first(handle: str, ours: str) -> list[str]:
-    """What comes before the call is handed to the MPI."""
+    """Passes the call to Nacre, or refuses it, if the handle is Nacre's."""
     return [
         f"if (File* file = find_file({handle})) {{",
         "  count_served_call();",
@@ -432,11 +432,9 @@ def entry_points_source(table: Table) -> str:
     points += [entry_point(p, exchange_body(p)) for p in table.exchanges]
     points += [entry_point(p, twin_body(p, twin)) for p, twin in table.twins.items()]
     body = "\n".join(points)
-    return (
-        f'{BANNER}#include "mpi/abi/native.h"\n#include "mpi/calls/calls.h"\n#include "mpi/calls/forward.h"\n'
-        f'#include "mpi/calls/progress_calls.h"\n#include "mpi/calls/served_calls.h"\n\nusing namespace nacre;\nusing namespace nacre::mpi;\n\n'
-        f'extern "C" {{\n\n{body}\n}}\n'
-    )
+    headers = ("abi/native", "calls/calls", "calls/forward", "calls/progress_calls", "calls/served_calls")
+    includes = "\n".join(f'#include "mpi/{header}.h"' for header in headers)
+    return f'{BANNER}{includes}\n\nusing namespace nacre;\nusing namespace nacre::mpi;\n\nextern "C" {{\n\n{body}\n}}\n'
 
 
 def version_script(names: list[str]) -> str:

@@ -17,6 +17,7 @@
 #include "plan/layout/layout_yaml.h"
 #include "plan/layout/lov_codec.h"
 
+namespace nacre::mpi {
 namespace {
 
 std::atomic<std::uint64_t> served_call_count = 0;
@@ -29,44 +30,44 @@ std::size_t hand_out(const std::string& text, std::span<char> room) {
   return text.size() + 1;
 }
 
-/// 0 and the reason, where there is no text.
-std::size_t hand_out(const nacre::Result<std::string>& text, std::span<char> room) {
+/// On failure writes the reason and returns 0.
+std::size_t hand_out(const Result<std::string>& text, std::span<char> room) {
   if (text) return hand_out(*text, room);
   hand_out(text.error().message, room);
   return 0;
 }
 
-nacre::Result<std::string> hints_for(const char* path) {
-  const auto hints = nacre::file::resolve_hints(path, {});
+Result<std::string> hints_for(const char* path) {
+  const auto hints = file::resolve_hints(path, {});
   if (!hints) return hints.error();
-  return nacre::JsonObject()
-      .add("hints", nacre::file::set_hints_json(*hints))
-      .add("notes", nacre::json_array(hints->notes(), &nacre::json_string))
+  return JsonObject()
+      .add("hints", file::set_hints_json(*hints))
+      .add("notes", json_array(hints->notes(), &json_string))
       .text();
 }
 
-nacre::Result<std::string> yaml_of(std::span<const std::byte> lov) {
-  const auto layout = nacre::plan::decode_lov(lov);
+Result<std::string> yaml_of(std::span<const std::byte> lov) {
+  const auto layout = plan::decode_lov(lov);
   if (!layout) return layout.error();
-  return nacre::plan::layout_yaml(*layout);
+  return plan::layout_yaml(*layout);
 }
 
-nacre::Result<std::string> rest_of(std::span<const std::byte> lov) {
-  const auto layout = nacre::plan::decode_lov(lov);
+Result<std::string> rest_of(std::span<const std::byte> lov) {
+  const auto layout = plan::decode_lov(lov);
   if (!layout) return layout.error();
-  const nacre::plan::LayoutStep step = nacre::plan::step_to_complete(*layout);
-  if (step.kind == nacre::plan::LayoutStep::Kind::none) return std::string();
-  const auto bytes = nacre::plan::encode_lov(step.layout);
+  const plan::LayoutStep step = plan::step_to_complete(*layout);
+  if (step.kind == plan::LayoutStep::Kind::none) return std::string();
+  const auto bytes = plan::encode_lov(step.layout);
   if (!bytes) return bytes.error();
   std::string text;
   for (const std::byte byte : *bytes) {
-    text += nacre::hexadecimal(std::to_integer<std::uint64_t>(byte)).substr(14);
+    text += hexadecimal(std::to_integer<std::uint64_t>(byte)).substr(14);
   }
   return text;
 }
 
-nacre::Result<std::string> advice_for(const nacre::plan::ExpectedFile& file) {
-  const auto choice = nacre::plan::choose_layout(file);
+Result<std::string> advice_for(const plan::ExpectedFile& file) {
+  const auto choice = plan::choose_layout(file);
   if (!choice) return choice.error();
   std::string text = choice->options() + '\n';
   for (const std::string& reason : choice->reasons) text += reason + '\n';
@@ -75,7 +76,12 @@ nacre::Result<std::string> advice_for(const nacre::plan::ExpectedFile& file) {
 
 }  // namespace
 
-void nacre::mpi::count_served_call() { served_call_count.fetch_add(1, std::memory_order_relaxed); }
+void count_served_call() { served_call_count.fetch_add(1, std::memory_order_relaxed); }
+
+}  // namespace nacre::mpi
+
+// In the global namespace, so that they have the visibility that nacre.h declares.
+using namespace nacre::mpi;
 
 extern "C" const char* nacre_version(void) { return NACRE_VERSION; }
 

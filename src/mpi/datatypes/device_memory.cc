@@ -12,8 +12,8 @@
 namespace nacre::mpi {
 namespace {
 
-/// cuPointerGetAttribute and hipPointerGetAttribute have one shape and, for what is asked here, the
-/// same numbers: 0 is success; pointers that the runtime does not know are an error.
+/// cuPointerGetAttribute or hipPointerGetAttribute, which agree in signature and in the numbers
+/// below. They return 0 for success, and an error for a pointer that the runtime does not know.
 using GetAttribute = int (*)(void* data, int attribute, std::uintptr_t pointer);
 
 constexpr int attribute_memory_type = 2;

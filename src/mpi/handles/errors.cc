@@ -58,7 +58,7 @@ int class_of(ErrorClass error_class) {
   return class_rows[static_cast<std::size_t>(error_class)].mpi_class;
 }
 
-/// Codes per class before the first is used again: enough for a program that collects the errors of
+/// Codes of a class before Nacre reuses the first: enough for a program that collects the errors of
 /// a few operations before it asks for their strings.
 constexpr std::size_t codes_per_class = 16;
 
@@ -78,8 +78,8 @@ CodeTable& table() {
   return *instance;
 }
 
-/// The next code of the ring, made by the MPI while the ring grows. The class itself where the MPI
-/// makes no more codes.
+/// The next code of the ring; a new one while the ring grows. The class itself if the MPI has no
+/// code left.
 int next_code(CodeTable::Ring& ring, int error_class) {
   if (ring.codes.size() < codes_per_class) {
     int code = 0;

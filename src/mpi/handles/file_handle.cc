@@ -14,7 +14,7 @@
 namespace nacre::mpi {
 namespace {
 
-/// A handle of Nacre's own, used where the MPI can make none. Its address is the MPI_File. Never
+/// A handle of Nacre's own, used if the MPI cannot make one. Its address is the MPI_File. Never
 /// freed, so that Nacre recognises a closed handle.
 struct OwnHandle {
   OwnErrhandler errhandler;

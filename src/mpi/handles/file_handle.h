@@ -87,7 +87,7 @@ struct ReturnHandle {
 };
 using FreeHandle = std::unique_ptr<std::remove_pointer_t<MPI_File>, ReturnHandle>;
 
-/// A handle for a file that is being opened: the MPI's own where the MPI can make one, else one of
+/// A handle for a file that is being opened: the MPI's own if the MPI can make one, else one of
 /// Nacre's (see ARCHITECTURE.md, Handles). Made before the ranks agree on an open, as it may fail
 /// on some ranks.
 [[nodiscard]] Result<FreeHandle> make_handle();

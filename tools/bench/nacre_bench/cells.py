@@ -1,4 +1,4 @@
-"""From the records of launches to the figures of a cell: one workload at one number of ranks."""
+"""Computes the figures of a cell (one workload at one number of ranks) from the records of its launches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WRITE, READ = "write", "read"
 DIRECTIONS = (WRITE, READ)
 PHASES = {"total": "total_s", "data": "data_s"}
 
-# The figures of a launch by round. "rate" is better when greater, all others when smaller.
+# One figure of each launch, by round. A higher "rate" is better; for all other figures, lower is better.
 Series = dict[int, float]
 
 
@@ -21,7 +21,8 @@ class Cell:
     workload: str
     ranks: int
     bytes: int
-    # By contender, direction and figure: rate (GiB/s), cpu, open_close (seconds), memory_mean, memory_max (bytes).
+    # Keys: contender, direction, figure. Figures: rate (GiB/s), cpu and open_close (seconds), memory_mean and
+    # memory_max (bytes).
     series: dict[tuple[str, str, str], Series]
     errors: dict[str, list[str]]
 
@@ -33,15 +34,15 @@ class Cell:
         return statistics.median(values) if values else None
 
     def best(self, names: list[str], direction: str) -> str | None:
-        """The fastest of the named contenders."""
+        """The contender in `names` with the highest median rate; None if none was measured."""
         rates = {name: self.median(name, direction, "rate") for name in names}
         measured = [name for name in names if rates[name] is not None]
         return max(measured, key=lambda name: rates[name], default=None)
 
 
 def launch_figures(entry: dict, phase: str) -> dict[tuple[str, str], float]:
-    """By direction and figure. Times are medians over the repeats that count; memory is the most of all repeats, the
-    first included, since it must be there."""
+    """The figures of a launch, by direction and figure. Times are medians over the counted repeats. Memory is the
+    maximum over all repeats, warm-ups included, because the machine must have that memory."""
     samples = [line for line in entry["lines"] if line["type"] == "sample"]
     counted = [line for line in samples if not line["warmup"]]
     figures = {}
@@ -60,7 +61,7 @@ def launch_figures(entry: dict, phase: str) -> dict[tuple[str, str], float]:
 
 
 def cells_of(result: dict, phase: str = "total") -> list[Cell]:
-    """In the order in which they were run. A launch that failed gives an error and no figures."""
+    """All cells, in the order of their launches. A failed launch contributes an error and no figures."""
     cells: dict[tuple[str, int], Cell] = {}
     for entry in result["launches"]:
         key = entry["workload"], entry["ranks"]

@@ -1,4 +1,4 @@
-"""Small runs of all workloads, for their bytes alone."""
+"""`nacre-bench check`: runs all workloads at a small size and checks every byte. Measures nothing."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ BYTES = 500_000
 
 
 def check_outcome(outcome: Outcome, damage: int | None) -> str:
-    """Why a check did not pass; empty if it did."""
+    """Why the check failed; empty if it passed. With `damage`, the check passes if the worker reports wrong bytes."""
     if damage is None:
         return outcome.error
-    return "" if outcome.wrong_bytes else "a wrong byte was not found"
+    return "" if outcome.wrong_bytes else "the worker did not find the changed byte"
 
 
 def check_contenders(config: Config, arguments: Check) -> list[Contender]:
     mpi = config.mpi(arguments.mpi)
     if arguments.preload:
         return [ours_over(mpi, "N", config.preload, {})]
-    return [over(mpi, name=mpi.name, role=PEER, about="the MPI alone"), hand_over(mpi)]
+    return [over(mpi, name=mpi.name, role=PEER, about="the MPI without Nacre"), hand_over(mpi)]
 
 
 def check_jobs(config: Config, contender: Contender, wishes: list[int]) -> list[tuple[int, list[Workload]]]:
-    """Numbers of ranks, each with the workloads that are run at it."""
+    """Numbers of ranks, in ascending order, each with the workloads to run at that number."""
     jobs: dict[int, list[Workload]] = {}
     for workload in known_workloads(config).values():
         if not contender.runs(workload):
@@ -46,7 +46,7 @@ def check_jobs(config: Config, contender: Contender, wishes: list[int]) -> list[
 
 
 def check(config: Config, arguments: Check) -> bool:
-    """Whether all is as expected."""
+    """Runs and prints all checks. Returns whether all passed."""
     passed = True
     with tempfile.TemporaryDirectory(prefix="nacre-bench-", dir=os.environ.get("NACRE_TEST_DIR")) as scratch:
         job = Job(Workload(""), 1, BYTES, 0, 1, timeout_s=arguments.timeout, file=os.path.join(scratch, "file"))
@@ -57,6 +57,6 @@ def check(config: Config, arguments: Check) -> bool:
                 outcome = launch(contender, ranks, program, arguments.timeout)
                 error = check_outcome(outcome, arguments.damage)
                 count = len({line["workload"] for line in outcome.lines if line["type"] == "sample"})
-                print(f"{contender.name}, {ranks} ranks, {count} workloads: {error or 'as expected'}")
+                print(f"{contender.name}, {ranks} ranks, {count} workloads: {error or 'passed'}")
                 passed = passed and not error
     return passed

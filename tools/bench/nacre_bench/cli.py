@@ -62,21 +62,22 @@ HELP = unwrapped("""Measure MPI-IO with and without Nacre side by side, and chec
 
   nacre-bench compare yesterday.json today.json
 
-[bold]Exit codes[/bold]  0; 1 if a launch of ours fails or writes a wrong byte, with `run` also if a peer fails; 2 for a
-wrong command line; 130 if interrupted.
+[bold]Exit codes[/bold]  0: success; 1: a launch of Nacre failed or wrote a wrong byte (`run`: a launch of any
+contender); 2: wrong command line; 130: interrupted.
 """)
 
 
 def contenders_for(config: Config, arguments: options.Launches, patterns: list[str]) -> list[Contender]:
     libraries = preloads(config, arguments.preload)
     if not libraries:
-        print(f"nacre-bench: {config.preload} does not exist: only the peers are measured", file=sys.stderr)
+        print(f"nacre-bench: {config.preload} does not exist: Nacre is not measured. Run `make`.", file=sys.stderr)
     everyone = all_contenders(config, libraries, parse_pairs(arguments.hint, "--hint"))
     return choose([one for one in everyone if one.fits(getattr(arguments, "hosts", 0))], patterns)
 
 
 def result_of(kind: str, config: Config, arguments: options.Launches, contenders: list[Contender]) -> dict:
-    """A result without launches; taken before them, for the load of the machine."""
+    """A result without launches, or with --resume the result in the --out file. Called before the first launch,
+    because it records the load of the machine."""
     names = "workloads ranks hosts size_mib rounds repeats warmups sync seed timeout hint dir".split()
     names += "latency_us bandwidth_mib aggregators cycles buffers keep_all".split()
     names += "machine set switch_off switched_rounds osts patterns redistributed stripe_size mib_per_ost".split()
@@ -96,12 +97,12 @@ def result_of(kind: str, config: Config, arguments: options.Launches, contenders
         "launches": [],
     }
     if arguments.resume and not arguments.out:
-        raise BenchError("--resume needs --out FILE.json, the run to continue")
+        raise BenchError("--resume needs --out FILE.json, the result of the run to continue")
     return resumed(result, arguments.out) if arguments.resume and os.path.exists(arguments.out) else result
 
 
 def measure(result: dict, arguments: options.Launches, plan: Plan, launch) -> None:
-    """Adds the launches that the result does not have."""
+    """Runs the launches of the plan that `result` lacks, and adds them to it."""
     file = ResultFile(result, arguments.out)
     try:
         run_plan(plan, Hooks(launch, file.add, before=list(result["launches"])))
@@ -116,8 +117,8 @@ def finish(result: dict, text: str, out: str | None) -> int:
     failed = ours_failed(result["launches"], result["contenders"])
     for entry in failed[:1]:
         print(
-            f"nacre-bench: {len(failed)} launches of ours failed, first {entry['contender']} in {entry['workload']} at "
-            f"{entry['ranks']} ranks: {entry['error']}",
+            f"nacre-bench: {len(failed)} launches of Nacre failed. The first: {entry['contender']}, "
+            f"{entry['workload']}, {entry['ranks']} ranks: {entry['error']}",
             file=sys.stderr,
         )
     return EXIT_FAILED if failed else 0
@@ -133,12 +134,12 @@ def act_list(config: Config, arguments: options.Nothing) -> int:
         suffix = f"; hints {hints}" if hints else ""
         print(f"  {contender.name:<12} {contender.role}: {contender.about}, {contender.mpi.name}{suffix}")
     if not preloads(config, []):
-        print(f"  (none of ours: {config.preload} does not exist)")
+        print(f"  (no contender with Nacre: {config.preload} does not exist)")
     return 0
 
 
 def jobs_for(config: Config, arguments: options.Collectives, cells: list[tuple[str, int]]) -> list[Job]:
-    """One a cell: a workload, and about at how many ranks."""
+    """One job per cell, a workload and a wanted number of ranks. `job_for` may change that number."""
     known = known_workloads(config)
     return [job_for(find_workload(known, name), ranks, arguments) for name, ranks in cells]
 
@@ -188,7 +189,7 @@ def act_peers(config: Config, arguments: options.Peers) -> int:
         and (not arguments.ranks or ranks in arguments.ranks)
     ]
     if not cells:
-        raise BenchError("no cell of the table has these --workloads and --ranks")
+        raise BenchError("no cell of the table matches --workloads and --ranks")
     result = measure_cells(config, arguments, contenders, cells)
     return finish(result, collective_text(result, arguments.phase), arguments.out)
 
@@ -269,25 +270,40 @@ class Verb:
 
 VERBS = (
     Verb("list", options.Nothing, act_list, "List the workloads, the contenders and their settings."),
-    Verb("collective", options.Collective, act_collective, "Measure ours and the peers in turn, with ratios."),
-    Verb("peers", options.Peers, act_peers, "Measure every workload against every peer (long), with a summary."),
-    Verb("run", options.One, act_run, "Measure one workload by one contender."),
-    Verb(NAME, options.Overhead, act_overhead, "Measure open and close, tiny writes, and views."),
+    Verb("collective", options.Collective, act_collective, "Measure Nacre and the peers in turn, and print ratios."),
+    Verb(
+        "peers",
+        options.Peers,
+        act_peers,
+        "Measure every workload with Nacre and every peer (over an hour), and print a summary.",
+    ),
+    Verb("run", options.One, act_run, "Measure one workload with one contender."),
+    Verb(
+        NAME,
+        options.Overhead,
+        act_overhead,
+        "Measure the time of open and close, of 4-byte writes, and of setting views.",
+    ),
     Verb(
         overlap.NAME,
         options.Overlap,
         act_overlap,
-        "Measure a collective call on a slow store, beside its exchange and its file time.",
+        "Measure how well a collective call overlaps its exchange with the access to a slow store.",
     ),
-    Verb(PATTERNS, options.Patterns, act_patterns, "Measure every N-OST pattern and the MPI's own collective call."),
-    Verb("check", options.Check, act_check, "Check the bytes of small runs of all workloads."),
-    Verb("compare", options.Compare, act_compare, "Show the ratios of a second result to a first."),
-    Verb("show", options.Show, act_show, "Show the text of a result."),
+    Verb(
+        PATTERNS,
+        options.Patterns,
+        act_patterns,
+        "Measure the N-OST patterns and the collective call of the MPI itself.",
+    ),
+    Verb("check", options.Check, act_check, "Run all workloads at a small size and check every byte."),
+    Verb("compare", options.Compare, act_compare, "Print the ratios of the second result to the first."),
+    Verb("show", options.Show, act_show, "Print a result again."),
 )
 
 
 def status_of(act: Callable[[], int]) -> int:
-    # Terminated by a signal, a run keeps its measurements and removes its files.
+    # SIGTERM raises KeyboardInterrupt, so that a terminated run saves its measurements and removes its files.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return act()
@@ -295,7 +311,7 @@ def status_of(act: Callable[[], int]) -> int:
         print(f"nacre-bench: {error}", file=sys.stderr)
         return EXIT_USAGE
     except BrokenPipeError:
-        # The reader has closed the pipe, and Python flushes standard output at its end.
+        # The reader closed the pipe. Python flushes standard output at exit, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:

@@ -1,5 +1,7 @@
-"""Two results, of two builds or two machines, side by side. They were not measured together: a slow hour of the
-machine looks like a slow library. `nacre-bench collective --preload a=... --preload b=...` measures together."""
+"""`nacre-bench compare`: the ratios of two results, for example of two builds or two machines.
+
+The two results were not measured together, so a slow hour of the machine looks like a slow library. To measure two
+builds together, run `nacre-bench collective --preload a=... --preload b=...`."""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ def compare_text(paths: tuple[str, str], phase: str) -> str:
     first, second = (read_result(path) for path in paths)
     if first["kind"] != second["kind"]:
         raise BenchError(
-            f"cannot compare {paths[0]}, a result of {first['kind']}, with {paths[1]}, a result of {second['kind']}"
+            f"cannot compare {paths[0]}, a result of `{first['kind']}`, with {paths[1]}, a result of `{second['kind']}`"
         )
     if first["kind"] == NAME:
         unit, rows = "microseconds", overhead_rows(first, second)

@@ -1,4 +1,4 @@
-"""What there is to measure on this machine: the MPIs with their workers, and where Nacre's library is."""
+"""Reads bench.json, which the build writes: the MPIs with their workers, and the path of Nacre's library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Mpi:
     name: str
     family: str  # "mpich" or "openmpi"
     mpiexec: str
-    programs: str  # the folder of the worker and of the overhead program built for it
+    programs: str  # the folder of the worker and of the overhead program that are built with this MPI
 
     def program(self, name: str) -> str:
         return str(pathlib.Path(self.programs) / name)
@@ -28,13 +28,15 @@ class Config:
 
     def mpi(self, name: str) -> Mpi:
         if name not in self.mpis:
-            raise BenchError(f"--mpi {name}: not in this build, which has: {', '.join(self.mpis) or 'none'}")
+            raise BenchError(
+                f"--mpi {name}: this build does not have that MPI; it has: {', '.join(self.mpis) or 'none'}"
+            )
         return self.mpis[name]
 
 
 def read_config(path: str | None) -> Config:
     if not path:
-        raise BenchError("--config is needed: name the bench.json that the build wrote")
+        raise BenchError("--config is needed: give the path of the bench.json that the build wrote")
     try:
         data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     except OSError as error:

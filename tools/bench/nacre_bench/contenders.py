@@ -1,4 +1,4 @@
-"""Who is measured, each with its best settings: Nacre over each MPI, the peers, and the limits."""
+"""The contenders, each with its best settings: Nacre over each MPI, the peers, and the limits."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ OURS, PEER, LIMIT = "ours", "peer", "limit"
 NACRE = "N"
 REF, HAND = "ref", "hand"
 
-# What every run over an MPI has, ours and the peers' alike: where ranks are more than cores, MPICH's
-# shared-memory transport and Open MPI's waiting make either several times slower without it.
+# Settings of every contender over an MPI, Nacre and peers alike. With more ranks than cores, MPICH's shared-memory
+# transport and Open MPI's way of waiting make both several times slower without these settings.
 MPI_ENVIRONMENT = {"mpich": {"MPIR_CVAR_NOLOCAL": "1"}, "openmpi": {}}
 MPI_ARGUMENTS = {"mpich": (), "openmpi": ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1")}
 
-# Names as in the project's tables: an M for MPICH or an O for Open MPI, and the major version.
+# M for MPICH or O for Open MPI, and the major version.
 SHORT_NAMES = {"mpich5": "M5", "mpich4": "M4", "openmpi4": "O4", "openmpi5": "O5"}
 
 AGGREGATORS_MAX = 4
 
-# As Debian builds it, over UCX, its MPI_Finalize hangs by TCP, in any program (tests/conformance/leave_together.c).
+# MPI_Finalize of Debian's MPICH 4 (over UCX) hangs over TCP in any program: see tests/conformance/leave_together.c.
 HANGING_ON_HOSTS = ("mpich4",)
 
 
@@ -39,14 +39,14 @@ class Contender:
     hints: dict[str, str] = dataclasses.field(default_factory=dict)
     engine: str = "mpi-io"
     preload: str = ""
-    # Workloads that it is for, as a pattern.
+    # Pattern of the names of the workloads that it runs.
     workloads: str = "*"
     hosts_only: bool = False
-    # What stands before the program on each rank.
+    # Words before the program in the command line of each rank.
     rank_words: tuple[str, ...] = ()
 
     def hints_for(self, ranks: int) -> dict[str, str]:
-        """ROMIO refuses more aggregators than ranks."""
+        """The hints, with cb_nodes limited to `ranks`: ROMIO refuses more aggregators than ranks."""
         hints = dict(self.hints)
         if "cb_nodes" in hints:
             hints["cb_nodes"] = str(min(int(hints["cb_nodes"]), ranks))
@@ -56,7 +56,8 @@ class Contender:
         return fnmatch.fnmatchcase(workload.name, self.workloads) and (workload.hand or self.engine != HAND)
 
     def fits(self, hosts: int) -> bool:
-        """Whether it is measured with its ranks on so many hosts; 0: all on this one."""
+        """Whether it is measured with its ranks spread over `hosts` hosts. 0: all ranks on this machine, no
+        namespaces."""
         return self.mpi.name not in HANGING_ON_HOSTS if hosts else not self.hosts_only
 
     def describe(self) -> dict:
@@ -79,7 +80,7 @@ def over(mpi: Mpi, **fields) -> Contender:
 
 def peers_over(mpi: Mpi) -> list[Contender]:
     short = SHORT_NAMES.get(mpi.name, mpi.name)
-    # Without it, ROMIO has one aggregator a node.
+    # Without cb_config_list, ROMIO uses one aggregator per node.
     tuned = {"cb_config_list": "*:*", "cb_nodes": str(AGGREGATORS_MAX)}
     if mpi.family == "openmpi":
         romio = ("--mca", "io", "^ompio")
@@ -99,7 +100,7 @@ def peers_over(mpi: Mpi) -> list[Contender]:
             hints=no_sieving,
             workloads="ind*",
         ),
-        over(mpi, name=short, role=PEER, about="ROMIO, an aggregator a host", hosts_only=True),
+        over(mpi, name=short, role=PEER, about="ROMIO, one aggregator per host", hosts_only=True),
     ]
 
 
@@ -109,10 +110,17 @@ def ours_over(mpi: Mpi, name: str, preload: str, hints: dict[str, str]) -> Conte
 
 
 def limits(mpis: list[Mpi]) -> list[Contender]:
-    """Two have to do with no MPI; what is written by hand exchanges data over it."""
+    """`ref` and `memcpy` exchange no data, so they run over the first MPI only. `hand` exchanges data, so it runs over
+    each MPI."""
     return [
-        over(mpis[0], name=REF, role=LIMIT, about="the same bytes, contiguous, plain pwrite and pread", engine="plain"),
-        over(mpis[0], name="memcpy", role=LIMIT, about="the same bytes, copied once", engine="memcpy"),
+        over(
+            mpis[0],
+            name=REF,
+            role=LIMIT,
+            about="the same bytes, contiguous, with plain pwrite and pread",
+            engine="plain",
+        ),
+        over(mpis[0], name="memcpy", role=LIMIT, about="the same bytes, copied once in memory", engine="memcpy"),
         *[hand_over(mpi) for mpi in mpis],
     ]
 
@@ -127,13 +135,14 @@ def parse_pairs(items: list[str], what: str) -> dict[str, str]:
     for item in items:
         key, equals, value = item.partition("=")
         if not key or not equals:
-            raise BenchError(f"{what} {item}: not of the form KEY=VALUE")
+            raise BenchError(f"{what} {item}: expected KEY=VALUE")
         pairs[key] = value
     return pairs
 
 
 def preloads(config: Config, wanted: list[str]) -> dict[str, str]:
-    """Names and files of the libraries to be measured: `--preload PATH` or `--preload NAME=PATH`."""
+    """The names and paths of the libraries to measure. `wanted`: values of --preload, PATH or NAME=PATH. If it is
+    empty, the library of the build tree, if that exists."""
     result = {}
     for item in wanted:
         name, equals, path = item.partition("=")
@@ -147,7 +156,7 @@ def preloads(config: Config, wanted: list[str]) -> dict[str, str]:
 
 
 def all_contenders(config: Config, libraries: dict[str, str], hints: dict[str, str]) -> list[Contender]:
-    """Ours first, then the peers, then the limits."""
+    """Nacre first, then the peers, then the limits."""
     mpis = sorted(config.mpis.values(), key=lambda mpi: list(SHORT_NAMES).index(mpi.name))
     ours = [ours_over(mpi, name, path, hints) for name, path in libraries.items() for mpi in mpis]
     peers = [peer for mpi in mpis for peer in peers_over(mpi)]
@@ -155,6 +164,7 @@ def all_contenders(config: Config, libraries: dict[str, str], hints: dict[str, s
 
 
 def choose(contenders: list[Contender], patterns: list[str]) -> list[Contender]:
+    """The contenders whose name matches one of `patterns`; all contenders if there are no patterns."""
     if not patterns:
         return contenders
     for pattern in patterns:

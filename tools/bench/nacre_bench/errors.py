@@ -1,4 +1,4 @@
-"""What is told to the user in one line, without a traceback."""
+"""Errors that nacre-bench prints in one line, without a traceback."""
 
 
 class BenchError(Exception):

@@ -1,4 +1,4 @@
-"""Medians, and how sure they are: bootstrap intervals of ratios of medians."""
+"""Ratios of medians, with bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from statistics import median
 
 RESAMPLES = 2000
 CONFIDENCE = 0.95
-# With fewer rounds, an interval says nothing.
+# Fewer rounds give no useful interval.
 ROUNDS_MIN = 3
 
 
@@ -35,8 +35,9 @@ def _with_interval(value: float, rounds: int, drawn_again: Callable[[random.Rand
 
 
 def paired_ratio(above: dict[int, float], below: dict[int, float], seed: int = 1) -> Ratio | None:
-    """The ratio of the medians of two series by round. The bootstrap draws rounds, in which both ran close to each
-    other: what slows down a whole round then slows down both."""
+    """The ratio of the medians of two series of one run, by round. Uses the rounds that both series have. The bootstrap
+    draws whole rounds: a slowdown of the machine during a round affects both series, so it does not widen the
+    interval."""
     rounds = sorted(above.keys() & below.keys())
     if not rounds:
         return None

@@ -1,5 +1,5 @@
-"""One mpiexec, from its command line to the JSON lines that its rank 0 prints. A launch never raises: that a peer
-fails or hangs is a result."""
+"""Runs one mpiexec and parses the JSON lines that its rank 0 prints. A launch that fails or hangs raises no exception:
+the failure is part of the result."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from .contenders import OURS, Contender
 from .workloads import Workload
 
-# A rank ends itself that long after the launcher should have.
+# A rank ends itself this many seconds after the time limit of its launch.
 RANK_GRACE_S = 10
 ERROR_TAIL = 600
 
 
 @dataclasses.dataclass
 class Outcome:
-    """`error` is empty if the launch ended well and, for ours, was really served by Nacre."""
+    """`error` is empty if the launch succeeded and, for a launch of Nacre, if Nacre was loaded into its ranks."""
 
     lines: list[dict]
     error: str = ""
@@ -35,7 +35,8 @@ class Outcome:
 
 
 def rank_command(contender: Contender) -> list[str]:
-    """Starts the program with the preload on the ranks alone: a launcher need not survive it."""
+    """The words that start the program on a rank. They set LD_PRELOAD on the ranks only, not on the launcher, which
+    might fail with it."""
     preload = ["env", f"LD_PRELOAD={contender.preload}"] if contender.preload else []
     return [*contender.rank_words, *preload]
 
@@ -54,7 +55,8 @@ def environment(contender: Contender) -> dict[str, str]:
 
 
 def end_group(process: subprocess.Popen) -> None:
-    """Ends a launcher that hangs. It is asked first, since its ranks may be in groups of their own."""
+    """Ends a launcher that hangs, first with SIGTERM: the launcher must end its ranks itself if they are in other
+    process groups."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -67,7 +69,7 @@ def end_group(process: subprocess.Popen) -> None:
 
 
 def parse_lines(text: str) -> list[dict]:
-    """The worker's lines; MPIs print things of their own among them."""
+    """The JSON lines of the worker. MPIs print other lines between them."""
     lines = []
     for line in text.splitlines():
         if not line.startswith('{"type": '):
@@ -80,7 +82,8 @@ def parse_lines(text: str) -> list[dict]:
 
 
 def served_by_nacre(contender: Contender, loaded: list[str]) -> bool:
-    """libnacre.so only chooses; what it chose does the work. Other names are what a user gave us to measure."""
+    """Whether Nacre was loaded into the ranks. libnacre.so loads the libnacre_*.so for the MPI of the process, so that
+    one must be loaded too. A preload of another name (--preload) needs only itself."""
     preload = os.path.basename(contender.preload)
     if preload == "libnacre.so":
         return any(name.startswith("libnacre_") for name in loaded)
@@ -90,7 +93,7 @@ def served_by_nacre(contender: Contender, loaded: list[str]) -> bool:
 def launch(
     contender: Contender, ranks: int, program: list[str], timeout_s: float, under: Sequence[str] = ()
 ) -> Outcome:
-    """`under` is a command that runs the launcher."""
+    """Runs one launch and waits for its end, at most `timeout_s`. `under` is a command line that runs the launcher."""
     process = subprocess.Popen(
         [*under, *command_line(contender, ranks, program)],
         env=environment(contender),
@@ -121,9 +124,9 @@ def launch(
 
 
 def judge(contender: Contender, status: int, outcome: Outcome, limit: str) -> str:
-    """`limit`: what it has exceeded; "" if it ended by itself."""
+    """Why the launch failed; empty if it succeeded. `limit` is the time limit that it exceeded; "" if it did not."""
     if limit:
-        return f"ended: it took over {limit}"
+        return f"stopped: it took over {limit}"
     if outcome.wrong_bytes:
         return f"wrong bytes: {outcome.wrong_bytes}"
     if status != 0:

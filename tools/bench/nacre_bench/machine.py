@@ -1,4 +1,4 @@
-"""What a reader of the figures needs to know about where they come from."""
+"""Describes the machine and the file system of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cells and contenders by which Nacre is judged against its peers."""
+"""The default cells and contenders of `nacre-bench peers`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from .contenders import Contender
 
 RANKS = 8
-# What `nacre-bench patterns` runs beside `interleaved`; here `seg` stands for such accesses.
+# `pieces` is for `nacre-bench patterns`. Here `seg` measures the same access.
 LEFT_OUT = ("pieces",)
-# The first seven kinds of the project's table of workloads; some kinds are more than one workload.
+# Kinds of workloads that also run at SCALED_RANKS. Some kinds have two workloads.
 SCALED = (
     ("seg",),
     ("strided", "interleaved"),
@@ -22,13 +22,13 @@ SCALED = (
 )
 SCALED_RANKS = (4, 16)
 
-# MPICH 4 as Debian builds it polls without yielding whatever is set, and tuned ROMIO of Open MPI is not in the
-# project's table: they can be asked for.
+# Without MPICH 4, since Debian's build polls without yielding, whatever is set, and without tuned ROMIO of Open MPI.
+# Both are measured if --contenders names them.
 CONTENDERS = ("*/M5", "*/O4", "*/O5", "M5", "M5t", "M5nlt", "O4", "O4R", "O5", "O5R", "ref", "memcpy")
 
 
 def cells(workloads: Iterable[str]) -> list[tuple[str, int]]:
-    """Workloads, each with a number of ranks."""
+    """Pairs of a workload and a number of ranks."""
     scaled = [(workload, ranks) for ranks in SCALED_RANKS for kind in SCALED for workload in kind]
     return [(workload, RANKS) for workload in workloads if workload not in LEFT_OUT] + scaled
 

@@ -1,4 +1,4 @@
-"""The options of the verbs, as dataclasses: a verb's function gets one of them, and typer parses the command line."""
+"""The options of each verb as a dataclass. typer parses the command line; the function of the verb gets the object."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Act = Callable[[Any], None]
 
 
 def option(default: object, help: str | None = None, **parameters: object) -> Any:
-    """A field that is an option. Where `parser` is given, the default is text too."""
+    """A dataclass field that is an option. If `parser` is given, the default is a text that it parses."""
     if isinstance(default, list):
         return dataclasses.field(default_factory=list, metadata={"typer": typer.Option, "help": help, **parameters})
     return dataclasses.field(default=default, metadata={"typer": typer.Option, "help": help, **parameters})
@@ -33,36 +33,47 @@ REQUIRED = dataclasses.MISSING
 
 @dataclasses.dataclass(kw_only=True)
 class Phase:
-    phase: Literal["total", "data"] = option("total", "Time that the GiB/s are of: open to close, or data calls alone.")
+    phase: Literal["total", "data"] = option(
+        "total", "Time for GiB/s: from open to close, or the data calls and set_view only."
+    )
 
 
 @dataclasses.dataclass(kw_only=True)
 class Launches:
-    """Of every verb that measures."""
+    """Options of every verb that measures."""
 
     rounds: Any = option("5", "Launches of each contender.", parser=positive, metavar="N")
-    dir: str = option("/dev/shm", "Directory for the files.")
-    out: str | None = option(None, "Write all measurements to this file, after each launch.", metavar="FILE.json")
-    resume: bool = option(False, "Continue the interrupted run in the --out file.")
-    seed: int = option(1, "Seed of the order of launches.")
-    timeout: float = option(120, "Seconds that a launch may take.")
-    preload: list[str] = option([], "Library to measure as ours. Repeatable.", metavar="[NAME=]FILE")
-    hint: list[str] = option([], "Hint for our launches. Repeatable.", metavar="KEY=VALUE")
+    dir: str = option("/dev/shm", "Directory in which the files are created.")
+    out: str | None = option(
+        None, "Write all measurements to this file, repeatedly during the run.", metavar="FILE.json"
+    )
+    resume: bool = option(False, "Continue the interrupted run that wrote the --out file.")
+    seed: int = option(1, "Seed for the order of the launches.")
+    timeout: float = option(120, "Time limit of a launch in seconds.")
+    preload: list[str] = option(
+        [], "Nacre library to measure; default: that of the build tree. Repeatable.", metavar="[NAME=]FILE"
+    )
+    hint: list[str] = option([], "Hint for the launches of Nacre. Repeatable.", metavar="KEY=VALUE")
     quiet: bool = option(False, "Print no progress on standard error.")
 
 
 @dataclasses.dataclass(kw_only=True)
 class Collectives(Launches):
-    """Of the verbs that run workloads."""
+    """Options of the verbs that run workloads."""
 
-    hosts: Any = option(None, "Spread the ranks over N hosts in namespaces, over TCP.", parser=positive, metavar="N")
+    hosts: Any = option(
+        None,
+        "Spread the ranks over N emulated hosts (namespaces) that communicate over TCP.",
+        parser=positive,
+        metavar="N",
+    )
     size_mib: Any = option("256", "File size in MiB.", parser=positive, metavar="N")
-    repeats: Any = option("2", "Repeats in a launch that are counted.", parser=positive, metavar="N")
-    warmups: int = option(1, "Repeats in a launch before those that are counted.")
-    sync: bool = option(False, "Call MPI_File_sync before the close, and time it.")
+    repeats: Any = option("2", "Counted repeats in a launch.", parser=positive, metavar="N")
+    warmups: int = option(1, "Warm-up repeats in a launch; not counted.")
+    sync: bool = option(False, "Call MPI_File_sync before the close, and include its time.")
 
     def __post_init__(self) -> None:
-        self.hosts = self.hosts or 0  # 0: this machine as it is
+        self.hosts = self.hosts or 0  # 0: this machine, no namespaces
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -76,10 +87,13 @@ class Collective(Collectives, Phase):
 class Peers(Collectives, Phase):
     workloads: Any = option("", "Only these workloads.", parser=words, metavar="NAME,...")
     ranks: Any = option("", "Only these numbers of ranks.", parser=numbers, metavar="N,...")
-    contenders: Any = option("", "Names or patterns; default: the project's table.", parser=words, metavar="NAME,...")
-    repeats: Any = option("1", "Repeats in a launch that are counted.", parser=positive, metavar="N")
+    contenders: Any = option(
+        "", "Names or patterns; default: all but MPICH 4, O4Rt, O5Rt.", parser=words, metavar="NAME,..."
+    )
+    repeats: Any = option("1", "Counted repeats in a launch.", parser=positive, metavar="N")
     keep_all: bool = option(
-        False, f"Launch every peer in every round. By default, peers far behind after round {race.ROUNDS} are dropped."
+        False,
+        f"Launch every peer in every round. By default, from round {race.ROUNDS} on, peers far behind are dropped.",
     )
 
 
@@ -95,68 +109,83 @@ class One(Collectives, Phase):
 class Overhead(Launches):
     ranks: Any = option("2", "Number of ranks.", parser=positive, metavar="N")
     contenders: Any = option("", "Names or patterns; default: all.", parser=words, metavar="NAME,...")
-    repeats: Any = option("2", "Factor for the repeats in a launch.", parser=positive, metavar="N")
+    repeats: Any = option("2", "Factor that multiplies the repeats in a launch.", parser=positive, metavar="N")
 
 
 @dataclasses.dataclass(kw_only=True)
 class Overlap(Collectives):
     workloads: Any = option("tile8", "Workloads.", parser=words, metavar="NAME,...")
     ranks: Any = option("8", "Numbers of ranks.", parser=numbers, metavar="N,...")
-    contenders: Any = option("*/M5", "Contenders of ours.", parser=words, metavar="NAME,...")
-    latency_us: int = option(1000, "Latency of a call of the store, in microseconds.")
-    bandwidth_mib: Any = option("400", "Bandwidth of a process, in MiB/s.", parser=positive, metavar="N")
+    contenders: Any = option("*/M5", "Nacre contenders.", parser=words, metavar="NAME,...")
+    latency_us: int = option(1000, "Latency of each access to the store, in microseconds.")
+    bandwidth_mib: Any = option(
+        "400", "Bandwidth of each process to the store, in MiB/s.", parser=positive, metavar="N"
+    )
     aggregators: Any = option("2", "Number of aggregators.", parser=positive, metavar="N")
-    cycles: Any = option("256k,1m,4m", "Bytes of a round.", parser=sizes, metavar="SIZE,...")
+    cycles: Any = option("256k,1m,4m", "Bytes per round (cb_buffer_size).", parser=sizes, metavar="SIZE,...")
     buffers: int = option(0, "Value of the hint nacre_cycle_buffers; 0: automatic.")
 
 
 @dataclasses.dataclass(kw_only=True)
 class Plot:
     plot: str | None = option(
-        None, "Draw a figure, with matplotlib; the suffix may also be .png or .pdf.", metavar="FILE.svg"
+        None, "Draw a figure with matplotlib; FILE may also end in .png or .pdf.", metavar="FILE.svg"
     )
 
 
 @dataclasses.dataclass(kw_only=True)
 class Patterns(Launches, Plot):
-    machine: str | None = option(None, "Use a testbed of this machine instead of --dir.", metavar="NAME|FILE")
-    set: list[str] = option([], "Change a setting of the machine. Repeatable.", metavar="NAME=VALUE")
-    switch_off: list[str] = option(
-        [], "Also write on the machine with this setting changed. Repeatable.", metavar="NAME=VALUE"
+    machine: str | None = option(
+        None, "Start a testbed with the model of this machine, instead of --dir.", metavar="NAME|FILE"
     )
-    switched_rounds: Any = option("1", "Launches with a changed setting.", parser=positive, metavar="N")
+    set: list[str] = option([], "Change a setting of the machine for all launches. Repeatable.", metavar="NAME=VALUE")
+    switch_off: list[str] = option(
+        [], "Also measure writes with this setting of the machine changed. Repeatable.", metavar="NAME=VALUE"
+    )
+    switched_rounds: Any = option(
+        "1", "Launches of each contender with a --switch-off setting.", parser=positive, metavar="N"
+    )
     osts: Any = option("8,16,24", "Numbers of OSTs.", parser=numbers, metavar="N,...")
     aggregators: Any = option(
-        "0.5x,1x,2x", "Numbers of aggregators, or multiples of the OSTs.", parser=aggregators, metavar="N|Nx,..."
+        "0.5x,1x,2x",
+        "Numbers of aggregators, or multiples of the number of OSTs.",
+        parser=aggregators,
+        metavar="N|Nx,...",
     )
-    patterns: Any = option("1,2,4,8,16", "OSTs of an aggregator.", parser=numbers, metavar="N,...")
-    redistributed: Any = option("1", "Patterns to write by two-phase too.", parser=numbers, metavar="N,...")
+    patterns: Any = option(
+        "1,2,4,8,16", "N of the N-OST patterns: OSTs per aggregator.", parser=numbers, metavar="N,..."
+    )
+    redistributed: Any = option("1", "N of the patterns that two-phase writes too.", parser=numbers, metavar="N,...")
     stripe_size: Any = option(
-        None, "Stripe size; default: the machine's, or 1m in a directory.", parser=size_bytes, metavar="SIZE"
+        None, "Stripe size; default: that of the machine, or 1m with --dir.", parser=size_bytes, metavar="SIZE"
     )
-    mib_per_ost: Any = option("8", "MiB of the file on an OST.", parser=positive, metavar="N")
+    mib_per_ost: Any = option("8", "MiB of the file on each OST.", parser=positive, metavar="N")
     contenders: Any = option("", "Names or patterns; default: */M5, M5 and O5.", parser=words, metavar="NAME,...")
     rounds: Any = option("3", "Launches of each contender.", parser=positive, metavar="N")
-    timeout: float = option(300, "Seconds that a launch may take.")
+    timeout: float = option(300, "Time limit of a launch in seconds.")
 
     def __post_init__(self) -> None:
-        self.stripe_size = self.stripe_size or 0  # 0: the machine's
+        self.stripe_size = self.stripe_size or 0  # 0: that of the machine
 
 
 @dataclasses.dataclass(kw_only=True)
 class Check:
     mpi: str = option(REQUIRED, "MPI to run over.", metavar="NAME")
-    native: bool = option(False, "Run over the MPI alone.")
+    native: bool = option(False, "Run over the MPI without Nacre.")
     preload: bool = option(False, "Run with Nacre.")
     ranks: Any = option(",".join(map(str, check.RANKS)), "Numbers of ranks.", parser=numbers, metavar="N,...")
-    timeout: float = option(600, "Seconds that a launch may take.")
-    damage: int | None = option(None, "Change this byte of the file; the check must find it.", metavar="OFFSET")
+    timeout: float = option(600, "Time limit of a launch in seconds.")
+    damage: int | None = option(
+        None,
+        "Change the byte at this offset of the file; the check passes only if the worker finds it.",
+        metavar="OFFSET",
+    )
 
 
 @dataclasses.dataclass(kw_only=True)
 class Compare(Phase):
     first: str = argument("Result to compare with.")
-    second: str = argument("Result whose ratios to the first are shown.")
+    second: str = argument("Result whose ratios to the first are printed.")
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -170,7 +199,7 @@ class Nothing:
 
 
 def command(options: type, act: Act) -> Callable[..., None]:
-    """A function that typer takes for a command with these options; it calls `act` with an object of them."""
+    """A function whose signature makes typer create a command with these options. It calls `act` with the options."""
     types = typing.get_type_hints(options)
 
     def call(**values: object) -> None:

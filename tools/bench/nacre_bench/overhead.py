@@ -1,4 +1,4 @@
-"""What it costs that a library is there: open and close, a tiny write, and a view."""
+"""`nacre-bench overhead`: the cost of an MPI-IO library for open and close, for a 4-byte write, and for a view."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ VIEWS = {
     "subarray": "half of 1024^3 doubles in each dimension, a subarray of 262,144 runs",
     "indexed": "1,000,000 runs of one to three doubles, indexed",
 }
-# What a launch repeats, as in overhead_main.cc, for each of --repeats.
+# Repeats in a launch, multiplied by --repeats. overhead_main.cc has the same numbers.
 OPENS = 20
 WRITE_BATCHES = 10
 MEMORY = ("heap_peak", "heap_kept", "resident_peak")
 
 
 def with_default_hints(contenders: list[Contender]) -> list[Contender]:
-    """Those that there are to measure here: without hints, tuned and untuned are one."""
+    """The contenders to measure, without their hints. Tuned and untuned ROMIO are then the same; only the first is
+    kept."""
     chosen: dict[tuple, Contender] = {}
     for contender in contenders:
         if contender.engine not in ("mpi-io", "plain") or contender.workloads != "*":
@@ -37,19 +38,19 @@ def with_default_hints(contenders: list[Contender]) -> list[Contender]:
 
 
 def undisturbed(seconds: list[float]) -> float:
-    """The lower quartile: on a machine that others use too, the rest says more about them."""
+    """The lower quartile: on a busy machine, longer times say more about the other programs."""
     return sorted(seconds)[len(seconds) // 4]
 
 
 def launch_overhead(contender: Contender, job: Job) -> Outcome:
-    """Hints are left at their defaults: it is those that a program gets that opens many files."""
+    """Passes no hints: a program that opens many files usually sets none."""
     program = [contender.mpi.program("overhead"), job.file, contender.engine, str(job.repeats)]
     program.append(str(int(job.timeout_s) + RANK_GRACE_S))
     return launch(contender, job.ranks, program, job.timeout_s)
 
 
 def series_of(result: dict) -> dict[tuple[str, str, str], dict[int, float]]:
-    """By contender, what was measured and figure: the value of each round."""
+    """The value of each round. Keys: contender, measured operation, figure."""
     series: dict[tuple[str, str, str], dict[int, float]] = {}
     for entry in result["launches"]:
         if entry["error"]:
@@ -85,7 +86,7 @@ def main_table(result: dict, series: dict) -> str:
 
 
 def view_table(result: dict, series: dict, view: str) -> str:
-    header = ["", "set_view ms", "heap peak", "kept", "and 1 read: ms", "heap peak", "kept", "RSS peak"]
+    header = ["", "set_view ms", "heap peak", "kept", "with 1 read: ms", "heap peak", "kept", "RSS peak"]
     rows = []
     for contender in result["contenders"]:
         if contender["role"] == LIMIT:
@@ -108,7 +109,7 @@ def ratio_text(series: dict, name: str, other: str | None, what: str) -> str:
 
 
 def ratio_table(result: dict, series: dict) -> str:
-    """Each of ours against the cheapest MPI-IO of the same MPI, and against the cheapest of all."""
+    """Each Nacre contender against the cheapest peer over the same MPI, and against the cheapest peer over any MPI."""
     peers = [c for c in result["contenders"] if c["role"] == PEER]
     rows = []
     for ours in (c for c in result["contenders"] if c["role"] == OURS):
@@ -121,10 +122,9 @@ def ratio_table(result: dict, series: dict) -> str:
         rows.append(row)
     if not rows:
         return ""
-    header = ["", "open+close to own MPI", "to cheapest", "write 4 B to own MPI", "to cheapest"]
-    return "Ours to the cheapest MPI-IO of the same MPI and of all (below 1 is less), 95 % intervals:\n" + table(
-        header, rows
-    )
+    header = ["", "open+close: same MPI", "any MPI", "write 4 B: same MPI", "any MPI"]
+    about = "Nacre divided by the cheapest peer, over the same MPI and over any (below 1: Nacre is cheaper), [95 %]:\n"
+    return about + table(header, rows)
 
 
 def overhead_text(result: dict) -> str:
@@ -133,10 +133,10 @@ def overhead_text(result: dict) -> str:
     opens, batches = (count * result["settings"]["repeats"] for count in (OPENS, WRITE_BATCHES))
     parts = [
         settings_text(result, f"{opens} opens, {batches} batches of 200 writes, each view once"),
-        f"{ranks} ranks, default hints, the longest of the ranks:",
+        f"{ranks} ranks, default hints; times of the slowest rank:",
         main_table(result, series),
     ]
     parts.append(ratio_table(result, series))
     for view, about in VIEWS.items():
-        parts.append(f"View: {about}; memory beside the datatype's own:\n" + view_table(result, series, view))
+        parts.append(f"View: {about}; memory without that of the datatype:\n" + view_table(result, series, view))
     return "\n\n".join(part for part in parts + failed_launches(result) if part)

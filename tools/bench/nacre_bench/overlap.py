@@ -1,5 +1,7 @@
-"""Whether file access goes on beside the exchange: a collective over a slow store, which Nacre plays by itself
-(NACRE_TEST_FAULTS), against the longer of its two halves."""
+"""`nacre-bench overlap`: how well a collective call overlaps file access with the exchange.
+
+Nacre itself emulates the slow store (NACRE_TEST_FAULTS). The time of the collective call is divided by the longer of
+two times: that of the exchange alone, and that of the file access alone."""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ EXCHANGE, COLLECTIVE = "exchange", "collective"
 
 @dataclasses.dataclass(frozen=True)
 class SlowStore:
-    """The store's own model (src/testing/faults/slow_link.h): of each process, a latency a call and a bandwidth."""
+    """The model of the store in src/testing/faults/slow_link.h: each process has a latency per call and a bandwidth."""
 
     latency_us: int
     bandwidth_mib: int
@@ -29,7 +31,7 @@ class SlowStore:
         return f"latency_us={self.latency_us},bandwidth={self.bandwidth_mib * MIB}"
 
     def seconds(self, process_bytes: int) -> float:
-        """What it takes for the bytes of one process at best: with as many accesses under way as fill it."""
+        """The shortest time for the bytes of one process: enough concurrent accesses hide all latencies but one."""
         return process_bytes / (self.bandwidth_mib * MIB) + self.latency_us * 1e-6
 
 
@@ -38,7 +40,8 @@ def store_of(settings: dict) -> SlowStore:
 
 
 def pair_of(ours: Contender, settings: dict, cycle_bytes: int) -> list[Contender]:
-    """The collective over a store that costs nothing, which is the exchange, and over the slow one."""
+    """Two contenders: the collective call over a store without cost, which times the exchange alone, and over the slow
+    store."""
     hints = {
         **ours.hints,
         "nacre_algorithm": "two_phase",
@@ -59,7 +62,7 @@ def pair_of(ours: Contender, settings: dict, cycle_bytes: int) -> list[Contender
 
 
 def pairs_of(result: dict) -> list[tuple[str, str]]:
-    """The names of exchange and collective, pair by pair."""
+    """The names of the exchange and of the collective contender of each pair."""
     names = [contender["name"] for contender in result["contenders"]]
     return list(zip(names[::2], names[1::2], strict=True))
 
@@ -67,7 +70,9 @@ def pairs_of(result: dict) -> list[tuple[str, str]]:
 def of_ours(everyone: list[Contender]) -> list[Contender]:
     ours = [one for one in everyone if one.role == OURS]
     if not ours:
-        raise BenchError("overlap measures contenders of ours: name one with --contenders, or build the library")
+        raise BenchError(
+            "overlap measures only Nacre: name a Nacre contender with --contenders, or build the library with `make`"
+        )
     return ours
 
 
@@ -91,12 +96,13 @@ def row(cell: Cell, settings: dict, pair: tuple[str, str], direction: str) -> li
 def overlap_text(result: dict) -> str:
     settings = result["settings"]
     store = store_of(settings)
-    about = f"{settings['repeats']} repeats a launch"
+    about = f"{settings['repeats']} counted repeats"
     parts = [
         settings_text(result, about),
-        f"A store of {store.latency_us} us a call and {store.bandwidth_mib} MiB/s a process; {settings['aggregators']} "
-        "aggregators. Seconds of the call. exchange: the same over a store that costs nothing; file: what the store "
-        "takes for the bytes alone, at best; ratio: the collective to the longer of the two.",
+        f"The store takes {store.latency_us} us per call and moves {store.bandwidth_mib} MiB/s per process; "
+        f"{settings['aggregators']} aggregators. Times in seconds. exchange: the call over a store without cost; file: "
+        "the shortest time of the store for the bytes; collective: the call; ratio: collective divided by the longer "
+        "of exchange and file.",
     ]
     for cell in cells_of(result, "data"):
         rows = [row(cell, settings, pair, direction) for pair in pairs_of(result) for direction in DIRECTIONS]

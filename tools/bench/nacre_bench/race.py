@@ -1,12 +1,12 @@
-"""Which peers of a cell need no more launches, since they will not be its fastest."""
+"""Finds the peers of a cell that are too slow to become its fastest, so that they need no more launches."""
 
 from __future__ import annotations
 
 from .cells import DIRECTIONS, Cell, cells_of
 
-# From this many on it is asked after each.
+# Peers are dropped only after this many rounds.
 ROUNDS = 2
-# Launches differ by less.
+# Smallest share of the fastest median that still counts as keeping up. Launches of one peer vary by less.
 SHARE_MIN = 0.7
 
 
@@ -20,8 +20,8 @@ def keeps_up(cell: Cell, name: str, fastest: str | None, direction: str) -> bool
 
 
 def left_behind(entries: list[dict], peers: list[str]) -> set[str]:
-    """Of `peers`, launched in a cell as `entries` say, those whose best launches are far from the median of the
-    fastest, both in writes and in reads."""
+    """The peers whose best launch is below SHARE_MIN of the fastest peer's median, in writes and in reads. `entries`:
+    the launches of one cell."""
     behind = set()
     for cell in cells_of({"launches": entries}):
         fastest = {direction: cell.best(peers, direction) for direction in DIRECTIONS}

@@ -1,4 +1,4 @@
-"""Ours against the best peer and the limits of a cell."""
+"""Ratios of Nacre to the fastest peer and to the limits of a cell."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from .contenders import HAND, OURS, REF
 from .figures import Ratio, paired_ratio
 from .units import MIB
 
-# What is less counts as this: a ratio of two figures that are next to nothing says nothing.
+# Less memory counts as this: the ratio of two tiny figures says nothing.
 MEMORY_LEAST = MIB
 
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """One of ours in one direction of a cell. `peer` is the fastest, for CPU and memory too; None if there is none."""
+    """One Nacre contender in one direction of a cell. `peer` is the fastest peer; CPU and memory refer to it too. None
+    if no peer was measured."""
 
     name: str
     direction: str
     peer: str | None
-    time: Ratio | None  # above 1: ours is faster
-    cpu: float | None  # below 1: ours takes less
+    time: Ratio | None  # above 1: Nacre is faster
+    cpu: float | None  # below 1: Nacre uses less; so for memory
     memory: float | None
     of_ref: float | None
     of_hand: float | None
@@ -37,7 +38,7 @@ def memory(cell: Cell, name: str, direction: str) -> float | None:
 
 
 def hand_for(name: str) -> str:
-    """What was written by hand, over the same MPI."""
+    """The name of the hand-written contender over the same MPI."""
     return f"{HAND}/{name.rpartition('/')[2]}"
 
 
@@ -57,7 +58,7 @@ def compare(cell: Cell, name: str, direction: str, peers: list[str]) -> Comparis
 
 
 def comparisons(cell: Cell, result: dict) -> list[Comparison]:
-    """Of all of ours that have figures, in both directions."""
+    """The comparisons of all measured Nacre contenders, in both directions."""
     return [
         compare(cell, name, direction, peers_of(result))
         for name in names_of(result, OURS)

@@ -1,4 +1,4 @@
-"""The text of a collective run."""
+"""The text of a result of `collective`, `peers` and `run`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def settings_text(result: dict, a_launch: str) -> str:
     settings = result["settings"]
     if settings.get("hosts"):
         lines.append(
-            f"The ranks of each launch are spread evenly over {settings['hosts']} hosts, which are namespaces of this "
-            "machine: they share its cores and the file system, no other memory, and their messages go by TCP."
+            f"The ranks of each launch are spread evenly over {settings['hosts']} emulated hosts (namespaces). The "
+            "hosts share the cores and the file system of this machine, but no other memory. They communicate over TCP."
         )
     lines.append(
-        f"{settings['rounds']} rounds, in each every contender launched once in an order drawn with seed "
-        f"{settings['seed']}; a launch: {a_launch}"
+        f"{settings['rounds']} rounds; each launches every contender once, in random order (seed {settings['seed']}). "
+        f"A launch: {a_launch}."
     )
     lines.append("Contenders:")
     versions = mpi_versions(result)
@@ -43,13 +43,13 @@ def settings_text(result: dict, a_launch: str) -> str:
         lines.append(f"  {contender['name']:<7} {about}; {' '.join(words)}")
     if peers_of(result):
         lines.append(
-            "No peer here has a driver for Lustre (ROMIO's, OMPIO's fs/lustre): these are their generic drivers."
+            "These peers are built without a Lustre driver (ROMIO's, OMPIO's fs/lustre) and use their generic drivers."
         )
     return "\n".join(lines)
 
 
 def mpi_versions(result: dict) -> dict[str, str]:
-    """By contender, in the words of the MPI itself."""
+    """The version that the MPI reports, by contender."""
     versions = {}
     for entry in result["launches"]:
         for line in entry["lines"]:
@@ -80,7 +80,8 @@ def cell_table(cell: Cell, result: dict) -> str:
 
 
 def fewer_rounds(cell: Cell) -> dict[str, int]:
-    """How many, of those without a failure: far behind, or the run was ended."""
+    """The number of rounds of each contender without a failure that ran in fewer rounds than others: because it was far
+    behind, or because the run was interrupted."""
     counts = {name: len(values) for (name, _, figure), values in cell.series.items() if figure == "rate"}
     most_rounds = max(counts.values(), default=0)
     return {name: count for name, count in counts.items() if count < most_rounds and name not in cell.errors}
@@ -96,7 +97,7 @@ def most(cell: Cell, name: str, figure: str) -> float | None:
 
 
 def ratio_rows(judged: Judged) -> list[list[str]]:
-    """Each of ours against the best peer of the cell, and against the limits."""
+    """One row for each Nacre contender and direction."""
     return [
         [
             one.name,
@@ -117,10 +118,13 @@ def cell_text(judged: Judged, result: dict) -> str:
     parts.append(cell_table(cell, result))
     fewer = fewer_rounds(cell)
     if fewer:
-        parts.append("  In fewer rounds than others: " + ", ".join(f"{name} {count}" for name, count in fewer.items()))
+        parts.append("  Measured in fewer rounds: " + ", ".join(f"{name} {count}" for name, count in fewer.items()))
     rows = ratio_rows(judged)
     if rows and peers_of(result):
-        parts.append("  Ours to the fastest peer of the cell (time: above 1 is faster; CPU, memory: below 1 is less):")
+        parts.append(
+            "  Nacre compared with the fastest peer of the cell (time above 1: Nacre is faster; CPU, memory below 1: "
+            "it uses less):"
+        )
         header = ["", "", "peer", "time [95 %]", "CPU", "memory", "of ref", "of hand"]
         parts.append(table(header, rows))
     for name, errors in cell.errors.items():
@@ -131,9 +135,9 @@ def cell_text(judged: Judged, result: dict) -> str:
 
 def collective_text(result: dict, phase: str = "total") -> str:
     cells = cells_of(result, phase)
-    counted = "from open to close" if phase == "total" else "the data calls and set_view alone"
+    counted = "from open to close" if phase == "total" else "the data calls and set_view only"
     settings = result["settings"]
-    a_launch = f"{settings['warmups']} repeats that warm up, {settings['repeats']} that count"
+    a_launch = f"{settings['warmups']} warm-up and {settings['repeats']} counted repeats"
     parts = [settings_text(result, a_launch), f"GiB/s: {counted}; medians over the rounds."]
     judged = [Judged(cell, comparisons(cell, result)) for cell in cells]
     parts += [cell_text(one, result) for one in judged]

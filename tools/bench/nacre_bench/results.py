@@ -1,4 +1,4 @@
-"""Results on disk."""
+"""Reads and writes result files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import time
 from .errors import BenchError
 
 FORMAT = 1
-# A result is written anew as a whole, in a moment without launches: not after each of thousands of them.
+# Saving rewrites the whole file between two launches, which is too slow after each of thousands of launches.
 SAVE_INTERVAL_S = 10
-# What must be the same for a run to go on where another ended.
+# The parts that must be equal for --resume.
 SAME = ("format", "kind", "settings", "contenders", "libraries")
 
 
@@ -30,7 +30,7 @@ def read_result(path: str) -> dict:
 
 
 def library_digest(preload: str) -> str:
-    """Of the file that is preloaded and of those that it may choose from."""
+    """The SHA-256 of the preloaded library and of the libnacre_*.so beside it, one of which it loads."""
     digest = hashlib.sha256()
     for path in sorted({pathlib.Path(preload), *pathlib.Path(preload).parent.glob("libnacre_*.so")}):
         digest.update(path.read_bytes())
@@ -38,20 +38,19 @@ def library_digest(preload: str) -> str:
 
 
 def resumed(result: dict, path: str) -> dict:
-    """The result at `path`, to be gone on with; `result`, which has no launches, says what is to be measured now."""
+    """The result at `path`, which the run continues. `result` has no launches yet and describes the current run. Raises
+    BenchError if the two differ in a part of SAME."""
     before = read_result(path)
     now = json.loads(json.dumps(result))
     for part in SAME:
         if before.get(part) != now[part]:
-            raise BenchError(
-                f"--resume: this run and {path} do not have the same {part}; start a new run, with another --out"
-            )
+            raise BenchError(f"--resume: `{part}` of this run differs from {path}; start a new run with another --out")
     return before
 
 
 class ResultFile:
-    """A result as it grows, on disk too if there is a path, so that an interrupted run can be shown and resumed. What
-    another run left there is kept beside it."""
+    """Collects launches in a result and saves it to `path`, if there is one, so that an interrupted run can be shown
+    and resumed. An existing file of another run is renamed by adding `~`."""
 
     def __init__(self, result: dict, path: str | None):
         self.result = result
@@ -74,5 +73,5 @@ class ResultFile:
                 json.dump(self.result, file, indent=1)
             os.replace(written, self.path)
         except OSError as error:
-            raise BenchError(f"--out: {written}: {error.strerror}") from error
+            raise BenchError(f"--out: cannot write {written}: {error.strerror}") from error
         self.saved = time.monotonic()

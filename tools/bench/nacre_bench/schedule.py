@@ -1,5 +1,5 @@
-"""The interleaved run: in every round each contender is launched once, in an order of its own, so that what changes
-on the machine meanwhile is spread over all of them."""
+"""The interleaved run: every round launches each contender once, in a new random order, so that changes of the machine
+affect all contenders."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .launch import Outcome, launch, worker_arguments
 from .units import GIB, MIB
 from .workloads import Workload
 
-# A contender that fails this often in a row is left out of the rest of its cell.
+# After this many failures in a row, a contender is left out of the rest of the cell.
 FAILURES_MAX = 2
-# The file, and what else a file system takes for it.
+# Required free space, as a multiple of the file size: file systems need more than the data.
 SPACE_FACTOR = 1.25
 
 
 @dataclasses.dataclass
 class Job:
-    """A cell of the table: what every contender is launched with."""
+    """A cell: the parameters of the launches of every contender."""
 
     workload: Workload
     ranks: int
@@ -39,7 +39,7 @@ class Job:
     sync: bool = False
     timeout_s: float = 120
     file: str = ""
-    hosts: int = 0  # in namespaces, the ranks spread over them; 0: this machine as it is
+    hosts: int = 0  # emulated hosts that the ranks are spread over; 0: this machine, no namespaces
 
 
 @dataclasses.dataclass
@@ -50,12 +50,12 @@ class Plan:
     seed: int
     directory: str
     quiet: bool = False
-    races: bool = False  # peers that are far behind are not launched in all rounds
+    races: bool = False  # drop peers that are far behind (see race.py)
 
 
 @dataclasses.dataclass
 class Hooks:
-    """How to launch, who keeps the records of launches, and those that there are already."""
+    """How to launch a job, how to keep the record of a launch, and the records of an earlier, interrupted run."""
 
     launch: Callable[[Contender, Job], Outcome]
     keep: Callable[[dict], None]
@@ -74,8 +74,8 @@ def check_space(plan: Plan) -> None:
     free = shutil.disk_usage(plan.directory).free
     if free < needed:
         raise BenchError(
-            f"{plan.directory} has {free // MIB} MiB free, and the run needs {needed // MIB} MiB: choose a smaller "
-            "--size-mib or another --dir"
+            f"--dir: {plan.directory} has {free // MIB} MiB free, but the run needs {needed // MIB} MiB; choose a "
+            "smaller --size-mib or another --dir"
         )
 
 
@@ -84,7 +84,8 @@ def check_hosts(jobs: list[Job]) -> None:
     ranks = min(job.ranks for job in jobs)
     if wanted > ranks:
         raise BenchError(
-            f"--hosts {wanted}: a cell has {ranks} ranks, and each host needs one: choose fewer hosts or more ranks"
+            f"--hosts {wanted}: a cell has {ranks} ranks, but each host needs at least one; choose fewer hosts or more "
+            "ranks"
         )
     why = nacre_hosts.why_unavailable() if wanted else ""
     if why:
@@ -92,7 +93,7 @@ def check_hosts(jobs: list[Job]) -> None:
 
 
 class Progress:
-    """A line on standard error after each launch."""
+    """Prints a line on standard error after each launch."""
 
     def __init__(self, total: int, quiet: bool):
         self.total = total
@@ -136,7 +137,7 @@ def record(contender: Contender, job: Job, round_number: int, outcome: Outcome) 
 
 
 class Run:
-    """The state of a run of a plan: the order, the progress and what was launched before."""
+    """Runs a plan, without the launches that `hooks.before` already has."""
 
     def __init__(self, plan: Plan, hooks: Hooks):
         self.plan = plan
@@ -183,6 +184,6 @@ def run_plan(plan: Plan, hooks: Hooks) -> None:
 
 
 def ours_failed(records: list[dict], contenders: list[dict]) -> list[dict]:
-    """The launches of ours that failed or had wrong bytes: they, and they alone, make nacre-bench fail."""
+    """The launches of Nacre that failed or had wrong bytes. Only these make nacre-bench fail."""
     ours = {contender["name"] for contender in contenders if contender["role"] == OURS}
     return [entry for entry in records if entry["error"] and entry["contender"] in ours]

@@ -1,4 +1,4 @@
-"""All cells of a run at a glance: where ours stand against the best peer of each cell and against the limits."""
+"""The summary of a run: Nacre against the fastest peer of each cell and against the limits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXT_WIDTH = 120
 
 @dataclasses.dataclass(frozen=True)
 class Judged:
-    """A cell with the comparisons of all of ours."""
+    """A cell with the comparisons of all Nacre contenders."""
 
     cell: Cell
     comparisons: list[Comparison]
@@ -36,7 +36,7 @@ class Judged:
 
 
 def libraries(result: dict) -> dict[str, list[str]]:
-    """The names of each of our libraries, over all MPIs."""
+    """The contender names of each measured Nacre library, one for each MPI."""
     groups: dict[str, list[str]] = {}
     for name in names_of(result, OURS):
         groups.setdefault(name.partition("/")[0], []).append(name)
@@ -85,7 +85,8 @@ def mean_rows(judged: list[Judged], names: list[str]) -> list[list[str]]:
 
 
 def verdicts(judged: list[Judged], names: list[str]) -> str:
-    """Which cells are slower than the best peer, by the interval."""
+    """The cells in which Nacre is slower or faster than the fastest peer, or cannot be told apart from it, judged by
+    the interval."""
     slower, faster, open_ = [], [], []
     for one in judged:
         for direction in DIRECTIONS:
@@ -100,9 +101,9 @@ def verdicts(judged: list[Judged], names: list[str]) -> str:
             else:
                 open_.append(label)
     lists = (
-        ("slower than the fastest peer, interval under 1", slower),
-        ("not told apart, interval with 1 in it or none", open_),
-        ("faster, interval above 1", faster),
+        ("slower than the fastest peer: interval below 1", slower),
+        ("no difference shown: interval contains 1, or fewer than 3 rounds", open_),
+        ("faster than the fastest peer: interval above 1", faster),
     )
     return "\n".join(wrapped(f"{text} ({len(labels)}): {', '.join(labels) or 'none'}") for text, labels in lists)
 
@@ -119,7 +120,7 @@ def least_of_limits(judged: list[Judged], names: list[str]) -> str:
             known = [(getattr(best, limit), one) for best, one in bests if best and getattr(best, limit)]
             if known:
                 value, one = min(known, key=lambda pair: pair[0])
-                lines.append(f"  {text} {direction}: least {value:.2f}, in {one.cell.workload} {one.cell.ranks}")
+                lines.append(f"  {text} {direction}: lowest {value:.2f}, in {one.cell.workload} {one.cell.ranks}")
     return "\n".join(lines)
 
 
@@ -127,8 +128,8 @@ def library_summary(library: str, names: list[str], judged: list[Judged]) -> str
     header = ["", "MiB", "ours", "peer", "time [95 %]", "CPU", "memory", *names, "of ref", "of hand"]
     means = ["", "time write", "read", "both", "CPU", "memory", "of ref write", "read", "of hand write", "read"]
     parts = [
-        f"{library}, the fastest over any MPI, to the fastest peer of each cell (time: above 1 is faster; CPU, memory: "
-        "below 1 is less), and each over its MPI:",
+        f"{library}, its fastest contender over any MPI compared with the fastest peer of each cell (time above 1: "
+        f"{library} is faster; CPU, memory below 1: it uses less), and the time of each of its contenders:",
         table(header, cell_rows(judged, names)),
         f"Geometric means over {len(judged)} cells:",
         table(means, mean_rows(judged, names)),

@@ -1,4 +1,4 @@
-"""Columns of text."""
+"""Tables of text, and the format of figures in them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .units import MIB
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
-    """The first column to the left, the others to the right."""
+    """Aligns the first column to the left and all other columns to the right."""
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     lines = []
     for row in [header, *rows]:

@@ -1,4 +1,4 @@
-"""Sizes."""
+"""Units of sizes, in bytes."""
 
 MIB = 1 << 20
 GIB = 1 << 30

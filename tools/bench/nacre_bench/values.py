@@ -1,4 +1,4 @@
-"""Values on the command line. A BadParameter says why a value is refused; typer adds the option."""
+"""Parsers of option values. A BadParameter says why a value is wrong; typer adds the name of the option."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def size_bytes(text: str) -> int:
     try:
         return _at_least_one(parse_bytes(text), text)
     except ValueError as error:
-        raise typer.BadParameter(f"{error}; write one like 4096, 64k or 1m") from error
+        raise typer.BadParameter(f"{error}; write a size such as 4096, 64k or 1m") from error
 
 
 def positive(text: str) -> int:

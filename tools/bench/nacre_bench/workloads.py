@@ -1,4 +1,4 @@
-"""What the worker says of its workloads."""
+"""The workloads, as the worker lists them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .errors import BenchError
 class Workload:
     name: str
     summary: str = ""
-    ranks: str = "any"  # or "square" if only square numbers of ranks will do
-    hand: bool = False  # the worker also has it as a good user would write it, without MPI-IO
+    ranks: str = "any"  # or "square": runs only at square numbers of ranks
+    hand: bool = False  # the worker also has a hand-written version without MPI-IO
 
     def nearest_ranks(self, wish: int) -> int:
         if self.ranks == "any":
@@ -27,7 +27,7 @@ class Workload:
 
 
 def known_workloads(config: Config) -> dict[str, Workload]:
-    """From the worker itself."""
+    """Asks the worker of the first MPI for its workloads, by name."""
     for mpi in config.mpis.values():
         try:
             output = subprocess.run(
@@ -36,7 +36,7 @@ def known_workloads(config: Config) -> dict[str, Workload]:
         except (OSError, subprocess.SubprocessError) as error:
             raise BenchError(f"cannot run {mpi.program('worker')}: {error}. Build it with `make`.") from error
         return {line["name"]: Workload(**line) for line in map(json.loads, output.splitlines())}
-    raise BenchError("the build found no MPI: see docs/BENCHMARKING.md")
+    raise BenchError("the build found no MPI to measure with; see docs/BENCHMARKING.md")
 
 
 def find_workload(known: dict[str, Workload], name: str) -> Workload:

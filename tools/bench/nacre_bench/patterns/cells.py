@@ -1,4 +1,4 @@
-"""What is measured: numbers of OSTs and aggregators, and for each what a contender writes and reads in one launch."""
+"""The cells (numbers of OSTs and aggregators), and the tasks that a contender runs in one launch of a cell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_STRIPE_BYTES = MIB
 
 @dataclasses.dataclass(frozen=True)
 class Aggregators:
-    """How many there are: a number, or a multiple of the OSTs."""
+    """A number of aggregators, or a multiple of the number of OSTs."""
 
     text: str
     number: float
@@ -28,14 +28,14 @@ class Aggregators:
 
 
 def aggregators(text: str) -> list[Aggregators]:
-    """ "0.5x,1x,64": multiples of the OSTs, and numbers."""
+    """Parses --aggregators, for example "0.5x,1x,64": multiples of the number of OSTs, and numbers."""
     chosen = []
     for word in filter(None, text.split(",")):
         of_osts = word.endswith("x")
         try:
             number = float(word[:-1]) if of_osts else int(word)
         except ValueError as error:
-            raise typer.BadParameter(f"{word} is neither a number nor a multiple of the OSTs, as 2x") from error
+            raise typer.BadParameter(f"{word} is neither a number nor a multiple of the OSTs such as 2x") from error
         if number <= 0:
             raise typer.BadParameter(f"{word}: at least one aggregator is needed")
         chosen.append(Aggregators(word, number, of_osts))
@@ -44,7 +44,7 @@ def aggregators(text: str) -> list[Aggregators]:
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A file on so many OSTs, written and read by so many aggregators, one rank each."""
+    """A file on `osts` OSTs that `ranks` aggregators write and read. Each aggregator is one rank."""
 
     osts: int
     ranks: int
@@ -52,7 +52,7 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """The machine with a setting of it changed; that without one is the machine itself."""
+    """The machine with the setting `name` (NAME=VALUE) changed; "": the machine without a change."""
 
     name: str = ""
 
@@ -63,7 +63,7 @@ class Variant:
 
 @dataclasses.dataclass(frozen=True)
 class Extent:
-    """What all cells have in common."""
+    """The sizes and patterns that all cells share."""
 
     stripe_bytes: int
     mib_per_ost: int
@@ -80,7 +80,8 @@ def cells(osts: list[int], wishes: list[Aggregators]) -> list[Cell]:
 
 
 def cells_of_variant(everything: list[Cell], variant: Variant) -> list[Cell]:
-    """With a setting changed, only as many aggregators as OSTs are looked at, where there is such a cell."""
+    """The cells to measure. With a changed setting, only the cells with as many aggregators as OSTs, if there are
+    any."""
     alike = [cell for cell in everything if cell.ranks == cell.osts]
     return (alike or everything) if variant.is_changed else everything
 
@@ -91,7 +92,7 @@ def pattern_label(osts: int) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A file written and read, as the worker is told of it."""
+    """One file to write and read, and the worker's command line for it. Sizes in bytes."""
 
     label: str
     workload: str
@@ -106,15 +107,17 @@ class Task:
 
 
 def pattern_task(cell: Cell, extent: Extent, osts: int) -> Task:
-    """Each rank has blocks of so many stripes, in turn, and accesses them by itself: nothing is exchanged."""
+    """The N-OST pattern, N = `osts`: blocks of N stripes are dealt to the ranks round robin. Each rank accesses its
+    blocks directly; no data are exchanged."""
     hints = (("nacre_algorithm", "direct"),)
     block = osts * extent.stripe_bytes
     return Task(pattern_label(osts), "interleaved", block, extent.file_bytes(cell), hints)
 
 
 def two_phase_task(cell: Cell, extent: Extent, osts: int, moved: bool) -> Task:
-    """The same pattern as file domains of Nacre's two-phase: with each rank's data in its own domain, so that none are
-    sent, or with a contiguous piece of the file in each rank, so that nearly all are."""
+    """Nacre's two-phase with the N-OST pattern as its file domains. If `moved`, each rank has a contiguous piece of the
+    file, so nearly all data are sent to another rank. Otherwise each rank has the data of its own domain, and no data
+    are sent."""
     block = osts * extent.stripe_bytes
     hints = (
         ("nacre_algorithm", "two_phase"),
@@ -127,15 +130,15 @@ def two_phase_task(cell: Cell, extent: Extent, osts: int, moved: bool) -> Task:
 
 
 def warm_up_task(cell: Cell, extent: Extent, hints: tuple[tuple[str, str], ...] = ()) -> Task:
-    """A stripe a rank, in each stripe something of every rank: connections that are made at a first exchange, and all
-    else that is made then, are not counted."""
+    """A small file in which every rank has a part of every stripe. It keeps the connections and buffers that a first
+    exchange creates out of the measured tasks."""
     block = max(1, extent.stripe_bytes // cell.ranks)
     return Task(WARM_UP, "interleaved", block, cell.ranks * cell.ranks * block, hints)
 
 
 def tasks_of(contender: Contender, cell: Cell, extent: Extent, variant: Variant) -> list[Task]:
-    """What a launch of the contender is to write and read after warming up. The MPI's own collective is called as in
-    the papers, with one contiguous piece a rank."""
+    """The tasks of a launch after the warm-up. As in the papers, the collective call of the MPI itself writes one
+    contiguous piece per rank."""
     if contender.role != OURS:
         return [Task(CONTIGUOUS, "pieces", extent.stripe_bytes, extent.file_bytes(cell))]
     tasks = [pattern_task(cell, extent, osts) for osts in extent.patterns if osts <= cell.osts]

@@ -1,4 +1,4 @@
-"""Which of the orders that the papers published came out, by the medians of writes."""
+"""Checks which of the orders published in the papers the measurement reproduces, by the medians of the writes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def name_of(machine: str) -> str:
 
 
 def alike(medians: Medians) -> list[Cell]:
-    """With as many aggregators as OSTs."""
+    """The cells with as many aggregators as OSTs."""
     return [cell for cell in medians.cells() if cell.ranks == cell.osts]
 
 
 def times_own(medians: Medians, cell: Cell) -> float | None:
-    """The 1-OST pattern to the fastest of the MPIs' own collectives."""
+    """The rate of the 1-OST pattern divided by `Medians.own`."""
     one, own = medians.pattern(cell, 1), medians.own(cell)
     return one / own if one and own else None
 
@@ -51,10 +51,10 @@ def against_own(medians: Medians) -> list[Check]:
     for number, (cell, ratio) in enumerate(known):
         figures = f"{medians.pattern(cell, 1):.0f} MiB/s to {each_own(medians, cell)}: {ratio:.2f} times ROMIO"
         if number == 0:
-            text = f"1-OST is at least twice the MPI's own at {cell.osts} OSTs"
+            text = f"1-OST is at least twice as fast as the MPI's own collective at {cell.osts} OSTs"
             checks.append(Check(text, ratio >= TWICE, figures))
         else:
-            text = f"and by more at {cell.osts} OSTs than at {known[0][0].osts}"
+            text = f"the ratio is larger at {cell.osts} OSTs than at {known[0][0].osts}"
             checks.append(Check(text, ratio > max(TWICE, known[0][1]), figures))
     return checks
 
@@ -76,20 +76,26 @@ def one_is_best(medians: Medians) -> list[Check]:
         own = medians.own(cell)
         if 1 in rates and len(rates) > 1:
             others = max([rate for osts, rate in rates.items() if osts != 1] + ([own] if own else []))
-            figures = f"{rates[1]:.0f} MiB/s, the next {others:.0f}"
-            checks.append(Check(f"1-OST is the fastest of all at {cell.osts} OSTs", rates[1] > others, figures))
+            figures = f"{rates[1]:.0f} MiB/s, the next fastest {others:.0f}"
+            checks.append(
+                Check(
+                    f"1-OST is faster than every other pattern and the MPI's own collective at {cell.osts} OSTs",
+                    rates[1] > others,
+                    figures,
+                )
+            )
     return checks
 
 
 def many_are_worst(medians: Medians) -> list[Check]:
-    """As long as aggregators are few: up to twice as many as OSTs."""
+    """Checks cells with one to two aggregators per OST only."""
     checks = []
     for cell in medians.cells():
         rates = medians.patterns(cell)
         if len(rates) < 2 or not cell.osts <= cell.ranks <= 2 * cell.osts:
             continue
         most = max(rates)
-        text = f"the pattern of most OSTs is the slowest at {cell.osts} OSTs, {cell.ranks} aggregators"
+        text = f"the pattern with the most OSTs is the slowest at {cell.osts} OSTs, {cell.ranks} aggregators"
         figures = ", ".join(f"{osts}-OST {rate:.0f}" for osts, rate in rates.items())
         checks.append(Check(text, rates[most] == min(rates.values()), f"{figures} MiB/s"))
     return checks
@@ -104,5 +110,6 @@ USUAL = (against_own, one_is_best, many_are_worst)
 
 
 def checks_of(medians: Medians, machine: str) -> list[Check]:
-    """Those that the papers have of this machine; of another, what they would have one expect."""
+    """The checks that the papers published for this machine; for another machine, the orders to expect from the
+    papers."""
     return [check for checks in PUBLISHED.get(name_of(machine), USUAL) for check in checks(medians)]

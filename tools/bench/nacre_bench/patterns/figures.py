@@ -1,4 +1,4 @@
-"""From the records of launches to medians, by what was written or read and how."""
+"""Computes medians and testbed counters from the records of the launches."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .cells import CONTIGUOUS, WARM_UP, Cell, pattern_label
 
 
 def rate_of(sample: dict, direction: str) -> float | None:
-    """MiB/s from the moment at which all have opened the file to that at which all have closed it: for writes with
-    MPI_File_sync, without which they would be those of caches."""
+    """MiB/s, from when all ranks have opened the file to when all have closed it. Writes include MPI_File_sync; without
+    it, the rate would be that of caches. None if the sample lacks the direction."""
     if direction not in sample:
         return None
     one = sample[direction]
@@ -23,7 +23,7 @@ def rate_of(sample: dict, direction: str) -> float | None:
 
 @dataclasses.dataclass(frozen=True)
 class Traffic:
-    """What the testbed counted."""
+    """Counters of the testbed: the most nodes that one OST served, and lock callbacks per GiB of the file."""
 
     nodes_an_ost: int
     callbacks_a_gib: float
@@ -40,14 +40,14 @@ def traffic_of(sample: dict, direction: str) -> Traffic | None:
 
 @dataclasses.dataclass(frozen=True)
 class Series:
-    """What a contender did: ours in a pattern, or the MPI's own collective."""
+    """A contender and its task: a pattern of Nacre, or the collective call of the MPI itself."""
 
     contender: str
     label: str
 
 
 class Medians:
-    """Of a result, by variant, cell and series."""
+    """The medians of a result over its rounds, by variant, cell, series and direction."""
 
     def __init__(self, result: dict):
         self.roles = {one["name"]: one["role"] for one in result["contenders"]}
@@ -78,7 +78,7 @@ class Medians:
         return list(dict.fromkeys(variant for variant, _, _, _ in self.rates if variant))
 
     def series(self, osts: int) -> list[Series]:
-        """Ours first, patterns with few OSTs before those with many; then the MPIs' own."""
+        """Nacre's patterns, with the fewest OSTs first; then its two-phase; then the collective calls of the MPIs."""
         found = {series for _, cell, series, _ in self.rates if cell.osts == osts}
         order = list(self.roles)
 
@@ -103,17 +103,17 @@ class Medians:
         return max((rate for rate in rates if rate is not None), default=None)
 
     def own(self, cell: Cell, direction: str = WRITE, variant: str = "") -> float | None:
-        """The fastest of the MPIs' own collectives by ROMIO, which the papers have too: contiguous pieces stay where
-        they are. OMPIO sends them to fewer aggregators; it counts where there is nothing else."""
+        """The rate of the fastest MPI's own collective call. If ROMIO was measured, only ROMIO counts, as in the
+        papers: it writes contiguous pieces from the ranks that have them. OMPIO sends them to fewer aggregators."""
         return self.best([Series(name, CONTIGUOUS) for name in self.own_names], cell, direction, variant)
 
     def pattern(self, cell: Cell, osts: int, variant: str = "") -> float | None:
-        """Writing in the N-OST pattern: that of ours over any MPI which is fastest."""
+        """The write rate of the N-OST pattern (N = `osts`): that of the fastest Nacre contender over any MPI."""
         ours = [Series(name, pattern_label(osts)) for name, role in self.roles.items() if role == OURS]
         return self.best(ours, cell, WRITE, variant)
 
     def patterns(self, cell: Cell) -> dict[int, float]:
-        """By OSTs an aggregator, those that were measured."""
+        """The write rates of the measured patterns, by OSTs per aggregator."""
         labels = {series.label for series in self.series(cell.osts)}
         numbers = sorted(int(label[: -len("-OST")]) for label in labels if label.endswith("-OST"))
         rates = {number: self.pattern(cell, number) for number in numbers}

@@ -1,4 +1,4 @@
-"""Where the files are: a directory, or a testbed that is up for as long as it takes."""
+"""Where the files are: in a directory, or on a testbed that runs during the launches."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ def default_layout(osts: int, stripe_bytes: int) -> bytes:
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """`here` is how this process names the directory, `there` how ranks do."""
+    """A directory: `here` is its path in this process, `there` its path in the ranks. `rank_words` stand before the
+    program of each rank. `counters` is the extended attribute with the counters of the testbed; "" in a directory."""
 
     here: pathlib.Path
     there: pathlib.Path
     rank_words: tuple[str, ...] = ()
     counters: str = ""
-    settings: str = ""  # of the testbed, one a line
+    settings: str = ""  # the machine of the testbed, one NAME = VALUE per line
 
     def setting(self, name: str) -> str | None:
         for line in self.settings.splitlines():
@@ -45,7 +46,8 @@ class Place:
         return None
 
     def striped(self, osts: int, stripe_bytes: int) -> tuple[pathlib.Path, str]:
-        """A directory, as ranks see it, in which files lie on so many OSTs; and why they do not, if so."""
+        """Creates a directory whose files are striped over `osts` OSTs. Returns its path in the ranks, and why its
+        files are not striped ("" if they are)."""
         name = f"{osts}x{stripe_bytes}"
         directory = self.here / name
         directory.mkdir(exist_ok=True)
@@ -68,7 +70,7 @@ def in_directory(directory: str) -> Iterator[Place]:
 
 @contextlib.contextmanager
 def on_testbed(config: Config, machine: str, assignments: list[str], nodes: int) -> Iterator[Place]:
-    """With so many nodes, a rank on each."""
+    """Starts a testbed with `nodes` nodes, each for one rank."""
     os.environ.setdefault("NACRE_LIBRARY_DIR", os.path.dirname(config.preload))
     try:
         options = ["--machine", testbed.machine_file(machine)]
@@ -85,7 +87,7 @@ def on_testbed(config: Config, machine: str, assignments: list[str], nodes: int)
 
 
 def with_ranks(place: Place, ranks: int) -> Place:
-    """With what puts as many ranks on a node of the testbed each."""
+    """`place` with the words that put each of `ranks` ranks on its own node of the testbed."""
     if not place.counters:
         return place
     return dataclasses.replace(place, rank_words=tuple(testbed.rank_words(place.here.parent, ranks)))

@@ -1,4 +1,4 @@
-"""The figure of a result, as in the papers. It needs matplotlib, and the rest of nacre-bench does not."""
+"""Draws the figure of a result, as in the papers. Only this module needs matplotlib."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DIRECTION_NAMES = {WRITE: "writing", READ: "reading"}
 
 
 def colour_of(name: str) -> str:
-    """The same in every panel: by pattern, with the others behind the patterns."""
+    """The colour of a series, the same in every panel. Patterns have bright colours, all other series muted ones."""
     label = name.split()[0]
     if name.endswith(", own"):
         return OWN_COLOURS[sum(map(ord, label)) % len(OWN_COLOURS)]
@@ -27,7 +27,7 @@ def colour_of(name: str) -> str:
 
 
 def bars(axes, medians: Medians, osts: int, direction: str) -> None:
-    """A group of bars for each number of aggregators."""
+    """Draws one group of bars for each number of aggregators."""
     cells, everything = cells_on(medians, osts), medians.series(osts)
     width = BAR_SHARE / len(everything)
     for number, series in enumerate(everything):
@@ -63,7 +63,7 @@ def plot(result: dict, path: str) -> None:
 
 
 def draw(result: dict, path: str) -> bool:
-    """Whether there is a figure; says what is missing."""
+    """Draws the figure. Returns False and prints the reason if that fails."""
     try:
         plot(result, path)
     except (ImportError, OSError, ValueError) as error:

@@ -1,5 +1,5 @@
-"""The interleaved run. In every round each contender is launched once a cell, in an order of its own, and so are the
-patterns in a launch of ours."""
+"""The interleaved run. Every round launches each contender once per cell, in random order. A launch of Nacre runs its
+patterns in random order too."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from . import NAME, place
 from .cells import DEFAULT_STRIPE_BYTES, Cell, Extent, Variant, cells, cells_of_variant, tasks_of, warm_up_task
 from .figures import rate_of
 
-# Beside Nacre over the same MPI; the others on request.
+# The default peers, with Nacre over MPICH 5. --contenders names others.
 USUAL = ("M5", "O5")
 
 
@@ -31,7 +31,7 @@ def contenders(config: Config, arguments: Patterns) -> list[Contender]:
 
 @dataclasses.dataclass(frozen=True)
 class Launch:
-    """One mpiexec: who, where, and what of the experiment it is."""
+    """One mpiexec of the experiment."""
 
     variant: Variant
     cell: Cell
@@ -51,7 +51,7 @@ def key_of(entry: dict) -> tuple:
 
 
 def launches(arguments: Patterns, chosen: list[Contender]) -> list[Launch]:
-    """All, in the order in which they are run."""
+    """All launches of the run, in order."""
     everything = cells(arguments.osts, arguments.aggregators)
     order = random.Random(arguments.seed)
     result = []
@@ -72,7 +72,7 @@ def brief(outcome: Outcome) -> str:
 
 
 class Run:
-    """A run of the experiment: launches what `before` does not have."""
+    """Runs the experiment, without the launches that `before` already has."""
 
     def __init__(self, config: Config, arguments: Patterns, before: list[dict]):
         self.config = config
@@ -98,7 +98,7 @@ class Run:
         return Extent(stripe, options.mib_per_ost, tuple(options.patterns), tuple(options.redistributed))
 
     def run(self, keep: Callable[[dict], None]) -> None:
-        """A testbed is up for launches that follow one another on the same machine."""
+        """Runs all launches. Successive launches of one round on the same variant share one testbed."""
         while self.left:
             variant, number = self.left[0].variant, self.left[0].round
             with self.place_of(variant) as where:
@@ -126,12 +126,12 @@ class Run:
         words = [one.contender.mpi.program("worker"), "--warmups", "0", "--repeats", "1", "--sync"]
         words += ["--time-limit", str(int(self.arguments.timeout) + RANK_GRACE_S)]
         words += ["--counters", where.counters] if where.counters else []
-        # Looking at the file itself takes as long as reading it: that is for the first round.
+        # Checking the file itself takes as long as reading it, so only the first round does it.
         words += ["--no-file-check"] if one.round or one.variant.is_changed else []
         words += ["--write-only"] if one.variant.is_changed else []
         for name, value in one.contender.hints_for(one.cell.ranks).items():
             words += ["--hint", f"{name}={value}"]
-        # Two-phase is what exchanges most.
+        # The warm-up uses the hints of two-phase, which has the most hints and exchanges the most data.
         hints = max((task.hints for task in tasks), key=len)
         return words + [word for task in [warm_up_task(one.cell, extent, hints), *tasks] for word in task.words()]
 

@@ -1,4 +1,4 @@
-"""The text of a result."""
+"""The text of a result of `nacre-bench patterns`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from .cells import CONTIGUOUS, IN_PLACE, REDISTRIBUTED, Cell
 from .checks import alike, checks_of
 from .figures import READ, WRITE, Medians, Series
 
-ABOUT = """MiB/s, medians over the rounds: from when all ranks have opened the file to when all have closed it, with
-MPI_File_sync before the close of a written one. Each rank is an aggregator.
-N-OST: the rank has blocks of N stripes in turn and moves them by itself, in one collective call of Nacre's
-(nacre_algorithm=direct); no data are exchanged. own: MPI_File_write_at_all of the MPI itself, of one contiguous piece a
-rank, aligned on stripes, with default hints; ROMIO, which ratios are to, writes such pieces where they are, OMPIO sends
-them to aggregators of its choice. Beside them Nacre's two-phase in the same pattern: with data already where they are
-written (two-phase), and with a contiguous piece in each rank, so that they must go there (redistributed)."""
+ABOUT = """MiB/s, medians over the rounds, from when all ranks have opened the file to when all have closed it. Writes
+include MPI_File_sync. Each rank is an aggregator.
+N-OST: blocks of N stripes are dealt to the ranks round robin. Each rank accesses its blocks directly, in one collective
+call of Nacre (nacre_algorithm=direct). No data are exchanged.
+own: MPI_File_write_at_all of the MPI itself with default hints. Each rank has one contiguous piece, aligned to stripes.
+ROMIO writes these pieces from the ranks that have them; OMPIO sends them to aggregators that it chooses. The ratios
+refer to ROMIO if it was measured.
+N-OST two-phase: Nacre's two-phase with these blocks as file domains. Each rank has the data of its own domain.
+N-OST redistributed: the same two-phase, but each rank has a contiguous piece, so nearly all data are exchanged."""
 
 
 def name_of(series: Series, several: bool) -> str:
-    """`several` libraries or MPIs of ours are told apart."""
+    """The name of a row. `several`: there is more than one Nacre contender, so the name includes the contender."""
     if series.label == CONTIGUOUS:
         return f"{series.contender}, own"
     return f"{series.label} {series.contender}" if several else series.label
@@ -57,7 +59,7 @@ def rates_table(medians: Medians, osts: int) -> str:
 
 
 def traffic_table(medians: Medians, osts: int) -> str:
-    """Empty where nothing was counted."""
+    """The table of the testbed's counters; empty if there are none."""
     cells = cells_on(medians, osts)
     header = [f"{osts} OSTs, writes; aggregators:"]
     for cell in cells:
@@ -75,9 +77,9 @@ def traffic_table(medians: Medians, osts: int) -> str:
 
 
 def switched_table(medians: Medians, cell: Cell) -> str:
-    """Writing with settings of the machine changed."""
+    """The write rates with each changed setting of the machine."""
     variants = medians.variants()
-    header = [f"{cell.osts} OSTs, {cell.ranks} aggregators", "as it is", *variants]
+    header = [f"{cell.osts} OSTs, {cell.ranks} aggregators", "unchanged", *variants]
     rows = []
     for series in medians.series(cell.osts):
         if not series.label.endswith((IN_PLACE, REDISTRIBUTED)):
@@ -89,16 +91,16 @@ def switched_table(medians: Medians, cell: Cell) -> str:
 def switched_text(medians: Medians) -> list[str]:
     if not medians.variants():
         return []
-    parts = ["Writing with a setting of the machine changed, MiB/s: what an order goes away with is what makes it."]
+    parts = ["Writes with one setting of the machine changed, MiB/s. If an order vanishes, that setting causes it."]
     return parts + [switched_table(medians, cell) for cell in alike(medians) or medians.cells()]
 
 
 def checks_text(medians: Medians, result: dict) -> list[str]:
-    """Nothing where files are not striped: the orders are those of OSTs."""
+    """Empty if files are not striped: the published orders are about OSTs."""
     if any(entry["unstriped"] for entry in result["launches"]):
         return []
     lines = [check.line() for check in checks_of(medians, result["settings"].get("machine") or "")]
-    return ["Which published orders came out:\n" + "\n".join(lines)] if lines else []
+    return ["Published orders, and whether this run reproduces them:\n" + "\n".join(lines)] if lines else []
 
 
 def machine_text(result: dict) -> str:
@@ -106,7 +108,7 @@ def machine_text(result: dict) -> str:
     if not settings.get("machine"):
         notes = sorted({entry["unstriped"] for entry in result["launches"] if entry["unstriped"]})
         return f"In {settings['dir']}" + "".join(f"; {note}" for note in notes)
-    words = [f"{settings['machine']} on the testbed, a rank a node", *settings["set"]]
+    words = [f"{settings['machine']} on the testbed, one rank per node", *settings["set"]]
     return ", ".join(words)
 
 
@@ -114,9 +116,8 @@ def patterns_text(result: dict) -> str:
     medians = Medians(result)
     sizes = sorted({entry["stripe_bytes"] for entry in result["launches"]})
     stripes = "/".join(amount(size) for size in sizes)
-    about = (
-        f"each file written once and read once; {result['settings']['mib_per_ost']} MiB an OST, stripes of {stripes}"
-    )
+    mib_per_ost = result["settings"]["mib_per_ost"]
+    about = f"each file is written once and read once; {mib_per_ost} MiB per OST, stripes of {stripes}"
     parts = [settings_text(result, about), machine_text(result), ABOUT]
     for osts in sorted({cell.osts for cell in medians.cells()}):
         parts += [rates_table(medians, osts), traffic_table(medians, osts)]

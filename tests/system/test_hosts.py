@@ -129,4 +129,4 @@ def test_without_the_right_to_make_hosts_it_says_so(clean_environment):
 def test_a_number_of_hosts_that_cannot_be_is_refused(clean_environment, hosts, ranks):
     result = over_hosts(hosts, ranks, ["true"], clean_environment)
     assert result.returncode == 2
-    assert "1 to 200, and no more than ranks" in result.stderr
+    assert "--hosts must be 1 to 200 and at most --ranks" in result.stderr

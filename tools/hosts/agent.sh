@@ -1,6 +1,6 @@
 #!/bin/sh
-# What MPI's launchers start in the place of ssh: `agent.sh [OPTION...] HOST COMMAND...` runs the command, which a
-# shell on that host reads, in the host's namespaces.
+# Replaces ssh for the launchers of the MPIs: `agent.sh [OPTION...] HOST COMMAND...` runs the command with a shell in
+# the namespaces of the host.
 set -eu
 while [ "${1#-}" != "$1" ]; do shift; done
 read -r number < "$NACRE_HOSTS_STATE/$1"

@@ -1,16 +1,17 @@
 #!/bin/sh
-# One host, as its first process: `host.sh NAME SHARED-DIRECTORY`, in new namespaces that nothing has been done to.
-# Prints its process number outside once the host is there, and then only keeps it there.
+# The first process of an emulated host: `host.sh NAME SHARED-DIRECTORY`, run in new namespaces. Sets up the host,
+# prints the process number of this script outside the namespaces, and then sleeps to keep the host alive.
 set -eu
 name=$1
 shared=$2
 
-# /proc is still the one outside.
+# /proc still shows the process numbers outside the namespaces.
 read -r number _ < /proc/self/stat
 mount -t proc proc /proc
 echo "$name" > /proc/sys/kernel/hostname
 
-# Made elsewhere and moved into its place: what is to be seen on all hosts may lie in the /dev/shm that it hides.
+# The new /dev/shm is mounted elsewhere first and then moved: the shared directory may lie in the /dev/shm that it
+# hides.
 memory=/run/$name.memory
 mkdir "$memory"
 mount -t tmpfs -o mode=1777 tmpfs "$memory"

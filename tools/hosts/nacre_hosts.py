@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Several hosts on one machine, for programs that are to meet real boundaries between nodes.
+"""Runs a command on several emulated hosts on one machine, to test programs across node boundaries.
 
     nacre_hosts.py --hosts 4 --ranks 8 -- mpiexec -n 8 ./app
 
-A host has namespaces of its own for network, names, IPC, processes and mounts: an address on a bridge that joins all
-hosts, a host name, process numbers, a /dev/shm and a TMPDIR. All other files are common to the hosts, and so is
---share DIR even in /dev/shm. The command itself runs on one more, called front, with variables by which MPICH's and
-Open MPI's launchers find the hosts, each with its even share of the ranks: as in a batch job, they need no options.
+Each host has its own namespaces for network, names, IPC, processes and mounts: an address on a bridge that joins all
+hosts, a host name, process numbers, a /dev/shm and a TMPDIR. The hosts share all other files, and also --share DIR,
+even if it lies in /dev/shm. The command runs on an additional host, called front. Environment variables tell the
+launchers of MPICH and Open MPI the hosts and an even share of the ranks for each, so mpiexec needs no options for them.
 
-Everything hangs on one process and ends with it, however it is ended: the kernel clears up.
-Needs root, iproute2 and util-linux; where the system allows no namespaces it says so and exits with 77.
+All processes end if this process ends, even if it is killed; the kernel removes the namespaces.
+Needs root, iproute2 and util-linux. If the system does not allow namespaces, prints the reason and exits with 77.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 AGENT = HERE / "agent.sh"
-# In a tmpfs of the front's.
+# In a tmpfs that only the front sees.
 STATE = pathlib.Path("/run/nacre-hosts")
 FRONT = "front"
 NETWORK = "10.77.0"
 HOSTS_MAX = 200
-# The exit status where there can be no hosts, which ctest takes for a skip.
+# The exit status if no hosts can be created. ctest treats it as a skip.
 UNAVAILABLE = 77
 
 IN_NAMESPACES = ("unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--kill-child")
@@ -44,30 +44,30 @@ class Host:
 
 
 def hosts_for(count: int, ranks: int) -> list[Host]:
-    """With the ranks spread evenly; where that does not come out even, the first hosts have one more."""
+    """`count` hosts with the ranks spread evenly. If that leaves a remainder, the first hosts get one rank more."""
     each, more = divmod(ranks, count)
     return [Host(f"node{i + 1}", f"{NETWORK}.{i + 1}", each + (i < more)) for i in range(count)]
 
 
 def over_hosts(count: int, ranks: int, share: str) -> list[str]:
-    """What stands before a launcher's command line to have its ranks started on hosts."""
+    """The words before the command line of a launcher that make it start its ranks on `count` hosts."""
     return [sys.executable, __file__, "--hosts", str(count), "--ranks", str(ranks), "--share", share, "--"]
 
 
 def why_unavailable() -> str:
-    """Why there can be no hosts here; empty if there can."""
+    """Why this machine cannot create hosts; empty if it can."""
     if os.geteuid() != 0:
         return "hosts in namespaces need root"
     try:
         probe = subprocess.run([*IN_NAMESPACES, "sh", "-c", PROBE], capture_output=True, text=True, timeout=60)
     except FileNotFoundError:
         return "hosts in namespaces need util-linux (unshare)"
-    return f"hosts in namespaces cannot be made here: {probe.stderr.strip()}" if probe.returncode else ""
+    return f"hosts in namespaces cannot be created here: {probe.stderr.strip()}" if probe.returncode else ""
 
 
 def launcher_environment(hosts: list[Host]) -> dict[str, str]:
-    """For Hydra (MPICH), Open MPI 4, and PRRTE, which Open MPI 5 starts its ranks by. The hosts share their cores:
-    a rank bound to the first one of its host would share it with those of all others."""
+    """Environment variables for the launchers: Hydra (MPICH), ORTE (Open MPI 4) and PRRTE (Open MPI 5). They turn
+    binding off: the hosts share the cores, so the first ranks of all hosts would be bound to the same core."""
     hydra_hosts, openmpi_hosts = STATE / "hydra", STATE / "openmpi"
     hydra_hosts.write_text("".join(f"{host.name}:{host.ranks}\n" for host in hosts))
     openmpi_hosts.write_text("".join(f"{host.name} slots={host.ranks}\n" for host in hosts))
@@ -117,10 +117,10 @@ def start_host(host: Host, share: str) -> subprocess.Popen:
 
 
 def join_host(host: Host, process: subprocess.Popen) -> None:
-    """Waits until the host is there, and gives it its network."""
+    """Waits until the host is set up, and connects it to the bridge."""
     number = process.stdout.readline().strip()
     if not number:
-        raise RuntimeError(f"{host.name} did not come up")
+        raise RuntimeError(f"emulated host {host.name} did not start")
     (STATE / host.name).write_text(f"{number}\n")
     link = f"""\
         link add name {host.name} type veth peer name eth0 netns {number}
@@ -136,7 +136,7 @@ def join_host(host: Host, process: subprocess.Popen) -> None:
 
 
 def front(arguments: argparse.Namespace) -> int:
-    """As the first process of the front: makes the hosts and runs the command."""
+    """Runs in the first process of the front. Creates the hosts, runs the command and returns its exit status."""
     hosts = hosts_for(arguments.hosts, arguments.ranks)
     make_front(hosts)
     processes = [start_host(host, arguments.share) for host in hosts]
@@ -148,7 +148,7 @@ def front(arguments: argparse.Namespace) -> int:
 
 
 def supervise(words: list[str]) -> int:
-    """Runs this program once more as the first process of the front, which must not outlive this one."""
+    """Runs this program again as the first process of the front. The kernel kills the front when this process ends."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     front_of = [*IN_NAMESPACES, "--mount-proc", sys.executable, __file__, "--front", *words]
@@ -163,13 +163,13 @@ def supervise(words: list[str]) -> int:
 def parse_arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, required=True)
-    parser.add_argument("--ranks", type=int, required=True, help="that the command will start")
-    parser.add_argument("--share", default="", metavar="DIR", help="a directory that all hosts are to see")
+    parser.add_argument("--ranks", type=int, required=True, help="number of ranks that the command will start")
+    parser.add_argument("--share", default="", metavar="DIR", help="directory in /dev/shm that all hosts share")
     parser.add_argument("--front", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("command", nargs="+")
     arguments = parser.parse_args(words)
     if not 1 <= arguments.hosts <= min(arguments.ranks, HOSTS_MAX):
-        parser.error(f"--hosts: 1 to {HOSTS_MAX}, and no more than ranks")
+        parser.error(f"--hosts must be 1 to {HOSTS_MAX} and at most --ranks")
     return arguments
 
 

@@ -1,11 +1,11 @@
-"""A command line, parsed as nacre-bench does it."""
+"""Parses command lines as nacre-bench does."""
 
 import typer
 from nacre_bench import options
 
 
 def parsed(kind: type, *words: str):
-    """The options that `words` make."""
+    """The options object for the command line `words`."""
     seen = []
     app = typer.Typer()
     app.command()(options.command(kind, seen.append))

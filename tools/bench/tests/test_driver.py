@@ -50,13 +50,17 @@ def result_of(chosen, records) -> dict:
 
 class CommandLine(unittest.TestCase):
     def run_cli(self, *words: str) -> tuple[int, str]:
-        """The exit code, and standard error without the frame around a message."""
-        said = io.StringIO()
-        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said), self.assertRaises(SystemExit) as end:
+        """The exit code, and the output without the frames and line breaks of rich."""
+        output = io.StringIO()
+        with (
+            contextlib.redirect_stderr(output),
+            contextlib.redirect_stdout(output),
+            self.assertRaises(SystemExit) as end,
+        ):
             cli.main(list(words))
-        return end.exception.code, " ".join(said.getvalue().replace("│", " ").split())
+        return end.exception.code, " ".join(output.getvalue().replace("│", " ").split())
 
-    def test_every_verb_has_help_and_every_option_in_it(self):
+    def test_the_help_of_every_verb_lists_every_option(self):
         code, text = self.run_cli("--help")
         self.assertEqual(code, 0)
         for verb in cli.VERBS:
@@ -67,7 +71,7 @@ class CommandLine(unittest.TestCase):
             for field in dataclasses.fields(verb.options):
                 self.assertIn(field.name.replace("_", "-"), described)
 
-    def test_without_options_a_verb_has_its_defaults(self):
+    def test_defaults_of_the_options(self):
         plain = parsed(options.Collective)
         self.assertEqual((plain.workloads, plain.ranks, plain.contenders), (["interleaved", "subarray3d"], [8], []))
         self.assertEqual((plain.rounds, plain.repeats, plain.warmups, plain.hosts, plain.sync), (5, 2, 1, 0, False))
@@ -82,7 +86,7 @@ class CommandLine(unittest.TestCase):
     def test_options_that_repeat_are_kept_in_order(self):
         self.assertEqual(parsed(options.Overhead, "--hint", "a=1", "--hint", "b=2").hint, ["a=1", "b=2"])
 
-    def test_a_bad_value_is_named_with_its_option_and_reason(self):
+    def test_an_error_names_the_option_the_value_and_the_reason(self):
         for words, complaint in (
             (["collective", "--ranks", "4,0"], "'--ranks': 0 is less than 1"),
             (["collective", "--ranks", "4,x"], "'--ranks': x is not a whole number"),
@@ -100,13 +104,13 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(code, 2, text)
             self.assertIn(complaint, text)
 
-    def test_a_check_is_either_native_or_preloaded(self):
+    def test_check_needs_either_native_or_preload(self):
         for flags in ([], ["--native", "--preload"]):
             with unittest.mock.patch.object(cli, "read_config", return_value=CONFIG):
                 code, text = self.run_cli("check", "--mpi", "mpich5", *flags)
             self.assertEqual((code, text), (2, "nacre-bench: check: exactly one of --native and --preload is needed"))
 
-    def test_without_typer_it_says_what_to_install(self):
+    def test_without_typer_the_error_says_what_to_install(self):
         code = "import sys; sys.modules['typer'] = None; import nacre_bench.cli"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 1)
@@ -114,20 +118,20 @@ class CommandLine(unittest.TestCase):
 
 
 class NumbersOfRanks(unittest.TestCase):
-    def test_what_needs_a_square_runs_at_the_nearest(self):
+    def test_a_workload_that_needs_a_square_runs_at_the_nearest_square(self):
         bt = Workload("bt", "", ranks="square")
         self.assertEqual([bt.nearest_ranks(n) for n in (1, 2, 3, 4, 8, 16)], [1, 1, 4, 4, 9, 16])
         self.assertEqual(Workload("w", "", ranks="any").nearest_ranks(8), 8)
 
 
 class Contenders(unittest.TestCase):
-    def test_ours_have_the_settings_of_the_mpi_but_not_the_hints_of_the_peer(self):
+    def test_nacre_has_the_mpi_settings_of_the_peer_but_not_its_hints(self):
         ours = contenders.ours_over(MPICH, "N", "/lib.so", {})
         peer = contenders.peers_over(MPICH)[0]
         self.assertEqual((ours.environment, ours.arguments), (peer.environment, peer.arguments))
         self.assertEqual(ours.hints, {})
 
-    def test_no_more_aggregators_than_ranks_are_asked_for(self):
+    def test_cb_nodes_is_limited_to_the_number_of_ranks(self):
         peer = contenders.peers_over(MPICH)[0]
         self.assertEqual(peer.hints_for(2)["cb_nodes"], "2")
         self.assertEqual(peer.hints_for(16)["cb_nodes"], "4")
@@ -138,13 +142,13 @@ class Contenders(unittest.TestCase):
         self.assertEqual([contender.name for contender in chosen], ["M5t", "O4", "O4R", "ref"])
         self.assertFalse(any(contender.hints for contender in chosen))
 
-    def test_an_unknown_name_is_an_error_that_says_which_there_are(self):
+    def test_an_unknown_contender_is_an_error_that_lists_the_contenders(self):
         everyone = contenders.all_contenders(CONFIG, {}, {})
         with self.assertRaisesRegex(BenchError, "M5t"):
             contenders.choose(everyone, ["X9"])
         self.assertEqual([c.name for c in contenders.choose(everyone, ["O4*"])], ["O4", "O4R", "O4Rt"])
 
-    def test_over_hosts_there_is_romio_as_it_comes_and_no_mpi_that_hangs_there(self):
+    def test_over_hosts_untuned_romio_is_added_and_mpich_4_is_left_out(self):
         mpich4 = Mpi("mpich4", "mpich", "mpiexec", "/programs")
         everyone = contenders.all_contenders(Config("0", "", {**CONFIG.mpis, "mpich4": mpich4}), {}, {})
         peers = {hosts: [c.name for c in everyone if c.role == "peer" and c.fits(hosts)] for hosts in (0, 4)}
@@ -158,10 +162,10 @@ class Overlap(unittest.TestCase):
         **{"rounds": 1, "seed": 7, "repeats": 1},
     }
 
-    def test_a_store_that_is_kept_busy_shows_its_latency_once(self):
+    def test_the_shortest_time_of_the_store_contains_one_latency(self):
         self.assertAlmostEqual(overlap.SlowStore(10_000, 100).seconds(20 << 20), 0.210)
 
-    def test_the_collective_is_set_against_the_longer_half(self):
+    def test_the_ratio_is_to_the_longer_of_exchange_and_file_time(self):
         ours = contenders.ours_over(MPICH, "N", "/lib.so", {})
         chosen = overlap.contenders([ours], self.SETTINGS)
         self.assertEqual([c.environment["NACRE_TEST_FAULTS"] for c in chosen][0], "latency_us=0")
@@ -172,29 +176,29 @@ class Overlap(unittest.TestCase):
         result = {**result_of(chosen, records), "settings": self.SETTINGS}
         self.assertIn("N/M5 1 MiB  write     2.000  5.121       8.000   1.56", overlap.overlap_text(result))
 
-    def test_the_command_line_has_what_a_launch_takes(self):
+    def test_a_job_is_made_from_the_options(self):
         arguments = parsed(options.Overlap, "--cycles", "64k,2m,7")
         self.assertEqual(arguments.cycles, [64 << 10, 2 << 20, 7])
         self.assertEqual(cli.job_for(Workload("w"), 4, arguments).ranks, 4)
 
-    def test_only_ours_overlap(self):
+    def test_overlap_refuses_peers(self):
         with self.assertRaisesRegex(BenchError, "only Nacre"):
             overlap.of_ours(contenders.peers_over(MPICH))
 
 
 class Launches(unittest.TestCase):
     def contender(self, **fields):
-        # /bin/sh in the place of mpiexec: "sh -c SCRIPT -n RANKS PROGRAM".
+        # /bin/sh replaces mpiexec: "sh -c SCRIPT -n RANKS PROGRAM".
         shell = Mpi("fake", "mpich", "/bin/sh", "/programs")
         script = fields.pop("script")
         return contenders.Contender("c", fields.pop("role", "peer"), shell, "", arguments=("-c", script), **fields)
 
-    def test_lines_of_the_worker_are_found_among_others(self):
+    def test_lines_of_the_worker_are_found_among_other_output(self):
         script = """echo noise; echo '{"type": "end", "loaded": []}'; echo '{"type": broken'"""
         seen = launch.launch(self.contender(script=script), 1, [], 10)
         self.assertEqual((seen.error, seen.lines), ("", [{"type": "end", "loaded": []}]))
 
-    def test_a_launch_that_hangs_is_ended_and_reported(self):
+    def test_a_launch_that_hangs_is_stopped_and_reported(self):
         seen = launch.launch(self.contender(script="sleep 60"), 1, [], 0.2)
         self.assertIn("took over 0.2 s", seen.error)
 
@@ -202,7 +206,7 @@ class Launches(unittest.TestCase):
         script = """echo '{"type": "sample", "wrong_bytes": 3}'; exit 3"""
         self.assertEqual(launch.launch(self.contender(script=script), 1, [], 10).error, "wrong bytes: 3")
 
-    def test_a_preload_that_did_not_load_is_a_failure(self):
+    def test_a_launch_fails_if_nacre_is_not_loaded(self):
         script = """echo '{"type": "end", "loaded": ["libnacre.so"]}'"""
         ours = self.contender(script=script, role="ours", preload="/lib/libnacre.so")
         self.assertIn("not loaded", launch.launch(ours, 1, [], 10).error)
@@ -210,13 +214,13 @@ class Launches(unittest.TestCase):
         ours = self.contender(script=script, role="ours", preload="/lib/libnacre.so")
         self.assertEqual(launch.launch(ours, 1, [], 10).error, "")
 
-    def test_the_preload_is_for_the_ranks_and_not_for_the_launcher(self):
+    def test_the_ranks_are_preloaded_and_the_launcher_is_not(self):
         ours = contenders.ours_over(MPICH, "N", "/lib.so", {})
         with unittest.mock.patch.dict(os.environ, {"LD_PRELOAD": "/inherited.so"}):
             self.assertNotIn("LD_PRELOAD", launch.environment(ours))
         self.assertIn("LD_PRELOAD=/lib.so", launch.command_line(ours, 2, ["worker"]))
 
-    def test_over_hosts_the_launcher_is_run_there_with_the_files_directory_in_common(self):
+    def test_over_hosts_the_launcher_runs_under_nacre_hosts_which_shares_the_files_directory(self):
         job = schedule.Job(Workload("w"), 8, file="/dev/shm/scratch/file", hosts=4)
         with unittest.mock.patch.object(schedule, "launch") as launched:
             schedule.launch_worker(contenders.peers_over(MPICH)[0], job)
@@ -224,7 +228,7 @@ class Launches(unittest.TestCase):
             launched.call_args.args[-1][2:], ["--hosts", "4", "--ranks", "8", "--share", "/dev/shm/scratch", "--"]
         )
 
-    def test_what_runs_the_launcher_stands_before_it(self):
+    def test_the_command_that_runs_the_launcher_precedes_it(self):
         script = """echo '{"type": "end", "under": "'$UNDER'"}'"""
         seen = launch.launch(self.contender(script=script), 1, [], 10, under=["env", "UNDER=1"])
         self.assertEqual(seen.lines, [{"type": "end", "under": "1"}])
@@ -247,7 +251,7 @@ class InterleavedRun(unittest.TestCase):
             names = sorted(entry["contender"] for entry in records if entry["round"] == number)
             self.assertEqual(names, ["N/M5", "O4", "O4R"])
 
-    def test_a_peer_that_keeps_failing_is_left_out_and_is_not_our_failure(self):
+    def test_a_peer_that_keeps_failing_is_left_out_and_does_not_fail_the_run(self):
         def launcher(contender, job):
             return outcome(1.0, error="no" if contender.name == "O4" else "")
 
@@ -256,7 +260,7 @@ class InterleavedRun(unittest.TestCase):
         described = [contender.describe() for contender in self.contenders]
         self.assertEqual(schedule.ours_failed(records, described), [])
 
-    def test_a_resumed_run_launches_what_is_missing_in_the_order_of_the_first(self):
+    def test_a_resumed_run_launches_only_missing_launches_in_the_original_order(self):
         whole = self.run_with(lambda contender, job: outcome(1.0))
         kept = whole[:4]
         with tempfile.TemporaryDirectory() as directory:
@@ -264,7 +268,7 @@ class InterleavedRun(unittest.TestCase):
             schedule.run_plan(quiet_plan(self.contenders, 3, directory), hooks)
         self.assertEqual([schedule.launch_key(one) for one in kept], [schedule.launch_key(one) for one in whole])
 
-    def test_a_peer_that_failed_before_the_run_was_resumed_stays_left_out(self):
+    def test_a_peer_left_out_before_the_run_was_resumed_stays_left_out(self):
         before = self.run_with(lambda contender, job: outcome(1.0, error="no"))
         launched = []
         with tempfile.TemporaryDirectory() as directory:
@@ -272,7 +276,7 @@ class InterleavedRun(unittest.TestCase):
             schedule.run_plan(quiet_plan(self.contenders, 5, directory), hooks)
         self.assertEqual(launched, [])
 
-    def test_a_peer_far_behind_both_ways_runs_two_rounds_and_ours_run_all(self):
+    def test_a_peer_far_behind_in_writes_and_reads_runs_two_rounds_and_nacre_runs_all(self):
         names = ("O4", "O4R", "O4Rt")
         peers = [one for one in contenders.peers_over(OPENMPI) if one.name in names]
         chosen = [*peers, contenders.ours_over(OPENMPI, "N", "/lib.so", {})]
@@ -288,14 +292,14 @@ class InterleavedRun(unittest.TestCase):
             text = report.collective_text(result_of(chosen, records))
             self.assertEqual("Measured in fewer rounds: O4Rt 2" in text, races)
 
-    def test_a_cell_with_fewer_ranks_than_hosts_is_refused_before_anything_runs(self):
+    def test_fewer_ranks_than_hosts_is_an_error_before_the_first_launch(self):
         with tempfile.TemporaryDirectory() as directory:
             plan = quiet_plan(self.contenders, 1, directory)
             plan.jobs[0].hosts = 4
             with self.assertRaisesRegex(BenchError, "a cell has 2 ranks"):
                 schedule.run_plan(plan, schedule.Hooks(self.fail, self.fail))
 
-    def test_a_failure_of_ours_is_one(self):
+    def test_a_failed_launch_of_nacre_is_reported(self):
         records = self.run_with(lambda contender, job: outcome(1.0, error="no"))
         described = [contender.describe() for contender in self.contenders]
         self.assertTrue(schedule.ours_failed(records, described))
@@ -320,24 +324,24 @@ class Results(unittest.TestCase):
         self.empty = {"format": 1, "kind": "collective", "settings": {"seed": 7}, "contenders": [], "libraries": {}}
         results.ResultFile({**self.empty, "launches": []}, self.path).add({"round": 0})
 
-    def test_a_launch_is_on_disk_before_the_run_has_ended(self):
+    def test_a_launch_is_saved_before_the_run_ends(self):
         self.assertEqual(results.read_result(self.path)["launches"], [{"round": 0}])
 
-    def test_a_run_goes_on_with_what_the_file_has(self):
+    def test_a_resumed_run_keeps_the_launches_in_the_file(self):
         self.assertEqual(results.resumed({**self.empty, "launches": []}, self.path)["launches"], [{"round": 0}])
 
-    def test_a_new_run_keeps_what_another_left(self):
+    def test_a_new_run_renames_the_result_of_another_run(self):
         results.ResultFile({**self.empty, "launches": []}, self.path)
         self.assertEqual(results.read_result(f"{self.path}~")["launches"], [{"round": 0}])
 
-    def test_a_run_of_another_library_does_not_go_on(self):
+    def test_a_run_with_another_library_cannot_be_resumed(self):
         now = {**self.empty, "libraries": {"/lib.so": "1234"}, "launches": []}
         with self.assertRaisesRegex(BenchError, "libraries"):
             results.resumed(now, self.path)
 
 
 class Matrix(unittest.TestCase):
-    def test_every_workload_has_a_cell_at_eight_ranks_and_some_have_more(self):
+    def test_every_workload_has_a_cell_at_8_ranks_and_some_also_at_4_and_16(self):
         cells = matrix.cells(["seg", "climate"])
         self.assertIn(("climate", 8), cells)
         self.assertNotIn(("climate", 16), cells)
@@ -345,7 +349,7 @@ class Matrix(unittest.TestCase):
 
 
 class Comparison(unittest.TestCase):
-    def test_only_an_interval_without_one_is_a_difference(self):
+    def test_an_interval_that_contains_1_is_no_difference(self):
         self.assertEqual(verdict(Ratio(1.2, 0.9, 1.4), True), "")
         self.assertEqual(verdict(Ratio(1.2, 1.1, 1.4), True), "better")
         self.assertEqual(verdict(Ratio(1.2, 1.1, 1.4), False), "worse")

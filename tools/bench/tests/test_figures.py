@@ -5,7 +5,7 @@ from nacre_bench.figures import paired_ratio, unpaired_ratio
 
 
 class RatioOfMedians(unittest.TestCase):
-    def test_is_that_of_the_medians_and_lies_in_its_interval(self):
+    def test_the_ratio_of_the_medians_lies_in_its_interval(self):
         ratio = paired_ratio({0: 2.0, 1: 4.0, 2: 6.0}, {0: 1.0, 1: 2.0, 2: 3.0})
         self.assertEqual(ratio.value, 2.0)
         self.assertLessEqual(ratio.low, 2.0)
@@ -26,7 +26,7 @@ class RatioOfMedians(unittest.TestCase):
     def test_two_rounds_give_no_interval(self):
         self.assertIsNone(paired_ratio({0: 1.0, 1: 1.0}, {0: 1.0, 1: 1.0}).low)
 
-    def test_the_interval_of_equal_series_mostly_holds_one(self):
+    def test_the_interval_of_equal_series_usually_contains_1(self):
         seed = 20261120
         print(f"seed {seed}")
         draw = random.Random(seed)

@@ -1,4 +1,4 @@
-"""nacre-bench patterns: what is launched, what is made of it, and a small run on the testbed."""
+"""nacre-bench patterns: its launches, its figures, and a small run on the testbed."""
 
 import json
 import os
@@ -52,10 +52,10 @@ class CommandLine(unittest.TestCase):
         with self.assertRaises(typer.BadParameter):
             cells.aggregators("many")
 
-    def test_cells_that_come_out_alike_are_run_once(self):
+    def test_equal_cells_run_once(self):
         self.assertEqual(cells.cells([8], cells.aggregators("1x,8,2x")), [cells.Cell(8, 8), cells.Cell(8, 16)])
 
-    def test_with_a_setting_changed_aggregators_are_as_many_as_osts(self):
+    def test_with_a_changed_setting_there_are_as_many_aggregators_as_osts(self):
         arguments = parsed(options.Patterns, "--osts", "8", "--rounds", "2", "--switch-off", "osts.client_cost=0")
         plan = run.launches(arguments, [OURS, ROMIO])
         changed = [one for one in plan if one.variant.is_changed]
@@ -65,34 +65,34 @@ class CommandLine(unittest.TestCase):
 
 
 class Tasks(unittest.TestCase):
-    def test_ours_have_the_patterns_that_the_file_can_have_and_two_phase_beside_them(self):
+    def test_nacre_runs_the_patterns_that_fit_the_file_and_two_phase(self):
         tasks = cells.tasks_of(OURS, cells.Cell(4, 4), EXTENT, cells.Variant())
         self.assertEqual([one.label for one in tasks], ["1-OST", "2-OST", "1-OST two-phase", "1-OST redistributed"])
         self.assertEqual([one.block_bytes >> 16 for one in tasks], [1, 2, 1, 1])
         self.assertEqual({one.bytes for one in tasks}, {4 * MIB})
         self.assertIn("cb_nodes=4", tasks[-1].words())
 
-    def test_the_mpi_itself_has_a_contiguous_piece_a_rank_and_no_hints(self):
+    def test_the_mpi_itself_has_one_contiguous_piece_per_rank_and_no_hints(self):
         (task,) = cells.tasks_of(ROMIO, cells.Cell(4, 4), EXTENT, cells.Variant())
         self.assertEqual((task.workload, task.label, task.hints), ("pieces", "contiguous", ()))
 
-    def test_the_layout_is_that_of_lustre_user_h(self):
+    def test_the_layout_matches_lustre_user_h(self):
         self.assertEqual(struct.unpack("<IIQQIHH", place.default_layout(8, 65536))[4:], (65536, 8, 0xFFFF))
 
-    def test_settings_of_the_machine_are_read_without_their_comments(self):
+    def test_comments_of_machine_settings_are_ignored(self):
         where = place.Place(None, None, settings="osts.count = 8  # OSTs\nstriping.size = 65536  # bytes\n")
         self.assertEqual((where.setting("striping.size"), where.setting("x")), ("65536", None))
 
 
 class Places(unittest.TestCase):
-    def test_a_directory_that_is_no_lustre_will_do(self):
+    def test_a_directory_without_lustre_is_used_unstriped(self):
         with tempfile.TemporaryDirectory() as directory, place.in_directory(directory) as where:
             files, why = where.striped(4, 65536)
             self.assertTrue(files.is_dir())
             self.assertIn("not striped", why)
             self.assertEqual(place.with_ranks(where, 4).rank_words, ())
 
-    def test_one_that_is_not_there_is_an_error(self):
+    def test_a_missing_directory_is_an_error(self):
         with self.assertRaisesRegex(BenchError, "/no/such"), place.in_directory("/no/such"):
             self.fail()
 
@@ -107,21 +107,21 @@ class Figures(unittest.TestCase):
             result.append(entry("M5", osts, {"contiguous": own}))
         return result
 
-    def test_the_open_does_not_count(self):
+    def test_rates_leave_out_the_open(self):
         self.assertAlmostEqual(rate_of(sample("1-OST", 40.0), "write"), 40.0)
 
     def test_medians_are_over_rounds(self):
         medians = Medians(result_of(*[entry("N/M5", 8, {"1-OST": rate}) for rate in (1.0, 9.0, 5.0)]))
         self.assertAlmostEqual(medians.pattern(cells.Cell(8, 8), 1), 5.0)
 
-    def test_the_own_collective_is_romio_where_there_is_one_since_ompio_moves_data(self):
+    def test_ratios_refer_to_romio_if_it_was_measured(self):
         result = result_of(*self.launches(), entry("O5", 8, {"contiguous": 90.0}))
         ompio = next(one for one in contenders.peers_over(Mpi("openmpi5", "openmpi", "", "")) if one.name == "O5")
         result["contenders"].append(ompio.describe())
         self.assertAlmostEqual(Medians(result).own(cells.Cell(8, 8)), 27.0)
         self.assertIn("M5 27, O5 90", checks.checks_of(Medians(result), "ranger")[0].figures)
 
-    def test_published_orders_are_judged_by_figures(self):
+    def test_published_orders_are_checked_against_the_medians(self):
         held = checks.checks_of(Medians(result_of(*self.launches())), "/machines/ranger.toml")
         self.assertTrue(all(check.held for check in held), held)
         self.assertEqual(len(held), 4)
@@ -129,7 +129,7 @@ class Figures(unittest.TestCase):
         held = checks.checks_of(Medians(result_of(*self.launches())), "big-red")
         self.assertEqual([check.held for check in held], [False, False, True, True])
 
-    def test_the_text_has_rates_traffic_and_what_a_setting_makes(self):
+    def test_the_text_has_rates_traffic_and_changed_settings(self):
         changed = entry("N/M5", 8, {"1-OST": 61.0, "8-OST": 59.0}, variant="osts.client_cost=0")
         text = patterns_text(result_of(*self.launches(), changed))
         self.assertRegex(text, r"1-OST +60\.0 +60\.0 +2\.22 +2\.22")
@@ -138,18 +138,18 @@ class Figures(unittest.TestCase):
         self.assertIn("yes  1-OST is at least twice as fast as the MPI's own collective at 8 OSTs", text)
         self.assertNotIn("warm-up", text)
 
-    def test_where_files_are_not_striped_no_order_is_judged(self):
+    def test_no_order_is_checked_if_files_are_not_striped(self):
         launches = [{**one, "unstriped": "files are not striped"} for one in self.launches()]
         self.assertNotIn("Published orders", patterns_text(result_of(*launches)))
 
-    def test_nothing_measured_is_no_failure(self):
+    def test_an_empty_result_has_a_text(self):
         self.assertNotIn("Published orders", patterns_text(result_of()))
 
 
 class OnTheTestbed(unittest.TestCase):
-    """What is written is what is read; NACRE_BENCH names the command of a build."""
+    """Runs on the testbed. NACRE_BENCH is the path of the nacre-bench command of a build."""
 
-    def test_bytes_of_a_small_run(self):
+    def test_a_small_run_has_right_bytes_and_ost_counts(self):
         command = os.environ.get("NACRE_BENCH")
         if not command:
             self.skipTest("NACRE_BENCH does not name the nacre-bench of a build")

@@ -17,7 +17,7 @@ OURS_NAMES = ["N/M5", "N/O5"]
 
 
 def cell(workload: str, rates: dict[str, float], memory: dict[str, float] | None = None) -> Cell:
-    """The same in both directions and in three rounds."""
+    """A cell with the same figures in both directions and in three rounds."""
     series = {}
     for name, rate in rates.items():
         figures = {"rate": rate, "cpu": 1.0, "memory_mean": (memory or {}).get(name, 8.0) * MIB}
@@ -32,12 +32,12 @@ def judged(*cells: Cell) -> list[Judged]:
 
 
 class Summary(unittest.TestCase):
-    def test_the_fastest_of_ours_is_set_against_the_fastest_peer(self):
+    def test_the_fastest_nacre_contender_is_compared_with_the_fastest_peer(self):
         rows = cell_rows(judged(cell("w", {"N/M5": 1.0, "N/O5": 3.0, "M5t": 2.0, "O5": 1.0})), OURS_NAMES)
         self.assertEqual(rows[0][2:5], ["N/O5", "M5t", "1.50 [1.50..1.50]"])
         self.assertEqual(rows[0][7:9], ["0.50", "1.50"])
 
-    def test_the_hand_written_limit_is_that_over_the_same_mpi(self):
+    def test_the_hand_written_limit_is_over_the_same_mpi(self):
         cells = judged(cell("w", {"N/M5": 1.0, "N/O5": 3.0, "O5": 1.0, "ref": 6.0, "hand/M5": 1.0, "hand/O5": 4.0}))
         self.assertEqual(cell_rows(cells, OURS_NAMES)[0][-2:], ["0.50", "0.75"])
 
@@ -45,18 +45,18 @@ class Summary(unittest.TestCase):
         cells = judged(cell("v", {"N/M5": 4.0, "O5": 1.0}), cell("w", {"N/M5": 1.0, "O5": 1.0}))
         self.assertEqual(mean_rows(cells, OURS_NAMES)[0][:5], ["best", "2.00", "2.00", "2.00", "1.00"])
 
-    def test_little_memory_counts_as_a_mebibyte(self):
+    def test_memory_below_1_mib_counts_as_1_mib(self):
         cells = judged(cell("w", {"N/M5": 1.0, "O5": 1.0}, memory={"N/M5": 2.0, "O5": 0.01}))
         self.assertEqual(cells[0].comparisons[0].memory, 2.0)
 
-    def test_slower_cells_are_named_and_ties_are_not_called_slower(self):
+    def test_slower_cells_are_listed_and_ties_are_not_called_slower(self):
         cells = judged(cell("v", {"N/M5": 1.0, "O5": 2.0}), cell("w", {"N/M5": 1.0, "O5": 1.0}))
         lines = verdicts(cells, OURS_NAMES).splitlines()
         self.assertIn("(2): v 8 write 0.50, v 8 read 0.50", lines[0])
         self.assertIn("(2): w 8 write 1.00", lines[1])
         self.assertIn("(0): none", lines[2])
 
-    def test_a_run_without_any_of_ours_has_none(self):
+    def test_a_run_without_nacre_has_no_summary(self):
         self.assertEqual(summary_text(judged(cell("w", {"O5": 1.0})), RESULT), "")
 
 

@@ -13,7 +13,8 @@ namespace {
 constexpr std::int64_t cell_bytes = 5 * sizeof(double);
 constexpr int ghosts = 2;
 
-/// One of a rank's blocks: where it is in the grid, and where in memory.
+/// One block of a rank: its place in the grid, its place in memory, and the offset of that memory
+/// in the buffer.
 struct Part {
   Block<3> grid;
   Block<3> memory;
@@ -21,7 +22,7 @@ struct Part {
 };
 
 /// Block `c` of a rank lies at x = column + c, y = row - c, z = c, all modulo the edge of the
-/// square of ranks. Memory has room for the largest block in each.
+/// square of ranks. Every block has the memory of the largest block.
 std::vector<Part> parts_of(const Geometry& geometry, int grid_edge, int square_edge) {
   const int column = geometry.rank % square_edge;
   const int row = geometry.rank / square_edge;

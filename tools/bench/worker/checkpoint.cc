@@ -10,7 +10,7 @@ constexpr int time_steps = 20;
 constexpr int arrays_a_step = 3;
 
 constexpr int variables = 24;
-// About what the netCDF formats take for dimensions, and for a variable with its attributes.
+// About the bytes of the netCDF formats for the dimensions, and for one variable with attributes.
 constexpr std::int64_t preamble_bytes = 96;
 constexpr std::int64_t entry_bytes = 256;
 constexpr std::int64_t header_bytes = preamble_bytes + variables * entry_bytes;
@@ -18,8 +18,8 @@ constexpr std::int64_t header_bytes = preamble_bytes + variables * entry_bytes;
 constexpr std::int64_t count_offset = 4;
 constexpr int count_bytes = 4;
 
-/// A step in which rank 0 alone calls, with bytes of the header; it has them at the front of its
-/// buffer as they are in the file.
+/// Independent writes of the header if `calls`, which is true on rank 0 only. The header is at the
+/// front of the buffer of rank 0.
 Step header_step(bool calls) {
   Step step;
   step.collective = false;

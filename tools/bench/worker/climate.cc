@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t pieces_max = 200'000;
 constexpr std::uint64_t doubles_max = 8;
 constexpr std::int64_t mean_piece_bytes = (1 + doubles_max) * sizeof(double) / 2;
-// The same decomposition in every run.
+// Fixed, so that every run has the same decomposition.
 constexpr std::uint64_t seed = 20261121;
 
 struct Piece {
@@ -27,8 +27,8 @@ struct Decomposition {
   std::int64_t file_bytes = 0;
 };
 
-/// Deals the pieces of the file in their order, each to a rank drawn from the pieces that are still
-/// owed, so that every rank has as many in the end. Every rank draws the same.
+/// Assigns each piece of the file, in file order, to a random rank that has not received
+/// `pieces_a_rank` pieces yet. Every rank computes the same assignment.
 Decomposition deal(const Geometry& geometry, std::int64_t pieces_a_rank) {
   std::mt19937_64 draw(seed);
   std::vector<std::int64_t> owed(size(geometry.ranks), pieces_a_rank);

@@ -99,8 +99,7 @@ class PlainPass : public FilePass {
   PlainFile file_;
 };
 
-/// Copies as one would from a buffer into the page cache, at the place that the bytes have in the
-/// other buffer.
+/// Copies between two buffers, as a write or a read through the page cache does at least once.
 class CopyPass : public FilePass {
  public:
   void open(const std::string& /*path*/, Direction /*direction*/) override {}

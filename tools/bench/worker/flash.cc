@@ -12,7 +12,7 @@ constexpr int guard_cells = 4;
 constexpr int variables = 24;
 constexpr std::int64_t blocks_max = 80;
 
-/// Of each variable a rank has `blocks` blocks of the file, one after the other.
+/// The blocks of one rank. In the file, the rank has `blocks` consecutive blocks of each variable.
 struct Blocks {
   Blocks(const Geometry& geometry, int cells_an_edge)
       : rank(geometry.rank),
@@ -22,7 +22,7 @@ struct Blocks {
     const std::int64_t block_bytes = block_cells * variables * std::int64_t{sizeof(double)};
     blocks =
         std::clamp<std::int64_t>(geometry.bytes / (geometry.ranks * block_bytes), 1, blocks_max);
-    // Without a block's guard cells: the inner cells of the first variable, all blocks.
+    // The inner cells of the first variable in all blocks, without the guard cells.
     const int edge_in_memory = edge + 2 * guard_cells;
     const auto count = static_cast<int>(blocks);
     memory.element = sizeof(double);
@@ -39,7 +39,7 @@ struct Blocks {
     return size(variable) * sizeof(double);
   }
 
-  /// Cell by cell: in memory no two cells of a variable are neighbours.
+  /// Visits cell by cell, because no two cells of a variable are adjacent in memory.
   void visit_runs(const RunVisitor& visit) const {
     const std::int64_t cells = blocks * block_cells;
     for (std::int64_t cell = 0; cell < cells; ++cell) {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t extent_bytes_min = std::int64_t{4} << 20;
 
-/// The dimension from which on a team has the lattice whole: the greatest for which what it holds
-/// is in contiguous extents of at least 4 MiB; 0 is all ranks in one team.
+/// The first dimension that a team holds completely: the largest dimension for which the team's
+/// data are contiguous extents of at least 4 MiB. 0: all ranks are in one team.
 std::size_t first_whole_dimension(const Lattice& lattice) {
   std::int64_t inner_bytes = Lattice::site_bytes;
   for (std::size_t d = Lattice::dimensions - 1; d > 0; --d) {
@@ -26,8 +26,8 @@ std::size_t first_whole_dimension(const Lattice& lattice) {
   return 0;
 }
 
-/// The ranks whose blocks join into long extents. Each takes an even share of the rows that they
-/// hold together, counted in the order of the file.
+/// The ranks whose blocks together form long extents. Each member takes an even share of the rows
+/// of the team, in file order.
 class Team {
  public:
   explicit Team(const Lattice& lattice)
@@ -75,7 +75,7 @@ class Team {
   }
 
  private:
-  /// Which part of dimension `d` has position `at`: the inverse of Block::deal().
+  /// The part of dimension `d` that contains position `at`: the inverse of Block::deal().
   [[nodiscard]] int part(std::size_t d, int at) const {
     const std::int64_t above = (std::int64_t{at} + 1) * lattice_.parts[d] - 1;
     return static_cast<int>(above / lattice_.block.array[d]);
@@ -89,7 +89,7 @@ class Team {
   MPI_Comm communicator_ = MPI_COMM_NULL;
 };
 
-/// Sites to or from each member, and where they begin among all of them.
+/// The number of sites to or from each member, and the index of the first of them.
 struct Counts {
   explicit Counts(int members) : sites(size(members)), first(size(members)) {}
 
@@ -99,15 +99,15 @@ struct Counts {
   std::vector<int> first;
 };
 
-/// Part of a row of this rank's share.
+/// A part of a row of this rank's share: its offsets in the exchange buffer and in the share.
 struct Piece {
   std::size_t exchanged_offset = 0;
   std::size_t share_offset = 0;
   std::size_t bytes = 0;
 };
 
-/// What goes between a rank's block and its share: rows in the order of the file on both sides, so
-/// that a block is sent as it lies in memory.
+/// Exchanges rows between a rank's block and its share. Both are in file order, so a block is sent
+/// as it lies in memory.
 class Exchange {
  public:
   explicit Exchange(const Lattice& lattice)
@@ -147,8 +147,8 @@ class Exchange {
   }
 
  private:
-  /// Visits the parts of the rows of a member's share: visit(member that has it, first site, sites,
-  /// row).
+  /// Visits the parts of the rows of a member's share: visit(owner, first site, sites, row), where
+  /// `owner` is the member whose block contains the part.
   template <typename Visit>
   void visit_share(int member, Visit visit) const {
     for (std::int64_t row = team_.share_begin(member); row < team_.share_begin(member + 1); ++row) {
@@ -206,7 +206,7 @@ class HandPass : public FilePass {
   void close(bool sync) override { file_.close(sync); }
 
  private:
-  /// One request an extent: rows that follow each other in the file.
+  /// Moves each extent (rows that are adjacent in the file) with one call of PlainFile::move().
   void move_share(Direction direction) {
     const Team& team = exchange_.team();
     const std::int64_t end = team.share_begin(team.me() + 1);

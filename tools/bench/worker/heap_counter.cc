@@ -7,7 +7,7 @@
 #include <malloc.h>
 
 extern "C" {
-// glibc's own, under the names that it keeps for those who replace malloc.
+// The functions of glibc, under the names that it provides for replacements of malloc.
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
@@ -23,7 +23,7 @@ namespace {
 std::atomic<std::int64_t> live{0};
 std::atomic<std::int64_t> peak{0};
 
-void* given_out(void* block) {
+void* count_allocated(void* block) {
   if (block == nullptr) return block;
   const auto bytes = static_cast<std::int64_t>(malloc_usable_size(block));
   const std::int64_t now = live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -33,7 +33,7 @@ void* given_out(void* block) {
   return block;
 }
 
-void taken_back(void* block) {
+void count_freed(void* block) {
   if (block == nullptr) return;
   live.fetch_sub(static_cast<std::int64_t>(malloc_usable_size(block)), std::memory_order_relaxed);
 }
@@ -50,10 +50,10 @@ void reset_heap_peak() {
 
 extern "C" {
 
-void* malloc(std::size_t size) { return nacre::bench::given_out(__libc_malloc(size)); }
+void* malloc(std::size_t size) { return nacre::bench::count_allocated(__libc_malloc(size)); }
 
 void* calloc(std::size_t count, std::size_t size) {
-  return nacre::bench::given_out(__libc_calloc(count, size));
+  return nacre::bench::count_allocated(__libc_calloc(count, size));
 }
 
 void* realloc(void* old, std::size_t size) {
@@ -62,11 +62,11 @@ void* realloc(void* old, std::size_t size) {
   if (block != nullptr || size == 0) {
     nacre::bench::live.fetch_sub(static_cast<std::int64_t>(before), std::memory_order_relaxed);
   }
-  return nacre::bench::given_out(block);
+  return nacre::bench::count_allocated(block);
 }
 
 void* memalign(std::size_t alignment, std::size_t size) {
-  return nacre::bench::given_out(__libc_memalign(alignment, size));
+  return nacre::bench::count_allocated(__libc_memalign(alignment, size));
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t size) { return memalign(alignment, size); }
@@ -79,7 +79,7 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
 }
 
 void free(void* block) {
-  nacre::bench::taken_back(block);
+  nacre::bench::count_freed(block);
   __libc_free(block);
 }
 }

@@ -4,11 +4,11 @@
 
 namespace nacre::bench {
 
-/// Bytes on the heap of this process: what malloc and its kin have given out, to whichever library.
-/// Replaces them, so it is linked only into the program that measures memory to the byte.
+/// Bytes on the heap of this process, allocated by any library. This file replaces malloc and its
+/// relatives, so only the program that measures memory to the byte links it.
 struct Heap {
   std::int64_t live = 0;
-  /// The most that was live since reset_heap_peak().
+  /// Maximum of `live` since reset_heap_peak().
   std::int64_t peak = 0;
 };
 [[nodiscard]] Heap heap();

@@ -17,14 +17,14 @@ class JsonObject {
   JsonObject& add(std::string_view name, const JsonObject& object);
   JsonObject& add(std::string_view name, const std::vector<double>& numbers);
   JsonObject& add(std::string_view name, const std::vector<std::string>& texts);
-  // A literal would otherwise become a bool.
+  // Without this overload, a string literal would convert to bool.
   JsonObject& add(std::string_view name, const char* text) {
     return add(name, std::string_view(text));
   }
 
   [[nodiscard]] std::string text() const { return "{" + members_ + "}"; }
-  /// Writes the line to standard output at once: what a job that is ended later has measured is
-  /// kept.
+  /// Writes the line to standard output and flushes it, so that a job that is killed later keeps
+  /// its measurements.
   void print() const;
 
  private:

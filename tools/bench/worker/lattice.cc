@@ -11,7 +11,7 @@ constexpr int row_sites = 8;
 }  // namespace
 
 Lattice::Lattice(const Geometry& geometry) {
-  // In falling order, and x has the most parts.
+  // MPI_Dims_create returns the largest factor first; it is for x, the last dimension.
   require(MPI_Dims_create(geometry.ranks, dimensions, parts.data()), "MPI_Dims_create");
   std::reverse(parts.begin(), parts.end());
   block.element = site_bytes;

@@ -8,8 +8,9 @@
 
 namespace nacre::bench {
 
-/// A four-dimensional lattice of sites, x fastest, dealt to the ranks in blocks whose rows are
-/// eight sites (1.5 KiB) long (pmodels/mpich#7935). Dimensions are in the order t, z, y, x.
+/// A four-dimensional lattice of sites, divided into one block per rank. The rows of a block are
+/// eight sites (1.5 KiB) long (pmodels/mpich#7935). Dimensions are in the order t, z, y, x; x is
+/// the fastest.
 struct Lattice {
   static constexpr std::size_t dimensions = 4;
   static constexpr std::int64_t site_bytes = 192;
@@ -23,9 +24,10 @@ struct Lattice {
 
 [[nodiscard]] Access block4d(const Geometry& geometry);
 
-/// What a good user would write for block4d: ranks that together hold extents of at least 4 MiB of
-/// the file (or as large as there are) exchange their rows by one Alltoallv, each puts its share of
-/// the extents into order and writes it. Reads the reverse way.
+/// The program that a good user would write for block4d. The ranks that together hold extents of at
+/// least 4 MiB of the file (all ranks, if there are none so long) exchange their rows with one
+/// MPI_Alltoallv. Each rank then sorts an even share of the extents and writes it. Reading is the
+/// reverse.
 [[nodiscard]] std::unique_ptr<FilePass> hand_block4d(const Geometry& geometry);
 
 }  // namespace nacre::bench

@@ -6,15 +6,15 @@
 
 namespace nacre::bench {
 
-/// Ends the whole job with the MPI's own text unless `code` is MPI_SUCCESS: a benchmark has nothing
-/// to save, and the driver reports the text.
+/// Unless `code` is MPI_SUCCESS, prints `what` and the error string of the MPI, and aborts the job.
+/// The driver reports the text.
 void require(int code, const char* what);
 
-/// A datatype that is freed with the last of its copies. Predefined ones are borrowed.
+/// A datatype. The last copy frees it, unless it is predefined.
 class Datatype {
  public:
   Datatype() = default;
-  /// Takes over a type that was just made, and commits it.
+  /// Takes ownership of a new type and commits it.
   static Datatype made(MPI_Datatype type);
   static Datatype predefined(MPI_Datatype type);
 
@@ -24,7 +24,7 @@ class Datatype {
   std::shared_ptr<MPI_Datatype> type_;
 };
 
-/// MPI_Init and MPI_Finalize, with errors of files returned rather than ignored.
+/// Calls MPI_Init and MPI_Finalize.
 class MpiScope {
  public:
   MpiScope(int* argc, char*** argv);

@@ -48,7 +48,7 @@ bool read_text(std::string_view value, std::string& text) {
   return !value.empty();
 }
 
-/// What is for the last workload named.
+/// Reads an option that applies to the last --workload.
 bool read_task_option(std::string_view name, std::string_view value, Task& task) {
   if (name == "--label") return read_text(value, task.label);
   if (name == "--block") return read_number(value, task.block_bytes) && task.block_bytes > 0;
@@ -86,39 +86,38 @@ Options parse_options(int argc, char** argv) {
     } else if (name == "--write-only") {
       options.write_only = true;
     } else if (i + 1 == argc || !read_option(name, argv[i + 1], options)) {
-      options.error = "cannot use " + std::string(name) + (i + 1 == argc ? "" : " ") +
-                      (i + 1 == argc ? "" : argv[i + 1]);
+      options.error = "unknown option, or missing or wrong value: " + std::string(name) +
+                      (i + 1 == argc ? "" : " ") + (i + 1 == argc ? "" : argv[i + 1]);
       return options;
     } else {
       ++i;
     }
   }
-  if (!options.list && options.tasks.empty()) options.error = "no --workload";
-  if (!options.list && options.file.empty()) options.error = "no --file";
+  if (!options.list && options.tasks.empty()) options.error = "--workload is missing";
+  if (!options.list && options.file.empty()) options.error = "--file is missing";
   return options;
 }
 
 const char* usage() {
-  return "nacre-bench's worker: a plain MPI-IO program, started by nacre-bench under mpiexec.\n"
-         "  --list                       the workloads, as JSON lines\n"
-         "  --workload NAME              what to run; may be given again\n"
-         "  --label TEXT                 what samples call the workload before this\n"
-         "  --block BYTES                of the workload before this, if it is dealt in such "
-         "blocks\n"
-         "  --task-bytes N               size of the file of the workload before this, about\n"
-         "  --task-hint KEY=VALUE        a hint for the workload before this; may be given again\n"
-         "  --file PATH                  made, written, read and deleted\n"
-         "  --bytes N                    size of the file, about\n"
+  return "The worker of nacre-bench: a plain MPI-IO program that nacre-bench starts with mpiexec.\n"
+         "  --list                       list the workloads, as JSON lines\n"
+         "  --workload NAME              workload to run; repeatable\n"
+         "  --label TEXT                 name of the preceding workload in the output\n"
+         "  --block BYTES                block size of the preceding workload (interleaved, "
+         "pieces)\n"
+         "  --task-bytes N               approximate file size of the preceding workload\n"
+         "  --task-hint KEY=VALUE        hint for the preceding workload; repeatable\n"
+         "  --file PATH                  file to create, write, read and delete\n"
+         "  --bytes N                    approximate file size\n"
          "  --engine mpi-io|plain|memcpy|hand\n"
-         "  --warmups N --repeats N      repeats that are not, and are, to be counted\n"
-         "  --hint KEY=VALUE             for MPI_File_open; may be given again\n"
-         "  --sync                       MPI_File_sync (fsync) before the close, timed\n"
-         "  --write-only                 nothing is read through MPI-IO\n"
-         "  --no-file-check              the file itself is not looked at with plain reads\n"
-         "  --counters XATTR             of the file's directory: begun anew before each pass, "
-         "told "
-         "after\n"
-         "  --time-limit SECONDS         a rank ends itself after that\n"
+         "  --warmups N --repeats N      warm-up repeats, counted repeats\n"
+         "  --hint KEY=VALUE             hint for MPI_File_open; repeatable\n"
+         "  --sync                       call MPI_File_sync (fsync) before the close, and time it\n"
+         "  --write-only                 do not read through MPI-IO\n"
+         "  --no-file-check              do not check the file with plain reads\n"
+         "  --counters XATTR             counters on the file's directory: reset before each pass, "
+         "printed after it\n"
+         "  --time-limit SECONDS         end each rank after this time\n"
          "  --damage OFFSET              for tests: change a byte of the file after the write\n";
 }
 

@@ -8,22 +8,22 @@
 namespace nacre::bench {
 
 enum class Engine {
-  mpi_io,     ///< the workload's calls
-  plain,      ///< the same bytes, each rank its share in one piece, with pwrite and pread
-  copy_only,  ///< the same bytes from one buffer into another: no file
-  hand,       ///< the program that a good user would write for this workload without MPI-IO
+  mpi_io,     ///< the MPI-IO calls of the workload
+  plain,      ///< pwrite and pread of the same bytes, one contiguous piece per rank
+  copy_only,  ///< a copy of the same bytes between two buffers, without a file
+  hand,       ///< the hand-written program for this workload, without MPI-IO
 };
 
-/// A workload to be run, and what is for it alone.
+/// A workload to run, and the options for it alone.
 struct Task {
   std::string workload;
-  /// What samples call it.
+  /// The name of the workload in the output.
   std::string label;
-  /// Of the workloads that are dealt in blocks of a size to be chosen; 0: their own.
+  /// Block size, for the workloads whose block size can be chosen; 0: their default.
   std::int64_t block_bytes = 0;
-  /// Of the file, about; 0: as of all tasks.
+  /// Approximate file size; 0: Options::bytes.
   std::int64_t bytes = 0;
-  /// Behind those of all tasks.
+  /// Hints of this task, set after Options::hints.
   std::vector<std::pair<std::string, std::string>> hints;
 };
 
@@ -34,22 +34,23 @@ struct Options {
   std::int64_t bytes = std::int64_t{64} << 20;
   int warmups = 1;
   int repeats = 1;
-  /// Data is brought to the device before the file is closed, and timed.
+  /// Calls MPI_File_sync (fsync) before the close of a written file, and includes its time.
   bool sync = false;
   std::vector<std::pair<std::string, std::string>> hints;
-  /// For tests: a byte of the file, changed after the write, that the checks must find. -1: none.
+  /// For tests: offset of a byte of the file to change after the write. The checks must find it.
+  /// -1: none.
   std::int64_t damaged_offset = -1;
-  /// Seconds after which a rank ends itself, so that no rank outlives a launcher that was killed.
+  /// Seconds after which a rank ends itself, so that no rank outlives a killed launcher. 0: never.
   unsigned time_limit = 0;
-  /// The file itself is looked at with plain reads, in the first repeat.
+  /// Checks the file with plain reads in the first repeat.
   bool check_file = true;
-  /// Nothing is read through MPI-IO.
+  /// Does not read through MPI-IO.
   bool write_only = false;
-  /// An extended attribute of the file's directory with counters as JSON, which anything set to it
-  /// begins anew: set before each pass and told behind it. Empty: none.
+  /// An extended attribute of the file's directory that returns counters as JSON; setting it resets
+  /// them. The worker sets it before each pass and prints it after the pass. Empty: none.
   std::string counters;
   bool list = false;
-  /// Why the command line cannot be used; empty if it can.
+  /// Why the command line is wrong; empty if it is not.
   std::string error;
 };
 

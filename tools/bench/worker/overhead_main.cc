@@ -1,11 +1,12 @@
-// What an MPI-IO costs beside the moving of bytes: an open and close, an independent write of four
-// bytes, and the time and memory of setting a view. Prints JSON lines. Like the worker, it knows
-// nothing of the library that serves it.
+// Measures the overhead of an MPI-IO library: the time of an open and close, the time of an
+// independent write of four bytes, and the time and memory of setting a view. Prints JSON lines.
+// Like the worker, it is a plain MPI-IO program that does not know Nacre.
 //
 //   overhead FILE mpi-io|plain SCALE [TIME_LIMIT]
 //
-// SCALE multiplies the number of repeats; the views are not made smaller. `plain` gives the limit:
-// open, close and pwrite without any library.
+// SCALE multiplies the number of repeats, except for the views, which are set once. `plain`
+// measures the limit: open, close and pwrite without MPI-IO. TIME_LIMIT: seconds after which a rank
+// ends itself.
 
 #include <mpi.h>
 
@@ -57,7 +58,8 @@ int open_plain(const Job& job) {
   std::abort();
 }
 
-/// Runs `operation` again and again, and returns the longest time of any rank for each.
+/// Runs `operation` `repeats` times after the warm-ups. Returns the longest time of any rank for
+/// each repeat, in seconds. Collective.
 template <typename Operation>
 std::vector<double> timed(int repeats, Operation operation) {
   std::vector<double> samples;
@@ -89,7 +91,7 @@ void measure_open(const Job& job) {
 }
 
 void measure_write(const Job& job) {
-  // Each rank in a page of its own, as no program would have ranks fight over one.
+  // Each rank writes in its own page, so that the ranks do not contend for one.
   constexpr MPI_Offset page = 4096;
   const std::array<char, 4> data = {'n', 'a', 'c', 'r'};
   const MPI_Offset base = job.rank * page;
@@ -121,7 +123,7 @@ void measure_write(const Job& job) {
   }
 }
 
-/// One to three doubles a run, after a gap of one to five.
+/// Runs of one to three doubles, each after a gap of one to five doubles.
 Datatype indexed_type() {
   std::vector<int> lengths(view_runs);
   std::vector<int> displacements(view_runs);
@@ -140,7 +142,7 @@ Datatype indexed_type() {
   return Datatype::made(type);
 }
 
-/// Half of every dimension, from its middle on: 262,144 runs of 4 KiB.
+/// The second half of every dimension: 262,144 runs of 4 KiB.
 Datatype subarray_type() {
   const std::array<int, 3> sizes = {array_edge, array_edge, array_edge};
   const std::array<int, 3> half = {array_edge / 2, array_edge / 2, array_edge / 2};
@@ -180,8 +182,8 @@ void print_growth(const Job& job, const std::string& name, const Before& before)
   if (job.rank == 0) line.print();
 }
 
-/// A view alone, and with the first read through it: some libraries do the work at the one, some at
-/// the other. The type is committed before, and its own memory not counted.
+/// Measures set_view alone, and set_view with the first read through the view: some libraries do at
+/// the read what others do in set_view. The type is committed before, so its memory does not count.
 void measure_view(const Job& job, const std::string& name, const Datatype& type) {
   MPI_File file = open_file(job);
   const Before before = start_measuring();

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t word_size = 8;
 
-// Two rounds of splitmix64's finaliser: neighbouring words differ in about half of their bits.
+// The finaliser of splitmix64: neighbouring words differ in about half of their bits.
 std::uint64_t pattern_word(std::int64_t index, std::uint64_t seed) {
   std::uint64_t x = static_cast<std::uint64_t>(index) + seed * 0x9e3779b97f4a7c15U;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -16,8 +16,8 @@ std::uint64_t pattern_word(std::int64_t index, std::uint64_t seed) {
   return x ^ (x >> 31);
 }
 
-// Calls visit(word, first byte of it, position in the range, bytes) for each word that the range
-// touches.
+// Calls visit(word, first byte in the word, position in the range, bytes) for each word that the
+// range touches.
 template <typename Visit>
 void for_each_word(std::int64_t file_offset, std::size_t length, std::uint64_t seed, Visit visit) {
   std::size_t done = 0;

@@ -7,11 +7,11 @@
 
 namespace nacre::bench {
 
-/// The byte that a file must hold at an offset, so that data put in the wrong place is seen
-/// wherever it lands. `seed` makes the bytes of one repeat differ from those of the one before.
+/// The byte that a file must hold at `file_offset`. It depends on the offset, so that the checks
+/// find misplaced data, and on `seed`, so that they find data of an earlier repeat.
 [[nodiscard]] std::byte pattern_byte(std::int64_t file_offset, std::uint64_t seed);
 
-/// What the file must hold from `file_offset` on.
+/// Fills `bytes` with the bytes that the file must hold from `file_offset` on.
 void fill_pattern(std::span<std::byte> bytes, std::int64_t file_offset, std::uint64_t seed);
 
 struct Mismatch {
@@ -19,7 +19,7 @@ struct Mismatch {
   std::int64_t wrong_bytes = 0;
 };
 
-/// Compares every byte.
+/// Compares every byte of `bytes` with the pattern; nullopt if all are right.
 [[nodiscard]] std::optional<Mismatch> check_pattern(std::span<const std::byte> bytes,
                                                     std::int64_t file_offset, std::uint64_t seed);
 

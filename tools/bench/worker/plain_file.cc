@@ -29,8 +29,7 @@ void PlainFile::open(const std::string& path, Direction direction) {
 }
 
 void PlainFile::move(std::int64_t offset, std::span<std::byte> bytes, Direction direction) const {
-  // As large as the requests of a two-phase aggregator; larger ones are slower where the cache is
-  // small.
+  // The request size of a two-phase aggregator. Larger requests are slower if the cache is small.
   constexpr std::size_t request = std::size_t{4} << 20;
   while (!bytes.empty()) {
     const std::size_t wish = std::min(bytes.size(), request);

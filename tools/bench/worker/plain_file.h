@@ -8,7 +8,7 @@
 
 namespace nacre::bench {
 
-/// A file by plain system calls. What fails ends the job.
+/// A file accessed with plain system calls. A failure aborts the job.
 class PlainFile {
  public:
   void open(const std::string& path, Direction direction);

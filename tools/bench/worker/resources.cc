@@ -17,7 +17,7 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-// The figure, in bytes, of a line such as "VmHWM:     1234 kB"; 0 if the file has none.
+// The value, in bytes, of a line such as "VmHWM:     1234 kB"; 0 if the file has no such line.
 std::int64_t field_bytes(const char* path, std::string_view name) {
   std::ifstream file(path);
   std::string line;

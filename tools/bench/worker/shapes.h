@@ -18,7 +18,7 @@ inline std::size_t size(std::int64_t value) { return static_cast<std::size_t>(va
 [[nodiscard]] Datatype contiguous_type(std::int64_t count, const Datatype& element);
 [[nodiscard]] Datatype bytes_type(std::int64_t count);
 
-/// A rank's block of an array of any number of dimensions, the last of which is the fastest.
+/// The block of one rank in an N-dimensional array. The last dimension is the fastest.
 template <std::size_t N>
 struct Block {
   std::array<int, N> array{};
@@ -26,8 +26,8 @@ struct Block {
   std::array<int, N> extent{};
   std::int64_t element = 1;
 
-  /// The rank's part of dimension `d`, which is dealt to `parts` in blocks that differ by at most
-  /// one.
+  /// Sets the block in dimension `d` to part `part` of `parts`. The lengths of the parts differ by
+  /// at most one.
   void deal(std::size_t d, int part, int parts) {
     const std::int64_t length = array[d];
     start[d] = static_cast<int>(length * part / parts);
@@ -45,7 +45,7 @@ struct Block {
     return extent[N - 1] == 0 ? 0 : count(extent) / extent[N - 1];
   }
 
-  /// Where row `row` of the block begins in the array, in bytes.
+  /// Offset in bytes of row `row` of the block in the array.
   [[nodiscard]] std::int64_t row_offset(std::int64_t row) const {
     std::int64_t at = start[N - 1];
     std::int64_t stride = array[N - 1];
@@ -57,25 +57,26 @@ struct Block {
     return at * element;
   }
 
-  /// As a datatype over `etype`. With MPI_ORDER_FORTRAN it is told as a Fortran program would,
-  /// fastest dimension first; what it describes is the same.
+  /// The block as a datatype over `etype`. With MPI_ORDER_FORTRAN the dimensions are passed fastest
+  /// first, as a Fortran program does; the type describes the same bytes.
   [[nodiscard]] Datatype subarray(const Datatype& etype, int order) const {
-    Block told = *this;
+    Block ordered = *this;
     if (order == MPI_ORDER_FORTRAN) {
-      std::reverse(told.array.begin(), told.array.end());
-      std::reverse(told.start.begin(), told.start.end());
-      std::reverse(told.extent.begin(), told.extent.end());
+      std::reverse(ordered.array.begin(), ordered.array.end());
+      std::reverse(ordered.start.begin(), ordered.start.end());
+      std::reverse(ordered.extent.begin(), ordered.extent.end());
     }
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    require(MPI_Type_create_subarray(static_cast<int>(N), told.array.data(), told.extent.data(),
-                                     told.start.data(), order, etype.get(), &type),
-            "MPI_Type_create_subarray");
+    require(
+        MPI_Type_create_subarray(static_cast<int>(N), ordered.array.data(), ordered.extent.data(),
+                                 ordered.start.data(), order, etype.get(), &type),
+        "MPI_Type_create_subarray");
     return Datatype::made(type);
   }
 };
 
-/// `arrays` arrays of one shape one after the other, a collective call for a rank's block of each,
-/// all through one subarray view, which repeats itself from array to array.
+/// Access to `arrays` consecutive arrays of the same shape: one collective call per array for the
+/// block of this rank, all through one subarray view, which repeats from array to array.
 template <std::size_t N>
 [[nodiscard]] Access access_blocks(const Block<N>& block, const Datatype& etype, int order,
                                    int arrays = 1) {
@@ -96,7 +97,7 @@ template <std::size_t N>
   Step step;
   step.etype = etype;
   step.filetype = block.subarray(etype, order);
-  // A row of the array in memory, so that no count comes near 2^31.
+  // The memory type is one row, so that no count comes near 2^31.
   step.memory = contiguous_type(block.extent[N - 1], etype);
   for (int i = 0; i < arrays; ++i) {
     step.transfers.push_back(
@@ -106,7 +107,8 @@ template <std::size_t N>
   return result;
 }
 
-/// A rank's block of a cube of about `bytes` bytes, dealt to all ranks in three dimensions.
+/// The block of this rank in a cube of about `bytes` bytes that is divided among all ranks in three
+/// dimensions. `element` is the element size in bytes.
 [[nodiscard]] Block<3> cube_block(const Geometry& geometry, double bytes, std::int64_t element);
 
 }  // namespace nacre::bench

@@ -1,7 +1,7 @@
-// The worker of nacre-bench: runs workloads through MPI-IO and nothing else, checks every byte, and
-// prints what it measured as JSON lines. It knows nothing of the library that serves it.
+// The worker of nacre-bench: runs workloads, checks every byte, and prints the measurements as JSON
+// lines. It is a plain MPI-IO program that does not know Nacre.
 //
-// Exit status: 0; 1 for a command line that cannot be used; 2 if a call failed; 3 for wrong bytes.
+// Exit status: 0: success; 1: wrong command line; 2: a call failed; 3: wrong bytes.
 
 #include <mpi.h>
 
@@ -32,7 +32,7 @@ constexpr int exit_usage = 1;
 constexpr int exit_wrong_bytes = 3;
 constexpr std::byte untouched{0xa5};
 
-/// Bytes found wrong on this rank, with the first of them told on standard error.
+/// Returns the number of wrong bytes on this rank, and prints the first to standard error.
 std::int64_t report(const std::optional<Mismatch>& mismatch, const char* where) {
   if (!mismatch) return 0;
   std::fprintf(stderr, "nacre-bench worker: wrong bytes %s: %lld, the first at file offset %lld\n",
@@ -54,8 +54,8 @@ std::int64_t check_buffer(const Access& access, std::span<const std::byte> buffe
   return report(all, "in the buffer that was read");
 }
 
-/// Checks that a read left alone what lies between the runs, which was `untouched` before it: ghost
-/// cells, other variables. Takes the runs out of the buffer.
+/// Checks that a read did not change the bytes between the runs, such as ghost cells and other
+/// variables, which were `untouched` before it. Overwrites the runs in the buffer.
 std::int64_t check_gaps(const Access& access, std::span<std::byte> buffer) {
   access.runs([&](const Run& run) {
     std::fill_n(buffer.begin() + static_cast<std::ptrdiff_t>(run.buffer_offset), run.length,
@@ -65,15 +65,14 @@ std::int64_t check_gaps(const Access& access, std::span<std::byte> buffer) {
   const auto wrong = static_cast<std::int64_t>(buffer.size()) - kept;
   if (wrong != 0) {
     std::fprintf(
-        stderr,
-        "nacre-bench worker: bytes of the buffer that were not to be read were changed: %lld\n",
+        stderr, "nacre-bench worker: the read changed bytes of the buffer outside its runs: %lld\n",
         static_cast<long long>(wrong));
   }
   return wrong;
 }
 
-/// Checks this rank's share of the file with plain reads: an MPI-IO that puts bytes into wrong
-/// places and finds them there again does not pass.
+/// Checks this rank's share of the file with plain reads, to find bytes that an MPI-IO library
+/// writes to wrong places and finds there again.
 std::int64_t check_file(const std::string& path, const Geometry& geometry, std::uint64_t seed) {
   std::int64_t wrong = 0;
   contiguous_share(geometry).runs([&](const Run& share) {
@@ -85,7 +84,7 @@ std::int64_t check_file(const std::string& path, const Geometry& geometry, std::
       const auto wish = std::min(bytes.size(), static_cast<std::size_t>(end - offset));
       const ssize_t got = ::pread(file, bytes.data(), wish, offset);
       if (got <= 0) {
-        wrong += report(Mismatch{offset, end - offset}, "in the file: it ends too early");
+        wrong += report(Mismatch{offset, end - offset}, "in the file, which is too short");
         break;
       }
       const std::span<const std::byte> seen(bytes.data(), static_cast<std::size_t>(got));
@@ -97,7 +96,7 @@ std::int64_t check_file(const std::string& path, const Geometry& geometry, std::
   struct stat status {};
   if (geometry.rank == 0 && ::stat(path.c_str(), &status) == 0 && status.st_size > geometry.bytes) {
     wrong += report(Mismatch{geometry.bytes, status.st_size - geometry.bytes},
-                    "behind the end of the file");
+                    "after the expected end of the file");
   }
   return wrong;
 }
@@ -106,7 +105,7 @@ void damage(const Options& options, std::uint64_t seed) {
   const std::byte other = ~pattern_byte(options.damaged_offset, seed);
   const int file = ::open(options.file.c_str(), O_WRONLY | O_CLOEXEC);
   const ssize_t written = ::pwrite(file, &other, 1, options.damaged_offset);
-  if (written != 1) std::fprintf(stderr, "nacre-bench worker: --damage wrote nothing\n");
+  if (written != 1) std::fprintf(stderr, "nacre-bench worker: --damage: the write failed\n");
   ::close(file);
 }
 
@@ -114,14 +113,15 @@ std::string directory_of(const std::string& path) {
   return path.substr(0, path.find_last_of('/') + 1) + ".";
 }
 
-void begin_counters(const Options& options) {
+void reset_counters(const Options& options) {
   const std::string directory = directory_of(options.file);
   if (::setxattr(directory.c_str(), options.counters.c_str(), "0", 1, 0) != 0) {
-    std::fprintf(stderr, "nacre-bench worker: %s cannot be set\n", options.counters.c_str());
+    std::fprintf(stderr, "nacre-bench worker: --counters: cannot set %s on %s\n",
+                 options.counters.c_str(), directory.c_str());
   }
 }
 
-/// Empty where there are none.
+/// The counters as JSON; empty if they cannot be read.
 std::string read_counters(const Options& options) {
   std::string text(std::size_t{1} << 16, '\0');
   const ssize_t length = ::getxattr(directory_of(options.file).c_str(), options.counters.c_str(),
@@ -145,7 +145,7 @@ void print_start(const Options& options, int ranks) {
 
 class WorkloadRun {
  public:
-  /// `task` is one of the options'.
+  /// `task` is one of `options.tasks`.
   WorkloadRun(Options options, const Task& task, const MpiScope& mpi)
       : options_(std::move(options)),
         workload_(*find_workload(task.workload)),
@@ -162,7 +162,7 @@ class WorkloadRun {
     buffer_.resize(access_.buffer_bytes);
   }
 
-  /// Wrong bytes on all ranks.
+  /// Runs all repeats. Returns the number of wrong bytes on all ranks. Collective.
   std::int64_t run() {
     double wrong = 0;
     const auto pass = make_file_pass(options_, workload_, wish_);
@@ -179,7 +179,7 @@ class WorkloadRun {
   double repeat(FilePass& pass, int i) {
     const auto seed = static_cast<std::uint64_t>(i) + 1;
     const bool first = i == 0;
-    const bool looks = first && options_.check_file && options_.engine != Engine::copy_only;
+    const bool checks_file = first && options_.check_file && options_.engine != Engine::copy_only;
     std::int64_t wrong = 0;
     access_.runs([&](const Run& run) {
       fill_pattern(std::span(buffer_).subspan(run.buffer_offset, run.length), run.file_offset,
@@ -196,7 +196,7 @@ class WorkloadRun {
     add_pass(line, pass, Direction::write, first);
     if (options_.damaged_offset >= 0 && rank_ == 0) damage(options_, seed);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (looks) wrong += check_file(options_.file, file_geometry_, seed);
+    if (checks_file) wrong += check_file(options_.file, file_geometry_, seed);
     if (!options_.write_only) {
       std::fill(buffer_.begin(), buffer_.end(), untouched);
       add_pass(line, pass, Direction::read, first);
@@ -212,7 +212,7 @@ class WorkloadRun {
   void add_pass(JsonObject& line, FilePass& pass, Direction direction, bool first) {
     const std::string name = direction == Direction::write ? "write" : "read";
     const bool counts = rank_ == 0 && !options_.counters.empty();
-    if (counts) begin_counters(options_);
+    if (counts) reset_counters(options_);
     line.add(name, summarise(pass_of(pass, direction, first), baseline_));
     if (counts) line.add(name + "_counters", read_counters(options_));
   }
@@ -220,7 +220,7 @@ class WorkloadRun {
   Measurement pass_of(FilePass& pass, Direction direction, bool inspect_memory) {
     PassJob job{options_, access_, buffer_, direction, inspect_memory};
     Measurement result = run_pass(pass, job);
-    // Found out in the first repeat and true of the others too, which are not held up to look.
+    // Inspected in the first repeat only, because it is slow. The result holds for all repeats.
     std::int64_t& others = direction == Direction::write ? others_writing_ : others_reading_;
     if (inspect_memory) others = result.others_memory;
     result.others_memory = others;
@@ -267,10 +267,11 @@ int list_workloads() {
   return 0;
 }
 
-/// Why a workload cannot be run; empty if it can.
+/// Why a workload cannot run; empty if it can.
 std::string why_not(const Options& options, const Workload& workload, int ranks) {
   if (!workload.runs_at(ranks)) return "needs a square number of ranks";
-  if (options.engine == Engine::hand && workload.hand == nullptr) return "was not written by hand";
+  if (options.engine == Engine::hand && workload.hand == nullptr)
+    return "has no hand-written version";
   return "";
 }
 

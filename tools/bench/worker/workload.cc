@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kib = 1024;
 constexpr std::int64_t ior_hard_block = 47008;
 
-/// Blocks dealt to the ranks in turn: rank r has blocks r, r + P, r + 2P...
+/// Blocks dealt to P ranks round robin: rank r has blocks r, r + P, r + 2P...
 struct RoundRobin {
   RoundRobin(const Geometry& geometry, std::int64_t block_bytes)
       : rank(geometry.rank),
@@ -43,7 +43,8 @@ struct RoundRobin {
   std::int64_t blocks;
 };
 
-/// In as many calls as divide the number of blocks.
+/// Access to the blocks through one view, with `calls` calls. `calls` must divide the number of
+/// blocks.
 Access through_view(const RoundRobin& deal, std::int64_t calls = 1) {
   Step step;
   step.displacement = deal.file_offset(0);
@@ -84,8 +85,8 @@ Access strided(const Geometry& geometry) { return call_a_block({geometry, 64 * k
 Access hard(const Geometry& geometry) { return through_view({geometry, ior_hard_block}); }
 Access hard_calls(const Geometry& geometry) { return call_a_block({geometry, ior_hard_block}); }
 
-/// Latency-IO (Chaarawi and Gabriel): several segments of every rank in one call, 20 MiB of each,
-/// again and again. At least two calls, for which sizes of less than that make smaller ones.
+/// Latency-IO (Chaarawi and Gabriel): each call accesses several segments of every rank, 20 MiB per
+/// rank. There are at least two calls; they are smaller if the file is too small.
 Access latency_io(const Geometry& geometry, std::int64_t segment) {
   constexpr std::int64_t call_bytes = 20 * kib * kib;
   const std::int64_t rank_bytes = geometry.bytes / geometry.ranks;
@@ -106,7 +107,7 @@ Access independent(Access access) {
 Access ind1k(const Geometry& geometry) { return independent(through_view({geometry, kib})); }
 Access ind64k(const Geometry& geometry) { return independent(through_view({geometry, 64 * kib})); }
 
-/// As much of every rank as in `interleaved`, in one piece.
+/// Each rank has as many bytes as in `interleaved`, in one contiguous piece.
 Access pieces(const Geometry& geometry) {
   const RoundRobin deal(geometry, chosen_block(geometry));
   Geometry whole = geometry;
@@ -141,8 +142,8 @@ Access subarray3d(const Geometry& geometry) {
   return access_blocks(block, Datatype::predefined(MPI_DOUBLE), MPI_ORDER_C);
 }
 
-/// mpi-tile-io: every rank a tile of `rows` x `columns` elements, tiles side by side. The number of
-/// rows follows from the size.
+/// mpi-tile-io: adjacent tiles, one per rank, of `rows` x `columns` elements. The number of rows
+/// follows from the file size.
 Access tiles(const Geometry& geometry, int columns, std::int64_t element) {
   std::array<int, 2> parts{};
   require(MPI_Dims_create(geometry.ranks, 2, parts.data()), "MPI_Dims_create");
@@ -163,34 +164,36 @@ Access tile64(const Geometry& geometry) { return tiles(geometry, 1024, 64); }
 Access tile8(const Geometry& geometry) { return tiles(geometry, 128, sizeof(double)); }
 
 constexpr std::array<Workload, 20> workloads = {{
-    {"seg", "one contiguous piece a rank, collective calls of 1 MiB (IOR segmented)", seg},
-    {"strided", "64 KiB blocks round robin, a collective call a block (IOR strided)", strided},
+    {"seg", "one contiguous piece per rank, collective calls of 1 MiB (IOR segmented)", seg},
+    {"strided", "64 KiB blocks round robin, one collective call per block (IOR strided)", strided},
     {"interleaved", "64 KiB blocks round robin, one collective call through a view", interleaved},
-    {"hard-calls", "47,008-byte blocks round robin, a collective call a block (IO500)", hard_calls},
+    {"hard-calls", "47,008-byte blocks round robin, one collective call per block (IO500)",
+     hard_calls},
     {"hard", "47,008-byte blocks round robin, one collective call through a view (IO500)", hard},
-    {"tile64", "a 2-D tile a rank, rows of 1024 elements of 64 bytes (mpi-tile-io)", tile64},
-    {"tile8", "a 2-D tile a rank, rows of 128 elements of 8 bytes (mpi-tile-io)", tile8},
-    {"latency", "64 KiB segments round robin, several a call, 20 MiB a rank and call (Latency-IO)",
+    {"tile64", "one 2-D tile per rank, rows of 1024 elements of 64 bytes (mpi-tile-io)", tile64},
+    {"tile8", "one 2-D tile per rank, rows of 128 elements of 8 bytes (mpi-tile-io)", tile8},
+    {"latency",
+     "64 KiB segments round robin, several per call, 20 MiB per rank and call (Latency-IO)",
      latency},
     {"latency2m", "the same with segments of 2 MiB", latency2m},
     {"bt", "a cube of 40-byte cells, diagonally multi-partitioned, ghost cells (NAS BT-IO)", bt,
      RankCount::square},
-    {"flash", "blocks of 16^3 cells, 24 variables interleaved in memory, a call each (FLASH-IO)",
+    {"flash", "blocks of 16^3 cells, 24 variables interleaved in memory, one call each (FLASH-IO)",
      flash},
     {"flash8", "the same with blocks of 8^3 cells", flash8},
-    {"climate", "200,000 random pieces of 8 to 64 bytes a rank, one call, indexed view (E3SM-IO)",
+    {"climate", "200,000 random pieces of 8 to 64 bytes per rank, one call, indexed view (E3SM-IO)",
      climate},
     {"block4d", "a 4-D lattice of 192-byte sites in blocks, rows of 1.5 KiB, one call (mpich#7935)",
      block4d, RankCount::any, hand_block4d},
-    {"steps", "twenty time steps of three 3-D arrays, appended through one view, a call each",
+    {"steps", "twenty time steps of three 3-D arrays, appended through one view, one call each",
      steps},
-    {"header", "small writes by rank 0, then a collective call a variable (netCDF, HDF5)", header},
-    {"pieces", "as much of every rank as in interleaved, in one piece, one collective call",
+    {"header", "small writes by rank 0, then one collective call per variable (netCDF, HDF5)",
+     header},
+    {"pieces", "as many bytes per rank as in interleaved, in one piece, one collective call",
      pieces},
     {"ind1k", "every P-th piece of 1 KiB, one independent call through a view", ind1k},
     {"ind64k", "every P-th piece of 64 KiB, one independent call through a view", ind64k},
-    {"subarray3d", "a 3-D array of doubles in blocks, one collective call for all of it",
-     subarray3d},
+    {"subarray3d", "a 3-D array of doubles in blocks, one collective call", subarray3d},
 }};
 
 }  // namespace

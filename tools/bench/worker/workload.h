@@ -16,13 +16,13 @@ namespace nacre::bench {
 
 class FilePass;
 
-/// What a workload is made for. `bytes` is the wish for the whole file; a workload takes the
-/// nearest size that its shape allows, at least one piece a rank.
+/// The parameters of a workload. `bytes` is the wanted size of the file; a workload takes the
+/// nearest size that its shape allows, at least one piece per rank.
 struct Geometry {
   int rank = 0;
   int ranks = 1;
   std::int64_t bytes = 0;
-  /// Of the workloads whose blocks are of a size to be chosen; 0: their own.
+  /// Block size, for the workloads whose block size can be chosen; 0: their default.
   std::int64_t block_bytes = 0;
 };
 
@@ -34,16 +34,16 @@ struct Run {
 };
 using RunVisitor = std::function<void(const Run&)>;
 
-/// One data-access call at an explicit offset, which counts etypes of the view.
+/// One data-access call. `offset` counts etypes of the view.
 struct Transfer {
   MPI_Offset offset = 0;
   std::size_t buffer_offset = 0;
   int count = 0;
 };
 
-/// A view, and the calls made through it, all with one memory type.
+/// A view, and the calls through it, which all use the same memory type.
 struct Step {
-  /// Collective calls, of which every rank makes as many; else independent ones.
+  /// Whether the calls are collective. Every rank then makes the same number of calls.
   bool collective = true;
   MPI_Offset displacement = 0;
   Datatype etype = Datatype::predefined(MPI_BYTE);
@@ -52,29 +52,29 @@ struct Step {
   std::vector<Transfer> transfers;
 };
 
-/// All that one rank does with the file, the same for writing and for reading back.
+/// All calls of one rank, the same for writing and for reading back.
 struct Access {
-  /// As many on every rank, since setting a view is collective.
+  /// Every rank has the same number of steps, because setting a view is collective.
   std::vector<Step> steps;
   std::size_t buffer_bytes = 0;
-  /// The size of the file, which all ranks together fill without a hole.
+  /// The size of the file. The ranks together fill it without a hole.
   std::int64_t file_bytes = 0;
-  /// Visits every run of this rank. Says in its own words, without datatypes, what the steps move:
-  /// it is what buffers are filled from and checked against.
+  /// Visits every run of this rank, computed without datatypes. Buffers are filled from the runs
+  /// and checked against them, so an error in the steps is found.
   std::function<void(const RunVisitor&)> runs;
 };
 
-/// At which numbers of ranks a workload can be run.
+/// The numbers of ranks at which a workload can run.
 enum class RankCount { any, square };
 
-/// To add a workload, write its make() and put a line into the table in workload.cc.
+/// To add a workload, write its make() and add a line to the table in workload.cc.
 struct Workload {
   std::string_view name;
   std::string_view summary;
   Access (*make)(const Geometry&);
   RankCount rank_count = RankCount::any;
-  /// The same file written and read without MPI-IO, as a good user would; nullptr where nobody has
-  /// written that. Collective.
+  /// The hand-written program that writes and reads the same file without MPI-IO; nullptr if there
+  /// is none. Collective.
   std::unique_ptr<FilePass> (*hand)(const Geometry&) = nullptr;
 
   [[nodiscard]] bool runs_at(int ranks) const;
@@ -82,10 +82,10 @@ struct Workload {
 
 [[nodiscard]] std::span<const Workload> all_workloads();
 
-/// nullptr where there is none of that name.
+/// nullptr if there is no workload of that name.
 [[nodiscard]] const Workload* find_workload(std::string_view name);
 
-/// A rank's even share of a file as one run, without calls: what the plain-I/O limits move.
+/// An even share of the file as one run, without steps. The limits `plain` and `copy_only` use it.
 [[nodiscard]] Access contiguous_share(const Geometry& geometry);
 
 }  // namespace nacre::bench

@@ -1,4 +1,4 @@
-"""The command `nacre`: one verb a file, put together here."""
+"""The command `nacre`. Each verb has its own file in nacre/verbs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ def main() -> None:
         from rich.console import Console
     except ModuleNotFoundError as missing:
         sys.exit(
-            f"nacre: {missing}. The command needs the Python packages typer and rich.\n"
+            f"nacre: {missing}. nacre needs the Python packages typer and rich.\n"
             f"Install them for {sys.executable}: pip install typer rich\n"
-            "The library works without the command: set LD_PRELOAD=.../libnacre.so on the ranks."
+            "The library works without this command: set LD_PRELOAD=.../libnacre.so on the ranks."
         )
 
     from nacre import __version__

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 
 EXIT_PROBLEM = 1  # `nacre doctor` found a problem
-EXIT_USAGE = 2  # the command line is wrong (also typer's own)
+EXIT_USAGE = 2  # the command line is wrong; typer exits with 2 too
 EXIT_CANNOT_RUN = 126  # the program exists and cannot be executed
-EXIT_NOT_FOUND = 127  # no such program
+EXIT_NOT_FOUND = 127  # the program does not exist
 
 
 class UserError(Exception):
-    """An error of the user: what failed, and what to do about it."""
+    """An error that nacre prints without a traceback. `problem`: what failed; `advice`: what to do about it."""
 
     def __init__(self, problem: str, advice: str = "", code: int = EXIT_USAGE):
         super().__init__(problem)
@@ -21,5 +21,5 @@ class UserError(Exception):
 
 
 def warn(text: str) -> None:
-    """Prints a problem that does not stop the command on standard error."""
+    """Prints a warning on standard error."""
     print(f"nacre: warning: {text}", file=sys.stderr)

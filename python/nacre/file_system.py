@@ -8,7 +8,7 @@ import os
 import tomllib
 from pathlib import Path
 
-# The library is made from the same table, which says what the keys mean.
+# The build generates C++ code from the same table. Its comments describe the keys.
 _TABLE = "file_systems.toml"
 
 
@@ -42,7 +42,7 @@ def of(directory: Path, mountinfo: Path = Path("/proc/self/mountinfo")) -> FileS
 
 
 def _unescaped(text: str) -> str:
-    """Mount points have white space and backslashes as octal codes."""
+    """Decodes the octal codes that mountinfo has for white space and backslashes."""
     for code in ("040", "011", "012", "134"):
         text = text.replace(f"\\{code}", chr(int(code, 8)))
     return text
@@ -50,7 +50,7 @@ def _unescaped(text: str) -> str:
 
 @functools.cache
 def known() -> dict[str, dict]:
-    """What Nacre knows of each file system, by its name."""
+    """The rows of the table of file systems, by name."""
     package = Path(__file__).resolve().parent
     installed = package / _TABLE
     table = installed if installed.is_file() else package.parents[1] / "src" / "store" / _TABLE
@@ -58,7 +58,7 @@ def known() -> dict[str, dict]:
 
 
 def _row(kind: str) -> dict:
-    """Of a mount type; of "fuse.NAME" without a row of its own, that of FUSE. Empty: not known."""
+    """The row for a mount type. "fuse.NAME" without its own row has the row of FUSE. Empty if the type is unknown."""
     for wanted in (kind, kind.partition(".")[0]):
         for name, row in known().items():
             if wanted in row.get("mount_types", [name]):
@@ -67,7 +67,7 @@ def _row(kind: str) -> dict:
 
 
 def judgement(found: FileSystem | None, directory: Path) -> tuple[str, str, str, str]:
-    """State, subject, text and advice of a finding."""
+    """What `nacre doctor` says about a file system: state, subject, text and advice."""
     if found is None:
         return "note", "file system", f"the file system of {directory} is unknown", ""
     text = f"{directory} is on {found.kind} ({found.source} at {found.mount_point})"
@@ -75,9 +75,9 @@ def judgement(found: FileSystem | None, directory: Path) -> tuple[str, str, str,
     local_locks = row.get("local_locks_option")
     if local_locks in found.options:
         advice = f"On several nodes Nacre refuses atomic mode and shared file pointers: {row['locks_advice']}."
-        return "note", "file system", f"{text}, whose locks hold on one node only ({local_locks})", advice
+        return "note", "file system", f"{text}, whose locks work only within one node ({local_locks})", advice
     if row.get("sharing") == "cached":
-        advice = "A client does not see another client's writes at once. See docs/run.md before you use several nodes."
+        advice = "A node may see the writes of other nodes late. See docs/run.md before you use several nodes."
         return "note", "file system", text, advice
     if "store" in row:
         return "good", "file system", text, ""

@@ -1,4 +1,4 @@
-"""Nacre's shared libraries: where they are, and what they report about themselves."""
+"""Finds Nacre's shared libraries, and calls the functions of nacre.h."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def library_name(abi: str) -> str:
 
 @functools.cache
 def directory() -> Path:
-    """The directory of the libraries: NACRE_LIBRARY_DIR, lib/ of the package (pip), or where CMake installed them."""
+    """The directory of the libraries: NACRE_LIBRARY_DIR, or lib/ in the package (pip), or the directory that CMake
+    recorded."""
     package = Path(__file__).resolve().parent
     candidates = [package / "lib"]
     recorded = package / "library_dir"
@@ -50,7 +51,7 @@ def built_abis() -> list[str]:
 
 
 def preload_path(abi: str | None) -> str:
-    """The library to preload: the dispatcher, which serves every MPI, or the one for `abi`."""
+    """The path of the library to preload: libnacre.so, which works with every MPI, or the library for `abi`."""
     path = directory() / (library_name(abi) if abi else DISPATCHER)
     if not path.exists():
         raise UserError(
@@ -61,7 +62,7 @@ def preload_path(abi: str | None) -> str:
     text = str(path)
     if any(character in text for character in ": ,"):
         raise UserError(
-            f"the path of the library has a space, a colon or a comma, and LD_PRELOAD cannot contain it: {text}",
+            f"cannot preload {text}: its path contains a space, a colon or a comma",
             "Install Nacre in another directory, or link to it from there and set NACRE_LIBRARY_DIR.",
         )
     return text
@@ -84,7 +85,7 @@ def version() -> str:
 
 
 def hints() -> list[dict]:
-    """Every hint and variable, as the library describes itself."""
+    """Every hint and variable, as the library describes them."""
     function = _any_library().nacre_hints_json
     function.restype = ctypes.c_char_p
     return json.loads(function().decode())
@@ -106,7 +107,8 @@ def layout_rest(lov: bytes) -> bytes:
 
 
 def layout_advice(byte_count: int, nodes: int, ranks: int, osts: int) -> tuple[str, list[str]]:
-    """Options of `lfs setstripe` for such a file, with reasons; ValueError says which argument is invalid."""
+    """Options of `lfs setstripe` for a file of `byte_count` bytes, with reasons. ValueError if an argument is
+    invalid."""
     counts = (ctypes.c_int(nodes), ctypes.c_int(ranks), ctypes.c_int(osts))
     options, *reasons = _text(_any_library().nacre_layout_advice, ctypes.c_longlong(byte_count), *counts).splitlines()
     return options, reasons

@@ -1,6 +1,6 @@
-"""The small program of `nacre doctor`: writes a file through MPI-IO and says whether Nacre did it.
+"""The probe of `nacre doctor`: writes a file through MPI-IO and reports whether Nacre served the calls.
 
-Runs on the ranks, on its own (no package, standard library only), in one of two ways:
+Runs on the ranks with the standard library only, without the nacre package, in one of two ways:
     probe.py FILE mpi4py             through the mpi4py of the Python that runs it
     probe.py FILE ABI LIBRARY        through an MPI library, called as a C program of that ABI would
 Rank 0 prints one line, "NACRE-PROBE {...}", which `first_outcome` reads.
@@ -17,11 +17,11 @@ CREATE_FLAGS = {"mpich": 1 | 4, "openmpi": 1 | 4, "mpiabi": 2 | 256}  # MODE_CRE
 
 
 class Mpi:
-    """The calls that the probe makes, with an ABI's own handles."""
+    """Calls MPI with the handles and constants of an ABI."""
 
     def __init__(self, abi, library):
         self.own = ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
-        # What a program's calls are bound to: the first definition in the order of loading.
+        # The first definition in loading order, to which the calls of a program are bound.
         self.bound = ctypes.CDLL(None)
         if abi == "openmpi":
             symbol = lambda name: ctypes.c_void_p(ctypes.addressof(ctypes.c_char.in_dll(self.own, name)))  # noqa: E731
@@ -73,7 +73,7 @@ def report(path, rank, size):
     with open("/proc/self/maps") as maps:
         loaded = sorted({line.split()[-1] for line in maps if "/libnacre" in line})
     served = 0
-    # Local to whoever loaded them: asked one by one. A library that serves counts; the dispatcher passes on.
+    # The libraries are loaded with local symbols, so the probe asks each one. libnacre.so only forwards calls to them.
     for library in loaded:
         if library.endswith("/libnacre.so"):
             continue
@@ -94,9 +94,10 @@ def report(path, rank, size):
 
 
 def first_outcome(output):
-    """The first whole outcome in what a launcher printed, or None.
+    """The first complete outcome in the output of a launcher, or None.
 
-    Several ranks 0 print one each where the launcher does not connect the processes: their lines may share one.
+    If the launcher does not connect the processes, each process is a rank 0 and prints an outcome. Several outcomes may
+    then be on one line.
     """
     decoder = json.JSONDecoder()
     for text in output.split(MARK)[1:]:

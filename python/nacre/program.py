@@ -1,4 +1,4 @@
-"""Finds the kind of a program and its MPI without running it; for Python programs it imports mpi4py."""
+"""Finds the kind and the MPI of a program without running it. For Python programs, imports mpi4py."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def inspect(words: list[str]) -> Program:
     """The program that `words` starts."""
     words = without_prefixes(words)
     if not words:
-        return Program(None, "missing", note="the command names no program")
+        return Program(None, "missing", note="the command contains no program")
     found = shutil.which(words[0])
     if found is None:
         return Program(None, "missing", note=f"{words[0]} is not on this node; it may exist on the compute nodes")
@@ -116,7 +116,9 @@ def _inspect_elf(path: Path) -> Program:
             note = "" if resolved else f"{name} is not found on this node; load its module"
             return Program(path, "program", abi_of_soname(name), resolved, note)
     return Program(
-        path, "program", note="linked with no known MPI library; Nacre finds the MPI that it loads when it runs"
+        path,
+        "program",
+        note="not linked with a known MPI library; Nacre finds the MPI that the program loads when it runs",
     )
 
 

@@ -1,4 +1,4 @@
-"""Reads and checks reports: the lines of JSON that the library writes when a file is closed (docs/report.md)."""
+"""Reads and checks reports: the lines of JSON that the library writes when a program closes a file (docs/report.md)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from nacre.errors import UserError, warn
 
 SCHEMA = 1
-LINE_START = '{"schema":'  # every line begins so, and nothing inside one does
+LINE_START = '{"schema":'  # every report starts with this text and contains it nowhere else
 SKIPPED_SHOWN_MAX = 5
 # The phases of a call. "away": a nonblocking call is pending and the program does not progress it; not counted.
 PHASES = {
@@ -44,7 +44,7 @@ KINDS = {
     "independent_write": "independent writes",
     "independent_read": "independent reads",
 }
-# The shape of a line: a type, an object with these fields (more are fine), or a list of one shape.
+# The shape of a report: a type, an object with at least these fields, or a list whose items have one shape.
 _NUMBER = int | float
 _SPREAD = dict.fromkeys(("min", "median", "max", "sum"), _NUMBER)
 _KIND = {
@@ -84,19 +84,19 @@ def read(paths: list[str], pattern: str | None = None) -> list[dict]:
         reports = [report for report in reports if matches(report["file"], pattern)]
         if not reports:
             raise UserError(
-                f"--file {pattern!r}: no report of a file that matches",
+                f"--file {pattern!r}: no report of a matching file",
                 f"The reports are of {', '.join(names[:5])}{' and other files' if len(names) > 5 else ''}.",
             )
     return sorted(reports, key=seconds, reverse=True)
 
 
 def matches(file: str, pattern: str) -> bool:
-    """Matches as the library does: a pattern with a slash against the path, any other against the file name."""
+    """Whether `file` matches, as in the library: a pattern with a slash matches the path, without one the file name."""
     return fnmatch.fnmatchcase(file if "/" in pattern else os.path.basename(file), pattern)
 
 
 def seconds(report: dict) -> float:
-    """The time of the slowest rank, or more: each kind of call may have another slowest rank."""
+    """An upper bound of the time of the slowest rank: the slowest rank may differ between kinds of calls."""
     calls = sum(kind["seconds"]["max"] for kind in report["kinds"].values())
     return calls + report["open_seconds"]["max"] + report["close_seconds"]["max"]
 
@@ -113,7 +113,7 @@ def _read_file(path: str) -> list[dict]:
     reports: list[dict] = []
     skipped: list[str] = []
     for number, line in enumerate(data.decode(errors="replace").split("\n"), 1):
-        # A job that is killed while it writes leaves half a line, and the next job appends to that.
+        # A job that is killed while it writes leaves an incomplete line. The next job appends to that line.
         start = max(line.rfind(LINE_START), 0)
         if start:
             skipped.append(f"line {number}: the first {start} characters skipped: an incomplete report")
@@ -170,7 +170,7 @@ def _checked(line: str) -> dict:
 
 
 def _check(found: object, shape: object, where: str) -> None:
-    """ValueError says which part of `found` does not have the shape."""
+    """Raises ValueError, which names the wrong part, if `found` does not have the shape."""
     if isinstance(shape, dict):
         _check(found, dict, where)
         for name, part in shape.items():

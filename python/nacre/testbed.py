@@ -1,4 +1,4 @@
-"""The testbed, an emulated Lustre: finds its programs, starts, queries and stops it (docs/testbed.md)."""
+"""Starts, queries and stops the testbed, an emulated Lustre (docs/testbed.md)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from nacre.errors import EXIT_USAGE, UserError
 DEFAULT_DIRECTORY = "/mnt/nacre-testbed"
 PROGRAM, RANK_PROGRAM = "nacre-testbed", "nacre-testbed-rank"
 COUNTERS, MACHINE, FAULT = "testbed.counters", "testbed.machine", "testbed.fault"
-# In the directory, beside the mounts 0, 1 and so on.
+# Names in the directory of the testbed, which also contains the mounts 0, 1 and so on.
 PROCESS_FILE = "testbed.pid"
-RANK_MOUNT = "node"  # what a rank sees as its node's mount
+RANK_MOUNT = "node"  # the mount of its own node in each rank
 END_SECONDS = 60
 
 
 def _prefixes() -> list[Path]:
-    """Directories that may have bin/ and share/: of an installation or a build tree."""
+    """Directories of an installation or a build tree that may contain bin/ and share/."""
     return list(library.directory().parents[:3])
 
 
@@ -46,7 +46,7 @@ def program(name: str) -> str:
 
 
 def machines() -> dict[str, Path]:
-    """The machines that come with Nacre, by name."""
+    """The machine files that come with Nacre, by name."""
     for prefix in _prefixes():
         found = sorted((prefix / "share" / "nacre" / "machines").glob("*.toml"))
         if found:
@@ -55,14 +55,14 @@ def machines() -> dict[str, Path]:
 
 
 def machine_file(name: str) -> str:
-    """The file of a machine that comes with Nacre, or the user's own."""
+    """The path of a machine file: `name` is a machine that comes with Nacre, or the path itself."""
     known = machines()
     if name in known:
         return str(known[name])
     if os.path.exists(name):
         return name
     raise UserError(
-        f"--machine {name}: unknown machine, and no such file", f"Name one of {', '.join(known)}, or a machine file."
+        f"--machine {name}: no machine and no file of this name", f"Name one of {', '.join(known)}, or a machine file."
     )
 
 
@@ -79,7 +79,7 @@ def nodes_of(directory: Path) -> int:
     return nodes
 
 
-def is_left(directory: Path) -> bool:
+def has_stale_mounts(directory: Path) -> bool:
     """Whether a killed testbed left its mounts."""
     try:
         os.stat(directory / "0")
@@ -88,49 +88,50 @@ def is_left(directory: Path) -> bool:
     return False
 
 
-def _refuse_left(directory: Path) -> None:
-    if is_left(directory):
+def _require_no_stale_mounts(directory: Path) -> None:
+    if has_stale_mounts(directory):
         raise UserError(
             f"the testbed at {directory} was killed and left its mounts", f"Run: nacre testbed down {directory}"
         )
 
 
 def require_up(directory: Path) -> None:
-    _refuse_left(directory)
+    _require_no_stale_mounts(directory)
     if not is_up(directory):
         raise UserError(f"no testbed runs at {directory}", f"Run: nacre testbed up {directory}")
 
 
 def up(directory: Path, options: list[str]) -> None:
-    """Starts a testbed with options of nacre-testbed. Returns when the mounts are ready."""
+    """Starts a testbed with `options` of nacre-testbed. Returns when the mounts are ready."""
     if is_up(directory):
         raise UserError(
-            f"a testbed runs at {directory}", "Use it, stop it with `nacre testbed down`, or name another directory."
+            f"a testbed already runs at {directory}",
+            "Use it, stop it with `nacre testbed down`, or name another directory.",
         )
-    _refuse_left(directory)
+    _require_no_stale_mounts(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        in_the_way = [path for path in directory.iterdir() if path.name.isdecimal() and not path.is_dir()]
+        conflicting = [path for path in directory.iterdir() if path.name.isdecimal() and not path.is_dir()]
     except OSError as error:
         raise UserError(
             f"cannot mount in {directory}: {error.strerror}", "Name a directory that you can write to."
         ) from error
-    if in_the_way:
-        raise UserError(f"cannot mount: {in_the_way[0]} exists and is not a directory", "Name an empty directory.")
-    with tempfile.TemporaryFile("w+") as said:
+    if conflicting:
+        raise UserError(f"cannot mount: {conflicting[0]} exists and is not a directory", "Name an empty directory.")
+    with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(
             [program(PROGRAM), *options, str(directory)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=errors,
             start_new_session=True,
             text=True,
         )
         if process.stdout.readline() != "ready\n":
             refused = process.wait() == EXIT_USAGE
-            said.seek(0)
+            errors.seek(0)
             advice = "" if refused else "The testbed needs root and /dev/fuse."
-            raise UserError(said.read().strip().removeprefix(f"{PROGRAM}: "), advice)
+            raise UserError(errors.read().strip().removeprefix(f"{PROGRAM}: "), advice)
     (directory / RANK_MOUNT).mkdir(exist_ok=True)
     (directory / PROCESS_FILE).write_text(f"{process.pid}\n")
 
@@ -138,9 +139,9 @@ def up(directory: Path, options: list[str]) -> None:
 def down(directory: Path) -> None:
     """Stops a testbed and discards its files."""
     record = directory / PROCESS_FILE
-    if is_left(directory):
-        _unmount_left(directory)
-        _clear(directory)
+    if has_stale_mounts(directory):
+        _unmount_stale(directory)
+        _remove_directories(directory)
         return
     require_up(directory)
     process = int(record.read_text())
@@ -149,21 +150,23 @@ def down(directory: Path) -> None:
     while _is_running(process):
         if time.monotonic() > deadline:
             raise UserError(
-                f"the testbed at {directory} has not stopped after {END_SECONDS} s", f"Look at process {process}."
+                f"the testbed at {directory} has not stopped after {END_SECONDS} s",
+                f"Check why process {process} does not end.",
             )
         time.sleep(0.02)
-    _clear(directory)
+    _remove_directories(directory)
 
 
-def _unmount_left(directory: Path) -> None:
-    """Unmounts what a killed testbed left."""
+def _unmount_stale(directory: Path) -> None:
+    """Unmounts the mounts that a killed testbed left."""
     for node in itertools.count():
         if subprocess.run(["umount", "-l", str(directory / str(node))], capture_output=True, check=False).returncode:
             break
 
 
-def _clear(directory: Path) -> None:
-    """Removes what `up` made in the directory, and the directory if it is empty."""
+def _remove_directories(directory: Path) -> None:
+    """Removes the files and directories that `up` created in `directory`, and `directory` itself if it is then
+    empty."""
     (directory / PROCESS_FILE).unlink(missing_ok=True)
     for made in [directory / RANK_MOUNT, *(path for path in directory.iterdir() if path.name.isdecimal()), directory]:
         with contextlib.suppress(OSError):
@@ -182,7 +185,7 @@ def _is_running(process: int) -> bool:
 
 @contextlib.contextmanager
 def serving(options: list[str], wanted: Path | None = None) -> Iterator[Path]:
-    """A testbed for the time of a `with` block, at `wanted` or in a directory of its own. A signal stops it too."""
+    """Runs a testbed during a `with` block, at `wanted` or in a new directory. SIGTERM and SIGHUP stop it too."""
     directory = wanted or Path(tempfile.mkdtemp(prefix="nacre-testbed-"))
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, _end)
@@ -202,7 +205,7 @@ def _end(number: int, _frame: object) -> None:
 
 
 def counters(directory: Path) -> dict:
-    """{"osts": {"bytes_written": [...], ...}, "nodes": {...}}: a number for each OST and node, since the last reset."""
+    """{"osts": {"bytes_written": [...], ...}, "nodes": {...}}: one number per OST or node, since the last reset."""
     require_up(directory)
     return json.loads(os.getxattr(directory / "0", COUNTERS))
 
@@ -213,13 +216,13 @@ def reset(directory: Path) -> None:
 
 
 def machine(directory: Path) -> str:
-    """The settings of the machine that it emulates, one per line."""
+    """The settings of the emulated machine, one per line."""
     require_up(directory)
     return os.getxattr(directory / "0", MACHINE).decode()
 
 
-def order(directory: Path, fault: str) -> None:
-    """Injects a fault, or clears one; ValueError if the fault is unknown."""
+def inject(directory: Path, fault: str) -> None:
+    """Injects or clears a fault; ValueError if the fault is unknown."""
     require_up(directory)
     try:
         os.setxattr(directory / "0", FAULT, fault.encode())
@@ -230,13 +233,13 @@ def order(directory: Path, fault: str) -> None:
 
 
 def why_no_namespaces() -> str:
-    """Why ranks cannot be placed on nodes here; empty if they can."""
+    """Why this process cannot create mount and UTS namespaces, which ranks on nodes need; empty if it can."""
     probe = subprocess.run(["unshare", "--mount", "--uts", "--", "true"], capture_output=True, text=True, check=False)
     return probe.stderr.strip() if probe.returncode else ""
 
 
 def rank_words(directory: Path, nodes: int) -> list[str]:
-    """The words before a program that place each of its ranks on its node."""
+    """The words before a program that place each rank on its node."""
     why = why_no_namespaces()
     if why:
         raise UserError(

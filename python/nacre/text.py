@@ -1,4 +1,4 @@
-"""Texts as people read and write them: help, sizes, times."""
+"""Formats and parses help texts, sizes and times."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import re
 
 
 def unwrapped(text: str) -> str:
-    """Each paragraph on one line, so that it is wrapped to the terminal's width; indented ones are kept."""
+    """Joins the lines of each paragraph, so that typer wraps it to the width of the terminal. Keeps indented
+    paragraphs."""
     paragraphs = re.split(r"\n{2,}", text.strip())
     return "\n\n".join(p if p.startswith(" ") else " ".join(p.split("\n")) for p in paragraphs)
 
 
 def parse_bytes(text: str) -> int:
-    """The reverse of `amount`: a number of bytes, or with k, m, g or t; ValueError says why it is none."""
+    """Parses a number of bytes, with an optional suffix k, m, g or t (powers of 1024). ValueError if it is invalid."""
     found = re.fullmatch(r"(\d+)([kmgt]?)", text.lower())
     byte_count = int(found[1]) << 10 * " kmgt".index(found[2] or " ") if found else None
     if byte_count is None or byte_count >= 1 << 63:
@@ -21,7 +22,7 @@ def parse_bytes(text: str) -> int:
 
 
 def amount(byte_count: float) -> str:
-    """`byte_count` in the unit that suits it."""
+    """`byte_count` with a suitable unit, for example "1.5 MiB"."""
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if abs(byte_count) < 1024 or unit == "TiB":
             break
@@ -30,7 +31,7 @@ def amount(byte_count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`seconds` in the unit that suits them."""
+    """`seconds` with a suitable unit, for example "12 ms"."""
     if seconds == 0:
         return "0"
     for unit, length in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):

@@ -202,7 +202,7 @@ def test_the_doctor_completes_what_a_killed_job_left(nacre, nodes: list[Path]) -
     os.setxattr(file, LAYOUT, composite((0, 1 << 20, plain(count=1))))
     found = nacre("doctor", path, NACRE_TESTBED="1")
     assert found.returncode == 1
-    assert "the layout does not cover the whole file: writes behind its end fail" in found.stdout
+    assert "the layout does not cover the whole file: writes after its end fail" in found.stdout
     assert fails_with(errno.ENODATA, os.pwrite, file, b"x", 1 << 20)
     repaired = nacre("doctor", "--repair", path)
     assert repaired.returncode == 0, repaired.stderr
@@ -319,7 +319,7 @@ def written_and_synced(file: int, data: bytes) -> int:
 def test_who_waits_for_a_hung_ost_waits_until_it_is_well(played: Path) -> None:
     hung, well = files_on_osts(played / "0", 2)
     elsewhere, data = played / "1" / "on 0", b"x" * 1000
-    testbed.order(played, "ost 0 hung")
+    testbed.inject(played, "ost 0 hung")
     with concurrent.futures.ThreadPoolExecutor() as others:
         try:
             waiting = others.submit(written_and_synced, hung, data)
@@ -332,7 +332,7 @@ def test_who_waits_for_a_hung_ost_waits_until_it_is_well(played: Path) -> None:
             assert not waiting.done()
             assert not reading.done()
         finally:
-            testbed.order(played, "ost 0 well")
+            testbed.inject(played, "ost 0 well")
         assert waiting.result(timeout=600) == len(data)
         assert reading.result(timeout=600) == data
     for file in (hung, well):
@@ -344,7 +344,7 @@ def test_requests_queue_at_a_slow_ost_for_longer(nacre: Command, nodes: list[Pat
     settings = ("osts.threads=1", "osts.latency_us=10000", "nodes.rpc_bytes=65536")
     words = [word for setting in settings for word in ("--set", setting)]
     with brought_up(nacre, tmp_path / "slow", *words) as directory:
-        testbed.order(directory, "ost 1 slow 20")
+        testbed.inject(directory, "ost 1 slow 20")
         for file in files_on_osts(directory / "0", 2):
             written_and_synced(file, bytes(4 << 16))
             os.close(file)

@@ -1,8 +1,8 @@
-"""Launchers: the table, which launcher a command line starts, and how that sets variables on the ranks.
+"""The table of launchers. Finds the launcher in a command line, and sets variables on the ranks.
 
-The launcher's own options set variables on the ranks alone, so that the launcher itself runs as it does without us.
-Where a launcher has no such option (or nacre does not know it: a script, a program by itself), the variables go into
-the environment: libnacre.so leaves every process alone that makes no MPI call.
+nacre uses options of the launcher that set variables on the ranks only, so that the launcher itself runs without
+Nacre. If the launcher has no such option, or the command has no known launcher (a script, or a program alone), nacre
+sets the variables in the environment. libnacre.so does nothing in a process that makes no MPI call.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nacre.errors import EXIT_CANNOT_RUN, EXIT_NOT_FOUND, UserError
 from nacre.launchers import aprun, flux, hydra, ibrun, jsrun, openmpi, pals, slurm
 from nacre.launchers.base import PRELOAD, FoundLauncher, Launcher, Writer, joined_contexts, joined_preload
 
-# The texts of --version are tried in this order.
+# The `version` patterns are tried in this order.
 TABLE: tuple[Launcher, ...] = (
     hydra.LAUNCHER,
     openmpi.LAUNCHER,
@@ -35,9 +35,9 @@ TABLE: tuple[Launcher, ...] = (
 VERSION_TIMEOUT_SECONDS = 20
 
 _BY_NAME = {name: launcher for launcher in TABLE for name in launcher.executables}
-# Names that launchers are installed under: any other name that begins so ("mpirun_case1.sh") may be a script that
-# runs a whole job, whatever option it gets.
-_MAY_ASK = re.compile(
+# Names of launchers that nacre may run with --version. Any other name that starts like a launcher, such as
+# "mpirun_case1.sh", may be a script that ignores its options and runs a whole job.
+_LAUNCHER_NAME = re.compile(
     r"^(mpiexec|mpirun|{names})([.\-_]({suffixes}|real|bin|\d)[\w.\-]*)?$".format(
         names="|".join(name for name, launcher in _BY_NAME.items() if launcher.version and name.isalnum()),
         suffixes="|".join(suffix for launcher in TABLE for suffix in launcher.suffixes),
@@ -53,7 +53,7 @@ class Launch:
     argv: list[str]
     environ: dict[str, str]
     found: FoundLauncher | None
-    programs: list[list[str]]  # each with its arguments; without a launcher the whole command
+    programs: list[list[str]]  # each with its arguments; without a launcher, the whole command
 
     def changed(self, before: Mapping[str, str]) -> dict[str, str]:
         return {name: value for name, value in self.environ.items() if before.get(name) != value}
@@ -71,13 +71,13 @@ def recognise(word: str) -> FoundLauncher | None:
     name = Path(word).name
     if name == "mpirun_rsh":
         raise UserError(
-            "mpirun_rsh is not supported: it has no option that sets variables on the ranks",
+            "mpirun_rsh is not supported, because it has no option that sets variables on the ranks",
             f"Use MVAPICH's mpiexec, or write {PRELOAD}=LIBRARY before the program; `nacre doctor` shows the library.",
         )
     launcher = _BY_NAME.get(name) or _BY_NAME.get(Path(os.path.realpath(path)).name)
     if launcher is not None and not launcher.version:
         return FoundLauncher(launcher, path)
-    if launcher is None and (not _MAY_ASK.match(name) or _SCRIPT_NAME.search(name)):
+    if launcher is None and (not _LAUNCHER_NAME.match(name) or _SCRIPT_NAME.search(name)):
         return None
     text = _version_text(path)
     launcher = next((one for one in TABLE if one.version and re.search(one.version, text)), launcher)
@@ -108,7 +108,7 @@ def _version_text(path: str) -> str:
 
 
 def prepare(command: list[str], settings: Mapping[str, str], preload: str, environ: Mapping[str, str]) -> Launch:
-    """`command` with `settings` and the preload on its ranks. An existing preload is kept, and stays first."""
+    """`command` with `settings` and the preload on its ranks. An existing LD_PRELOAD stays, before `preload`."""
     if not command:
         raise UserError("no command to run", "Try: nacre run -- mpiexec -n 4 ./program")
     at, found = find_launcher(command)
@@ -126,7 +126,7 @@ def prepare(command: list[str], settings: Mapping[str, str], preload: str, envir
 
 
 def with_program(command: list[str], words: list[str]) -> list[str]:
-    """`command` with the launcher's options for its first program, and `words` in place of that program."""
+    """`command` with `words` in place of its programs: the launcher keeps its options for the first program."""
     at, found = find_launcher(command)
     if found is None:
         return words

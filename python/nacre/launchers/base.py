@@ -1,4 +1,4 @@
-"""What all launchers share: the types, how to read a launcher's command line, and how to rewrite its options."""
+"""Types of all launchers, and functions that parse and rewrite the command line of a launcher."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ PRELOAD = "LD_PRELOAD"
 
 @dataclasses.dataclass(frozen=True)
 class Grammar:
-    """Which options of a launcher take values. An option that is not listed takes none, unless the next word is no
-    program (see _is_value_of_unknown_option)."""
+    """The options of a launcher that take values, without dashes. For an option that is not listed, see
+    _is_value_of_unknown_option."""
 
     valued: Collection[str] = ()
     two_valued: Collection[str] = ()
@@ -39,7 +39,7 @@ class Writer:
     variables: Mapping[str, str]
 
     def value_of(self, name: str, given: str | None) -> str | None:
-        """The value for an assignment on the command line: the user's own, with our library appended to a preload."""
+        """The value for an assignment on the command line: `given`; for LD_PRELOAD, with Nacre's library appended."""
         if name != PRELOAD:
             return given
         return joined_preload(self.environ.get(PRELOAD, "") if given is None else given, self.preload)
@@ -50,13 +50,13 @@ class Writer:
         return {name: value for name, value in wanted.items() if name not in present}
 
 
-# Returns the words after the launcher's own name; may change the environment that it is given.
+# Returns the words after the name of the launcher. May change the environment, its last argument.
 Write = Callable[[Writer, list[Context], dict[str, str]], list[str]]
 Split = Callable[[Grammar, list[str]], list[Context]]
 
 
 def split_contexts(grammar: Grammar, arguments: list[str]) -> list[Context]:
-    """Cuts the words after the launcher's own name into programs."""
+    """Splits the words after the name of the launcher into one context per program."""
     parts: list[list[str]] = [[]]
     for argument in arguments:
         if grammar.separator is not None and argument == grammar.separator:
@@ -73,16 +73,16 @@ class Launcher:
 
     name: str
     title: str
-    # Its row in docs/run.md: the launchers it stands for, how nacre recognises them, how the ranks get variables.
+    # Its row in docs/run.md: the launchers, how nacre recognises them, how nacre sets variables on the ranks.
     documented: tuple[str, str, str]
     write: Write
     grammar: Grammar = Grammar()
     split: Split = split_contexts
-    executables: tuple[str, ...] = ()  # names that only this launcher has
-    version: str = ""  # a pattern of the text of --version; without one the launcher is never run with it
-    suffixes: tuple[str, ...] = ()  # of mpiexec and mpirun: mpiexec.hydra
-    abi: str | None = None  # of the programs that it starts, where it starts no others
-    doctor_options: tuple[str, ...] = ()  # to start two ranks anywhere
+    executables: tuple[str, ...] = ()  # names that identify this launcher
+    version: str = ""  # a pattern in the output of --version; "": nacre does not run --version
+    suffixes: tuple[str, ...] = ()  # of mpiexec and mpirun, as in mpiexec.hydra
+    abi: str | None = None  # the only ABI of its programs; None: any
+    doctor_options: tuple[str, ...] = ()  # options of `nacre doctor`, to start two ranks on any machine
 
     def contexts(self, arguments: list[str]) -> list[Context]:
         return self.split(self.grammar, arguments)
@@ -110,7 +110,7 @@ def _end_of_options(grammar: Grammar, words: list[str]) -> int:
 
 
 def values_after(grammar: Grammar, words: list[str], at: int) -> int:
-    """How many words after the option at `at` are its values."""
+    """The number of words after the option at `at` that are its values."""
     name = words[at].lstrip("-")
     following = words[at + 1 :]
     if not following:
@@ -127,14 +127,14 @@ def values_after(grammar: Grammar, words: list[str], at: int) -> int:
 
 
 def _is_value_of_unknown_option(following: list[str]) -> bool:
-    """Whether the word after an unknown option is its value: that word is no program, and another word follows."""
+    """Whether the word after an unknown option is its value: it is not a program, and another word follows it."""
     if following[0].startswith("-") or len(following) < 2:
         return False
     return shutil.which(following[0]) is None
 
 
 def joined_preload(there: str, preload: str) -> str:
-    """Appends our library: tools that observe calls (Darshan) and sanitizers stay first."""
+    """Appends Nacre's library to a value of LD_PRELOAD. Tools such as Darshan and sanitizers must stay first."""
     words = [word for word in re.split(r"[: ]+", there) if word]
     if preload not in words:
         words.append(preload)
@@ -149,7 +149,8 @@ def joined_contexts(contexts: list[list[str]]) -> list[str]:
 
 
 def rewrite_assignments(writer: Writer, options: list[str], names: Collection[str], present: set[str]) -> list[str]:
-    """Rewrites options that take NAME=VALUE, or NAME alone for the environment's value; adds names to `present`."""
+    """Rewrites the options that take NAME=VALUE, or NAME for the value in the environment. Adds each name to
+    `present`."""
     words: list[str] = []
     follows = False
     for word in options:
@@ -192,12 +193,12 @@ def assigning(option: str, names: Collection[str], joined: bool = False) -> Writ
 
 
 def _after_removals(options: list[str]) -> int:
-    """The place behind the last option that removes variables (Flux has such options): it would remove ours too."""
+    """The index after the last option that removes variables (in Flux), which would remove Nacre's variables too."""
     removals = [index for index, word in enumerate(options) if word.startswith(("--env=-", "--env-remove="))]
     return removals[-1] + 1 if removals else 0
 
 
 def write_environment(writer: Writer, contexts: list[Context], environment: dict[str, str]) -> list[str]:
-    """For launchers that pass their own environment on to the ranks."""
+    """A writer for launchers that pass their environment to the ranks."""
     environment.update(writer.missing())
     return joined_contexts([context.options + context.program for context in contexts])

@@ -11,7 +11,7 @@ def _verb(words: list[str]) -> int | None:
 
 
 def _split(grammar: Grammar, arguments: list[str]) -> list[Context]:
-    """The options before the verb and after it are those of one context."""
+    """One context. Its options include the verb and the words before it."""
     verb = _verb(arguments)
     contexts = split_contexts(grammar, arguments[verb + 1 :] if verb is not None else arguments)
     if verb is not None:
@@ -20,7 +20,7 @@ def _split(grammar: Grammar, arguments: list[str]) -> list[Context]:
 
 
 def _write(writer: Writer, contexts: list[Context], environment: dict[str, str]) -> list[str]:
-    """--env=NAME=VALUE after the verb. Other commands of Flux pass the environment on."""
+    """Adds --env=NAME=VALUE after the verb. Commands of Flux without one of these verbs pass their environment on."""
     [context] = contexts
     verb = _verb(context.options)
     if verb is None:

@@ -13,7 +13,7 @@ GRAMMAR = Grammar(
 
 
 def _write(writer: Writer, contexts: list[Context], environment: dict[str, str]) -> list[str]:
-    """-genv sets a variable for all programs, wherever it stands; -env of one program overrides it."""
+    """Adds -genv, which sets a variable for all programs at any position. -env of one program overrides it."""
     present: set[str] = set()
     rewritten = [_rewrite_pairs(writer, context.options, present) + context.program for context in contexts]
     new = [word for name, value in writer.missing(present).items() for word in ("-genv", name, value)]
@@ -27,7 +27,7 @@ def _rewrite_pairs(writer: Writer, options: list[str], present: set[str]) -> lis
         count = values_after(GRAMMAR, options, at)
         option, values = options[at], options[at + 1 : at + 1 + count]
         name = option.lstrip("-")
-        # A line that ends within an option is Hydra's to refuse.
+        # If the line ends within an option, Hydra prints the error.
         if name in GRAMMAR.assigning and len(values) == count > 0:
             variable, _, value = values[0].partition("=") if count == 1 else (values[0], "=", values[1])
             value = writer.value_of(variable, value)

@@ -1,4 +1,4 @@
-"""TACC's ibrun, which passes its environment on."""
+"""TACC's ibrun, which passes its environment to the ranks."""
 
 from nacre.launchers.base import Grammar, Launcher, write_environment
 

@@ -19,12 +19,12 @@ GRAMMAR = Grammar(
     """.split(),
     two_valued=["mca", "gmca", "pmca", "prtemca", "pmixmca"],
 )
-# A parameter with variables for all ranks: NAME=VALUE or NAME, separated by semicolons.
+# An MCA parameter that sets variables on all ranks: NAME=VALUE or NAME, separated by semicolons.
 VARIABLE_LIST = "mca_base_env_list"
 
 
 def _write(writer: Writer, contexts: list[Context], environment: dict[str, str]) -> list[str]:
-    """-x sets a variable for one program in Open MPI 4, and the first of two -x counts in 5: each program gets one."""
+    """Adds -x to each program: in Open MPI 4, -x applies to one program only. In 5, the first of several -x counts."""
     words = [word for context in contexts for word in context.options]
     in_file = any(word.lstrip("-") == "app" for word in words)
     if in_file or VARIABLE_LIST in words or f"OMPI_MCA_{VARIABLE_LIST}" in environment:
@@ -39,7 +39,8 @@ def _write(writer: Writer, contexts: list[Context], environment: dict[str, str])
 
 
 def _write_list(writer: Writer, contexts: list[Context], environment: dict[str, str]) -> list[str]:
-    """Open MPI 4 refuses -x beside the list, and applies no -x to the programs of an --app file."""
+    """Extends mca_base_env_list: Open MPI 4 refuses -x together with it, and applies no -x to programs of an --app
+    file."""
     rewritten = []
     in_options = False
     for context in contexts:

@@ -19,8 +19,8 @@ GRAMMAR = Grammar(
 
 
 def _write(writer: Writer, contexts: list[Context], environment: dict[str, str]) -> list[str]:
-    """--export of each component. A value in it cannot have a comma, so only the preload is set there; srun exports
-    the other variables from its own environment, by name."""
+    """Adds --export to each component of the job. Its values cannot contain a comma, so it sets only LD_PRELOAD. All
+    other variables are in the environment of srun, and --export lists their names."""
     rewritten = []
     for context in contexts:
         options, exported = _without_export(context.options)

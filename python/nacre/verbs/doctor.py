@@ -26,7 +26,7 @@ HELP = unwrapped("""Check the installation, and test that Nacre serves the MPI-I
 
 COMMAND is the command that you run without Nacre. Its launcher starts a small program in place of yours, with Nacre
 preloaded. The small program uses the MPI library of your program: it writes a file of 64 KiB per rank, reads it back,
-and asks Nacre how many calls Nacre served. Without COMMAND, nacre tests the mpiexec on PATH.
+and checks that Nacre served the calls. Without COMMAND, nacre tests the mpiexec on PATH.
 
 [bold]Examples[/bold]
 
@@ -38,8 +38,8 @@ and asks Nacre how many calls Nacre served. Without COMMAND, nacre tests the mpi
 
   nacre doctor --repair /scratch/me/out.h5
 
-For FILE on Lustre in place of COMMAND, nacre checks whether the layout covers the whole file. A killed job may leave a
-layout that does not: writes behind its end fail until --repair completes it.
+With FILE on Lustre in place of COMMAND, nacre checks whether the layout covers the whole file. A killed job may leave
+an incomplete layout: writes after its end fail until --repair completes it.
 
 [bold]Exit codes[/bold]  0: no problem; 1: a problem, marked !!; 2: wrong usage.
 """)
@@ -58,7 +58,7 @@ def register(app: typer.Typer) -> None:
 
 @dataclasses.dataclass
 class Examination:
-    """Findings, in the order in which they are printed."""
+    """Prints findings, unless `quiet`, and collects them in order."""
 
     console: Console
     problems: int = 0
@@ -131,7 +131,7 @@ def _examine_layout(examination: Examination, path: str, repair: bool) -> None:
     if not rest:
         examination.good("layout", f"{path}: the layout covers the whole file")
         return
-    trouble, advice = "writes behind its end fail (ENODATA)", f"Run: nacre doctor --repair {shlex.quote(path)}"
+    trouble, advice = "writes after its end fail (ENODATA)", f"Run: nacre doctor --repair {shlex.quote(path)}"
     if repair:
         try:
             os.setxattr(path, f"{XATTR}.add", rest)
@@ -160,7 +160,7 @@ def _examine_installation(examination: Examination) -> None:
         if abi in abis:
             examination.good("library", f"{library.library_name(abi)}, for {library.ABI_NAMES[abi]} ABI")
         else:
-            examination.note("library", f"none for {library.ABI_NAMES[abi]} ABI: the build found no mpi.h of it")
+            examination.note("library", f"none for {library.ABI_NAMES[abi]} ABI: the build found no mpi.h of that ABI")
     examination.good(
         "machine",
         f"{platform.node()}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
@@ -206,7 +206,7 @@ def _examine_environment(examination: Examination) -> None:
         if problem is None:
             examination.good("configuration", f"{path}: readable, all hints known")
         else:
-            examination.bad("configuration", f"{path}: {problem}", "Correct the file: until then, MPI_File_open fails.")
+            examination.bad("configuration", f"{path}: {problem}", "Correct the file. Until then, MPI_File_open fails.")
 
 
 def _examine_default_launcher(examination: Examination, directory: Path) -> None:
@@ -235,7 +235,7 @@ def _examine_default_launcher(examination: Examination, directory: Path) -> None
 
 
 def _library_beside(executable: Path) -> tuple[str, str] | None:
-    """The MPI library in the installation prefix of a launcher."""
+    """The ABI and path of the MPI library in the installation prefix of a launcher; None if there is none."""
     prefix = executable.parent.parent
     name = executable.name
     wanted = "openmpi" if name in ("orterun", "prterun", "prte") else "mpich" if "hydra" in name else None
@@ -281,7 +281,7 @@ def _say_program(examination: Examination, words: list[str], target: program.Pro
     if target.abi not in library.built_abis():
         examination.bad(
             "library",
-            f"{library.library_name(target.abi)}, which this program needs, is not installed",
+            f"{library.library_name(target.abi)} is not installed, but this program needs it",
             "Build Nacre again with the mpicc of that MPI on PATH.",
         )
 
@@ -294,12 +294,12 @@ def _say_mismatch(examination: Examination, started: launchers.FoundLauncher | N
     examination.bad(
         "launcher",
         f"{started.launcher.title} does not connect the processes of {library.ABI_NAMES[target.abi]} "
-        "programs: each one would be rank 0 of 1",
+        "programs: each process would be rank 0 of 1",
         "Use the mpiexec of the MPI that the program was built with.",
     )
 
 
-# --- the proof -------------------------------------------------------------------------------------------------
+# --- the probe -------------------------------------------------------------------------------------------------
 
 
 def _prove(examination: Examination, command: list[str], target: program.Program, directory: Path) -> None:
@@ -367,7 +367,7 @@ def _judge(examination: Examination, launch: launchers.Launch, outcome: dict | N
     if not outcome["right_bytes"]:
         examination.bad(
             "proof",
-            f"{ranks} wrote a file and read back other bytes",
+            f"{ranks} wrote a file, and it contains wrong bytes",
             "Report this problem. Until then, run without Nacre: NACRE_DISABLE=1.",
         )
     elif outcome["calls_served"] > 0:
@@ -380,7 +380,7 @@ def _judge(examination: Examination, launch: launchers.Launch, outcome: dict | N
     elif not outcome["libraries"]:
         examination.bad(
             "proof",
-            f"the ranks did not load Nacre; on them, LD_PRELOAD={outcome['preload']!r}",
+            f"the ranks did not load Nacre; LD_PRELOAD on the ranks is {outcome['preload']!r}",
             "Check that the compute nodes can read the directory of the library.",
         )
     elif os.environ.get(settings.DISABLE):

@@ -11,8 +11,8 @@ from nacre.verbs.report import heading, settings_lines
 
 HELP = unwrapped("""Show how Nacre executed collective calls, and why.
 
-REPORT is a file that `nacre run --report FILE` (or NACRE_REPORT) wrote; - is standard input. The values are those from
-which rank 0 decided.
+REPORT is a file that `nacre run --report FILE` (or NACRE_REPORT) wrote; - is standard input. The values are those that
+rank 0 used for its decision.
 
 [bold]Examples[/bold]
 
@@ -41,7 +41,7 @@ def explain(
             _explain(console, plan)
         if one["other_plan_calls"]:
             console.print(
-                f"  {plural(one['other_plan_calls'], 'more call')} used other plans, which the report does not have."
+                f"  {plural(one['other_plan_calls'], 'more call')} used other plans, which are not in the report."
             )
         if not one["plans"]:
             tried = any(kind.startswith("collective") for kind in one["kinds"])
@@ -94,7 +94,7 @@ def _pattern(plan: dict) -> str:
 
 
 def _osts(plan: dict) -> str:
-    """How many OSTs an aggregator accesses; empty if the file is not striped."""
+    """The OSTs of each aggregator; empty if the file is not striped."""
     if "osts" not in plan:
         return ""
     least, most, sharing = (plan["osts"][name] for name in ("least", "most", "aggregators_on_one"))
@@ -105,7 +105,7 @@ def _osts(plan: dict) -> str:
 
 
 def _grounds(first: dict) -> str:
-    """The figures of the plan's first call, from which rank 0 decided."""
+    """The values of the first call of the plan, from which rank 0 decided."""
     if not first["pieces"]:
         return ""
     hull = first["end"] - first["first_byte"]

@@ -1,4 +1,4 @@
-"""`nacre report`: prints calls, bytes and times of programs' I/O."""
+"""`nacre report`: prints the calls, bytes and times of the I/O of programs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def report(
 
 
 def _grid(*columns: str) -> Table:
-    """The first column is text, the others are numbers."""
+    """A table whose first column is text; all other columns are numbers."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
         table.add_column(column, justify="right" if index else "left", overflow="fold", no_wrap=index > 0)

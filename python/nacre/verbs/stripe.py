@@ -18,13 +18,13 @@ from nacre.text import parse_bytes, unwrapped
 
 XATTR = "lustre.lov"
 INT_MAX = 2**31 - 1
-GET_OST_COUNT = 0x800866A8  # the ioctl LL_IOC_GETOBDCOUNT; in: 0 for OSTs, out: how many there are
+GET_OST_COUNT = 0x800866A8  # the ioctl LL_IOC_GETOBDCOUNT; in: 0 (count OSTs), out: their number
 
 HELP = "Show the layout of files on Lustre, or recommend one."
 
 SHOW_HELP = unwrapped("""Show the layout of a file, or the default layout of a directory, as `lfs getstripe -y` does.
 
-nacre reads the xattr lustre.lov and does not need lfs. --raw reads a saved xattr, which may be of another machine:
+nacre reads the xattr lustre.lov and does not need lfs. --raw reads a saved xattr, for example from another machine:
 `getfattr -n lustre.lov --only-values FILE > BLOB`.
 
 [bold]Examples[/bold]

@@ -1,4 +1,4 @@
-"""`nacre testbed`: an emulated Lustre on this machine, with simulated nodes."""
+"""`nacre testbed`: emulates a Lustre with simulated nodes on this machine."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ and stops it when COMMAND ends.
 FAULT_HELP = unwrapped("""Inject a fault into a running testbed.
 
 Faults of an OST: no_space (writes fail), error RATE (this fraction of accesses fails, 0 to 1), error_at BYTE (accesses
-to this byte of a file fail), slow FACTOR, hung; well clears them. Fault of a node: evicted (it loses its locks and all
-data that it has not written back).
+to this byte of a file fail), slow FACTOR, hung; well clears all of them. Fault of a node: evicted (the node loses its
+locks and all data that it has not written back).
 
 [bold]Examples[/bold]
 
@@ -62,7 +62,7 @@ data that it has not written back).
   nacre testbed fault node 1 evicted
 """)
 
-END_SECONDS = 10  # for a program to end after SIGTERM
+END_SECONDS = 10  # time for a program to end after SIGTERM
 
 DIRECTORY = typer.Argument(Path(testbed.DEFAULT_DIRECTORY), metavar="DIRECTORY", help="Directory of the mounts.")
 AT = typer.Option(Path(testbed.DEFAULT_DIRECTORY), "--at", metavar="DIRECTORY", help="Directory of the mounts.")
@@ -81,13 +81,13 @@ OBJECTS = typer.Option(
 def register(app: typer.Typer) -> None:
     verbs = typer.Typer(help=HELP, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
     verbs.command("up", help=UP_HELP, short_help="Start the emulated Lustre.")(up)
-    verbs.command("down", short_help="Stop it and discard its files.")(down)
+    verbs.command("down", short_help="Stop the emulated Lustre and discard its files.")(down)
     verbs.command("status", short_help="Show the traffic of OSTs and nodes.")(status)
     verbs.command("fault", help=FAULT_HELP, short_help="Inject a fault.")(fault)
     verbs.command(
         "run",
         help=RUN_HELP,
-        short_help="Run an MPI program on its nodes.",
+        short_help="Run an MPI program on the simulated nodes.",
         context_settings={"allow_interspersed_args": False},
     )(run)
     app.add_typer(verbs, name="testbed", short_help=HELP)
@@ -96,7 +96,7 @@ def register(app: typer.Typer) -> None:
 def _options(
     machine: str | None, assignments: list[str], nodes: int | None, osts: int | None, objects: str | None
 ) -> list[str]:
-    """These options as nacre-testbed takes them."""
+    """The command-line options for nacre-testbed."""
     options = ["--machine", testbed.machine_file(machine)] if machine else []
     options += [word for assignment in assignments for word in ("--set", assignment)]
     if nodes is not None:
@@ -157,13 +157,11 @@ def fault(
     words: list[str] = typer.Argument(metavar="FAULT", help="Fault, for example: ost 3 no_space."), directory: Path = AT
 ) -> None:
     try:
-        testbed.order(directory, " ".join(words))
+        testbed.inject(directory, " ".join(words))
     except ValueError as error:
         osts, nodes = len(testbed.counters(directory)["osts"]["clients"]), testbed.nodes_of(directory)
-        there_are = (
-            f"It has OSTs 0 to {osts - 1} and nodes 0 to {nodes - 1}; `nacre testbed fault --help` lists faults."
-        )
-        raise UserError(f"unknown fault {str(error)!r}", there_are) from error
+        advice = f"It has OSTs 0 to {osts - 1} and nodes 0 to {nodes - 1}; `nacre testbed fault --help` lists faults."
+        raise UserError(f"unknown fault {str(error)!r}", advice) from error
 
 
 def run(
@@ -182,7 +180,7 @@ def run(
     directory = at or Path(testbed.DEFAULT_DIRECTORY)
     if testbed.is_up(directory) and options:
         raise UserError(
-            f"{options[0]}: a testbed runs at {directory} already, with its own settings",
+            f"{options[0]}: a testbed with its own settings already runs at {directory}",
             "Omit the option, or stop the testbed first: nacre testbed down.",
         )
     with contextlib.ExitStack() as stack:
@@ -201,7 +199,7 @@ def run(
 
 
 def _wait_for(words: list[str], environment: dict[str, str]) -> int:
-    """Runs a command, and ends it when this process is told to end."""
+    """Runs a command and returns its exit status. Ends the command if this process receives a signal."""
     try:
         process = subprocess.Popen(words, env=environment)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Checkpoints of a distributed array with mpi4py and NumPy: collective, independent and shared-pointer I/O.
+"""Writes checkpoints of a distributed array with mpi4py and NumPy: collective, independent and shared-pointer I/O.
 
 Usage: checkpoint.py FILE [EDGE]. Writes FILE, reads it back in another distribution, and fails on any difference.
 """
@@ -13,14 +13,14 @@ STEPS = 4
 
 
 def block(dims: list[int], coordinates: list[int], edge: int) -> tuple[list[int], list[int]]:
-    """Where the block of a process begins, and its shape, in a cube of `edge` cells."""
+    """The start and the shape of the block of a process in a cube with edges of `edge` cells."""
     starts = [edge * c // n for c, n in zip(coordinates, dims, strict=True)]
     ends = [edge * (c + 1) // n for c, n in zip(coordinates, dims, strict=True)]
     return starts, [end - start for start, end in zip(starts, ends, strict=True)]
 
 
 def cells(starts: list[int], shape: list[int], edge: int, step: int) -> np.ndarray:
-    """What the cells of a block are at a step; each differs from every other."""
+    """The cells of a block at a step. All cells of a step differ."""
     x, y, z = np.meshgrid(*[np.arange(s, s + n) for s, n in zip(starts, shape, strict=True)], indexing="ij")
     return ((x * edge + y) * edge + z + step * 0.5).astype(np.float64)
 
@@ -36,17 +36,17 @@ def write(comm: MPI.Cartcomm, name: str, edge: int) -> None:
     file = MPI.File.Open(comm, name, MPI.MODE_CREATE | MPI.MODE_RDWR)
     file.Set_size(0)
 
-    # Independent: each rank's own line of the header, at an explicit offset.
+    # Independent: each rank writes its line of the header, at an explicit offset.
     line = np.array([rank, size, *starts, *shape], dtype=np.int64)
     file.Write_at(rank * line.nbytes, line)
 
-    # Collective: a step after another, through a view.
+    # Collective: all ranks write each step through a view.
     step_bytes = edge**3 * 8
     for step in range(STEPS):
         file.Set_view(HEADER_BYTES + step * step_bytes, MPI.DOUBLE, view)
         file.Write_all(cells(starts, shape, edge, step))
 
-    # In the order of the ranks, with the shared pointer: a trailer.
+    # Shared file pointer: the ranks write a trailer in rank order.
     file.Set_view(HEADER_BYTES + STEPS * step_bytes, MPI.BYTE, MPI.BYTE)
     file.Write_ordered(f"rank {rank:4d} of {size:4d}\n".encode())
     file.Close()
@@ -54,7 +54,7 @@ def write(comm: MPI.Cartcomm, name: str, edge: int) -> None:
 
 
 def verify(comm: MPI.Cartcomm, name: str, edge: int) -> None:
-    """Reads slabs where blocks were written, collectively and one request after another in the background."""
+    """Reads the steps as slabs instead of blocks, in turn with collective and with nonblocking independent calls."""
     rank, size = comm.Get_rank(), comm.Get_size()
     starts, shape = block([size, 1, 1], [rank, 0, 0], edge)
     step_bytes = edge**3 * 8
@@ -68,13 +68,13 @@ def verify(comm: MPI.Cartcomm, name: str, edge: int) -> None:
         else:
             file.Iread_at(0, data).Wait()
         if not np.array_equal(data, cells(starts, shape, edge, step)):
-            raise SystemExit(f"rank {rank}: step {step} was not read back as it was written")
+            raise SystemExit(f"rank {rank}: step {step}: the data read differ from the data written")
     file.Set_view(0, MPI.BYTE, MPI.BYTE)
     line = np.zeros(8, dtype=np.int64)
     neighbour = (rank + 1) % size
     file.Read_at(neighbour * line.nbytes, line)
     if list(line[:2]) != [neighbour, size]:
-        raise SystemExit(f"rank {rank}: the header of rank {neighbour} is {line}")
+        raise SystemExit(f"rank {rank}: the header line of rank {neighbour} is wrong: {line}")
     file.Close()
     view.Free()
 

@@ -1,4 +1,5 @@
-"""A parallel HDF5 file with h5py: collective and independent writes, then a read-back of other slabs.
+"""Writes a parallel HDF5 file with h5py, collectively and independently. Each rank then reads the slabs of another
+rank.
 
 Usage: checkpoint_h5py.py FILE [EDGE]. Fails on any difference.
 """
@@ -46,9 +47,9 @@ def main() -> None:
         rows = file["by_rows"][other, :]
         expected = cells(other, edge)
         if not (np.array_equal(columns.T, expected) and np.array_equal(rows, expected)):
-            raise SystemExit(f"rank {rank}: not read back as it was written")
+            raise SystemExit(f"rank {rank}: the data read differ from the data written")
         if file["log"][rank] != rank * rank:
-            raise SystemExit(f"rank {rank}: the log is wrong")
+            raise SystemExit(f"rank {rank}: the log entry is wrong")
 
     comm.Barrier()
     if rank == 0:

@@ -1,7 +1,7 @@
-! field: a distributed array in a plain MPI-IO file, from modern Fortran.
+! field: writes a distributed array to a plain MPI-IO file, in modern Fortran.
 !
-! Usage: field FILE [EDGE]. Every rank has a block of a cube; steps are written through subarray views with blocking,
-! split and nonblocking collective calls, then read back as slabs and compared. Fails on any difference.
+! Usage: field FILE [EDGE]. Every rank has a block of a cube. The ranks write the steps through subarray views with
+! blocking, split and nonblocking collective calls, read them back as slabs, and compare. Fails on any difference.
 program field
   use, intrinsic :: iso_fortran_env, only: error_unit, real64
   use mpi_f08
@@ -49,7 +49,7 @@ contains
     call MPI_Abort(MPI_COMM_WORLD, 1)
   end subroutine check
 
-  ! The cells of a block that begins at `first` (from 0), each unlike every other.
+  ! The cells of a block that begins at `first` (counted from 0). All cells of a step differ.
   function cells(first, extent, step) result(block)
     integer, intent(in) :: first(3), extent(3), step
     real(real64) :: block(extent(1), extent(2), extent(3))
@@ -108,11 +108,11 @@ contains
         call MPI_File_write_all(file, block, size(block), MPI_REAL8, MPI_STATUS_IGNORE, code)
       case (1)
         call MPI_File_write_all_begin(file, block, size(block), MPI_REAL8, code)
-        call check(code, 'cannot begin to write')
+        call check(code, 'cannot begin the split write')
         call MPI_File_write_all_end(file, block, MPI_STATUS_IGNORE, code)
       case (2)
         call MPI_File_iwrite_all(file, block, size(block), MPI_REAL8, request, code)
-        call check(code, 'cannot start to write')
+        call check(code, 'cannot start the nonblocking write')
         call MPI_Wait(request, MPI_STATUS_IGNORE, code)
       end select
       call check(code, 'cannot write a step')
@@ -142,8 +142,8 @@ contains
       call MPI_File_read_all(file, block, size(block), MPI_REAL8, status, code)
       call check(code, 'cannot read a step')
       call MPI_Get_count(status, MPI_REAL8, got)
-      if (got /= size(block)) call check(MPI_ERR_OTHER, 'the status of a read is short')
-      if (any(block /= cells(first, extent, step))) call check(MPI_ERR_OTHER, 'not read back as it was written')
+      if (got /= size(block)) call check(MPI_ERR_OTHER, 'MPI_Get_count returns too few elements for a read')
+      if (any(block /= cells(first, extent, step))) call check(MPI_ERR_OTHER, 'the data read differ from the data written')
     end do
     call MPI_File_close(file, code)
     call check(code, 'cannot close the file')

@@ -1,9 +1,9 @@
 /* heat3d: diffusion of heat in a cube, with checkpoints in parallel HDF5.
  *
- * A plain MPI + HDF5 program. Cells are decomposed over a 3-D cartesian communicator; every
- * `--every` steps the state goes to PREFIX.STEP.h5 through collective hyperslab writes, and
- * `--restart FILE` goes on from one, on any number of ranks. Each checkpoint carries a checksum of
- * its cells which a restart verifies. */
+ * A plain MPI + HDF5 program. The cells are decomposed over a 3-D cartesian communicator. Every
+ * `--every` steps, the ranks write the state to PREFIX.STEP.h5 with collective hyperslab writes.
+ * `--restart FILE` continues from a checkpoint, on any number of ranks. Each checkpoint contains a
+ * checksum of its cells, which the restart verifies. */
 #include <mpi.h>
 
 #include <hdf5.h>
@@ -28,7 +28,7 @@ typedef struct {
   hsize_t global[DIMENSIONS];
   hsize_t start[DIMENSIONS];
   hsize_t count[DIMENSIONS];
-  hsize_t padded[DIMENSIONS]; /* count and one layer of neighbours' cells on each side */
+  hsize_t padded[DIMENSIONS]; /* count plus one layer of ghost cells on each side */
   int below[DIMENSIONS];
   int above[DIMENSIONS];
   MPI_Datatype face[DIMENSIONS];
@@ -149,8 +149,8 @@ static void advance(Simulation* s) {
   ++s->step;
 }
 
-/* The same whatever the number of ranks: a sum, modulo 2^64, of a hash of each cell's place and
- * bits. */
+/* The sum, modulo 2^64, of a hash of each cell's position and bits. It does not depend on the
+ * number of ranks. */
 static uint64_t checksum(const Simulation* s) {
   uint64_t sum = 0;
   for (hsize_t i = 0; i < s->count[0]; ++i) {
@@ -169,7 +169,7 @@ static uint64_t checksum(const Simulation* s) {
   return sum;
 }
 
-/* The part of the file, and the inside of the padded array, that are this rank's. */
+/* The block of this rank in the file. */
 static hid_t file_selection(const Simulation* s) {
   const hid_t space = checked(H5Screate_simple(DIMENSIONS, s->global, NULL), "H5Screate_simple");
   H5Sselect_hyperslab(space, H5S_SELECT_SET, s->start, NULL, s->count, NULL);
@@ -197,7 +197,7 @@ static hid_t parallel_access(const Simulation* s) {
   return access;
 }
 
-/* `chunked`: in blocks of 16^3 cells, which cross the borders of ranks. */
+/* `chunked`: in chunks of 16^3 cells, which cross the block boundaries of ranks. */
 static void write_field(const Simulation* s, hid_t file, const char* name, hid_t type,
                         int chunked) {
   const hid_t properties = checked(H5Pcreate(H5P_DATASET_CREATE), "H5Pcreate");
@@ -282,7 +282,7 @@ static void read_checkpoint(Simulation* s, const char* name) {
   read_attribute(file, "checksum", H5T_NATIVE_UINT64, &expected);
   for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i) {
     read_field(s, file, fields[i]);
-    if (checksum(s) != expected) fail("the checkpoint's checksum is not that of the cells read");
+    if (checksum(s) != expected) fail("the cells read do not have the checksum of the checkpoint");
   }
   if (H5Fclose(file) < 0) fail("H5Fclose");
   H5Pclose(access);

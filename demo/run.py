@@ -1,8 +1,8 @@
-"""`make demo`: real programs that know nothing of Nacre, under their MPI alone and then with `nacre run`.
+"""`make demo`: runs real, unmodified programs with their MPI alone and with `nacre run`.
 
-Each program runs several times each way, in turn, and writes its files into a directory of its own. Its files must
-be the same, byte for byte (HDF5 files are also compared with h5diff), and with Nacre its MPI-IO calls must have been
-served by Nacre, as Nacre's own report says. Anything else makes the demo fail.
+Each program runs several times, alternately without and with Nacre. Both runs must write the same files, byte for byte;
+h5diff compares HDF5 files too. The report of Nacre must show that Nacre served the MPI-IO calls and wrote every file.
+Otherwise the demo fails.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Program:
 
 @dataclasses.dataclass
 class Outcome:
-    """What one program did, over all its runs."""
+    """The results of all runs of one program."""
 
     program: Program
     seconds_alone: list[float] = dataclasses.field(default_factory=list)
@@ -66,19 +66,19 @@ class Outcome:
     @property
     def same_bytes(self) -> str:
         if not self.files:
-            return "not known"
+            return "unknown"
         return "NO" if self.differences else f"yes, {self.files} file{'s' if self.files > 1 else ''}"
 
 
 class StepFailed(Exception):
-    """A program of the demo ended badly; the text is what it printed."""
+    """A step failed. The text is the command, its exit code and its output."""
 
 
 # --- the programs ----------------------------------------------------------------------------------------------
 
 
 def mpis(build: Path) -> dict[str, Mpi]:
-    # Eight ranks on fewer cores: they are told to yield while they wait, with and without Nacre alike.
+    # Eight ranks usually have fewer cores, so they must yield while they wait, with and without Nacre.
     hydra = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}
     options = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
     wheels = build / "venv"
@@ -91,7 +91,7 @@ def mpis(build: Path) -> dict[str, Mpi]:
 
 
 def compile_programs(work: Path) -> None:
-    """Builds the C and Fortran programs with the compiler wrappers that a user of each MPI has."""
+    """Builds the C and Fortran programs with the compiler wrappers of each MPI."""
     for mpi in ("mpich", "openmpi"):
         bin_directory = work / "bin" / mpi
         bin_directory.mkdir(parents=True, exist_ok=True)
@@ -141,7 +141,7 @@ def programs(build: Path, work: Path, edge: int) -> list[Program]:
 
 
 def run_once(program: Program, directory: Path, prefix: list[str]) -> float:
-    """Runs all steps in an empty `directory`; the seconds of I/O that the program itself measured."""
+    """Runs all steps in `directory`, which it empties first. Returns the seconds of I/O that the programs measured."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     seconds = 0.0
@@ -167,10 +167,10 @@ def run_once(program: Program, directory: Path, prefix: list[str]) -> float:
 
 
 def compare(alone: Path, served: Path) -> list[str]:
-    """What differs between the files of the two directories."""
+    """The differences between the files of the two directories."""
     names = sorted(path.name for path in alone.iterdir())
     if names != sorted(path.name for path in served.iterdir()):
-        return [f"other files: {names} and {sorted(path.name for path in served.iterdir())}"]
+        return [f"different file names: alone {names}, with Nacre {sorted(path.name for path in served.iterdir())}"]
     problems = []
     for name in names:
         if not filecmp.cmp(alone / name, served / name, shallow=False):
@@ -210,9 +210,9 @@ def demonstrate(program: Program, work: Path, nacre: str, runs: int) -> Outcome:
         reported = {os.path.realpath(served / line["file"]) for line in lines}
         for path in served.iterdir():
             if os.path.realpath(path) not in reported:
-                outcome.problems.append(f"{path.name} is not in Nacre's report")
+                outcome.problems.append(f"{path.name} is not in the report of Nacre")
         if outcome.calls == 0:
-            outcome.problems.append("Nacre served no call")
+            outcome.problems.append("Nacre served no MPI-IO call")
         if not outcome.passed:
             break
     shutil.rmtree(alone, ignore_errors=True)
@@ -242,11 +242,13 @@ def show(outcomes: list[Outcome], console: Console) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=HERE.parent / "build", help="the build tree")
-    parser.add_argument("--directory", type=Path, help="where the programs write; default: in the build tree")
-    parser.add_argument("--runs", type=int, default=3, help="runs each way; times are medians")
+    parser.add_argument("--build", type=Path, default=HERE.parent / "build", help="build tree")
+    parser.add_argument(
+        "--directory", type=Path, help="directory for the files of the programs; default: in the build tree"
+    )
+    parser.add_argument("--runs", type=int, default=3, help="runs without and runs with Nacre; times are medians")
     parser.add_argument("--edge", type=int, default=64, help="cells along each edge of the arrays")
-    parser.add_argument("--only", default="", help="only programs whose name or MPI contains this")
+    parser.add_argument("--only", default="", help="run only programs whose name or MPI contains this text")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     work = build / "demo"
@@ -264,8 +266,9 @@ def main() -> int:
     failed = sum(not outcome.passed for outcome in outcomes)
     print(
         f"\n{len(outcomes) - failed} of {len(outcomes)} programs wrote the same bytes with Nacre. {RANKS} ranks on "
-        f"{os.cpu_count()} cores, in {data}; medians of {arguments.runs} runs each way, in turn;\n"
-        "times are the programs' own, of their I/O alone; calls are those of all ranks that Nacre's report counts."
+        f"{os.cpu_count()} cores, in {data}.\n"
+        f"Times: medians of {arguments.runs} runs; the programs measure their I/O themselves. Calls: the MPI-IO calls "
+        "of all ranks in the report of Nacre."
     )
     return 1 if failed or not outcomes else 0
 

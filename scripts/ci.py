@@ -1,7 +1,7 @@
-"""The parts of CI, after `make setup-dev` (.ci/run): `ci.py [PART]...` runs them all, or only those named.
+"""Runs the parts of CI, after `make setup-dev` (see .ci/run): `ci.py [PART]...` runs all parts, or the named ones.
 
-A part whose tests ctest counts adds their numbers to the last line, any other part counts as one. A part that fails
-before or beside its tests, in a compiler say, counts as one failed. All parts are run, whatever fails before them.
+The last line counts tests. A part without a JUnit file of ctest counts as one test. A part that fails without a failed
+test, for example in the compiler, counts as one failed test. A failed part does not stop the next parts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ BUILD = SOURCE / "build"
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Commands, run in turn as long as they succeed, and the JUnit file that the last of them writes."""
+    """A part of CI. Its commands run in order until one fails. `results`: the JUnit file that the last command
+    writes."""
 
     name: str
     about: str
@@ -40,7 +41,7 @@ class Outcome:
 
 
 def preset_commands(preset: str, defines: list[str], targets: list[str], results: Path) -> list[list[str]]:
-    """Configures, builds and tests one of CMakePresets.json."""
+    """The commands that configure, build and test a preset of CMakePresets.json."""
     generator = [] if (BUILD / preset / "CMakeCache.txt").exists() else ["-G", "Ninja"]
     tests = ["--parallel", "2", "--output-junit", str(results)]
     return [
@@ -60,11 +61,11 @@ def parts() -> list[Part]:
     return [
         Part("format", "clang-format and ruff", [["make", "check-format"]]),
         Part("build", "everything, with GCC", [["make"]]),
-        Part("tidy", "clang-tidy on what was changed last", [tidy]),
-        Part("test", "all tests but the long ones", [["make", "test"]], BUILD / "test-results.xml"),
+        Part("tidy", "clang-tidy on the sources changed last", [tidy]),
+        Part("test", "all tests except the long ones", [["make", "test"]], BUILD / "test-results.xml"),
         preset_part("fuzz", f"each fuzz target for {FUZZ_SECONDS} s", (f"-DNACRE_FUZZ_SECONDS={FUZZ_SECONDS}",)),
-        preset_part("asan", "unit tests under AddressSanitizer and UndefinedBehaviorSanitizer"),
-        preset_part("tsan", "in-process tests under ThreadSanitizer"),
+        preset_part("asan", "unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"),
+        preset_part("tsan", "unit tests of two floors with ThreadSanitizer"),
     ]
 
 
@@ -104,14 +105,14 @@ def main() -> int:
     known = parts()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(part.name for part in known))
-    parser.add_argument("--setup-seconds", type=float, default=0, help="for the table")
+    parser.add_argument("--setup-seconds", type=float, default=0, help="seconds that the setup took, for the table")
     arguments = parser.parse_args()
     wanted = arguments.parts
-    strangers = set(wanted) - {part.name for part in known}
-    if strangers:
-        parser.error(f"no part is called {', '.join(sorted(strangers))}")
+    unknown = set(wanted) - {part.name for part in known}
+    if unknown:
+        parser.error(f"unknown part: {', '.join(sorted(unknown))}")
     outcomes = [run(part) for part in known if not wanted or part.name in wanted]
-    print("== the parts and their time")
+    print("== parts and times")
     print(*table(outcomes, arguments.setup_seconds), sep="\n")
     total = Counts.sum([outcome.counts for outcome in outcomes])
     for name in total.failed:

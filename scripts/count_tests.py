@@ -1,5 +1,7 @@
-"""Prints what a JUnit file of ctest says as "N passed, N failed, N skipped", with the names of the last two, and
-before it what test programs counted inside: mpi4py's cases, random programs."""
+"""Summarizes a JUnit file of ctest: `count_tests.py FILE`.
+
+Prints the counts that test programs print themselves (cases of mpi4py, random programs), the skipped and the failed
+tests, and at the end "N passed, N failed, N skipped"."""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ COUNTS = re.compile(r"^(?:mpi4py on|differential:) .*$", re.MULTILINE)
 
 @dataclasses.dataclass
 class Counts:
-    """The names of tests, by their outcome."""
+    """The names of the tests, by outcome."""
 
     passed: list[str] = dataclasses.field(default_factory=list)
     failed: list[str] = dataclasses.field(default_factory=list)
@@ -34,7 +36,7 @@ def cases_of(path: Path) -> list[ElementTree.Element]:
 
 
 def counts_of(path: Path) -> Counts | None:
-    """None if there is no such file, or it is no JUnit file."""
+    """The counts in a JUnit file; None if it does not exist or is not XML."""
     try:
         cases = cases_of(path)
     except (OSError, ElementTree.ParseError):
@@ -62,7 +64,7 @@ def main() -> int:
     path = Path(sys.argv[1])
     counts = counts_of(path)
     if counts is None:
-        print(f"no test results in {path}")
+        print(f"cannot read test results in {path}")
         return 1
     print_details(path, counts)
     print(counts.summary())

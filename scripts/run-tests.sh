@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs ctest and ends with one line that counts: `run-tests.sh BUILD JOBS CTEST-ARGUMENT...`.
-# The exit code is ctest's; a run without a single test is a failure too.
+# Runs ctest and prints the counts of tests in the last line: `run-tests.sh BUILD JOBS CTEST-ARGUMENT...`.
+# Exits with the exit code of ctest. A run without any test fails too.
 set -u
 build=$1
 jobs=$2

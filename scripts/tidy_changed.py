@@ -1,8 +1,8 @@
-"""clang-tidy on the sources that were changed last: `tidy_changed.py BUILD [--base COMMIT] [--list]`.
+"""Runs clang-tidy on the sources that were changed last: `tidy_changed.py BUILD [--base COMMIT] [--list]`.
 
-The base of the changes is, of these the first there is: --base or NACRE_CI_BASE; where HEAD has left the default
-branch of the remote; the last commit that is a day older than HEAD. A changed header stands for the source beside it.
-Of more than FILES_MAX sources the ones that were changed last are checked: `make lint` checks them all.
+The base commit of the changes is the first that exists of: --base; NACRE_CI_BASE; the merge base of HEAD and the
+default branch of the remote; the last commit that is at least a day older than HEAD. For a changed header, the source
+of the same name is checked. At most FILES_MAX sources are checked, the last changed first; `make lint` checks all.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHECKED = ("src/", "testbed/", "tools/")
 
 
 def git(*arguments: str) -> str:
-    """What git prints; nothing if it fails."""
+    """The output of a git command; empty if it fails."""
     result = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
     return result.stdout.strip() if result.returncode == 0 else ""
 
@@ -33,12 +33,12 @@ def base_of_changes() -> str:
     if fork and fork != git("rev-parse", "HEAD"):
         return fork
     head_time = int(git("log", "-1", "--format=%ct") or 0)
-    # Committers' clocks: --before compares the same field.
+    # %ct is the commit date, the field that --before compares.
     return git("rev-list", "-1", f"--before={head_time - DAY_SECONDS}", "HEAD") or EMPTY_TREE
 
 
 def changed_sources(base: str) -> list[Path]:
-    """Sources of C++ that exist, those changed last first."""
+    """The changed C++ sources that still exist, the last changed first."""
     revisions = ["HEAD"] if base == EMPTY_TREE else [f"{base}..HEAD"]
     committed = git("log", "--format=", "--name-only", *revisions, "--", *CHECKED).splitlines()
     uncommitted = git("diff", "--name-only", "HEAD", "--", *CHECKED).splitlines()
@@ -61,14 +61,14 @@ def check(sources: list[Path], build: Path) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path)
-    parser.add_argument("--base", help="check what was changed since this commit")
-    parser.add_argument("--list", action="store_true", help="print the sources, and check nothing")
+    parser.add_argument("--base", help="check the sources changed since this commit")
+    parser.add_argument("--list", action="store_true", help="print the sources, without checking them")
     arguments = parser.parse_args()
     base = arguments.base or base_of_changes()
     sources = changed_sources(base)
     print(f"{len(sources)} sources were changed since {base[:12]}", flush=True)
     if len(sources) > FILES_MAX:
-        print(f"only the {FILES_MAX} of them that were changed last are checked", flush=True)
+        print(f"checking the {FILES_MAX} sources that were changed last", flush=True)
         sources = sources[:FILES_MAX]
     if arguments.list:
         print(*sources, sep="\n")

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Unpacks HDF5's source package of Debian, for its parallel tests, as DIRECTORY/hdf5-source: `hdf5-source.sh DIRECTORY`.
-# It comes through apt, checked by its signatures, from the mirrors that this machine already uses. deb-src and the
-# lists for it stand under DIRECTORY: nothing of the system is changed, and no root is needed.
+# Downloads Debian's source package of HDF5, for its parallel tests, and unpacks it as DIRECTORY/hdf5-source:
+# `hdf5-source.sh DIRECTORY`. apt downloads it from the mirrors of this machine and verifies its signatures. The deb-src
+# entries and package lists are under DIRECTORY, so the script does not change the system and does not need root.
 set -eu
 directory=$(realpath "$1")
 [ -e "$directory/hdf5-source/configure" ] && exit 0
@@ -25,7 +25,7 @@ for list in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
 done
 private_apt update
 (cd "$scratch/download" && private_apt source --download-only hdf5)
-# apt has compared the package with its signed lists; the maintainer's own key need not be on this machine.
+# --no-check: apt has verified the package with its signed lists. The key of the maintainer may not be on this machine.
 dpkg-source --no-check -x "$scratch"/download/hdf5_*.dsc "$scratch/hdf5-source" > "$scratch/unpack.log"
 mv "$scratch/hdf5-source" "$directory/hdf5-source"
 rm -rf "$scratch"

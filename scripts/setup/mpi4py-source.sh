@@ -1,5 +1,6 @@
 #!/bin/sh
-# Unpacks mpi4py's source package, for its test suite, as DIRECTORY/mpi4py-VERSION: `mpi4py-source.sh PIP DIRECTORY`.
+# Downloads the source package of mpi4py, for its test suite, and unpacks it as DIRECTORY/mpi4py-VERSION:
+# `mpi4py-source.sh PIP DIRECTORY`.
 set -eu
 pip=$1
 directory=$2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes (or completes) a virtual environment: `venv.sh DIRECTORY REQUIREMENTS`.
-# Debian's own Python is used, for its parallel h5py and MPI packages belong to that one.
+# Creates or completes a virtual environment: `venv.sh DIRECTORY REQUIREMENTS`.
+# Prefers Debian's Python, for which Debian builds its parallel h5py and its MPI packages.
 set -eu
 directory=$1
 requirements=$2

@@ -1,14 +1,14 @@
-# Nacre from a clone. `make` sets up what is missing (on Debian 12, as root) and builds everything into
-# build/; `make help` lists the rest. Everything works offline once it has been set up.
+# Builds Nacre from a clone. `make` installs missing dependencies (on Debian 12, as root) and builds everything into
+# build/. `make help` lists the targets. After the first run, everything works offline.
 
 BUILD ?= build
 BUILD_TYPE ?= RelWithDebInfo
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-# Standard headers: less to compile, but a source that lacks an include is not found (cmake/NacrePrecompile.cmake).
+# Precompiles standard headers, which is faster but hides missing includes (cmake/NacrePrecompile.cmake).
 PRECOMPILE ?= ON
-# "no" on a system whose packages have other names than Debian's.
+# "no": do not install Debian packages, for example on another distribution.
 SETUP_PACKAGES ?= yes
-# Further arguments: `make test CTEST_ARGS='-R system/'`, `make CMAKE_ARGS=-DNACRE_SANITIZE=undefined`.
+# Additional arguments: `make test CTEST_ARGS='-R system/'`, `make CMAKE_ARGS=-DNACRE_SANITIZE=undefined`.
 CTEST_ARGS ?=
 CMAKE_ARGS ?=
 BENCH_ARGS ?=
@@ -24,7 +24,7 @@ CPP_FILES = $(shell git ls-files --cached --others --exclude-standard '*.cc' '*.
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-# Open MPI refuses to run as root unless it is told to, and containers have nobody else.
+# Open MPI refuses to run as root without these variables. In containers, root is often the only user.
 ifeq ($(shell id -u),0)
 export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
@@ -40,20 +40,20 @@ all: configure $(BUILD)/bin/nacre
 
 help:
 	@echo 'make               build everything into build/: build/bin/nacre, build/bin/nacre-bench'
-	@echo 'make test          build, then run every test but the long ones (what CI runs)'
+	@echo 'make test          build, then run all tests except the long ones, as CI does'
 	@echo 'make test-all      build, then run all tests, the long ones included'
-	@echo 'make bench-peers   every workload against every peer on /dev/shm: over an hour; BENCH_ARGS=--resume goes on'
-	@echo 'make papers        the experiment of the papers on the testbed, three machines: half an hour, as root'
-	@echo 'make demo          real HDF5, Python and Fortran programs with and without Nacre'
-	@echo 'make setup         install what the libraries and the demo need, and nothing else'
-	@echo 'make setup-test    install what the tests need too; make setup-dev what make lint and CI need'
-	@echo 'make check-format  clang-format and ruff, changing nothing; make format changes'
-	@echo 'make lint          clang-tidy and ruff'
-	@echo 'make clean         remove what was built, keep what was set up; make distclean removes build/'
+	@echo 'make bench-peers   measure all workloads and peers on /dev/shm: over an hour; BENCH_ARGS=--resume continues'
+	@echo 'make papers        run the experiment of the papers on the testbed, on three machines: half an hour, as root'
+	@echo 'make demo          run real HDF5, Python and Fortran programs with and without Nacre'
+	@echo 'make setup         install the dependencies of the libraries and the demo only'
+	@echo 'make setup-test    also install the dependencies of the tests; make setup-dev: also those of make lint and CI'
+	@echo 'make check-format  check the format with clang-format and ruff; make format: format the sources'
+	@echo 'make lint          run clang-tidy and ruff'
+	@echo 'make clean         remove built files, keep installed dependencies; make distclean: remove build/'
 
-# Each installs what the one before it does, and more. setup: for the libraries, the command and the demo; setup-test:
-# for `make` and `make test`; setup-dev: for the format, clang-tidy and the fuzz targets; setup-long: for the long tests.
-# Most of it is waiting for the network, so some run at once: in a make of their own, for no other target may make them.
+# Each setup target includes the one before it. setup: the libraries, the command and the demo; setup-test: `make` and
+# `make test`; setup-dev: clang-format, clang-tidy and the fuzz targets; setup-long: the long tests. They mostly wait
+# for the network, so a recursive make with -j3 runs some steps in parallel.
 setup: $(STAMPS)/packages-build
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j3) $(addprefix $(STAMPS)/,venv-tool venv-mpich venv-openmpi)
 
@@ -75,7 +75,7 @@ $(STAMPS)/packages-%:
 	@touch $@
 endif
 
-# One apt-get at a time.
+# Order-only dependencies, so that only one apt-get runs at a time.
 $(STAMPS)/packages-dev: | setup-test
 $(STAMPS)/packages-long: | $(STAMPS)/packages-dev
 
@@ -91,15 +91,15 @@ $(STAMPS)/mpi4py-source: $(SETUP)/mpi4py-source.sh $(SETUP)/requirements-mpi4py-
 	$< $(VENVS)/tool/bin/pip $(BUILD)
 	@touch $@
 
-# A tree that CMake alone has configured keeps its generator.
+# Keeps the generator of a build tree that was configured with cmake directly.
 CONFIGURE = cmake -S . -B $(BUILD) $(if $(wildcard $(BUILD)/CMakeCache.txt),,-G Ninja) \
   -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DNACRE_PRECOMPILE_HEADERS=$(PRECOMPILE)
 
-# Where the packages are set up, whatever is missing is an error; elsewhere it is left out.
+# If make installs the packages, a missing dependency is an error. Otherwise CMake leaves out the parts that need it.
 configure: setup-test
 	$(CONFIGURE) -DNACRE_REQUIRE_ALL=$(if $(filter yes,$(SETUP_PACKAGES)),ON,OFF) $(CMAKE_ARGS)
 
-# For the libraries alone: tests may be left out.
+# For the libraries only. CMake may leave out tests.
 configure-libraries: setup
 	$(CONFIGURE) -DNACRE_REQUIRE_ALL=OFF $(CMAKE_ARGS)
 
@@ -115,20 +115,20 @@ test: all
 test-all: setup-long all
 	scripts/run-tests.sh $(BUILD) $(JOBS) $(CTEST_ARGS)
 
-# An interrupted run: `nacre-bench show $(BENCH_OUT)`, or on with BENCH_ARGS=--resume. On another file system:
-# BENCH_ARGS='--dir /somewhere'.
+# `nacre-bench show $(BENCH_OUT)` prints an interrupted run; BENCH_ARGS=--resume continues it. To measure another file
+# system: BENCH_ARGS='--dir /somewhere'.
 bench-peers: configure
 	cmake --build $(BUILD) --target libraries nacre_bench_workers
 	$(BUILD)/bin/nacre-bench peers --out $(BENCH_OUT) $(BENCH_ARGS)
 
-# Each machine, and what of it is changed beside: which part of the model an order comes from.
+# The machines, and for each the settings to change, to show which part of the model causes an order.
 PAPERS_MACHINES := ranger tungsten big-red
 PAPERS_CHANGED_ranger := osts.client_cost=0 locks.wide=1
 PAPERS_CHANGED_tungsten := osts.client_cost=0 uplinks.count=0 locks.wide=1
 PAPERS_CHANGED_big-red := osts.latency_us=500 osts.client_cost=0 locks.wide=1
 PAPERS_SIZE := --osts 8,16,24 --aggregators 1x,2x --patterns 1,2,8,16 --mib-per-ost 4 --contenders N/M5,M5
 
-# One machine: `make papers-ranger`. An interrupted run goes on with PAPERS_ARGS=--resume.
+# One machine: `make papers-ranger`. PAPERS_ARGS=--resume continues an interrupted run.
 papers: papers-programs
 	for machine in $(PAPERS_MACHINES); do $(MAKE) --no-print-directory papers-$$machine || exit 1; done
 

@@ -1,22 +1,22 @@
-# Finds an mpi.h of each ABI that Nacre has a library for. Only headers are needed: the libraries name no MPI
-# symbol and link no MPI.
+# Finds an mpi.h of each ABI that Nacre has a library for. Only headers are needed: the libraries contain no reference
+# to an MPI symbol and do not link an MPI.
 #
 #   nacre_find_mpi_headers(<abi>)     abi: mpich, openmpi or mpiabi
 #
-# sets the cache variable NACRE_MPICH_INCLUDE, NACRE_OPENMPI_INCLUDE or NACRE_MPIABI_INCLUDE to the folder of
-# its mpi.h, unless it is set already, or leaves it empty. Asks the compiler wrappers on PATH, then looks into
-# the environments of the tests and the roots that vendors' modules set. An mpi.h counts for what it defines,
-# not for the place it was found in.
+# sets the cache variable NACRE_MPICH_INCLUDE, NACRE_OPENMPI_INCLUDE or NACRE_MPIABI_INCLUDE to the folder of that
+# mpi.h, unless it is already set. If there is no mpi.h of the ABI, the variable is empty. Asks the compiler wrappers on
+# PATH, then searches the environments of the tests, the directories in the variables of vendors' modules, and system
+# directories. The macros that an mpi.h defines decide its ABI, not its directory.
 include_guard(GLOBAL)
 
-# The preprocessor definition that makes an mpi.h of both kinds the standard ABI's.
+# The preprocessor definition that selects the standard ABI in an mpi.h with two ABIs.
 set(NACRE_MPIABI_DEFINITION MPI_ABI)
 
 set(NACRE_WRAPPERS_mpich mpicc.mpich mpicc mpiicx mpiicc)
 set(NACRE_WRAPPERS_openmpi mpicc.openmpi mpicc)
 set(NACRE_WRAPPERS_mpiabi mpicc_abi)
 
-# Whether <directory>/mpi.h is of <abi>, into <result>.
+# Sets <result> to whether <directory>/mpi.h has the ABI <abi>.
 function(nacre_check_mpi_header result abi directory)
   set(${result} FALSE PARENT_SCOPE)
   if(NOT EXISTS ${directory}/mpi.h)
@@ -44,7 +44,7 @@ function(nacre_check_mpi_header result abi directory)
   endif()
 endfunction()
 
-# The folders that a compiler wrapper adds, into <result>. Both families know -show.
+# Sets <result> to the include folders that a compiler wrapper adds. The wrappers of MPICH and Open MPI accept -show.
 function(nacre_wrapper_includes result wrapper)
   set(${result} "" PARENT_SCOPE)
   execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line ERROR_QUIET RESULT_VARIABLE failed)
@@ -93,7 +93,7 @@ function(nacre_find_mpi_headers abi)
   if(${variable})
     nacre_check_mpi_header(fits ${abi} ${${variable}})
     if(NOT fits)
-      message(FATAL_ERROR "${variable}=${${variable}} has no mpi.h of that ABI")
+      message(FATAL_ERROR "${variable}=${${variable}}: this folder has no mpi.h of the ABI ${abi}")
     endif()
     return()
   endif()

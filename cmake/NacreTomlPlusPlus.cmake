@@ -1,7 +1,7 @@
-# nacre_tomlplusplus: toml++ as headers, the system's or the copy in third_party.
+# nacre_tomlplusplus: the headers of toml++, from the system or from the copy in third_party.
 #
-# Some distributions build toml++ as a shared library. Its headers alone are used there too: Nacre's libraries are
-# loaded into other people's programs and need nothing but the system's libraries.
+# Nacre uses toml++ header-only, even if the distribution builds it as a shared library: Nacre is preloaded into other
+# programs, so it may depend on system libraries only.
 include_guard(GLOBAL)
 
 find_package(tomlplusplus 3.3 QUIET CONFIG)

@@ -1,5 +1,5 @@
-# `cmake --install` of a tree whose libraries are not built says so, before it installs anything. It is included before
-# all other install rules, which run in the order in which they are read.
+# Makes `cmake --install` fail before it installs anything if the libraries are not built. Included before all other
+# install rules, because they run in the order in which CMake reads them.
 include_guard(GLOBAL)
 
 install(CODE [[

@@ -1,7 +1,7 @@
-# What `cmake --install` puts where, beyond the libraries (src/mpi) and programs (tools) which install
-# themselves: the header, the pkg-config file, the command and its documents.
+# Installs the header, the pkg-config file, the nacre command and its documents. src/mpi installs the libraries, and
+# testbed its programs.
 #
-# A wheel (pyproject.toml) has the command from Python's own side: NACRE_INSTALL_COMMAND is off there.
+# In a wheel (pyproject.toml), NACRE_INSTALL_COMMAND is off: the Python packaging tools install the command.
 include_guard(GLOBAL)
 option(NACRE_INSTALL_COMMAND "Install the nacre command with cmake --install" ON)
 
@@ -13,7 +13,7 @@ string(REGEX REPLACE "/$" "" NACRE_PC_PREFIX "${NACRE_PC_PREFIX}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/nacre.pc.in ${PROJECT_BINARY_DIR}/nacre.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/nacre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# What the command reads of the library's sources: beside its own, wherever they are.
+# The command reads this table. It must be in the directory of the Python package.
 set(file_systems ${PROJECT_SOURCE_DIR}/src/store/file_systems.toml)
 if(NOT NACRE_INSTALL_COMMAND)
   install(FILES ${file_systems} DESTINATION .)

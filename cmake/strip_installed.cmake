@@ -1,5 +1,5 @@
-# Run by `cmake --install` after a target was installed: takes the debug information out of ${installed}, and keeps that
-# of ${built} beside it if ${with_debug}. See NacreInstall.cmake.
+# `cmake --install` runs this after it installs a target: removes the debug information from ${installed} and, if
+# ${with_debug}, saves that of ${built} in .debug/. See NacreInstall.cmake.
 if(EXISTS "${installed}")
   execute_process(COMMAND "${strip}" --strip-unneeded "${installed}" COMMAND_ERROR_IS_FATAL ANY)
   if(with_debug)

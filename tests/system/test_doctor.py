@@ -195,10 +195,10 @@ def test_an_mpi_library_that_is_not_here_is_named(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "kind", "note"),
     [
-        (["/bin/sh"], "program", "linked with no known MPI library"),
+        (["/bin/sh"], "program", "not linked with a known MPI library"),
         ([__file__], "missing", ""),
         (["no-such-program"], "missing", "no-such-program is not on this node"),
-        (["env"], "missing", "the command names no program"),
+        (["env"], "missing", "the command contains no program"),
         (["timeout", "1h", "ldd"], "script", "a script"),
     ],
 )

@@ -125,8 +125,10 @@ TEST_CASE("what is not known is refused by its value") {
 
   const std::vector<std::byte> composite = layout_sample("pfl-fresh").bytes;
   check_refused(changed(composite, 28, 1), "does not know all fields of the composite layout");
-  check_refused(changed(composite, 32 + 24, 0xfffffff0), "the record of component 1 ends behind the layout");
-  check_refused(changed(composite, 32 + 28, 0xfffffff0), "the records of its components do not fit");
+  check_refused(changed(composite, 32 + 24, 0xfffffff0),
+                "the record of component 1 ends behind the layout");
+  check_refused(changed(composite, 32 + 28, 0xfffffff0),
+                "the records of its components do not fit");
   check_refused(changed(composite, 32 + 8, 0x200000), "component 1 ends before it begins");
 }
 

@@ -307,7 +307,7 @@ def test_a_missing_report_and_a_pattern_that_fits_nothing(nacre, tmp_path, verb)
     (tmp_path / "r").write_text(a_line())
     result = nacre(verb, "r", "--file", "*.nc")
     assert result.returncode == 2
-    assert "--file '*.nc': no report of a file that matches" in result.stderr
+    assert "--file '*.nc': no report of a matching file" in result.stderr
     assert "/x" in result.stderr
 
 

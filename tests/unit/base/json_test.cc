@@ -1,4 +1,4 @@
-// JSON as reports are written in.
+// The JSON of reports.
 #include "base/json.h"
 
 #include <vector>
@@ -12,7 +12,7 @@ TEST_CASE("JSON strings are escaped") {
   CHECK(json_string("höhe") == "\"höhe\"");
 }
 
-TEST_CASE("objects keep the order of their members, and hold others") {
+TEST_CASE("objects keep the order of their members and can be nested") {
   const std::string inner = JsonObject().add_number("n", -1).text();
   CHECK(JsonObject().add_text("b", "x").add("a", inner).text() == R"({"b":"x","a":{"n":-1}})");
   CHECK(JsonObject().text() == "{}");

@@ -1,6 +1,6 @@
-// Collective access against a serial oracle: random views, memory, rank counts, aggregators and
-// cycles; the file and every buffer byte for byte; faults and refusals end the call alike on all
-// ranks.
+// Compares collective access with a serial oracle: random views, memory, rank counts, aggregators
+// and cycles; the file and every buffer, byte for byte. Faults and refusals end the call with the
+// same error on all ranks.
 #include "collective/engine.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ using plan::Direction;
 
 enum class Drive : std::uint8_t { polled, threads };
 
-/// Counts what is sent before data moves, on its way to another transport.
+/// Forwards to another transport, and counts the bytes that are sent before data.
 class CountsBeforeData final : public Transport {
  public:
   CountsBeforeData(Transport& inner, const Profiler& profiler)
@@ -74,7 +74,7 @@ class CountsBeforeData final : public Transport {
   std::int64_t bytes_ = 0;
 };
 
-/// All ranks of a call, over one file in memory.
+/// All ranks of a call, with one file in memory.
 struct World {
   std::shared_ptr<testing::MemoryStore> store = std::make_shared<testing::MemoryStore>();
   std::vector<RankAccess> ranks;
@@ -135,7 +135,7 @@ struct World {
     for (const auto& transport : transports) sent_before_data.push_back(transport.bytes());
     return *std::move(results);
   }
-  /// By a rank, on average.
+  /// Bytes per rank, on average.
   [[nodiscard]] std::int64_t mean_sent_before_data() const {
     return std::accumulate(sent_before_data.begin(), sent_before_data.end(), std::int64_t{0}) /
            std::ssize(sent_before_data);
@@ -196,7 +196,7 @@ World random_world(Random& random, int rank_count, std::int64_t bytes_max) {
   return world;
 }
 
-/// As random_world, no byte with two ranks: what ranks that run at once may write.
+/// As random_world(), but no two ranks access the same byte, so that ranks may write concurrently.
 World dealt_world(Random& random, int rank_count, std::int64_t file_bytes) {
   World world = random_world(random, rank_count, 1);
   std::vector<std::vector<std::int64_t>> offsets(world.ranks.size());
@@ -204,7 +204,7 @@ World dealt_world(Random& random, int rank_count, std::int64_t file_bytes) {
   const std::int64_t length_max = pick(random, 0, 1) == 0 ? 8 : 300;
   for (std::int64_t offset = 0; offset < file_bytes;) {
     const std::int64_t length = pick(random, 1, length_max);
-    const auto rank = static_cast<std::size_t>(pick(random, 0, rank_count));  // the last: nobody
+    const auto rank = static_cast<std::size_t>(pick(random, 0, rank_count));  // rank_count: no rank
     if (rank < world.ranks.size()) {
       offsets[rank].push_back(offset);
       lengths[rank].push_back(length);
@@ -266,7 +266,7 @@ plan::TypeMap strided(std::int64_t length, std::int64_t stride) {
   return plan::TypeMap::bytes(length).resized(0, stride).value();
 }
 
-/// `run_count` runs of up to 8 bytes, one in each `step` bytes, in the first 16 of them.
+/// `run_count` runs of up to 8 bytes, one in the first 16 bytes of each `step` bytes.
 plan::TypeMap irregular(Random& random, std::int64_t run_count, std::int64_t step) {
   std::vector<std::int64_t> lengths;
   std::vector<std::int64_t> offsets;
@@ -278,7 +278,7 @@ plan::TypeMap irregular(Random& random, std::int64_t run_count, std::int64_t ste
   return *runs.resized(0, run_count * step);
 }
 
-/// Ranks take turns: rank r has run r of every `count` runs of `length` bytes.
+/// Interleaved ranks: rank r has run r of every `count` runs of `length` bytes.
 World interleaved(std::size_t count, std::int64_t length, std::int64_t runs_each) {
   Random random(count);
   World world(random_bytes(random, 100), count);
@@ -294,7 +294,9 @@ World interleaved(std::size_t count, std::int64_t length, std::int64_t runs_each
 
 }  // namespace
 
-TEST_CASE("random collective writes leave what the ranks wrote in turn, and every hole as it was") {
+TEST_CASE(
+    "random collective writes give the same file as writes one rank after another, and keep "
+    "holes") {
   const std::uint64_t seed = 4'242;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -316,7 +318,7 @@ TEST_CASE("random collective reads give every rank its bytes up to the end of th
   }
 }
 
-TEST_CASE("every rank count up to 33, both ways") {
+TEST_CASE("every rank count up to 33, writes and reads") {
   const std::uint64_t seed = 33;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -337,7 +339,7 @@ TEST_CASE("three hundred ranks") {
   check_read(world);
 }
 
-TEST_CASE("each rank a thread, in blocking turns") {
+TEST_CASE("one thread per rank, with blocking calls") {
   const std::uint64_t seed = 77;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -351,8 +353,8 @@ TEST_CASE("each rank a thread, in blocking turns") {
   }
 }
 
-/// A file whose writes, from the second on, wait until the rank has copied one round more than have
-/// been written: which it can only do while it writes.
+/// A file whose writes, from the second on, wait until the rank has copied one round more than it
+/// has written. This needs a rank that copies during a write.
 class WaitsForCopies final : public store::ForwardingFile {
  public:
   WaitsForCopies(std::unique_ptr<store::StoreFile> file, const Profile& profile,
@@ -385,7 +387,7 @@ class OpenedFile final : public FileSource {
   store::StoreFile& file_;
 };
 
-TEST_CASE("a rank fills the next round while a thread writes the one before") {
+TEST_CASE("a rank fills the next round while a thread writes the previous round") {
   constexpr std::int64_t cycle_bytes = 1'024;
   constexpr std::int64_t rounds = 8;
   Random random(5);
@@ -416,8 +418,8 @@ TEST_CASE("a rank fills the next round while a thread writes the one before") {
   CHECK(*store.contents("f") == access.buffer);
 }
 
-/// A file whose reads and writes wait until `wanted` of them are under way, or for so long that
-/// this will not be.
+/// A file whose reads and writes wait until `wanted` of them are in flight, at most for a time
+/// limit.
 class Gated final : public store::ForwardingFile {
  public:
   Gated(std::unique_ptr<store::StoreFile> file, int wanted)
@@ -452,11 +454,11 @@ class Gated final : public store::ForwardingFile {
   int most_inside_ = 0;
 };
 
-TEST_CASE("as many accesses are under way as there are cycle buffers and threads") {
+TEST_CASE("as many accesses are in flight as there are cycle buffers and threads") {
   constexpr std::int64_t cycle_bytes = 1'024;
   constexpr std::int64_t bytes = 12 * cycle_bytes;
   for (const int count : {2, 4}) {
-    for (const std::int64_t stride : {1, 5}) {  // whole rounds, and what is asked for
+    for (const std::int64_t stride : {1, 5}) {  // whole rounds; only the requested bytes
       for (const Direction direction : {Direction::write, Direction::read}) {
         CAPTURE(count);
         CAPTURE(stride);
@@ -504,7 +506,7 @@ TEST_CASE("as many accesses are under way as there are cycle buffers and threads
   }
 }
 
-TEST_CASE("two hundred threads on nodes of thirty-two") {
+TEST_CASE("two hundred ranks, one thread each, on nodes of 32 ranks") {
   Random random(200);
   World world = dealt_world(random, 200, 20'000);
   world.settings = {Algorithm::two_phase, 23, 128, 64};
@@ -514,7 +516,7 @@ TEST_CASE("two hundred threads on nodes of thirty-two") {
   check_read(world);
 }
 
-TEST_CASE("a view too irregular to send whole is sent as the runs of each domain") {
+TEST_CASE("an irregular view that is too large to send is sent as the runs of each domain") {
   const std::uint64_t seed = 12;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -540,7 +542,7 @@ TEST_CASE("a view too irregular to send whole is sent as the runs of each domain
   }
 }
 
-TEST_CASE("a view is told once: later steps through it send a few bytes beside the data") {
+TEST_CASE("a view is sent once: later steps through it send a few bytes besides data") {
   constexpr int rank_count = 6;
   constexpr std::int64_t bytes_each = 900;
   Random random(13);
@@ -555,7 +557,8 @@ TEST_CASE("a view is told once: later steps through it send a few bytes beside t
     world.ranks[rank].file.view.type = irregular;
   }
   world.settings = {Algorithm::two_phase, 2, 4'096, 4'096};
-  std::vector<std::int64_t> beside_data;  // most of any rank that sends all its data, by step
+  std::vector<std::int64_t>
+      beside_data;  // by step: maximum over the ranks that send all their data
   for (std::int64_t step = 0; step < 4; ++step) {
     for (RankAccess& access : world.ranks) {
       access.file.first_byte = step * bytes_each;
@@ -574,7 +577,7 @@ TEST_CASE("a view is told once: later steps through it send a few bytes beside t
     }
     CHECK(*world.store->contents("f") == expected);
   }
-  // The first tells 300 irregular runs. What a rank passes on for others is in all of them.
+  // The first step sends 300 irregular runs. All steps include messages that a rank forwards.
   CHECK(beside_data[0] > 800);
   for (std::size_t step = 1; step < beside_data.size(); ++step) {
     CAPTURE(beside_data[step]);
@@ -582,7 +585,7 @@ TEST_CASE("a view is told once: later steps through it send a few bytes beside t
   }
 }
 
-TEST_CASE("runs of a domain are told once, and again when they are others") {
+TEST_CASE("the runs of a domain are sent once, and again when they change") {
   Random random(16);
   World world({}, 8);
   world.ranks_per_node = 2;
@@ -623,7 +626,7 @@ TEST_CASE("runs of a domain are told once, and again when they are others") {
   CHECK(step(10, type.size() / 3) < 200);
 }
 
-/// Steps of a loop: each copy of the views further, or `distance` bytes.
+/// Steps of a loop. Each step moves on by one copy of the views, or by `distance` bytes.
 void check_steps(World& world, std::int64_t distance) {
   Random random(18);
   for (int step = 0; step < 4; ++step) {
@@ -634,14 +637,14 @@ void check_steps(World& world, std::int64_t distance) {
     check_write(world);
     if (step > 0) {
       CHECK(world.mean_sent_before_data() < 170);
-      // Rank 0: the decision to those below it, ten at 64 ranks.
+      // Rank 0 sends the decision to its children in the tree, ten at 64 ranks.
       CHECK(std::ranges::max(world.sent_before_data) < 750);
     }
     for (RankAccess& access : world.ranks) access.file.view.origin += distance;
   }
 }
 
-TEST_CASE("second and later steps exchange less than 170 bytes a rank before data moves") {
+TEST_CASE("second and later steps send less than 170 bytes per rank before data") {
   struct Size {
     int ranks;
     int nodes;
@@ -653,13 +656,13 @@ TEST_CASE("second and later steps exchange less than 170 bytes a rank before dat
     world.ranks_per_node = size.ranks / size.nodes;
     world.settings = {Algorithm::two_phase, 8, 65'536, 4'096};
     SUBCASE("small and regular, at any distance") { check_steps(world, 1'234'567); }
-    SUBCASE("irregular, and small enough to be told whole") {
+    SUBCASE("irregular, and small enough to be sent whole") {
       Random random(19);
       const plan::TypeMap type = irregular(random, 300, slots * size.ranks);
       for (RankAccess& access : world.ranks) access.file.view.type = type;
       check_steps(world, 1'234'567);
     }
-    SUBCASE("irregular, told as runs, where domains move along") {
+    SUBCASE("irregular, sent as runs, with moving domains") {
       Random random(20);
       const plan::TypeMap type = irregular(random, 4'096, slots * size.ranks);
       for (RankAccess& access : world.ranks) {
@@ -676,7 +679,7 @@ TEST_CASE("second and later steps exchange less than 170 bytes a rank before dat
   }
 }
 
-TEST_CASE("irregular views in any order of calls, good ones and bad ones") {
+TEST_CASE("irregular views in random orders of valid and invalid calls") {
   const std::uint64_t seed = 17;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -691,7 +694,7 @@ TEST_CASE("irregular views in any order of calls, good ones and bad ones") {
                                            random_monotone_type(random)};
     for (std::int64_t call = 0; call < 14; ++call) {
       CAPTURE(call);
-      // Each differs from the one before in one thing, or in none but time.
+      // Each call differs from the previous one in one thing or in nothing.
       const std::int64_t change = call == 0 ? 9 : pick(random, 0, 9);
       if (change >= 8) {
         for (RankAccess& access : world.ranks) {
@@ -734,7 +737,7 @@ TEST_CASE("irregular views in any order of calls, good ones and bad ones") {
   }
 }
 
-TEST_CASE("a node sends an aggregator one message a round, with what all its ranks have in it") {
+TEST_CASE("a node sends an aggregator one message per round, with the data of all its ranks") {
   constexpr int rank_count = 12;
   constexpr std::int64_t cycle_bytes = 4'096;
   constexpr std::int64_t rounds = 10;
@@ -755,7 +758,8 @@ TEST_CASE("a node sends an aggregator one message a round, with what all its ran
     const Bytes expected = after_writes(before, world.ranks);
     world.run(Direction::write);
     CHECK(*world.store->contents("f") == expected);
-    std::int64_t large = 0;  // messages of ranks elsewhere, but for a few of agreements and views
+    std::int64_t large =
+        0;  // messages of ranks on other nodes, except a few of agreements and views
     for (std::size_t rank = 4; rank < rank_count; ++rank) {
       large += world.profiles[rank]->messages.get();
     }
@@ -789,7 +793,7 @@ TEST_CASE("views that change between calls, and come back") {
   }
 }
 
-TEST_CASE("where memory is short ranks keep none, and find it again together") {
+TEST_CASE("if memory is short ranks keep no buffers; later calls still agree") {
   const std::uint64_t seed = 15;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -819,7 +823,7 @@ TEST_CASE("where memory is short ranks keep none, and find it again together") {
   }
 }
 
-TEST_CASE("memory that is short on some nodes alone leaves all ranks of one mind") {
+TEST_CASE("all ranks agree if memory is short on some nodes only") {
   const std::uint64_t seed = 16;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -838,7 +842,7 @@ TEST_CASE("memory that is short on some nodes alone leaves all ranks of one mind
       for (auto& bytes : available) {
         bytes = pick(random, 0, 1) == 0 ? 0 : std::numeric_limits<std::int64_t>::max();
       }
-      // More and less than what was kept, in one way or another.
+      // Needs more or less memory than the ranks have kept.
       world.settings.cycle_bytes = cycles[static_cast<std::size_t>(pick(random, 0, 3))];
       world.settings.cycle_buffer_count = static_cast<std::int32_t>(pick(random, 2, 4));
       world.settings.aggregator_count = static_cast<std::int32_t>(pick(random, 1, 4));
@@ -867,7 +871,7 @@ TEST_CASE("all ranks read the same bytes, contiguous or not, through a small cyc
   }
 }
 
-TEST_CASE("eight ranks a tebibyte apart cost few more rounds than they have data") {
+TEST_CASE("eight ranks whose data are a tebibyte apart take few rounds") {
   constexpr std::int64_t tebibyte = std::int64_t{1} << 40;
   Random random(8);
   World world({}, 8);
@@ -892,8 +896,8 @@ TEST_CASE("eight ranks a tebibyte apart cost few more rounds than they have data
   }
 }
 
-TEST_CASE("interleaved ranks become one large write a round") {
-  World world = interleaved(4, 16, 1'024);  // 64 KiB in all
+TEST_CASE("interleaved ranks cause one large write per round") {
+  World world = interleaved(4, 16, 1'024);  // 64 KiB in total
   world.settings.cycle_bytes = 8 << 10;
   world.settings.aggregator_count = 2;
   const std::int64_t writes_before = world.store->counts().writes;
@@ -912,7 +916,7 @@ TEST_CASE("only aggregators and ranks with data open the file") {
   CHECK(world.store->counts().opens - opens_before == 2);
 }
 
-TEST_CASE("nothing to do is decided and done at once, by no hint to be changed") {
+TEST_CASE("a call without data makes no plan, whatever the hints") {
   World world({}, 5);
   for (RankAccess& access : world.ranks) access = contiguous(0, {});
   world.settings.algorithm = Algorithm::two_phase;
@@ -923,7 +927,7 @@ TEST_CASE("nothing to do is decided and done at once, by no hint to be changed")
   }
 }
 
-TEST_CASE("a read that lies wholly beyond the end of the file reads nothing") {
+TEST_CASE("a read beyond the end of the file reads nothing") {
   Random random(1);
   World world(random_bytes(random, 100), 3);
   for (RankAccess& access : world.ranks) access = contiguous(100, random_bytes(random, 50));
@@ -931,7 +935,7 @@ TEST_CASE("a read that lies wholly beyond the end of the file reads nothing") {
   check_read(world);
 }
 
-TEST_CASE("a view that goes back makes the whole read direct") {
+TEST_CASE("a view with decreasing offsets makes the whole read direct") {
   Random random(9);
   World world(random_bytes(random, 5'000), 4);
   for (RankAccess& access : world.ranks) access = contiguous(7, random_bytes(random, 900));
@@ -944,7 +948,7 @@ TEST_CASE("a view that goes back makes the whole read direct") {
   CHECK(world.run(Direction::read).front().plan.reason == plan::PlanReason::unordered_view);
 }
 
-TEST_CASE("a refusal ends the call on all ranks before a byte moves") {
+TEST_CASE("a refusal ends the call on all ranks before any byte moves") {
   for (const std::size_t refusing : {0, 1, 4}) {
     World world = interleaved(5, 16, 64);
     const Bytes before = *world.store->contents("f");
@@ -963,7 +967,7 @@ TEST_CASE("a refusal ends the call on all ranks before a byte moves") {
   }
 }
 
-TEST_CASE("a fault at any rank, call and byte ends the call on all ranks with its class") {
+TEST_CASE("a fault at any rank, call and byte ends the call on all ranks with its error class") {
   const std::uint64_t seed = 666;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -973,7 +977,7 @@ TEST_CASE("a fault at any rank, call and byte ends the call on all ranks with it
   int failed_calls = 0;
   for (int repeat = 0; repeat < repeats(300); ++repeat) {
     CAPTURE(repeat);
-    // Threads that write the same byte would race for it.
+    // Threads that write the same byte would race.
     const bool threads = repeat % 10 == 0;
     const int rank_count = static_cast<int>(pick(random, 1, 8));
     World world =
@@ -1011,7 +1015,7 @@ TEST_CASE("a fault at any rank, call and byte ends the call on all ranks with it
   CHECK(failed_calls > repeats(300) / 3);
 }
 
-TEST_CASE("direct writes that fail count what each rank has written") {
+TEST_CASE("failed direct writes return the bytes that each rank has written") {
   Random random(4);
   World world({}, 2);
   world.ranks[0] = contiguous(0, random_bytes(random, 1'000));

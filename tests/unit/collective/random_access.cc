@@ -81,7 +81,7 @@ TypeMap random_monotone_type(Random& random) {
 TypeMap random_memory_type(Random& random) {
   const TypeMap type = random_monotone_type(random);
   if (pick(random, 0, 2) != 0) return type;
-  // Three of them, last first.
+  // Three blocks, the last one first.
   const std::vector<std::int64_t> ones{1, 1, 1};
   const std::vector<std::int64_t> back{2 * type.extent(), type.extent(), 0};
   return TypeMap::indexed(type, ones, back).value().resized(0, 3 * type.extent()).value();

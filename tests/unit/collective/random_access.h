@@ -1,4 +1,4 @@
-// Random accesses for tests, and what they mean byte by byte.
+// Random accesses for tests, and a byte-by-byte model of them.
 #ifndef NACRE_TESTS_UNIT_COLLECTIVE_RANDOM_ACCESS_H_
 #define NACRE_TESTS_UNIT_COLLECTIVE_RANDOM_ACCESS_H_
 
@@ -21,24 +21,23 @@ namespace nacre::collective::fixtures {
 using Random = std::mt19937_64;
 using Bytes = std::vector<std::byte>;
 
-/// How often a random test is repeated: `wanted` times, or one n-th of it, at least once, where the
-/// environment has NACRE_TEST_FEWER=n. For ThreadSanitizer, under which they take ten times as
-/// long.
+/// The number of repeats of a random test: `wanted`, or with NACRE_TEST_FEWER=n in the environment
+/// one n-th of it, at least 1. ThreadSanitizer, which makes tests ten times slower, uses that.
 int repeats(int wanted);
 
-/// In [low, high].
+/// A random number in [low, high].
 std::int64_t pick(Random& random, std::int64_t low, std::int64_t high);
 
-/// A type whose copies are monotone and without a byte twice, at offsets >= 0; some data bytes.
+/// A random type with data whose copies are monotone and do not overlap, at offsets >= 0.
 plan::TypeMap random_monotone_type(Random& random);
-/// The same bytes, maybe in another order.
+/// A random type whose bytes may be in any order.
 plan::TypeMap random_memory_type(Random& random);
 
-/// Where each data byte of an access lies.
+/// The file offset of each data byte of an access.
 std::vector<std::int64_t> offsets_of(const plan::TiledMap& map, std::int64_t first_byte,
                                      std::int64_t byte_count);
 
-/// One rank's access and its buffer. Move it and its MemoryAccess goes along.
+/// The access and the buffer of one rank. Movable: its MemoryAccess stays valid.
 struct RankAccess {
   plan::FileAccess file;
   plan::TypeMap memory_type;
@@ -55,10 +54,10 @@ struct RankAccess {
   }
 };
 
-/// The buffer is filled at random. `span`: about the range of offsets.
+/// A random access with a random buffer. `span`: the approximate range of offsets.
 RankAccess random_access(Random& random, std::int64_t bytes_max, std::int64_t span);
 
-/// Opens `path` for reading and writing on first need.
+/// Opens `path` for reading and writing at the first use.
 class LazyFile final : public FileSource {
  public:
   LazyFile(std::shared_ptr<store::Store> store, std::string path)
@@ -72,16 +71,16 @@ class LazyFile final : public FileSource {
   std::unique_ptr<store::StoreFile> file_;
 };
 
-/// Makes a file that holds `bytes`.
+/// Creates a file with the contents `bytes`.
 void create_file(store::Store& store, const std::string& path, const Bytes& bytes);
 
 Bytes random_bytes(Random& random, std::int64_t count);
 
-/// Writes what the access writes into `file`.
+/// Applies a write access to `file`, the model of a file.
 void overlay(Bytes& file, const RankAccess& access);
-/// `file` after the ranks have written in turn.
+/// The contents of `file` after the ranks have written one after another.
 Bytes after_writes(Bytes file, const std::vector<RankAccess>& ranks);
-/// Where ranks overlap any of their bytes may stand: takes what was found if it is one.
+/// If ranks overlap, the byte of any of them is right: takes the byte found if it is one of them.
 void accept_any_winner(Bytes& expected, const Bytes& found, const std::vector<RankAccess>& ranks);
 
 }  // namespace nacre::collective::fixtures

@@ -1,5 +1,5 @@
-// Aggregators hold a group lock together, for as long as they write, or none does; narrow locks are
-// asked for before they write.
+// Either all aggregators hold a group lock while they write, or no aggregator does. Narrow locks
+// are requested before the first write.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -27,14 +27,14 @@ using plan::Direction;
 constexpr int rank_count = 4;
 constexpr std::int64_t stripe = 64 << 10;
 
-/// What all ranks' opens of the file have in common.
+/// State that all opens of the file share.
 struct Group {
   std::optional<int> refusing_rank;
-  std::optional<int> failing_rank;  // in writes
+  std::optional<int> failing_rank;  // whose writes fail
   std::atomic<int> holders = 0;
   std::atomic<int> taken = 0;
   std::atomic<int> narrowed = 0;
-  std::atomic<int> written_with = 0;  // by a rank that holds it
+  std::atomic<int> written_with = 0;  // writes under the lock
   std::atomic<int> written_without = 0;
 };
 
@@ -56,7 +56,7 @@ class Held final : public store::FileLock {
   bool& holds_;
 };
 
-/// A rank's open of it.
+/// The open file of one rank.
 class LockedFile final : public store::ForwardingFile {
  public:
   LockedFile(std::unique_ptr<store::StoreFile> file, Group& group, int rank)
@@ -85,7 +85,7 @@ class LockedFile final : public store::ForwardingFile {
   bool holds_ = false;
 };
 
-/// One rank's way to it.
+/// The store of one rank.
 struct Rank final : FileSource {
   Rank(store::Store& store, Group& group, int rank)
       : opened(*store.open("f", {.read = true, .write = true}), group, rank),
@@ -101,7 +101,7 @@ struct Rank final : FileSource {
   RankAccess access;
 };
 
-/// Two stripes, whose objects are there.
+/// A layout of two stripes whose objects exist.
 plan::CollectiveSettings settings_of(int aggregators, plan::WriteLocks locks) {
   plan::Layout layout = plan::parse_stripe_options("-c 2 -S 64k").value();
   layout.components.front().striping.objects = {{.ost = 0}, {.ost = 1}};
@@ -114,12 +114,12 @@ plan::CollectiveSettings settings_of(int aggregators, plan::WriteLocks locks) {
   return settings;
 }
 
-/// Pieces of `bytes` bytes, one of each rank in turn.
+/// A view of pieces of `bytes` bytes, dealt to the ranks round robin.
 plan::TypeMap every_fourth(std::int64_t bytes) {
   return plan::TypeMap::bytes(bytes).resized(0, rank_count * bytes).value();
 }
 
-/// Every rank writes every fourth piece; `asks`: which of them let the lock be taken.
+/// Every rank writes every fourth piece. `asks`: the ranks that pass a group lock.
 std::vector<Outcome> write(Group& group, const plan::CollectiveSettings& settings,
                            const std::vector<bool>& asks) {
   constexpr std::int64_t piece = 1'000;
@@ -159,7 +159,7 @@ std::vector<Outcome> write(Group& group, const plan::CollectiveSettings& setting
   return *std::move(outcomes);
 }
 
-/// None of them failed, and they wrote so.
+/// Requires that no rank failed and that the lock was used as expected.
 bool all_are(const std::vector<Outcome>& outcomes, plan::WriteLocks locks) {
   return std::ranges::all_of(outcomes, [&](const Outcome& outcome) {
     return !outcome.error && outcome.plan.write_locks == locks;
@@ -168,7 +168,7 @@ bool all_are(const std::vector<Outcome>& outcomes, plan::WriteLocks locks) {
 
 }  // namespace
 
-TEST_CASE("all aggregators hold it while they write") {
+TEST_CASE("all aggregators hold the group lock while they write") {
   Group group;
   CHECK(all_are(write(group, settings_of(4, plan::WriteLocks::group), {true, true, true, true}),
                 plan::WriteLocks::group));
@@ -177,7 +177,7 @@ TEST_CASE("all aggregators hold it while they write") {
   CHECK(group.written_without == 0);
 }
 
-TEST_CASE("where one is refused it nobody holds it") {
+TEST_CASE("if one aggregator is refused the group lock, no aggregator holds it") {
   for (int rank = 0; rank < rank_count; ++rank) {
     Group group;
     group.refusing_rank = rank;
@@ -189,7 +189,7 @@ TEST_CASE("where one is refused it nobody holds it") {
   }
 }
 
-TEST_CASE("a write that fails leaves nobody with it") {
+TEST_CASE("after a failed write no aggregator holds the group lock") {
   for (int rank = 0; rank < rank_count; ++rank) {
     Group group;
     group.failing_rank = rank;
@@ -203,7 +203,7 @@ TEST_CASE("a write that fails leaves nobody with it") {
   }
 }
 
-TEST_CASE("it is not asked for where a rank has other things to do, or objects have one writer") {
+TEST_CASE("the group lock is not requested if one rank passes none, or objects have one writer") {
   Group group;
   CHECK(all_are(write(group, settings_of(4, plan::WriteLocks::group), {true, true, false, true}),
                 plan::WriteLocks::usual));
@@ -212,7 +212,7 @@ TEST_CASE("it is not asked for where a rank has other things to do, or objects h
   CHECK(group.taken == 0);
 }
 
-TEST_CASE("narrow locks are asked for by all aggregators, whatever else ranks do") {
+TEST_CASE("all aggregators request narrow locks, also if a rank passes no group lock") {
   Group group;
   const plan::CollectiveSettings settings = settings_of(4, plan::WriteLocks::narrow);
   CHECK(all_are(write(group, settings, {true, false, true, true}), plan::WriteLocks::narrow));

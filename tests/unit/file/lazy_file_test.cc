@@ -1,4 +1,4 @@
-// LazyFile: one open when it is needed, of the file that rank 0 made, by any number of threads.
+// LazyFile opens the file that rank 0 created once, at the first use, also with several threads.
 #include "file/lazy_file.h"
 
 #include <cstdint>
@@ -23,7 +23,7 @@ store::FileIdentity make(store::Store& store, const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("nothing is opened before it is needed, and then once") {
+TEST_CASE("a file is opened once, at the first use") {
   testing::MemoryStore store;
   const store::FileIdentity identity = make(store, "f");
   LazyFile file(store, "f", plain);
@@ -40,7 +40,7 @@ TEST_CASE("nothing is opened before it is needed, and then once") {
   CHECK(file.if_open() == nullptr);
 }
 
-TEST_CASE("a file that has taken another's name is refused") {
+TEST_CASE("opening fails if another file has the name by now") {
   testing::MemoryStore store;
   const store::FileIdentity identity = make(store, "f");
   REQUIRE(store.remove("f").ok());
@@ -53,7 +53,7 @@ TEST_CASE("a file that has taken another's name is refused") {
   CHECK(opened.error().message == "open f: the file was replaced by another since it was opened");
 }
 
-TEST_CASE("an open that fails is told, and tried again the next time") {
+TEST_CASE("a failed open returns its error and is retried at the next use") {
   auto memory = std::make_shared<testing::MemoryStore>();
   const store::FileIdentity identity = make(*memory, "f");
   testing::FaultyStore store(memory, testing::parse_fault_plan("open=1,errno=EACCES").value(), 0);
@@ -63,7 +63,7 @@ TEST_CASE("an open that fails is told, and tried again the next time") {
   CHECK(file.file().ok());
 }
 
-TEST_CASE("what close says is passed on") {
+TEST_CASE("close returns the error of the store") {
   auto memory = std::make_shared<testing::MemoryStore>();
   testing::FaultyStore store(memory, testing::parse_fault_plan("close=1,errno=EIO").value(), 0);
   LazyFile file(store, "f", plain);

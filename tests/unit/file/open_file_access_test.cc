@@ -1,5 +1,5 @@
-// Data access: where each kind of position leads, what statuses tell at the end of the file, which
-// accesses hold locks, and how converted data goes.
+// Data access: each kind of position, statuses at the end of the file, the accesses that hold
+// locks, and data conversion.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -41,8 +41,8 @@ std::vector<Outcome> transfer_all(World& world, std::vector<std::string>& texts,
   });
 }
 
-/// In the file every byte of memory stands twice. Bytes are the basic elements, 3 of them an
-/// element of the memory type; a '!' converts neither way.
+/// A data representation that stores every byte of memory twice. A basic element is one byte; an
+/// element of the memory type has 3 bytes. Converting a '!' fails in both directions.
 class DoublingConverter final : public Converter {
  public:
   Result<std::int64_t> file_bytes(std::int64_t native_bytes) override { return 2 * native_bytes; }
@@ -90,7 +90,7 @@ std::string doubled(const std::string& text) {
   return out;
 }
 
-/// The view of a data representation that converts.
+/// A view with a data representation that converts.
 View converting_view() {
   View view;
   view.etype_size = 2;
@@ -101,7 +101,7 @@ View converting_view() {
 
 }  // namespace
 
-TEST_CASE("individual pointers are each rank's own and move by what was asked for") {
+TEST_CASE("each rank has its individual pointer, which moves by the requested amount") {
   World world(2, "0123456789");
   world.must_open(read_write);
   std::string text(3, '?');
@@ -117,7 +117,7 @@ TEST_CASE("individual pointers are each rank's own and move by what was asked fo
 }
 
 TEST_CASE(
-    "an independent read that meets the end of the file leaves the individual pointer there") {
+    "an independent read that reaches the end of the file leaves the individual pointer there") {
   World world(1, "0123456789");
   world.must_open(read_write);
   std::string text(20, '?');
@@ -132,7 +132,7 @@ TEST_CASE(
   CHECK(world.file(0).position().value() == 100);
 }
 
-TEST_CASE("collective and shared reads move their pointers by what was asked for") {
+TEST_CASE("collective and shared reads move their pointers by the requested amount") {
   World world(2, "0123456789");
   world.must_open(read_write);
   std::vector<std::string> texts{std::string(20, '?'), std::string(20, '?')};
@@ -147,7 +147,7 @@ TEST_CASE("collective and shared reads move their pointers by what was asked for
   CHECK(world.file(1).position_shared().value() == 14);
 }
 
-TEST_CASE("a pointer stands behind the etype in which the file ends") {
+TEST_CASE("a pointer points after the etype in which the file ends") {
   World world(1, "0123456789");
   world.must_open(read_write);
   View view;
@@ -182,12 +182,12 @@ TEST_CASE("a view whose copies overlap is written and read inside one copy") {
   std::string text(4, '?');
   CHECK(read_some(world, 0, text, Position::explicit_offset, 4).bytes == 4);
   CHECK(text == "..ef");
-  REQUIRE(world.file(0).seek(20, Whence::set).ok());  // copy 5, which is cut by the file's end
+  REQUIRE(world.file(0).seek(20, Whence::set).ok());  // copy 5, in which the file ends
   CHECK(read_some(world, 0, text, Position::individual).bytes == 1);
   CHECK(world.file(0).position().value() == 21);
 }
 
-TEST_CASE("accesses without data touch nothing") {
+TEST_CASE("accesses without data change neither file nor memory") {
   World world(2, "0123456789");
   world.must_open(read_write);
   std::string none;
@@ -203,7 +203,7 @@ TEST_CASE("accesses without data touch nothing") {
   CHECK(world.store().counter_count() == 0);
 }
 
-TEST_CASE("a part of an etype is no access") {
+TEST_CASE("an access of a part of an etype is an error") {
   World world(2, "0123456789");
   world.must_open(read_write);
   View view;
@@ -218,7 +218,7 @@ TEST_CASE("a part of an etype is no access") {
   CHECK(world.text() == "0123456789");
 }
 
-TEST_CASE("records written by the shared pointer from all ranks at once are all there, once") {
+TEST_CASE("records that all ranks write concurrently by the shared pointer are in the file once") {
   constexpr int ranks = 4;
   constexpr int records = 50;
   World world(ranks);
@@ -243,7 +243,7 @@ TEST_CASE("records written by the shared pointer from all ranks at once are all 
   }
 }
 
-TEST_CASE("ordered accesses stand in the order of ranks, behind what the pointer has passed") {
+TEST_CASE("ordered accesses are in rank order, from the shared pointer on") {
   for (const bool atomic : {false, true}) {
     World world(5);
     world.must_open(read_write);
@@ -264,9 +264,9 @@ TEST_CASE("ordered accesses stand in the order of ranks, behind what the pointer
   }
 }
 
-TEST_CASE("an ordered write whose pointer fails writes nothing, in atomic mode either") {
+TEST_CASE("an ordered write whose shared pointer fails writes nothing, also in atomic mode") {
   for (const bool atomic : {false, true}) {
-    // What is large its rank would move without asking the others.
+    // A rank moves large data directly, without an exchange with other ranks.
     for (const std::size_t bytes : {2, 100'000}) {
       World world(3, "0123456789");
       world.fail(0, "counter=1,errno=EIO");
@@ -280,7 +280,7 @@ TEST_CASE("an ordered write whose pointer fails writes nothing, in atomic mode e
   }
 }
 
-TEST_CASE("atomic accesses hold a lock, exclusive to write and shared to read") {
+TEST_CASE("atomic accesses hold a lock: exclusive for writes, shared for reads") {
   World world(2, "0123456789");
   world.must_open(read_write);
   std::string text = "xx";
@@ -299,7 +299,7 @@ TEST_CASE("atomic accesses hold a lock, exclusive to write and shared to read") 
   CHECK(world.text() == "ab23cd6789");
 }
 
-TEST_CASE("atomic writes of several ranks and threads are never seen in part") {
+TEST_CASE("readers never see a part of an atomic write of several ranks and threads") {
   constexpr int ranks = 2;
   constexpr std::int64_t pieces = 40;
   World world(ranks, std::string(2 * pieces, 'a'));
@@ -325,7 +325,7 @@ TEST_CASE("atomic writes of several ranks and threads are never seen in part") {
   CHECK(torn == 0);
 }
 
-TEST_CASE("where clients do not agree every access holds a lock, unless the hint trusts them") {
+TEST_CASE("with incoherent clients every access holds a lock, unless nacre_coherence is trusted") {
   enum class Clients { agree, disagree, are_one };
   for (const char* coherence : {"automatic", "trusted", "locked"}) {
     for (const Clients clients : {Clients::agree, Clients::disagree, Clients::are_one}) {
@@ -348,7 +348,7 @@ TEST_CASE("where clients do not agree every access holds a lock, unless the hint
   }
 }
 
-TEST_CASE("a lock that is refused on one rank fails an atomic collective on all") {
+TEST_CASE("a lock that fails on one rank fails an atomic collective call on all ranks") {
   World world(3, "0123456789");
   world.fail(2, "lock=1,errno=EACCES");
   world.must_open(read_write);
@@ -358,7 +358,7 @@ TEST_CASE("a lock that is refused on one rank fails an atomic collective on all"
                             {0, 1, 2})) == ErrorClass::access);
 }
 
-TEST_CASE("writes fill gaps only for a sole writer, and then under a lock") {
+TEST_CASE("write sieving needs a sole writer and holds a lock") {
   for (const bool promised : {false, true}) {
     World world(1, std::string(4000, '.'));
     world.must_open(read_write, {{"nacre_sole_writer", promised ? "true" : "false"}});
@@ -375,7 +375,7 @@ TEST_CASE("writes fill gaps only for a sole writer, and then under a lock") {
   }
 }
 
-TEST_CASE("a sole writer without the right to read writes piece by piece") {
+TEST_CASE("a sole writer without read permission writes piece by piece") {
   World world(1, std::string(100, '.'));
   world.must_open(write_only, {{"nacre_sole_writer", "true"}});
   set_view(world, view_of({1}, {0}, 2));
@@ -384,7 +384,7 @@ TEST_CASE("a sole writer without the right to read writes piece by piece") {
   CHECK(world.text().substr(0, 6) == "x.x.x.");
 }
 
-TEST_CASE("threads that write between each other's bytes lose none, with sieving too") {
+TEST_CASE("threads that write interleaved bytes lose none, also with sieving") {
   World world(1, std::string(2000, '.'));
   world.must_open(read_write, {{"nacre_sole_writer", "true"}, {"ind_wr_buffer_size", "4096"}});
   set_view(world, view_of({1}, {0}, 2));
@@ -405,7 +405,7 @@ TEST_CASE("threads that write between each other's bytes lose none, with sieving
   CHECK(world.file(0).position().value() == 1000);
 }
 
-TEST_CASE("threads of one rank share its individual pointer, each access in a place of its own") {
+TEST_CASE("threads of one rank share its individual pointer and access different places") {
   World world(1);
   world.must_open(read_write);
   std::vector<std::thread> threads;
@@ -445,7 +445,7 @@ TEST_CASE("converted data goes through a buffer of bounded size, in whole elemen
   CHECK(back == text);
 }
 
-TEST_CASE("an element larger than the buffer is converted all the same") {
+TEST_CASE("an element larger than the conversion buffer is converted") {
   World world(1);
   world.must_open(read_write, {{"ind_wr_buffer_size", "1"}});
   set_view(world, converting_view());
@@ -486,7 +486,7 @@ TEST_CASE("a converted read ends with the last whole basic element before the en
   }
 }
 
-TEST_CASE("after a converted read that ended inside an etype the pointer stands at the next") {
+TEST_CASE("after a converted read that ends inside an etype the pointer is at the next etype") {
   World world(1, doubled("abcdefgh"));
   world.must_open(read_write);
   View view = converting_view();
@@ -501,7 +501,7 @@ TEST_CASE("after a converted read that ended inside an etype the pointer stands 
   CHECK(world.file(0).position().value() == 3);
 }
 
-TEST_CASE("a write that fails counts the whole basic elements that were moved") {
+TEST_CASE("the status of a failed write counts whole basic elements") {
   World world(1);
   world.fail(0, "after=9,errno=ENOSPC");
   world.must_open(read_write);
@@ -513,7 +513,7 @@ TEST_CASE("a write that fails counts the whole basic elements that were moved") 
   CHECK(outcome.bytes == 4);
 }
 
-TEST_CASE("data that does not convert on one rank fails a collective on all, both ways") {
+TEST_CASE("a conversion error on one rank fails a collective write or read on all ranks") {
   for (const bool atomic : {false, true}) {
     World world(3, doubled("ab!..."));
     world.must_open(read_write);
@@ -536,7 +536,7 @@ TEST_CASE("data that does not convert on one rank fails a collective on all, bot
   }
 }
 
-TEST_CASE("what of a write was moved before an error is told") {
+TEST_CASE("the status of a failed write says how much was written") {
   World world(1);
   world.fail(0, "after=5,errno=ENOSPC");
   world.must_open(read_write);

@@ -1,5 +1,5 @@
-// Pointers, views, size and consistency: where seeks lead, what all ranks must pass alike, and what
-// stays as it was after an error.
+// Pointers, views, size and consistency: seeks, arguments that must be equal on all ranks, and the
+// state after an error.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -39,7 +39,7 @@ void write_shared(World& world, int rank, std::string text) {
 
 }  // namespace
 
-TEST_CASE("seeks go from the start, from here and from the end, and not before the start") {
+TEST_CASE("seeks are relative to the start, the pointer or the end, and fail before the start") {
   World world(1, "0123456789");
   world.must_open(read_write);
   OpenFile& file = world.file(0);
@@ -75,11 +75,12 @@ TEST_CASE("positions count etypes of the view, from 0 when it is set") {
     CHECK(file.byte_offset(3).value() == 38);
     CHECK(file.byte_offset(-1).error().error_class == ErrorClass::arg);
     CHECK(file.seek(0, Whence::end).ok());
-    CHECK(file.position().value() == 10);  // 10, 18, 30, 38, 50, 58, 70, 78, 90; 98 is cut: counts
+    CHECK(file.position().value() ==
+          10);  // 10, 18, 30, 38, 50, 58, 70, 78, 90; 98, cut by the end, counts too
   }
 }
 
-TEST_CASE("the end of a file that ends inside an etype is behind it") {
+TEST_CASE("the end of a file that ends inside an etype is after that etype") {
   World world(1, std::string(99, 'x'));
   world.must_open(read_write);
   View view = view_of({4}, {0}, 4);
@@ -89,7 +90,7 @@ TEST_CASE("the end of a file that ends inside an etype is behind it") {
   CHECK(world.file(0).position().value() == 25);
 }
 
-TEST_CASE("a view that is wrong on one rank is set on none") {
+TEST_CASE("a view that is invalid on one rank is set on no rank") {
   World world(3, "0123456789");
   world.must_open(read_write);
   CHECK(world.file(1).seek(3, Whence::set).ok());
@@ -109,7 +110,7 @@ TEST_CASE("a view that is wrong on one rank is set on none") {
   CHECK(agreed(refused) == ErrorClass::unsupported_datarep);
 }
 
-TEST_CASE("views that only readers may have are refused where the file is written") {
+TEST_CASE("views that are valid for reading only are refused if the file is open for writing") {
   World writers(2, "0123456789");
   writers.must_open(read_write);
   const View back = view_of({2, 2}, {6, 0}, 10);
@@ -124,7 +125,7 @@ TEST_CASE("views that only readers may have are refused where the file is writte
   CHECK(text == "6701");
 }
 
-TEST_CASE("the shared pointer is one for all ranks, and a new view takes it to the start") {
+TEST_CASE("all ranks share one shared pointer, and a new view resets it") {
   World world(4);
   world.must_open(read_write);
   write_shared(world, 3, "abc");
@@ -148,7 +149,7 @@ TEST_CASE("a view with hints resets a shared pointer that rank 0 never used") {
   CHECK(world.file(1).position_shared().value() == 0);
 }
 
-TEST_CASE("seek_shared takes the pointer of all ranks") {
+TEST_CASE("seek_shared moves the pointer of all ranks") {
   World world(3, "0123456789");
   world.must_open(read_write);
   CHECK_FALSE(agreed(seek_shared(world, 6, Whence::set)));
@@ -164,7 +165,7 @@ TEST_CASE("seek_shared takes the pointer of all ranks") {
   CHECK(world.file(1).position_shared().value() == 10);
 }
 
-TEST_CASE("ranks that seek the shared pointer to different places are told, and it stays") {
+TEST_CASE("seek_shared with different offsets is an error and does not move the pointer") {
   World world(3, "0123456789");
   world.must_open(read_write);
   CHECK_FALSE(agreed(seek_shared(world, 6, Whence::set)));
@@ -181,7 +182,7 @@ TEST_CASE("ranks that seek the shared pointer to different places are told, and 
   CHECK(world.file(1).position_shared().value() == 6);
 }
 
-TEST_CASE("a sequential file's next view may start where the shared pointer is") {
+TEST_CASE("a view of a sequential file may start at the shared pointer") {
   World world(3);
   AccessMode mode = write_only;
   mode.sequential = true;
@@ -200,7 +201,7 @@ TEST_CASE("a sequential file's next view may start where the shared pointer is")
   CHECK(world.file(0).displacement() == 7);
 }
 
-TEST_CASE("a view at the shared pointer is for sequential files") {
+TEST_CASE("only sequential files may have a view at the shared pointer") {
   World world(2);
   world.must_open(read_write);
   View view;
@@ -223,7 +224,7 @@ TEST_CASE("a failing counter fails the view of a sequential file on all ranks") 
         })) == ErrorClass::io);
 }
 
-TEST_CASE("all ranks pass the same size, 0 or more") {
+TEST_CASE("all ranks must pass the same size, 0 or larger") {
   World world(3, "0123456789");
   world.must_open(read_write);
   const auto resize = [&](std::vector<std::int64_t> sizes) {
@@ -254,7 +255,7 @@ TEST_CASE("a resize that fails on rank 0 fails on all") {
         ErrorClass::no_space);
 }
 
-TEST_CASE("ranks that have written sync, the others do not even open the file") {
+TEST_CASE("only ranks that have written call sync; the other ranks do not open the file") {
   World world(4, "0123456789");
   world.must_open(read_write);
   world.must([](OpenFile& file, int) { return file.sync(); });
@@ -267,7 +268,7 @@ TEST_CASE("ranks that have written sync, the others do not even open the file") 
   CHECK(world.watch(1).opens == 0);
 }
 
-TEST_CASE("after a collective write the ranks that wrote for the others sync") {
+TEST_CASE("after a collective write the aggregators call sync") {
   World world(4);
   world.must_open(read_write, {{"nacre_algorithm", "two_phase"}, {"cb_nodes", "1"}});
   std::string text = "abcd";
@@ -289,7 +290,7 @@ TEST_CASE("a sync that fails on one rank fails on all") {
         ErrorClass::io);
 }
 
-TEST_CASE("atomicity is the same on all ranks") {
+TEST_CASE("all ranks must set the same atomicity") {
   World world(3);
   world.must_open(read_write);
   CHECK_FALSE(world.file(1).atomicity());
@@ -301,7 +302,7 @@ TEST_CASE("atomicity is the same on all ranks") {
   CHECK(world.file(1).atomicity());
 }
 
-TEST_CASE("an access whose end is beyond 64 bits fails and leaves the pointer") {
+TEST_CASE("an access whose end exceeds 64 bits fails and does not move the pointer") {
   World world(1);
   world.must_open(read_write);
   OpenFile& file = world.file(0);

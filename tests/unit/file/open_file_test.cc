@@ -1,5 +1,5 @@
-// Opening and closing: access modes and what each forbids, who opens when, errors that all ranks
-// share, hints of an open file, and its report.
+// Opening and closing: access modes, the time at which each rank opens the file, errors that all
+// ranks return, hints of an open file, and its report.
 #include "file/open_file.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using namespace fixtures;
 using collective::Task;
 using plan::Direction;
 
-/// All ranks move `bytes` at rank * bytes.
+/// All ranks write or read `bytes` bytes at offset rank * bytes.
 std::vector<Outcome> move_all(World& world, Direction direction, std::int64_t bytes) {
   std::vector<std::string> buffers;
   for (int rank = 0; rank < world.size(); ++rank) {
@@ -56,10 +56,10 @@ Outcome move(World& world, int rank, Direction direction, Position position) {
 
 }  // namespace
 
-TEST_CASE("only rank 0 opens at open, the others when they first touch the file") {
+TEST_CASE("rank 0 opens the file at open, other ranks at their first access") {
   World world(5, "0123456789");
   world.must_open(read_only);
-  CHECK(world.store().counts().opens == 2);  // one of them made it
+  CHECK(world.store().counts().opens == 2);  // one of them created the file
   std::string text(3, '?');
   CHECK(world.file(3).transfer(reading(text, Position::explicit_offset, 4)).bytes == 3);
   CHECK(text == "456");
@@ -70,7 +70,7 @@ TEST_CASE("only rank 0 opens at open, the others when they first touch the file"
   CHECK_FALSE(agreed(world.close()));
 }
 
-TEST_CASE("access modes that contradict themselves are refused") {
+TEST_CASE("contradictory access modes are refused") {
   for (const AccessMode& mode :
        {AccessMode{}, AccessMode{.read = true, .create = true},
         AccessMode{.read = true, .exclusive = true},
@@ -81,7 +81,7 @@ TEST_CASE("access modes that contradict themselves are refused") {
   }
 }
 
-TEST_CASE("a file that is not there is everybody's error, with its name") {
+TEST_CASE("a missing file is an error on all ranks, with its name") {
   World world(4);
   const std::vector<Status> outcomes = world.open(read_only);
   CHECK(agreed(outcomes) == ErrorClass::no_such_file);
@@ -89,7 +89,7 @@ TEST_CASE("a file that is not there is everybody's error, with its name") {
   CHECK(outcomes[3].error().message == "rank 0: open f: no such file or directory");
 }
 
-TEST_CASE("with EXCL a file must not be there, on any rank") {
+TEST_CASE("with EXCL an existing file is an error on all ranks") {
   World world(4, "old");
   AccessMode mode = read_write;
   mode.exclusive = true;
@@ -102,7 +102,7 @@ TEST_CASE("with EXCL a file must not be there, on any rank") {
   CHECK(world.text() == "aabbccdd");
 }
 
-TEST_CASE("a file that rank 0 may not open is everybody's error") {
+TEST_CASE("a file that rank 0 may not open is an error on all ranks") {
   World world(3, "x");
   world.fail(0, "open=1,errno=EACCES");
   CHECK(agreed(world.open(read_only)) == ErrorClass::access);
@@ -114,7 +114,7 @@ TEST_CASE("new files get the permissions of the hint") {
   CHECK(world.watch(0).permissions == 0640);
 }
 
-TEST_CASE("what was opened for reading is not written") {
+TEST_CASE("writing a file that is open for reading is an error") {
   World world(2, "12345678");
   world.must_open(read_only);
   for (const Position position :
@@ -132,7 +132,7 @@ TEST_CASE("what was opened for reading is not written") {
   CHECK(world.text() == "12345678");
 }
 
-TEST_CASE("what was opened for writing is not read") {
+TEST_CASE("reading a file that is open for writing is an error") {
   World world(2, "12345678");
   world.must_open(write_only);
   for (const Position position :
@@ -144,7 +144,7 @@ TEST_CASE("what was opened for writing is not read") {
   CHECK(world.text() == "aabb5678");
 }
 
-TEST_CASE("sequential files have the shared pointer alone") {
+TEST_CASE("sequential files can be accessed by the shared pointer only") {
   World world(2);
   AccessMode mode = write_only;
   mode.sequential = true;
@@ -172,7 +172,7 @@ TEST_CASE("sequential files have the shared pointer alone") {
   CHECK(world.text() == "xAAB");
 }
 
-TEST_CASE("with APPEND all pointers start at the end, and explicit offsets go where they say") {
+TEST_CASE("with APPEND all pointers start at the end; explicit offsets are absolute") {
   World world(3, "12345");
   AccessMode mode = read_write;
   mode.append = true;
@@ -187,7 +187,7 @@ TEST_CASE("with APPEND all pointers start at the end, and explicit offsets go wh
   CHECK(world.text() == "x2345xx");
 }
 
-TEST_CASE("with DELETE_ON_CLOSE the file is gone after close, and not before") {
+TEST_CASE("DELETE_ON_CLOSE deletes the file at close") {
   World world(3);
   AccessMode mode = read_write;
   mode.delete_on_close = true;
@@ -198,7 +198,7 @@ TEST_CASE("with DELETE_ON_CLOSE the file is gone after close, and not before") {
   CHECK_FALSE(world.store().contents("f").ok());
 }
 
-TEST_CASE("a file that somebody took away before DELETE_ON_CLOSE did is everybody's error") {
+TEST_CASE("a file that was deleted before DELETE_ON_CLOSE is an error on all ranks") {
   World world(3);
   AccessMode mode = read_write;
   mode.delete_on_close = true;
@@ -207,7 +207,7 @@ TEST_CASE("a file that somebody took away before DELETE_ON_CLOSE did is everybod
   CHECK(agreed(world.close()) == ErrorClass::no_such_file);
 }
 
-TEST_CASE("a close that fails on one rank fails on all, and closes on all") {
+TEST_CASE("a close that fails on one rank fails on all ranks and closes the file on all") {
   World world(4);
   world.fail(2, "close=1,errno=EDQUOT");
   world.must_open(read_write, {{"nacre_algorithm", "direct"}});
@@ -215,7 +215,9 @@ TEST_CASE("a close that fails on one rank fails on all, and closes on all") {
   CHECK(agreed(world.close()) == ErrorClass::quota);
 }
 
-TEST_CASE("a rank that finds another file under the name says so, alone or with all") {
+TEST_CASE(
+    "a rank that finds another file under the name returns an error, in independent and collective "
+    "calls") {
   World world(4, "one file");
   world.must_open(read_write, {{"nacre_algorithm", "direct"}});
   world.put("another");
@@ -227,7 +229,7 @@ TEST_CASE("a rank that finds another file under the name says so, alone or with 
   CHECK(world.text() == "another");
 }
 
-TEST_CASE("a rank whose first open fails ends a collective access on all, once") {
+TEST_CASE("a first open that fails on one rank fails one collective call on all ranks") {
   for (const char* algorithm : {"direct", "two_phase"}) {
     CAPTURE(algorithm);
     World world(4, "................");
@@ -242,7 +244,8 @@ TEST_CASE("a rank whose first open fails ends a collective access on all, once")
   }
 }
 
-TEST_CASE("a write that fails on one rank ends the collective on all with its class") {
+TEST_CASE(
+    "a write that fails on one rank fails the collective call on all ranks with the same class") {
   for (const char* algorithm : {"direct", "two_phase"}) {
     World world(3);
     world.fail(1, "write=1,errno=ENOSPC");
@@ -252,7 +255,8 @@ TEST_CASE("a write that fails on one rank ends the collective on all with its cl
   }
 }
 
-TEST_CASE("a rank that refuses ends the call on all before a byte moves") {
+TEST_CASE(
+    "an invalid argument on one rank fails the call on all ranks before any byte is written") {
   for (const bool atomic : {false, true}) {
     World world(3);
     world.must_open(read_write);
@@ -269,7 +273,7 @@ TEST_CASE("a rank that refuses ends the call on all before a byte moves") {
   }
 }
 
-TEST_CASE("the hints of an open file show its name and what rank 0 changed") {
+TEST_CASE("the hints of an open file contain its name and the values that rank 0 changed") {
   World world(3);
   world.must_open(read_write, {{"cb_nodes", "2"}, {"striping_factor", "4"}});
   world.must([](OpenFile& file, int rank) {
@@ -290,7 +294,7 @@ TEST_CASE("the hints of an open file show its name and what rank 0 changed") {
   CHECK(world.store().counter_count() == 0);
 }
 
-TEST_CASE("hints that only another rank than 0 passes change nothing") {
+TEST_CASE("hints that only a rank other than 0 passes have no effect") {
   World world(3);
   world.must_open(read_write);
   world.must([](OpenFile& file, int rank) {
@@ -300,7 +304,7 @@ TEST_CASE("hints that only another rank than 0 passes change nothing") {
   for (int rank = 0; rank < 3; ++rank) CHECK(world.file(rank).hints().get("cb_nodes").empty());
 }
 
-TEST_CASE("the report tells calls and bytes of all ranks, and which hints are not in force") {
+TEST_CASE("the report contains the calls and bytes of all ranks and the hints without effect") {
   const store::fixtures::TemporaryDirectory directory;
   const std::string report = directory.file("report");
   World world(3);
@@ -320,7 +324,7 @@ TEST_CASE("the report tells calls and bytes of all ranks, and which hints are no
   }
 }
 
-TEST_CASE("a report that cannot be written fails nothing, and one line of a process says so") {
+TEST_CASE("a report that cannot be written causes one warning per process and no error") {
   const store::fixtures::TemporaryDirectory directory;
   const std::string said = directory.file("stderr");
   CHECK(store::fixtures::run_in_child([&] {
@@ -343,7 +347,7 @@ TEST_CASE("a report that cannot be written fails nothing, and one line of a proc
   CHECK(std::ranges::count(line, '\n') == 1);
 }
 
-TEST_CASE("the counter of the shared pointer is made when it is used and gone after close") {
+TEST_CASE("the counter of the shared pointer is created at its first use and removed at close") {
   World world(3);
   world.must_open(read_write);
   CHECK(world.store().counter_count() == 0);
@@ -355,7 +359,7 @@ TEST_CASE("the counter of the shared pointer is made when it is used and gone af
 
 namespace {
 
-/// A program of one rank: open, write and read back by every kind of position, close.
+/// The program of one rank: opens, writes and reads back with every kind of position, and closes.
 Task<Status> whole_program(World& world, int rank) {
   auto opening =
       OpenFile::open(world.request(rank, read_write, {{"nacre_algorithm", "two_phase"}}));
@@ -389,7 +393,7 @@ Task<Status> whole_program(World& world, int rank) {
 
 }  // namespace
 
-TEST_CASE("each rank a thread: a whole program") {
+TEST_CASE("a whole program with one thread per rank") {
   World world(6);
   const auto results = testing::run_threads<Status>(
       world.network(), [&](int rank) { return whole_program(world, rank); });

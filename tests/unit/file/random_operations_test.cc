@@ -1,6 +1,6 @@
-// Random programs of one to nine ranks against a serial oracle: views, every kind of position,
-// independent and collective, seeks and sizes; the file, every buffer, every status and every
-// pointer.
+// Compares random programs of one to nine ranks with a serial oracle. The programs use views, every
+// kind of position, independent and collective calls, seeks and sizes. The test compares the file
+// and every buffer, status and pointer.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -30,20 +30,20 @@ using collective::fixtures::Random;
 using collective::fixtures::random_bytes;
 using plan::Direction;
 
-/// A rank's buffer and what of it an access is about.
+/// A rank's buffer and the data bytes of an access in it.
 struct Buffer {
   plan::TypeMap type;
   Bytes bytes;
   std::int64_t byte_count = 0;
 
   [[nodiscard]] plan::MemoryAccess memory() { return {bytes.data(), type, byte_count}; }
-  /// Where in the buffer data byte i lies.
+  /// The index of data byte i in the buffer.
   [[nodiscard]] std::vector<std::int64_t> offsets() const {
     return offsets_of({type, 0}, 0, byte_count);
   }
 };
 
-/// What MPI-4.1, chapter 14, says of one file and its ranks, one byte at a time.
+/// A model of one file and its ranks by MPI-4.1, chapter 14, byte by byte.
 struct Oracle {
   struct Rank {
     View view;
@@ -67,7 +67,7 @@ struct Oracle {
       file[offset] = buffer.bytes[static_cast<std::size_t>(in_memory[i])];
     }
   }
-  /// Fills `buffer`; how many bytes the file had.
+  /// Reads into `buffer`. Returns the number of bytes before the end of the file.
   std::int64_t read(int rank, std::int64_t at, Buffer& buffer) const {
     const auto in_file = offsets(rank, at, buffer.byte_count);
     const auto in_memory = buffer.offsets();
@@ -109,7 +109,7 @@ Buffer random_buffer(Random& random, std::int64_t etype_size) {
   return buffer;
 }
 
-/// One random program under way.
+/// A running random program.
 class Program {
  public:
   Program(Random& random, int rank_count) : random_(random), world_(rank_count, random()) {
@@ -157,7 +157,7 @@ class Program {
 
   void set_views() {
     const InfoPairs hints = pick(random_, 0, 2) == 0 ? random_hints() : InfoPairs();
-    // The shared pointer wants one view.
+    // Calls by the shared pointer need the same view on all ranks.
     same_view_ = pick(random_, 0, 1) == 0;
     const View common = random_view(random_);
     for (int r = 0; r < ranks(); ++r) rank(r) = {same_view_ ? common : random_view(random_), 0};
@@ -256,7 +256,7 @@ class Program {
     if (direction == Direction::write) take_collective_write(at, buffers);
   }
 
-  /// Where ranks overlap, the byte of any of them may stand.
+  /// If ranks overlap, the byte of any of them is right.
   void take_collective_write(const std::vector<std::int64_t>& at,
                              const std::vector<Buffer>& buffers) {
     const Bytes found = *world_.store().contents("f");
@@ -301,7 +301,7 @@ class Program {
     if (target >= 0) oracle_.shared = target;
   }
 
-  /// Its size, its atomicity, its hints.
+  /// Changes the size, the atomicity or the hints of the file.
   void change_file() {
     switch (pick(random_, 0, 3)) {
       case 0: {
@@ -345,7 +345,7 @@ class Program {
 
 }  // namespace
 
-TEST_CASE("random programs do what the serial oracle does") {
+TEST_CASE("random programs agree with the serial oracle") {
   const std::uint64_t seed = 14'041;
   MESSAGE("seed ", seed);
   Random random(seed);

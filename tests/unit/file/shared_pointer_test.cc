@@ -1,5 +1,5 @@
-// SharedPointer: ranks and threads move one pointer, no two get the same place, and files whose
-// pointer nobody moves have no counter.
+// SharedPointer: ranks and threads move one pointer, and no two get the same position. A counter
+// exists only if the pointer was moved.
 #include "file/shared_pointer.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace nacre::file {
 namespace {
 
-/// Every thread a rank with a pointer of its own; all start at once.
+/// Each thread is a rank with its own SharedPointer. All start at once.
 void contend(store::Store& store, const store::CounterKey& key) {
   constexpr int ranks = 8;
   constexpr std::int64_t moves = 200;
@@ -52,7 +52,7 @@ void contend(store::Store& store, const store::CounterKey& key) {
 
 }  // namespace
 
-TEST_CASE("asking where the pointer is, setting it and resetting it make no counter") {
+TEST_CASE("reading, setting and resetting the pointer creates no counter") {
   testing::MemoryStore store;
   SharedPointer pointer(store, {"f", 1, true});
   CHECK(pointer.get().value() == 0);
@@ -63,7 +63,7 @@ TEST_CASE("asking where the pointer is, setting it and resetting it make no coun
   CHECK(store.counter_count() == 0);
 }
 
-TEST_CASE("the first to move the pointer makes the counter, the others find it") {
+TEST_CASE("the first rank that moves the pointer creates the counter; other ranks find it") {
   testing::MemoryStore store;
   SharedPointer one(store, {"f", 1, true});
   SharedPointer other(store, {"f", 1, true});
@@ -107,7 +107,7 @@ TEST_CASE("a pointer beyond 64 bits is an error") {
   CHECK(pointer.fetch_add(4).error().error_class == ErrorClass::arg);
 }
 
-TEST_CASE("a counter that cannot be made or used is an error") {
+TEST_CASE("a counter that cannot be created or used is an error") {
   auto memory = std::make_shared<testing::MemoryStore>();
   testing::FaultyStore making(memory, testing::parse_fault_plan("counter=2,errno=ENOSPC").value(),
                               0);

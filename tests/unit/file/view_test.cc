@@ -1,4 +1,4 @@
-// Views: what they may be, and offsets in etypes against a walk over every data byte.
+// Views: valid and invalid arguments. Compares offsets in etypes with a walk over every data byte.
 #include "file/view.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using plan::TypeMap;
 
 constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
 
-/// Blocks of bytes at displacements, in that order, one tile `extent` long.
+/// A filetype with the extent `extent`: blocks of bytes at displacements, in that order.
 View view_of(const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& offsets,
              std::int64_t extent) {
   const TypeMap blocks = TypeMap::indexed(TypeMap::bytes(1), lengths, offsets).value();
@@ -36,7 +36,8 @@ std::string refusal(const View& view, bool writes) {
   return status.error().message;
 }
 
-/// As etypes_in says it, byte by byte. The first `limit` data bytes reach beyond the file's end.
+/// The result of etypes_in, computed byte by byte. The first `limit` data bytes reach beyond the
+/// end of the file.
 std::int64_t etypes_before(const View& view, std::int64_t file_size, std::int64_t limit) {
   std::int64_t bytes = 0;
   while (bytes < limit && plan::offset_of(view.map, bytes) < file_size) ++bytes;
@@ -45,14 +46,14 @@ std::int64_t etypes_before(const View& view, std::int64_t file_size, std::int64_
 
 }  // namespace
 
-TEST_CASE("the view of a file just opened is its bytes") {
+TEST_CASE("the default view of a new file is its bytes") {
   const View view;
   CHECK(check_view(view, true).ok());
   CHECK(byte_offset(view, 12345).value() == 12345);
   CHECK(etypes_in(view, 77) == 77);
 }
 
-TEST_CASE("a view has no negative displacement, and whole etypes in its filetype") {
+TEST_CASE("a negative displacement or a filetype with partial etypes is an error") {
   View view;
   view.map.origin = -1;
   CHECK(refusal(view, false) == "file view: the displacement is -1; expected 0 or more");
@@ -69,14 +70,14 @@ TEST_CASE("a view has no negative displacement, and whole etypes in its filetype
   CHECK(refusal(negative, false).find("begins at byte -4") != std::string::npos);
 }
 
-TEST_CASE("filetypes that overlap themselves or go back are for reading only") {
+TEST_CASE("filetypes with overlaps or decreasing offsets are valid for reading only") {
   for (const View& view : {view_of({4, 4}, {0, 2}, 10), view_of({4, 4}, {8, 0}, 12)}) {
     CHECK(check_view(view, false).ok());
     CHECK(refusal(view, true).find("overlapping or decreasing") != std::string::npos);
   }
 }
 
-TEST_CASE("where only the copies of a filetype overlap, an access inside one copy is ordered") {
+TEST_CASE("if only copies of a filetype overlap, an access inside one copy is monotone") {
   for (const std::int64_t extent : {20, 3, 0}) {
     CAPTURE(extent);
     const View view = view_of({4, 4}, {0, 16}, extent);
@@ -95,14 +96,14 @@ TEST_CASE("where only the copies of a filetype overlap, an access inside one cop
   CHECK_FALSE(access_at(view, 6, 4)->view.type.tiles_monotone());
 }
 
-TEST_CASE("a filetype may have a negative lower bound as long as its bytes do not lie there") {
+TEST_CASE("a filetype may have a negative lower bound if it has no bytes at negative offsets") {
   View view;
   view.map.type = TypeMap::bytes(4).resized(-8, 16).value();
   CHECK(check_view(view, true).ok());
   CHECK(byte_offset(view, 4).value() == 16);
 }
 
-TEST_CASE("a filetype without data has an end at 0 and no offsets") {
+TEST_CASE("a filetype without data has its end at 0 and no offsets") {
   View view;
   view.map.type = TypeMap();
   CHECK(check_view(view, true).ok());
@@ -112,7 +113,7 @@ TEST_CASE("a filetype without data has an end at 0 and no offsets") {
   CHECK(access_at(view, 0, 1).error().error_class == ErrorClass::io);
 }
 
-TEST_CASE("an access is a whole number of etypes") {
+TEST_CASE("an access must have a whole number of etypes") {
   View view;
   view.etype_size = 4;
   view.map.type = TypeMap::bytes(4);
@@ -121,7 +122,7 @@ TEST_CASE("an access is a whole number of etypes") {
   CHECK(access_at(view, 3, 6).error().error_class == ErrorClass::io);
 }
 
-TEST_CASE("offsets that do not fit 64 bits are refused, the last that fit are not") {
+TEST_CASE("offsets that exceed 64 bits are refused; the largest valid offset is not") {
   View bytes;
   CHECK(byte_offset(bytes, huge - 1).value() == huge - 1);
   CHECK(byte_offset(bytes, huge).error().error_class == ErrorClass::arg);
@@ -143,7 +144,7 @@ TEST_CASE("offsets that do not fit 64 bits are refused, the last that fit are no
   CHECK(access_at(displaced, 0, 11).error().error_class == ErrorClass::arg);
 }
 
-TEST_CASE("the end of the file is that of the etypes that begin before it") {
+TEST_CASE("the end of the file counts all etypes that begin before it") {
   View view = view_of({4, 4}, {0, 8}, 16);
   view.map.origin = 10;
   view.etype_size = 4;
@@ -157,7 +158,7 @@ TEST_CASE("the end of the file is that of the etypes that begin before it") {
   CHECK(etypes_in(view, 27) == 3);
 }
 
-TEST_CASE("the end of the file in any view, against every data byte") {
+TEST_CASE("the end of the file in random views agrees with a walk over every data byte") {
   const std::uint64_t seed = 20'26;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -180,7 +181,7 @@ TEST_CASE("the end of the file in any view, against every data byte") {
   }
 }
 
-TEST_CASE("the end of the file among many equal runs that go back, at once") {
+TEST_CASE("the end of the file in many equal runs with decreasing offsets is found fast") {
   const TypeMap back = TypeMap::repeat(TypeMap::bytes(1), 1'000'000'000, -2).value();
   View view;
   view.map.type =

@@ -33,7 +33,7 @@ class WatchedFile final : public store::ForwardingFile {
   std::shared_ptr<WatchedStore::Watch> watch_;
 };
 
-/// The network owns the transports, a file wants its own.
+/// Forwards to a transport of the network, because a file owns its transport.
 class BorrowedTransport final : public collective::Transport {
  public:
   explicit BorrowedTransport(collective::Transport& inner) : inner_(inner) {}

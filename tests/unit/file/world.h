@@ -1,5 +1,5 @@
-// The ranks of one open file inside one process, over a store in memory that can be watched and
-// made to fail.
+// The ranks of one open file in one process, over a store in memory that counts calls and can
+// fail.
 #ifndef NACRE_TESTS_UNIT_FILE_WORLD_H_
 #define NACRE_TESTS_UNIT_FILE_WORLD_H_
 
@@ -22,7 +22,8 @@
 
 namespace nacre::file::fixtures {
 
-/// One rank's way to a store: counts, and may say that the file system's clients do not agree.
+/// The store of one rank. Counts calls, and can pretend that the clients of the file system are
+/// incoherent.
 class WatchedStore final : public store::ForwardingStore {
  public:
   struct Watch {
@@ -30,7 +31,7 @@ class WatchedStore final : public store::ForwardingStore {
     std::atomic<int> shared_locks = 0;
     std::atomic<int> exclusive_locks = 0;
     std::atomic<int> syncs = 0;
-    std::atomic<unsigned> permissions = 0;  ///< of the last open
+    std::atomic<unsigned> permissions = 0;  ///< permissions of the last open
     std::atomic<bool> coherent = true;
   };
 
@@ -52,37 +53,38 @@ inline constexpr AccessMode write_only{.write = true, .create = true};
 class World {
  public:
   explicit World(int rank_count, std::uint64_t seed = 1);
-  /// With a file that holds `text`.
+  /// The store contains a file with `text`.
   World(int rank_count, const std::string& text);
 
   [[nodiscard]] int size() const { return network_->size(); }
   [[nodiscard]] testing::MemoryStore& store() { return *memory_; }
-  /// All bytes of the file.
+  /// The contents of the file.
   [[nodiscard]] std::string text() const;
-  /// Makes the file new.
+  /// Creates the file again.
   void put(const std::string& text);
 
-  /// Before open: faults of one rank (store::parse_fault_plan).
+  /// Sets the faults of one rank (store::parse_fault_plan). Call it before open().
   void fail(int rank, const std::string& plan);
   [[nodiscard]] WatchedStore::Watch& watch(int rank) { return watched_.at(index(rank))->watch(); }
 
-  /// Before open: the ranks are on several nodes.
+  /// Places the ranks on several nodes. Call it before open().
   void spread_over_nodes() { one_node_ = false; }
 
-  /// On all ranks, whose outcomes it returns; after an error there are no files.
+  /// Opens on all ranks and returns their results. After an error there are no files.
   std::vector<Status> open(const AccessMode& mode, const InfoPairs& info = {});
-  /// Where that is no matter of the test.
+  /// Opens on all ranks and requires success.
   void must_open(const AccessMode& mode, const InfoPairs& info = {});
   std::vector<Status> close();
   [[nodiscard]] OpenFile& file(int rank) { return *files_.at(index(rank)); }
   [[nodiscard]] OpenRequest request(int rank, const AccessMode& mode, const InfoPairs& info);
 
-  /// Runs make(file, rank), a Task<T>, on all ranks to the end, one step of one rank at a time.
+  /// Runs make(file, rank), a Task<T>, on all ranks until all are done, one step of one rank at a
+  /// time.
   template <class T, class Make>
   std::vector<T> run(Make make) {
     return run_ranks<T>([&](int rank) { return make(file(rank), rank); });
   }
-  /// The same where every rank's outcome is to be success.
+  /// As above. Requires success on every rank.
   template <class Make>
   void must(Make make) {
     for (const Status& status : run<Status>(make)) {
@@ -112,7 +114,7 @@ class World {
   std::vector<std::shared_ptr<OpenFile>> files_;
 };
 
-/// An access whose memory is `text`, which stays the caller's.
+/// An access whose memory is `text`. The caller owns `text`.
 Access access_to(std::string& text, plan::Direction direction, Position position,
                  std::int64_t offset = 0);
 inline Access reading(std::string& text, Position position, std::int64_t offset = 0) {
@@ -122,12 +124,12 @@ inline Access writing(std::string& text, Position position, std::int64_t offset 
   return access_to(text, plan::Direction::write, position, offset);
 }
 
-/// The class of the error that all have, or nothing where all succeeded; anything else fails the
-/// test.
+/// The error class that all ranks returned; nullopt if all succeeded. Fails the test if the ranks
+/// disagree.
 std::optional<ErrorClass> agreed(const std::vector<Status>& outcomes);
 std::optional<ErrorClass> agreed(const std::vector<Outcome>& outcomes);
 
-/// Blocks of bytes at displacements, tiled `extent` apart from `origin` on.
+/// Blocks of bytes at displacements. Tiles start at `origin` and are `extent` apart.
 View view_of(const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& offsets,
              std::int64_t extent, std::int64_t origin = 0);
 

@@ -1,5 +1,5 @@
-// The layouts captured from a real Lustre (2.17): the xattr's bytes and what `lfs getstripe -y`
-// said.
+// Layouts captured from a real Lustre (2.17): the bytes of the xattr and the output of
+// `lfs getstripe -y`.
 #ifndef NACRE_TESTS_UNIT_PLAN_LAYOUT_SAMPLES_H_
 #define NACRE_TESTS_UNIT_PLAN_LAYOUT_SAMPLES_H_
 
@@ -32,7 +32,7 @@ inline LayoutSample layout_sample(const std::string& name) {
   return sample;
 }
 
-/// All of them, by name.
+/// All captured layouts, by name.
 inline std::vector<LayoutSample> layout_samples() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(NACRE_TEST_DATA "/lustre-layouts")) {

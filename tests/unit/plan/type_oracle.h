@@ -1,5 +1,5 @@
-// A datatype as the plain list of the offsets of its bytes, built beside the TypeMap by the rules
-// of MPI-4.1, chapter 5, and a generator of random ones.
+// A datatype as the plain list of the offsets of its bytes, built by the rules of MPI-4.1, chapter
+// 5, together with its TypeMap, and a generator of random datatypes.
 #ifndef NACRE_TESTS_UNIT_PLAN_TYPE_ORACLE_H_
 #define NACRE_TESTS_UNIT_PLAN_TYPE_ORACLE_H_
 
@@ -27,7 +27,7 @@ struct TypePair {
   PlainType plain;
 };
 
-/// The offsets of `tiles` copies, one extent apart from `origin` on.
+/// The offsets of `tiles` copies, which start at `origin` and are one extent apart.
 inline std::vector<std::int64_t> tile(const PlainType& plain, std::int64_t origin,
                                       std::int64_t tiles) {
   std::vector<std::int64_t> offsets;
@@ -63,13 +63,13 @@ class TypeGenerator {
     return std::uniform_int_distribution<std::int64_t>(from, to)(random_);
   }
 
-  /// Any type of at most some ten thousand bytes.
+  /// A random type of at most about ten thousand bytes.
   TypePair any(int depth) {
     TypePair pair = any_of_any_size(depth);
     return pair.plain.bytes.size() > 1000 ? leaf() : pair;
   }
 
-  /// A type whose copies lie monotonously, as a file view's do.
+  /// A random type whose copies are monotone, as in a file view.
   TypePair monotone(int depth) {
     if (depth == 0) return leaf();
     TypePair child = monotone(depth - 1);
@@ -184,7 +184,7 @@ class TypeGenerator {
     return {*TypeMap::structure(fields), plain};
   }
 
-  /// One after the other.
+  /// A structure of `a` and, after it, `b`.
   TypePair pair_of(TypePair a, TypePair b) {
     const std::int64_t second = made_end(a) + pick(0, 5);
     const std::vector<TypeMap::Field> fields{{0, 1, a.map.node()}, {second, 1, b.map.node()}};

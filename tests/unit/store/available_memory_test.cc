@@ -1,4 +1,4 @@
-// What is left of memory, from files as kernels show them.
+// Available memory, from files in the formats of kernels.
 #include "store/available_memory.h"
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
 
-/// A root directory of one's own.
+/// A root directory with files of a kernel.
 class Kernel {
  public:
   void shows(const std::string& path, const std::string& text) const {
@@ -35,14 +35,16 @@ const std::string meminfo =
 
 }  // namespace
 
-TEST_CASE("where nothing is told all is available") { CHECK(Kernel().available() == unknown); }
+TEST_CASE("without information the available memory is unknown") {
+  CHECK(Kernel().available() == unknown);
+}
 
-TEST_CASE("this machine tells something") {
+TEST_CASE("this machine reports available memory") {
   CHECK(available_memory() > 0);
   CHECK(available_memory() < unknown);
 }
 
-TEST_CASE("without a limit it is what the machine has") {
+TEST_CASE("without a limit it is the available memory of the machine") {
   const Kernel kernel;
   kernel.shows("/proc/meminfo", meminfo);
   CHECK(kernel.available() == 1'024'000);
@@ -52,7 +54,7 @@ TEST_CASE("without a limit it is what the machine has") {
   CHECK(kernel.available() == 1'024'000);
 }
 
-TEST_CASE("the tightest cgroup on the way up counts, and page cache gives way") {
+TEST_CASE("the tightest limit of all parent cgroups counts, and page cache counts as available") {
   const Kernel kernel;
   kernel.shows("/proc/meminfo", meminfo);
   kernel.shows("/proc/self/cgroup", "1:name=systemd:/x\n0::/jobs/7/step\n");
@@ -67,7 +69,7 @@ TEST_CASE("the tightest cgroup on the way up counts, and page cache gives way") 
   CHECK(kernel.available() == 100);
 }
 
-TEST_CASE("version 1, from inside a container whose mount is its own cgroup") {
+TEST_CASE("cgroup version 1, in a container that mounts its own cgroup") {
   const Kernel kernel;
   kernel.shows("/proc/meminfo", meminfo);
   kernel.shows("/proc/self/cgroup", "4:memory:/outer/inner\n3:cpuset:/\n0::/\n");
@@ -78,7 +80,7 @@ TEST_CASE("version 1, from inside a container whose mount is its own cgroup") {
   CHECK(kernel.available() == 1'034);
 }
 
-TEST_CASE("over the limit nothing is left") {
+TEST_CASE("over the limit no memory is available") {
   const Kernel kernel;
   kernel.shows("/proc/self/cgroup", "0::/\n");
   kernel.shows("/sys/fs/cgroup/memory.max", "5000\n");

@@ -1,4 +1,4 @@
-// Bytes for tests, and the short way to move them.
+// Bytes for tests, and short functions to read and write them.
 #ifndef NACRE_TESTS_UNIT_STORE_BYTES_H_
 #define NACRE_TESTS_UNIT_STORE_BYTES_H_
 
@@ -24,7 +24,7 @@ inline Transfer write_text(StoreFile& file, std::string_view text, std::int64_t 
   return file.write(pieces, offset);
 }
 
-/// At most `bytes` from `offset` on; what could not be read is missing.
+/// Reads at most `bytes` bytes from `offset` on; shorter at the end of the file.
 inline std::string read_text(StoreFile& file, std::int64_t bytes, std::int64_t offset) {
   std::string text(static_cast<std::size_t>(bytes), '?');
   const std::array pieces{ReadPiece{reinterpret_cast<std::byte*>(text.data()), bytes}};

@@ -28,7 +28,7 @@ std::optional<std::string> failure(const std::string& what) {
   return what + ": " + std::strerror(errno);
 }
 
-/// An exception must not unwind into the parent's test, of which the child has a copy.
+/// Catches exceptions, which must not unwind into the child's copy of the parent's test.
 Report guarded(const std::function<Report()>& body) {
   try {
     return body();
@@ -54,7 +54,7 @@ Child::Child(const std::function<Report()>& body) {
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return;
   process_ = fork();
   if (process_ == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves nobody behind
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed test leaves no child
     const Report report = guarded(body);
     const ssize_t written = write(ends[1], report.data(), report.size());
     _exit(written == static_cast<ssize_t>(report.size()) ? 0 : 1);
@@ -92,7 +92,7 @@ std::optional<std::string> own_mounts() {
   const gid_t group = getegid();
   const int spaces = user == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
   if (unshare(spaces) != 0) return failure("unshare");
-  // In a user's own space: files can be made only by users and groups that it knows.
+  // In a user namespace: only mapped users and groups can create files.
   const bool mapped =
       user == 0 || (write_text("/proc/self/setgroups", "deny") &&
                     write_text("/proc/self/gid_map", "0 " + std::to_string(group) + " 1") &&
@@ -120,7 +120,7 @@ std::optional<std::string> make_read_only(const std::string& directory) {
 }
 
 bool refuse_system_call(int number, std::optional<unsigned> second_argument, int system_errno) {
-  // The low half of the argument, in which a command of fcntl stands.
+  // Compares the low half of the argument, which contains the command of fcntl.
   constexpr unsigned low_half = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
   const auto statement = [](unsigned code, unsigned value, unsigned char to_skip) {
     return sock_filter{static_cast<unsigned short>(code), 0, to_skip, value};

@@ -1,5 +1,5 @@
-// Tests in a process of their own: for limits, users, signals and mounts that must not reach the
-// rest.
+// Runs tests in child processes, for limits, users, signals and mounts that must not affect other
+// tests.
 #ifndef NACRE_TESTS_UNIT_STORE_CHILD_H_
 #define NACRE_TESTS_UNIT_STORE_CHILD_H_
 
@@ -11,17 +11,17 @@
 
 namespace nacre::store::fixtures {
 
-/// What a child has to say: empty when all was as it should be.
+/// The report of a child; empty if its test passed.
 using Report = std::string;
 
-/// A forked process that runs `body` and ends. The parent has no other thread when it is made.
+/// A forked process that runs `body` and exits. The parent must have one thread only.
 class Child {
  public:
   explicit Child(const std::function<Report()>& body);
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child();
-  /// Waits for its end. "killed by signal N" where it did not come to one by itself.
+  /// Waits for the child. Returns its report, or "killed by signal N".
   [[nodiscard]] Report report();
 
  private:
@@ -31,7 +31,7 @@ class Child {
 
 [[nodiscard]] Report run_in_child(const std::function<Report()>& body);
 
-/// Collects what was not as it should be.
+/// Collects failed checks.
 class Checks {
  public:
   void that(bool condition, const std::string& words) {
@@ -43,22 +43,22 @@ class Checks {
   Report report_;
 };
 
-/// For a child: gives it mounts of its own. A reason where the system does not let it.
+/// For a child: creates a mount namespace. Returns the reason if the system refuses.
 [[nodiscard]] std::optional<std::string> own_mounts();
-/// Mounts a file system without a device, e.g. "tmpfs" with "size=64k".
+/// Mounts a file system without a device, for example "tmpfs" with "size=64k".
 [[nodiscard]] std::optional<std::string> mount_on(const std::string& directory,
                                                   const std::string& type,
                                                   const std::string& options);
 [[nodiscard]] std::optional<std::string> make_read_only(const std::string& directory);
 
-/// For a child: from now on the system call fails with `system_errno`, where its second argument is
-/// `second_argument`, if that is given. False where the kernel has no seccomp.
+/// For a child: makes a system call fail with `system_errno`; with `second_argument`, only calls
+/// with that second argument. Returns false if the kernel has no seccomp.
 [[nodiscard]] bool refuse_system_call(int number, std::optional<unsigned> second_argument,
                                       int system_errno);
 
-/// What a child reports that cannot do its test here.
+/// The report of a child that cannot run its test on this machine.
 [[nodiscard]] Report skip(const std::string& reason);
-/// Prints the reason and is true where the report is a skip.
+/// If the report is a skip, prints the reason and returns true.
 [[nodiscard]] bool is_skipped(const Report& report);
 
 }  // namespace nacre::store::fixtures

@@ -1,4 +1,4 @@
-// Which store opens a file: that of the file system on which the file itself lies.
+// The store that opens a file is that of the file system on which the file lies.
 #include "store/default_store.h"
 
 #include <filesystem>
@@ -24,7 +24,8 @@ std::string system_of(const std::string& path, const OpenOptions& options) {
 
 }  // namespace
 
-TEST_CASE("a link leads to the file system of the file, before and after that is made") {
+TEST_CASE(
+    "a link is resolved to the file system of its target, before and after the target exists") {
   const TemporaryDirectory here("/dev/shm");
   const TemporaryDirectory there(std::filesystem::temp_directory_path().string());
   const std::string expected = name_of(facts_of_path(there.path()).value());
@@ -36,14 +37,14 @@ TEST_CASE("a link leads to the file system of the file, before and after that is
   CHECK(there.entry_count() == 1);
 }
 
-TEST_CASE("what is known of the file system is not asked for again") {
+TEST_CASE("the file system is queried once") {
   const TemporaryDirectory directory("/dev/shm");
   OpenOptions known = to_create;
   known.facts = facts_of_magic(0x6969);
   CHECK(system_of(directory.file("x"), known) == "nfs");
 }
 
-TEST_CASE("a file system without storage targets says so") {
+TEST_CASE("a file system without storage targets reports that") {
   const auto count = default_store()->target_count("/dev/shm/x");
   REQUIRE_FALSE(count.ok());
   CHECK(count.error().message == "/dev/shm/x: the file system has no storage targets");

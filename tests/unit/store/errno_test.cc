@@ -1,4 +1,4 @@
-// The translator of errno: the class and the words for each.
+// The translation of errno into error classes and messages.
 #include "store/errno.h"
 
 #include <cerrno>
@@ -9,7 +9,7 @@
 
 namespace nacre::store {
 
-TEST_CASE("every errno that a file can meet has its class") {
+TEST_CASE("every errno of file operations has its error class") {
   struct Case {
     int system_errno;
     ErrorClass error_class;
@@ -45,7 +45,7 @@ TEST_CASE("every errno that a file can meet has its class") {
   }
 }
 
-TEST_CASE("a message names the operation, the path and the system's words in lower case") {
+TEST_CASE("a message has the operation, the path and the text of the system in lower case") {
   const Error error = error_from_errno(ENOENT, "open", "/scratch/run1/x.h5");
   CHECK(error.error_class == ErrorClass::no_such_file);
   CHECK(error.system_errno == ENOENT);
@@ -54,11 +54,11 @@ TEST_CASE("a message names the operation, the path and the system's words in low
   CHECK(describe_errno(12345) == "unknown error 12345");
 }
 
-TEST_CASE("words that begin with an abbreviation keep their capitals") {
+TEST_CASE("texts that begin with an abbreviation keep their capitals") {
   CHECK(describe_errno(EDOTDOT) == "RFS specific error");
 }
 
-TEST_CASE("the words stay English in a program with another locale") {
+TEST_CASE("messages are English in a program with another locale") {
   if (std::setlocale(LC_ALL, "de_DE.UTF-8") == nullptr) {
     MESSAGE("SKIP: locale de_DE.UTF-8 is not installed");
     return;

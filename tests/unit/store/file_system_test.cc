@@ -1,4 +1,4 @@
-// What statfs's magic numbers stand for.
+// The table of file systems and the magic numbers of statfs.
 #include "store/file_system.h"
 
 #include <doctest/doctest.h>
@@ -8,7 +8,7 @@
 
 namespace nacre::store {
 
-TEST_CASE("file systems are known by their magic number") {
+TEST_CASE("file systems are found by their magic number") {
   CHECK(name_of(facts_of_magic(0x0BD00BD0)) == "lustre");
   CHECK(name_of(facts_of_magic(0xEF53)) == "ext4");
   CHECK(name_of(facts_of_magic(0x58465342)) == "xfs");
@@ -17,7 +17,7 @@ TEST_CASE("file systems are known by their magic number") {
   CHECK(name_of(facts_of_magic(0x1badface)) == "0x1badface");
 }
 
-TEST_CASE("those whose clients do not agree on what is cached are told apart") {
+TEST_CASE("file systems with incoherent client caches are marked") {
   for (const std::uint32_t magic : {0x6969u, 0x517Bu, 0xFF534D42u, 0xFE534D42u, 0x01021997u}) {
     CAPTURE(magic);
     CHECK_FALSE(facts_of_magic(magic).coherent);
@@ -28,7 +28,7 @@ TEST_CASE("those whose clients do not agree on what is cached are told apart") {
   }
 }
 
-TEST_CASE("a file system is known by a descriptor and by a name") {
+TEST_CASE("a file system is found by a descriptor and by a path") {
   const Descriptor directory(open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   REQUIRE(directory.valid());
   CHECK(name_of(facts_of_file(directory.number())) == "tmpfs");
@@ -37,7 +37,8 @@ TEST_CASE("a file system is known by a descriptor and by a name") {
   CHECK_FALSE(facts_of_path("/dev/shm/no-such-file").has_value());
 }
 
-TEST_CASE("each row of the table can be found by its magic, or has a marker before one that can") {
+TEST_CASE(
+    "each row of the table is found by its magic number, or has a marker before a row that is") {
   for (const FileSystem& row : known_file_systems()) {
     CAPTURE(row.name);
     const FileSystem* const found = file_system_of(facts_of_magic(row.magic));
@@ -52,7 +53,7 @@ TEST_CASE("each row of the table can be found by its magic, or has a marker befo
   }
 }
 
-TEST_CASE("what is not in the table is opened by the posix store") {
+TEST_CASE("file systems that are not in the table use the posix store") {
   CHECK(&store_of(facts_of_magic(0x1badface)) == &store_of(facts_of_magic(0xEF53)));
   CHECK(&store_of(facts_of_magic(0x0BD00BD0)) != &store_of(facts_of_magic(0xEF53)));
 }

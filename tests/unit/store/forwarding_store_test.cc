@@ -1,5 +1,5 @@
-// Every call of Store and StoreFile reaches the store behind a forwarding one, and its answer comes
-// back: ForwardingStore and ForwardingFile, and FaultyStore where the fault plan names no call.
+// ForwardingStore and ForwardingFile forward every call of Store and StoreFile and return its
+// result. So does FaultyStore for calls that the fault plan does not name.
 #include "store/forwarding_store.h"
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace {
 
 using Calls = std::multiset<std::string>;
 
-/// Each answer is one that no default of Store or StoreFile gives.
+/// Each result differs from the default of Store and StoreFile.
 Error answer(const std::string& call) { return {ErrorClass::quota, 42, call}; }
 
 class RecordingLayouts final : public FileLayouts {
@@ -42,7 +42,7 @@ class RecordingLayouts final : public FileLayouts {
   std::shared_ptr<Calls> calls_;
 };
 
-/// Derives from StoreFile itself: a new call has to be added here before this test compiles.
+/// Derives from StoreFile directly, so that this test does not compile without a new pure call.
 class RecordingFile final : public StoreFile {
  public:
   explicit RecordingFile(std::shared_ptr<Calls> calls) : calls_(std::move(calls)) {}
@@ -110,7 +110,7 @@ class RecordingStore final : public Store {
   std::shared_ptr<Calls> calls_;
 };
 
-/// Forwards files too, as classes that watch them do.
+/// Forwards files too, as the classes that count or fail calls do.
 class PlainForwarding final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
@@ -190,13 +190,13 @@ void check_all_calls(Store& store, const Calls& calls) {
 
 }  // namespace
 
-TEST_CASE("a forwarding store passes every call on, once") {
+TEST_CASE("a forwarding store forwards every call once") {
   const auto calls = std::make_shared<Calls>();
   PlainForwarding forwarding(std::make_shared<RecordingStore>(calls));
   check_all_calls(forwarding, *calls);
 }
 
-TEST_CASE("a faulty store passes every call on that its plan does not name, once") {
+TEST_CASE("a faulty store forwards every call that its plan does not name once") {
   const auto calls = std::make_shared<Calls>();
   testing::FaultyStore faulty(std::make_shared<RecordingStore>(calls), testing::FaultPlan{}, 0);
   check_all_calls(faulty, *calls);

@@ -1,4 +1,4 @@
-// Which processes are told that they share memory.
+// Memory domains: the processes that share memory.
 #include "store/memory_domain.h"
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ TEST_CASE("processes of one machine have one domain") {
         std::to_string(own));
 }
 
-TEST_CASE("NACRE_NODE_ID makes nodes of one machine") {
+TEST_CASE("NACRE_NODE_ID divides a machine into nodes") {
   const auto domain_as = [](const char* node) {
     return fixtures::run_in_child([=] {
       setenv("NACRE_NODE_ID", node, 1);

@@ -1,4 +1,4 @@
-// File-name prefixes: which are taken away, which are refused, which are none.
+// File-name prefixes: removed, refused, and not recognised.
 #include "store/path.h"
 
 #include <filesystem>
@@ -17,7 +17,7 @@ std::string stripped(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("the prefix of a file system of the kernel is taken away") {
+TEST_CASE("the prefix of a kernel file system is removed") {
   for (const std::string prefix : {"ufs", "nfs", "xfs", "lustre", "gpfs", "panfs", "pfs", "piofs",
                                    "hfs", "sfs", "bg", "bgl", "bglockless"}) {
     CAPTURE(prefix);
@@ -28,12 +28,12 @@ TEST_CASE("the prefix of a file system of the kernel is taken away") {
   CHECK(stripped("LUSTRE:/scratch/x") == "/scratch/x");
 }
 
-TEST_CASE("only one prefix is taken away") {
+TEST_CASE("only one prefix is removed") {
   CHECK(stripped("ufs:nfs:x") == "nfs:x");
   CHECK(stripped("ufs:a:b") == "a:b");
 }
 
-TEST_CASE("what is no known prefix is part of the file's name") {
+TEST_CASE("an unknown prefix is part of the file name") {
   for (const std::string path :
        {"", "x", "/scratch/x", "C:foo", "a:b", ":x", ":", "Nfs:x", "uFS:x", "nfs2:x", "uf:x",
         "./nfs:x", "/nfs:x", "dir/ufs:x", "2026-11-20T12:00:00", " ufs:x"}) {
@@ -42,7 +42,7 @@ TEST_CASE("what is no known prefix is part of the file's name") {
   }
 }
 
-TEST_CASE("the prefix of a file system with a library of its own is refused with advice") {
+TEST_CASE("the prefix of a file system that needs its own library is refused with advice") {
   for (const std::string prefix : {"pvfs", "pvfs2", "daos", "ime", "zoidfs", "unifyfs", "quobyte",
                                    "testfs", "ftp", "gsiftp", "DAOS"}) {
     CAPTURE(prefix);
@@ -62,7 +62,7 @@ TEST_CASE("a prefix without a file name is refused") {
   }
 }
 
-TEST_CASE("an absolute path stays, a relative one begins in the working directory") {
+TEST_CASE("an absolute path does not change; a relative path starts in the working directory") {
   CHECK(absolute_path("/scratch//x") == "/scratch//x");
   CHECK(absolute_path("a:b/x") == std::filesystem::current_path().string() + "/a:b/x");
 }

@@ -40,7 +40,7 @@ struct Ground {
   }
 };
 
-/// Runs the case on each ground, with its files in an empty directory.
+/// Runs the case with each store, in an empty directory.
 void on_each_ground(const std::function<void(const Ground&)>& test) {
   for (const std::string& root : fixtures::test_roots()) {
     const fixtures::TemporaryDirectory directory(root);
@@ -80,7 +80,7 @@ void run_threads(int count, const std::function<void(int)>& body) {
 
 }  // namespace
 
-TEST_CASE("opening what is not there, or is there though it must not be, fails") {
+TEST_CASE("opening a missing file fails, and so does exclusive creation of an existing file") {
   on_each_ground([](const Ground& ground) {
     const std::string path = ground.file("x");
     const auto missing = ground.store->open(path, to_read);
@@ -99,7 +99,7 @@ TEST_CASE("opening what is not there, or is there though it must not be, fails")
   });
 }
 
-TEST_CASE("of many who create a file exclusively at once one succeeds") {
+TEST_CASE("one of several concurrent exclusive creations succeeds") {
   on_each_ground([](const Ground& ground) {
     std::atomic<int> made{0};
     std::atomic<int> refused{0};
@@ -141,7 +141,7 @@ TEST_CASE("pieces are written and read in order, with holes that read as zeros")
   });
 }
 
-TEST_CASE("a read is short only at the end of the file, and that is no error") {
+TEST_CASE("a read is short only at the end of the file, without an error") {
   on_each_ground([](const Ground& ground) {
     const auto file = ground.open("x", to_create);
     CHECK(write_text(*file, "0123456789", 0).bytes == 10);
@@ -152,7 +152,7 @@ TEST_CASE("a read is short only at the end of the file, and that is no error") {
   });
 }
 
-TEST_CASE("a write of nothing does nothing") {
+TEST_CASE("an empty write does nothing") {
   on_each_ground([](const Ground& ground) {
     const auto file = ground.open("x", to_create);
     const Transfer done = file->write({}, 100);
@@ -162,7 +162,7 @@ TEST_CASE("a write of nothing does nothing") {
   });
 }
 
-TEST_CASE("a negative offset is an argument error") {
+TEST_CASE("a negative offset is an error of class argument") {
   on_each_ground([](const Ground& ground) {
     const auto file = ground.open("x", to_create);
     const Transfer written = write_text(*file, "x", -1);
@@ -172,7 +172,7 @@ TEST_CASE("a negative offset is an argument error") {
   });
 }
 
-TEST_CASE("transfers against the mode of the open fail and move nothing") {
+TEST_CASE("transfers that the open mode forbids fail and move nothing") {
   on_each_ground([](const Ground& ground) {
     static_cast<void>(ground.open("x", to_create));
     const auto reader = ground.open("x", to_read);
@@ -188,7 +188,7 @@ TEST_CASE("transfers against the mode of the open fail and move nothing") {
   });
 }
 
-TEST_CASE("resize cuts and extends; what was cut off comes back as zeros") {
+TEST_CASE("resize truncates and extends; truncated bytes read as zeros afterwards") {
   on_each_ground([](const Ground& ground) {
     const auto file = ground.open("x", to_create);
     CHECK(write_text(*file, "0123456789", 0).bytes == 10);
@@ -201,7 +201,7 @@ TEST_CASE("resize cuts and extends; what was cut off comes back as zeros") {
   });
 }
 
-TEST_CASE("allocate extends, never cuts and changes no byte") {
+TEST_CASE("allocate extends, never truncates and changes no byte") {
   on_each_ground([](const Ground& ground) {
     const auto file = ground.open("x", to_create);
     CHECK(file->allocate(0).ok());
@@ -225,7 +225,7 @@ TEST_CASE("bytes beyond 4 TiB are written and read") {
   });
 }
 
-TEST_CASE("sync and close succeed, and what was written is there for the next open") {
+TEST_CASE("sync and close succeed, and the next open sees the written data") {
   on_each_ground([](const Ground& ground) {
     const auto file = ground.open("x", to_create);
     CHECK(write_text(*file, "kept", 0).bytes == 4);
@@ -235,7 +235,7 @@ TEST_CASE("sync and close succeed, and what was written is there for the next op
   });
 }
 
-TEST_CASE("a file removed is gone by name and stays for those who have it open") {
+TEST_CASE("a removed file has no name but stays accessible through open files") {
   on_each_ground([](const Ground& ground) {
     const auto file = ground.open("x", to_create);
     const FileIdentity first = file->identity();
@@ -250,14 +250,14 @@ TEST_CASE("a file removed is gone by name and stays for those who have it open")
   });
 }
 
-TEST_CASE("the facts of a file system have a name and a block") {
+TEST_CASE("the description of a file system has a name and a block size") {
   on_each_ground([](const Ground& ground) {
     const FileSystemFacts facts = ground.open("x", to_create)->facts();
     CHECK(facts.block_size_bytes >= 4096);
   });
 }
 
-TEST_CASE("files on Lustre have a layout, others have none") {
+TEST_CASE("only files on Lustre have a layout") {
   on_each_ground([](const Ground& ground) {
     const auto file = ground.open("x", to_create);
     CHECK((file->layouts() != nullptr) == file->facts().has_layouts);
@@ -268,7 +268,7 @@ TEST_CASE("files on Lustre have a layout, others have none") {
   });
 }
 
-TEST_CASE("an exclusive lock keeps other opens out: no update is lost") {
+TEST_CASE("an exclusive lock excludes other opens: no update is lost") {
   on_each_ground([](const Ground& ground) {
     constexpr int thread_count = 4;
     constexpr int updates = 50;
@@ -304,7 +304,7 @@ TEST_CASE("locks that do not conflict are held at the same time") {
   });
 }
 
-TEST_CASE("a lock needs a mode that fits") {
+TEST_CASE("a lock needs a matching open mode") {
   on_each_ground([](const Ground& ground) {
     static_cast<void>(ground.open("x", to_create));
     const auto reader = ground.open("x", to_read);
@@ -316,7 +316,7 @@ TEST_CASE("a lock needs a mode that fits") {
   });
 }
 
-TEST_CASE("a counter is one for all who attach, until it is forgotten") {
+TEST_CASE("all attached share one counter until it is forgotten") {
   on_each_ground([](const Ground& ground) {
     for (const bool one_node : {true, false}) {
       CAPTURE(one_node);
@@ -346,7 +346,7 @@ TEST_CASE("a counter is one for all who attach, until it is forgotten") {
   });
 }
 
-TEST_CASE("threads that add to one counter and to others of its name lose nothing") {
+TEST_CASE("threads that add to a counter through several attachments lose nothing") {
   on_each_ground([](const Ground& ground) {
     for (const bool one_node : {true, false}) {
       CAPTURE(one_node);
@@ -366,7 +366,7 @@ TEST_CASE("threads that add to one counter and to others of its name lose nothin
   });
 }
 
-TEST_CASE("threads use one open file at once, each on its own bytes") {
+TEST_CASE("threads use one open file concurrently, each with its own bytes") {
   on_each_ground([](const Ground& ground) {
     constexpr int thread_count = 4;
     const auto file = ground.open("x", to_create);

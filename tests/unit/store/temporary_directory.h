@@ -1,4 +1,4 @@
-// Where the tests' files go.
+// Directories for the files of tests.
 #ifndef NACRE_TESTS_UNIT_STORE_TEMPORARY_DIRECTORY_H_
 #define NACRE_TESTS_UNIT_STORE_TEMPORARY_DIRECTORY_H_
 
@@ -10,7 +10,7 @@ namespace nacre::store::fixtures {
 /// Shared memory, the system's directory for temporary files and, if it is set, NACRE_TEST_DIR.
 [[nodiscard]] std::vector<std::string> test_roots();
 
-/// A new directory, removed with all that is in it.
+/// A new directory. The destructor removes it with its contents.
 class TemporaryDirectory {
  public:
   explicit TemporaryDirectory(const std::string& root = test_roots().front());
@@ -19,7 +19,7 @@ class TemporaryDirectory {
   ~TemporaryDirectory();
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-  /// How many entries it has, hidden ones included.
+  /// The number of entries, hidden files included.
   [[nodiscard]] int entry_count() const;
 
  private:

@@ -1,4 +1,4 @@
-// What accesses become on their way to the OSTs: requests, locks, errors. No test waits for a time.
+// The requests, locks and errors that accesses cause at the OSTs. No test waits for a time.
 #include "testbed/cost_model.h"
 
 #include <cerrno>
@@ -16,7 +16,7 @@ namespace {
 constexpr ObjectName object{0, 1};
 const Machine machine{.nodes = 2, .rpc_bytes = 1000, .dirty_bytes = 4000, .osts = 1};
 
-/// Of which bytes of the object and file, which are the same.
+/// An access to bytes whose offsets in the object and in the file are equal.
 Status write(CostModel& costs, OpenHandle& handle, const Extent& extent) {
   const ObjectAccess access{object, extent, extent};
   return costs.write({&handle}, {{&access, 1}});
@@ -33,7 +33,7 @@ bool counts(CostModel& costs, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("pieces that follow each other go out as one request") {
+TEST_CASE("adjacent pieces are sent as one request") {
   ObjectStore objects;
   CostModel costs(machine, objects);
   const auto handle = costs.open(0, false);
@@ -47,7 +47,7 @@ TEST_CASE("pieces that follow each other go out as one request") {
   CHECK(counts(costs, R"("bytes_written":[0])"));
 }
 
-TEST_CASE("direct writes go out at once") {
+TEST_CASE("direct writes are sent at once") {
   ObjectStore objects;
   CostModel costs(machine, objects);
   const auto handle = costs.open(0, true);
@@ -55,7 +55,7 @@ TEST_CASE("direct writes go out at once") {
   CHECK(counts(costs, R"("requests":[1])"));
 }
 
-TEST_CASE("a node's lock is called back when another wants it, and what it wrote goes out") {
+TEST_CASE("a conflicting access of another node calls a lock back, and the dirty data is sent") {
   ObjectStore objects;
   CostModel costs(machine, objects);
   const auto here = costs.open(0, false);
@@ -63,14 +63,14 @@ TEST_CASE("a node's lock is called back when another wants it, and what it wrote
   REQUIRE(write(costs, *here, {0, 100}).ok());
   REQUIRE(write(costs, *here, {5000, 100}).ok());
   CHECK(counts(costs, R"("lock_grants":[1],"lock_callbacks":[0])"));
-  CHECK(counts(costs, R"("requests":[1])"));  // where the second piece began
+  CHECK(counts(costs, R"("requests":[1])"));  // sent when the second piece began
   REQUIRE(read(costs, *there, {0, 10}).ok());
   CHECK(counts(costs, R"("lock_grants":[2],"lock_callbacks":[1])"));
   CHECK(counts(costs, R"("bytes_written":[200],"bytes_read":[10])"));
   CHECK(counts(costs, R"("clients":[2])"));
 }
 
-TEST_CASE("what an evicted node had not sent is lost, and its open files hear of it once") {
+TEST_CASE("unsent data of an evicted node is lost, and its open files return one error") {
   ObjectStore objects;
   CostModel costs(machine, objects);
   const auto handle = costs.open(0, false);
@@ -86,7 +86,7 @@ TEST_CASE("what an evicted node had not sent is lost, and its open files hear of
   CHECK(flush(costs, *costs.open(0, false)).ok());
 }
 
-TEST_CASE("reads in equal strides are asked for ahead, so that they do not wait for the OST") {
+TEST_CASE("reads with a constant stride are read ahead, so that they do not wait for the OST") {
   Machine slow = machine;
   slow.ost.bandwidth = 1 << 30;
   ObjectStore objects;
@@ -104,7 +104,7 @@ TEST_CASE("reads in equal strides are asked for ahead, so that they do not wait 
   CHECK(errno_of(asked({5100, 100})) == EINTR);
 }
 
-TEST_CASE("who waits for an OST that hangs can be interrupted, and hears when all ends") {
+TEST_CASE("waiting for a hung OST can be interrupted, and ends when the testbed stops") {
   Machine slow = machine;
   slow.ost.bandwidth = 1000;
   ObjectStore objects;
@@ -119,7 +119,7 @@ TEST_CASE("who waits for an OST that hangs can be interrupted, and hears when al
   other.join();
 }
 
-TEST_CASE("nodes that write the same object in turn all come through") {
+TEST_CASE("nodes that write the same object alternately all complete") {
   Machine busy = machine;
   busy.ost.bandwidth = 1 << 30;
   busy.lock_latency_us = 10;

@@ -1,4 +1,4 @@
-// Locks are granted wide and called back on conflict; no two that exclude each other ever overlap.
+// Locks are granted wide and called back on conflict. Conflicting locks never overlap.
 #include "testbed/extent_locks.h"
 
 #include <random>
@@ -26,7 +26,7 @@ Nodes take(ExtentLocks& locks, const ExtentLocks::Lock& wanted) {
 
 }  // namespace
 
-TEST_CASE("a lone node gets all of an object with its first access") {
+TEST_CASE("a single node gets a lock on the whole object with its first access") {
   ExtentLocks locks(true);
   CHECK(take(locks, writes(0, 100, 10)).empty());
   CHECK(locks.covers(writes(0, 0, 1000)));
@@ -34,7 +34,7 @@ TEST_CASE("a lone node gets all of an object with its first access") {
   CHECK_FALSE(locks.covers(reads(1, 0, 1)));
 }
 
-TEST_CASE("what stands in the way is called back, and bounds what is granted next") {
+TEST_CASE("conflicting locks are called back, and bound the next granted lock") {
   ExtentLocks locks(true);
   CHECK(take(locks, writes(0, 0, 100)).empty());
   CHECK(take(locks, writes(1, 100, 100)) == Nodes{0});
@@ -46,7 +46,7 @@ TEST_CASE("what stands in the way is called back, and bounds what is granted nex
   CHECK(locks.covers(writes(2, 0, 1000)));
 }
 
-TEST_CASE("what others wait for bounds what is granted") {
+TEST_CASE("ranges for which other nodes wait bound a granted lock") {
   ExtentLocks locks(true);
   locks.wait_for(writes(0, 100, 100));
   locks.wait_for(writes(1, 400, 100));
@@ -60,7 +60,7 @@ TEST_CASE("what others wait for bounds what is granted") {
   CHECK(locks.covers(writes(1, 400, 1000)));
 }
 
-TEST_CASE("locks that are not wide are what was wanted, and those beside each other one") {
+TEST_CASE("narrow locks have the requested range, and adjacent locks merge") {
   ExtentLocks locks(false);
   CHECK(take(locks, writes(0, 100, 100)).empty());
   CHECK_FALSE(locks.covers(writes(0, 99, 10)));
@@ -69,7 +69,7 @@ TEST_CASE("locks that are not wide are what was wanted, and those beside each ot
   CHECK(locks.covers(writes(0, 150, 100)));
 }
 
-TEST_CASE("readers share") {
+TEST_CASE("readers share locks") {
   ExtentLocks locks(true);
   CHECK(take(locks, reads(0, 0, 10)).empty());
   CHECK(take(locks, reads(1, 0, 10)).empty());
@@ -78,7 +78,7 @@ TEST_CASE("readers share") {
   CHECK_FALSE(locks.covers(reads(0, 0, 1)));
 }
 
-TEST_CASE("a lock and what was granted before it never exclude each other") {
+TEST_CASE("a new lock never conflicts with granted locks") {
   const std::uint64_t seed = 20261122;
   MESSAGE("seed ", seed);
   std::mt19937_64 random(seed);

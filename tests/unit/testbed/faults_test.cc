@@ -1,4 +1,4 @@
-// Faults are said in words, hit what they name, and go away.
+// Faults are parsed from words, affect the named OST or node, and can be cleared.
 #include "testbed/faults.h"
 
 #include <cerrno>
@@ -28,7 +28,7 @@ std::string error_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a fault is of one OST") {
+TEST_CASE("a fault affects one OST") {
   Faults faults = with("ost 2 no_space");
   CHECK(errno_of(faults.check(2, {0, 10}, true)) == ENOSPC);
   CHECK(faults.check(2, {0, 10}, false).ok());
@@ -37,7 +37,7 @@ TEST_CASE("a fault is of one OST") {
   CHECK(faults.check(2, {0, 10}, true).ok());
 }
 
-TEST_CASE("errors come at a byte or at a rate") {
+TEST_CASE("errors occur at a byte or at a rate") {
   Faults at_byte = with("ost 0 error_at 1k");
   CHECK(at_byte.check(0, {0, 1024}, true).ok());
   CHECK(errno_of(at_byte.check(0, {1024, 1}, false)) == EIO);
@@ -57,7 +57,7 @@ TEST_CASE("an OST can be slow or hang, a node be evicted") {
   CHECK(parse_fault("node 1 evicted", machine)->evicted_node == 1);
 }
 
-TEST_CASE("what is no fault is refused") {
+TEST_CASE("invalid faults are refused") {
   CHECK(error_of("disk 1 hung").find("begins with ost or node") != std::string::npos);
   CHECK(error_of("ost 4 hung").find("osts 0 to 3") != std::string::npos);
   CHECK(error_of("node 2 evicted").find("nodes 0 to 1") != std::string::npos);

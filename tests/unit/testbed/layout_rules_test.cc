@@ -1,4 +1,4 @@
-// Layouts come out as a real Lustre makes them, and are refused with its errno.
+// Layouts and errnos are those of a real Lustre.
 #include "testbed/layout_rules.h"
 
 #include <set>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr StripingDefaults four_osts{.ost_count = 4, .stripe_count = 1, .stripe_size = 1 << 20};
 
-/// As it is once it is written to.
+/// The layout after a write.
 plan::Striping made(const std::string& words) {
   plan::Layout layout = layout_for_file(asked_layout(words), four_osts).value();
   ObjectAllocator allocator(four_osts.ost_count);
@@ -27,13 +27,13 @@ int refusal(const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("what is not asked for is as the file system has it") {
+TEST_CASE("options that are not given have the defaults of the file system") {
   CHECK(made("-c 2").stripe_size == 1 << 20);
   CHECK(made("-S 4m").stripe_count == 1);
   CHECK(made("-S 4m").stripe_size == 4 << 20);
 }
 
-TEST_CASE("more stripes than OSTs are all OSTs, unless it is overstriped") {
+TEST_CASE("more stripes than OSTs means all OSTs, except with overstriping") {
   CHECK(made("-c 100").stripe_count == 4);
   CHECK(made("-c -1").stripe_count == 4);
   CHECK(made("-C 8").stripe_count == 8);
@@ -46,7 +46,7 @@ TEST_CASE("more stripes than OSTs are all OSTs, unless it is overstriped") {
   CHECK(grows.components.back().striping.stripe_count == plan::stripes_on_all_osts);
 }
 
-TEST_CASE("OSTs that are not there, sizes and components that cannot be are EINVAL") {
+TEST_CASE("missing OSTs and invalid sizes and components are EINVAL") {
   CHECK(refusal("-c 2 -i 4") == EINVAL);
   plan::Layout odd = asked_layout("-c 2");
   plan::Layout cut = asked_layout("-E 1m -c 1 -S 1m -E -1 -c 2");
@@ -59,7 +59,7 @@ TEST_CASE("OSTs that are not there, sizes and components that cannot be are EINV
   CHECK(errno_in(layout_for_file(gap, four_osts)) == EINVAL);
 }
 
-TEST_CASE("OST 0 is taken for none in plain layouts") {
+TEST_CASE("first OST 0 counts as not given in plain layouts") {
   const auto first_of = [](const std::string& words) {
     return layout_in(asked_blob(words)).value().components.front().striping.first_ost;
   };
@@ -68,7 +68,7 @@ TEST_CASE("OST 0 is taken for none in plain layouts") {
   CHECK(first_of("-E -1 -c 2 -i 0") == 0);
 }
 
-TEST_CASE("blobs that are no layouts are ERANGE") {
+TEST_CASE("blobs that are not layouts are ERANGE") {
   const std::vector<std::byte> blob = asked_blob("-c 2");
   CHECK(layout_in(blob).ok());
   CHECK(errno_in(layout_in(std::span(blob).first(31))) == ERANGE);
@@ -77,7 +77,7 @@ TEST_CASE("blobs that are no layouts are ERANGE") {
   CHECK(errno_in(layout_in(other)) == ERANGE);
 }
 
-TEST_CASE("objects go round the OSTs, from the first one asked for on, or in turn") {
+TEST_CASE("objects are placed round robin on the OSTs, from the requested or the next OST on") {
   ObjectAllocator allocator(4);
   const auto osts_of = [&](const std::string& words) {
     plan::Layout layout = layout_for_file(asked_layout(words), four_osts).value();
@@ -93,7 +93,7 @@ TEST_CASE("objects go round the OSTs, from the first one asked for on, or in tur
   CHECK(osts_of("-C 6 -i 0") == std::vector<std::int32_t>{0, 1, 2, 3, 0, 1});
 }
 
-TEST_CASE("components are instantiated as they are touched, and the generation grows") {
+TEST_CASE("a first write instantiates a component and increments the generation") {
   ObjectAllocator allocator(4);
   plan::Layout layout =
       layout_for_file(asked_layout("-E 1m -c 1 -E 4m -c 2 -E 8m -c 4"), four_osts).value();
@@ -109,7 +109,7 @@ TEST_CASE("components are instantiated as they are touched, and the generation g
   CHECK(errno_in(instantiate(layout, {(8 << 20) - 1, 2}, allocator)) == ENODATA);
 }
 
-TEST_CASE("a tail is added behind the head, and taken away by its id, objects or not") {
+TEST_CASE("a tail is added after the head, and deleted by its id, with or without objects") {
   ObjectAllocator allocator(4);
   plan::Layout layout = layout_for_file(asked_layout("-E 1m -c 1"), four_osts).value();
   plan::Layout tail = asked_layout("-E 1m -c 1 -E -1 -c 4");
@@ -125,7 +125,7 @@ TEST_CASE("a tail is added behind the head, and taken away by its id, objects or
   const std::uint32_t id = which.components.front().id;
   which.components.front().id = id + 100;
   CHECK(errno_in(delete_components(layout, which)) == EINVAL);
-  which.components.front().id = layout.components.front().id;  // not the last one
+  which.components.front().id = layout.components.front().id;  // not the last component
   CHECK(errno_in(delete_components(layout, which)) == EINVAL);
   which.components.front().id = id;
   allocator.instantiate(layout.components[1]);
@@ -133,7 +133,7 @@ TEST_CASE("a tail is added behind the head, and taken away by its id, objects or
   CHECK(layout.components.size() == 1);
 }
 
-TEST_CASE("what has no objects is taken away by that, all of it") {
+TEST_CASE("all components without objects can be deleted together") {
   ObjectAllocator allocator(4);
   plan::Layout layout =
       layout_for_file(asked_layout("-E 1m -c 1 -E 2m -c 2 -E 4m -c 3 -E -1 -c 4"), four_osts)
@@ -141,16 +141,16 @@ TEST_CASE("what has no objects is taken away by that, all of it") {
   plan::Layout which = asked_layout("-E -1 -c 1");
   which.components.front().flags = plan::component_negated | plan::component_instantiated;
   which.components.front().id = 3;
-  CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // one or the other
+  CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // id and flags together
   which.components.front().id = 0;
-  CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // it would leave nothing
+  CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // no component would remain
   allocator.instantiate(layout.components[0]);
   allocator.instantiate(layout.components[2]);
-  CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // a gap
+  CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // it would leave a gap
   allocator.instantiate(layout.components[1]);
   CHECK(delete_components(layout, which).value().size() == 1);
   CHECK(layout.components.size() == 3);
-  CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // there is none any more
+  CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // no such component remains
 }
 
 }  // namespace nacre::testbed

@@ -1,5 +1,5 @@
-// Machine files: every setting by its name, and errors that name the line, the value and what is
-// right.
+// Machine files: every setting by name, and errors that name the line, the value and the valid
+// values.
 #include "testbed/machine.h"
 
 #include <string>
@@ -21,7 +21,7 @@ bool has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a machine file sets what it names and leaves the rest") {
+TEST_CASE("a machine file sets the settings that it names and keeps the defaults of the rest") {
   Machine machine;
   const std::string text =
       "[osts]\ncount = 24\nbandwidth = \"12m\"\nclient_cost = 0.25\n[servers]\nosts_each = 6\n";
@@ -36,7 +36,7 @@ TEST_CASE("a machine file sets what it names and leaves the rest") {
   CHECK(has(describe_machine(machine), "osts.count = 24"));
 }
 
-TEST_CASE("what is wrong in a machine file is said with its line") {
+TEST_CASE("errors in a machine file name the line") {
   CHECK(has(error_in("[osts]\nnumber = 3\n"), "m.toml:2: there is no setting osts.number"));
   CHECK(has(error_in("[osts]\ncount = 0\n"), "m.toml:2: osts.count = 0: it takes 1 to 512"));
   CHECK(has(error_in("[osts]\ncount = \"many\"\n"), "osts.count = many"));

@@ -1,4 +1,4 @@
-// Names and inodes as POSIX has them, layouts as Lustre's directories give them.
+// Names and inodes as in POSIX, default layouts of directories as in Lustre.
 #include "testbed/namespace.h"
 
 #include <string>
@@ -27,7 +27,7 @@ plan::Striping striping_of(Namespace& names, InodeNumber file) {
 
 }  // namespace
 
-TEST_CASE("a new file has no layout until it is given that of its directory") {
+TEST_CASE("a new file has no layout until it gets that of its directory") {
   Namespace names(four_osts);
   const InodeNumber directory = made(names, root_number, "d", directory_maker);
   CHECK(errno_in(names.attribute(directory, "lustre.lov")) == ENODATA);
@@ -40,7 +40,7 @@ TEST_CASE("a new file has no layout until it is given that of its directory") {
   CHECK(striping_of(names, file).objects.size() == 3);
 }
 
-TEST_CASE("defaults are inherited by directories made later, and can be taken away") {
+TEST_CASE("new directories inherit the default layout, which can be removed") {
   Namespace names(four_osts);
   const InodeNumber above = made(names, root_number, "d", directory_maker);
   REQUIRE(names.set_attribute(above, "lustre.lov", asked_blob("-c 2")).ok());
@@ -53,7 +53,7 @@ TEST_CASE("defaults are inherited by directories made later, and can be taken aw
   CHECK(striping_of(names, file).stripe_count == 1);
 }
 
-TEST_CASE("appending gives one stripe, whatever the directory says") {
+TEST_CASE("a file created for appending gets one stripe, whatever the default of the directory") {
   Namespace names(four_osts);
   const InodeNumber directory = made(names, root_number, "d", directory_maker);
   REQUIRE(names.set_attribute(directory, "lustre.lov", asked_blob("-E 1m -c 1 -E -1 -c 4")).ok());
@@ -62,7 +62,7 @@ TEST_CASE("appending gives one stripe, whatever the directory says") {
   CHECK(striping_of(names, file).stripe_count == 1);
 }
 
-TEST_CASE("inodes stay while they have a name or are looked up") {
+TEST_CASE("inodes stay while they have a name or a lookup count") {
   Namespace names(four_osts);
   const InodeNumber file = made(names, root_number, "f", file_maker);
   CHECK(names.lookup(root_number, "f").value().st_ino == file);
@@ -76,7 +76,7 @@ TEST_CASE("inodes stay while they have a name or are looked up") {
   CHECK(names.file_count() == 1);
 }
 
-TEST_CASE("names are made, linked, moved and removed, or refused") {
+TEST_CASE("names are created, linked, renamed and removed, or refused") {
   Namespace names(four_osts);
   const InodeNumber a = made(names, root_number, "a", directory_maker);
   const InodeNumber b = made(names, a, "b", directory_maker);
@@ -97,7 +97,7 @@ TEST_CASE("names are made, linked, moved and removed, or refused") {
   CHECK(names.list(root_number).value().size() == 4);
 }
 
-TEST_CASE("other extended attributes are kept as they are") {
+TEST_CASE("other extended attributes are stored unchanged") {
   Namespace names(four_osts);
   const InodeNumber file = made(names, root_number, "f", file_maker);
   const std::vector<std::byte> value{std::byte{1}, std::byte{2}};
@@ -110,7 +110,7 @@ TEST_CASE("other extended attributes are kept as they are") {
   CHECK(errno_in(names.attribute(file, "user.x")) == ENODATA);
 }
 
-TEST_CASE("a node is known to write from its first such open to its last close") {
+TEST_CASE("a node counts as a writer from its first open for writing to its last close") {
   Namespace names(four_osts);
   const InodeNumber file = made(names, root_number, "f", file_maker);
   const Namespace::Opening reads{.node = 1};
@@ -127,7 +127,8 @@ TEST_CASE("a node is known to write from its first such open to its last close")
   names.close(file, reads);
 }
 
-TEST_CASE("data go with the last name and the last open, though a node still knows the inode") {
+TEST_CASE(
+    "data is freed with the last name and the last open, even if a node still knows the inode") {
   Namespace names(four_osts);
   const auto size_of = [&](InodeNumber file) { return names.attributes(file).value().st_size; };
   const std::vector<std::byte> bytes(10, std::byte{7});

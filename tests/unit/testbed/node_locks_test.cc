@@ -1,4 +1,4 @@
-// Who may hold a group lock, who waits for it, and what locks nodes ask for.
+// Group locks of nodes, waiting for them, and narrow locks.
 #include "testbed/node_locks.h"
 
 #include <cerrno>
@@ -15,7 +15,7 @@ bool always() { return true; }
 
 }  // namespace
 
-TEST_CASE("nodes hold one by the same number") {
+TEST_CASE("nodes hold a group lock together with the same number") {
   NodeLocks locks;
   CHECK(locks.pass(0, never).value() == LockWish::wide);
   CHECK(errno_of(locks.acquire_group(0, 5)) == EINVAL);  // not open
@@ -41,7 +41,7 @@ TEST_CASE("nodes hold one by the same number") {
   CHECK(locks.acquire_group(1, 6).ok());
 }
 
-TEST_CASE("narrow locks are a node's until its last open goes") {
+TEST_CASE("narrow locks stay set for a node until its last close") {
   NodeLocks locks;
   locks.note_open(0);
   locks.narrow(0);
@@ -51,7 +51,7 @@ TEST_CASE("narrow locks are a node's until its last open goes") {
   CHECK(locks.pass(0, never).value() == LockWish::wide);
 }
 
-TEST_CASE("a node sees the size that it believes until its last open goes") {
+TEST_CASE("a node sees its cached size until its last close") {
   NodeLocks locks;
   locks.believe_size(0, 100);  // not open
   CHECK(locks.seen_size(0, 10) == 10);
@@ -67,7 +67,7 @@ TEST_CASE("a node sees the size that it believes until its last open goes") {
   CHECK(locks.seen_size(0, 10) == 10);
 }
 
-TEST_CASE("what a node holds goes with its last open") {
+TEST_CASE("the last close of a node releases its group locks") {
   NodeLocks locks;
   locks.note_open(0);
   locks.note_open(0);

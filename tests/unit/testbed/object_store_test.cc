@@ -1,4 +1,4 @@
-// Objects are the same in memory and on disk, and what goes wrong with a disk is told.
+// Objects behave the same in memory and on disk, and errors of the disk are returned.
 #include "testbed/object_store.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ ObjectStore store_of(bool on_disk, const TemporaryDirectory& directory) {
   return ObjectStore::on_disk(directory.path(), ost_count).value();
 }
 
-/// In memory, and failing as of NACRE_TEST_FAULTS.
+/// A store in memory with faults, in the syntax of NACRE_TEST_FAULTS.
 ObjectStore faulty_store(const std::string& faults) {
   const auto memory = std::make_shared<testing::MemoryStore>();
   const testing::FaultPlan plan = testing::parse_fault_plan(faults).value();
@@ -51,7 +51,7 @@ std::string why_not(const std::string& directory) {
 
 }  // namespace
 
-TEST_CASE("an object that was never written is empty, and so is one that was removed") {
+TEST_CASE("an object that was never written or was removed is empty") {
   for (const bool on_disk : {false, true}) {
     CAPTURE(on_disk);
     const TemporaryDirectory directory;
@@ -82,7 +82,7 @@ TEST_CASE("random accesses of several objects agree with plain arrays, in memory
     ObjectStore objects = store_of(on_disk, directory);
     constexpr std::size_t size_max = 300'000;
     constexpr std::array names{ObjectName{0, 1}, ObjectName{3, 1}, ObjectName{metadata_target, 1}};
-    // Behind its end an object is zeros, so all may be of one size.
+    // After its end an object reads as zeros, so all objects can have the same size.
     std::array<std::vector<std::byte>, names.size()> expected;
     expected.fill(std::vector<std::byte>(size_max));
     for (int step = 0; step < 600; ++step) {
@@ -119,7 +119,7 @@ TEST_CASE("random accesses of several objects agree with plain arrays, in memory
   }
 }
 
-TEST_CASE("on disk each object is a file, and what was made of directories goes at the end") {
+TEST_CASE("on disk each object is a file, and created directories are removed at the end") {
   const TemporaryDirectory directory;
   const std::string made = directory.file("objects");
   {
@@ -138,7 +138,7 @@ TEST_CASE("on disk each object is a file, and what was made of directories goes 
   CHECK(std::filesystem::exists(directory.path()));
 }
 
-TEST_CASE("a directory that cannot be used is named, and left as it was") {
+TEST_CASE("the error for an unusable directory names it, and the directory does not change") {
   const TemporaryDirectory directory;
   const std::string file = directory.file("file");
   std::ofstream(file) << "x";
@@ -152,7 +152,7 @@ TEST_CASE("a directory that cannot be used is named, and left as it was") {
         "make the directory for objects " + absent + ": no such file or directory");
 }
 
-TEST_CASE("what a disk fails with is told, whatever the access") {
+TEST_CASE("errors of the disk are returned by every kind of access") {
   const ObjectName name{0, 1};
   const std::vector<std::byte> bytes(10, std::byte{7});
   std::vector<std::byte> found(10);
@@ -172,7 +172,8 @@ TEST_CASE("what a disk fails with is told, whatever the access") {
   CHECK(errno_in(written("sync=1,errno=EIO").sync(name)) == EIO);
 }
 
-TEST_CASE("a file has what was written before its disk was full, and keeps what cannot be cut") {
+TEST_CASE(
+    "a file keeps the data written before the disk was full, and data that cannot be truncated") {
   const Machine two_osts{.osts = 2, .stripe_size = 1 << 16};
   Striping striping(two_osts, faulty_store("after=100000,on=write,errno=ENOSPC;"
                                            "read=2,errno=EIO;resize=1,errno=EIO;sync=1,errno=EIO"));

@@ -1,4 +1,4 @@
-// Range locks exclude other processes, are cut where they are given back, and wait.
+// Range locks exclude other processes, can be released in part, and wait.
 #include "testbed/range_locks.h"
 
 #include <thread>
@@ -15,7 +15,7 @@ bool never() { return false; }
 
 }  // namespace
 
-TEST_CASE("shared locks go together, exclusive ones with none of another process") {
+TEST_CASE("shared locks are compatible; exclusive locks conflict with locks of other processes") {
   RangeLocks locks;
   CHECK(locks.take({one, {0, 10}, false}, false, never));
   CHECK(locks.take({other, {5, 10}, false}, false, never));
@@ -26,7 +26,7 @@ TEST_CASE("shared locks go together, exclusive ones with none of another process
   CHECK(locks.conflict({one, {5, 5}, true}).has_value());
 }
 
-TEST_CASE("what is given back of a lock is cut out of it") {
+TEST_CASE("a released range is removed from a lock") {
   RangeLocks locks;
   REQUIRE(locks.take({one, {0, 30}, true}, false, never));
   locks.release(one, {10, 10});
@@ -35,7 +35,7 @@ TEST_CASE("what is given back of a lock is cut out of it") {
   CHECK(locks.conflict({other, {20, 1}, true}).has_value());
 }
 
-TEST_CASE("who waits gets the lock when it is given back, or an interruption") {
+TEST_CASE("a waiting process gets the lock at its release, or is interrupted") {
   RangeLocks locks;
   REQUIRE(locks.take({one, {0, 10}, true}, false, never));
   CHECK_FALSE(locks.take({other, {0, 1}, true}, true, [] { return true; }));

@@ -1,4 +1,4 @@
-// Requests end when arithmetic says so, at times that are given.
+// Compares the end times of requests with computed times.
 #include "testbed/simulation.h"
 
 #include <algorithm>
@@ -14,14 +14,14 @@ constexpr SimulatedTime millisecond = 1'000'000;
 constexpr SimulatedTime late = 1'000'000 * millisecond;
 constexpr std::int64_t kilobyte = 1000;
 
-/// An OST moves a kilobyte a millisecond.
+/// A machine whose OSTs move one kilobyte per millisecond.
 Machine slow_osts() {
   Machine machine{.nodes = 4, .osts = 4};
   machine.ost.bandwidth = 1000 * kilobyte;
   return machine;
 }
 
-/// When all of `rpcs`, asked for at 0, have ended.
+/// The time at which all of `rpcs`, sent at time 0, have ended.
 SimulatedTime end_of(const Machine& machine, const std::vector<Rpc>& rpcs) {
   Simulation simulation(machine);
   for (const Rpc& rpc : rpcs) static_cast<void>(simulation.submit(rpc, 0));
@@ -39,21 +39,21 @@ std::vector<Rpc> repeated(const Rpc& rpc, int count) {
 
 }  // namespace
 
-TEST_CASE("what costs nothing has ended at once") {
+TEST_CASE("a request without cost ends at once") {
   Simulation simulation({.nodes = 1, .osts = 1});
   const Ticket ticket = simulation.submit({0, 0, 1 << 20}, 5);
   CHECK(simulation.advance(5) == std::vector{ticket});
   CHECK_FALSE(simulation.next());
 }
 
-TEST_CASE("requests to an OST follow each other, those to several OSTs do not") {
+TEST_CASE("requests to one OST are sequential, requests to several OSTs are concurrent") {
   const Machine machine = slow_osts();
   CHECK(end_of(machine, repeated({0, 0, 10 * kilobyte}, 3)) == 30 * millisecond);
   CHECK(end_of(machine, {{0, 0, 10 * kilobyte}, {0, 1, 10 * kilobyte}, {0, 2, 10 * kilobyte}}) ==
         10 * millisecond);
 }
 
-TEST_CASE("each further node that an OST serves at once costs a part of a request") {
+TEST_CASE("each additional concurrent node of an OST costs a part of a request") {
   Machine machine = slow_osts();
   machine.ost.client_cost = 0.5;
   // 1 + 0.5 * 2, 1 + 0.5 * 1, 1 times ten milliseconds
@@ -62,7 +62,7 @@ TEST_CASE("each further node that an OST serves at once costs a part of a reques
   CHECK(end_of(machine, repeated({1, 0, 10 * kilobyte}, 3)) == 30 * millisecond);
 }
 
-TEST_CASE("the latencies of requests overlap, as many as threads and a node's window let") {
+TEST_CASE("latencies overlap, for as many requests as threads and the window of a node allow") {
   Machine machine = slow_osts();
   machine.ost_latency_us = 100'000;
   CHECK(end_of(machine, repeated({0, 0, 10 * kilobyte}, 4)) == (100 + 4 * 10) * millisecond);
@@ -73,9 +73,9 @@ TEST_CASE("the latencies of requests overlap, as many as threads and a node's wi
   CHECK(end_of(machine, {{0, 0, 10 * kilobyte}, {1, 0, 10 * kilobyte}}) == 220 * millisecond);
 }
 
-TEST_CASE("servers, uplinks and nodes have links that what goes through them shares") {
+TEST_CASE("requests share the links of servers, uplinks and nodes") {
   Machine machine = slow_osts();
-  machine.osts_per_server = 2;  // 0 and 2 on one, 1 and 3 on the other
+  machine.osts_per_server = 2;  // OSTs 0 and 2 on one server, 1 and 3 on the other
   machine.server_link.bandwidth = 1000 * kilobyte;
   const std::vector<Rpc> one_server{{0, 0, 10 * kilobyte}, {1, 2, 10 * kilobyte}};
   const std::vector<Rpc> two_servers{{0, 0, 10 * kilobyte}, {1, 1, 10 * kilobyte}};
@@ -91,7 +91,7 @@ TEST_CASE("servers, uplinks and nodes have links that what goes through them sha
   CHECK(end_of(machine, {{0, 0, 10 * kilobyte}, {0, 1, 10 * kilobyte}}) == 30 * millisecond);
 }
 
-TEST_CASE("looking late changes no time") {
+TEST_CASE("a late poll does not change the end times") {
   Machine machine = slow_osts();
   Simulation simulation(machine);
   const Ticket first = simulation.submit({0, 0, 10 * kilobyte}, 0);
@@ -100,7 +100,7 @@ TEST_CASE("looking late changes no time") {
   CHECK(simulation.advance(late) == std::vector{first, delay, second});
 }
 
-TEST_CASE("an OST that hangs goes on where it was; a slow one takes its time") {
+TEST_CASE("a hung OST continues where it stopped; a slow OST takes longer") {
   Simulation simulation(slow_osts());
   simulation.set_slowness(0, 0, 0);
   const Ticket ticket = simulation.submit({0, 0, 10 * kilobyte}, 0);

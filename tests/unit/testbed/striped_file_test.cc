@@ -1,4 +1,4 @@
-// A file's bytes are the same through any layout, and before it has one it is as on Lustre.
+// The bytes of a file are the same in any layout. A file without a layout behaves as on Lustre.
 #include "testbed/striped_file.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::vector<std::byte> bytes_of(std::size_t count, std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("without a layout nothing can be written, nothing is read, and sizes can be set") {
+TEST_CASE("a file without a layout cannot be written, reads as empty, and can be resized") {
   Striping striping(four_osts);
   StripedFile file(striping, 7);
   std::vector<std::byte> bytes(10);
@@ -33,7 +33,7 @@ TEST_CASE("without a layout nothing can be written, nothing is read, and sizes c
   CHECK(file.size() == 100);
 }
 
-TEST_CASE("a layout is set once: setting it again changes nothing and is no error") {
+TEST_CASE("a layout is set once: setting it again has no effect and is not an error") {
   Striping striping(four_osts);
   StripedFile file(striping, 7);
   REQUIRE(file.set_layout(asked_layout("-c 2")).ok());
@@ -42,7 +42,7 @@ TEST_CASE("a layout is set once: setting it again changes nothing and is no erro
   CHECK(file.layout().value() == first);
 }
 
-TEST_CASE("behind its last component a file cannot be written until there is a tail") {
+TEST_CASE("writes after the last component fail until a tail is added") {
   Striping striping(four_osts);
   StripedFile file(striping, 7);
   REQUIRE(file.set_layout(asked_layout("-E 64k -c 1")).ok());
@@ -56,7 +56,7 @@ TEST_CASE("behind its last component a file cannot be written until there is a t
   CHECK(file.size() == 65537);
 }
 
-TEST_CASE("a group lock makes all objects and takes the other locks") {
+TEST_CASE("a group lock instantiates all objects and calls all other locks back") {
   Striping striping(four_osts);
   StripedFile file(striping, 7);
   const auto handle = striping.costs.open(1, false);
@@ -76,7 +76,7 @@ TEST_CASE("a group lock makes all objects and takes the other locks") {
   CHECK(file.acquire_group_lock(other, 4).ok());
 }
 
-TEST_CASE("what is appended goes to the end") {
+TEST_CASE("appended data is written at the end") {
   Striping striping(four_osts);
   StripedFile file(striping, 7);
   REQUIRE(file.set_layout(asked_layout("-c 2")).ok());
@@ -86,7 +86,7 @@ TEST_CASE("what is appended goes to the end") {
   CHECK(file.size() == 110);
 }
 
-TEST_CASE("random writes, reads and sizes agree with a plain array, through any layout") {
+TEST_CASE("random writes, reads and sizes agree with a plain array, in any layout") {
   const std::uint64_t seed = 20261122;
   MESSAGE("seed ", seed);
   std::mt19937_64 random(seed);

@@ -1,5 +1,4 @@
-// The in-process network finds what it is there to find: lengths that differ, ranks that wait for
-// each other forever.
+// The in-process network detects messages with mismatched lengths, and deadlocks.
 #include "testing/in_process.h"
 
 #include <cstddef>
@@ -24,7 +23,7 @@ collective::Task<int> exchange(collective::Transport& transport, std::size_t out
   co_return static_cast<int>(in.front());
 }
 
-/// Both send before they receive: fine only where sends are buffered.
+/// Both ranks send before they receive, which deadlocks unless sends are buffered.
 collective::Task<int> send_first(collective::Transport& transport) {
   const int other = 1 - transport.rank();
   std::byte out{9};
@@ -86,7 +85,7 @@ TEST_CASE("a deadlock is reported, threaded") {
   CHECK(contains(network.failure(), "send 0 -> 1"));
 }
 
-TEST_CASE("buffered sends let the same program end") {
+TEST_CASE("with buffered sends the same program completes") {
   InProcessNetwork network({2, SendMode::buffered, 1});
   const auto task = [&](int rank) { return send_first(network.transport(rank)); };
   CHECK(run_threads<int>(network, task) == std::vector<int>{9, 9});

@@ -1,4 +1,4 @@
-// What the store in memory adds for tests.
+// The functions that the store in memory adds for tests.
 #include "testing/memory_store.h"
 
 #include <atomic>
@@ -41,7 +41,7 @@ TEST_CASE("calls are counted over all opens") {
   CHECK(counts.bytes_read == 2);
 }
 
-TEST_CASE("counters that nobody forgot are found") {
+TEST_CASE("counters that were not forgotten are listed") {
   MemoryStore store;
   const store::CounterKey key{"x", 5, true};
   const auto counter = store.counter(key, true);
@@ -60,7 +60,7 @@ TEST_CASE("files, locks and counters outlive the store") {
   CHECK(counter->fetch_add(1).ok());
 }
 
-TEST_CASE("an exclusive lock is had only when the shared one has gone") {
+TEST_CASE("an exclusive lock waits for the release of the shared lock") {
   MemoryStore store;
   const auto reader = *store.open("x", to_create);
   const auto writer = *store.open("x", to_update);

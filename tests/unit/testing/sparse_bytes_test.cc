@@ -1,4 +1,4 @@
-// Sparse bytes against a plain array.
+// Compares sparse bytes with a plain array.
 #include "testing/sparse_bytes.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace nacre::testing {
 
-TEST_CASE("random writes, cuts and reads are those of a plain array") {
+TEST_CASE("random writes, truncations and reads agree with a plain array") {
   constexpr std::int64_t span_bytes = 300'000;  // more than four blocks
   for (unsigned seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
@@ -42,7 +42,7 @@ TEST_CASE("random writes, cuts and reads are those of a plain array") {
   }
 }
 
-TEST_CASE("a byte far out costs no more than its block") {
+TEST_CASE("a byte at a large offset takes one block only") {
   SparseBytes sparse;
   const std::vector<std::byte> data{std::byte{7}};
   sparse.write(data, std::int64_t{5} << 40);
@@ -52,7 +52,7 @@ TEST_CASE("a byte far out costs no more than its block") {
   CHECK(read == std::vector<std::byte>{std::byte{0}, std::byte{7}});
 }
 
-TEST_CASE("a read past the end gives nothing") {
+TEST_CASE("a read after the end returns nothing") {
   SparseBytes sparse;
   std::vector<std::byte> read(2);
   CHECK(sparse.read(read, 0) == 0);

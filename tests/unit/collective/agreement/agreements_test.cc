@@ -1,5 +1,5 @@
-// Agreements between ranks give every rank the right value at every rank count, in O(log ranks)
-// messages, whatever the order in which ranks and messages go.
+// Agreements give every rank the right value at every rank count, with O(log ranks) messages, in
+// any order of ranks and messages.
 #include "collective/agreement/agreements.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::span<std::byte> bytes_of(std::int64_t& value) {
   return std::as_writable_bytes(std::span(&value, 1));
 }
 
-/// a * 3 + b: tells orders apart.
+/// a * 3 + b: not commutative, so that the order matters.
 void fold_in_order(std::span<std::byte> into, std::span<const std::byte> from) {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
@@ -86,7 +86,7 @@ TEST_CASE("broadcast brings the root's bytes to all") {
   }
 }
 
-TEST_CASE("all_reduce gives every rank the same value, in an order that is always the same") {
+TEST_CASE("all_reduce gives every rank the same value, in a fixed order") {
   for (const int count : rank_counts) {
     std::int64_t first = 0;
     for (const std::uint64_t seed : {1, 2, 3}) {
@@ -103,9 +103,9 @@ TEST_CASE("all_reduce gives every rank the same value, in an order that is alway
   }
 }
 
-TEST_CASE("all_same: one rank with another value is enough") {
+TEST_CASE("all_same is false if one rank has another value") {
   for (const int count : rank_counts) {
-    for (int other = 0; other <= count; ++other) {  // count: none
+    for (int other = 0; other <= count; ++other) {  // count: no rank differs
       testing::InProcessNetwork network({count, testing::SendMode::mixed, 1});
       const auto results = testing::run_polled<bool>(
           network,
@@ -116,7 +116,7 @@ TEST_CASE("all_same: one rank with another value is enough") {
   }
 }
 
-TEST_CASE("prefix_sum counts the ranks before and all") {
+TEST_CASE("prefix_sum returns the sums of the preceding ranks and of all ranks") {
   for (const int count : rank_counts) {
     testing::InProcessNetwork network({count, testing::SendMode::rendezvous, 1});
     const auto value = [](int rank) { return std::int64_t{rank} * rank + 1; };
@@ -132,7 +132,7 @@ TEST_CASE("prefix_sum counts the ranks before and all") {
   }
 }
 
-TEST_CASE("agree: success is success, and the lowest failing rank's error is everybody's") {
+TEST_CASE("agree returns success, or the error of the lowest failing rank on all ranks") {
   for (const int count : rank_counts) {
     const std::vector<std::vector<int>> cases{
         {}, {0}, {count - 1}, {count / 2, count - 1}, {count - 1, 0}};

@@ -1,4 +1,4 @@
-// deliver() brings every parcel to its addressee, whoever writes to whom, in few messages.
+// deliver() delivers every parcel to its destination, for any pattern, with few messages.
 #include "collective/agreement/parcels.h"
 
 #include <bit>
@@ -17,7 +17,7 @@ namespace nacre::collective {
 namespace {
 
 using Bytes = std::vector<std::byte>;
-/// What goes from one rank to another, in order.
+/// The parcels from one rank to another, in order.
 using Mail = std::map<std::pair<int, int>, std::vector<Bytes>>;
 
 Task<std::vector<Parcel>> deliver_from(Transport& transport, const Mail& mail) {
@@ -53,7 +53,7 @@ void check_delivery(int count, const Mail& mail, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("random mail arrives") {
+TEST_CASE("random parcels arrive") {
   const std::uint64_t seed = 20'240;
   MESSAGE("seed ", seed);
   std::mt19937_64 random(seed);
@@ -69,7 +69,7 @@ TEST_CASE("random mail arrives") {
   }
 }
 
-TEST_CASE("all ranks may write to one") {
+TEST_CASE("all ranks may send to one rank") {
   for (const int count : {2, 7, 64}) {
     Mail mail;
     for (int rank = 0; rank < count; ++rank) {
@@ -79,6 +79,6 @@ TEST_CASE("all ranks may write to one") {
   }
 }
 
-TEST_CASE("without mail only sizes are sent") { check_delivery(33, {}, 1); }
+TEST_CASE("without parcels only sizes are sent") { check_delivery(33, {}, 1); }
 
 }  // namespace nacre::collective

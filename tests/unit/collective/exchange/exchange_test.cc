@@ -1,5 +1,5 @@
-// The exchange with every pattern of domains: blocks dealt to the aggregators in turn, of any size
-// against the cycle, and stripes of files that are striped in one way or two.
+// The exchange with every pattern of domains: blocks dealt to the aggregators round robin, smaller
+// and larger than the cycle, and stripes of files with one or two components.
 #include "collective/exchange/exchange.h"
 
 #include <algorithm>

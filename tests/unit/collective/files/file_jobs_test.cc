@@ -1,4 +1,4 @@
-// What file accesses of an aggregator cost, in the profile of its rank: in its own time, or in that
+// The time of an aggregator's file accesses in the profile of its rank: in its own time, or in that
 // of helper threads.
 #include "collective/files/file_jobs.h"
 
@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t latency_nanoseconds = 4'000'000;
 constexpr int job_count = 6;
 
-/// FileJobs ask it nothing but to finish what they ran.
+/// A transport of which FileJobs use only finish().
 class NoRounds final : public RoundFile {
  public:
   NoRounds(FileSource& source, Profiler& profiler) : RoundFile(source, profiler) {}
@@ -36,8 +36,8 @@ class NoSource final : public FileSource {
   Result<store::StoreFile*> file() override { return nullptr; }
 };
 
-/// Jobs that each write one byte, which takes latency_nanoseconds, run by threads if `thread_count`
-/// is not 0.
+/// Jobs that write one byte each, which takes latency_nanoseconds. Threads run them if
+/// `thread_count` is not 0.
 void run_jobs(Profiler& profiler, int thread_count, bool ends_them = true) {
   testing::InProcessNetwork network({});
   testing::FaultyStore slow(std::make_shared<testing::MemoryStore>(),
@@ -66,7 +66,7 @@ std::int64_t in_phase(const Profile& profile, Phase phase) {
 
 }  // namespace
 
-TEST_CASE("accesses that threads make are booked with what they took, and in no phase") {
+TEST_CASE("the time of accesses in threads is counted, but in no phase") {
   Profile profile;
   const std::int64_t begin = monotonic_nanoseconds();
   {
@@ -82,14 +82,14 @@ TEST_CASE("accesses that threads make are booked with what they took, and in no 
   CHECK(profile.file_call_count() == job_count);
 }
 
-TEST_CASE("accesses of a call that ends early are booked too") {
+TEST_CASE("accesses of a call that ends early are counted too") {
   Profile profile;
   Profiler profiler(profile, Phase::copy);
   run_jobs(profiler, 2, false);
   CHECK(profile.file_thread_nanoseconds.get() >= job_count * latency_nanoseconds);
 }
 
-TEST_CASE("a call's accesses in threads count as often as its time, or not at all") {
+TEST_CASE("the weight of a call applies to its accesses in threads too") {
   Profile sampled;
   Profiler thrice(sampled, Phase::copy, 3);
   run_jobs(thrice, 2);
@@ -101,7 +101,7 @@ TEST_CASE("a call's accesses in threads count as often as its time, or not at al
   CHECK(untimed.file_call_count() == job_count);
 }
 
-TEST_CASE("accesses that the rank makes itself are a phase of its call") {
+TEST_CASE("accesses in the rank's own thread are a phase of its call") {
   Profile profile;
   {
     Profiler profiler(profile, Phase::copy);

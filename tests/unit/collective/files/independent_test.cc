@@ -1,5 +1,5 @@
-// Independent access against a model of bytes: every byte of the access and no other, any view, any
-// memory layout, with and without sieving, up to the end of the file or the first error.
+// Compares independent access with a model: exactly the bytes of the access, any view, any memory
+// layout, with and without sieving, up to the end of the file or the first error.
 #include "collective/files/independent.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ IndependentSettings random_settings(Random& random) {
   return settings;
 }
 
-/// What a read of `file` makes of the buffer; the bytes read up to the first missing one.
+/// The buffer after a read of `file`, and the bytes read up to the first missing byte.
 std::int64_t fetch(const Bytes& file, const RankAccess& access, Bytes& buffer) {
   const auto in_file = access.file_offsets();
   const auto in_memory = access.memory_offsets();
@@ -81,7 +81,7 @@ TEST_CASE("random writes change the bytes of the access and no other") {
   }
 }
 
-TEST_CASE("random reads end at the end of the file and leave other memory alone") {
+TEST_CASE("random reads stop at the end of the file and do not change other memory") {
   const std::uint64_t seed = 8'086;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -90,7 +90,7 @@ TEST_CASE("random reads end at the end of the file and leave other memory alone"
     const Bytes bytes = random_bytes(random, pick(random, 0, 20'000));
     Fixture fixture(bytes);
     RankAccess access = random_access(random, 4'000, 3'000);
-    // A view may go back and forth.
+    // The offsets of a view may decrease.
     if (pick(random, 0, 3) == 0) access.file.view.type = random_memory_type(random);
     Bytes expected = access.buffer;
     const std::int64_t count = fetch(bytes, access, expected);
@@ -101,7 +101,7 @@ TEST_CASE("random reads end at the end of the file and leave other memory alone"
   }
 }
 
-TEST_CASE("an error at a byte: what lies before it in the stream is moved and counted") {
+TEST_CASE("after an error at a byte, the bytes before it in the stream are moved and counted") {
   const std::uint64_t seed = 5;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -129,7 +129,7 @@ TEST_CASE("an error at a byte: what lies before it in the stream is moved and co
   }
 }
 
-TEST_CASE("a contiguous access is one call, whatever memory looks like") {
+TEST_CASE("a contiguous access is one call, for any memory layout") {
   Random random(1);
   for (const plan::TypeMap& memory_type :
        {plan::TypeMap::bytes(1), strided(4, 8), strided(600, 700)}) {
@@ -149,7 +149,8 @@ TEST_CASE("a contiguous access is one call, whatever memory looks like") {
   }
 }
 
-TEST_CASE("close runs are read in one call, far ones apart; writes go run by run") {
+TEST_CASE(
+    "close runs are read in one call, distant runs separately; each run is written separately") {
   Random random(2);
   RankAccess access;
   access.file.view.type = strided(8, 64);
@@ -169,7 +170,7 @@ TEST_CASE("close runs are read in one call, far ones apart; writes go run by run
   CHECK(far_runs.profile.file_call_count() == 3);
 }
 
-TEST_CASE("write sieving reads, changes and writes back under a lock") {
+TEST_CASE("write sieving reads, modifies and writes under a lock") {
   Random random(3);
   const Bytes before = random_bytes(random, 10'000);
   RankAccess access;

@@ -42,15 +42,15 @@ TEST_CASE("short gaps are bridged up to the buffer's size") {
   CHECK(window.hull == Extent{0, 1'592});
 }
 
-TEST_CASE("a gap is bridged where it and the run behind it are worth no more than a call") {
+TEST_CASE("a gap is bridged if it and the next run cost no more than a call") {
   CHECK(windows_of(strided(8'000, 16'000), 80'000, 1 << 20).next().has_gaps);
-  // However dense they are: the gap alone costs more, or the copy of the run.
+  // Dense accesses too: the gap, or the copy of the run, costs more than a call.
   CHECK_FALSE(windows_of(strided(8'000, 17'000), 80'000, 1 << 20).next().has_gaps);
   CHECK_FALSE(windows_of(strided(47'008, 4 * 47'008), 80'000, 1 << 20).next().has_gaps);
   CHECK_FALSE(windows_of(strided(16'300, 16'400), 80'000, 1 << 20).next().has_gaps);
 }
 
-TEST_CASE("a long run that comes first stands alone") {
+TEST_CASE("a long first run is a window of its own") {
   const std::vector<std::int64_t> lengths{20'000, 8};
   const std::vector<std::int64_t> offsets{0, 20'010};
   const TypeMap type = TypeMap::indexed(TypeMap::bytes(1), lengths, offsets).value();
@@ -58,7 +58,7 @@ TEST_CASE("a long run that comes first stands alone") {
   CHECK_FALSE(windows.next().has_gaps);
 }
 
-TEST_CASE("offsets that go back end a window") {
+TEST_CASE("decreasing offsets end a window") {
   const std::vector<std::int64_t> lengths{4, 4, 4};
   const std::vector<std::int64_t> offsets{100, 110, 0};
   const TypeMap type = TypeMap::indexed(TypeMap::bytes(1), lengths, offsets).value();

@@ -1,4 +1,4 @@
-// Memory is short where what is kept is more than a quarter of what is left; looked at rarely.
+// Memory is short if the kept memory exceeds a quarter of the available memory. Rarely checked.
 #include "collective/node/memory_watch.h"
 
 #include <chrono>
@@ -14,7 +14,7 @@ TEST_CASE("a quarter of what is available may be kept") {
   CHECK(watch.leaves_memory_short(251));
 }
 
-TEST_CASE("who asks often looks once an interval, and not before it") {
+TEST_CASE("frequent calls read the available memory once per interval") {
   int looks = 0;
   const auto look = [&looks] {
     ++looks;

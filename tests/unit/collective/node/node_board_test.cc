@@ -1,5 +1,5 @@
-// Short messages between ranks of a node: none lost, none twice, in order from each sender, however
-// full the queues are; and nobody sleeps through its bell.
+// Short messages between ranks of a node: none is lost or duplicated, and those of one sender stay
+// in order, also with full queues. A sleeping rank wakes up for every message.
 #include "collective/node/node_board.h"
 
 #include <array>
@@ -22,7 +22,7 @@ struct Release {
   void operator()(std::byte* memory) const { ::operator delete(memory, cache_line); }
 };
 
-/// A board's memory, as all ranks see it.
+/// The shared memory of a board.
 class Memory {
  public:
   explicit Memory(int rank_count)
@@ -42,7 +42,7 @@ constexpr std::chrono::seconds long_time(600);
 
 }  // namespace
 
-TEST_CASE("a message comes as it was sent; a full queue takes no more until one is taken") {
+TEST_CASE("a message arrives unchanged; a full queue refuses messages until one is received") {
   Memory memory(2);
   NodeBoard sender(memory.bytes(), 0);
   NodeBoard receiver(memory.bytes(), 1);
@@ -102,7 +102,7 @@ TEST_CASE("many senders, one receiver that sleeps between messages") {
   CHECK_FALSE(board.take(buffer).has_value());
 }
 
-TEST_CASE("who waits for several is woken by the last") {
+TEST_CASE("a rank that waits for several messages wakes up after the last") {
   Memory memory(2);
   NodeBoard sleeper(memory.bytes(), 0);
   NodeBoard ringer(memory.bytes(), 1);
@@ -117,7 +117,7 @@ TEST_CASE("who waits for several is woken by the last") {
   }
 }
 
-TEST_CASE("a sleep ends when its time is up") {
+TEST_CASE("a sleep ends at its timeout") {
   Memory memory(1);
   NodeBoard board(memory.bytes(), 0);
   board.sleep(1, std::chrono::milliseconds(1));

@@ -1,4 +1,5 @@
-// Memory that the ranks of a node make together: the same for all, without a name, or none on all.
+// Memory that the ranks of a node create together: all ranks map it and it has no name, or no rank
+// has it.
 #include "collective/node/node_memory.h"
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace {
 
 using Shared = std::optional<store::SharedMemory>;
 
-/// The system's line on the mapping that begins at `address`.
+/// The line of /proc/self/maps for the mapping that begins at `address`.
 std::string mapping_at(const std::byte* address) {
   std::ostringstream wanted;
   wanted << std::hex << reinterpret_cast<std::uintptr_t>(address) << '-';
@@ -31,7 +32,7 @@ std::string mapping_at(const std::byte* address) {
 
 }  // namespace
 
-TEST_CASE("every rank of a node maps the same zeros, and no name is left") {
+TEST_CASE("every rank of a node maps the same zeroed memory, and no name remains") {
   for (const int ranks : {2, 3, 9}) {
     testing::InProcessNetwork network({ranks, testing::SendMode::mixed, 1});
     std::vector<int> node_ranks;
@@ -51,7 +52,7 @@ TEST_CASE("every rank of a node maps the same zeros, and no name is left") {
   }
 }
 
-TEST_CASE("where there is not enough memory all ranks have none") {
+TEST_CASE("without enough memory no rank has any") {
   testing::InProcessNetwork network({3, testing::SendMode::mixed, 1});
   const std::vector<int> node_ranks{0, 1, 2};
   constexpr std::int64_t too_much = std::int64_t{1} << 60;

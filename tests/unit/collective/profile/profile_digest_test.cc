@@ -1,5 +1,4 @@
-// ProfileDigest: the reduction over the ranks, at 1 to 9 of them and where there are more than it
-// has room for.
+// ProfileDigest: the reduction over 1 to 9 ranks, and over more ranks than it has room for.
 #include "collective/profile/profile_digest.h"
 
 #include <algorithm>
@@ -20,7 +19,7 @@ std::size_t count_index(std::string_view name) {
   return static_cast<std::size_t>(found - count_names.begin());
 }
 
-/// Rank r has made r calls of r bytes to the file.
+/// The profile of rank r: r file accesses of r bytes.
 void fill(Profile& profile, int rank) {
   profile.calls.add(1);
   for (int i = 0; i < rank; ++i) profile.count_file_call(rank);
@@ -50,7 +49,7 @@ std::vector<ProfileDigest> reduce_over(int rank_count) {
 
 }  // namespace
 
-TEST_CASE("least, median, most and sum of 1 to 9 ranks") {
+TEST_CASE("minimum, median, maximum and sum of 1 to 9 ranks") {
   for (int ranks = 1; ranks <= 9; ++ranks) {
     CAPTURE(ranks);
     const ProfileDigest digest = reduce_over(ranks).front();
@@ -70,13 +69,13 @@ TEST_CASE("least, median, most and sum of 1 to 9 ranks") {
   }
 }
 
-TEST_CASE("a digest of nothing stays one") {
+TEST_CASE("digests without ranks stay empty") {
   const ProfileDigest digest = reduce_over(4).back();
   for (const Spread& spread : digest.counts) CHECK(spread.max() == 0);
   CHECK(digest.busiest[0].rank == -1);
 }
 
-TEST_CASE("the ranks that move most are named, as many as there is room for") {
+TEST_CASE("the ranks with the most bytes are listed, as many as fit") {
   const ProfileDigest few = reduce_over(5).front();
   for (int i = 0; i < 4; ++i) {
     CHECK(few.busiest[static_cast<std::size_t>(i)].rank == 4 - i);

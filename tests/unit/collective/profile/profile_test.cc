@@ -1,4 +1,5 @@
-// Profile and Profiler: time is booked once and to the right phase, whoever drives the operation.
+// Profile and Profiler: time is counted once, in the right phase, whichever thread progresses the
+// operation.
 #include "collective/profile/profile.h"
 
 #include <chrono>
@@ -29,7 +30,7 @@ std::int64_t sum_of(const Profile& profile) {
   return sum;
 }
 
-/// Works in `phase` before it waits for a byte of rank 1, and after that.
+/// Works in `phase`, waits for a byte from rank 1, and works in `phase` again.
 Task<int> wait_in(Transport& transport, Profiler& profiler, Phase phase) {
   ProfilerObserver observer(profiler);
   co_await ObservedBy{&observer};
@@ -52,7 +53,7 @@ void send_byte(testing::InProcessNetwork& network) {
 
 }  // namespace
 
-TEST_CASE("phases follow each other, and scopes give back the one before") {
+TEST_CASE("phases follow each other, and a scope restores the previous phase") {
   Profile profile;
   const std::int64_t begin = monotonic_nanoseconds();
   {
@@ -72,7 +73,7 @@ TEST_CASE("phases follow each other, and scopes give back the one before") {
   CHECK(sum_of(profile) <= monotonic_nanoseconds() - begin);
 }
 
-TEST_CASE("a weight counts the time as often, and 0 reads no clock") {
+TEST_CASE("a weight multiplies the time, and weight 0 reads no clock") {
   Profile profile;
   {
     Profiler profiler(profile, Phase::file, 0);
@@ -88,7 +89,9 @@ TEST_CASE("a weight counts the time as often, and 0 reads no clock") {
   CHECK(in(profile, Phase::file) >= 10 * nap_nanoseconds);
 }
 
-TEST_CASE("who awaits messages waits, and while nobody drives the operation it is away") {
+TEST_CASE(
+    "waiting for messages is the phase wait; an operation that is not progressed is in the phase "
+    "away") {
   testing::InProcessNetwork network({.rank_count = 2, .send_mode = testing::SendMode::buffered});
   Profile profile;
   Profiler profiler(profile, Phase::plan);
@@ -107,7 +110,7 @@ TEST_CASE("who awaits messages waits, and while nobody drives the operation it i
   CHECK(in(profile, Phase::messages) == 0);
 }
 
-TEST_CASE("blocking in the network is waiting, except where messages are all there is") {
+TEST_CASE("blocking in the network is the phase wait, except in the phase messages") {
   for (const Phase phase : {Phase::plan, Phase::copy, Phase::views, Phase::agreement}) {
     testing::InProcessNetwork network({.rank_count = 2, .send_mode = testing::SendMode::buffered});
     Profile profile;

@@ -1,5 +1,5 @@
-// Spread: least, most and sum are exact, the median within a sixteenth, in whatever order spreads
-// are folded.
+// Spread: minimum, maximum and sum are exact, and the median is within a sixteenth, in any order of
+// folding.
 #include "collective/profile/spread.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::int64_t lower_median(std::vector<std::int64_t> values) {
 
 }  // namespace
 
-TEST_CASE("a spread of nothing is all zeros") {
+TEST_CASE("an empty spread is all zeros") {
   const Spread spread;
   CHECK(spread.count() == 0);
   CHECK(spread.min() == 0);
@@ -35,7 +35,7 @@ TEST_CASE("a spread of nothing is all zeros") {
   CHECK(spread.sum() == 0);
 }
 
-TEST_CASE("values below 16 have an exact median, and so have equal ones") {
+TEST_CASE("values below 16 and equal values have an exact median") {
   for (std::int64_t value = 0; value < 16; ++value) {
     CHECK(spread_of({0, value, 15}).median() == value);
   }
@@ -60,7 +60,7 @@ TEST_CASE("the median is within a sixteenth of the true one at every size") {
   }
 }
 
-TEST_CASE("folding is adding, and sums stop at the largest number") {
+TEST_CASE("folding equals adding, and sums saturate") {
   Spread folded = spread_of({5, 0, 70'000});
   folded.fold(spread_of({12}));
   folded.fold(Spread());

@@ -1,4 +1,4 @@
-// Coverage says exactly which granules were marked.
+// Coverage reports exactly the marked granules.
 #include "collective/rounds/coverage.h"
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace nacre::collective {
 namespace {
 
-/// The words of a Coverage, zeros.
+/// Zeroed words for a Coverage.
 std::vector<std::uint64_t> words_for(std::int64_t size, std::int64_t granule) {
   return std::vector<std::uint64_t>(
       static_cast<std::size_t>(Coverage::words_needed(size, granule)));
@@ -83,7 +83,7 @@ TEST_CASE("random extents and granules agree with a list of bytes") {
   }
 }
 
-TEST_CASE("marks of a part are added to those of the whole") {
+TEST_CASE("marks of a part are merged into the whole") {
   std::vector<std::uint64_t> words = words_for(300, 1);
   Coverage whole(words, 300, 1);
   whole.mark(Extent{60, 10});
@@ -98,7 +98,7 @@ TEST_CASE("marks of a part are added to those of the whole") {
   CHECK(whole.next(277).empty());
 }
 
-TEST_CASE("a series of runs is marked run by run, or with its gaps where these are short") {
+TEST_CASE("a series of runs is marked run by run, or with its gaps if they are short") {
   std::vector<std::uint64_t> words = words_for(100, 1);
   Coverage coverage(words, 100, 1);
   coverage.mark(plan::RunSeries{10, 2, 5, 3}, 0);

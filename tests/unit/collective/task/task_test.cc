@@ -1,5 +1,5 @@
-// Task and Operation: coroutines nest, move, end and die midway without a leak, and the stack stays
-// flat. Meant to be run under AddressSanitizer too.
+// Task and Operation: coroutines nest, move, complete and are destroyed midway without a leak, and
+// the stack does not grow. Also run with AddressSanitizer.
 #include "collective/task/task.h"
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace nacre::collective {
 namespace {
 
-/// Counts the live ones, so that destruction can be seen.
+/// Counts its live objects, so that tests can check their destruction.
 class Tracked {
  public:
   explicit Tracked(int& live) : live_(&live) { ++*live_; }
@@ -69,7 +69,7 @@ Task<std::unique_ptr<int>> pass_move_only() {
 
 }  // namespace
 
-TEST_CASE("a task that never suspends is done after one step") {
+TEST_CASE("a task that never suspends completes in one step") {
   testing::InProcessNetwork network({});
   Operation<int> operation(answer(), network.transport(0));
   CHECK_FALSE(operation.done());
@@ -94,14 +94,14 @@ TEST_CASE("a chain of twenty thousand nested tasks returns its value") {
   CHECK(operation.value().size() == 20'000);
 }
 
-TEST_CASE("move-only results come through") {
+TEST_CASE("a task can return a move-only result") {
   testing::InProcessNetwork network({});
   Operation<std::unique_ptr<int>> operation(pass_move_only(), network.transport(0));
   operation.finish();
   CHECK(*operation.value() == 7);
 }
 
-TEST_CASE("a task never started destroys its arguments once") {
+TEST_CASE("a task that was never started destroys its arguments once") {
   int live = 0;
   {
     testing::InProcessNetwork network({2});
@@ -124,7 +124,7 @@ TEST_CASE("a chain destroyed while it waits destroys every frame once") {
   CHECK(live == 0);
 }
 
-TEST_CASE("a chain resumes where it waited once the message is there") {
+TEST_CASE("a chain resumes where it waited when the message arrives") {
   int live = 0;
   {
     testing::InProcessNetwork network({2});

@@ -1,4 +1,4 @@
-// external32: large and noncontiguous memory, converted in batches, comes back as it went.
+// external32: large and noncontiguous memory is converted in batches, and back without a change.
 #include "file/conversion/external32.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ plan::TypeSignature ints(std::int64_t count) {
   return plan::TypeSignature::basic({plan::BasicKind::signed_integer, 4, 4}, count);
 }
 
-/// C's long: 8 bytes here, 4 in external32.
+/// The type long of C: 8 bytes here, 4 in external32.
 plan::TypeSignature longs(std::int64_t count) {
   return plan::TypeSignature::basic({plan::BasicKind::signed_integer, 8, 4}, count);
 }
@@ -33,7 +33,7 @@ plan::MemoryAccess contiguous(std::vector<T>& values) {
 
 }  // namespace
 
-TEST_CASE("integers stand with their first byte first") {
+TEST_CASE("integers are big-endian") {
   std::vector<std::int32_t> values{0x01020304, -2};
   const auto converter = external32_converter(ints(1));
   CHECK(converter->file_bytes(8).value() == 8);
@@ -43,7 +43,9 @@ TEST_CASE("integers stand with their first byte first") {
   for (std::size_t i = 0; i < file.size(); ++i) CHECK(file[i] == std::byte(expected[i]));
 }
 
-TEST_CASE("more than a batch of elements that shrink, from memory with gaps, and back") {
+TEST_CASE(
+    "more than a batch of elements that are shorter in external32, from memory with gaps, and "
+    "back") {
   constexpr std::int64_t count = 100'003;
   std::vector<std::int64_t> values(2 * count);
   std::iota(values.begin(), values.end(), -70'000);
@@ -62,7 +64,7 @@ TEST_CASE("more than a batch of elements that shrink, from memory with gaps, and
   }
 }
 
-TEST_CASE("a part of the file fills as many basic elements as it holds whole") {
+TEST_CASE("a part of the file fills the basic elements that it contains completely") {
   std::vector<std::int64_t> values(6, 5);
   const auto converter = external32_converter(longs(2));
   plan::MemoryAccess memory = contiguous(values);
@@ -83,7 +85,7 @@ TEST_CASE("a part of the file fills as many basic elements as it holds whole") {
   }
 }
 
-TEST_CASE("a part of an element behind more than a batch of whole ones, into memory with gaps") {
+TEST_CASE("a partial element after more than a batch of whole elements, into memory with gaps") {
   constexpr std::int64_t pairs = 40'001;
   // Two longs, 24 bytes from pair to pair.
   const auto memory_of = [](std::vector<std::int64_t>& all) {
@@ -103,7 +105,7 @@ TEST_CASE("a part of an element behind more than a batch of whole ones, into mem
   }
 }
 
-TEST_CASE("what does not fit external32 is an error of conversion, also in a later batch") {
+TEST_CASE("a value that does not fit external32 is a conversion error, also in a later batch") {
   std::vector<std::int64_t> values(100'000, 1);
   values.back() = std::int64_t{1} << 40;
   const auto converter = external32_converter(longs(1));

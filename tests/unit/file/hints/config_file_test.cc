@@ -43,12 +43,12 @@ TEST_CASE("hints for all files come first, those for patterns in the order of th
         "a*:access_style=write_once@8 ");
 }
 
-TEST_CASE("an empty file, and one of remarks, has no entries") {
+TEST_CASE("an empty file and a file of comments have no entries") {
   CHECK(parse_config("", "c.toml")->empty());
   CHECK(parse_config("# nothing\n\n[hints]\n", "c.toml")->empty());
 }
 
-TEST_CASE("errors name the file, the line and what is right") {
+TEST_CASE("errors name the file, the line and the valid values") {
   CHECK(error_of("[hints]\ncb_nodes = 1.5\n") ==
         "c.toml:2: hint cb_nodes takes a string, a whole number, true or false");
   CHECK(error_of("[hints]\ncb_nodes = [1]\n") ==
@@ -62,7 +62,7 @@ TEST_CASE("errors name the file, the line and what is right") {
   CHECK(error_of("[hints]\ncb_nodes = 1\ncb_nodes = 2\n").substr(0, 9) == "c.toml:3:");
 }
 
-TEST_CASE("a file that is not there has no entries; one that cannot be read is an error") {
+TEST_CASE("a missing file has no entries; an unreadable file is an error") {
   const store::fixtures::TemporaryDirectory directory;
   CHECK(read_config(directory.file("none.toml"))->empty());
   CHECK(read_config(directory.file("none/none.toml"))->empty());

@@ -1,4 +1,4 @@
-// The table of hints: what each kind of value takes, what messages say, and the table as JSON.
+// The table of hints: the values that each kind accepts, messages, and the table as JSON.
 #include "file/hints/hint_table.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::string refusal(std::string_view name, std::string_view value) {
 
 }  // namespace
 
-TEST_CASE("every hint has a name, a variable of its own, a meaning, and a default that it takes") {
+TEST_CASE("every hint has a name, a variable, a description and a valid default") {
   std::set<std::string> variables;
   for (const HintRow& row : hint_table()) {
     CAPTURE(row.name);
@@ -62,12 +62,12 @@ TEST_CASE("all hints that MPI reserves for files, and those that users of ROMIO 
   }
 }
 
-TEST_CASE("a hint's variable is its name in capitals after NACRE_, once") {
+TEST_CASE("the variable of a hint is NACRE_ and its name in capitals, without a second NACRE_") {
   CHECK(environment_name("cb_nodes") == "NACRE_CB_NODES");
   CHECK(environment_name("nacre_algorithm") == "NACRE_ALGORITHM");
 }
 
-TEST_CASE("booleans are kept as true or false, however they are written") {
+TEST_CASE("booleans are stored as true or false, in any accepted spelling") {
   for (const char* word : {"true", "TRUE", "enable", "1", "yes", " true "}) {
     CHECK(kept("nacre_enable", word) == "true");
   }
@@ -78,7 +78,7 @@ TEST_CASE("booleans are kept as true or false, however they are written") {
         "hint nacre_enable has the value \"maybe\"; it takes true or false");
 }
 
-TEST_CASE("counts and bytes are whole numbers from the least on; bytes may have a unit") {
+TEST_CASE("counts and bytes are whole numbers with a minimum; bytes may have a unit") {
   CHECK(kept("cb_nodes", "8") == "8");
   CHECK(kept("cb_nodes", " 8\t") == "8");
   CHECK(kept("start_iodevice", "0") == "0");
@@ -100,7 +100,7 @@ TEST_CASE("counts and bytes are whole numbers from the least on; bytes may have 
         "bytes or with k, m, g or t for powers of 1024");
 }
 
-TEST_CASE("nacre_algorithm takes automatic and the name of every algorithm") {
+TEST_CASE("nacre_algorithm accepts automatic and the name of every algorithm") {
   std::string choices = "automatic";
   for (const plan::AlgorithmRow* const row : plan::algorithm_table()) {
     choices += '|' + std::string(row->name);
@@ -108,7 +108,7 @@ TEST_CASE("nacre_algorithm takes automatic and the name of every algorithm") {
   CHECK(find_hint("nacre_algorithm")->choices == choices);
 }
 
-TEST_CASE("a choice is one of its list, in any case") {
+TEST_CASE("a choice is a word of its list, in upper or lower case") {
   CHECK(kept("romio_cb_write", "Enable") == "enable");
   CHECK(kept("nacre_algorithm", "two_phase") == "two_phase");
   CHECK(refusal("nacre_pattern", "odd") ==
@@ -119,7 +119,7 @@ TEST_CASE("a choice is one of its list, in any case") {
   CHECK(kept("nacre_algorithm", "automatic|direct") == "refused");
 }
 
-TEST_CASE("groups are a grid, lists or a word") {
+TEST_CASE("groups are a grid, lists of ranks or a word") {
   for (const char* word : {"automatic", "each", "4x4x2", "1x1", "0-3/4-7+12", "5", "7/0-2"}) {
     CAPTURE(word);
     CHECK(kept("nacre_groups", word) == word);
@@ -144,9 +144,9 @@ TEST_CASE("permissions are octal") {
   }
 }
 
-TEST_CASE("what Nacre tells nobody else sets") { CHECK(kept("filename", "x") == "refused"); }
+TEST_CASE("read-only hints cannot be set") { CHECK(kept("filename", "x") == "refused"); }
 
-TEST_CASE("the table as JSON is an array with one object a hint") {
+TEST_CASE("the table as JSON is an array with one object per hint") {
   const std::string json = hints_as_json();
   CHECK(json.front() == '[');
   CHECK(json.back() == ']');

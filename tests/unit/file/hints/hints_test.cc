@@ -1,5 +1,5 @@
-// Hints: each layer beats the one below, mistakes are named where they stand, what a program passes
-// never fails, and all ranks run with rank 0's.
+// Hints: each layer overrides the layer below, errors name their source, hints of the program never
+// fail a call, and all ranks use the hints of rank 0.
 #include "file/hints/hints.h"
 
 #include <filesystem>
@@ -27,7 +27,7 @@ Environment environment_of(Variables variables) {
   };
 }
 
-/// The two files of a site and its user, and variables that point to them.
+/// The configuration files of a site and of a user, and variables that point to them.
 struct Site {
   store::fixtures::TemporaryDirectory directory;
   Variables variables{{"NACRE_SYSTEM_CONFIG", directory.file("system.toml")},
@@ -58,7 +58,7 @@ struct Site {
 
 }  // namespace
 
-TEST_CASE("each layer beats the one below, and says which it was") {
+TEST_CASE("each layer overrides the layer below, and the hint records its layer") {
   Site site;
   CHECK(site.get("ind_rd_buffer_size") == "4194304");
   CHECK(site.resolve("f")->source("ind_rd_buffer_size") == HintSource::built_in);
@@ -81,7 +81,7 @@ TEST_CASE("each layer beats the one below, and says which it was") {
   CHECK(site.get("ind_rd_buffer_size", "f", info) == "1");
 }
 
-TEST_CASE("in a file, what a pattern says beats what is said for all, and the lower pattern wins") {
+TEST_CASE("in a file, patterns override hints for all files, and the last matching pattern wins") {
   Site site;
   site.system_file(
       "[files.\"z*\"]\ncb_nodes = 7\n[files.\"*z.nc\"]\ncb_nodes = 8\n"
@@ -91,8 +91,7 @@ TEST_CASE("in a file, what a pattern says beats what is said for all, and the lo
   CHECK(site.get("cb_nodes", "zz.nc") == "8");
 }
 
-TEST_CASE(
-    "the user's file is where NACRE_CONFIG says, else under XDG_CONFIG_HOME, else under HOME") {
+TEST_CASE("the user's file is NACRE_CONFIG, or is under XDG_CONFIG_HOME, or under HOME") {
   const store::fixtures::TemporaryDirectory directory;
   const auto put = [&](const std::string& folder, const std::string& nodes) {
     std::filesystem::create_directories(folder);
@@ -117,7 +116,7 @@ TEST_CASE(
   CHECK(nodes() == "3");
 }
 
-TEST_CASE("NACRE_HINTS takes Cray's grammar and beats the variables of single hints") {
+TEST_CASE("NACRE_HINTS accepts Cray's grammar and overrides the variables of single hints") {
   Site site;
   site.variables["NACRE_HINTS"] =
       "*.nc:striping_factor=8:cb_nodes=40,/scratch/*:cb_nodes=2,*:romio_ds_write=disable";
@@ -130,7 +129,7 @@ TEST_CASE("NACRE_HINTS takes Cray's grammar and beats the variables of single hi
   CHECK(site.get("romio_ds_write", "/home/x.h5") == "disable");
 }
 
-TEST_CASE("hints for Cray's MPICH and ROMIO are taken from where these look") {
+TEST_CASE("hints for Cray's MPICH and ROMIO are read from their variables and files") {
   Site site;
   site.variables["MPICH_MPIIO_HINTS"] =
       "*.nc:striping_factor=8:cray_cb_nodes_multiplier=2,*.h5:cb_nodes=3";
@@ -164,7 +163,7 @@ TEST_CASE("mistakes in hints for other MPI-IOs are notes") {
             "expected glob:key=value:key=value,glob2:key=value"});
 }
 
-TEST_CASE("a pattern without a slash is of the last part of the name, one with a slash of all") {
+TEST_CASE("a pattern without a slash matches the file name, a pattern with a slash the path") {
   Site site;
   site.variables["NACRE_HINTS"] = "plt?[0-9]*:cb_nodes=1,/a/*.h5:cb_nodes=2,x*:cb_nodes=3";
   CHECK(site.get("cb_nodes", "/a/b/plt_7.bin") == "1");
@@ -174,7 +173,7 @@ TEST_CASE("a pattern without a slash is of the last part of the name, one with a
   CHECK(site.get("cb_nodes", "x") == "3");
 }
 
-TEST_CASE("mistakes in files name file and line, also where the pattern is of other files") {
+TEST_CASE("errors in files name file and line, also if the pattern does not match") {
   Site site;
   site.user_file("[files.\"other\"]\ncb_nodes = 0\n");
   CHECK(site.error() == site.variables["NACRE_CONFIG"] +
@@ -186,7 +185,7 @@ TEST_CASE("mistakes in files name file and line, also where the pattern is of ot
                               ":3: unknown hint \"cb_node\"; `nacre hints` lists all hints");
 }
 
-TEST_CASE("mistakes in variables name the variable and its value") {
+TEST_CASE("errors in variables name the variable and its value") {
   Site site;
   site.variables["NACRE_CB_NODES"] = "many";
   CHECK(site.error() ==
@@ -210,7 +209,7 @@ TEST_CASE("mistakes in variables name the variable and its value") {
   }
 }
 
-TEST_CASE("what is wrong in the program's info is left out, with a note, and fails nothing") {
+TEST_CASE("invalid hints of the program's info are ignored with a note, without an error") {
   const Site site;
   const InfoPairs info{{"cb_nodes", "-4"},       {"romio_cb_write", "sometimes"},
                        {"no_such_hint", "x"},    {"filename", "elsewhere"},
@@ -228,7 +227,7 @@ TEST_CASE("what is wrong in the program's info is left out, with a note, and fai
             "automatic|enable|disable"});
 }
 
-TEST_CASE("after the open, hints that count only there stay as they are") {
+TEST_CASE("hints that apply only at open do not change after it") {
   Hints hints;
   hints.take({{"striping_unit", "1m"}, {"cb_nodes", "2"}}, HintTime::open);
   hints.take(hints.effective(), HintTime::always);
@@ -244,7 +243,7 @@ TEST_CASE("after the open, hints that count only there stay as they are") {
         "MPI_File_open can set this hint");
 }
 
-TEST_CASE("notes stop growing") {
+TEST_CASE("the number of notes is bounded") {
   Hints hints;
   for (int i = 0; i < 100; ++i) {
     hints.take({{"cb_nodes", "x" + std::to_string(i)}}, HintTime::always);
@@ -272,7 +271,7 @@ TEST_CASE("a file is handed to the MPI by hint, by pattern, or with all files") 
   CHECK_FALSE(bypass({{"NACRE_DISABLE", ""}}));
 }
 
-TEST_CASE("get_info shows every hint that has a value, and only those") {
+TEST_CASE("get_info contains exactly the hints that have a value") {
   Hints hints;
   hints.take({{"cb_nodes", "3"}, {"unheard_of", "1"}}, HintTime::open);
   std::map<std::string, std::string> shown;
@@ -358,7 +357,7 @@ TEST_CASE("permissions of new files are octal") {
   CHECK(hints.permissions() == 0640);
 }
 
-TEST_CASE("what is sent to the other ranks comes back the same") {
+TEST_CASE("hints are equal after they are encoded and decoded") {
   Hints hints;
   CHECK_FALSE(hints.serialized().empty());
   hints.take({{"access_style", "read_once,\twrite=1"}, {"cb_nodes", "x"}, {"nacre_report", ""}},
@@ -395,7 +394,7 @@ TEST_CASE("ranks with differing environments and infos run with rank 0's hints")
   }
 }
 
-TEST_CASE("a mistake in rank 0's environment is everybody's error") {
+TEST_CASE("an error in rank 0's environment is an error on all ranks") {
   testing::InProcessNetwork network({5});
   const auto task = [&](int rank) {
     Variables variables;

@@ -16,9 +16,9 @@
 namespace nacre::file::fixtures {
 
 inline constexpr std::int64_t mebibyte = 1 << 20;
-inline constexpr int no_layout = EBADF;  // of writes
+inline constexpr int no_layout = EBADF;  // returned by writes
 
-/// What a file system does with changes.
+/// How the file system answers changes.
 struct Taken {
   bool removes = true;
   bool adds = true;
@@ -30,13 +30,13 @@ class Layouts final : public store::FileLayouts {
   explicit Layouts(std::optional<plan::Layout> layout, Taken taken = {})
       : layout_(std::move(layout)), taken_(taken) {}
 
-  /// What somebody else sets as soon as it is looked at, if there is none then.
+  /// The layout that another process sets after the first read, if there is none then.
   void race(plan::Layout other) { other_ = std::move(other); }
   [[nodiscard]] std::int32_t first_count() const {
     return layout_->components.front().striping.stripe_count;
   }
 
-  /// Where it ends; none where there is none.
+  /// The end of the layout; nullopt without a layout.
   [[nodiscard]] std::optional<std::int64_t> end() const {
     return layout_ ? std::optional(plan::end_of(*layout_)) : std::nullopt;
   }

@@ -1,4 +1,4 @@
-// What becomes of a layout that is to change, where the file system will not have it so.
+// Layout changes that the file system refuses, or that another process made first.
 #include "file/layout/growing_layout.h"
 
 #include <memory>
@@ -21,7 +21,7 @@ using fixtures::no_layout;
 constexpr plan::GrowthRules replacing{.replaces_unwritten = true};
 constexpr plan::ExpectedFile large{.bytes = 1 << 30, .nodes = 4, .ranks = 16, .osts = 8};
 
-/// Writes past its layout are refused.
+/// Whether writes after the end of the layout fail.
 class EndingFile final : public store::ForwardingFile {
  public:
   EndingFile(std::unique_ptr<store::StoreFile> inner, Layouts& layouts)
@@ -37,7 +37,7 @@ class EndingFile final : public store::ForwardingFile {
   Layouts& layouts_;
 };
 
-/// By one rank alone.
+/// A write by one rank alone.
 bool writes_one_byte(Layouts& layouts, std::int64_t offset) {
   testing::MemoryStore store;
   auto inner = store.open("f", {.write = true, .create = true}).value();
@@ -48,7 +48,7 @@ bool writes_one_byte(Layouts& layouts, std::int64_t offset) {
   return !done.error && done.bytes == 1;
 }
 
-/// One component that was written to, of one stripe, and one that was not, of two.
+/// A written component of one stripe, and an unwritten component of two stripes.
 plan::Layout half_written() {
   plan::Layout layout;
   layout.is_composite = true;
@@ -67,7 +67,7 @@ std::int32_t last_count(const GrownLayout& grown) {
 
 }  // namespace
 
-TEST_CASE("what nothing was written to gives way to what is chosen, once") {
+TEST_CASE("unwritten components are replaced by the chosen layout, once") {
   Layouts layouts(half_written());
   CHECK(state_of(layouts.read().value(), replacing) == LayoutState::replaceable);
   CHECK(state_of(layouts.read().value(), {}) == LayoutState::settled);
@@ -76,7 +76,7 @@ TEST_CASE("what nothing was written to gives way to what is chosen, once") {
   CHECK_FALSE(grown.reasons.empty());
 }
 
-TEST_CASE("a refusal leaves the layout as it was, and is told") {
+TEST_CASE("a refused change leaves the layout unchanged and is reported") {
   Layouts layouts(half_written(), {.removes = false});
   const GrownLayout grown = grow_for_all(layouts, large, replacing).value();
   CHECK(last_count(grown) == 2);
@@ -84,14 +84,14 @@ TEST_CASE("a refusal leaves the layout as it was, and is told") {
   CHECK(grown.reasons.front() == "not here; the chosen layout is not in force");
 }
 
-TEST_CASE("what is taken away and cannot be put back is an error") {
+TEST_CASE("a component that was deleted and cannot be restored is an error") {
   Layouts layouts(half_written(), {.adds = false});
   const auto grown = grow_for_all(layouts, large, replacing);
   REQUIRE_FALSE(grown.ok());
   CHECK(grown.error().message == "not here");
 }
 
-TEST_CASE("who comes second makes the best of what the first has set") {
+TEST_CASE("a process that comes second builds on the layout that the first has set") {
   Layouts behind_head(std::nullopt);
   behind_head.race(head());
   const GrownLayout grown = grow_for_all(behind_head, large, {}).value();
@@ -105,7 +105,7 @@ TEST_CASE("who comes second makes the best of what the first has set") {
   CHECK(other.reasons.back().find("another process set a layout first") != std::string::npos);
 }
 
-TEST_CASE("where a head is refused the file has what new files of its directory get") {
+TEST_CASE("if a head is refused the file gets the default layout of its directory") {
   constexpr plan::ExpectedFile small{.bytes = 100, .nodes = 4, .ranks = 16, .osts = 8};
   Layouts layouts(std::nullopt, {.sets_composite = false});
   CHECK(last_count(grow_for_all(layouts, small, {}).value()) == 3);
@@ -115,7 +115,7 @@ TEST_CASE("where a head is refused the file has what new files of its directory 
   CHECK(alone.first_count() == 3);
 }
 
-TEST_CASE("who writes behind a head that another one sets meanwhile gets the rest of the file") {
+TEST_CASE("a write after a head that another process sets meanwhile gets a tail") {
   Layouts layouts(std::nullopt);
   layouts.race(head());
   CHECK(writes_one_byte(layouts, 8 * mebibyte));
@@ -123,7 +123,7 @@ TEST_CASE("who writes behind a head that another one sets meanwhile gets the res
   CHECK(layouts.end() == plan::layout_end_of_file);
 }
 
-TEST_CASE("a layout is completed, whoever adds to it meanwhile") {
+TEST_CASE("a layout is completed, even if another process extends it meanwhile") {
   Layouts layouts(head());
   CHECK(complete_layout(layouts, layouts.read().value()).ok());
   CHECK(layouts.end() == plan::layout_end_of_file);

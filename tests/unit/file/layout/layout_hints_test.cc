@@ -1,4 +1,4 @@
-// Striping hints become the layout of a new file, and tell that of an open one.
+// Striping hints set the layout of a new file and report the layout of an open file.
 #include "file/layout/layout_hints.h"
 
 #include <string>
@@ -22,7 +22,7 @@ Hints hints_of(const InfoPairs& pairs) {
   return hints;
 }
 
-/// What they ask for, as `lfs setstripe` would be told it.
+/// The layout that the hints request, as options of `lfs setstripe`.
 plan::Layout asked(const InfoPairs& pairs) {
   Hints hints = hints_of(pairs);
   const plan::Layout layout = asked_layout(hints, six_osts).value();
@@ -64,14 +64,14 @@ TEST_CASE("a layout in words stands above them, and takes the pool") {
         in_words("-c 8 -p disk"));
 }
 
-TEST_CASE("no hint, no layout") {
+TEST_CASE("without hints no layout is set") {
   Hints hints =
       hints_of({{"cb_nodes", "2"}, {"start_iodevice", "-1"}, {"overstriping_ratio", "1"}});
   CHECK_FALSE(asked_layout(hints, six_osts));
   CHECK(hints.notes().empty());
 }
 
-TEST_CASE("what cannot be is corrected, and said") {
+TEST_CASE("invalid values are corrected with a note") {
   const auto corrected = [](const InfoPairs& pairs, const std::string& options) {
     Hints hints = hints_of(pairs);
     CHECK(asked_layout(hints, six_osts).value() == in_words(options));
@@ -92,13 +92,13 @@ TEST_CASE("what cannot be is corrected, and said") {
   CHECK(only_note(hints).find("a-name-of-many-letters") != std::string::npos);
 }
 
-TEST_CASE("words that lfs setstripe would refuse are refused") {
+TEST_CASE("options that lfs setstripe would refuse are refused") {
   Hints hints = hints_of({{"nacre_layout", "-c 4 -S 1000"}});
   CHECK(hints.get("nacre_layout").empty());
   CHECK(only_note(hints).find("a stripe size is a multiple of 64k") != std::string::npos);
 }
 
-TEST_CASE("a new file is striped as hints ask, and says so; one that is there stays as it is") {
+TEST_CASE("a new file is striped by the hints and reports that; an existing file does not change") {
   World world(3);
   world.must_open(read_write, {{"striping_factor", "4"}, {"striping_unit", "1m"}});
   for (int rank = 0; rank < 3; ++rank) {
@@ -116,7 +116,7 @@ TEST_CASE("a new file is striped as hints ask, and says so; one that is there st
   CHECK_FALSE(agreed(world.close()));
 }
 
-TEST_CASE("each hint that a file which is there does not follow is named") {
+TEST_CASE("each hint that an existing file does not follow is named") {
   World world(1);
   world.must_open(read_write, {{"nacre_layout", "-c 4 -S 1m -p flash"}});
   CHECK(world.file(0).hints().notes().empty());
@@ -139,7 +139,7 @@ TEST_CASE("each hint that a file which is there does not follow is named") {
   CHECK_FALSE(agreed(world.close()));
 }
 
-TEST_CASE("the first OST of a file that is there is told, 0 too") {
+TEST_CASE("the first OST of an existing file is reported, also OST 0") {
   plan::Layout layout = plan::parse_stripe_options("-c 2 -S 1m").value();
   layout.components.front().striping.objects = {{.object_id = 1, .ost = 3}, {.object_id = 2}};
   Hints hints = hints_of({{"start_iodevice", "0"}, {"nacre_layout", "-c 2 -i 0"}});
@@ -148,7 +148,7 @@ TEST_CASE("the first OST of a file that is there is told, 0 too") {
   CHECK(hints.notes().size() == 2);
 }
 
-TEST_CASE("of a composite layout its last component is told") {
+TEST_CASE("the hints report the last component of a composite layout") {
   World world(2);
   world.must_open(read_write, {{"nacre_layout", "-E 64m -c 1 -S 1m -E -1 -C -2 -S 4m"}});
   CHECK(world.file(0).hints().get("striping_unit") == "4194304");

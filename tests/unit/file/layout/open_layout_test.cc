@@ -1,5 +1,5 @@
-// An open file and its layout, on a file system in memory whose layouts change: all ranks know what
-// rank 0 has read, and the file is left with a complete layout.
+// An open file and its layout, on a file system in memory whose layouts change. All ranks know the
+// layout that rank 0 has read, and the layout is complete after close.
 #include "file/layout/open_layout.h"
 
 #include <memory>
@@ -37,7 +37,7 @@ class LaidOutFile final : public store::ForwardingFile {
   Layouts& layouts_;
 };
 
-/// One file, whose layout is in memory.
+/// One file with its layout, in memory.
 class LaidOutStore final : public store::Store {
  public:
   explicit LaidOutStore(Layouts& layouts) : layouts_(layouts) {}
@@ -64,7 +64,7 @@ class LaidOutStore final : public store::Store {
 constexpr store::OpenOptions to_write{.write = true, .create = true};
 const store::FileSystemFacts with_layouts{.has_layouts = true};
 
-/// What a rank has of the open file.
+/// The state of one rank.
 struct Rank {
   Rank(collective::Transport& its_transport, store::Store& store, const AccessMode& mode)
       : transport(its_transport),
@@ -111,13 +111,13 @@ class Ranks {
   void grow(std::int64_t end) {
     all<collective::Unit>([&](Rank& rank) { return rank.layout.grow_before_write(end); });
   }
-  /// Rank 0's status.
+  /// The status of rank 0.
   Status close() {
     auto statuses = all<Status>([](Rank& rank) { return rank.layout.complete_before_close(); });
     return std::move(statuses.front());
   }
   const std::vector<std::string>& notes() { return ranks_.front()->hints.notes(); }
-  /// How many stripes the last part of the file has, as all ranks know it; 0: none knows any.
+  /// The stripe count of the last component, which all ranks must know; 0: no rank knows one.
   std::int32_t known_stripes() {
     const auto count_of = [](const Rank& rank) {
       const auto& stripes = rank.layout.stripes();
@@ -161,13 +161,13 @@ TEST_CASE("a file without layout gets one before its first write, and all ranks 
   CHECK(ranks.notes().front().starts_with("layout of the file: "));
 }
 
-TEST_CASE("a head is completed before the file is closed, by no more than it takes") {
+TEST_CASE("close completes a head, with three reads of the layout") {
   Layouts layouts(head());
   Ranks ranks(layouts);
   const int reads = layouts.read_count();
   CHECK(ranks.close().ok());
   CHECK(layouts.end() == plan::layout_end_of_file);
-  CHECK(layouts.read_count() == reads + 3);  // what there is, what was added, that nothing is left
+  CHECK(layouts.read_count() == reads + 3);
 }
 
 TEST_CASE("a file that only its owner may complete is closed with a note") {
@@ -178,7 +178,7 @@ TEST_CASE("a file that only its owner may complete is closed with a note") {
   CHECK(ranks.notes().front().starts_with("not here; the layout does not cover the whole file"));
 }
 
-TEST_CASE("a file that is deleted at close is left as it is, and so is one that is only read") {
+TEST_CASE("a file that is deleted at close or only read keeps its layout") {
   Layouts layouts(head());
   Ranks deleting(layouts, {.write = true, .delete_on_close = true});
   CHECK(deleting.close().ok());

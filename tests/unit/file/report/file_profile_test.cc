@@ -1,4 +1,4 @@
-// FileProfile: which calls count as one plan, and which independent calls are timed.
+// FileProfile: the calls that count as one plan, and the independent calls that are timed.
 #include "file/report/file_profile.h"
 
 #include <cstdint>
@@ -24,7 +24,8 @@ PlanUse use_of(std::int64_t origin, std::int64_t block_bytes) {
 
 }  // namespace
 
-TEST_CASE("plans that differ in their place alone are one, whose first place is kept") {
+TEST_CASE(
+    "plans that differ only in their place in the file count as one and keep the first place") {
   FileProfile profile;
   for (const std::int64_t origin : {100, 200, 300}) profile.note_plan(use_of(origin, 8));
   profile.note_plan(use_of(400, 9));
@@ -39,7 +40,7 @@ TEST_CASE("plans that differ in their place alone are one, whose first place is 
   CHECK(profile.plans()[1].calls == 1);
 }
 
-TEST_CASE("plans without end are not kept without end") {
+TEST_CASE("the number of stored plans is bounded") {
   FileProfile profile;
   for (std::int64_t i = 1; i <= 20; ++i) profile.note_plan(use_of(0, i));
   profile.note_plan(use_of(0, 1));
@@ -48,7 +49,7 @@ TEST_CASE("plans without end are not kept without end") {
   CHECK(profile.other_plan_calls() == 20 - static_cast<std::int64_t>(FileProfile::plans_max));
 }
 
-TEST_CASE("large calls and the first ones are all timed, small ones stand for others") {
+TEST_CASE("large calls and the first calls are all timed; small calls are sampled") {
   collective::Profile profile;
   for (int i = 0; i < 32; ++i) CHECK(count_call(profile, 4, independent_sampling) == 1);
   constexpr int calls = 100'000;
@@ -60,7 +61,7 @@ TEST_CASE("large calls and the first ones are all timed, small ones stand for ot
   CHECK(profile.calls.get() == calls + 33);
 }
 
-TEST_CASE("a program whose calls repeat in step is sampled evenly all the same") {
+TEST_CASE("a program with a periodic sequence of calls is sampled evenly") {
   for (const int period : {2, 3, 8, 31, 32, 33, 64}) {
     CAPTURE(period);
     collective::Profile profile;

@@ -1,4 +1,4 @@
-// The report's line: what is reduced from all ranks, and how it is written.
+// The line of a report: the reduction over the ranks, and its format.
 #include "file/report/report.h"
 
 #include <cstdint>
@@ -23,8 +23,8 @@ constexpr plan::CollectivePlan two_domains{.algorithm = plan::Algorithm::two_pha
                                            .end = 20'000,
                                            .block_bytes = 12'288};
 
-/// Rank r has moved r bytes by two_domains and, if it is rank 1, read by itself; opening took it
-/// r + 1 s.
+/// The profile of rank r: r bytes moved by two_domains, an independent read on rank 1 only, and r +
+/// 1 seconds for the open.
 void fill(FileProfile& profile, int rank) {
   profile.open_nanoseconds = 1'000'000'000LL * (rank + 1);
   collective::Profile& writes = profile.of(plan::Direction::write, true);
@@ -83,7 +83,7 @@ TEST_CASE("kinds of calls are in the report if any rank made one, from 1 to 9 ra
   }
 }
 
-TEST_CASE("the line says what was done, with which plan, and by whom it was asked for") {
+TEST_CASE("the line contains the calls, their plans, and the sources of the hints") {
   ReportedFile file;
   file.path = "/data/\"x\".nc";
   file.nodes = plan::NodeMap::from_runs(std::vector<plan::NodeMap::Run>{{1, 2}, {2, 2}});
@@ -111,7 +111,7 @@ TEST_CASE("the line says what was done, with which plan, and by whom it was aske
   check_has(line, R"("saturation_bytes":4194304,)");
 }
 
-TEST_CASE("a line does not grow with calls, plans or ranks") {
+TEST_CASE("the length of a line is bounded for any number of calls, plans and ranks") {
   FileProfile profile;
   collective::Profile& writes = profile.of(plan::Direction::write, true);
   for (int i = 0; i < 64; ++i) writes.count_file_call(std::int64_t{1} << (i % 62));
@@ -134,7 +134,7 @@ TEST_CASE("a line does not grow with calls, plans or ranks") {
   CHECK(report_line(file, results->front()).size() < 64'000);
 }
 
-TEST_CASE("the batch system's variables name the job") {
+TEST_CASE("the variables of the batch system give the job id") {
   std::map<std::string, std::string> variables;
   const Environment environment = [&](const std::string& name) -> std::optional<std::string> {
     const auto found = variables.find(name);

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
-/// Only this program defines it.
+/// A function that only this program defines.
 extern "C" [[gnu::visibility("default")]] int nacre_test_symbol_of_the_program() { return 1; }
 
 namespace nacre::mpi {
@@ -45,17 +45,17 @@ TEST_CASE("a symbol is found in the object that the dynamic linker finds it in")
     REQUIRE(address != nullptr);
     const std::vector<ElfW(Addr)> found = objects_with(symbol);
     CHECK(std::ranges::find(found, object_of(address)) != found.end());
-    CHECK(found.size() <= 3);  // a sanitizer's runtime has some of them too
+    CHECK(found.size() <= 3);  // the run-time library of a sanitizer may define it too
   }
 }
 
-TEST_CASE("a symbol that nobody defines is found nowhere, though objects refer to others") {
+TEST_CASE("a symbol that no object defines is not found") {
   CHECK(objects_with("PMPI_Comm_rank").empty());
   CHECK(objects_with("nacre_test_symbol_of_nobody").empty());
   CHECK(objects_with("").empty());
 }
 
-TEST_CASE("a symbol of the program itself is found in it, and only there") {
+TEST_CASE("a symbol of the program is found only in the program") {
   const auto* const here = reinterpret_cast<const void*>(&nacre_test_symbol_of_the_program);
   const std::vector<ElfW(Addr)> found = objects_with("nacre_test_symbol_of_the_program");
   REQUIRE(found.size() == 1);

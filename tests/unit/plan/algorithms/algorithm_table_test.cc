@@ -1,4 +1,4 @@
-// Every algorithm has one row, and what a row says holds for the plans that it lays out.
+// Every algorithm has one row in the table, and the row describes the plans of the algorithm.
 #include "plan/algorithms/algorithm_table.h"
 
 #include <fstream>

@@ -1,5 +1,5 @@
-// In the arranged file every member of a group has its bytes in its own part of each round, in the
-// order of its access, and no two members share a place.
+// In the arranged file, every member of a group has its bytes in its own part of each round, in the
+// order of its access. No two members share a position.
 #include "plan/algorithms/segment.h"
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace nacre::plan {
 
-TEST_CASE("segments of a group do not meet, and rounds take them in order") {
+TEST_CASE("segments of a group do not overlap, and rounds process them in order") {
   const RankGroups groups({2, 0, 1, 3}, std::vector<std::int32_t>{0, 3});
   AccessSummary summary;
   summary.bytes_max = 100;
@@ -48,7 +48,7 @@ TEST_CASE("segments of a group do not meet, and rounds take them in order") {
   }
 }
 
-TEST_CASE("a cycle has a byte for each member at least") {
+TEST_CASE("a cycle has at least one byte per member") {
   const RankGroups groups({0, 1, 2, 3, 4}, std::vector<std::int32_t>{0});
   AccessSummary summary;
   summary.bytes_max = 7;

@@ -1,4 +1,4 @@
-// The decision follows its rules.
+// The rules of the decision.
 #include "plan/decide/decide.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ TEST_CASE("summaries fold in any order and ignore ranks without data") {
   CHECK(back.bytes == summary.bytes);
 }
 
-TEST_CASE("sums stop at the largest number") {
+TEST_CASE("sums saturate") {
   const std::int64_t huge = std::numeric_limits<std::int64_t>::max() - 5;
   CHECK(summary_of({access_at(0, huge), access_at(0, huge)}).bytes ==
         std::numeric_limits<std::int64_t>::max());
@@ -78,7 +78,7 @@ TEST_CASE("the rules of the decision") {
         Algorithm::two_phase);
 }
 
-TEST_CASE("a view that goes back is direct whatever the hint") {
+TEST_CASE("a view with decreasing offsets is direct, whatever the hint") {
   const std::vector<std::int64_t> lengths{4, 4};
   const std::vector<std::int64_t> offsets{10, 0};
   const TypeMap type = TypeMap::indexed(TypeMap::bytes(1), lengths, offsets).value();
@@ -89,7 +89,7 @@ TEST_CASE("a view that goes back is direct whatever the hint") {
   CHECK(plan.reason == PlanReason::unordered_view);
 }
 
-TEST_CASE("domains are aligned, cover the range, and are no more than there are ranks or units") {
+TEST_CASE("domains are aligned and cover the range; there are at most as many as ranks or units") {
   for (const std::int32_t wanted : {0, 1, 3, 7, 100}) {
     for (const int ranks : {1, 2, 5, 64}) {
       for (const std::int64_t length : {1, 100, 4'096, 100'000, 1 << 25}) {
@@ -128,7 +128,7 @@ TEST_CASE("offsets near the end of 64 bits do not overflow") {
   }
 }
 
-TEST_CASE("large pieces of several nodes among each other are exchanged where nodes lock objects") {
+TEST_CASE("interleaved large pieces of several nodes are exchanged if nodes lock objects") {
   AccessSummary own;
   own.bounds = {0, 8 << 20};
   own.bytes = own.bytes_max = 4 << 20;
@@ -150,15 +150,15 @@ TEST_CASE("large pieces of several nodes among each other are exchanged where no
   CHECK(decide(all, {}, two_nodes).algorithm == Algorithm::direct);
   CHECK(moves_by_itself({own, CollectiveSettings(), two_nodes}));
 
-  all.bounds.length = 2 * all.span_bytes;  // one behind the other
+  all.bounds.length = 2 * all.span_bytes;  // consecutive ranges
   CHECK(decide(all, striped, two_nodes).reason == PlanReason::large_pieces);
-  all.span_bytes = all.bounds.length = 1 << 20;  // both in one stripe
+  all.span_bytes = all.bounds.length = 1 << 20;  // both ranges in one stripe
   CHECK(decide(all, striped, two_nodes).reason == PlanReason::shared_objects);
   CHECK(decide(all, striped, one_node).reason == PlanReason::large_pieces);
   CHECK(decide(all, striped, {Direction::read, 2, 2}).reason == PlanReason::large_pieces);
 }
 
-TEST_CASE("large pieces that memory has in small ones are exchanged inside a node, not between") {
+TEST_CASE("large pieces that are scattered in memory are exchanged on one node, not on several") {
   const FileAccess file = access_at(0, 1 << 20);
   AccessSummary summary;
   for (int rank = 0; rank < 2; ++rank) {
@@ -170,7 +170,7 @@ TEST_CASE("large pieces that memory has in small ones are exchanged inside a nod
   CHECK(decide(summary, {}, {Direction::write, 2, 2}).reason == PlanReason::large_pieces);
 }
 
-TEST_CASE("as many aggregators as the amount keeps busy") {
+TEST_CASE("as many aggregators as the bytes of the call saturate") {
   const auto count = [](std::int64_t bytes, std::int64_t saturation, std::int64_t alignment) {
     const CollectiveSettings settings{.alignment_bytes = alignment, .saturation_bytes = saturation};
     const std::vector<FileAccess> accesses{strided_access(0, 8, 16, bytes / 2),
@@ -181,11 +181,11 @@ TEST_CASE("as many aggregators as the amount keeps busy") {
   CHECK(count(1 << 20, 1 << 18, 1) == 4);
   CHECK(count((1 << 20) + 16, 1 << 18, 1) == 5);
   CHECK(count(1 << 20, 1, 1) == 100);
-  CHECK(count(1 << 20, 1, 1 << 18) == 4);  // k is rounded up to what writers should not share
+  CHECK(count(1 << 20, 1, 1 << 18) ==
+        4);  // bytes per aggregator are rounded up to the unit that writers should not share
 }
 
-TEST_CASE(
-    "a striped file: whole stripes of some slots each, as many aggregators as share them evenly") {
+TEST_CASE("a striped file: aggregators have whole stripes of some slots, divided evenly") {
   constexpr std::int64_t stripe = 1 << 20;
   constexpr std::int64_t half = 64 * stripe;
   const std::vector<FileAccess> accesses{strided_access(0, 8, 16, half),
@@ -199,7 +199,7 @@ TEST_CASE(
   settings.stripes = map_of(8);
   CollectivePlan plan = decide(summary, settings, writers(5));
   CHECK(plan.pattern == DomainPattern::osts);
-  CHECK(plan.aggregator_count == 4);  // five would leave one with two slots all the same
+  CHECK(plan.aggregator_count == 4);  // with five, one aggregator would still have two slots
   CHECK(plan.count_reason == CountReason::osts);
   CHECK(plan.cycle_bytes % stripe == 0);
   CHECK(decide(summary, settings, {Direction::write, 20, 10}).aggregator_count == 16);
@@ -221,7 +221,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "aggregators that share OSTs: as many as one node bears, whatever lies before most bytes") {
+    "aggregators that share OSTs: as many as one node supports, whatever precedes most bytes") {
   constexpr std::int64_t stripe = 1 << 20;
   const std::vector<FileAccess> accesses{strided_access(2048, 8, 16, 512 * stripe),
                                          strided_access(2056, 8, 16, 512 * stripe)};
@@ -251,7 +251,8 @@ TEST_CASE(
   CHECK(plan_for("-c 1 -S 1m").aggregator_count == 32);
 }
 
-TEST_CASE("segmentation: as many aggregators as groups, each with all of the file or its own") {
+TEST_CASE(
+    "segmentation: one aggregator per group, with the range of the whole file or of its group") {
   const std::vector<FileAccess> accesses(4, strided_access(64, 8, 32, 4'000));
   const AccessSummary summary = summary_of(accesses);
   const RankGroups groups({0, 1, 2, 3}, std::vector<std::int32_t>{0, 3});
@@ -272,7 +273,7 @@ TEST_CASE("segmentation: as many aggregators as groups, each with all of the fil
   CHECK(plan.round_count == 4'000 / (1'024 / 3) + 1);
 }
 
-TEST_CASE("one writer a node at a time, several readers") {
+TEST_CASE("one writer per node at a time, several readers") {
   std::vector<FileAccess> accesses;
   for (int rank = 0; rank < 64; ++rank)
     accesses.push_back(strided_access(rank * 8, 8, 512, 1 << 20));
@@ -289,7 +290,7 @@ TEST_CASE("one writer a node at a time, several readers") {
   CHECK(decide(summary, {}, {Direction::read, 64, 1}).whole_rounds);
 }
 
-TEST_CASE("rounds are read whole where most of their bytes are wanted, by however many") {
+TEST_CASE("rounds are read whole if most of their bytes are wanted, by any number of ranks") {
   const std::vector<FileAccess> dense{strided_access(0, 8, 16, 1'000),
                                       strided_access(8, 8, 16, 1'000)};
   const std::vector<FileAccess> sparse{strided_access(0, 8, 64, 1'000),
@@ -301,7 +302,7 @@ TEST_CASE("rounds are read whole where most of their bytes are wanted, by howeve
   CHECK_FALSE(decide(summary_of(same), asked, {Direction::read, 4, 1}).whole_rounds);
 }
 
-TEST_CASE("cycle buffers: eight MiB together, three to eight of them, no more than rounds") {
+TEST_CASE("cycle buffers: 8 MiB in total, three to eight buffers, at most one per round") {
   AccessSummary summary;
   summary.bounds = {0, 1 << 30};
   summary.bytes = summary.span_bytes = 1 << 30;

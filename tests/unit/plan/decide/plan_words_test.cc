@@ -1,4 +1,4 @@
-// Every algorithm and every reason has its words.
+// Every algorithm and every reason has a text.
 #include "plan/decide/plan_words.h"
 
 #include <set>
@@ -8,7 +8,7 @@
 
 namespace nacre::plan {
 
-TEST_CASE("every reason has a name of its own, a sentence and a way to have it otherwise") {
+TEST_CASE("every reason has a unique name, a sentence and a way to change the decision") {
   std::set<std::string_view> names;
   for (int i = 0; i <= static_cast<int>(PlanReason::locked); ++i) {
     const ReasonWords words = words_of(static_cast<PlanReason>(i));

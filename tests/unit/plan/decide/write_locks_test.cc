@@ -1,4 +1,4 @@
-// Locks other than the usual ones are asked for where they gain something, and a group lock where
+// Special write locks are requested only if they have a benefit. A group lock is requested only if
 // no page has two writers.
 #include "plan/decide/write_locks.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t page = 64 << 10;
 
-/// Striped so, with objects that the file system has made.
+/// Settings for a file striped by `options` whose objects exist.
 CollectiveSettings settings_of(const std::string& options) {
   Layout layout = parse_stripe_options(options).value();
   std::int32_t ost = 0;
@@ -53,7 +53,7 @@ bool gains(const CollectiveSettings& settings) { return locks_of(settings) == Wr
 
 }  // namespace
 
-TEST_CASE("where aggregators share OSTs") {
+TEST_CASE("a group lock is requested if aggregators share OSTs") {
   CollectiveSettings settings = settings_of("-c 2 -S 64k");
   settings.aggregator_count = 8;
   CHECK(gains(settings));
@@ -65,7 +65,7 @@ TEST_CASE("where aggregators share OSTs") {
   CHECK_FALSE(gains(settings));
 }
 
-TEST_CASE("not where each OST has one writer") {
+TEST_CASE("no group lock if each OST has one writer") {
   CollectiveSettings settings = settings_of("-c 4 -S 64k");
   settings.aggregator_count = 4;
   CHECK_FALSE(gains(settings));
@@ -73,7 +73,7 @@ TEST_CASE("not where each OST has one writer") {
   CHECK_FALSE(gains(settings));
 }
 
-TEST_CASE("not where the lock would make objects, or there are no stripes") {
+TEST_CASE("no group lock if it would create objects, or without stripes") {
   CollectiveSettings settings{
       .algorithm = Algorithm::two_phase, .aggregator_count = 8, .write_locks = WriteLocks::group};
   CHECK_FALSE(gains(settings));
@@ -82,7 +82,7 @@ TEST_CASE("not where the lock would make objects, or there are no stripes") {
   CHECK_FALSE(gains(settings));
 }
 
-TEST_CASE("not where a rank has other things to do, on one node, or in reads") {
+TEST_CASE("no group lock if a rank may not hold it, on one node, or for reads") {
   CollectiveSettings settings = settings_of("-c 2 -S 64k");
   settings.aggregator_count = 8;
   CHECK(locks_of(settings, {Direction::write, 8, 8, false}) == WriteLocks::usual);
@@ -90,7 +90,7 @@ TEST_CASE("not where a rank has other things to do, on one node, or in reads") {
   CHECK(locks_of(settings, {Direction::read, 8, 8, true}) == WriteLocks::usual);
 }
 
-TEST_CASE("narrow locks ask for less") {
+TEST_CASE("narrow locks have fewer conditions") {
   CollectiveSettings settings = settings_of("-c 2 -S 64k");
   settings.aggregator_count = 8;
   settings.write_locks = WriteLocks::narrow;
@@ -103,7 +103,7 @@ TEST_CASE("narrow locks ask for less") {
   CHECK(locks_of(settings, busy) == WriteLocks::usual);
 }
 
-TEST_CASE("no page of 64 KiB has two writers") {
+TEST_CASE("with a group lock no page of 64 KiB has two writers") {
   for (const char* const options :
        {"-c 2 -S 64k", "-C 3 -S 192k", "-E 1m -c 1 -S 64k -E 8m -c 3 -S 128k -E -1 -c 2 -S 1m"}) {
     for (const std::int32_t count : {3, 5, 8}) {

@@ -1,5 +1,4 @@
-// DomainWalk finds every byte of an access in the domain where it belongs, once, in rounds that
-// rise.
+// DomainWalk finds every byte of an access once, in its domain, in increasing rounds.
 #include "plan/domains/domain_walk.h"
 
 #include <cstdint>
@@ -49,7 +48,7 @@ FileDomains random_domains(Random& random, const FileAccess& access) {
 
 }  // namespace
 
-TEST_CASE("random accesses and plans: each byte in its place") {
+TEST_CASE("random accesses and plans: each byte is found at its position") {
   const std::uint64_t seed = 1'234;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -89,7 +88,7 @@ TEST_CASE("random accesses and plans: each byte in its place") {
   }
 }
 
-TEST_CASE("empty stretches cost nothing: two runs an exbibyte apart are two rounds") {
+TEST_CASE("gaps cost nothing: two runs an exbibyte apart are two rounds") {
   const std::int64_t exbibyte = std::int64_t{1} << 60;
   const FileAccess access{{TypeMap::bytes(8).resized(0, exbibyte).value(), 0}, 0, 16};
   const Extent range{0, exbibyte + 8};

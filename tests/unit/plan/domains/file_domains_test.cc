@@ -1,5 +1,5 @@
-// Every byte is of one domain, in one round, in one place of its cycle buffer; no domain touches
-// more OSTs than it should, and loads are even.
+// Every byte has one domain, one round and one position in the cycle buffer. No domain touches more
+// OSTs than necessary, and the loads are even.
 #include "plan/domains/file_domains.h"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ FileDomains random_domains(Random& random, const Extent& range, const StripeMap&
   }
 }
 
-/// Whom bytes belong to, byte by byte.
+/// The domain of each byte.
 void check_places(const FileDomains& domains, const Extent& range) {
   std::map<std::tuple<int, std::int64_t, std::int64_t>, std::int64_t> taken;
   for (std::int64_t offset = range.offset; offset < range.end(); ++offset) {
@@ -97,7 +97,7 @@ void check_places(const FileDomains& domains, const Extent& range) {
   }
 }
 
-/// Rounds, taken one by one, have the bytes that places say, in order.
+/// Checks that each round has exactly the bytes that place() assigns to it, in order.
 void check_rounds(const FileDomains& domains, const Extent& range) {
   std::int64_t bytes = 0;
   std::vector<FilePart> parts;
@@ -135,7 +135,7 @@ void check_next(const FileDomains& domains, const Extent& range) {
   }
 }
 
-/// By domain: bytes, and slots touched, of the file's first rows.
+/// Bytes and slots of each domain, in the first rows of the file.
 struct Load {
   std::int64_t bytes = 0;
   std::set<std::int32_t> slots;
@@ -161,7 +161,7 @@ std::int64_t uneven(const std::vector<Load>& loads) {
 
 }  // namespace
 
-TEST_CASE("every byte has one domain, round and place, whatever the pattern") {
+TEST_CASE("every byte has one domain, round and position in every pattern") {
   const std::uint32_t seed = 77;
   MESSAGE("seed ", seed);
   Random random(seed);
@@ -176,7 +176,7 @@ TEST_CASE("every byte has one domain, round and place, whatever the pattern") {
   }
 }
 
-TEST_CASE("blocks: small ranges, blocks, cycles and counts, all of them") {
+TEST_CASE("blocks: all small ranges, blocks, cycles and counts") {
   for (const std::int64_t origin : {0, 7}) {
     for (const std::int64_t length : {1, 2, 5, 12, 23}) {
       for (std::int32_t count = 1; count <= 3; ++count) {
@@ -194,7 +194,7 @@ TEST_CASE("blocks: small ranges, blocks, cycles and counts, all of them") {
   }
 }
 
-TEST_CASE("by slots: each domain has as many as it should and no more, none is left without") {
+TEST_CASE("by slots: no domain has too many slots, and none has no slot") {
   for (std::int32_t slots = 1; slots <= 13; ++slots) {
     for (std::int32_t count = 1; count <= 17; ++count) {
       for (const std::int32_t least : {1, 2, 3, 20}) {
@@ -215,7 +215,7 @@ TEST_CASE("by slots: each domain has as many as it should and no more, none is l
   }
 }
 
-TEST_CASE("by slots: loads are within a stripe where one number divides the other") {
+TEST_CASE("by slots: loads differ by at most a stripe if one number divides the other") {
   constexpr std::int64_t stripe = 4;
   for (std::int32_t slots = 1; slots <= 12; ++slots) {
     for (std::int32_t count = 1; count <= 24; ++count) {
@@ -243,7 +243,7 @@ TEST_CASE("by slots: primes never collapse to one aggregator") {
   }
 }
 
-TEST_CASE("by slots: where OSTs have several slots, an aggregator has those of one") {
+TEST_CASE("by slots: if OSTs have several slots, an aggregator has the slots of one OST") {
   const StripeMap map = map_of(plain_layout(striping_on(2, {0, 1, 2, 3, 0, 1, 2, 3})));
   const Extent range{0, 2 * 8 * 5};
   for (const Load& load : loads_of(FileDomains::of_osts(range, map, {}, 4, 8), map, range)) {
@@ -252,7 +252,7 @@ TEST_CASE("by slots: where OSTs have several slots, an aggregator has those of o
   }
 }
 
-TEST_CASE("blocks of N stripes, as the papers deal them") {
+TEST_CASE("blocks of N stripes, dealt round robin as in the papers") {
   const StripeMap map = plain_map(1, 4);
   const FileDomains domains = FileDomains::of_stripes({0, 24}, map, 2, 3, 4);
   std::string owners;
@@ -260,13 +260,13 @@ TEST_CASE("blocks of N stripes, as the papers deal them") {
     owners += static_cast<char>('0' + domains.place_of(offset).domain);
   }
   CHECK(owners == "001122001122001122001122");
-  // Two blocks a round, one behind the other in the cycle buffer.
+  // Two blocks per round, adjacent in the cycle buffer.
   std::vector<FilePart> parts;
   domains.round_parts(1, 1, parts);
   CHECK(parts == std::vector<FilePart>{{{14, 2}, 0}, {{20, 2}, 2}});
 }
 
-TEST_CASE("neighbours in a round are one part") {
+TEST_CASE("adjacent blocks of a round are one part") {
   const StripeMap map = plain_map(10, 2);
   const FileDomains domains = FileDomains::of_osts({0, 80}, map, {2}, 2, 40);
   std::vector<FilePart> parts;
@@ -274,7 +274,7 @@ TEST_CASE("neighbours in a round are one part") {
   CHECK(parts == std::vector<FilePart>{{{20, 20}, 0}, {{60, 20}, 20}});
 }
 
-TEST_CASE("nothing grows with the number of stripes") {
+TEST_CASE("time and memory do not depend on the number of stripes") {
   const StripeMap map = plain_map(1 << 20, 160);
   constexpr std::int64_t range = std::int64_t{1} << 60;
   const FileDomains domains =

@@ -1,4 +1,4 @@
-// What is reported of OSTs is what a walk over all bytes finds.
+// Compares the reported OSTs with a walk over all bytes.
 #include "plan/domains/osts_touched.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ StripeMap striped(const char* options) {
   return StripeMap::of(parse_stripe_options(options).value(), 8).value();
 }
 
-/// The same, stripe by stripe of a file whose stripes are all alike and whose OSTs are not known.
+/// The result of a walk over the stripes of a file with one component and unknown OSTs.
 OstsTouched walked(const FileDomains& domains, const StripeMap& stripes, const Extent& range) {
   std::map<int, std::set<std::int32_t>> slots;
   std::map<std::int32_t, std::set<int>> on;
@@ -50,7 +50,7 @@ void check_alike(const OstsTouched& found, const OstsTouched& expected) {
 
 }  // namespace
 
-TEST_CASE("every pattern touches what a walk finds") {
+TEST_CASE("every pattern touches the OSTs that the walk finds") {
   for (const std::int32_t slots : {1, 2, 5, 8, 13}) {
     const StripeMap stripes = striped(("-c " + std::to_string(slots) + " -S 64k").c_str());
     for (const std::int32_t count : {1, 2, 3, 4, 8, 11, 17}) {
@@ -75,7 +75,7 @@ TEST_CASE("every pattern touches what a walk finds") {
   }
 }
 
-TEST_CASE("a long component of one stripe hides none of the next") {
+TEST_CASE("the OSTs after a long component of one stripe are counted") {
   const StripeMap stripes = striped("-E 64m -c 1 -S 64k -E -1 -c 8 -S 64k");
   const Extent range{0, 128 << 20};
   const FileDomains slots = FileDomains::of_osts(range, stripes, {}, 4, stripe);
@@ -85,7 +85,7 @@ TEST_CASE("a long component of one stripe hides none of the next") {
   check_alike(osts_touched(halves, stripes), {.min = 1, .max = 8, .domains_on_one = 1});
 }
 
-TEST_CASE("slots on one OST are one") {
+TEST_CASE("slots on the same OST count once") {
   Layout layout = parse_stripe_options("-C 4 -S 64k").value();
   Striping& striping = layout.components.front().striping;
   for (const std::int32_t ost : {0, 1, 0, 1}) striping.objects.push_back({.ost = ost});

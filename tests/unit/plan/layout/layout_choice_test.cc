@@ -1,4 +1,4 @@
-// The layout chosen from a file's size and writers keeps to its bounds, and says why.
+// The layout for a file of a given size and number of writers: its bounds and its reasons.
 #include "plan/layout/layout_choice.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ TEST_CASE("small files have one stripe") {
   CHECK(options_for({.bytes = 64 * mebibyte, .nodes = 4, .ranks = 64, .osts = 16}) == "-c 2 -S 2m");
 }
 
-TEST_CASE("large files are as wide as OSTs, ranks and nodes allow") {
+TEST_CASE("large files have as many stripes as OSTs, ranks and nodes allow") {
   CHECK(options_for({.bytes = 1000 * gigabyte, .nodes = 8, .ranks = 512, .osts = 24}) ==
         "-c 24 -S 16m");
   CHECK(options_for({.bytes = 1000 * gigabyte, .nodes = 100, .ranks = 6400, .osts = 144}) ==
@@ -33,13 +33,13 @@ TEST_CASE("large files are as wide as OSTs, ranks and nodes allow") {
         "-c 6 -S 16m");
 }
 
-TEST_CASE("few writers of a large file still have the square root of its size") {
+TEST_CASE("with few writers, a large file still has the square root of its size in stripes") {
   CHECK(options_for({.bytes = 90 * gigabyte, .nodes = 1, .ranks = 4, .osts = 144}) ==
         "-c 9 -S 16m");
   CHECK(options_for({.bytes = 90 * gigabyte, .nodes = 1, .ranks = 4, .osts = 6}) == "-c 6 -S 16m");
 }
 
-TEST_CASE("the reasons name what decided") {
+TEST_CASE("the reasons name the deciding values") {
   const LayoutChoice choice =
       choose_layout({.bytes = 1000 * gigabyte, .nodes = 120, .ranks = 6400, .osts = 144}).value();
   REQUIRE(choice.reasons.size() == 3);
@@ -48,7 +48,7 @@ TEST_CASE("the reasons name what decided") {
   CHECK(choice.reasons[2] == "stripes of 16 MiB, of which each OST has 496");
 }
 
-TEST_CASE("what cannot be is refused by name") {
+TEST_CASE("errors name the invalid argument") {
   const auto refusal = [](const ExpectedFile& file) { return choose_layout(file).error().message; };
   CHECK(refusal({.bytes = -1}) == "size -1 is less than 0");
   CHECK(refusal({.nodes = 0}) == "number of nodes 0 is less than 1");

@@ -1,4 +1,5 @@
-// What a new file's layout becomes, step by step; no write finds none, and no file is left a trap.
+// The layout of a new file, step by step. Every write finds a layout, and no file keeps an
+// incomplete one.
 #include "plan/layout/layout_growth.h"
 
 #include <optional>
@@ -27,7 +28,7 @@ LayoutStep before_all(const std::optional<Layout>& current, std::int64_t bytes,
   return step_for_all(current, file_of(bytes), {.bytes_min = bytes_min}).value();
 }
 
-/// What the file system makes of a step.
+/// The layout after the file system has executed a step.
 Layout taken(const std::optional<Layout>& current, const LayoutStep& step) {
   if (!current) return step.layout;
   Layout grown = *current;
@@ -37,7 +38,7 @@ Layout taken(const std::optional<Layout>& current, const LayoutStep& step) {
 
 }  // namespace
 
-TEST_CASE("a large first write decides about the whole file") {
+TEST_CASE("a large first write sets the layout of the whole file") {
   const LayoutStep step = before_all(std::nullopt, 8 * gibibyte);
   CHECK(step.kind == Kind::set);
   CHECK_FALSE(step.layout.is_composite);
@@ -46,7 +47,7 @@ TEST_CASE("a large first write decides about the whole file") {
   CHECK(end_of(step.layout) == layout_end_of_file);
 }
 
-TEST_CASE("a small one gets a head, and the first large one behind it the rest") {
+TEST_CASE("a small first write gets a head, and the first large write after it a tail") {
   const LayoutStep first = before_all(std::nullopt, 100);
   CHECK(first.kind == Kind::set);
   CHECK(end_of(first.layout) == layout_head_bytes);
@@ -63,7 +64,7 @@ TEST_CASE("a small one gets a head, and the first large one behind it the rest")
   CHECK(before_all(whole, 16 * gibibyte).kind == Kind::none);
 }
 
-TEST_CASE("files below a size have what the file system gives") {
+TEST_CASE("files below a size get the default layout of the file system") {
   CHECK(before_all(std::nullopt, 8 * mebibyte, gibibyte).kind == Kind::set_default);
   const Layout head = before_all(std::nullopt, 100).layout;
   const LayoutStep rest = before_all(head, 8 * mebibyte, gibibyte);
@@ -72,7 +73,7 @@ TEST_CASE("files below a size have what the file system gives") {
   CHECK(rest.reasons.empty());
 }
 
-TEST_CASE("a rank by itself decides nothing that lasts") {
+TEST_CASE("an independent write sets only a head, a tail or the default layout") {
   CHECK(step_for_one(std::nullopt, 100).kind == Kind::set);
   CHECK(step_for_one(std::nullopt, 2 * mebibyte).kind == Kind::set_default);
   const Layout head = step_for_one(std::nullopt, 100).layout;
@@ -82,7 +83,7 @@ TEST_CASE("a rank by itself decides nothing that lasts") {
   CHECK(end_of(taken(head, rest)) == layout_end_of_file);
 }
 
-TEST_CASE("a head is not left alone") {
+TEST_CASE("a head is completed at close") {
   CHECK(step_to_complete(std::nullopt).kind == Kind::none);
   const Layout head = step_for_one(std::nullopt, 100).layout;
   CHECK(step_to_complete(head).kind == Kind::add);
@@ -90,7 +91,7 @@ TEST_CASE("a head is not left alone") {
   CHECK(step_to_complete(plain_layout({})).kind == Kind::none);
 }
 
-TEST_CASE("what nothing was written to gives way where that is asked for") {
+TEST_CASE("unwritten components are replaced if the hint says so") {
   Layout current;
   current.is_composite = true;
   for (const std::int64_t begin : {std::int64_t{0}, 4 * mebibyte, 64 * mebibyte}) {
@@ -117,14 +118,15 @@ TEST_CASE("what nothing was written to gives way where that is asked for") {
   current.components[1].flags = component_instantiated;
   CHECK(step(8 * gibibyte).layout.components.front().begin == 64 * mebibyte);
   current.components[1].flags = 0;
-  current.components[2].flags = component_instantiated;  // a gap: nothing can be put there
+  current.components[2].flags =
+      component_instantiated;  // instantiated: nothing before it is replaced
   CHECK(step(8 * gibibyte).kind == Kind::none);
   current.components[2].flags = 0;
   current.mirror_count = 2;
   CHECK(step(8 * gibibyte).kind == Kind::none);
 }
 
-TEST_CASE("what is added stays on the pool of what is there, or was") {
+TEST_CASE("added components use the pool of the existing or replaced components") {
   Layout head = step_for_one(std::nullopt, 100).layout;
   head.components.back().striping.pool = "flash";
   const auto pool_of = [](const LayoutStep& step) {
@@ -141,14 +143,14 @@ TEST_CASE("what is added stays on the pool of what is there, or was") {
   CHECK(pool_of(replaced) == "disk");
 }
 
-TEST_CASE("what stands for all that has no objects survives its bytes") {
+TEST_CASE("the step that deletes all uninstantiated components survives encoding") {
   const Layout which = decode_lov(encode_lov(all_unwritten()).value()).value();
   REQUIRE(which.components.size() == 1);
   CHECK(which.components.front().id == 0);
   CHECK(which.components.front().flags == (component_negated | component_instantiated));
 }
 
-TEST_CASE("what cannot be is refused by its name") {
+TEST_CASE("errors name the invalid value") {
   const auto step = step_for_all(std::nullopt, {.bytes = 8 * mebibyte, .nodes = 0}, {});
   REQUIRE_FALSE(step.ok());
   CHECK(step.error().message.find("number of nodes 0") != std::string::npos);

@@ -1,4 +1,4 @@
-// The text of every captured layout is that of `lfs getstripe -y`.
+// Compares the text of every captured layout with the output of `lfs getstripe -y`.
 #include "plan/layout/layout_yaml.h"
 
 #include <string>
@@ -11,8 +11,8 @@
 namespace nacre::plan {
 namespace {
 
-/// What lfs wrote, without empty lines at its end. Where a directory leaves the size of stripes to
-/// the file system lfs had asked that.
+/// The output of lfs, without empty lines at the end. If a directory has no stripe size, lfs
+/// printed the default of the file system.
 std::string expected(const LayoutSample& sample) {
   std::string text = sample.yaml;
   while (text.ends_with("\n\n")) text.pop_back();
@@ -33,7 +33,7 @@ TEST_CASE("every captured layout reads as lfs getstripe -y wrote it") {
   }
 }
 
-TEST_CASE("flags and patterns have names; a foreign value stays one line") {
+TEST_CASE("flags and patterns have names; a foreign value is printed on one line") {
   Layout layout = *decode_lov(layout_sample("flr-two-mirrors").bytes);
   layout.components[0].flags = component_stale | component_instantiated | component_nosync;
   layout.components[1].striping.overstriped = true;

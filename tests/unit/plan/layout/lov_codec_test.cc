@@ -1,5 +1,5 @@
-// What a real Lustre wrote decodes, and encodes to the same bytes; what nobody could have written
-// is refused by name.
+// Layouts of a real Lustre decode and encode to the same bytes. Errors name what is invalid in
+// other input.
 #include "plan/layout/lov_codec.h"
 
 #include <cstddef>
@@ -69,7 +69,8 @@ TEST_CASE("a plain layout: size, count, objects, pool") {
   CHECK(striping.objects[1].object_id == 7);
 }
 
-TEST_CASE("composite ones: extents, what is instantiated, data on the MDT, mirrors, extensions") {
+TEST_CASE(
+    "composite layouts: extents, instantiated components, data on the MDT, mirrors, extensions") {
   const Layout fresh = decoded("pfl-fresh");
   CHECK(fresh.generation == 3);
   REQUIRE(fresh.components.size() == 3);
@@ -89,7 +90,7 @@ TEST_CASE("composite ones: extents, what is instantiated, data on the MDT, mirro
   CHECK(decoded("foreign-file").foreign->value == "somewhere");
 }
 
-TEST_CASE("a layout cut short is refused, or is a shorter one") {
+TEST_CASE("a truncated layout is refused or decodes as a shorter layout") {
   for (const LayoutSample& sample : layout_samples()) {
     CAPTURE(sample.name);
     for (std::size_t size = 0; size < sample.bytes.size(); ++size) {
@@ -101,14 +102,14 @@ TEST_CASE("a layout cut short is refused, or is a shorter one") {
         CHECK(layout.error().message.find("lustre.lov") != std::string::npos);
         continue;
       }
-      // A plain one without its objects is what a directory has.
+      // A plain layout without objects is the default layout of a directory.
       CHECK(layout->components[0].striping.objects.empty());
       CHECK(*encode_lov(*layout) == bytes);
     }
   }
 }
 
-TEST_CASE("what is not known is refused by its value") {
+TEST_CASE("errors name the unknown value") {
   const std::vector<std::byte> plain = layout_sample("four-stripes-1m").bytes;
   check_refused(changed(plain, 0, 0x0bd90bd0), "magic 0x0bd90bd0");
   check_refused(changed(plain, 4, 0x1000), "pattern 0x00001000");
@@ -132,7 +133,7 @@ TEST_CASE("what is not known is refused by its value") {
   check_refused(changed(composite, 32 + 8, 0x200000), "component 1 ends before it begins");
 }
 
-TEST_CASE("bytes changed anywhere are refused or encode to what decodes alike") {
+TEST_CASE("changed bytes are refused, or decode to a layout that encodes and decodes unchanged") {
   const std::uint32_t seed = 21;
   MESSAGE("seed ", seed);
   std::mt19937 random(seed);
@@ -153,7 +154,7 @@ TEST_CASE("bytes changed anywhere are refused or encode to what decodes alike") 
   }
 }
 
-TEST_CASE("numbers without room in the format are refused") {
+TEST_CASE("numbers that do not fit the format are refused") {
   const auto refused = [](const Striping& striping) {
     const Result<std::vector<std::byte>> bytes = encode_lov(plain_layout(striping));
     return bytes ? "" : bytes.error().message;

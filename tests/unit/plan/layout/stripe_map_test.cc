@@ -1,4 +1,4 @@
-// Byte to slot and back, against going through the file stripe by stripe.
+// Compares the map from bytes to slots and back with a walk over the stripes of the file.
 #include "plan/layout/stripe_map.h"
 
 #include <cstdint>
@@ -50,7 +50,8 @@ std::int64_t offset_of(const StripeMap& map, const StripePlace& place) {
 
 }  // namespace
 
-TEST_CASE("every byte has one place in one object, objects are filled without gaps, and back") {
+TEST_CASE(
+    "every byte has one position in one object, objects have no gaps, and the inverse agrees") {
   const std::uint32_t seed = 4;
   MESSAGE("seed ", seed);
   std::mt19937 random(seed);
@@ -86,18 +87,18 @@ TEST_CASE("every byte has one place in one object, objects are filled without ga
   }
 }
 
-TEST_CASE("components: stripes are counted from the file's beginning") {
+TEST_CASE("stripes of components are counted from the start of the file") {
   const StripeMap map = map_of("pfl-all-instantiated");
   REQUIRE(map.regions().size() == 3);
   CHECK(map.regions()[2].extent.end() == layout_end_of_file);
   CHECK(map.place_of(0) == StripePlace{0, 0, 0});
-  // Of two slots of 1 MiB the second has odd stripes.
+  // The second of two slots has the odd stripes of 1 MiB.
   CHECK(map.place_of(mib) == StripePlace{1, 1, 0});
   CHECK(map.place_of(5 * mib + 7) == StripePlace{1, 1, 2 * mib + 7});
   CHECK(map.place_of(64 * mib) == StripePlace{2, 0, 16 * mib});
 }
 
-TEST_CASE("what is not there yet, on the MDT, a mirror, or can be extended to") {
+TEST_CASE("uninstantiated components, data on the MDT, mirrors and extensions") {
   CHECK(map_of("pfl-fresh").regions()[2].osts == std::vector<std::int32_t>(4, unknown_ost));
   CHECK(map_of("dom-then-4").regions()[0].osts == std::vector<std::int32_t>{on_mdt});
   CHECK(map_of("flr-two-mirrors").regions()[0].osts == std::vector<std::int32_t>{2, 3});
@@ -112,12 +113,12 @@ TEST_CASE("what is not there yet, on the MDT, a mirror, or can be extended to") 
   CHECK(map_of("overstriped-8-on-4").regions()[0].slot_count() == 8);
 }
 
-TEST_CASE("stripes over all OSTs are as many as there are") {
+TEST_CASE("stripes over all OSTs: one per OST") {
   const Layout layout = plain_layout({.stripe_size = mib, .stripe_count = stripes_on_all_osts});
   CHECK(StripeMap::of(layout, 7)->regions()[0].slot_count() == 7);
 }
 
-TEST_CASE("a file gets as many stripes as were asked for, or there are OSTs for") {
+TEST_CASE("a file gets the requested stripe count, at most one per OST") {
   const auto over_four = [](std::int32_t count, bool overstriped) {
     return stripe_count_over({.overstriped = overstriped, .stripe_count = count}, 4);
   };
@@ -129,14 +130,14 @@ TEST_CASE("a file gets as many stripes as were asked for, or there are OSTs for"
   CHECK(over_four(stripes_on_all_osts - 1, false) == 4);
 }
 
-TEST_CASE("behind a head without a tail there is no place") {
+TEST_CASE("bytes after a head without a tail have no position") {
   const Result<StripeMap> map = StripeMap::of(composite({component(0, mib, 1)}), 4);
   REQUIRE(map.ok());
   CHECK(map->place_of(mib - 1).has_value());
   CHECK_FALSE(map->place_of(mib).has_value());
 }
 
-TEST_CASE("released, foreign and contradictory ones are refused") {
+TEST_CASE("released, foreign and contradictory layouts are refused") {
   CHECK(refusal(*decode_lov(layout_sample("foreign-file").bytes)).find("foreign") !=
         std::string::npos);
   CHECK(refusal(plain_layout({.released = true, .stripe_size = mib, .stripe_count = 1}))

@@ -1,4 +1,4 @@
-// Layouts in the words of lfs setstripe, and what is said of those that cannot be.
+// Parses layouts from options of lfs setstripe, and checks the errors.
 #include "plan/layout/stripe_options.h"
 
 #include <string>
@@ -26,7 +26,7 @@ std::string refusal(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("one way of striping") {
+TEST_CASE("plain layouts") {
   const Layout layout = parsed("-c 4  -S1m -i 2 --pool=fast");
   CHECK_FALSE(layout.is_composite);
   const Striping& striping = layout.components[0].striping;
@@ -43,7 +43,7 @@ TEST_CASE("one way of striping") {
   CHECK(parsed("-C -2").components[0].striping.stripe_count == 0xfffe);
 }
 
-TEST_CASE("components, which go on with what those before have") {
+TEST_CASE("components inherit options from the component before") {
   const Layout layout = parsed("-E 1m -c 1 -S 1m -E 64m -c 2 -p fast -E -1 -S 4m");
   CHECK(layout.is_composite);
   REQUIRE(layout.components.size() == 3);
@@ -61,7 +61,7 @@ TEST_CASE("components, which go on with what those before have") {
   CHECK(on_mdt.components[1].striping.stripe_size == 0);
 }
 
-TEST_CASE("words for a layout ask for the same one") {
+TEST_CASE("options printed for a layout parse to the same layout") {
   for (const char* const words :
        {"-c 4 -S 1m", "-c -1", "-C 8 -S 64k -p fast", "-C -2", "-S 192k",
         "-E 64k -L mdt -E 1m -c 1 -S 1m -E -1 -c 16 -S 3g", "-E 1m -c 1 -S 1m"}) {
@@ -73,13 +73,13 @@ TEST_CASE("words for a layout ask for the same one") {
   CHECK(stripe_options_of(Layout()).empty());
 }
 
-TEST_CASE("a head alone") {
+TEST_CASE("a layout with a head only") {
   const Layout layout = parsed("-E 1m -c 1");
   CHECK(layout.is_composite);
   CHECK(layout.components[0].end == 1 << 20);
 }
 
-TEST_CASE("what cannot be is refused, with the option, its value and what would be right") {
+TEST_CASE("errors name the option, its value and the valid values") {
   const std::vector<std::pair<std::string_view, std::string_view>> wrong{
       {"", "for example"},
       {"-S 100k", "-S 100k: a stripe size is a multiple of 64k"},

@@ -1,4 +1,5 @@
-// Aggregators are different ranks, each rank knows whether it is one, and every rank is served.
+// Aggregators are different ranks, each rank knows whether it is an aggregator, and every rank has
+// one.
 #include "plan/nodes/aggregators.h"
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace nacre::plan {
 
-TEST_CASE("spread: different ranks, and each knows whether it is one") {
+TEST_CASE("spread: different ranks, and each rank knows whether it is an aggregator") {
   for (int ranks = 1; ranks <= 40; ++ranks) {
     for (int count = 1; count <= ranks; ++count) {
       const NodeMap nodes = NodeMap::singles(ranks);
@@ -29,7 +30,7 @@ TEST_CASE("spread: different ranks, and each knows whether it is one") {
   }
 }
 
-TEST_CASE("spread: neighbours are on one node, however ranks are dealt to nodes") {
+TEST_CASE("spread: neighbours are on one node, for any mapping of ranks to nodes") {
   const int node_count = 4;
   const int rank_count = 16;
   std::vector<NodeMap::Run> runs;
@@ -48,10 +49,11 @@ TEST_CASE("spread: neighbours are on one node, however ranks are dealt to nodes"
   }
 }
 
-TEST_CASE("sets: different ranks, each knows which it is, and a set is on one node that has room") {
+TEST_CASE(
+    "sets: different ranks, each knows its index, and a set is on one node with room for it") {
   for (const int node_count : {1, 2, 3, 5}) {
     for (const int ranks_a_node : {1, 2, 4, 7}) {
-      std::vector<NodeMap::Run> runs;  // dealt in turn
+      std::vector<NodeMap::Run> runs;  // dealt round robin
       for (int rank = 0; rank < node_count * ranks_a_node; ++rank) {
         runs.push_back({static_cast<std::uint64_t>(1 + rank % node_count), 1});
       }
@@ -84,7 +86,7 @@ TEST_CASE("sets: different ranks, each knows which it is, and a set is on one no
   }
 }
 
-TEST_CASE("sets: nodes that have room for one get one") {
+TEST_CASE("sets: every node with room for a set gets one") {
   const std::vector<NodeMap::Run> runs{{1, 1}, {2, 5}, {3, 2}, {4, 3}};
   const NodeMap nodes = NodeMap::from_runs(runs);
   const Aggregators two = Aggregators::over_nodes(6, 2, nodes);
@@ -99,7 +101,7 @@ TEST_CASE("sets: nodes that have room for one get one") {
   CHECK(two.of_rank(10) == 5);
 }
 
-TEST_CASE("of groups: the first member serves its group and nobody else") {
+TEST_CASE("groups: the first member is the aggregator of its group only") {
   const std::vector<std::int32_t> begins{0, 2, 3};
   const auto groups =
       std::make_shared<const RankGroups>(std::vector<std::int32_t>{4, 0, 2, 3, 1}, begins);

@@ -1,5 +1,5 @@
-// The paper's second and third step: groups as accesses lie, split above the saturation point and
-// joined below it.
+// The second and third step of the paper: groups by the positions of accesses, split above the
+// saturation point and joined below it.
 #include "plan/nodes/grouping.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Loads blocks(const std::vector<std::int64_t>& grid, std::int64_t edge) {
   std::int64_t stride = 1;
   for (std::size_t dimension = grid.size(); dimension-- > 0;) {
     Loads next;
-    const std::int64_t along = stride * edge;  // from a block to its neighbour
+    const std::int64_t along = stride * edge;  // distance of adjacent blocks
     for (std::int64_t i = 0; i < grid[dimension]; ++i) {
       for (const RankLoad& load : loads) {
         const std::int64_t length = load.bounds.length + (edge - 1) * stride;
@@ -64,7 +64,7 @@ using Groups = std::vector<std::vector<std::int32_t>>;
 }  // namespace
 
 TEST_CASE("the paper's figure 3: 16 processes in 4 rows") {
-  const Loads loads = blocks({4, 4}, 10);  // 100 bytes a process, 400 a row
+  const Loads loads = blocks({4, 4}, 10);  // 100 bytes per process, 400 per row
   CHECK(members(group_ranks(loads, {}, {400})) ==
         Groups{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14, 15}});
   CHECK(members(group_ranks(loads, {}, {200})) ==
@@ -76,16 +76,16 @@ TEST_CASE("the paper's figure 3: 16 processes in 4 rows") {
   CHECK(group_ranks(loads, {}, {1'000'000}).count() == 1);
 }
 
-TEST_CASE("a grid of the program stands in for accesses that show none") {
+TEST_CASE("a grid of the program is used if the accesses show none") {
   const Loads loads(16, RankLoad{{0, 1'600}, 100});
   CHECK(members(group_ranks(loads, grid_of({4, 4}), {400})) ==
         Groups{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14, 15}});
   CHECK(group_ranks(loads, grid_of({2, 2, 4}), {800}).count() == 2);
-  // One that does not fit is passed over: all overlap, and are split evenly.
+  // A grid that does not fit is ignored: all accesses overlap and are split evenly.
   CHECK(group_ranks(loads, grid_of({3, 5}), {800}).count() == 2);
 }
 
-TEST_CASE("ranks that lie by columns are grouped by where their bytes are") {
+TEST_CASE("ranks numbered by columns are grouped by the positions of their bytes") {
   Loads loads = blocks({4, 4}, 10);
   Loads turned(16);
   for (std::size_t rank = 0; rank < 16; ++rank) turned[rank] = loads[rank % 4 * 4 + rank / 4];
@@ -94,7 +94,7 @@ TEST_CASE("ranks that lie by columns are grouped by where their bytes are") {
 }
 
 TEST_CASE("slabs of three dimensions, split into their rows") {
-  const Loads loads = blocks({2, 3, 4}, 4);  // 64 bytes a process, 256 a row, 768 a slab
+  const Loads loads = blocks({2, 3, 4}, 4);  // 64 bytes per process, 256 per row, 768 per slab
   CHECK(group_ranks(loads, {}, {768}).count() == 2);
   const RankGroups rows = group_ranks(loads, {}, {256});
   REQUIRE(rows.count() == 6);
@@ -106,7 +106,7 @@ TEST_CASE("slabs of three dimensions, split into their rows") {
   CHECK(group_ranks(blocks({2, 2, 2, 3}, 3), {}, {3 * 81}).count() == 8);
 }
 
-TEST_CASE("lists: ranks that they leave out are by themselves, unknown ones are passed over") {
+TEST_CASE("lists: ranks not listed form their own groups, unknown ranks are ignored") {
   const Loads loads(6, RankLoad{{0, 600}, 100});
   const InitialGroups lists{InitialGroups::Source::lists, {}, {{5, 1}, {9}, {0, 5}}};
   const Groups found = members(group_ranks(loads, lists, {100}));
@@ -114,7 +114,7 @@ TEST_CASE("lists: ranks that they leave out are by themselves, unknown ones are 
   CHECK(members(group_ranks(loads, lists, {200})).front() == std::vector<std::int32_t>{5, 1});
 }
 
-TEST_CASE("there are no more groups than are allowed") {
+TEST_CASE("the number of groups is at most the maximum") {
   for (std::int32_t ranks = 1; ranks <= 40; ++ranks) {
     const Loads loads(static_cast<std::size_t>(ranks), RankLoad{{0, 100}, 100});
     for (std::int32_t most = 1; most <= 10; ++most) {
@@ -125,7 +125,7 @@ TEST_CASE("there are no more groups than are allowed") {
   }
 }
 
-TEST_CASE("a number that is asked for is had exactly") {
+TEST_CASE("a requested number of groups is exact") {
   std::mt19937 random(5);
   for (int repeat = 0; repeat < 300; ++repeat) {
     Loads loads(static_cast<std::size_t>(pick(random, 1, 30)));
@@ -152,7 +152,7 @@ TEST_CASE("uneven amounts: no group is far larger than the others, unless one ra
       const std::int64_t bytes = has_data ? pick(random, 1, 1'000) : 0;
       load = {{has_data ? offset : 0, bytes}, bytes};
       largest = std::max(largest, bytes);
-      if (pick(random, 0, 2) == 0) offset += bytes;  // else it overlaps the next
+      if (pick(random, 0, 2) == 0) offset += bytes;  // otherwise it overlaps the next
     }
     const std::int64_t saturation = pick(random, 500, 4'500);
     const RankGroups groups = group_ranks(loads, {}, {saturation});
@@ -169,7 +169,7 @@ TEST_CASE("uneven amounts: no group is far larger than the others, unless one ra
     std::int64_t total = 0;
     for (const std::int64_t bytes : sizes) total += bytes;
     for (const std::int64_t bytes : sizes) CHECK(bytes <= 2 * saturation + largest);
-    // Neighbours that could be one are one.
+    // Neighbours that fit in one group are in one group.
     for (std::size_t i = 1; i < sizes.size(); ++i) {
       CHECK(sizes[i - 1] + sizes[i] > saturation / 2);
     }
@@ -179,7 +179,7 @@ TEST_CASE("uneven amounts: no group is far larger than the others, unless one ra
   }
 }
 
-TEST_CASE("nobody has anything: one group, or as many as asked for") {
+TEST_CASE("without data: one group, or the requested number") {
   const Loads loads(7);
   CHECK(group_ranks(loads, {}, {100}).count() == 1);
   CHECK(group_ranks(loads, {}, {100, 3}).count() == 3);

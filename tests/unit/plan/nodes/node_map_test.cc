@@ -1,4 +1,4 @@
-// Which ranks share memory, whatever their order, and the tree that follows from it.
+// The map of ranks to nodes, in any order of ranks, and the tree over the nodes.
 #include "plan/nodes/node_map.h"
 
 #include <algorithm>
@@ -37,19 +37,19 @@ TEST_CASE("nodes are numbered by their lowest ranks") {
   CHECK(NodeMap::deserialized(map.serialized()) == map);
 }
 
-TEST_CASE("neighbours on one node cost one run") {
+TEST_CASE("consecutive ranks on one node are one run") {
   std::vector<NodeMap::Run> runs;
   append_runs(runs, std::vector<NodeMap::Run>{{4, 100}, {4, 28}, {5, 128}});
   CHECK(runs == std::vector<NodeMap::Run>{{4, 128}, {5, 128}});
   CHECK(NodeMap::from_runs(runs).serialized().size() == 24);
 }
 
-TEST_CASE("ranks that share with nobody are nodes of their own") {
+TEST_CASE("ranks that share memory with no rank are nodes of one rank") {
   CHECK(NodeMap::singles(3) == map_of({0, 0, 0}));
   CHECK(NodeMap::singles(3) == map_of({1, 2, 3}));
 }
 
-TEST_CASE("every rank has a place, node by node") {
+TEST_CASE("every rank has a position in the order of nodes") {
   for (const int ranks : {1, 2, 7, 33}) {
     for (const int nodes : {1, 2, 5}) {
       for (const bool scattered : {false, true}) {
@@ -77,7 +77,7 @@ TEST_CASE("every rank has a place, node by node") {
   }
 }
 
-TEST_CASE("every rank but 0 has one parent, which knows it, and few others") {
+TEST_CASE("every rank except 0 has one parent, and every parent has few children") {
   for (const int ranks : {1, 2, 7, 8, 9, 10, 33, 300}) {
     for (const int per_node : {1, 3, 8, 100, 300}) {
       for (const bool scattered : {false, true}) {

@@ -1,4 +1,4 @@
-// Groups of ranks know their members, and travel in few bytes where they are regular.
+// Groups of ranks and their encoding, which is short for regular groups.
 #include "plan/nodes/rank_groups.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::vector<std::int32_t> numbers(std::int32_t count, std::int32_t step = 1) {
 
 }  // namespace
 
-TEST_CASE("members, groups and places agree") {
+TEST_CASE("members, groups and positions agree") {
   const RankGroups groups({3, 1, 0, 2}, std::vector<std::int32_t>{0, 1});
   CHECK(groups.rank_count() == 4);
   CHECK(groups.count() == 2);
@@ -32,7 +32,7 @@ TEST_CASE("members, groups and places agree") {
   CHECK(groups.place_of(2) == 2);
 }
 
-TEST_CASE("what is regular is told in a few bytes") {
+TEST_CASE("regular groups are encoded in a few bytes") {
   const RankGroups rows(numbers(10'000), numbers(100, 100));
   CHECK(rows.serialized().size() <= 32);
   std::vector<std::int32_t> by_columns;
@@ -45,7 +45,7 @@ TEST_CASE("what is regular is told in a few bytes") {
   CHECK(RankGroups::deserialized(columns.serialized()) == columns);
 }
 
-TEST_CASE("any groups come back from their bytes") {
+TEST_CASE("any groups decode from their encoding unchanged") {
   std::mt19937 random(11);
   for (int repeat = 0; repeat < 200; ++repeat) {
     std::vector<std::int32_t> order = numbers(1 + static_cast<std::int32_t>(random() % 40));

@@ -1,5 +1,4 @@
-// Goal: subarrays and darrays are those of MPI-4.1, 5.1.3 and 5.1.4, for all small arrays and
-// grids.
+// Goal: subarrays and darrays agree with MPI-4.1, 5.1.3 and 5.1.4, for all small arrays and grids.
 #include "plan/types/array_types.h"
 
 #include <array>
@@ -16,10 +15,10 @@ namespace {
 using fixtures::check_against;
 using fixtures::PlainType;
 
-/// Elements with a gap inside and one behind: what is laid out by extent must not go by size.
+/// An element type with a gap inside and a gap after it, so that its size and extent differ.
 TypeMap element() { return *TypeMap::repeat(TypeMap::bytes(1), 2, 2)->resized(0, 4); }
 
-/// Which indices are taken of each dimension.
+/// The chosen indices of each dimension.
 using Choice = std::vector<std::vector<bool>>;
 
 /// The chosen elements of an array, by walking over all of its elements in storage order.
@@ -101,7 +100,7 @@ TEST_CASE("a subarray of 1024^3 costs less than 1 KiB") {
   CHECK(map.footprint_bytes() < 1024);
 }
 
-/// A dimension as dealt to all processes of a grid.
+/// The distribution of a dimension over all processes of a grid.
 struct Dealt {
   std::int64_t size;
   Distribution distribution;
@@ -124,7 +123,7 @@ struct Dealt {
   }
 };
 
-/// All ways to deal up to `size_max` indices to up to `process_max` processes.
+/// All distributions of up to `size_max` indices over up to `process_max` processes.
 std::vector<Dealt> small_dealings(std::int64_t size_max, std::int64_t process_max) {
   std::vector<Dealt> all;
   for (std::int64_t size = 1; size <= size_max; ++size) {
@@ -199,7 +198,7 @@ TEST_CASE("darrays of three dimensions") {
   }
 }
 
-TEST_CASE("what MPI forbids of a darray is refused") {
+TEST_CASE("darrays that MPI forbids are refused") {
   constexpr std::int64_t dflt = DarrayDimension::default_argument;
   for (const DarrayDimension& d : {DarrayDimension{10, Distribution::block, 3, 3, 0},
                                    {10, Distribution::block, 0, 3, 0},
@@ -215,7 +214,7 @@ TEST_CASE("what MPI forbids of a darray is refused") {
   }
 }
 
-TEST_CASE("huge dimensions are dealt without overflow") {
+TEST_CASE("huge dimensions are distributed without overflow") {
   constexpr std::int64_t size = std::int64_t{1} << 62;
   const DarrayDimension last{size, Distribution::block, size, 8, 7};
   CHECK(darray(std::span(&last, 1), ArrayOrder::c, TypeMap::bytes(1))->size() == 0);

@@ -1,4 +1,4 @@
-// Goal: packing, unpacking and copying move every byte to its place and touch no other.
+// Goal: packing, unpacking and copying move every byte to its position and change no other byte.
 #include "plan/types/memory_access.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using fixtures::TypePair;
 
 constexpr std::uint64_t seed = 20261130;
 
-TEST_CASE("random types: pack, unpack and copy_runs move every byte to its place") {
+TEST_CASE("random types: pack, unpack and copy_runs move every byte to its position") {
   MESSAGE("seed " << seed);
   TypeGenerator generator(seed);
   for (int i = 0; i < 10000; ++i) {
@@ -92,7 +92,7 @@ TEST_CASE("runs of every short length, strided on either side or both") {
   }
 }
 
-TEST_CASE("copying part of what two cursors have leaves both right behind it") {
+TEST_CASE("a partial copy between two cursors leaves both directly after it") {
   std::vector<std::byte> source(300);
   for (std::size_t k = 0; k < source.size(); ++k) source[k] = static_cast<std::byte>(k);
   std::vector<std::byte> target(100);

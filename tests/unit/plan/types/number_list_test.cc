@@ -1,4 +1,4 @@
-// Goal: a number list gives back what it was made of, in little memory where numbers lie close.
+// Goal: a number list returns its numbers, and takes little memory if they are close together.
 #include "plan/types/number_list.h"
 
 #include <cstdint>
@@ -21,7 +21,7 @@ void check_same(const std::vector<std::int64_t>& numbers) {
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
 
-TEST_CASE("lists of all lengths and spreads come back") {
+TEST_CASE("lists of all lengths and ranges return their numbers") {
   check_same({});
   check_same({greatest});
   check_same({least, greatest});
@@ -36,7 +36,7 @@ TEST_CASE("lists of all lengths and spreads come back") {
   check_same(numbers);
 }
 
-TEST_CASE("numbers near each other take four bytes, wherever they lie") {
+TEST_CASE("close numbers take four bytes each, at any offset") {
   std::vector<std::int64_t> numbers;
   for (std::int64_t i = 0; i < 100'000; ++i) numbers.push_back((std::int64_t{1} << 50) + i * 4096);
   CHECK(NumberList(numbers).heap_bytes() < 401'000);

@@ -1,5 +1,4 @@
-// Goal: the cursor yields exactly the bytes of the stream, in its order, whatever the start and the
-// limits.
+// Goal: the cursor yields exactly the bytes of the stream, in order, for any start and limits.
 #include "plan/types/run_cursor.h"
 
 #include <vector>
@@ -17,8 +16,8 @@ using fixtures::TypePair;
 
 constexpr std::uint64_t seed = 20261121;
 
-/// Random types, starts and ends: what `next(cursor, generator, limit)` yields, whatever the
-/// limits, spells out the stream.
+/// Checks with random types, starts, ends and limits that `next(cursor, generator, limit)` yields
+/// the bytes of the stream.
 template <class Next>
 void check_streams(std::int64_t limit_max, const Next& next) {
   MESSAGE("seed " << seed);
@@ -55,13 +54,13 @@ void check_streams(std::int64_t limit_max, const Next& next) {
   }
 }
 
-TEST_CASE("random types: series spell out the stream") {
+TEST_CASE("random types: series yield the stream") {
   check_streams(30, [](RunCursor& cursor, TypeGenerator&, std::int64_t limit) {
     return RunRows{cursor.next(limit), 1, 0};
   });
 }
 
-TEST_CASE("random types: rows spell out the stream, with series in between") {
+TEST_CASE("random types: rows and the series between them yield the stream") {
   check_streams(200, [](RunCursor& cursor, TypeGenerator& generator, std::int64_t limit) {
     return generator.pick(0, 3) == 0 ? RunRows{cursor.next(limit), 1, 0} : cursor.next_rows(limit);
   });
@@ -88,7 +87,7 @@ TEST_CASE("a strided type is one group") {
   CHECK(cursor.next() == RunSeries{0, 8, 24, 1000});
 }
 
-TEST_CASE("bounds are the first and the last byte of a monotone view") {
+TEST_CASE("the bounds of a monotone view are its first and last byte") {
   MESSAGE("seed " << seed + 1);
   TypeGenerator generator(seed + 1);
   for (int i = 0; i < 5000; ++i) {
@@ -105,7 +104,7 @@ TEST_CASE("bounds are the first and the last byte of a monotone view") {
   }
 }
 
-TEST_CASE("bounds of a view that goes back hold all bytes that are touched") {
+TEST_CASE("the bounds of a view with decreasing offsets contain all its bytes") {
   MESSAGE("seed " << seed + 2);
   TypeGenerator generator(seed + 2);
   for (int i = 0; i < 5000; ++i) {
@@ -122,8 +121,8 @@ TEST_CASE("bounds of a view that goes back hold all bytes that are touched") {
   }
 }
 
-TEST_CASE("rows of a 3-D subarray come out a plane at a time") {
-  // 4 planes of 8 rows of 16 bytes, out of 32 bytes a row and 16 rows a plane.
+TEST_CASE("the rows of a 3-D subarray are yielded plane by plane") {
+  // 4 planes of 8 rows of 16 bytes, in an array with 16 rows of 32 bytes per plane.
   const TypeMap plane = *TypeMap::repeat(TypeMap::bytes(16), 8, 32);
   RunCursor cursor({*TypeMap::repeat(plane, 4, 512), 0}, 0, 512);
   for (std::int64_t k = 0; k < 4; ++k) CHECK(cursor.next() == RunSeries{k * 512, 16, 32, 8});
@@ -136,7 +135,7 @@ TEST_CASE("copies of a strided type that continue each other are one group") {
   CHECK(cursor.next() == RunSeries{5 + 240, 8, 24, 100});
 }
 
-TEST_CASE("a limit inside a run yields the part before it alone, then the rest") {
+TEST_CASE("a limit inside a run yields the part before the limit, then the rest") {
   RunCursor cursor({*TypeMap::repeat(TypeMap::bytes(8), 3, 10), 0}, 0, 24);
   CHECK(cursor.next(3) == RunSeries{0, 3, 0, 1});
   CHECK(cursor.next(20) == RunSeries{3, 5, 0, 1});
@@ -145,7 +144,7 @@ TEST_CASE("a limit inside a run yields the part before it alone, then the rest")
   CHECK(cursor.next() == RunSeries{20, 8, 0, 1});
 }
 
-TEST_CASE("a copy of a cursor goes on by itself, also when the map is gone") {
+TEST_CASE("a copy of a cursor advances independently, also after the map is destroyed") {
   RunCursor cursor;
   {
     const std::vector<std::int64_t> ones(3, 1);

@@ -1,4 +1,4 @@
-// Goal: what is encoded comes back equal, and no input whatsoever does harm.
+// Goal: an encoded type decodes to an equal type, and decoding is safe for any input.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -31,7 +31,7 @@ std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
   return bytes;
 }
 
-TEST_CASE("random types: decoding gives an equal map and takes what encoding wrote") {
+TEST_CASE("random types: decoding gives an equal map and consumes the whole encoding") {
   MESSAGE("seed " << seed);
   TypeGenerator generator(seed);
   for (int i = 0; i < 20000; ++i) {
@@ -48,7 +48,7 @@ TEST_CASE("random types: decoding gives an equal map and takes what encoding wro
   }
 }
 
-TEST_CASE("random types: an encoding that is cut short is refused") {
+TEST_CASE("random types: a truncated encoding is refused") {
   MESSAGE("seed " << seed + 1);
   TypeGenerator generator(seed + 1);
   for (int i = 0; i < 2000; ++i) {
@@ -61,7 +61,7 @@ TEST_CASE("random types: an encoding that is cut short is refused") {
   }
 }
 
-TEST_CASE("random types: a changed byte gives an error or a sound map") {
+TEST_CASE("random types: a changed byte gives an error or a valid map") {
   MESSAGE("seed " << seed + 2);
   TypeGenerator generator(seed + 2);
   for (int i = 0; i < 20000; ++i) {
@@ -75,13 +75,13 @@ TEST_CASE("random types: a changed byte gives an error or a sound map") {
   }
 }
 
-TEST_CASE("random lists of runs are encoded as the types that they make") {
+TEST_CASE("random lists of runs are encoded like the types of these runs") {
   MESSAGE("seed " << seed + 3);
   TypeGenerator generator(seed + 3);
   for (int i = 0; i < 5000; ++i) {
     CAPTURE(i);
     const std::int64_t count = generator.pick(1, 12);
-    // Few lengths and gaps: often alike, at a constant step, or both.
+    // Few lengths and gaps, so that runs often have equal lengths, a constant stride, or both.
     const std::int64_t lengths_max = generator.pick(1, 3);
     const std::int64_t gaps_max = generator.pick(1, 3);
     std::vector<Extent> runs;
@@ -99,7 +99,7 @@ TEST_CASE("random lists of runs are encoded as the types that they make") {
   }
 }
 
-TEST_CASE("types at either end of 64 bits come back") {
+TEST_CASE("types at either end of 64 bits decode unchanged") {
   const std::vector<std::int64_t> ones(3, 1);
   for (const std::int64_t base : {INT64_MIN, INT64_MAX - 100}) {
     const std::vector<std::int64_t> at{base + 90, base, base + 17};
@@ -111,7 +111,7 @@ TEST_CASE("types at either end of 64 bits come back") {
   CHECK(*decoded(encoded(wide)) == wide);
 }
 
-TEST_CASE("a regular view is a few bytes on its way") {
+TEST_CASE("a regular view is encoded in a few bytes") {
   const TypeMap plane = *TypeMap::repeat(TypeMap::bytes(512), 1024, 4096);
   CHECK(encoded(*TypeMap::repeat(plane, 1024, 8 << 20)).size() < 40);
 }
@@ -127,7 +127,7 @@ TEST_CASE("hostile encodings are refused") {
   CHECK_FALSE(decoded(std::vector<std::byte>(100, std::byte{0xff})).ok());
 }
 
-TEST_CASE("what is_encodable() says is what decoding takes") {
+TEST_CASE("is_encodable() agrees with decoding") {
   TypeMap type = TypeMap::bytes(1);
   int encodable = 0;
   for (int level = 1; level <= 80; ++level) {
@@ -142,8 +142,8 @@ TEST_CASE("what is_encodable() says is what decoding takes") {
   CHECK(encodable < 80);
 }
 
-TEST_CASE("nesting beyond its limit is refused, however long the input") {
-  // Structures of one member each.
+TEST_CASE("nesting beyond the limit is refused, for any length of input") {
+  // Nested structures of one member each.
   std::vector<std::byte> bytes = bytes_of({0, 0});
   for (int i = 0; i < 1'000'000; ++i) {
     for (const int value : {3, 0, 1}) bytes.push_back(static_cast<std::byte>(value));

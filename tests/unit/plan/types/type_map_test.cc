@@ -1,4 +1,4 @@
-// Goal: a type map says of every datatype what the plain list of its bytes says.
+// Goal: a type map agrees with the plain list of the bytes of every datatype.
 #include "plan/types/type_map.h"
 
 #include <array>
@@ -21,7 +21,7 @@ using fixtures::TypePair;
 
 constexpr std::uint64_t seed = 20261120;
 
-TEST_CASE("random types: sizes, bounds and offsets are those of the plain list") {
+TEST_CASE("random types: sizes, bounds and offsets agree with the plain list") {
   MESSAGE("seed " << seed);
   TypeGenerator generator(seed);
   for (int i = 0; i < 20000; ++i) {
@@ -60,7 +60,7 @@ TEST_CASE("random monotone views: bytes_before inverts offset_of, also between t
   }
 }
 
-TEST_CASE("equal layouts made in different ways are equal maps") {
+TEST_CASE("equal types from different constructors are equal maps") {
   const TypeMap cell = TypeMap::bytes(8);
   const std::array<std::int64_t, 3> ones{1, 1, 1};
   const std::array<std::int64_t, 3> steps{16, 48, 80};
@@ -82,7 +82,7 @@ TEST_CASE("equal layouts made in different ways are equal maps") {
   CHECK(*TypeMap::repeat(*TypeMap::repeat(cell, 4, 8), 3, 32) == TypeMap::bytes(96));
 }
 
-TEST_CASE("bytes_before answers for any offset") {
+TEST_CASE("bytes_before accepts any offset") {
   const TypeMap type = *TypeMap::repeat(TypeMap::bytes(2), 3, 10)->resized(0, 100);
   const TiledMap map{type, 50};
   CHECK(bytes_before(map, INT64_MIN) == 0);
@@ -95,7 +95,7 @@ TEST_CASE("bytes_before answers for any offset") {
   CHECK(bytes_before({loose, 9}, INT64_MAX) == 4);
 }
 
-TEST_CASE("bounds follow empty and resized types as MPI says") {
+TEST_CASE("bounds of empty and resized types follow the MPI standard") {
   const TypeMap empty = *TypeMap::bytes(0).resized(-3, 10);
   CHECK(TypeMap::repeat(empty, 2, 100)->lb() == -3);
   CHECK(TypeMap::repeat(empty, 2, 100)->extent() == 110);
@@ -113,7 +113,7 @@ TEST_CASE("bounds follow empty and resized types as MPI says") {
   CHECK_FALSE(record.is_contiguous());
 }
 
-TEST_CASE("a million blocks cost what their lists take") {
+TEST_CASE("a million blocks take the memory of their lists only") {
   TypeGenerator generator(seed + 3);
   const std::size_t count = 1'000'000;
   std::vector<std::int64_t> displacements;
@@ -156,7 +156,7 @@ TEST_CASE("sizes and bounds beyond 64 bits are refused") {
   CHECK_FALSE(TypeMap::structure(fields).ok());
 }
 
-TEST_CASE("types at either end of 64 bits are laid out right") {
+TEST_CASE("types at either end of 64 bits have the right offsets") {
   const std::array<std::int64_t, 3> ones{1, 1, 1};
   for (const std::int64_t base : {INT64_MIN, INT64_MAX - 100}) {
     const std::array<std::int64_t, 3> at{base + 90, base, base + 17};
@@ -184,7 +184,7 @@ TEST_CASE("copies_fit: offsets and spans within 64 bits, at either end") {
   CHECK_FALSE(copies_fit(TypeMap::bytes(quarter), 4));
 }
 
-TEST_CASE("fields that touch and are too long together are an error") {
+TEST_CASE("adjacent fields whose total length overflows are an error") {
   constexpr std::int64_t half = std::int64_t{1} << 62;
   const auto part = TypeMap::bytes(half).node();
   const std::array<TypeMap::Field, 3> fields{

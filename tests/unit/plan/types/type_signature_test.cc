@@ -1,4 +1,4 @@
-// Goal: external32 is what MPI-4.1, 14.5.2 says, for every kind of element, and comes back.
+// Goal: external32 follows MPI-4.1, 14.5.2 for every kind of element, and converts back unchanged.
 #include "plan/types/type_signature.h"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ void check_both_ways(BasicType type, T value, const Bytes& expected) {
   CHECK(*internal(signature, expected) == native(value));
 }
 
-TEST_CASE("integers and reals are big-endian, whatever their width") {
+TEST_CASE("integers and reals of any width are big-endian") {
   check_both_ways<std::int32_t>(int4, 0x01020304, bytes_of({1, 2, 3, 4}));
   check_both_ways<std::int16_t>({BasicKind::signed_integer, 2, 2}, -2, bytes_of({0xff, 0xfe}));
   check_both_ways<double>(real8, 1.0, bytes_of({0x3f, 0xf0, 0, 0, 0, 0, 0, 0}));
@@ -76,7 +76,7 @@ TEST_CASE("integers and reals are big-endian, whatever their width") {
   check_both_ways<std::uint8_t>(text, 65, bytes_of({65}));
 }
 
-TEST_CASE("a complex is one element whose two parts are converted each") {
+TEST_CASE("a complex is one element whose two parts are converted separately") {
   check_both_ways<std::array<float, 2>>(complex4, {1.0F, -2.0F},
                                         bytes_of({0x3f, 0x80, 0, 0, 0xc0, 0, 0, 0}));
   const TypeSignature three = TypeSignature::basic(complex4, 3);
@@ -102,7 +102,7 @@ TEST_CASE("integers that are narrower in external32 keep their value or fail") {
   CHECK_FALSE(external(TypeSignature::basic(long_unsigned), native(above)).ok());
 }
 
-TEST_CASE("integers that are narrower in memory fail on the way back") {
+TEST_CASE("integers that are narrower in memory fail if they do not fit") {
   const TypeSignature wide = TypeSignature::basic({BasicKind::signed_integer, 4, 8});
   CHECK(*internal(wide, bytes_of({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfd})) ==
         native<std::int32_t>(-3));
@@ -110,7 +110,7 @@ TEST_CASE("integers that are narrower in memory fail on the way back") {
   CHECK_FALSE(internal(wide, bytes_of({0, 0, 0, 0, 0x80, 0, 0, 0})).ok());
 }
 
-TEST_CASE("what is true stays true at any width") {
+TEST_CASE("logicals keep their value at any width") {
   check_both_ways<std::int32_t>(wide_flag, 1, bytes_of({1}));
   check_both_ways<std::int32_t>(wide_flag, 0, bytes_of({0}));
   CHECK(*external(TypeSignature::basic(wide_flag), native<std::int32_t>(256)) == bytes_of({1}));
@@ -118,7 +118,7 @@ TEST_CASE("what is true stays true at any width") {
 }
 
 #if defined(__SIZEOF_FLOAT128__) && defined(__x86_64__)
-__extension__ using Quad = __float128;  // whose conversions the compiler provides
+__extension__ using Quad = __float128;  // the compiler provides its conversions
 
 Bytes big_endian(Quad value) {
   Bytes bytes = native(value);
@@ -168,13 +168,13 @@ TEST_CASE("long doubles: zeros, denormals, normal numbers, infinities, NaNs") {
     const auto head = static_cast<std::uint16_t>(random());
     const unsigned exponent = head & 0x7fffU;
     const std::uint64_t fraction = random() >> (random() % 64) & (one - 1);
-    // A compiler's conversion makes every NaN a quiet one.
+    // The conversion of the compiler makes every NaN quiet.
     const std::uint64_t leading = exponent == 0 ? 0 : exponent == 0x7fff ? one | quiet : one;
     check_long_double(head, leading | fraction);
   }
 }
 
-TEST_CASE("binary128 from elsewhere is rounded to the nearest long double, ties to even") {
+TEST_CASE("any binary128 is rounded to the nearest long double, ties to even") {
   MESSAGE("seed " << seed + 1);
   std::mt19937_64 random(seed + 1);
   const TypeSignature signature = TypeSignature::basic(long_real);
@@ -197,12 +197,12 @@ TEST_CASE("binary128 from elsewhere is rounded to the nearest long double, ties 
   }
 }
 
-TEST_CASE("patterns that are no long double") {
+TEST_CASE("bit patterns that are not valid long doubles") {
   const TypeSignature signature = TypeSignature::basic(long_real);
-  // A denormal with its leading one set has the value of the least normal number.
+  // A denormal with its leading bit set has the value of the smallest normal number.
   const Bytes pseudo = memory_of(0, std::uint64_t{1} << 63U);
   CHECK(*external(signature, pseudo) == big_endian(std::numeric_limits<long double>::min()));
-  // Without the leading one the processor knows no such number.
+  // Without the leading bit, the number is invalid for the processor.
   for (const std::uint16_t head : {std::uint16_t{0x3fff}, std::uint16_t{0x7fff}}) {
     Bytes quad = *external(signature, memory_of(head, 1));
     const Bytes back = *internal(signature, quad);
@@ -210,7 +210,7 @@ TEST_CASE("patterns that are no long double") {
     std::memcpy(&value, back.data(), 16);
     CHECK(std::isnan(value));
   }
-  // A NaN whose payload lies in the bits that are dropped must not become an infinity.
+  // A NaN with its payload in the dropped bits must not become an infinity.
   Bytes quad(16);
   quad[0] = std::byte{0x7f};
   quad[1] = std::byte{0xff};
@@ -235,14 +235,14 @@ TEST_CASE("sizes and counts of signatures") {
   CHECK(TypeSignature().repeated(5).element_count() == 0);
 }
 
-TEST_CASE("a stream without bytes in the file has no whole elements") {
+TEST_CASE("a signature without bytes in the file has no whole elements") {
   CHECK(whole_elements(TypeSignature(), 100) == StreamPart{});
   CHECK(whole_elements(TypeSignature::basic(int4), 3) == StreamPart{});
   const TypeSignature nothing = TypeSignature::basic({BasicKind::opaque, 4, 0}, 3);
   CHECK(whole_elements(nothing, 100) == StreamPart{});
 }
 
-/// The tree's streams cut off at every byte, against its elements one by one.
+/// Compares the streams of the tree, truncated at every byte, with its elements one by one.
 void check_cuts(const TypeSignature& tree, const std::vector<BasicType>& list,
                 const Bytes& native_bytes, const Bytes& file_bytes) {
   StreamPart whole;
@@ -263,7 +263,7 @@ void check_cuts(const TypeSignature& tree, const std::vector<BasicType>& list,
   }
 }
 
-TEST_CASE("random records: nested repeats convert as their elements one by one") {
+TEST_CASE("random records: nested repeats convert like their elements one by one") {
   MESSAGE("seed " << seed + 2);
   std::mt19937_64 random(seed + 2);
   const std::array<BasicType, 6> basics{int4, long_int, real8, text, wide_flag, complex4};

@@ -1,6 +1,5 @@
-// What of the store of Lustre can be tried without one: files that turn out to lie elsewhere,
-// layouts that are refused, and what its errnos mean. The testbed's tests and those of layout hints
-// try the rest.
+// The parts of the Lustre store that need no Lustre: files on another file system, refused layouts,
+// and errnos of Lustre. The tests of the testbed and of layout hints test the rest.
 #include "store/lustre/lustre_store.h"
 
 #include <cerrno>
@@ -21,7 +20,7 @@ using fixtures::to_read;
 
 }  // namespace
 
-TEST_CASE("a file that lies on another file system has no layouts and no locks of Lustre's") {
+TEST_CASE("a file on another file system has no layout and no Lustre locks") {
   const TemporaryDirectory directory;
   LustreStore store;
   const auto file = *store.open(directory.file("x"), to_create);
@@ -31,7 +30,7 @@ TEST_CASE("a file that lies on another file system has no layouts and no locks o
   CHECK_FALSE(fixtures::write_text(*file, "text", 0).error.has_value());
 }
 
-TEST_CASE("where the layout of a new file is refused there is no file") {
+TEST_CASE("no file is created if the layout of a new file is refused") {
   const TemporaryDirectory directory;
   OpenOptions striped = to_create;
   striped.layout = plan::plain_layout({.stripe_size = 1 << 20, .stripe_count = 2});
@@ -43,7 +42,7 @@ TEST_CASE("where the layout of a new file is refused there is no file") {
         ErrorClass::no_such_file);
 }
 
-TEST_CASE("a file that is there is opened whatever layout is asked for") {
+TEST_CASE("an existing file is opened, whatever layout is requested") {
   const TemporaryDirectory directory;
   REQUIRE(LustreStore().open(directory.file("x"), to_create).ok());
   OpenOptions striped = to_create;
@@ -63,7 +62,7 @@ TEST_CASE("a layout that cannot be encoded is an error") {
   CHECK(set.error().message.find("a-name-of-many-letters") != std::string::npos);
 }
 
-TEST_CASE("Lustre's errnos say that there is no layout, or that the caller may not set one") {
+TEST_CASE("errnos of Lustre mean that there is no layout, or that the caller may not set one") {
   const LustreLayouts layouts(-1, "x");
   const auto error = [](int reason) { return error_from_errno(reason, "write", "x"); };
   CHECK(layouts.means_no_layout(error(EBADF)));

@@ -1,4 +1,4 @@
-// Real limits: of file sizes, of space, of what one system call moves.
+// Real limits of file sizes, of space, and of bytes per system call.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -61,7 +61,7 @@ volatile sig_atomic_t signals_seen = 0;
 
 }  // namespace
 
-TEST_CASE("the limit on file sizes is an error that says so, and no signal") {
+TEST_CASE("exceeding the limit of file sizes is an error that names the limit, without a signal") {
   for (const std::string& root : fixtures::test_roots()) {
     run([&] {
       const TemporaryDirectory directory(root);
@@ -88,7 +88,7 @@ TEST_CASE("the limit on file sizes is an error that says so, and no signal") {
   }
 }
 
-TEST_CASE("a program's own SIGXFSZ stays its own") {
+TEST_CASE("the SIGXFSZ handler of the program is kept") {
   run([] {
     const TemporaryDirectory directory;
     const auto file = create(directory.file("x"));
@@ -111,8 +111,9 @@ TEST_CASE("a program's own SIGXFSZ stays its own") {
   });
 }
 
-TEST_CASE("a full file system is no_space, after what still went in") {
-  const TemporaryDirectory directory;  // a child could not remove what it mounts on
+TEST_CASE("a full file system is no_space, after the bytes that fit") {
+  const TemporaryDirectory
+      directory;  // created in the parent: a child could not remove its mount point
   run([&] {
     if (const auto reason = fixtures::own_mounts()) return fixtures::skip(*reason);
     if (const auto reason = fixtures::mount_on(directory.path(), "tmpfs", "size=64k")) {
@@ -133,7 +134,7 @@ TEST_CASE("a full file system is no_space, after what still went in") {
   });
 }
 
-TEST_CASE("a full /dev/shm is an error of the counter, and no SIGBUS") {
+TEST_CASE("a full /dev/shm is an error of the counter, without SIGBUS") {
   run([] {
     if (const auto reason = fixtures::own_mounts()) return fixtures::skip(*reason);
     if (const auto reason = fixtures::mount_on("/dev/shm", "tmpfs", "size=4k")) {
@@ -154,7 +155,7 @@ TEST_CASE("a full /dev/shm is an error of the counter, and no SIGBUS") {
 }
 
 TEST_CASE(
-    "a word of shared memory that its maker has not yet made real is made so, and no SIGBUS") {
+    "a word of shared memory that its creator has not allocated yet is allocated, without SIGBUS") {
   const std::string path = "/dev/shm" + SharedMemory::name(9);
   { std::ofstream empty(path); }
   const auto counter = memory_counter(9, false);
@@ -164,7 +165,7 @@ TEST_CASE(
   CHECK(PosixStore().remove(path).ok());
 }
 
-TEST_CASE("where the file system has no fallocate, zeros are written from the end on") {
+TEST_CASE("without fallocate, zeros are written from the end of the file on") {
   const auto check_allocation = [](const TemporaryDirectory& directory) {
     const auto file = create(directory.file("x"));
     Checks checks;
@@ -178,7 +179,7 @@ TEST_CASE("where the file system has no fallocate, zeros are written from the en
     checks.that(found.st_blocks * 512 >= size, "storage is real");
     return checks.report();
   };
-  SUBCASE("on ramfs, which has none") {
+  SUBCASE("on ramfs, which has no fallocate") {
     const TemporaryDirectory directory;
     run([&] {
       if (const auto reason = fixtures::own_mounts()) return fixtures::skip(*reason);
@@ -192,7 +193,7 @@ TEST_CASE("where the file system has no fallocate, zeros are written from the en
       return checks.report();
     });
   }
-  SUBCASE("where the kernel refuses it") {
+  SUBCASE("if the kernel refuses fallocate") {
     for (const std::string& root : fixtures::test_roots()) {
       run([&] {
         const TemporaryDirectory directory(root);
@@ -203,7 +204,7 @@ TEST_CASE("where the file system has no fallocate, zeros are written from the en
       });
     }
   }
-  SUBCASE("and where the limit on file sizes is met on the way") {
+  SUBCASE("if the limit of file sizes is reached") {
     run([] {
       const TemporaryDirectory directory;
       const auto file = create(directory.file("x"));
@@ -226,7 +227,7 @@ TEST_CASE("one call reads more than 2 GiB of a sparse file") {
     const std::int64_t size = (std::int64_t{2} << 30) + 12'345;
     REQUIRE(file->resize(size).ok());
     REQUIRE(write_text(*file, "end", size - 3).bytes == 3);
-    // All pieces but the last go to the same bytes of memory.
+    // All pieces except the last use the same bytes of memory.
     std::vector<std::byte> scratch(64 << 20);
     std::array<char, 3> last{};
     std::vector<ReadPiece> pieces;
@@ -255,7 +256,7 @@ TEST_CASE("one call writes more than 2 GiB") {
   }
   REQUIRE(size > std::int64_t{2} << 30);
 
-  SUBCASE("to nowhere") {
+  SUBCASE("to /dev/null") {
     const auto null = *PosixStore().open("/dev/null", fixtures::to_write);
     CHECK(null->write(pieces, 0).bytes == size);
     CHECK(null->sync().ok());

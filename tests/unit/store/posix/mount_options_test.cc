@@ -1,4 +1,4 @@
-// What a mount's options are, by the kernel's list of mounts.
+// The options of a mount in the mount list of the kernel.
 #include "store/posix/mount_options.h"
 
 #include <doctest/doctest.h>
@@ -6,7 +6,7 @@
 
 namespace nacre::store {
 
-TEST_CASE("an option is looked for in those of the file system, of its own mount") {
+TEST_CASE("an option is searched in the file-system options of the right mount") {
   constexpr const char* mounts =
       "36 35 8:1 / / rw,localflock shared:1 - ext4 /dev/root rw\n"
       "40 36 0:45 / /scratch rw - lustre 10.0.0.1@o2ib:/scratch rw,localflock,lazystatfs\n"

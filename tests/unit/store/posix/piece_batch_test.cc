@@ -1,4 +1,4 @@
-// Pieces cut into what one system call takes, however far each call comes.
+// Splits pieces into batches for system calls, which may move a part of a batch only.
 #include "store/posix/piece_batch.h"
 
 #include <random>
@@ -20,7 +20,7 @@ std::int64_t bytes_of(std::span<const iovec> vectors) {
 
 }  // namespace
 
-TEST_CASE("nothing to move gives an empty batch") {
+TEST_CASE("without pieces the batch is empty") {
   std::byte byte{};
   const std::vector<WritePiece> empty_pieces{{&byte, 0}, {nullptr, 0}};
   CHECK(PieceBatch<WritePiece>({}).next().empty());
@@ -38,7 +38,7 @@ TEST_CASE("a batch has no more pieces than a call may have") {
 }
 
 TEST_CASE("a batch has no more bytes than a call may move") {
-  // The addresses are only computed with; nothing is touched.
+  // The addresses are only computed, never accessed.
   std::byte* base = nullptr;
   const std::vector<WritePiece> pieces{{base, 100}, {base, 5 * call_bytes_max}, {base, 7}};
   PieceBatch<WritePiece> batch(pieces);
@@ -54,7 +54,7 @@ TEST_CASE("a batch has no more bytes than a call may move") {
                                            call_bytes_max, call_bytes_max, 107});
 }
 
-TEST_CASE("whatever part of a batch a call moves, every byte comes once and in order") {
+TEST_CASE("every byte is moved once and in order, whatever part of a batch a call moves") {
   for (unsigned seed = 1; seed <= 50; ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);

@@ -1,4 +1,4 @@
-// What a file of the kernel does that the contract of all stores does not say.
+// Behaviour of kernel files beyond the contract of all stores.
 #include "store/posix/posix_store_file.h"
 
 #include <algorithm>
@@ -22,12 +22,13 @@
 
 namespace {
 
-/// Set: fallocate behaves as on a Lustre whose OSTs refuse it. The size grows, nothing is stored.
+/// If set, fallocate behaves as on a Lustre whose OSTs refuse it: the size grows, no space is
+/// allocated.
 bool g_fallocate_lies = false;
 
 }  // namespace
 
-/// Takes the place of libc's in this program.
+/// Replaces the function of libc in this program.
 extern "C" int fallocate(int file, int mode, off_t offset, off_t length) {
   if (!g_fallocate_lies) {
     return static_cast<int>(syscall(SYS_fallocate, file, mode, offset, length));
@@ -76,7 +77,7 @@ TEST_CASE("more pieces than one system call takes are moved, in order") {
   }
 }
 
-TEST_CASE("memory that the system cannot reach is a buffer error after what it could") {
+TEST_CASE("unmapped memory is a buffer error after the bytes that could be moved") {
   const TemporaryDirectory directory;
   const auto file = *PosixStore().open(directory.file("x"), to_create);
   const std::size_t page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -93,7 +94,7 @@ TEST_CASE("memory that the system cannot reach is a buffer error after what it c
   munmap(hidden, page_bytes);
 }
 
-TEST_CASE("what fails in a transfer names the byte of the file") {
+TEST_CASE("the error of a transfer names the byte of the file") {
   const auto full = *PosixStore().open("/dev/full", fixtures::to_write);
   const Transfer done = fixtures::write_text(*full, "x", 4096);
   REQUIRE(done.error.has_value());
@@ -101,19 +102,19 @@ TEST_CASE("what fails in a transfer names the byte of the file") {
   CHECK(done.error->message == "write at byte 4096 of /dev/full: no space left on device");
 }
 
-TEST_CASE("a file that has nothing to be synced to is in sync") {
+TEST_CASE("sync succeeds for a file without a device") {
   const auto null = *PosixStore().open("/dev/null", fixtures::to_update);
   CHECK(null->sync().ok());
 }
 
-TEST_CASE("the system's refusal to resize is told") {
+TEST_CASE("an error of resize is returned") {
   const auto null = *PosixStore().open("/dev/null", fixtures::to_update);
   const Status resized = null->resize(10);
   REQUIRE_FALSE(resized.ok());
   CHECK(resized.error().message == "set the size of /dev/null: invalid argument");
 }
 
-TEST_CASE("allocate stores zeros where a refused fallocate has raised the size") {
+TEST_CASE("allocate writes zeros if a refused fallocate has raised the size") {
   for (const std::string& root : fixtures::test_roots()) {
     CAPTURE(root);
     const TemporaryDirectory directory(root);
@@ -143,7 +144,7 @@ TEST_CASE("allocate stores zeros where a refused fallocate has raised the size")
   }
 }
 
-TEST_CASE("direct accesses move the same bytes, whatever of them can be direct") {
+TEST_CASE("direct accesses move the same bytes, whichever part of them can be direct") {
   constexpr std::int64_t page = 4096;
   for (const std::string& root : fixtures::test_roots()) {
     CAPTURE(root);
@@ -174,7 +175,7 @@ TEST_CASE("direct accesses move the same bytes, whatever of them can be direct")
       std::copy_n(data, size, expected.begin() + offset);
       end = std::max(end, offset + size);
 
-      // To the end of the file and behind it, aligned or not.
+      // Up to the end of the file and beyond, aligned or not.
       const auto from = static_cast<std::int64_t>(random() % 40) * page;
       const ReadPiece read{base, 8 * page};
       const Transfer done = file->read({&read, 1}, from);

@@ -1,4 +1,4 @@
-// What opening and deleting say of a file system's refusals.
+// Errors of opening and deleting files.
 #include "store/posix/posix_store.h"
 
 #include <cerrno>
@@ -40,7 +40,7 @@ void run(const std::function<Report()>& body) {
   if (!fixtures::is_skipped(report)) CHECK(report == "");
 }
 
-/// The descriptor of this process that is open on the path.
+/// The descriptor of this process for the open path.
 int descriptor_of(const std::string& path) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
@@ -53,7 +53,7 @@ int descriptor_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a directory is no file, to write or to read") {
+TEST_CASE("opening a directory for writing or reading is an error") {
   const TemporaryDirectory directory;
   for (const OpenOptions& options : {to_read, to_update, to_create}) {
     const Error error = refused(directory.path(), options);
@@ -65,7 +65,7 @@ TEST_CASE("a directory is no file, to write or to read") {
   CHECK(removed.error().error_class == ErrorClass::bad_file);
 }
 
-TEST_CASE("a path that leads nowhere is named for what is wrong with it") {
+TEST_CASE("the error of an invalid path says what is wrong with it") {
   const TemporaryDirectory directory;
   make_file(directory.file("plain"));
   REQUIRE(symlink("loop", directory.file("loop").c_str()) == 0);
@@ -82,7 +82,7 @@ TEST_CASE("a path that leads nowhere is named for what is wrong with it") {
         ErrorClass::bad_file);
 }
 
-TEST_CASE("a pipe is refused, not read from nor waited for") {
+TEST_CASE("a pipe is refused without reading from it or waiting for it") {
   const TemporaryDirectory directory;
   REQUIRE(mkfifo(directory.file("pipe").c_str(), 0600) == 0);
   for (const OpenOptions& options : {to_read, to_write, to_update}) {
@@ -139,7 +139,7 @@ TEST_CASE("a program that runs is in use") {
   CHECK(refused(self, to_write).error_class == ErrorClass::file_in_use);
 }
 
-TEST_CASE("a read-only mount can be read, and is named when it cannot be written") {
+TEST_CASE("a file on a read-only mount can be read, and writing it is an error") {
   run([] {
     const TemporaryDirectory directory(std::filesystem::temp_directory_path().string());
     PosixStore store;
@@ -167,7 +167,7 @@ TEST_CASE("a read-only mount can be read, and is named when it cannot be written
   });
 }
 
-TEST_CASE("a new file has the permissions asked for, less the umask") {
+TEST_CASE("a new file has the requested permissions, without those of the umask") {
   run([] {
     const TemporaryDirectory directory;
     umask(027);
@@ -182,7 +182,7 @@ TEST_CASE("a new file has the permissions asked for, less the umask") {
   });
 }
 
-TEST_CASE("no descriptor leaks into programs that are started") {
+TEST_CASE("started programs inherit no descriptor") {
   const TemporaryDirectory directory;
   const auto file = PosixStore().open(directory.file("x"), to_create);
   REQUIRE(file.ok());
@@ -191,7 +191,7 @@ TEST_CASE("no descriptor leaks into programs that are started") {
   CHECK((fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0);
 }
 
-TEST_CASE("closing gives the descriptor back at once, and destroying does it too") {
+TEST_CASE("close releases the descriptor at once, and so does the destructor") {
   const TemporaryDirectory directory;
   auto file = PosixStore().open(directory.file("x"), to_create);
   CHECK((*file)->close().ok());
@@ -202,7 +202,7 @@ TEST_CASE("closing gives the descriptor back at once, and destroying does it too
   CHECK(descriptor_of(directory.file("x")) == -1);
 }
 
-TEST_CASE("the default store is one, and of files") {
+TEST_CASE("there is one default store, which opens files") {
   const TemporaryDirectory directory;
   CHECK(default_store() == default_store());
   CHECK(default_store()->open(directory.file("x"), to_create).ok());

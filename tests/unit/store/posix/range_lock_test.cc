@@ -1,4 +1,4 @@
-// Byte-range locks between processes, against signals, and where there are none.
+// Byte-range locks between processes, with signals, and on file systems without locks.
 #include "store/posix/range_lock.h"
 
 #include <atomic>
@@ -41,7 +41,7 @@ void run(const std::function<Report()>& body) {
 std::atomic<int> interruptions{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
-/// Adds one to the number in the file, between a lock and its release.
+/// Increments the number in the file under a lock.
 Report add_under_lock(const std::string& path, int times) {
   const auto file = *PosixStore().open(path, to_update);
   for (int i = 0; i < times; ++i) {
@@ -72,7 +72,7 @@ TEST_CASE("processes that update under an exclusive lock lose no update") {
   }
 }
 
-TEST_CASE("a lock goes with its holder's process") {
+TEST_CASE("a lock is released when the process of its holder ends") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("x");
   const auto file = *PosixStore().open(path, to_create);
@@ -80,7 +80,7 @@ TEST_CASE("a lock goes with its holder's process") {
     const auto own = *PosixStore().open(path, to_update);
     auto lock = own->lock({0, 100}, LockKind::exclusive);
     if (!lock) return lock.error().message;
-    static_cast<void>(lock.value().release());  // dies holding it
+    static_cast<void>(lock.value().release());  // exits while it holds the lock
     raise(SIGKILL);
     return std::string();
   });
@@ -88,7 +88,7 @@ TEST_CASE("a lock goes with its holder's process") {
   CHECK(file->lock({0, 100}, LockKind::exclusive).ok());
 }
 
-TEST_CASE("a lock that is waited for survives signals") {
+TEST_CASE("signals do not interrupt waiting for a lock") {
 #ifdef __SANITIZE_THREAD__
   MESSAGE("SKIP: ThreadSanitizer holds signals back until a call that it watches; fcntl is none");
   return;
@@ -124,7 +124,7 @@ TEST_CASE("a lock that is waited for survives signals") {
   });
 }
 
-TEST_CASE("a file system without locks is named, with advice") {
+TEST_CASE("the error on a file system without locks names it, with advice") {
   for (const int system_errno : {ENOSYS, ENOLCK, EOPNOTSUPP}) {
     run([&] {
       const TemporaryDirectory directory;
@@ -149,7 +149,7 @@ TEST_CASE("a file system without locks is named, with advice") {
   }
 }
 
-TEST_CASE("locks that hold on one node only are refused to ranks on several, with what to do") {
+TEST_CASE("node-local locks are refused to ranks on several nodes, with advice") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("x");
   const auto made = *PosixStore().open(path, to_create);

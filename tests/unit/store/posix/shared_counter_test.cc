@@ -1,4 +1,4 @@
-// Shared counters between processes, their names and what they leave behind.
+// Shared counters between processes, and their files.
 #include "store/posix/shared_counter.h"
 
 #include <string>
@@ -20,7 +20,7 @@ using fixtures::Child;
 using fixtures::Report;
 using fixtures::TemporaryDirectory;
 
-/// Adds one so many times; reports the sum of the values that were there before.
+/// Adds 1 several times; reports the sum of the previous values.
 Report sum_of_turns(const CounterKey& key, int times) {
   const auto counter = PosixStore().counter(key, false);
   if (!counter) return counter.error().message;
@@ -40,7 +40,7 @@ mode_t mode_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("processes that add at once each get turns that no other gets") {
+TEST_CASE("processes that add concurrently get different values") {
   for (const std::string& root : fixtures::test_roots()) {
     const TemporaryDirectory directory(root);
     for (const bool one_node : {true, false}) {
@@ -68,7 +68,7 @@ TEST_CASE("processes that add at once each get turns that no other gets") {
   }
 }
 
-TEST_CASE("counters are the user's alone") {
+TEST_CASE("only the user can access a counter") {
   const TemporaryDirectory directory;
   const CounterKey key{directory.file("x"), 0xabcu, false};
   const auto in_file = PosixStore().counter(key, true);
@@ -83,7 +83,9 @@ TEST_CASE("counters are the user's alone") {
   CHECK(mode_of("/dev/shm" + SharedMemory::name(0xabcdef)) == 0);
 }
 
-TEST_CASE("a counter's file is hidden, beside the data file and named by it and the open") {
+TEST_CASE(
+    "the file of a counter is hidden in the directory of the data file, with a name for each "
+    "open") {
   CHECK(counter_file_path({"/scratch/run1/x.h5", 0xc0ffee, false}) ==
         "/scratch/run1/.x.h5.nacre-0000000000c0ffee");
   CHECK(counter_file_path({"x.h5", ~std::uint64_t{0}, false}) == ".x.h5.nacre-ffffffffffffffff");
@@ -101,7 +103,7 @@ TEST_CASE("a data file with the longest name has a counter") {
   PosixStore().forget_counter(key);
 }
 
-TEST_CASE("no one is led through a link at a counter's name") {
+TEST_CASE("a link with the name of a counter is not followed") {
   const TemporaryDirectory directory;
   const CounterKey key{directory.file("x"), 0xabc, false};
   REQUIRE(symlink("elsewhere", counter_file_path(key).c_str()) == 0);

@@ -1,4 +1,4 @@
-// The one-line language of faults.
+// The syntax of fault plans.
 #include "testing/faults/fault_plan.h"
 
 #include <cerrno>
@@ -18,7 +18,7 @@ std::string complaint(std::string_view spec) {
 
 }  // namespace
 
-TEST_CASE("rules become faults in their order") {
+TEST_CASE("rules are parsed into faults, in order") {
   const Result<FaultPlan> plan =
       parse_fault_plan("rank=2,write=3,errno=ENOSPC;rank=0,byte=1048576,errno=EIO");
   REQUIRE(plan.ok());
@@ -36,7 +36,7 @@ TEST_CASE("rules become faults in their order") {
   CHECK_FALSE(std::get<TouchedByte>(byte.trigger).only.has_value());
 }
 
-TEST_CASE("every key is understood") {
+TEST_CASE("every key is parsed") {
   const Result<FaultPlan> plan = parse_fault_plan(
       " read = 1 , short=100, path=x.h5, repeat=1, errno=5 ;; after=4096,on=write,errno=EDQUOT;"
       "open=2,errno=EACCES;resize=1,errno=EFBIG;allocate=1,errno=ENOSPC;sync=1,errno=EIO;"
@@ -59,7 +59,7 @@ TEST_CASE("every key is understood") {
   CHECK(plan->delays[0].path_part == "y");
 }
 
-TEST_CASE("an empty spec is a plan without faults") {
+TEST_CASE("an empty text is a plan without faults") {
   for (const char* spec : {"", ";", " ; "}) {
     const Result<FaultPlan> plan = parse_fault_plan(spec);
     REQUIRE(plan.ok());
@@ -67,7 +67,7 @@ TEST_CASE("an empty spec is a plan without faults") {
   }
 }
 
-TEST_CASE("a bad rule is quoted with what is wrong") {
+TEST_CASE("an error quotes the invalid rule and says why") {
   CHECK(complaint("write=1,errno=EIO;rnak=1,write=1,errno=EIO") ==
         "fault rule \"rnak=1,write=1,errno=EIO\": unknown key \"rnak\"");
   CHECK(complaint("write") == "fault rule \"write\": \"write\" is not key=value");

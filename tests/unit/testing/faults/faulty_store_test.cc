@@ -1,4 +1,4 @@
-// Faults and delays where and when they were asked for, and nowhere else.
+// Faults and delays occur exactly where and when the plan says.
 #include "testing/faults/faulty_store.h"
 
 #include <array>
@@ -25,7 +25,7 @@ using store::fixtures::to_create;
 using store::fixtures::to_update;
 using store::fixtures::write_text;
 
-/// A file in memory behind the faults of a spec.
+/// A file in memory with the faults of a plan.
 struct Faulty {
   explicit Faulty(std::string_view spec, int rank = 0)
       : store(memory, parse_fault_plan(spec).value(), rank) {}
@@ -38,7 +38,7 @@ struct Faulty {
 
 }  // namespace
 
-TEST_CASE("the nth write of a rank fails, once, with an error as the system's") {
+TEST_CASE("the nth write of a rank fails once, with an error like that of the system") {
   Faulty faulty("rank=2,write=3,errno=ENOSPC", 2);
   const auto file = faulty.open();
   CHECK_FALSE(write_text(*file, "aa", 0).error.has_value());
@@ -53,12 +53,12 @@ TEST_CASE("the nth write of a rank fails, once, with an error as the system's") 
   CHECK(read_text(*file, 10, 0) == std::string("aabb\0\0dd", 8));
 }
 
-TEST_CASE("another rank's faults do not concern a rank") {
+TEST_CASE("faults of another rank do not affect a rank") {
   Faulty faulty("rank=2,write=1,errno=EIO;rank=2,open=1,errno=EIO", 1);
   CHECK_FALSE(write_text(*faulty.open(), "a", 0).error.has_value());
 }
 
-TEST_CASE("calls are counted over all files that the fault is for") {
+TEST_CASE("calls are counted over all files that the fault matches") {
   Faulty faulty("write=2,path=data,errno=EIO");
   const auto first = faulty.open("data1");
   const auto second = faulty.open("data2");
@@ -69,7 +69,7 @@ TEST_CASE("calls are counted over all files that the fault is for") {
   CHECK(write_text(*second, "a", 0).error.has_value());
 }
 
-TEST_CASE("a short transfer moves what it was told to before the error") {
+TEST_CASE("a short transfer moves the given bytes before the error") {
   Faulty faulty("write=1,short=5,errno=EIO;read=1,short=100,errno=EIO");
   const auto file = faulty.open();
   const std::string text = "0123456789";
@@ -87,7 +87,7 @@ TEST_CASE("a short transfer moves what it was told to before the error") {
   CHECK(back == "01234?????");
 }
 
-TEST_CASE("a byte fails whoever touches it, up to there the transfer goes") {
+TEST_CASE("every access to a faulty byte fails there, after the bytes before it") {
   Faulty faulty("byte=100,repeat=1,errno=EIO");
   const auto file = faulty.open();
   CHECK_FALSE(write_text(*file, std::string(100, 'a'), 0).error.has_value());
@@ -99,7 +99,7 @@ TEST_CASE("a byte fails whoever touches it, up to there the transfer goes") {
   CHECK(read_text(*file, 100, 0) == std::string(95, 'a') + "bbbbb");
 }
 
-TEST_CASE("a fault of one direction leaves the other alone") {
+TEST_CASE("a fault of one direction does not affect the other direction") {
   Faulty faulty("byte=0,on=read,errno=EIO");
   const auto file = faulty.open();
   CHECK(write_text(*file, "a", 0).bytes == 1);
@@ -107,7 +107,7 @@ TEST_CASE("a fault of one direction leaves the other alone") {
   CHECK(read_text(*file, 1, 0) == "a");
 }
 
-TEST_CASE("once so many bytes are moved the next one fails") {
+TEST_CASE("a fault after a number of bytes fails the next byte") {
   Faulty faulty("after=25,on=write,repeat=1,errno=EDQUOT");
   const auto file = faulty.open();
   CHECK(write_text(*file, std::string(10, 'a'), 0).bytes == 10);
@@ -129,7 +129,7 @@ TEST_CASE("of two faults on one transfer the earlier byte decides") {
   CHECK(done.error->system_errno == ENOSPC);
 }
 
-TEST_CASE("every other call fails on command too, and does nothing then") {
+TEST_CASE("all other calls can fail too, without an effect") {
   Faulty faulty(
       "open=1,errno=EACCES;resize=1,errno=EFBIG;allocate=1,errno=ENOSPC;sync=1,errno=EIO;"
       "lock=1,errno=ENOLCK;remove=1,errno=EPERM;close=1,errno=EDQUOT");
@@ -154,7 +154,7 @@ TEST_CASE("every other call fails on command too, and does nothing then") {
   CHECK(faulty.store.remove("x").ok());
 }
 
-TEST_CASE("shared counters fail at the call that is counted") {
+TEST_CASE("shared counters fail at the given call") {
   Faulty faulty("counter=1,errno=ENOSPC;counter=4,errno=EIO");
   const store::CounterKey key{"x", 5, true};
   CHECK(faulty.store.counter(key, true).error().error_class == ErrorClass::no_space);
@@ -165,7 +165,7 @@ TEST_CASE("shared counters fail at the call that is counted") {
   CHECK(counter->set(9).ok());
 }
 
-TEST_CASE("of many threads one meets the fault that comes once") {
+TEST_CASE("a fault that occurs once affects one of several threads") {
   Faulty faulty("write=50,errno=EIO");
   const auto file = faulty.open();
   std::atomic<int> errors{0};
@@ -181,7 +181,7 @@ TEST_CASE("of many threads one meets the fault that comes once") {
   CHECK(errors == 1);
 }
 
-TEST_CASE("a delay takes at least its latency and the time of its bytes") {
+TEST_CASE("a delay is at least its latency plus the time of its bytes") {
   Faulty faulty("latency_us=2000,bandwidth=1000000");
   const auto file = faulty.open();
   const auto start = std::chrono::steady_clock::now();
@@ -189,8 +189,8 @@ TEST_CASE("a delay takes at least its latency and the time of its bytes") {
   CHECK(std::chrono::steady_clock::now() - start >= std::chrono::microseconds(5000));
 }
 
-TEST_CASE("delayed writes of several threads wait for the latency together") {
-  // One after the other they take 8 s, which leaves a loaded machine 7 s.
+TEST_CASE("delayed writes of several threads overlap their latencies") {
+  // Sequentially they take 8 s, so the limit leaves 7 s of slack on a loaded machine.
   Faulty faulty("latency_us=1000000");
   const auto file = faulty.open();
   const auto start = std::chrono::steady_clock::now();
@@ -200,7 +200,7 @@ TEST_CASE("delayed writes of several threads wait for the latency together") {
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(8));
 }
 
-TEST_CASE("a delayed file is as one over a network, others are as they were") {
+TEST_CASE("a delayed file counts as a file on a network; other files do not change") {
   const store::fixtures::TemporaryDirectory directory;
   const auto posix = std::make_shared<store::PosixStore>();
   FaultyStore faulty(posix, parse_fault_plan("latency_us=1,path=far").value(), 0);
@@ -211,7 +211,7 @@ TEST_CASE("a delayed file is as one over a network, others are as they were") {
   CHECK(near->facts().one_writer_per_node == plain->facts().one_writer_per_node);
 }
 
-TEST_CASE("the environment asks for faults, or for none") {
+TEST_CASE("the environment sets faults, or none") {
   CHECK(store::fixtures::run_in_child([] {
           store::fixtures::Checks checks;
           const auto memory = std::make_shared<MemoryStore>();

@@ -62,25 +62,25 @@ def test_cmake_needs_a_compiler_python_and_one_mpi_header(bare):
 
 
 @pytest.mark.parametrize("what", ["on mpich4", "on openmpi5", "on mpiabi", "the testbed", "unit tests", "fuzz targets"])
-def test_what_is_left_out_is_named_in_one_line(bare, what):
+def test_a_part_that_is_left_out_is_named_in_one_line(bare, what):
     _, configured = bare
     lines = [line for line in configured.stdout.splitlines() if what in line]
     assert len(lines) == 1, configured.stdout
     assert lines[0].startswith("-- Left out: ")
 
 
-def test_nothing_is_left_out_where_all_is_required(source, bare_path, header, tmp_path):
+def test_with_require_all_a_missing_dependency_is_an_error(source, bare_path, header, tmp_path):
     configured = configure(source, tmp_path / "build", bare_path, header, "-DNACRE_REQUIRE_ALL=ON")
     assert configured.returncode != 0
     assert "unit tests (no doctest)" in " ".join(configured.stderr.split())
 
 
-def test_the_copy_of_tomlplusplus_is_used_where_the_system_has_none(bare):
+def test_without_a_system_tomlplusplus_the_copy_is_used(bare):
     _, configured = bare
     assert "third_party/tomlplusplus" in configured.stdout
 
 
-def test_the_headers_of_the_systems_tomlplusplus_come_first(source, bare_path, header, tmp_path):
+def test_the_headers_of_the_system_tomlplusplus_take_precedence(source, bare_path, header, tmp_path):
     package = tmp_path / "package"
     package.mkdir()
     (package / "tomlplusplusConfig.cmake").write_text(
@@ -100,7 +100,7 @@ def test_install_before_building_says_what_to_build(bare, tmp_path):
     assert not (tmp_path / "prefix").exists()
 
 
-def test_make_sets_up_the_environment_before_the_command_that_lies_in_it(source, tmp_path):
+def test_make_creates_the_environment_before_the_command(source, tmp_path):
     """`make -j2` of a fresh clone failed: "cannot create nacre-source.pth"."""
     planned = run("make", "-j2", "--dry-run", f"BUILD={tmp_path / 'build'}", "SETUP_PACKAGES=no", cwd=source)
     assert planned.returncode == 0, planned.stderr

@@ -44,22 +44,22 @@ def test_a_part_without_tests_counts_as_one(ci, tmp_path):
     assert ci.run(part_of(ci, tmp_path, None, status=1)).counts.summary() == "0 passed, 1 failed"
 
 
-def test_a_command_that_fails_beside_passing_tests_is_a_failure(ci, tmp_path):
+def test_a_failed_command_is_a_failure_even_if_all_tests_passed(ci, tmp_path):
     assert ci.run(part_of(ci, tmp_path, RESULTS.format(more=""), status=2)).counts.failed == ["part"]
 
 
-def test_a_part_whose_tests_did_not_run_has_failed(ci, tmp_path):
+def test_a_part_without_results_has_failed(ci, tmp_path):
     part = ci.Part("part", "", [["true"]], tmp_path / "results.xml")
     assert ci.run(part).counts.failed == ["part: no test ran"]
 
 
-def test_results_of_a_run_before_are_not_counted(ci, tmp_path):
+def test_results_of_an_earlier_run_are_not_counted(ci, tmp_path):
     results = tmp_path / "results.xml"
     results.write_text(RESULTS.format(more=""))
     assert ci.run(ci.Part("part", "", [["false"]], results)).counts.summary() == "0 passed, 1 failed"
 
 
-def test_the_last_line_sums_all_parts_and_the_exit_status_tells_of_a_failure(ci, tmp_path, monkeypatch, capfd):
+def test_the_last_line_sums_all_parts_and_a_failure_sets_the_exit_status(ci, tmp_path, monkeypatch, capfd):
     good, bad = part_of(ci, tmp_path, RESULTS.format(more="")), part_of(ci, tmp_path, None, status=3)
     monkeypatch.setattr(ci, "parts", lambda: [good, bad])
     monkeypatch.setattr(sys, "argv", ["ci.py"])

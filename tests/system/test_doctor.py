@@ -62,12 +62,12 @@ def test_a_python_programs_io_is_proved_to_go_through_nacre(nacre, build, python
     assert "mpi4py" in findings(result, "program")[0]["text"]
 
 
-def test_the_probe_leaves_no_file_behind(nacre, build, python_of, tmp_path):
+def test_the_probe_removes_its_file(nacre, build, python_of, tmp_path):
     nacre("doctor", "--", build / "venv/mpich/bin/mpiexec", "-n", 1, python_of("mpich"), "train.py")
     assert not list(tmp_path.iterdir())
 
 
-def test_with_the_kill_switch_nothing_is_proved_and_it_says_why(nacre, build, python_of):
+def test_with_nacre_disable_doctor_says_why_nacre_served_no_call(nacre, build, python_of):
     mpiexec = build / "venv/mpich/bin/mpiexec"
     result = nacre("doctor", "--json", "--", mpiexec, "-n", 1, python_of("mpich"), "train.py", NACRE_DISABLE="1")
     [proof] = findings(result, "proof")
@@ -75,7 +75,7 @@ def test_with_the_kill_switch_nothing_is_proved_and_it_says_why(nacre, build, py
     assert "NACRE_DISABLE" in proof["text"]
 
 
-def test_a_static_program_cannot_be_served_and_is_told_so(nacre, tmp_path):
+def test_a_static_program_is_reported_as_not_preloadable(nacre, tmp_path):
     source = tmp_path / "static.c"
     source.write_text("int main(void) { return 0; }\n")
     subprocess.run(["cc", "-static", str(source), "-o", str(tmp_path / "static")], check=True, timeout=600)
@@ -121,7 +121,7 @@ def test_without_a_command_the_installation_is_described(nacre, build):
     assert "file system" in result.stdout
 
 
-def test_a_directory_that_is_not_there_is_a_problem(nacre):
+def test_a_missing_directory_is_a_problem(nacre):
     result = nacre("doctor", "--json", "--directory", "/nowhere")
     assert result.returncode == 1
     assert findings(result, "directory")[0]["state"] == "bad"
@@ -153,7 +153,7 @@ def test_a_configuration_file_is_checked(nacre, tmp_path, text, state, words):
     assert words in finding["text"]
 
 
-def test_the_users_configuration_file_is_where_the_library_looks():
+def test_doctor_and_the_library_use_the_same_configuration_file_of_the_user():
     found = settings.config_files({"HOME": "/home/me"})
     assert found == [Path("/etc/nacre/config.toml"), Path("/home/me/.config/nacre/config.toml")]
     assert settings.config_files({"HOME": "/h", "XDG_CONFIG_HOME": "/x"})[1] == Path("/x/nacre/config.toml")
@@ -173,11 +173,11 @@ def test_the_users_configuration_file_is_where_the_library_looks():
         ("libm.so.6", None),
     ],
 )
-def test_the_abi_of_a_library_is_known_by_its_soname(soname, abi):
+def test_the_soname_of_a_library_gives_its_abi(soname, abi):
     assert program.abi_of_soname(soname) == abi
 
 
-def test_an_mpi_library_that_is_not_here_is_named(tmp_path, monkeypatch):
+def test_a_missing_mpi_library_is_named(tmp_path, monkeypatch):
     (tmp_path / "empty.c").write_text("")
     (tmp_path / "app.c").write_text("int main(void) { return 0; }\n")
     library = ["-shared", "-Wl,-soname,libmpich.so.12.7", "empty.c", "-o", "libmpich.so"]
@@ -202,7 +202,7 @@ def test_an_mpi_library_that_is_not_here_is_named(tmp_path, monkeypatch):
         (["timeout", "1h", "ldd"], "script", "a script"),
     ],
 )
-def test_what_a_program_is_is_found_without_running_it(words, kind, note):
+def test_the_kind_of_a_program_is_found_without_running_it(words, kind, note):
     found = program.inspect(words)
     assert (found.kind, found.abi) == (kind, None)
     assert note in found.note

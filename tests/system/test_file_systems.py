@@ -38,7 +38,7 @@ def test_a_mount_type_belongs_to_one_file_system():
     assert "only ranks on this node" in judged("some-new-one")[2]
 
 
-def test_a_magic_is_of_one_file_system_or_told_apart_by_a_marker():
+def test_file_systems_with_the_same_magic_have_different_markers():
     seen: set[int] = set()
     for name, row in ROWS.items():
         assert not seen & set(row["magics"]), f"{name} is never found"
@@ -46,13 +46,13 @@ def test_a_magic_is_of_one_file_system_or_told_apart_by_a_marker():
             seen |= set(row["magics"])
 
 
-def test_each_store_of_the_table_is_a_folder_of_the_store(source):
+def test_each_store_in_the_table_is_a_folder_of_src_store(source):
     for row in ROWS.values():
         if "store" in row:
             assert (source / "src/store" / row["store"] / f"{row['store']}_store.h").is_file()
 
 
-def test_no_other_source_names_a_magic(source):
+def test_magic_numbers_are_only_in_the_table(source):
     magics = {magic for row in ROWS.values() for magic in row["magics"] if magic > 0xFFFF}
     for path in (source / "src").rglob("*.[ch]*"):
         numbers = {int(text, 16) for text in re.findall(r"\b0x[0-9a-fA-F]{8}\b", path.read_text())}

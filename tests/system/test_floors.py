@@ -43,7 +43,7 @@ def floor_of(path: Path, source: Path) -> str:
     return path.relative_to(source / "src").parts[0]
 
 
-def test_each_floor_includes_only_those_under_it(source):
+def test_each_floor_includes_only_lower_floors(source):
     wrong = []
     for path in sources(source):
         floor = floor_of(path, source)
@@ -72,7 +72,7 @@ def test_the_rooms_of_a_floor_have_an_order(source):
     assert list(TopologicalSorter(uses).static_order())
 
 
-def test_the_shipped_libraries_use_no_test_double_but_the_faults(source):
+def test_the_libraries_use_no_test_double_except_the_faults(source):
     """NACRE_TEST_FAULTS fails calls of the library that users run; all else in src/testing stays out of it."""
     wrong = [
         f"{path.relative_to(source)} includes {name}"

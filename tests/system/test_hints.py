@@ -50,7 +50,7 @@ def test_a_key_may_be_a_variable(nacre, key):
     assert [entry["name"] for entry in json.loads(nacre("hints", key, "--json").stdout)] == ["cb_nodes"]
 
 
-def test_a_misspelt_key_is_answered_with_a_near_one(nacre):
+def test_the_error_for_a_misspelt_key_suggests_a_similar_key(nacre):
     result = nacre("hints", "cb_nods")
     assert result.returncode == 2
     assert "Did you mean cb_nodes" in result.stderr
@@ -77,7 +77,7 @@ def test_hints_that_are_ignored_share_one_row(nacre):
     assert "otherwise ignored: chunked_item" in " ".join(alone.split())
 
 
-def test_a_file_is_shown_what_would_apply_to_it_and_from_where(nacre, tmp_path):
+def test_for_a_file_the_effective_hints_and_their_sources_are_shown(nacre, tmp_path):
     config = tmp_path / "config.toml"
     config.write_text('[hints]\ncb_nodes = 4\n[files."*.nc"]\nstriping_factor = 8\n')
     variables = {"NACRE_CONFIG": str(config), "MPICH_MPIIO_HINTS": "*.nc:cb_buffer_size=4m", "ROMIO_HINTS": "/none"}
@@ -92,7 +92,7 @@ def test_a_file_is_shown_what_would_apply_to_it_and_from_where(nacre, tmp_path):
     assert "no variable sets a hint" in nacre("hints", "./x.nc", NACRE_CONFIG="/none").stdout
 
 
-def test_a_mistake_in_what_would_apply_is_an_error(nacre):
+def test_an_invalid_hint_for_a_file_is_an_error(nacre):
     result = nacre("hints", "/scratch/x.nc", NACRE_CB_NODES="many")
     assert result.returncode == 2
     assert "variable NACRE_CB_NODES" in result.stderr

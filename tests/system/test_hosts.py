@@ -38,7 +38,7 @@ def on_all_three(command: str, environment: dict, share: object = "") -> list[st
 
 
 @needs_hosts
-def test_each_host_has_a_name_and_an_address_by_which_the_others_know_it(clean_environment):
+def test_all_hosts_resolve_the_name_and_address_of_each_host(clean_environment):
     assert on_all_three("hostname", clean_environment) == ["node1", "node2", "node3"]
     known = on_all_three("getent hosts node1 node2 node3 | wc -l", clean_environment)
     assert known == ["3"] * 3
@@ -47,7 +47,7 @@ def test_each_host_has_a_name_and_an_address_by_which_the_others_know_it(clean_e
 
 
 @needs_hosts
-def test_no_memory_and_no_process_is_common_to_two_hosts(clean_environment):
+def test_two_hosts_share_no_memory_and_no_process(clean_environment):
     # Each host leaves a file behind and sees none of the others'.
     assert on_all_three("ls /dev/shm /run | wc -w; touch /dev/shm/left /run/left", clean_environment) == ["2"] * 3
     for kind in ("ipc", "pid", "mnt", "net", "uts"):
@@ -56,7 +56,7 @@ def test_no_memory_and_no_process_is_common_to_two_hosts(clean_environment):
 
 
 @needs_hosts
-def test_files_are_common_and_a_shared_directory_even_in_shared_memory(clean_environment, tmp_path):
+def test_all_hosts_share_files_and_the_shared_directory_in_dev_shm(clean_environment, tmp_path):
     assert on_all_three(f"echo x >> {tmp_path}/file; wc -l < {tmp_path}/file", clean_environment) == ["1", "2", "3"]
     share = Path(f"/dev/shm/nacre-test-hosts-{os.getpid()}/inner")
     share.mkdir(parents=True)
@@ -104,7 +104,7 @@ def wait_until(condition) -> bool:
 
 @needs_hosts
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_nothing_outlives_it_however_it_is_ended(clean_environment, number):
+def test_no_process_survives_the_end_of_nacre_hosts(clean_environment, number):
     """Neither a process on a host nor, with the last process of its namespaces, a network interface."""
     mark = f"{time.time():.6f}"[4:]  # a number of seconds that nobody else sleeps for
     process = subprocess.Popen(
@@ -117,7 +117,7 @@ def test_nothing_outlives_it_however_it_is_ended(clean_environment, number):
 
 
 @needs_hosts
-def test_without_the_right_to_make_hosts_it_says_so(clean_environment):
+def test_without_root_nacre_hosts_says_why_it_skips(clean_environment):
     command = ["setpriv", "--reuid", "65534", sys.executable, str(TOOL / "nacre_hosts.py")]
     result = subprocess.run(
         [*command, "--hosts", "1", "--ranks", "1", "true"], env=clean_environment, capture_output=True, text=True
@@ -126,7 +126,7 @@ def test_without_the_right_to_make_hosts_it_says_so(clean_environment):
 
 
 @pytest.mark.parametrize(("hosts", "ranks"), [(0, 1), (2, 1), (201, 500)])
-def test_a_number_of_hosts_that_cannot_be_is_refused(clean_environment, hosts, ranks):
+def test_an_invalid_number_of_hosts_is_refused(clean_environment, hosts, ranks):
     result = over_hosts(hosts, ranks, ["true"], clean_environment)
     assert result.returncode == 2
     assert "--hosts must be 1 to 200 and at most --ranks" in result.stderr

@@ -79,7 +79,7 @@ def test_cmake_installs_libraries_and_programs_without_debug_information(prefix)
     assert not list(prefix.rglob("*.debug"))
 
 
-def test_debug_information_lies_beside_each_library_where_it_is_asked_for(build, tmp_path):
+def test_with_the_option_debug_information_is_installed_for_each_library(build, tmp_path):
     code = (build / "src/mpi/cmake_install.cmake").read_text().replace('set(with_debug "OFF")', 'set(with_debug "ON")')
     (tmp_path / "install.cmake").write_text(code)
     run("cmake", f"-DCMAKE_INSTALL_PREFIX={tmp_path}", "-P", tmp_path / "install.cmake")
@@ -91,14 +91,14 @@ def test_debug_information_lies_beside_each_library_where_it_is_asked_for(build,
         assert ".debug_info" in sections(library.parent / ".debug" / f"{name}.debug")
 
 
-def test_the_command_that_cmake_installed_works_where_it_was_moved_to(prefix, build, clean_environment, tmp_path):
+def test_the_installed_command_works_after_the_prefix_is_moved(prefix, build, clean_environment, tmp_path):
     clean_environment["NACRE_PYTHON"] = str(build / "venv/tool/bin/python")
     output = installed(prefix / "bin/nacre", clean_environment, tmp_path, "doctor", "true")
     assert f"0.1.0 in {prefix}" in output
 
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
-def test_a_program_links_with_what_pkg_config_says(prefix, clean_environment, tmp_path, mpi):
+def test_a_program_links_with_the_flags_of_pkg_config(prefix, clean_environment, tmp_path, mpi):
     [pc] = prefix.rglob("nacre.pc")
     environment = {**clean_environment, "PKG_CONFIG_PATH": str(pc.parent)}
     flags = run("pkg-config", "--cflags", "--libs", "nacre", env=environment).stdout.split()

@@ -294,7 +294,7 @@ def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None
         assert expected.items() <= one_told.hints.items(), name
 
 
-def test_a_testbed_is_a_lustre_only_where_it_is_to_count_as_one(
+def test_a_testbed_counts_as_lustre_only_with_nacre_testbed_set(
     nacre: Command, nodes: list[Path], tmp_path: Path
 ) -> None:
     hints, found = {"striping_factor": "3", "nacre_algorithm": "two_phase"}, {}
@@ -307,7 +307,7 @@ def test_a_testbed_is_a_lustre_only_where_it_is_to_count_as_one(
     assert found == {"f0": ([1], "program", "even"), "f1": ([3], "open file", "osts")}
 
 
-def test_what_a_file_does_not_have_as_asked_is_told_as_it_is_and_noted(place: Place) -> None:
+def test_hints_that_a_file_does_not_follow_show_the_real_value_and_a_note(place: Place) -> None:
     place.require_osts(3)
     osts, many = str(place.osts), str(place.osts + 96)
     there = {"striping_factor": "2", "striping_unit": "65536"}
@@ -349,7 +349,7 @@ def test_what_a_file_does_not_have_as_asked_is_told_as_it_is_and_noted(place: Pl
 
 
 @pytest.mark.parametrize("place", [["--set", "striping.count=3"]], indirect=True)
-def test_a_hint_that_says_nothing_of_their_number_leaves_it(place: Place) -> None:
+def test_a_striping_hint_without_a_count_does_not_change_the_stripe_count(place: Place) -> None:
     place.require_choice()  # a default layout says nothing of files with a layout of their own
     usual = place.usual_count()
     asked = {"size": {"striping_unit": "2097152"}, "first": {"start_iodevice": "1"}}
@@ -359,7 +359,7 @@ def test_a_hint_that_says_nothing_of_their_number_leaves_it(place: Place) -> Non
         assert {**hints, "striping_factor": str(usual)}.items() <= one_told.info.items()
 
 
-def test_hints_of_what_aggregators_have_are_in_the_plan(place: Place) -> None:
+def test_hints_for_aggregators_are_in_the_plan(place: Place) -> None:
     place.require_osts(4)
     common = {"nacre_layout": "-c 4 -S 64k", "nacre_algorithm": "two_phase", "cb_nodes": "4"}
     # Hints, and of the plan: pattern, bytes of a block, most OSTs of an aggregator, most aggregators of an OST.
@@ -411,7 +411,7 @@ def test_hints_of_what_aggregators_have_are_in_the_plan(place: Place) -> None:
         ("cb_buffer_size=0", "a whole number of at least 1"),
     ],
 )
-def test_wrong_values_of_striping_hints_are_errors_that_say_what_is_right(nacre, hint: str, right: str) -> None:
+def test_errors_of_striping_hints_list_the_valid_values(nacre, hint: str, right: str) -> None:
     name, _, value = hint.partition("=")
     refused = nacre("hints", "/scratch/file", NACRE_HINTS=f"*:{hint}")
     assert refused.returncode == 2
@@ -475,7 +475,7 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(place: Place) -> 
         assert bool(reasons) == (0 in counts), name
 
 
-def test_a_default_of_the_root_gives_way_above_a_size(place: Place) -> None:
+def test_a_default_layout_of_the_root_is_replaced_above_a_size(place: Place) -> None:
     if not os.path.ismount(place.seen):
         pytest.skip(f"the root is above {place.seen}, and not to be changed")
     os.setxattr(place.seen, LAYOUT, plain(count=2))
@@ -562,7 +562,9 @@ def seen_by(nacre: Command, launch: list[object], ranks: int, *arguments: object
 
 @pytest.mark.usefixtures("node_namespaces")
 @pytest.mark.parametrize(("call", "written"), [("Write_at", 1 << 16), ("Write_at_all", RANKS << 16)])
-def test_direct_writes_are_on_the_osts_when_they_return(nacre: Command, played: Path, call: str, written: int) -> None:
+def test_direct_writes_have_reached_the_osts_when_they_return(
+    nacre: Command, played: Path, call: str, written: int
+) -> None:
     """And others in their node's cache: they are less than a request, and nobody has asked for them."""
     launch, algorithm = ["testbed", "run", "--at", played], "nacre_algorithm=two_phase"
     for value, expected in (("false", 0), ("true", written)):

@@ -79,7 +79,7 @@ def check_consistent(kind: dict) -> None:
     assert sum(share["calls"] for share in kind["busiest"]) == kind["file_calls"]["sum"]
 
 
-def test_the_figures_are_those_of_the_program(served):
+def test_the_figures_match_the_program(served):
     (report,) = lines(served("data", "--hint", "cb_nodes=2"))
     assert (report["schema"], report["ranks"], report["nodes"]) == (1, RANKS, 1)
     assert report["hints"]["cb_nodes"] == {"value": "2", "from": "environment"}
@@ -106,7 +106,7 @@ def test_the_figures_are_those_of_the_program(served):
     assert alone["phases"]["file"]["max"] > 0
 
 
-def test_the_time_of_file_accesses_in_helper_threads_is_told(nacre, served):
+def test_the_report_has_the_time_of_file_accesses_in_helper_threads(nacre, served):
     """Every access takes 20 ms, and threads make those of collective calls, as on a file system with servers."""
     path = served("data", "--hint", "cb_nodes=2", NACRE_TEST_FAULTS="latency_us=20000")
     (report,) = lines(path)
@@ -120,7 +120,7 @@ def test_the_time_of_file_accesses_in_helper_threads_is_told(nacre, served):
     assert "file access in threads" in nacre("report", path).stdout
 
 
-def test_plans_are_those_that_were_run(served):
+def test_the_report_has_the_executed_plans(served):
     (report,) = lines(served("data", "--hint", "cb_nodes=2"))
     writes = [plan for plan in report["plans"] if plan["call"] == "write"]
     assert [(plan["algorithm"], plan["reason"], plan["calls"]) for plan in writes] == [("two_phase", "interleaved", 4)]
@@ -143,7 +143,7 @@ def test_explain_names_algorithm_aggregators_reason_and_what_would_change_it(nac
         assert words in result.stdout
 
 
-def test_a_striped_file_is_dealt_by_its_stripes(nacre, served):
+def test_a_striped_file_is_divided_by_its_stripes(nacre, served):
     report = served("data", "--hint", "cb_nodes=2", NACRE_TEST_LAYOUT="-c 4 -S 64m")  # played 1024 times smaller
     plans = lines(report)[0]["plans"]
     assert {(plan["pattern"], plan["domain_bytes"]) for plan in plans} == {("osts", 65536)}
@@ -200,14 +200,14 @@ def test_many_files_and_jobs_are_shown_slowest_first_and_selected_by_name(nacre,
     assert "2 more files: show all with --top 3." in result.stdout
 
 
-def test_without_a_report_asked_for_none_is_written(nacre, family, tmp_path):
+def test_without_nacre_report_no_report_is_written(nacre, family, tmp_path):
     (tmp_path / "app.c").write_text(PROGRAM)
     subprocess.run([f"mpicc.{family}", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=600)
     assert nacre("run", f"mpiexec.{family}", "-n", 1, "./app", "data").returncode == 0
     assert {path.name for path in tmp_path.iterdir()} == {"app.c", "app", "data"}
 
 
-def test_a_report_that_cannot_be_written_is_one_line_and_no_failure(nacre, family, tmp_path):
+def test_an_unwritable_report_is_one_warning_and_not_a_failure(nacre, family, tmp_path):
     (tmp_path / "app.c").write_text(PROGRAM)
     subprocess.run([f"mpicc.{family}", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=60)
     launcher = [f"mpiexec.{family}", *(["--oversubscribe"] if family == "openmpi" else []), "-n", str(RANKS)]
@@ -230,7 +230,7 @@ def a_line(**changes: object) -> str:
     return json.dumps(line | changes)
 
 
-def test_a_file_that_nobody_accessed_is_shown(nacre, tmp_path):
+def test_a_file_without_accesses_is_shown(nacre, tmp_path):
     (tmp_path / "r").write_text(a_line() + "\n")
     assert "/x: 1 rank, closed" in nacre("report", "r").stdout
     (tmp_path / "several").write_text(a_line(ranks=8, nodes=4) + "\n")
@@ -257,7 +257,7 @@ def test_a_file_that_nobody_accessed_is_shown(nacre, tmp_path):
         (a_line(plans=[{"call": "write"}]), ["r, line 1", 'plans: "algorithm" is missing']),
     ],
 )
-def test_bad_input_is_named_with_its_line(nacre, tmp_path, verb, content, words):
+def test_errors_of_invalid_input_name_the_line(nacre, tmp_path, verb, content, words):
     (tmp_path / "r").write_text(content)
     result = nacre(verb, "r")
     assert result.returncode == 2
@@ -278,7 +278,7 @@ def test_bad_input_is_named_with_its_line(nacre, tmp_path, verb, content, words)
         ("\0\xff\n", "line 2 skipped: invalid JSON at character 1"),
     ],
 )
-def test_a_torn_line_is_skipped_and_said_and_the_others_are_read(nacre, tmp_path, verb, torn, words):
+def test_an_incomplete_line_is_skipped_with_a_warning_and_all_other_lines_are_read(nacre, tmp_path, verb, torn, words):
     """Regression: half a line of a killed job made the whole file unreadable."""
     (tmp_path / "r").write_text(a_line(file="/first") + "\n" + torn + a_line(file="/last") + "\n")
     result = nacre(*verb, "r")
@@ -290,7 +290,7 @@ def test_a_torn_line_is_skipped_and_said_and_the_others_are_read(nacre, tmp_path
     assert warning.startswith(f"nacre: warning: r, {words}")
 
 
-def test_of_many_lines_that_are_no_report_the_first_are_said_and_the_rest_counted(nacre, tmp_path):
+def test_of_many_invalid_lines_the_first_are_printed_and_the_rest_counted(nacre, tmp_path):
     (tmp_path / "r").write_text("a log\n" * 20 + a_line() + "\n")
     result = nacre("report", "r")
     assert result.returncode == 0
@@ -299,7 +299,7 @@ def test_of_many_lines_that_are_no_report_the_first_are_said_and_the_rest_counte
 
 
 @pytest.mark.parametrize("verb", ["report", "explain"])
-def test_a_missing_report_and_a_pattern_that_fits_nothing(nacre, tmp_path, verb):
+def test_a_missing_report_and_a_pattern_without_a_match_are_errors(nacre, tmp_path, verb):
     result = nacre(verb, "nosuch.jsonl")
     assert result.returncode == 2
     assert f"cannot read nosuch.jsonl: {os.strerror(errno.ENOENT)}" in result.stderr
@@ -311,7 +311,7 @@ def test_a_missing_report_and_a_pattern_that_fits_nothing(nacre, tmp_path, verb)
     assert "/x" in result.stderr
 
 
-def test_a_report_comes_through_a_pipe(nacre, tmp_path):
+def test_a_report_is_read_from_a_pipe(nacre, tmp_path):
     result = subprocess.run(
         [nacre.path, "report", "-"], env=nacre.environment, input=a_line(), capture_output=True, text=True, timeout=600
     )

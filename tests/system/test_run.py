@@ -40,7 +40,7 @@ def test_the_settings_reach_every_rank(nacre, mpiexec, tmp_path):
     assert lines(result.stdout) == [f"[*:cb_nodes=2,*.h5:striping_factor=4 {tmp_path}/r.json *.tmp]"] * 2
 
 
-def test_hints_and_exclusions_of_the_environment_stay_and_come_first(nacre):
+def test_hints_and_exclusions_of_the_environment_are_kept_and_come_first(nacre):
     result = nacre(
         "run", "--hint", "a=2", "--disable", "b", "sh", "-c", 'echo "[$NACRE_HINTS][$NACRE_EXCLUDE]"',
         NACRE_HINTS="*:a=1", NACRE_EXCLUDE="a",
@@ -48,7 +48,7 @@ def test_hints_and_exclusions_of_the_environment_stay_and_come_first(nacre):
     assert result.stdout == "[*:a=1,*:a=2][a,b]\n"
 
 
-def test_a_preload_of_the_user_stays_on_the_ranks_and_comes_first(nacre, mpiexec):
+def test_a_preload_of_the_user_is_kept_on_the_ranks_and_comes_first(nacre, mpiexec):
     libm = "libm.so.6"
     result = nacre("run", *mpiexec, "-n", 1, "sh", "-c", SHOW, LD_PRELOAD=libm)
     assert lines(result.stdout) == [f"[{libm}:{nacre.library}]"], result.stderr
@@ -63,7 +63,7 @@ def test_every_rank_of_an_application_file_has_the_preload(nacre, tmp_path):
         assert lines(result.stdout) == [f"[{nacre.library}]"] * 2, result.stderr
 
 
-def test_a_script_that_starts_ranks_itself_reaches_them(nacre, mpiexec, tmp_path):
+def test_ranks_that_a_script_starts_have_the_preload(nacre, mpiexec, tmp_path):
     script = tmp_path / "job.sh"
     script.write_text(f"#!/bin/sh\nexec {' '.join(mpiexec)} -n 2 sh -c '{SHOW}'\n")
     script.chmod(0o755)
@@ -79,7 +79,7 @@ def test_the_launcher_itself_is_not_preloaded(nacre, mpiexec):
     assert str(nacre.library) in result.stdout
 
 
-def test_a_dry_run_runs_nothing_and_prints_what_would_do_the_same(nacre, mpiexec, tmp_path):
+def test_a_dry_run_runs_nothing_and_prints_an_equivalent_command(nacre, mpiexec, tmp_path):
     result = nacre("run", "--dry-run", "--hint", "*.nc:a=b c", *mpiexec, "-n", 1, "sh", "-c", f"touch ran; {SHOW}")
     assert not (tmp_path / "ran").exists()
     again = subprocess.run(
@@ -107,7 +107,7 @@ def test_standard_input_reaches_the_program(nacre):
     assert result.stdout == "in\n"
 
 
-def test_the_program_finds_signals_and_locale_as_they_were(nacre):
+def test_the_program_has_the_signals_and_locale_of_nacre_run(nacre):
     plain = subprocess.run(["env", "-i", "grep", "SigIgn", "/proc/self/status"], capture_output=True, text=True)
     assert nacre("run", "grep", "SigIgn", "/proc/self/status").stdout == plain.stdout
     without_locale = {k: v for k, v in nacre.environment.items() if not k.startswith(("LC_", "LANG"))}
@@ -160,7 +160,7 @@ def test_a_python_program_is_served_and_reported(nacre, build, python_of, family
     assert all(line["calls"] > 0 for line in report)
 
 
-def test_files_that_are_disabled_are_left_to_the_mpi(nacre, build, python_of, tmp_path):
+def test_the_mpi_serves_files_for_which_nacre_is_disabled(nacre, build, python_of, tmp_path):
     mpiexec = str(build / "venv/mpich/bin/mpiexec")
     command = [mpiexec, "-n", "2", python_of("mpich"), CHECKPOINT, "data", "16"]
     result = nacre("run", "--disable", "*data", "--report", "report.jsonl", *command)
@@ -226,12 +226,12 @@ def test_a_report_without_permission_to_write_is_refused(tmp_path, monkeypatch):
     assert settings.why_unwritable("") == "the name is empty"
 
 
-def test_an_empty_variable_asks_for_no_report(nacre):
+def test_an_empty_variable_means_no_report(nacre):
     assert nacre("run", "true", NACRE_REPORT="").returncode == 0
 
 
 @pytest.mark.parametrize("path", ["new.jsonl", "old.jsonl", "folder/new.jsonl", "link.jsonl"])
-def test_a_report_may_be_new_or_there_already(nacre, tmp_path, path):
+def test_a_report_file_may_be_new_or_existing(nacre, tmp_path, path):
     (tmp_path / "old.jsonl").write_text("{}\n")
     (tmp_path / "folder").mkdir()
     (tmp_path / "link.jsonl").symlink_to("old.jsonl")
@@ -279,7 +279,7 @@ int main(int argc, char** argv) {
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
 @pytest.mark.parametrize("linking", [["-fPIE", "-pie"], ["-fno-PIE", "-no-pie"], ["-fPIC", "-pie"]])
-def test_a_program_that_holds_copies_of_predefined_handles_is_served(nacre, tmp_path, mpi, linking):
+def test_a_program_with_copied_predefined_handles_is_served(nacre, tmp_path, mpi, linking):
     """Regression: "MPI_Info_get_nkeys: invalid info object". Open MPI's handles are data symbols, which the linker
     moves into the program (COPY relocations) unless that is position-independent throughout."""
     (tmp_path / "app.c").write_text(OPENS_A_FILE)
@@ -303,7 +303,7 @@ int main(int argc, char** argv) {
 """
 
 
-def test_the_first_open_looks_for_no_library_that_is_not_loaded(nacre, tmp_path):
+def test_the_first_open_searches_no_library_that_is_not_loaded(nacre, tmp_path):
     """Not for absent GPU runtimes in the file system, and not for the MPI in every object of the process."""
     (tmp_path / "app.c").write_text(FIRST_OPEN)
     subprocess.run(["mpicc.mpich", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=60)

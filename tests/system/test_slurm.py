@@ -127,7 +127,7 @@ def test_the_tasks_have_the_preload_and_the_settings(nacre, slurm, options):
     assert show(nacre, slurm, *options) == [f"[{nacre.library}]{HINTS}"] * 2
 
 
-def test_a_preload_of_the_user_stays_and_comes_first(nacre, slurm):
+def test_a_preload_of_the_user_is_kept_and_comes_first(nacre, slurm):
     expected = [f"[libm.so.6:{nacre.library}]{HINTS}"] * 2
     assert show(nacre, slurm, LD_PRELOAD="libm.so.6") == expected
     assert show(nacre, slurm, "--export=ALL,LD_PRELOAD=libm.so.6") == expected

@@ -22,7 +22,7 @@ def test_a_saved_layout_reads_as_lfs_wrote_it(nacre, sample: Path) -> None:
     assert shown.stdout.rstrip("\n") == expected
 
 
-def test_several_are_shown_by_name(nacre) -> None:
+def test_several_layouts_are_shown_with_their_paths(nacre) -> None:
     one, other = SAMPLES / "pfl-fresh.bin", SAMPLES / "pool-v3.bin"
     shown = nacre("stripe", "show", "--raw", one, "--raw", other)
     assert shown.stdout.startswith(f"{one}:\nlcm_layout_gen:")
@@ -33,7 +33,7 @@ def test_several_are_shown_by_name(nacre) -> None:
     assert "none" in with_a_gap.stderr
 
 
-def test_standard_input_is_a_blob_too(nacre) -> None:
+def test_a_layout_can_be_read_from_standard_input(nacre) -> None:
     shown = subprocess.run(
         [str(nacre.path), "stripe", "show", "--raw", "-"],
         input=(SAMPLES / "one-stripe-64k.bin").read_bytes(),
@@ -45,7 +45,7 @@ def test_standard_input_is_a_blob_too(nacre) -> None:
     assert b"lmm_stripe_size:   65536" in shown.stdout
 
 
-def test_what_is_no_layout_is_said_with_its_reason(nacre, tmp_path: Path) -> None:
+def test_the_error_for_an_invalid_layout_says_why(nacre, tmp_path: Path) -> None:
     blob = tmp_path / "blob"
     blob.write_bytes((SAMPLES / "four-stripes-1m.bin").read_bytes()[:-5])
     shown = nacre("stripe", "show", "--raw", blob)
@@ -54,7 +54,7 @@ def test_what_is_no_layout_is_said_with_its_reason(nacre, tmp_path: Path) -> Non
     assert "no such file" in nacre("stripe", "show", "--raw", tmp_path / "none").stderr.lower()
 
 
-def test_a_file_elsewhere_has_none(nacre, tmp_path: Path) -> None:
+def test_a_file_on_another_file_system_has_no_layout(nacre, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.touch()
     shown = nacre("stripe", "show", plain)
@@ -75,7 +75,7 @@ def test_a_file_on_lustre_shows_its_layout(nacre) -> None:
         path.unlink()
 
 
-def test_advice_is_a_command_and_its_reasons(nacre) -> None:
+def test_advice_prints_a_command_and_reasons(nacre) -> None:
     advised = nacre("stripe", "advise", "1t", "--nodes", "120", "--ranks", "6400", "--osts", "144", "/scratch/run1")
     assert advised.returncode == 0, advised.stderr
     command, *reasons = advised.stdout.splitlines()
@@ -86,7 +86,7 @@ def test_advice_is_a_command_and_its_reasons(nacre) -> None:
     assert small.stdout.startswith("lfs setstripe -c 1 -S 1m ./FILE\n  at most 1: each OST should have at least 32 MiB")
 
 
-def test_advice_needs_sense_and_a_number_of_osts(nacre, tmp_path: Path) -> None:
+def test_advice_needs_valid_arguments_and_a_number_of_osts(nacre, tmp_path: Path) -> None:
     elsewhere = nacre("stripe", "advise", "1g", tmp_path)
     assert elsewhere.returncode == 2
     assert "is not on Lustre" in elsewhere.stderr

@@ -39,7 +39,7 @@ def fails_with(number: int, call, *arguments) -> bool:
     return raised.value.errno == number
 
 
-def test_a_layout_is_set_on_a_file_that_has_none_and_seen_on_all_nodes(nodes: list[Path]) -> None:
+def test_a_layout_set_on_a_file_without_one_is_visible_on_all_nodes(nodes: list[Path]) -> None:
     file = delay_create(nodes[0] / "f")
     assert fails_with(errno.ENODATA, os.getxattr, file, LAYOUT)
     assert fails_with(errno.EBADF, os.pwrite, file, b"x", 0)
@@ -63,7 +63,7 @@ def test_a_later_open_for_writing_gives_the_default_layout(nodes: list[Path]) ->
     assert count_of(os.getxattr(nodes[0] / "f", LAYOUT)) == 1
 
 
-def test_directories_give_defaults_to_what_is_made_in_them(nodes: list[Path]) -> None:
+def test_new_files_and_directories_inherit_the_default_layout(nodes: list[Path]) -> None:
     directory = nodes[0] / "d"
     directory.mkdir()
     os.setxattr(directory, LAYOUT, plain(count=0xFFFF, size=1 << 17))
@@ -86,7 +86,7 @@ def test_directories_give_defaults_to_what_is_made_in_them(nodes: list[Path]) ->
     ],
     ids=["size", "first OST", "short", "magic"],
 )
-def test_layouts_that_cannot_be_are_refused(nodes: list[Path], layout: bytes, number: int) -> None:
+def test_invalid_layouts_are_refused(nodes: list[Path], layout: bytes, number: int) -> None:
     file = delay_create(nodes[0] / "f")
     assert fails_with(number, os.setxattr, file, LAYOUT, layout)
     os.close(file)
@@ -99,7 +99,7 @@ def test_a_file_may_have_several_stripes_on_an_ost(nodes: list[Path]) -> None:
     os.close(file)
 
 
-def test_a_head_takes_a_small_write_and_gets_its_tail_from_another_node(nodes: list[Path]) -> None:
+def test_a_file_with_a_head_can_get_its_tail_from_another_node(nodes: list[Path]) -> None:
     file = delay_create(nodes[0] / "f")
     os.setxattr(file, LAYOUT, composite((0, 1 << 20, plain(count=1))))
     os.pwrite(file, b"head", 0)
@@ -112,13 +112,13 @@ def test_a_head_takes_a_small_write_and_gets_its_tail_from_another_node(nodes: l
     os.close(other)
 
 
-def test_the_number_of_osts_is_told(nodes: list[Path]) -> None:
+def test_the_number_of_osts_can_be_read(nodes: list[Path]) -> None:
     directory = os.open(nodes[0], os.O_RDONLY)
     assert struct.unpack("i4x", fcntl.ioctl(directory, 0x800866A8, bytes(8)))[0] == 4
     os.close(directory)
 
 
-def test_files_are_files(nodes: list[Path]) -> None:
+def test_files_behave_as_in_posix(nodes: list[Path]) -> None:
     path = nodes[0] / "f"
     path.write_bytes(bytes(range(256)) * 1000)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE) as mapped:
@@ -145,7 +145,7 @@ def test_files_are_files(nodes: list[Path]) -> None:
     assert (nodes[0] / "a").stat().st_size == 20
 
 
-def test_locks_hold_between_nodes(nodes: list[Path]) -> None:
+def test_file_locks_work_between_nodes(nodes: list[Path]) -> None:
     (nodes[0] / "f").touch()
     files = [os.open(node / "f", os.O_RDWR) for node in nodes]
     fcntl.lockf(files[0], fcntl.LOCK_EX, 100, 0)
@@ -175,7 +175,7 @@ def worker_info(worker: Path, environment: dict[str, str], mpiexec: list[str], p
     return lines[-1]["info"]
 
 
-def test_nacre_stripes_new_files_as_hints_ask(
+def test_nacre_stripes_new_files_by_hints(
     worker: Path, clean_environment: dict[str, str], mpiexec: list[str], nacre, nodes: list[Path], tmp_path: Path
 ) -> None:
     report = tmp_path / "report"
@@ -190,13 +190,13 @@ def test_nacre_stripes_new_files_as_hints_ask(
     assert all(plan["pattern"] == "osts" and 1 <= plan["osts"]["most"] <= 3 for plan in exchanged)
 
 
-def test_any_mpi_io_runs_on_it(
+def test_the_mpis_own_mpi_io_runs_on_the_testbed(
     worker: Path, clean_environment: dict[str, str], mpiexec: list[str], nodes: list[Path]
 ) -> None:
     worker_info(worker, clean_environment, mpiexec, nodes[0] / "f")
 
 
-def test_the_doctor_completes_what_a_killed_job_left(nacre, nodes: list[Path]) -> None:
+def test_doctor_completes_the_layout_that_a_killed_job_left(nacre, nodes: list[Path]) -> None:
     path = nodes[0] / "f"
     file = delay_create(path)
     os.setxattr(file, LAYOUT, composite((0, 1 << 20, plain(count=1))))
@@ -212,7 +212,7 @@ def test_the_doctor_completes_what_a_killed_job_left(nacre, nodes: list[Path]) -
     assert nacre("doctor", "--repair").returncode == 2
 
 
-def test_the_command_shows_what_came_to_osts(nacre, played: Path) -> None:
+def test_status_shows_the_traffic_of_osts(nacre, played: Path) -> None:
     os.setxattr(played / "0", LAYOUT, plain(count=4, size=1 << 16))
     file = os.open(played / "0" / "f", os.O_CREAT | os.O_WRONLY)
     os.write(file, b"x" * (1 << 18))
@@ -232,7 +232,7 @@ def test_the_command_shows_what_came_to_osts(nacre, played: Path) -> None:
     os.close(file)
 
 
-def test_the_command_has_things_go_wrong(nacre, played: Path) -> None:
+def test_fault_injects_faults(nacre, played: Path) -> None:
     file = os.open(played / "0" / "f", os.O_CREAT | os.O_RDWR)
     for fault, number in (("no_space", errno.ENOSPC), ("error 1", errno.EIO), ("error_at 5", errno.EIO)):
         for ost in range(4):
@@ -273,7 +273,9 @@ file.Close()
 
 
 @pytest.mark.usefixtures("node_namespaces")
-def test_preallocated_bytes_stay_where_osts_refuse_fallocate(nacre: Command, nodes: list[Path], tmp_path: Path) -> None:
+def test_preallocated_bytes_are_kept_if_osts_refuse_fallocate(
+    nacre: Command, nodes: list[Path], tmp_path: Path
+) -> None:
     """The node that asked goes on to see the size it asked for, as a client of a real Lustre does."""
     with brought_up(nacre, tmp_path / "refusing", "--set", "osts.fallocate=0") as directory:
         here, there = directory / "0", directory / "1"
@@ -292,7 +294,7 @@ def test_preallocated_bytes_stay_where_osts_refuse_fallocate(nacre: Command, nod
         assert [(node / "f").read_bytes() == expected for node in (here, there)] == [True, True]
 
 
-def test_its_size_and_its_files_are_told(nodes: list[Path]) -> None:
+def test_statfs_returns_the_size_and_the_number_of_files(nodes: list[Path]) -> None:
     before = os.statvfs(nodes[0])
     assert before.f_frsize * before.f_blocks >= before.f_frsize * before.f_bfree > 1 << 40
     assert before.f_bavail <= before.f_bfree
@@ -316,7 +318,7 @@ def written_and_synced(file: int, data: bytes) -> int:
     return written
 
 
-def test_who_waits_for_a_hung_ost_waits_until_it_is_well(played: Path) -> None:
+def test_accesses_to_a_hung_ost_wait_until_it_is_well(played: Path) -> None:
     hung, well = files_on_osts(played / "0", 2)
     elsewhere, data = played / "1" / "on 0", b"x" * 1000
     testbed.inject(played, "ost 0 hung")
@@ -339,7 +341,7 @@ def test_who_waits_for_a_hung_ost_waits_until_it_is_well(played: Path) -> None:
         os.close(file)
 
 
-def test_requests_queue_at_a_slow_ost_for_longer(nacre: Command, nodes: list[Path], tmp_path: Path) -> None:
+def test_requests_queue_longer_at_a_slow_ost(nacre: Command, nodes: list[Path], tmp_path: Path) -> None:
     """Four at once where one is served at a time: of these the last three wait."""
     settings = ("osts.threads=1", "osts.latency_us=10000", "nodes.rpc_bytes=65536")
     words = [word for setting in settings for word in ("--set", setting)]
@@ -372,7 +374,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_objects_on_disk_are_files_while_theirs_are_there(build: Path, tmp_path: Path) -> None:
+def test_objects_on_disk_are_files_until_their_file_is_removed(build: Path, tmp_path: Path) -> None:
     objects = tmp_path / "objects"
     far, written = 1 << 40, os.urandom(3_000_000)
     with mounted(build, tmp_path / "testbed", "--objects", str(objects)) as nodes:
@@ -399,7 +401,7 @@ def test_objects_on_disk_are_files_while_theirs_are_there(build: Path, tmp_path:
     assert not objects.exists()
 
 
-def test_a_full_disk_below_objects_is_an_error_of_the_write(build: Path, tmp_path: Path) -> None:
+def test_a_full_disk_of_the_objects_is_an_error_of_the_write(build: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "none", str(disk)], check=False).returncode:
@@ -418,7 +420,7 @@ def test_a_full_disk_below_objects_is_an_error_of_the_write(build: Path, tmp_pat
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_the_command_says_which_directory_cannot_have_objects(nacre, nodes: list[Path], tmp_path: Path) -> None:
+def test_the_error_names_a_directory_that_cannot_store_objects(nacre, nodes: list[Path], tmp_path: Path) -> None:
     def refusal(objects: Path) -> str:
         up = nacre("testbed", "up", "--objects", objects, tmp_path / "played")
         assert up.returncode == 2
@@ -436,7 +438,7 @@ def test_the_command_says_which_directory_cannot_have_objects(nacre, nodes: list
     assert not within.exists()
 
 
-def test_the_command_keeps_objects_on_disk_until_down(nacre, nodes: list[Path], tmp_path: Path) -> None:
+def test_objects_stay_on_disk_until_down(nacre, nodes: list[Path], tmp_path: Path) -> None:
     directory, objects = tmp_path / "played", tmp_path / "objects"
     objects.mkdir()
     up = nacre("testbed", "up", "--osts", "4", "--objects", objects, directory)
@@ -447,7 +449,7 @@ def test_the_command_keeps_objects_on_disk_until_down(nacre, nodes: list[Path], 
     assert list(objects.iterdir()) == []
 
 
-def test_a_testbed_that_was_killed_can_be_taken_down(nacre, played: Path) -> None:
+def test_down_cleans_up_after_a_killed_testbed(nacre, played: Path) -> None:
     os.kill(int((played / "testbed.pid").read_text()), signal.SIGKILL)
     assert "was killed" in nacre("testbed", "up", played).stderr
     assert "was killed" in nacre("testbed", "status", played).stderr
@@ -455,7 +457,7 @@ def test_a_testbed_that_was_killed_can_be_taken_down(nacre, played: Path) -> Non
     assert nacre("testbed", "up", "--set", "nodes.count=2", played).returncode == 0
 
 
-def test_what_is_in_the_way_of_a_mount_is_named(nacre, nodes: list[Path], tmp_path: Path) -> None:
+def test_the_error_names_a_file_that_prevents_a_mount(nacre, nodes: list[Path], tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "1").write_text("mine")
     up = nacre("testbed", "up", tmp_path / "d")
@@ -468,7 +470,7 @@ def test_what_is_in_the_way_of_a_mount_is_named(nacre, nodes: list[Path], tmp_pa
 
 
 @pytest.mark.usefixtures("node_namespaces")
-def test_a_run_that_is_told_to_end_takes_its_testbed_along(nacre, nodes: list[Path], tmp_path: Path) -> None:
+def test_a_terminated_run_stops_its_testbed(nacre, nodes: list[Path], tmp_path: Path) -> None:
     wanted = tmp_path / "wanted"
     command = [nacre.path, "testbed", "run", "--at", wanted, "--", "sh", "-c", "echo running; sleep 600"]
     with subprocess.Popen(command, env=nacre.environment, stdout=subprocess.PIPE, text=True) as run:
@@ -479,7 +481,7 @@ def test_a_run_that_is_told_to_end_takes_its_testbed_along(nacre, nodes: list[Pa
     assert not wanted.exists()
 
 
-def test_wrong_machines_are_refused_by_what_is_wrong(nacre, nodes: list[Path], tmp_path: Path) -> None:
+def test_errors_of_machines_say_what_is_wrong(nacre, nodes: list[Path], tmp_path: Path) -> None:
     machine = tmp_path / "machine.toml"
     machine.write_text("[osts]\ncount = 0\n")
     up = nacre("testbed", "up", "--machine", machine, tmp_path / "d")
@@ -524,7 +526,7 @@ def group_lock(file: Path, number: int, *, give: bool = False) -> None:
     os.setxattr(file.parent, "testbed.group_unlock" if give else "testbed.group_lock", text.encode())
 
 
-def test_a_group_lock_lets_those_write_who_hold_it(nodes: list[Path]) -> None:
+def test_only_holders_of_a_group_lock_can_write(nodes: list[Path]) -> None:
     paths = [node / "f" for node in nodes]
     files = [os.open(path, os.O_CREAT | os.O_RDWR) for path in paths]
     group_lock(paths[0], 7)
@@ -593,7 +595,7 @@ if pending:
 
 
 @pytest.mark.usefixtures("node_namespaces")
-def test_a_group_lock_is_held_only_where_nobody_has_to_write_meanwhile(nacre, nodes: list[Path], tmp_path) -> None:
+def test_a_group_lock_is_not_taken_while_another_write_is_pending(nacre, nodes: list[Path], tmp_path) -> None:
     launch = ["mpiexec.openmpi", "--oversubscribe", "-n", "4", "/usr/bin/python3", "-c", LOCKED_CALLS, "{}/"]
     for threads, held in (("single", "group"), ("multiple", "usual")):
         report = tmp_path / threads
@@ -609,7 +611,7 @@ def test_a_group_lock_is_held_only_where_nobody_has_to_write_meanwhile(nacre, no
 
 
 @pytest.mark.usefixtures("node_namespaces")
-def test_aggregators_that_share_osts_have_the_locks_that_are_asked_for(
+def test_aggregators_that_share_osts_use_the_requested_locks(
     build: Path, nacre, nodes: list[Path], tmp_path: Path
 ) -> None:
     worker = build / "tools" / "bench" / "openmpi4" / "worker"
@@ -645,7 +647,7 @@ def test_aggregators_that_share_osts_have_the_locks_that_are_asked_for(
 
 
 @pytest.mark.usefixtures("node_namespaces")
-def test_pieces_that_end_at_no_stripe_take_no_lock_away(build: Path, nacre, nodes: list[Path]) -> None:
+def test_unaligned_pieces_call_no_lock_back(build: Path, nacre, nodes: list[Path]) -> None:
     """Of 47,008 bytes, dealt to the ranks in turn: each node has the lock on an object once, and nobody wants it."""
     worker = build / "tools" / "bench" / "openmpi4" / "worker"
     laid = [

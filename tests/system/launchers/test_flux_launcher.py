@@ -21,7 +21,7 @@ def test_other_commands_of_flux_get_the_environment(machine):
     assert launch.environ["LD_PRELOAD"] == PRELOAD
 
 
-def test_a_wrapper_stands_before_the_program_and_not_before_the_verb(machine):
+def test_a_wrapper_precedes_the_program_and_not_the_verb(machine):
     """Regression: `flux WRAPPER run -n 2 app`."""
     machine("flux")
     assert launchers.started_through("flux run -n 2 app".split(), ["wrap"]) == "flux run -n 2 wrap app".split()

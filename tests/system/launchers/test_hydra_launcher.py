@@ -32,12 +32,12 @@ CASES = Cases(
 )
 
 
-def test_intels_hydra_is_known_by_its_own_text(machine):
+def test_intels_hydra_is_recognised_by_its_version_text(machine):
     machine("mpirun", INTEL)
     assert launchers.recognise("mpirun").launcher.name == "hydra"
 
 
-def test_a_line_that_ends_within_an_option_is_left_to_hydra_to_refuse(machine):
+def test_a_command_line_that_ends_within_an_option_is_passed_to_hydra(machine):
     """Regression: IndexError."""
     machine("mpiexec", VERSION)
     for words in ("-n 2 -genv A", "-genv"):

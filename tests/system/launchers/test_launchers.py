@@ -10,14 +10,14 @@ from nacre.errors import UserError
 OPENMPI = "mpirun (Open MPI) 5.0.5"
 
 
-def test_a_program_is_no_launcher_and_is_not_run_to_find_out(machine, tmp_path):
+def test_a_program_is_not_run_to_recognise_launchers(machine, tmp_path):
     (tmp_path / "app").write_text("#!/bin/sh\ntouch ran\n")
     assert launchers.recognise("app") is None
     assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("name", ["mpirun_case1.sh", "mpirun-case1", "srun-job.sh", "mpiexec-wrapper", "mpirun.sh"])
-def test_a_script_named_like_a_launcher_is_not_run_to_find_out(machine, tmp_path, name):
+def test_a_script_named_like_a_launcher_is_not_run_to_recognise_it(machine, tmp_path, name):
     machine(name)
     (tmp_path / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     launch = prepared(name)
@@ -27,7 +27,7 @@ def test_a_script_named_like_a_launcher_is_not_run_to_find_out(machine, tmp_path
 
 
 @pytest.mark.parametrize("prefix", ["env A=1", "timeout 1h", "timeout -k 5 1h", "nice", "numactl --all", "env"])
-def test_a_launcher_is_found_behind_what_starts_it(machine, prefix):
+def test_a_launcher_is_found_after_a_prefix_command(machine, prefix):
     machine("mpirun", OPENMPI)
     if "-k" in prefix:  # what -k takes is not known to be a value: the environment is what is left
         assert prepared(f"{prefix} mpirun -n 2 app").environ["LD_PRELOAD"] == PRELOAD
@@ -36,7 +36,7 @@ def test_a_launcher_is_found_behind_what_starts_it(machine, prefix):
     assert line(f"{prefix} mpirun -n 2 app") == f"{prefix} mpirun -x LD_PRELOAD={PRELOAD} -n 2 app"
 
 
-def test_a_launcher_with_a_strange_version_is_refused_with_advice(machine):
+def test_a_launcher_with_an_unknown_version_text_is_refused_with_advice(machine):
     machine("mpiexec", "mpiexec of a kind never seen")
     with pytest.raises(UserError) as refused:
         launchers.recognise("mpiexec")
@@ -44,11 +44,11 @@ def test_a_launcher_with_a_strange_version_is_refused_with_advice(machine):
     assert "LD_PRELOAD" in refused.value.advice
 
 
-def test_a_program_by_itself_gets_the_preload_in_its_environment(machine):
+def test_a_program_without_a_launcher_gets_the_preload_in_its_environment(machine):
     launch = prepared("app -x 1")
     assert launch.argv == ["app", "-x", "1"]
     assert launch.environ["LD_PRELOAD"] == PRELOAD
 
 
-def test_our_library_is_not_preloaded_twice(machine):
+def test_nacres_library_is_not_preloaded_twice(machine):
     assert prepared("app", LD_PRELOAD=f"/a.so {PRELOAD}").environ["LD_PRELOAD"] == f"/a.so:{PRELOAD}"

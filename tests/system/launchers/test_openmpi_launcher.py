@@ -24,30 +24,30 @@ CASES = Cases(
 )
 
 
-def test_spectrum_mpi_is_known_by_its_own_text(machine):
+def test_spectrum_mpi_is_recognised_by_its_version_text(machine):
     machine("mpirun", SPECTRUM)
     assert launchers.recognise("mpirun").launcher.name == "openmpi"
 
 
-def test_an_x_without_a_value_has_that_of_the_environment(machine):
+def test_an_x_without_a_value_takes_the_value_of_the_environment(machine):
     machine("mpirun", VERSION)
     given = line("mpirun -x LD_PRELOAD -np 2 app", LD_PRELOAD="/e.so")
     assert given == f"mpirun -x LD_PRELOAD=/e.so:{PRELOAD} -np 2 app"
 
 
-def test_open_mpi_gets_the_settings_too_for_other_nodes(machine):
+def test_open_mpi_passes_the_settings_to_other_nodes(machine):
     machine("mpirun", VERSION)
     assert line("mpirun app", NACRE_REPORT="/r") == f"mpirun -x LD_PRELOAD={PRELOAD} -x NACRE_REPORT=/r app"
 
 
-def test_open_mpis_application_file_is_served_by_its_list_of_variables(machine):
+def test_with_an_application_file_the_list_of_variables_is_used(machine):
     machine("mpirun", VERSION)
     launch = prepared("mpirun --app file", NACRE_REPORT="/r")
     assert launch.argv == ["mpirun", "--app", "file"]
     assert launch.environ["OMPI_MCA_mca_base_env_list"] == f"LD_PRELOAD={PRELOAD};NACRE_REPORT=/r"
 
 
-def test_open_mpis_own_list_of_variables_is_added_to(machine):
+def test_an_existing_list_of_variables_is_extended(machine):
     machine("mpirun", VERSION)
     launch = prepared("mpirun -n 1 app", OMPI_MCA_mca_base_env_list="A;LD_PRELOAD=/a.so")
     assert launch.argv == ["mpirun", "-n", "1", "app"]

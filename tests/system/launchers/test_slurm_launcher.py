@@ -23,14 +23,14 @@ CASES = Cases(
 
 
 @pytest.mark.parametrize("nothing", ["NONE", "NIL"])
-def test_slurm_that_exports_nothing_exports_ours(machine, nothing):
+def test_with_export_none_slurm_exports_nacres_variables(machine, nothing):
     machine("srun", VERSION)
     expected = f"srun --export=NACRE_HINTS,LD_PRELOAD={PRELOAD} app"
     assert line(f"srun --export={nothing} app", NACRE_HINTS="*:a=1,b:c=2") == expected
     assert line("srun app", NACRE_HINTS="*:a=1,b:c=2", SLURM_EXPORT_ENV=nothing) == expected
 
 
-def test_slurms_environment_agrees_with_its_export_as_it_would_win(machine):
+def test_the_preload_in_sruns_environment_equals_the_one_in_export(machine):
     """Regression: with --export=ALL,LD_PRELOAD=..., srun passed on the LD_PRELOAD of its own environment."""
     machine("srun", VERSION)
     launch = prepared("srun app", LD_PRELOAD="/a.so")

@@ -31,7 +31,7 @@ def cases(launcher: Launcher) -> Cases:
     return found
 
 
-def test_a_launcher_is_known_by_what_it_says_and_not_by_its_name(machine, launcher, cases):
+def test_a_launcher_is_recognised_by_its_version_text_and_not_by_its_name(machine, launcher, cases):
     for name in cases.recognised:
         machine(name, cases.version)
         found = launchers.recognise(name)
@@ -48,7 +48,7 @@ def test_the_ranks_get_the_preload(machine, cases):
         assert ("LD_PRELOAD" in launch.environ) == cases.preload_by_environment
 
 
-def test_a_preload_of_the_user_is_kept_and_stays_first(machine, cases):
+def test_a_preload_of_the_user_is_kept_before_nacres(machine, cases):
     for words, expected in cases.own_preload:
         machine(words.split()[0], cases.version)
         assert " ".join(prepared(words).argv) == expected
@@ -58,7 +58,7 @@ def test_a_preload_of_the_user_is_kept_and_stays_first(machine, cases):
     assert f"/d/libdarshan.so:{PRELOAD}" in place
 
 
-def test_the_programs_are_found_behind_the_launchers_options(machine, cases):
+def test_the_programs_are_found_after_the_options_of_the_launcher(machine, cases):
     for words, expected in cases.programs:
         machine(words.split()[0], cases.version)
         assert [" ".join(program) for program in prepared(words).programs] == expected

@@ -1,6 +1,6 @@
-/* Atomic mode: two ranks write the same noncontiguous bytes at once; what is left is wholly one's
- * (MPI 4.1, 14.6.1). And in the default mode, what a rank wrote before sync, barrier, sync, the
- * others read. */
+/* Atomic mode: if two ranks write the same noncontiguous bytes concurrently, the file contains all
+ * bytes of one of them (MPI 4.1, 14.6.1). In the default mode, other ranks read the data that a
+ * rank has written before sync, barrier, sync. */
 #include "check.h"
 
 enum { blocks = 200, block = 37, rounds = 20 };

@@ -1,5 +1,5 @@
-/* What every test program needs: checks that say what failed and go on, and a verdict that all
- * ranks share. Plain C, and C++. */
+/* For every test program: checks that print a failure and continue, and a result that all ranks
+ * agree on. For C and C++. */
 #ifndef NACRE_TESTS_CONFORMANCE_CHECK_H_
 #define NACRE_TESTS_CONFORMANCE_CHECK_H_
 
@@ -27,7 +27,7 @@ __attribute__((format(printf, 2, 3))) static inline int check(int right, const c
   return 0;
 }
 
-/* `code` must be MPI_SUCCESS. */
+/* Checks that `code` is MPI_SUCCESS. */
 static inline int check_ok(int code, const char* what) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -36,7 +36,7 @@ static inline int check_ok(int code, const char* what) {
   return check(0, "%s: %s", what, text);
 }
 
-/* `code` must be of `error_class`. */
+/* Checks that `code` has the class `error_class`. */
 static inline int check_class(int code, int error_class, const char* what) {
   char text[MPI_MAX_ERROR_STRING] = "success";
   int length = 0;
@@ -49,7 +49,8 @@ static inline int check_class(int code, int error_class, const char* what) {
                text);
 }
 
-/* A file of this test's own; the launcher removes the directory. Static storage. */
+/* The path of a file in the directory of this test, which the launcher removes. In static storage.
+ */
 static inline const char* check_path(const char* name) {
   static char path[4][1024];
   static int next = 0;
@@ -71,14 +72,15 @@ static inline int check_size(MPI_Comm comm) {
   return size;
 }
 
-/* Bytes that the status tells of. */
+/* The number of bytes in the status. */
 static inline int check_status_bytes(MPI_Status* status) {
   int bytes = -1;
   MPI_Get_count(status, MPI_BYTE, &bytes);
   return bytes;
 }
 
-/* 0 if Nacre served this process where the test is run through it; else says so and returns 1. */
+/* 0 if Nacre served this process or the test runs without Nacre; otherwise prints an error and
+ * returns 1. */
 static inline int check_served(void) {
   unsigned long long (*served)(void);
   if (getenv("NACRE_TEST_EXPECT") == NULL) return 0;
@@ -88,7 +90,7 @@ static inline int check_served(void) {
   return 1;
 }
 
-/* Ends MPI; what main returns. */
+/* Finalizes MPI. Returns the exit status for main. */
 static inline int check_finish(void) {
   int all = 0;
   check_failures += check_served();

@@ -1,6 +1,6 @@
-/* Data representations: external32's bytes as the standard lays them down (MPI 4.1, 14.5.2),
- * internal, and one registered by the program, whose functions are called with the datatypes and
- * sizes that they must be. */
+/* Data representations: external32 with the bytes of the standard (MPI 4.1, 14.5.2), internal, and
+ * a representation of the program, whose functions are called with the right datatypes and sizes.
+ */
 #include <stdint.h>
 
 #include "check.h"
@@ -83,7 +83,7 @@ static void check_short_reads(MPI_File file, int count, MPI_Datatype datatype, i
   }
 }
 
-/* What is in the file from its beginning on: `bytes` of `stream` and no more. */
+/* Checks that the file contains exactly `bytes` bytes of `stream`. */
 static void set_contents(MPI_File file, const unsigned char* stream, int bytes) {
   MPI_Status status;
   check_ok(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), "native");
@@ -154,7 +154,7 @@ static void external32_at_the_end_of_the_file(void) {
  * then "nacr". */
 static int extent_calls = 0;
 static int items_converted = 0;
-static int other_handles = 0; /* calls whose datatype was not MPI_INT itself */
+static int other_handles = 0; /* calls with a datatype handle other than MPI_INT */
 static char state_text[] = "state";
 
 static int wide_extent(MPI_Datatype datatype, MPI_Aint* extent, void* state) {
@@ -244,7 +244,7 @@ static void registered_with_derived_types(void) {
   check_ok(MPI_File_close(&file), "close");
 }
 
-/* A representation that differs between ranks: the view stays, and the next calls are in step. */
+/* Different representations on different ranks: the view does not change, and later calls work. */
 static void differing(void) {
   const int rank = check_rank(MPI_COMM_WORLD);
   MPI_Status status;

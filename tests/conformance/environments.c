@@ -1,5 +1,5 @@
-/* Ranks whose environments differ, as a launcher's options or a wrapper script may leave them: no
- * hang, the same file everywhere, and rank 0's environment counts. */
+/* Ranks with different environments, for example from a launcher's options or a wrapper script: no
+ * rank hangs, all ranks open the same file, and the environment of rank 0 counts. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -25,7 +25,7 @@ static void write_and_read(const char* name) {
   check_ok(MPI_File_close(&file), name);
 }
 
-/* `on` of the ranks have it, the others not. */
+/* Sets the variable on `on` ranks only. */
 static void with(const char* variable, const char* value, int on, const char* name) {
   unsetenv(variable);
   if (on) setenv(variable, value, 1);

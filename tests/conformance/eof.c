@@ -1,5 +1,5 @@
-/* Reads that meet the end of the file, in every family: what is there is read, the status says how
- * much, and a read wholly past the end is a read of nothing, not an error. */
+/* Reads that reach the end of the file, with every kind of call: the existing bytes are read, and
+ * the status says how many. A read past the end reads nothing and is not an error. */
 #include "check.h"
 
 enum { there = 10 };
@@ -54,8 +54,7 @@ int main(int argc, char** argv) {
   MPI_Type_commit(&strided);
   check_ok(MPI_File_set_view(file, 0, MPI_INT, strided, "native", MPI_INFO_NULL), "set_view");
   check_ok(MPI_File_read_at(file, 0, in, 20, MPI_INT, &status), "strided read_at");
-  expect_status(&status, 20,
-                "strided read_at"); /* ints 0, 3, 4, 7, 8; then 11, which is past the end */
+  expect_status(&status, 20, "strided read_at"); /* ints 0, 3, 4, 7, 8; 11 is past the end */
   check(in[0] == 0 && in[1] == 3 && in[2] == 4 && in[3] == 7 && in[4] == 8,
         "strided read_at: wrong ints");
   check_ok(MPI_File_read_all(file, in, 20, MPI_INT, &status), "strided read_all");

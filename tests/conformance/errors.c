@@ -1,5 +1,5 @@
-/* Wrong arguments: the class the standard names, on every rank, with a string that names the file;
- * and the file goes on working. */
+/* Wrong arguments: every rank returns the error class of the standard, the error string names the
+ * file, and the file stays usable. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ static void permission(void) {
   const char* path = check_path("errors-permission");
   MPI_File file;
   int code;
-  if (geteuid() == 0) return; /* root may open anything; as another user this runs */
+  if (geteuid() == 0) return; /* root may open any file */
   if (check_rank(MPI_COMM_WORLD) == 0) fclose(fopen(path, "w")), chmod(path, 0);
   MPI_Barrier(MPI_COMM_WORLD);
   code = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
@@ -46,7 +46,8 @@ static void special_files(void) {
   check(code != MPI_SUCCESS, "a directory was opened for writing");
 }
 
-/* Ranks that leave an open early and begin the next one are not mistaken for late ones. */
+/* Ranks that return early from a failed open and begin the next open are not mistaken for late
+ * ranks of the first. */
 static void opens_in_a_row(void) {
   MPI_File file;
   for (int i = 0; i < 200; i++) {
@@ -85,7 +86,7 @@ static void arguments(MPI_File file) {
            "write_at_all after errors");
 }
 
-/* Elements that no memory can hold, on one rank of a collective. The MPIs crash. */
+/* More elements than fit in memory, on one rank of a collective call. The MPIs crash. */
 static void beyond_memory(MPI_File file) {
   MPI_Datatype quarter;
   MPI_Status status;
@@ -102,7 +103,7 @@ static void beyond_memory(MPI_File file) {
   MPI_Type_free(&quarter);
 }
 
-/* One rank's arguments are wrong: all ranks get an error, of that class, and none hangs. */
+/* Wrong arguments on one rank: all ranks return an error of that class, and no rank hangs. */
 static void one_rank_is_wrong(MPI_File file) {
   MPI_Status status;
   MPI_Request request;

@@ -1,9 +1,9 @@
-/* Faults that the library makes by itself when a test build is told to by NACRE_TEST_FAULTS, read
- * at open: rank=2,write=3,errno=ENOSPC      the third write of rank 2 fails
- *   rank=0,byte=1048576,errno=EIO    whatever of rank 0 touches that byte of the file fails
- * Every rank then sees one error class in the collective that met the fault, never a hang, and at
- * close at the latest. Arguments: the class expected (NO_SPACE, IO, QUOTA) and the order, several
- * joined by '+'. Without, all goes well. */
+/* Faults that the library injects. It reads NACRE_TEST_FAULTS at open:
+ *   rank=2,write=3,errno=ENOSPC      the third write of rank 2 fails
+ *   rank=0,byte=1048576,errno=EIO    accesses of rank 0 to that byte of the file fail
+ * Every rank then returns the same error class from the collective call with the fault, or at the
+ * latest from the close, and no rank hangs. Arguments: the expected class (NO_SPACE, IO, QUOTA) and
+ * the faults, joined by '+'. Without arguments there are no faults. */
 #include "check.h"
 
 enum { block = 1 << 18, rounds = 8 };
@@ -32,7 +32,7 @@ static int agreed(int code, const char* what) {
   return found;
 }
 
-/* An order that only one rank does not understand. */
+/* A fault plan that is invalid on one rank only. */
 static void misunderstood(void) {
   MPI_File file;
   if (getenv("NACRE_TEST_EXPECT") == NULL) return;
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   memset(out, 'f', sizeof out);
   MPI_Info info;
   check_ok(MPI_Info_create(&info), "info create");
-  // Each rank has something to write, on Lustre too, where domains are whole stripes.
+  // Each rank writes, on Lustre too, where domains are whole stripes.
   check_ok(MPI_Info_set(info, "cb_nodes", "3"), "info set");
   check_ok(MPI_Info_set(info, "striping_unit", "65536"), "info set");
   check_ok(MPI_Info_set(info, "striping_factor", "1"), "info set");

@@ -1,5 +1,5 @@
-/* Segmentation: the groups that a cartesian communicator or a hint makes, an algorithm for each
- * view, and the bytes that come of them. On four ranks. */
+/* Segmentation on four ranks: groups from a cartesian communicator or a hint, an algorithm for each
+ * view, and the bytes in the file. */
 #include "report.h"
 
 enum { ranks = 4, piece = 1024, pieces = 64 };
@@ -7,7 +7,7 @@ enum { ranks = 4, piece = 1024, pieces = 64 };
 static char out[piece * pieces];
 static char in[piece * pieces];
 
-/* What rank `rank` writes at byte `i` of its own in step `step`. */
+/* The byte that rank `rank` writes at its byte `i` in step `step`. */
 static char byte_of(int rank, int i, int step) { return (char)(rank * 31 + i * 7 + step); }
 
 static MPI_Info hints(const char* algorithm, const char* groups, const char* report) {
@@ -15,8 +15,8 @@ static MPI_Info hints(const char* algorithm, const char* groups, const char* rep
   MPI_Info_create(&info);
   MPI_Info_set(info, "nacre_algorithm", algorithm);
   MPI_Info_set(info, "nacre_groups", groups);
-  MPI_Info_set(info, "nacre_saturation_bytes", "131072"); /* what two ranks bring */
-  /* On Lustre it is rounded up to whole stripes. */
+  MPI_Info_set(info, "nacre_saturation_bytes", "131072"); /* the bytes of two ranks */
+  /* On Lustre, the library rounds it up to whole stripes. */
   MPI_Info_set(info, "striping_unit", "65536");
   MPI_Info_set(info, "striping_factor", "1");
   MPI_Info_set(info, "cb_buffer_size", "4096");
@@ -24,7 +24,7 @@ static MPI_Info hints(const char* algorithm, const char* groups, const char* rep
   return info;
 }
 
-/* Every fourth piece of the file, from one's own on. */
+/* A view of every fourth piece of the file, from the first piece of the rank on. */
 static MPI_Datatype slice(void) {
   MPI_Datatype type;
   MPI_Datatype sized;
@@ -46,7 +46,7 @@ static void write_and_read(MPI_File file, int rank, int step) {
   check(memcmp(in, out, sizeof in) == 0, "rank %d reads other bytes than it wrote", rank);
 }
 
-/* The file, by plain reads of one rank. */
+/* Checks the file with plain reads on one rank. */
 static void check_contents(const char* path, int steps) {
   FILE* file = fopen(path, "rb");
   if (!check(file != NULL, "%s cannot be opened", path)) return;

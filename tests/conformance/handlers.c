@@ -1,5 +1,5 @@
-/* Error handlers made in C: of a file, the default of MPI_FILE_NULL and its inheritance, changed
- * while the file is open, called by hand, with the right handle and code. */
+/* Error handlers in C: of a file, the default of MPI_FILE_NULL and its inheritance, changed while
+ * the file is open, and called by MPI_File_call_errhandler. They get the right handle and code. */
 #include "check.h"
 
 static int calls_a = 0;
@@ -63,7 +63,7 @@ static void of_no_file(MPI_Errhandler a) {
   MPI_File_close(&file);
 }
 
-/* An error of a nonblocking or split operation comes when it ends, if not when it began. */
+/* An error of a nonblocking or split operation is raised at its end, if not at its start. */
 static void of_requests(MPI_File file, MPI_Errhandler a) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Status status;
@@ -76,7 +76,8 @@ static void of_requests(MPI_File file, MPI_Errhandler a) {
   MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
 }
 
-/* Asking about a failed request tells nobody and ends nothing; its completion does. */
+/* MPI_Request_get_status of a failed request calls no handler and does not complete it; completion
+ * calls the handler. */
 static void of_a_request_asked_about(MPI_File file, MPI_Errhandler a) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Status status;
@@ -103,7 +104,7 @@ static void end_split(MPI_File* file, int* code, ...) {
   check_ok(MPI_File_write_at_all_end(*file, &byte, &status), "end in the handler");
 }
 
-/* The handler of a second begin ends the first. */
+/* The error handler for a second begin ends the first split operation. */
 static void ended_in_the_handler(MPI_File file) {
   MPI_Errhandler handler;
   char byte = 0;

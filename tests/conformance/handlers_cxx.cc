@@ -1,5 +1,5 @@
-// Error handlers of a C++ program: a handler may throw through the MPI-IO call, which ends it; the
-// file stays usable. (MPI's C++ bindings are gone since MPI-3; C++ programs use the C ones.)
+// Error handlers of a C++ program: a handler may throw an exception through the MPI-IO call, and
+// the file stays usable. (MPI-3 removed the C++ bindings; C++ programs use the C bindings.)
 #include <stdexcept>
 #include <string>
 
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   bool caught = false;
   char byte = 7;
   MPI_Status status;
-  // Not a data access: what an MPI holds locked while it does I/O is its own matter.
+  // Not a data access, since an MPI may hold locks during I/O.
   try {
     MPI_File_call_errhandler(file, MPI_ERR_IO);
   } catch (const std::runtime_error& error) {

@@ -1,5 +1,5 @@
-/* Handles: group and amode, Fortran's and integer forms there and back, many files at once, and one
- * leaked at MPI_Finalize, which must neither hang nor crash. */
+/* Handles: group and amode, conversion to Fortran handles and integers and back, many open files,
+ * and a file that is open at MPI_Finalize, which must neither hang nor crash. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ static void group_of(MPI_File file) {
   MPI_Group_free(&of_world);
 }
 
-/* More files at once, in any order of closing, than a pool of a few would hold. */
+/* More open files than a small pool of handles could hold, closed in any order. */
 static void many(void) {
   enum { files = 50 };
   MPI_File file[files];
@@ -79,8 +79,7 @@ static void freed_communicator(void) {
   check_ok(MPI_File_close(&file), "close after the communicator is gone");
 }
 
-/* A copy of a handle whose file has been closed is refused; what it once stood for is not reached.
- */
+/* A copy of the handle of a closed file is refused and does not access the old file. */
 static void closed(void) {
   MPI_File file;
   MPI_File copy;
@@ -99,7 +98,8 @@ static void closed(void) {
   check_class(MPI_File_close(&copy), MPI_ERR_FILE, "second close");
 }
 
-/* A relative name is that of the working directory at open, for ranks that open it later too. */
+/* A relative name refers to the working directory at open, also for ranks that open the file
+ * later. */
 static void elsewhere(void) {
   const int rank = check_rank(MPI_COMM_WORLD);
   char directory[4096];
@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
   freed_communicator();
   check_ok(MPI_File_write_at_all(leaked, check_rank(MPI_COMM_WORLD), &byte, 1, MPI_BYTE, &status),
            "write");
-  if (argc > 1) return check_finish(); /* "leak": left open */
+  if (argc > 1) return check_finish(); /* "leak": the file stays open */
   check_ok(MPI_File_close(&leaked), "close");
   return check_finish();
 }

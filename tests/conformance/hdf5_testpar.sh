@@ -1,9 +1,9 @@
 #!/bin/sh
-# Parallel HDF5's own tests (testpar) from Debian's source package, through Nacre.
+# Runs the parallel tests of HDF5 (testpar) from Debian's source package with Nacre.
 #
 #   hdf5_testpar.sh build/mpi_test_config.json mpich4 build/hdf5-source WORK_DIRECTORY
 #
-# A program that fails is run on the MPI alone too, to tell whose failure it is: it counts unless the MPI alone fails.
+# A failed program also runs with the MPI alone. The failure counts unless the MPI alone fails too.
 # In the environment: NACRE_TEST_RANKS (default 4), NACRE_TEST_NATIVE=1 (only the MPI alone), NACRE_TEST_PROGRAMS
 # (default: all of testpar). HDF5 is built once, in WORK_DIRECTORY/mpich4.
 set -eu
@@ -25,7 +25,7 @@ case $mpi in
   *) echo "$mpi: Debian builds HDF5 for mpich4 and openmpi4" >&2; exit 2 ;;
 esac
 
-# A chain, as set -e does not hold inside a condition. Only the library and testpar.
+# Builds the library and testpar only. Commands are chained with &&, because set -e has no effect in a condition.
 build_in() {
   cd "$1" &&
     CC=$compiler CFLAGS=-O1 "$source/configure" --enable-parallel --enable-static --disable-shared \

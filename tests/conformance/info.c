@@ -1,5 +1,5 @@
-/* Hints: set at open, changed by set_info and set_view, asked for; the same on every rank; unknown
- * ones ignored. */
+/* Hints: set at open, changed by set_info and set_view, read by get_info. They are the same on
+ * every rank. Unknown hints are ignored. */
 #include "check.h"
 
 static int value_of(MPI_File file, const char* key, char* value) {

@@ -1,6 +1,6 @@
-/* More than 2 GiB in one call and offsets over 4 TiB, in a sparse file. The _c forms are called
- * wherever the process has them, which with Nacre is everywhere; a large type of the classic
- * constructors serves the classic forms. */
+/* More than 2 GiB in one call and offsets over 4 TiB, in a sparse file. Uses the _c functions if
+ * the process has them, which is always true with Nacre. The functions without _c use a large
+ * datatype. */
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
            "open");
   if (argc == 1) {
     far_away(file);
-  } else { /* "bytes": moves 2 GiB a rank, for the long tests */
+  } else { /* "bytes": moves 2 GiB per rank, for the long tests */
     char* buffer = mmap(NULL, (size_t)giant, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (check(buffer != MAP_FAILED, "no memory")) {

@@ -1,8 +1,8 @@
-/* Preloaded into the ranks of MPICH 4.0.2 where they are on several hosts. Its MPI_Finalize (over
- * UCX 1.13) closes its connections and then waits outside of UCX for the other ranks, and to close
- * a TCP connection takes an answer from the other end: a rank that is late gets none and hangs, in
- * any program. So here the ranks meet first in a way in which none of them answers anything, and
- * each pair has had a message, so that all have something to wait for. */
+/* Preloaded into the ranks of MPICH 4.0.2 on several hosts. Its MPI_Finalize (over UCX 1.13) closes
+ * its connections and then waits for other ranks without progressing UCX. Closing a TCP connection
+ * needs an answer of the peer, so a late rank gets none and hangs, in any program. This library
+ * makes every pair of ranks exchange a message, and then synchronizes all ranks before
+ * MPI_Finalize. */
 #include <mpi.h>
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* Real limits of the system met by one rank in a collective: every rank gets an error of one class,
- * none hangs, the file stays usable. Memory for cycle buffers can be done without. The argument
- * says which: fsize, nofile, tmpfs, readonly, vanished, memory, shm. Limits that this user may not
- * set up are skipped with the reason. */
+/* One rank reaches a real limit of the system in a collective call: every rank returns an error of
+ * the same class, no rank hangs, and the file stays usable. Calls succeed without memory for cycle
+ * buffers. The argument is the limit: fsize, nofile, tmpfs, readonly, vanished, memory, shm. Limits
+ * that this user may not set are skipped with the reason. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@ enum { block = 1 << 20, skip = 77 };
 
 static char buffer[block];
 
-/* The code is of that class, on this rank as on rank 0. */
+/* Checks that the code has that class, on this rank and on rank 0. */
 static void agreed_failure(int code, int error_class, const char* what) {
   int found = MPI_SUCCESS;
   int first;
@@ -24,7 +24,7 @@ static void agreed_failure(int code, int error_class, const char* what) {
   check(first == found, "%s: class %d on rank 0, %d here", what, first, found);
 }
 
-/* RLIMIT_FSIZE on all ranks but the first: the write that meets it fails with EFBIG. */
+/* RLIMIT_FSIZE on all ranks except the first: the write that exceeds it fails with EFBIG. */
 static int file_size_limit(const char* path) {
   const struct rlimit limit = {block / 2, RLIM_INFINITY};
   const int rank = check_rank(MPI_COMM_WORLD);
@@ -44,7 +44,8 @@ static int file_size_limit(const char* path) {
   return 0;
 }
 
-/* No descriptor left on the last rank: it cannot take part in an open, so nobody has the file. */
+/* The last rank has no free descriptor and cannot take part in an open, so no rank opens the file.
+ */
 static int descriptor_limit(const char* path) {
   const int last = check_rank(MPI_COMM_WORLD) == check_size(MPI_COMM_WORLD) - 1;
   const int amode = MPI_MODE_RDWR | MPI_MODE_CREATE;
@@ -55,8 +56,8 @@ static int descriptor_limit(const char* path) {
   int taken[1024];
   int count = 0;
   MPI_File file;
-  MPI_File held; /* its handle is in use: another open needs another one */
-  /* What is opened only once, to load libraries and to talk, is open after these. */
+  MPI_File held; /* uses a handle, so that the next open needs another handle */
+  /* After these, all descriptors that are opened once, for libraries and messages, are open. */
   check_ok(MPI_File_open(MPI_COMM_WORLD, path, amode, MPI_INFO_NULL, &held), "first open");
   MPI_Allgather(&here, 1, MPI_INT, everywhere, 1, MPI_INT, MPI_COMM_WORLD);
   getrlimit(RLIMIT_NOFILE, &before);
@@ -111,8 +112,8 @@ static int read_only_file_system(const char* directory) {
   return 0;
 }
 
-/* Removed behind the library's back, before some ranks have opened it for themselves: what was
- * written by then is gone, and nobody hangs or crashes; later calls may fail or succeed, but alike.
+/* The file is removed by another process before some ranks have opened it: the data written before
+ * is lost, and no rank hangs or crashes. Later calls may fail or succeed, but equally on all ranks.
  */
 static int vanished(const char* path) {
   const int rank = check_rank(MPI_COMM_WORLD);
@@ -137,7 +138,7 @@ static int vanished(const char* path) {
   return 0;
 }
 
-/* Leaves this process `room` more bytes of memory; returns what it was allowed before. */
+/* Limits this process to `room` more bytes of memory. Returns the previous limit. */
 static struct rlimit limit_memory(rlim_t room) {
   struct rlimit before;
   long pages = 0;
@@ -152,7 +153,7 @@ static struct rlimit limit_memory(rlim_t room) {
   return before;
 }
 
-/* A new file behind a view. Frees the info. */
+/* Creates a file and sets a view. Frees the info. */
 static MPI_File open_through(const char* path, MPI_Info info, MPI_Offset displacement,
                              MPI_Datatype type) {
   const int amode = MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE;
@@ -171,9 +172,9 @@ static void write_and_read(MPI_File file, char* in, int bytes) {
   check_ok(MPI_File_read_at_all(file, 0, in, bytes, MPI_BYTE, MPI_STATUS_IGNORE), "read_at_all");
 }
 
-/* No memory for cycle buffers on the last rank, in a call through a view of short pieces that lie a
- * gigabyte apart: it goes on without an exchange, on all ranks, and with one when there is some
- * again. NACRE_TEST_RANKS_PER_NODE=1: a rank that shares memory would find room in /dev/shm. */
+/* The last rank has no memory for cycle buffers, in a call through a view of short pieces that are
+ * a gigabyte apart: all ranks continue without an exchange, and exchange again when memory is
+ * available. NACRE_TEST_RANKS_PER_NODE=1, because ranks that share memory would use /dev/shm. */
 static int memory_limit(const char* path) {
   enum { piece = 1000 };
   const char* reports = check_path("limits-memory-report");
@@ -207,8 +208,8 @@ static int memory_limit(const char* path) {
   return 0;
 }
 
-/* A /dev/shm of 64 MiB, most of which is left to others: each rank has cycle buffers of its own,
- * and sends the aggregator, whose file is slow, more short messages than it takes in at once. */
+/* A /dev/shm of 64 MiB, most of which Nacre must not use: each rank has private cycle buffers, and
+ * sends the aggregator, whose file is slow, more short messages than it can receive at once. */
 static int small_shared_memory(const char* unused) {
   enum { piece = 200, pieces = 60 };
   const char* path = check_path("limits-shm");

@@ -1,5 +1,5 @@
-/* Every access mode, what it allows and what it forbids, with the error class the standard names
- * (MPI 4.1, 14.2.1): a forbidden operation fails on every rank and leaves the file usable. */
+/* Every access mode, with the operations that it allows and forbids (MPI 4.1, 14.2.1). A forbidden
+ * operation fails on every rank with the error class of the standard, and the file stays usable. */
 #include <unistd.h>
 
 #include "check.h"
@@ -147,7 +147,8 @@ static void sequential(void) {
   check_ok(MPI_File_close(&file), "close");
 }
 
-/* MPI_DISPLACEMENT_CURRENT is where the shared pointer is once all ranks have come to set_view. */
+/* MPI_DISPLACEMENT_CURRENT is the position of the shared pointer after all ranks have called
+ * set_view. */
 static void displacement_current(void) {
   const char* path = check_path("modes-displacement");
   const int rank = check_rank(MPI_COMM_WORLD);
@@ -166,7 +167,7 @@ static void displacement_current(void) {
                     MPI_INFO_NULL, &file),
       "SEQUENTIAL");
   if (rank == size - 1) {
-    usleep(20000); /* gives the others time to be wrong */
+    usleep(20000); /* lets other ranks reach set_view first */
     check_ok(MPI_File_write_shared(file, bytes, 3, MPI_BYTE, &status), "write_shared");
   }
   check_ok(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, MPI_BYTE, "native",

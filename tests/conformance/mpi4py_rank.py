@@ -1,10 +1,10 @@
-"""One rank of mpi4py's own test suite: runs the modules asked for and leaves what became of each case.
+"""One rank of the test suite of mpi4py: runs the given modules and writes the outcome of each case.
 
     mpi4py_rank.py TEST_DIRECTORY REPORT_DIRECTORY EVERY_FILE_CASE MODULE...
 
-Started by run_mpi4py.py. The suite is used as it is. Where EVERY_FILE_CASE is 1, what it skips for an MPI in its
-modules on files is run after all: Nacre serves those, whatever the MPI does. What it skips because mpi4py was
-built against an MPI without some function stays skipped.
+run_mpi4py.py starts it. The suite is not modified. If EVERY_FILE_CASE is 1, the cases on files that the suite skips
+for an MPI run too, because Nacre serves them. Cases that the suite skips because mpi4py was built with an MPI without a
+function stay skipped.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ FILE_MODULES = ("test_io", "test_file")
 
 
 class Recorder(unittest.TestResult):
-    """Outcome of each case by its id: passed, skipped, failed; a case with one failed subtest failed."""
+    """The outcome of each case, by id: passed, skipped or failed. A case with a failed subtest has failed."""
 
     def __init__(self):
         super().__init__()
@@ -28,7 +28,7 @@ class Recorder(unittest.TestResult):
         self.reasons = {}
 
     def note(self, test, outcome, reason=""):
-        # A method of a fixture shared by classes is one case of each: unittest's id says so.
+        # The id of unittest includes the class, so a method that several classes inherit is a case of each.
         if self.outcomes.get(test.id()) != "failed":
             self.outcomes[test.id()] = outcome
             self.reasons[test.id()] = reason
@@ -51,7 +51,7 @@ class Recorder(unittest.TestResult):
 
 
 def include_skipped_file_cases(mpiunittest):
-    """Makes the suite's skipMPI skip nothing when it decorates something of a module on files."""
+    """Makes skipMPI of the suite skip nothing in the modules on files."""
     skip_for_mpi = mpiunittest.skipMPI
 
     def skip_elsewhere(predicate, *conditions, **keywords):
@@ -66,7 +66,7 @@ def include_skipped_file_cases(mpiunittest):
 
 
 def calls_served():
-    """Calls on files of Nacre's, or -1 without Nacre."""
+    """The number of calls that Nacre has served, or -1 without Nacre."""
     try:
         served = ctypes.CDLL(None).nacre_calls_served
     except AttributeError:
@@ -76,7 +76,7 @@ def calls_served():
 
 
 def about(test):
-    """How to name a failure in a class or module set-up, which has no method."""
+    """The name of a failure in a class or module set-up, which has no method."""
     return re.sub(r"^(setUpClass|setUpModule) \((.*)\)$", r"\2.\1", test)
 
 

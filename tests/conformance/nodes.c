@@ -1,5 +1,5 @@
-/* Ranks on several hosts: what the MPI sends between two of them goes over their network, and Nacre
- * takes each host for a node. On one host: one node. */
+/* Ranks on several hosts: messages between two hosts use the network, and each host is a node for
+ * Nacre. On one host, there is one node. */
 #define _GNU_SOURCE
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 enum { name_bytes = 64, message_bytes = 4 << 20, block_bytes = 1 << 16 };
 
-/* The name of each rank's host. To be freed. */
+/* The host name of each rank. The caller frees it. */
 static char* host_names(void) {
   char name[name_bytes] = "";
   char* names = malloc((size_t)check_size(MPI_COMM_WORLD) * name_bytes);
@@ -30,7 +30,7 @@ static int host_count(const char* names) {
   return count;
 }
 
-/* Bytes that have come in by this host's interfaces but loopback. */
+/* Bytes that this host has received through its interfaces, except loopback. */
 static long long received_bytes(void) {
   char line[512];
   long long sum = 0;
@@ -44,8 +44,8 @@ static long long received_bytes(void) {
   return sum;
 }
 
-/* Each rank sends to one half of all ranks further on, which is on another host where there are
- * several. */
+/* Each rank sends to the rank that is half of all ranks further on, which is on another host if
+ * there are several. */
 static void messages_go_over_the_network(const char* names) {
   const int rank = check_rank(MPI_COMM_WORLD);
   const int size = check_size(MPI_COMM_WORLD);

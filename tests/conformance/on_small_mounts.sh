@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs a command with a tmpfs of 1 MiB at $NACRE_TEST_TMPFS, a read-only one at $NACRE_TEST_READ_ONLY and a /dev/shm of
-# 64 MiB, as containers have, in a mount namespace of its own, where this user may make one; without them where not, and
-# the test then says it is skipped.
+# Runs a command in a new mount namespace with a tmpfs of 1 MiB at $NACRE_TEST_TMPFS, a read-only tmpfs at
+# $NACRE_TEST_READ_ONLY and a /dev/shm of 64 MiB, as in containers. If this user may not create mount namespaces, runs
+# the command without them, and the test skips itself.
 inside='
   root=$(mktemp -d) && mkdir "$root/small" "$root/readonly" &&
   mount -t tmpfs -o size=1m none "$root/small" && mount -t tmpfs -o ro none "$root/readonly" &&

@@ -1,5 +1,6 @@
-/* What a pending operation was given may be freed or changed at once: datatypes, infos, the view;
- * several operations of several files are completed in any order, by every completion call. */
+/* The program may free or change the arguments of a pending operation (datatypes, infos, the view)
+ * at once. Several operations of several files complete in any order, with every completion call.
+ */
 #include "check.h"
 
 enum { count = 64 };
@@ -99,8 +100,8 @@ static void any_order(MPI_File first, MPI_File second) {
   check(done, "testall of nothing is not done");
 }
 
-/* A request freed instead of waited for: the data arrives all the same, some time (the launcher
- * ends a hang). */
+/* A request that is freed instead of completed: its data is written eventually (the launcher ends a
+ * hang). */
 static void freed_request(MPI_File file) {
   const MPI_Offset at = 100000 + 4 * check_rank(MPI_COMM_WORLD);
   MPI_Request request;

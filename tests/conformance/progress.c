@@ -1,10 +1,10 @@
-/* A rank in a blocking call while its partner waits for a nonblocking collective of both: it must
- * not deadlock. The arguments are the thread level asked for (single, funneled or multiple) and,
- * where the MPI lets us in during its collectives, "barrier".
+/* A rank is in a blocking call while its partner waits for a nonblocking collective call of both.
+ * This must not deadlock. The arguments are the requested thread level (single, funneled or
+ * multiple) and "barrier", if Nacre can make progress during a collective call of the MPI.
  *
- * Rank 0 starts iwrite_all and sits in MPI_Recv; the others start it and wait for it before they
- * send. The standard's progress rule says that rank 0's part goes on while it is inside MPI
- * (MPI 4.1, 3.7.4 and 14.4.5). */
+ * Rank 0 starts iwrite_all and blocks in MPI_Recv. All other ranks start it and wait for it before
+ * they send. By the progress rule of the standard, the part of rank 0 must progress while it is
+ * inside MPI (MPI 4.1, 3.7.4 and 14.4.5). */
 #include "check.h"
 
 enum { block = 1 << 16, rounds = 5 };
@@ -34,7 +34,7 @@ static void sit_in_receive(MPI_Request* request, int round) {
         check_status_bytes(&status));
 }
 
-/* The same, sitting in a barrier that the others enter after their wait. */
+/* As above. Rank 0 blocks in a barrier that other ranks enter after their wait. */
 static void sit_in_barrier(MPI_Request* request) {
   MPI_Status status;
   if (check_rank(MPI_COMM_WORLD) == 0) {
@@ -67,7 +67,7 @@ static void sit_in_probes(MPI_File file, char* out) {
   check_ok(MPI_Wait(&request, &status), "wait");
 }
 
-/* Starting must not wait for the others: rank 0 starts only after all others have started. */
+/* A start must not wait for other ranks: rank 0 starts only after all other ranks have started. */
 static void starting_is_local(MPI_File file, char* out) {
   const int rank = check_rank(MPI_COMM_WORLD);
   MPI_Request request = MPI_REQUEST_NULL;
@@ -79,7 +79,7 @@ static void starting_is_local(MPI_File file, char* out) {
   check_ok(MPI_Wait(&request, &status), "wait");
 }
 
-/* The first open on a communicator, which the others come to only after their wait. */
+/* The first open on a communicator, which other ranks call only after their wait. */
 static void sit_in_open(MPI_File file, char* out) {
   const int rank = check_rank(MPI_COMM_WORLD);
   MPI_Comm fresh;

@@ -1,13 +1,13 @@
-/* What Nacre reports of a file that has been closed. */
+/* Checks the report of Nacre on a closed file. */
 #ifndef NACRE_TESTS_CONFORMANCE_REPORT_H_
 #define NACRE_TESTS_CONFORMANCE_REPORT_H_
 
 #include "check.h"
 
-/* Whether the I/O under test is Nacre's. */
+/* Whether the test runs with Nacre. */
 static inline int check_is_nacre(void) { return getenv("NACRE_TEST_EXPECT") != NULL; }
 
-/* On rank 0: the last line of the report at `path` holds `wanted`. Elsewhere nothing. */
+/* On rank 0, checks that the last line of the report at `path` contains `wanted`. */
 static inline void check_report_has(const char* path, const char* wanted) {
   static char line[1 << 16];
   int lines = 0;

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""mpi4py's own tests on files, under one MPI, at several rank counts, through Nacre; counted and compared.
+"""Runs the tests of mpi4py on files with Nacre over one MPI, at several rank counts, and counts the outcomes.
 
 A run passes if
-- every case passes on every rank, none is skipped that the MPI alone runs,
-- and the cases of test_io and test_file that the suite skips for this MPI run and pass too.
+- every case passes on every rank,
+- no case is skipped that the MPI alone runs,
+- the cases of test_io and test_file that the suite skips for this MPI run and pass too.
 
     run_mpi4py.py --config build/mpi_test_config.json --suite build/mpi4py-4.1.2 --mpi openmpi4 --ranks 1 2 3 4 7
 
-Debian's MPIs are run with the PyPI mpi4py, which takes the MPI library it is pointed at; for the standard ABI
-mpi4py is built once from the same source package, under --work.
+Debian's MPIs run with mpi4py from PyPI, which loads the given MPI library. For the standard ABI, mpi4py is built once
+from its source package, under --work.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ import time
 sys.path.insert(0, os.fspath(pathlib.Path(__file__).resolve().parent.parent / "cmake"))
 from mpi_run import Config, Job, Mpi, native_wanted, run  # noqa: E402
 
-# All modules of the suite that open a file or use a file handle (grep MPI.File test_*.py), and those of the
-# point-to-point calls, which Nacre stands before too.
+# All modules of the suite that use files (grep MPI.File test_*.py), and the modules on point-to-point calls, which
+# Nacre intercepts too.
 MODULES = (
     "test_io",
     "test_file",
@@ -54,7 +55,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def library_path(name: str) -> str:
-    """Where the system's linker finds a shared library."""
+    """The path at which the linker of the system finds a shared library."""
     path = subprocess.run(["cc", f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
     if not os.path.isabs(path):
         raise SystemExit(f"{name} was not found by cc")
@@ -62,7 +63,7 @@ def library_path(name: str) -> str:
 
 
 def environment_for(mpi: Mpi, work: pathlib.Path) -> dict[str, str]:
-    """What points the mpi4py of mpi.python at this MPI."""
+    """Environment variables that make the mpi4py of mpi.python load this MPI."""
     if mpi.name == "mpich4":
         # The wheel's module needs libmpi.so.12; Debian names the same library libmpich.so.12.
         directory = work / "mpich4-lib"
@@ -79,7 +80,7 @@ def environment_for(mpi: Mpi, work: pathlib.Path) -> dict[str, str]:
 
 
 def build_for_standard_abi(mpi: Mpi, suite: pathlib.Path, work: pathlib.Path) -> None:
-    """mpi4py against libmpi_abi, once; several tests may ask at the same time."""
+    """Builds mpi4py with libmpi_abi once. Several tests may call this concurrently."""
     site = work / "mpi4py-mpiabi"
     work.mkdir(parents=True, exist_ok=True)
     with open(work / "mpi4py-mpiabi.lock", "w", encoding="utf-8") as lock:
@@ -99,7 +100,7 @@ def build_for_standard_abi(mpi: Mpi, suite: pathlib.Path, work: pathlib.Path) ->
 
 @dataclasses.dataclass
 class Run:
-    """What became of the cases of one launch: an outcome is the worst of all ranks'."""
+    """The outcomes of the cases of one launch: for each case, the worst outcome of all ranks."""
 
     status: int
     output: str
@@ -149,7 +150,7 @@ def launch(arguments: argparse.Namespace, mpi: Mpi, ranks: int, preload: str) ->
 
 
 def complaints(found: Run, ranks: int, native: Run | None, through_nacre: bool) -> list[str]:
-    """Why this run does not pass; empty if it does."""
+    """Why this run failed; empty if it passed."""
     said = [f"{case}: {found.reasons[case].strip()}" for case in sorted(found.cases("failed"))]
     if found.status:
         said.append(f"exit status {found.status}; the end of the output:\n{found.output[-3000:]}")
@@ -187,7 +188,7 @@ def main() -> int:
         return 1
     if mpi.name == "mpiabi":
         build_for_standard_abi(mpi, arguments.suite, arguments.work)
-    # What an MPI skips does not depend on the number of ranks.
+    # The cases that an MPI skips do not depend on the number of ranks.
     native = launch(arguments, mpi, 1, "") if through_nacre else None
     failed = False
     totals: collections.Counter[str] = collections.Counter()

@@ -1,6 +1,6 @@
-/* The shared pointer under contention: every rank appends records as fast as it can; none is lost,
- * torn or written twice, and the pointer ends behind the last. Then all read them so, and get each
- * exactly once. */
+/* The shared pointer under contention. Every rank appends records as fast as it can: no record is
+ * lost, torn or written twice, and the pointer ends after the last record. Then all ranks read by
+ * the shared pointer, and each record is read once. */
 #include "check.h"
 
 enum { records = 50, record_ints = 3 };

@@ -1,5 +1,5 @@
-/* MPI_THREAD_MULTIPLE: several threads of each rank use one file at once, each its own part of it,
- * blocking and nonblocking, independent and through the shared pointer, while one thread sits in a
+/* MPI_THREAD_MULTIPLE: several threads of each rank use one file concurrently, each its own part,
+ * with blocking and nonblocking, independent and shared-pointer calls, while one thread blocks in a
  * message. */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// This rank's part of a program, and all comparisons with the model.
+// Runs this rank's part of a program, and compares with the model.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -90,7 +90,7 @@ bool Program::agreed() {
   return false;
 }
 
-/// The standard's way to make writes visible to other processes: sync, barrier, sync
+/// Makes writes visible to other processes as the standard says: sync, barrier, sync
 /// (MPI 4.1, 14.6.1).
 void Program::make_visible() {
   if (!atomic_) {
@@ -124,7 +124,7 @@ Arguments Program::arguments(Pending& pending) {
           pending.access.count, *pending.access.memory.handle};
 }
 
-/// Starts a nonblocking or split access, with a duplicate of its datatype if that is to be freed
+/// Starts a nonblocking or split access. Uses a duplicate of the datatype if the test frees it
 /// early.
 void Program::begin(Pending& pending, MPI_Datatype& early) {
   check_types(pending.access.memory);
@@ -257,7 +257,7 @@ void Program::check_status(const Pending& pending, std::int64_t expected) {
   }
 }
 
-/// Size, pointers and view, as the file itself tells them.
+/// Checks size, pointers and view with the functions of the file.
 void Program::check_queries() {
   if (!failure_.empty()) {
     return;
@@ -294,7 +294,7 @@ void Program::check_queries() {
   free_unless_named(filetype);
 }
 
-/// What any program finds in the file, without MPI.
+/// Checks the file with plain reads, without MPI.
 void Program::compare_file() {
   if (rank_ != 0) {
     return;

@@ -1,11 +1,11 @@
-// Random programs of opens, views, datatypes and data accesses, checked byte for byte and status
-// for status against a serial oracle. Deterministic by its seed:
+// Compares random programs of opens, views, datatypes and data accesses with a serial oracle: every
+// byte and every status. The seed determines the programs:
 //
 //   mpiexec -n 4 differential --seed 7 --cases 1000 [--first 0] [--without eof,external32]
 //   [--check-each-step]
 //
-// Each program opens a file on a communicator made for it (the world, a part of it, or its ranks in
-// reverse).
+// Each program opens a file on its own communicator: all ranks, some ranks, or the ranks in reverse
+// order.
 #include <mpi.h>
 
 #include <csignal>
@@ -29,7 +29,7 @@ using differential::Random;
 constexpr unsigned hang_seconds = 300;
 constexpr int failures_max = 3;
 
-/// A program that hangs or crashes is reported by what the rank was doing. Async-signal-safe.
+/// If a program hangs or crashes, prints what the rank was doing. Async-signal-safe.
 void report(int number) {
   const char* text = Program::current();
   const char head[] = "HANG or CRASH: ";
@@ -81,7 +81,7 @@ bool parse(int argc, char** argv, Run& run) {
   return true;
 }
 
-/// The communicator of one program; MPI_COMM_NULL on ranks that sit it out.
+/// The communicator of one program; MPI_COMM_NULL on ranks that do not take part.
 MPI_Comm draw_communicator(Random random, int rank, int size) {
   const int kind = random.below(100);
   const bool reversed = kind < 20;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t margin = 64;
 
-/// Offset of each data byte of one filetype or memory datatype, in data order.
+/// The offset of each data byte of a filetype or memory datatype, in data order.
 std::vector<std::int64_t> byte_offsets(const Type& type) {
   std::vector<std::int64_t> offsets;
   for (const Element& element : type.map) {

@@ -1,4 +1,4 @@
-// Drawing and keeping the model; execution.cc runs a rank's part and checks it.
+// Draws programs and updates the model. execution.cc runs the part of a rank and checks it.
 #include "program.h"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ struct Named {
   const char* text;
 };
 
-/// Those whose external32 form has the size of the native one come first, pair types and long
-/// double, which MPIs have most trouble with, last.
+/// Basic types. Types with the same size in external32 come first; pair types and long double, in
+/// which MPIs have the most bugs, come last.
 std::vector<Named> named_types() {
   return {{MPI_BYTE, {{0, 1}}, 1, "byte"},
           {MPI_BYTE, {{0, 1}}, 1, "byte"},
@@ -327,7 +327,7 @@ void Program::seek() {
     std::int64_t& pointer = pointers_[index];
     const std::int64_t etype_size = views_[index].etype.size();
     const std::int64_t end = views_[index].bytes_before(model_.size());
-    // An end inside an etype has no position that the standard gives it.
+    // The standard defines no position for an end inside an etype.
     const bool from_end = whence == 2 && end % etype_size == 0 && options_.with("seek_end");
     const std::int64_t base = from_end ? end / etype_size : whence == 1 ? pointer : 0;
     const std::int64_t offset =
@@ -435,8 +435,8 @@ void Program::apply(const Access& access, int rank) {
   }
 }
 
-/// After a read that met the end of the file the standard leaves it open where a pointer stands;
-/// and pointers are kept low, so that files stay small.
+/// After a read that reached the end of the file, the standard does not define the pointer. Seeks
+/// also keep pointers low, so that files stay small.
 void Program::settle_pointers() {
   for (int rank = 0; rank < size_; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
@@ -510,7 +510,7 @@ void Program::access_shared_in_turn() {
     const bool nonblocking = random_.chance(40) && options_.with("nonblocking");
     call.timing = nonblocking ? Timing::nonblocking : Timing::blocking;
     Access access = draw_access(call, rank, shared_);
-    // Each turn ends before the next begins, so that the order of writes is known.
+    // Each rank completes before the next rank begins, so that the order of writes is known.
     access.writer = 1;
     apply(access, rank);
     if (rank == rank_ && nonblocking) {

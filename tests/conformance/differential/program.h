@@ -1,5 +1,5 @@
-// One random program: every rank draws the same one, runs its own part of it with MPI, and keeps
-// the model of the whole.
+// One random program. Every rank draws the same program, runs its part with MPI, and keeps a model
+// of all ranks.
 #ifndef NACRE_TESTS_DIFFERENTIAL_PROGRAM_H_
 #define NACRE_TESTS_DIFFERENTIAL_PROGRAM_H_
 
@@ -21,8 +21,8 @@ struct Options {
   std::uint64_t seed = 0;
   std::string directory;
   bool check_each_step = false;
-  bool check_types = false;  ///< the oracle's type maps against the MPI's own extents and MPI_Pack
-  std::set<std::string> without;  ///< features left out, for MPIs known to fail in them
+  bool check_types = false;       ///< compare type maps with the MPI's extents and MPI_Pack
+  std::set<std::string> without;  ///< features to leave out, for MPIs that fail in them
 
   [[nodiscard]] bool with(const char* feature) const { return without.count(feature) == 0; }
 };
@@ -32,11 +32,11 @@ class Program {
   /// Collective over `comm`. Programs differ by `number`.
   Program(MPI_Comm comm, const Options& options, std::uint64_t number);
 
-  /// Runs the program to its end or to the first step that fails on some rank. Returns whether none
-  /// did; what failed is printed.
+  /// Runs the program to its end or to the first step that fails on any rank, and prints the
+  /// failure. Returns whether all steps passed.
   bool run();
 
-  /// What this rank is doing, for a report on a hang. Always null-terminated.
+  /// The current step of this rank, to report a hang. Always null-terminated.
   static const char* current();
 
  private:
@@ -47,14 +47,14 @@ class Program {
     std::int64_t first = 0;   ///< data byte of the view where it starts
     Type memory;
     std::int64_t count = 0;
-    std::uint64_t tag = 0;  ///< of the data written
+    std::uint64_t tag = 0;  ///< tag of the written data
     int writer = 0;
     bool free_early = false;
 
     [[nodiscard]] std::int64_t bytes() const { return count * memory.size(); }
     [[nodiscard]] std::string text() const;
   };
-  /// An access under way on this rank.
+  /// A pending access of this rank.
   struct Pending {
     Access access;
     Buffer buffer;
@@ -124,7 +124,7 @@ class Program {
   MPI_File file_ = MPI_FILE_NULL;
   FileModel model_;
   std::vector<View> views_;             ///< of each rank
-  std::vector<Type> leaves_;            ///< of the view in force: [0] what etypes are made of
+  std::vector<Type> leaves_;            ///< of the current view; [0]: the basic type of etypes
   std::vector<std::int64_t> pointers_;  ///< individual, in etypes
   std::vector<bool> pointer_lost_;      ///< after a short read, until the next seek
   std::int64_t shared_ = 0;

@@ -1,5 +1,5 @@
-// The one source of chance in the differential test: same seed, same program, on every rank and
-// machine.
+// The random numbers of the differential test. The same seed gives the same program on every rank
+// and machine.
 #ifndef NACRE_TESTS_DIFFERENTIAL_RANDOM_H_
 #define NACRE_TESTS_DIFFERENTIAL_RANDOM_H_
 
@@ -7,7 +7,7 @@
 
 namespace differential {
 
-/// splitmix64's finisher: a well mixed 64-bit value of any input.
+/// The finaliser of splitmix64: a hash of a 64-bit value.
 inline std::uint64_t mix(std::uint64_t value) {
   value += 0x9e3779b97f4a7c15U;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;

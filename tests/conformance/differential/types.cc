@@ -8,15 +8,14 @@
 namespace differential {
 namespace {
 
-/// `count` children one after the other from `offset`.
+/// `count` consecutive children from `offset` on.
 struct Block {
   std::int64_t offset;
   int count;
   const Type* child;
 };
 
-/// The map and the natural bounds of a datatype made of blocks. Blocks of no child count for
-/// nothing.
+/// The map and the natural bounds of a datatype made of blocks. Ignores blocks without a child.
 Type assemble(const std::vector<Block>& blocks) {
   Type type;
   bool first = true;
@@ -70,7 +69,7 @@ Indexed random_indexed(Random& random, const TypeRequest& request, bool equal_le
     result.displacements.push_back(at);
     at += length + random.between(0, 3);
   }
-  // In memory, elements may come in any order.
+  // In memory, elements may be in any order.
   if (!request.for_file && random.chance(40)) {
     std::reverse(result.displacements.begin(), result.displacements.end());
     std::reverse(result.lengths.begin(), result.lengths.end());
@@ -117,7 +116,7 @@ Type make_vector(Random& random, const TypeRequest& request, const Type& child) 
   return type;
 }
 
-/// Units that hold `count` children.
+/// The number of units that `count` children need.
 int units_of(const TypeRequest& request, const Type& child, int count) {
   return static_cast<int>(
       (count * std::max<std::int64_t>(child.extent, 0) + request.unit_bytes - 1) /
@@ -202,7 +201,7 @@ Type make_hindexed_block(Random& random, const TypeRequest& request, const Type&
   return type;
 }
 
-/// A struct's extent may be padded as the MPI sees fit (MPI 4.1, 5.1.6), so it is always given one.
+/// Sets the extent of a struct, because the MPI may pad it (MPI 4.1, 5.1.6).
 Type make_struct(Random& random, const TypeRequest& request, const Type& child) {
   TypeRequest smaller = request;
   smaller.depth = std::min(request.depth - 1, 1);
@@ -235,7 +234,7 @@ Type make_struct(Random& random, const TypeRequest& request, const Type& child) 
   return resized(type, 0, std::max(at, request.unit_bytes));
 }
 
-/// Storage order: the fastest index last (C) or first (Fortran).
+/// Storage order: the last index (C) or the first index (Fortran) is the fastest.
 std::vector<int> strides_of(const std::vector<int>& sizes, int order) {
   std::vector<int> strides(sizes.size(), 1);
   if (order == MPI_ORDER_C) {
@@ -250,8 +249,8 @@ std::vector<int> strides_of(const std::vector<int>& sizes, int order) {
   return strides;
 }
 
-/// Of an array of children, those for which `taken` says yes, in storage order; the extent is the
-/// array's.
+/// The children of an array for which `taken` is true, in storage order. The extent is that of the
+/// array.
 Type part_of_array(const Type& child, const std::vector<int>& sizes, int order,
                    const std::function<bool(const std::vector<int>&)>& taken) {
   const int total = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies<>());
@@ -348,8 +347,8 @@ Distribution random_distribution(Random& random) {
   return result;
 }
 
-/// The part of process `rank` in an array dealt to a row-major grid of processes (MPI 4.1, 5.1.4:
-/// row-major for either order of the array).
+/// The part of process `rank` in an array distributed over a row-major grid of processes (MPI 4.1,
+/// 5.1.4: row-major for either order of the array).
 Type part_of_process(std::vector<Distribution> distributions, int rank, int order,
                      const Type& child) {
   std::vector<int> globals;
@@ -521,7 +520,7 @@ Type random_type(Random& random, const TypeRequest& request) {
   Type type = request.leaf;
   const int depth = random.between(0, request.depth);
   for (int level = 0; level < depth; ++level) {
-    // A constructor that went over the limits is drawn again, so that nesting is as deep as asked.
+    // A type that exceeds the limits is drawn again, so that the nesting has the requested depth.
     for (int attempt = 0; attempt < 8; ++attempt) {
       const auto constructor =
           constructors[static_cast<std::size_t>(random.below(constructors.size()))];
@@ -547,7 +546,7 @@ Type dealt_array(Random random, const Type& child, int rank, int size) {
   } while (size % rows.processes != 0);
   columns.processes = size / rows.processes;
   for (Distribution* distribution : {&rows, &columns}) {
-    // Every process owns something: whole blocks for each, or cyclic ones of one or two.
+    // Every process owns data: one block each, or cyclic blocks of one or two elements.
     const int block = random.between(1, 2);
     distribution->global = distribution->processes * block * (random.chance(50) ? 1 : 2);
     distribution->kind = random.chance(50) ? MPI_DISTRIBUTE_BLOCK : MPI_DISTRIBUTE_CYCLIC;

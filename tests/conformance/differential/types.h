@@ -1,6 +1,6 @@
-// Random datatypes, each with the type map that its construction says it has: worked out here,
-// element by element, from MPI's definitions of the constructors, and never asked of the MPI or of
-// the library under test.
+// Random datatypes with their type maps. The type maps are computed here, element by element, from
+// the definitions of the constructors in the MPI standard, without the MPI or the library under
+// test.
 #ifndef NACRE_TESTS_DIFFERENTIAL_TYPES_H_
 #define NACRE_TESTS_DIFFERENTIAL_TYPES_H_
 
@@ -15,21 +15,21 @@
 
 namespace differential {
 
-/// One basic element: where it lies from the datatype's origin.
+/// One basic element: its offset from the origin of the datatype.
 struct Element {
   std::int64_t offset;
   std::int64_t bytes;
-  std::int64_t parts = 1;  ///< 2 of a complex: each has its own order of bytes in external32
+  std::int64_t parts = 1;  ///< 2 for a complex: external32 converts each part separately
 };
 
-/// A datatype: the MPI's handle, and what it must mean. Copies share the handle, which the last one
-/// frees.
+/// A datatype: the handle of the MPI and its expected type map. Copies share the handle; the last
+/// copy frees it.
 struct Type {
   std::shared_ptr<MPI_Datatype> handle;
   std::vector<Element> map;  ///< in type map order
   std::int64_t lower_bound = 0;
   std::int64_t extent = 0;
-  std::string text;  ///< how it was made
+  std::string text;  ///< its constructors
 
   [[nodiscard]] std::int64_t size() const;
   [[nodiscard]] std::int64_t true_lower_bound() const;
@@ -40,7 +40,7 @@ struct Type {
 Type named(MPI_Datatype handle, const std::vector<Element>& map, std::int64_t extent,
            const char* text);
 
-/// What is built, and what from.
+/// The constructors and types to use.
 struct TypeRequest {
   Type leaf;
   int depth = 4;

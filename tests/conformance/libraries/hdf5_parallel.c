@@ -1,6 +1,6 @@
-/* A parallel HDF5 program: 2-D dataset contiguous and chunked, hyperslabs interleaved between
- * ranks, written collectively and independently, read back by other ranks than wrote it, verified
- * value by value. */
+/* A parallel HDF5 program: contiguous and chunked 2-D datasets, hyperslabs interleaved between
+ * ranks, written collectively and independently. Each rank reads and checks the values that another
+ * rank has written. */
 #include <hdf5.h>
 
 #include "../check.h"
@@ -9,7 +9,7 @@ enum { rows = 64, columns = 48 };
 
 static int value_at(hsize_t row, hsize_t column) { return (int)(row * 1000 + column); }
 
-/* Rows rank, rank + size, ... of the file's dataspace, and as many of them. */
+/* Selects the rows rank, rank + size, ... of the dataspace of the file. */
 static hsize_t select_rows(hid_t space, int rank, int size) {
   const hsize_t start[2] = {(hsize_t)rank, 0};
   const hsize_t stride[2] = {(hsize_t)size, 1};

@@ -1,5 +1,5 @@
 /* A PnetCDF program: a fixed and a record variable, blocking collective and independent,
- * nonblocking puts flushed together, read back by other ranks than wrote them. */
+ * nonblocking puts flushed together. Each rank reads data that another rank has written. */
 #include <pnetcdf.h>
 
 #include "../check.h"

@@ -21,7 +21,7 @@ CostModel::CostModel(const Machine& machine, ObjectStore& objects)
       objects_(objects),
       simulation_(machine),
       counters_(machine),
-      queued_before_(checked_cast<std::size_t>(machine.osts)),
+      queue_time_at_reset_(checked_cast<std::size_t>(machine.osts)),
       evictions_(checked_cast<std::size_t>(machine.nodes)),
       clock_thread_([this] { run_clock(); }) {}
 
@@ -39,28 +39,28 @@ void CostModel::stop() {
   for (const auto& [object, locks] : locks_) locks->changed.notify_all();
 }
 
-/// Sees to it that what ends is told even if nobody asks.
+/// Body of the clock thread: completes requests on time even if no call advances the simulation.
 void CostModel::run_clock() {
   Guard guard(mutex_);
   while (!stopped_) {
-    clock_waits_for_ = simulation_.next().value_or(never);
-    if (clock_waits_for_ == never) {
+    clock_deadline_ = simulation_.next().value_or(never);
+    if (clock_deadline_ == never) {
       clock_.wait(guard);
     } else {
-      const std::chrono::nanoseconds since_start(clock_waits_for_);
+      const std::chrono::nanoseconds since_start(clock_deadline_);
       clock_.wait_until(guard, std::chrono::steady_clock::time_point(since_start));
     }
     settle();
   }
 }
 
-/// Brings everything up to now.
+/// Advances the simulation to the current time, and completes the requests that have ended.
 void CostModel::settle() {
   for (const Ticket ticket : simulation_.advance(monotonic_nanoseconds())) {
-    const auto found = under_way_.find(ticket);
-    if (found != under_way_.end()) {
+    const auto found = in_flight_.find(ticket);
+    if (found != in_flight_.end()) {
       end(found->second);
-      under_way_.erase(found);
+      in_flight_.erase(found);
     } else if (const auto delay = delays_.find(ticket); delay != delays_.end()) {
       delay->second = true;
       delay_ended_.notify_all();
@@ -69,16 +69,16 @@ void CostModel::settle() {
   wake_clock();
 }
 
-/// Where something ends before it would look again.
+/// Wakes the clock thread if the next event is earlier than its deadline.
 void CostModel::wake_clock() {
-  if (simulation_.next().value_or(clock_waits_for_) < clock_waits_for_) clock_.notify_one();
+  if (simulation_.next().value_or(clock_deadline_) < clock_deadline_) clock_.notify_one();
 }
 
-void CostModel::end(const UnderWay& ended) {
+void CostModel::end(const InFlight& ended) {
   Outbox& box = outbox(ended.rpc.node, ended.rpc.ost);
-  if (ended.dirty) box.dirty -= ended.rpc.bytes;
-  const auto mine = box.under_way.find(ended.object);
-  if (--mine->second == 0) box.under_way.erase(mine);
+  if (ended.dirty) box.dirty_bytes -= ended.rpc.bytes;
+  const auto mine = box.in_flight.find(ended.object);
+  if (--mine->second == 0) box.in_flight.erase(mine);
   box.changed.notify_all();
 }
 
@@ -96,18 +96,18 @@ std::shared_ptr<CostModel::ObjectLocks> CostModel::locks_of(const ObjectName& ob
 
 Status CostModel::wait(Guard& guard, std::condition_variable& changed, const Caller& caller,
                        const std::function<bool()>& ready) {
-  // The kernel's word of a signal does not come by the condition.
-  constexpr std::chrono::milliseconds look_interval{50};
+  // FUSE does not notify the condition variable of a signal: poll for it.
+  constexpr std::chrono::milliseconds poll_interval{50};
   while (true) {
     settle();
     if (ready()) return {};
     if (stopped_ || was_evicted(*caller.handle)) return refused(EIO);
     if (caller.is_interrupted()) return refused(EINTR);
-    changed.wait_for(guard, look_interval);
+    changed.wait_for(guard, poll_interval);
   }
 }
 
-/// Since it was asked last.
+/// Whether the node was evicted since the last call for this handle.
 bool CostModel::was_evicted(OpenHandle& handle) const {
   const std::int64_t evictions = evictions_[static_cast<std::size_t>(handle.node_)];
   return std::exchange(handle.evictions_, evictions) != evictions;
@@ -126,72 +126,73 @@ Ticket CostModel::send(std::int32_t node, const ObjectName& object, const Extent
                        plan::Direction direction) {
   const Rpc rpc{node, object.ost, extent.length};
   const Ticket ticket = simulation_.submit(rpc, monotonic_nanoseconds());
-  under_way_[ticket] = {rpc, object, extent, false};
-  ++outbox(node, object.ost).under_way[object];
+  in_flight_[ticket] = {rpc, object, extent, false};
+  ++outbox(node, object.ost).in_flight[object];
   counters_.count_request(rpc, direction);
   wake_clock();
   return ticket;
 }
 
-/// What is gathered goes out, however little it is.
-void CostModel::send_gathered(Outbox& box, std::int32_t node) {
-  if (box.gathered.empty()) return;
-  const Extent extent = std::exchange(box.gathered, {});
+/// Sends the unsent extent, even if it is shorter than a full request.
+void CostModel::send_unsent(Outbox& box, std::int32_t node) {
+  if (box.unsent.empty()) return;
+  const Extent extent = std::exchange(box.unsent, {});
   const Ticket ticket = send(node, box.object, extent, plan::Direction::write);
-  under_way_.at(ticket).dirty = true;
+  in_flight_.at(ticket).dirty = true;
 }
 
-/// Puts bytes to those before them, and sends requests that are full.
-void CostModel::gather(Outbox& box, std::int32_t node, const ObjectAccess& access) {
+/// Appends an access to the unsent extent. Sends full requests, which end at multiples of
+/// `rpc_bytes`, and first the old unsent extent if the access does not continue it.
+void CostModel::append_unsent(Outbox& box, std::int32_t node, const ObjectAccess& access) {
   Extent left = access.extent;
   while (!left.empty()) {
-    const bool goes_on = box.object == access.object && box.gathered.end() == left.offset;
-    if (!goes_on) send_gathered(box, node);
-    if (box.gathered.empty()) {
+    const bool continues = box.object == access.object && box.unsent.end() == left.offset;
+    if (!continues) send_unsent(box, node);
+    if (box.unsent.empty()) {
       box.object = access.object;
-      box.gathered = {left.offset, 0};
+      box.unsent = {left.offset, 0};
     }
     const std::int64_t taken =
-        std::min(left.length, machine_.rpc_bytes - box.gathered.offset % machine_.rpc_bytes -
-                                  box.gathered.length);
-    box.gathered.length += taken;
+        std::min(left.length,
+                 machine_.rpc_bytes - box.unsent.offset % machine_.rpc_bytes - box.unsent.length);
+    box.unsent.length += taken;
     left = {left.offset + taken, left.length - taken};
-    if (box.gathered.end() % machine_.rpc_bytes == 0) send_gathered(box, node);
+    if (box.unsent.end() % machine_.rpc_bytes == 0) send_unsent(box, node);
   }
 }
 
-/// Into the node's cache, when it has room.
-Status CostModel::buffer(Guard& guard, const Caller& caller, const ObjectAccess& access) {
+/// Waits for room in the node's cache, and puts a write into it.
+Status CostModel::write_to_cache(Guard& guard, const Caller& caller, const ObjectAccess& access) {
   const std::int32_t node = caller.handle->node_;
   Outbox& box = outbox(node, access.object.ost);
-  // Others of the node gather while this one waits, and may wait too.
+  // Other calls of the node may extend the unsent extent during this wait, and then wait too.
   const auto fits = [&] {
     const bool has_room =
-        box.dirty == 0 || box.dirty + access.extent.length <= machine_.dirty_bytes;
-    if (!has_room) send_gathered(box, node);
+        box.dirty_bytes == 0 || box.dirty_bytes + access.extent.length <= machine_.dirty_bytes;
+    if (!has_room) send_unsent(box, node);
     return has_room;
   };
   if (Status waited = wait(guard, box.changed, caller, fits); !waited) return waited;
-  box.dirty += access.extent.length;
-  gather(box, node, access);
+  box.dirty_bytes += access.extent.length;
+  append_unsent(box, node, access);
   return {};
 }
 
 Status CostModel::wait_for_ticket(Guard& guard, const Caller& caller, Ticket ticket) {
-  const auto found = under_way_.find(ticket);
-  if (found == under_way_.end()) return {};
+  const auto found = in_flight_.find(ticket);
+  if (found == in_flight_.end()) return {};
   Outbox& box = outbox(found->second.rpc.node, found->second.rpc.ost);
-  return wait(guard, box.changed, caller, [&] { return !under_way_.contains(ticket); });
+  return wait(guard, box.changed, caller, [&] { return !in_flight_.contains(ticket); });
 }
 
-/// Until no more than `bytes_left` of the handle's own requests are under way.
+/// Waits until at most `bytes_left` of the handle's reads and direct writes are in flight.
 Status CostModel::wait_for_pending(Guard& guard, const Caller& caller, std::int64_t bytes_left) {
   std::deque<Ticket>& pending = caller.handle->pending_;
   const auto bytes = [&] {
     std::int64_t sum = 0;
     for (const Ticket one : pending) {
-      const auto found = under_way_.find(one);
-      if (found != under_way_.end()) sum += found->second.rpc.bytes;
+      const auto found = in_flight_.find(one);
+      if (found != in_flight_.end()) sum += found->second.rpc.bytes;
     }
     return sum;
   };
@@ -200,28 +201,28 @@ Status CostModel::wait_for_pending(Guard& guard, const Caller& caller, std::int6
     pending.pop_front();
     if (Status waited = wait_for_ticket(guard, caller, oldest); !waited) return waited;
   }
-  std::erase_if(pending, [&](Ticket one) { return !under_way_.contains(one); });
+  std::erase_if(pending, [&](Ticket one) { return !in_flight_.contains(one); });
   return {};
 }
 
-OpenHandle::Course OpenHandle::follow(const Extent& file) {
-  const Extent before = std::exchange(last_, file);
+OpenHandle::Pattern OpenHandle::classify(const Extent& file) {
+  const Extent before = std::exchange(previous_, file);
   const std::int64_t stride = file.offset - before.offset;
   const bool is_same = std::exchange(stride_, stride) == stride && file.length == before.length;
-  if (is_same && stride > 0) return Course::in_strides;
-  return file.offset == before.end() ? Course::behind : Course::elsewhere;
+  if (is_same && stride > 0) return Pattern::strided;
+  return file.offset == before.end() ? Pattern::sequential : Pattern::random;
 }
 
-/// To the OSTs and back.
-Status CostModel::access_directly(Guard& guard, const Caller& caller, const FileRequest& request,
-                                  plan::Direction direction) {
-  using Course = OpenHandle::Course;
+/// A read, or a direct write: sends requests to the OSTs and waits for their replies.
+Status CostModel::access_osts(Guard& guard, const Caller& caller, const FileRequest& request,
+                              plan::Direction direction) {
+  using Pattern = OpenHandle::Pattern;
   OpenHandle& handle = *caller.handle;
   if (request.accesses.empty()) return {};
-  const Course course = handle.follow(
+  const Pattern pattern = handle.classify(
       hull(request.accesses.front().file_extent, request.accesses.back().file_extent));
-  const bool is_ahead = course == Course::in_strides && direction == plan::Direction::read;
-  if (course != Course::behind && !is_ahead) {
+  const bool reads_ahead = pattern == Pattern::strided && direction == plan::Direction::read;
+  if (pattern != Pattern::sequential && !reads_ahead) {
     if (Status waited = wait_for_pending(guard, caller, 0); !waited) return waited;
   }
   for (const ObjectAccess& access : request.accesses) {
@@ -231,31 +232,32 @@ Status CostModel::access_directly(Guard& guard, const Caller& caller, const File
       left = {part.end(), left.length - part.length};
     }
   }
-  settle();  // what takes no time has ended
-  const bool may_wait = is_ahead || request.may_go_on;
-  return wait_for_pending(guard, caller, may_wait ? machine_.read_bytes : 0);
+  settle();  // completes the requests that take no time
+  const bool may_stay_in_flight = reads_ahead || request.may_continue;
+  return wait_for_pending(guard, caller, may_stay_in_flight ? machine_.read_bytes : 0);
 }
 
 // ---- locks ----
 
-/// Has nodes write back what they have of objects, all at once, and waits until it is there.
-Status CostModel::write_back(Guard& guard, const Caller& caller, std::span<const Share> shares) {
-  for (const auto& [node, object] : shares) {
+/// Makes nodes write back their cached data of objects, concurrently, and waits for completion.
+Status CostModel::write_back(Guard& guard, const Caller& caller,
+                             std::span<const NodeObject> node_objects) {
+  for (const auto& [node, object] : node_objects) {
     Outbox& box = outbox(node, object.ost);
-    if (box.object == object) send_gathered(box, node);
+    if (box.object == object) send_unsent(box, node);
   }
-  for (const Share& share : shares) {
-    Outbox& box = outbox(share.node, share.object.ost);
-    const auto is_written = [&] { return !box.under_way.contains(share.object); };
+  for (const NodeObject& node_object : node_objects) {
+    Outbox& box = outbox(node_object.node, node_object.object.ost);
+    const auto is_written = [&] { return !box.in_flight.contains(node_object.object); };
     if (Status waited = wait(guard, box.changed, caller, is_written); !waited) return waited;
   }
   return {};
 }
 
-/// Takes locks away that exclude what is wanted, from those who are to write back.
-std::vector<CostModel::Share> CostModel::call_back(const ObjectName& name, ObjectLocks& object,
-                                                   const ExtentLocks::Lock& wanted) {
-  std::vector<Share> holders;
+/// Revokes the locks that conflict with `wanted`. Returns their holders, which must write back.
+std::vector<CostModel::NodeObject> CostModel::call_back(const ObjectName& name, ObjectLocks& object,
+                                                        const ExtentLocks::Lock& wanted) {
+  std::vector<NodeObject> holders;
   for (const std::int32_t node : object.locks.call_back(wanted)) {
     counters_.count_callback(node, name.ost);
     holders.push_back({node, name});
@@ -263,8 +265,8 @@ std::vector<CostModel::Share> CostModel::call_back(const ObjectName& name, Objec
   return holders;
 }
 
-/// One after the other, of those about locks.
-Status CostModel::wait_for_messages(Guard& guard, const Caller& caller, std::int64_t count) {
+/// Waits for `count` lock messages that are sent one after the other.
+Status CostModel::wait_for_lock_messages(Guard& guard, const Caller& caller, std::int64_t count) {
   if (machine_.lock_latency_us == 0) return {};
   const std::int64_t length = count * machine_.lock_latency_us * microsecond;
   const Ticket ticket = simulation_.delay(length, monotonic_nanoseconds());
@@ -279,30 +281,30 @@ Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectName& nam
   const std::shared_ptr<ObjectLocks> object = locks_of(name);
   if (object->locks.covers(wanted)) return {};
   object->locks.wait_for(wanted);
-  Status waited = wait(guard, object->changed, caller, [&] { return !object->busy; });
+  Status waited = wait(guard, object->changed, caller, [&] { return !object->is_revoking; });
   if (!waited || object->locks.covers(wanted)) {
     object->locks.give_up(wanted);
     return waited;
   }
-  object->busy = true;
-  const std::vector<Share> holders = call_back(name, *object, wanted);
+  object->is_revoking = true;
+  const std::vector<NodeObject> holders = call_back(name, *object, wanted);
   waited = write_back(guard, caller, holders);
-  // To the lock's server and back; it to the nodes, all at once, and back.
-  if (waited) waited = wait_for_messages(guard, caller, holders.empty() ? 2 : 4);
+  // Request and reply; if locks were revoked, also callbacks to all holders at once, and replies.
+  if (waited) waited = wait_for_lock_messages(guard, caller, holders.empty() ? 2 : 4);
   if (waited) {
     object->locks.grant(wanted);
     counters_.count_grant(wanted.node, name.ost);
   } else {
     object->locks.give_up(wanted);
   }
-  object->busy = false;
+  object->is_revoking = false;
   object->changed.notify_all();
   return waited;
 }
 
-/// Faults, and the lock that an access needs.
-Status CostModel::admit(Guard& guard, const Caller& caller, const FileRequest& request,
-                        const ObjectAccess& access, plan::Direction direction) {
+/// Returns the error of a fault, or acquires the lock that an access needs.
+Status CostModel::check_and_lock(Guard& guard, const Caller& caller, const FileRequest& request,
+                                 const ObjectAccess& access, plan::Direction direction) {
   const bool writes = direction == plan::Direction::write;
   Status checked = faults_.check(access.object.ost, access.file_extent, writes);
   if (!checked || request.locks == LockWish::none) return checked;
@@ -311,7 +313,7 @@ Status CostModel::admit(Guard& guard, const Caller& caller, const FileRequest& r
               {caller.handle->node_, access.extent, writes, is_narrow});
 }
 
-// ---- what files ask for ----
+// ---- calls of files ----
 
 Status CostModel::write(const Caller& caller, const FileRequest& request) {
   Guard guard(mutex_);
@@ -320,12 +322,12 @@ Status CostModel::write(const Caller& caller, const FileRequest& request) {
   if (was_evicted(handle)) return refused(EIO);
   handle.has_written_ = true;
   for (const ObjectAccess& access : request.accesses) {
-    if (Status let = admit(guard, caller, request, access, plan::Direction::write); !let)
+    if (Status let = check_and_lock(guard, caller, request, access, plan::Direction::write); !let)
       return let;
     if (handle.direct_) continue;
-    if (Status kept = buffer(guard, caller, access); !kept) return kept;
+    if (Status kept = write_to_cache(guard, caller, access); !kept) return kept;
   }
-  if (handle.direct_) return access_directly(guard, caller, request, plan::Direction::write);
+  if (handle.direct_) return access_osts(guard, caller, request, plan::Direction::write);
   settle();
   return {};
 }
@@ -334,31 +336,32 @@ Status CostModel::read(const Caller& caller, const FileRequest& request) {
   Guard guard(mutex_);
   settle();
   for (const ObjectAccess& access : request.accesses) {
-    if (Status let = admit(guard, caller, request, access, plan::Direction::read); !let) return let;
+    if (Status let = check_and_lock(guard, caller, request, access, plan::Direction::read); !let)
+      return let;
   }
-  return access_directly(guard, caller, request, plan::Direction::read);
+  return access_osts(guard, caller, request, plan::Direction::read);
 }
 
-Status CostModel::call_in_locks(const Caller& caller, std::span<const ObjectName> objects) {
-  constexpr std::int32_t nobody = -1;  // whom all nodes' locks exclude
-  const ExtentLocks::Lock all{nobody, {0, std::numeric_limits<std::int64_t>::max()}, true};
+Status CostModel::revoke_locks(const Caller& caller, std::span<const ObjectName> objects) {
+  constexpr std::int32_t no_node = -1;  // conflicts with the locks of all nodes
+  const ExtentLocks::Lock all{no_node, {0, std::numeric_limits<std::int64_t>::max()}, true};
   Guard guard(mutex_);
   settle();
-  std::vector<Share> holders;
+  std::vector<NodeObject> holders;
   for (const ObjectName& name : objects) {
-    const std::vector<Share> found = call_back(name, *locks_of(name), all);
+    const std::vector<NodeObject> found = call_back(name, *locks_of(name), all);
     holders.insert(holders.end(), found.begin(), found.end());
   }
   if (Status written = write_back(guard, caller, holders); !written) return written;
-  return wait_for_messages(guard, caller, holders.empty() ? 2 : 4);
+  return wait_for_lock_messages(guard, caller, holders.empty() ? 2 : 4);
 }
 
 Status CostModel::flush(const Caller& caller, std::span<const ObjectName> objects) {
   Guard guard(mutex_);
   settle();
-  std::vector<Share> shares;
-  for (const ObjectName& object : objects) shares.push_back({caller.handle->node_, object});
-  if (Status written = write_back(guard, caller, shares); !written) return written;
+  std::vector<NodeObject> node_objects;
+  for (const ObjectName& object : objects) node_objects.push_back({caller.handle->node_, object});
+  if (Status written = write_back(guard, caller, node_objects); !written) return written;
   if (was_evicted(*caller.handle)) return refused(EIO);
   return wait_for_pending(guard, caller, 0);
 }
@@ -379,13 +382,12 @@ void CostModel::forget(const ObjectName& object) {
   const std::lock_guard guard(mutex_);
   locks_.erase(object);
   for (const auto& [key, box] : outboxes_) {
-    if (key.second == object.ost && box->object == object) drop_gathered(*box);
+    if (key.second == object.ost && box->object == object) discard_unsent(*box);
   }
 }
 
-/// What was not sent yet need not be.
-void CostModel::drop_gathered(Outbox& box) {
-  box.dirty -= std::exchange(box.gathered, {}).length;
+void CostModel::discard_unsent(Outbox& box) {
+  box.dirty_bytes -= std::exchange(box.unsent, {}).length;
   box.changed.notify_all();
 }
 
@@ -401,7 +403,7 @@ Status CostModel::order(const FaultOrder& order) {
   return {};
 }
 
-/// Its locks are gone, and what it had not brought to the OSTs.
+/// Drops the node's locks, and erases its writes that are not yet on the OSTs.
 Status CostModel::evict(std::int32_t node) {
   Status lost;
   const auto lose = [&](const ObjectName& object, const Extent& extent) {
@@ -410,13 +412,13 @@ Status CostModel::evict(std::int32_t node) {
   };
   ++evictions_[static_cast<std::size_t>(node)];
   for (const auto& [object, locks] : locks_) locks->locks.drop(node);
-  for (const auto& [ticket, one] : under_way_) {
+  for (const auto& [ticket, one] : in_flight_) {
     if (one.rpc.node == node && one.dirty) lose(one.object, one.extent);
   }
   for (const auto& [key, box] : outboxes_) {
     if (key.first != node) continue;
-    lose(box->object, box->gathered);
-    drop_gathered(*box);
+    lose(box->object, box->unsent);
+    discard_unsent(*box);
   }
   return lost;
 }
@@ -425,7 +427,7 @@ std::string CostModel::counters_json() {
   const std::lock_guard guard(mutex_);
   settle();
   for (std::int32_t ost = 0; ost < machine_.osts; ++ost) {
-    const SimulatedTime before = queued_before_[static_cast<std::size_t>(ost)];
+    const SimulatedTime before = queue_time_at_reset_[static_cast<std::size_t>(ost)];
     counters_.set_queue_time(ost, simulation_.queue_time(ost) - before);
   }
   return counters_.json();
@@ -436,7 +438,7 @@ void CostModel::reset_counters() {
   settle();
   counters_ = Counters(machine_);
   for (std::int32_t ost = 0; ost < machine_.osts; ++ost) {
-    queued_before_[static_cast<std::size_t>(ost)] = simulation_.queue_time(ost);
+    queue_time_at_reset_[static_cast<std::size_t>(ost)] = simulation_.queue_time(ost);
   }
 }
 

@@ -1,5 +1,5 @@
-// CostModel: makes accesses take as long as they would on the machine, and fail where a fault says
-// so.
+// CostModel: delays each access by the time that it takes on the modelled machine, and returns the
+// errors of injected faults.
 #ifndef NACRE_TESTBED_COST_MODEL_H_
 #define NACRE_TESTBED_COST_MODEL_H_
 
@@ -29,7 +29,7 @@
 
 namespace nacre::testbed {
 
-/// An open of a file on a node.
+/// One open of a file on a node.
 class OpenHandle {
  public:
   OpenHandle(std::int32_t node, bool direct) : node_(node), direct_(direct) {}
@@ -38,95 +38,98 @@ class OpenHandle {
 
  private:
   friend class CostModel;
-  /// How a request lies to the one before it.
-  enum class Course : std::uint8_t {
-    elsewhere,
-    behind,      ///< goes on where that ended
-    in_strides,  ///< as far from it as that from its own, and as long
+  /// The position of a request relative to the previous request.
+  enum class Pattern : std::uint8_t {
+    random,
+    sequential,  ///< starts at the end of the previous request
+    strided,     ///< same length and same positive stride as the previous request
   };
-  [[nodiscard]] Course follow(const Extent& file);
+  /// Classifies a request for an extent of the file, and stores it as the previous request.
+  [[nodiscard]] Pattern classify(const Extent& file);
 
   std::int32_t node_;
-  bool direct_;                      // past the node's cache
-  Extent last_;                      // what was asked for last, of the file
-  std::int64_t stride_ = 0;          // from the request before it to that one
-  std::deque<Ticket> pending_ = {};  // of it and those it goes on with
-  std::int64_t evictions_ = 0;       // of its node, that it has heard of
+  bool direct_;                      // bypasses the node's cache
+  Extent previous_;                  // of the file: the previous request
+  std::int64_t stride_ = 0;          // offset of `previous_` minus offset of the request before it
+  std::deque<Ticket> pending_ = {};  // tickets of the requests that are still in flight
+  std::int64_t evictions_ = 0;       // evictions of the node that were reported to this handle
   bool has_written_ = false;
 };
 
-/// Who waits, and whether to give up: a signal.
+/// The open file that a call is for, and whether a signal has interrupted the call.
 struct Caller {
   OpenHandle* handle;
   std::function<bool()> is_interrupted = [] { return false; };
 };
 
-/// A part of one object.
+/// An access to an extent of one object.
 struct ObjectAccess {
   ObjectName object;
-  Extent extent;       ///< of the object
-  Extent file_extent;  ///< the same bytes
+  Extent extent;       ///< in the object
+  Extent file_extent;  ///< the same bytes, in the file
 };
 
-/// A request of a program; the kernel cuts long ones.
+/// A request from the kernel, which splits long calls of a program into several requests.
 struct FileRequest {
   std::span<const ObjectAccess> accesses;
-  bool may_go_on = false;  ///< as long as the kernel lets them be: what follows may belong to it
+  bool may_continue = false;  ///< has the largest size: the next request may be of the same call
   LockWish locks = LockWish::wide;
 };
 
-/// Thread-safe. A node caches what it writes, up to a limit, sends it on in requests as long as
-/// they may be, and keeps locks until others want them. Reads and direct writes wait for the OST,
-/// those that the kernel cut once for all pieces; reads that go on in equal strides are asked for
-/// ahead, as a Lustre's client does. Errors carry the errno: EIO, ENOSPC, EINTR.
+/// Thread-safe. A node caches up to `dirty_bytes` of writes, sends them in requests of up to
+/// `rpc_bytes`, and keeps its locks until another node needs them. Reads and direct writes wait for
+/// the OST. Strided reads (read-ahead) and calls that the kernel splits keep up to `read_bytes` in
+/// flight, like a Lustre client. Errors carry an errno: EIO, ENOSPC or EINTR.
 class CostModel {
  public:
-  /// `objects` loses what an evicted node had not sent.
+  /// If a node is evicted, its unwritten data are erased from `objects`, which outlives this.
   CostModel(const Machine& machine, ObjectStore& objects);
-  /// Whoever waits is told EIO.
+  /// Waiting calls return EIO.
   ~CostModel();
   CostModel(const CostModel&) = delete;
   CostModel& operator=(const CostModel&) = delete;
 
-  /// `direct`: past the node's cache.
+  /// `direct`: accesses bypass the node's cache (O_DIRECT).
   [[nodiscard]] std::unique_ptr<OpenHandle> open(std::int32_t node, bool direct);
   [[nodiscard]] Status write(const Caller& caller, const FileRequest& request);
   [[nodiscard]] Status read(const Caller& caller, const FileRequest& request);
-  /// Until no node has a lock on the objects any more.
-  [[nodiscard]] Status call_in_locks(const Caller& caller, std::span<const ObjectName> objects);
-  /// Until what the node wrote of the objects is on the OSTs.
+  /// Revokes all locks on the objects, and waits until their holders have written back their data.
+  [[nodiscard]] Status revoke_locks(const Caller& caller, std::span<const ObjectName> objects);
+  /// Waits until the node's cached writes to the objects are on the OSTs, and until the handle's
+  /// reads and direct writes have completed.
   [[nodiscard]] Status flush(const Caller& caller, std::span<const ObjectName> objects);
-  /// At close(2): until reads and direct writes have ended. What was written may be lost: EIO.
+  /// For close(2): waits until the handle's reads and direct writes have completed. EIO if the
+  /// handle has written and its node was evicted, so that the data may be lost.
   [[nodiscard]] Status finish(const Caller& caller);
-  /// ENOSPC where one of the objects' OSTs has no space for more.
+  /// ENOSPC if the OST of one of the objects is full.
   [[nodiscard]] Status reserve(std::span<const ObjectName> objects);
-  /// The object is gone.
+  /// Drops the locks and the unsent writes of a removed object.
   void forget(const ObjectName& object);
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
+  /// Sets the fault of an OST, or evicts a node.
   [[nodiscard]] Status order(const FaultOrder& order);
   [[nodiscard]] std::string counters_json();
   void reset_counters();
-  /// Ends all waits, for good.
+  /// Waiting calls and later calls that have to wait return EIO.
   void stop();
   [[nodiscard]] bool is_stopped() const { return stopped_; }
 
  private:
   using Guard = std::unique_lock<std::mutex>;
-  /// What a node has for an OST.
+  /// The state of a node for one OST.
   struct Outbox {
-    std::int64_t dirty = 0;  // bytes written and not yet there
-    ObjectName object;       // of what goes out with the next request
-    Extent gathered;
-    std::map<ObjectName, std::int64_t> under_way;  // requests
+    std::int64_t dirty_bytes = 0;                  // written by programs and not yet on the OST
+    ObjectName object;                             // the object of `unsent`
+    Extent unsent;                                 // cached, to be sent in the next write request
+    std::map<ObjectName, std::int64_t> in_flight;  // number of requests
     std::condition_variable changed;
   };
-  /// What a node has of an object.
-  struct Share {
+  struct NodeObject {
     std::int32_t node;
     ObjectName object;
   };
-  struct UnderWay {
+  struct InFlight {
     Rpc rpc;
     ObjectName object;
     Extent extent;
@@ -136,57 +139,60 @@ class CostModel {
     explicit ObjectLocks(bool wide) : locks(wide) {}
 
     ExtentLocks locks;
-    bool busy = false;  // somebody waits for the nodes that are to give theirs back
+    bool is_revoking = false;  // a call waits for the holders of revoked locks to write back
     std::condition_variable changed;
   };
 
   void run_clock();
   void settle();
   void wake_clock();
-  void end(const UnderWay& ended);
+  void end(const InFlight& ended);
   [[nodiscard]] Outbox& outbox(std::int32_t node, std::int32_t ost);
   [[nodiscard]] std::shared_ptr<ObjectLocks> locks_of(const ObjectName& object);
   [[nodiscard]] Status wait(Guard& guard, std::condition_variable& changed, const Caller& caller,
                             const std::function<bool()>& ready);
   [[nodiscard]] Status wait_for_ticket(Guard& guard, const Caller& caller, Ticket ticket);
-  [[nodiscard]] Status admit(Guard& guard, const Caller& caller, const FileRequest& request,
-                             const ObjectAccess& access, plan::Direction direction);
-  [[nodiscard]] std::vector<Share> call_back(const ObjectName& name, ObjectLocks& object,
-                                             const ExtentLocks::Lock& wanted);
-  [[nodiscard]] Status wait_for_messages(Guard& guard, const Caller& caller, std::int64_t count);
+  [[nodiscard]] Status check_and_lock(Guard& guard, const Caller& caller,
+                                      const FileRequest& request, const ObjectAccess& access,
+                                      plan::Direction direction);
+  [[nodiscard]] std::vector<NodeObject> call_back(const ObjectName& name, ObjectLocks& object,
+                                                  const ExtentLocks::Lock& wanted);
+  [[nodiscard]] Status wait_for_lock_messages(Guard& guard, const Caller& caller,
+                                              std::int64_t count);
   [[nodiscard]] Status lock(Guard& guard, const Caller& caller, const ObjectName& name,
                             const ExtentLocks::Lock& wanted);
   [[nodiscard]] Status write_back(Guard& guard, const Caller& caller,
-                                  std::span<const Share> shares);
-  [[nodiscard]] Status buffer(Guard& guard, const Caller& caller, const ObjectAccess& access);
-  void gather(Outbox& box, std::int32_t node, const ObjectAccess& access);
-  void send_gathered(Outbox& box, std::int32_t node);
+                                  std::span<const NodeObject> node_objects);
+  [[nodiscard]] Status write_to_cache(Guard& guard, const Caller& caller,
+                                      const ObjectAccess& access);
+  void append_unsent(Outbox& box, std::int32_t node, const ObjectAccess& access);
+  void send_unsent(Outbox& box, std::int32_t node);
   [[nodiscard]] Ticket send(std::int32_t node, const ObjectName& object, const Extent& extent,
                             plan::Direction direction);
-  [[nodiscard]] Status access_directly(Guard& guard, const Caller& caller,
-                                       const FileRequest& request, plan::Direction direction);
+  [[nodiscard]] Status access_osts(Guard& guard, const Caller& caller, const FileRequest& request,
+                                   plan::Direction direction);
   [[nodiscard]] Status wait_for_pending(Guard& guard, const Caller& caller,
                                         std::int64_t bytes_left);
   [[nodiscard]] bool was_evicted(OpenHandle& handle) const;
   [[nodiscard]] Status evict(std::int32_t node);
-  void drop_gathered(Outbox& box);
+  void discard_unsent(Outbox& box);
 
   const Machine machine_;
   ObjectStore& objects_;
-  std::mutex mutex_;  // of all that follows
+  std::mutex mutex_;  // guards all members below
   Simulation simulation_;
   Faults faults_;
   Counters counters_;
-  std::vector<SimulatedTime> queued_before_;  // the counters' last reset, by OST
+  std::vector<SimulatedTime> queue_time_at_reset_;  // by OST: when the counters were last reset
   std::map<std::pair<std::int32_t, std::int32_t>, std::unique_ptr<Outbox>> outboxes_;
-  std::map<Ticket, UnderWay> under_way_;
+  std::map<Ticket, InFlight> in_flight_;
   std::map<ObjectName, std::shared_ptr<ObjectLocks>> locks_;
-  std::map<Ticket, bool> delays_;        // whether they have ended
+  std::map<Ticket, bool> delays_;        // whether the delay is over
   std::vector<std::int64_t> evictions_;  // by node
   std::condition_variable delay_ended_;
   std::condition_variable clock_;
   std::atomic<bool> stopped_ = false;
-  SimulatedTime clock_waits_for_ = 0;
+  SimulatedTime clock_deadline_ = 0;  // of the clock thread's wait
   std::thread clock_thread_;
 };
 

@@ -13,7 +13,7 @@ void add_bytes(Traffic& traffic, std::int64_t bytes, plan::Direction direction) 
 
 using Column = std::pair<std::string, std::function<std::int64_t(const Traffic&)>>;
 
-/// What both have, and `more`.
+/// JSON of the columns that OSTs and nodes have in common, and of `more`.
 std::string columns_of(const std::vector<Traffic>& traffic, const std::vector<Column>& more) {
   std::string text = "{";
   const auto add = [&](const std::string& name,
@@ -36,8 +36,8 @@ std::string columns_of(const std::vector<Traffic>& traffic, const std::vector<Co
 void Counters::count_request(const Rpc& rpc, plan::Direction direction) {
   add_bytes(of_ost(rpc.ost), rpc.bytes, direction);
   add_bytes(of_node(rpc.node), rpc.bytes, direction);
-  of_ost(rpc.ost).others.insert(rpc.node);
-  of_node(rpc.node).others.insert(rpc.ost);
+  of_ost(rpc.ost).peers.insert(rpc.node);
+  of_node(rpc.node).peers.insert(rpc.ost);
 }
 
 void Counters::count_grant(std::int32_t node, std::int32_t ost) {
@@ -55,10 +55,10 @@ void Counters::set_queue_time(std::int32_t ost, SimulatedTime queued) {
 }
 
 std::string Counters::json() const {
-  const auto others = [](const Traffic& one) { return std::ssize(one.others); };
+  const auto peer_count = [](const Traffic& one) { return std::ssize(one.peers); };
   const std::string osts =
-      columns_of(osts_, {{"clients", others}, {"queue_us", &Traffic::queue_us}});
-  return R"({"osts":)" + osts + R"(,"nodes":)" + columns_of(nodes_, {{"osts", others}}) + "}";
+      columns_of(osts_, {{"clients", peer_count}, {"queue_us", &Traffic::queue_us}});
+  return R"({"osts":)" + osts + R"(,"nodes":)" + columns_of(nodes_, {{"osts", peer_count}}) + "}";
 }
 
 }  // namespace nacre::testbed

@@ -1,4 +1,4 @@
-// Counters: what came to OSTs and what nodes sent.
+// Counters: the traffic of each OST and of each node.
 #ifndef NACRE_TESTBED_COUNTERS_H_
 #define NACRE_TESTBED_COUNTERS_H_
 
@@ -12,16 +12,15 @@
 
 namespace nacre::testbed {
 
-/// Of an OST, or of a node.
+/// The traffic of one OST or of one node.
 struct Traffic {
   std::int64_t bytes_written = 0;
   std::int64_t bytes_read = 0;
   std::int64_t requests = 0;
   std::int64_t lock_grants = 0;
-  std::int64_t lock_callbacks = 0;  ///< of locks that another node wanted
-  std::int64_t queue_us = 0;        ///< that its requests waited for a thread of the OST
-  std::set<std::int32_t> others =
-      {};  ///< nodes that an OST had to do with, and the other way round
+  std::int64_t lock_callbacks = 0;    ///< revocations because another node needed the lock
+  std::int64_t queue_us = 0;          ///< OST only: time that requests waited for a thread
+  std::set<std::int32_t> peers = {};  ///< nodes that sent requests to an OST; OSTs of a node
 };
 
 /// Not thread-safe.
@@ -35,7 +34,7 @@ class Counters {
   void count_grant(std::int32_t node, std::int32_t ost);
   void count_callback(std::int32_t node, std::int32_t ost);
   void set_queue_time(std::int32_t ost, SimulatedTime queued);
-  /// {"osts": {"bytes_written": [...], ...}, "nodes": {...}}: one number for each of them.
+  /// {"osts": {"bytes_written": [...], ...}, "nodes": {...}}: a number for each OST and node.
   [[nodiscard]] std::string json() const;
 
  private:

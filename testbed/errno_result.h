@@ -1,4 +1,4 @@
-// Results of calls that end with an errno, as a file system's do.
+// Results of file system calls, whose errors are only an errno.
 #ifndef NACRE_TESTBED_ERRNO_RESULT_H_
 #define NACRE_TESTBED_ERRNO_RESULT_H_
 
@@ -6,10 +6,10 @@
 
 namespace nacre::testbed {
 
-/// What a system call fails with.
+/// An error with errno `number` and without a message.
 [[nodiscard]] inline Error refused(int number) { return Error{ErrorClass::io, number, ""}; }
 
-/// 0 where it went well.
+/// The errno of an error, 0 for success.
 [[nodiscard]] inline int errno_of(const Status& status) {
   return status.ok() ? 0 : status.error().system_errno;
 }

@@ -250,7 +250,7 @@ Status StripedFile::acquire_group_lock(const Caller& caller, std::int32_t number
     const std::lock_guard guard(mutex_);
     ready = layout_ ? make_objects({0, layout_->components.back().end}) : refused(EBADF);
   }
-  if (ready) ready = striping_.costs.call_in_locks(caller, objects());
+  if (ready) ready = striping_.costs.revoke_locks(caller, objects());
   if (!ready) static_cast<void>(locks_.release_group(node, number));
   return ready;
 }

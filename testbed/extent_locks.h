@@ -1,5 +1,5 @@
-// ExtentLocks: the locks of an object that nodes cache its bytes under, as a Lustre's lock server
-// grants them.
+// ExtentLocks: the locks of the nodes on one object, granted like a Lustre lock server does. A node
+// needs them to cache bytes of the object.
 #ifndef NACRE_TESTBED_EXTENT_LOCKS_H_
 #define NACRE_TESTBED_EXTENT_LOCKS_H_
 
@@ -10,31 +10,33 @@
 
 namespace nacre::testbed {
 
-/// A lock is kept until another node wants some of it. Not thread-safe.
+/// A node keeps a lock until another node requests a conflicting lock. Not thread-safe.
 class ExtentLocks {
  public:
-  /// `wide`: granted as wide as no other node's stands in its way, be it granted or waited for;
-  /// else as it was wanted.
+  /// `wide`: a lock is extended up to the conflicting locks that are granted to other nodes or
+  /// that they wait for. Otherwise a lock has the requested extent.
   explicit ExtentLocks(bool wide) : wide_(wide) {}
-  /// What a node wants, or has.
+  /// A lock that a node requests or holds.
   struct Lock {
     std::int32_t node = 0;
-    Extent extent;  ///< of the object; length INT64_MAX - offset: to its end
+    Extent extent;  ///< in the object; length INT64_MAX - offset: to its end
     bool exclusive = false;
-    bool narrow = false;  ///< is not to be granted any wider
+    bool narrow = false;  ///< must not be extended
 
     friend bool operator==(const Lock&, const Lock&) = default;
   };
-  /// Whether the node has what it wants already.
+  /// Whether the node already holds a sufficient lock.
   [[nodiscard]] bool covers(const Lock& wanted) const;
-  /// The node begins to wait for it, until it is granted or the node gives up.
-  void wait_for(const Lock& wanted) { wanted_.push_back(wanted); }
+  /// Adds a waiting request, which limits the locks of other nodes until grant() or give_up().
+  void wait_for(const Lock& wanted) { waiting_.push_back(wanted); }
+  /// Removes a waiting request.
   void give_up(const Lock& wanted);
-  /// Takes away what stands in the way; the nodes that had it, each once.
+  /// Revokes the locks that conflict with `wanted`. Returns the nodes that held them, without
+  /// duplicates.
   [[nodiscard]] std::vector<std::int32_t> call_back(const Lock& wanted);
-  /// Grants it; nothing that was granted stands in its way.
+  /// Grants `wanted`, with which no granted lock may conflict: see call_back().
   void grant(const Lock& wanted);
-  /// Takes away all that a node has.
+  /// Drops all locks that a node holds.
   void drop(std::int32_t node);
 
  private:
@@ -42,7 +44,7 @@ class ExtentLocks {
 
   bool wide_;
   std::vector<Lock> granted_;
-  std::vector<Lock> wanted_;
+  std::vector<Lock> waiting_;
 };
 
 }  // namespace nacre::testbed

@@ -33,12 +33,12 @@ void NodeLocks::drop_holder(std::int32_t node) {
 }
 
 Result<LockWish> NodeLocks::pass(std::int32_t node, const std::function<bool()>& is_interrupted) {
-  // The kernel's word of a signal does not come by the condition.
-  constexpr std::chrono::milliseconds look_interval{50};
+  // FUSE does not notify the condition variable of a signal: poll for it.
+  constexpr std::chrono::milliseconds poll_interval{50};
   std::unique_lock guard(mutex_);
   while (number_ != 0 && !holds_.contains(node)) {
     if (is_interrupted()) return refused(EINTR);
-    changed_.wait_for(guard, look_interval);
+    changed_.wait_for(guard, poll_interval);
   }
   if (number_ != 0) return LockWish::none;
   return narrow_.contains(node) ? LockWish::narrow : LockWish::wide;

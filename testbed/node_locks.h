@@ -1,5 +1,5 @@
-// NodeLocks: what locks the nodes want for their accesses to a file, who holds its group lock, and
-// the size that a node believes under its locks.
+// NodeLocks: per file and node: the kind of lock that accesses request, the holders of the group
+// lock, and the file size that the node sees.
 #ifndef NACRE_TESTBED_NODE_LOCKS_H_
 #define NACRE_TESTBED_NODE_LOCKS_H_
 
@@ -14,49 +14,51 @@
 
 namespace nacre::testbed {
 
-/// What an access asks for of the objects that it touches.
+/// The lock that an access requests on the objects that it touches.
 enum class LockWish : std::uint8_t {
-  wide,    ///< as much as it can get
-  narrow,  ///< what it touches
-  none,    ///< its node has the file's group lock
+  wide,    ///< extended as far as possible
+  narrow,  ///< the extent of the access
+  none,    ///< no lock: the node holds the file's group lock
 };
 
-/// Of a group lock, who holds another one, or none, waits. A Lustre knows all this by the open,
-/// this one by the node: of what came through FUSE it cannot say more. Thread-safe.
+/// While a file has a group lock, accesses of nodes that do not hold it wait. Lustre keeps this
+/// state per open file. The testbed keeps it per node, because the xattrs that set it do not
+/// identify an open file. Thread-safe.
 class NodeLocks {
  public:
-  /// The group lock. EINVAL: there are no such numbers, or the node has the file closed. EBUSY: one
-  /// of another number is held, for which nobody waits here (a Lustre's EAGAIN: from setxattr the
-  /// kernel does not let that through).
+  /// Acquires the group lock `number`. EINVAL: `number` is less than 1, or the node does not have
+  /// the file open. EBUSY: a group lock with another number is held; this call never waits for it.
+  /// (Lustre returns EAGAIN, which the kernel does not return from setxattr.)
   [[nodiscard]] Status acquire_group(std::int32_t node, std::int32_t number);
-  /// EINVAL where the node does not hold it.
+  /// EINVAL if the node does not hold group lock `number`.
   [[nodiscard]] Status release_group(std::int32_t node, std::int32_t number);
-  /// From now on the node asks for narrow locks.
+  /// The node requests narrow locks from now on, until it closes the file.
   void narrow(std::int32_t node);
 
-  /// After a refused fallocate the node, which has the file open, sees at least this size, whatever
-  /// the file has. 0: it sees the file's.
+  /// After a refused fallocate: a node that has the file open sees at least this size. 0: it sees
+  /// the real size again.
   void believe_size(std::int32_t node, std::int64_t size);
-  /// The size that the node sees of a file of `size` bytes.
+  /// The size that the node sees if the real size is `size` bytes.
   [[nodiscard]] std::int64_t seen_size(std::int32_t node, std::int64_t size);
 
-  /// Waits until nobody holds a group lock or the node itself does; what it then asks for. EINTR.
+  /// Waits until the file has no group lock or the node holds it. Returns the lock that an access
+  /// of the node then requests. EINTR if interrupted.
   [[nodiscard]] Result<LockWish> pass(std::int32_t node,
                                       const std::function<bool()>& is_interrupted);
 
-  // With the last of the node's opens of the file goes what the node has.
+  // The last close of a node drops its group lock, its narrow locks and its believed size.
   void note_open(std::int32_t node);
   void note_close(std::int32_t node);
 
  private:
   void drop_holder(std::int32_t node);
 
-  std::mutex mutex_;  // of all that follows
+  std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
-  std::int32_t number_ = 0;                              // of the group lock; 0: nobody holds it
-  std::map<std::int32_t, std::int64_t> holds_;           // by node: how many
-  std::map<std::int32_t, std::int64_t> opens_;           // likewise
-  std::set<std::int32_t> narrow_;                        // nodes
+  std::int32_t number_ = 0;                              // of the group lock; 0: not held
+  std::map<std::int32_t, std::int64_t> holds_;           // acquisitions of the group lock, by node
+  std::map<std::int32_t, std::int64_t> opens_;           // opens of the file, by node
+  std::set<std::int32_t> narrow_;                        // nodes that request narrow locks
   std::map<std::int32_t, std::int64_t> believed_sizes_;  // by node
 };
 

@@ -21,25 +21,25 @@ std::optional<RangeLock> RangeLocks::conflict(const RangeLock& wanted) {
 
 bool RangeLocks::take(const RangeLock& wanted, bool waits,
                       const std::function<bool()>& is_interrupted) {
-  // The kernel's word of a signal does not come by the condition.
-  constexpr std::chrono::milliseconds look_interval{20};
+  // FUSE does not notify the condition variable of a signal: poll for it.
+  constexpr std::chrono::milliseconds poll_interval{20};
   std::unique_lock guard(mutex_);
   while (find_conflict(wanted) != nullptr) {
     if (!waits || is_interrupted()) return false;
-    released_.wait_for(guard, look_interval);
+    released_.wait_for(guard, poll_interval);
   }
-  cut_out(wanted.owner, wanted.range);
+  remove_range(wanted.owner, wanted.range);
   held_.push_back(wanted);
   return true;
 }
 
 void RangeLocks::release(const LockOwner& owner, const Extent& range) {
   const std::lock_guard guard(mutex_);
-  cut_out(owner, range);
+  remove_range(owner, range);
   released_.notify_all();
 }
 
-void RangeLocks::cut_out(const LockOwner& owner, const Extent& range) {
+void RangeLocks::remove_range(const LockOwner& owner, const Extent& range) {
   std::vector<RangeLock> kept;
   for (const RangeLock& held : held_) {
     const Extent common = intersection(held.range, range);

@@ -1,4 +1,4 @@
-// Advisory byte-range locks of a file (fcntl), among all nodes.
+// RangeLocks: the advisory byte-range locks (fcntl) of all nodes on one file.
 #ifndef NACRE_TESTBED_RANGE_LOCKS_H_
 #define NACRE_TESTBED_RANGE_LOCKS_H_
 
@@ -13,7 +13,7 @@
 
 namespace nacre::testbed {
 
-/// A process of a node, as the kernel tells them apart.
+/// A lock owner of a node, usually a process, as the node's kernel identifies it.
 struct LockOwner {
   int node = 0;
   std::uint64_t process = 0;
@@ -25,24 +25,24 @@ struct RangeLock {
   LockOwner owner;
   Extent range;  ///< length INT64_MAX - offset: to the end of the file
   bool exclusive = false;
-  std::int32_t pid = 0;  ///< as its node numbers processes
+  std::int32_t pid = 0;  ///< process id on the owner's node
 };
 
 /// Thread-safe.
 class RangeLocks {
  public:
-  /// One that `wanted` would have to wait for.
+  /// Returns a lock that conflicts with `wanted`, if there is one.
   [[nodiscard]] std::optional<RangeLock> conflict(const RangeLock& wanted);
-  /// Replaces what the owner has in the range. `waits`: until it is free, or `is_interrupted`.
-  /// Whether it was taken.
+  /// Acquires a lock, which replaces the owner's locks in the range. If `waits`, waits for
+  /// conflicting locks until `is_interrupted` returns true. Returns whether the lock was acquired.
   [[nodiscard]] bool take(const RangeLock& wanted, bool waits,
                           const std::function<bool()>& is_interrupted);
-  /// What the owner has in the range.
+  /// Releases the owner's locks in the range, and keeps their parts outside of it.
   void release(const LockOwner& owner, const Extent& range);
 
  private:
   [[nodiscard]] const RangeLock* find_conflict(const RangeLock& wanted) const;
-  void cut_out(const LockOwner& owner, const Extent& range);
+  void remove_range(const LockOwner& owner, const Extent& range);
 
   std::mutex mutex_;
   std::condition_variable released_;

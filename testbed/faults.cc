@@ -14,7 +14,7 @@ Error wrong(std::string_view text, const std::string& what) {
   return Error{ErrorClass::arg, EINVAL, "fault \"" + std::string(text) + "\": " + what};
 }
 
-/// Fills `fault` by its name and what it takes; whether there is such a one.
+/// Parses a fault of an OST and its value into `fault`. False if there is no such fault.
 bool read_fault(const std::string& kind, const std::string& value, OstFault& fault) {
   if (value.empty()) {
     if (kind == "no_space") fault.no_space = true;
@@ -44,9 +44,9 @@ Result<FaultOrder> parse_fault(std::string_view text, const Machine& machine) {
   words >> what >> number >> kind >> value >> rest;
   const auto index = parse_number<std::int32_t>(number);
   const std::int64_t count = what == "node" ? machine.nodes : machine.osts;
-  if (what != "ost" && what != "node") return wrong(text, "it begins with ost or node");
+  if (what != "ost" && what != "node") return wrong(text, "a fault begins with ost or node");
   if (!index || *index < 0 || *index >= count) {
-    return wrong(text, "there are " + what + "s 0 to " + std::to_string(count - 1));
+    return wrong(text, "this testbed has " + what + "s 0 to " + std::to_string(count - 1));
   }
   FaultOrder order;
   if (what == "node") {

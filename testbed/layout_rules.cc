@@ -11,11 +11,11 @@
 namespace nacre::testbed {
 namespace {
 
-constexpr std::size_t least_blob_bytes = 32;
-/// Sequences of objects' identifiers: one an OST, as Lustre has them.
+constexpr std::size_t blob_bytes_min = 32;
+/// FID sequence of the objects of OST 0. Like in Lustre, each OST has its own sequence.
 constexpr std::uint64_t first_sequence = 0x240000400;
 
-/// The records of the format all have these two bytes first.
+/// Whether the blob starts with the two bytes that all versions of the format have in common.
 bool has_magic(std::span<const std::byte> blob) {
   return blob[0] == std::byte{0xd0} && blob[1] == std::byte{0x0b};
 }
@@ -43,7 +43,7 @@ Status fill_in(plan::LayoutComponent& component, const StripingDefaults& default
   return {};
 }
 
-/// Those from the `first` on.
+/// Checks the components from index `first` on, and fills in their ids and defaults.
 Status fill_in_components(plan::Layout& layout, std::size_t first,
                           const StripingDefaults& defaults) {
   std::uint32_t id = 0;
@@ -65,13 +65,13 @@ Status fill_in_components(plan::Layout& layout, std::size_t first,
 }  // namespace
 
 Result<plan::Layout> layout_in(std::span<const std::byte> blob) {
-  if (blob.size() < least_blob_bytes || !has_magic(blob)) return refused(ERANGE);
+  if (blob.size() < blob_bytes_min || !has_magic(blob)) return refused(ERANGE);
   Result<plan::Layout> layout = plan::decode_lov(blob);
   if (!layout) return refused(EINVAL);
   if (layout->foreign || layout->components.empty() || layout->mirror_count > 1) {
     return refused(EINVAL);
   }
-  // The client does so, with plain ones alone.
+  // In a plain layout, Lustre's client takes a first OST of 0 as "any OST".
   plan::Striping& first = layout->components.front().striping;
   if (!layout->is_composite && first.first_ost == 0) first.first_ost.reset();
   return layout;
@@ -105,12 +105,12 @@ Result<std::vector<plan::LayoutComponent>> delete_components(plan::Layout& layou
   const bool by_flags =
       asked.flags == plan::component_instantiated || asked.flags == without_objects;
   if ((asked.id != 0) == by_flags) return refused(EINVAL);
-  const auto goes = [&](const plan::LayoutComponent& one) {
+  const auto is_deleted = [&](const plan::LayoutComponent& one) {
     if (!by_flags) return one.id == asked.id;
     return one.is_instantiated() == (asked.flags == plan::component_instantiated);
   };
-  const auto first = std::ranges::find_if(layout.components, goes);
-  const bool is_tail = std::all_of(first, layout.components.end(), goes);
+  const auto first = std::ranges::find_if(layout.components, is_deleted);
+  const bool is_tail = std::all_of(first, layout.components.end(), is_deleted);
   if (first == layout.components.end() || first == layout.components.begin() || !is_tail) {
     return refused(EINVAL);
   }

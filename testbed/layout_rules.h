@@ -1,5 +1,5 @@
-// What a Lustre makes of the layouts that it is asked for. Errors carry the errno that a real one
-// gives (seen on 2.17); their messages are empty.
+// How Lustre turns requested layouts into layouts of files. Errors carry the errno that Lustre 2.17
+// returned for the same request, and no message.
 #ifndef NACRE_TESTBED_LAYOUT_RULES_H_
 #define NACRE_TESTBED_LAYOUT_RULES_H_
 
@@ -13,39 +13,40 @@
 
 namespace nacre::testbed {
 
-/// Of the file system: what it has, and what files get that ask for nothing.
+/// The number of OSTs, and the striping of files that are created without a layout.
 struct StripingDefaults {
   std::int32_t ost_count = 1;
   std::int32_t stripe_count = 1;
   std::int64_t stripe_size = 1 << 20;
 };
 
-/// The layout in a blob that somebody sets as xattr. ERANGE: too short, or no layout at all.
-/// EINVAL: one that cannot be.
+/// Decodes the value of the xattr lustre.lov. ERANGE: too short or not a layout. EINVAL: an invalid
+/// layout, or one with foreign components or several mirrors.
 [[nodiscard]] Result<plan::Layout> layout_in(std::span<const std::byte> blob);
 
-/// The layout that a file gets that asks for `asked`: defaults, all OSTs and component ids filled
-/// in; no objects yet. EINVAL: sizes that are no multiple of 64 KiB, OSTs that are not there,
-/// components with gaps.
+/// The layout of a file for which `asked` was requested, with defaults and component ids filled in
+/// and without objects. EINVAL: a stripe size is no multiple of 64 KiB, a component's end is no
+/// multiple of its stripe size, an OST does not exist, or components have gaps.
 [[nodiscard]] Result<plan::Layout> layout_for_file(plan::Layout asked,
                                                    const StripingDefaults& defaults);
 
-/// Puts the components of `more` behind those of a composite file's layout (xattr lustre.lov.add).
-/// EINVAL where they do not begin at its end.
+/// Appends the components of `more` to a composite layout (xattr lustre.lov.add). EINVAL if they do
+/// not begin at its end, or if a layout is not composite.
 [[nodiscard]] Status add_components(plan::Layout& layout, plan::Layout more,
                                     const StripingDefaults& defaults);
-/// Takes away components at the end, with their objects (xattr lustre.lov.del), and returns them:
-/// the one with the id that the only one of `which` has, or by its flags all that have objects or,
-/// with component_negated, all that have none. EINVAL where that is none or leaves none or a gap.
+/// Removes components at the end of a composite layout (xattr lustre.lov.del) and returns them.
+/// `which` has one component: its id selects a component, or its flags select all components with
+/// objects or, with component_negated, all components without. EINVAL if these are none or all of
+/// the components, or not the last ones.
 [[nodiscard]] Result<std::vector<plan::LayoutComponent>> delete_components(
     plan::Layout& layout, const plan::Layout& which);
 
-/// Deals OSTs and object numbers to components.
+/// Assigns OSTs and object numbers to components.
 class ObjectAllocator {
  public:
   explicit ObjectAllocator(std::int32_t ost_count) : ost_count_(ost_count) {}
-  /// Gives a component its objects, if it has none: one a stripe, on the OSTs from the first one
-  /// asked for on, or in turn.
+  /// Assigns one object per stripe to a component without objects, on consecutive OSTs. They start
+  /// at the requested first OST, or after the last OST of the previous component.
   void instantiate(plan::LayoutComponent& component);
 
  private:
@@ -54,8 +55,9 @@ class ObjectAllocator {
   std::uint32_t next_object_ = 1;
 };
 
-/// Instantiates what `extent` of the file touches; whether there was anything. Generations grow
-/// with it. ENODATA where no component reaches so far.
+/// Instantiates the components that `extent` of the file touches, and increments the generation of
+/// a composite layout for each. Returns whether there were any. ENODATA if the layout ends before
+/// the extent does.
 [[nodiscard]] Result<bool> instantiate(plan::Layout& layout, const Extent& extent,
                                        ObjectAllocator& allocator);
 

@@ -186,7 +186,7 @@ void rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
 }
 
 void symlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {
-  reply_entry(request, names_of(request).make_link_to(parent, name, target, maker_of(request, 0)));
+  reply_entry(request, names_of(request).make_symlink(parent, name, target, maker_of(request, 0)));
 }
 
 // NOLINTNEXTLINE(readability-function-size): FUSE's parameters

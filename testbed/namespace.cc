@@ -17,7 +17,7 @@ constexpr const char* layout_name = "lustre.lov";
 constexpr const char* layout_add_name = "lustre.lov.add";
 constexpr const char* layout_delete_name = "lustre.lov.del";
 constexpr std::size_t name_bytes_max = 255;
-constexpr blksize_t block_bytes = 4 << 20;  // what Lustre says, whatever the stripe size
+constexpr blksize_t block_bytes = 4 << 20;  // as Lustre reports it, for every stripe size
 constexpr std::int64_t sector_bytes = 512;
 
 timespec now() {
@@ -39,13 +39,13 @@ struct Namespace::Inode {
   nlink_t links = 0;
   std::uint64_t lookups = 0;
   std::uint64_t opens = 0;
-  std::map<std::int32_t, std::int64_t> writers;  // by node, which has any: opens for writing
+  std::map<std::int32_t, std::int64_t> writers;  // number of opens for writing, by node; never 0
   timespec accessed{};
   timespec modified{};
   timespec changed{};
   std::string target;                          // of a symbolic link
   std::map<std::string, InodeNumber> entries;  // of a directory
-  InodeNumber parent = 0;                      // where it was made or moved to
+  InodeNumber parent = 0;  // directory in which it was created or to which it was moved
   std::optional<plan::Layout> default_layout;  // of a directory
   std::map<std::string, std::vector<std::byte>> attributes;
   StripedFile data;
@@ -68,7 +68,7 @@ Namespace::Namespace(const Machine& machine, ObjectStore objects)
 
 Namespace::~Namespace() = default;
 
-// ---- finding ----
+// ---- lookups ----
 
 Namespace::Pointer Namespace::find(InodeNumber number) const { return inodes_.at(number); }
 
@@ -105,7 +105,7 @@ struct stat Namespace::describe(const Inode& inode) const {
   return about;
 }
 
-Result<struct stat> Namespace::hand_out(Result<Pointer> found) {
+Result<struct stat> Namespace::count_lookup(Result<Pointer> found) {
   if (!found) return std::move(found).error();
   ++(*found)->lookups;
   return describe(**found);
@@ -113,7 +113,7 @@ Result<struct stat> Namespace::hand_out(Result<Pointer> found) {
 
 Result<struct stat> Namespace::lookup(InodeNumber directory, const std::string& name) {
   const std::lock_guard guard(mutex_);
-  return hand_out(find_in(directory, name));
+  return count_lookup(find_in(directory, name));
 }
 
 void Namespace::forget(InodeNumber number, std::uint64_t lookups) {
@@ -127,8 +127,8 @@ void Namespace::forget(InodeNumber number, std::uint64_t lookups) {
 
 void Namespace::drop_if_unused(const Pointer& inode) {
   if (inode->links > 0 || inode->opens > 0) return;
-  // Kernels of nodes that have looked it up may take long to forget it. What cannot be cut goes
-  // then.
+  // Kernels may forget the inode much later: delete its data now. If that fails, the destructor of
+  // StripedFile deletes them.
   static_cast<void>(inode->data.resize(0));
   if (inode->lookups == 0) inodes_.erase(inode->number);
 }
@@ -139,7 +139,7 @@ void Namespace::drop_name(const Pointer& inode) {
   drop_if_unused(inode);
 }
 
-// ---- making and removing ----
+// ---- creating and removing ----
 
 Result<Namespace::Pointer> Namespace::add(InodeNumber directory, const std::string& name,
                                           const Maker& maker) {
@@ -157,7 +157,7 @@ Result<Namespace::Pointer> Namespace::add(InodeNumber directory, const std::stri
   inode->accessed = now();
   inode->touch();
   if (inode->is_directory()) {
-    // That of the root is looked up when a file is made.
+    // The root's default layout is not copied: default_for() looks it up for each new file.
     if (directory != root_number) inode->default_layout = (*parent)->default_layout;
     ++(*parent)->links;
   }
@@ -170,15 +170,15 @@ Result<Namespace::Pointer> Namespace::add(InodeNumber directory, const std::stri
 Result<struct stat> Namespace::make(InodeNumber directory, const std::string& name,
                                     const Maker& maker) {
   const std::lock_guard guard(mutex_);
-  return hand_out(add(directory, name, maker));
+  return count_lookup(add(directory, name, maker));
 }
 
-Result<struct stat> Namespace::make_link_to(InodeNumber directory, const std::string& name,
+Result<struct stat> Namespace::make_symlink(InodeNumber directory, const std::string& name,
                                             const std::string& target, const Maker& maker) {
   const std::lock_guard guard(mutex_);
   Result<Pointer> made = add(directory, name, {maker.uid, maker.gid, S_IFLNK | 0777});
   if (made) (*made)->target = target;
-  return hand_out(std::move(made));
+  return count_lookup(std::move(made));
 }
 
 Result<struct stat> Namespace::link(InodeNumber number, InodeNumber directory,
@@ -192,7 +192,7 @@ Result<struct stat> Namespace::link(InodeNumber number, InodeNumber directory,
   (*parent)->touch();
   ++inode->links;
   inode->changed = now();
-  return hand_out(inode);
+  return count_lookup(inode);
 }
 
 Result<std::string> Namespace::target_of(InodeNumber number) {
@@ -296,7 +296,7 @@ Status Namespace::set_layout(Inode& inode, std::span<const std::byte> blob) {
   if (blob.empty()) return {};
   Result<plan::Layout> asked = layout_in(blob);
   if (!asked) return std::move(asked).error();
-  // What cannot be of a file cannot be of those made in a directory either.
+  // A default layout must be valid for the files that are created in the directory.
   const Result<plan::Layout> possible = layout_for_file(*asked, striping_.defaults);
   if (!possible) return possible.error();
   if (S_ISREG(inode.mode)) return inode.data.set_layout(*std::move(asked));
@@ -327,10 +327,10 @@ Result<std::vector<std::byte>> Namespace::attribute(InodeNumber number, const st
   Inode& inode = *find(number);
   if (name == layout_name) {
     if (S_ISREG(inode.mode)) return inode.data.layout();
-    const std::optional<plan::Layout>& told =
+    const std::optional<plan::Layout>& inherited =
         inode.default_layout ? inode.default_layout : find(root_number)->default_layout;
-    if (!told) return refused(ENODATA);
-    return plan::encode_lov(*told);
+    if (!inherited) return refused(ENODATA);
+    return plan::encode_lov(*inherited);
   }
   const auto found = inode.attributes.find(name);
   if (found == inode.attributes.end()) return refused(ENODATA);

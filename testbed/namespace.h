@@ -1,4 +1,4 @@
-// Namespace: names, attributes and layouts of the testbed's files, shared by all nodes.
+// Namespace: the names, attributes and layouts of the testbed's files, shared by all nodes.
 #ifndef NACRE_TESTBED_NAMESPACE_H_
 #define NACRE_TESTBED_NAMESPACE_H_
 
@@ -26,11 +26,11 @@ namespace nacre::testbed {
 using InodeNumber = std::uint64_t;
 inline constexpr InodeNumber root_number = 1;
 
-/// Who makes something, and how.
+/// The owner and the mode of a new inode.
 struct Maker {
   uid_t uid = 0;
   gid_t gid = 0;
-  mode_t mode = 0;  ///< with the type, the umask already taken off
+  mode_t mode = 0;  ///< with the file type; the umask is already applied
 };
 
 /// A name in a directory.
@@ -40,7 +40,7 @@ struct Entry {
   mode_t mode = 0;
 };
 
-/// What setattr changes; what is not set stays.
+/// The attributes that setattr changes. Unset members stay unchanged.
 struct AttributeChange {
   std::optional<mode_t> mode = {};
   std::optional<uid_t> uid = {};
@@ -50,35 +50,35 @@ struct AttributeChange {
   std::optional<timespec> modified = {};
 };
 
-/// Thread-safe. Inodes are known by number; one stays as long as it has a name or some node has
-/// looked it up and not forgotten it, its data as long as it has a name or is open. Errors carry
-/// the errno. Whoever calls has been let by the kernel, which checks permissions.
+/// Thread-safe. Inodes are identified by number. An inode exists as long as it has a name, is open,
+/// or a node has looked it up and not forgotten it. Its data exist as long as it has a name or is
+/// open. Errors carry an errno. The kernel has checked permissions before it calls.
 class Namespace {
  public:
   explicit Namespace(const Machine& machine, ObjectStore objects = {});
   ~Namespace();
 
-  // Each of these that gives an inode out counts one lookup of it.
+  // Each call that returns the attributes of an inode counts as one lookup of it, for forget().
   [[nodiscard]] Result<struct stat> lookup(InodeNumber directory, const std::string& name);
-  /// A directory, a file without a layout or a special file.
+  /// Creates a directory, a file without a layout or a special file.
   [[nodiscard]] Result<struct stat> make(InodeNumber directory, const std::string& name,
                                          const Maker& maker);
-  [[nodiscard]] Result<struct stat> make_link_to(InodeNumber directory, const std::string& name,
+  [[nodiscard]] Result<struct stat> make_symlink(InodeNumber directory, const std::string& name,
                                                  const std::string& target, const Maker& maker);
   [[nodiscard]] Result<struct stat> link(InodeNumber number, InodeNumber directory,
                                          const std::string& name);
+  /// Subtracts `lookups` from the lookups of an inode, and drops the inode if it is unused.
   void forget(InodeNumber number, std::uint64_t lookups);
 
   [[nodiscard]] Result<std::string> target_of(InodeNumber number);
-  /// `directories`: only such are removed, else only what is none.
+  /// rmdir if `directories`, else unlink: ENOTDIR or EISDIR for an inode of the other kind.
   [[nodiscard]] Status remove(InodeNumber directory, const std::string& name, bool directories);
-  /// What a rename moves and where to.
   struct Move {
     InodeNumber from_directory;
     std::string from;
     InodeNumber to_directory;
     std::string to;
-    bool replaces = true;
+    bool replaces = true;  ///< otherwise an existing target is EEXIST
   };
   [[nodiscard]] Status rename(const Move& move);
   [[nodiscard]] Result<std::vector<Entry>> list(InodeNumber directory);
@@ -86,7 +86,7 @@ class Namespace {
   [[nodiscard]] Result<struct stat> attributes(InodeNumber number);
   [[nodiscard]] Result<struct stat> change(InodeNumber number, const AttributeChange& change);
 
-  // Extended attributes, lustre.lov among them.
+  // Extended attributes, including lustre.lov.
   [[nodiscard]] Status set_attribute(InodeNumber number, const std::string& name,
                                      std::span<const std::byte> value);
   [[nodiscard]] Result<std::vector<std::byte>> attribute(InodeNumber number,
@@ -99,16 +99,19 @@ class Namespace {
     std::int32_t node = 0;
     bool writes = false;
   };
-  /// ESTALE where the file's data have gone with its last name. Each is closed once.
+  /// ESTALE if the file has neither a name nor opens left: its data are deleted. Each open needs
+  /// one close() with the same `opening`.
   [[nodiscard]] Status open(InodeNumber number, const Opening& opening);
   void close(InodeNumber number, const Opening& opening);
-  /// Whether the node has opened it so before, and then tells nobody that it does so again.
+  /// Whether the node has the file open for writing. Lustre's client then does not inform the
+  /// server of another open for writing.
   [[nodiscard]] bool is_written_on(InodeNumber number, std::int32_t node);
-  /// The file's data; EISDIR and the like where it has none.
+  /// The data of a regular file. ENOENT, EISDIR for a directory, EINVAL for other inodes.
   [[nodiscard]] Result<StripedFile*> data(InodeNumber number);
-  /// Gives a file without a layout that of its directory, or one stripe where `one_stripe`.
+  /// Sets the layout of a file without a layout: one stripe if `one_stripe`, else the default
+  /// layout of its directory or of the root.
   [[nodiscard]] Status give_layout(InodeNumber number, bool one_stripe);
-  /// After a write.
+  /// Updates the times of a file after a write.
   void mark_modified(InodeNumber number);
   [[nodiscard]] RangeLocks& locks(InodeNumber number);
   [[nodiscard]] const StripingDefaults& defaults() const { return striping_.defaults; }
@@ -123,7 +126,7 @@ class Namespace {
   [[nodiscard]] Result<Pointer> find_in(InodeNumber directory, const std::string& name) const;
   [[nodiscard]] Result<Pointer> add(InodeNumber directory, const std::string& name,
                                     const Maker& maker);
-  [[nodiscard]] Result<struct stat> hand_out(Result<Pointer> found);
+  [[nodiscard]] Result<struct stat> count_lookup(Result<Pointer> found);
   [[nodiscard]] struct stat describe(const Inode& inode) const;
   void drop_name(const Pointer& inode);
   void drop_if_unused(const Pointer& inode);
@@ -132,7 +135,7 @@ class Namespace {
   [[nodiscard]] bool is_below(InodeNumber directory, const Inode& ancestor) const;
 
   Striping striping_;
-  mutable std::mutex mutex_;  // of all that follows
+  mutable std::mutex mutex_;  // guards all members below
   std::map<InodeNumber, Pointer> inodes_;
   InodeNumber next_number_ = root_number;
 };

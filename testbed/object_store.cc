@@ -21,17 +21,17 @@ std::string directory_name(std::int32_t ost) {
   return ost == metadata_target ? "mdt" : std::to_string(ost);
 }
 
-/// Of an access that is none where the object was never written.
+/// Success if the object does not exist because it was never written, else `error`.
 Status unless_absent(const Error& error) { return error.system_errno == ENOENT ? Status() : error; }
 
-/// The last of the file.
+/// Writes to the file and closes it.
 store::Transfer write_to(store::StoreFile& file, std::span<const std::byte> from,
                          std::int64_t offset) {
   const store::WritePiece piece{from.data(), std::ssize(from)};
   store::Transfer done = file.write({&piece, 1}, offset);
   const Status closed = file.close();
   if (!done.error && !closed) done.error = closed.error();
-  // Where the system gave no reason; programs hear the number alone, and 0 says that all is well.
+  // FUSE reports only the errno, and 0 means success.
   if (done.error && done.error->system_errno == 0) done.error->system_errno = EIO;
   return done;
 }
@@ -48,11 +48,13 @@ Result<ObjectStore> ObjectStore::on_disk(const std::string& directory, std::int6
   if (Status root = made.make_directory(directory); !root) return root.error();
   std::error_code failure;
   const bool is_empty = std::filesystem::is_empty(directory, failure);
-  if (failure) return store::error_from_errno(failure.value(), "look into", directory);
+  if (failure)
+    return store::error_from_errno(failure.value(), "read the directory for objects", directory);
   if (!is_empty) {
-    return Error{ErrorClass::arg, ENOTEMPTY,
-                 "the directory for objects is not empty: " + directory +
-                     "; name another, or remove what a testbed left there that was killed"};
+    return Error{
+        ErrorClass::arg, ENOTEMPTY,
+        "the directory for objects is not empty: " + directory +
+            "; name another directory, or delete the objects that a killed testbed left in it"};
   }
   for (std::int32_t ost = metadata_target; ost < ost_count; ++ost) {
     Status one = made.make_directory(directory + "/" + directory_name(ost));
@@ -63,14 +65,14 @@ Result<ObjectStore> ObjectStore::on_disk(const std::string& directory, std::int6
 
 Status ObjectStore::make_directory(const std::string& path) {
   std::error_code failure;
-  if (std::filesystem::create_directory(path, failure)) made_.push_back(path);
+  if (std::filesystem::create_directory(path, failure)) created_.push_back(path);
   if (!failure) return {};
   return store::error_from_errno(failure.value(), "make the directory for objects", path);
 }
 
 ObjectStore::~ObjectStore() {
   std::error_code ignored;
-  for (const std::string& path : made_ | std::views::reverse) {
+  for (const std::string& path : created_ | std::views::reverse) {
     std::filesystem::remove(path, ignored);
   }
 }
@@ -79,7 +81,7 @@ std::string ObjectStore::path_of(const ObjectName& name) const {
   return directory_ + "/" + directory_name(name.ost) + "/" + std::to_string(name.number);
 }
 
-/// An error where there is none.
+/// ENOENT if the object does not exist.
 Result<std::unique_ptr<store::StoreFile>> ObjectStore::open(const ObjectName& name) const {
   return files_->open(path_of(name), {.read = true, .write = true});
 }

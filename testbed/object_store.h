@@ -1,4 +1,4 @@
-// The objects of the OSTs, and of the metadata target: bytes that all nodes share.
+// ObjectStore: the data of the objects on the OSTs and on the metadata target, for all nodes.
 #ifndef NACRE_TESTBED_OBJECT_STORE_H_
 #define NACRE_TESTBED_OBJECT_STORE_H_
 
@@ -15,45 +15,47 @@
 
 namespace nacre::testbed {
 
-/// What is on the metadata target is of no OST.
+/// ObjectName::ost of objects on the metadata target.
 inline constexpr std::int32_t metadata_target = -1;
 
 struct ObjectName {
   std::int32_t ost = metadata_target;
-  std::uint64_t number = 0;  ///< on the metadata target, that of the file
+  std::uint64_t number = 0;  ///< on the metadata target: the file's inode number
 
   friend auto operator<=>(const ObjectName&, const ObjectName&) = default;
 };
 
-/// Thread-safe; objects are independent of each other. One that was never written is empty. Each is
-/// a file of a store::Store, opened for each access: there are thousands, and descriptors are few.
-/// Errors carry the errno of the store.
+/// Thread-safe; objects are independent of each other. An object that was never written is empty.
+/// Each object is a file of a store::Store. Every access opens and closes it, because thousands of
+/// objects would exceed the limit of file descriptors. Errors carry the errno of the store.
 class ObjectStore {
  public:
   /// In memory.
   ObjectStore();
-  /// DIRECTORY/OST/NUMBER, and DIRECTORY/mdt/NUMBER, of a store in which such files can be made.
+  /// Keeps objects in `files`, as DIRECTORY/OST/NUMBER and DIRECTORY/mdt/NUMBER. `files` must be
+  /// able to create them.
   ObjectStore(std::shared_ptr<store::Store> files, std::string directory);
-  /// Such files on disk. The directory is made where there is none; one that is not empty is an
-  /// error. What was made of directories goes with the store, if the objects have gone.
+  /// Keeps objects in files on disk. Creates the directory if it does not exist. A directory that
+  /// is not empty is an error. The destructor removes the directories that this call created and
+  /// that are empty.
   [[nodiscard]] static Result<ObjectStore> on_disk(const std::string& directory,
                                                    std::int64_t ost_count);
   ObjectStore(ObjectStore&&) = default;
   ObjectStore& operator=(ObjectStore&&) = delete;
   ~ObjectStore();
 
-  /// Fills `to`: what the object has not is zeros.
+  /// Fills `to`, with zeros after the end of the object.
   [[nodiscard]] Status read(const ObjectName& name, std::span<std::byte> to, std::int64_t offset);
-  /// How much was written before what went wrong, too.
+  /// After an error, the result also says how many bytes were written.
   [[nodiscard]] store::Transfer write(const ObjectName& name, std::span<const std::byte> from,
                                       std::int64_t offset);
-  /// Cuts off what is behind `size`.
+  /// Truncates the object to `size` bytes if it is longer.
   [[nodiscard]] Status truncate(const ObjectName& name, std::int64_t size);
-  /// Makes zeros of what there is of an extent.
+  /// Overwrites the part of an extent before the object's end with zeros.
   [[nodiscard]] Status erase(const ObjectName& name, const Extent& extent);
-  /// What was written is on the disk then, if on any.
+  /// Flushes the object to disk, if objects are on disk.
   [[nodiscard]] Status sync(const ObjectName& name);
-  /// One that cannot be removed stays, in nobody's way: no other object has its name.
+  /// Ignores errors: an object that remains does no harm, because names are never reused.
   void remove(const ObjectName& name);
 
  private:
@@ -63,7 +65,7 @@ class ObjectStore {
 
   std::shared_ptr<store::Store> files_;
   std::string directory_;
-  std::vector<std::string> made_;  // directories, those within others behind them
+  std::vector<std::string> created_;  // directories, parents before their subdirectories
 };
 
 }  // namespace nacre::testbed

@@ -21,27 +21,27 @@ Simulation::Simulation(const Machine& machine) : machine_(machine) {
   add(machine.servers(), machine.server_link);
   first_ost_ = stations_.size();
   add(machine.osts, machine.ost);
-  osts_.assign(static_cast<std::size_t>(machine.osts), Ost{.threads_free = machine.ost_threads});
+  osts_.assign(static_cast<std::size_t>(machine.osts), Ost{.idle_threads = machine.ost_threads});
 }
 
-/// The stations before the OST that take any time.
-std::vector<std::size_t> Simulation::way_of(const Rpc& rpc) const {
-  std::vector<std::size_t> way;
+/// The stations before the OST, without those of unlimited bandwidth.
+std::vector<std::size_t> Simulation::route_of(const Rpc& rpc) const {
+  std::vector<std::size_t> route;
   const auto nodes = checked_cast<std::size_t>(machine_.nodes);
   const auto uplinks = checked_cast<std::size_t>(machine_.uplinks);
   const auto servers = checked_cast<std::size_t>(machine_.servers());
   const auto node = static_cast<std::size_t>(rpc.node);
-  if (machine_.node_link.bandwidth > 0) way.push_back(node);
-  if (uplinks > 0 && machine_.uplink.bandwidth > 0) way.push_back(nodes + node % uplinks);
+  if (machine_.node_link.bandwidth > 0) route.push_back(node);
+  if (uplinks > 0 && machine_.uplink.bandwidth > 0) route.push_back(nodes + node % uplinks);
   if (servers > 0 && machine_.server_link.bandwidth > 0) {
-    way.push_back(nodes + uplinks + static_cast<std::size_t>(rpc.ost) % servers);
+    route.push_back(nodes + uplinks + static_cast<std::size_t>(rpc.ost) % servers);
   }
-  return way;
+  return route;
 }
 
 Ticket Simulation::submit(const Rpc& rpc, SimulatedTime now) {
   const Ticket ticket = next_ticket_++;
-  requests_[ticket] = {rpc, way_of(rpc)};
+  requests_[ticket] = {rpc, route_of(rpc)};
   Window& window = windows_[{rpc.node, rpc.ost}];
   if (window.in_flight < machine_.rpcs_in_flight) {
     ++window.in_flight;
@@ -54,15 +54,15 @@ Ticket Simulation::submit(const Rpc& rpc, SimulatedTime now) {
 
 Ticket Simulation::delay(SimulatedTime length, SimulatedTime now) {
   const Ticket ticket = next_ticket_++;
-  at(now + length, ticket);
+  schedule(now + length, ticket);
   return ticket;
 }
 
-/// The next station of its way, or the OST behind the last.
+/// Enters the next station of the route, or the OST after the last station.
 void Simulation::enter(Ticket ticket, SimulatedTime now) {
   const Request& request = requests_.at(ticket);
-  if (request.step < request.way.size()) {
-    join(stations_[request.way[request.step]], ticket, now);
+  if (request.step < request.route.size()) {
+    join(stations_[request.route[request.step]], ticket, now);
   } else {
     enter_ost(ticket, now);
   }
@@ -73,22 +73,22 @@ void Simulation::enter_ost(Ticket ticket, SimulatedTime now) {
   request.arrived = now;
   Ost& ost = osts_[static_cast<std::size_t>(request.rpc.ost)];
   ++stations_[station_of_ost(request.rpc.ost)].requests_by_node[request.rpc.node];
-  if (ost.threads_free == 0) {
+  if (ost.idle_threads == 0) {
     ost.waiting.push_back(ticket);
   } else {
-    --ost.threads_free;
-    take_up(ticket, now);
+    --ost.idle_threads;
+    start_on_thread(ticket, now);
   }
 }
 
-/// By a thread of the OST: what a request takes beside its bytes overlaps with that of others.
-void Simulation::take_up(Ticket ticket, SimulatedTime now) {
+/// A thread of the OST starts a request. Latencies of several requests overlap.
+void Simulation::start_on_thread(Ticket ticket, SimulatedTime now) {
   Request& request = requests_.at(ticket);
   osts_[static_cast<std::size_t>(request.rpc.ost)].queued += now - request.arrived;
   ++request.step;
   const double slowness = std::max(1.0, stations_[station_of_ost(request.rpc.ost)].slowness);
   const auto latency = static_cast<double>(machine_.ost_latency_us * microsecond);
-  at(now + std::llround(latency * slowness), ticket);
+  schedule(now + std::llround(latency * slowness), ticket);
 }
 
 void Simulation::join(Station& station, Ticket ticket, SimulatedTime now) {
@@ -97,7 +97,7 @@ void Simulation::join(Station& station, Ticket ticket, SimulatedTime now) {
   start(station, now);
 }
 
-/// Takes up the next request, if the station is free.
+/// Starts the next request if the station is idle.
 void Simulation::start(Station& station, SimulatedTime now) {
   if (station.busy || station.waiting.empty() || station.slowness == 0) return;
   station.busy = true;
@@ -106,7 +106,7 @@ void Simulation::start(Station& station, SimulatedTime now) {
   const auto bandwidth = static_cast<double>(station.channel.bandwidth);
   const double alone = bandwidth > 0 ? static_cast<double>(rpc.bytes) * second / bandwidth : 0;
   const double length = alone * (1 + station.channel.client_cost * others) * station.slowness;
-  at(now + std::llround(length), station.waiting.front());
+  schedule(now + std::llround(length), station.waiting.front());
 }
 
 void Simulation::leave(Station& station, const Rpc& rpc, SimulatedTime now) {
@@ -117,8 +117,8 @@ void Simulation::leave(Station& station, const Rpc& rpc, SimulatedTime now) {
   start(station, now);
 }
 
-/// Behind whatever it was doing.
-void Simulation::go_on(Ticket ticket, SimulatedTime now) {
+/// Completes the current step of a request, and starts its next step.
+void Simulation::complete_step(Ticket ticket, SimulatedTime now) {
   const auto found = requests_.find(ticket);
   if (found == requests_.end()) {  // a delay
     done_.push_back(ticket);
@@ -126,10 +126,10 @@ void Simulation::go_on(Ticket ticket, SimulatedTime now) {
   }
   Request& request = found->second;
   Station& ost = stations_[station_of_ost(request.rpc.ost)];
-  if (request.step < request.way.size()) {
-    leave(stations_[request.way[request.step++]], request.rpc, now);
+  if (request.step < request.route.size()) {
+    leave(stations_[request.route[request.step++]], request.rpc, now);
     enter(ticket, now);
-  } else if (request.step == request.way.size() + 1) {  // a thread has it: now its bytes
+  } else if (request.step == request.route.size() + 1) {  // the latency is over: start the transfer
     ++request.step;
     ost.waiting.push_back(ticket);
     start(ost, now);
@@ -145,11 +145,11 @@ void Simulation::end(Ticket ticket, SimulatedTime now) {
   done_.push_back(ticket);
   Ost& ost = osts_[static_cast<std::size_t>(rpc.ost)];
   if (ost.waiting.empty()) {
-    ++ost.threads_free;
+    ++ost.idle_threads;
   } else {
     const Ticket next = ost.waiting.front();
     ost.waiting.pop_front();
-    take_up(next, now);
+    start_on_thread(next, now);
   }
   Window& window = windows_.at({rpc.node, rpc.ost});
   if (window.waiting.empty()) {
@@ -165,7 +165,7 @@ std::vector<Ticket> Simulation::advance(SimulatedTime now) {
   while (!events_.empty() && events_.top().time <= now) {
     const Event event = events_.top();
     events_.pop();
-    go_on(event.ticket, event.time);
+    complete_step(event.ticket, event.time);
   }
   return std::exchange(done_, {});
 }

@@ -1,4 +1,5 @@
-// Simulation: when the requests of nodes to OSTs end, by the machine's links, servers and OSTs.
+// Simulation: computes when the requests of nodes to OSTs complete, from the costs of the machine's
+// links, servers and OSTs.
 #ifndef NACRE_TESTBED_SIMULATION_H_
 #define NACRE_TESTBED_SIMULATION_H_
 
@@ -16,41 +17,41 @@
 
 namespace nacre::testbed {
 
-/// Nanoseconds since some beginning.
+/// Nanoseconds since an arbitrary start.
 using SimulatedTime = std::int64_t;
 inline constexpr SimulatedTime microsecond = 1000;
 
-/// What a node asks of an OST in one message.
+/// A request of a node to an OST.
 struct Rpc {
   std::int32_t node = 0;
   std::int32_t ost = 0;
   std::int64_t bytes = 0;
 };
 
-/// Names a request or a delay.
+/// Identifies a request or a delay.
 using Ticket = std::uint64_t;
 
-/// A request goes through its node's link, the uplink, the server's link and the OST, one after the
-/// other, and waits its turn at each; as many of a node and OST are on their way as the machine
-/// says. Times are those that are given, not any clock's: what is asked for late is still at its
-/// own time. Not thread-safe.
+/// A request passes its node's link, the uplink, the server's link and the OST, in this order, and
+/// queues at each. At most `rpcs_in_flight` requests of a node to an OST are in flight; further
+/// requests queue at the node. Callers pass the time: the simulation reads no clock, and processes
+/// each event at the time of the event even if advance() is called later. Not thread-safe.
 class Simulation {
  public:
   explicit Simulation(const Machine& machine);
 
-  /// Queues it. `now` is not before that of any call before.
+  /// Submits a request. `now` must not be earlier than in any previous call.
   [[nodiscard]] Ticket submit(const Rpc& rpc, SimulatedTime now);
-  /// Something that only takes time.
+  /// Starts a delay of `length` nanoseconds.
   [[nodiscard]] Ticket delay(SimulatedTime length, SimulatedTime now);
-  /// What has ended until `now`, in that order.
+  /// Processes events up to `now`. Returns the requests and delays that have completed, in order.
   [[nodiscard]] std::vector<Ticket> advance(SimulatedTime now);
-  /// When something is to happen next.
+  /// The time of the next event, if there is one.
   [[nodiscard]] std::optional<SimulatedTime> next() const;
 
-  /// A fault: requests at the OST take `factor` times as long from now on; 0: they wait until it is
-  /// set again.
+  /// Fault: transfers that start at the OST from `now` on take `factor` times as long, and so do
+  /// latencies if it is above 1. 0: transfers wait until the factor is set again.
   void set_slowness(std::int32_t ost, double factor, SimulatedTime now);
-  /// How long requests waited at the OST before it took them up, in all.
+  /// The total time that requests have waited for a thread of the OST.
   [[nodiscard]] SimulatedTime queue_time(std::int32_t ost) const {
     return osts_[static_cast<std::size_t>(ost)].queued;
   }
@@ -58,11 +59,11 @@ class Simulation {
  private:
   struct Request {
     Rpc rpc;
-    std::vector<std::size_t> way;  // stations before the OST
-    std::size_t step = 0;          // of it; behind it, what the OST does
-    SimulatedTime arrived = 0;     // at the OST
+    std::vector<std::size_t> route;  // stations before the OST
+    std::size_t step = 0;            // index into `route`; larger values: steps at the OST
+    SimulatedTime arrived = 0;       // time of arrival at the OST
   };
-  /// Takes one request at a time, in the order in which they come.
+  /// A link, or the transfers of an OST: serves one request at a time, in order of arrival.
   struct Station {
     Channel channel;
     double slowness = 1;
@@ -71,7 +72,7 @@ class Simulation {
     std::map<std::int32_t, std::int64_t> requests_by_node = {};
   };
   struct Ost {
-    std::int64_t threads_free = 0;
+    std::int64_t idle_threads = 0;
     std::deque<Ticket> waiting = {};
     SimulatedTime queued = 0;
   };
@@ -81,27 +82,27 @@ class Simulation {
   };
   struct Event {
     SimulatedTime time;
-    Ticket order;  // of events at the same time
+    Ticket order;  // orders events with the same time
     Ticket ticket;
     friend auto operator<=>(const Event&, const Event&) = default;
   };
 
-  [[nodiscard]] std::vector<std::size_t> way_of(const Rpc& rpc) const;
+  [[nodiscard]] std::vector<std::size_t> route_of(const Rpc& rpc) const;
   [[nodiscard]] std::size_t station_of_ost(std::int32_t ost) const {
     return first_ost_ + static_cast<std::size_t>(ost);
   }
-  void at(SimulatedTime time, Ticket ticket) { events_.push({time, next_ticket_++, ticket}); }
+  void schedule(SimulatedTime time, Ticket ticket) { events_.push({time, next_ticket_++, ticket}); }
   void enter(Ticket ticket, SimulatedTime now);
   void enter_ost(Ticket ticket, SimulatedTime now);
-  void take_up(Ticket ticket, SimulatedTime now);
+  void start_on_thread(Ticket ticket, SimulatedTime now);
   void join(Station& station, Ticket ticket, SimulatedTime now);
   void start(Station& station, SimulatedTime now);
   void leave(Station& station, const Rpc& rpc, SimulatedTime now);
-  void go_on(Ticket ticket, SimulatedTime now);
+  void complete_step(Ticket ticket, SimulatedTime now);
   void end(Ticket ticket, SimulatedTime now);
 
   Machine machine_;
-  std::size_t first_ost_ = 0;      // of the stations
+  std::size_t first_ost_ = 0;      // index of the first OST in stations_
   std::vector<Station> stations_;  // nodes' links, uplinks, servers' links, OSTs
   std::vector<Ost> osts_;
   std::map<std::pair<std::int32_t, std::int32_t>, Window> windows_;  // by node and OST

@@ -14,7 +14,7 @@ namespace {
 
 bool is_on_ost(const ObjectName& object) { return object.ost != metadata_target; }
 
-/// `pieces`, of what begins at `offset` of the file, without those that are on no OST.
+/// The accesses of the pieces on OSTs, for a read or write that starts at `offset` of the file.
 template <class Piece>
 std::vector<ObjectAccess> on_osts(const std::vector<Piece>& pieces, std::int64_t offset) {
   std::vector<ObjectAccess> accesses;
@@ -23,7 +23,7 @@ std::vector<ObjectAccess> on_osts(const std::vector<Piece>& pieces, std::int64_t
     const auto bytes = checked_cast<std::int64_t>(piece.bytes);
     accesses.push_back({piece.object,
                         {piece.object_offset, bytes},
-                        {offset + checked_cast<std::int64_t>(piece.done), bytes}});
+                        {offset + checked_cast<std::int64_t>(piece.buffer_offset), bytes}});
   }
   return accesses;
 }
@@ -34,7 +34,7 @@ StripedFile::~StripedFile() {
   for (const ObjectName& object : all_objects()) drop(object);
 }
 
-/// The one on the metadata target among them.
+/// All objects, including the object on the metadata target. The caller holds mutex_.
 std::vector<ObjectName> StripedFile::all_objects() const {
   std::vector<ObjectName> all;
   if (!layout_) return all;
@@ -67,7 +67,7 @@ Result<std::vector<std::byte>> StripedFile::layout() {
   return plan::encode_lov(*layout_);
 }
 
-void StripedFile::take_layout(plan::Layout layout) {
+void StripedFile::replace_layout(plan::Layout layout) {
   map_ = plan::StripeMap::of(layout, striping_.defaults.ost_count).value();
   layout_ = std::move(layout);
 }
@@ -79,7 +79,7 @@ Status StripedFile::set_layout(plan::Layout asked) {
   if (!layout) return std::move(layout).error();
   const std::lock_guard allocator(striping_.mutex);
   striping_.allocator.instantiate(layout->components.front());
-  take_layout(*std::move(layout));
+  replace_layout(*std::move(layout));
   return {};
 }
 
@@ -88,7 +88,7 @@ Status StripedFile::add_components(const plan::Layout& more) {
   if (!layout_) return refused(ENODATA);
   plan::Layout grown = *layout_;
   Status added = testbed::add_components(grown, more, striping_.defaults);
-  if (added) take_layout(std::move(grown));
+  if (added) replace_layout(std::move(grown));
   return added;
 }
 
@@ -103,11 +103,11 @@ Status StripedFile::delete_components(const plan::Layout& which) {
       drop({object.ost, object.object_id});
     }
   }
-  take_layout(std::move(shrunk));
+  replace_layout(std::move(shrunk));
   return {};
 }
 
-/// An object that the file has no more.
+/// Deletes an object that no longer belongs to the file.
 void StripedFile::drop(const ObjectName& object) {
   striping_.objects.remove(object);
   if (is_on_ost(object)) striping_.costs.forget(object);
@@ -144,8 +144,8 @@ std::vector<StripedFile::Piece> StripedFile::pieces_of(std::int64_t offset,
   return pieces;
 }
 
-/// With mutex_ held: what a read of the extent finds.
-Extent StripedFile::there(const Extent& extent) const {
+/// The part of `extent` before the ends of the file and of its layout. The caller holds mutex_.
+Extent StripedFile::readable_part(const Extent& extent) const {
   if (!layout_ || extent.offset >= size_) return {extent.offset, 0};
   const std::int64_t end = std::min({size_, layout_->components.back().end, extent.end()});
   return {extent.offset, std::max<std::int64_t>(0, end - extent.offset)};
@@ -153,7 +153,7 @@ Extent StripedFile::there(const Extent& extent) const {
 
 std::vector<ObjectAccess> StripedFile::accesses_of(const Extent& extent) {
   const std::lock_guard guard(mutex_);
-  const auto bytes = checked_cast<std::size_t>(there(extent).length);
+  const auto bytes = checked_cast<std::size_t>(readable_part(extent).length);
   return on_osts(pieces_of(extent.offset, bytes), extent.offset);
 }
 
@@ -162,12 +162,12 @@ Result<std::size_t> StripedFile::read(std::span<std::byte> to, std::int64_t offs
   std::size_t bytes = 0;
   {
     const std::lock_guard guard(mutex_);
-    const Extent found = there({offset, checked_cast<std::int64_t>(to.size())});
+    const Extent found = readable_part({offset, checked_cast<std::int64_t>(to.size())});
     bytes = checked_cast<std::size_t>(found.length);
     pieces = pieces_of(offset, bytes);
   }
   for (const Piece& piece : pieces) {
-    const std::span<std::byte> part = to.subspan(piece.done, piece.bytes);
+    const std::span<std::byte> part = to.subspan(piece.buffer_offset, piece.bytes);
     if (piece.object == ObjectName{}) {
       std::ranges::fill(part, std::byte{0});
     } else if (Status done = striping_.objects.read(piece.object, part, piece.object_offset);
@@ -178,17 +178,17 @@ Result<std::size_t> StripedFile::read(std::span<std::byte> to, std::int64_t offs
   return bytes;
 }
 
-/// With mutex_ held: of the components that the extent touches.
+/// Creates the objects of the components that the extent touches. The caller holds mutex_.
 Status StripedFile::make_objects(const Extent& extent) {
   if (!layout_) return refused(EBADF);
   const std::lock_guard allocator(striping_.mutex);
   Result<bool> made = instantiate(*layout_, extent, striping_.allocator);
   if (!made) return std::move(made).error();
-  if (*made) take_layout(*std::exchange(layout_, std::nullopt));
+  if (*made) replace_layout(*std::exchange(layout_, std::nullopt));
   return {};
 }
 
-/// With mutex_ held. Objects that are to be there for them are made.
+/// Creates missing objects. The caller holds mutex_.
 Result<std::vector<StripedFile::Piece>> StripedFile::pieces_to_write(const Extent& extent) {
   if (Status there = make_objects(extent); !there) return std::move(there).error();
   return pieces_of(extent.offset, checked_cast<std::size_t>(extent.length));
@@ -199,15 +199,15 @@ store::Transfer StripedFile::write_pieces(std::span<const std::byte> from,
   std::int64_t bytes = 0;
   for (const Piece& piece : pieces) {
     store::Transfer done = striping_.objects.write(
-        piece.object, from.subspan(piece.done, piece.bytes), piece.object_offset);
+        piece.object, from.subspan(piece.buffer_offset, piece.bytes), piece.object_offset);
     bytes += done.bytes;
     if (done.error) return {bytes, std::move(done.error)};
   }
   return {bytes, std::nullopt};
 }
 
-/// With mutex_ held.
-Status StripedFile::take_written(const store::Transfer& done, std::int64_t offset) {
+/// Updates the size after a write, and returns the error of the write. The caller holds mutex_.
+Status StripedFile::finish_write(const store::Transfer& done, std::int64_t offset) {
   if (done.bytes > 0) size_ = std::max(size_, offset + done.bytes);
   return done.error ? *done.error : Status();
 }
@@ -220,7 +220,7 @@ Status StripedFile::write(std::span<const std::byte> from, std::int64_t offset) 
   guard.unlock();
   const store::Transfer done = write_pieces(from, *pieces);
   guard.lock();
-  return take_written(done, offset);
+  return finish_write(done, offset);
 }
 
 Result<std::int64_t> StripedFile::append(std::span<const std::byte> from) {
@@ -229,7 +229,7 @@ Result<std::int64_t> StripedFile::append(std::span<const std::byte> from) {
   const Result<std::vector<Piece>> pieces =
       pieces_to_write({offset, checked_cast<std::int64_t>(from.size())});
   if (!pieces) return pieces.error();
-  if (Status taken = take_written(write_pieces(from, *pieces), offset); !taken) {
+  if (Status taken = finish_write(write_pieces(from, *pieces), offset); !taken) {
     return std::move(taken).error();
   }
   return offset;
@@ -267,13 +267,13 @@ Result<LockWish> StripedFile::locks_for(const Caller& caller) {
 
 Status StripedFile::resize(std::int64_t size) {
   const std::lock_guard guard(mutex_);
-  Status cut = size < size_ && layout_ ? cut_objects(size) : Status();
+  Status cut = size < size_ && layout_ ? truncate_objects(size) : Status();
   if (cut) size_ = size;
   return cut;
 }
 
-/// With mutex_ held.
-Status StripedFile::cut_objects(std::int64_t size) {
+/// Truncates the objects for a file of `size` bytes. The caller holds mutex_.
+Status StripedFile::truncate_objects(std::int64_t size) {
   const std::span<const plan::StripedRegion> regions = map_->regions();
   for (std::size_t i = 0; i < regions.size(); ++i) {
     if (!layout_->components[i].is_instantiated()) continue;

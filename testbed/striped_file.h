@@ -1,4 +1,4 @@
-// StripedFile: the data of one file, by its layout.
+// StripedFile: the data of one file, striped over objects by its layout.
 #ifndef NACRE_TESTBED_STRIPED_FILE_H_
 #define NACRE_TESTBED_STRIPED_FILE_H_
 
@@ -22,7 +22,7 @@
 
 namespace nacre::testbed {
 
-/// What all files of a file system share.
+/// State that all files of a file system share.
 struct Striping {
   explicit Striping(const Machine& machine, ObjectStore object_store = {})
       : defaults(machine.striping()), objects(std::move(object_store)), costs(machine, objects) {}
@@ -30,82 +30,87 @@ struct Striping {
   StripingDefaults defaults;
   ObjectStore objects;
   CostModel costs;
-  std::mutex mutex;  ///< of the allocator
+  std::mutex mutex;  ///< guards the allocator
   ObjectAllocator allocator{defaults.ost_count};
 };
 
-/// Thread-safe. Errors carry the errno that Lustre gives, or that of the objects' store.
+/// Thread-safe. Errors carry the errno that Lustre returns, or an errno of the object store.
 class StripedFile {
  public:
-  /// Without a layout. `number` is the file's; `striping` outlives it.
+  /// Creates a file without a layout. `number` is its inode number. `striping` outlives the file.
   StripedFile(Striping& striping, std::uint64_t number) : striping_(striping), number_(number) {}
+  /// Removes the objects.
   ~StripedFile();
   StripedFile(const StripedFile&) = delete;
   StripedFile& operator=(const StripedFile&) = delete;
 
   [[nodiscard]] bool has_layout();
-  /// ENODATA where there is none.
+  /// The value of the xattr lustre.lov. ENODATA without a layout.
   [[nodiscard]] Result<std::vector<std::byte>> layout();
-  /// Nothing where there is one already: setting a layout twice is no error.
+  /// Sets the layout for which `asked` was requested. If the file has a layout, does nothing and
+  /// returns success.
   [[nodiscard]] Status set_layout(plan::Layout asked);
-  /// lustre.lov.add and .del.
+  /// The xattrs lustre.lov.add and lustre.lov.del. ENODATA without a layout.
   [[nodiscard]] Status add_components(const plan::Layout& more);
   [[nodiscard]] Status delete_components(const plan::Layout& which);
 
   [[nodiscard]] std::int64_t size() const;
-  /// How many bytes were read: fewer at the end of the file, none of one without a layout.
+  /// Returns the number of bytes that were read: fewer than requested at the end of the file, 0
+  /// without a layout.
   [[nodiscard]] Result<std::size_t> read(std::span<std::byte> to, std::int64_t offset);
-  /// EBADF where there is no layout, ENODATA where it does not reach so far. What was written
-  /// before an error of a store is in the file.
+  /// EBADF without a layout, ENODATA beyond the end of the layout. After an error of the object
+  /// store, the bytes before the error are in the file.
   [[nodiscard]] Status write(std::span<const std::byte> from, std::int64_t offset);
-  /// The same at the end of the file, wherever that is when it is its turn; where it was.
+  /// Writes at the end of the file, atomically with respect to other appends. Returns the offset.
   [[nodiscard]] Result<std::int64_t> append(std::span<const std::byte> from);
-  /// The size stays where an object cannot be cut.
+  /// Truncates or extends the file. If truncation of an object fails, the file size is unchanged.
   [[nodiscard]] Status resize(std::int64_t size);
-  /// What was written is on the disk then, if objects are on any.
+  /// Flushes the objects to disk, if objects are on disk.
   [[nodiscard]] Status sync();
 
-  /// Which bytes of which objects on OSTs such a read touches.
+  /// The accesses to objects on OSTs that a read of `extent` makes.
   [[nodiscard]] std::vector<ObjectAccess> accesses_of(const Extent& extent);
-  /// The same of a write; errors are the write's own.
+  /// The accesses to objects on OSTs that a write of `extent` makes. Creates missing objects.
+  /// Errors as write().
   [[nodiscard]] Result<std::vector<ObjectAccess>> accesses_to_write(const Extent& extent);
-  /// Those that it has on OSTs.
+  /// The file's objects on OSTs.
   [[nodiscard]] std::vector<ObjectName> objects();
 
-  // NodeLocks' group lock, for the caller's node. Taking it makes all objects that the layout has
-  // room for, and takes all other locks away; giving it back waits until what the node wrote is on
-  // the OSTs.
+  // The group lock (NodeLocks) for the caller's node. acquire_group_lock() creates all
+  // objects of the layout and revokes all other locks; EBADF without a layout. release_group_lock()
+  // waits until the node's writes are on the OSTs.
   [[nodiscard]] Status acquire_group_lock(const Caller& caller, std::int32_t number);
   [[nodiscard]] Status release_group_lock(const Caller& caller, std::int32_t number);
-  /// What the caller's access asks for, once no group lock keeps it out. EINTR.
+  /// Waits for group locks of other nodes. Returns the lock that the caller's access requests.
+  /// EINTR.
   [[nodiscard]] Result<LockWish> locks_for(const Caller& caller);
   [[nodiscard]] NodeLocks& locks() { return locks_; }
 
  private:
-  /// What is to be done with one piece of a stripe.
+  /// A part of a read or write that lies in one stripe.
   struct Piece {
     ObjectName object;
     std::int64_t object_offset;
-    std::size_t done;  ///< before it, of what is moved
+    std::size_t buffer_offset;  ///< offset in the buffer of the read or write
     std::size_t bytes;
   };
-  void take_layout(plan::Layout layout);
+  void replace_layout(plan::Layout layout);
   void drop(const ObjectName& object);
   [[nodiscard]] Status make_objects(const Extent& extent);
   [[nodiscard]] std::vector<ObjectName> all_objects() const;
-  [[nodiscard]] Extent there(const Extent& extent) const;
+  [[nodiscard]] Extent readable_part(const Extent& extent) const;
   [[nodiscard]] ObjectName object_of(std::size_t region, std::int32_t slot) const;
   [[nodiscard]] std::vector<Piece> pieces_of(std::int64_t offset, std::size_t bytes) const;
   [[nodiscard]] Result<std::vector<Piece>> pieces_to_write(const Extent& extent);
   [[nodiscard]] store::Transfer write_pieces(std::span<const std::byte> from,
                                              const std::vector<Piece>& pieces);
-  [[nodiscard]] Status cut_objects(std::int64_t size);
-  [[nodiscard]] Status take_written(const store::Transfer& done, std::int64_t offset);
+  [[nodiscard]] Status truncate_objects(std::int64_t size);
+  [[nodiscard]] Status finish_write(const store::Transfer& done, std::int64_t offset);
 
   Striping& striping_;
   std::uint64_t number_;
   NodeLocks locks_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards all members below
   std::optional<plan::Layout> layout_;
   std::optional<plan::StripeMap> map_;  // of layout_
   std::int64_t size_ = 0;

@@ -28,18 +28,19 @@ namespace {
 
 constexpr std::string_view node_attribute = "testbed.node";
 constexpr std::string_view machine_attribute = "testbed.machine";
-/// What has come to OSTs and from nodes; set, whatever to, it begins anew.
+/// The counters as JSON. Setting it to any value resets them.
 constexpr std::string_view counters_attribute = "testbed.counters";
-/// Set to what is to go wrong (testbed/faults.h).
+/// Set it to a fault, in the syntax of parse_fault() (testbed/faults.h).
 constexpr std::string_view fault_attribute = "testbed.fault";
-/// Of any directory: set to the inode number of a file and the number of a group lock of it, to
-/// take that or to give it back.
-constexpr std::string_view take_group_attribute = "testbed.group_lock";
-constexpr std::string_view give_group_attribute = "testbed.group_unlock";
-/// Likewise, with any number: the node asks for no wider locks of the file than it needs.
+/// Set them on any directory to "INODE NUMBER": acquires or releases group lock NUMBER of the file
+/// with inode number INODE.
+constexpr std::string_view acquire_group_attribute = "testbed.group_lock";
+constexpr std::string_view release_group_attribute = "testbed.group_unlock";
+/// Set it in the same way, with any NUMBER: the node requests narrow locks on the file from now on.
 constexpr std::string_view narrow_locks_attribute = "testbed.narrow_locks";
-/// Of open(2) on Lustre, with O_NOCTTY, which FUSE drops: the file gets no layout yet.
-constexpr int delay_create = FASYNC;
+/// Flag of open(2): the file gets no layout yet. Lustre's O_LOV_DELAY_CREATE also contains
+/// O_NOCTTY, which FUSE drops.
+constexpr int delay_layout = FASYNC;
 constexpr unsigned request_bytes_max = 1 << 20;
 constexpr unsigned server_threads_max = 64;
 constexpr unsigned get_ost_count = _IOR('f', 168, long);  // LL_IOC_GETOBDCOUNT
@@ -59,8 +60,8 @@ fuse_entry_param entry_of(const struct stat& about) {
   return entry;
 }
 
-/// `about` with the size that this mount's node believes.
-struct stat seen_here(fuse_req_t request, struct stat about) {
+/// `about` with the size that this mount's node sees.
+struct stat seen_by_node(fuse_req_t request, struct stat about) {
   const Result<StripedFile*> data = names_of(request).data(about.st_ino);
   if (data) about.st_size = (*data)->locks().seen_size(mount_of(request).node(), about.st_size);
   return about;
@@ -68,13 +69,13 @@ struct stat seen_here(fuse_req_t request, struct stat about) {
 
 void reply_entry(fuse_req_t request, const Result<struct stat>& found) {
   if (!found) return reply(request, found.error());
-  const fuse_entry_param entry = entry_of(seen_here(request, *found));
+  const fuse_entry_param entry = entry_of(seen_by_node(request, *found));
   fuse_reply_entry(request, &entry);
 }
 
 void reply_attributes(fuse_req_t request, const Result<struct stat>& found) {
   if (!found) return reply(request, found.error());
-  const struct stat about = seen_here(request, *found);
+  const struct stat about = seen_by_node(request, *found);
   fuse_reply_attr(request, &about, 0);
 }
 
@@ -87,32 +88,32 @@ Namespace::Opening opening_of(fuse_req_t request, const fuse_file_info& file) {
   return {mount_of(request).node(), (file.flags & O_ACCMODE) != O_RDONLY};
 }
 
-/// The kernel caches nothing of it.
+/// Opens a file with direct_io: the kernel does not cache its data.
 Status begin_open(fuse_req_t request, fuse_ino_t number, fuse_file_info& file) {
   const FuseMount& mount = mount_of(request);
   Status opened = mount.names().open(number, opening_of(request, file));
   if (!opened) return opened;
   file.direct_io = 1;
   const bool direct = (file.flags & O_DIRECT) != 0;
-  file.fh = reinterpret_cast<std::uint64_t>(  // NOLINT: the kernel keeps it for us
+  file.fh = reinterpret_cast<std::uint64_t>(  // NOLINT: the kernel stores it
       mount.names().costs().open(mount.node(), direct).release());
   return {};
 }
 
 OpenHandle* handle_of(const fuse_file_info& file) {
-  return reinterpret_cast<OpenHandle*>(file.fh);  // NOLINT: ours, from begin_open
+  return reinterpret_cast<OpenHandle*>(file.fh);  // NOLINT: from begin_open
 }
 
-/// Who waits has got a signal, or the testbed ends.
-bool is_given_up(fuse_req_t request) {
+/// Whether the caller received a signal, or the testbed stops.
+bool is_interrupted(fuse_req_t request) {
   return fuse_req_interrupted(request) != 0 || names_of(request).costs().is_stopped();
 }
 
 Caller caller_of(fuse_req_t request, const fuse_file_info& file) {
-  return {handle_of(file), [request] { return is_given_up(request); }};
+  return {handle_of(file), [request] { return is_interrupted(request); }};
 }
 
-/// See NodeLocks; of this mount's node.
+/// NodeLocks::believe_size() for this mount's node.
 void believe_size(fuse_req_t request, fuse_ino_t number, std::int64_t size) {
   const Result<StripedFile*> data = names_of(request).data(number);
   if (data) (*data)->locks().believe_size(mount_of(request).node(), size);
@@ -236,7 +237,7 @@ void statfs(fuse_req_t request, fuse_ino_t /*number*/) {
 
 // ---- extended attributes ----
 
-/// What is no file's attribute but the testbed's own.
+/// Handles an xattr that controls the testbed: resets the counters, or sets a fault.
 Status command(Namespace& names, std::string_view name, std::string_view value) {
   if (name == counters_attribute) {
     names.costs().reset_counters();
@@ -260,9 +261,9 @@ Status change_locks(fuse_req_t request, std::string_view name, std::string_view 
     return {};
   }
   const std::unique_ptr<OpenHandle> handle = names_of(request).costs().open(node, false);
-  const Caller caller{handle.get(), [request] { return is_given_up(request); }};
-  return name == take_group_attribute ? (*file)->acquire_group_lock(caller, *number)
-                                      : (*file)->release_group_lock(caller, *number);
+  const Caller caller{handle.get(), [request] { return is_interrupted(request); }};
+  return name == acquire_group_attribute ? (*file)->acquire_group_lock(caller, *number)
+                                         : (*file)->release_group_lock(caller, *number);
 }
 
 // NOLINTNEXTLINE(readability-function-size): FUSE's parameters
@@ -271,7 +272,7 @@ void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const cha
   if (name == counters_attribute || name == fault_attribute) {
     return reply(request, command(names_of(request), name, {value, size}));
   }
-  if (name == take_group_attribute || name == give_group_attribute ||
+  if (name == acquire_group_attribute || name == release_group_attribute ||
       name == narrow_locks_attribute) {
     return reply(request, change_locks(request, name, {value, size}));
   }
@@ -279,7 +280,7 @@ void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const cha
   reply(request, names_of(request).set_attribute(number, name, bytes));
 }
 
-/// What getxattr and listxattr answer: the size where nothing is to be filled.
+/// The reply of getxattr and listxattr: only the size if `room` is 0.
 void reply_sized(fuse_req_t request, std::string_view bytes, std::size_t room) {
   if (room == 0) {
     fuse_reply_xattr(request, bytes.size());
@@ -332,10 +333,11 @@ void ioctl(fuse_req_t request, fuse_ino_t /*number*/, unsigned command, void* /*
 
 // ---- data ----
 
-/// What an open for writing does to a file without a layout, if the servers hear of it.
+/// Sets the layout of a file without a layout when it is opened for writing. If the node has the
+/// file open for writing already, the client does not inform the server: no layout is set.
 Status layout_for(fuse_req_t request, fuse_ino_t number, int flags) {
   const bool writes = (flags & O_ACCMODE) != O_RDONLY;
-  if (!writes || (flags & delay_create) != 0) return {};
+  if (!writes || (flags & delay_layout) != 0) return {};
   if (names_of(request).is_written_on(number, mount_of(request).node())) return {};
   return names_of(request).give_layout(number, (flags & O_APPEND) != 0);
 }
@@ -345,7 +347,7 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
   const Result<struct stat> made =
       names_of(request).make(parent, name, maker_of(request, S_IFREG | mode));
   if (!made) return reply(request, made.error());
-  // A new file has a layout at once, whatever it is opened for.
+  // A new file gets a layout even if it is opened for reading only.
   const int flags = (file->flags & ~O_ACCMODE) | O_WRONLY;
   if (Status given = layout_for(request, made->st_ino, flags); !given) return reply(request, given);
   if (Status opened = begin_open(request, made->st_ino, *file); !opened) {
@@ -381,7 +383,7 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
   fuse_reply_buf(request, reinterpret_cast<const char*>(bytes.data()), *count);
 }
 
-/// Takes the time that the write takes.
+/// Waits for the time that the write takes on the emulated machine.
 Status charge_write(const Caller& caller, CostModel& costs, StripedFile& data, const Extent& extent,
                     LockWish locks) {
   const Result<std::vector<ObjectAccess>> accesses = data.accesses_to_write(extent);
@@ -397,7 +399,7 @@ void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t 
   const Caller caller = caller_of(request, *file);
   const Result<LockWish> locks = (*data)->locks_for(caller);
   if (!locks) return reply(request, locks.error());
-  // Where the end is the kernel only knows of its own node's writes.
+  // The kernel does not know about writes of other nodes: find the end of the file here.
   const bool appends = (file->flags & O_APPEND) != 0;
   const auto bytes = std::as_bytes(std::span(from, size));
   Result<std::int64_t> place{offset};
@@ -413,7 +415,7 @@ void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t 
 }
 
 void flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
-  // close(2) of any descriptor gives back the process's locks.
+  // close(2) of any descriptor releases the process's locks on the file.
   const Extent all{0, std::numeric_limits<std::int64_t>::max()};
   names_of(request).locks(number).release({mount_of(request).node(), file->lock_owner}, all);
   reply(request, names_of(request).costs().finish(caller_of(request, *file)));
@@ -491,7 +493,7 @@ void setlk(fuse_req_t request, fuse_ino_t number, fuse_file_info* file, struct f
     fuse_reply_err(request, 0);
     return;
   }
-  const bool taken = locks.take(lock, sleeps != 0, [&] { return is_given_up(request); });
+  const bool taken = locks.take(lock, sleeps != 0, [&] { return is_interrupted(request); });
   fuse_reply_err(request, taken ? 0 : (sleeps != 0 ? EINTR : EAGAIN));
 }
 
@@ -531,7 +533,7 @@ fuse_lowlevel_ops operations() {
   return table;
 }
 
-/// Until it is unmounted or told to end.
+/// Serves requests until the session is unmounted or exits.
 void serve(fuse_session* session) {
   fuse_loop_config* const config = fuse_loop_cfg_create();
   fuse_loop_cfg_set_max_threads(config, server_threads_max);
@@ -556,7 +558,7 @@ Result<std::unique_ptr<FuseMount>> FuseMount::mount(Namespace& names, int node,
   const fuse_lowlevel_ops table = operations();
   made->session_ = fuse_session_new(&arguments, &table, sizeof table, made.get());
   fuse_opt_free_args(&arguments);
-  if (made->session_ == nullptr) return failure("make a FUSE session for");
+  if (made->session_ == nullptr) return failure("create a FUSE session for");
   if (fuse_session_mount(made->session_, directory.c_str()) != 0) {
     fuse_session_destroy(std::exchange(made->session_, nullptr));
     return failure("mount");
@@ -568,7 +570,7 @@ Result<std::unique_ptr<FuseMount>> FuseMount::mount(Namespace& names, int node,
 FuseMount::~FuseMount() {
   if (session_ == nullptr) return;
   names_.costs().stop();
-  // By force, so that what somebody still has open does not keep the server waiting.
+  // Force: open files must not keep the server waiting.
   static_cast<void>(::umount2(directory_.c_str(), MNT_FORCE | MNT_DETACH));
   fuse_session_unmount(session_);
   if (server_.joinable()) server_.join();

@@ -1,4 +1,4 @@
-// FuseMount: the testbed as one node sees it, a FUSE file system of its own.
+// FuseMount: the FUSE file system that mounts the testbed for one node.
 #ifndef NACRE_TESTBED_FUSE_MOUNT_H_
 #define NACRE_TESTBED_FUSE_MOUNT_H_
 
@@ -14,16 +14,16 @@ struct fuse_session;
 
 namespace nacre::testbed {
 
-/// Served by threads of its own from mount() on. Nothing is cached between calls, so that nodes
-/// agree as Lustre's clients do, but accesses take the time that they would with the machine's
-/// caches. Its files have the xattr testbed.node, the node's number, by which it is known, and more
-/// that say and set what the testbed does: see docs/testbed.md.
+/// Its own threads serve the mount from mount() on. The kernel caches no data, so that all nodes
+/// see the same data, as Lustre's clients do; accesses take the time that they take with the caches
+/// of the emulated machine. All files have the xattr testbed.node, the node's number, which
+/// identifies a testbed. docs/testbed.md describes the xattrs that control the testbed.
 class FuseMount {
  public:
-  /// `names` outlives the mount.
+  /// Mounts `names` for node `node` on an existing directory. `names` outlives the mount.
   [[nodiscard]] static Result<std::unique_ptr<FuseMount>> mount(Namespace& names, int node,
                                                                 const std::string& directory);
-  /// Unmounts.
+  /// Stops waiting calls, unmounts, even with open files, and joins the threads.
   ~FuseMount();
   FuseMount(const FuseMount&) = delete;
   FuseMount& operator=(const FuseMount&) = delete;

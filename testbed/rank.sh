@@ -1,7 +1,8 @@
 #!/bin/sh
-# One rank on its simulated node: `nacre-testbed-rank DIRECTORY NODES COMMAND...`, started by an MPI's launcher.
-# Ranks are dealt to nodes in blocks. In a mount namespace and a UTS namespace of its own the rank sees its node's mount as
-# DIRECTORY/node and has its node's host name.
+# nacre-testbed-rank DIRECTORY NODES COMMAND...
+# Runs COMMAND as one rank on its emulated node. An MPI launcher starts it. Ranks are assigned to NODES nodes in blocks.
+# Each rank gets its own mount and UTS namespaces, in which DIRECTORY/node is its node's mount and the host name is that of
+# its node.
 set -eu
 
 if [ "$1" = --inside ]; then

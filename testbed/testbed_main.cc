@@ -1,4 +1,4 @@
-// nacre-testbed: mounts a Lustre-shaped file system once for each simulated node, until SIGTERM.
+// nacre-testbed: emulates Lustre. Mounts a file system for each emulated node until SIGTERM.
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -24,25 +24,26 @@ constexpr const char* usage =
     "usage: nacre-testbed [--machine FILE] [--set NAME=VALUE]... [--nodes N] [--osts C]\n"
     "                     [--objects PATH] DIRECTORY\n"
     "\n"
-    "Mounts a Lustre-shaped file system in memory on DIRECTORY/0, DIRECTORY/1 and so on, a "
-    "simulated\n"
-    "node each, says \"ready\" and serves them until it gets SIGTERM or SIGINT; then all is gone.\n"
+    "Emulates a Lustre file system. Mounts it for each emulated client node on DIRECTORY/0,\n"
+    "DIRECTORY/1 and so on, prints \"ready\" and serves the mounts until SIGTERM or SIGINT, which\n"
+    "discards all files.\n"
     "\n"
-    "  --machine FILE    what it plays: TOML with the settings below in their sections\n"
-    "  --set NAME=VALUE  one of them, over the file's\n"
-    "  --nodes N         the same as --set nodes.count=N\n"
-    "  --osts C          the same as --set osts.count=C\n"
-    "  --objects PATH    keeps files' data in files of this directory, which is made or empty,\n"
-    "                    instead of in memory\n"
+    "  --machine FILE    read settings from a TOML file; osts.count is count in section [osts]\n"
+    "  --set NAME=VALUE  change one setting, for example osts.count=8; later options override\n"
+    "                    earlier ones\n"
+    "  --nodes N         same as --set nodes.count=N\n"
+    "  --osts C          same as --set osts.count=C\n"
+    "  --objects PATH    keep the files' data in this directory instead of in memory; it must be\n"
+    "                    empty, or is created\n"
     "\n"
-    "Settings, and what they are by themselves (a bandwidth of 0 is without limit):\n";
+    "Settings and their defaults (a bandwidth of 0 is unlimited):\n";
 
 constexpr int exit_usage = 2;
 
 struct Options {
   Machine machine;
   std::string directory;
-  std::optional<std::string> objects = {};  ///< none: they are in memory
+  std::optional<std::string> objects = {};  ///< unset: in memory
 };
 
 Error wrong(const std::string& what) { return Error{ErrorClass::arg, 0, what}; }
@@ -56,7 +57,7 @@ Status take_file(Machine& machine, const std::string& path) {
 
 Status apply_assignment(Machine& machine, const std::string& text) {
   const auto equals = text.find('=');
-  if (equals == std::string::npos) return wrong("--set " + text + ": it takes NAME=VALUE");
+  if (equals == std::string::npos) return wrong("--set " + text + ": expected NAME=VALUE");
   return set_machine(machine, text.substr(0, equals), text.substr(equals + 1));
 }
 
@@ -74,14 +75,14 @@ Result<Options> parse(int argc, char** argv) {
       continue;
     }
     Machine& machine = options.machine;
-    Status taken = wrong("see --help");
+    Status taken = wrong("invalid option; see nacre-testbed --help");
     if (got == 'm') taken = take_file(machine, optarg);
     if (got == 's') taken = apply_assignment(machine, optarg);
     if (got == 'n') taken = set_machine(machine, "nodes.count", optarg);
     if (got == 'o') taken = set_machine(machine, "osts.count", optarg);
     if (!taken) return taken.error();
   }
-  if (optind + 1 != argc) return wrong("one directory is to be named; see --help");
+  if (optind + 1 != argc) return wrong("expected one DIRECTORY; see nacre-testbed --help");
   options.directory = argv[optind];
   return options;
 }
@@ -99,12 +100,12 @@ bool is_within(const std::string& inner, const std::string& outer) {
 
 Result<ObjectStore> open_objects(const Options& options) {
   if (!options.objects) return ObjectStore();
-  // Behind a mount, objects would be files of the testbed itself.
+  // Objects below a mount would be files of the testbed itself.
   if (is_within(*options.objects, options.directory)) {
     return wrong("--objects " + *options.objects + " is within " + options.directory +
                  ", where it is mounted; name a directory elsewhere");
   }
-  // Each request that is under way has a file open.
+  // Each access in progress has an open file.
   rlimit open_files{};
   getrlimit(RLIMIT_NOFILE, &open_files);
   open_files.rlim_cur = open_files.rlim_max;
@@ -113,14 +114,15 @@ Result<ObjectStore> open_objects(const Options& options) {
 }
 
 int serve(const Options& options) {
-  // Threads that are begun from here on have them blocked too.
-  sigset_t ending;
-  sigemptyset(&ending);
-  sigaddset(&ending, SIGTERM);
-  sigaddset(&ending, SIGINT);
-  sigprocmask(SIG_BLOCK, &ending, nullptr);
+  // Threads that start later inherit the signal mask.
+  sigset_t end_signals;
+  sigemptyset(&end_signals);
+  sigaddset(&end_signals, SIGTERM);
+  sigaddset(&end_signals, SIGINT);
+  sigprocmask(SIG_BLOCK, &end_signals, nullptr);
 
-  // Late words of what has ended are no part of what is played. It may be refused.
+  // High priority, so that completed requests are reported on time. Errors are ignored: it needs
+  // privileges.
   constexpr int urgent = -10;
   static_cast<void>(setpriority(PRIO_PROCESS, 0, urgent));
 
@@ -139,7 +141,7 @@ int serve(const Options& options) {
   std::puts("ready");
   std::fflush(stdout);
   int signal = 0;
-  sigwait(&ending, &signal);
+  sigwait(&end_signals, &signal);
   return 0;
 }
 

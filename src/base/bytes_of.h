@@ -1,4 +1,4 @@
-// The bytes of a value, for messages.
+// bytes_of: a value as bytes, for use as a message buffer.
 #ifndef NACRE_BASE_BYTES_OF_H_
 #define NACRE_BASE_BYTES_OF_H_
 

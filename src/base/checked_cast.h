@@ -1,5 +1,5 @@
-// Narrowing and arithmetic that say when they would overflow: every narrowing of the library goes
-// through here.
+// Integer conversion and arithmetic with overflow checks. Use checked_cast for narrowing
+// conversions.
 #ifndef NACRE_BASE_CHECKED_CAST_H_
 #define NACRE_BASE_CHECKED_CAST_H_
 
@@ -11,14 +11,14 @@
 
 namespace nacre {
 
-/// `value` as To. The caller knows that it fits; where it does not, that is our own bug.
+/// `value` as To. It must fit, which is asserted.
 template <std::integral To, std::integral From>
 [[nodiscard]] constexpr To checked_cast(From value) {
   assert(std::in_range<To>(value));
   return static_cast<To>(value);
 }
 
-/// a + b, or nothing on overflow.
+/// a + b, or nullopt on overflow.
 template <std::integral T>
 [[nodiscard]] constexpr std::optional<T> checked_add(T a, T b) {
   T sum{};
@@ -26,7 +26,7 @@ template <std::integral T>
   return sum;
 }
 
-/// a * b, or nothing on overflow.
+/// a * b, or nullopt on overflow.
 template <std::integral T>
 [[nodiscard]] constexpr std::optional<T> checked_multiply(T a, T b) {
   T product{};
@@ -34,7 +34,7 @@ template <std::integral T>
   return product;
 }
 
-/// a + b, a * b, of what is not negative: the largest number where they would overflow.
+/// a + b and a * b for non-negative a and b. On overflow: the largest T.
 template <std::integral T>
 [[nodiscard]] constexpr T saturating_add(T a, T b) {
   return checked_add(a, b).value_or(std::numeric_limits<T>::max());

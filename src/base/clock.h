@@ -1,4 +1,4 @@
-// Clocks: what time is measured with, and what is written into reports.
+// Clocks: one to measure durations, one for the dates in reports.
 #ifndef NACRE_BASE_CLOCK_H_
 #define NACRE_BASE_CLOCK_H_
 
@@ -7,14 +7,14 @@
 
 namespace nacre {
 
-/// Nanoseconds since some point in the past; never goes back. Without a system call on Linux: some
-/// 25 ns.
+/// Nanoseconds since an arbitrary point in the past; never decreases. On Linux a call takes about
+/// 25 ns and makes no system call.
 [[nodiscard]] inline std::int64_t monotonic_nanoseconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-/// Seconds since 1970, as the system believes.
+/// Seconds since 1970, by the system's clock.
 [[nodiscard]] inline std::int64_t wall_clock_seconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(now).count();

@@ -1,4 +1,4 @@
-// Extent: a half-open range of bytes, {offset, length}, 64 bits.
+// Extent: a half-open range of bytes, {offset, length}, both 64-bit.
 #ifndef NACRE_BASE_EXTENT_H_
 #define NACRE_BASE_EXTENT_H_
 
@@ -7,7 +7,7 @@
 
 namespace nacre {
 
-/// The bytes [offset, offset + length). Length 0 is the empty extent, wherever it lies.
+/// The bytes [offset, offset + length). An extent of length 0 is empty, at any offset.
 struct Extent {
   std::int64_t offset = 0;
   std::int64_t length = 0;
@@ -20,13 +20,13 @@ struct Extent {
   friend constexpr bool operator==(const Extent&, const Extent&) = default;
 };
 
-/// The bytes that both have; empty, at the later offset, where they share none.
+/// The common bytes of both extents. Without common bytes: an empty extent at the larger offset.
 [[nodiscard]] constexpr Extent intersection(const Extent& a, const Extent& b) {
   const std::int64_t begin = std::max(a.offset, b.offset);
   return {begin, std::max<std::int64_t>(0, std::min(a.end(), b.end()) - begin)};
 }
 
-/// The smallest extent that holds both; an empty one adds nothing.
+/// The smallest extent that contains both. Empty extents are ignored.
 [[nodiscard]] constexpr Extent hull(const Extent& a, const Extent& b) {
   if (a.empty()) return b;
   if (b.empty()) return a;

@@ -1,4 +1,4 @@
-// A hash that is the same in every build and on every rank, which std::hash does not promise.
+// FNV hash. Unlike std::hash, it is the same in every build and on every rank.
 #ifndef NACRE_BASE_FNV_HASH_H_
 #define NACRE_BASE_FNV_HASH_H_
 

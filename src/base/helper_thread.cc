@@ -12,8 +12,8 @@
 namespace nacre {
 namespace {
 
-/// Launchers bind ranks to a core; a helper that inherited the binding would take turns with the
-/// rank. All bits set asks for what the cpuset allows.
+/// Launchers bind a rank to a core. A thread that inherits the binding competes with the rank for
+/// this core. With all bits set, the kernel allows all cores of the cpuset.
 void unbind() {
   cpu_set_t all;
   std::memset(&all, 0xff, sizeof all);
@@ -23,7 +23,7 @@ void unbind() {
 }  // namespace
 
 bool start_helper_thread(std::function<void()> body) {
-  // Blocked before the thread is made, so that none arrives in between.
+  // The thread inherits the blocked signals, so it receives none even while it starts.
   sigset_t every_signal;
   sigset_t before;
   sigfillset(&every_signal);
@@ -34,7 +34,7 @@ bool start_helper_thread(std::function<void()> body) {
       unbind();
       body();
     }).detach();
-  } catch (const std::exception&) {  // no thread, or no memory for one
+  } catch (const std::exception&) {  // no thread or no memory available
     started = false;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

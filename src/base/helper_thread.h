@@ -1,4 +1,4 @@
-// Threads of the library's own inside somebody else's program.
+// Background threads of the library inside a user's program.
 #ifndef NACRE_BASE_HELPER_THREAD_H_
 #define NACRE_BASE_HELPER_THREAD_H_
 
@@ -6,9 +6,9 @@
 
 namespace nacre {
 
-/// Starts a detached thread that runs `body`; false where the system has none left. It takes no
-/// signals (they stay the program's) and may run on any core that the process may, even where the
-/// calling thread is bound to one.
+/// Starts a detached thread that runs `body`. Returns false if the system cannot start a thread.
+/// The thread blocks all signals, which leaves them to the program's threads. It may run on all
+/// cores of the process's cpuset, even if the calling thread is bound to a core.
 [[nodiscard]] bool start_helper_thread(std::function<void()> body);
 
 }  // namespace nacre

@@ -1,4 +1,4 @@
-// JSON as reports are written in: built by hand, since there is little of it.
+// JSON for reports. They are small, so that no JSON library is needed.
 #ifndef NACRE_BASE_JSON_H_
 #define NACRE_BASE_JSON_H_
 
@@ -11,10 +11,10 @@ namespace nacre {
 /// `text` as a JSON string, quotes included.
 [[nodiscard]] std::string json_string(std::string_view text);
 
-/// An object: members in the order in which they are added.
+/// A JSON object. Members keep the order in which they are added.
 class JsonObject {
  public:
-  /// `json` is a value as JSON.
+  /// `json` is the member's value, as JSON.
   JsonObject& add(std::string_view name, std::string_view json) {
     if (!members_.empty()) members_ += ',';
     members_ += json_string(name);
@@ -34,7 +34,7 @@ class JsonObject {
   std::string members_;
 };
 
-/// `make` gives each item as JSON.
+/// A JSON array. `make(item)` returns an item as JSON.
 template <class Items, class Make>
 [[nodiscard]] std::string json_array(const Items& items, Make make) {
   std::string json = "[";

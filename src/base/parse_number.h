@@ -1,4 +1,4 @@
-// Whole numbers in text.
+// Parsers for numbers.
 #ifndef NACRE_BASE_PARSE_NUMBER_H_
 #define NACRE_BASE_PARSE_NUMBER_H_
 
@@ -14,14 +14,14 @@
 
 namespace nacre {
 
-/// A number and what stands behind it.
+/// A number and the text that follows it.
 template <std::integral T>
 struct LeadingNumber {
   T value = 0;
   std::string_view rest;
 };
 
-/// The number that `text` begins with; nothing where it begins with none, or one too large for T.
+/// The number at the start of `text`; nullopt if there is none or it does not fit into T.
 template <std::integral T>
 [[nodiscard]] std::optional<LeadingNumber<T>> parse_leading_number(std::string_view text,
                                                                    int base = 10) {
@@ -32,7 +32,7 @@ template <std::integral T>
   return LeadingNumber<T>{value, {stop, end}};
 }
 
-/// `text` as a number, all of it.
+/// The whole of `text` as a number.
 template <std::integral T>
 [[nodiscard]] std::optional<T> parse_number(std::string_view text, int base = 10) {
   const auto number = parse_leading_number<T>(text, base);
@@ -40,8 +40,8 @@ template <std::integral T>
   return number->value;
 }
 
-/// `text` as a number with or without one of the units k, m, g and t, in either case: powers of
-/// 1024.
+/// The whole of `text` as a number with an optional unit k, m, g or t in upper or lower case
+/// (powers of 1024). nullopt on overflow. T must have 64 bits.
 template <std::integral T>
 [[nodiscard]] std::optional<T> parse_scaled_number(std::string_view text) {
   constexpr std::string_view units = "kmgt";
@@ -54,7 +54,7 @@ template <std::integral T>
   return checked_multiply(number->value, static_cast<T>(T{1} << (10 * (power + 1))));
 }
 
-/// `text` as a number that need not be whole, all of it.
+/// The whole of `text` as a floating-point number.
 [[nodiscard]] inline std::optional<double> parse_real(std::string_view text) {
   const std::string copy(text);
   char* end = nullptr;

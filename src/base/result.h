@@ -9,8 +9,8 @@
 
 namespace nacre {
 
-/// The error classes of MPI-IO (MPI-4.1, 14.7) and the general ones that file access can meet,
-/// named without mpi.h. src/mpi translates them to the MPI's own numbers, once.
+/// The error classes of MPI-IO (MPI-4.1, 14.7) and the general error classes that file access can
+/// return, without mpi.h. Only src/mpi translates them to the numbers of the MPI library.
 enum class ErrorClass : std::uint8_t {
   access,
   amode,
@@ -42,17 +42,17 @@ enum class ErrorClass : std::uint8_t {
   value_too_large,
 };
 
-/// What went wrong, in terms a user can act on.
+/// An error, described so that a user can act on it.
 struct Error {
   ErrorClass error_class = ErrorClass::other;
-  /// errno of the system call that failed, 0 where no system call did.
+  /// errno of the failed system call; 0 if no system call failed.
   int system_errno = 0;
-  /// One line that names the thing, its value and what would be right, e.g.
+  /// One line that names the file or argument, its value and the valid values, for example
   /// "open /scratch/run1/x.h5: no such file or directory".
   std::string message;
 };
 
-/// A T or the Error that kept it from being made.
+/// A T, or the Error that occurred instead.
 template <class T>
 class [[nodiscard]] Result {
  public:

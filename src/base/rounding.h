@@ -1,4 +1,4 @@
-// Division and multiples of a unit, for what is not negative; units are at least 1.
+// Division and rounding to multiples of a unit. Values must not be negative, units at least 1.
 #ifndef NACRE_BASE_ROUNDING_H_
 #define NACRE_BASE_ROUNDING_H_
 
@@ -13,12 +13,12 @@ namespace nacre {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-/// The least multiple of `unit` from `value` on; `value` itself where that is beyond 64 bits.
+/// The smallest multiple of `unit` that is at least `value`; `value` if that does not fit 64 bits.
 [[nodiscard]] constexpr std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return checked_multiply(divide_up(value, unit), unit).value_or(value);
 }
 
-/// The greatest multiple of `unit` up to `value`.
+/// The largest multiple of `unit` that is at most `value`.
 [[nodiscard]] constexpr std::int64_t round_down(std::int64_t value, std::int64_t unit) {
   return value - value % unit;
 }

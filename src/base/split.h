@@ -1,4 +1,4 @@
-// Lists in text: the parts between separators.
+// Splits text at separators.
 #ifndef NACRE_BASE_SPLIT_H_
 #define NACRE_BASE_SPLIT_H_
 
@@ -8,7 +8,8 @@
 
 namespace nacre {
 
-/// One part more than there are separators; parts may be empty. They refer to `text`.
+/// The parts between separators, including empty parts: one more than there are separators. They
+/// point into `text`.
 [[nodiscard]] inline std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (true) {
@@ -19,7 +20,7 @@ namespace nacre {
   }
 }
 
-/// The parts that are not empty.
+/// The non-empty parts between separators. They point into `text`.
 [[nodiscard]] inline std::vector<std::string_view> split_filled(std::string_view text,
                                                                 char separator) {
   std::vector<std::string_view> parts = split(text, separator);

@@ -18,13 +18,13 @@ struct Pool {
   int idle_count = 0;
 };
 
-/// Never destroyed: its threads live until the process ends.
+/// Never destroyed: its threads use it until the process ends.
 Pool& pool() {
   static auto* instance = new Pool;
   return *instance;
 }
 
-/// The next of the jobs, of which there is one, outside the lock.
+/// Runs the first job without the lock. There must be one.
 void run_next(Pool& here, std::unique_lock<std::mutex>& guard) {
   const std::function<void()> job = std::move(here.jobs.front());
   here.jobs.pop_front();
@@ -44,7 +44,7 @@ void work_forever() {
   }
 }
 
-/// There is no other thread for these.
+/// After a thread could not start: runs the jobs on the calling thread if the pool has no thread.
 void work_here() {
   Pool& here = pool();
   std::unique_lock guard(here.mutex);

@@ -48,13 +48,14 @@ class InProcessNetwork::RankTransport final : public collective::Transport {
     network_.run_in_helper_thread(rank_, std::move(job), thread_count_max);
   }
   void wait(collective::Condition& condition) override {
-    std::uint64_t seen = network_.news_of(rank_);
+    std::uint64_t seen = network_.events_of(rank_);
     while (!condition.ready(*this)) {
-      if (!network_.wait_for_news(rank_, seen)) {
-        std::fprintf(stderr, "rank %d waits in vain: %s\n", rank_, network_.failure()->c_str());
+      if (!network_.wait_for_event(rank_, seen)) {
+        std::fprintf(stderr, "rank %d: wait() cannot complete: %s\n", rank_,
+                     network_.failure()->c_str());
         std::abort();
       }
-      seen = network_.news_of(rank_);
+      seen = network_.events_of(rank_);
     }
   }
 
@@ -91,7 +92,7 @@ void InProcessNetwork::run_in_helper_thread(int rank, std::function<void()> job,
         job();
         const std::lock_guard guard(mutex_);
         ++activity_;
-        tell(ranks_[static_cast<std::size_t>(rank)]);
+        add_event(ranks_[static_cast<std::size_t>(rank)]);
         --helper_jobs_;
         work_ended_.notify_all();
       },
@@ -147,7 +148,7 @@ collective::MessageId InProcessNetwork::post_send(int source, int destination,
     slot.from = slot.buffer;
     slot.complete = true;
   }
-  if (data.empty()) fail_locked("rank " + std::to_string(source) + " sends a message of no bytes");
+  if (data.empty()) fail_locked("rank " + std::to_string(source) + " sends a message of 0 bytes");
   ++rank.sent_count;
   channels_[{source, destination}].sends.push_back(id);
   match(source, destination);
@@ -184,7 +185,7 @@ void InProcessNetwork::match(int source, int destination) {
   }
   if (!send.from.empty()) std::memcpy(receive.to.data(), send.from.data(), send.from.size());
   receive.complete = true;
-  // A buffered send's owner may have forgotten it already: `buffer` was all that was left.
+  // If test() has already completed a buffered send, its slot existed only for `buffer`.
   if (send.complete && send.peer < 0) {
     sender.slots.erase(send_id);
   } else {
@@ -193,24 +194,24 @@ void InProcessNetwork::match(int source, int destination) {
   }
   channel.sends.pop_front();
   channel.receives.pop_front();
-  tell(sender);
-  tell(receiver);
+  add_event(sender);
+  add_event(receiver);
 }
 
-void InProcessNetwork::tell(Rank& rank) {
-  ++rank.news;
-  rank.has_news->notify_all();
+void InProcessNetwork::add_event(Rank& rank) {
+  ++rank.event_count;
+  rank.has_event->notify_all();
 }
 
 void InProcessNetwork::ring(int rank) {
   const std::lock_guard guard(mutex_);
   ++activity_;
-  tell(ranks_[static_cast<std::size_t>(rank)]);
+  add_event(ranks_[static_cast<std::size_t>(rank)]);
 }
 
-std::uint64_t InProcessNetwork::news_of(int rank) const {
+std::uint64_t InProcessNetwork::events_of(int rank) const {
   const std::lock_guard guard(mutex_);
-  return ranks_[static_cast<std::size_t>(rank)].news;
+  return ranks_[static_cast<std::size_t>(rank)].event_count;
 }
 
 bool InProcessNetwork::all_complete(const Rank& rank,
@@ -238,28 +239,28 @@ bool InProcessNetwork::test(int rank_number, std::span<collective::MessageId> me
   return true;
 }
 
-bool InProcessNetwork::wait_for_news(int rank_number, std::uint64_t seen) {
+bool InProcessNetwork::wait_for_event(int rank_number, std::uint64_t seen) {
   std::unique_lock guard(mutex_);
   Rank& rank = ranks_[static_cast<std::size_t>(rank_number)];
-  rank.waits_after = seen;
-  fail_if_hopeless();
-  rank.has_news->wait(guard, [&] { return failure_ || rank.news != seen; });
-  rank.waits_after.reset();
+  rank.seen_event_count = seen;
+  fail_if_deadlocked();
+  rank.has_event->wait(guard, [&] { return failure_ || rank.event_count != seen; });
+  rank.seen_event_count.reset();
   return !failure_;
 }
 
 void InProcessNetwork::leave(int rank) {
   const std::lock_guard guard(mutex_);
   ranks_[static_cast<std::size_t>(rank)].left = true;
-  fail_if_hopeless();
+  fail_if_deadlocked();
 }
 
-void InProcessNetwork::fail_as_stuck() {
+void InProcessNetwork::fail_as_deadlocked() {
   const std::lock_guard guard(mutex_);
-  fail_locked("ranks wait for each other" + who_waits());
+  fail_locked("ranks wait for each other" + unmatched_messages());
 }
 
-std::string InProcessNetwork::who_waits() const {
+std::string InProcessNetwork::unmatched_messages() const {
   constexpr std::size_t length_max = 400;
   std::string text;
   for (const auto& [pair, channel] : channels_) {
@@ -273,18 +274,18 @@ std::string InProcessNetwork::who_waits() const {
 
 void InProcessNetwork::fail_locked(std::string what) {
   if (!failure_) failure_ = std::move(what);
-  for (Rank& rank : ranks_) rank.has_news->notify_all();
+  for (Rank& rank : ranks_) rank.has_event->notify_all();
 }
 
-void InProcessNetwork::fail_if_hopeless() {
+void InProcessNetwork::fail_if_deadlocked() {
   if (helper_jobs_ > 0) return;
-  bool somebody_waits = false;
+  bool any_rank_waits = false;
   for (const Rank& rank : ranks_) {
     if (rank.left) continue;
-    if (rank.waits_after != rank.news) return;
-    somebody_waits = true;
+    if (rank.seen_event_count != rank.event_count) return;
+    any_rank_waits = true;
   }
-  if (somebody_waits) fail_locked("ranks wait for each other" + who_waits());
+  if (any_rank_waits) fail_locked("ranks wait for each other" + unmatched_messages());
 }
 
 }  // namespace nacre::testing

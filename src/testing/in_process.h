@@ -1,5 +1,5 @@
-// Ranks inside one process, for tests: hundreds of them, each a thread or all driven by one thread
-// in an order that a seed decides, so that a failure comes again.
+// InProcessNetwork: hundreds of ranks in one process, for tests. Ranks run in a thread each, or all
+// in one thread in an order drawn from a seed, so that failures are reproducible.
 #ifndef NACRE_TESTING_IN_PROCESS_H_
 #define NACRE_TESTING_IN_PROCESS_H_
 
@@ -25,21 +25,22 @@
 
 namespace nacre::testing {
 
-/// When a send is complete. An MPI does the first with short messages and the second with long
-/// ones; a protocol has to live with both.
+/// When a send completes: at once (buffered), when the receive is posted (rendezvous), or one of
+/// both at random for each send (mixed). MPI libraries buffer short messages and use rendezvous for
+/// long messages; protocols must work with both.
 enum class SendMode : std::uint8_t { buffered, rendezvous, mixed };
 
 struct InProcessOptions {
   int rank_count = 1;
   SendMode send_mode = SendMode::mixed;
-  std::uint64_t seed = 1;  ///< mixed: which are buffered
+  std::uint64_t seed = 1;  ///< mixed: selects the buffered sends
   int ranks_per_node = 1;
-  bool deals_ranks = false;  ///< to the nodes in turn, not in blocks
+  bool deals_ranks = false;  ///< assigns ranks to nodes in turn instead of in blocks
 };
 
-/// The messages between the ranks, and what is wrong with them: a receive whose length is not that
-/// of its message, a zero-length message, ranks that wait for each other forever. After a failure
-/// no message completes any more. Thread-safe.
+/// Transfers messages between the ranks and detects failures: a receive whose length differs from
+/// its message, a message of length 0, and deadlocks. After a failure no further message completes.
+/// Thread-safe.
 class InProcessNetwork {
  public:
   explicit InProcessNetwork(const InProcessOptions& options);
@@ -49,31 +50,31 @@ class InProcessNetwork {
 
   [[nodiscard]] int size() const { return rank_count_; }
   [[nodiscard]] const plan::NodeMap& nodes() const { return nodes_; }
-  /// Rank `rank`'s transport, which lives as long as the network. Its wait() ends the program with
-  /// a report where waiting is hopeless, since a collective::Transport has no other way to say so;
-  /// drivers below do not use it.
+  /// The transport of `rank`, owned by the network. After a failure its wait() prints the failure
+  /// and aborts the program, since collective::Transport cannot return it. run_polled() and
+  /// run_threads() do not call wait().
   [[nodiscard]] collective::Transport& transport(int rank);
 
-  /// The first thing that went wrong.
+  /// The first failure.
   [[nodiscard]] std::optional<std::string> failure() const;
-  /// Messages that have been sent and not received, or the other way round.
+  /// The number of sends without a receive and of receives without a send.
   [[nodiscard]] std::int64_t unmatched_count() const;
   [[nodiscard]] std::int64_t sent_count(int rank) const;
 
   // For drivers.
-  /// Grows with all that happens.
+  /// The number of events so far: posted sends and receives, rings and completed helper jobs.
   [[nodiscard]] std::uint64_t activity() const;
-  /// Grows with all that may let `rank` go on; to be asked before it is driven.
-  [[nodiscard]] std::uint64_t news_of(int rank) const;
-  /// Waits until news_of(rank) is not `seen` any more; false after a failure of the network, also
-  /// where waiting is found to be hopeless.
-  bool wait_for_news(int rank, std::uint64_t seen);
-  /// Work that ranks have given to threads and that is not through.
+  /// The number of events so far that may let `rank` progress. Read it before advancing the rank.
+  [[nodiscard]] std::uint64_t events_of(int rank) const;
+  /// Waits until events_of(rank) differs from `seen`. Returns false after a failure of the network,
+  /// for example if this wait is a deadlock.
+  bool wait_for_event(int rank, std::uint64_t seen);
+  /// The number of helper jobs that have not completed.
   [[nodiscard]] std::int64_t helper_jobs() const;
-  /// `rank` will send and receive no more.
+  /// Declares that `rank` will not send or receive any more.
   void leave(int rank);
-  /// For a driver that sees that nothing happens any more.
-  void fail_as_stuck();
+  /// Fails with "ranks wait for each other". For a driver that detects that no rank progresses.
+  void fail_as_deadlocked();
 
  private:
   class RankTransport;
@@ -82,7 +83,7 @@ class InProcessNetwork {
   struct Slot {
     bool complete = false;
     bool is_send = false;
-    int peer = 0;
+    int peer = 0;  // -1: a buffered send that test() has completed before it was received
     std::span<std::byte> to;
     std::span<const std::byte> from;
     std::vector<std::byte> buffer;
@@ -90,13 +91,14 @@ class InProcessNetwork {
   struct Rank {
     std::map<collective::MessageId, Slot> slots;
     collective::MessageId next_id = 1;
-    std::uint64_t news = 0;
-    std::optional<std::uint64_t> waits_after;  // the news it has seen, while it waits
-    std::unique_ptr<std::condition_variable> has_news = std::make_unique<std::condition_variable>();
+    std::uint64_t event_count = 0;
+    std::optional<std::uint64_t> seen_event_count;  // while it waits: the events it has seen
+    std::unique_ptr<std::condition_variable> has_event =
+        std::make_unique<std::condition_variable>();
     bool left = false;
     std::int64_t sent_count = 0;
   };
-  /// Posted sends and receives of one ordered pair; one of the two is empty.
+  /// Unmatched sends and receives from one rank to another. One of the queues is empty.
   struct Channel {
     std::deque<collective::MessageId> sends;
     std::deque<collective::MessageId> receives;
@@ -108,14 +110,14 @@ class InProcessNetwork {
   void ring(int rank);
   void run_in_helper_thread(int rank, std::function<void()> job, int thread_count_max);
 
-  // With mutex_ held:
+  // The caller holds mutex_:
   [[nodiscard]] bool all_complete(const Rank& rank,
                                   std::span<const collective::MessageId> messages) const;
   void match(int source, int destination);
-  void tell(Rank& rank);
+  void add_event(Rank& rank);
   void fail_locked(std::string what);
-  void fail_if_hopeless();
-  [[nodiscard]] std::string who_waits() const;
+  void fail_if_deadlocked();
+  [[nodiscard]] std::string unmatched_messages() const;
 
   mutable std::mutex mutex_;
   const int rank_count_;
@@ -131,8 +133,8 @@ class InProcessNetwork {
   std::optional<std::string> failure_;
 };
 
-/// Runs make_task(rank) on every rank, one step at a time, ranks in random order by `seed`. The
-/// ranks' results; nothing when the network failed, which network.failure() then explains.
+/// Runs make_task(rank) on every rank, all in this thread, one step at a time in random order by
+/// `seed`. Returns the ranks' results, or nullopt after a failure: see network.failure().
 template <class T, class MakeTask>
 std::optional<std::vector<T>> run_polled(InProcessNetwork& network, MakeTask make_task,
                                          std::uint64_t seed) {
@@ -147,14 +149,15 @@ std::optional<std::vector<T>> run_polled(InProcessNetwork& network, MakeTask mak
   while (!pending.empty() && !network.failure()) {
     std::shuffle(pending.begin(), pending.end(), random);
     const std::uint64_t activity = network.activity();
-    const bool worked_beside = network.helper_jobs() > 0;
+    const bool had_helper_jobs = network.helper_jobs() > 0;
     const auto ended = std::remove_if(pending.begin(), pending.end(), [&](std::size_t rank) {
       return operations[rank]->advance();
     });
-    const bool works_beside = worked_beside || network.helper_jobs() > 0;
-    const bool stuck = ended == pending.end() && activity == network.activity() && !works_beside;
+    const bool any_helper_jobs = had_helper_jobs || network.helper_jobs() > 0;
+    const bool is_deadlocked =
+        ended == pending.end() && activity == network.activity() && !any_helper_jobs;
     pending.erase(ended, pending.end());
-    if (stuck) network.fail_as_stuck();
+    if (is_deadlocked) network.fail_as_deadlocked();
   }
   if (network.failure()) return std::nullopt;
   std::vector<T> results;
@@ -162,7 +165,7 @@ std::optional<std::vector<T>> run_polled(InProcessNetwork& network, MakeTask mak
   return results;
 }
 
-/// As run_polled, each rank a thread.
+/// Like run_polled(), but each rank runs in its own thread.
 template <class T, class MakeTask>
 std::optional<std::vector<T>> run_threads(InProcessNetwork& network, MakeTask make_task) {
   std::vector<std::optional<T>> slots(static_cast<std::size_t>(network.size()));
@@ -170,9 +173,9 @@ std::optional<std::vector<T>> run_threads(InProcessNetwork& network, MakeTask ma
   for (int rank = 0; rank < network.size(); ++rank) {
     threads.emplace_back([&network, &make_task, &slots, rank] {
       collective::Operation<T> operation(make_task(rank), network.transport(rank));
-      std::uint64_t seen = network.news_of(rank);
-      while (!operation.advance() && network.wait_for_news(rank, seen)) {
-        seen = network.news_of(rank);
+      std::uint64_t seen = network.events_of(rank);
+      while (!operation.advance() && network.wait_for_event(rank, seen)) {
+        seen = network.events_of(rank);
       }
       if (operation.done()) slots[static_cast<std::size_t>(rank)] = std::move(operation.value());
       network.leave(rank);

@@ -25,7 +25,7 @@ struct Tally {
   std::atomic<std::int64_t> bytes_written{0};
 };
 
-/// The locks on one file, as the kernel keeps them for open file descriptions.
+/// The locks on one file. They belong to opens, like the kernel's open file description locks.
 class LockTable {
  public:
   using Owner = const void*;
@@ -64,16 +64,16 @@ class LockTable {
   std::list<Held> held_;
 };
 
-/// What every open of one file shares.
+/// The state that all opens of one file share.
 struct Inode {
   std::uint64_t number = 0;
-  std::shared_mutex mutex;  ///< of `bytes`
+  std::shared_mutex mutex;  ///< guards `bytes`
   SparseBytes bytes;
   LockTable locks;
-  std::optional<plan::Layout> layout;  // as it was made with
+  std::optional<plan::Layout> layout;  // with which the file was created
 };
 
-/// As the file was made with, told and without any meaning.
+/// The layout with which the file was created. It has no effect on accesses.
 class MemoryLayouts final : public store::FileLayouts {
  public:
   explicit MemoryLayouts(const Inode& inode) : inode_(inode) {}
@@ -230,7 +230,7 @@ class MemoryCounter final : public store::SharedCounter {
 }  // namespace
 
 struct MemoryStore::State {
-  mutable std::mutex mutex;  ///< of all but the tally
+  mutable std::mutex mutex;  ///< guards all members but `tally`
   std::map<std::string, std::shared_ptr<Inode>> files;
   std::map<std::uint64_t, MemoryCounter::Word> counters;
   std::uint64_t next_inode = 1;

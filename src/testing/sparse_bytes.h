@@ -1,4 +1,4 @@
-// A sparse array of bytes: what a file in memory holds.
+// SparseBytes: a sparse array of bytes, the contents of a file in memory.
 #ifndef NACRE_TESTING_SPARSE_BYTES_H_
 #define NACRE_TESTING_SPARSE_BYTES_H_
 
@@ -10,15 +10,16 @@
 
 namespace nacre::testing {
 
-/// Bytes never written are zero and take no memory, in blocks. Not thread-safe.
+/// Bytes that were never written are zero. Blocks without written bytes use no memory. Not
+/// thread-safe.
 class SparseBytes {
  public:
   [[nodiscard]] std::int64_t size() const { return size_; }
-  /// Truncates or extends; what is cut off reads as zeros when the size grows again.
+  /// Truncates or extends. Truncated bytes read as zeros if the size grows again.
   void resize(std::int64_t size);
-  /// Copies from `offset` on, to the end at most; returns how many bytes.
+  /// Copies bytes from `offset` on, up to the end. Returns the number of bytes.
   std::int64_t read(std::span<std::byte> to, std::int64_t offset) const;
-  /// Extends the size where the bytes go past it.
+  /// Writes bytes, and extends the size if they end after it.
   void write(std::span<const std::byte> from, std::int64_t offset);
 
  private:

@@ -7,7 +7,7 @@
 namespace nacre::testing {
 namespace {
 
-bool is_for(const std::string& path_part, const std::string& path) {
+bool is_part_of(const std::string& path_part, const std::string& path) {
   return path.find(path_part) != std::string::npos;
 }
 
@@ -41,8 +41,8 @@ std::optional<TransferFault> FaultInjector::count_transfer(StoreCall operation,
   const std::lock_guard<std::mutex> guard(mutex_);
   std::optional<TransferFault> first;
   for (Counted& counted : faults_) {
-    if (!is_for(counted.fault.path_part, path)) continue;
-    const std::optional<std::int64_t> bytes = met(counted, {operation, range});
+    if (!is_part_of(counted.fault.path_part, path)) continue;
+    const std::optional<std::int64_t> bytes = bytes_before_fault(counted, {operation, range});
     if (!bytes) continue;
     if (!first || *bytes < first->bytes) first = {*bytes, counted.fault.system_errno};
   }
@@ -51,42 +51,45 @@ std::optional<TransferFault> FaultInjector::count_transfer(StoreCall operation,
 
 bool FaultInjector::delays(const std::string& path) const {
   return std::ranges::any_of(
-      delays_, [&](const Delayed& delayed) { return is_for(delayed.path_part, path); });
+      delays_, [&](const Delayed& delayed) { return is_part_of(delayed.path_part, path); });
 }
 
 SlowLink::Time FaultInjector::end_of_transfer(const std::string& path, std::int64_t bytes) {
   const std::lock_guard<std::mutex> guard(mutex_);
   SlowLink::Time end = std::chrono::steady_clock::now();
   for (Delayed& delayed : delays_) {
-    if (is_for(delayed.path_part, path)) end = delayed.link.end_of(end, bytes);
+    if (is_part_of(delayed.path_part, path)) end = delayed.link.end_of(end, bytes);
   }
   return end;
 }
 
-std::optional<std::int64_t> FaultInjector::met(Counted& counted, const Call& call) {
-  const std::optional<std::int64_t> bytes = std::visit(
-      [&](const auto& trigger) { return met(counted, trigger, call); }, counted.fault.trigger);
+std::optional<std::int64_t> FaultInjector::bytes_before_fault(Counted& counted, const Call& call) {
+  const std::optional<std::int64_t> bytes =
+      std::visit([&](const auto& trigger) { return bytes_before_fault(counted, trigger, call); },
+                 counted.fault.trigger);
   if (!bytes || (counted.fired && !counted.fault.repeats)) return std::nullopt;
   counted.fired = true;
   return bytes;
 }
 
-std::optional<std::int64_t> FaultInjector::met(Counted& counted, const NthCall& trigger,
-                                               const Call& call) {
+std::optional<std::int64_t> FaultInjector::bytes_before_fault(Counted& counted,
+                                                              const NthCall& trigger,
+                                                              const Call& call) {
   if (call.operation != trigger.operation || ++counted.calls < trigger.nth) return std::nullopt;
   return std::min(trigger.short_bytes, call.range.length);
 }
 
-std::optional<std::int64_t> FaultInjector::met(Counted&, const TouchedByte& trigger,
-                                               const Call& call) {
+std::optional<std::int64_t> FaultInjector::bytes_before_fault(Counted&, const TouchedByte& trigger,
+                                                              const Call& call) {
   if (!is_transfer(call.operation)) return std::nullopt;
   if (trigger.only && *trigger.only != call.operation) return std::nullopt;
   if (!call.range.contains(trigger.offset)) return std::nullopt;
   return trigger.offset - call.range.offset;
 }
 
-std::optional<std::int64_t> FaultInjector::met(Counted& counted, const MovedBytes& trigger,
-                                               const Call& call) {
+std::optional<std::int64_t> FaultInjector::bytes_before_fault(Counted& counted,
+                                                              const MovedBytes& trigger,
+                                                              const Call& call) {
   if (!is_transfer(call.operation)) return std::nullopt;
   if (trigger.only && *trigger.only != call.operation) return std::nullopt;
   const std::int64_t left = std::max<std::int64_t>(0, trigger.bytes - counted.bytes);

@@ -1,4 +1,4 @@
-// Decides which call fails: the counting behind FaultyStore.
+// FaultInjector: counts the calls of a FaultyStore and decides which of them fail.
 #ifndef NACRE_TESTING_FAULTS_FAULT_INJECTOR_H_
 #define NACRE_TESTING_FAULTS_FAULT_INJECTOR_H_
 
@@ -14,27 +14,28 @@
 
 namespace nacre::testing {
 
-/// A transfer is to move so many bytes and then fail.
+/// A read or write must transfer `bytes` bytes and then fail.
 struct TransferFault {
   std::int64_t bytes = 0;
   int system_errno = 0;
 };
 
-/// Keeps the count of one rank. Thread-safe.
+/// Counts the calls of one rank. Thread-safe.
 class FaultInjector {
  public:
   FaultInjector(FaultPlan plan, int rank);
 
-  /// Counts a call that is no transfer; its errno, if it is to fail. Where several faults meet, the
-  /// first of the plan.
+  /// Counts a call other than read and write. Returns its errno if it must fail. If several faults
+  /// apply, the first of the plan is returned.
   [[nodiscard]] std::optional<int> count_call(StoreCall operation, const std::string& path);
-  /// Counts a read or write; where several faults meet, the one that moves least.
+  /// Counts a read or write. If several faults apply, the fault that transfers the fewest bytes is
+  /// returned.
   [[nodiscard]] std::optional<TransferFault> count_transfer(StoreCall operation,
                                                             const std::string& path,
                                                             const Extent& range);
-  /// Whether transfers are delayed.
+  /// Whether the plan delays reads and writes of the file.
   [[nodiscard]] bool delays(const std::string& path) const;
-  /// When a transfer is to end that begins now.
+  /// The time when a read or write that starts now must return.
   [[nodiscard]] SlowLink::Time end_of_transfer(const std::string& path, std::int64_t bytes);
 
  private:
@@ -49,21 +50,22 @@ class FaultInjector {
     Extent range;
   };
 
-  /// The bytes that `call` moves before the fault; nothing where it is no fault.
-  static std::optional<std::int64_t> met(Counted& counted, const Call& call);
-  static std::optional<std::int64_t> met(Counted& counted, const NthCall& trigger,
-                                         const Call& call);
-  static std::optional<std::int64_t> met(Counted& counted, const TouchedByte& trigger,
-                                         const Call& call);
-  static std::optional<std::int64_t> met(Counted& counted, const MovedBytes& trigger,
-                                         const Call& call);
+  /// The bytes that `call` transfers before the fault; nullopt if the fault does not apply.
+  static std::optional<std::int64_t> bytes_before_fault(Counted& counted, const Call& call);
+  static std::optional<std::int64_t> bytes_before_fault(Counted& counted, const NthCall& trigger,
+                                                        const Call& call);
+  static std::optional<std::int64_t> bytes_before_fault(Counted& counted,
+                                                        const TouchedByte& trigger,
+                                                        const Call& call);
+  static std::optional<std::int64_t> bytes_before_fault(Counted& counted, const MovedBytes& trigger,
+                                                        const Call& call);
 
   struct Delayed {
     std::string path_part;
     SlowLink link;
   };
 
-  std::mutex mutex_;  ///< of faults_ and of links
+  std::mutex mutex_;  ///< guards faults_ and the links of delays_
   std::vector<Counted> faults_;
   std::vector<Delayed> delays_;
 };

@@ -79,14 +79,14 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// One rule on its way to a fault or a delay. The first thing wrong with it is kept.
+/// A rule while it is parsed. Keeps the first error.
 class Rule {
  public:
   explicit Rule(std::string_view text) : text_(text) {
     for (const std::string_view field : split(text, ',')) {
       const std::size_t equals = field.find('=');
       if (equals == std::string_view::npos) {
-        complain("\"" + std::string(field) + "\" is not key=value");
+        set_error("\"" + std::string(field) + "\" is not key=value");
         continue;
       }
       add(trimmed(field.substr(0, equals)), trimmed(field.substr(equals + 1)));
@@ -97,41 +97,41 @@ class Rule {
   [[nodiscard]] std::string text(std::string_view key) const {
     return has(key) ? std::string(values_.at(key)) : std::string();
   }
-  /// The number of a key that is there, at least `min`.
+  /// The value of a key, which must be present, as a number of at least `min`.
   std::int64_t number(std::string_view key, std::int64_t min) {
     const std::string_view value = values_.at(key);
     const auto parsed = parse_number<std::int64_t>(value);
     if (parsed && *parsed >= min) return *parsed;
-    complain(std::string(key) + " is \"" + std::string(value) + "\", but a number from " +
-             std::to_string(min) + " is needed");
+    set_error(std::string(key) + " is \"" + std::string(value) + "\", but a number from " +
+              std::to_string(min) + " is needed");
     return min;
   }
 
-  void complain(std::string what) {
-    if (complaint_.empty()) complaint_ = std::move(what);
+  void set_error(std::string what) {
+    if (error_.empty()) error_ = std::move(what);
   }
-  [[nodiscard]] bool wrong() const { return !complaint_.empty(); }
+  [[nodiscard]] bool has_error() const { return !error_.empty(); }
   [[nodiscard]] Error error() const {
-    return {ErrorClass::arg, 0, "fault rule \"" + std::string(text_) + "\": " + complaint_};
+    return {ErrorClass::arg, 0, "fault rule \"" + std::string(text_) + "\": " + error_};
   }
 
  private:
   void add(std::string_view key, std::string_view value) {
     const bool known = look_up(operations, key).has_value() ||
                        std::find(other_keys.begin(), other_keys.end(), key) != other_keys.end();
-    if (!known) complain("unknown key \"" + std::string(key) + "\"");
-    if (!values_.emplace(key, value).second) complain(std::string(key) + " stands twice");
+    if (!known) set_error("unknown key \"" + std::string(key) + "\"");
+    if (!values_.emplace(key, value).second) set_error(std::string(key) + " is given twice");
   }
 
   std::string_view text_;
   std::map<std::string_view, std::string_view> values_;
-  std::string complaint_;
+  std::string error_;
 };
 
 std::optional<int> rank_of(Rule& rule) {
   if (!rule.has("rank")) return std::nullopt;
   const std::int64_t rank = rule.number("rank", 0);
-  if (rank > std::numeric_limits<int>::max()) rule.complain("rank is too large");
+  if (rank > std::numeric_limits<int>::max()) rule.set_error("rank is too large");
   return static_cast<int>(rank);
 }
 
@@ -140,7 +140,7 @@ std::optional<StoreCall> direction_of(Rule& rule) {
   const std::string direction = rule.text("on");
   if (direction == "read") return StoreCall::read;
   if (direction != "write")
-    rule.complain("on is \"" + direction + "\", but read or write is needed");
+    rule.set_error("on is \"" + direction + "\", but read or write is needed");
   return StoreCall::write;
 }
 
@@ -149,10 +149,10 @@ NthCall nth_call_of(Rule& rule, std::string_view key, StoreCall operation) {
   if (rule.has("short")) {
     call.short_bytes = rule.number("short", 0);
     if (operation != StoreCall::read && operation != StoreCall::write) {
-      rule.complain("short goes with read or write");
+      rule.set_error("short is only valid with read=N or write=N");
     }
   }
-  if (rule.has("on")) rule.complain("on goes with byte or after");
+  if (rule.has("on")) rule.set_error("on is only valid with byte or after");
   return call;
 }
 
@@ -173,29 +173,29 @@ std::variant<NthCall, TouchedByte, MovedBytes> trigger_of(Rule& rule) {
     ++triggers;
   }
   if (triggers != 1) {
-    rule.complain("it needs one of OPERATION=N, byte=OFFSET and after=BYTES, and has " +
-                  std::to_string(triggers));
+    rule.set_error("expected exactly one of OPERATION=N, byte=OFFSET and after=BYTES, found " +
+                   std::to_string(triggers));
   }
   if (rule.has("short") && !std::holds_alternative<NthCall>(trigger)) {
-    rule.complain("short goes with read or write");
+    rule.set_error("short is only valid with read=N or write=N");
   }
   return trigger;
 }
 
 int errno_of(Rule& rule) {
   if (!rule.has("errno")) {
-    rule.complain("it has neither errno= (a fault) nor latency_us= or bandwidth= (a delay)");
+    rule.set_error("expected errno= (a fault), or latency_us= or bandwidth= (a delay)");
     return EIO;
   }
   const std::string name = rule.text("errno");
   if (const std::optional<int> known = look_up(errno_names, name)) return *known;
   const bool is_number = !name.empty() && name[0] >= '0' && name[0] <= '9';
   if (!is_number) {
-    rule.complain("errno \"" + name + "\" is not known by name; give its number");
+    rule.set_error("errno \"" + name + "\" is not a known name; use the number");
     return EIO;
   }
   const std::int64_t number = rule.number("errno", 1);
-  if (number > 4095) rule.complain("errno is at most 4095");  // MAX_ERRNO of the kernel
+  if (number > 4095) rule.set_error("errno is at most 4095");  // the kernel's MAX_ERRNO
   return static_cast<int>(number);
 }
 
@@ -222,7 +222,7 @@ Delay delay_of(Rule& rule) {
       std::any_of(operations.begin(), operations.end(),
                   [&](const auto& operation) { return rule.has(operation.first); });
   if (has_operation || std::any_of(fault_keys.begin(), fault_keys.end(), is_of_fault)) {
-    rule.complain("a fault and a delay are two rules: separate them with ';'");
+    rule.set_error("a fault and a delay are two rules: separate them with ';'");
   }
   return delay;
 }
@@ -235,13 +235,13 @@ Result<FaultPlan> parse_fault_plan(std::string_view spec) {
     const std::string_view text = trimmed(part);
     if (text.empty()) continue;
     Rule rule(text);
-    if (rule.wrong()) return rule.error();
+    if (rule.has_error()) return rule.error();
     if (rule.has("latency_us") || rule.has("bandwidth")) {
       plan.delays.push_back(delay_of(rule));
     } else {
       plan.faults.push_back(fault_of(rule));
     }
-    if (rule.wrong()) return rule.error();
+    if (rule.has_error()) return rule.error();
   }
   return plan;
 }

@@ -1,4 +1,4 @@
-// Faults and delays on command: what is to go wrong, on which rank and when.
+// FaultPlan: the faults and delays to inject, each with its rank, files and calls.
 #ifndef NACRE_TESTING_FAULTS_FAULT_PLAN_H_
 #define NACRE_TESTING_FAULTS_FAULT_PLAN_H_
 
@@ -13,7 +13,8 @@
 
 namespace nacre::testing {
 
-/// What is counted. `counter` is every call on a shared counter, making and attaching included.
+/// The calls that faults count. `counter`: all calls on a shared counter, including its creation
+/// and opening.
 enum class StoreCall : std::uint8_t {
   open,
   read,
@@ -27,39 +28,39 @@ enum class StoreCall : std::uint8_t {
   counter,
 };
 
-/// The nth such call of the rank, from 1, over all its files that the fault is for.
+/// The rank's nth call (from 1) of this operation, counted over all files of the fault.
 struct NthCall {
   StoreCall operation = StoreCall::write;
   std::int64_t nth = 1;
-  std::int64_t short_bytes = 0;  ///< read, write: moved before the error
+  std::int64_t short_bytes = 0;  ///< read, write: transferred before the error
 };
-/// A transfer whose range holds the byte; what lies before it is moved.
+/// A read or write whose range contains the byte. It transfers the bytes before this byte.
 struct TouchedByte {
   std::int64_t offset = 0;
-  std::optional<StoreCall> only;  ///< read or write; nothing: both
+  std::optional<StoreCall> only;  ///< read or write; nullopt: both
 };
-/// The transfer that would take the bytes moved by the rank past `bytes`; up to there they are
-/// moved.
+/// The read or write with which the rank's total of transferred bytes would exceed `bytes`. It
+/// transfers the bytes up to this total.
 struct MovedBytes {
   std::int64_t bytes = 0;
-  std::optional<StoreCall> only;  ///< read or write; nothing: both, added up
+  std::optional<StoreCall> only;  ///< read or write; nullopt: the total of both
 };
 
 struct Fault {
-  std::optional<int> rank;  ///< nothing: every rank
-  std::string path_part;    ///< only files with this in their path
+  std::optional<int> rank;  ///< nullopt: every rank
+  std::string path_part;    ///< only files whose path contains this
   std::variant<NthCall, TouchedByte, MovedBytes> trigger;
-  int system_errno = 0;  ///< becomes the Error as one of the system's would
-  bool repeats = false;  ///< also at every later call that meets the trigger; else once
+  int system_errno = 0;  ///< of the injected Error
+  bool repeats = false;  ///< fails all calls that meet the trigger; else only the first
 };
 
-/// Reads and writes of the rank end no sooner than a SlowLink of its own has them end. The file is
-/// then as one over a network: several may write it at once.
+/// Delays the rank's reads and writes by a SlowLink, separate for each Delay and rank. The files
+/// then report one_writer_per_node = false, like files on a network.
 struct Delay {
   std::optional<int> rank;
   std::string path_part;
   std::int64_t latency_microseconds = 0;
-  std::int64_t bytes_per_second = 0;  ///< 0: no limit
+  std::int64_t bytes_per_second = 0;  ///< 0: unlimited
 };
 
 struct FaultPlan {
@@ -67,18 +68,18 @@ struct FaultPlan {
   std::vector<Delay> delays;
 };
 
-/// A plan from one line: rules separated by ';', each a list of key=value separated by ','.
-///   rank=N  path=TEXT           which rank and files; without them all
-///   OPERATION=N                 at the Nth call, from 1; OPERATION as in `enum StoreCall`
-///   byte=OFFSET | after=BYTES   at a byte of the file | once so many are moved
-///   on=read|write               with byte, after: that direction only
-///   short=BYTES                 with read=N, write=N: moved before the error
-///   repeat=1                    also from then on
-///   errno=ENOSPC                what a fault fails with: a name or a number
-///   latency_us=N  bandwidth=N   a delay instead of a fault: microseconds of each read and write,
-///                               bytes per second of all that are under way
-/// E.g. "rank=2,write=3,errno=ENOSPC;rank=0,byte=1048576,errno=EIO". Pure. A spec that is not
-/// understood is ErrorClass::arg, with the rule and what is wrong with it.
+/// Parses a plan in one line: rules separated by ';', each a list of key=value separated by ','.
+///   rank=N  path=TEXT           only this rank; only files with TEXT in their path
+///   OPERATION=N                 the Nth call, from 1; OPERATION as in `enum StoreCall`
+///   byte=OFFSET | after=BYTES   a byte of the file | a total of transferred bytes
+///   on=read|write               with byte, after: only this direction
+///   short=BYTES                 with read=N, write=N: transferred before the error
+///   repeat=1                    also at all later calls that meet the trigger
+///   errno=ENOSPC                the error of a fault: a name or a number
+///   latency_us=N  bandwidth=N   a delay instead of a fault: microseconds per read and write,
+///                               bytes per second of all reads and writes in flight
+/// E.g. "rank=2,write=3,errno=ENOSPC;rank=0,byte=1048576,errno=EIO". Pure. An invalid
+/// rule is ErrorClass::arg, with a message that quotes the rule.
 [[nodiscard]] Result<FaultPlan> parse_fault_plan(std::string_view spec);
 
 }  // namespace nacre::testing

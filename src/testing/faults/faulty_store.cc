@@ -48,7 +48,7 @@ class FaultyFile final : public store::ForwardingFile {
     if (auto error = fault(StoreCall::sync, "sync")) return *std::move(error);
     return store::ForwardingFile::sync();
   }
-  /// The file is closed all the same, as the system does it.
+  /// Closes the file even if an error is injected, as close(2) does.
   Status close() override {
     auto error = fault(StoreCall::close, "close");
     Status closed = store::ForwardingFile::close();
@@ -80,7 +80,7 @@ class FaultyFile final : public store::ForwardingFile {
     return store::ForwardingFile::write(pieces, offset);
   }
 
-  // The file below takes its time meanwhile, so that it does not count twice.
+  // The delay includes the time of the inner call.
   template <class Piece>
   store::Transfer delayed(StoreCall operation, std::span<const Piece> pieces, std::int64_t offset) {
     if (!injector_->delays(path_)) return transfer(operation, pieces, offset);

@@ -1,4 +1,4 @@
-// A store that fails and dawdles on command.
+// FaultyStore: a store that injects faults and delays.
 #ifndef NACRE_TESTING_FAULTS_FAULTY_STORE_H_
 #define NACRE_TESTING_FAULTS_FAULTY_STORE_H_
 
@@ -14,10 +14,10 @@ namespace nacre::testing {
 
 class FaultInjector;
 
-/// One rank's way to `inner`: calls that the plan does not name go through, on the store and on its
-/// files. A fault's Error
-/// is what the system's own would be, with " (injected)" at its end. Counting goes over all files
-/// and threads of this FaultyStore, so a rank has one. Thread-safe.
+/// Forwards the calls of one rank, on the store and on its files, to `inner`, except calls that the
+/// plan makes fail. An injected Error is like the system's, with " (injected)" at the end of its
+/// message. Calls are counted over all files and threads of a FaultyStore: use one per rank.
+/// Thread-safe.
 class FaultyStore final : public store::ForwardingStore {
  public:
   FaultyStore(std::shared_ptr<store::Store> inner, FaultPlan plan, int rank);
@@ -32,8 +32,8 @@ class FaultyStore final : public store::ForwardingStore {
   std::shared_ptr<FaultInjector> injector_;
 };
 
-/// `inner`, behind the faults that the environment variable NACRE_TEST_FAULTS asks for on this
-/// rank; itself where the variable is not set or empty. ErrorClass::arg where it is not understood.
+/// A FaultyStore for `inner` with the plan in the environment variable NACRE_TEST_FAULTS. `inner`
+/// itself if the variable is unset or empty. ErrorClass::arg if the plan is invalid.
 [[nodiscard]] Result<std::shared_ptr<store::Store>> with_environment_faults(
     std::shared_ptr<store::Store> inner, int rank);
 

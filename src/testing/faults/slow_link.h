@@ -1,4 +1,4 @@
-// SlowLink: when transfers end that go through a latency and a bandwidth.
+// SlowLink: computes when transfers over a link with a latency and a bandwidth end.
 #ifndef NACRE_TESTING_FAULTS_SLOW_LINK_H_
 #define NACRE_TESTING_FAULTS_SLOW_LINK_H_
 
@@ -7,24 +7,23 @@
 
 namespace nacre::testing {
 
-/// The way between one client and a server: bytes go through it at its bandwidth in the order in
-/// which their transfers begin, one transfer after the other, and a transfer ends a latency after
-/// its last byte. So transfers that are under way at once share the bandwidth, and wait for the
-/// latency together. One thread at a time.
+/// The link between a client and a server. It carries one transfer after the other, in the order in
+/// which they begin. A transfer ends one latency after its last byte. Concurrent transfers
+/// therefore share the bandwidth, and their latencies overlap. Not thread-safe.
 class SlowLink {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  /// `bytes_per_second` 0: no limit.
+  /// `bytes_per_second` 0: unlimited.
   SlowLink(std::chrono::microseconds latency, std::int64_t bytes_per_second)
       : latency_(latency), bytes_per_second_(bytes_per_second) {}
 
-  /// The end of a transfer that begins at `begin`.
+  /// Adds a transfer that begins at `begin`, and returns its end.
   [[nodiscard]] Time end_of(Time begin, std::int64_t bytes);
 
  private:
   std::chrono::microseconds latency_;
   std::int64_t bytes_per_second_;
-  Time free_{};  // when all bytes so far have gone through
+  Time free_{};  // time when the link has carried all previous transfers
 };
 
 }  // namespace nacre::testing

@@ -77,8 +77,8 @@ void CostModel::wake_clock() {
 void CostModel::end(const InFlight& ended) {
   Outbox& box = outbox(ended.rpc.node, ended.rpc.ost);
   if (ended.dirty) box.dirty_bytes -= ended.rpc.bytes;
-  const auto mine = box.in_flight.find(ended.object);
-  if (--mine->second == 0) box.in_flight.erase(mine);
+  const auto requests = box.in_flight.find(ended.object);
+  if (--requests->second == 0) box.in_flight.erase(requests);
   box.changed.notify_all();
 }
 
@@ -322,10 +322,12 @@ Status CostModel::write(const Caller& caller, const FileRequest& request) {
   if (was_evicted(handle)) return refused(EIO);
   handle.has_written_ = true;
   for (const ObjectAccess& access : request.accesses) {
-    if (Status let = check_and_lock(guard, caller, request, access, plan::Direction::write); !let)
-      return let;
+    if (Status locked = check_and_lock(guard, caller, request, access, plan::Direction::write);
+        !locked) {
+      return locked;
+    }
     if (handle.direct_) continue;
-    if (Status kept = write_to_cache(guard, caller, access); !kept) return kept;
+    if (Status cached = write_to_cache(guard, caller, access); !cached) return cached;
   }
   if (handle.direct_) return access_osts(guard, caller, request, plan::Direction::write);
   settle();
@@ -336,8 +338,10 @@ Status CostModel::read(const Caller& caller, const FileRequest& request) {
   Guard guard(mutex_);
   settle();
   for (const ObjectAccess& access : request.accesses) {
-    if (Status let = check_and_lock(guard, caller, request, access, plan::Direction::read); !let)
-      return let;
+    if (Status locked = check_and_lock(guard, caller, request, access, plan::Direction::read);
+        !locked) {
+      return locked;
+    }
   }
   return access_osts(guard, caller, request, plan::Direction::read);
 }

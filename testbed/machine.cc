@@ -131,9 +131,10 @@ Status read_machine(Machine& machine, const std::string& text, const std::string
     for (const auto& [key, value] : *table) {
       const std::string name = std::string(section.str()) + "." + std::string(key.str());
       const std::optional<std::string> given = text_of(value);
-      if (!given)
+      if (!given) {
         return at_line(path, value,
                        name + " takes a number, or a string with a unit, for example \"64k\"");
+      }
       if (Status set = set_machine(machine, name, *given); !set) {
         return at_line(path, value, set.error().message);
       }

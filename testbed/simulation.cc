@@ -104,16 +104,16 @@ void Simulation::start(Station& station, SimulatedTime now) {
   const Rpc& rpc = requests_.at(station.waiting.front()).rpc;
   const auto others = static_cast<double>(station.requests_by_node.size()) - 1;
   const auto bandwidth = static_cast<double>(station.channel.bandwidth);
-  const double alone = bandwidth > 0 ? static_cast<double>(rpc.bytes) * second / bandwidth : 0;
-  const double length = alone * (1 + station.channel.client_cost * others) * station.slowness;
+  const double transfer = bandwidth > 0 ? static_cast<double>(rpc.bytes) * second / bandwidth : 0;
+  const double length = transfer * (1 + station.channel.client_cost * others) * station.slowness;
   schedule(now + std::llround(length), station.waiting.front());
 }
 
 void Simulation::leave(Station& station, const Rpc& rpc, SimulatedTime now) {
   station.busy = false;
   station.waiting.pop_front();
-  const auto mine = station.requests_by_node.find(rpc.node);
-  if (--mine->second == 0) station.requests_by_node.erase(mine);
+  const auto requests = station.requests_by_node.find(rpc.node);
+  if (--requests->second == 0) station.requests_by_node.erase(requests);
   start(station, now);
 }
 

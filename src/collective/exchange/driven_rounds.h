@@ -1,21 +1,24 @@
-// DrivenRounds: the rounds of an aggregator that a rank has to drive: as the aggregator, or as the
-// relay to it.
+// DrivenRounds: the rounds of one aggregator that a rank drives, as the aggregator or as a relay.
 #ifndef NACRE_COLLECTIVE_EXCHANGE_DRIVEN_ROUNDS_H_
 #define NACRE_COLLECTIVE_EXCHANGE_DRIVEN_ROUNDS_H_
 
 namespace nacre::collective {
 
-/// Of one call; in order.
+/// The rounds of one call, in order.
 class DrivenRounds {
  public:
   virtual ~DrivenRounds() = default;
 
   [[nodiscard]] virtual bool done() const = 0;
-  /// Goes on as far as ranks, messages and files allow; whether that was anywhere.
-  bool step();
+  /// Advances as far as ranks, messages and files allow; returns whether anything advanced.
+  bool step() {
+    bool moved = false;
+    while (!done() && advance()) moved = true;
+    return moved;
+  }
 
  private:
-  /// The next thing that can be done, if any; whether there was one. Not done().
+  /// Does the next thing that is possible; returns whether there was one. Requires !done().
   virtual bool advance() = 0;
 };
 

@@ -11,8 +11,7 @@
 #include "collective/exchange/driven_rounds.h"
 #include "collective/exchange/local_side.h"
 #include "collective/exchange/relay_side.h"
-#include "collective/files/domain_file.h"
-#include "collective/files/segment_file.h"
+#include "collective/files/round_file.h"
 #include "collective/views/view_exchange.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/domains/domain_walk.h"
@@ -46,10 +45,10 @@ class Rounds final : public Condition {
 std::unique_ptr<RoundFile> file_of_rounds(const CollectiveFile& file, const ExchangePlan& exchange,
                                           int self, std::vector<Segment> segments) {
   if (plan::row_of(exchange.plan).order == plan::RoundOrder::rank) {
-    return std::make_unique<SegmentFile>(std::move(segments), file.source, file.profiler);
+    return make_segment_file(std::move(segments), file.source, file.profiler);
   }
-  return std::make_unique<DomainFile>(exchange.domains, plan::domain_of(exchange.plan, self),
-                                      file.source, file.profiler);
+  return make_domain_file(exchange.domains, plan::domain_of(exchange.plan, self), file.source,
+                          file.profiler);
 }
 
 /// What this rank has in the rounds of each aggregator of the node, by its number.
@@ -92,11 +91,10 @@ Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& fi
   std::unique_ptr<RoundFile> round_file;
   if (const auto self = exchange.aggregators.of_rank(transport.rank())) {
     round_file = file_of_rounds(file, exchange, *self, std::move(served.segments));
-    const AggregatorSide::Domain domain_here{access.direction, exchange,
-                                             file.rounds.number_of(*self), access.profiler,
-                                             file.io_thread_count};
-    sides.push_back(make_aggregator_side(transport, domain_here, file.rounds,
-                                         std::move(served.elsewhere), *round_file));
+    const AggregatorTask task{access.direction, exchange, file.rounds.number_of(*self),
+                              access.profiler, file.io_thread_count};
+    sides.push_back(make_aggregator_side(transport, task, file.rounds, std::move(served.elsewhere),
+                                         *round_file));
   }
   LocalSide local(transport, access, file.rounds, exchange.plan, walks);
   Rounds rounds(local, sides);

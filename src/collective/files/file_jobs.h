@@ -1,46 +1,84 @@
-// FileJobs: the file accesses of an aggregator that are under way, and the time that they take.
+// The file accesses of an aggregator: FileJob is those of one round, FileJobs runs them.
 #ifndef NACRE_COLLECTIVE_FILES_FILE_JOBS_H_
 #define NACRE_COLLECTIVE_FILES_FILE_JOBS_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
-#include "collective/files/file_job.h"
-#include "collective/files/round_file.h"
+#include "base/extent.h"
+#include "base/result.h"
 #include "collective/profile/profile.h"
 #include "collective/task/transport.h"
+#include "plan/direction.h"
+#include "store/store.h"
 
 namespace nacre::collective {
 
-/// One for each round at most, ended in the order in which they were started, whatever the order in
-/// which they run. Time that the rank spends in a job is Phase::file; time that a thread spends is
-/// Profile::file_thread_nanoseconds. Neither is taken of a call that is not timed.
-class FileJobs {
- public:
-  /// What is referred to outlives this. `io_thread_count` 0: the rank runs the jobs itself.
-  FileJobs(Transport& transport, RoundFile& file, Profiler& profiler, int io_thread_count)
-      : transport_(transport),
-        file_(file),
-        profiler_(profiler),
-        io_thread_count_(io_thread_count) {}
-  FileJobs(const FileJobs&) = delete;
-  FileJobs& operator=(const FileJobs&) = delete;
-  /// Waits for the threads that it has given work to.
-  ~FileJobs();
+/// The file accesses of one round. A RoundFile fills it in, any thread runs it once, and the
+/// RoundFile evaluates the outcome.
+struct FileJob {
+  struct Range {
+    Extent in_buffer;
+    std::int64_t in_file = 0;
+  };
 
-  /// Runs `job`, which is RoundFile's of `round`, on a thread beside where there is one, else
-  /// here.
-  void start(std::int64_t round, FileJob job);
-  [[nodiscard]] bool empty() const { return running_.empty(); }
-  /// The round of the oldest. Not empty().
-  [[nodiscard]] std::int64_t oldest() const { return running_.front().round; }
-  /// Whether the oldest has run; it is then accounted for and gone.
-  bool end_oldest();
+  plan::Direction direction = plan::Direction::read;
+  store::StoreFile* file = nullptr;  ///< null: do not access the file
+  std::byte* buffer = nullptr;
+  /// In the order of the file. One call moves ranges that are adjacent in the file; a read also
+  /// bridges short gaps.
+  std::vector<Range> ranges;
+
+  // The outcome.
+  std::vector<std::int64_t> moved_bytes;  ///< of each call of the store
+  std::optional<Error> error;             ///< no call follows a failed one
+  /// The end of the file, if a read reached it.
+  std::int64_t file_end = std::numeric_limits<std::int64_t>::max();
+
+  /// A read fills ranges that it cannot read, or that lie beyond the end of the file, with zeros:
+  /// other ranks must not get stray bytes of this process.
+  void run();
+  /// Gaps up to this long are read together with the ranges around them; a write bridges none.
+  [[nodiscard]] std::int64_t bridged_bytes() const;
 
  private:
-  /// Shared by the rank and the thread that runs it.
+  /// The end of the ranges that one call moves together with the range `first`.
+  [[nodiscard]] std::size_t batch_end(std::size_t first) const;
+  void write(std::span<const Range> batch);
+  void read(std::span<const Range> batch);
+};
+
+/// The running jobs of an aggregator, at most one for each round. They end in the order in which
+/// they were started, although threads may run them in another order. The time that the rank itself
+/// spends in a job is Phase::file; the time of helper threads is
+/// Profile::file_thread_nanoseconds. Neither is measured if the call is not timed.
+class FileJobs {
+ public:
+  /// `transport` and `profiler` must outlive this. `io_thread_count` 0: the rank runs the jobs.
+  FileJobs(Transport& transport, Profiler& profiler, int io_thread_count)
+      : transport_(transport), profiler_(profiler), io_thread_count_(io_thread_count) {}
+  FileJobs(const FileJobs&) = delete;
+  FileJobs& operator=(const FileJobs&) = delete;
+  /// Waits for the helper threads that run jobs.
+  ~FileJobs();
+
+  /// Runs the job of `round` in a helper thread, or here if there are no helper threads.
+  void start(std::int64_t round, FileJob job);
+  [[nodiscard]] bool empty() const { return running_.empty(); }
+  /// The round of the oldest job. Requires !empty().
+  [[nodiscard]] std::int64_t oldest() const { return running_.front().round; }
+  /// Removes and returns the oldest job, with its outcome, if it has run.
+  [[nodiscard]] std::optional<FileJob> take_oldest();
+
+ private:
+  /// Shared by the rank and the thread that runs the job.
   struct State {
     FileJob job;
     std::int64_t thread_nanoseconds = 0;
@@ -51,11 +89,10 @@ class FileJobs {
     std::shared_ptr<State> state;
   };
 
-  /// The time of a job that has run.
+  /// Adds the time of a job that has run to the profile.
   void book(const State& ended);
 
   Transport& transport_;
-  RoundFile& file_;
   Profiler& profiler_;
   int io_thread_count_;
   std::deque<Running> running_;

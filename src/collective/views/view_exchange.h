@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collective/collective_file.h"
-#include "collective/files/segment_file.h"
+#include "collective/files/round_file.h"
 #include "collective/rounds/exchange_access.h"
 #include "collective/rounds/round_queue.h"
 #include "collective/task/task.h"

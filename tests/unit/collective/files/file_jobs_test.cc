@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include "collective/files/round_file.h"
 #include "testing/faults/faulty_store.h"
 #include "testing/in_process.h"
 #include "testing/memory_store.h"
@@ -20,16 +21,6 @@ namespace {
 
 constexpr std::int64_t latency_nanoseconds = 4'000'000;
 constexpr int job_count = 6;
-
-/// A transport of which FileJobs use only finish().
-class NoRounds final : public RoundFile {
- public:
-  NoRounds(FileSource& source, Profiler& profiler) : RoundFile(source, profiler) {}
-  bool has_round(std::int64_t) override { return false; }
-  std::int64_t round_bytes(std::int64_t) override { return 0; }
-  FileJob write(std::int64_t, std::byte*, const Coverage&) override { return {}; }
-  FileJob read(std::int64_t, std::byte*) override { return {}; }
-};
 
 class NoSource final : public FileSource {
  public:
@@ -44,9 +35,9 @@ void run_jobs(Profiler& profiler, int thread_count, bool ends_them = true) {
                             testing::parse_fault_plan("latency_us=4000").value(), 0);
   const auto file = *slow.open("f", {.write = true, .create = true});
   NoSource source;
-  NoRounds rounds(source, profiler);
+  const auto rounds = make_segment_file({}, source, profiler);
   std::array<std::byte, 1> byte{};
-  FileJobs jobs(network.transport(0), rounds, profiler, thread_count);
+  FileJobs jobs(network.transport(0), profiler, thread_count);
   for (int round = 0; round < job_count; ++round) {
     FileJob job;
     job.direction = plan::Direction::write;
@@ -56,7 +47,11 @@ void run_jobs(Profiler& profiler, int thread_count, bool ends_them = true) {
     jobs.start(round, std::move(job));
   }
   while (ends_them && !jobs.empty()) {
-    if (!jobs.end_oldest()) std::this_thread::yield();
+    if (auto job = jobs.take_oldest()) {
+      rounds->finish(*job);
+    } else {
+      std::this_thread::yield();
+    }
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
-#include <utility>
 
 #include "base/checked_cast.h"
 #include "collective/rounds/round_piece_copy.h"
@@ -35,9 +33,9 @@ void DomainMessages::begin(const RoundShare& share, std::byte* buffer, Coverage*
   if (direction_ == plan::Direction::write) {
     place_disjoint_parts();
   } else {
-    place_whole_parts();
+    for (NodePart& part : parts_) place(part);
   }
-  last_ = 0;
+  left_ = parts_;
   post_portion();
 }
 
@@ -46,8 +44,8 @@ bool DomainMessages::step() {
   messages_.clear();
   if (direction_ == plan::Direction::write) {
     const PhaseScope scope(profiler_, Phase::copy);
-    for (std::size_t i = first_; i < last_; ++i) {
-      if (places_.is_packed(i)) unpack(parts_[i], places_.message(i));
+    for (NodePart& part : portion_) {
+      if (part.is_packed) unpack(part);
     }
   }
   post_portion();
@@ -61,7 +59,10 @@ void DomainMessages::find_node_parts(Coverage* filled) {
   for (std::size_t first = 0; first < parts.size();) {
     std::size_t end = first + 1;
     while (end < parts.size() && parts[end].relay == parts[first].relay) ++end;
-    NodePart part{parts[first].relay, first, end, {{}, parts[first].bytes}, std::nullopt};
+    NodePart part{.relay = parts[first].relay,
+                  .first_part = first,
+                  .end_part = end,
+                  .runs = {{}, parts[first].bytes}};
     for (std::size_t i = first; i < end; ++i) {
       part.runs.hull = hull(part.runs.hull, hull_of(*share_, parts[i]));
     }
@@ -75,10 +76,6 @@ void DomainMessages::find_node_parts(Coverage* filled) {
     parts_.push_back(part);
     first = end;
   }
-  std::vector<std::int64_t> sizes;
-  sizes.reserve(parts_.size());
-  for (const NodePart& part : parts_) sizes.push_back(part.runs.bytes);
-  places_.begin(std::move(sizes));
 }
 
 void DomainMessages::mark_ranks(const NodePart& part, std::int64_t begin, Coverage& marks) const {
@@ -112,67 +109,79 @@ Coverage DomainMessages::marks_of(NodePart& part) {
   return marks;
 }
 
-void DomainMessages::pack(NodePart& part, Bytes message) {
+void DomainMessages::pack(NodePart& part) {
   profiler_.profile().copied_bytes.add(part.runs.bytes);
   if (part.has_one_rank()) {
     const RoundPart& rank = share_->parts[part.first_part];
-    pack_pieces(*rank.view, share_->pieces_of(rank), buffer_, message);
+    pack_pieces(*rank.view, share_->pieces_of(rank), buffer_, part.message);
   } else {
-    pack_marked(marks_of(part), buffer_ + part.marks_begin(), message);
+    pack_marked(marks_of(part), buffer_ + part.marks_begin(), part.message);
   }
 }
 
-void DomainMessages::unpack(NodePart& part, std::span<const std::byte> message) {
+void DomainMessages::unpack(NodePart& part) {
   profiler_.profile().copied_bytes.add(part.runs.bytes);
   if (part.has_one_rank()) {
     const RoundPart& rank = share_->parts[part.first_part];
-    unpack_pieces(*rank.view, share_->pieces_of(rank), message, buffer_);
+    unpack_pieces(*rank.view, share_->pieces_of(rank), part.message, buffer_);
   } else {
-    unpack_marked(marks_of(part), buffer_ + part.marks_begin(), message);
+    unpack_marked(marks_of(part), buffer_ + part.marks_begin(), part.message);
   }
 }
 
 void DomainMessages::post_portion() {
   const PhaseScope scope(profiler_, Phase::copy);
-  first_ = last_;
-  last_ = places_.portion_end(first_, round_bytes_max_);
-  places_.stage(first_, last_);
-  for (std::size_t i = first_; i < last_; ++i) {
-    NodePart& part = parts_[i];
-    const Bytes message = places_.message(i);
+  stage_portion();
+  for (NodePart& part : portion_) {
     if (direction_ == plan::Direction::write) {
-      messages_.push_back(transport_.receive(part.relay, message));
+      messages_.push_back(transport_.receive(part.relay, part.message));
       continue;
     }
-    if (places_.is_packed(i)) pack(part, message);
-    messages_.push_back(transport_.send(part.relay, message));
+    if (part.is_packed) pack(part);
+    messages_.push_back(transport_.send(part.relay, part.message));
+  }
+}
+
+void DomainMessages::stage_portion() {
+  std::size_t count = 0;
+  std::int64_t packed_bytes = 0;
+  for (; count < left_.size(); ++count) {
+    const NodePart& part = left_[count];
+    if (!part.is_packed) continue;
+    if (count > 0 && packed_bytes + part.runs.bytes > round_bytes_max_) break;
+    packed_bytes += part.runs.bytes;
+  }
+  portion_ = left_.first(count);
+  left_ = left_.subspan(count);
+  Bytes room = staging_.take(packed_bytes);
+  for (NodePart& part : portion_) {
+    if (!part.is_packed) continue;
+    part.message = room.first(checked_cast<std::size_t>(part.runs.bytes));
+    room = room.subspan(part.message.size());
   }
 }
 
 void DomainMessages::place_disjoint_parts() {
-  std::vector<std::size_t> order(parts_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto hull_at = [&](std::size_t i) { return parts_[order[i]].runs.hull; };
+  std::vector<NodePart*> order;
+  order.reserve(parts_.size());
+  for (NodePart& part : parts_) order.push_back(&part);
   std::ranges::sort(order, std::less<>(),
-                    [&](std::size_t part) { return parts_[part].runs.hull.offset; });
+                    [](const NodePart* part) { return part->runs.hull.offset; });
   std::int64_t end_before = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const Extent hull = hull_at(i);
+    const Extent& hull = order[i]->runs.hull;
+    const bool is_last = i + 1 == order.size();
     const bool alone =
-        end_before <= hull.offset && (i + 1 == order.size() || hull.end() <= hull_at(i + 1).offset);
-    if (alone && parts_[order[i]].runs.is_one_run()) places_.place(order[i], in_buffer(hull));
+        end_before <= hull.offset && (is_last || hull.end() <= order[i + 1]->runs.hull.offset);
+    if (alone) place(*order[i]);
     end_before = std::max(end_before, hull.end());
   }
 }
 
-void DomainMessages::place_whole_parts() {
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].runs.is_one_run()) places_.place(i, in_buffer(parts_[i].runs.hull));
-  }
-}
-
-DomainMessages::Bytes DomainMessages::in_buffer(const Extent& place) const {
-  return {buffer_ + place.offset, checked_cast<std::size_t>(place.length)};
+void DomainMessages::place(NodePart& part) {
+  if (!part.runs.is_one_run()) return;
+  part.is_packed = false;
+  part.message = {buffer_ + part.runs.hull.offset, checked_cast<std::size_t>(part.runs.bytes)};
 }
 
 }  // namespace nacre::collective

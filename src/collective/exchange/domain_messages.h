@@ -12,21 +12,20 @@
 #include "base/rounding.h"
 #include "collective/profile/profile.h"
 #include "collective/rounds/coverage.h"
-#include "collective/rounds/marked_runs.h"
-#include "collective/rounds/round_messages.h"
 #include "collective/rounds/round_queue.h"
+#include "collective/rounds/scratch.h"
 #include "collective/task/transport.h"
 #include "plan/direction.h"
 
 namespace nacre::collective {
 
-/// One of each node that has bytes in it, with all of them: received when writing, sent when
-/// reading, one round after the other. They are exchanged in portions: messages whose bytes lie in
-/// one piece in the cycle buffer need no other memory, the rest is packed into as much as a round
-/// holds.
+/// Each node with bytes in a round exchanges one message with the aggregator, which holds all bytes
+/// of the node: received in a write, sent in a read, one round after the other. The bytes of a
+/// message that are in one run in the cycle buffer need no other memory. Other messages are packed:
+/// they are exchanged in portions that fit into as much memory as a round.
 class DomainMessages {
  public:
-  /// `round_bytes_max`: what a round holds. What is referred to outlives this.
+  /// `round_bytes_max`: the most bytes of a round. All arguments must outlive this.
   DomainMessages(Transport& transport, plan::Direction direction, std::int64_t round_bytes_max,
                  Profiler& profiler)
       : transport_(transport),
@@ -34,42 +33,48 @@ class DomainMessages {
         round_bytes_max_(round_bytes_max),
         profiler_(profiler) {}
 
-  /// A round, whose share and cycle buffer stay put until it is done(). `filled` is to be told what
-  /// they fill of it, by bytes.
+  /// Begins a round. Its share and cycle buffer must stay in place until done(). Marks in `filled`
+  /// which bytes of the buffer the messages fill.
   void begin(const RoundShare& share, std::byte* buffer, Coverage* filled = nullptr);
   [[nodiscard]] bool done() const { return messages_.empty(); }
-  /// Goes on to the next portion if that under way is through; whether it was.
+  /// Begins the next portion if all messages of the last one are complete; returns whether they
+  /// were.
   bool step();
 
  private:
   using Bytes = std::span<std::byte>;
-  /// The parts [first_part, end_part) of the share, by their union.
+  /// The bytes of one node: parts [first_part, end_part) of the share.
   struct NodePart {
     int relay;
     std::size_t first_part;
     std::size_t end_part;
-    MarkedRuns runs;
-    std::optional<std::size_t> kept_marks;  ///< where in kept_marks_
+    MarkedRuns runs;  ///< the union of the parts
+    bool is_packed = true;
+    Bytes message = {};  ///< in the cycle buffer, or if packed in staging_
+    std::optional<std::size_t> kept_marks = std::nullopt;  ///< where in kept_marks_
 
     /// The message is the rank's own stream then.
     [[nodiscard]] bool has_one_rank() const { return end_part == first_part + 1; }
-    /// What marks are counted from.
+    /// The byte of the cycle buffer from which marks are counted.
     [[nodiscard]] std::int64_t marks_begin() const {
       return round_down(runs.hull.offset, Coverage::word_bits);
     }
   };
   void find_node_parts(Coverage* filled);
   void post_portion();
-  /// Of messages that may be received in any order: alone where they lie, and in one piece.
+  /// Chooses the parts of the next portion: as many as have packed messages of round_bytes_max_
+  /// bytes together, at least one. Allocates their messages.
+  void stage_portion();
+  /// Lets messages that are in one run use the cycle buffer. In a write, messages may arrive in any
+  /// order: the bytes of a run must not overlap those of another node.
   void place_disjoint_parts();
-  void place_whole_parts();
-  void pack(NodePart& part, Bytes message);
-  void unpack(NodePart& part, std::span<const std::byte> message);
+  void place(NodePart& part);
+  void pack(NodePart& part);
+  void unpack(NodePart& part);
   void mark_ranks(const NodePart& part, std::int64_t begin, Coverage& marks) const;
-  /// The marks of a node's bytes, counted from marks_begin(), until it is called again; those of
+  /// The marks of a node's bytes, counted from marks_begin(); valid until the next call. Those of
   /// the first nodes are kept for the round.
   [[nodiscard]] Coverage marks_of(NodePart& part);
-  [[nodiscard]] Bytes in_buffer(const Extent& place) const;
 
   Transport& transport_;
   plan::Direction direction_;
@@ -78,11 +83,11 @@ class DomainMessages {
   const RoundShare* share_ = nullptr;
   std::byte* buffer_ = nullptr;
   std::vector<NodePart> parts_;
-  RoundMessages places_;
+  Scratch staging_;
   std::vector<std::uint64_t> kept_marks_;  // of as many nodes as there is room for
   std::vector<std::uint64_t> marks_;
-  std::size_t first_ = 0;  // the portion under way: parts [first_, last_)
-  std::size_t last_ = 0;
+  std::span<NodePart> portion_;  // the parts whose messages are in flight
+  std::span<NodePart> left_;     // the parts after the portion
   std::vector<MessageId> messages_;
 };
 

@@ -19,6 +19,11 @@ std::uint64_t ones_in(std::uint64_t word) {
   return word * each >> 56U;
 }
 
+template <class Visit>
+void for_each_run(const Coverage& marked, Visit visit) {
+  for (Extent run = marked.next(0); !run.empty(); run = marked.next(run.end())) visit(run);
+}
+
 }  // namespace
 
 Coverage::Coverage(std::span<std::uint64_t> words, std::int64_t size, std::int64_t granule_bytes,
@@ -115,6 +120,22 @@ std::int64_t Coverage::find(std::int64_t from, bool marked) const {
 void Coverage::clear(std::int64_t bytes) {
   std::fill_n(words_.begin(), words_needed(bytes, std::int64_t{1} << granule_shift_),
               std::uint64_t{0});
+}
+
+MarkedRuns measure(const Coverage& marked) { return {marked.hull(), marked.count()}; }
+
+void pack_marked(const Coverage& marked, const std::byte* buffer, std::span<std::byte> packed) {
+  for_each_run(marked, [&](const Extent& run) {
+    std::copy_n(buffer + run.offset, run.length, packed.begin());
+    packed = packed.subspan(checked_cast<std::size_t>(run.length));
+  });
+}
+
+void unpack_marked(const Coverage& marked, std::byte* buffer, std::span<const std::byte> packed) {
+  for_each_run(marked, [&](const Extent& run) {
+    std::copy_n(packed.begin(), run.length, buffer + run.offset);
+    packed = packed.subspan(checked_cast<std::size_t>(run.length));
+  });
 }
 
 }  // namespace nacre::collective

@@ -58,6 +58,19 @@ class Coverage {
   bool several_;
 };
 
+/// The marked bytes of a cycle buffer.
+struct MarkedRuns {
+  Extent hull;  ///< from the first marked byte to the last
+  std::int64_t bytes = 0;
+
+  [[nodiscard]] bool is_one_run() const { return bytes == hull.length; }
+};
+
+// For a Coverage whose granule is a byte. `packed` is a message of all marked bytes, in order.
+[[nodiscard]] MarkedRuns measure(const Coverage& marked);
+void pack_marked(const Coverage& marked, const std::byte* buffer, std::span<std::byte> packed);
+void unpack_marked(const Coverage& marked, std::byte* buffer, std::span<const std::byte> packed);
+
 }  // namespace nacre::collective
 
 #endif  // NACRE_COLLECTIVE_ROUNDS_COVERAGE_H_

@@ -109,8 +109,7 @@ class Engine {
       enter(Phase::plan);
     }
     asked_bytes_ = call_.file.byte_count;
-    Task<Decision> agreement = agree_on_plan(own);
-    const Decision decision = co_await agreement;
+    const Decision decision = co_await agree_on_plan(own);
     outcome_.plan = decision.plan;
     if (decision.failed_rank != nobody) {
       enter(Phase::agreement);
@@ -123,14 +122,12 @@ class Engine {
         cut(call_.file, decision.file_end);
       }
       if (plan::row_of(decision.plan).needs_groups()) {
-        Task<Unit> grouping = find_groups(decision.reuses_groups);
-        co_await grouping;
+        if (!decision.reuses_groups) co_await agree_on_groups();
+        outcome_.groups = file_.groups.groups();
       }
-      Task<Unit> exchange = run_exchange(decision.keeps_round_memory);
-      co_await exchange;
+      co_await run_exchange(decision.keeps_round_memory);
     } else if (!decision.all_moved && decision.plan.reason != plan::PlanReason::no_data) {
-      Task<Unit> access = run_direct();
-      co_await access;
+      co_await run_direct();
     }
     co_return std::move(outcome_);
   }
@@ -216,21 +213,11 @@ class Engine {
     return {settings_.initial_groups, plan::group_target(settings_, participants())};
   }
 
-  /// Those of the last call, with which the plan is complete, or new ones, and the plan with them.
-  Task<Unit> find_groups(bool reuses_groups) {
-    if (!reuses_groups) {
-      Task<Unit> agreement = agree_on_groups();
-      co_await agreement;
-    }
-    outcome_.groups = file_.groups.groups();
-    co_return Unit{};
-  }
-
+  /// Forms new groups of ranks and completes the plan with them.
   Task<Unit> agree_on_groups() {
     const GroupingRequest request = grouping_request();
     const plan::RankLoad load{bounds(call_.file), call_.file.byte_count};
-    Task<SharedGroups> grouping = share_groups(transport_, load, request);
-    SharedGroups groups = co_await grouping;
+    SharedGroups groups = co_await share_groups(transport_, load, request);
     if (transport_.rank() == 0) {
       complete_with_groups(outcome_.plan, *groups);
     }
@@ -256,23 +243,20 @@ class Engine {
     const plan::Aggregators all = aggregators();
     const plan::FileDomains domains = plan::domains_of(outcome_.plan, settings_);
     const ExchangePlan plan{outcome_.plan, all, domains};
-    Task<bool> beginning = begin_rounds(plan, keeps_round_memory);
-    const bool has_begun = co_await beginning;
+    const bool has_begun = co_await begin_rounds(plan, keeps_round_memory);
     if (!has_begun) {
       outcome_.plan = {.algorithm = plan::Algorithm::direct, .reason = plan::PlanReason::no_memory};
       outcome_.groups.reset();
-      Task<Unit> access = run_direct();
-      co_await access;
+      co_await run_direct();
       co_return Unit{};
     }
     const plan::FileAccess places = placed();
     const ExchangeAccess access{call_.direction, call_.file, places, call_.memory, file_.profiler};
     if (outcome_.plan.write_locks != plan::WriteLocks::usual) {
-      Task<Unit> locking = acquire_locks(all.of_rank(transport_.rank()).has_value());
-      co_await locking;
+      const bool aggregates = all.of_rank(transport_.rank()).has_value();
+      co_await acquire_locks(aggregates);
     }
-    Task<ExchangeResult> exchange = collective::run_exchange(transport_, file_, plan, access);
-    ExchangeResult result = co_await exchange;
+    ExchangeResult result = co_await collective::run_exchange(transport_, file_, plan, access);
     release_group_lock();
     enter(Phase::agreement);
     Task<Status> agreement =
@@ -326,8 +310,7 @@ class Engine {
   /// before.
   Task<bool> begin_rounds(const ExchangePlan& plan, bool keeps_round_memory) {
     const bool all_have_it = keeps_round_memory && file_.rounds.suffice_for(plan);
-    Task<Status> beginning = file_.rounds.begin_call(transport_, plan, all_have_it);
-    Status begun = co_await beginning;
+    Status begun = co_await file_.rounds.begin_call(transport_, plan, all_have_it);
     if (all_have_it) co_return true;
     Task<Status> agreement = agree(transport_, std::move(begun));
     const Status agreed = co_await agreement;
@@ -373,8 +356,7 @@ class Engine {
 Task<Outcome> run_collective(Transport& transport, CollectiveFile file, CollectiveCall call,
                              plan::CollectiveSettings settings) {
   Engine engine(transport, file, call, settings);
-  Task<Outcome> run = engine.run();
-  Outcome outcome = co_await run;
+  Outcome outcome = co_await engine.run();
   co_return outcome;
 }
 

@@ -224,16 +224,11 @@ Task<Status> agree_with_minima(Transport& transport, Status local, std::span<std
 }
 
 Task<Status> agree_with_minimum(Transport& transport, Status local, std::int64_t& value) {
-  const std::span<std::int64_t> values(&value, 1);
-  Task<Status> agreement = agree_with_minima(transport, std::move(local), values);
-  Status status = co_await agreement;
-  co_return status;
+  return agree_with_minima(transport, std::move(local), {&value, 1});
 }
 
 Task<Status> agree(Transport& transport, Status local) {
-  Task<Status> agreement = agree_with_minima(transport, std::move(local), {});
-  Status status = co_await agreement;
-  co_return status;
+  return agree_with_minima(transport, std::move(local), {});
 }
 
 }  // namespace nacre::collective

@@ -33,8 +33,7 @@ Task<SharedGroups> share_groups(Transport& transport, const plan::RankLoad& load
                                 const GroupingRequest& request) {
   plan::RankLoad own = load;
   const std::span<const std::byte> own_bytes = bytes_of(own);
-  Task<std::vector<std::byte>> gathering = gather(transport, own_bytes);
-  const std::vector<std::byte> all = co_await gathering;
+  const std::vector<std::byte> all = co_await gather(transport, own_bytes);
   std::vector<std::byte> told;
   if (transport.rank() == 0) {
     std::vector<plan::RankLoad> loads(all.size() / sizeof(plan::RankLoad));

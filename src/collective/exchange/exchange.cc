@@ -83,8 +83,8 @@ std::vector<std::unique_ptr<DrivenRounds>> relays_of(Transport& transport, const
 Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& file,
                                   const ExchangePlan& exchange, const ExchangeAccess& access) {
   const std::vector<plan::DomainWalk> walks = walks_of(transport, file.rounds, exchange, access);
-  Task<ServedRanks> meeting = exchange_views(transport, file, exchange, access, walks);
-  ServedRanks served = co_await meeting;
+  const std::span<const plan::DomainWalk> all_walks(walks);
+  ServedRanks served = co_await exchange_views(transport, file, exchange, access, all_walks);
   access.profiler.enter(Phase::copy);
   std::vector<std::unique_ptr<DrivenRounds>> sides =
       relays_of(transport, file.rounds, exchange, access);

@@ -119,8 +119,7 @@ Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& ex
   if (aggregators_.empty()) co_return Status();
   ++call_;
   if (!layout_.holds(layout_for(exchange)) || call_ >= call_limit) {
-    Task<Status> finding = find_memory(transport, exchange);
-    Status found = co_await finding;
+    Status found = co_await find_memory(transport, exchange);
     if (!found.ok()) co_return found;
   }
   // All ranks wait for this one before they have agreed on the outcome of this call, and it begins
@@ -151,9 +150,9 @@ Task<Status> NodeRounds::find_memory(Transport& transport, const ExchangePlan& e
   if (node_ranks_.size() > 1) {
     memory_ = {};
     shared_.reset();
-    Task<std::optional<store::SharedMemory>> sharing =
-        share_memory(transport, node_ranks_, RoundMemory::bytes_needed(layout_));
-    shared_ = co_await sharing;
+    const std::span<const int> ranks(node_ranks_);
+    const std::int64_t bytes = RoundMemory::bytes_needed(layout_);
+    shared_ = co_await share_memory(transport, ranks, bytes);
     if (shared_) {
       memory_ = RoundMemory(shared_->bytes(), layout_);
       co_return Status();

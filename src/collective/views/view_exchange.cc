@@ -365,8 +365,7 @@ Task<ServedRanks> exchange_views(Transport& transport, const CollectiveFile& fil
                                  const ExchangePlan& exchange, const ExchangeAccess& access,
                                  std::span<const plan::DomainWalk> walks) {
   ViewExchange views(transport, file, exchange, access, walks);
-  Task<ServedRanks> run = views.run();
-  ServedRanks served = co_await run;
+  ServedRanks served = co_await views.run();
   co_return served;
 }
 

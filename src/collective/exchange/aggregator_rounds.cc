@@ -1,7 +1,6 @@
 #include "collective/exchange/aggregator_rounds.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "collective/rounds/round_piece_copy.h"
 
@@ -16,7 +15,7 @@ void AggregatorRounds::open_from(std::int64_t oldest) {
 
 std::int64_t AggregatorRounds::round_after(std::int64_t round, std::int64_t elsewhere) const {
   const std::int64_t placed = placed_by_all();
-  // Somebody may have placed in it already, also where all are past it.
+  // A rank may have placed bytes in it, even if all ranks are past it.
   if (round + 1 < std::min(placed, open_until_)) return round + 1;
   return std::min(placed, elsewhere);
 }
@@ -45,16 +44,15 @@ void AggregatorRounds::end_turn() const {
 }
 
 std::int64_t AggregatorRounds::minimum_progress(Words words) const {
-  std::int64_t least = no_round;
+  std::int64_t slowest = no_round;
   for (int rank = 0; rank < std::ssize(node_.node_ranks()); ++rank) {
-    const RoundMemory::Word& word = (node_.memory().*words)(rank, number_);
-    least = std::min(least, round_of(word.load(std::memory_order_acquire), node_.call()));
+    slowest = std::min(slowest, node_.round_in((node_.memory().*words)(rank, number_)));
   }
-  return least;
+  return slowest;
 }
 
 void AggregatorRounds::publish(RoundMemory::Word& word, std::int64_t round) const {
-  word.store(stamp_of(node_.call(), round), std::memory_order_release);
+  node_.publish(word, round);
   ring_others(transport_, node_.node_ranks());
 }
 

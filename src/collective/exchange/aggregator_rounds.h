@@ -1,5 +1,5 @@
-// AggregatorRounds: the rounds of an aggregator, or its relay, in the memory of a node, and what it
-// and the ranks of the node tell each other of them.
+// AggregatorRounds: the rounds of an aggregator, or of its relay, in the memory of a node, and the
+// progress that it and the ranks of the node publish.
 #ifndef NACRE_COLLECTIVE_EXCHANGE_AGGREGATOR_ROUNDS_H_
 #define NACRE_COLLECTIVE_EXCHANGE_AGGREGATOR_ROUNDS_H_
 
@@ -15,10 +15,11 @@
 
 namespace nacre::collective {
 
-/// Of one call.
+/// For one call.
 class AggregatorRounds {
  public:
-  /// `node` is in the call; `number` is the aggregator's on its node. Both outlive this.
+  /// `node` has begun the call and must outlive this; `number` is that of the aggregator on its
+  /// node.
   AggregatorRounds(Transport& transport, const NodeRounds& node, int number,
                    plan::Direction direction)
       : transport_(transport), node_(node), number_(number), direction_(direction) {}
@@ -29,12 +30,13 @@ class AggregatorRounds {
   [[nodiscard]] Coverage coverage(std::int64_t round) const {
     return node_.coverage(number_, round, direction_);
   }
-  /// Whether `round` has a slot, when all before `oldest` have given theirs back.
+  /// Whether `round` has a slot if `oldest` is the oldest round that uses one.
   [[nodiscard]] bool has_slot(std::int64_t round, std::int64_t oldest) const {
     return round - oldest < node_.slot_count();
   }
 
-  /// The rounds before which all ranks of the node are done, by what they have said.
+  /// All ranks of the node have placed (requested) or taken their bytes of rounds before the
+  /// result.
   [[nodiscard]] std::int64_t placed_by_all() const {
     return minimum_progress(&RoundMemory::placed_until);
   }
@@ -42,18 +44,21 @@ class AggregatorRounds {
     return minimum_progress(&RoundMemory::taken_until);
   }
 
-  /// The marks of rounds before `oldest` are clear: opens all rounds that have a slot then, unless
-  /// no rank of the node has bytes in them: it may be far to the next one in which anybody has.
+  /// Opens all rounds that have a slot if `oldest` is the oldest round that uses one; the marks of
+  /// earlier rounds are clear. Does not open rounds in which no rank of the node has bytes: the
+  /// next round with bytes may be far away.
   void open_from(std::int64_t oldest);
-  /// All ranks of the node are past `round`: the next one in which anybody may have bytes, where
-  /// ranks of other nodes next have some in `elsewhere`.
+  /// The next round in which any rank may have bytes, after all ranks of the node are past `round`.
+  /// `elsewhere` is the next round in which ranks of other nodes have bytes.
   [[nodiscard]] std::int64_t round_after(std::int64_t round, std::int64_t elsewhere) const;
-  /// Marks what ranks of other nodes have in `round`; gaps of `bridged_bytes` may be marked too.
+  /// Marks the bytes of ranks of other nodes in `round`; gaps of at most `bridged_bytes` may be
+  /// marked too.
   void mark(std::int64_t round, const RoundShare& share, std::int64_t bridged_bytes) const;
-  /// Rounds before `round` have been read.
+  /// Publishes that rounds before `round` have been read.
   void publish_filled(std::int64_t round);
 
-  /// Where the aggregators of a node write one at a time. A turn is not begun twice.
+  /// Tries to begin this aggregator's turn, if the aggregators of a node write one at a time. Not
+  /// called during a turn.
   [[nodiscard]] bool begin_turn() const;
   void end_turn() const;
 

@@ -9,11 +9,11 @@
 namespace nacre::collective {
 namespace {
 
-// 512 KiB; marks that are not kept are made twice.
+// 512 KiB. Marks that are not kept are computed twice.
 constexpr std::size_t kept_words_max = std::size_t{1} << 16U;
 
-/// From the first to the last byte of a part, in the cycle buffer; the part fills it if it has as
-/// many bytes, since views are monotone.
+/// From the first to the last byte of a part in the cycle buffer. The part fills the hull if it has
+/// as many bytes, since views are monotone.
 Extent hull_of(const RoundShare& share, const RoundPart& part) {
   const std::span<const plan::RoundPiece> pieces = share.pieces_of(part);
   const plan::RoundPiece& first = pieces.front();

@@ -1,4 +1,4 @@
-// DomainMessages: a round's messages between an aggregator and its relays on other nodes.
+// DomainMessages: the messages of a round between an aggregator and its relays on other nodes.
 #ifndef NACRE_COLLECTIVE_EXCHANGE_DOMAIN_MESSAGES_H_
 #define NACRE_COLLECTIVE_EXCHANGE_DOMAIN_MESSAGES_H_
 

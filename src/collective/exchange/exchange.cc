@@ -19,10 +19,10 @@
 namespace nacre::collective {
 namespace {
 
-/// A rank's rounds: fulfilled when none is left.
+/// Drives the rounds of a rank; ready when none is left.
 class Rounds final : public Condition {
  public:
-  /// `sides`: of the aggregators that it is, or is a relay to.
+  /// `sides`: of the aggregator that the rank is, and of those to which it is a relay.
   Rounds(LocalSide& local, std::span<const std::unique_ptr<DrivenRounds>> sides)
       : local_(local), sides_(sides) {}
 
@@ -41,7 +41,7 @@ class Rounds final : public Condition {
   std::span<const std::unique_ptr<DrivenRounds>> sides_;
 };
 
-/// How the rounds of aggregator `self` come to the file.
+/// The file access of the rounds of aggregator `self`.
 std::unique_ptr<RoundFile> file_of_rounds(const CollectiveFile& file, const ExchangePlan& exchange,
                                           int self, std::vector<Segment> segments) {
   if (plan::row_of(exchange.plan).order == plan::RoundOrder::rank) {
@@ -51,7 +51,8 @@ std::unique_ptr<RoundFile> file_of_rounds(const CollectiveFile& file, const Exch
                           file.profiler);
 }
 
-/// What this rank has in the rounds of each aggregator of the node, by its number.
+/// The walks of this rank's access through the rounds of each aggregator, by its number on the
+/// node.
 std::vector<plan::DomainWalk> walks_of(const Transport& transport, const NodeRounds& rounds,
                                        const ExchangePlan& exchange, const ExchangeAccess& access) {
   std::vector<plan::DomainWalk> walks;
@@ -63,7 +64,7 @@ std::vector<plan::DomainWalk> walks_of(const Transport& transport, const NodeRou
   return walks;
 }
 
-/// The sides of the aggregators elsewhere to which this rank is the relay of its node.
+/// The sides of the aggregators on other nodes to which this rank is the relay of its node.
 std::vector<std::unique_ptr<DrivenRounds>> relays_of(Transport& transport, const NodeRounds& rounds,
                                                      const ExchangePlan& exchange,
                                                      const ExchangeAccess& access) {

@@ -1,8 +1,8 @@
-// The exchange: aggregators move the bytes of other ranks to and from the file, a cycle buffer a
-// round. It is the same for two-phase (Thakur & Choudhary, Scientific Programming 5(4), 1996) and
-// for dynamic and static segmentation (Chaarawi & Gabriel, IEEE Cluster 2011): these differ in whom
-// an aggregator serves and where bytes have their places in rounds, which the plan says, and in how
-// a round comes to the file, which its RoundFile knows.
+// The exchange: aggregators move the bytes of other ranks to and from the file, one cycle buffer a
+// round. Two-phase I/O (Thakur & Choudhary, Scientific Programming 5(4), 1996) and dynamic and
+// static segmentation (Chaarawi & Gabriel, IEEE Cluster 2011) are the same exchange. They differ in
+// which ranks an aggregator serves and in the place of a byte in rounds, both in the plan, and in
+// how a round is accessed in the file (RoundFile).
 #ifndef NACRE_COLLECTIVE_EXCHANGE_EXCHANGE_H_
 #define NACRE_COLLECTIVE_EXCHANGE_EXCHANGE_H_
 
@@ -18,26 +18,28 @@
 namespace nacre::collective {
 
 struct ExchangeResult {
-  Status status;  ///< what this rank met as an aggregator; not agreed upon yet
-  /// Where this rank, as an aggregator, found the file to end; the largest number where it met no
-  /// end.
+  Status status;  ///< of this rank as an aggregator; ranks have not agreed on it
+  /// The end of the file that this rank found as an aggregator; the largest number if no read
+  /// reached the end.
   std::int64_t file_end = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Collective. All arguments outlive the task; file.rounds is in the call; access.placed lies in
-/// the plan's domains on every rank, the views monotone.
+/// Collective. All arguments must outlive the task. file.rounds has begun the call; access.placed
+/// lies in the domains of the plan on all ranks; views are monotone.
 ///
-/// Rounds are numbered alike on all ranks. Ranks on an aggregator's node place their bytes in its
-/// cycle buffer themselves, each as far as the aggregator has opened it; those of another node
-/// likewise in that of their relay, which sends what they all have in a round as one message. Why
-/// none waits forever: each aggregator's rounds go on by themselves, since a rank drives all that
-/// it takes part in side by side. The lowest of them that is under way anywhere waits only for
-/// ranks to place in it, which they may without waiting for anything, and then for the relays'
-/// messages of that round.
+/// All ranks number rounds alike. Ranks on an aggregator's node copy their bytes into its cycle
+/// buffer by themselves, as far as the aggregator has opened rounds. Ranks of another node do the
+/// same with the cycle buffer of their relay, which sends one message a round with all their bytes.
 ///
-/// Memory of a node: that of NodeRounds. Of an aggregator with ranks on other nodes: as much as a
-/// cycle buffer for messages in pieces; where nodes overlap so that a round's messages exceed this,
-/// they are taken in portions. Of a relay: as much for each cycle buffer whose bytes are in pieces.
+/// No rank waits forever: a rank drives all rounds in which it takes part side by side, so the
+/// rounds of an aggregator do not wait for those of another. The lowest round of an aggregator that
+/// is in flight anywhere waits only for ranks to place their bytes, which they can do without
+/// waiting, and then for the messages of the relays in that round.
+///
+/// Memory of a node: see NodeRounds. Memory of an aggregator that serves other nodes: as much as a
+/// cycle buffer for messages that must be packed; if the messages of a round need more because
+/// nodes overlap, they are exchanged in portions. Memory of a relay: as much as a cycle buffer for
+/// each round whose message must be packed.
 Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& file,
                                   const ExchangePlan& exchange, const ExchangeAccess& access);
 

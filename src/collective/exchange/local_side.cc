@@ -1,7 +1,5 @@
 #include "collective/exchange/local_side.h"
 
-#include <atomic>
-
 #include "collective/rounds/round_piece_copy.h"
 
 namespace nacre::collective {
@@ -19,20 +17,12 @@ LocalSide::LocalSide(Transport& transport, const ExchangeAccess& access, const N
   const RoundMemory& memory = node_.memory();
   for (int number = 0; number < std::ssize(walks); ++number) {
     const plan::DomainWalk& walk = walks[static_cast<std::size_t>(number)];
-    publish(memory.placed_until(node_.self(), number), walk);
-    publish(memory.taken_until(node_.self(), number), walk);
+    node_.publish(memory.placed_until(node_.self(), number), next_round(walk));
+    node_.publish(memory.taken_until(node_.self(), number), next_round(walk));
     const bool requests_first = access.reads() && !(plan.whole_rounds && node_.is_here(number));
     if (!walk.done()) lanes_.push_back({number, requests_first, walk, walk});
   }
   ring_others(transport, node_.driving_ranks());
-}
-
-void LocalSide::publish(RoundMemory::Word& word, const plan::DomainWalk& walk) const {
-  word.store(stamp_of(node_.call(), next_round(walk)), std::memory_order_release);
-}
-
-std::int64_t LocalSide::progress_of(const RoundMemory::Word& word) const {
-  return round_of(word.load(std::memory_order_acquire), node_.call());
 }
 
 bool LocalSide::step() {
@@ -48,17 +38,16 @@ bool LocalSide::step() {
 }
 
 bool LocalSide::step(Lane& lane) {
-  const bool asked = lane.requests_first && ask(lane);
-  return move(lane) || asked;
+  const bool requested = lane.requests_first && request(lane);
+  return move(lane) || requested;
 }
 
-/// Places what the aggregator has room for, or takes what it has read.
 bool LocalSide::move(Lane& lane) {
   const RoundMemory& memory = node_.memory();
   const int aggregator = lane.aggregator;
   const bool reads = access_.reads();
   const std::int64_t until =
-      progress_of(reads ? memory.filled_until(aggregator) : memory.open_until(aggregator));
+      node_.round_in(reads ? memory.filled_until(aggregator) : memory.open_until(aggregator));
   if (next_round(lane.walk) >= until) return false;
   const PhaseScope scope(access_.profiler, Phase::copy);
   RoundMemory::Word& done_until = reads ? memory.taken_until(node_.self(), aggregator)
@@ -74,17 +63,17 @@ bool LocalSide::move(Lane& lane) {
         copy_in_piece(access_, piece, memory.buffer(aggregator, round), coverage);
       }
     }
-    publish(done_until, lane.walk);
+    node_.publish(done_until, next_round(lane.walk));
   } while (next_round(lane.walk) < until);
   return true;
 }
 
-bool LocalSide::ask(Lane& lane) {
+bool LocalSide::request(Lane& lane) {
   const RoundMemory& memory = node_.memory();
-  const std::int64_t open_until = progress_of(memory.open_until(lane.aggregator));
+  const std::int64_t open_until = node_.round_in(memory.open_until(lane.aggregator));
   if (next_round(lane.requests) >= open_until) return false;
   const PhaseScope scope(access_.profiler, Phase::copy);
-  // A relay asks for what is wanted and nothing else.
+  // A relay requests no other bytes than its ranks.
   const std::int64_t bridged = node_.is_here(lane.aggregator) ? bridged_gap_bytes : 0;
   const std::int64_t round = lane.requests.round();
   lane.requests.take_round(pieces_);
@@ -92,7 +81,7 @@ bool LocalSide::ask(Lane& lane) {
   for (const plan::RoundPiece& piece : pieces_) {
     mark_piece(coverage, access_.placed.view, piece, bridged);
   }
-  publish(memory.placed_until(node_.self(), lane.aggregator), lane.requests);
+  node_.publish(memory.placed_until(node_.self(), lane.aggregator), next_round(lane.requests));
   return true;
 }
 

@@ -1,5 +1,5 @@
-// LocalSide: a rank's own bytes in an exchange, between its memory and the cycle buffers of
-// aggregators, and of relays to those elsewhere, on its node: one copy, no message.
+// LocalSide: moves a rank's own bytes between its memory and the cycle buffers of the aggregators
+// and relays of its node: one copy, no message.
 #ifndef NACRE_COLLECTIVE_EXCHANGE_LOCAL_SIDE_H_
 #define NACRE_COLLECTIVE_EXCHANGE_LOCAL_SIDE_H_
 
@@ -14,32 +14,33 @@
 
 namespace nacre::collective {
 
-/// Each aggregator is dealt with by itself, as far as it lets this rank go. An aggregator waits for
-/// every rank of its node, so each says at once from which round on it has bytes.
+/// Advances with each aggregator independently, as far as the aggregator has opened its rounds. An
+/// aggregator waits for all ranks of its node, so each rank publishes at once the first round in
+/// which it has bytes.
 class LocalSide {
  public:
-  /// `node` is in the call; `walks` are those of the access with its aggregators, by number. What
-  /// is referred to outlives this.
+  /// `node` has begun the call; `walks` are the walks of the access through the domains of the
+  /// aggregators of the node, by number. All arguments must outlive this.
   LocalSide(Transport& transport, const ExchangeAccess& access, const NodeRounds& node,
             const plan::CollectivePlan& plan, std::span<const plan::DomainWalk> walks);
 
   [[nodiscard]] bool done() const { return lanes_.empty(); }
-  /// Goes on as far as the aggregators allow; whether that was anywhere.
+  /// Advances as far as the aggregators allow; returns whether anything advanced.
   bool step();
 
  private:
-  /// What there is to do with one aggregator, of number `aggregator` on the node, or its relay.
+  /// The work with one aggregator, or its relay.
   struct Lane {
-    int aggregator;
-    bool requests_first;        ///< reading: it is to be told what is wanted
-    plan::DomainWalk walk;      ///< to place, or to take
-    plan::DomainWalk requests;  ///< to ask for; where nobody asks, not used
+    int aggregator;             ///< its number on the node
+    bool requests_first;        ///< a read of which the aggregator needs requests
+    plan::DomainWalk walk;      ///< the rounds to place or take
+    plan::DomainWalk requests;  ///< the rounds to request, if requests_first
   };
   bool step(Lane& lane);
+  /// Places the bytes of rounds that are open, or takes the bytes of rounds that have been read.
   bool move(Lane& lane);
-  bool ask(Lane& lane);
-  void publish(RoundMemory::Word& word, const plan::DomainWalk& walk) const;
-  [[nodiscard]] std::int64_t progress_of(const RoundMemory::Word& word) const;
+  /// Marks the bytes that the rank wants of rounds that are open.
+  bool request(Lane& lane);
 
   Transport& transport_;
   ExchangeAccess access_;

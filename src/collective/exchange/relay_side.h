@@ -1,4 +1,5 @@
-// RelaySide: what a node sends to an aggregator elsewhere, or has from it, gathered on the node.
+// RelaySide: gathers the bytes of a node for an aggregator on another node, or distributes the
+// bytes that the aggregator sends.
 #ifndef NACRE_COLLECTIVE_EXCHANGE_RELAY_SIDE_H_
 #define NACRE_COLLECTIVE_EXCHANGE_RELAY_SIDE_H_
 
@@ -12,19 +13,19 @@
 
 namespace nacre::collective {
 
-/// One rank of the node stands in for the aggregator: it has cycle buffers for the aggregator's
-/// rounds, in which the ranks of the node place their bytes as in those of an aggregator of their
-/// own (or ask for them, and take them out). What a file is to an aggregator is a message to it:
-/// one a round, of what the node's ranks have in it together; none where they have nothing. The
-/// aggregator knows their views, and so what is in it.
+/// One rank of the node stands in for the aggregator. It has cycle buffers for the aggregator's
+/// rounds, and the ranks of the node use them like those of an aggregator on their own node. Where
+/// an aggregator accesses the file, the relay exchanges one message a round with the aggregator, of
+/// all bytes that ranks of the node have in the round; none if they have no bytes. The aggregator
+/// knows the views of these ranks and therefore the content of the message.
 struct Relay {
   plan::Direction direction;
   int number;           ///< of the aggregator on this node
-  int aggregator_rank;  ///< where it is
+  int aggregator_rank;  ///< the rank of the aggregator
   Profiler& profiler;
 };
 
-/// `rounds` is in the call. What is referred to outlives the side.
+/// `rounds` has begun the call. All arguments must outlive the result.
 [[nodiscard]] std::unique_ptr<DrivenRounds> make_relay_side(Transport& transport,
                                                             const Relay& relay,
                                                             const NodeRounds& rounds);

@@ -10,7 +10,7 @@ namespace nacre::collective {
 
 namespace {
 
-/// Without the instruction that not all processors have, and without a call.
+/// std::popcount would call a library function, as not all processors have the instruction.
 std::uint64_t ones_in(std::uint64_t word) {
   constexpr std::uint64_t each = 0x0101010101010101;  // byte
   word -= (word >> 1U) & (each * 0x55);

@@ -1,5 +1,5 @@
-// Coverage: which bytes of a cycle buffer are wanted or filled. Exact to the granule, since a hole
-// that is written over is somebody else's data lost.
+// Coverage: which bytes of a cycle buffer are requested or filled. Exact to the granule: a write
+// must not overwrite bytes that no rank of the call writes.
 #ifndef NACRE_COLLECTIVE_ROUNDS_COVERAGE_H_
 #define NACRE_COLLECTIVE_ROUNDS_COVERAGE_H_
 
@@ -13,9 +13,9 @@
 
 namespace nacre::collective {
 
-/// A bit a granule, of `size` bytes in all, in memory of somebody else's; zeros are no marks.
-/// Marking 64 granules costs as much as one. Unless it is said to be marked by one alone, several
-/// may mark at once, also from other processes; the rest is for one alone.
+/// One bit for each granule of `size` bytes, in memory of the caller; zeros mark nothing. Marking
+/// 64 granules costs as much as marking one. With Markers::several, several threads and processes
+/// may mark at the same time; all other functions are for one thread.
 class Coverage {
  public:
   static constexpr std::int64_t word_bits = 64;
@@ -25,7 +25,7 @@ class Coverage {
                                                            std::int64_t granule_bytes) {
     return divide_up(size, granule_bytes * word_bits);
   }
-  /// `words`: words_needed(size, granule_bytes) at least. `granule_bytes` is a power of two.
+  /// `words`: at least words_needed(size, granule_bytes). `granule_bytes` is a power of two.
   Coverage(std::span<std::uint64_t> words, std::int64_t size, std::int64_t granule_bytes,
            Markers markers = Markers::several);
 
@@ -33,22 +33,22 @@ class Coverage {
   void mark(const Extent& bytes);
   /// Marks the runs of a series; gaps of at most `bridged_bytes` between them may be marked too.
   void mark(const plan::RunSeries& series, std::int64_t bridged_bytes);
-  /// Marks what `marks` has, of the same granules, counted from granule `first` on: a multiple of
-  /// word_bits.
+  /// Adds the marks of `marks`, which has granules of the same size, from granule `first` on.
+  /// `first` is a multiple of word_bits.
   void mark(const Coverage& marks, std::int64_t first);
-  /// The first maximal marked range at or after `from`, in whole granules cut at size; empty, at
-  /// size, when there is none.
+  /// The first maximal marked range at or after `from`, in whole granules truncated at size; empty,
+  /// at size, if there is none.
   [[nodiscard]] Extent next(std::int64_t from) const;
-  /// From the first marked granule to the last, cut at size; empty when there is none.
+  /// From the first marked granule to the last, truncated at size; empty if there is none.
   [[nodiscard]] Extent hull() const;
-  /// How many granules are marked.
+  /// The number of marked granules.
   [[nodiscard]] std::int64_t count() const;
-  /// Forgets the marks of the first `bytes`.
+  /// Clears the marks of the first `bytes`.
   void clear(std::int64_t bytes);
 
  private:
   void set(std::size_t word, std::uint64_t bits);
-  /// The first granule at or after `from` that is marked (or not), `granules_` when there is none.
+  /// The first granule at or after `from` that is marked (or not), `granules_` if there is none.
   [[nodiscard]] std::int64_t find(std::int64_t from, bool marked) const;
 
   std::span<std::uint64_t> words_;

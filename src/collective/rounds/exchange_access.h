@@ -1,4 +1,4 @@
-// ExchangeAccess: what a rank brings to an exchange.
+// ExchangePlan and ExchangeAccess: the input of an exchange.
 #ifndef NACRE_COLLECTIVE_ROUNDS_EXCHANGE_ACCESS_H_
 #define NACRE_COLLECTIVE_ROUNDS_EXCHANGE_ACCESS_H_
 
@@ -11,24 +11,25 @@
 
 namespace nacre::collective {
 
-/// What all ranks of an exchange know. Refers to its parts, which outlive it.
+/// The same on all ranks. Its parts must outlive it.
 struct ExchangePlan {
   const plan::CollectivePlan& plan;
   const plan::Aggregators& aggregators;
   const plan::FileDomains& domains;
 };
 
-/// file.byte_count <= memory.byte_count. Refers to its parts, which outlive it.
+/// The access of one rank. file.byte_count <= memory.byte_count. Its parts must outlive it.
 struct ExchangeAccess {
   plan::Direction direction = plan::Direction::read;
   const plan::FileAccess& file;
-  /// The same bytes by their places in the plan's rounds: `file`, but for static segmentation.
+  /// The same bytes by their places in the plan's rounds: equal to `file` except in static
+  /// segmentation.
   const plan::FileAccess& placed;
   const plan::MemoryAccess& memory;
   Profiler& profiler;
 
   [[nodiscard]] bool reads() const { return direction == plan::Direction::read; }
-  /// Which data byte of the memory is data byte `position` of `placed`.
+  /// The data byte of the memory that is data byte `position` of `placed`.
   [[nodiscard]] std::int64_t memory_position(std::int64_t position) const {
     return position - placed.first_byte;
   }

@@ -14,15 +14,17 @@ namespace nacre::collective {
 namespace {
 
 constexpr std::uint64_t call_limit = std::uint64_t{1} << (64 - round_bits);
-constexpr std::int64_t cycle_bytes_least = 64 << 10;
+constexpr std::int64_t cycle_bytes_min = 64 << 10;
 
-/// What a little larger accesses fit into too, so that memory is made anew a few times at most.
+/// The size of a cycle buffer: slightly larger accesses fit too, so that memory is allocated again
+/// a few times at most.
 std::int64_t room_for(std::int64_t cycle_bytes) {
-  const auto least = static_cast<std::uint64_t>(std::max(cycle_bytes, cycle_bytes_least));
-  return static_cast<std::int64_t>(std::bit_ceil(least));
+  const auto needed = static_cast<std::uint64_t>(std::max(cycle_bytes, cycle_bytes_min));
+  return static_cast<std::int64_t>(std::bit_ceil(needed));
 }
 
-/// One that holds `wanted`, and `kept` too if that does not take much more than the larger of them.
+/// A layout that holds `wanted`, and also `kept` if that does not need much more memory than the
+/// larger of them.
 RoundLayout layout_after(const RoundLayout& kept, RoundLayout wanted) {
   wanted.cycle_bytes = room_for(wanted.cycle_bytes);
   const RoundLayout both{
@@ -91,7 +93,7 @@ Status NodeRounds::make_own_memory() {
   if (own_ == nullptr) {
     layout_ = {};
     return Error{ErrorClass::no_mem, 0,
-                 "no memory for " + std::to_string(bytes) + " bytes of cycle buffers"};
+                 "cannot allocate " + std::to_string(bytes) + " bytes for cycle buffers"};
   }
   std::memset(own_.get(), 0, checked_cast<std::size_t>(RoundMemory::control_bytes(layout_)));
   memory_ = RoundMemory({own_.get(), bytes}, layout_);
@@ -122,8 +124,8 @@ Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& ex
     Status found = co_await find_memory(transport, exchange);
     if (!found.ok()) co_return found;
   }
-  // All ranks wait for this one before they have agreed on the outcome of this call, and it begins
-  // the next one after that: whoever has agreed finds the word of this call, or that of none.
+  // No rank agrees on the outcome of this call before this rank does, and this rank begins the next
+  // call after that: after the agreement all ranks read the same last_call().
   if (self_ == 0 && !memory_.empty() && watch_.leaves_memory_short(memory_.size())) {
     memory_.last_call().store(call_, std::memory_order_release);
   }
@@ -133,10 +135,10 @@ Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& ex
 void NodeRounds::end_call() {
   kept_ = need_;
   if (memory_.empty()) return;
-  if (memory_.last_call().load(std::memory_order_acquire) == call_) release_memory();
+  if (memory_.last_call().load(std::memory_order_acquire) == call_) abandon_call();
 }
 
-void NodeRounds::release_memory() {
+void NodeRounds::abandon_call() {
   kept_.reset();
   memory_ = {};
   layout_ = {};

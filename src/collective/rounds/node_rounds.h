@@ -1,7 +1,8 @@
-// NodeRounds: what a rank keeps of the rounds of its node from one access of a file to the next.
+// NodeRounds: the memory and the numbering of the rounds of one node, kept from call to call.
 #ifndef NACRE_COLLECTIVE_ROUNDS_NODE_ROUNDS_H_
 #define NACRE_COLLECTIVE_ROUNDS_NODE_ROUNDS_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,67 +26,76 @@
 
 namespace nacre::collective {
 
-/// One a rank and file. All ranks of a node go through the same calls with the same plans, so what
-/// they keep is alike. An aggregator that serves ranks of the node and is elsewhere has a stand-in
-/// here, the relay, which is one of them. Memory: for each of these aggregators as many cycle
-/// buffers as a call has asked for, each what a round holds, rounded up to a power of two (64 KiB
-/// at least), and an eighth more, or what an earlier call took; kept from call to call, since new
-/// pages cost about as much as writing them, unless memory is short: then it goes with the call.
-/// Where the node has no such memory left each rank is by itself from then on, with memory of its
-/// own.
+/// Each rank has one for each file. All ranks of a node take part in the same calls with the same
+/// plans, so the state of all is alike. An aggregator on another node that serves ranks of this
+/// node has a stand-in here, the relay: one of the ranks of this node.
+///
+/// Memory: for each of these aggregators as many cycle buffers as a call needs. A buffer holds the
+/// bytes of a round, rounded up to a power of two (at least 64 KiB), and an eighth more for marks.
+/// NodeRounds keeps the memory from call to call, since writing new pages for the first time costs
+/// about as much as writing the data; if memory is short, it releases the memory after the call. If
+/// the ranks of the node cannot allocate shared memory, each rank is a node of its own from then
+/// on, with its own memory.
 class NodeRounds {
  public:
   NodeRounds() = default;
   explicit NodeRounds(MemoryWatch watch) : watch_(std::move(watch)) {}
 
-  /// Whether this rank keeps memory of calls that have ended.
+  /// Whether this rank keeps memory from call to call.
   [[nodiscard]] bool are_kept() const { return kept_.has_value(); }
-  /// Where all ranks keep some, they know alike: whether it will do for `exchange`, on all of them.
+  /// Whether the memory that is kept is large enough for `exchange` on all ranks. Only valid if all
+  /// ranks keep memory; the same on all ranks then.
   [[nodiscard]] bool suffice_for(const ExchangePlan& exchange) const;
-  /// Collective over the ranks of the node: the next call. `all_have_it`: what all ranks keep
-  /// suffices; the same on all. ErrorClass::no_mem, where not: the call cannot take place, and all
-  /// ranks are to abandon it.
+  /// Begins the next call; collective over the ranks of the node. `all_have_it`: the memory that
+  /// all ranks keep suffices; the same on all ranks. After ErrorClass::no_mem the call cannot take
+  /// place and all ranks must abandon it.
   Task<Status> begin_call(Transport& transport, const ExchangePlan& exchange, bool all_have_it);
 
-  // After all ranks have agreed on the outcome of a call that has begun, which they do in each: one
-  // of these.
+  // Each call that has begun ends with one of these, after all ranks have agreed on its outcome.
   void end_call();
-  void abandon_call() { release_memory(); }
+  void abandon_call();
   /// Bytes that are kept for later calls.
   [[nodiscard]] std::int64_t kept_bytes() const { return memory_.size(); }
 
-  // Of the call that has begun.
+  // For the call that has begun:
   [[nodiscard]] const RoundMemory& memory() const { return memory_; }
-  [[nodiscard]] std::uint64_t call() const { return call_; }
-  /// As many rounds of an aggregator are under way at most; memory() may have room for more.
+  /// The round that a word of memory() contains; see round_of().
+  [[nodiscard]] std::int64_t round_in(const RoundMemory::Word& word) const {
+    return round_of(word.load(std::memory_order_acquire), call_);
+  }
+  void publish(RoundMemory::Word& word, std::int64_t round) const {
+    word.store(stamp_of(call_, round), std::memory_order_release);
+  }
+  /// The most rounds of an aggregator that may be in flight; memory() may have more slots.
   [[nodiscard]] std::int64_t slot_count() const { return slot_count_; }
-  /// The ranks that reach memory(), this one included, lowest first; a rank is numbered by its
-  /// place.
+  /// The ranks that share memory(), including this rank, lowest first. The number of a rank is its
+  /// index.
   [[nodiscard]] const std::vector<int>& node_ranks() const { return node_ranks_; }
   [[nodiscard]] int self() const { return self_; }
-  /// Those of the plan's aggregators that are node_ranks, or serve any; numbered by their place.
+  /// The aggregators of the plan that serve ranks of the node. The number of an aggregator on the
+  /// node is its index.
   [[nodiscard]] const std::vector<int>& aggregators() const { return aggregators_; }
-  /// The number of aggregator `aggregator`, which is one of them.
+  /// The number of `aggregator`, which must be one of aggregators().
   [[nodiscard]] int number_of(int aggregator) const;
-  /// The rank of this node that has the rounds of an aggregator, by its number: itself, or its
-  /// relay.
+  /// The rank of this node that drives the rounds of an aggregator, by its number: the aggregator
+  /// itself, or its relay.
   [[nodiscard]] std::span<const int> drivers() const { return drivers_; }
-  /// The same, each once.
+  /// The same ranks, each once.
   [[nodiscard]] const std::set<int>& driving_ranks() const { return driving_ranks_; }
-  /// Whether that is itself.
+  /// Whether the aggregator `number` is on this node.
   [[nodiscard]] bool is_here(int number) const {
     return is_here_[static_cast<std::size_t>(number)];
   }
-  /// What is filled, or wanted, of a round: of an aggregator by its number.
+  /// The marks of a round of the aggregator `number`: bytes that are filled, or requested.
   [[nodiscard]] Coverage coverage(int number, std::int64_t round, plan::Direction direction) const;
 
  private:
-  /// What a call takes, in terms that all ranks of all nodes know.
+  /// The memory that a call needs, in terms that all ranks of all nodes know.
   struct Need {
     std::int64_t round_bytes = 0;
     std::int32_t slot_count = 0;
     int aggregator_count = 0;
-    std::shared_ptr<const plan::RankGroups> groups;  ///< that they serve; null: all ranks
+    std::shared_ptr<const plan::RankGroups> groups;  ///< served by the aggregators; null: all ranks
   };
   [[nodiscard]] static Need need_of(const ExchangePlan& exchange);
 
@@ -95,7 +105,6 @@ class NodeRounds {
   [[nodiscard]] RoundLayout layout_for(const ExchangePlan& exchange) const;
   [[nodiscard]] Status make_own_memory();
   Task<Status> find_memory(Transport& transport, const ExchangePlan& exchange);
-  void release_memory();
 
   MemoryWatch watch_;
   std::vector<int> node_ranks_;
@@ -104,14 +113,14 @@ class NodeRounds {
   std::vector<int> drivers_;
   std::set<int> driving_ranks_;
   std::vector<bool> is_here_;
-  std::int64_t round_bytes_ = 0;  // the most of a round
+  std::int64_t round_bytes_ = 0;  // the most bytes of a round
   std::int64_t slot_count_ = 0;
   RoundLayout layout_;
   std::optional<store::SharedMemory> shared_;
-  std::unique_ptr<std::byte[]> own_;  // where there is nobody to share with
+  std::unique_ptr<std::byte[]> own_;  // if the node has one rank
   RoundMemory memory_;
-  Need need_;                 // of the call
-  std::optional<Need> kept_;  // what all ranks had memory for at the end of the last call
+  Need need_;                 // of the current call
+  std::optional<Need> kept_;  // the memory of all ranks after the last call
   std::uint64_t call_ = 0;
 };
 

@@ -11,9 +11,9 @@ constexpr std::int64_t cache_line_bytes = 64;
 constexpr std::int64_t page_bytes = 4096;
 constexpr std::int64_t word_bytes = sizeof(RoundMemory::Word);
 
-// The memory, in this order: a line for the writer's turn and the last call; a line for each
-// aggregator with its two words; for each rank a row with two words for each aggregator; the marks;
-// the buffers.
+// The memory consists of: a cache line for writer() and last_call(); a line for each aggregator
+// with its two words; for each rank a row with two words for each aggregator; the marks; the
+// buffers.
 
 std::int64_t row_bytes(const RoundLayout& layout) {
   return round_up(std::int64_t{layout.aggregator_count} * 2 * word_bytes, cache_line_bytes);

@@ -15,7 +15,7 @@ plan::RunCursor buffer_cursor(const plan::TiledMap& view, const plan::RoundPiece
                          piece.byte_count);
 }
 
-/// The same as memory, of which the piece is data bytes from its first_byte on.
+/// The same as a memory access; the piece are its data bytes from piece.first_byte on.
 plan::MemoryAccess memory_of(const plan::TiledMap& view, const plan::RoundPiece& piece,
                              std::byte* buffer) {
   return {plan::at(buffer, view.origin - piece.origin), view.type,

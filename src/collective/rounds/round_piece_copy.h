@@ -1,4 +1,4 @@
-// What is done with a piece of a round: marked, and copied to or from the cycle buffer.
+// Marks the pieces of a round and copies them to or from the cycle buffer.
 #ifndef NACRE_COLLECTIVE_ROUNDS_ROUND_PIECE_COPY_H_
 #define NACRE_COLLECTIVE_ROUNDS_ROUND_PIECE_COPY_H_
 
@@ -13,27 +13,27 @@
 
 namespace nacre::collective {
 
-/// Marks of reads need no exact holes: a page is what the page cache reads anyway.
+/// Reads may mark more than they request: the page cache reads whole pages anyway.
 constexpr std::int64_t read_granule_bytes = 4096;
 
-/// Of a round that is read in parts, gaps this short are read along: few enough bytes for a call of
-/// its own to cost more, over a network far more. Of local files as well: what is asked for is
-/// mostly there already, in the next node's pieces.
+/// A read of parts of a round also reads gaps up to this long: another call would cost more than
+/// the bytes, far more over a network. This applies to local files too: other nodes mostly request
+/// the bytes of the gap.
 constexpr std::int64_t bridged_gap_bytes = 16 << 10;
 
-/// The bytes of `piece` of `view` are wanted, or are filled; between them gaps of `bridged_bytes`
-/// may be too.
+/// Marks the bytes of `piece` of `view` as requested or filled; gaps of at most `bridged_bytes`
+/// between them may be marked too.
 void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::RoundPiece& piece,
                 std::int64_t bridged_bytes);
 
-// Between the memory of `access`, whose view the piece is of, and the cycle buffer.
-/// Writing: marks it too.
+// Between the memory of `access` and the cycle buffer. The piece is of the view of `access`.
+/// For a write. Also marks the piece.
 void copy_in_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer,
                    Coverage& coverage);
-/// Reading.
+/// For a read.
 void copy_out_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer);
 
-// Between the cycle buffer and a message, which holds the bytes of one rank's pieces in order.
+// Between the cycle buffer and a message, which holds the bytes of one rank's pieces, in order.
 using Pieces = std::span<const plan::RoundPiece>;
 void pack_pieces(const plan::TiledMap& view, Pieces pieces, std::byte* buffer,
                  std::span<std::byte> packed);

@@ -1,6 +1,6 @@
-// RoundQueue: which partners take part in which round, and with what. Driven by the data: a round
-// in which nobody has bytes does not exist, and a partner without bytes in a round costs nothing in
-// it.
+// RoundQueue: which ranks of other nodes have bytes in which round of an aggregator. It skips
+// rounds in which no rank has bytes, and a rank without bytes in a round costs nothing in that
+// round.
 #ifndef NACRE_COLLECTIVE_ROUNDS_ROUND_QUEUE_H_
 #define NACRE_COLLECTIVE_ROUNDS_ROUND_QUEUE_H_
 
@@ -16,18 +16,18 @@
 
 namespace nacre::collective {
 
-/// What one partner has in a round.
+/// The bytes of one rank in a round.
 struct RoundPart {
-  int relay = 0;                         ///< the rank that brings or takes it
+  int relay = 0;                         ///< the rank that sends or receives them
   const plan::TiledMap* view = nullptr;  ///< of its access; held by the queue
   std::int64_t bytes = 0;
   std::size_t first_piece = 0;
   std::size_t piece_count = 0;
 };
 
-/// What all partners have in a round.
+/// The bytes of all these ranks in a round.
 struct RoundShare {
-  std::vector<RoundPart> parts;  ///< those of one relay together
+  std::vector<RoundPart> parts;  ///< parts of one relay are adjacent
   std::vector<plan::RoundPiece> pieces;
 
   [[nodiscard]] std::span<const plan::RoundPiece> pieces_of(const RoundPart& part) const {
@@ -35,29 +35,29 @@ struct RoundShare {
   }
 };
 
-/// The partners of an aggregator: the ranks of other nodes that it serves.
+/// The ranks of other nodes that an aggregator serves.
 class RoundQueue {
  public:
-  /// `access` is what a rank brings to `domain`, by `relay`. One without bytes in the domain is
-  /// left out. `domains` outlive the queue.
+  /// Adds a rank with this access, whose bytes in `domain` go through `relay`. A rank without bytes
+  /// in the domain is not added. `domains` must outlive the queue.
   void add(int relay, const plan::FileDomains& domains, int domain, const plan::FileAccess& access);
-  /// The next round in which a partner has bytes; no_round when there is none.
+  /// The next round in which a rank has bytes; no_round if there is none.
   [[nodiscard]] std::int64_t next_round() const {
     return heap_.empty() ? no_round : heap_.front().first;
   }
-  /// Replaces `share` by what `round` has, which is nothing unless round is next_round().
+  /// Replaces `share` by the bytes in `round`: none unless `round` is next_round().
   void take(std::int64_t round, RoundShare& share);
 
  private:
-  struct Partner {
+  struct ServedRank {
     int relay;
     plan::TiledMap view;
     plan::DomainWalk walk;
   };
-  using Entry = std::pair<std::int64_t, std::size_t>;  // next round, index of the partner
+  using Entry = std::pair<std::int64_t, std::size_t>;  // next round, index in ranks_
 
-  std::vector<Partner> partners_;
-  std::vector<Entry> heap_;  // least first
+  std::vector<ServedRank> ranks_;
+  std::vector<Entry> heap_;  // a heap, lowest round first
   std::vector<plan::RoundPiece> pieces_;
 };
 

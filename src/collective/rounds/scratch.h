@@ -1,4 +1,4 @@
-// Scratch: memory that is used again and again and never cleared.
+// Scratch: a buffer that is reused and never cleared.
 #ifndef NACRE_COLLECTIVE_ROUNDS_SCRATCH_H_
 #define NACRE_COLLECTIVE_ROUNDS_SCRATCH_H_
 
@@ -16,7 +16,7 @@ namespace nacre::collective {
 
 class Scratch {
  public:
-  /// `bytes` bytes of unknown content; what was given before is gone.
+  /// `bytes` bytes of undefined content. Invalidates the result of the last call.
   [[nodiscard]] std::span<std::byte> take(std::int64_t bytes) {
     if (bytes > size_) {
       data_.reset();
@@ -25,8 +25,8 @@ class Scratch {
     }
     return {data_.get(), checked_cast<std::size_t>(bytes)};
   }
-  /// The same, of amounts as large as the program's data: ErrorClass::no_mem where there is not so
-  /// much. `purpose`, for the message: "to ...".
+  /// As take(), for sizes that depend on the program's data: fails with ErrorClass::no_mem if the
+  /// memory cannot be allocated. `purpose` is for the message: "to ...".
   [[nodiscard]] Result<std::span<std::byte>> try_take(std::int64_t bytes,
                                                       const std::string& purpose) {
     if (bytes > size_) {
@@ -35,8 +35,8 @@ class Scratch {
     }
     if (bytes <= size_) return take(bytes);
     return Error{ErrorClass::no_mem, 0,
-                 "no memory for " + std::to_string(bytes) + " bytes " + purpose +
-                     "; smaller accesses take less"};
+                 "cannot allocate " + std::to_string(bytes) + " bytes " + purpose +
+                     ": out of memory; move fewer bytes in each call"};
   }
 
  private:

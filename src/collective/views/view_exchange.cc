@@ -17,72 +17,43 @@
 namespace nacre::collective {
 namespace {
 
-// A view up to this long travels inside its parcel, which others pass on: vectors and subarrays do.
+// An encoded view up to this long travels inside its parcel, which other ranks forward: vectors and
+// subarrays do.
 constexpr std::int64_t inline_view_bytes_max = 256;
-// A type up to this long is sent as it is, without a look at what the slice would take.
+// A type up to this long is sent whole, without comparing it with the runs of the domain.
 constexpr std::int64_t small_view_bytes = 4096;
-// A run in an encoded list of runs, about: a varint each for the length and the step.
+// The size of a run in an encoded list of runs, about: a varint each for the length and the step.
 constexpr std::int64_t encoded_run_bytes = 4;
-// An encoded type has about this part of the bytes that it takes in memory, or more.
+// An encoded type has at least about 1/8 of the bytes that the type takes in memory.
 constexpr std::int64_t encoding_gain_max = 8;
-// Views under way to one aggregator at a time.
+// Views in flight to one aggregator at a time.
 constexpr std::int64_t view_window_bytes = 16 << 20;
 
 struct ViewHead {
   ViewPlace place;
-  std::int64_t view_bytes = 0;  ///< of the encoded type map; 0: the one told last holds
+  std::int64_t view_bytes = 0;  ///< of the encoded type map; 0: the type sent last is still valid
 
   /// Whether the type is in a message of its own.
   [[nodiscard]] bool type_follows() const { return view_bytes > inline_view_bytes_max; }
 };
 
-/// How an aggregator is told an access, or its part of one.
+/// How a rank describes its access, or the part of it in one domain, to an aggregator.
 struct EncodedView {
   ViewPlace place;
-  std::vector<std::byte> type;  ///< none: the aggregator has it
+  std::vector<std::byte> type;  ///< empty: the aggregator has it
 };
 
-std::vector<std::byte> encoded(const plan::TypeMap& type) {
-  std::vector<std::byte> bytes;
-  type.encode(bytes);
-  return bytes;
+/// Appends `run`; extends the last run if they touch.
+void append_joined(std::vector<Extent>& runs, const Extent& run) {
+  if (!runs.empty() && runs.back().end() == run.offset) {
+    runs.back().length += run.length;
+  } else {
+    runs.push_back(run);
+  }
 }
 
-/// Runs of a file, in order, those that touch as one.
-class RunList {
- public:
-  /// Those of the data bytes `part` of `view`.
-  void add(const plan::TiledMap& view, const Extent& part) {
-    plan::RunCursor cursor(view, part.offset, part.length);
-    for (plan::RunSeries group = cursor.next(); group.count > 0; group = cursor.next()) {
-      for (std::int64_t i = 0; i < group.count; ++i) {
-        add({group.offset + i * group.stride, group.length});
-      }
-    }
-  }
-  /// As a type that begins with the first of them; there is one at least.
-  [[nodiscard]] std::vector<std::byte> encoded() && {
-    const std::int64_t origin = runs_.front().offset;
-    for (Extent& run : runs_) run.offset -= origin;
-    std::vector<std::byte> bytes;
-    plan::TypeMap::encode_runs(runs_, bytes);
-    return bytes;
-  }
-
- private:
-  void add(const Extent& run) {
-    if (!runs_.empty() && runs_.back().end() == run.offset) {
-      runs_.back().length += run.length;
-    } else {
-      runs_.push_back(run);
-    }
-  }
-
-  std::vector<Extent> runs_;
-};
-
-/// Which data bytes of the view the aggregator of `walk` handles: at least one extent, none
-/// touching the next.
+/// The data bytes of the view that the aggregator of `walk` handles: at least one extent; extents
+/// do not touch.
 std::vector<Extent> part_for(const plan::CollectivePlan& plan, plan::DomainWalk walk,
                              const plan::FileAccess& access) {
   if (plan::row_of(plan).needs_groups()) return {{access.first_byte, access.byte_count}};
@@ -91,32 +62,39 @@ std::vector<Extent> part_for(const plan::CollectivePlan& plan, plan::DomainWalk 
   while (!walk.done()) {
     walk.take_round(pieces);
     for (const plan::RoundPiece& piece : pieces) {
-      if (!part.empty() && part.back().end() == piece.first_byte) {
-        part.back().length += piece.byte_count;
-      } else {
-        part.push_back({piece.first_byte, piece.byte_count});
-      }
+      append_joined(part, {piece.first_byte, piece.byte_count});
     }
   }
   return part;
 }
 
-/// The type of the runs of these data bytes, from the first one on.
+/// The runs of these data bytes as an encoded type that begins with the first run.
 std::vector<std::byte> encoded_runs(const plan::TiledMap& view, const std::vector<Extent>& part) {
-  RunList runs;
-  for (const Extent& extent : part) runs.add(view, extent);
-  return std::move(runs).encoded();
+  std::vector<Extent> runs;
+  for (const Extent& extent : part) {
+    plan::RunCursor cursor(view, extent.offset, extent.length);
+    for (plan::RunSeries series = cursor.next(); series.count > 0; series = cursor.next()) {
+      for (std::int64_t i = 0; i < series.count; ++i) {
+        append_joined(runs, {series.offset + i * series.stride, series.length});
+      }
+    }
+  }
+  const std::int64_t origin = runs.front().offset;
+  for (Extent& run : runs) run.offset -= origin;
+  std::vector<std::byte> bytes;
+  plan::TypeMap::encode_runs(runs, bytes);
+  return bytes;
 }
 
-/// The next time step differs by whole copies of the view's type, or by where it begins; its runs
-/// are the same ones then.
+/// `part`, counted from the first copy of the type. The next time step moves by whole copies of the
+/// type, or moves the origin of the view: its runs then are the same.
 ViewPart within_copies(std::vector<Extent> part, const plan::TypeMap& type) {
   const std::int64_t before = part.front().offset / type.size() * type.size();
   for (Extent& extent : part) extent.offset -= before;
   return {std::move(part)};
 }
 
-/// Chooses, aggregator by aggregator, how this rank's access is told.
+/// Chooses for each aggregator how this rank describes its access.
 class ViewEncoder {
  public:
   ViewEncoder(ViewMemory& memory, const plan::CollectivePlan& plan, const plan::FileAccess& access,
@@ -149,9 +127,9 @@ class ViewEncoder {
     const std::int64_t runs =
         plan::estimate_run_count(type, access_.byte_count) / aggregator_count_;
     const std::int64_t slice_bytes = checked_multiply(runs, encoded_run_bytes).value_or(runs);
-    // Of a large type little may be in use, call after call.
+    // The access may use a small part of a large type, call after call.
     if (slice_bytes < (type.footprint_bytes() - small_view_bytes) / encoding_gain_max) return;
-    whole_ = encoded(type);
+    type.encode(whole_);
     const bool is_short = std::ssize(whole_) <= std::max(small_view_bytes, slice_bytes);
     choice_ = is_short ? Choice::whole : Choice::shorter;
   }
@@ -161,7 +139,7 @@ class ViewEncoder {
     return {whole_place(), whole_};
   }
 
-  /// Of the access in the type of its view, from the copy on that it begins in.
+  /// The place of the access in the type of its view, counted from the copy in which it begins.
   [[nodiscard]] ViewPlace whole_place() const {
     const plan::TypeMap& type = access_.view.type;
     const std::int64_t copies = access_.first_byte / type.size();
@@ -169,7 +147,7 @@ class ViewEncoder {
             .first_byte = access_.first_byte - copies * type.size(),
             .byte_count = access_.byte_count};
   }
-  /// Of these data bytes in their runs.
+  /// The place of these data bytes in their runs.
   [[nodiscard]] ViewPlace place_of(const std::vector<Extent>& part) const {
     ViewPlace place{.origin = plan::offset_of(access_.view, part.front().offset) - plan_.end};
     for (const Extent& extent : part) place.byte_count += extent.length;
@@ -181,7 +159,7 @@ class ViewEncoder {
   const plan::FileAccess& access_;
   std::int64_t aggregator_count_;
   Choice choice_ = Choice::open;
-  std::vector<std::byte> whole_;  // where the choice has looked at it
+  std::vector<std::byte> whole_;  // the encoded type, if choose() needed it
 };
 
 std::vector<std::byte> pack_head(const ViewHead& head, const EncodedView& view) {
@@ -191,7 +169,7 @@ std::vector<std::byte> pack_head(const ViewHead& head, const EncodedView& view) 
   return bytes;
 }
 
-/// A source as its head tells it.
+/// A rank that the aggregator serves, as its head describes it.
 struct Source {
   int rank = 0;
   ViewHead head;
@@ -206,13 +184,13 @@ Source unpack_head(const Parcel& parcel) {
   return source;
 }
 
-/// What this rank tells others: heads, and the larger views that go by themselves.
+/// What this rank sends: heads, and the views that do not fit into their head.
 struct SentView {
   std::vector<Parcel> heads;
   std::vector<Parcel> views;
 };
 
-/// One exchange of views, as one rank sees it.
+/// The part of one rank in an exchange of views.
 class ViewExchange {
  public:
   ViewExchange(Transport& transport, const CollectiveFile& file, const ExchangePlan& exchange,
@@ -257,7 +235,7 @@ class ViewExchange {
     return plan::row_of(plan_).order == plan::RoundOrder::rank;
   }
 
-  /// What aggregators do not expect.
+  /// Describes to aggregators what they do not expect.
   SentView record_sent() {
     SentView sent;
     const std::int64_t touched = count_touched();
@@ -284,14 +262,14 @@ class ViewExchange {
     return aggregators_.rank_of(file_.rounds.aggregators()[number]);
   }
 
-  /// Whether the aggregator `number` of the node has to know what this rank brings it.
+  /// Whether the aggregator `number` of the node needs the view of this rank.
   [[nodiscard]] bool must_receive(std::size_t number) const {
     const int aggregator = file_.rounds.aggregators()[number];
     if (aggregator == self_ || !aggregators_.serves(aggregator, transport_.rank())) return false;
     return sends_to_node_ranks() || !file_.rounds.is_here(static_cast<int>(number));
   }
 
-  /// How many of these have bytes of the access in their rounds.
+  /// The number of these aggregators that have bytes of the access in their rounds.
   [[nodiscard]] std::int64_t count_touched() const {
     std::int64_t count = 0;
     for (std::size_t number = 0; number < walks_.size(); ++number) {
@@ -300,7 +278,7 @@ class ViewExchange {
     return count;
   }
 
-  /// The next sources, as many as may send their views at a time.
+  /// The next ranks that may send their views at the same time.
   static std::vector<Source> window_from(const std::vector<Parcel>& heads, std::size_t& next) {
     std::vector<Source> window;
     std::int64_t bytes = 0;
@@ -314,13 +292,13 @@ class ViewExchange {
   void record_received(const Source& source) {
     if (source.head.view_bytes > 0) {
       std::span<const std::byte> in(source.type);
-      // The sender has seen to it that it can be.
+      // The sender has checked that the type can be decoded.
       file_.views.record_received(source.rank, plan::TypeMap::decode(in).value());
     }
     file_.views.record_received_place(source.rank, source.head.place);
   }
 
-  /// All that are known to have bytes for this rank.
+  /// Collects the ranks that have bytes for this aggregator.
   void serve() {
     if (!self_) return;
     for (const auto& [source, received] : file_.views.received()) {

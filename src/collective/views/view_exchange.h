@@ -1,5 +1,5 @@
-// View exchange: every aggregator learns the accesses of the ranks that touch its domain, in
-// compact form, and in later calls what is new about them. From then on both sides enumerate the
+// View exchange: each aggregator receives the accesses of the ranks that touch its domain, in
+// compact form, and in later calls only what has changed. Ranks and aggregators then enumerate the
 // rounds by themselves.
 #ifndef NACRE_COLLECTIVE_VIEWS_VIEW_EXCHANGE_H_
 #define NACRE_COLLECTIVE_VIEWS_VIEW_EXCHANGE_H_
@@ -17,31 +17,31 @@
 
 namespace nacre::collective {
 
-/// What an aggregator knows of the ranks that it serves.
+/// The ranks that an aggregator serves.
 struct ServedRanks {
-  RoundQueue elsewhere;  ///< of other nodes, by their relays
-  /// In static segmentation: the group, ranks of the aggregator's own node included.
+  RoundQueue elsewhere;  ///< ranks of other nodes, by relay
+  /// In static segmentation: the group, including ranks of the aggregator's node.
   std::vector<Segment> segments;
 };
 
-/// Collective. `access` is what this rank moves (byte_count 0: nothing), monotone. file.rounds is
-/// in the call; `walks` are those of the access with its aggregators, by number. Where all ranks
-/// are on one node nothing is exchanged, but in static segmentation, whose aggregators have to know
-/// where bytes belong that have been placed by others.
+/// Collective. `access` is what this rank moves (byte_count 0: nothing); its view is monotone.
+/// file.rounds has begun the call; `walks` are the walks of the access through the domains of its
+/// aggregators, by number. If all ranks are on one node, no view is exchanged, except in static
+/// segmentation: there aggregators need to know the place in the file of bytes that other ranks
+/// copied into the cycle buffer.
 ///
-/// An aggregator expects of the ranks that it serves what they told it last, moved in the file as
-/// the end of the plan's domains has moved: the next time step. Only where that is wrong a rank
-/// tells it: that it has other bytes in the domain, or none. It sends a head of 40 bytes, with the
-/// encoded view in it where that is small, through deliver(): O(log ranks) messages a rank, whereas
-/// a head from every rank to every aggregator would be ranks x aggregators messages, of which most
-/// say "nothing", and a reduced bitmap ranks x aggregators bits on every rank. Larger views follow
-/// straight from rank to aggregator: the whole type, or, where that is shorter, the runs of the
-/// domain alone. What file.views knows the aggregator to have is not sent again: the type, whatever
-/// part of it is accessed; the runs, if they are those of the same part of the view, which they are
-/// where a time step moves as the domains do.
+/// An aggregator expects each rank to access what it accessed last, moved in the file as the end of
+/// the plan's domains has moved: the next time step. A rank sends a head of 40 bytes only if it
+/// accesses other bytes in the domain, or none any more. The head contains the encoded view if that
+/// is small, and travels through deliver() in O(log ranks) messages a rank: a head from each rank
+/// to each aggregator would take ranks x aggregators messages, most of them without bytes. A larger
+/// view follows in a message to the aggregator: the whole type or, if that is shorter, the runs of
+/// the domain alone. A rank does not send again what file.views says the aggregator has: the type,
+/// whichever part of it is accessed; the runs, if they are those of the same part of the view, as
+/// they are if a time step moves as the domains do.
 ///
-/// In static segmentation the domains are not of the file and do not move with the ranks' bytes: a
-/// step that goes on in the file is told.
+/// In static segmentation the domains do not move with the bytes of the ranks: a rank sends a head
+/// for each step that continues in the file.
 Task<ServedRanks> exchange_views(Transport& transport, const CollectiveFile& file,
                                  const ExchangePlan& exchange, const ExchangeAccess& access,
                                  std::span<const plan::DomainWalk> walks);

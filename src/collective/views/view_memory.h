@@ -1,5 +1,5 @@
-// ViewMemory: what the ranks of a file have told each other of their views, so that it is sent at
-// first use and not with every access.
+// ViewMemory: the views that the ranks of a file have sent each other, so that a rank sends a view
+// at its first use only.
 #ifndef NACRE_COLLECTIVE_VIEWS_VIEW_MEMORY_H_
 #define NACRE_COLLECTIVE_VIEWS_VIEW_MEMORY_H_
 
@@ -15,52 +15,52 @@
 
 namespace nacre::collective {
 
-/// What an aggregator is told of a view: the type of the view, or runs, which are a type as well:
-/// those of certain data bytes of the view.
+/// What a rank sends of its view: the type of the view, or the runs of some data bytes of the view,
+/// encoded as a type as well.
 struct ViewPart {
-  /// In order, from the first copy of the type on; empty: the type.
+  /// The data bytes, in order, counted from the first copy of the type; empty: the whole type.
   std::vector<Extent> data_bytes;
 
   friend bool operator==(const ViewPart&, const ViewPart&) = default;
 };
 
-/// Where the bytes of a source lie in the file, by the type that it has told.
+/// Where the bytes of a rank lie in the file, in terms of the type that it has sent.
 struct ViewPlace {
-  /// Of the view, counted from the end of the plan's domains: the next time step has the same.
+  /// Of the view, relative to the end of the plan's domains, so that it is equal in the next time
+  /// step.
   std::int64_t origin = 0;
   std::int64_t first_byte = 0;
-  std::int64_t byte_count = 0;  ///< 0: it has none in the domain
-  std::int32_t relay = 0;       ///< the rank that brings the bytes, or takes them
+  std::int64_t byte_count = 0;  ///< 0: none in the domain
+  std::int32_t relay = 0;       ///< the rank that sends or receives the bytes
 
   friend bool operator==(const ViewPlace&, const ViewPlace&) = default;
 };
 
-/// One a rank and file. Both ends of a pair of ranks remember what one has told the other last, as
-/// they take part in the same exchanges in the same order; it holds in all exchanges in which the
-/// one serves the other until another thing is told.
+/// Each rank has one for each file. Both ranks of a pair record what the one sent the other last,
+/// as they take part in the same exchanges in the same order. It is valid in all exchanges in which
+/// the one serves the other, until the rank sends something else.
 ///
-/// Memory of an aggregator: of each source what that told last, as long as the file is open: the
-/// runs that it had in the domain then, or a type of at most 4 KiB and 32 bytes a run (see
-/// exchange_views). Of a source: the type of its view, which is the file's own as long as it has
-/// that view, and an extent a block of those that it has told the runs of.
+/// Memory of an aggregator, as long as the file is open: for each rank what it sent last, either
+/// the runs in the domain or a type of at most 4 KiB and 32 bytes a run (see exchange_views).
+/// Memory of a rank: its view's type, which the open file shares, and an extent for each block of
+/// which it has sent the runs.
 class ViewMemory {
  public:
-  // As a source.
-  /// The type of the view in what is told and asked from here on. That aggregators have parts of
-  /// another one is forgotten.
+  // As a rank that an aggregator serves.
+  /// Sets the type of the view. If it is another type, no aggregator has a part of it yet.
   void use(const plan::TypeMap& type) {
     if (type_.node() != type.node() && !(type_ == type)) {
       for (auto& [aggregator, sent] : sent_) sent.part.reset();
     }
     type_ = type;
   }
-  /// Whether `aggregator` has this of the view.
+  /// Whether `aggregator` has this part of the view.
   [[nodiscard]] bool has_sent(int aggregator, const ViewPart& part) const {
     const auto found = sent_.find(aggregator);
     return found != sent_.end() && found->second.part == part;
   }
   void record_sent(int aggregator, ViewPart part) { sent_[aggregator].part = std::move(part); }
-  /// What `aggregator` takes this rank to have if it is told nothing.
+  /// The place that `aggregator` assumes if this rank sends nothing.
   [[nodiscard]] ViewPlace sent_place(int aggregator) const {
     const auto found = sent_.find(aggregator);
     return found == sent_.end() ? ViewPlace{} : found->second.place;
@@ -78,7 +78,7 @@ class ViewMemory {
   void record_received_place(int source, const ViewPlace& place) {
     received_[source].place = place;
   }
-  /// By source.
+  /// By rank.
   [[nodiscard]] const std::map<int, ReceivedView>& received() const { return received_; }
 
  private:

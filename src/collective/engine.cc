@@ -27,17 +27,18 @@ using plan::Direction;
 
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
-constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::max();
+constexpr std::int32_t no_rank = std::numeric_limits<std::int32_t>::max();
 
-/// What every rank brings to the decision.
+/// The input of each rank to the decision.
 struct Contribution {
-  /// To be moved; where nobody has anything left to move, what ranks have moved already.
+  /// Of the bytes to move; if all ranks have moved theirs already, of those.
   plan::AccessSummary summary;
-  std::int32_t failed_rank = nobody;  ///< the lowest one
+  std::int32_t failed_rank = no_rank;  ///< the lowest rank that failed
   bool moved = false;
-  bool knows_groups = false;        ///< this rank, or all, bring what the groups are made from
-  bool keeps_round_memory = false;  ///< this rank, or all: NodeRounds::are_kept()
-  bool may_lock = false;            ///< likewise: CollectiveCall::group_lock
+  // Of this rank, then of all ranks:
+  bool knows_groups = false;        ///< RankGroupCache::knows()
+  bool keeps_round_memory = false;  ///< NodeRounds::are_kept()
+  bool may_lock = false;            ///< CollectiveCall::group_lock is set
 };
 
 void fold_summaries(Contribution& into, const Contribution& from) {
@@ -64,13 +65,13 @@ void fold_contributions(std::span<std::byte> into, std::span<const std::byte> fr
   std::memcpy(into.data(), &a, sizeof a);
 }
 
-/// What rank 0 makes of it.
+/// Made by rank 0, broadcast to all ranks.
 struct Decision {
   plan::CollectivePlan plan;
-  std::int32_t failed_rank = nobody;
-  bool all_moved = false;           ///< already
-  bool reuses_groups = false;       ///< the plan is complete with those of the last call
-  bool keeps_round_memory = false;  ///< all ranks do
+  std::int32_t failed_rank = no_rank;
+  bool all_moved = false;           ///< all ranks have moved their bytes already
+  bool reuses_groups = false;       ///< the plan uses the groups of the last call
+  bool keeps_round_memory = false;  ///< of all ranks
   std::int64_t file_end = no_end;   ///< reads stop here
 };
 
@@ -81,8 +82,8 @@ void cut(plan::FileAccess& access, std::int64_t file_end) {
   access.byte_count = std::clamp<std::int64_t>(before, 0, access.byte_count);
 }
 
-/// Of a read, where the file ends: domains go no further. How many bytes lie before it no summary
-/// tells, so all else stays.
+/// The summary of a read, with bounds up to the end of the file. Other figures stay: a summary does
+/// not tell how many bytes lie before the end.
 plan::AccessSummary cut_at_end(plan::AccessSummary summary, std::int64_t file_end) {
   summary.bounds = intersection(summary.bounds, {0, file_end});
   return summary.bounds.empty() ? plan::AccessSummary() : summary;
@@ -105,13 +106,13 @@ class Engine {
     }
     if (plan::moves_by_itself({own, settings_, participants()})) {
       moved_ = true;
-      local_ = move_by_itself();
+      local_ = access_directly();
       enter(Phase::plan);
     }
     asked_bytes_ = call_.file.byte_count;
     const Decision decision = co_await agree_on_plan(own);
     outcome_.plan = decision.plan;
-    if (decision.failed_rank != nobody) {
+    if (decision.failed_rank != no_rank) {
       enter(Phase::agreement);
       Task<Error> spread = broadcast_error(transport_, std::move(local_), decision.failed_rank);
       outcome_.error = co_await spread;
@@ -156,7 +157,7 @@ class Engine {
   Decision decide(const Contribution& contribution) {
     Decision decision;
     decision.failed_rank = contribution.failed_rank;
-    if (decision.failed_rank != nobody) return decision;
+    if (decision.failed_rank != no_rank) return decision;
     decision.all_moved = contribution.moved;
     decision.keeps_round_memory = contribution.keeps_round_memory;
     outcome_.summary = contribution.summary;
@@ -167,8 +168,8 @@ class Engine {
     const bool exchanges = plan::row_of(decision.plan).exchanges();
     if (call_.direction == Direction::write || !exchanges)
       return with_groups(decision, contribution);
-    // Known beforehand, the end of the file needs no word in any message of the exchange, and
-    // nobody asks for what lies beyond it.
+    // Rank 0 finds the end of the file before the exchange, so that no message has to tell it and
+    // no rank requests bytes beyond it.
     const Result<std::int64_t> size = file_size();
     if (!size) {
       local_ = size.error();
@@ -185,7 +186,7 @@ class Engine {
     return with_groups(decision, contribution);
   }
 
-  /// Complete, if the groups of the last call will do.
+  /// Completes the plan if it can use the groups of the last call.
   Decision with_groups(Decision decision, const Contribution& contribution) {
     decision.reuses_groups =
         contribution.knows_groups && plan::row_of(decision.plan).needs_groups();
@@ -272,8 +273,8 @@ class Engine {
     co_return Unit{};
   }
 
-  /// What the plan has aggregators write under: on all of them or, since one without would wait for
-  /// those that hold a group lock, on none.
+  /// Acquires the write locks of the plan on all aggregators or on none: an aggregator without the
+  /// group lock would wait for those that hold it.
   Task<Unit> acquire_locks(bool aggregates) {
     enter(Phase::file);
     Status taken = aggregates ? acquire_own_locks() : Status();
@@ -299,15 +300,15 @@ class Engine {
     return {};
   }
 
-  /// Others may write from now on; what this rank has written goes to the OSTs before they do.
+  /// Lustre sends the bytes that this rank has written to the OSTs before other clients write.
   void release_group_lock() {
     if (group_lock_ == nullptr) return;
     enter(Phase::file);
     group_lock_.reset();
   }
 
-  /// Whether all ranks have memory for the rounds of `plan`. `keeps_round_memory`: all do, of calls
-  /// before.
+  /// Whether all ranks have memory for the rounds of `plan`. `keeps_round_memory`: all ranks have
+  /// memory of earlier calls.
   Task<bool> begin_rounds(const ExchangePlan& plan, bool keeps_round_memory) {
     const bool all_have_it = keeps_round_memory && file_.rounds.suffice_for(plan);
     Status begun = co_await file_.rounds.begin_call(transport_, plan, all_have_it);
@@ -318,7 +319,7 @@ class Engine {
     co_return agreed.ok();
   }
 
-  Status move_by_itself() {
+  Status access_directly() {
     if (call_.file.byte_count == 0) return {};
     enter(Phase::file);
     Result<store::StoreFile*> file = file_.source.file();
@@ -332,7 +333,7 @@ class Engine {
 
   Task<Unit> run_direct() {
     Status local;
-    if (!moved_) local = move_by_itself();
+    if (!moved_) local = access_directly();
     enter(Phase::agreement);
     Task<Status> agreement = agree(transport_, std::move(local));
     const Status status = co_await agreement;
@@ -345,8 +346,8 @@ class Engine {
   const CollectiveFile& file_;
   CollectiveCall& call_;
   const plan::CollectiveSettings& settings_;
-  Status local_;        // why this rank cannot take part, or what it met before the decision
-  bool moved_ = false;  // before the decision
+  Status local_;        // an error of this rank before the decision
+  bool moved_ = false;  // this rank moved its bytes before the decision
   std::unique_ptr<store::FileLock> group_lock_;
   std::int64_t asked_bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// FileSource: the file of a rank, opened on first need.
+// FileSource: the file of a rank, opened at its first use.
 #ifndef NACRE_COLLECTIVE_FILES_FILE_SOURCE_H_
 #define NACRE_COLLECTIVE_FILES_FILE_SOURCE_H_
 
@@ -7,7 +7,7 @@
 
 namespace nacre::collective {
 
-/// Only ranks that touch a file open it.
+/// Only ranks that access the file open it.
 class FileSource {
  public:
   virtual ~FileSource() = default;

@@ -15,16 +15,16 @@ namespace {
 
 using plan::Direction;
 
-// Memory in pieces below this on average goes through a staging buffer: an entry of an I/O vector
-// costs the kernel about what copying so many bytes does.
+// Memory in smaller pieces, on average, is copied through a staging buffer: an entry of an I/O
+// vector costs the kernel about as much as copying so many bytes.
 constexpr std::int64_t vectored_piece_bytes = 512;
-// Below so many pieces a call takes them as they are.
+// Fewer pieces are not staged.
 constexpr std::int64_t few_pieces = 64;
-// Pieces handed to the store at once: IOV_MAX of Linux.
+// Pieces of one call of the store: IOV_MAX of Linux.
 constexpr std::size_t pieces_max = 1024;
-constexpr std::int64_t least_buffer_bytes = 4096;
+constexpr std::int64_t buffer_bytes_min = 4096;
 
-/// The runs of a layout one by one.
+/// Yields the runs of a type map one by one.
 class SingleRuns {
  public:
   SingleRuns() = default;
@@ -60,7 +60,7 @@ class Mover {
       : file_(file), access_(access), profiler_(profiler) {
     const bool reads = access.direction == Direction::read;
     const std::int64_t asked = reads ? settings.read_buffer_bytes : settings.write_buffer_bytes;
-    buffer_bytes_ = std::max(least_buffer_bytes, asked);
+    buffer_bytes_ = std::max(buffer_bytes_min, asked);
     call_cost_bytes_ = settings.call_cost_bytes;
     sieving_ = reads ? settings.read_sieving : settings.write_sieving;
   }
@@ -80,7 +80,7 @@ class Mover {
   [[nodiscard]] bool reads() const { return access_.direction == Direction::read; }
   [[nodiscard]] plan::TiledMap memory_map() const { return {access_.memory.type, 0}; }
 
-  /// False when the access ends here: an error, or the end of the file.
+  /// Returns false after an error or at the end of the file.
   bool move(const SieveWindow& window) {
     if (!window.has_gaps) return move_contiguous(window.hull);
     if (reads()) return sieve_read(window);
@@ -165,7 +165,7 @@ class Mover {
       done_.error = std::move(old.error);
       return false;
     }
-    // What lies beyond the end of the file reads as zeros once the file is longer.
+    // Bytes beyond the end of the file read as zeros after the file has grown.
     std::fill(sieve.begin() + old.bytes, sieve.end(), std::byte{0});
     copy_window(window, sieve.data(), window.data_bytes);
     pieces_.assign(1, {sieve.data(), window.hull.length});
@@ -181,7 +181,7 @@ class Mover {
     return file_.read({&whole, 1}, offset);
   }
 
-  /// The window's runs one by one, gaps left alone.
+  /// Writes the runs of the window one by one and leaves the gaps unchanged.
   bool move_runs(const SieveWindow& window) {
     SingleRuns runs(window_cursor(0, window.data_bytes));
     for (std::int64_t left = window.data_bytes; left > 0;) {
@@ -192,15 +192,15 @@ class Mover {
     return true;
   }
 
-  /// Over the first `bytes` of the window, whose data begin at done_.bytes; offsets relative to
-  /// `origin`.
+  /// A cursor over the first `bytes` of the window, which begins at data byte done_.bytes. Offsets
+  /// are relative to `origin`.
   [[nodiscard]] plan::RunCursor window_cursor(std::int64_t origin, std::int64_t bytes) const {
     const plan::FileAccess& file = access_.file;
     return plan::RunCursor({file.view.type, file.view.origin - origin},
                            file.first_byte + done_.bytes, bytes);
   }
 
-  /// How many of the window's data bytes lie in the first `bytes` of its hull.
+  /// The number of the window's data bytes in the first `bytes` of its hull.
   [[nodiscard]] std::int64_t data_bytes_in(const SieveWindow& window, std::int64_t bytes) const {
     SingleRuns runs(window_cursor(window.hull.offset, window.data_bytes));
     std::int64_t inside = 0;
@@ -212,7 +212,7 @@ class Mover {
     return inside;
   }
 
-  /// The first `bytes` of the window between the sieve and memory.
+  /// Copies the first `bytes` of the window between the sieve and memory.
   void copy_window(const SieveWindow& window, std::byte* sieve, std::int64_t bytes) {
     if (bytes == 0) return;
     const PhaseScope scope(profiler_, Phase::copy);
@@ -241,7 +241,7 @@ class Mover {
     return result;
   }
 
-  /// Adds what was moved of `bytes`; false when it was not all.
+  /// Adds the bytes moved; returns whether all of `bytes` were moved.
   bool account(store::Transfer result, std::int64_t bytes) {
     done_.bytes += result.bytes;
     done_.error = std::move(result.error);
@@ -262,7 +262,7 @@ class Mover {
   Scratch scratch_;
 };
 
-/// In memory and in the file alike, so that there is nothing to walk: the small accesses of which
+/// Whether the access is contiguous in memory and in the file, as are the small accesses of which
 /// programs make many.
 bool is_one_piece(const IndependentAccess& access) {
   return access.memory.type.is_contiguous() && access.file.view.type.is_contiguous();

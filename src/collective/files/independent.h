@@ -1,5 +1,5 @@
-// Independent access: one rank moves the bytes of an access to or from the file by itself, without
-// a message. Used for MPI_File_read and _write and by the direct algorithm.
+// Independent access: one rank accesses the file without messages. Used for independent calls
+// (MPI_File_read, MPI_File_write) and by the direct algorithm.
 #ifndef NACRE_COLLECTIVE_FILES_INDEPENDENT_H_
 #define NACRE_COLLECTIVE_FILES_INDEPENDENT_H_
 
@@ -14,35 +14,36 @@
 namespace nacre::collective {
 
 struct IndependentSettings {
-  /// Most bytes of a sieving read, and of the staging buffer for memory in small pieces
+  /// Maximum bytes of a sieving read, and of the staging buffer for memory in small pieces
   /// (ind_rd_buffer_size).
   std::int64_t read_buffer_bytes = 4 << 20;
   /// The same for writes (ind_wr_buffer_size).
   std::int64_t write_buffer_bytes = 512 << 10;
-  /// So many bytes, moved for nothing or copied once more, cost what one more call does
+  /// Moving or copying so many unneeded bytes costs as much as one more call
   /// (store::FileSystemFacts).
   std::int64_t call_cost_bytes = 64 << 10;
-  /// Reads may fetch the gaps between close runs too.
+  /// Reads may also fetch the gaps between close runs.
   bool read_sieving = true;
-  /// Writes may read, change and write back the gaps between close runs, under an exclusive lock:
-  /// only where nobody else writes there without that lock. The file is open for reading too.
+  /// Writes may read, change and write back the gaps between close runs, under an exclusive lock.
+  /// Only valid if no other process writes there without that lock and the file is open for
+  /// reading.
   bool write_sieving = false;
 };
 
-/// What is to be moved. file.byte_count == memory.byte_count.
+/// file.byte_count == memory.byte_count.
 struct IndependentAccess {
   plan::Direction direction = plan::Direction::read;
   const plan::FileAccess& file;
   const plan::MemoryAccess& memory;
 };
 
-/// Moves the bytes of `access`; the result counts them in stream order up to the first one that was
-/// not moved (the end of the file, an error). Any view will do. Memory beyond what was read stays
-/// as it is. Writes never touch a byte outside the access unless settings.write_sieving. Counts
-/// what it does in the profile of `profiler`, which is in Phase::file. Blocking; sends no message.
-/// Memory: one buffer of the settings' size, and only where the access is in small pieces. The
-/// calls of one process on one `file` with write_sieving are the caller's to serialise (a range
-/// lock does not hold between users of one StoreFile).
+/// Moves the bytes of `access`, of any view. The result counts bytes in stream order up to the
+/// first that was not moved, because of the end of the file or an error. A read leaves memory
+/// beyond these bytes unchanged. A write changes no byte outside the access, except with
+/// settings.write_sieving. Counts calls and bytes in the profile of `profiler`, which must be in
+/// Phase::file. Blocking. Memory: one buffer of the size in `settings`, if the access is in small
+/// pieces. With write_sieving the caller must serialise the calls of a process on one `file`: a
+/// range lock does not exclude users of the same StoreFile.
 [[nodiscard]] store::Transfer access_runs(store::StoreFile& file, const IndependentAccess& access,
                                           const IndependentSettings& settings, Profiler& profiler);
 

@@ -1,4 +1,4 @@
-// SieveWindows: how the runs of an access are grouped into single reads or writes of the file.
+// SieveWindows: groups the runs of an access into single reads or writes of the file.
 #ifndef NACRE_COLLECTIVE_FILES_SIEVE_WINDOWS_H_
 #define NACRE_COLLECTIVE_FILES_SIEVE_WINDOWS_H_
 
@@ -10,17 +10,18 @@
 
 namespace nacre::collective {
 
-/// The next data bytes of an access, in one call. With gaps, offsets rise along the data stream.
+/// Data bytes of an access that one call moves. In a window with gaps, offsets rise along the data
+/// stream.
 struct SieveWindow {
   Extent hull;
   std::int64_t data_bytes = 0;
   bool has_gaps = false;
 };
 
-/// Runs that touch make one window however long they are. Windows with gaps are at most
-/// `buffer_bytes` long (0: there are none). A gap is bridged if it and the run behind it are
-/// together no longer than `call_cost_bytes`: the gap is moved for nothing, and the run is copied
-/// out of the buffer once more, which is to cost no more than a call for the run alone.
+/// Runs that touch form one window of any length. Windows with gaps are at most `buffer_bytes` long
+/// (0: no windows with gaps). A window includes a gap and the run after it if they are together not
+/// longer than `call_cost_bytes`: moving the gap and copying the run out of the buffer then costs
+/// no more than another call for the run.
 class SieveWindows {
  public:
   SieveWindows(plan::RunCursor cursor, std::int64_t buffer_bytes, std::int64_t call_cost_bytes)
@@ -28,14 +29,14 @@ class SieveWindows {
         buffer_bytes_(buffer_bytes),
         call_cost_bytes_(call_cost_bytes) {}
 
-  /// data_bytes 0 when nothing remains.
+  /// The next window; data_bytes 0 if nothing remains.
   [[nodiscard]] SieveWindow next();
 
  private:
-  /// The run at hand; length 0 when none is left.
+  /// The current run; length 0 if none is left.
   [[nodiscard]] Extent peek();
   [[nodiscard]] bool may_bridge(const SieveWindow& window, const Extent& run) const;
-  /// Takes the further runs of the series at hand that fit, at once.
+  /// Adds further runs of the current series, as many as fit, at once.
   void take_equal_runs(SieveWindow& window);
 
   plan::RunCursor cursor_;

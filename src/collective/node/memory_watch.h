@@ -1,4 +1,4 @@
-// MemoryWatch: whether memory that is kept for later is to be given back.
+// MemoryWatch: decides when memory that is kept for later calls must be released.
 #ifndef NACRE_COLLECTIVE_NODE_MEMORY_WATCH_H_
 #define NACRE_COLLECTIVE_NODE_MEMORY_WATCH_H_
 
@@ -12,11 +12,11 @@
 
 namespace nacre::collective {
 
-/// Looks rarely, so that it may be asked often. One thread at a time.
+/// Measures the available memory rarely, so that callers may ask often. One thread at a time.
 class MemoryWatch {
  public:
   using Available = std::function<std::int64_t()>;
-  /// The first look is `interval` from now on.
+  /// Measures at most once in `interval`, the first time `interval` from now.
   explicit MemoryWatch(
       Available available = [] { return store::available_memory(); },
       std::chrono::nanoseconds interval = std::chrono::seconds(1))
@@ -24,8 +24,8 @@ class MemoryWatch {
         interval_(interval.count()),
         next_look_(monotonic_nanoseconds() + interval_) {}
 
-  /// Whether `kept_bytes` are more than a quarter of what others find available: the same share as
-  /// that up to which they are taken (store::SharedMemory).
+  /// Whether `kept_bytes` are more than a quarter of the available memory. The same share limits
+  /// the allocation (store::SharedMemory).
   [[nodiscard]] bool leaves_memory_short(std::int64_t kept_bytes) {
     const std::int64_t now = monotonic_nanoseconds();
     if (now < next_look_) return false;

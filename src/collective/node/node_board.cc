@@ -11,31 +11,31 @@ namespace nacre::collective {
 namespace {
 
 constexpr std::size_t cache_line_bytes = 64;
-// What comes is mostly a few microseconds away. To be woken takes more, from a core that has gone
-// idle very much more: on 2 cores, collective calls of 64 KiB a rank were half again as fast with
-// 20 to 200 yields as with none; more than that takes the core from those who have work.
+// The next message mostly arrives within microseconds. Waking a thread takes longer, on an idle
+// core much longer: on 2 cores, collective calls of 64 KiB a rank were 1.5 times as fast with 20 to
+// 200 yields as with none. More yields take the core from ranks that have work.
 constexpr int yields_before_sleep = 50;
 
-/// Whether a counter that wraps around has come to `mark`.
+/// Whether a counter that wraps around has reached `mark`.
 bool has_reached(std::uint32_t count, std::uint32_t mark) {
   return static_cast<std::int32_t>(count - mark) >= 0;
 }
 
 }  // namespace
 
-/// A message's place. In lap n through the queue, `state` is 2n while it is free and 2n + 1 while
-/// it is full: zeros are an empty queue.
+/// The place of a message. In lap n through the queue, `state` is 2n while the cell is free and
+/// 2n + 1 while it is full: zeros are an empty queue.
 struct NodeBoard::Cell {
   std::atomic<std::uint32_t> state;
   ShortMessageHead head;
   std::array<std::byte, message_bytes_max> bytes;
 };
 
-/// What a rank has on the board.
+/// The part of the board that belongs to a rank.
 struct NodeBoard::Mailbox {
   struct alignas(cache_line_bytes) Bell {
     std::atomic<std::uint32_t> rings;
-    std::atomic<std::uint32_t> sleeping;  // 1: its owner sleeps, until rings has reached wake_at
+    std::atomic<std::uint32_t> sleeping;  // 1: the owner sleeps until rings has reached wake_at
     std::atomic<std::uint32_t> wake_at;
   };
   Bell bell;
@@ -91,8 +91,8 @@ bool NodeBoard::is_drained() const {
   return mailbox(self_).posted.load(std::memory_order_acquire) == taken_;
 }
 
-// Either the ringer sees that its owner sleeps, or the owner, on its way to sleep, sees the ring:
-// both say their own before they look at the other's.
+// Either the ringing rank sees that the owner sleeps, or the owner sees the ring before it sleeps:
+// each writes its own word before it reads the other's.
 void NodeBoard::ring(int rank) {
   Mailbox::Bell& bell = mailbox(rank).bell;
   const std::uint32_t count = bell.rings.fetch_add(1, std::memory_order_seq_cst) + 1;

@@ -12,13 +12,13 @@ namespace {
 
 const char* const purpose = "share memory between the ranks of a node by";
 
-/// What the lowest rank of a node tells the others.
+/// Sent by the lowest rank of a node to the other ranks.
 struct Announcement {
   std::uint64_t id = 0;
-  std::uint64_t made = 0;  ///< 1 where there is anything to map
+  std::uint64_t made = 0;  ///< 1: the memory exists
 };
 
-/// What stands in the memory until all have found it.
+/// The first word of the memory until all ranks have mapped it.
 constexpr std::uint64_t mark_of(std::uint64_t id) { return ~id; }
 
 std::optional<store::SharedMemory> make_marked(std::int64_t bytes, Announcement& announcement) {

@@ -1,4 +1,4 @@
-// Memory that the ranks of a node make together.
+// Memory that the ranks of a node allocate together.
 #ifndef NACRE_COLLECTIVE_NODE_NODE_MEMORY_H_
 #define NACRE_COLLECTIVE_NODE_NODE_MEMORY_H_
 
@@ -12,10 +12,10 @@
 
 namespace nacre::collective {
 
-/// Collective over `node_ranks`, the ranks of one node, lowest first and two at least: zeros that
-/// all of them see, or nothing on all of them, where one of them has no memory left or does not
-/// find what the lowest has made (containers on one host look like one node and are not). `bytes`
-/// are the same on all. Once this has returned the memory has no name any more.
+/// Collective over `node_ranks`: two or more ranks of one node, lowest first. Returns shared memory
+/// of `bytes` zeros, or nothing on all ranks if a rank cannot allocate it or does not find the
+/// memory of the lowest rank (containers on one host look like one node, but do not share memory).
+/// The same `bytes` on all ranks. The memory has no name after this has returned.
 Task<std::optional<store::SharedMemory>> share_memory(Transport& transport,
                                                       std::span<const int> node_ranks,
                                                       std::int64_t bytes);

@@ -1,4 +1,4 @@
-// CountedTransport: counts what is sent, and the time it takes, on its way to another transport.
+// CountedTransport: forwards to another transport and counts messages and their time.
 #ifndef NACRE_COLLECTIVE_PROFILE_COUNTED_TRANSPORT_H_
 #define NACRE_COLLECTIVE_PROFILE_COUNTED_TRANSPORT_H_
 
@@ -12,9 +12,9 @@
 
 namespace nacre::collective {
 
-/// Messages are those of `inner`: whoever drives the operation may wait for them there. Both
-/// outlive it. Phase::messages is for the program's data in messages of some size: to look at the
-/// clock twice for a smaller one costs a good part of what the message does.
+/// Message ids are those of `inner`, so that an operation over `inner` can wait for them. `inner`
+/// and `profiler` must outlive this. Phase::messages measures only larger messages of the program's
+/// data: reading the clock twice costs a good part of what a small message costs.
 class CountedTransport final : public Transport {
  public:
   CountedTransport(Transport& inner, Profiler& profiler) : inner_(inner), profiler_(profiler) {}

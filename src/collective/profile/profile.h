@@ -1,4 +1,4 @@
-// Profile: what data accesses of one rank did and where their time went, counted always.
+// Profile: counts what the data accesses of one rank do and where their time goes. Always on.
 #ifndef NACRE_COLLECTIVE_PROFILE_PROFILE_H_
 #define NACRE_COLLECTIVE_PROFILE_PROFILE_H_
 
@@ -14,27 +14,25 @@
 
 namespace nacre::collective {
 
-/// Where the time of a call goes; at any moment in one of them. Time in which a rank awaits
-/// messages is `wait`, but in views and agreement, whose messages are all that they are.
+/// Where the time of a call goes. At any moment a call is in exactly one phase. A rank that waits
+/// for messages is in `wait`, except in views and agreement, which consist of messages only.
 enum class Phase : std::uint8_t {
-  plan,       ///< accesses placed and summarised, the plan decided
-  views,      ///< the ranks tell aggregators what they are going to send or want
-  copy,       ///< bytes gathered, scattered and copied, and the runs walked for it
-  messages,   ///< data handed to the MPI and asked from it, but for short messages
-  wait,       ///< for the other ranks: that they come to the call, that data come, that locks are
-              ///< free
-  file,       ///< in the store, its opening at the first touch and the walk through runs that are
-              ///< not copied included
-  agreement,  ///< on the outcome; who is done early waits here for the others
-  away,       ///< a nonblocking call was under way and the program did something else: the
-              ///< program's time, not the call's
+  plan,       ///< placing and summarising the access, agreeing on the plan
+  views,      ///< ranks describe to aggregators what they will send or request
+  copy,       ///< gathering, scattering and copying bytes, walking runs for it
+  messages,   ///< sending and receiving data through the MPI, except short messages
+  wait,       ///< waiting for other ranks: to enter the call, to send data, to release locks
+  file,       ///< in the store, including the open at the first use and walking runs that are not
+              ///< copied
+  agreement,  ///< agreeing on the outcome; a rank that is done early waits here
+  away,       ///< a nonblocking call was pending but not progressed; not part of the call's time
 };
 inline constexpr std::size_t phase_count = 8;
 
-/// A sum that several threads may add to.
+/// A sum to which several threads may add.
 class Tally {
  public:
-  /// Returns what it was before.
+  /// Returns the sum before.
   std::int64_t add(std::int64_t amount) {
     return value_.fetch_add(amount, std::memory_order_relaxed);
   }
@@ -44,32 +42,31 @@ class Tally {
   std::atomic<std::int64_t> value_ = 0;
 };
 
-/// Of one rank and any number of calls. Bytes unless named otherwise. Thread-safe, each figure by
-/// itself.
+/// Sums over any number of calls of one rank. Each figure is thread-safe by itself.
 struct Profile {
-  /// Calls of the store by size: class 0 moved nothing, class c from 2^(c-1) bytes to less than
-  /// 2^c.
+  /// Calls of the store by size: class 0 moved no byte, class c moved from 2^(c-1) to less than 2^c
+  /// bytes.
   static constexpr std::size_t size_class_count = 64;
   using SizeClasses = std::array<Tally, size_class_count>;
 
   Tally calls;
-  Tally errors;      ///< calls that ended with one
-  Tally bytes;       ///< of the program that were moved
-  Tally file_bytes;  ///< moved to the file by a write, from the file by a read
+  Tally errors;      ///< calls that returned an error
+  Tally bytes;       ///< of the program, moved
+  Tally file_bytes;  ///< written to the file or read from it
   Tally messages;    ///< sent to other ranks
   Tally message_bytes;
-  Tally copied_bytes;        ///< in memory, on their way
-  Tally rounds;              ///< that this rank, as an aggregator, brought to or from the file
-  Tally read_modify_writes;  ///< writes that first read what lies between their pieces
-  Tally holes;               ///< gaps between the pieces of a round that were left as they are
+  Tally copied_bytes;        ///< copied in memory
+  Tally rounds;              ///< that this rank wrote or read as an aggregator
+  Tally read_modify_writes;  ///< writes that first read the gaps between their pieces
+  Tally holes;               ///< gaps between the pieces of a round that were not accessed
   std::array<Tally, phase_count> nanoseconds;
-  /// In file accesses that helper threads made for this rank, summed over the threads. No phase:
-  /// the rank does something else meanwhile, so it may exceed the time of the calls.
+  /// Time of file accesses in helper threads, summed over the threads. Not a phase: the rank works
+  /// meanwhile, so this may exceed the time of the calls.
   Tally file_thread_nanoseconds;
   SizeClasses file_calls;
 
   void count_file_call(std::int64_t bytes_moved) {
-    // As std::bit_width, without its question whether the number is 0.
+    // std::bit_width, without its test for 0.
     const std::uint64_t doubled = 2 * static_cast<std::uint64_t>(bytes_moved) + 1;
     file_calls[static_cast<std::size_t>(63 - std::countl_zero(doubled))].add(1);
     file_bytes.add(bytes_moved);
@@ -84,8 +81,8 @@ struct Profile {
 /// The clock of one call. One thread at a time.
 class Profiler {
  public:
-  /// The call begins, in `phase`. Its time counts `weight` times in the profile; 0: the call is not
-  /// timed, and the clock never read.
+  /// Begins the call in `phase`. Its time counts `weight` times in the profile; 0: the call is not
+  /// timed, and the clock is never read.
   Profiler(Profile& profile, Phase phase, std::int64_t weight = 1)
       : profile_(profile), weight_(weight), phase_(phase) {
     if (weight_ != 0) since_ = monotonic_nanoseconds();
@@ -98,19 +95,19 @@ class Profiler {
 
   [[nodiscard]] Profile& profile() { return profile_; }
   [[nodiscard]] Phase phase() const { return phase_; }
-  /// How often the call's time counts; 0: the call is not timed.
+  /// The number of times that the call's time counts; 0: the call is not timed.
   [[nodiscard]] std::int64_t weight() const { return weight_; }
-  /// From here on the time is that of `phase`. Returns the phase before.
+  /// Counts time from now on for `phase`. Returns the previous phase.
   Phase enter(Phase phase) {
     if (weight_ == 0 || phase == phase_) return phase_;
     book();
     return std::exchange(phase_, phase);
   }
-  /// The time of the call so far, as often as it counts, that away left out.
+  /// The time of the call so far, times weight(), without Phase::away.
   [[nodiscard]] std::int64_t nanoseconds();
 
  private:
-  /// Up to now.
+  /// Adds the time since the last call to the current phase.
   void book();
 
   Profile& profile_;
@@ -120,7 +117,7 @@ class Profiler {
   std::int64_t booked_ = 0;
 };
 
-/// Tells a profiler of the waits of the operation that runs its call.
+/// Switches the phase of a profiler when the operation of its call begins or ends to wait.
 class ProfilerObserver final : public Observer {
  public:
   explicit ProfilerObserver(Profiler& profiler) : profiler_(profiler) {}
@@ -135,7 +132,7 @@ class ProfilerObserver final : public Observer {
   Phase before_pause_ = Phase::plan;
 };
 
-/// A phase, as long as it lives; then the one before goes on.
+/// Enters a phase; its destructor returns to the previous phase.
 class PhaseScope {
  public:
   PhaseScope(Profiler& profiler, Phase phase)

@@ -12,7 +12,7 @@ namespace {
 
 void fold(Spread& into, const Spread& from) { into.fold(from); }
 
-/// Folds arrays of T that came as bytes, wherever in memory these are.
+/// Folds arrays of T in bytes of any alignment.
 template <class T>
 void fold_all(std::span<std::byte> into, std::span<const std::byte> from) {
   static_assert(std::is_trivially_copyable_v<T>);

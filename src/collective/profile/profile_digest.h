@@ -1,4 +1,4 @@
-// ProfileDigest: the profiles of many ranks in the size of one.
+// ProfileDigest: the profiles of any number of ranks in constant size.
 #ifndef NACRE_COLLECTIVE_PROFILE_PROFILE_DIGEST_H_
 #define NACRE_COLLECTIVE_PROFILE_PROFILE_DIGEST_H_
 
@@ -16,11 +16,11 @@
 
 namespace nacre::collective {
 
-/// The phases by name, in the order of Phase.
+/// The names of phases, in the order of Phase.
 inline constexpr std::array<std::string_view, phase_count> phase_names{
     "plan", "views", "copy", "messages", "wait", "file", "agreement", "away"};
 
-/// What is counted of a rank, beside its time.
+/// The figures of a rank other than times.
 enum class Count : std::uint8_t {
   calls,
   errors,
@@ -39,25 +39,25 @@ inline constexpr std::array<std::string_view, 11> count_names{
     "calls",         "errors",       "bytes",  "file_calls",         "file_bytes", "messages",
     "message_bytes", "copied_bytes", "rounds", "read_modify_writes", "holes"};
 
-/// A rank's part in the traffic with the file.
+/// The file accesses of one rank.
 struct FileShare {
-  std::int32_t rank = -1;  ///< -1: nobody
+  std::int32_t rank = -1;  ///< -1: no rank
   std::int64_t bytes = 0;
   std::int64_t calls = 0;
   std::int64_t nanoseconds = 0;  ///< in Phase::file and in helper threads
 };
 
-/// Trivially copyable; some 40 KB whatever the number of ranks.
+/// Trivially copyable; about 40 KB for any number of ranks.
 struct ProfileDigest {
   static constexpr std::size_t busiest_max = 32;
 
   std::array<Spread, count_names.size()> counts;  ///< by Count
   std::array<Spread, phase_count> nanoseconds;
-  Spread total_nanoseconds;  ///< of all phases but Phase::away
+  Spread total_nanoseconds;  ///< of all phases except Phase::away
   Spread file_thread_nanoseconds;
   /// Calls of the store of all ranks, by Profile's size classes.
   std::array<std::int64_t, Profile::size_class_count> file_calls{};
-  /// The ranks that moved the most bytes to or from the file, the busiest first.
+  /// The ranks that moved most bytes to or from the file, busiest first.
   std::array<FileShare, busiest_max> busiest;
 
   [[nodiscard]] Spread& of(Count count) { return counts[static_cast<std::size_t>(count)]; }
@@ -69,10 +69,10 @@ struct ProfileDigest {
 [[nodiscard]] ProfileDigest digest_of(const Profile& profile, int rank);
 void fold(ProfileDigest& into, const ProfileDigest& from);
 
-/// Collective: folds the digests, as many on every rank, into those of rank 0. The others' are then
-/// of no use.
+/// Collective. Folds the digests of all ranks into those of rank 0; the same number on all ranks.
+/// Digests of other ranks are undefined afterwards.
 Task<Unit> reduce_digests(Transport& transport, std::vector<ProfileDigest>& digests);
-/// The same for spreads.
+/// As reduce_digests, for spreads.
 Task<Unit> reduce_spreads(Transport& transport, std::vector<Spread>& spreads);
 
 }  // namespace nacre::collective

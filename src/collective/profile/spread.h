@@ -1,4 +1,4 @@
-// Spread: how a figure is spread over the ranks, in a size that does not grow with their number.
+// Spread: the distribution of a figure over the ranks, in constant size.
 #ifndef NACRE_COLLECTIVE_PROFILE_SPREAD_H_
 #define NACRE_COLLECTIVE_PROFILE_SPREAD_H_
 
@@ -9,24 +9,24 @@
 
 namespace nacre::collective {
 
-/// Counts values in buckets of an eighth of a power of two, so that spreads of different ranks fold
-/// into one. Least, most and sum are exact. Trivially copyable.
+/// Counts values in buckets, eight for each power of two, so that the spreads of ranks can be
+/// folded into one. Minimum, maximum and sum are exact. Trivially copyable.
 class Spread {
  public:
   /// value >= 0.
   void add(std::int64_t value);
   void fold(const Spread& other);
 
-  /// How many values there are, and how many of them are not 0.
+  /// The number of values, and of values other than 0.
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] std::int64_t nonzero_count() const { return count_ - buckets_[0]; }
-  /// 0 where there are none, as the next ones.
+  // These are 0 if there are no values.
   [[nodiscard]] std::int64_t min() const { return count_ == 0 ? 0 : min_; }
   [[nodiscard]] std::int64_t max() const { return max_; }
-  /// Stops at the largest 64-bit number.
+  /// Saturates at the largest 64-bit number.
   [[nodiscard]] std::int64_t sum() const { return sum_; }
-  /// The value that half of them do not exceed (the lower one of two): the middle of its bucket, at
-  /// most 1/16 from it; exact where all are equal and below 16.
+  /// The lower median, rounded to the middle of its bucket: at most 1/16 from the exact value;
+  /// exact if all values are equal or below 16.
   [[nodiscard]] std::int64_t median() const;
 
  private:

@@ -20,7 +20,7 @@
 
 #include "base/checked_cast.h"
 #include "base/parse_number.h"
-#include "store/errno.h"
+#include "store/system/errno.h"
 #include "testbed/errno_result.h"
 
 namespace nacre::testbed {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/checked_cast.h"
-#include "store/errno.h"
 #include "store/posix/posix_store.h"
+#include "store/system/errno.h"
 #include "testing/memory_store.h"
 
 namespace nacre::testbed {

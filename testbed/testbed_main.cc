@@ -12,7 +12,7 @@
 #include <getopt.h>
 #include <sys/resource.h>
 
-#include "store/text_file.h"
+#include "store/system/text_file.h"
 #include "testbed/fuse_mount.h"
 #include "testbed/machine.h"
 #include "testbed/namespace.h"

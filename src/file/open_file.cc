@@ -13,7 +13,7 @@
 #include "file/layout/found_layout.h"
 #include "file/layout/layout_hints.h"
 #include "file/report/report.h"
-#include "store/text_file.h"
+#include "store/system/text_file.h"
 
 namespace nacre::file {
 namespace {

@@ -7,8 +7,8 @@
 #include <sys/xattr.h>
 
 #include "base/hexadecimal.h"
-#include "store/posix/descriptor.h"
 #include "store/posix/posix_store.h"
+#include "store/system/descriptor.h"
 
 namespace nacre::store {
 namespace {

@@ -11,7 +11,7 @@
 #include <shared_mutex>
 #include <utility>
 
-#include "store/errno.h"
+#include "store/system/errno.h"
 #include "testing/sparse_bytes.h"
 
 namespace nacre::testing {

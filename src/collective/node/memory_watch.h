@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "store/available_memory.h"
+#include "store/memory/available_memory.h"
 
 namespace nacre::collective {
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/checked_cast.h"
-#include "store/shared_memory.h"
+#include "store/memory/shared_memory.h"
 
 namespace nacre::collective {
 namespace {

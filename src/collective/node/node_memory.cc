@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/bytes_of.h"
-#include "store/random_bits.h"
+#include "store/memory/shared_memory.h"
 
 namespace nacre::collective {
 namespace {
@@ -22,7 +22,7 @@ struct Announcement {
 constexpr std::uint64_t mark_of(std::uint64_t id) { return ~id; }
 
 std::optional<store::SharedMemory> make_marked(std::int64_t bytes, Announcement& announcement) {
-  announcement.id = store::random_bits();
+  announcement.id = store::random_id();
   Result<store::SharedMemory> made = store::SharedMemory::create(announcement.id, bytes, purpose);
   if (!made) return std::nullopt;
   announcement.made = 1;

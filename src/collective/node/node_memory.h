@@ -8,7 +8,7 @@
 
 #include "collective/task/task.h"
 #include "collective/task/transport.h"
-#include "store/shared_memory.h"
+#include "store/memory/shared_memory.h"
 
 namespace nacre::collective {
 

@@ -22,7 +22,7 @@
 #include "plan/call/collective_plan.h"
 #include "plan/direction.h"
 #include "plan/nodes/aggregators.h"
-#include "store/shared_memory.h"
+#include "store/memory/shared_memory.h"
 
 namespace nacre::collective {
 

@@ -9,7 +9,7 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
-#include "store/text_file.h"
+#include "store/system/text_file.h"
 
 namespace nacre::file {
 namespace {

@@ -12,7 +12,7 @@
 #include "file/hints/hint_rules.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/decide/plan_words.h"
-#include "store/text_file.h"
+#include "store/system/text_file.h"
 
 namespace nacre::file {
 namespace {

@@ -12,7 +12,7 @@
 #include "plan/layout/layout.h"
 #include "plan/layout/layout_choice.h"
 #include "plan/layout/layout_growth.h"
-#include "store/forwarding_file.h"
+#include "store/forwarding.h"
 #include "store/store.h"
 
 namespace nacre::file {

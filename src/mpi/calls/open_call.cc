@@ -23,8 +23,8 @@
 #include "mpi/transport/comm_state.h"
 #include "mpi/transport/mpi_transport.h"
 #include "store/default_store.h"
+#include "store/memory/shared_memory.h"
 #include "store/path.h"
-#include "store/random_bits.h"
 #include "testing/faults/faulty_store.h"
 
 namespace nacre::mpi {
@@ -62,7 +62,7 @@ void watch_finalize() {
 }
 
 std::uint64_t unique_id() {
-  static const std::uint64_t process = store::random_bits();
+  static const std::uint64_t process = store::random_id();
   static std::atomic<std::uint64_t> count = 0;
   return process + ++count;
 }

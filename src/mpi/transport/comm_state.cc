@@ -15,7 +15,7 @@
 #include "collective/node/node_memory.h"
 #include "mpi/progress/progress.h"
 #include "mpi/transport/mpi_transport.h"
-#include "store/memory_domain.h"
+#include "store/memory/memory_domain.h"
 
 namespace nacre::mpi {
 namespace {

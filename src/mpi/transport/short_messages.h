@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "collective/node/node_board.h"
-#include "store/shared_memory.h"
+#include "store/memory/shared_memory.h"
 
 namespace nacre::mpi {
 

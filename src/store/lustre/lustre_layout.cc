@@ -12,7 +12,7 @@
 
 #include "plan/layout/layout_growth.h"
 #include "plan/layout/lov_codec.h"
-#include "store/errno.h"
+#include "store/system/errno.h"
 
 namespace nacre::store {
 namespace {

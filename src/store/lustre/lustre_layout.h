@@ -12,8 +12,8 @@
 #include "base/result.h"
 #include "plan/layout/layout.h"
 #include "store/path.h"
-#include "store/posix/descriptor.h"
 #include "store/store.h"
+#include "store/system/descriptor.h"
 
 namespace nacre::store {
 

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 
-#include "store/errno.h"
+#include "store/system/errno.h"
 
 namespace nacre::store {
 namespace {

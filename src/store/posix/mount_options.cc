@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "store/text_file.h"
+#include "store/system/text_file.h"
 
 namespace nacre::store {
 namespace {

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/errno.h"
 #include "store/file_system.h"
 #include "store/posix/shared_counter.h"
+#include "store/system/errno.h"
 
 namespace nacre::store {
 namespace {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "store/posix/descriptor.h"
 #include "store/posix/posix_store_file.h"
 #include "store/store.h"
+#include "store/system/descriptor.h"
 
 namespace nacre::store {
 

@@ -12,12 +12,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "store/errno.h"
 #include "store/pieces.h"
-#include "store/posix/file_size_signal.h"
 #include "store/posix/mount_options.h"
 #include "store/posix/piece_batch.h"
 #include "store/posix/range_lock.h"
+#include "store/system/errno.h"
+#include "store/system/file_size_signal.h"
 
 namespace nacre::store {
 namespace {

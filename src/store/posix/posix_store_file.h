@@ -13,8 +13,8 @@
 #include "base/extent.h"
 #include "base/result.h"
 #include "store/file_system.h"
-#include "store/posix/descriptor.h"
 #include "store/store.h"
+#include "store/system/descriptor.h"
 
 namespace nacre::store {
 

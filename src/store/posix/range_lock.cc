@@ -4,8 +4,8 @@
 
 #include <fcntl.h>
 
-#include "store/errno.h"
-#include "store/posix/descriptor.h"
+#include "store/system/descriptor.h"
+#include "store/system/errno.h"
 
 namespace nacre::store {
 namespace {

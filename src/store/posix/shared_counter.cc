@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 
 #include "base/hexadecimal.h"
-#include "store/errno.h"
-#include "store/posix/descriptor.h"
-#include "store/posix/file_size_signal.h"
+#include "store/memory/shared_memory.h"
 #include "store/posix/mount_options.h"
 #include "store/posix/range_lock.h"
-#include "store/shared_memory.h"
+#include "store/system/descriptor.h"
+#include "store/system/errno.h"
+#include "store/system/file_size_signal.h"
 
 namespace nacre::store {
 namespace {

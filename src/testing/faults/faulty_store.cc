@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "store/errno.h"
-#include "store/forwarding_file.h"
+#include "store/forwarding.h"
 #include "store/pieces.h"
+#include "store/system/errno.h"
 #include "testing/faults/fault_injector.h"
 
 namespace nacre::testing {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "store/forwarding_store.h"
+#include "store/forwarding.h"
 #include "store/store.h"
 #include "testing/faults/fault_plan.h"
 

@@ -27,7 +27,7 @@
 
 #include "plan/algorithms/algorithm_table.h"
 #include "random_access.h"
-#include "store/forwarding_file.h"
+#include "store/forwarding.h"
 #include "testing/faults/faulty_store.h"
 #include "testing/in_process.h"
 #include "testing/memory_store.h"

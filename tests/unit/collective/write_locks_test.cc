@@ -14,7 +14,7 @@
 #include "collective/engine.h"
 #include "plan/layout/stripe_options.h"
 #include "random_access.h"
-#include "store/forwarding_file.h"
+#include "store/forwarding.h"
 #include "testing/in_process.h"
 #include "testing/memory_store.h"
 

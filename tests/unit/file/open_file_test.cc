@@ -15,7 +15,7 @@
 #include <doctest/doctest.h>
 
 #include "child.h"
-#include "store/text_file.h"
+#include "store/system/text_file.h"
 #include "temporary_directory.h"
 #include "world.h"
 

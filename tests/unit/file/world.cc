@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "store/forwarding_file.h"
+#include "store/forwarding.h"
 #include "testing/faults/faulty_store.h"
 
 namespace nacre::file::fixtures {

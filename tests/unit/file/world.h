@@ -15,7 +15,7 @@
 #include <doctest/doctest.h>
 
 #include "file/open_file.h"
-#include "store/forwarding_store.h"
+#include "store/forwarding.h"
 #include "store/store.h"
 #include "testing/in_process.h"
 #include "testing/memory_store.h"

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
-#include "store/posix/descriptor.h"
+#include "store/system/descriptor.h"
 
 namespace nacre::store {
 

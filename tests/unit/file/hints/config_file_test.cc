@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "store/text_file.h"
+#include "store/system/text_file.h"
 #include "temporary_directory.h"
 
 namespace nacre::file {

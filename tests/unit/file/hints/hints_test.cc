@@ -11,7 +11,7 @@
 
 #include <doctest/doctest.h>
 
-#include "store/text_file.h"
+#include "store/system/text_file.h"
 #include "temporary_directory.h"
 #include "testing/in_process.h"
 

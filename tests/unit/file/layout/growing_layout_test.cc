@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "fake_layouts.h"
-#include "store/forwarding_file.h"
+#include "store/forwarding.h"
 #include "testing/memory_store.h"
 
 namespace nacre::file {

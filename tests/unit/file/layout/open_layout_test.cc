@@ -13,7 +13,7 @@
 #include "base/bytes_of.h"
 #include "fake_layouts.h"
 #include "file/open_file.h"
-#include "store/forwarding_file.h"
+#include "store/forwarding.h"
 #include "testing/in_process.h"
 #include "testing/memory_store.h"
 

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 
 #include "bytes.h"
-#include "store/errno.h"
+#include "store/system/errno.h"
 #include "temporary_directory.h"
 
 namespace nacre::store {

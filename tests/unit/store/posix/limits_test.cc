@@ -16,9 +16,9 @@
 
 #include "bytes.h"
 #include "child.h"
+#include "store/memory/shared_memory.h"
 #include "store/posix/posix_store.h"
 #include "store/posix/shared_counter.h"
-#include "store/shared_memory.h"
 #include "temporary_directory.h"
 
 namespace nacre::store {

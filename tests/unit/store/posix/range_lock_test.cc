@@ -17,8 +17,8 @@
 
 #include "bytes.h"
 #include "child.h"
-#include "store/posix/descriptor.h"
 #include "store/posix/posix_store.h"
+#include "store/system/descriptor.h"
 #include "temporary_directory.h"
 
 namespace nacre::store {

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "store/memory/shared_memory.h"
 #include "store/posix/posix_store.h"
-#include "store/shared_memory.h"
 #include "temporary_directory.h"
 
 namespace nacre::store {

@@ -1,12 +1,13 @@
-// ForwardingFile: forwards every call to another StoreFile. Base of classes that change or observe
-// some calls. StoreFile's calls are pure virtual, so a call that is not forwarded here does not
-// compile.
-#ifndef NACRE_STORE_FORWARDING_FILE_H_
-#define NACRE_STORE_FORWARDING_FILE_H_
+// ForwardingFile and ForwardingStore forward every call to another StoreFile or Store. Bases of
+// classes that change or observe some calls. The calls are pure virtual in StoreFile and Store, so
+// a call that is not forwarded here does not compile.
+#ifndef NACRE_STORE_FORWARDING_H_
+#define NACRE_STORE_FORWARDING_H_
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "store/store.h"
@@ -43,6 +44,27 @@ class ForwardingFile : public StoreFile {
   std::unique_ptr<StoreFile> inner_;
 };
 
+class ForwardingStore : public Store {
+ public:
+  explicit ForwardingStore(std::shared_ptr<Store> inner) : inner_(std::move(inner)) {}
+
+  Result<std::unique_ptr<StoreFile>> open(const std::string& path,
+                                          const OpenOptions& options) override {
+    return inner_->open(path, options);
+  }
+  Status remove(const std::string& path) override { return inner_->remove(path); }
+  Result<std::unique_ptr<SharedCounter>> counter(const CounterKey& key, bool create) override {
+    return inner_->counter(key, create);
+  }
+  Result<std::int32_t> target_count(const std::string& path) override {
+    return inner_->target_count(path);
+  }
+  void forget_counter(const CounterKey& key) override { inner_->forget_counter(key); }
+
+ private:
+  std::shared_ptr<Store> inner_;
+};
+
 }  // namespace nacre::store
 
-#endif  // NACRE_STORE_FORWARDING_FILE_H_
+#endif  // NACRE_STORE_FORWARDING_H_

@@ -1,5 +1,5 @@
 // The translation of errno into error classes and messages.
-#include "store/errno.h"
+#include "store/system/errno.h"
 
 #include <cerrno>
 #include <clocale>

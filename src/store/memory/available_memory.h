@@ -1,6 +1,6 @@
 // How much memory is left.
-#ifndef NACRE_STORE_AVAILABLE_MEMORY_H_
-#define NACRE_STORE_AVAILABLE_MEMORY_H_
+#ifndef NACRE_STORE_MEMORY_AVAILABLE_MEMORY_H_
+#define NACRE_STORE_MEMORY_AVAILABLE_MEMORY_H_
 
 #include <cstdint>
 #include <string>
@@ -15,4 +15,4 @@ namespace nacre::store {
 
 }  // namespace nacre::store
 
-#endif  // NACRE_STORE_AVAILABLE_MEMORY_H_
+#endif  // NACRE_STORE_MEMORY_AVAILABLE_MEMORY_H_

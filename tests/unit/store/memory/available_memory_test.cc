@@ -1,5 +1,5 @@
 // Available memory, from files in the formats of kernels.
-#include "store/available_memory.h"
+#include "store/memory/available_memory.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // Small text files: configuration files and reports.
-#ifndef NACRE_STORE_TEXT_FILE_H_
-#define NACRE_STORE_TEXT_FILE_H_
+#ifndef NACRE_STORE_SYSTEM_TEXT_FILE_H_
+#define NACRE_STORE_SYSTEM_TEXT_FILE_H_
 
 #include <optional>
 #include <string>
@@ -19,4 +19,4 @@ namespace nacre::store {
 
 }  // namespace nacre::store
 
-#endif  // NACRE_STORE_TEXT_FILE_H_
+#endif  // NACRE_STORE_SYSTEM_TEXT_FILE_H_

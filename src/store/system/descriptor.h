@@ -1,6 +1,6 @@
 // An owned file descriptor, and system calls that signals interrupt.
-#ifndef NACRE_STORE_POSIX_DESCRIPTOR_H_
-#define NACRE_STORE_POSIX_DESCRIPTOR_H_
+#ifndef NACRE_STORE_SYSTEM_DESCRIPTOR_H_
+#define NACRE_STORE_SYSTEM_DESCRIPTOR_H_
 
 #include <cerrno>
 #include <string>
@@ -56,4 +56,4 @@ class Descriptor {
 
 }  // namespace nacre::store
 
-#endif  // NACRE_STORE_POSIX_DESCRIPTOR_H_
+#endif  // NACRE_STORE_SYSTEM_DESCRIPTOR_H_

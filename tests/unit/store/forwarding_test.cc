@@ -1,6 +1,6 @@
 // ForwardingStore and ForwardingFile forward every call of Store and StoreFile and return its
 // result. So does FaultyStore for calls that the fault plan does not name.
-#include "store/forwarding_store.h"
+#include "store/forwarding.h"
 
 #include <memory>
 #include <set>
@@ -11,7 +11,6 @@
 
 #include <doctest/doctest.h>
 
-#include "store/forwarding_file.h"
 #include "testing/faults/faulty_store.h"
 
 namespace nacre::store {

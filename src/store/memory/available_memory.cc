@@ -1,4 +1,4 @@
-#include "store/available_memory.h"
+#include "store/memory/available_memory.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/parse_number.h"
-#include "store/text_file.h"
+#include "store/system/text_file.h"
 
 namespace nacre::store {
 namespace {

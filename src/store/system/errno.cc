@@ -1,4 +1,4 @@
-#include "store/errno.h"
+#include "store/system/errno.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "store/memory_domain.h"
+#include "store/memory/memory_domain.h"
 
 #include <array>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/fnv_hash.h"
-#include "store/posix/descriptor.h"
+#include "store/system/descriptor.h"
 
 namespace nacre::store {
 namespace {

@@ -1,4 +1,4 @@
-#include "store/posix/file_size_signal.h"
+#include "store/system/file_size_signal.h"
 
 #include <cerrno>
 #include <ctime>

@@ -1,6 +1,6 @@
 // Memory that several processes of a node share, and waiting for a change of a word in it.
-#ifndef NACRE_STORE_SHARED_MEMORY_H_
-#define NACRE_STORE_SHARED_MEMORY_H_
+#ifndef NACRE_STORE_MEMORY_SHARED_MEMORY_H_
+#define NACRE_STORE_MEMORY_SHARED_MEMORY_H_
 
 #include <atomic>
 #include <chrono>
@@ -15,15 +15,17 @@
 
 namespace nacre::store {
 
+/// A random number, for ids that no other process uses.
+[[nodiscard]] std::uint64_t random_id();
+
 /// A mapping of a POSIX shared memory object, private to the user (mode 0600), initially zero. All
 /// pages are allocated at creation: a full /dev/shm gives ErrorClass::no_space there instead of
 /// SIGBUS later. More than 64 KiB are allocated only if they are at most a quarter of the free
-/// space. The memory is freed when the last process unmaps it; forget() removes its name.
+/// space. The memory is freed when the last process unmaps it; forget() removes its name. Error
+/// messages begin with `purpose` ("create the ...").
 class SharedMemory {
  public:
-  /// file_exists if another object of this user has the same `id`. Error messages begin with
-  /// `purpose`
-  /// ("create the ...").
+  /// file_exists if another object of this user has the same `id`.
   [[nodiscard]] static Result<SharedMemory> create(std::uint64_t id, std::int64_t bytes,
                                                    const std::string& purpose);
   /// Maps an object that create() made with the same size.
@@ -66,4 +68,4 @@ void wake_sleepers(const std::atomic<std::uint32_t>& word);
 
 }  // namespace nacre::store
 
-#endif  // NACRE_STORE_SHARED_MEMORY_H_
+#endif  // NACRE_STORE_MEMORY_SHARED_MEMORY_H_

@@ -1,6 +1,6 @@
 // Turns SIGXFSZ, which kills the program at the limit on file sizes, into an error.
-#ifndef NACRE_STORE_POSIX_FILE_SIZE_SIGNAL_H_
-#define NACRE_STORE_POSIX_FILE_SIZE_SIGNAL_H_
+#ifndef NACRE_STORE_SYSTEM_FILE_SIZE_SIGNAL_H_
+#define NACRE_STORE_SYSTEM_FILE_SIZE_SIGNAL_H_
 
 #include <csignal>
 #include <cstdint>
@@ -30,4 +30,4 @@ class FileSizeSignalGuard {
 
 }  // namespace nacre::store
 
-#endif  // NACRE_STORE_POSIX_FILE_SIZE_SIGNAL_H_
+#endif  // NACRE_STORE_SYSTEM_FILE_SIZE_SIGNAL_H_

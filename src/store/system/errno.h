@@ -1,6 +1,6 @@
 // The one place where an errno becomes an Error.
-#ifndef NACRE_STORE_ERRNO_H_
-#define NACRE_STORE_ERRNO_H_
+#ifndef NACRE_STORE_SYSTEM_ERRNO_H_
+#define NACRE_STORE_SYSTEM_ERRNO_H_
 
 #include <string>
 #include <string_view>
@@ -26,4 +26,4 @@ namespace nacre::store {
 
 }  // namespace nacre::store
 
-#endif  // NACRE_STORE_ERRNO_H_
+#endif  // NACRE_STORE_SYSTEM_ERRNO_H_

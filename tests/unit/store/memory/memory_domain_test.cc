@@ -1,5 +1,5 @@
 // Memory domains: the processes that share memory.
-#include "store/memory_domain.h"
+#include "store/memory/memory_domain.h"
 
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-#include "store/text_file.h"
+#include "store/system/text_file.h"
 
 #include <cerrno>
 #include <utility>
@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "store/errno.h"
-#include "store/posix/descriptor.h"
-#include "store/posix/file_size_signal.h"
+#include "store/system/descriptor.h"
+#include "store/system/errno.h"
+#include "store/system/file_size_signal.h"
 
 namespace nacre::store {
 namespace {

@@ -1,6 +1,6 @@
 // Which processes can share memory.
-#ifndef NACRE_STORE_MEMORY_DOMAIN_H_
-#define NACRE_STORE_MEMORY_DOMAIN_H_
+#ifndef NACRE_STORE_MEMORY_MEMORY_DOMAIN_H_
+#define NACRE_STORE_MEMORY_MEMORY_DOMAIN_H_
 
 #include <cstdint>
 
@@ -14,4 +14,4 @@ namespace nacre::store {
 
 }  // namespace nacre::store
 
-#endif  // NACRE_STORE_MEMORY_DOMAIN_H_
+#endif  // NACRE_STORE_MEMORY_MEMORY_DOMAIN_H_

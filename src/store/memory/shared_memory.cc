@@ -1,10 +1,11 @@
-#include "store/shared_memory.h"
+#include "store/memory/shared_memory.h"
 
 #include <cerrno>
 #include <climits>
 #include <ctime>
 #include <map>
 #include <mutex>
+#include <random>
 #include <utility>
 
 #include <fcntl.h>
@@ -17,9 +18,9 @@
 
 #include "base/checked_cast.h"
 #include "base/hexadecimal.h"
-#include "store/errno.h"
-#include "store/posix/descriptor.h"
-#include "store/posix/file_size_signal.h"
+#include "store/system/descriptor.h"
+#include "store/system/errno.h"
+#include "store/system/file_size_signal.h"
 
 namespace nacre::store {
 namespace {
@@ -57,6 +58,15 @@ long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t 
 }
 
 }  // namespace
+
+std::uint64_t random_id() {
+  // One system call. std::random_device executes CPUID first, which takes 40 us in virtual
+  // machines.
+  std::uint64_t bits = 0;
+  if (getentropy(&bits, sizeof bits) == 0) return bits;
+  std::random_device device;  // a kernel before 3.17
+  return (std::uint64_t{device()} << 32U) | device();
+}
 
 /// The objects that this process has made and that still have a name.
 struct SharedMemory::Known {

@@ -11,13 +11,13 @@
 namespace nacre::store {
 namespace {
 
-/// Of the directory that a file of this name is in.
+/// The file system of the directory of `path`.
 std::optional<FileSystemFacts> facts_of_directory(const std::string& path) {
   const std::string directory = directory_of(path);
   return facts_of_path(directory.empty() ? "." : directory);
 }
 
-/// Hands each call to the store of the file system on which the file lies.
+/// Forwards each call to the store of the file system on which the file lies.
 class MountedStore final : public Store {
  public:
   Result<std::unique_ptr<StoreFile>> open(const std::string& path,
@@ -32,8 +32,8 @@ class MountedStore final : public Store {
     Result<std::unique_ptr<StoreFile>> made = store.open(path, known);
     const bool is_there = !made && made.error().system_errno == EEXIST;
     if (!is_there || options.exclusive) return made;
-    // Another process was first, or the name is a link to where there is no file yet: the store
-    // then asks the file which file system it is on.
+    // Another process created the file first, or the name is a link to a file that does not exist
+    // yet, perhaps on another file system: without `facts` the store finds it out.
     return store.open(path, options);
   }
 

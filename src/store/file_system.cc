@@ -13,9 +13,9 @@
 namespace nacre::store {
 namespace {
 
-// On tmpfs a read of 1 KiB takes 0.4 us and one of 4 KiB 0.9.
+// On tmpfs a read of 1 KiB takes 0.4 us and a read of 4 KiB 0.9 us.
 constexpr std::int64_t local_call_worth_bytes = 2 << 10;
-// On tmpfs a call of 256 KiB writes as fast as any larger one, within what can be measured.
+// On tmpfs calls of more than 256 KiB write no faster.
 constexpr std::int64_t local_saturation_bytes = 256 << 10;
 
 /// `has_attribute`: whether the file has an extended attribute.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the C++ table that follows from file_systems.toml.
+"""Writes file_systems.toml as a C++ table.
 
 usage: generate.py TABLE OUTPUT
 """
@@ -24,7 +24,7 @@ def check(name: str, row: dict) -> None:
 
 
 def rows_of(name: str, row: dict) -> list[str]:
-    """One row a magic."""
+    """One row for each magic."""
     check(name, row)
     fields = [f".sharing = Sharing::{row['sharing']}"]
     if "store" in row:

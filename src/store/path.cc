@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 13> kernel_prefixes{
 constexpr std::array<std::string_view, 10> library_prefixes{
     "pvfs", "pvfs2", "daos", "ime", "zoidfs", "unifyfs", "quobyte", "testfs", "ftp", "gsiftp"};
 
-/// No locale: a prefix is ASCII.
+/// ASCII only, independent of the locale.
 constexpr char to_upper(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
 }

@@ -10,9 +10,8 @@
 namespace nacre::store {
 
 /// `path` without its prefix. Pure. The rule:
-/// 1. A prefix is the text before the first ':' if it is one of the words below, in lower case or
-/// in
-///    upper case. Any other name ("a:b", "C:foo", "./nfs:x", "/nfs:x", "Nfs:x") is returned
+/// 1. A prefix is the text before the first ':' if it is one of the words below, all lower case or
+///    all upper case. Any other name ("a:b", "C:foo", "./nfs:x", "/nfs:x", "Nfs:x") is returned
 ///    unchanged. For a file whose name begins like a prefix, write "./nfs:x".
 /// 2. ufs, nfs, xfs, lustre, gpfs, panfs, pfs, piofs, hfs, sfs, bg, bgl, bglockless: one prefix is
 ///    removed. Nacre detects the file system from the file.

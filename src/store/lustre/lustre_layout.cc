@@ -23,8 +23,7 @@ constexpr const char* less_components_xattr = "lustre.lov.del";
 constexpr int delay_create = O_NOCTTY | FASYNC;
 constexpr unsigned get_ost_count = _IOR('f', 168, long);  // LL_IOC_GETOBDCOUNT
 
-/// The xattr of a file as `get` reads it: fgetxattr or getxattr. Replaces `bytes`; the system's
-/// error number, 0 where all went well.
+/// Reads an xattr into `bytes`. `get` calls fgetxattr or getxattr. Returns 0 or an errno.
 template <class Get>
 int read_xattr(Get get, std::vector<std::byte>& bytes) {
   while (true) {
@@ -32,7 +31,7 @@ int read_xattr(Get get, std::vector<std::byte>& bytes) {
     if (size < 0) return errno;
     bytes.resize(static_cast<std::size_t>(size));
     const ssize_t read = get(bytes.data(), bytes.size());
-    // It may have grown in between, as components are instantiated.
+    // The layout may grow between the calls, as components are instantiated.
     if (read < 0 && errno == ERANGE) continue;
     if (read < 0) return errno;
     bytes.resize(static_cast<std::size_t>(read));
@@ -48,7 +47,7 @@ std::vector<std::byte> layout_of(const std::string& directory) {
   return read_xattr(get, bytes) == 0 ? bytes : std::vector<std::byte>();
 }
 
-Status take_owners_write(int descriptor, const std::string& path) {
+Status remove_owners_write(int descriptor, const std::string& path) {
   struct stat found {};
   if (::fstat(descriptor, &found) == 0 &&
       ::fchmod(descriptor, found.st_mode & 07777U & ~S_IWUSR) == 0) {
@@ -57,7 +56,7 @@ Status take_owners_write(int descriptor, const std::string& path) {
   return error_from_errno(errno, "set the permissions of", path);
 }
 
-/// What to do about a layout that is refused.
+/// Advice to the user if the file system refuses a layout.
 std::string advice_for(int reason) {
   if (reason == EPERM) return " (only the owner of the file may do this)";
   if (reason == EACCES) return " (this needs permission to write the file)";
@@ -65,7 +64,7 @@ std::string advice_for(int reason) {
          "layout)";
 }
 
-/// The last directory on the way up that is on the same file system.
+/// The highest directory above `directory` on the same file system.
 std::string top_of_mount(std::string directory) {
   struct stat here {};
   if (::stat(directory.c_str(), &here) != 0) return directory;
@@ -86,15 +85,15 @@ int delays_layout_flag() { return delay_create; }
 Result<Descriptor> create_striped(const std::string& path, int flags, unsigned permissions,
                                   const std::optional<plan::Layout>& layout) {
   const int exclusively = flags | O_CREAT | O_EXCL | delay_create;
-  // A file gets a layout from who may write it.
+  // Setting a layout needs permission to write the file.
   const unsigned at_first = layout ? permissions | S_IWUSR : permissions;
   Descriptor file(retry_interrupted([&] { return ::open(path.c_str(), exclusively, at_first); }));
   if (!file.valid()) return error_from_errno(errno, "open", path);
   if (!layout) return file;
   Status set = LustreLayouts(file.number(), path).set(*layout);
-  if (set && at_first != permissions) set = take_owners_write(file.number(), path);
+  if (set && at_first != permissions) set = remove_owners_write(file.number(), path);
   if (set) return file;
-  // Without a layout it would fail every write of whoever has it open.
+  // A file without a layout would fail every write of other processes that have it open.
   static_cast<void>(::unlink(path.c_str()));
   return std::move(set).error();
 }
@@ -103,7 +102,7 @@ bool has_default_layout(const std::string& path, bool or_root) {
   const std::string directory = directory_of(path);
   const std::vector<std::byte> set = layout_of(directory);
   if (or_root) return !set.empty() || !layout_of(top_of_mount(directory)).empty();
-  // Newer clients say the root's of a directory that has none of its own.
+  // For a directory without a default of its own, newer clients return the root's.
   return !set.empty() && set != layout_of(top_of_mount(directory));
 }
 
@@ -118,7 +117,7 @@ Result<std::int32_t> ost_count(const std::string& directory) {
 }
 
 Result<std::optional<plan::Layout>> LustreLayouts::read() {
-  // A client that had the file open before it had a layout learns of it by looking at its size.
+  // A client that opened the file before it had a layout learns of the layout by fstat.
   struct stat ignored {};
   static_cast<void>(::fstat(descriptor_, &ignored));
   std::vector<std::byte> bytes;
@@ -154,9 +153,8 @@ Status LustreLayouts::set(const plan::Layout& layout) {
 }
 
 Status LustreLayouts::set_default() {
-  // Not by opening the file once more: Lustre's servers do not hear of that open where this node
-  // has the file open for writing already. The default is copied as bytes, so that one of a kind
-  // that Nacre cannot decode serves too.
+  // A second open of the file would not set it: it does not reach Lustre's servers if this node has
+  // the file open for writing. The default is copied as bytes, so that Nacre need not decode it.
   const std::string directory = directory_of(path_);
   std::vector<std::byte> inherited = layout_of(directory);
   if (inherited.empty()) inherited = layout_of(top_of_mount(directory));
@@ -169,7 +167,7 @@ Status LustreLayouts::add(const plan::Layout& components) {
 }
 
 Status LustreLayouts::remove_unwritten() {
-  // The file system finds them by their flags: one may be written to at this moment.
+  // The file system selects them by their flags: a write may instantiate a component meanwhile.
   return write_attribute(less_components_xattr, plan::all_unwritten());
 }
 

@@ -1,27 +1,121 @@
 #include "store/lustre/lustre_store.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <limits>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include "store/lustre/lustre_store_file.h"
+#include "store/system/errno.h"
 
 namespace nacre::store {
 namespace {
 
-/// Whether a file that this open makes is not to have its directory's layout at once.
+constexpr unsigned acquire_group_lock_request = _IOW('f', 158, long);  // LL_IOC_GROUP_LOCK
+constexpr unsigned release_group_lock_request = _IOW('f', 159, long);  // LL_IOC_GROUP_UNLOCK
+
+/// The argument of LL_IOC_LADVISE, with one advice for the whole open file.
+struct Advice {
+  std::uint32_t magic = 0x1ADF1CE0;
+  std::uint32_t count = 1;
+  std::uint64_t header_unused[3] = {};
+  std::uint16_t kind = 3;  // LU_LADVISE_LOCKNOEXPAND
+  std::uint16_t unused_before = 0;
+  std::uint32_t unused = 0;
+  std::uint64_t begin = 0;  // this kind ignores the range; begin < end
+  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t unused_behind = 0;
+};
+constexpr std::size_t advice_header_bytes = 32;
+static_assert(sizeof(Advice) == advice_header_bytes + 32);
+using AdviceHeader = std::byte[advice_header_bytes];
+constexpr unsigned advise = _IOR('f', 250, AdviceHeader);
+
+/// Retries while another group holds the lock, for 2 s: the file system may take a while to cancel
+/// a lock that was released. Returns 0, or -1 and sets errno.
+template <class Take>
+int acquire_with_retries(Take take) {
+  constexpr std::chrono::milliseconds longest_pause{50};
+  constexpr std::chrono::seconds patience{2};
+  const auto end = std::chrono::steady_clock::now() + patience;
+  std::chrono::milliseconds pause{1};
+  while (true) {
+    const int taken = retry_interrupted(take);
+    const bool is_held = taken != 0 && (errno == EAGAIN || errno == EBUSY);
+    if (!is_held || std::chrono::steady_clock::now() > end) return taken;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, longest_pause);
+  }
+}
+
+/// Whether Nacre sets the layout of a file that this open creates, instead of the file system.
 bool sets_layout(const std::string& path, const OpenOptions& options) {
   if (!options.create) return false;
   if (options.layout) return true;
-  // What its owner may not write gets none later.
+  // A layout cannot be set later on a file that its owner may not write.
   const bool is_later =
       options.layout_time != LayoutTime::at_once && (options.permissions & S_IWUSR) != 0;
   return is_later && !has_default_layout(path, options.layout_time == LayoutTime::later);
 }
 
 }  // namespace
+
+class LustreStoreFile::GroupLock final : public FileLock {
+ public:
+  GroupLock(LustreStoreFile& file, std::int32_t number) : file_(file), number_(number) {}
+  GroupLock(const GroupLock&) = delete;
+  GroupLock& operator=(const GroupLock&) = delete;
+  ~GroupLock() override { static_cast<void>(file_.release_group_lock(number_)); }
+
+ private:
+  LustreStoreFile& file_;
+  std::int32_t number_;
+};
+
+Result<std::unique_ptr<FileLock>> LustreStoreFile::lock_group(std::int32_t number) {
+  if (direct().valid()) {
+    return Error{ErrorClass::unsupported_operation, 0,
+                 "the file is open with O_DIRECT (direct_read, direct_write)"};
+  }
+  // Without O_NONBLOCK the kernel waits without limit for the holder of another number.
+  const int flags = ::fcntl(file().number(), F_GETFL);
+  int taken = flags < 0 ? -1 : ::fcntl(file().number(), F_SETFL, flags | O_NONBLOCK);
+  if (taken == 0) {
+    taken = acquire_with_retries([&] { return acquire_group_lock(number); });
+    const int reason = errno;
+    static_cast<void>(::fcntl(file().number(), F_SETFL, flags));
+    errno = reason;
+  }
+  if (taken != 0) return error_from_errno(errno, "acquire a group lock on", path());
+  return std::unique_ptr<FileLock>(std::make_unique<GroupLock>(*this, number));
+}
+
+Status LustreStoreFile::narrow_locks() {
+  const bool are_narrow = narrow_locks_of(file().number()) >= 0 &&
+                          (!direct().valid() || narrow_locks_of(direct().number()) >= 0);
+  if (are_narrow) return {};
+  return error_from_errno(errno, "request narrow locks on", path());
+}
+
+// No test of this project runs these system calls: they follow what was observed on a real Lustre.
+
+int LustreStoreFile::acquire_group_lock(std::int32_t number) {
+  return ::ioctl(file().number(), acquire_group_lock_request, long{number});
+}
+
+int LustreStoreFile::release_group_lock(std::int32_t number) {
+  return ::ioctl(file().number(), release_group_lock_request, long{number});
+}
+
+int LustreStoreFile::narrow_locks_of(int descriptor) {
+  Advice advice;
+  return retry_interrupted([&] { return ::ioctl(descriptor, advise, &advice); });
+}
 
 int LustreStore::counter_flags() const { return O_APPEND; }
 
@@ -32,11 +126,11 @@ Result<Descriptor> LustreStore::open_descriptor(const std::string& path, int fla
   if (sets) {
     Result<Descriptor> created = create_striped(path, flags, options.permissions, options.layout);
     if (created || options.exclusive || created.error().system_errno != EEXIST) return created;
-    flags |= delays_layout_flag();  // it may be there without one
+    flags |= delays_layout_flag();  // the existing file may have no layout
   }
   Result<Descriptor> file = PosixStore::open_descriptor(path, flags, options);
-  // Does nothing to a file that has one; a file without, which nothing was written to, may refuse
-  // what a new one refuses, and then has that of its directory when it is written.
+  // Does nothing if the file has a layout. If the file system refuses the requested layout, the
+  // file gets that of its directory at the first write.
   if (file && sets && options.layout) {
     static_cast<void>(LustreLayouts(file->number(), path).set(*options.layout));
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/parse_number.h"
+#include "base/split.h"
 #include "store/system/text_file.h"
 
 namespace nacre::store {
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
 
-/// What the two versions of cgroups call it.
+/// Names of files and fields in one version of cgroups.
 struct CgroupWords {
   std::string_view mount;
   std::string_view limit;
@@ -41,10 +42,8 @@ std::optional<std::int64_t> number(std::string_view text) {
 
 /// The rest of the first line that begins with `begin`.
 std::optional<std::string_view> rest_of_line(std::string_view text, std::string_view begin) {
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
+  for (const std::string_view line : split(text, '\n')) {
     if (line.starts_with(begin)) return line.substr(begin.size());
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
   return std::nullopt;
 }
@@ -71,8 +70,8 @@ std::int64_t of_cgroup(const std::string& directory, const CgroupWords& words) {
   return std::max<std::int64_t>(0, *limit - taken);
 }
 
-/// Of the cgroup at `path` and those that it is in. In a container the mount may begin at its own,
-/// and the outer part of the path then is not there.
+/// The minimum over the cgroup at `path` and the cgroups that contain it. In a container the mount
+/// may begin at the container's cgroup; the outer directories of `path` then do not exist.
 std::int64_t of_cgroups(const std::string& root, const CgroupWords& words, std::string_view path) {
   const std::string mount = root + std::string(words.mount);
   std::int64_t least = unknown;

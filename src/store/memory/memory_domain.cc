@@ -2,26 +2,21 @@
 
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fnv_hash.h"
-#include "store/system/descriptor.h"
+#include "store/system/text_file.h"
 
 namespace nacre::store {
 namespace {
 
 std::string boot_id() {
-  const Descriptor file(retry_interrupted(
-      [] { return ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC); }));
-  std::array<char, 64> text{};
-  if (!file.valid()) return {};
-  const ssize_t bytes =
-      retry_interrupted([&] { return ::read(file.number(), text.data(), text.size()); });
-  return {text.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
+  const Result<std::optional<std::string>> text = read_text_file("/proc/sys/kernel/random/boot_id");
+  return text ? text->value_or("") : std::string();
 }
 
 std::string host_name() {
@@ -33,7 +28,7 @@ std::string host_name() {
 }  // namespace
 
 std::uint64_t shared_memory_domain() {
-  constexpr const char* shared_memory_path = "/dev/shm";  // where shm_open's objects lie
+  constexpr const char* shared_memory_path = "/dev/shm";  // the directory of shm_open(3)
   struct stat directory {};
   if (stat(shared_memory_path, &directory) != 0 || !S_ISDIR(directory.st_mode)) return 0;
   if (access(shared_memory_path, W_OK | X_OK) != 0) return 0;

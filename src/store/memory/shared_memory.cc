@@ -27,7 +27,8 @@ namespace {
 
 constexpr mode_t owner_only = 0600;
 
-/// Others live on it too, the MPI's own transport among them, and fail where it is full.
+/// Whether an object of this size leaves enough of /dev/shm to other users, such as the transport
+/// of the MPI, which fails if /dev/shm is full.
 bool leaves_room(int descriptor, std::int64_t bytes) {
   constexpr std::int64_t small_bytes = 64 << 10;
   constexpr std::uint64_t part_of_free = 4;
@@ -36,10 +37,11 @@ bool leaves_room(int descriptor, std::int64_t bytes) {
   return static_cast<std::uint64_t>(bytes) <= system.f_bavail * system.f_frsize / part_of_free;
 }
 
-/// Nothing is mapped that the object does not hold: touching it would be a SIGBUS. Who attaches may
-/// come before the maker got this far, and does the same: what is there stays.
-int hold(int descriptor, std::int64_t bytes, bool is_maker) {
-  if (is_maker && !leaves_room(descriptor, bytes)) return ENOSPC;
+/// Allocates all pages of the object, because access to a missing page raises SIGBUS. A process
+/// that attaches does the same: it may be ahead of the creator. Keeps the contents. Returns 0 or an
+/// errno.
+int allocate_pages(int descriptor, std::int64_t bytes, bool creates) {
+  if (creates && !leaves_room(descriptor, bytes)) return ENOSPC;
   const FileSizeSignalGuard guard;
   return posix_fallocate(descriptor, 0, bytes);
 }
@@ -68,14 +70,14 @@ std::uint64_t random_id() {
   return (std::uint64_t{device()} << 32U) | device();
 }
 
-/// The objects that this process has made and that still have a name.
+/// The objects that this process created and that still have a name.
 struct SharedMemory::Known {
   std::mutex mutex;
   std::map<std::uint64_t, std::weak_ptr<Mapping>> mappings;
 };
 
 SharedMemory::Known& SharedMemory::known() {
-  static auto* instance = new Known;  // libraries end in any order
+  static auto* instance = new Known;  // never freed: libraries may end in any order
   return *instance;
 }
 
@@ -90,7 +92,7 @@ Result<SharedMemory> SharedMemory::map(std::uint64_t id, std::int64_t bytes,
       retry_interrupted([&] { return shm_open(name(id).c_str(), flags, owner_only); }));
   if (!object.valid()) return failure(errno, purpose, id);
   const auto size = checked_cast<std::size_t>(bytes);
-  int reason = hold(object.number(), bytes, create);
+  int reason = allocate_pages(object.number(), bytes, create);
   void* memory = MAP_FAILED;
   if (reason == 0) {
     memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, object.number(), 0);

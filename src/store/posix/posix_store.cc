@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "store/file_system.h"
+#include "store/memory/shared_memory.h"
 #include "store/posix/shared_counter.h"
 #include "store/system/errno.h"
 
@@ -26,13 +27,14 @@ int open_flags(const OpenOptions& options) {
   return flags;
 }
 
-/// The file once more; none where nobody asks, or the file system refuses.
+/// A second open of the file with O_DIRECT. Invalid if not requested, or if the file system
+/// refuses.
 Descriptor open_directly(const Descriptor& file, const OpenOptions& options, int more_flags) {
   if (!options.direct_reads && !options.direct_writes) return Descriptor();
   return reopen(file.number(), access_mode(options) | O_DIRECT | more_flags);
 }
 
-/// What can be opened but has no bytes at offsets.
+/// Refuses directories, pipes and sockets: they have no bytes at offsets.
 Status check_kind(const struct stat& file, const std::string& path) {
   if (S_ISDIR(file.st_mode)) return error_from_errno(EISDIR, "open", path);
   if (!S_ISFIFO(file.st_mode) && !S_ISSOCK(file.st_mode)) return {};
@@ -43,7 +45,7 @@ Status check_kind(const struct stat& file, const std::string& path) {
 FileSystemFacts facts_of(const Descriptor& file, const struct stat& found,
                          const OpenOptions& options) {
   FileSystemFacts facts = options.facts ? *options.facts : facts_of_file(file.number());
-  // Clients cache by the page, so a block below it is none that two writers can tell apart.
+  // Clients cache whole pages, so two writers conflict on a page even if blocks are smaller.
   facts.block_size_bytes = std::max<std::int64_t>(found.st_blksize, sysconf(_SC_PAGESIZE));
   return facts;
 }
@@ -57,8 +59,8 @@ Result<std::unique_ptr<StoreFile>> PosixStore::open(const std::string& path,
                  "open " + path + ": the mode allows neither reading nor writing"};
   }
   if (path.find('\0') != std::string::npos) return error_from_errno(EINVAL, "open", path);
-  // Not to wait for the other end of a pipe; files are not opened so, as some systems for offline
-  // data then fail reads.
+  // O_NONBLOCK: an open of a pipe does not wait for its other end. F_SETFL below clears the flag,
+  // because some archive file systems fail nonblocking reads of offline files.
   Result<Descriptor> file = open_descriptor(path, open_flags(options) | O_NONBLOCK, options);
   if (!file && file.error().system_errno != ENXIO) return std::move(file).error();
   struct stat found {};
@@ -103,7 +105,7 @@ Result<std::unique_ptr<SharedCounter>> PosixStore::counter(const CounterKey& key
 
 void PosixStore::forget_counter(const CounterKey& key) {
   if (key.one_node) {
-    forget_memory_counter(key.id);
+    SharedMemory::forget(key.id);
   } else {
     forget_file_counter(key);
   }

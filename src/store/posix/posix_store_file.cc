@@ -22,12 +22,11 @@
 namespace nacre::store {
 namespace {
 
-// Of small writes the question whether there is a limit on file sizes is the dearer half of what is
-// not the write itself, so they ask only as they get ahead.
+// Reading the limit on file sizes is half of Nacre's own cost of a small write, so small writes
+// read it only once per unlimited_ahead_bytes.
 constexpr std::int64_t small_write_bytes = 4096;
 constexpr std::int64_t unlimited_ahead_bytes = 1 << 20;
 
-/// Which file, for messages and for the system.
 struct Target {
   int descriptor;
   const std::string& path;
@@ -41,7 +40,8 @@ Error transfer_error(int system_errno, const Target& target, bool writing, std::
           operation + " " + target.path + ": the system wrote no byte and returned no error"};
 }
 
-/// One call of the system. The plain ones are cheaper by a third where a few bytes are moved.
+/// One system call. For a few bytes pread and pwrite are cheaper than their vectored forms by a
+/// third.
 template <bool writing>
 ssize_t move(int descriptor, std::span<const iovec> vectors, std::int64_t position) {
   const iovec& first = vectors.front();
@@ -55,7 +55,7 @@ ssize_t move(int descriptor, std::span<const iovec> vectors, std::int64_t positi
   }
 }
 
-/// Moves the pieces to the end, to the end of the file, or to an error.
+/// Moves the pieces until all are done, the file ends or an error occurs.
 template <class Piece>
 Transfer transfer(const Target& target, std::span<const Piece> pieces, std::int64_t offset) {
   constexpr bool writing = std::is_same_v<Piece, WritePiece>;
@@ -82,7 +82,7 @@ Transfer transfer(const Target& target, std::span<const Piece> pieces, std::int6
   }
 }
 
-/// What O_DIRECT asks of offsets, sizes and memory, or less.
+/// The alignment of offsets, sizes and memory that O_DIRECT needs on most file systems.
 constexpr std::int64_t direct_alignment = 4096;
 
 template <class Piece>
@@ -94,7 +94,7 @@ bool is_aligned(std::span<const Piece> pieces, std::int64_t offset) {
   return offset % direct_alignment == 0 && std::ranges::all_of(pieces, fits);
 }
 
-/// EFBIG has two causes; a user can only act on the one that is named.
+/// EFBIG has two causes; the message names RLIMIT_FSIZE if that is the cause.
 void explain_limit(Error& error, const FileSizeSignalGuard& guard) {
   const std::optional<std::uint64_t> limit_bytes = guard.limit_bytes();
   if (error.system_errno != EFBIG || !limit_bytes) return;
@@ -114,18 +114,8 @@ Status growing_call(std::string_view operation, const std::string& path, Call ca
 
 }  // namespace
 
-PosixStoreFile::PosixStoreFile(OpenedFile opened)
-    : file_(std::move(opened.file)),
-      path_(std::move(opened.path)),
-      options_(std::move(opened.options)),
-      facts_(opened.facts),
-      direct_(std::move(opened.direct)),
-      identity_(opened.identity) {
-  facts_.has_direct = direct_.valid();
-}
-
 Error PosixStoreFile::error(int system_errno, std::string_view operation) const {
-  return error_from_errno(system_errno, operation, path_);
+  return error_from_errno(system_errno, operation, opened_.path);
 }
 
 Transfer PosixStoreFile::read(std::span<const ReadPiece> pieces, std::int64_t offset) {
@@ -135,14 +125,14 @@ Transfer PosixStoreFile::read(std::span<const ReadPiece> pieces, std::int64_t of
 template <class Piece>
 Transfer PosixStoreFile::transfer_pieces(std::span<const Piece> pieces, std::int64_t offset) {
   constexpr bool writing = std::is_same_v<Piece, WritePiece>;
-  const Target buffered{file_.number(), path_};
-  const bool is_wanted = writing ? options_.direct_writes : options_.direct_reads;
-  if (!is_wanted || !direct_.valid() || !is_aligned(pieces, offset)) {
+  const Target buffered{opened_.file.number(), opened_.path};
+  const bool is_wanted = writing ? opened_.options.direct_writes : opened_.options.direct_reads;
+  if (!is_wanted || !opened_.direct.valid() || !is_aligned(pieces, offset)) {
     return transfer(buffered, pieces, offset);
   }
-  Transfer done = transfer(Target{direct_.number(), path_}, pieces, offset);
+  Transfer done = transfer(Target{opened_.direct.number(), opened_.path}, pieces, offset);
   if (!done.error || done.error->system_errno != EINVAL) return done;
-  // What a file system does not take: its own alignment, or to go on where a read was short.
+  // The file system needs a larger alignment, or refuses to continue behind a short read.
   const std::vector<Piece> left = pieces_behind(pieces, done.bytes);
   Transfer more = transfer(buffered, std::span<const Piece>(left), offset + done.bytes);
   more.bytes += done.bytes;
@@ -165,25 +155,26 @@ Transfer PosixStoreFile::write(std::span<const WritePiece> pieces, std::int64_t 
 
 Result<std::int64_t> PosixStoreFile::size() {
   struct stat file {};
-  if (fstat(file_.number(), &file) != 0) return error(errno, "read the size of");
+  if (fstat(opened_.file.number(), &file) != 0) return error(errno, "read the size of");
   if (!S_ISBLK(file.st_mode)) return file.st_size;
-  const off_t end = lseek(file_.number(), 0, SEEK_END);
+  const off_t end = lseek(opened_.file.number(), 0, SEEK_END);
   if (end < 0) return error(errno, "read the size of");
   return end;
 }
 
 Status PosixStoreFile::resize(std::int64_t size) {
-  return growing_call("set the size of", path_, [&] { return ftruncate(file_.number(), size); });
+  return growing_call("set the size of", opened_.path,
+                      [&] { return ftruncate(opened_.file.number(), size); });
 }
 
 Status PosixStoreFile::allocate(std::int64_t size) {
   if (size == 0) return {};
-  // Asked before fallocate: a Lustre client raises its idea of the size first, and keeps the raised
-  // size when the OSTs then refuse (seen with 2.17).
+  // Read before fallocate: a Lustre client first raises the size that it knows, and keeps it if the
+  // OSTs then refuse (seen with 2.17).
   const Result<std::int64_t> end = this->size();
   if (!end) return end.error();
-  Status status =
-      growing_call("preallocate", path_, [&] { return fallocate(file_.number(), 0, 0, size); });
+  Status status = growing_call("preallocate", opened_.path,
+                               [&] { return fallocate(opened_.file.number(), 0, 0, size); });
   if (status) return status;
   const int reason = status.error().system_errno;
   if (reason != EOPNOTSUPP && reason != ENOSYS) return status;
@@ -209,30 +200,31 @@ Status PosixStoreFile::write_zeros(const Extent& range) {
 }
 
 Status PosixStoreFile::sync() {
-  if (retry_interrupted([&] { return fsync(file_.number()); }) == 0) return {};
-  // What has nothing behind it to be written to, /dev/null for one, is as stable as it will be.
+  if (retry_interrupted([&] { return fsync(opened_.file.number()); }) == 0) return {};
+  // Files without storage, such as /dev/null, have nothing to sync.
   if (errno == EINVAL || errno == EROFS) return {};
   return error(errno, "sync");
 }
 
 Status PosixStoreFile::close() {
-  const int of_direct = direct_.close();
-  int reason = file_.close();
+  const int of_direct = opened_.direct.close();
+  int reason = opened_.file.close();
   if (reason == 0) reason = of_direct;
   if (reason != 0) return error(reason, "close");
   return {};
 }
 
 Result<std::unique_ptr<FileLock>> PosixStoreFile::lock(const Extent& range, LockKind kind) {
-  if (!options_.read && kind == LockKind::shared) kind = LockKind::exclusive;
-  if (!options_.write && kind == LockKind::exclusive) {
+  if (!opened_.options.read && kind == LockKind::shared) kind = LockKind::exclusive;
+  if (!opened_.options.write && kind == LockKind::exclusive) {
     return Error{ErrorClass::access, EBADF,
-                 "lock " + path_ + ": an exclusive lock needs the file open for writing"};
+                 "lock " + opened_.path + ": an exclusive lock needs the file open for writing"};
   }
-  std::call_once(locks_looked_at_, [&] {
-    if (!options_.one_node) local_locks_ = file_system_with_local_locks(file_.number());
+  std::call_once(local_locks_checked_, [&] {
+    if (!opened_.options.one_node)
+      local_locks_ = file_system_with_local_locks(opened_.file.number());
   });
-  return lock_range({file_.number(), path_, local_locks_}, range, kind);
+  return lock_range({opened_.file.number(), opened_.path, local_locks_}, range, kind);
 }
 
 }  // namespace nacre::store

@@ -36,7 +36,9 @@ struct OpenedFile {
 ///   other programs. A shared lock on a file that is open only for writing is exclusive.
 class PosixStoreFile : public StoreFile {
  public:
-  explicit PosixStoreFile(OpenedFile opened);
+  explicit PosixStoreFile(OpenedFile opened) : opened_(std::move(opened)) {
+    opened_.facts.has_direct = opened_.direct.valid();
+  }
 
   Transfer read(std::span<const ReadPiece> pieces, std::int64_t offset) override;
   Transfer write(std::span<const WritePiece> pieces, std::int64_t offset) override;
@@ -50,15 +52,15 @@ class PosixStoreFile : public StoreFile {
     return StoreFile::lock_group(number);
   }
   Status narrow_locks() override { return StoreFile::narrow_locks(); }
-  FileIdentity identity() override { return identity_; }
-  FileSystemFacts facts() override { return facts_; }
+  FileIdentity identity() override { return opened_.identity; }
+  FileSystemFacts facts() override { return opened_.facts; }
   FileLayouts* layouts() override { return StoreFile::layouts(); }
 
  protected:
-  [[nodiscard]] const Descriptor& file() const { return file_; }
+  [[nodiscard]] const Descriptor& file() const { return opened_.file; }
   /// The same file with O_DIRECT; invalid if not requested or refused.
-  [[nodiscard]] const Descriptor& direct() const { return direct_; }
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const Descriptor& direct() const { return opened_.direct; }
+  [[nodiscard]] const std::string& path() const { return opened_.path; }
 
  private:
   template <class Piece>
@@ -68,13 +70,8 @@ class PosixStoreFile : public StoreFile {
   /// Nothing if the range is empty.
   [[nodiscard]] Status write_zeros(const Extent& range);
 
-  Descriptor file_;
-  std::string path_;
-  OpenOptions options_;
-  FileSystemFacts facts_;
-  Descriptor direct_;
-  FileIdentity identity_;
-  std::once_flag locks_looked_at_;
+  OpenedFile opened_;
+  std::once_flag local_locks_checked_;
   const FileSystem* local_locks_ = nullptr;  // see LockTarget
   /// There was no RLIMIT_FSIZE at the last check; small writes that end below this offset are not
   /// checked again. A program that then sets a limit below the bytes that it has already written

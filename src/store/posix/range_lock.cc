@@ -34,7 +34,7 @@ class OfdLock final : public FileLock {
   Extent range_;
 };
 
-/// A range of no bytes excludes nobody; to the kernel a length of 0 is "all that follows".
+/// The lock of an empty range. To the kernel a length of 0 would mean "to the end of the file".
 class EmptyLock final : public FileLock {};
 
 std::string advice(const FileSystem* file_system) {
@@ -42,8 +42,7 @@ std::string advice(const FileSystem* file_system) {
     return std::string(file_system->locks_advice);
   }
   return "use a file system that has byte-range locks, or avoid shared file pointers, atomic mode "
-         "and "
-         "write sieving";
+         "and write sieving";
 }
 
 Error lock_error(int system_errno, const LockTarget& target) {

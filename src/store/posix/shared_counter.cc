@@ -37,7 +37,7 @@ class MemoryCounter final : public SharedCounter {
 
  private:
   using Word = std::atomic_ref<std::int64_t>;
-  // A lock inside the process would be none between processes.
+  // A lock of this process would not exclude other processes.
   static_assert(Word::is_always_lock_free);
   [[nodiscard]] Word word() const {
     return Word(*reinterpret_cast<std::int64_t*>(memory_.bytes().data()));
@@ -56,7 +56,7 @@ class FileCounter final : public SharedCounter {
     return locked([&]() -> Result<std::int64_t> {
       Result<std::int64_t> before = load();
       if (!before) return before;
-      // Wraps as the word of memory does.
+      // Wraps on overflow, as MemoryCounter does.
       const auto sum = static_cast<std::uint64_t>(*before) + static_cast<std::uint64_t>(amount);
       if (Status stored = store(static_cast<std::int64_t>(sum)); !stored) return stored.error();
       return before;
@@ -64,12 +64,7 @@ class FileCounter final : public SharedCounter {
   }
 
   Status set(std::int64_t value) override {
-    Result<std::int64_t> done = locked([&]() -> Result<std::int64_t> {
-      if (Status stored = store(value); !stored) return stored.error();
-      return value;
-    });
-    if (!done) return done.error();
-    return {};
+    return locked([&] { return store(value); });
   }
 
   Result<std::int64_t> get() override {
@@ -77,10 +72,11 @@ class FileCounter final : public SharedCounter {
   }
 
  private:
-  /// The mutex is for the threads of this process, which share one open file and so its lock.
+  /// Runs `action`, which returns a Result or Status, under the file's lock. The mutex excludes
+  /// threads of this process: they share the open file and thus its lock.
   template <class Action>
-  Result<std::int64_t> locked(Action action) {
-    const std::lock_guard<std::mutex> threads(mutex_);
+  auto locked(Action action) -> decltype(action()) {
+    const std::lock_guard threads(mutex_);
     const Result<std::unique_ptr<FileLock>> ranks =
         lock_range({file_.number(), path_, local_locks_}, counter_bytes, LockKind::exclusive);
     if (!ranks) return ranks.error();
@@ -91,7 +87,7 @@ class FileCounter final : public SharedCounter {
     std::int64_t value = 0;
     const ssize_t bytes =
         retry_interrupted([&] { return pread(file_.number(), &value, sizeof value, 0); });
-    // Empty: the name is there a moment before the value is.
+    // The file is empty between its creation and the first value.
     if (bytes == sizeof value || bytes == 0) return value;
     return failure(bytes < 0 ? errno : EIO);
   }
@@ -110,7 +106,7 @@ class FileCounter final : public SharedCounter {
 
   Descriptor file_;
   std::string path_;
-  // Ranks on several nodes have it.
+  // Always checked: ranks on several nodes use this counter.
   const FileSystem* local_locks_ = file_system_with_local_locks(file_.number());
   std::mutex mutex_;
 };
@@ -122,8 +118,7 @@ Error file_counter_error(int system_errno, bool create, const std::string& path)
   if (create && (system_errno == EACCES || system_errno == EPERM || system_errno == EROFS)) {
     error.message +=
         "; ranks on several nodes keep it in a small file beside the data file: make that "
-        "directory "
-        "writable, or use individual file pointers or explicit offsets";
+        "directory writable, or use individual file pointers or explicit offsets";
   }
   return error;
 }
@@ -137,8 +132,6 @@ Result<std::unique_ptr<SharedCounter>> memory_counter(std::uint64_t id, bool cre
   if (!memory) return std::move(memory).error();
   return std::unique_ptr<SharedCounter>(std::make_unique<MemoryCounter>(*std::move(memory)));
 }
-
-void forget_memory_counter(std::uint64_t id) { SharedMemory::forget(id); }
 
 std::string counter_file_path(const CounterKey& key) {
   constexpr std::size_t name_bytes_max = 255;  // NAME_MAX of every file system in use
@@ -160,8 +153,8 @@ Result<std::unique_ptr<SharedCounter>> file_counter(const CounterKey& key, bool 
   }
   auto counter = std::make_unique<FileCounter>(std::move(file), path);
   if (create) {
-    // Writes the value, to know now whether there is room; others may have attached and added
-    // already.
+    // Writes the value, so that a full file system fails here. Adds 0 instead of setting 0: other
+    // ranks may already have attached and added.
     if (const Result<std::int64_t> room = counter->fetch_add(0); !room) {
       ::unlink(path.c_str());
       return room.error();

@@ -11,9 +11,9 @@
 
 namespace nacre::store {
 
-/// Creates the SharedMemory of this id (with `create`), or attaches to it.
+/// Creates the SharedMemory of this id (with `create`), or attaches to it. SharedMemory::forget()
+/// removes its name.
 [[nodiscard]] Result<std::unique_ptr<SharedCounter>> memory_counter(std::uint64_t id, bool create);
-void forget_memory_counter(std::uint64_t id);
 
 /// Hidden file beside the data file, e.g. "/scratch/.x.h5.nacre-00c0ffee00c0ffee" for
 /// "/scratch/x.h5"; a name that is too long is truncated. Pure.

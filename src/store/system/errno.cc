@@ -37,7 +37,8 @@ constexpr std::array classes{
     ClassOfErrno{EOPNOTSUPP, ErrorClass::unsupported_operation},
 };
 
-/// A program may have set any locale; a message is read by others than its user, and searched for.
+/// Messages are in English whatever locale the program has set: users search for them and send them
+/// to others.
 locale_t plain_locale() {
   static const locale_t locale = newlocale(LC_ALL_MASK, "C", nullptr);
   return locale;
@@ -46,9 +47,7 @@ locale_t plain_locale() {
 }  // namespace
 
 ErrorClass error_class_of(int system_errno) {
-  const auto found = std::find_if(classes.begin(), classes.end(), [&](const ClassOfErrno& entry) {
-    return entry.system_errno == system_errno;
-  });
+  const auto found = std::ranges::find(classes, system_errno, &ClassOfErrno::system_errno);
   return found == classes.end() ? ErrorClass::io : found->error_class;
 }
 
@@ -56,7 +55,7 @@ std::string describe_errno(int system_errno) {
   const locale_t locale = plain_locale();
   std::string text = locale != locale_t{} ? strerror_l(system_errno, locale)
                                           : "errno " + std::to_string(system_errno);
-  // Words that are capitals throughout ("RFS specific error") stay.
+  // Leaves words in capitals as they are ("RFS specific error").
   const auto is_lower = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
   if (text.size() > 1 && is_lower(text[1])) {
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));

@@ -36,7 +36,7 @@ Status append_text(const std::string& path, const std::string& text) {
   const Descriptor file(retry_interrupted(
       [&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666); }));
   if (!file.valid()) return error_from_errno(errno, "open", path);
-  // A full report must not end the program that it is about.
+  // A report that reaches the limit on file sizes must not kill the program.
   const FileSizeSignalGuard guard;
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t size = retry_interrupted(

@@ -6,7 +6,6 @@
 
 #include <sys/xattr.h>
 
-#include "store/lustre/lustre_store_file.h"
 #include "store/path.h"
 
 namespace nacre::store {
@@ -24,8 +23,8 @@ class TestbedFile final : public LustreStoreFile {
   int narrow_locks_of(int /*descriptor*/) override { return set("testbed.narrow_locks", 1); }
 
  private:
-  /// Of the file's directory: to the file's own the kernel lets nobody while a write to it is under
-  /// way, and that may wait for the lock.
+  /// Sets the attribute of the file's directory. The kernel blocks calls on the file's own
+  /// attributes during a write, and that write may be waiting for the lock.
   int set(const char* attribute, std::int32_t number) {
     const std::string directory = directory_of(path());
     const std::string text = std::to_string(identity().inode) + ' ' + std::to_string(number);

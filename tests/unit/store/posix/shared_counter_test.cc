@@ -79,7 +79,7 @@ TEST_CASE("only the user can access a counter") {
   const auto in_memory = memory_counter(0xabcdef, true);
   REQUIRE(in_memory.ok());
   CHECK(mode_of("/dev/shm" + SharedMemory::name(0xabcdef)) == 0600);
-  forget_memory_counter(0xabcdef);
+  SharedMemory::forget(0xabcdef);
   CHECK(mode_of("/dev/shm" + SharedMemory::name(0xabcdef)) == 0);
 }
 

@@ -2,10 +2,10 @@
 #include "file/open_file.h"
 
 #include <array>
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "base/bytes_of.h"
 #include "base/checked_cast.h"
 #include "base/clock.h"
 #include "base/fnv_hash.h"
@@ -71,10 +71,10 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   options.exclusive = mode_.exclusive;
   options.permissions = hints_.permissions();
   if (mode_.create) {
-    options.layout = asked_layout(hints_, [this] { return store_->target_count(path_); });
+    options.layout = requested_layout(hints_, [this] { return store_->target_count(path_); });
   }
-  // Alone, a rank has nobody to spread a file for; a layout that is played is there already.
-  if (transport_->size() > 1 && !plays_layout()) options.layout_time = layout_time(hints_);
+  // One rank gains nothing from a chosen layout; a simulated layout exists already.
+  if (transport_->size() > 1 && !simulates_layout()) options.layout_time = layout_time(hints_);
   const Result<store::StoreFile*> file = file_.create(options);
   if (!file) return file.error();
   OpenedFacts facts;
@@ -101,7 +101,7 @@ void OpenFile::take_facts(const OpenedFacts& facts) {
 }
 
 collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest request) {
-  // The mode is the same on all ranks, and so is what is wrong with it.
+  // All ranks have the same mode, so all fail here alike.
   if (Status valid = check_mode(request.mode); !valid) co_return std::move(valid).error();
   const std::int64_t asked_nanoseconds = request.asked_nanoseconds;
   std::shared_ptr<OpenFile> opened(new OpenFile(std::move(request)));
@@ -118,8 +118,7 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
       status = std::move(first).error();
     }
   }
-  auto spreading =
-      collective::broadcast(transport, std::as_writable_bytes(std::span(&facts, 1)), 0);
+  auto spreading = collective::broadcast(transport, bytes_of(facts), 0);
   co_await spreading;
   if (facts.failed) {
     auto telling = collective::broadcast_error(transport, std::move(status), 0);
@@ -143,11 +142,11 @@ collective::Task<Status> OpenFile::close() {
   co_return closed;
 }
 
-/// And, where the mode says so, takes it away. Agreed.
+/// Closes the file, and removes it with MPI_MODE_DELETE_ON_CLOSE. The ranks agree on the outcome.
 collective::Task<Status> OpenFile::close_file() {
   auto completing = layout_.complete_before_close();
   Status completed = co_await completing;
-  // One agreement says both whether all could close and whether any used the shared pointer.
+  // One agreement covers the outcome of the close and whether any rank used the shared pointer.
   std::int64_t unused = shared_pointer_.used() ? 0 : 1;
   Status local = file_.close();
   if (local) local = std::move(completed);
@@ -175,12 +174,11 @@ Hints OpenFile::hints() const {
   return told;
 }
 
-/// What rank 0 has, which is not negative, or its error, to all.
+/// Broadcasts rank 0's value, which is 0 or more, or its error.
 collective::Task<Result<std::int64_t>> OpenFile::broadcast_from_rank_zero(
     Result<std::int64_t> first) {
   std::int64_t value = first ? *first : -1;
-  auto spreading =
-      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&value, 1)), 0);
+  auto spreading = collective::broadcast(*transport_, bytes_of(value), 0);
   co_await spreading;
   if (value >= 0) co_return value;
   Status status;
@@ -190,13 +188,11 @@ collective::Task<Result<std::int64_t>> OpenFile::broadcast_from_rank_zero(
   co_return error;
 }
 
-/// Where the shared pointer is, in bytes, to all. All ranks have come to the same point before.
+/// Broadcasts the position of the shared pointer in bytes. Follows a synchronisation of all ranks.
 collective::Task<Result<std::int64_t>> OpenFile::find_displacement() {
   Result<std::int64_t> current = 0;
   if (transport_->rank() == 0) current = shared_byte_offset();
-  auto spreading = broadcast_from_rank_zero(std::move(current));
-  Result<std::int64_t> displacement = co_await spreading;
-  co_return displacement;
+  return broadcast_from_rank_zero(std::move(current));
 }
 
 Status OpenFile::check_new_view(const View& view) const {
@@ -207,14 +203,14 @@ Status OpenFile::check_new_view(const View& view) const {
                    "MPI_MODE_SEQUENTIAL"};
 }
 
-/// What the new views of all ranks need, where they are good.
+/// Agrees on the validity of the new views and on what they need.
 collective::Task<Result<OpenFile::ViewNeeds>> OpenFile::agree_on_view(const View& view,
                                                                       Status local,
                                                                       bool brings_hints) {
   ViewNeeds own = shared_pointer_.used() ? ViewNeeds::reset_of_shared_pointer : ViewNeeds::nothing;
   if (transport_->rank() == 0 && brings_hints) own = ViewNeeds::hints;
   const auto representation = static_cast<std::int64_t>(fnv_hash(view.representation));
-  // ~ turns the order around, so the last is that of the largest.
+  // ~ reverses the order, so the minimum of the last value belongs to the largest representation.
   std::array common{static_cast<std::int64_t>(own), representation, ~representation};
   auto agreement = collective::agree_with_minima(*transport_, std::move(local), common);
   Status agreed = co_await agreement;
@@ -264,7 +260,7 @@ collective::Task<Status> OpenFile::update_hints(InfoPairs info_pairs) {
   if (transport_->rank() == 0) {
     const std::lock_guard guard(mutex_);
     Hints changed = hints_;
-    changed.take(info_pairs, HintTime::always);
+    changed.apply(info_pairs, HintTime::always);
     bytes = changed.serialized();
   }
   auto spreading = collective::broadcast_sized(*transport_, bytes, 0);

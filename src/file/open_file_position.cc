@@ -1,8 +1,8 @@
 // Pointers, size and consistency.
-#include <span>
 #include <string>
 #include <utility>
 
+#include "base/bytes_of.h"
 #include "base/checked_cast.h"
 #include "collective/agreement/agreements.h"
 #include "file/open_file.h"
@@ -62,8 +62,7 @@ Result<std::int64_t> OpenFile::position() const {
 collective::Task<Status> OpenFile::agree_on_same(Argument argument, Status local,
                                                  const char* what) {
   Argument first = argument;
-  auto spreading =
-      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&first, 1)), 0);
+  auto spreading = collective::broadcast(*transport_, bytes_of(first), 0);
   co_await spreading;
   if (local && (first.value != argument.value || first.kind != argument.kind)) {
     local = Error{
@@ -102,8 +101,7 @@ collective::Task<Status> OpenFile::seek_shared(std::int64_t offset_etypes, Whenc
       status = found.error();
     }
   }
-  auto spreading =
-      collective::broadcast(*transport_, std::as_writable_bytes(std::span(&target, 1)), 0);
+  auto spreading = collective::broadcast(*transport_, bytes_of(target), 0);
   co_await spreading;
   auto ending = collective::agree(*transport_, std::move(status));
   Status outcome = co_await ending;

@@ -14,7 +14,7 @@ namespace {
 
 using Source = plan::InitialGroups::Source;
 
-// More ranks than jobs have, and few enough for a slip of the pen to take a few MiB.
+// More ranks than any job has; a mistyped number still needs only a few MiB.
 constexpr std::int32_t rank_limit = 1 << 20;
 
 std::optional<std::int32_t> number(std::string_view text) {
@@ -74,8 +74,7 @@ std::optional<std::vector<std::vector<std::int32_t>>> parse_lists(std::string_vi
 
 std::string_view group_hint_grammar() {
   return "automatic, each, a grid of ranks such as 4x4, or groups of ranks such as 0-3/4-7+9, each "
-         "rank "
-         "in one group at most";
+         "rank in one group at most";
 }
 
 Result<plan::InitialGroups> parse_groups(std::string_view text) {

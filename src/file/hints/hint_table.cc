@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <optional>
+#include <cstddef>
 
 #include "base/checked_cast.h"
 #include "base/json.h"
 #include "base/parse_number.h"
+#include "base/split.h"
 #include "file/hints/group_hint.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/layout/stripe_options.h"
 
 namespace nacre::file {
 namespace {
+
+using namespace std::string_literals;
 
 constexpr std::string_view automatic = "automatic|enable|disable";
 constexpr HintTime always = HintTime::always;
@@ -294,10 +297,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-std::optional<std::int64_t> number(std::string_view text, bool with_units) {
-  return with_units ? parse_scaled_number<std::int64_t>(text) : parse_number<std::int64_t>(text);
-}
-
 Error bad_value(const HintRow& row, std::string_view value, const std::string& right) {
   return Error{ErrorClass::info_value, 0,
                "hint " + std::string(row.name) + " has the value \"" + std::string(value) +
@@ -306,17 +305,15 @@ Error bad_value(const HintRow& row, std::string_view value, const std::string& r
 
 Result<std::string> checked_boolean(const HintRow& row, std::string_view value) {
   const std::string word = lower(value);
-  if (word == "true" || word == "enable" || word == "1" || word == "yes")
-    return std::string("true");
-  if (word == "false" || word == "disable" || word == "0" || word == "no") {
-    return std::string("false");
-  }
+  if (word == "true" || word == "enable" || word == "1" || word == "yes") return "true"s;
+  if (word == "false" || word == "disable" || word == "0" || word == "no") return "false"s;
   return bad_value(row, value, "true or false");
 }
 
 Result<std::string> checked_number(const HintRow& row, std::string_view value) {
   const bool bytes = row.kind == HintKind::bytes;
-  const auto parsed = number(value, bytes);
+  const auto parsed =
+      bytes ? parse_scaled_number<std::int64_t>(value) : parse_number<std::int64_t>(value);
   if (parsed && *parsed >= row.minimum) return std::to_string(*parsed);
   return bad_value(row, value,
                    "a whole number of at least " + std::to_string(row.minimum) +
@@ -325,12 +322,7 @@ Result<std::string> checked_number(const HintRow& row, std::string_view value) {
 
 Result<std::string> checked_choice(const HintRow& row, std::string_view value) {
   const std::string word = lower(value);
-  std::string_view rest = row.choices;
-  while (!rest.empty()) {
-    const std::size_t bar = rest.find('|');
-    if (rest.substr(0, bar) == word) return word;
-    rest = bar == std::string_view::npos ? "" : rest.substr(bar + 1);
-  }
+  if (std::ranges::count(split(row.choices, '|'), word) > 0) return word;
   return bad_value(row, value, "one of " + std::string(row.choices));
 }
 
@@ -352,36 +344,15 @@ Result<std::string> checked_layout(const HintRow& row, std::string_view value) {
   return bad_value(row, value, "options of lfs setstripe; " + layout.error().message);
 }
 
-std::string_view kind_name(HintKind kind) {
-  switch (kind) {
-    case HintKind::boolean:
-      return "boolean";
-    case HintKind::count:
-      return "count";
-    case HintKind::bytes:
-      return "bytes";
-    case HintKind::choice:
-      return "choice";
-    case HintKind::permissions:
-      return "permissions";
-    case HintKind::groups:
-      return "groups";
-    case HintKind::layout:
-      return "layout";
-    case HintKind::text:
-      return "text";
-    case HintKind::output:
-      return "output";
-  }
-  return "";
-}
+constexpr std::array kind_names{"boolean", "count",  "bytes", "choice", "permissions",
+                                "groups",  "layout", "text",  "output"};  // by HintKind
 
 std::string as_json(const HintRow& row) {
   const bool is_output = row.kind == HintKind::output;
   return JsonObject()
       .add_text("name", row.name)
       .add_text("variable", is_output ? "" : environment_name(row.name))
-      .add_text("kind", kind_name(row.kind))
+      .add_text("kind", kind_names[static_cast<std::size_t>(row.kind)])
       .add_number("minimum", row.minimum)
       .add_text("choices", row.choices)
       .add_text("default", row.default_value)

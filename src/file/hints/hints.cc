@@ -5,6 +5,7 @@
 
 #include <fnmatch.h>
 
+#include "base/parse_number.h"
 #include "base/split.h"
 #include "collective/agreement/agreements.h"
 #include "file/hints/config_file.h"
@@ -17,7 +18,7 @@
 namespace nacre::file {
 namespace {
 
-/// A pattern with a slash is of the whole path, else of the file's name.
+/// Matches a pattern with a slash against the whole path, any other pattern against the last part.
 bool matches(const std::string& glob, const std::string& path) {
   const bool whole = glob.find('/') != std::string::npos;
   const std::size_t slash = path.rfind('/');
@@ -29,14 +30,14 @@ Error located(const Error& error, const std::string& where) {
   return Error{error.error_class, error.system_errno, where + ": " + error.message};
 }
 
-/// A place that hints are read from.
+/// A source of hints.
 struct Layer {
   HintSource source;
   std::string where;  ///< for messages
 };
 
-/// Sets hint `name`, or says what is wrong and in which layer. Null `hints`: only that, for hints
-/// of other files, so that a mistake is found at the first open and not at the first match.
+/// Checks hint `name` and sets it, unless `hints` is null: the hints of other files are checked
+/// too, so that a mistake is found at the first open and not at the first match.
 Status set_checked(Hints* hints, const std::string& name, const std::string& value,
                    const Layer& layer) {
   const HintRow* row = find_hint(name);
@@ -95,9 +96,9 @@ Status apply_hints_variable(Hints& hints, const Environment& environment, const 
   return {};
 }
 
-/// What users have set for other MPI-IOs: what is not known here is left out, as in a program's
-/// info, and nothing of it is an error.
-void take_foreign(Hints& hints, const Environment& environment, const std::string& path) {
+/// Applies hints that users have set for other MPI-IO libraries. As in a program's info, unknown
+/// and invalid hints are no error.
+void apply_foreign_hints(Hints& hints, const Environment& environment, const std::string& path) {
   std::vector<ConfigEntry> found;
   if (const auto name = environment("ROMIO_HINTS")) {
     const auto text = store::read_text_file(*name);
@@ -114,7 +115,7 @@ void take_foreign(Hints& hints, const Environment& environment, const std::strin
   }
   for (const ConfigEntry& entry : found) {
     if (!entry.glob.empty() && !matches(entry.glob, path)) continue;
-    hints.take({{entry.name, entry.value}}, HintTime::open, HintSource::environment);
+    hints.apply({{entry.name, entry.value}}, HintTime::open, HintSource::environment);
   }
 }
 
@@ -125,7 +126,7 @@ bool any_matches(const Environment& environment, const char* variable, const std
   });
 }
 
-/// The variables that hand files to the MPI, whatever hints say.
+/// Applies the variables that leave files to the MPI. They override all hints.
 void apply_switches(Hints& hints, const Environment& environment, const std::string& path) {
   const bool included =
       !environment("NACRE_INCLUDE") || any_matches(environment, "NACRE_INCLUDE", path);
@@ -170,7 +171,7 @@ InfoPairs Hints::effective() const {
   return pairs;
 }
 
-void Hints::take(const InfoPairs& pairs, HintTime time, HintSource source) {
+void Hints::apply(const InfoPairs& pairs, HintTime time, HintSource source) {
   for (const auto& [name, value] : pairs) {
     const HintRow* row = find_hint(name);
     if (row == nullptr || row->kind == HintKind::output) continue;
@@ -178,7 +179,7 @@ void Hints::take(const InfoPairs& pairs, HintTime time, HintSource source) {
   }
 }
 
-/// The value of a hint that is to be set; else there is a note why not.
+/// The checked value of a hint, or nothing and a note if it cannot be set.
 std::optional<std::string> Hints::accepted_value(const HintRow& row, const std::string& value,
                                                  HintTime time) {
   Result<std::string> checked = checked_value(row, value);
@@ -188,7 +189,8 @@ std::optional<std::string> Hints::accepted_value(const HintRow& row, const std::
   }
   const std::string current = get(row.name);
   if (time == HintTime::always && row.time == HintTime::open) {
-    if (*checked == current) return std::nullopt;  // a program that gives back what get_info told
+    if (*checked == current)
+      return std::nullopt;  // as a program that passes on the info of MPI_File_get_info
     note("hint " + std::string(row.name) + ": \"" + *checked + "\" is ignored, the value stays \"" +
          current + "\"; only MPI_File_open can set this hint");
     return std::nullopt;
@@ -234,8 +236,8 @@ std::optional<int> Hints::io_thread_count() const {
 }
 
 std::int64_t Hints::buffer_bytes(std::string_view name) const {
-  constexpr std::int64_t most = std::int64_t{1} << 30;
-  return std::min(number(name), most);
+  constexpr std::int64_t bytes_max = std::int64_t{1} << 30;
+  return std::min(number(name), bytes_max);
 }
 
 plan::DomainPattern Hints::pattern() const {
@@ -247,10 +249,10 @@ plan::DomainPattern Hints::pattern() const {
   return plan::DomainPattern::automatic;
 }
 
-/// Cray's word counts where ours is not set.
+/// cray_cb_write_lock_mode applies if nacre_write_locks is not set.
 plan::WriteLocks Hints::write_locks() const {
-  const bool in_crays = is("nacre_write_locks", "usual");
-  const std::string asked = get(in_crays ? "cray_cb_write_lock_mode" : "nacre_write_locks");
+  const bool asks_cray = is("nacre_write_locks", "usual");
+  const std::string asked = get(asks_cray ? "cray_cb_write_lock_mode" : "nacre_write_locks");
   if (asked == "group" || asked == "1") return plan::WriteLocks::group;
   if (asked == "narrow" || asked == "2") return plan::WriteLocks::narrow;
   return plan::WriteLocks::usual;
@@ -290,40 +292,28 @@ collective::IndependentSettings Hints::independent() const {
   return settings;
 }
 
-/// Texts, each with a 0 behind: how many hints; name, value and source of each; the notes.
+/// Texts, each terminated by a zero byte: the number of hints; name, value and source of each hint;
+/// the notes.
 std::vector<std::byte> Hints::serialized() const {
-  std::vector<std::byte> bytes;
-  const auto append = [&bytes](const std::string& text) {
-    for (const char c : text) bytes.push_back(static_cast<std::byte>(c));
-    bytes.push_back(std::byte{0});
-  };
-  append(std::to_string(values_.size()));
+  std::string text = std::to_string(values_.size()) + '\0';
   for (const auto& [name, value] : values_) {
-    append(name);
-    append(value.text);
-    append(std::to_string(static_cast<int>(value.source)));
+    text += name + '\0' + value.text + '\0' + std::to_string(static_cast<int>(value.source)) + '\0';
   }
-  for (const std::string& line : notes_) append(line);
-  return bytes;
+  for (const std::string& line : notes_) text += line + '\0';
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
 }
 
 Hints Hints::deserialized(std::span<const std::byte> bytes) {
-  const auto next = [&bytes] {
-    std::string text;
-    std::size_t length = 0;
-    while (length < bytes.size() && bytes[length] != std::byte{0}) {
-      text += static_cast<char>(bytes[length++]);
-    }
-    bytes = bytes.subspan(std::min(length + 1, bytes.size()));
-    return text;
-  };
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());  // NOLINT
+  const std::vector<std::string_view> texts = split(text, '\0');
   Hints hints;
-  for (std::int64_t left = std::strtoll(next().c_str(), nullptr, 10); left > 0; --left) {
-    const std::string name = next();
-    std::string value = next();
-    hints.set(name, std::move(value), static_cast<HintSource>(std::atoi(next().c_str())));
+  auto next = texts.begin();
+  for (auto left = parse_number<std::size_t>(*next++).value(); left > 0; --left, next += 3) {
+    const auto source = static_cast<HintSource>(parse_number<int>(next[2]).value());
+    hints.set(next[0], std::string(next[1]), source);
   }
-  while (!bytes.empty()) hints.notes_.push_back(next());
+  hints.notes_.assign(next, texts.end() - 1);
   return hints;
 }
 
@@ -341,21 +331,24 @@ Result<Hints> resolve_hints(const std::string& path, const InfoPairs& info_pairs
   const Layer user_file{HintSource::user_file, user_config_path(environment)};
   for (const Layer& file : {system_file, user_file}) {
     if (file.where.empty()) continue;
-    if (Status taken = apply_config(hints, file, path); !taken) return std::move(taken).error();
+    if (Status applied = apply_config(hints, file, path); !applied)
+      return std::move(applied).error();
   }
-  take_foreign(hints, environment, path);
-  if (Status taken = apply_variables(hints, environment); !taken) return std::move(taken).error();
-  if (Status taken = apply_hints_variable(hints, environment, path); !taken) {
-    return std::move(taken).error();
+  apply_foreign_hints(hints, environment, path);
+  if (Status applied = apply_variables(hints, environment); !applied) {
+    return std::move(applied).error();
   }
-  hints.take(info_pairs, HintTime::open);
+  if (Status applied = apply_hints_variable(hints, environment, path); !applied) {
+    return std::move(applied).error();
+  }
+  hints.apply(info_pairs, HintTime::open);
   apply_switches(hints, environment, path);
   return hints;
 }
 
 collective::Task<Result<Hints>> agree_hints(collective::Transport& transport, std::string path,
                                             InfoPairs info_pairs, Environment environment) {
-  // Only rank 0 can fail here, so its word is enough: the hints, or nothing and then its error.
+  // Only rank 0 can fail: it broadcasts the hints, or no bytes and then its error.
   Status status;
   std::vector<std::byte> bytes;
   if (transport.rank() == 0) {

@@ -59,6 +59,8 @@ class Hints {
   void set(std::string_view name, std::string value, HintSource source);
   /// The value that was set, otherwise the default; "" if there is neither.
   [[nodiscard]] std::string get(std::string_view name) const;
+  /// The value as a number; 0 if there is none.
+  [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] HintSource source(std::string_view name) const;
   /// Every hint that has a value, for MPI_File_get_info.
   [[nodiscard]] InfoPairs effective() const;
@@ -66,7 +68,7 @@ class Hints {
   /// Applies the valid hints of a program's info. Ignores unknown names silently. Ignores invalid
   /// values, and after the open hints that only MPI_File_open can set, with a note: by the standard
   /// hints never make a call fail.
-  void take(const InfoPairs& pairs, HintTime time, HintSource source = HintSource::program);
+  void apply(const InfoPairs& pairs, HintTime time, HintSource source = HintSource::program);
   /// Remarks for users, such as why a hint is not in force, one line each, for the report. At
   /// most 32.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
@@ -91,7 +93,6 @@ class Hints {
   };
   [[nodiscard]] std::optional<std::string> accepted_value(const HintRow& row,
                                                           const std::string& value, HintTime time);
-  [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] std::int64_t buffer_bytes(std::string_view name) const;
   [[nodiscard]] bool is(std::string_view name, std::string_view value) const;
   [[nodiscard]] Coherence coherence() const;
@@ -109,15 +110,14 @@ class Hints {
 /// Reads all sources for `path`. Local. ErrorClass::info_value names the place of an invalid value
 /// in a file or in the environment; invalid values in `info_pairs` are ignored.
 ///
-///   NACRE_SYSTEM_CONFIG, NACRE_CONFIG  paths of the two configuration files
-///   ROMIO_HINTS, MPICH_MPIIO_HINTS     hints for other MPI-IO libraries: a file of lines "key
-///                                      value"; rules as in NACRE_HINTS. Both override the files.
-///                                      Unknown and invalid hints are ignored.
-///   NACRE_<NAME>                       one hint, for all files
-///   NACRE_HINTS                        glob:key=value:key=value,glob2:key=value; overrides all
-///   above NACRE_EXCLUDE                      comma-separated globs of files that the MPI's MPI-IO
-///   serves NACRE_INCLUDE                      the same, of the only files that Nacre serves
-///   NACRE_DISABLE                      the MPI's MPI-IO serves all files
+/// - NACRE_SYSTEM_CONFIG, NACRE_CONFIG: paths of the two configuration files.
+/// - ROMIO_HINTS, MPICH_MPIIO_HINTS: hints for other MPI-IO libraries: a file of lines "key value",
+///   or rules as in NACRE_HINTS. They override the files. Unknown and invalid hints are ignored.
+/// - NACRE_<NAME>: one hint, for all files.
+/// - NACRE_HINTS: glob:key=value:key=value,glob2:key=value; overrides all above.
+/// - NACRE_EXCLUDE: comma-separated globs of files that the MPI's own MPI-IO serves.
+/// - NACRE_INCLUDE: the same, of the only files that Nacre serves.
+/// - NACRE_DISABLE: the MPI's own MPI-IO serves all files.
 ///
 /// The last three override every source. A glob with a slash is matched against the whole path, any
 /// other glob against its last part; `*` matches slashes too.

@@ -11,15 +11,15 @@
 namespace nacre::file {
 namespace {
 
-constexpr const char* played_variable = "NACRE_TEST_LAYOUT";
+constexpr const char* simulation_variable = "NACRE_TEST_LAYOUT";
 
-/// What it says; empty: nothing is played.
-std::string_view played_options() {
-  const char* const options = std::getenv(played_variable);
+/// Its value; empty: no layout is simulated.
+std::string_view simulated_options() {
+  const char* const options = std::getenv(simulation_variable);
   return options == nullptr ? "" : options;
 }
 
-/// Of a file system that does not say: one more than the OSTs that the layout names.
+/// A number of OSTs for StripeMap: one more than the highest OST index in the layout.
 std::int32_t ost_count_of(const plan::Layout& layout) {
   std::int32_t count = 1;
   for (const plan::LayoutComponent& component : layout.components) {
@@ -30,8 +30,8 @@ std::int32_t ost_count_of(const plan::Layout& layout) {
   return count;
 }
 
-/// Of components without objects, how many stripes they will have.
-void say_counts(plan::Layout& layout, std::int32_t ost_count) {
+/// Sets the stripe counts of components that have no objects yet.
+void resolve_counts(plan::Layout& layout, std::int32_t ost_count) {
   for (plan::LayoutComponent& component : layout.components) {
     plan::Striping& striping = component.striping;
     if (!striping.objects.empty()) continue;
@@ -39,7 +39,7 @@ void say_counts(plan::Layout& layout, std::int32_t ost_count) {
   }
 }
 
-/// Small files, as tests have them, go through as many stripes as large ones do.
+/// Divides sizes by 1024, so that the small files of tests have as many stripes as large files.
 void scale_down(plan::Layout& layout) {
   constexpr std::int64_t scale = 1024;
   for (plan::LayoutComponent& component : layout.components) {
@@ -49,38 +49,39 @@ void scale_down(plan::Layout& layout) {
   }
 }
 
-Result<std::optional<plan::Layout>> played_layout() {
-  Result<plan::Layout> layout = plan::parse_stripe_options(played_options());
+Result<std::optional<plan::Layout>> simulated_layout() {
+  Result<plan::Layout> layout = plan::parse_stripe_options(simulated_options());
   if (layout) {
     scale_down(*layout);
     return std::optional(*std::move(layout));
   }
   Error error = std::move(layout).error();
-  error.message = std::string(played_variable) + ": " + error.message;
+  error.message = std::string(simulation_variable) + ": " + error.message;
   return error;
 }
 
 }  // namespace
 
-bool plays_layout() { return !played_options().empty(); }
+bool simulates_layout() { return !simulated_options().empty(); }
 
 Result<std::optional<plan::Layout>> find_layout(store::StoreFile& file,
                                                 const store::FileSystemFacts& file_system) {
   store::FileLayouts* const layouts = file_system.has_layouts ? file.layouts() : nullptr;
-  if (!plays_layout() && layouts == nullptr) return std::optional<plan::Layout>();
-  Result<std::optional<plan::Layout>> found = plays_layout() ? played_layout() : layouts->read();
-  return found ? usable_layout(*std::move(found), plays_layout() ? nullptr : layouts) : found;
+  if (!simulates_layout() && layouts == nullptr) return std::optional<plan::Layout>();
+  Result<std::optional<plan::Layout>> found =
+      simulates_layout() ? simulated_layout() : layouts->read();
+  return found ? usable_layout(*std::move(found), simulates_layout() ? nullptr : layouts) : found;
 }
 
 Result<std::optional<plan::Layout>> usable_layout(std::optional<plan::Layout> layout,
                                                   store::FileLayouts* layouts) {
   if (!layout) return layout;
-  const bool has_unmade = std::ranges::any_of(
+  const bool has_uninstantiated = std::ranges::any_of(
       layout->components,
       [](const plan::LayoutComponent& one) { return one.striping.objects.empty(); });
-  if (layouts != nullptr && has_unmade) {
+  if (layouts != nullptr && has_uninstantiated) {
     const Result<std::int32_t> ost_count = layouts->target_count();
-    if (ost_count) say_counts(*layout, *ost_count);
+    if (ost_count) resolve_counts(*layout, *ost_count);
   }
   const auto stripes = stripes_of(*layout);
   if (!stripes) return stripes.error();

@@ -14,7 +14,7 @@ namespace nacre::file {
 
 /// Whether NACRE_TEST_LAYOUT simulates a layout on any file system. Its value has the options of
 /// plan/layout/stripe_options.h; sizes are divided by 1024.
-[[nodiscard]] bool plays_layout();
+[[nodiscard]] bool simulates_layout();
 
 /// The layout of the file, or the simulated one, after usable_layout(); none if the file is not
 /// striped. Fails, with the system_errno, if the layout cannot be read or used; the caller may then

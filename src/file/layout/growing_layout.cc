@@ -10,7 +10,7 @@ namespace {
 
 using Kind = plan::LayoutStep::Kind;
 
-// Others may take a layout away or put it there meanwhile, but not for ever.
+// Other processes may set or remove layouts meanwhile, but not for ever.
 constexpr int attempts = 3;
 
 Status add(store::FileLayouts& layouts, const plan::LayoutStep& step) {
@@ -20,7 +20,7 @@ Status add(store::FileLayouts& layouts, const plan::LayoutStep& step) {
   return layouts.add(step.layout);
 }
 
-Status take(store::FileLayouts& layouts, const plan::LayoutStep& step) {
+Status apply(store::FileLayouts& layouts, const plan::LayoutStep& step) {
   switch (step.kind) {
     case Kind::set:
       return layouts.set(step.layout);
@@ -34,31 +34,32 @@ Status take(store::FileLayouts& layouts, const plan::LayoutStep& step) {
   return {};
 }
 
-/// A file that has none after all gets the default. What another process has done meanwhile is as
-/// good; where that ends before `end`, who writes there is told so and comes again.
-Status take_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, std::int64_t end) {
+/// Applies the step. Succeeds also if another process has set a layout that reaches `end`
+/// meanwhile. Sets the default layout if the file still has none afterwards. A layout that ends
+/// before `end` is no error: the write fails again and is retried.
+Status apply_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, std::int64_t end) {
   if (step.kind == Kind::none) return {};
-  Status taken = take(layouts, step);
+  Status applied = apply(layouts, step);
   auto found = layouts.read();
   if (found && !found->has_value()) {
-    if (step.kind != Kind::set_default) taken = layouts.set_default();
+    if (step.kind != Kind::set_default) applied = layouts.set_default();
     found = layouts.read();
   }
   if (found && found->has_value() && plan::end_of(**found) >= end) return {};
-  if (!taken) return taken;
+  if (!applied) return applied;
   if (!found) return found.error();
   if (found->has_value()) return {};
   return Error{ErrorClass::io, 0, "the file has no layout after one was set"};
 }
 
-/// Of a write that failed for want of a layout: gives the file one as far as `end`.
+/// Extends the layout to `end`, after a write failed because the file has no layout there.
 Status grow_for_one(store::FileLayouts& layouts, std::int64_t end) {
   const auto current = layouts.read();
   if (!current) return current.error();
-  return take_or_find(layouts, plan::step_for_one(*current, end), end);
+  return apply_or_find(layouts, plan::step_for_one(*current, end), end);
 }
 
-/// Whether the layout has as many stripes at its end as the other, and as large ones.
+/// Whether the last components of both layouts have the same stripe count and stripe size.
 bool ends_as(const std::optional<plan::Layout>& layout, const plan::Layout& other) {
   if (!layout || layout->components.empty()) return false;
   const plan::Striping& here = layout->components.back().striping;
@@ -66,7 +67,7 @@ bool ends_as(const std::optional<plan::Layout>& layout, const plan::Layout& othe
   return here.stripe_count == there.stripe_count && here.stripe_size == there.stripe_size;
 }
 
-/// The way to a layout for all ranks.
+/// The progress of grow_for_all().
 struct Growth {
   plan::ExpectedFile file;
   plan::GrowthRules rules;
@@ -74,21 +75,21 @@ struct Growth {
   std::vector<std::string> reasons = {};
 };
 
-/// Takes one step, and says of which kind it was where it set a layout that was chosen.
+/// Applies one step. Returns its kind if it set a chosen layout, otherwise Kind::none.
 Result<Kind> grow_once(store::FileLayouts& layouts, Growth& growth) {
   const Result<std::optional<plan::Layout>> current = layouts.read();
   if (!current) return current.error();
   Result<plan::LayoutStep> step = plan::step_for_all(*current, growth.file, growth.rules);
   if (!step) return std::move(step).error();
   if (step->kind == Kind::none) return Kind::none;
-  if (Status taken = take(layouts, *step); !taken) {
+  if (Status applied = apply(layouts, *step); !applied) {
     growth.rules.replaces_unwritten = false;
-    growth.reasons = {std::move(taken).error().message + "; the chosen layout is not in force"};
+    growth.reasons = {std::move(applied).error().message + "; the chosen layout is not in force"};
     Status other = grow_for_one(layouts, growth.file.bytes);
     return other ? Result<Kind>(Kind::none) : std::move(other).error();
   }
   if (step->reasons.empty()) return Kind::none;
-  // Nothing is written to it either, and it stays.
+  // The new components are unwritten too, but must stay.
   growth.rules.replaces_unwritten = false;
   growth.reasons = std::move(step->reasons);
   growth.chosen = std::move(step->layout);
@@ -108,7 +109,7 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
   Growth growth{.file = file, .rules = rules};
   if (const Result<std::int32_t> count = layouts.target_count()) growth.file.osts = *count;
   Result<Kind> grown = grow_once(layouts, growth);
-  // What was set has no effect where another process was first, perhaps with no more than a head.
+  // set() has no effect if another process set a layout first, perhaps one of a head only.
   if (grown && *grown == Kind::set) grown = grow_once(layouts, growth);
   if (!grown) return std::move(grown).error();
   Result<std::optional<plan::Layout>> now = layouts.read();
@@ -125,8 +126,8 @@ Status complete_layout(store::FileLayouts& layouts, std::optional<plan::Layout> 
   for (int i = 0; i < attempts; ++i) {
     const plan::LayoutStep step = plan::step_to_complete(current);
     if (step.kind == Kind::none) break;
-    Status taken = take_or_find(layouts, step, plan::layout_end_of_file);
-    if (!taken) return taken;
+    Status applied = apply_or_find(layouts, step, plan::layout_end_of_file);
+    if (!applied) return applied;
     auto found = layouts.read();
     if (!found) return std::move(found).error();
     current = *std::move(found);

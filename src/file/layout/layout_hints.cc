@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,47 +14,43 @@
 namespace nacre::file {
 namespace {
 
-/// 0 where it is not set.
-std::int64_t number(const Hints& hints, std::string_view name) {
-  return std::strtoll(hints.get(name).c_str(), nullptr, 10);
-}
-
-/// `value`, or where that is more than `most`, `most` and a note.
-std::int64_t at_most(Hints& hints, std::string_view name, std::int64_t value, std::int64_t most) {
-  if (value <= most) return value;
+/// The smaller of `value` and `maximum`, with a note if `value` is larger.
+std::int64_t limited(Hints& hints, std::string_view name, std::int64_t value,
+                     std::int64_t maximum) {
+  if (value <= maximum) return value;
   hints.note("hint " + std::string(name) + ": " + std::to_string(value) +
-             " exceeds the maximum; Nacre uses " + std::to_string(most));
-  return most;
+             " exceeds the maximum; Nacre uses " + std::to_string(maximum));
+  return maximum;
 }
 
 std::int64_t stripes_on_each(const Hints& hints) {
   return std::max<std::int64_t>(
-      {number(hints, "overstriping_ratio"), number(hints, "overstriping_factor"), 1});
+      {hints.number("overstriping_ratio"), hints.number("overstriping_factor"), 1});
 }
 
 void set_count(plan::Striping& striping, Hints& hints, const OstCount& ost_count) {
   const std::int64_t each =
-      at_most(hints, "overstriping_ratio", stripes_on_each(hints), plan::stripes_on_ost_max);
-  std::int64_t osts = number(hints, "striping_factor");
+      limited(hints, "overstriping_ratio", stripes_on_each(hints), plan::stripes_on_ost_max);
+  std::int64_t osts = hints.number("striping_factor");
   if (osts == 0 && each > 1)
     hints.note("hint overstriping_ratio has no effect without striping_factor");
   if (osts == 0) return;
   striping.overstriped = each > 1;
   if (striping.overstriped) {
-    // Where several may lie on one OST Lustre takes any number of stripes.
-    if (const auto there_are = ost_count()) {
-      osts = at_most(hints, "striping_factor", osts, *there_are);
+    // Lustre limits the stripe count by the number of OSTs only if the file is not overstriped.
+    if (const auto total = ost_count()) {
+      osts = limited(hints, "striping_factor", osts, *total);
     }
   }
   const std::int64_t count =
       osts == -1 ? plan::stripes_on_all_osts + 1 - each
-                 : at_most(hints, "striping_factor", osts * each, plan::stripe_count_max);
+                 : limited(hints, "striping_factor", osts * each, plan::stripe_count_max);
   striping.stripe_count = checked_cast<std::int32_t>(count);
 }
 
 void set_size(plan::Striping& striping, Hints& hints) {
-  const std::int64_t asked = number(hints, "striping_unit");
-  const std::int64_t size = at_most(hints, "striping_unit", asked, plan::stripe_size_max);
+  const std::int64_t asked = hints.number("striping_unit");
+  const std::int64_t size = limited(hints, "striping_unit", asked, plan::stripe_size_max);
   striping.stripe_size = round_up(size, plan::stripe_size_unit);
   if (striping.stripe_size == size) return;
   hints.note("hint striping_unit: " + std::to_string(size) +
@@ -67,19 +62,19 @@ void set_first_ost(plan::Striping& striping, Hints& hints) {
   const std::string asked = hints.get("start_iodevice");
   if (asked.empty() || asked == "-1") return;
   striping.first_ost = checked_cast<std::int32_t>(
-      at_most(hints, "start_iodevice", number(hints, "start_iodevice"), plan::first_ost_max));
+      limited(hints, "start_iodevice", hints.number("start_iodevice"), plan::first_ost_max));
 }
 
-/// Several stripes on each of all OSTs, as a number: not every Lustre knows how else that is said.
-void say_count(plan::Striping& striping, const OstCount& ost_count) {
+/// Replaces "N stripes on each OST" by a number: old versions of Lustre know no other form.
+void resolve_count(plan::Striping& striping, const OstCount& ost_count) {
   if (!striping.overstriped || !plan::stands_for_osts(striping.stripe_count)) return;
-  if (const auto there_are = ost_count()) {
-    striping.stripe_count = plan::stripe_count_over(striping, *there_are);
+  if (const auto total = ost_count()) {
+    striping.stripe_count = plan::stripe_count_over(striping, *total);
   }
 }
 
-/// The layout of nacre_layout, or else of the hints that stand for one number each.
-plan::Layout layout_in_words(Hints& hints, const OstCount& ost_count) {
+/// The layout that nacre_layout describes, otherwise the layout of the single striping hints.
+plan::Layout layout_of_hints(Hints& hints, const OstCount& ost_count) {
   if (const std::string words = hints.get("nacre_layout"); !words.empty()) {
     return plan::parse_stripe_options(words).value();
   }
@@ -90,13 +85,14 @@ plan::Layout layout_in_words(Hints& hints, const OstCount& ost_count) {
   return plan::plain_layout(std::move(striping));
 }
 
-/// What the program or a user asked for; "" where the file itself has told it.
-std::string asked_for(const Hints& hints, std::string_view name) {
+/// The value that a program or user requested; "" if the value is that of the open file.
+std::string requested(const Hints& hints, std::string_view name) {
   return hints.source(name) == HintSource::open_file ? "" : hints.get(name);
 }
 
-/// Sets the hint to what the file has, with a note where that is not what was `asked` for.
-void tell(Hints& hints, std::string_view name, const std::string& asked, const std::string& has) {
+/// Sets the hint to the actual value, with a note if it differs from the requested value.
+void set_actual(Hints& hints, std::string_view name, const std::string& asked,
+                const std::string& has) {
   if (!asked.empty() && asked != has) {
     const std::string found = has.empty() ? "another one or none" : has;
     hints.note(
@@ -106,28 +102,28 @@ void tell(Hints& hints, std::string_view name, const std::string& asked, const s
   hints.set(name, has, HintSource::open_file);
 }
 
-/// -1, and 0 but for the number of an OST, leave it to the file system, which may have had fewer.
-void tell_number(Hints& hints, std::string_view name, std::int64_t value) {
-  std::string asked = asked_for(hints, name);
+/// The file system chooses the value for -1 and, except for start_iodevice, for 0.
+void set_actual_number(Hints& hints, std::string_view name, std::int64_t value) {
+  std::string asked = requested(hints, name);
   if (asked == "-1" || (asked == "0" && name != "start_iodevice")) asked.clear();
-  if (!asked.empty()) asked = std::to_string(number(hints, name));
-  tell(hints, name, asked, std::to_string(value));
+  if (!asked.empty()) asked = std::to_string(hints.number(name));
+  set_actual(hints, name, asked, std::to_string(value));
 }
 
-void tell_overstriping(Hints& hints, std::int64_t each) {
+void set_actual_overstriping(Hints& hints, std::int64_t each) {
   for (const char* const name : {"overstriping_ratio", "overstriping_factor"}) {
-    if (!asked_for(hints, name).empty()) tell_number(hints, name, each);
+    if (!requested(hints, name).empty()) set_actual_number(hints, name, each);
   }
-  if (each > 1) tell_number(hints, "overstriping_ratio", each);
+  if (each > 1) set_actual_number(hints, "overstriping_ratio", each);
 }
 
-void tell_pool(Hints& hints, const plan::Layout& layout) {
-  const std::string asked = asked_for(hints, "nacre_pool");
+void set_actual_pool(Hints& hints, const plan::Layout& layout) {
+  const std::string asked = requested(hints, "nacre_pool");
   const std::string has = layout.components.back().striping.pool.value_or("");
-  if (!asked.empty() || !has.empty()) tell(hints, "nacre_pool", asked, has);
+  if (!asked.empty() || !has.empty()) set_actual(hints, "nacre_pool", asked, has);
 }
 
-/// Whether a file that has the one got what was asked for, as far as that says anything.
+/// Whether `has` satisfies each property that `asked` specifies.
 bool fits(const plan::Striping& asked, const plan::Striping& has) {
   const bool any_count = asked.stripe_count == 0 || plan::stands_for_osts(asked.stripe_count);
   const bool any_ost = !asked.first_ost || has.objects.empty();
@@ -144,24 +140,24 @@ bool fits(const plan::Layout& asked, const plan::Layout& has) {
                             });
 }
 
-void tell_words(Hints& hints, const plan::Layout& layout) {
-  const std::string asked = asked_for(hints, "nacre_layout");
+void set_actual_words(Hints& hints, const plan::Layout& layout) {
+  const std::string asked = requested(hints, "nacre_layout");
   if (asked.empty() || fits(plan::parse_stripe_options(asked).value(), layout)) return;
-  tell(hints, "nacre_layout", asked, plan::stripe_options_of(layout));
+  set_actual(hints, "nacre_layout", asked, plan::stripe_options_of(layout));
 }
 
 }  // namespace
 
-std::optional<plan::Layout> asked_layout(Hints& hints, const OstCount& ost_count) {
+std::optional<plan::Layout> requested_layout(Hints& hints, const OstCount& ost_count) {
   std::optional<Result<std::int32_t>> answer;
   const OstCount ask_once = [&] { return answer ? *answer : answer.emplace(ost_count()); };
-  plan::Layout layout = layout_in_words(hints, ask_once);
+  plan::Layout layout = layout_of_hints(hints, ask_once);
   const std::string pool = hints.get("nacre_pool");
   for (plan::LayoutComponent& component : layout.components) {
     const bool has_osts = component.striping.pattern != plan::StripePattern::mdt;
     if (!pool.empty() && has_osts && !component.striping.pool) component.striping.pool = pool;
-    say_count(component.striping, ask_once);
-    // In a plain layout Lustre's clients take OST 0 for none that was asked for.
+    resolve_count(component.striping, ask_once);
+    // In a plain layout Lustre's clients take a request for OST 0 as no request.
     if (component.striping.first_ost == 0) layout.is_composite = true;
   }
   if (layout == plan::plain_layout({})) return std::nullopt;
@@ -172,31 +168,31 @@ std::optional<plan::Layout> asked_layout(Hints& hints, const OstCount& ost_count
 }
 
 plan::GrowthRules growth_rules(const Hints& hints) {
-  return {.bytes_min = number(hints, "nacre_choose_layout_from"),
+  return {.bytes_min = hints.number("nacre_choose_layout_from"),
           .replaces_unwritten = hints.get("nacre_choose_layout") == "replace"};
 }
 
 store::LayoutTime layout_time(const Hints& hints) {
   const std::string chosen = hints.get("nacre_choose_layout");
   if (chosen == "disable") return store::LayoutTime::at_once;
-  const bool is_asked = chosen != "automatic" || growth_rules(hints).bytes_min > 0;
-  return is_asked ? store::LayoutTime::later_below_roots : store::LayoutTime::later;
+  const bool may_choose_later = chosen != "automatic" || growth_rules(hints).bytes_min > 0;
+  return may_choose_later ? store::LayoutTime::later_below_roots : store::LayoutTime::later;
 }
 
-void tell_layout(Hints& hints, const plan::Layout& layout, const plan::StripeMap& stripes) {
-  tell_words(hints, layout);
+void set_actual_layout(Hints& hints, const plan::Layout& layout, const plan::StripeMap& stripes) {
+  set_actual_words(hints, layout);
   const plan::StripedRegion& region = stripes.regions().back();
   const int first = region.osts.front();
   if (first == plan::on_mdt) return;
-  // Where the file system has not chosen them yet each slot has its own.
+  // As long as the file system has not chosen OSTs, each stripe counts as one OST.
   const std::set<std::int32_t> osts(region.osts.begin(), region.osts.end());
   const bool are_known = first != plan::unknown_ost;
   const std::int64_t count = are_known ? std::ssize(osts) : std::ssize(region.osts);
-  tell_number(hints, "striping_factor", count);
-  tell_number(hints, "striping_unit", region.stripe_size);
-  tell_overstriping(hints, divide_up(std::ssize(region.osts), count));
-  if (are_known) tell_number(hints, "start_iodevice", first);
-  tell_pool(hints, layout);
+  set_actual_number(hints, "striping_factor", count);
+  set_actual_number(hints, "striping_unit", region.stripe_size);
+  set_actual_overstriping(hints, divide_up(std::ssize(region.osts), count));
+  if (are_known) set_actual_number(hints, "start_iodevice", first);
+  set_actual_pool(hints, layout);
 }
 
 }  // namespace nacre::file

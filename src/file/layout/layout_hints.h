@@ -20,7 +20,7 @@ using OstCount = std::function<Result<std::int32_t>()>;
 
 /// The layout that the hints request; none if they request none. Invalid values are corrected or
 /// ignored, with a note.
-[[nodiscard]] std::optional<plan::Layout> asked_layout(Hints& hints, const OstCount& ost_count);
+[[nodiscard]] std::optional<plan::Layout> requested_layout(Hints& hints, const OstCount& ost_count);
 
 /// The rules by which Nacre chooses the layout of a file from its first writes.
 [[nodiscard]] plan::GrowthRules growth_rules(const Hints& hints);
@@ -29,7 +29,7 @@ using OstCount = std::function<Result<std::int32_t>()>;
 
 /// Sets the striping hints to the actual layout (for a composite layout, to its last component),
 /// with a note for each value that differs from the request. `stripes` belong to `layout`.
-void tell_layout(Hints& hints, const plan::Layout& layout, const plan::StripeMap& stripes);
+void set_actual_layout(Hints& hints, const plan::Layout& layout, const plan::StripeMap& stripes);
 
 }  // namespace nacre::file
 

@@ -23,7 +23,7 @@ void OpenLayout::note(const std::string& text) {
   file_.hints.note(text);
 }
 
-/// For the next broadcast. A layout that was read or checked can be encoded.
+/// Keeps the layout for the next broadcast. A layout that was read or checked can be encoded.
 void OpenLayout::keep(std::optional<plan::Layout> layout) {
   layout_ = std::move(layout);
   encoded_ = layout_ ? plan::encode_lov(*layout_).value() : std::vector<std::byte>();
@@ -34,17 +34,17 @@ OpenLayout::AtOpen OpenLayout::read(const store::FileSystemFacts& file_system) {
   Result<std::optional<plan::Layout>> found = find_layout(*file_.file.if_open(), file_system);
   if (!found) {
     note(found.error().message + not_striped);
-    // Where a layout cannot be read, the file may have none.
+    // If the layout cannot be read, the file may have none.
     return {.grows = may_grow && found.error().system_errno != 0};
   }
   const LayoutState state = state_of(*found, growth_rules(file_.hints));
-  // One that may be replaced serves until then.
+  // A replaceable layout is used until it is replaced.
   if (state != LayoutState::incomplete) keep(*std::move(found));
   return {.encoded_bytes = std::ssize(encoded_),
           .grows = may_grow && state != LayoutState::settled};
 }
 
-/// Rank 0's layout, of so many bytes, which may be 0.
+/// Broadcasts rank 0's layout, of `bytes` bytes; 0: there is none.
 collective::Task<collective::Unit> OpenLayout::broadcast_encoded(std::int64_t bytes) {
   if (bytes == 0) co_return collective::Unit{};
   encoded_.resize(checked_cast<std::size_t>(bytes));
@@ -53,7 +53,7 @@ collective::Task<collective::Unit> OpenLayout::broadcast_encoded(std::int64_t by
   if (!layout_) layout_ = plan::decode_lov(encoded_).value();
   stripes_ = stripes_of(*layout_).value();
   const std::lock_guard guard(file_.hints_mutex);
-  tell_layout(file_.hints, *layout_, *stripes_);
+  set_actual_layout(file_.hints, *layout_, *stripes_);
   layout_.reset();
   encoded_ = {};
   co_return collective::Unit{};
@@ -65,12 +65,10 @@ collective::Task<collective::Unit> OpenLayout::broadcast_at_open(
   grows_ = at_open.grows;
   if (grows_) file_.file.expect_growth();
   may_name_osts_ = file_.is_written && file_system.has_layouts;
-  auto sending = broadcast_encoded(at_open.encoded_bytes);
-  co_await sending;
-  co_return collective::Unit{};
+  return broadcast_encoded(at_open.encoded_bytes);
 }
 
-/// Rank 0's layout, which can be used, to all ranks; whether there is one.
+/// Broadcasts rank 0's usable layout. Returns whether there is one.
 collective::Task<bool> OpenLayout::broadcast(std::optional<plan::Layout> layout) {
   keep(std::move(layout));
   std::int64_t bytes = std::ssize(encoded_);
@@ -81,10 +79,10 @@ collective::Task<bool> OpenLayout::broadcast(std::optional<plan::Layout> layout)
   co_return bytes != 0;
 }
 
-/// What the file then has; none where that is incomplete.
+/// Extends the layout. Returns the new layout; none if it is still incomplete.
 std::optional<plan::Layout> OpenLayout::grow_on_rank_zero(std::int64_t end) {
   const Result<store::StoreFile*> file = file_.file.file();
-  if (!file) return std::nullopt;  // whoever writes says why
+  if (!file) return std::nullopt;  // the write reports the error
   store::FileLayouts& layouts = *(*file)->layouts();
   const std::lock_guard guard(file_.hints_mutex);
   const std::int64_t saturation = file_.hints.access_settings().collective_write.saturation_bytes;
@@ -112,7 +110,7 @@ collective::Task<collective::Unit> OpenLayout::grow_before_write(std::int64_t en
   if (!grows_) co_return collective::Unit{};
   std::int64_t last = -end;
   auto agreeing = collective::agree_with_minimum(file_.transport, Status(), last);
-  static_cast<void>(co_await agreeing);  // no rank came with an error
+  static_cast<void>(co_await agreeing);  // cannot fail: no rank has an error
   if (last == 0) co_return collective::Unit{};
   std::optional<plan::Layout> layout;
   if (file_.transport.rank() == 0) layout = grow_on_rank_zero(-last);
@@ -134,13 +132,13 @@ collective::Task<collective::Unit> OpenLayout::refresh_after_write(Extent writte
   }
   auto sending = broadcast(std::move(layout));
   const bool is_there = co_await sending;
-  // Not asked again where OSTs are still unknown: another mirror may have been written to.
+  // Does not read again if OSTs are still unknown: the write may have gone to another mirror.
   may_name_osts_ = is_there && stripes_->knows_osts(written);
   co_return collective::Unit{};
 }
 
-/// What only the file's owner may do, or cannot be known, is no error of who wrote to the file: the
-/// data are there.
+/// Completes the layout. If the layout cannot be read, or only the file's owner may change it, a
+/// note says so instead of an error, because the data are in the file.
 Status OpenLayout::complete_on_rank_zero() {
   store::StoreFile* const file = file_.file.if_open();
   if (file == nullptr || file_.is_deleted_at_close) return {};
@@ -155,9 +153,9 @@ Status OpenLayout::complete_on_rank_zero() {
 
 collective::Task<Status> OpenLayout::complete_before_close() {
   if (!grows_) co_return Status();
-  // Other ranks may write until they close the file, and leave a head.
+  // Waits for the other ranks: they may write, and extend the layout, until they close the file.
   auto agreeing = collective::agree(file_.transport, Status());
-  static_cast<void>(co_await agreeing);  // no rank came with an error
+  static_cast<void>(co_await agreeing);  // cannot fail: no rank has an error
   Status completed;
   if (file_.transport.rank() == 0) completed = complete_on_rank_zero();
   co_return completed;

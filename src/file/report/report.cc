@@ -47,7 +47,7 @@ std::string seconds(std::int64_t nanoseconds) {
 
 std::string plain(std::int64_t value) { return std::to_string(value); }
 
-/// Least, median, most and sum over the ranks, each written by `text`.
+/// Minimum, median, maximum and sum over the ranks, each written by `text`.
 std::string spread_json(const Spread& spread, std::string (*text)(std::int64_t)) {
   return JsonObject()
       .add("min", text(spread.min()))
@@ -152,25 +152,10 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap
       .text();
 }
 
-std::string_view name_of(HintSource source) {
-  switch (source) {
-    case HintSource::built_in:
-      return "default";
-    case HintSource::system_file:
-      return "site's file";
-    case HintSource::user_file:
-      return "user's file";
-    case HintSource::environment:
-      return "environment";
-    case HintSource::program:
-      return "program";
-    case HintSource::open_file:
-      return "open file";
-  }
-  return "";
-}
+constexpr std::array source_names{"default",     "site's file", "user's file",
+                                  "environment", "program",     "open file"};  // by HintSource
 
-/// Which kinds of calls there were on any rank.
+/// The kinds of calls that any rank made.
 collective::Task<std::vector<CallKind>> agree_on_kinds(collective::Transport& transport,
                                                        const FileProfile& profile) {
   std::array<std::byte, call_kind_names.size()> used{};
@@ -187,7 +172,7 @@ collective::Task<std::vector<CallKind>> agree_on_kinds(collective::Transport& tr
   co_return kinds;
 }
 
-/// Of collective and independent calls.
+/// The sum of a count over collective and independent calls.
 std::int64_t sum_of(const ReducedProfile& profile, Count count, Direction direction) {
   std::int64_t sum = 0;
   for (const ReducedProfile::OfKind& of_kind : profile.kinds) {
@@ -235,7 +220,8 @@ std::string set_hints_json(const Hints& hints) {
   for (const auto& [name, value] : hints.effective()) {
     const HintSource source = hints.source(name);
     if (source == HintSource::built_in) continue;
-    json.add(name, JsonObject().add_text("value", value).add_text("from", name_of(source)).text());
+    const char* const from = source_names[static_cast<std::size_t>(source)];
+    json.add(name, JsonObject().add_text("value", value).add_text("from", from).text());
   }
   return json.text();
 }

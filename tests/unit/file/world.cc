@@ -114,7 +114,7 @@ void World::fail(int rank, const std::string& plan) {
 
 OpenRequest World::request(int rank, const AccessMode& mode, const InfoPairs& info) {
   Hints hints;
-  hints.take(info, HintTime::open);
+  hints.apply(info, HintTime::open);
   return {.path = "f",
           .mode = mode,
           .hints = std::move(hints),

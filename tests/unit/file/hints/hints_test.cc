@@ -229,11 +229,11 @@ TEST_CASE("invalid hints of the program's info are ignored with a note, without 
 
 TEST_CASE("hints that apply only at open do not change after it") {
   Hints hints;
-  hints.take({{"striping_unit", "1m"}, {"cb_nodes", "2"}}, HintTime::open);
-  hints.take(hints.effective(), HintTime::always);
+  hints.apply({{"striping_unit", "1m"}, {"cb_nodes", "2"}}, HintTime::open);
+  hints.apply(hints.effective(), HintTime::always);
   CHECK(hints.notes().empty());
-  hints.take({{"striping_unit", "2m"}, {"cb_nodes", "3"}, {"nacre_enable", "false"}},
-             HintTime::always);
+  hints.apply({{"striping_unit", "2m"}, {"cb_nodes", "3"}, {"nacre_enable", "false"}},
+              HintTime::always);
   CHECK(hints.get("striping_unit") == "1048576");
   CHECK(hints.get("cb_nodes") == "3");
   CHECK_FALSE(hints.bypass());
@@ -246,7 +246,7 @@ TEST_CASE("hints that apply only at open do not change after it") {
 TEST_CASE("the number of notes is bounded") {
   Hints hints;
   for (int i = 0; i < 100; ++i) {
-    hints.take({{"cb_nodes", "x" + std::to_string(i)}}, HintTime::always);
+    hints.apply({{"cb_nodes", "x" + std::to_string(i)}}, HintTime::always);
   }
   CHECK(hints.notes().size() == 32);
 }
@@ -273,7 +273,7 @@ TEST_CASE("a file is handed to the MPI by hint, by pattern, or with all files") 
 
 TEST_CASE("get_info contains exactly the hints that have a value") {
   Hints hints;
-  hints.take({{"cb_nodes", "3"}, {"unheard_of", "1"}}, HintTime::open);
+  hints.apply({{"cb_nodes", "3"}, {"unheard_of", "1"}}, HintTime::open);
   std::map<std::string, std::string> shown;
   for (const auto& [name, value] : hints.effective()) shown[name] = value;
   CHECK(shown["cb_nodes"] == "3");
@@ -286,7 +286,7 @@ TEST_CASE("get_info contains exactly the hints that have a value") {
 TEST_CASE("hints become the settings of data access") {
   const auto settings = [](const InfoPairs& info) {
     Hints hints;
-    hints.take(info, HintTime::open);
+    hints.apply(info, HintTime::open);
     CHECK(hints.notes().empty());
     return hints.access_settings();
   };
@@ -353,15 +353,15 @@ TEST_CASE("hints become the settings of data access") {
 TEST_CASE("permissions of new files are octal") {
   Hints hints;
   CHECK(hints.permissions() == 0666);
-  hints.take({{"file_perm", "640"}}, HintTime::open);
+  hints.apply({{"file_perm", "640"}}, HintTime::open);
   CHECK(hints.permissions() == 0640);
 }
 
 TEST_CASE("hints are equal after they are encoded and decoded") {
   Hints hints;
   CHECK_FALSE(hints.serialized().empty());
-  hints.take({{"access_style", "read_once,\twrite=1"}, {"cb_nodes", "x"}, {"nacre_report", ""}},
-             HintTime::open);
+  hints.apply({{"access_style", "read_once,\twrite=1"}, {"cb_nodes", "x"}, {"nacre_report", ""}},
+              HintTime::open);
   hints.set("cb_buffer_size", "7", HintSource::user_file);
   const Hints back = Hints::deserialized(hints.serialized());
   CHECK(back.effective() == hints.effective());

@@ -18,14 +18,14 @@ Result<std::int32_t> six_osts() { return 6; }
 
 Hints hints_of(const InfoPairs& pairs) {
   Hints hints;
-  hints.take(pairs, HintTime::open);
+  hints.apply(pairs, HintTime::open);
   return hints;
 }
 
 /// The layout that the hints request, as options of `lfs setstripe`.
 plan::Layout asked(const InfoPairs& pairs) {
   Hints hints = hints_of(pairs);
-  const plan::Layout layout = asked_layout(hints, six_osts).value();
+  const plan::Layout layout = requested_layout(hints, six_osts).value();
   CHECK(hints.notes().empty());
   return layout;
 }
@@ -67,14 +67,14 @@ TEST_CASE("a layout in words stands above them, and takes the pool") {
 TEST_CASE("without hints no layout is set") {
   Hints hints =
       hints_of({{"cb_nodes", "2"}, {"start_iodevice", "-1"}, {"overstriping_ratio", "1"}});
-  CHECK_FALSE(asked_layout(hints, six_osts));
+  CHECK_FALSE(requested_layout(hints, six_osts));
   CHECK(hints.notes().empty());
 }
 
 TEST_CASE("invalid values are corrected with a note") {
   const auto corrected = [](const InfoPairs& pairs, const std::string& options) {
     Hints hints = hints_of(pairs);
-    CHECK(asked_layout(hints, six_osts).value() == in_words(options));
+    CHECK(requested_layout(hints, six_osts).value() == in_words(options));
     return only_note(hints);
   };
   CHECK(corrected({{"striping_unit", "100000"}}, "-S 128k") ==
@@ -88,7 +88,7 @@ TEST_CASE("invalid values are corrected with a note") {
   CHECK(corrected({{"striping_unit", "1m"}, {"overstriping_ratio", "2"}}, "-S 1m") ==
         "hint overstriping_ratio has no effect without striping_factor");
   Hints hints = hints_of({{"nacre_pool", "a-name-of-many-letters"}});
-  CHECK_FALSE(asked_layout(hints, six_osts));
+  CHECK_FALSE(requested_layout(hints, six_osts));
   CHECK(only_note(hints).find("a-name-of-many-letters") != std::string::npos);
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("the first OST of an existing file is reported, also OST 0") {
   plan::Layout layout = plan::parse_stripe_options("-c 2 -S 1m").value();
   layout.components.front().striping.objects = {{.object_id = 1, .ost = 3}, {.object_id = 2}};
   Hints hints = hints_of({{"start_iodevice", "0"}, {"nacre_layout", "-c 2 -i 0"}});
-  tell_layout(hints, layout, plan::StripeMap::of(layout, 4).value());
+  set_actual_layout(hints, layout, plan::StripeMap::of(layout, 4).value());
   CHECK(hints.get("start_iodevice") == "3");
   CHECK(hints.notes().size() == 2);
 }

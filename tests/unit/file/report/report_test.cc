@@ -89,7 +89,7 @@ TEST_CASE("the line contains the calls, their plans, and the sources of the hint
   file.nodes = plan::NodeMap::from_runs(std::vector<plan::NodeMap::Run>{{1, 2}, {2, 2}});
   file.job = "17";
   file.hints.set("cb_nodes", "2", HintSource::environment);
-  file.hints.take({{"cb_buffer_size", "none"}}, HintTime::open);
+  file.hints.apply({{"cb_buffer_size", "none"}}, HintTime::open);
   const std::string line = report_line(file, reduced_over(4));
   CHECK(line.find('\n') == line.size() - 1);
   check_has(line, R"({"schema":1,"file":"/data/\"x\".nc","job":"17")");

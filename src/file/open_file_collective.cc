@@ -1,0 +1,275 @@
+// Collective accesses.
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/checked_cast.h"
+#include "base/fnv_hash.h"
+#include "collective/agreement/agreements.h"
+#include "collective/rounds/scratch.h"
+#include "file/open_file.h"
+#include "plan/algorithms/algorithm_table.h"
+
+namespace nacre::file {
+namespace {
+
+using plan::Direction;
+
+/// The memory that the engine moves in a collective access: the program's buffer, or for a
+/// converted access a buffer with the bytes in the file's representation.
+class Staging {
+ public:
+  Staging(const Access& access, std::int64_t file_bytes)
+      : access_(access), file_bytes_(file_bytes) {}
+
+  /// The memory, valid during the lifetime of this object; for a write it holds the converted data.
+  [[nodiscard]] Result<plan::MemoryAccess> fill() {
+    if (access_.converter == nullptr) return access_.memory;
+    const Result<std::span<std::byte>> taken = scratch_.try_take(file_bytes_, "to convert data in");
+    if (!taken) return taken.error();
+    bytes_ = *taken;
+    if (access_.direction == Direction::write) {
+      Status converted = access_.converter->to_file(access_.memory, bytes_);
+      if (!converted) return std::move(converted).error();
+    }
+    return plan::MemoryAccess{bytes_.data(), plan::TypeMap::bytes(1), std::ssize(bytes_)};
+  }
+  /// Converts the data of a read to the program's buffer.
+  [[nodiscard]] Status empty(std::int64_t file_bytes) {
+    if (access_.converter == nullptr || access_.direction == Direction::write) return {};
+    return access_.converter->from_file(access_.memory,
+                                        bytes_.first(checked_cast<std::size_t>(file_bytes)));
+  }
+
+ private:
+  const Access& access_;
+  std::int64_t file_bytes_;
+  collective::Scratch scratch_;
+  std::span<std::byte> bytes_;
+};
+
+/// The number of a call's group lock. A hash makes it differ from the numbers of other calls and
+/// opens, because a file system may take a while to cancel the lock of the previous call.
+std::int32_t group_number(std::uint64_t open_id, std::int64_t call) {
+  constexpr std::uint64_t numbers = std::numeric_limits<std::int32_t>::max();
+  const std::string name = std::to_string(open_id) + ' ' + std::to_string(call);
+  return static_cast<std::int32_t>(1 + fnv_hash(name) % numbers);
+}
+
+bool is_converting(const View& view) {
+  return view.representation != "native" && view.representation != "internal";
+}
+
+Status status_of(const std::optional<Error>& error) { return error ? Status(*error) : Status(); }
+
+}  // namespace
+
+collective::Task<Outcome> OpenFile::transfer_all(const Access& access,
+                                                 std::optional<Error> refusal) {
+  const Routine routine{access.direction, access.position, access.alone};
+  if (refusal) return run_all(routine, *std::move(refusal));
+  return run_all(routine, place_now(access));
+}
+
+/// Places the accesses of all ranks one behind the other at the shared pointer, in rank order. A
+/// rank that refuses the call has no bytes there.
+collective::Task<Result<OpenFile::PlacedAccess>> OpenFile::place_ordered(
+    Result<PlacedAccess> placed) {
+  const std::int64_t own = placed ? placed->etypes() : 0;
+  auto summing = collective::prefix_sum(*transport_, own);
+  const collective::PrefixSum etypes = co_await summing;
+  Result<std::int64_t> base = 0;
+  if (transport_->rank() == 0 && etypes.total != 0) base = shared_pointer_.fetch_add(etypes.total);
+  auto spreading = broadcast_from_rank_zero(std::move(base));
+  const Result<std::int64_t> begin = co_await spreading;
+  if (!begin) co_return begin.error();
+  if (!placed || placed->file_bytes == 0) co_return placed;
+  // place() refuses -1, which stands for a position that exceeds 64 bits.
+  const std::int64_t position = checked_add(*begin, etypes.before).value_or(-1);
+  if (Status fits = place(*placed, position); !fits) placed = std::move(fits).error();
+  co_return placed;
+}
+
+/// For atomic mode and file systems without coherent caches: each rank accesses the file under its
+/// own lock, then all ranks agree on the outcome.
+collective::Task<Outcome> OpenFile::move_all_locked(Direction direction,
+                                                    const Result<PlacedAccess>& placed,
+                                                    collective::Profiler& profiler) {
+  if (direction == Direction::write && layout_.grows()) {
+    auto growing = layout_.grow_before_write(placed ? plan::bounds(placed->file).end() : 0);
+    co_await growing;
+  }
+  Status ready;
+  if (!placed) ready = placed.error();
+  auto starting = collective::agree(*transport_, std::move(ready));
+  Status started = co_await starting;
+  if (!started) co_return Outcome{0, std::move(started).error()};
+
+  profiler.enter(collective::Phase::file);
+  store::Transfer moved = move_independent(*placed, true, profiler);
+  profiler.enter(collective::Phase::agreement);
+  Status local = status_of(moved.error);
+  auto ending = collective::agree(*transport_, std::move(local));
+  Status ended = co_await ending;
+  Outcome outcome{placed->memory_bytes(moved.bytes), std::nullopt};
+  if (ended) {
+    const plan::CollectivePlan plan{.algorithm = plan::Algorithm::direct,
+                                    .reason = plan::PlanReason::locked};
+    profile_.note_plan({.direction = direction,
+                        .plan = plan,
+                        .summary = {},
+                        .calls = 1,
+                        .bytes = outcome.bytes,
+                        .nanoseconds = profiler.nanoseconds()});
+  } else {
+    outcome.error = std::move(ended).error();
+  }
+  co_return outcome;
+}
+
+plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
+                                                       const AccessSettings& settings) const {
+  plan::CollectiveSettings collective =
+      direction == Direction::read ? settings.collective_read : settings.collective_write;
+  collective.alignment_bytes = file_system_.block_size_bytes;
+  if (layout_.stripes() != nullptr) {
+    collective.alignment_bytes =
+        std::min(collective.alignment_bytes, layout_.stripes()->regions().back().stripe_size);
+  }
+  collective.one_writer_per_node = file_system_.one_writer_per_node;
+  if (collective.saturation_bytes == 0) {
+    collective.saturation_bytes = file_system_.saturation_bytes;
+  }
+  if (collective.initial_groups == nullptr) collective.initial_groups = grid_;
+  collective.stripes = layout_.stripes();
+  if (refuses_write_locks_) collective.write_locks = plan::WriteLocks::usual;
+  return collective;
+}
+
+int OpenFile::io_thread_count(const AccessSettings& settings) const {
+  // A local file system uses the processor instead of waiting: another thread gains nothing.
+  constexpr int cycle_buffer_count_max = 16;
+  return settings.io_thread_count.value_or(
+      file_system_.one_writer_per_node ? 0 : cycle_buffer_count_max);
+}
+
+/// Records the plan of a call that the engine ran with these settings.
+void OpenFile::note_plan(const PlanUse& call, const plan::CollectiveSettings& settings) {
+  PlanUse* const noted = profile_.note_plan(call);
+  const bool is_by_domains = plan::row_of(call.plan).domains == plan::DomainsOf::file;
+  if (noted == nullptr || !is_by_domains || layout_.stripes() == nullptr || transport_->rank() != 0)
+    return;
+  noted->osts = plan::osts_touched(plan::domains_of(call.plan, settings), *layout_.stripes());
+}
+
+collective::CollectiveCall OpenFile::call_of(Routine routine, const Result<PlacedAccess>& placed,
+                                             Result<plan::MemoryAccess> memory,
+                                             const AccessSettings& settings) const {
+  collective::CollectiveCall call;
+  call.direction = routine.direction;
+  call.independent = settings.independent;
+  call.independent.call_cost_bytes = file_system_.call_cost_bytes;
+  // The lock of sieving writes does not exclude threads that use the same open file.
+  call.independent.write_sieving = false;
+  const bool may_lock = settings.collective_write.write_locks == plan::WriteLocks::group;
+  if (routine.alone && may_lock) call.group_lock = group_number(id_, locked_calls_);
+  if (!placed) {
+    call.refusal = placed.error();
+  } else if (!memory) {
+    call.refusal = std::move(memory).error();
+  } else {
+    call.file = placed->file;
+    call.memory = *std::move(memory);
+  }
+  return call;
+}
+
+/// After a refusal later calls do not request the locks again.
+void OpenFile::note_refused_locks(const collective::Outcome& moved) {
+  if (moved.locks_refusal.empty()) return;
+  refuses_write_locks_ = true;
+  const std::lock_guard guard(mutex_);
+  hints_.note("hint nacre_write_locks: " + moved.locks_refusal +
+              "; Nacre writes the file with the usual locks");
+}
+
+collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
+                                                       const Result<PlacedAccess>& placed,
+                                                       collective::Profiler& profiler) {
+  const Direction direction = routine.direction;
+  const Access access = placed ? placed->access : Access{};
+  Staging staging(access, placed ? placed->file_bytes : 0);
+  const std::shared_ptr<const AccessSettings> settings = snapshot().settings;
+  profiler.enter(collective::Phase::copy);
+  collective::CollectiveCall call = call_of(routine, placed, staging.fill(), *settings);
+  if (direction == Direction::write) {
+    wrote_.store(true, std::memory_order_relaxed);
+    ++locked_calls_;
+    if (layout_.grows()) {
+      profiler.enter(collective::Phase::plan);
+      auto growing = layout_.grow_before_write(plan::bounds(call.file).end());
+      co_await growing;
+    }
+  }
+  const collective::CollectiveFile file{file_,   views_,   rounds_,
+                                        groups_, profiler, io_thread_count(*settings)};
+  const plan::CollectiveSettings for_all = collective_settings(direction, *settings);
+  auto running = collective::run_collective(*transport_, file, std::move(call), for_all);
+  collective::Outcome moved = co_await running;
+  note_refused_locks(moved);
+  if (!moved.error) {
+    note_plan({.direction = direction,
+               .plan = moved.plan,
+               .groups = std::move(moved.groups),
+               .summary = moved.summary,
+               .saturation_bytes = for_all.saturation(),
+               .calls = 1,
+               .bytes = moved.bytes,
+               .nanoseconds = profiler.nanoseconds()},
+              for_all);
+    const bool by_domains = plan::row_of(moved.plan).domains == plan::DomainsOf::file;
+    if (direction == Direction::write && by_domains) {
+      auto refreshing =
+          layout_.refresh_after_write({moved.plan.origin, moved.plan.end - moved.plan.origin});
+      co_await refreshing;
+    }
+  }
+  Outcome outcome{placed ? placed->memory_bytes(moved.bytes) : 0, std::move(moved.error)};
+  // Without an error all ranks have placed their accesses, in views with one representation.
+  const bool converts =
+      !outcome.error && direction == Direction::read && is_converting(*placed->view);
+  if (!converts) co_return outcome;
+  auto ending = collective::agree(*transport_, staging.empty(moved.bytes));
+  Status ended = co_await ending;
+  if (!ended) outcome = {0, std::move(ended).error()};
+  co_return outcome;
+}
+
+collective::Task<Outcome> OpenFile::run_all(Routine routine, Result<PlacedAccess> placed) {
+  collective::Profile& profile = profile_.of(routine.direction, true);
+  const std::int64_t asked = placed ? placed->file_bytes : 0;
+  const std::int64_t weight = count_call(profile, asked, collective_sampling);
+  collective::Profiler profiler(profile, collective::Phase::plan, weight);
+  collective::ProfilerObserver observer(profiler);
+  if (weight != 0) co_await collective::ObservedBy{&observer};
+  if (routine.position == Position::ordered) {
+    auto placing = place_ordered(std::move(placed));
+    placed = co_await placing;
+  }
+  Outcome outcome;
+  if (locks_accesses(*snapshot().settings)) {
+    auto moving = move_all_locked(routine.direction, placed, profiler);
+    outcome = co_await moving;
+  } else {
+    auto moving = move_all_by_engine(routine, placed, profiler);
+    outcome = co_await moving;
+  }
+  profile.bytes.add(outcome.bytes);
+  if (outcome.error) profile.errors.add(1);
+  co_await collective::ObservedBy{nullptr};
+  co_return outcome;
+}
+
+}  // namespace nacre::file

@@ -21,7 +21,8 @@ NACRE_API const char* nacre_version(void);
 /* MPI-IO calls on files of Nacre's that this process has made so far. */
 NACRE_API unsigned long long nacre_calls_served(void);
 
-/* Every hint and variable with type, default and meaning, as one JSON array; static storage. */
+/* Every hint and variable with type, default and meaning, as one JSON array; static storage. "used"
+ * is false for a hint that Nacre accepts but that has no effect. */
 NACRE_API const char* nacre_hints_json(void);
 
 /* The following hand out a text: they write at most text_size bytes of it into `text`, a final 0

@@ -134,8 +134,8 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
 
 collective::Task<Status> OpenFile::close() {
   const std::int64_t begin = monotonic_nanoseconds();
-  auto giving_back = close_file();
-  Status closed = co_await giving_back;
+  auto closing = close_file();
+  Status closed = co_await closing;
   profile_.close_nanoseconds = monotonic_nanoseconds() - begin;
   auto reporting = report();
   co_await reporting;
@@ -169,9 +169,9 @@ OpenFile::Snapshot OpenFile::snapshot() const {
 
 Hints OpenFile::hints() const {
   const std::lock_guard guard(mutex_);
-  Hints told = hints_;
-  told.set("filename", path_, HintSource::built_in);
-  return told;
+  Hints copy = hints_;
+  copy.set("filename", path_, HintSource::built_in);
+  return copy;
 }
 
 /// Broadcasts rank 0's value, which is 0 or more, or its error.
@@ -272,15 +272,15 @@ collective::Task<Status> OpenFile::update_hints(InfoPairs info_pairs) {
 }
 
 collective::Task<collective::Unit> OpenFile::report() {
-  const Hints told = hints();
-  const std::string report_path = told.get("nacre_report");
+  const Hints current = hints();
+  const std::string report_path = current.get("nacre_report");
   if (report_path.empty()) co_return collective::Unit{};
   auto reducing = reduce_profile(*transport_, profile_);
   const ReducedProfile reduced = co_await reducing;
   if (transport_->rank() == 0) {
     const ReportedFile file{.path = path_,
                             .nodes = transport_->nodes(),
-                            .hints = told,
+                            .hints = current,
                             .job = job_name(),
                             .closed_at_seconds = wall_clock_seconds()};
     // A report that cannot be written is no reason to fail the program's close.

@@ -19,10 +19,10 @@ Result<store::SharedCounter*> SharedPointer::attached() {
   return counter_.get();
 }
 
-/// Several ranks may be the first at once: one makes it, the others find that it is there.
-Result<store::SharedCounter*> SharedPointer::made() {
-  Result<store::SharedCounter*> there = attached();
-  if (!there || *there != nullptr) return there;
+/// Several ranks may try to create the counter at once: one creates it, the others attach to it.
+Result<store::SharedCounter*> SharedPointer::created() {
+  Result<store::SharedCounter*> existing = attached();
+  if (!existing || *existing != nullptr) return existing;
   Result<std::unique_ptr<store::SharedCounter>> fresh = store_.counter(key_, true);
   if (!fresh && fresh.error().error_class == ErrorClass::file_exists) {
     fresh = store_.counter(key_, false);
@@ -34,7 +34,7 @@ Result<store::SharedCounter*> SharedPointer::made() {
 
 Result<std::int64_t> SharedPointer::fetch_add(std::int64_t etypes) {
   const std::lock_guard guard(mutex_);
-  const Result<store::SharedCounter*> shared = made();
+  const Result<store::SharedCounter*> shared = created();
   if (!shared) return shared.error();
   const Result<std::int64_t> before = (*shared)->fetch_add(etypes);
   if (!before) return before.error();

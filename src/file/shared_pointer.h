@@ -34,7 +34,7 @@ class SharedPointer {
   /// The counter, or nullptr if it does not exist yet. The caller holds mutex_.
   [[nodiscard]] Result<store::SharedCounter*> attached();
   /// The counter; creates it if it does not exist. The caller holds mutex_.
-  [[nodiscard]] Result<store::SharedCounter*> made();
+  [[nodiscard]] Result<store::SharedCounter*> created();
 
   store::Store& store_;
   store::CounterKey key_;

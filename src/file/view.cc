@@ -12,7 +12,7 @@ Error view_error(const std::string& what) {
   return Error{ErrorClass::arg, 0, "file view: " + what};
 }
 
-/// The tile of data byte `end_byte - 1` ends within 64 bits.
+/// Whether the offsets in the tile of data byte `end_byte - 1` fit in 64 bits.
 bool is_addressable(const plan::TiledMap& map, std::int64_t end_byte) {
   if (end_byte <= 0) return true;
   const auto shift = checked_multiply((end_byte - 1) / map.type.size(),
@@ -21,7 +21,7 @@ bool is_addressable(const plan::TiledMap& map, std::int64_t end_byte) {
   return tile && checked_add(*tile, map.type.true_lb() + map.type.true_extent()).has_value();
 }
 
-/// How many data bytes of the series come before the first one at or behind `offset`.
+/// The number of data bytes of the series before the first one at or behind `offset`.
 std::int64_t bytes_up_to(const plan::RunSeries& series, std::int64_t offset) {
   const auto reaches = [&](std::int64_t run) {
     return series.offset + run * series.stride + series.length > offset;
@@ -36,13 +36,14 @@ std::int64_t bytes_up_to(const plan::RunSeries& series, std::int64_t offset) {
          std::max<std::int64_t>(offset - (series.offset + run * series.stride), 0);
 }
 
-/// The data bytes of a view that goes back before the first one at or behind `offset`.
+/// The number of data bytes before the first one at or behind `offset`, in a view that goes
+/// backwards in the file.
 std::int64_t unordered_bytes_before(const plan::TiledMap& map, std::int64_t offset) {
   const plan::TypeMap& type = map.type;
   const std::int64_t beyond_first = offset - map.origin - type.true_lb() - type.true_extent() + 1;
-  std::int64_t tile = 0;  // the first one that reaches so far
+  std::int64_t tile = 0;  // the first tile that reaches beyond `offset`
   if (beyond_first > 0) {
-    if (type.extent() == 0) return 0;  // none does
+    if (type.extent() == 0) return 0;  // no tile does
     tile = divide_up(beyond_first, type.extent());
   }
   plan::RunCursor runs(map, tile * type.size(), type.size());
@@ -56,8 +57,8 @@ std::int64_t unordered_bytes_before(const plan::TiledMap& map, std::int64_t offs
   return bytes;
 }
 
-/// An access inside one copy of a filetype whose copies would overlap, as one of a filetype whose
-/// copies do not: the engine may then take it as ordered.
+/// If copies of the filetype overlap but the access lies inside one copy: the same access with a
+/// filetype whose copies do not overlap, which the engine treats as ordered.
 Result<plan::FileAccess> inside_one_copy(const plan::FileAccess& access) {
   const plan::TypeMap& type = access.view.type;
   const std::int64_t copy = access.first_byte / type.size();
@@ -87,8 +88,8 @@ Status check_view(const View& view, bool writes) {
     return view_error("the filetype begins at byte " + std::to_string(filetype.true_lb()) +
                       "; expected displacements of 0 or more");
   }
-  // Copies that run into each other are another matter: programs set such views and stay inside one
-  // copy.
+  // Copies of the filetype may overlap each other: programs set such views and access one copy
+  // only.
   if (writes && !filetype.is_monotone()) {
     return view_error(
         "the filetype has overlapping or decreasing displacements; a file that is open for writing "

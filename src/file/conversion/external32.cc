@@ -45,7 +45,7 @@ class External32Converter final : public Converter {
   }
 
  private:
-  // Stays in the cache between packing and converting.
+  // Small enough to stay in the cache between packing and converting.
   static constexpr std::int64_t batch_bytes = 256 << 10;
 
   /// Whole elements that go through the packed buffer at once.
@@ -74,7 +74,7 @@ class External32Converter final : public Converter {
     return {};
   }
 
-  /// What a read that met the end of the file left of its last element.
+  /// Converts the part of the last element that a read up to the end of the file returned.
   Status last_part_from_file(const plan::MemoryAccess& memory, std::span<const std::byte> file) {
     const std::int64_t in_file = signature_.file_size();
     if (in_file == 0) return {};

@@ -8,9 +8,8 @@
 #include "base/parse_number.h"
 #include "base/split.h"
 #include "collective/agreement/agreements.h"
-#include "file/hints/config_file.h"
 #include "file/hints/group_hint.h"
-#include "file/hints/hint_rules.h"
+#include "file/hints/hint_sources.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/decide/plan_words.h"
 #include "store/system/text_file.h"
@@ -52,9 +51,9 @@ Status set_checked(Hints* hints, const std::string& name, const std::string& val
 }
 
 Status apply_config(Hints& hints, const Layer& layer, const std::string& path) {
-  const Result<std::vector<ConfigEntry>> entries = read_config(layer.where);
+  const Result<std::vector<HintEntry>> entries = read_config(layer.where);
   if (!entries) return entries.error();
-  for (const ConfigEntry& entry : *entries) {
+  for (const HintEntry& entry : *entries) {
     const bool applies = entry.glob.empty() || matches(entry.glob, path);
     const Layer line{layer.source, layer.where + ":" + std::to_string(entry.line)};
     Status set = set_checked(applies ? &hints : nullptr, entry.name, entry.value, line);
@@ -89,7 +88,7 @@ Status apply_hints_variable(Hints& hints, const Environment& environment, const 
   const Layer layer{HintSource::environment, "variable NACRE_HINTS"};
   const auto rules = parse_hint_rules(environment("NACRE_HINTS").value_or(""));
   if (!rules) return located(rules.error(), layer.where);
-  for (const ConfigEntry& rule : *rules) {
+  for (const HintEntry& rule : *rules) {
     Hints* const target = matches(rule.glob, path) ? &hints : nullptr;
     if (Status set = set_checked(target, rule.name, rule.value, layer); !set) return set;
   }
@@ -99,7 +98,7 @@ Status apply_hints_variable(Hints& hints, const Environment& environment, const 
 /// Applies hints that users have set for other MPI-IO libraries. As in a program's info, unknown
 /// and invalid hints are no error.
 void apply_foreign_hints(Hints& hints, const Environment& environment, const std::string& path) {
-  std::vector<ConfigEntry> found;
+  std::vector<HintEntry> found;
   if (const auto name = environment("ROMIO_HINTS")) {
     const auto text = store::read_text_file(*name);
     if (text && *text) {
@@ -113,7 +112,7 @@ void apply_foreign_hints(Hints& hints, const Environment& environment, const std
   } else {
     hints.note("variable MPICH_MPIIO_HINTS: " + rules.error().message);
   }
-  for (const ConfigEntry& entry : found) {
+  for (const HintEntry& entry : found) {
     if (!entry.glob.empty() && !matches(entry.glob, path)) continue;
     hints.apply({{entry.name, entry.value}}, HintTime::open, HintSource::environment);
   }

@@ -1,5 +1,5 @@
 // Configuration files: their form, the order of their entries, and errors that name path and line.
-#include "file/hints/config_file.h"
+#include "file/hints/hint_sources.h"
 
 #include <string>
 #include <vector>
@@ -34,7 +34,7 @@ TEST_CASE("hints for all files come first, those for patterns in the order of th
       "c.toml");
   REQUIRE(entries.ok());
   std::string found;
-  for (const ConfigEntry& entry : *entries) {
+  for (const HintEntry& entry : *entries) {
     found += entry.glob + ":" + entry.name + "=" + entry.value + "@" + std::to_string(entry.line);
     found += ' ';
   }

@@ -27,7 +27,7 @@ class Staging {
   /// The memory, valid during the lifetime of this object; for a write it holds the converted data.
   [[nodiscard]] Result<plan::MemoryAccess> fill() {
     if (access_.converter == nullptr) return access_.memory;
-    const Result<std::span<std::byte>> taken = scratch_.try_take(file_bytes_, "to convert data in");
+    const Result<std::span<std::byte>> taken = scratch_.try_take(file_bytes_, "to convert data");
     if (!taken) return taken.error();
     bytes_ = *taken;
     if (access_.direction == Direction::write) {

@@ -34,7 +34,7 @@ bool read_fault(const std::string& kind, const std::string& value, OstFault& fau
 
 }  // namespace
 
-Result<FaultOrder> parse_fault(std::string_view text, const Machine& machine) {
+Result<FaultOrder> parse_fault(std::string_view text, const machine::Machine& machine) {
   std::istringstream words{std::string(text)};
   std::string what;
   std::string number;

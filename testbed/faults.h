@@ -10,7 +10,7 @@
 
 #include "base/extent.h"
 #include "base/result.h"
-#include "testbed/machine.h"
+#include "machine/machine.h"
 
 namespace nacre::testbed {
 
@@ -32,7 +32,8 @@ struct FaultOrder {
 /// Parses one of "ost K no_space", "ost K error RATE", "ost K error_at BYTE", "ost K slow FACTOR",
 /// "ost K hung", "ost K well" and "node K evicted". Otherwise the error message lists the valid
 /// values.
-[[nodiscard]] Result<FaultOrder> parse_fault(std::string_view text, const Machine& machine);
+[[nodiscard]] Result<FaultOrder> parse_fault(std::string_view text,
+                                             const machine::Machine& machine);
 
 /// The current faults of all OSTs. Not thread-safe.
 class Faults {

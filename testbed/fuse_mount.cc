@@ -20,6 +20,7 @@
 
 #include "base/checked_cast.h"
 #include "base/parse_number.h"
+#include "machine/machine_file.h"
 #include "store/system/errno.h"
 #include "testbed/errno_result.h"
 
@@ -298,7 +299,7 @@ void getxattr(fuse_req_t request, fuse_ino_t number, const char* name, std::size
   }
   if (name == counters_attribute) return reply_sized(request, costs.counters_json(), size);
   if (name == machine_attribute) {
-    return reply_sized(request, describe_machine(costs.machine()), size);
+    return reply_sized(request, machine::describe_machine(costs.machine()), size);
   }
   const Result<std::vector<std::byte>> value = names_of(request).attribute(number, name);
   if (!value) return reply(request, value.error());

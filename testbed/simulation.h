@@ -13,9 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "testbed/machine.h"
+#include "machine/machine.h"
 
 namespace nacre::testbed {
+
+using machine::Channel;
+using machine::Machine;
 
 /// Nanoseconds since an arbitrary start.
 using SimulatedTime = std::int64_t;

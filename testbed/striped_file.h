@@ -12,11 +12,11 @@
 
 #include "base/extent.h"
 #include "base/result.h"
+#include "machine/machine.h"
 #include "plan/layout/layout.h"
 #include "plan/layout/stripe_map.h"
 #include "testbed/cost_model.h"
 #include "testbed/layout_rules.h"
-#include "testbed/machine.h"
 #include "testbed/node_locks.h"
 #include "testbed/object_store.h"
 
@@ -25,7 +25,10 @@ namespace nacre::testbed {
 /// State that all files of a file system share.
 struct Striping {
   explicit Striping(const Machine& machine, ObjectStore object_store = {})
-      : defaults(machine.striping()), objects(std::move(object_store)), costs(machine, objects) {}
+      : defaults{static_cast<std::int32_t>(machine.osts),
+                 static_cast<std::int32_t>(machine.stripe_count), machine.stripe_size},
+        objects(std::move(object_store)),
+        costs(machine, objects) {}
 
   StripingDefaults defaults;
   ObjectStore objects;

@@ -12,9 +12,9 @@
 #include <getopt.h>
 #include <sys/resource.h>
 
+#include "machine/machine_file.h"
 #include "store/system/text_file.h"
 #include "testbed/fuse_mount.h"
-#include "testbed/machine.h"
 #include "testbed/namespace.h"
 
 namespace nacre::testbed {
@@ -40,6 +40,10 @@ constexpr const char* usage =
 
 constexpr int exit_usage = 2;
 
+// What one process emulates.
+constexpr std::int64_t nodes_max = 256;
+constexpr std::int64_t osts_max = 512;
+
 struct Options {
   Machine machine;
   std::string directory;
@@ -48,17 +52,30 @@ struct Options {
 
 Error wrong(const std::string& what) { return Error{ErrorClass::arg, 0, what}; }
 
-Status take_file(Machine& machine, const std::string& path) {
+Status take_file(Machine& emulated, const std::string& path) {
   const Result<std::optional<std::string>> text = store::read_text_file(path);
   if (!text) return text.error();
   if (!text->has_value()) return wrong("--machine " + path + ": there is no such file");
-  return read_machine(machine, **text, path);
+  machine::MachineFile file{.machine = emulated};
+  Status read = machine::read_machine(file, **text, path);
+  emulated = file.machine;
+  return read;
 }
 
-Status apply_assignment(Machine& machine, const std::string& text) {
+Status apply_assignment(Machine& emulated, const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos) return wrong("--set " + text + ": expected NAME=VALUE");
-  return set_machine(machine, text.substr(0, equals), text.substr(equals + 1));
+  return machine::set_machine(emulated, text.substr(0, equals), text.substr(equals + 1));
+}
+
+Status check_size(const Machine& machine) {
+  const auto check = [](std::string_view name, std::int64_t value, std::int64_t max) -> Status {
+    if (value <= max) return {};
+    return wrong(std::string(name) + " = " + std::to_string(value) +
+                 ": the testbed emulates at most " + std::to_string(max));
+  };
+  Status nodes = check("nodes.count", machine.nodes, nodes_max);
+  return nodes ? check("osts.count", machine.osts, osts_max) : nodes;
 }
 
 Result<Options> parse(int argc, char** argv) {
@@ -74,14 +91,15 @@ Result<Options> parse(int argc, char** argv) {
       options.objects = optarg;
       continue;
     }
-    Machine& machine = options.machine;
+    Machine& emulated = options.machine;
     Status taken = wrong("invalid option; see nacre-testbed --help");
-    if (got == 'm') taken = take_file(machine, optarg);
-    if (got == 's') taken = apply_assignment(machine, optarg);
-    if (got == 'n') taken = set_machine(machine, "nodes.count", optarg);
-    if (got == 'o') taken = set_machine(machine, "osts.count", optarg);
+    if (got == 'm') taken = take_file(emulated, optarg);
+    if (got == 's') taken = apply_assignment(emulated, optarg);
+    if (got == 'n') taken = machine::set_machine(emulated, "nodes.count", optarg);
+    if (got == 'o') taken = machine::set_machine(emulated, "osts.count", optarg);
     if (!taken) return taken.error();
   }
+  if (Status emulated = check_size(options.machine); !emulated) return emulated.error();
   if (optind + 1 != argc) return wrong("expected one DIRECTORY; see nacre-testbed --help");
   options.directory = argv[optind];
   return options;
@@ -152,7 +170,7 @@ int main(int argc, char** argv) {
   using namespace nacre::testbed;
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--help") {
-      std::fputs((std::string(usage) + describe_machine({})).c_str(), stdout);
+      std::fputs((std::string(usage) + nacre::machine::describe_machine({})).c_str(), stdout);
       return 0;
     }
   }

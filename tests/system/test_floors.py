@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
-FLOORS = ["base", "plan", "store", "collective", "file", "testing", "mpi"]
+FLOORS = ["base", "machine", "plan", "store", "collective", "file", "testing", "mpi"]
 # Each floor uses only the floors under it.
 MAY_USE = {
     "base": set(),
-    "plan": {"base"},
-    "store": {"base", "plan"},
-    "collective": {"base", "plan", "store"},
-    "file": {"base", "plan", "store", "collective"},
-    "testing": {"base", "plan", "store", "collective"},
-    "mpi": {"base", "plan", "store", "collective", "file", "testing"},
+    "machine": {"base"},
+    "plan": {"base", "machine"},
+    "store": {"base", "machine", "plan"},
+    "collective": {"base", "machine", "plan", "store"},
+    "file": {"base", "machine", "plan", "store", "collective"},
+    "testing": {"base", "machine", "plan", "store", "collective"},
+    "mpi": {"base", "machine", "plan", "store", "collective", "file", "testing"},
 }
 # System calls have their headers; <sys/types.h> and <unistd.h>'s constants are no exception.
 SYSTEM_HEADER = re.compile(

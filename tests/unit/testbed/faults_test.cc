@@ -11,10 +11,10 @@
 namespace nacre::testbed {
 namespace {
 
-const Machine machine{.nodes = 2, .osts = 4};
+const machine::Machine machine_of_four_osts{.nodes = 2, .osts = 4};
 
 Faults with(const std::string& text) {
-  const Result<FaultOrder> order = parse_fault(text, machine);
+  const Result<FaultOrder> order = parse_fault(text, machine_of_four_osts);
   REQUIRE(order.ok());
   Faults faults;
   faults.set(order->ost, order->fault);
@@ -22,7 +22,7 @@ Faults with(const std::string& text) {
 }
 
 std::string error_of(const std::string& text) {
-  const Result<FaultOrder> order = parse_fault(text, machine);
+  const Result<FaultOrder> order = parse_fault(text, machine_of_four_osts);
   return order ? "" : order.error().message;
 }
 
@@ -51,10 +51,10 @@ TEST_CASE("errors occur at a byte or at a rate") {
 }
 
 TEST_CASE("an OST can be slow or hang, a node be evicted") {
-  CHECK(parse_fault("ost 1 slow 2.5", machine)->fault.slowness == 2.5);
-  CHECK(parse_fault("ost 1 hung", machine)->fault.slowness == 0);
-  CHECK(parse_fault("ost 1 well", machine)->fault.slowness == 1);
-  CHECK(parse_fault("node 1 evicted", machine)->evicted_node == 1);
+  CHECK(parse_fault("ost 1 slow 2.5", machine_of_four_osts)->fault.slowness == 2.5);
+  CHECK(parse_fault("ost 1 hung", machine_of_four_osts)->fault.slowness == 0);
+  CHECK(parse_fault("ost 1 well", machine_of_four_osts)->fault.slowness == 1);
+  CHECK(parse_fault("node 1 evicted", machine_of_four_osts)->evicted_node == 1);
 }
 
 TEST_CASE("invalid faults are refused") {

@@ -1,15 +1,11 @@
-// Machine: the cluster that the testbed emulates, its components and their costs.
-#ifndef NACRE_TESTBED_MACHINE_H_
-#define NACRE_TESTBED_MACHINE_H_
+// Machine: the figures of a cluster and its file system. `nacre tune` measures them, the choice of
+// a plan reads them, the testbed emulates them. A machine file (machine_file.h) holds them as text.
+#ifndef NACRE_MACHINE_MACHINE_H_
+#define NACRE_MACHINE_MACHINE_H_
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 
-#include "base/result.h"
-#include "testbed/layout_rules.h"
-
-namespace nacre::testbed {
+namespace nacre::machine {
 
 /// A link or an OST: it transfers the bytes of one request at a time.
 struct Channel {
@@ -19,7 +15,8 @@ struct Channel {
   double client_cost = 0;
 };
 
-/// Every member can be set by name (set_machine), in a TOML file or on the command line.
+/// Trivially copyable, so that one rank can broadcast it. Bandwidths in bytes per second. A cost
+/// or bandwidth of 0 costs nothing: it is unknown, or never the bottleneck.
 struct Machine {
   // Client nodes. Each has a mount, a link and caches.
   std::int64_t nodes = 2;
@@ -28,6 +25,21 @@ struct Machine {
   std::int64_t rpcs_in_flight = 8;      ///< of a node to one OST
   std::int64_t dirty_bytes = 32 << 20;  ///< cached writes of a node that are not yet on one OST
   std::int64_t read_bytes = 8 << 20;    ///< read-ahead: bytes of an open file's reads in flight
+  std::int64_t cores = 0;               ///< of a node; 0: as many as ranks
+  std::int64_t memory_bandwidth = 0;    ///< at which all ranks of a node copy together
+  std::int64_t copy_bandwidth = 0;      ///< at which one rank copies
+  std::int64_t piece_ns = 0;            ///< of each piece of a copy, in addition to its bytes
+  // Messages of MPI.
+  std::int64_t near_message_ns = 0;    ///< of a message inside a node
+  std::int64_t far_message_ns = 0;     ///< of a message between nodes
+  std::int64_t message_bandwidth = 0;  ///< of a node, to and from other nodes
+  // Processes that access the file system.
+  std::int64_t call_ns = 0;           ///< of a call, in addition to its bytes
+  std::int64_t write_bandwidth = 0;   ///< of one process
+  std::int64_t read_bandwidth = 0;    ///< of one process
+  std::int64_t write_saturation = 0;  ///< k: bytes of the smallest call that reaches the bandwidth
+  std::int64_t read_saturation = 0;
+  std::int64_t one_writer = 0;  ///< 1: the writers of a node to one file take turns
   // Links that nodes share. Nodes are assigned to them in turn. 0: none.
   std::int64_t uplinks = 0;
   Channel uplink = {};
@@ -43,6 +55,8 @@ struct Machine {
   // Locks.
   std::int64_t lock_latency_us = 0;  ///< of a message to or from a lock server
   std::int64_t wide_locks = 1;       ///< 1: extended as far as possible; 0: as requested
+  // Opens.
+  std::int64_t open_us = 0;
   // Files without a requested layout.
   std::int64_t stripe_count = 1;
   std::int64_t stripe_size = 1 << 20;
@@ -50,20 +64,8 @@ struct Machine {
   [[nodiscard]] std::int64_t servers() const {
     return osts_per_server == 0 ? 0 : (osts + osts_per_server - 1) / osts_per_server;
   }
-  [[nodiscard]] StripingDefaults striping() const {
-    return {static_cast<std::int32_t>(osts), static_cast<std::int32_t>(stripe_count), stripe_size};
-  }
 };
 
-/// Sets the setting that a machine file calls "SECTION.KEY". The error message lists the settings
-/// or the valid values.
-[[nodiscard]] Status set_machine(Machine& machine, std::string_view name, std::string_view value);
-/// Applies the settings in the text of a machine file to `machine`. `path` is for error messages.
-[[nodiscard]] Status read_machine(Machine& machine, const std::string& text,
-                                  const std::string& path);
-/// One line for each setting: its name, value and description.
-[[nodiscard]] std::string describe_machine(Machine machine);
+}  // namespace nacre::machine
 
-}  // namespace nacre::testbed
-
-#endif  // NACRE_TESTBED_MACHINE_H_
+#endif  // NACRE_MACHINE_MACHINE_H_

@@ -1,6 +1,8 @@
-#include "testbed/machine.h"
+#include "machine/machine_file.h"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -11,14 +13,20 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
+#include "base/json.h"
 #include "base/parse_number.h"
-#include "plan/layout/layout.h"
 
-namespace nacre::testbed {
+namespace nacre::machine {
 namespace {
 
-constexpr std::int64_t nodes_max = 256;
-constexpr std::int64_t osts_max = 512;
+constexpr std::int64_t nodes_max = 1 << 24;
+constexpr std::int64_t osts_max = 1 << 16;
+constexpr std::int64_t nanoseconds_max = 60'000'000'000;
+// Lustre's limits.
+constexpr std::int64_t stripe_count_max = 2000;
+constexpr std::int64_t stripe_size_unit = 64 << 10;
+constexpr std::int64_t stripe_size_max = std::int64_t{4} << 30;
+constexpr std::string_view label_section = "machine";
 constexpr std::string_view client_cost = "fraction of a request's time, for each further node";
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
@@ -40,6 +48,31 @@ std::vector<Setting> settings_of(Machine& m) {
        "bytes that a node caches and has not yet written to one OST"},
       {"nodes.read_bytes", &m.read_bytes, 0, largest,
        "bytes that a node reads ahead of an open file"},
+      {"nodes.cores", &m.cores, 0, nodes_max, "cores of a node; 0: as many as ranks"},
+      {"nodes.memory_bandwidth", &m.memory_bandwidth, 0, largest,
+       "bytes per second that all ranks of a node copy together"},
+      {"nodes.copy_bandwidth", &m.copy_bandwidth, 0, largest,
+       "bytes per second that one rank copies"},
+      {"nodes.piece_ns", &m.piece_ns, 0, nanoseconds_max,
+       "nanoseconds of each piece of a copy, in addition to its bytes"},
+      {"messages.near_ns", &m.near_message_ns, 0, nanoseconds_max,
+       "nanoseconds of a message inside a node"},
+      {"messages.far_ns", &m.far_message_ns, 0, nanoseconds_max,
+       "nanoseconds of a message between nodes"},
+      {"messages.bandwidth", &m.message_bandwidth, 0, largest,
+       "bytes per second of a node's messages to and from other nodes"},
+      {"clients.call_ns", &m.call_ns, 0, nanoseconds_max,
+       "nanoseconds of a call on a file, in addition to its bytes"},
+      {"clients.write_bandwidth", &m.write_bandwidth, 0, largest,
+       "bytes per second that one process writes at most"},
+      {"clients.read_bandwidth", &m.read_bandwidth, 0, largest,
+       "bytes per second that one process reads at most"},
+      {"clients.write_saturation", &m.write_saturation, 0, largest,
+       "k: bytes of the smallest write that reaches this bandwidth"},
+      {"clients.read_saturation", &m.read_saturation, 0, largest,
+       "k: bytes of the smallest read that reaches this bandwidth"},
+      {"clients.one_writer", &m.one_writer, 0, 1,
+       "1: the processes of a node that write to one file take turns"},
       {"uplinks.count", &m.uplinks, 0, nodes_max,
        "links that nodes share; assigned in turn; 0: none"},
       {"uplinks.bandwidth", &m.uplink.bandwidth, 0, largest, "bytes per second of an uplink"},
@@ -59,9 +92,10 @@ std::vector<Setting> settings_of(Machine& m) {
       {"locks.latency_us", &m.lock_latency_us, 0, 60'000'000,
        "microseconds of a message to or from a lock server"},
       {"locks.wide", &m.wide_locks, 0, 1, "1: locks extend as far as possible; 0: as requested"},
-      {"striping.count", &m.stripe_count, 1, plan::stripe_count_max,
+      {"opens.us", &m.open_us, 0, 60'000'000, "microseconds of an open"},
+      {"striping.count", &m.stripe_count, 1, stripe_count_max,
        "stripes of files without a requested layout"},
-      {"striping.size", &m.stripe_size, plan::stripe_size_unit, plan::stripe_size_max,
+      {"striping.size", &m.stripe_size, stripe_size_unit, stripe_size_max,
        "stripe size of these files, bytes"},
   };
 }
@@ -84,6 +118,38 @@ std::optional<std::string> text_of(const toml::node& node) {
 
 Error at_line(const std::string& path, const toml::node& node, const std::string& what) {
   return machine_error(path + ":" + std::to_string(node.source().begin.line) + ": " + what);
+}
+
+/// A key of section [machine].
+Status set_label(MachineFile& file, std::string_view key, const toml::node& node) {
+  if (key == "version") {
+    const auto version = node.value<std::int64_t>();
+    if (version && *version == machine_version) return {};
+    return machine_error("machine.version = " + text_of(node).value_or("?") +
+                         ": this library reads version " + std::to_string(machine_version));
+  }
+  const std::array<std::pair<std::string_view, std::string*>, 5> labels{
+      {{"name", &file.name},
+       {"description", &file.description},
+       {"file_system", &file.file_system},
+       {"mount", &file.mount},
+       {"measured", &file.measured}}};
+  const auto found = std::ranges::find(labels, key, [](const auto& one) { return one.first; });
+  if (found == labels.end()) {
+    return machine_error("there is no setting machine." + std::string(key) +
+                         "; this section has version, name, description, file_system, mount and "
+                         "measured");
+  }
+  const auto* const text = node.as_string();
+  if (text == nullptr) return machine_error("machine." + std::string(key) + " takes a string");
+  *found->second = text->get();
+  return {};
+}
+
+Status set_figure(Machine& machine, const std::string& name, const toml::node& node) {
+  const std::optional<std::string> given = text_of(node);
+  if (given) return set_machine(machine, name, *given);
+  return machine_error(name + " takes a number, or a string with a unit, for example \"64k\"");
 }
 
 }  // namespace
@@ -111,18 +177,19 @@ Status set_machine(Machine& machine, std::string_view name, std::string_view val
     if (!number || !fits(*number)) return out_of_range(*found, value);
     *std::get<double*>(found->value) = *number;
   }
-  if (machine.stripe_size % plan::stripe_size_unit != 0) {
+  if (machine.stripe_size % stripe_size_unit != 0) {
     return machine_error("striping.size = " + std::string(value) + " is no multiple of 64k");
   }
   return {};
 }
 
-Status read_machine(Machine& machine, const std::string& text, const std::string& path) {
+Status read_machine(MachineFile& file, const std::string& text, const std::string& path) {
   const toml::parse_result parsed = toml::parse(text, path);
   if (!parsed) {
     return machine_error(path + ":" + std::to_string(parsed.error().source().begin.line) + ": " +
                          std::string(parsed.error().description()));
   }
+  if (file.name.empty()) file.name = std::filesystem::path(path).stem().string();
   for (const auto& [section, node] : parsed.table()) {
     const toml::table* const table = node.as_table();
     if (table == nullptr) {
@@ -130,14 +197,9 @@ Status read_machine(Machine& machine, const std::string& text, const std::string
     }
     for (const auto& [key, value] : *table) {
       const std::string name = std::string(section.str()) + "." + std::string(key.str());
-      const std::optional<std::string> given = text_of(value);
-      if (!given) {
-        return at_line(path, value,
-                       name + " takes a number, or a string with a unit, for example \"64k\"");
-      }
-      if (Status set = set_machine(machine, name, *given); !set) {
-        return at_line(path, value, set.error().message);
-      }
+      Status set = section.str() == label_section ? set_label(file, key.str(), value)
+                                                  : set_figure(file.machine, name, value);
+      if (!set) return at_line(path, value, set.error().message);
     }
   }
   return {};
@@ -153,4 +215,26 @@ std::string describe_machine(Machine machine) {
   return text.str();
 }
 
-}  // namespace nacre::testbed
+std::string machine_as_json(Machine machine) {
+  JsonObject figures;
+  for (const Setting& one : settings_of(machine)) {
+    std::ostringstream value;
+    std::visit([&](const auto* number) { value << *number; }, one.value);
+    figures.add(
+        one.name,
+        JsonObject().add("value", value.str()).add_text("description", one.description).text());
+  }
+  return figures.text();
+}
+
+MachineFile shipped_machine(std::string_view name) {
+  const auto found = std::ranges::find(shipped_machines(), name, &ShippedMachine::name);
+  MachineFile file;
+  if (found == shipped_machines().end()) return file;
+  // A test reads all of them.
+  if (Status read = read_machine(file, std::string(found->text), std::string(name)); !read)
+    return {};
+  return file;
+}
+
+}  // namespace nacre::machine

@@ -7,6 +7,7 @@
 #include "collective/profile/profile.h"
 #include "collective/rounds/node_rounds.h"
 #include "collective/views/view_memory.h"
+#include "plan/decide/choice_memory.h"
 
 namespace nacre::collective {
 
@@ -19,6 +20,8 @@ struct CollectiveFile {
   Profiler& profiler;      ///< used by this access only
   /// Threads that access the file while the rank continues; 0: the rank accesses it itself.
   int io_thread_count = 0;
+  /// Used by this file only, on rank 0. Null: each call is decided from anew.
+  plan::ChoiceMemory* choices = nullptr;
 };
 
 }  // namespace nacre::collective

@@ -102,7 +102,7 @@ class Engine {
       call_.file.byte_count = 0;
       local_ = *call_.refusal;
     } else {
-      own = plan::summarize(call_.file, call_.memory);
+      own = plan::summarize(call_.file, call_.memory, node());
     }
     if (plan::moves_by_itself({own, settings_, participants()})) {
       moved_ = true;
@@ -163,7 +163,7 @@ class Engine {
     outcome_.summary = contribution.summary;
     plan::Participants all = participants();
     all.may_hold_group_lock = contribution.may_lock;
-    decision.plan = plan::decide(outcome_.summary, settings_, all);
+    decision.plan = plan::decide(outcome_.summary, settings_, all, file_.choices);
     if (decision.all_moved) return decision;
     const bool exchanges = plan::row_of(decision.plan).exchanges();
     if (call_.direction == Direction::write || !exchanges)
@@ -182,7 +182,7 @@ class Engine {
     }
     decision.file_end = *size;
     outcome_.summary = cut_at_end(contribution.summary, *size);
-    decision.plan = plan::decide(outcome_.summary, settings_, participants());
+    decision.plan = plan::decide(outcome_.summary, settings_, participants(), file_.choices);
     return with_groups(decision, contribution);
   }
 
@@ -199,6 +199,8 @@ class Engine {
   void complete_with_groups(plan::CollectivePlan& plan, const plan::RankGroups& groups) const {
     plan::row_of(plan).lay_out(plan, {outcome_.summary, settings_, participants(), &groups});
   }
+
+  [[nodiscard]] int node() const { return transport_.nodes().node_of(transport_.rank()); }
 
   [[nodiscard]] plan::Participants participants() const {
     return {call_.direction, transport_.size(), transport_.nodes().node_count()};

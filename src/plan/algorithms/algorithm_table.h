@@ -36,6 +36,7 @@ struct PlanInputs {
   const CollectiveSettings& settings;
   const Participants& participants;
   const RankGroups* groups = nullptr;  ///< null unless DomainsOf::groups
+  std::int64_t aggregator_count = 0;   ///< to lay out with; 0: as many as the bytes saturate
 };
 
 /// A row of the table, in a file of its own.

@@ -16,6 +16,15 @@ std::int64_t wanted_cycle_bytes(const CollectiveSettings& settings) {
   return cycle < alignment ? cycle : round_down(cycle, alignment);
 }
 
+void divide_into_rounds(CollectivePlan& plan, const CollectiveSettings& settings,
+                        std::int64_t share) {
+  if (settings.cycle_bytes > 0) return;
+  const Thresholds& thresholds = settings.thresholds();
+  const std::int64_t part = round_up(divide_up(share, thresholds.rounds_min), settings.alignment());
+  plan.cycle_bytes =
+      std::clamp(part, std::min(thresholds.cycle_bytes_min, plan.cycle_bytes), plan.cycle_bytes);
+}
+
 void fit_rounds_to_domains(CollectivePlan& plan, const CollectiveSettings& settings) {
   plan.cycle_bytes = std::max(plan.cycle_bytes, divide_up(plan.block_bytes, round_count_max));
   plan.cycle_bytes = std::min(plan.cycle_bytes, plan.block_bytes);

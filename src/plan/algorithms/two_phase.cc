@@ -94,7 +94,7 @@ void limit_cycle_to_node_memory(CollectivePlan& plan, const CollectiveSettings& 
 }
 
 void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
-  const auto& [summary, settings, participants, groups] = inputs;
+  const auto& [summary, settings, participants, groups, given] = inputs;
   plan.origin = round_down(summary.bounds.offset, settings.alignment());
   plan.end = summary.bounds.end();
   plan.pattern = pattern_for(settings, summary.bounds);
@@ -109,6 +109,9 @@ void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
   const bool is_even = sets > 0 && plan.aggregator_count % sets == 0;
   plan.aggregator_sets = is_even ? checked_cast<std::int32_t>(sets) : 0;
   plan.cycle_bytes = wanted_cycle_bytes(settings);
+  if (participants.direction == Direction::write) {
+    divide_into_rounds(plan, settings, divide_up(plan.end - plan.origin, plan.aggregator_count));
+  }
   if (participants.node_count > 1) limit_cycle_to_node_memory(plan, settings);
   plan.whole_rounds = summary.distinct_bytes() >= (plan.end - plan.origin) / 2;
   if (by_stripes) {

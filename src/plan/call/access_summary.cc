@@ -18,8 +18,9 @@ std::int64_t AccessSummary::distinct_bytes() const {
   return have_same_bounds ? bytes_max : bytes;
 }
 
-AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory) {
+AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory, std::int32_t node) {
   AccessSummary summary;
+  summary.node = node;
   if (access.byte_count == 0) return summary;
   summary.bounds = bounds(access);
   summary.bytes = access.byte_count;
@@ -29,7 +30,23 @@ AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory) {
   summary.bytes_max = access.byte_count;
   summary.rank_count = 1;
   summary.monotone = access.view.type.tiles_monotone();
+  summary.node_bounds = summary.bounds;
+  summary.node_bytes = summary.bytes;
   return summary;
+}
+
+/// `from` holds other nodes only if it is complete for its own.
+static void fold_nodes(AccessSummary& into, const AccessSummary& from) {
+  into.span_of_others = saturating_add(into.span_of_others, from.span_of_others);
+  into.most_of_others = std::max(into.most_of_others, from.most_of_others);
+  if (into.node < 0) into.node = from.node;
+  if (from.node == into.node) {
+    into.node_bounds = hull(into.node_bounds, from.node_bounds);
+    into.node_bytes = saturating_add(into.node_bytes, from.node_bytes);
+  } else {
+    into.span_of_others = saturating_add(into.span_of_others, from.node_bounds.length);
+    into.most_of_others = std::max(into.most_of_others, from.node_bytes);
+  }
 }
 
 void fold(AccessSummary& into, const AccessSummary& from) {
@@ -41,6 +58,7 @@ void fold(AccessSummary& into, const AccessSummary& from) {
   into.bytes_max = std::max(into.bytes_max, from.bytes_max);
   into.rank_count += from.rank_count;
   into.monotone = into.monotone && from.monotone;
+  fold_nodes(into, from);
 }
 
 }  // namespace nacre::plan

@@ -2,8 +2,10 @@
 #ifndef NACRE_PLAN_CALL_ACCESS_SUMMARY_H_
 #define NACRE_PLAN_CALL_ACCESS_SUMMARY_H_
 
+#include <algorithm>
 #include <cstdint>
 
+#include "base/checked_cast.h"
 #include "base/extent.h"
 #include "plan/types/memory_access.h"
 #include "plan/types/run_cursor.h"
@@ -22,14 +24,30 @@ struct AccessSummary {
   std::int64_t bytes_max = 0;         ///< most data bytes of one rank
   std::int32_t rank_count = 0;        ///< ranks with data
   bool monotone = true;               ///< every rank's view is TypeMap::tiles_monotone()
+  // By node. Ranks of a node are folded with each other before they are folded with ranks of other
+  // nodes.
+  std::int32_t node = -1;           ///< of the last two
+  std::int64_t span_of_others = 0;  ///< sum of the bounds of the other nodes
+  std::int64_t most_of_others = 0;  ///< most data bytes of one of the other nodes
+  Extent node_bounds = {};          ///< first byte touched to last, this node
+  std::int64_t node_bytes = 0;      ///< data bytes, this node
 
+  friend bool operator==(const AccessSummary&, const AccessSummary&) = default;
   [[nodiscard]] bool is_interleaved() const { return span_bytes > bounds.length; }
   /// Estimated bytes of the file that ranks access. Ranks with equal bounds are assumed to access
   /// the same bytes.
   [[nodiscard]] std::int64_t distinct_bytes() const;
+  /// Sum of the nodes' bounds; > bounds.length if they overlap.
+  [[nodiscard]] std::int64_t node_span_bytes() const {
+    return saturating_add(span_of_others, node_bounds.length);
+  }
+  /// Most data bytes of one node.
+  [[nodiscard]] std::int64_t node_bytes_max() const { return std::max(most_of_others, node_bytes); }
 };
 
-[[nodiscard]] AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory);
+/// `node`: the number of the rank's node.
+[[nodiscard]] AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory,
+                                      std::int32_t node = 0);
 /// Sums stop at the largest 64-bit number.
 void fold(AccessSummary& into, const AccessSummary& from);
 /// The estimated number of runs in `byte_count` data bytes of copies of `type`.

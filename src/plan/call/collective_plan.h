@@ -25,6 +25,7 @@ enum class PlanReason : std::uint8_t {
   no_size,           ///< a read of a file without a size: empty, a device, generated
   unordered_view,    ///< a view goes backwards in the file or visits bytes twice
   locked,            ///< each rank locks its range, for atomic mode or consistency
+  cost,              ///< the shortest predicted time
 };
 
 /// The rule that set the number of aggregators.
@@ -36,6 +37,7 @@ enum class CountReason : std::uint8_t {
   blocks,      ///< each domain has at least one block of the file system or stripe
   osts,        ///< more would not divide the OSTs more evenly
   groups,      ///< one for each group of ranks
+  cost,        ///< the shortest predicted time
 };
 
 /// Trivially copyable, so that it can be broadcast.

@@ -9,6 +9,7 @@
 
 #include "base/extent.h"
 #include "base/rounding.h"
+#include "machine/machine.h"
 #include "plan/call/algorithm.h"
 #include "plan/call/thresholds.h"
 #include "plan/direction.h"
@@ -50,6 +51,8 @@ struct CollectiveSettings {
   WriteLocks write_locks = WriteLocks::usual;        ///< nacre_write_locks
   /// The OSTs of the file; null: the file is not striped, or its layout is unknown.
   std::shared_ptr<const StripeMap> stripes = nullptr;
+  /// The figures by which decide() compares plans; null: it follows rules only.
+  std::shared_ptr<const machine::Machine> machine = nullptr;
 
   [[nodiscard]] const Thresholds& thresholds() const {
     return one_writer_per_node ? local_thresholds : remote_thresholds;
@@ -74,6 +77,8 @@ struct Participants {
   int node_count = 1;
   /// No rank accesses the file otherwise until the call has ended.
   bool may_hold_group_lock = false;
+
+  friend bool operator==(const Participants&, const Participants&) = default;
 };
 
 }  // namespace nacre::plan

@@ -25,7 +25,7 @@ bool locks_objects(const PlanInputs& inputs) {
 
 /// Whether the ranks of a node write less than a stripe, so that several nodes share an object.
 bool share_stripes(const PlanInputs& inputs) {
-  const auto& [summary, settings, participants, groups] = inputs;
+  const auto& [summary, settings, participants, groups, given] = inputs;
   return participants.direction == Direction::write &&
          summary.span_bytes / participants.node_count <
              settings.stripes->main_region(summary.bounds).stripe_size;
@@ -34,7 +34,7 @@ bool share_stripes(const PlanInputs& inputs) {
 }  // namespace
 
 Candidate choose_algorithm(const PlanInputs& inputs) {
-  const auto& [summary, settings, participants, groups] = inputs;
+  const auto& [summary, settings, participants, groups, given] = inputs;
   if (summary.bytes == 0) return {Algorithm::direct, PlanReason::no_data};
   if (!summary.monotone) return {Algorithm::direct, PlanReason::unordered_view};
   if (settings.algorithm != Algorithm::automatic) return {settings.algorithm, PlanReason::hint};
@@ -50,6 +50,22 @@ Candidate choose_algorithm(const PlanInputs& inputs) {
   }
   if (has_scattered_memory(inputs)) return {Algorithm::two_phase, PlanReason::scattered_memory};
   return {Algorithm::direct, PlanReason::large_pieces};
+}
+
+bool may_compare(const Candidate& rule) {
+  return rule.reason != PlanReason::no_data && rule.reason != PlanReason::unordered_view &&
+         rule.reason != PlanReason::single_rank;
+}
+
+CollectivePlan laid_out(const Candidate& candidate, const PlanInputs& inputs) {
+  CollectivePlan plan;
+  plan.algorithm = candidate.algorithm;
+  plan.reason = candidate.reason;
+  const AlgorithmRow& row = row_of(plan);
+  plan.writers_take_turns = row.exchanges() && inputs.participants.direction == Direction::write &&
+                            inputs.settings.one_writer_per_node;
+  if (!row.needs_groups()) row.lay_out(plan, inputs);
+  return plan;
 }
 
 bool moves_by_itself(const PlanInputs& own) {

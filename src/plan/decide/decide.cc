@@ -2,23 +2,43 @@
 
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/decide/candidates.h"
+#include "plan/decide/choice.h"
 #include "plan/decide/write_locks.h"
 
 namespace nacre::plan {
 
+namespace {
+
+CollectivePlan compared(const PlanInputs& inputs, ChoiceMemory* memory) {
+  CallShape shape;
+  if (memory != nullptr) {
+    shape = shape_of(inputs.summary, inputs.settings, inputs.participants);
+    if (const Choice* const known = memory->find(shape)) return laid_out(*known, inputs);
+  }
+  const std::vector<PredictedPlan> plans =
+      compared_plans(inputs.summary, inputs.settings, inputs.participants);
+  const CollectivePlan plan =
+      plans.empty() ? laid_out(choose_algorithm(inputs), inputs) : plans[choose(plans)].plan;
+  if (memory != nullptr) memory->keep(shape, choice_of(plan));
+  return plan;
+}
+
+}  // namespace
+
 CollectivePlan decide(const AccessSummary& summary, const CollectiveSettings& settings,
-                      const Participants& participants) {
-  const PlanInputs inputs{summary, settings, participants};
-  const Candidate chosen = choose_algorithm(inputs);
-  CollectivePlan plan;
-  plan.algorithm = chosen.algorithm;
-  plan.reason = chosen.reason;
-  const AlgorithmRow& row = row_of(plan);
-  plan.writers_take_turns =
-      row.exchanges() && participants.direction == Direction::write && settings.one_writer_per_node;
-  if (!row.needs_groups()) row.lay_out(plan, inputs);
+                      const Participants& participants, ChoiceMemory* memory) {
+  CollectivePlan plan = compared({summary, settings, participants}, memory);
   plan.write_locks = write_locks_for(plan, settings, participants);
   return plan;
+}
+
+std::vector<PredictedPlan> compared_plans(const AccessSummary& summary,
+                                          const CollectiveSettings& settings,
+                                          const Participants& participants) {
+  const PlanInputs inputs{summary, settings, participants};
+  const Candidate rule = choose_algorithm(inputs);
+  if (settings.machine == nullptr || !may_compare(rule)) return {};
+  return compare_plans(rule, inputs);
 }
 
 }  // namespace nacre::plan

@@ -2,17 +2,29 @@
 #ifndef NACRE_PLAN_DECIDE_DECIDE_H_
 #define NACRE_PLAN_DECIDE_DECIDE_H_
 
+#include <vector>
+
 #include "plan/call/access_summary.h"
 #include "plan/call/collective_plan.h"
 #include "plan/call/collective_settings.h"
+#include "plan/decide/choice.h"
+#include "plan/decide/choice_memory.h"
 
 namespace nacre::plan {
 
 /// Pure: equal arguments give equal plans. If the algorithm needs groups, the plan is complete only
 /// after AlgorithmRow::lay_out() with groups.
+/// Equal calls are compared once if there is a memory.
 [[nodiscard]] CollectivePlan decide(const AccessSummary& summary,
                                     const CollectiveSettings& settings,
-                                    const Participants& participants);
+                                    const Participants& participants,
+                                    ChoiceMemory* memory = nullptr);
+
+/// The plans that decide() compares for these arguments, with their predicted times; none if there
+/// is no choice.
+[[nodiscard]] std::vector<PredictedPlan> compared_plans(const AccessSummary& summary,
+                                                        const CollectiveSettings& settings,
+                                                        const Participants& participants);
 
 }  // namespace nacre::plan
 

@@ -14,7 +14,7 @@ constexpr std::string_view direct_or_sizes =
     "With nacre_algorithm=direct each rank accesses the file by itself; cb_nodes sets the number "
     "of aggregators, cb_buffer_size the bytes of a round.";
 
-constexpr std::array<ReasonWords, 12> reasons{{
+constexpr std::array<ReasonWords, 13> reasons{{
     {"hint", "A hint sets this algorithm.",
      "Unset nacre_algorithm, collective_buffering, romio_cb_read and romio_cb_write: Nacre then "
      "chooses the algorithm for each call."},
@@ -59,10 +59,12 @@ constexpr std::array<ReasonWords, 12> reasons{{
      "clients of its file system do not keep their caches coherent.",
      "Leave atomic mode with MPI_File_set_atomicity(file, 0). Outside atomic mode "
      "nacre_coherence=trusted removes the locks; use it only if no two nodes share bytes."},
+    {"cost", "Of all plans this one has the shortest predicted time on this machine.",
+     direct_or_sizes},
 }};
-static_assert(reasons.size() == static_cast<std::size_t>(PlanReason::locked) + 1);
+static_assert(reasons.size() == static_cast<std::size_t>(PlanReason::cost) + 1);
 
-constexpr std::array<CountWords, 7> count_reasons{{
+constexpr std::array<CountWords, 8> count_reasons{{
     {"hint", "set by cb_nodes"},
     {"saturation", "as many as the bytes saturate"},
     {"most",
@@ -73,8 +75,9 @@ constexpr std::array<CountWords, 7> count_reasons{{
     {"groups",
      "one per group of ranks, where groups are split and joined until each saturates one "
      "aggregator"},
+    {"cost", "the number with the shortest predicted time on this machine"},
 }};
-static_assert(count_reasons.size() == static_cast<std::size_t>(CountReason::groups) + 1);
+static_assert(count_reasons.size() == static_cast<std::size_t>(CountReason::cost) + 1);
 
 }  // namespace
 

@@ -1,0 +1,116 @@
+#include "plan/decide/choice.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "plan/algorithms/aggregator_count.h"
+
+namespace nacre::plan {
+namespace {
+
+/// Another plan has to be faster than the plan of the rules by this factor: the error of a typical
+/// prediction.
+constexpr double clearly = 0.9;
+/// Plans whose scores differ by less are equally fast; the one with fewer aggregators is chosen.
+constexpr double barely = 0.995;
+/// Of the time of all resources. Between plans with the same bottleneck the slack of the others
+/// decides.
+constexpr double weight_of_slack = 0.02;
+
+double score_of(const PredictedPlan& one) {
+  const auto& busy = one.prediction.busy;
+  return one.prediction.seconds + weight_of_slack * std::accumulate(busy.begin(), busy.end(), 0.0);
+}
+
+std::int64_t slots_of(const PlanInputs& inputs) {
+  const Extent& bounds = inputs.summary.bounds;
+  if (!inputs.settings.has_stripes_of(bounds)) return 1;
+  return inputs.settings.stripes->main_region(bounds).slot_count();
+}
+
+/// Numbers of aggregators that may be fastest: the powers of two, and multiples and parts of the
+/// numbers of OSTs and of nodes.
+std::vector<std::int64_t> aggregator_counts(const PlanInputs& inputs) {
+  const std::int64_t most = aggregator_count_max(inputs.settings, inputs.participants);
+  std::vector<std::int64_t> counts;
+  for (std::int64_t count = 1; count <= most; count *= 2) counts.push_back(count);
+  for (const std::int64_t base : {slots_of(inputs), std::int64_t{inputs.participants.node_count}}) {
+    for (const std::int64_t part : {1, 2, 3, 4}) {
+      counts.push_back(base * part);
+      counts.push_back(base / part);
+    }
+  }
+  std::erase_if(counts, [&](std::int64_t count) { return count < 1 || count > most; });
+  std::ranges::sort(counts);
+  const auto repeated = std::ranges::unique(counts);
+  counts.erase(repeated.begin(), repeated.end());
+  return counts;
+}
+
+class Comparison {
+ public:
+  explicit Comparison(const PlanInputs& inputs) : inputs_(inputs) {}
+
+  void add(Algorithm algorithm, PlanReason reason, std::int64_t aggregator_count = 0) {
+    CollectivePlan plan = laid_out(Candidate{algorithm, reason}, with(aggregator_count));
+    const auto is_same = [&](const PredictedPlan& other) {
+      return other.plan.algorithm == plan.algorithm &&
+             other.plan.aggregator_count == plan.aggregator_count;
+    };
+    if (std::ranges::any_of(plans_, is_same)) return;
+    const Prediction prediction = predict(plan, inputs_);
+    plans_.push_back({plan, prediction});
+  }
+
+  std::vector<PredictedPlan> take() { return std::move(plans_); }
+
+ private:
+  [[nodiscard]] PlanInputs with(std::int64_t aggregator_count) const {
+    return {inputs_.summary, inputs_.settings, inputs_.participants, nullptr, aggregator_count};
+  }
+
+  const PlanInputs& inputs_;
+  std::vector<PredictedPlan> plans_;
+};
+
+}  // namespace
+
+std::vector<PredictedPlan> compare_plans(const Candidate& rule, const PlanInputs& inputs) {
+  Comparison comparison(inputs);
+  comparison.add(rule.algorithm, rule.reason);
+  const bool is_free = inputs.settings.algorithm == Algorithm::automatic;
+  if (is_free) comparison.add(Algorithm::direct, PlanReason::cost);
+  if (is_free || inputs.settings.algorithm == Algorithm::two_phase) {
+    const PlanReason reason =
+        rule.algorithm == Algorithm::two_phase ? rule.reason : PlanReason::cost;
+    comparison.add(Algorithm::two_phase, reason);
+    if (inputs.settings.aggregator_count == 0) {
+      for (const std::int64_t count : aggregator_counts(inputs)) {
+        comparison.add(Algorithm::two_phase, reason, count);
+      }
+    }
+  }
+  return comparison.take();
+}
+
+std::size_t choose(const std::vector<PredictedPlan>& plans) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < plans.size(); ++i) {
+    const double factor = best == 0 ? clearly : barely;
+    if (score_of(plans[i]) < factor * score_of(plans[best])) best = i;
+  }
+  return best;
+}
+
+Choice choice_of(const CollectivePlan& plan) {
+  const bool by_cost = plan.count_reason == CountReason::cost;
+  return {{plan.algorithm, plan.reason}, by_cost ? plan.aggregator_count : 0};
+}
+
+CollectivePlan laid_out(const Choice& choice, const PlanInputs& inputs) {
+  return laid_out(choice.candidate, {inputs.summary, inputs.settings, inputs.participants,
+                                     inputs.groups, choice.aggregator_count});
+}
+
+}  // namespace nacre::plan

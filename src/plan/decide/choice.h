@@ -1,0 +1,43 @@
+// The choice among plans by their predicted times.
+#ifndef NACRE_PLAN_DECIDE_CHOICE_H_
+#define NACRE_PLAN_DECIDE_CHOICE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "plan/algorithms/algorithm_table.h"
+#include "plan/call/collective_plan.h"
+#include "plan/decide/candidates.h"
+#include "plan/decide/cost_model.h"
+
+namespace nacre::plan {
+
+struct PredictedPlan {
+  CollectivePlan plan;
+  Prediction prediction;
+};
+
+/// The plans that decide() compares: the plan of `rule` first, then those that differ in algorithm
+/// or number of aggregators as far as the hints leave it open. At most about 30, each once.
+/// `inputs.settings.machine` is not null, and `inputs.groups` is null.
+[[nodiscard]] std::vector<PredictedPlan> compare_plans(const Candidate& rule,
+                                                       const PlanInputs& inputs);
+
+/// The number of the chosen plan. The first plan follows rules that were measured, so it is chosen
+/// unless another one is predicted to be clearly faster. Among plans that are about equally fast,
+/// the one that keeps its resources least busy is chosen.
+[[nodiscard]] std::size_t choose(const std::vector<PredictedPlan>& plans);
+
+/// A choice without the place in the file.
+struct Choice {
+  Candidate candidate;
+  std::int64_t aggregator_count = 0;  ///< 0: as many as the rules say
+};
+[[nodiscard]] Choice choice_of(const CollectivePlan& plan);
+/// The plan of a choice for a call.
+[[nodiscard]] CollectivePlan laid_out(const Choice& choice, const PlanInputs& inputs);
+
+}  // namespace nacre::plan
+
+#endif  // NACRE_PLAN_DECIDE_CHOICE_H_

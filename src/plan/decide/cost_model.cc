@@ -1,0 +1,296 @@
+#include "plan/decide/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "machine/machine.h"
+
+namespace nacre::plan {
+namespace {
+
+using machine::Channel;
+using machine::Machine;
+
+constexpr double nanosecond = 1e-9;
+constexpr double microsecond = 1e-6;
+
+double real(std::int64_t value) { return static_cast<double>(value); }
+
+/// The time of `bytes`; none if the bandwidth is not known.
+double time_of(double bytes, std::int64_t bandwidth) {
+  return bandwidth > 0 ? bytes / real(bandwidth) : 0;
+}
+
+/// The time of `bytes` of `nodes` at once.
+double time_of(double bytes, const Channel& channel, double nodes) {
+  return time_of(bytes, channel.bandwidth) * (1 + channel.client_cost * std::max(0.0, nodes - 1));
+}
+
+/// The accesses to the file, by all processes that access it.
+struct Traffic {
+  double bytes = 0;
+  double writers = 1;        ///< processes that access the file
+  double nodes = 1;          ///< with such processes
+  double calls = 1;          ///< of all of them
+  double osts = 1;           ///< of the file, that are accessed
+  double nodes_per_ost = 1;  ///< that access one OST at the same time
+  double shared_pieces = 0;  ///< contiguous accesses that take a lock from another node
+  double in_flight = 0;      ///< bytes that one process keeps in flight when it reads
+};
+
+/// The stripes of the range that the call accesses; one OST if they are unknown.
+struct Stripes {
+  double slots = 1;
+  double stripe_bytes = 1;
+  bool known = false;
+};
+
+class CostModel {
+ public:
+  CostModel(const CollectivePlan& plan, const PlanInputs& inputs)
+      : plan_(plan),
+        summary_(inputs.summary),
+        settings_(inputs.settings),
+        all_(inputs.participants),
+        machine_(*inputs.settings.machine),
+        nodes_(std::max(1, inputs.participants.node_count)) {
+    if (settings_.has_stripes_of(summary_.bounds)) {
+      const StripedRegion& region = settings_.stripes->main_region(summary_.bounds);
+      stripes_ = {real(region.slot_count()), real(region.stripe_size), true};
+    }
+  }
+
+  [[nodiscard]] Prediction predict() {
+    const AlgorithmRow& row = row_of(plan_);
+    const Traffic traffic = row.exchanges() ? aggregated(row) : direct();
+    access(traffic);
+    if (row.exchanges()) {
+      exchange(traffic);
+    } else {
+      gather();
+    }
+    agree(row);
+    total(row);
+    return prediction_;
+  }
+
+ private:
+  [[nodiscard]] bool writes() const { return all_.direction == Direction::write; }
+  [[nodiscard]] double& busy(Resource resource) { return prediction_.of(resource); }
+  [[nodiscard]] double ranks_per_node() const { return real(all_.rank_count) / nodes_; }
+  /// Ranks of a node that work at the same time.
+  [[nodiscard]] double cores() const {
+    return machine_.cores == 0 ? ranks_per_node()
+                               : std::min(ranks_per_node(), real(machine_.cores));
+  }
+  [[nodiscard]] double osts_of(double bytes) const {
+    return std::clamp(std::ceil(bytes / stripes_.stripe_bytes), 1.0, stripes_.slots);
+  }
+
+  /// Each rank accesses its own pieces.
+  [[nodiscard]] Traffic direct() const {
+    Traffic traffic;
+    traffic.bytes = real(summary_.bytes);
+    traffic.writers = std::max(1, summary_.rank_count);
+    traffic.nodes = std::min(nodes_, traffic.writers);
+    traffic.calls = real(summary_.run_count);
+    traffic.in_flight = real(machine_.read_bytes);
+    traffic.osts = osts_of(real(summary_.bounds.length));
+    const double span = real(summary_.node_span_bytes()) / traffic.nodes;
+    traffic.nodes_per_ost = std::max(1.0, traffic.nodes * osts_of(span) / traffic.osts);
+    if (!writes() || traffic.nodes < 2) return traffic;
+    const bool interleave = summary_.node_span_bytes() > summary_.bounds.length;
+    const double piece = traffic.bytes / traffic.calls;
+    if (interleave) {
+      traffic.shared_pieces = traffic.calls * std::ceil(piece / stripes_.stripe_bytes);
+    } else if (span < stripes_.stripe_bytes) {
+      traffic.shared_pieces = traffic.nodes;
+    } else if (machine_.wide_locks != 0) {
+      traffic.shared_pieces = traffic.nodes_per_ost * traffic.osts;
+    }
+    return traffic;
+  }
+
+  /// Bytes of the longest contiguous access of an aggregator.
+  [[nodiscard]] double contiguous(const AlgorithmRow& row, double writers) const {
+    const double run = real(summary_.bytes) / real(summary_.run_count);
+    if (row.order == RoundOrder::rank) return run;
+    const double members = real(summary_.rank_count) / writers;
+    if (row.needs_groups()) return summary_.is_interleaved() ? run * std::max(1.0, members) : run;
+    const bool is_dense = 2 * summary_.distinct_bytes() >= summary_.bounds.length;
+    if (!is_dense) return run;
+    const bool by_stripes =
+        plan_.pattern == DomainPattern::osts || plan_.pattern == DomainPattern::stripes;
+    return by_stripes && stripes_.slots > 1 ? real(plan_.block_bytes) : real(plan_.cycle_bytes);
+  }
+
+  /// Aggregators access the file.
+  [[nodiscard]] Traffic aggregated(const AlgorithmRow& row) const {
+    Traffic traffic;
+    const bool reads_range = !writes() && plan_.whole_rounds && !row.needs_groups();
+    traffic.bytes = reads_range ? real(plan_.end - plan_.origin) : real(summary_.distinct_bytes());
+    traffic.writers = std::max(1, plan_.aggregator_count);
+    const bool has_sets = plan_.aggregator_sets > 0;
+    traffic.nodes = std::min(nodes_, has_sets ? real(plan_.aggregator_sets) : traffic.writers);
+    const double each = traffic.bytes / traffic.writers;
+    const double cycle =
+        std::clamp(real(std::max<std::int64_t>(1, plan_.cycle_bytes)), 1.0, std::max(1.0, each));
+    traffic.calls =
+        traffic.bytes / std::min(cycle, std::max(1.0, contiguous(row, traffic.writers)));
+    traffic.in_flight = real(plan_.cycle_buffer_count) *
+                        std::min(cycle, real(std::max<std::int64_t>(1, machine_.read_bytes)));
+    traffic.osts = osts_of(real(summary_.bounds.length));
+    const bool own_osts = plan_.pattern == DomainPattern::osts && !row.needs_groups();
+    if (own_osts) {
+      const double sharing = traffic.writers / stripes_.slots;
+      traffic.nodes_per_ost = has_sets || sharing <= 1 ? 1 : std::min(nodes_, std::ceil(sharing));
+    } else {
+      traffic.nodes_per_ost = std::max(1.0, traffic.nodes * osts_of(each) / traffic.osts);
+      const bool shares = writes() && traffic.nodes > 1;
+      if (shares) traffic.shared_pieces = traffic.nodes_per_ost * traffic.osts;
+      if (shares && row.needs_groups() && summary_.is_interleaved()) {
+        traffic.shared_pieces = traffic.calls;
+      }
+    }
+    return traffic;
+  }
+
+  /// The time that processes, links, servers and OSTs take.
+  void access(const Traffic& traffic) {
+    const double each = traffic.bytes / traffic.writers;
+    const double calls = traffic.calls / traffic.writers * real(machine_.call_ns) * nanosecond;
+    const double processes_per_node = traffic.writers / traffic.nodes;
+    const std::int64_t bandwidth = writes() ? machine_.write_bandwidth : machine_.read_bandwidth;
+    const double waiting = writes() && machine_.one_writer != 0
+                               ? processes_per_node
+                               : std::max(1.0, processes_per_node / cores());
+    busy(Resource::client) = (calls + time_of(each, bandwidth)) * waiting;
+    if (!stripes_.known) return;
+
+    const double ost_bytes = traffic.bytes / traffic.osts;
+    busy(Resource::ost) = time_of(ost_bytes, machine_.ost, traffic.nodes_per_ost);
+    limit_by_requests(traffic, ost_bytes);
+    busy(Resource::link) = time_of(traffic.bytes / traffic.nodes, machine_.node_link.bandwidth);
+    if (machine_.uplinks > 0) {
+      const double used = std::min(real(machine_.uplinks), traffic.nodes);
+      busy(Resource::uplink) = time_of(traffic.bytes / used, machine_.uplink, traffic.nodes / used);
+    }
+    if (machine_.osts_per_server > 0) {
+      const double used = std::min(real(machine_.servers()), traffic.osts);
+      const double nodes = std::min(traffic.nodes, traffic.nodes_per_ost * traffic.osts / used);
+      busy(Resource::server) = time_of(traffic.bytes / used, machine_.server_link, nodes);
+    }
+    const double lock = real(machine_.lock_latency_us) * microsecond;
+    const double latency = real(machine_.ost_latency_us) * microsecond;
+    const double piece = traffic.bytes / traffic.calls;
+    busy(Resource::locks) =
+        traffic.shared_pieces / traffic.osts *
+        (4 * lock + latency + time_of(std::min(piece, ost_bytes), machine_.ost.bandwidth));
+  }
+
+  /// A node keeps a limited number of requests in flight to an OST, and a process that reads a
+  /// limited number of bytes.
+  void limit_by_requests(const Traffic& traffic, double ost_bytes) {
+    const double latency = real(machine_.ost_latency_us) * microsecond;
+    if (latency == 0) return;
+    const double request = real(machine_.rpc_bytes);
+    const double turn = latency + time_of(request, machine_.ost.bandwidth);
+    const double window = request * real(machine_.rpcs_in_flight) * traffic.nodes_per_ost;
+    double& ost = busy(Resource::ost);
+    ost = std::max(ost, ost_bytes / window * turn);
+    if (writes() || traffic.in_flight <= 0) return;
+    const double each = traffic.bytes / traffic.writers;
+    double& client = busy(Resource::client);
+    client = std::max(client, each / traffic.in_flight * turn);
+  }
+
+  /// The time that ranks take to gather scattered memory for their own accesses.
+  void gather() {
+    if (summary_.memory_run_count <= summary_.run_count) return;
+    const double bytes = real(summary_.bytes) / nodes_;
+    const double pieces = real(summary_.memory_run_count) / nodes_;
+    busy(Resource::cores) =
+        (time_of(bytes, machine_.copy_bandwidth) + pieces * real(machine_.piece_ns) * nanosecond) /
+        cores();
+  }
+
+  /// The time of copies and messages between the ranks and the aggregators.
+  void exchange(const Traffic& traffic) {
+    const double moved = real(summary_.bytes);
+    const double received = moved / traffic.nodes;
+    const double remote = nodes_ > 1 ? 1 - 1 / nodes_ : 0;
+    // A byte is copied once on its way to an aggregator of its own node. On the way to another node
+    // it is copied into a message, and from there into the aggregator's buffer.
+    const double own =
+        real(std::max(summary_.node_bytes_max(), summary_.bytes / std::max(1, all_.node_count)));
+    const double copied = own + received * remote;
+    const double pieces = real(summary_.run_count + summary_.memory_run_count) / nodes_;
+    busy(Resource::cores) =
+        (time_of(copied, machine_.copy_bandwidth) + pieces * real(machine_.piece_ns) * nanosecond) /
+        cores();
+    busy(Resource::memory) = time_of(2 * copied, machine_.memory_bandwidth);
+    const double rounds = real(std::max<std::int64_t>(1, plan_.round_count));
+    busy(Resource::messages) =
+        time_of(std::max(own, received) * remote, machine_.message_bandwidth) +
+        rounds * traffic.writers / traffic.nodes * (nodes_ - 1) * real(machine_.far_message_ns) *
+            nanosecond;
+  }
+
+  void agree(const AlgorithmRow& row) {
+    const double near = std::log2(std::max(1.0, ranks_per_node())) * real(machine_.near_message_ns);
+    const double far = std::log2(nodes_) * real(machine_.far_message_ns);
+    const double trees = row.exchanges() ? 6 : 4;
+    double& agreement = busy(Resource::agreement);
+    agreement = trees * (near + far) * nanosecond;
+    if (row.exchanges()) {
+      const double rounds = real(std::max<std::int64_t>(1, plan_.round_count));
+      agreement += rounds * real(machine_.near_message_ns) * nanosecond;
+    }
+    if (row.needs_groups()) agreement += real(all_.rank_count) * 50 * nanosecond;
+    if (stripes_.known) {
+      agreement += real(machine_.ost_latency_us + 2 * machine_.lock_latency_us) * microsecond;
+    }
+  }
+
+  void total(const AlgorithmRow& row) {
+    const auto most = [&](Resource first, Resource last) {
+      const auto begin = prediction_.busy.begin();
+      return *std::max_element(begin + static_cast<std::ptrdiff_t>(first),
+                               begin + static_cast<std::ptrdiff_t>(last) + 1);
+    };
+    const double gathered = most(Resource::cores, Resource::messages);
+    const double accessed = most(Resource::client, Resource::ost) + prediction_.of(Resource::locks);
+    double seconds = prediction_.of(Resource::agreement) + std::max(gathered, accessed);
+    if (!row.exchanges()) {
+      seconds += std::min(gathered, accessed);
+    } else {
+      const double rounds = real(std::max<std::int64_t>(1, plan_.round_count));
+      // Without helper threads an aggregator does not gather while it accesses the file.
+      const double overlapping = settings_.one_writer_per_node ? 1 : rounds;
+      seconds += std::min(gathered, accessed) / overlapping;
+    }
+    prediction_.seconds = seconds;
+  }
+
+  const CollectivePlan& plan_;
+  const AccessSummary& summary_;
+  const CollectiveSettings& settings_;
+  const Participants& all_;
+  const Machine& machine_;
+  double nodes_;
+  Stripes stripes_;
+  Prediction prediction_;
+};
+
+}  // namespace
+
+Resource Prediction::bottleneck() const {
+  const auto longest = std::ranges::max_element(busy);
+  return static_cast<Resource>(longest - busy.begin());
+}
+
+Prediction predict(const CollectivePlan& plan, const PlanInputs& inputs) {
+  return CostModel(plan, inputs).predict();
+}
+
+}  // namespace nacre::plan

@@ -1,0 +1,54 @@
+// CostModel: predicts the time of a collective access under a plan, from the figures of a machine.
+#ifndef NACRE_PLAN_DECIDE_COST_MODEL_H_
+#define NACRE_PLAN_DECIDE_COST_MODEL_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "plan/algorithms/algorithm_table.h"
+#include "plan/call/collective_plan.h"
+
+namespace nacre::plan {
+
+/// What a call keeps busy.
+enum class Resource : std::uint8_t {
+  cores,     ///< of the busiest node: copies and pieces
+  memory,    ///< of the busiest node
+  messages,  ///< of the busiest node, to and from other nodes
+  client,    ///< the busiest process that accesses the file
+  link,      ///< of the busiest node, to the servers
+  uplink,
+  server,
+  ost,
+  locks,      ///< transfers of locks between nodes, on the busiest OST
+  agreement,  ///< messages and requests that nothing else overlaps
+};
+inline constexpr std::array<std::string_view, 10> resource_names{
+    "cores",  "memory", "messages", "client", "link",
+    "uplink", "server", "ost",      "locks",  "agreement"};
+
+/// Of the whole call, in seconds.
+struct Prediction {
+  double seconds = 0;
+  std::array<double, resource_names.size()> busy{};  ///< by Resource
+
+  [[nodiscard]] double& of(Resource resource) { return busy[static_cast<std::size_t>(resource)]; }
+  [[nodiscard]] double of(Resource resource) const {
+    return busy[static_cast<std::size_t>(resource)];
+  }
+  [[nodiscard]] Resource bottleneck() const;
+};
+
+/// `plan` is complete, except that of segmentation before the groups are known only the algorithm
+/// and aggregator_count count. `inputs.settings.machine` is not null.
+///
+/// The ranks gather data for a round while the file system moves the round before it, so the call
+/// takes as long as the busier of the two, plus one round of the other. A resource of the file
+/// system is as busy as its most loaded part.
+[[nodiscard]] Prediction predict(const CollectivePlan& plan, const PlanInputs& inputs);
+
+}  // namespace nacre::plan
+
+#endif  // NACRE_PLAN_DECIDE_COST_MODEL_H_

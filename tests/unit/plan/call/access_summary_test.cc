@@ -1,0 +1,41 @@
+// What summaries say of nodes.
+#include "plan/call/access_summary.h"
+
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace nacre::plan {
+namespace {
+
+AccessSummary rank_at(std::int64_t offset, std::int64_t bytes, std::int32_t node) {
+  const FileAccess access{{TypeMap::bytes(1), offset}, 0, bytes};
+  return summarize(access, {nullptr, TypeMap::bytes(1), bytes}, node);
+}
+
+}  // namespace
+
+TEST_CASE("the bounds of nodes add up, in the order in which ranks are reduced") {
+  AccessSummary first = rank_at(0, 10, 0);
+  fold(first, rank_at(90, 10, 0));
+  AccessSummary second = rank_at(20, 10, 1);
+  fold(second, rank_at(40, 30, 1));
+  AccessSummary third;  // a node without data
+  third.node = 2;
+  fold(second, third);
+  fold(first, second);
+  CHECK(first.node_span_bytes() == 100 + 50);
+  CHECK(first.node_bytes_max() == 40);
+  CHECK(first.bounds == Extent{0, 100});
+}
+
+TEST_CASE("the summary of a rank without data takes the node of the other") {
+  AccessSummary summary;
+  fold(summary, rank_at(0, 10, 3));
+  fold(summary, rank_at(10, 10, 3));
+  CHECK(summary.node_span_bytes() == 20);
+  CHECK(summary.node_bytes_max() == 20);
+}
+
+}  // namespace nacre::plan

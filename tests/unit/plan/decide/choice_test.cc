@@ -1,0 +1,175 @@
+// The choice among plans by predicted times.
+#include "plan/decide/choice.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "machine/machine_file.h"
+#include "plan/decide/choice_memory.h"
+#include "plan/decide/decide.h"
+
+namespace nacre::plan {
+namespace {
+
+constexpr std::int64_t mebibyte = 1 << 20;
+
+/// Ranks of equal load. A rank has `pieces` pieces of `piece` bytes, round robin with the other
+/// ranks if they interleave, otherwise in a range of its own.
+struct Load {
+  int ranks;
+  int nodes;
+  std::int64_t piece;
+  std::int64_t pieces = 1;
+  bool interleaves = false;
+};
+
+AccessSummary summary_of(const Load& load) {
+  AccessSummary summary;
+  for (int rank = 0; rank < load.ranks; ++rank) {
+    const std::int64_t stride = load.interleaves ? load.piece * load.ranks : load.piece;
+    const std::int64_t step = load.interleaves ? load.piece : load.piece * load.pieces;
+    const FileAccess access{{TypeMap::bytes(load.piece).resized(0, stride).value(), rank * step},
+                            0,
+                            load.piece * load.pieces};
+    const MemoryAccess memory{nullptr, TypeMap::bytes(1), access.byte_count};
+    fold(summary, summarize(access, memory, rank * load.nodes / load.ranks));
+  }
+  return summary;
+}
+
+std::shared_ptr<const StripeMap> stripes_on(int osts) {
+  const Layout layout = plain_layout({.stripe_size = mebibyte, .stripe_count = osts});
+  return std::make_shared<const StripeMap>(StripeMap::of(layout, osts).value());
+}
+
+CollectiveSettings settings_of(const char* machine_class, int osts = 0) {
+  CollectiveSettings settings;
+  settings.saturation_bytes = 32 * mebibyte;
+  settings.machine =
+      std::make_shared<const machine::Machine>(machine::shipped_machine(machine_class).machine);
+  if (osts > 0) settings.stripes = stripes_on(osts);
+  settings.one_writer_per_node = settings.machine->one_writer != 0;
+  return settings;
+}
+
+CollectivePlan plan_for(const Load& load, const CollectiveSettings& settings,
+                        Direction direction = Direction::write) {
+  return decide(summary_of(load), settings, {direction, load.ranks, load.nodes});
+}
+
+}  // namespace
+
+TEST_CASE("a small call on many OSTs has an aggregator for each of them") {
+  const CollectivePlan plan = plan_for({16, 8, 47'008, 42, true}, settings_of("lustre", 8));
+  CHECK(plan.algorithm == Algorithm::two_phase);
+  CHECK(plan.aggregator_count == 8);
+  CHECK(plan.count_reason == CountReason::cost);
+}
+
+TEST_CASE("long pieces of several nodes on the same OSTs go through aggregators") {
+  const Load contiguous{16, 8, 8 * mebibyte};
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    const CollectivePlan plan = plan_for(contiguous, settings_of("lustre", 8), direction);
+    CHECK(plan.algorithm == Algorithm::two_phase);
+    CHECK(plan.aggregator_count == 8);
+    CHECK(plan.reason == PlanReason::cost);
+  }
+}
+
+TEST_CASE("long pieces stay with their ranks where no OST is shared") {
+  CHECK(plan_for({4, 1, 8 * mebibyte}, settings_of("lustre", 4)).algorithm == Algorithm::direct);
+  CHECK(plan_for({8, 1, 8 * mebibyte}, settings_of("local")).algorithm == Algorithm::direct);
+}
+
+TEST_CASE("hints leave less to choose") {
+  const Load load{16, 8, 8 * mebibyte};
+  CollectiveSettings settings = settings_of("lustre", 8);
+  settings.aggregator_count = 3;
+  CHECK(plan_for(load, settings).aggregator_count == 3);
+  CHECK(plan_for(load, settings).count_reason == CountReason::hint);
+  settings.algorithm = Algorithm::direct;
+  CHECK(plan_for(load, settings).algorithm == Algorithm::direct);
+  CHECK(plan_for(load, settings).reason == PlanReason::hint);
+}
+
+TEST_CASE("the rules decide unless a plan is clearly faster") {
+  CollectivePlan slow{.algorithm = Algorithm::direct};
+  CollectivePlan fast{.algorithm = Algorithm::two_phase, .aggregator_count = 1};
+  std::vector<PredictedPlan> plans{{slow, {.seconds = 1.0}}, {fast, {.seconds = 0.95}}};
+  CHECK(choose(plans) == 0);
+  plans[1].prediction.seconds = 0.8;
+  CHECK(choose(plans) == 1);
+}
+
+TEST_CASE("of equally fast plans the one with idle resources is chosen") {
+  Prediction busy{.seconds = 1.0};
+  busy.of(Resource::link) = 0.9;
+  busy.of(Resource::ost) = 1.0;
+  Prediction idle = busy;
+  idle.of(Resource::link) = 0.2;
+  const std::vector<PredictedPlan> plans{
+      {{}, {.seconds = 2.0}}, {{.aggregator_count = 4}, busy}, {{.aggregator_count = 8}, idle}};
+  CHECK(choose(plans) == 2);
+}
+
+TEST_CASE("the number of compared plans does not grow with ranks and OSTs") {
+  AccessSummary summary = summary_of({16, 8, mebibyte, 4, true});
+  summary.rank_count = 1'000'000;
+  const CollectiveSettings settings = settings_of("lustre", 2000);
+  const Participants all{Direction::write, 1'000'000, 10'000};
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<PredictedPlan> plans = compared_plans(summary, settings, all);
+  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+  MESSAGE(plans.size() << " plans for 1,000,000 ranks on 2,000 OSTs in " << taken.count() << " ms");
+  CHECK(plans.size() < 40);
+}
+
+TEST_CASE("a machine adds no time where its figures are unknown") {
+  CollectiveSettings settings = settings_of("lustre", 8);
+  settings.machine = std::make_shared<const machine::Machine>();
+  const AccessSummary summary = summary_of({16, 8, mebibyte});
+  for (const PredictedPlan& one : compared_plans(summary, settings, {Direction::write, 16, 8})) {
+    CHECK(one.prediction.seconds == 0);
+  }
+}
+
+TEST_CASE("equal calls are decided once, wherever they are in the file") {
+  const CollectiveSettings settings = settings_of("lustre", 8);
+  const Participants all{Direction::write, 16, 8};
+  AccessSummary summary = summary_of({16, 8, 47'008, 42, true});
+  ChoiceMemory memory;
+  const CollectivePlan first = decide(summary, settings, all, &memory);
+  const CallShape shape = shape_of(summary, settings, all);
+  REQUIRE(memory.find(shape) != nullptr);
+  CHECK(memory.find(shape)->aggregator_count == 8);
+  summary.bounds.offset += 100 * mebibyte;
+  summary.node_bounds.offset += 100 * mebibyte;
+  CHECK(shape_of(summary, settings, all) == shape);
+  const CollectivePlan second = decide(summary, settings, all, &memory);
+  CHECK(second.aggregator_count == first.aggregator_count);
+  CHECK(second.origin == first.origin + 100 * mebibyte);
+  summary.bytes += 1;
+  CHECK(memory.find(shape_of(summary, settings, all)) == nullptr);
+  memory.forget();
+  CHECK(memory.find(shape) == nullptr);
+}
+
+TEST_CASE("a memory keeps the last calls") {
+  ChoiceMemory memory;
+  CallShape shape;
+  for (shape.summary.bytes = 0; shape.summary.bytes < 100; ++shape.summary.bytes) {
+    memory.keep(shape, {{Algorithm::direct, PlanReason::cost}, shape.summary.bytes});
+  }
+  shape.summary.bytes = 99;
+  REQUIRE(memory.find(shape) != nullptr);
+  CHECK(memory.find(shape)->aggregator_count == 99);
+  shape.summary.bytes = 10;
+  CHECK(memory.find(shape) == nullptr);
+}
+
+}  // namespace nacre::plan

@@ -2,6 +2,7 @@
 #include "file/open_file.h"
 
 #include <array>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "collective/agreement/agreements.h"
 #include "file/layout/found_layout.h"
 #include "file/layout/layout_hints.h"
+#include "file/machine/find_machine.h"
 #include "file/report/report.h"
 #include "store/system/text_file.h"
 
@@ -83,6 +85,7 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   if ((options.direct_reads || options.direct_writes) && !facts.file_system.has_direct) {
     hints_.note("hints direct_read, direct_write: the file system refuses O_DIRECT");
   }
+  if (Status found = find_machine_for(facts); !found) return std::move(found).error();
   if (mode_.append) {
     const Result<std::int64_t> size = (*file)->size();
     if (!size) return size.error();
@@ -91,9 +94,30 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   return facts;
 }
 
+/// One rank has no plans to compare.
+Status OpenFile::find_machine_for(OpenedFacts& facts) {
+  if (transport_->size() == 1) return {};
+  Result<std::optional<FoundMachine>> found = find_machine({path_, facts.file_system}, hints_);
+  if (!found) {
+    if (hints_.source("nacre_machine") != HintSource::program) return std::move(found).error();
+    // By the standard a hint of the program never makes a call fail.
+    hints_.note("hint nacre_machine: " + found.error().message);
+    hints_.set("nacre_machine", "automatic", HintSource::built_in);
+    found = find_machine({path_, facts.file_system}, hints_);
+    if (!found) return std::move(found).error();
+  }
+  if (!found->has_value()) return {};
+  facts.has_machine = true;
+  facts.machine = (*found)->machine;
+  if (facts.machine.cores == 0) facts.machine.cores = std::thread::hardware_concurrency();
+  machine_origin_ = (*found)->origin;
+  return {};
+}
+
 void OpenFile::take_facts(const OpenedFacts& facts) {
   file_.expect(facts.identity, facts.file_system);
   file_system_ = facts.file_system;
+  if (facts.has_machine) machine_ = std::make_shared<const machine::Machine>(facts.machine);
   if (mode_.append) {
     position_ = facts.size;
     shared_pointer_.set_base(facts.size);
@@ -281,6 +305,7 @@ collective::Task<collective::Unit> OpenFile::report() {
     const ReportedFile file{.path = path_,
                             .nodes = transport_->nodes(),
                             .hints = current,
+                            .machine = machine_origin_,
                             .job = job_name(),
                             .closed_at_seconds = wall_clock_seconds()};
     // A report that cannot be written is no reason to fail the program's close.

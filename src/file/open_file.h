@@ -24,6 +24,7 @@
 #include "file/report/file_profile.h"
 #include "file/shared_pointer.h"
 #include "file/view.h"
+#include "machine/machine.h"
 #include "plan/direction.h"
 #include "plan/types/memory_access.h"
 #include "plan/types/run_cursor.h"
@@ -141,6 +142,8 @@ class OpenFile {
     store::FileIdentity identity;
     std::int64_t size = 0;
     store::FileSystemFacts file_system;
+    bool has_machine = false;
+    machine::Machine machine;
     OpenLayout::AtOpen layout;
   };
   /// A snapshot of the view and settings for one access; other threads may change them meanwhile.
@@ -183,6 +186,7 @@ class OpenFile {
   enum class ViewNeeds : std::int64_t { hints = 0, reset_of_shared_pointer = 1, nothing = 2 };
   explicit OpenFile(OpenRequest request);
   [[nodiscard]] Result<OpenedFacts> open_first();
+  [[nodiscard]] Status find_machine_for(OpenedFacts& facts);
   void take_facts(const OpenedFacts& facts);
   [[nodiscard]] Status check_access(const Access& access) const;
   [[nodiscard]] Status check_mode_for_pointers(const char* what) const;
@@ -241,7 +245,11 @@ class OpenFile {
   collective::ViewMemory views_;
   collective::NodeRounds rounds_;
   collective::RankGroupCache groups_;
+  plan::ChoiceMemory choices_;
+  std::shared_ptr<const AccessSettings> decided_with_;  // choices_
   store::FileSystemFacts file_system_;
+  std::shared_ptr<const machine::Machine> machine_;  // null: plans are not compared
+  std::string machine_origin_;                       // on rank 0: FoundMachine::origin
   std::shared_ptr<const plan::InitialGroups> grid_;  // of the cartesian communicator; null: none
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;

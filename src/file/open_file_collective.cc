@@ -11,6 +11,7 @@
 #include "collective/rounds/scratch.h"
 #include "file/open_file.h"
 #include "plan/algorithms/algorithm_table.h"
+#include "plan/decide/decide.h"
 
 namespace nacre::file {
 namespace {
@@ -144,6 +145,7 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
   }
   if (collective.initial_groups == nullptr) collective.initial_groups = grid_;
   collective.stripes = layout_.stripes();
+  collective.machine = machine_;
   if (refuses_write_locks_) collective.write_locks = plan::WriteLocks::usual;
   return collective;
 }
@@ -158,9 +160,12 @@ int OpenFile::io_thread_count(const AccessSettings& settings) const {
 /// Records the plan of a call that the engine ran with these settings.
 void OpenFile::note_plan(const PlanUse& call, const plan::CollectiveSettings& settings) {
   PlanUse* const noted = profile_.note_plan(call);
+  if (noted == nullptr || transport_->rank() != 0) return;
+  noted->compared =
+      plan::compared_plans(call.summary, settings,
+                           {call.direction, transport_->size(), transport_->nodes().node_count()});
   const bool is_by_domains = plan::row_of(call.plan).domains == plan::DomainsOf::file;
-  if (noted == nullptr || !is_by_domains || layout_.stripes() == nullptr || transport_->rank() != 0)
-    return;
+  if (!is_by_domains || layout_.stripes() == nullptr) return;
   noted->osts = plan::osts_touched(plan::domains_of(call.plan, settings), *layout_.stripes());
 }
 
@@ -213,8 +218,12 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
       co_await growing;
     }
   }
-  const collective::CollectiveFile file{file_,   views_,   rounds_,
-                                        groups_, profiler, io_thread_count(*settings)};
+  const collective::CollectiveFile file{
+      file_, views_, rounds_, groups_, profiler, io_thread_count(*settings), &choices_};
+  if (settings != decided_with_) {
+    choices_.forget();
+    decided_with_ = settings;
+  }
   const plan::CollectiveSettings for_all = collective_settings(direction, *settings);
   auto running = collective::run_collective(*transport_, file, std::move(call), for_all);
   collective::Outcome moved = co_await running;

@@ -27,6 +27,8 @@ struct FileSystem {
   /// Creates the store that opens its files. Null: PosixStore.
   Store* (*store)() = nullptr;
   bool has_layouts = false;  ///< StoreFile::layouts() of that store
+  /// The class of its machine (src/machine/classes). Empty: local or remote.
+  const char* machine = "";
   /// An extended attribute of its files, which distinguishes file systems with the same magic.
   /// Nacre looks for it only if the environment variable `marker_setting` is set.
   const char* marker_attribute = nullptr;

@@ -8,7 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-TEXTS = ("local_locks_option", "locks_advice", "marker_attribute", "marker_setting")
+TEXTS = ("machine", "local_locks_option", "locks_advice", "marker_attribute", "marker_setting")
 REQUIRED = {"magics", "sharing"}
 KEYS = {*REQUIRED, "mount_types", "store", "has_layouts", *TEXTS}
 SHARINGS = ("local", "coherent", "cached")

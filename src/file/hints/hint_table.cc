@@ -66,6 +66,14 @@ const std::array table{
                 "merges them by nacre_saturation_bytes. 4x4: a grid of ranks, each row is a group. "
                 "0-3/4-7+9: lists of ranks. each: one group per rank. automatic: the rows of a "
                 "cartesian communicator, otherwise by the order of the data in the file."},
+    HintRow{.name = "nacre_machine",
+            .kind = HintKind::text,
+            .time = open,
+            .default_value = "automatic",
+            .meaning = "Figures of the machine, by which Nacre compares plans: a machine file, or "
+                       "a class such as lustre. automatic: the machine file of the user or of the "
+                       "site for this file system, otherwise its class. none: Nacre does not "
+                       "compare plans."},
     HintRow{.name = "nacre_pattern",
             .kind = HintKind::choice,
             .default_value = "automatic",

@@ -12,6 +12,7 @@
 #include "collective/profile/profile.h"
 #include "plan/call/access_summary.h"
 #include "plan/call/collective_plan.h"
+#include "plan/decide/choice.h"
 #include "plan/direction.h"
 #include "plan/domains/osts_touched.h"
 #include "plan/nodes/rank_groups.h"
@@ -40,6 +41,8 @@ struct PlanUse {
   plan::AccessSummary summary;        ///< of the first call, on rank 0
   std::int64_t saturation_bytes = 0;  ///< CollectiveSettings::saturation() of the first call
   plan::OstsTouched osts = {};        ///< by the first call, on a striped file
+  /// The plans that were compared for the first call, on rank 0; empty: none were.
+  std::vector<plan::PredictedPlan> compared = {};
   std::int64_t calls = 0;
   std::int64_t bytes = 0;  ///< of this rank
   std::int64_t nanoseconds = 0;

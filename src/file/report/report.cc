@@ -25,6 +25,7 @@ using plan::Direction;
 constexpr int schema = 1;
 /// Aggregators that are listed by their rank.
 constexpr std::int32_t aggregators_listed_max = 64;
+constexpr std::size_t compared_listed_max = 6;
 
 void unite(std::span<std::byte> into, std::span<const std::byte> from) {
   for (std::size_t i = 0; i < into.size(); ++i) into[i] |= from[i];
@@ -115,6 +116,40 @@ std::string osts_json(const plan::OstsTouched& osts) {
       .text();
 }
 
+std::string fixed(double value) { return seconds(static_cast<std::int64_t>(value * 1e9)); }
+
+std::string predicted_json(const plan::PredictedPlan& one) {
+  JsonObject busy;
+  for (std::size_t i = 0; i < plan::resource_names.size(); ++i) {
+    if (one.prediction.busy[i] > 0)
+      busy.add(plan::resource_names[i], fixed(one.prediction.busy[i]));
+  }
+  const auto bottleneck = static_cast<std::size_t>(one.prediction.bottleneck());
+  return JsonObject()
+      .add_text("algorithm", plan::name_of(one.plan.algorithm))
+      .add_number("aggregators", one.plan.aggregator_count)
+      .add("seconds", fixed(one.prediction.seconds))
+      .add_text("bottleneck", plan::resource_names[bottleneck])
+      .add("busy", busy.text())
+      .text();
+}
+
+/// Adds the predicted time of the first call, and the plans that were compared, fastest first.
+void add_predictions(JsonObject& json, const PlanUse& use) {
+  const auto is_used = [&](const plan::PredictedPlan& one) {
+    return one.plan.algorithm == use.plan.algorithm &&
+           one.plan.aggregator_count == use.plan.aggregator_count;
+  };
+  const auto used = std::ranges::find_if(use.compared, is_used);
+  if (used == use.compared.end()) return;
+  std::vector<plan::PredictedPlan> fastest = use.compared;
+  std::ranges::stable_sort(fastest, {},
+                           [](const plan::PredictedPlan& one) { return one.prediction.seconds; });
+  if (fastest.size() > compared_listed_max) fastest.resize(compared_listed_max);
+  json.add("predicted", predicted_json(*used))
+      .add("compared", json_array(fastest, &predicted_json));
+}
+
 std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap& nodes) {
   const plan::CollectivePlan& plan = of_plan.use.plan;
   const plan::ReasonWords words = plan::words_of(plan.reason);
@@ -128,6 +163,7 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap
       .add("bytes", spread_json(of_plan.bytes, &plain))
       .add("seconds", spread_json(of_plan.nanoseconds, &seconds))
       .add("first_call", summary_json(of_plan.use.summary));
+  add_predictions(json, of_plan.use);
   if (!plan::row_of(plan).exchanges()) return json.text();
   const std::shared_ptr<const plan::RankGroups>& groups = of_plan.use.groups;
   const plan::Aggregators aggregators = plan::aggregators_of(plan, groups, nodes);
@@ -243,6 +279,7 @@ std::string report_line(const ReportedFile& file, const ReducedProfile& profile)
                                sum_of(profile, Count::calls, Direction::write))
       .add_number("bytes_read", sum_of(profile, Count::bytes, Direction::read))
       .add_number("bytes_written", sum_of(profile, Count::bytes, Direction::write))
+      .add_text("machine", file.machine)
       .add("hints", set_hints_json(file.hints))
       .add("notes", json_array(file.hints.notes(), &json_string))
       .add("open_seconds", spread_json(profile.open_nanoseconds, &seconds))

@@ -48,6 +48,7 @@ struct ReportedFile {
   std::string path;
   plan::NodeMap nodes = {};  ///< of the ranks that opened it
   Hints hints;
+  std::string machine = {};            ///< FoundMachine::origin; empty: plans were not compared
   std::string job;                     ///< job id of the batch system; "": none
   std::int64_t closed_at_seconds = 0;  ///< since 1970
 };

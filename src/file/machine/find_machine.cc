@@ -1,0 +1,140 @@
+#include "file/machine/find_machine.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "store/file_system.h"
+#include "store/system/directory.h"
+#include "store/system/text_file.h"
+
+namespace nacre::file {
+namespace {
+
+/// A machine file in one of the folders.
+struct Entry {
+  std::string path;
+  std::string text;
+  machine::MachineFile file;
+  std::optional<std::uint64_t> device = {};  ///< of its mount
+};
+
+Error machine_file_error(std::string message) {
+  return Error{ErrorClass::info_value, 0, std::move(message)};
+}
+
+Result<std::string> text_of(const std::string& path) {
+  Result<std::optional<std::string>> text = store::read_text_file(path);
+  if (!text) return std::move(text).error();
+  if (text->has_value()) return **std::move(text);
+  std::string classes;
+  for (const machine::ShippedMachine& one : machine::shipped_machines()) {
+    classes += ", " + std::string(one.name);
+  }
+  return machine_file_error("nacre_machine = " + path +
+                            ": there is no such file; it takes a machine file, none" + classes);
+}
+
+Result<machine::MachineFile> parsed(const std::string& text, const std::string& path,
+                                    machine::MachineFile base) {
+  base.name.clear();
+  Status read = machine::read_machine(base, text, path);
+  if (!read) return machine_file_error(std::move(read).error().message);
+  return base;
+}
+
+Result<std::vector<Entry>> read_folder(const std::string& folder) {
+  std::vector<Entry> entries;
+  for (const std::string& path : store::files_in(folder, ".toml")) {
+    Result<std::string> text = text_of(path);
+    if (!text) return std::move(text).error();
+    Result<machine::MachineFile> file = parsed(*text, path, {});
+    if (!file) return std::move(file).error();
+    const std::string& mount = file->mount;
+    const auto device = mount.empty() ? std::nullopt : store::device_of(mount);
+    entries.push_back({path, *std::move(text), *std::move(file), device});
+  }
+  return entries;
+}
+
+/// The machine files of a folder, read once per process.
+const Result<std::vector<Entry>>& entries_of(const std::string& folder) {
+  static std::mutex mutex;
+  static std::map<std::string, Result<std::vector<Entry>>> by_folder;
+  const std::lock_guard guard(mutex);
+  auto found = by_folder.find(folder);
+  if (found == by_folder.end()) found = by_folder.emplace(folder, read_folder(folder)).first;
+  return found->second;
+}
+
+/// How well an entry fits: a mount before a kind of file system.
+int fit_of(const Entry& entry, const std::string& kind, std::optional<std::uint64_t> device) {
+  const machine::MachineFile& file = entry.file;
+  if (!file.file_system.empty() && file.file_system != kind) return 0;
+  if (!file.mount.empty()) return entry.device && entry.device == device ? 2 : 0;
+  return file.file_system.empty() ? 0 : 1;
+}
+
+FoundMachine class_of(const store::FileSystemFacts& facts) {
+  const store::FileSystem* const row = store::file_system_of(facts);
+  std::string name = row == nullptr ? "" : row->machine;
+  if (name.empty()) name = facts.one_writer_per_node ? "local" : "remote";
+  return {machine::shipped_machine(name).machine, name};
+}
+
+/// The machine that the hint nacre_machine names.
+Result<FoundMachine> named(const std::string& name, const FoundMachine& by_class) {
+  const auto is_named = [&](const machine::ShippedMachine& one) { return one.name == name; };
+  if (std::ranges::any_of(machine::shipped_machines(), is_named)) {
+    return FoundMachine{machine::shipped_machine(name).machine, name};
+  }
+  const Result<std::string> text = text_of(name);
+  if (!text) return text.error();
+  Result<machine::MachineFile> file = parsed(*text, name, {.machine = by_class.machine});
+  if (!file) return std::move(file).error();
+  return FoundMachine{file->machine, name};
+}
+
+}  // namespace
+
+std::vector<std::string> machine_folders(const Environment& environment) {
+  std::vector<std::string> folders;
+  if (const auto base = environment("XDG_CONFIG_HOME"); base && !base->empty()) {
+    folders.push_back(*base + "/nacre/machines");
+  } else if (const auto home = environment("HOME")) {
+    folders.push_back(*home + "/.config/nacre/machines");
+  }
+  folders.emplace_back("/etc/nacre/machines");
+  return folders;
+}
+
+Result<std::optional<FoundMachine>> find_machine(const MachineQuery& query, const Hints& hints,
+                                                 const Environment& environment) {
+  FoundMachine by_class = class_of(query.file_system);
+  const std::string name = hints.get("nacre_machine");
+  if (name == "none") return std::optional<FoundMachine>();
+  if (!name.empty() && name != "automatic") {
+    Result<FoundMachine> found = named(name, by_class);
+    if (!found) return std::move(found).error();
+    return std::optional(*std::move(found));
+  }
+  const std::string kind = store::name_of(query.file_system);
+  std::optional<std::uint64_t> device;
+  for (const std::string& folder : machine_folders(environment)) {
+    const Result<std::vector<Entry>>& entries = entries_of(folder);
+    if (!entries) return entries.error();
+    if (entries->empty()) continue;
+    if (!device) device = store::device_of(query.path);
+    const auto fit = [&](const Entry& entry) { return fit_of(entry, kind, device); };
+    const auto best = std::ranges::max_element(*entries, {}, fit);
+    if (fit(*best) == 0) continue;
+    Result<machine::MachineFile> file =
+        parsed(best->text, best->path, {.machine = by_class.machine});
+    if (!file) return std::move(file).error();
+    return std::optional(FoundMachine{file->machine, best->path});
+  }
+  return std::optional(std::move(by_class));
+}
+
+}  // namespace nacre::file

@@ -1,0 +1,24 @@
+// What lies in a directory, and on which device.
+#ifndef NACRE_STORE_SYSTEM_DIRECTORY_H_
+#define NACRE_STORE_SYSTEM_DIRECTORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nacre::store {
+
+/// The paths of the files in `directory` that end in `suffix`, sorted. None if the directory does
+/// not exist or cannot be read.
+[[nodiscard]] std::vector<std::string> files_in(const std::string& directory,
+                                                std::string_view suffix);
+
+/// The device (st_dev) of a path; follows links. Files of one mounted file system have the same.
+/// Nothing if the path does not exist.
+[[nodiscard]] std::optional<std::uint64_t> device_of(const std::string& path);
+
+}  // namespace nacre::store
+
+#endif  // NACRE_STORE_SYSTEM_DIRECTORY_H_

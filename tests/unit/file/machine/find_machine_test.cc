@@ -1,0 +1,106 @@
+// Which machine holds for a file.
+#include "file/machine/find_machine.h"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "store/file_system.h"
+#include "temporary_directory.h"
+
+namespace nacre::file {
+namespace {
+
+constexpr std::uint32_t lustre_magic = 0x0BD00BD0;
+constexpr std::uint32_t tmpfs_magic = 0x01021994;
+constexpr std::uint32_t nfs_magic = 0x00006969;
+
+void write(const std::string& path, const std::string& text) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path) << text;
+}
+
+Environment home(const std::string& directory) {
+  return [directory](const std::string& name) -> std::optional<std::string> {
+    if (name == "XDG_CONFIG_HOME") return directory;
+    return std::nullopt;
+  };
+}
+
+Hints named(const std::string& machine) {
+  Hints hints;
+  if (!machine.empty()) hints.set("nacre_machine", machine, HintSource::program);
+  return hints;
+}
+
+MachineQuery file_on(std::uint32_t magic, const std::string& path = "/nowhere/file") {
+  store::FileSystemFacts facts = store::facts_of_magic(magic);
+  return {path, facts};
+}
+
+}  // namespace
+
+TEST_CASE("without a machine file the class of the file system holds") {
+  const store::fixtures::TemporaryDirectory directory;
+  const Environment environment = home(directory.path());
+  const auto origin = [&](std::uint32_t magic) {
+    return find_machine(file_on(magic), {}, environment).value()->origin;
+  };
+  CHECK(origin(lustre_magic) == "lustre");
+  CHECK(origin(tmpfs_magic) == "local");
+  CHECK(origin(nfs_magic) == "remote");
+}
+
+TEST_CASE("a hint names a class, a file, or no machine") {
+  const store::fixtures::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/m.toml";
+  write(path, "[osts]\nbandwidth = \"7m\"\n");
+  const Environment environment = home(directory.path());
+  CHECK(find_machine(file_on(tmpfs_magic), named("lustre"), environment).value()->origin ==
+        "lustre");
+  CHECK_FALSE(find_machine(file_on(tmpfs_magic), named("none"), environment)->has_value());
+  const auto found = find_machine(file_on(lustre_magic), named(path), environment).value();
+  CHECK(found->origin == path);
+  CHECK(found->machine.ost.bandwidth == 7 << 20);
+  // Of the class, because the file does not name it.
+  CHECK(found->machine.ost.client_cost == 0.2);
+}
+
+TEST_CASE("a user's machine file holds for its mount, else for its kind of file system") {
+  const store::fixtures::TemporaryDirectory directory;
+  const std::string folder = directory.path() + "/nacre/machines/";
+  write(folder + "a.toml", "[machine]\nfile_system = \"tmpfs\"\n[osts]\ncount = 11\n");
+  const Environment environment = home(directory.path());
+  const std::string file = directory.path() + "/file";
+  write(file, "");
+  CHECK(find_machine(file_on(tmpfs_magic, file), {}, environment).value()->machine.osts == 11);
+  CHECK(find_machine(file_on(nfs_magic, file), {}, environment).value()->origin == "remote");
+
+  const store::fixtures::TemporaryDirectory other;
+  const std::string mount_folder = other.path() + "/nacre/machines/";
+  write(mount_folder + "a.toml", "[machine]\nfile_system = \"tmpfs\"\n[osts]\ncount = 11\n");
+  write(mount_folder + "b.toml",
+        "[machine]\nmount = \"" + directory.path() + "\"\n[osts]\ncount = 22\n");
+  const auto found = find_machine(file_on(tmpfs_magic, file), {}, home(other.path())).value();
+  CHECK(found->machine.osts == 22);
+  CHECK(found->origin == mount_folder + "b.toml");
+}
+
+TEST_CASE("an invalid machine file is an error that names file and line") {
+  const store::fixtures::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/nacre/machines/bad.toml";
+  write(path, "[osts]\ncount = \"many\"\n");
+  const auto found = find_machine(file_on(tmpfs_magic), {}, home(directory.path()));
+  REQUIRE_FALSE(found.ok());
+  CHECK(found.error().error_class == ErrorClass::info_value);
+  CHECK(found.error().message.find(path + ":2: osts.count = many") != std::string::npos);
+  const auto missing = find_machine(file_on(tmpfs_magic), named("/no/such.toml"), home("/none"));
+  REQUIRE_FALSE(missing.ok());
+  CHECK(missing.error().message.find("nacre_machine = /no/such.toml: there is no such file") !=
+        std::string::npos);
+}
+
+}  // namespace nacre::file

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/bytes_of.h"
+#include "base/clock.h"
 #include "collective/agreement/agreements.h"
 #include "collective/agreement/rank_grouping.h"
 #include "collective/exchange/exchange.h"
@@ -112,6 +113,8 @@ class Engine {
     asked_bytes_ = call_.file.byte_count;
     const Decision decision = co_await agree_on_plan(own);
     outcome_.plan = decision.plan;
+    // All ranks have arrived, so that late ranks do not count.
+    const std::int64_t begin = monotonic_nanoseconds();
     if (decision.failed_rank != no_rank) {
       enter(Phase::agreement);
       Task<Error> spread = broadcast_error(transport_, std::move(local_), decision.failed_rank);
@@ -130,11 +133,26 @@ class Engine {
     } else if (!decision.all_moved && decision.plan.reason != plan::PlanReason::no_data) {
       co_await run_direct();
     }
+    learn(monotonic_nanoseconds() - begin);
     co_return std::move(outcome_);
   }
 
  private:
   void enter(Phase phase) { file_.profiler.enter(phase); }
+
+  /// Rank 0 remembers how long the plan took.
+  void learn(std::int64_t nanoseconds) {
+    const bool is_known =
+        decided_for_.has_value() && outcome_.plan.reason != plan::PlanReason::no_memory;
+    if (file_.choices == nullptr || !call_.learns || !is_known || outcome_.error) return;
+    const plan::CallShape shape = plan::shape_of(outcome_.summary, settings_, *decided_for_);
+    file_.choices->learn(shape, static_cast<double>(nanoseconds) * 1e-9);
+  }
+
+  plan::CollectivePlan decide_for(const plan::Participants& all) {
+    decided_for_ = all;
+    return plan::decide(outcome_.summary, settings_, all, file_.choices);
+  }
 
   Task<Decision> agree_on_plan(const plan::AccessSummary& own) {
     Contribution contribution;
@@ -163,7 +181,7 @@ class Engine {
     outcome_.summary = contribution.summary;
     plan::Participants all = participants();
     all.may_hold_group_lock = contribution.may_lock;
-    decision.plan = plan::decide(outcome_.summary, settings_, all, file_.choices);
+    decision.plan = decide_for(all);
     if (decision.all_moved) return decision;
     const bool exchanges = plan::row_of(decision.plan).exchanges();
     if (call_.direction == Direction::write || !exchanges)
@@ -182,7 +200,7 @@ class Engine {
     }
     decision.file_end = *size;
     outcome_.summary = cut_at_end(contribution.summary, *size);
-    decision.plan = plan::decide(outcome_.summary, settings_, participants(), file_.choices);
+    decision.plan = decide_for(participants());
     return with_groups(decision, contribution);
   }
 
@@ -351,6 +369,7 @@ class Engine {
   Status local_;        // an error of this rank before the decision
   bool moved_ = false;  // this rank moved its bytes before the decision
   std::unique_ptr<store::FileLock> group_lock_;
+  std::optional<plan::Participants> decided_for_;  // on rank 0
   std::int64_t asked_bytes_ = 0;
 };
 

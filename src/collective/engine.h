@@ -37,6 +37,8 @@ struct CollectiveCall {
   /// process accesses the file in no other way until the call ends: another open would wait for the
   /// lock, and this open would share pages with other ranks.
   std::optional<std::int32_t> group_lock;
+  /// The time of the call is that of its plan: the call is blocking, and corrections are allowed.
+  bool learns = false;
 };
 
 struct Outcome {

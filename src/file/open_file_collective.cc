@@ -140,6 +140,10 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
         std::min(collective.alignment_bytes, layout_.stripes()->regions().back().stripe_size);
   }
   collective.one_writer_per_node = file_system_.one_writer_per_node;
+  if (collective.saturation_bytes == 0 && machine_ != nullptr) {
+    collective.saturation_bytes =
+        direction == Direction::read ? machine_->read_saturation : machine_->write_saturation;
+  }
   if (collective.saturation_bytes == 0) {
     collective.saturation_bytes = file_system_.saturation_bytes;
   }
@@ -174,6 +178,7 @@ collective::CollectiveCall OpenFile::call_of(Routine routine, const Result<Place
                                              const AccessSettings& settings) const {
   collective::CollectiveCall call;
   call.direction = routine.direction;
+  call.learns = routine.alone && settings.learns;
   call.independent = settings.independent;
   call.independent.call_cost_bytes = file_system_.call_cost_bytes;
   // The lock of sieving writes does not exclude threads that use the same open file.

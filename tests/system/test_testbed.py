@@ -486,7 +486,7 @@ def test_errors_of_machines_say_what_is_wrong(nacre, nodes: list[Path], tmp_path
     machine.write_text("[osts]\ncount = 0\n")
     up = nacre("testbed", "up", "--machine", machine, tmp_path / "d")
     assert up.returncode == 2
-    assert f"{machine}:2: osts.count = 0: it takes 1 to 512" in up.stderr
+    assert f"{machine}:2: osts.count = 0: it takes 1 to 65536" in up.stderr
     unknown = nacre("testbed", "up", "--machine", "cray-1", tmp_path / "d")
     assert "cray-1" in unknown.stderr
     assert "ranger" in unknown.stderr

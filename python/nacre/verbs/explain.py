@@ -9,6 +9,10 @@ from nacre import reports
 from nacre.text import amount, duration, plural, unwrapped
 from nacre.verbs.report import heading, settings_lines
 
+# Of the plans that were compared, and of the resources of each.
+OTHERS_SHOWN = 3
+RESOURCES_SHOWN = 3
+
 HELP = unwrapped("""Show how Nacre executed collective calls, and why.
 
 REPORT is a file that `nacre run --report FILE` (or NACRE_REPORT) wrote; - is standard input. The values are those that
@@ -37,6 +41,8 @@ def explain(
         console.print(heading(one))
         for line in settings_lines(one):
             console.print(line)
+        if one.get("machine"):
+            console.print(f"  machine: {one['machine']} (nacre_machine)", markup=False)
         for plan in one["plans"]:
             _explain(console, plan)
         if one["other_plan_calls"]:
@@ -61,7 +67,31 @@ def _explain(console: Console, plan: dict) -> None:
     grounds = _grounds(plan["first_call"])
     if grounds:
         console.print(f"    from: {grounds}", markup=False)
+    if "predicted" in plan:
+        _compare(console, plan)
     console.print(f"    otherwise: {plan['otherwise']}", markup=False)
+
+
+def _compare(console: Console, plan: dict) -> None:
+    """The predicted times of the plans that were compared, and what the plan that ran took."""
+    took = duration(plan["seconds"]["max"] / plan["calls"])
+    console.print(f"    predicted: {_prediction(plan['predicted'])}; a call took {took}.", markup=False)
+    used = _name(plan["predicted"])
+    others = [one for one in plan["compared"] if _name(one) != used]
+    for one in others[:OTHERS_SHOWN]:
+        console.print(f"      instead of {_name(one)}: {_prediction(one)}", markup=False)
+
+
+def _name(predicted: dict) -> str:
+    count = predicted["aggregators"]
+    return f"{predicted['algorithm']} with {plural(count, 'aggregator')}" if count else predicted["algorithm"]
+
+
+def _prediction(predicted: dict) -> str:
+    """For example: 0.50 s, for which the ost is busy 0.50 s, the link 0.26 s."""
+    busy = sorted(predicted["busy"].items(), key=lambda item: -item[1])[:RESOURCES_SHOWN]
+    parts = ", ".join(f"{name} {duration(seconds)}" for name, seconds in busy)
+    return f"{duration(predicted['seconds'])} (busy: {parts})"
 
 
 def _how(plan: dict) -> str:

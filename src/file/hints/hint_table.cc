@@ -74,6 +74,12 @@ const std::array table{
                        "a class such as lustre. automatic: the machine file of the user or of the "
                        "site for this file system, otherwise its class. none: Nacre does not "
                        "compare plans."},
+    HintRow{.name = "nacre_learn",
+            .kind = HintKind::choice,
+            .default_value = "enable",
+            .choices = "enable|disable",
+            .meaning = "Whether observed times of blocking collective calls correct the predicted "
+                       "times of later ones, so that their plan may change."},
     HintRow{.name = "nacre_pattern",
             .kind = HintKind::choice,
             .default_value = "automatic",

@@ -217,8 +217,12 @@ unsigned Hints::permissions() const {
 }
 
 AccessSettings Hints::access_settings() const {
-  AccessSettings settings{coherence(), independent(), collective("romio_cb_read"),
-                          collective("romio_cb_write"), io_thread_count()};
+  AccessSettings settings{coherence(),
+                          independent(),
+                          collective("romio_cb_read"),
+                          collective("romio_cb_write"),
+                          !is("nacre_learn", "disable"),
+                          io_thread_count()};
   settings.collective_read.initial_groups = initial_groups();
   settings.collective_write.initial_groups = settings.collective_read.initial_groups;
   return settings;

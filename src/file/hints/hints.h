@@ -39,6 +39,7 @@ struct AccessSettings {
   collective::IndependentSettings independent;
   plan::CollectiveSettings collective_read;
   plan::CollectiveSettings collective_write;
+  bool learns = true;                  ///< nacre_learn
   std::optional<int> io_thread_count;  ///< nothing: depends on the file system
 };
 

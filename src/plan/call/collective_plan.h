@@ -26,6 +26,7 @@ enum class PlanReason : std::uint8_t {
   unordered_view,    ///< a view goes backwards in the file or visits bytes twice
   locked,            ///< each rank locks its range, for atomic mode or consistency
   cost,              ///< the shortest predicted time
+  observed,          ///< the shortest predicted time, corrected by that of earlier calls
 };
 
 /// The rule that set the number of aggregators.

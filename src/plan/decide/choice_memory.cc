@@ -1,9 +1,25 @@
 #include "plan/decide/choice_memory.h"
 
 #include <algorithm>
+#include <ranges>
 #include <span>
+#include <utility>
 
 namespace nacre::plan {
+namespace {
+
+/// Plans that are kept beside the chosen one.
+constexpr std::size_t alternatives_max = 6;
+/// Calls after which the time of a plan is known.
+constexpr int calls_to_judge = 4;
+/// A prediction is wrong if calls take longer by this factor. Smaller errors are those of the
+/// model.
+constexpr double far_off = 2;
+/// Another plan has to be faster than the observed time by this factor.
+constexpr double worthwhile = 0.7;
+constexpr double shortest = 1e-9;  // seconds
+
+}  // namespace
 
 CallShape shape_of(const AccessSummary& summary, const CollectiveSettings& settings,
                    const Participants& participants) {
@@ -14,13 +30,76 @@ CallShape shape_of(const AccessSummary& summary, const CollectiveSettings& setti
 }
 
 const Choice* ChoiceMemory::find(const CallShape& shape) const {
-  const auto kept = std::span(entries_).first(count_);
-  const auto found = std::ranges::find(kept, shape, &Entry::shape);
-  return found == kept.end() ? nullptr : &found->choice;
+  const Entry* const entry = entry_of(shape);
+  return entry == nullptr ? nullptr : &entry->trials[entry->current].choice;
+}
+
+void ChoiceMemory::keep(const CallShape& shape, const std::vector<PredictedPlan>& plans,
+                        std::size_t chosen) {
+  Entry entry{.shape = shape};
+  const auto add_trial = [&](const PredictedPlan& one) {
+    entry.trials.push_back({.choice = choice_of(one.plan), .prediction = one.prediction});
+  };
+  add_trial(plans[chosen]);
+  std::vector<const PredictedPlan*> others;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (i != chosen) others.push_back(&plans[i]);
+  }
+  const auto seconds = [](const PredictedPlan* one) { return one->prediction.seconds; };
+  std::ranges::sort(others, {}, seconds);
+  for (const PredictedPlan* other : others | std::views::take(alternatives_max)) add_trial(*other);
+  add(std::move(entry));
 }
 
 void ChoiceMemory::keep(const CallShape& shape, const Choice& choice) {
-  entries_[next_] = {shape, choice};
+  add({.shape = shape, .trials = {{.choice = choice}}, .is_settled = true});
+}
+
+void ChoiceMemory::learn(const CallShape& shape, double seconds) {
+  const auto kept = std::span(entries_).first(count_);
+  const auto found = std::ranges::find(kept, shape, &Entry::shape);
+  if (found != kept.end() && !found->is_settled) found->learn(seconds);
+}
+
+void ChoiceMemory::Entry::learn(double seconds) {
+  Trial& trial = trials[current];
+  ++trial.calls;
+  if (trial.calls == 1) return;  // it sets up views and memory
+  trial.observed = trial.calls == 2 ? seconds : std::min(trial.observed, seconds);
+  if (trial.calls < calls_to_judge) return;
+  if (current != before) {
+    is_settled = true;
+    if (trial.observed > trials[before].observed) current = before;
+    return;
+  }
+  if (trial.observed > far_off * trial.prediction.seconds) change();
+}
+
+/// Takes the plan that is clearly the fastest if the bottleneck is as slow as observed.
+void ChoiceMemory::Entry::change() {
+  const Trial& trial = trials[current];
+  const Resource slow = trial.prediction.bottleneck();
+  const double factor = trial.observed / std::max(trial.prediction.seconds, shortest);
+  const auto corrected = [&](const Trial& one) {
+    return std::max(one.prediction.seconds, factor * one.prediction.of(slow));
+  };
+  const auto fastest = std::ranges::min_element(trials, {}, corrected);
+  if (corrected(*fastest) > worthwhile * trial.observed) {
+    is_settled = true;
+    return;
+  }
+  current = static_cast<std::size_t>(fastest - trials.begin());
+  trials[current].choice.candidate.reason = PlanReason::observed;
+}
+
+const ChoiceMemory::Entry* ChoiceMemory::entry_of(const CallShape& shape) const {
+  const auto kept = std::span(entries_).first(count_);
+  const auto found = std::ranges::find(kept, shape, &Entry::shape);
+  return found == kept.end() ? nullptr : &*found;
+}
+
+void ChoiceMemory::add(Entry entry) {
+  entries_[next_] = std::move(entry);
   next_ = (next_ + 1) % entries_.size();
   count_ = std::min(count_ + 1, entries_.size());
 }

@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
+#include <vector>
 
 #include "plan/call/access_summary.h"
 #include "plan/call/collective_settings.h"
@@ -23,19 +23,44 @@ struct CallShape {
 [[nodiscard]] CallShape shape_of(const AccessSummary& summary, const CollectiveSettings& settings,
                                  const Participants& participants);
 
-/// Keeps the last choices. Forget them when the settings change.
+/// Keeps the last choices, and corrects them by observed times. Forget them when the settings
+/// change.
 class ChoiceMemory {
  public:
-  /// Null if no equal call was decided. Valid until the next call of keep().
+  /// Null if no equal call was decided. Valid until the next call that is not const.
   [[nodiscard]] const Choice* find(const CallShape& shape) const;
+  /// Keeps the choice of plans[chosen], and the fastest of the others for corrections.
+  void keep(const CallShape& shape, const std::vector<PredictedPlan>& plans, std::size_t chosen);
+  /// Keeps a choice to which there is no alternative.
   void keep(const CallShape& shape, const Choice& choice);
+  /// A call of this shape took `seconds` with the choice of find(). If several calls took far
+  /// longer than predicted, the resource that was to be the bottleneck is slower than the machine
+  /// file says: with that figure corrected, another plan may be the fastest. Equal calls then take
+  /// it, and return for good if it proves slower.
+  void learn(const CallShape& shape, double seconds);
   void forget() { *this = {}; }
 
  private:
+  /// A plan that was compared, and what it was seen to take.
+  struct Trial {
+    Choice choice;
+    Prediction prediction = {};
+    int calls = 0;
+    double observed = 0;  ///< seconds: the shortest call but for the first
+  };
   struct Entry {
     CallShape shape;
-    Choice choice;
+    std::vector<Trial> trials = {};  ///< not empty
+    std::size_t current = 0;
+    std::size_t before = 0;  ///< of the last change; `current` if there was none
+    bool is_settled = false;
+
+    void learn(double seconds);
+    void change();
   };
+  [[nodiscard]] const Entry* entry_of(const CallShape& shape) const;
+  void add(Entry entry);
+
   std::array<Entry, 16> entries_;
   std::size_t count_ = 0;
   std::size_t next_ = 0;  // is overwritten next

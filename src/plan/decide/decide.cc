@@ -17,10 +17,14 @@ CollectivePlan compared(const PlanInputs& inputs, ChoiceMemory* memory) {
   }
   const std::vector<PredictedPlan> plans =
       compared_plans(inputs.summary, inputs.settings, inputs.participants);
-  const CollectivePlan plan =
-      plans.empty() ? laid_out(choose_algorithm(inputs), inputs) : plans[choose(plans)].plan;
-  if (memory != nullptr) memory->keep(shape, choice_of(plan));
-  return plan;
+  if (plans.empty()) {
+    const CollectivePlan plan = laid_out(choose_algorithm(inputs), inputs);
+    if (memory != nullptr) memory->keep(shape, choice_of(plan));
+    return plan;
+  }
+  const std::size_t chosen = choose(plans);
+  if (memory != nullptr) memory->keep(shape, plans, chosen);
+  return plans[chosen].plan;
 }
 
 }  // namespace

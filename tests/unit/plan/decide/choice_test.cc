@@ -163,13 +163,80 @@ TEST_CASE("a memory keeps the last calls") {
   ChoiceMemory memory;
   CallShape shape;
   for (shape.summary.bytes = 0; shape.summary.bytes < 100; ++shape.summary.bytes) {
-    memory.keep(shape, {{Algorithm::direct, PlanReason::cost}, shape.summary.bytes});
+    memory.keep(shape, Choice{{Algorithm::direct, PlanReason::cost}, shape.summary.bytes});
   }
   shape.summary.bytes = 99;
   REQUIRE(memory.find(shape) != nullptr);
   CHECK(memory.find(shape)->aggregator_count == 99);
   shape.summary.bytes = 10;
   CHECK(memory.find(shape) == nullptr);
+}
+
+namespace {
+
+/// A memory of one call, predicted to take 1 s directly, because of its client, and 1.5 s through
+/// aggregators.
+struct Learner {
+  Learner() {
+    Prediction direct{.seconds = 1.0};
+    direct.of(Resource::client) = 1.0;
+    Prediction aggregated{.seconds = 1.5};
+    aggregated.of(Resource::client) = 0.1;
+    aggregated.of(Resource::cores) = 1.5;
+    memory.keep(shape,
+                {{{.algorithm = Algorithm::direct}, direct},
+                 {{.algorithm = Algorithm::two_phase, .aggregator_count = 2}, aggregated}},
+                0);
+  }
+  void calls(int count, double seconds) {
+    for (int i = 0; i < count; ++i) memory.learn(shape, seconds);
+  }
+  [[nodiscard]] Algorithm algorithm() const { return memory.find(shape)->candidate.algorithm; }
+
+  CallShape shape;
+  ChoiceMemory memory;
+};
+
+}  // namespace
+
+TEST_CASE("calls that take as long as predicted keep their plan") {
+  Learner learner;
+  learner.calls(20, 1.9);
+  CHECK(learner.algorithm() == Algorithm::direct);
+}
+
+TEST_CASE("the first call and single slow calls change no plan") {
+  Learner learner;
+  learner.calls(1, 100.0);
+  learner.calls(1, 1.0);
+  learner.calls(20, 100.0);
+  CHECK(learner.algorithm() == Algorithm::direct);
+}
+
+TEST_CASE("calls that take far longer than predicted change the plan") {
+  Learner learner;
+  learner.calls(3, 10.0);
+  CHECK(learner.algorithm() == Algorithm::direct);
+  learner.calls(1, 10.0);
+  CHECK(learner.algorithm() == Algorithm::two_phase);
+  CHECK(learner.memory.find(learner.shape)->candidate.reason == PlanReason::observed);
+  learner.calls(20, 2.0);
+  CHECK(learner.algorithm() == Algorithm::two_phase);
+}
+
+TEST_CASE("a plan that proves slower is left for good") {
+  Learner learner;
+  learner.calls(4, 10.0);
+  learner.calls(4, 12.0);
+  CHECK(learner.algorithm() == Algorithm::direct);
+  learner.calls(20, 30.0);
+  CHECK(learner.algorithm() == Algorithm::direct);
+}
+
+TEST_CASE("a change must be worthwhile") {
+  Learner learner;
+  learner.calls(20, 2.1);  // the aggregators are predicted to take 1.5 s
+  CHECK(learner.algorithm() == Algorithm::direct);
 }
 
 }  // namespace nacre::plan

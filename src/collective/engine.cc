@@ -181,8 +181,12 @@ class Engine {
     outcome_.summary = contribution.summary;
     plan::Participants all = participants();
     all.may_hold_group_lock = contribution.may_lock;
+    if (decision.all_moved) {
+      // By the same rules.
+      decision.plan = plan::decide_by_rules({outcome_.summary, settings_, all});
+      return decision;
+    }
     decision.plan = decide_for(all);
-    if (decision.all_moved) return decision;
     const bool exchanges = plan::row_of(decision.plan).exchanges();
     if (call_.direction == Direction::write || !exchanges)
       return with_groups(decision, contribution);

@@ -7,6 +7,10 @@
 
 namespace nacre::plan {
 
+CollectivePlan decide_by_rules(const PlanInputs& inputs) {
+  return laid_out(choose_algorithm(inputs), inputs);
+}
+
 namespace {
 
 CollectivePlan compared(const PlanInputs& inputs, ChoiceMemory* memory) {
@@ -18,7 +22,7 @@ CollectivePlan compared(const PlanInputs& inputs, ChoiceMemory* memory) {
   const std::vector<PredictedPlan> plans =
       compared_plans(inputs.summary, inputs.settings, inputs.participants);
   if (plans.empty()) {
-    const CollectivePlan plan = laid_out(choose_algorithm(inputs), inputs);
+    const CollectivePlan plan = decide_by_rules(inputs);
     if (memory != nullptr) memory->keep(shape, choice_of(plan));
     return plan;
   }

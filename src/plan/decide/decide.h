@@ -20,6 +20,9 @@ namespace nacre::plan {
                                     const Participants& participants,
                                     ChoiceMemory* memory = nullptr);
 
+/// The plan of the rules alone. Equal to that of decide() if no plan is clearly faster.
+[[nodiscard]] CollectivePlan decide_by_rules(const PlanInputs& inputs);
+
 /// The plans that decide() compares for these arguments, with their predicted times; none if there
 /// is no choice.
 [[nodiscard]] std::vector<PredictedPlan> compared_plans(const AccessSummary& summary,

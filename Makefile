@@ -139,10 +139,10 @@ papers-%: papers-programs
 	@cat $(PAPERS_OUT)/$*.txt
 
 papers-programs: configure
-	cmake --build $(BUILD) --target libraries nacre-testbed nacre_bench_workers
+	cmake --build $(BUILD) --target demo nacre_bench_workers
 
 demo: configure-libraries $(BUILD)/bin/nacre
-	cmake --build $(BUILD) --target libraries
+	cmake --build $(BUILD) --target demo
 	$(VENVS)/tool/bin/python demo/run.py --build $(BUILD)
 
 check-format: setup-dev

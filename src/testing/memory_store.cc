@@ -81,6 +81,7 @@ class MemoryLayouts final : public store::FileLayouts {
   Result<std::optional<plan::Layout>> read() override { return inode_.layout; }
   Status set(const plan::Layout& /*layout*/) override { return {}; }
   Status set_default() override { return {}; }
+  std::optional<plan::Layout> default_layout() override { return std::nullopt; }
   Status add(const plan::Layout& /*components*/) override { return refuse_change(); }
   Status remove_unwritten() override { return refuse_change(); }
   Result<std::int32_t> target_count() override {

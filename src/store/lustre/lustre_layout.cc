@@ -78,6 +78,14 @@ std::string top_of_mount(std::string directory) {
   }
 }
 
+/// The default layout of `directory`, or else of the root of the file system; empty: neither has
+/// one.
+std::vector<std::byte> inherited_layout(const std::string& directory) {
+  std::vector<std::byte> inherited = layout_of(directory);
+  if (inherited.empty()) inherited = layout_of(top_of_mount(directory));
+  return inherited;
+}
+
 }  // namespace
 
 int delays_layout_flag() { return delay_create; }
@@ -155,11 +163,16 @@ Status LustreLayouts::set(const plan::Layout& layout) {
 Status LustreLayouts::set_default() {
   // A second open of the file would not set it: it does not reach Lustre's servers if this node has
   // the file open for writing. The default is copied as bytes, so that Nacre need not decode it.
-  const std::string directory = directory_of(path_);
-  std::vector<std::byte> inherited = layout_of(directory);
-  if (inherited.empty()) inherited = layout_of(top_of_mount(directory));
+  const std::vector<std::byte> inherited = inherited_layout(directory_of(path_));
   if (!inherited.empty() && write_attribute(layout_xattr, inherited)) return {};
   return set(plan::plain_layout({}));
+}
+
+std::optional<plan::Layout> LustreLayouts::default_layout() {
+  const std::vector<std::byte> inherited = inherited_layout(directory_of(path_));
+  if (inherited.empty()) return std::nullopt;
+  Result<plan::Layout> layout = plan::decode_lov(inherited);
+  return layout ? std::optional(*std::move(layout)) : std::nullopt;
 }
 
 Status LustreLayouts::add(const plan::Layout& components) {

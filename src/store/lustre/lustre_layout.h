@@ -46,6 +46,7 @@ class LustreLayouts final : public FileLayouts {
   Result<std::optional<plan::Layout>> read() override;
   Status set(const plan::Layout& layout) override;
   Status set_default() override;
+  std::optional<plan::Layout> default_layout() override;
   Status add(const plan::Layout& components) override;
   Status remove_unwritten() override;
   Result<std::int32_t> target_count() override { return ost_count(directory_of(path_)); }

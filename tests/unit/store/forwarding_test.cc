@@ -29,6 +29,10 @@ class RecordingLayouts final : public FileLayouts {
   Status add(const plan::Layout&) override { return record("layouts add"); }
   Status remove_unwritten() override { return record("layouts remove_unwritten"); }
   Status set_default() override { return record("layouts set_default"); }
+  std::optional<plan::Layout> default_layout() override {
+    static_cast<void>(record("layouts default_layout"));
+    return std::nullopt;
+  }
   Result<std::int32_t> target_count() override { return record("layouts target_count"); }
   bool means_no_layout(const Error&) const override { return false; }
   bool means_not_owner(const Error&) const override { return false; }
@@ -149,6 +153,7 @@ void check_file_calls(StoreFile& file) {
   CHECK(message_of(layouts->add({})) == "layouts add");
   CHECK(message_of(layouts->remove_unwritten()) == "layouts remove_unwritten");
   CHECK(message_of(layouts->set_default()) == "layouts set_default");
+  CHECK_FALSE(layouts->default_layout());
   CHECK(message_of(layouts->target_count()) == "layouts target_count");
   CHECK(message_of(file.close()) == "close");
 }
@@ -179,6 +184,7 @@ void check_all_calls(Store& store, const Calls& calls) {
                        "layouts add",
                        "layouts remove_unwritten",
                        "layouts set_default",
+                       "layouts default_layout",
                        "layouts target_count",
                        "close",
                        "store remove",

@@ -56,6 +56,7 @@ class Layouts final : public store::FileLayouts {
     return {};
   }
   Status set_default() override { return set(plan::plain_layout({.stripe_count = 3})); }
+  std::optional<plan::Layout> default_layout() override { return std::nullopt; }
   Status add(const plan::Layout& components) override {
     if (!taken_.adds) return refusal();
     layout_->components.push_back(components.components.front());

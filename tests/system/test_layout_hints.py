@@ -475,6 +475,60 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(place: Place) -> 
         assert bool(reasons) == (0 in counts), name
 
 
+@pytest.mark.parametrize("place", [["--set", "striping.count=3"]], indirect=True)
+def test_a_file_that_may_grow_has_the_width_of_the_default_and_widens(place: Place) -> None:
+    """Whatever call comes first. The default is 3 stripes of 4 OSTs, and each OST is to have 32 MiB."""
+    place.require_osts(4)
+    place.require_choice()
+    if place.usual_count() != 3:
+        pytest.skip(f"the default of {place.seen} is not 3 stripes")
+    large, growing = 2 << 20, [1, 3, 4]
+    steps = [every(step * RANKS * large, large) for step in range(6)]
+    asked = {
+        "steps": (steps, growing),
+        "header, then steps": (
+            [one(0, 0, 1000), *(every(1000 + offset, count) for _, _, offset, count in steps)],
+            growing,
+        ),
+        "collective header": ([every(0, 100), *(every(400 + offset, count) for _, _, offset, count in steps)], growing),
+        "size": ([["size", 8 << 20], *steps], growing),
+        "preallocated": ([["preallocate", 40 << 20], *steps], [1, 3, 4]),
+        "far out": ([one(2, 8 << 20, 1000), *steps[2:]], [3]),
+        "small": ([every(0, 100)], [1, 3]),
+    }
+    place.run([Task(name, {}, steps) for name, (steps, _) in asked.items()])
+    found = place.counts(list(asked))
+    for name, (_, counts) in asked.items():
+        assert found[name] == counts, name
+
+
+KILLED = """
+import os, sys
+from mpi4py import MPI
+file = MPI.File.Open(MPI.COMM_WORLD, sys.argv[1], MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Write_at_all(MPI.COMM_WORLD.rank * int(sys.argv[2]), bytes(int(sys.argv[2])))
+file.Sync()
+MPI.COMM_WORLD.Barrier()
+os._exit(3)
+"""
+
+
+@pytest.mark.parametrize("count", [100, 2 << 20])
+def test_a_job_that_is_killed_leaves_a_file_that_any_program_can_write(place: Place, count: int) -> None:
+    place.require_choice()
+    mpiexec = ["mpiexec.openmpi", "--oversubscribe", "-n", RANKS, "/usr/bin/python3", "-c", KILLED]
+    done = place.nacre(*place.launch, "--", *mpiexec, place.files / "f", count, **place.environment)
+    assert done.returncode != 0
+    path, far = place.seen / "f", 300 << 20
+    assert path.stat().st_size == RANKS * count, done.stderr
+    with path.open("r+b") as file:
+        file.seek(far)
+        file.write(b"more")
+    with path.open("rb") as file:
+        file.seek(far)
+        assert file.read() == b"more"
+
+
 def test_a_default_layout_of_the_root_is_replaced_above_a_size(place: Place) -> None:
     if not os.path.ismount(place.seen):
         pytest.skip(f"the root is above {place.seen}, and not to be changed")

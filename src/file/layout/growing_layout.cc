@@ -52,11 +52,20 @@ Status apply_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, 
   return Error{ErrorClass::io, 0, "the file has no layout after one was set"};
 }
 
+/// The striping of the rest of a file whose first bytes do not decide.
+plan::Striping default_striping(store::FileLayouts& layouts) {
+  const std::optional<plan::Layout> found = layouts.default_layout();
+  if (!found || found->components.empty()) return {};
+  plan::Striping striping = found->components.back().striping;
+  return striping.pattern == plan::StripePattern::mdt ? plan::Striping() : striping;
+}
+
 /// Extends the layout to `end`, after a write failed because the file has no layout there.
 Status grow_for_one(store::FileLayouts& layouts, std::int64_t end) {
   const auto current = layouts.read();
   if (!current) return current.error();
-  return apply_or_find(layouts, plan::step_for_one(*current, end), end);
+  const plan::Striping tail = *current ? plan::Striping() : default_striping(layouts);
+  return apply_or_find(layouts, plan::step_for_one(*current, end, tail), end);
 }
 
 /// Whether the last components of both layouts have the same stripe count and stripe size.
@@ -75,32 +84,40 @@ struct Growth {
   std::vector<std::string> reasons = {};
 };
 
-/// Applies one step. Returns its kind if it set a chosen layout, otherwise Kind::none.
+/// Applies one step. Returns its kind if it set or added components of Nacre's choice, otherwise
+/// Kind::none.
 Result<Kind> grow_once(store::FileLayouts& layouts, Growth& growth) {
   const Result<std::optional<plan::Layout>> current = layouts.read();
   if (!current) return current.error();
+  if (!*current) growth.rules.default_striping = default_striping(layouts);
   Result<plan::LayoutStep> step = plan::step_for_all(*current, growth.file, growth.rules);
   if (!step) return std::move(step).error();
   if (step->kind == Kind::none) return Kind::none;
   if (Status applied = apply(layouts, *step); !applied) {
-    growth.rules.replaces_unwritten = false;
+    growth.rules.replaces_unwritten = growth.rules.is_own = false;
     growth.reasons = {std::move(applied).error().message + "; the chosen layout is not in force"};
     Status other = grow_for_one(layouts, growth.file.bytes);
     return other ? Result<Kind>(Kind::none) : std::move(other).error();
   }
-  if (step->reasons.empty()) return Kind::none;
+  if (step->reasons.empty()) return step->kind == Kind::set ? Kind::set : Kind::none;
   // The new components are unwritten too, but must stay.
-  growth.rules.replaces_unwritten = false;
+  growth.rules.replaces_unwritten = growth.rules.is_own = false;
   growth.reasons = std::move(step->reasons);
   growth.chosen = std::move(step->layout);
   return step->kind;
+}
+
+/// Whether a file of this size is laid out as a whole. Otherwise a longer write decides.
+bool decides(const plan::ExpectedFile& file, const plan::GrowthRules& rules) {
+  return rules.is_own && file.bytes > plan::layout_head_bytes && file.bytes >= rules.bytes_min;
 }
 
 }  // namespace
 
 LayoutState state_of(const std::optional<plan::Layout>& layout, const plan::GrowthRules& rules) {
   if (!layout || plan::end_of(*layout) != plan::layout_end_of_file) return LayoutState::incomplete;
-  const bool replaceable = rules.replaces_unwritten && plan::unwritten_tail_count(*layout) > 0;
+  const bool replaceable =
+      (rules.replaces_unwritten || rules.is_own) && plan::unwritten_tail_count(*layout) > 0;
   return replaceable ? LayoutState::replaceable : LayoutState::settled;
 }
 
@@ -109,7 +126,7 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
   Growth growth{.file = file, .rules = rules};
   if (const Result<std::int32_t> count = layouts.target_count()) growth.file.osts = *count;
   Result<Kind> grown = grow_once(layouts, growth);
-  // set() has no effect if another process set a layout first, perhaps one of a head only.
+  // The file system has filled in the default of the tail. Or another process set a layout first.
   if (grown && *grown == Kind::set) grown = grow_once(layouts, growth);
   if (!grown) return std::move(grown).error();
   Result<std::optional<plan::Layout>> now = layouts.read();
@@ -118,8 +135,41 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
     growth.reasons.emplace_back(
         "not in force: the file system refused it, or another process set a layout first");
   }
+  if (decides(file, rules)) growth.rules.replaces_unwritten = growth.rules.is_own = false;
   if (state_of(*now, growth.rules) != LayoutState::settled) now->reset();
-  return GrownLayout{*std::move(now), std::move(growth.reasons)};
+  GrownLayout result{.layout = *std::move(now), .reasons = std::move(growth.reasons)};
+  if (rules.is_own && result.layout) {
+    result.widens_from = plan::widens_from(*result.layout, growth.file);
+  }
+  return result;
+}
+
+Result<GrownLayout> widen_after_write(store::FileLayouts& layouts, const plan::ExpectedFile& file) {
+  plan::ExpectedFile expected = file;
+  if (const Result<std::int32_t> count = layouts.target_count()) expected.osts = *count;
+  const Result<std::optional<plan::Layout>> current = layouts.read();
+  if (!current) return current.error();
+  GrownLayout result;
+  if (*current) {
+    plan::LayoutStep step = plan::step_to_widen(**current, expected);
+    result.reasons = std::move(step.reasons);
+    Status applied = apply(layouts, step);
+    if (!applied) {
+      result.reasons = {std::move(applied).error().message + "; the layout does not widen"};
+      Result<std::optional<plan::Layout>> left = layouts.read();
+      if (!left) return std::move(left).error();
+      if (Status whole = complete_layout(layouts, *std::move(left)); !whole) {
+        return std::move(whole).error();
+      }
+    }
+    auto now = layouts.read();
+    if (!now) return std::move(now).error();
+    result.layout = *std::move(now);
+    if (applied && result.layout) {
+      result.widens_from = plan::widens_from(*result.layout, expected);
+    }
+  }
+  return result;
 }
 
 Status complete_layout(store::FileLayouts& layouts, std::optional<plan::Layout> current) {

@@ -30,6 +30,8 @@ enum class LayoutState : std::uint8_t {
 struct GrownLayout {
   std::optional<plan::Layout> layout;  ///< none if it is still incomplete
   std::vector<std::string> reasons;    ///< of the choice, or of a failure
+  /// A write up to this offset or behind it should be followed by widen_after_write().
+  std::int64_t widens_from = plan::layout_end_of_file;
 };
 
 /// Extends the layout before all ranks write the file up to file.bytes. Called on one rank. Falls
@@ -37,6 +39,10 @@ struct GrownLayout {
 [[nodiscard]] Result<GrownLayout> grow_for_all(store::FileLayouts& layouts,
                                                const plan::ExpectedFile& file,
                                                const plan::GrowthRules& rules);
+/// Replaces the unwritten tail of a file with rules.is_own by wider components, after all ranks
+/// wrote the file up to file.bytes. Called on one rank.
+[[nodiscard]] Result<GrownLayout> widen_after_write(store::FileLayouts& layouts,
+                                                    const plan::ExpectedFile& file);
 /// Completes the layout before the file is closed. `current`: its present layout.
 [[nodiscard]] Status complete_layout(store::FileLayouts& layouts,
                                      std::optional<plan::Layout> current);

@@ -7,7 +7,6 @@
 #include "base/bytes_of.h"
 #include "base/checked_cast.h"
 #include "file/layout/found_layout.h"
-#include "file/layout/growing_layout.h"
 #include "file/layout/layout_hints.h"
 #include "plan/layout/lov_codec.h"
 
@@ -37,6 +36,7 @@ OpenLayout::AtOpen OpenLayout::read(const store::FileSystemFacts& file_system) {
     // If the layout cannot be read, the file may have none.
     return {.grows = may_grow && found.error().system_errno != 0};
   }
+  is_own_ = may_grow && !found->has_value();
   const LayoutState state = state_of(*found, growth_rules(file_.hints));
   // A replaceable layout is used until it is replaced.
   if (state != LayoutState::incomplete) keep(*std::move(found));
@@ -69,41 +69,70 @@ collective::Task<collective::Unit> OpenLayout::broadcast_at_open(
 }
 
 /// Broadcasts rank 0's usable layout. Returns whether there is one.
-collective::Task<bool> OpenLayout::broadcast(std::optional<plan::Layout> layout) {
-  keep(std::move(layout));
-  std::int64_t bytes = std::ssize(encoded_);
-  auto counting = collective::broadcast(file_.transport, bytes_of(bytes), 0);
-  co_await counting;
-  auto sending = broadcast_encoded(bytes);
+collective::Task<bool> OpenLayout::broadcast(GrownLayout grown) {
+  struct Announcement {
+    std::int64_t encoded_bytes;
+    std::int64_t widens_from;
+  };
+  keep(std::move(grown.layout));
+  Announcement announced{std::ssize(encoded_), grown.widens_from};
+  auto announcing = collective::broadcast(file_.transport, bytes_of(announced), 0);
+  co_await announcing;
+  widens_from_ = announced.widens_from;
+  auto sending = broadcast_encoded(announced.encoded_bytes);
   co_await sending;
-  co_return bytes != 0;
+  co_return announced.encoded_bytes != 0;
+}
+
+plan::ExpectedFile OpenLayout::expected_file(std::int64_t end) {
+  const std::int64_t saturation = file_.hints.access_settings().collective_write.saturation_bytes;
+  return {.bytes = end,
+          .nodes = file_.transport.nodes().node_count(),
+          .ranks = file_.transport.size(),
+          .bytes_per_ost_min = saturation == 0 ? file_system_.saturation_bytes : saturation};
+}
+
+GrownLayout OpenLayout::checked(GrownLayout grown, store::FileLayouts& layouts) {
+  for (const std::string& reason : grown.reasons) {
+    file_.hints.note("layout of the file: " + reason);
+  }
+  auto usable = usable_layout(std::move(grown.layout), &layouts);
+  if (usable) {
+    grown.layout = *std::move(usable);
+    return grown;
+  }
+  file_.hints.note(usable.error().message + not_striped);
+  return {};
 }
 
 /// Extends the layout. Returns the new layout; none if it is still incomplete.
-std::optional<plan::Layout> OpenLayout::grow_on_rank_zero(std::int64_t end) {
+GrownLayout OpenLayout::grow_on_rank_zero(std::int64_t end) {
   const Result<store::StoreFile*> file = file_.file.file();
-  if (!file) return std::nullopt;  // the write reports the error
+  if (!file) return {};  // the write reports the error
   store::FileLayouts& layouts = *(*file)->layouts();
   const std::lock_guard guard(file_.hints_mutex);
-  const std::int64_t saturation = file_.hints.access_settings().collective_write.saturation_bytes;
-  const plan::ExpectedFile expected{
-      .bytes = end,
-      .nodes = file_.transport.nodes().node_count(),
-      .ranks = file_.transport.size(),
-      .bytes_per_ost_min = saturation == 0 ? file_system_.saturation_bytes : saturation};
-  Result<GrownLayout> grown = grow_for_all(layouts, expected, growth_rules(file_.hints));
-  if (!grown) {
-    file_.hints.note(grown.error().message +
-                     "; the file gets the default layout of the file system");
-    return std::nullopt;
+  plan::GrowthRules rules = growth_rules(file_.hints);
+  rules.is_own = is_own_;
+  Result<GrownLayout> grown = grow_for_all(layouts, expected_file(end), rules);
+  if (grown) return checked(*std::move(grown), layouts);
+  file_.hints.note(grown.error().message + "; the file gets the default layout of the file system");
+  return {};
+}
+
+/// Reads the layout after a write up to `end`, and widens it if this is due.
+GrownLayout OpenLayout::read_on_rank_zero(std::int64_t end) {
+  store::StoreFile* const file = file_.file.if_open();
+  if (file == nullptr) return {};
+  if (end < widens_from_) {
+    auto found = find_layout(*file, file_system_);
+    if (!found) return {};
+    return {.layout = *std::move(found), .widens_from = widens_from_};
   }
-  for (const std::string& reason : grown->reasons) {
-    file_.hints.note("layout of the file: " + reason);
-  }
-  auto usable = usable_layout(std::move(grown->layout), &layouts);
-  if (usable) return *std::move(usable);
-  file_.hints.note(usable.error().message + not_striped);
-  return std::nullopt;
+  const std::lock_guard guard(file_.hints_mutex);
+  Result<GrownLayout> grown = widen_after_write(*file->layouts(), expected_file(end));
+  if (grown) return checked(*std::move(grown), *file->layouts());
+  file_.hints.note(grown.error().message + not_striped);
+  return {};
 }
 
 collective::Task<collective::Unit> OpenLayout::grow_before_write(std::int64_t end) {
@@ -112,25 +141,20 @@ collective::Task<collective::Unit> OpenLayout::grow_before_write(std::int64_t en
   auto agreeing = collective::agree_with_minimum(file_.transport, Status(), last);
   static_cast<void>(co_await agreeing);  // cannot fail: no rank has an error
   if (last == 0) co_return collective::Unit{};
-  std::optional<plan::Layout> layout;
-  if (file_.transport.rank() == 0) layout = grow_on_rank_zero(-last);
-  auto sending = broadcast(std::move(layout));
+  GrownLayout grown;
+  if (file_.transport.rank() == 0) grown = grow_on_rank_zero(-last);
+  auto sending = broadcast(std::move(grown));
   grows_ = !co_await sending;
   may_name_osts_ = !grows_;
   co_return collective::Unit{};
 }
 
 collective::Task<collective::Unit> OpenLayout::refresh_after_write(Extent written) {
-  if (!may_name_osts_ || stripes_ == nullptr || stripes_->knows_osts(written)) {
-    co_return collective::Unit{};
-  }
-  std::optional<plan::Layout> layout;
-  store::StoreFile* const file = file_.transport.rank() == 0 ? file_.file.if_open() : nullptr;
-  if (file != nullptr) {
-    auto found = find_layout(*file, file_system_);
-    if (found) layout = *std::move(found);
-  }
-  auto sending = broadcast(std::move(layout));
+  const bool has_new_osts = may_name_osts_ && stripes_ != nullptr && !stripes_->knows_osts(written);
+  if (!has_new_osts && written.end() < widens_from_) co_return collective::Unit{};
+  GrownLayout now;
+  if (file_.transport.rank() == 0) now = read_on_rank_zero(written.end());
+  auto sending = broadcast(std::move(now));
   const bool is_there = co_await sending;
   // Does not read again if OSTs are still unknown: the write may have gone to another mirror.
   may_name_osts_ = is_there && stripes_->knows_osts(written);

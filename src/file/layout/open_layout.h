@@ -14,6 +14,7 @@
 #include "collective/task/task.h"
 #include "collective/task/transport.h"
 #include "file/hints/hints.h"
+#include "file/layout/growing_layout.h"
 #include "file/lazy_file.h"
 #include "plan/layout/layout.h"
 #include "plan/layout/stripe_map.h"
@@ -59,16 +60,20 @@ class OpenLayout {
   /// If grows(), extends the layout before ranks write. `end`: of this rank's write; 0: it writes
   /// nothing.
   collective::Task<collective::Unit> grow_before_write(std::int64_t end);
-  /// Reads the layout again if the write made the file system choose the OSTs of a component.
-  /// `written` is the same on all ranks.
+  /// Reads the layout again if the write made the file system choose the OSTs of a component, and
+  /// widens it if the write came near its last component. `written` is the same on all ranks.
   collective::Task<collective::Unit> refresh_after_write(Extent written);
   /// If grows(), completes the layout after all ranks have written. Returns the status of rank 0.
   collective::Task<Status> complete_before_close();
 
  private:
   collective::Task<collective::Unit> broadcast_encoded(std::int64_t bytes);
-  collective::Task<bool> broadcast(std::optional<plan::Layout> layout);
-  [[nodiscard]] std::optional<plan::Layout> grow_on_rank_zero(std::int64_t end);
+  collective::Task<bool> broadcast(GrownLayout grown);
+  [[nodiscard]] plan::ExpectedFile expected_file(std::int64_t end);
+  [[nodiscard]] GrownLayout grow_on_rank_zero(std::int64_t end);
+  [[nodiscard]] GrownLayout read_on_rank_zero(std::int64_t end);
+  /// Adds the reasons to the notes. Returns the layout if Nacre can use it.
+  [[nodiscard]] GrownLayout checked(GrownLayout grown, store::FileLayouts& layouts);
   [[nodiscard]] Status complete_on_rank_zero();
   void keep(std::optional<plan::Layout> layout);
   void note(const std::string& text);
@@ -79,6 +84,9 @@ class OpenLayout {
   std::vector<std::byte> encoded_;      // the same layout
   std::shared_ptr<const plan::StripeMap> stripes_;
   bool grows_ = false;
+  bool is_own_ = false;  // on rank 0: the file had no layout at the open
+  // A write up to this offset or behind it widens the layout. The same on all ranks.
+  std::int64_t widens_from_ = plan::layout_end_of_file;
   bool may_name_osts_ = false;  // the file system may yet choose OSTs for some of its components
 };
 

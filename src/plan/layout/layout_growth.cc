@@ -1,7 +1,12 @@
 #include "plan/layout/layout_growth.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <utility>
+
+#include "base/checked_cast.h"
+#include "base/rounding.h"
 
 namespace nacre::plan {
 namespace {
@@ -15,10 +20,126 @@ Layout component(std::int64_t begin, std::int64_t end, Striping striping) {
   return layout;
 }
 
-LayoutStep head() {
-  return {.kind = Kind::set,
-          .layout = component(0, layout_head_bytes,
-                              {.stripe_size = layout_head_bytes, .stripe_count = 1})};
+/// A head of one stripe and a tail: the layout is complete, whatever happens to the program.
+LayoutStep head_and_tail(std::int64_t head_bytes, const Striping& tail) {
+  LayoutStep step{
+      .kind = Kind::set,
+      .layout = component(0, head_bytes, {.stripe_size = head_bytes, .stripe_count = 1})};
+  step.layout.components.push_back({.begin = head_bytes, .striping = tail});
+  return step;
+}
+
+/// The sizes of two successive components, and what the last component allows for.
+constexpr std::int64_t growth_factor = 4;
+constexpr std::int64_t foresight_factor = 16;
+constexpr std::int64_t rungs_max = 4;
+
+/// The larger of `floor` and the striping that a file of `bytes` deserves. A floor of 0 stripes is
+/// a default that the file system has not named: nothing is known to be wider, except all OSTs.
+Result<Striping> at_least(const Striping& floor, ExpectedFile file, std::int64_t bytes) {
+  file.bytes = bytes;
+  const Result<LayoutChoice> choice = choose_layout(file);
+  if (!choice) return choice.error();
+  const bool is_all = choice->stripe_count == file.osts && floor.stripe_count != file.osts;
+  const bool is_wider =
+      floor.stripe_count == 0 ? is_all : choice->stripe_count > floor.stripe_count;
+  if (!is_wider) return floor;
+  return Striping{
+      .stripe_size = choice->stripe_size, .stripe_count = choice->stripe_count, .pool = floor.pool};
+}
+
+/// What a request for a component of this striping says.
+Striping request_of(const Striping& striping) {
+  return {.pattern = striping.pattern,
+          .overstriped = striping.overstriped,
+          .stripe_size = striping.stripe_size,
+          .stripe_count = striping.stripe_count,
+          .pool = striping.pool};
+}
+
+/// Lustre wants each component to end at the end of a stripe.
+std::int64_t component_end(std::int64_t bytes, const Striping& striping) {
+  constexpr std::int64_t unit = 1 << 20;
+  return round_up(bytes, striping.stripe_size == 0 ? unit : std::lcm(unit, striping.stripe_size));
+}
+
+/// Appends a component, or extends the last one if that is striped alike.
+void append(Layout& layout, std::int64_t begin, std::int64_t end, const Striping& striping) {
+  if (!layout.components.empty() && layout.components.back().striping == striping) {
+    layout.components.back().end = end;
+  } else {
+    layout.components.push_back({.begin = begin, .end = end, .striping = striping});
+  }
+}
+
+/// Components from `begin` to the end of the file, each as wide as a file deserves that ends with
+/// it. `kept`: the number of components before them.
+Result<Layout> widening_from(std::int64_t begin, std::int64_t kept, const Striping& floor,
+                             const ExpectedFile& file) {
+  Layout layout;
+  layout.is_composite = true;
+  Striping striping = request_of(floor);
+  const std::int64_t bytes = std::max(file.bytes, file.bytes_per_ost_min);
+  std::int64_t end = begin < bytes ? bytes : saturating_multiply(begin, growth_factor);
+  const std::int64_t rungs = std::clamp<std::int64_t>(layout_components_max - kept, 1, rungs_max);
+  for (std::int64_t rung = 1; rung < rungs && end < layout_end_of_file / foresight_factor; ++rung) {
+    Result<Striping> next = at_least(striping, file, end);
+    if (!next) return std::move(next).error();
+    striping = *std::move(next);
+    end = component_end(end, striping);
+    append(layout, begin, end, striping);
+    begin = end;
+    end = saturating_multiply(end, growth_factor);
+  }
+  Result<Striping> last =
+      at_least(striping, file, saturating_multiply(std::max(begin, bytes), foresight_factor));
+  if (!last) return std::move(last).error();
+  append(layout, begin, layout_end_of_file, *last);
+  return layout;
+}
+
+/// Replaces the unwritten tail of an own layout. Kind::none if the components would stay the same.
+Result<LayoutStep> widen(const Layout& current, const ExpectedFile& file) {
+  const std::size_t unwritten = unwritten_tail_count(current);
+  const auto kept = std::ssize(current.components) - static_cast<std::ptrdiff_t>(unwritten);
+  if (unwritten == 0 || kept >= layout_components_max) return LayoutStep();
+  const std::span<const LayoutComponent> tail = std::span(current.components).last(unwritten);
+  Result<Layout> layout = widening_from(tail.front().begin, kept, tail.back().striping, file);
+  if (!layout) return std::move(layout).error();
+  const auto same = [](const LayoutComponent& one, const LayoutComponent& two) {
+    return one.end == two.end && request_of(one.striping) == two.striping;
+  };
+  if (std::ranges::equal(tail, layout->components, same)) return LayoutStep();
+  return LayoutStep{.kind = Kind::add, .removes_unwritten = true, .layout = *std::move(layout)};
+}
+
+/// The first step for a file without a layout.
+Result<LayoutStep> first_step(const ExpectedFile& file, const GrowthRules& rules) {
+  if (file.bytes <= layout_head_bytes) {
+    return head_and_tail(layout_head_bytes, rules.default_striping);
+  }
+  if (file.bytes < rules.bytes_min) return LayoutStep{.kind = Kind::set_default};
+  Result<LayoutChoice> choice = choose_layout(file);
+  if (!choice) return std::move(choice).error();
+  if (choice->stripe_count < file.osts) {
+    return head_and_tail(stripe_size_unit, rules.default_striping);
+  }
+  return LayoutStep{.kind = Kind::set,
+                    .layout = plain_layout(
+                        {.stripe_size = choice->stripe_size, .stripe_count = choice->stripe_count}),
+                    .reasons = std::move(choice->reasons)};
+}
+
+/// Sentences for users: how wide the new components are.
+std::vector<std::string> reasons_for(const Layout& added) {
+  std::vector<std::string> reasons;
+  for (const LayoutComponent& one : added.components) {
+    const std::string count = std::to_string(stripe_count_in_words(one.striping.stripe_count));
+    reasons.push_back("from byte " + std::to_string(one.begin) + " on: stripe count " + count);
+  }
+  reasons.emplace_back(
+      "a file that becomes longer gets more OSTs, and never fewer than the default");
+  return reasons;
 }
 
 /// On the pool of the last component of `like`: Lustre gives added components no pool.
@@ -57,32 +178,58 @@ Layout all_unwritten() {
 
 Result<LayoutStep> step_for_all(const std::optional<Layout>& current, const ExpectedFile& file,
                                 const GrowthRules& rules) {
-  std::optional<Layout> kept = current;
-  LayoutStep step{.kind = Kind::set};
+  if (!current) return first_step(file, rules);
+  if (rules.is_own && unwritten_tail_count(*current) > 0) {
+    const bool ends_in_head = file.bytes <= current->components.front().end;
+    if (ends_in_head || file.bytes < rules.bytes_min) return LayoutStep();
+    Result<LayoutStep> wider = widen(*current, file);
+    if (wider && wider->kind == Kind::add) wider->reasons = reasons_for(wider->layout);
+    return wider;
+  }
+  Layout kept = *current;
+  LayoutStep step{.kind = Kind::add};
   const bool is_large = file.bytes >= rules.bytes_min;
-  if (current && rules.replaces_unwritten && is_large) {
+  if (rules.replaces_unwritten && is_large) {
     const std::size_t unwritten = unwritten_tail_count(*current);
     step.removes_unwritten = unwritten > 0;
-    kept->components.resize(kept->components.size() - unwritten);
+    kept.components.resize(kept.components.size() - unwritten);
   }
-  if (kept && end_of(*kept) >= file.bytes) return LayoutStep();
-  if (!kept && file.bytes <= layout_head_bytes) return head();
-  if (!is_large) return kept ? default_tail(*kept) : LayoutStep{.kind = Kind::set_default};
+  if (end_of(kept) >= file.bytes) return LayoutStep();
+  if (!is_large) return default_tail(kept);
   Result<LayoutChoice> choice = choose_layout(file);
   if (!choice) return std::move(choice).error();
-  Striping striping{.stripe_size = choice->stripe_size, .stripe_count = choice->stripe_count};
-  if (kept) {
-    step.kind = Kind::add;
-    step.layout = tail_of(*kept, std::move(striping), *current);
-  } else {
-    step.layout = plain_layout(std::move(striping));
-  }
+  step.layout = tail_of(
+      kept, {.stripe_size = choice->stripe_size, .stripe_count = choice->stripe_count}, *current);
   step.reasons = std::move(choice->reasons);
   return step;
 }
 
-LayoutStep step_for_one(const std::optional<Layout>& current, std::int64_t end) {
-  if (!current) return end <= layout_head_bytes ? head() : LayoutStep{.kind = Kind::set_default};
+std::int64_t widens_from(const Layout& current, const ExpectedFile& file) {
+  const std::int64_t begin = current.components.back().begin;
+  ExpectedFile later = file;
+  later.bytes = std::max(begin, file.bytes);
+  const Result<LayoutStep> step = widen(current, later);
+  const bool is_wider = step && step->kind == Kind::add &&
+                        step->layout.components.back().striping.stripe_count >
+                            current.components.back().striping.stripe_count;
+  return is_wider ? begin / 2 : layout_end_of_file;
+}
+
+LayoutStep step_to_widen(const Layout& current, const ExpectedFile& file) {
+  if (widens_from(current, file) > file.bytes) return {};
+  ExpectedFile later = file;
+  later.bytes = std::max(current.components.back().begin, file.bytes);
+  LayoutStep step = widen(current, later).value();
+  step.reasons = reasons_for(step.layout);
+  return step;
+}
+
+LayoutStep step_for_one(const std::optional<Layout>& current, std::int64_t end,
+                        const Striping& default_striping) {
+  if (!current) {
+    return end <= layout_head_bytes ? head_and_tail(layout_head_bytes, default_striping)
+                                    : LayoutStep{.kind = Kind::set_default};
+  }
   return end <= end_of(*current) ? LayoutStep() : default_tail(*current);
 }
 

@@ -1,4 +1,6 @@
-// How the layout of a new file grows: it stays incomplete until the size of the file is known.
+// How the layout of a new file grows. A file that Nacre lays out starts with a head and a tail with
+// the file system's default. The first large collective write replaces the tail by components that
+// become wider with the offset; writes near the last component append wider components.
 #ifndef NACRE_PLAN_LAYOUT_LAYOUT_GROWTH_H_
 #define NACRE_PLAN_LAYOUT_LAYOUT_GROWTH_H_
 
@@ -17,6 +19,9 @@ namespace nacre::plan {
 /// The size of the head: a first component for early small writes, superblocks and headers, which
 /// thus do not decide how the file is striped.
 inline constexpr std::int64_t layout_head_bytes = 1 << 20;
+/// Nacre never gives a file more components. Each component with bytes costs objects, and each
+/// change of a layout costs requests to the metadata server.
+inline constexpr std::int64_t layout_components_max = 8;
 
 /// The end of the last component; layout_end_of_file if the layout is complete.
 [[nodiscard]] std::int64_t end_of(const Layout& layout);
@@ -44,17 +49,33 @@ struct LayoutStep {
 
 /// When Nacre chooses a layout.
 struct GrowthRules {
-  std::int64_t bytes_min = 0;       ///< smaller files get the file system's default
+  std::int64_t bytes_min = 0;  ///< smaller files get the file system's default
+  /// Nacre alone lays out the file: it had no layout at the open. Unwritten components are replaced
+  /// by components that widen.
+  bool is_own = false;
+  /// What the tail of a new file gets: the directory's default; 0 stands for the file system's.
+  Striping default_striping = {};
   bool replaces_unwritten = false;  ///< the chosen layout replaces unwritten components
 };
 
-/// Before a collective write that ends at `file.bytes`. A new file that fits the head gets a head;
-/// a longer file gets the chosen layout, as a whole or behind its head.
+/// Before a collective write that ends at `file.bytes`. A new file gets one plain component if it
+/// deserves all OSTs; otherwise a head and a tail with the default striping. If rules.is_own, a
+/// call that ends behind the head replaces the tail: call it again after the file system has filled
+/// in the default. No new component is narrower than the components that it follows or replaces, so
+/// none is narrower than the default.
 [[nodiscard]] Result<LayoutStep> step_for_all(const std::optional<Layout>& current,
                                               const ExpectedFile& file, const GrowthRules& rules);
 
-/// Before or after an independent write up to `end`.
-[[nodiscard]] LayoutStep step_for_one(const std::optional<Layout>& current, std::int64_t end);
+/// After a write that ends at or behind this offset, step_to_widen() may append components that are
+/// wider than the last; layout_end_of_file: never. `current` is rules.is_own.
+[[nodiscard]] std::int64_t widens_from(const Layout& current, const ExpectedFile& file);
+/// Replaces the unwritten tail after writes up to `file.bytes`, if wider components come of it.
+[[nodiscard]] LayoutStep step_to_widen(const Layout& current, const ExpectedFile& file);
+
+/// Before or after an independent write up to `end`. A new file gets a tail with
+/// `default_striping`.
+[[nodiscard]] LayoutStep step_for_one(const std::optional<Layout>& current, std::int64_t end,
+                                      const Striping& default_striping = {});
 
 /// Before the close: a layout that covers only a head would fail the next writer of the file.
 [[nodiscard]] LayoutStep step_to_complete(const std::optional<Layout>& current);

@@ -1,9 +1,12 @@
 // Layout changes that the file system refuses, or that another process made first.
 #include "file/layout/growing_layout.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -18,6 +21,7 @@ using fixtures::head;
 using fixtures::Layouts;
 using fixtures::mebibyte;
 using fixtures::no_layout;
+using fixtures::Taken;
 constexpr plan::GrowthRules replacing{.replaces_unwritten = true};
 constexpr plan::ExpectedFile large{.bytes = 1 << 30, .nodes = 4, .ranks = 16, .osts = 8};
 
@@ -131,6 +135,69 @@ TEST_CASE("a layout is completed, even if another process extends it meanwhile")
   CHECK(complete_layout(none, none.read().value()).ok());
   Layouts stays(head(), {.adds = false});
   CHECK_FALSE(complete_layout(stays, stays.read().value()).ok());
+}
+
+TEST_CASE("a file of Nacre's own is complete from its first byte, and never below the default") {
+  constexpr plan::GrowthRules own{.is_own = true};
+  plan::ExpectedFile file{.bytes = 100, .nodes = 4, .ranks = 16, .osts = 8};
+  Layouts layouts(std::nullopt);
+  CHECK_FALSE(grow_for_all(layouts, file, own).value().layout);
+  CHECK(layouts.counts() == std::vector<std::int32_t>{1, 3});
+  CHECK(layouts.end() == plan::layout_end_of_file);
+
+  file.bytes = 32 * mebibyte;
+  const GrownLayout grown = grow_for_all(layouts, file, own).value();
+  CHECK(layouts.counts() == std::vector<std::int32_t>{1, 3, 4, 8});
+  CHECK(last_count(grown) == 8);
+  CHECK(grown.widens_from == plan::layout_end_of_file);
+
+  Layouts inherited(std::nullopt);
+  inherited.inherit(plan::plain_layout({.stripe_size = mebibyte, .stripe_count = 5}));
+  CHECK(last_count(grow_for_all(inherited, file, own).value()) == 8);
+  CHECK(inherited.counts() == std::vector<std::int32_t>{1, 5, 8});
+}
+
+TEST_CASE("a file whose default suffices keeps it, with one change of its layout") {
+  constexpr plan::ExpectedFile file{.bytes = 32 * mebibyte, .nodes = 3, .ranks = 3, .osts = 8};
+  Layouts layouts(std::nullopt);
+  const GrownLayout grown = grow_for_all(layouts, file, {.is_own = true}).value();
+  CHECK(layouts.counts() == std::vector<std::int32_t>{1, 3});
+  CHECK(last_count(grown) == 3);
+  CHECK(layouts.change_count() == 1);
+}
+
+TEST_CASE("a layout widens when writes come near its last component, otherwise it is not read") {
+  Layouts layouts(std::nullopt);
+  layouts.count_osts(1000);
+  plan::ExpectedFile file{.bytes = 32 * mebibyte, .nodes = 64, .ranks = 4096, .osts = 1000};
+  const GrownLayout grown = grow_for_all(layouts, file, {.is_own = true}).value();
+  const std::int32_t first = last_count(grown);
+  REQUIRE(grown.widens_from < plan::layout_end_of_file);
+  CHECK(grown.widens_from > file.bytes);
+
+  file.bytes = grown.widens_from;
+  layouts.instantiate(file.bytes);
+  const GrownLayout wider = widen_after_write(layouts, file).value();
+  CHECK(last_count(wider) > first);
+  CHECK(std::ranges::is_sorted(layouts.counts()));
+  CHECK(layouts.end() == plan::layout_end_of_file);
+}
+
+TEST_CASE("a file that refuses wider components keeps a complete layout and does not widen again") {
+  constexpr plan::GrowthRules own{.is_own = true};
+  plan::ExpectedFile file{.bytes = 32 * mebibyte, .nodes = 64, .ranks = 4096, .osts = 1000};
+  for (const Taken refusing : {Taken{.removes = false}, Taken{.adds_wide = false}}) {
+    Layouts layouts(std::nullopt);
+    layouts.count_osts(1000);
+    const GrownLayout grown = grow_for_all(layouts, file, own).value();
+    layouts.refuse(refusing);
+    file.bytes = grown.widens_from;
+    const GrownLayout kept = widen_after_write(layouts, file).value();
+    CHECK(kept.widens_from == plan::layout_end_of_file);
+    CHECK(layouts.end() == plan::layout_end_of_file);
+    REQUIRE(kept.reasons.size() == 1);
+    CHECK(kept.reasons.front() == "not here; the layout does not widen");
+  }
 }
 
 }  // namespace nacre::file

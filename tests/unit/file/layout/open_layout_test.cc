@@ -111,6 +111,9 @@ class Ranks {
   void grow(std::int64_t end) {
     all<collective::Unit>([&](Rank& rank) { return rank.layout.grow_before_write(end); });
   }
+  void refresh(std::int64_t end) {
+    all<collective::Unit>([&](Rank& rank) { return rank.layout.refresh_after_write({0, end}); });
+  }
   /// The status of rank 0.
   Status close() {
     auto statuses = all<Status>([](Rank& rank) { return rank.layout.complete_before_close(); });
@@ -159,6 +162,37 @@ TEST_CASE("a file without layout gets one before its first write, and all ranks 
   CHECK_FALSE(ranks.grows());
   REQUIRE_FALSE(ranks.notes().empty());
   CHECK(ranks.notes().front().starts_with("layout of the file: "));
+}
+
+TEST_CASE("all ranks know the wider layout after a write that comes near the last component") {
+  constexpr std::int64_t gibibyte = 1 << 30;
+  Layouts layouts(std::nullopt);
+  layouts.count_osts(1000);
+  Ranks ranks(layouts);
+  ranks.grow(gibibyte);
+  const std::int32_t first = ranks.known_stripes();
+  const int changes = layouts.change_count();
+  layouts.instantiate(4 * gibibyte);
+  ranks.refresh(4 * gibibyte);
+  CHECK(layouts.change_count() == changes);
+  CHECK(ranks.known_stripes() == first);
+  layouts.instantiate(8 * gibibyte);
+  ranks.refresh(8 * gibibyte);
+  CHECK(layouts.change_count() == changes + 2);
+  CHECK(ranks.known_stripes() > first);
+  CHECK_FALSE(ranks.grows());
+  CHECK(ranks.close().ok());
+  CHECK(layouts.end() == plan::layout_end_of_file);
+}
+
+TEST_CASE("a small file has a complete layout before its close, which only reads it") {
+  Layouts layouts(std::nullopt);
+  Ranks ranks(layouts);
+  ranks.grow(100);
+  CHECK(ranks.grows());
+  CHECK(layouts.end() == plan::layout_end_of_file);
+  CHECK(ranks.close().ok());
+  CHECK(layouts.change_count() == 1);
 }
 
 TEST_CASE("close completes a head, with three reads of the layout") {

@@ -1,8 +1,11 @@
-// The layout of a new file, step by step. Every write finds a layout, and no file keeps an
-// incomplete one.
+// The layout of a new file, step by step. Every write finds a layout, no file keeps an incomplete
+// one, and components become wider with the offset.
 #include "plan/layout/layout_growth.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -36,6 +39,94 @@ Layout taken(const std::optional<Layout>& current, const LayoutStep& step) {
   return grown;
 }
 
+/// As other programs, or hints, leave a file.
+Layout head_only() {
+  Layout layout;
+  layout.is_composite = true;
+  layout.components.push_back({.end = layout_head_bytes,
+                               .striping = {.stripe_size = layout_head_bytes, .stripe_count = 1}});
+  return layout;
+}
+
+/// A file that Nacre alone lays out, on a file system that fills in defaults and instantiates
+/// components.
+struct Emulated {
+  std::int32_t osts = 16;
+  std::int32_t ranks = 64;
+  std::int32_t nodes = 4;
+  Striping striping{.stripe_size = mebibyte, .stripe_count = 2};
+  GrowthRules rules{.is_own = true};
+  std::optional<Layout> layout = {};
+  int changes = 0;
+
+  ExpectedFile expected(std::int64_t end) const {
+    return {.bytes = end, .nodes = nodes, .ranks = ranks, .osts = osts};
+  }
+
+  void take(const LayoutStep& step) {
+    if (step.kind == Kind::none) return;
+    if (step.removes_unwritten) {
+      const std::size_t unwritten = unwritten_tail_count(*layout);
+      REQUIRE(unwritten > 0);
+      layout->components.resize(layout->components.size() - unwritten);
+    }
+    const std::size_t first = layout ? layout->components.size() : 0;
+    layout = taken(layout, step);
+    for (std::size_t i = first; i < layout->components.size(); ++i) {
+      Striping& added = layout->components[i].striping;
+      if (added.stripe_count == 0) added.stripe_count = striping.stripe_count;
+      if (added.stripe_size == 0) added.stripe_size = striping.stripe_size;
+    }
+    layout->components.front().flags = component_instantiated;
+    ++changes;
+  }
+
+  /// A collective write up to `end`: what an open file does before and after it.
+  void write_all(std::int64_t end) {
+    const bool is_first = !layout;
+    if (rules.is_own) take(step_for_all(layout, expected(end), rules).value());
+    if (is_first) take(step_for_all(layout, expected(end), rules).value());
+    if (end > layout_head_bytes) rules.is_own = false;
+    REQUIRE(end_of(*layout) >= end);
+    for (LayoutComponent& one : layout->components) {
+      if (one.begin < end) one.flags = component_instantiated;
+    }
+    if (!rules.is_own) take(step_to_widen(*layout, expected(end)));
+  }
+
+  std::vector<std::int32_t> counts() const {
+    std::vector<std::int32_t> counts;
+    for (const LayoutComponent& one : layout->components) {
+      counts.push_back(one.striping.stripe_count);
+    }
+    return counts;
+  }
+
+  std::int32_t object_count() const {
+    std::int32_t count = 0;
+    for (const LayoutComponent& one : layout->components) {
+      if (one.is_instantiated()) count += one.striping.stripe_count;
+    }
+    return count;
+  }
+
+  void check_widths() const {
+    CHECK(end_of(*layout) == layout_end_of_file);
+    CHECK(std::ssize(layout->components) <= layout_components_max);
+    CHECK(std::ranges::is_sorted(counts()));
+    const bool has_head = layout->is_composite;
+    CHECK(counts()[has_head ? 1 : 0] >= striping.stripe_count);
+    CHECK(counts().back() <= osts);
+    std::int64_t end = 0;
+    for (const LayoutComponent& one : layout->components) {
+      CHECK(one.begin == end);
+      CHECK(one.end > one.begin);
+      CHECK((one.end == layout_end_of_file || one.end % one.striping.stripe_size == 0));
+      end = one.end;
+    }
+  }
+};
+
 }  // namespace
 
 TEST_CASE("a large first write sets the layout of the whole file") {
@@ -47,47 +138,120 @@ TEST_CASE("a large first write sets the layout of the whole file") {
   CHECK(end_of(step.layout) == layout_end_of_file);
 }
 
-TEST_CASE("a small first write gets a head, and the first large write after it a tail") {
-  const LayoutStep first = before_all(std::nullopt, 100);
-  CHECK(first.kind == Kind::set);
-  CHECK(end_of(first.layout) == layout_head_bytes);
-  CHECK(first.layout.components.front().striping.stripe_count == 1);
-  CHECK(before_all(first.layout, mebibyte).kind == Kind::none);
+TEST_CASE(
+    "a small first write gets a head and the default, and a large write after it a new tail") {
+  Emulated file;
+  file.write_all(100);
+  CHECK(file.counts() == std::vector<std::int32_t>{1, 2});
+  CHECK(file.layout->components.front().end == layout_head_bytes);
+  file.write_all(mebibyte);
+  CHECK(file.changes == 1);
 
-  const LayoutStep second = before_all(first.layout, 8 * gibibyte);
-  CHECK(second.kind == Kind::add);
-  const Layout whole = taken(first.layout, second);
-  CHECK(end_of(whole) == layout_end_of_file);
-  CHECK(whole.components.back().striping.stripe_count == 16);
-  CHECK(decode_lov(encode_lov(whole).value()).ok());
-  CHECK(StripeMap::of(whole, 16).value().regions().size() == 2);
-  CHECK(before_all(whole, 16 * gibibyte).kind == Kind::none);
+  file.write_all(8 * gibibyte);
+  CHECK(file.counts() == std::vector<std::int32_t>{1, 16});
+  CHECK(end_of(*file.layout) == layout_end_of_file);
+  CHECK(decode_lov(encode_lov(*file.layout).value()).ok());
+  CHECK(StripeMap::of(*file.layout, 16).value().regions().size() == 2);
+  file.write_all(16 * gibibyte);
+  CHECK(file.changes == 2);
+}
+
+TEST_CASE("a first write that does not deserve all OSTs gets components that widen") {
+  Emulated file;
+  file.rules.is_own = true;
+  file.write_all(32 * mebibyte);
+  CHECK(file.counts() == std::vector<std::int32_t>{1, 2, 4, 16});
+  CHECK(file.layout->components.front().end == stripe_size_unit);
+  std::vector<std::int64_t> ends;
+  for (const LayoutComponent& one : file.layout->components) ends.push_back(one.end);
+  CHECK(ends == std::vector<std::int64_t>{stripe_size_unit, 32 * mebibyte, 128 * mebibyte,
+                                          layout_end_of_file});
+}
+
+TEST_CASE("no component behind the head is narrower than the default") {
+  Emulated file;
+  file.striping = {.stripe_size = stripe_size_unit, .stripe_count = 8};
+  file.write_all(32 * mebibyte);
+  CHECK(file.counts() == std::vector<std::int32_t>{1, 8, 16});
+  CHECK(file.layout->components[1].striping.stripe_size == stripe_size_unit);
+
+  file = {};
+  file.striping = {.stripe_size = mebibyte, .stripe_count = 16};
+  file.write_all(32 * mebibyte);
+  CHECK(file.counts() == std::vector<std::int32_t>{1, 16});
+  CHECK(file.changes == 1);
+}
+
+TEST_CASE("a default that stands for all OSTs, or that the file system does not name, stays") {
+  for (const std::int32_t count : {0, stripes_on_all_osts}) {
+    Emulated file;
+    file.striping = {.stripe_size = mebibyte, .stripe_count = count};
+    file.write_all(32 * mebibyte);
+    CHECK(file.layout->components[1].striping.stripe_count == count);
+  }
+}
+
+TEST_CASE("the default of the directory is the tail of a new file, with its pool") {
+  const Striping inherited{.stripe_size = mebibyte, .stripe_count = 5, .pool = "flash"};
+  const LayoutStep step =
+      step_for_all(std::nullopt, file_of(100), {.default_striping = inherited}).value();
+  CHECK(step.layout.components.back().striping == inherited);
+  CHECK(step_for_one(std::nullopt, 100, inherited).layout.components.back().striping == inherited);
+}
+
+// Seeds are printed with a failure.
+TEST_CASE("random sequences of writes keep a layout complete, wide enough and short") {
+  for (std::uint32_t seed = 0; seed < 2000; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto one_of = [&](auto... values) {
+      const std::vector<std::int64_t> all{values...};
+      return all[random() % all.size()];
+    };
+    Emulated file;
+    file.osts = static_cast<std::int32_t>(one_of(1, 4, 8, 48, 1000));
+    file.ranks = static_cast<std::int32_t>(one_of(2, 16, 512, 100000));
+    file.nodes =
+        static_cast<std::int32_t>(std::max<std::int64_t>(1, file.ranks / one_of(1, 2, 64)));
+    file.striping.stripe_count = std::min(file.osts, static_cast<std::int32_t>(one_of(1, 3, 8)));
+    file.striping.stripe_size = one_of(1, 3, 16, 64) * stripe_size_unit;
+    std::int64_t end = 0;
+    const std::int64_t step = one_of(1000, 100'000, 3 * mebibyte, 32 * mebibyte, gibibyte);
+    const auto writes = static_cast<int>(1 + random() % 60);
+    for (int i = 0; i < writes; ++i) {
+      end += i == 0 && random() % 2 == 0 ? 100 : step * one_of(1, 1, 1, 1, 30);
+      file.write_all(end);
+      file.check_widths();
+    }
+    CHECK(file.changes <= layout_components_max);
+    if (end <= layout_head_bytes) CHECK(file.object_count() == 1);
+  }
 }
 
 TEST_CASE("files below a size get the default layout of the file system") {
   CHECK(before_all(std::nullopt, 8 * mebibyte, gibibyte).kind == Kind::set_default);
-  const Layout head = before_all(std::nullopt, 100).layout;
-  const LayoutStep rest = before_all(head, 8 * mebibyte, gibibyte);
+  const LayoutStep rest = before_all(head_only(), 8 * mebibyte, gibibyte);
   CHECK(rest.kind == Kind::add);
   CHECK(rest.layout.components.front().striping.stripe_count == 0);
   CHECK(rest.reasons.empty());
 }
 
-TEST_CASE("an independent write sets only a head, a tail or the default layout") {
-  CHECK(step_for_one(std::nullopt, 100).kind == Kind::set);
+TEST_CASE("an independent write sets a head with the default behind it, or the default layout") {
+  const LayoutStep first = step_for_one(std::nullopt, 100);
+  CHECK(first.kind == Kind::set);
+  CHECK(end_of(first.layout) == layout_end_of_file);
   CHECK(step_for_one(std::nullopt, 2 * mebibyte).kind == Kind::set_default);
-  const Layout head = step_for_one(std::nullopt, 100).layout;
-  CHECK(step_for_one(head, layout_head_bytes).kind == Kind::none);
-  const LayoutStep rest = step_for_one(head, layout_head_bytes + 1);
+  CHECK(step_for_one(first.layout, gibibyte).kind == Kind::none);
+  CHECK(step_for_one(head_only(), layout_head_bytes).kind == Kind::none);
+  const LayoutStep rest = step_for_one(head_only(), layout_head_bytes + 1);
   CHECK(rest.kind == Kind::add);
-  CHECK(end_of(taken(head, rest)) == layout_end_of_file);
+  CHECK(end_of(taken(head_only(), rest)) == layout_end_of_file);
 }
 
-TEST_CASE("a head is completed at close") {
+TEST_CASE("a layout that ends early is completed at close") {
   CHECK(step_to_complete(std::nullopt).kind == Kind::none);
-  const Layout head = step_for_one(std::nullopt, 100).layout;
-  CHECK(step_to_complete(head).kind == Kind::add);
-  CHECK(step_to_complete(taken(head, step_to_complete(head))).kind == Kind::none);
+  CHECK(step_to_complete(head_only()).kind == Kind::add);
+  CHECK(step_to_complete(taken(head_only(), step_to_complete(head_only()))).kind == Kind::none);
   CHECK(step_to_complete(plain_layout({})).kind == Kind::none);
 }
 
@@ -127,7 +291,7 @@ TEST_CASE("unwritten components are replaced if the hint says so") {
 }
 
 TEST_CASE("added components use the pool of the existing or replaced components") {
-  Layout head = step_for_one(std::nullopt, 100).layout;
+  Layout head = head_only();
   head.components.back().striping.pool = "flash";
   const auto pool_of = [](const LayoutStep& step) {
     return step.layout.components.front().striping.pool.value_or("");

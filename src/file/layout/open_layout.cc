@@ -126,7 +126,7 @@ GrownLayout OpenLayout::read_on_rank_zero(std::int64_t end) {
   if (end < widens_from_) {
     auto found = find_layout(*file, file_system_);
     if (!found) return {};
-    return {.layout = *std::move(found), .widens_from = widens_from_};
+    return {.layout = *std::move(found), .reasons = {}, .widens_from = widens_from_};
   }
   const std::lock_guard guard(file_.hints_mutex);
   Result<GrownLayout> grown = widen_after_write(*file->layouts(), expected_file(end));

@@ -39,7 +39,7 @@ bool read_hint(std::string_view text, Hints& hints) {
 }
 
 bool read_workload(std::string_view text, Options& options) {
-  options.tasks.push_back({std::string(text), std::string(text), 0, 0, {}});
+  options.tasks.push_back({.workload = std::string(text), .label = std::string(text)});
   return find_workload(text) != nullptr;
 }
 
@@ -85,6 +85,8 @@ Options parse_options(int argc, char** argv) {
       options.check_file = false;
     } else if (name == "--write-only") {
       options.write_only = true;
+    } else if (name == "--read-only" && options.tasks.size() > 1) {
+      options.tasks.back().read_only = true;
     } else if (i + 1 == argc || !read_option(name, argv[i + 1], options)) {
       options.error = "unknown option, or missing or wrong value: " + std::string(name) +
                       (i + 1 == argc ? "" : " ") + (i + 1 == argc ? "" : argv[i + 1]);
@@ -107,6 +109,9 @@ const char* usage() {
          "pieces)\n"
          "  --task-bytes N               approximate file size of the preceding workload\n"
          "  --task-hint KEY=VALUE        hint for the preceding workload; repeatable\n"
+         "  --read-only                  the preceding workload, not the first: only read the file "
+         "of "
+         "the workload before it\n"
          "  --file PATH                  file to create, write, read and delete\n"
          "  --bytes N                    approximate file size\n"
          "  --engine mpi-io|plain|memcpy|hand\n"

@@ -24,7 +24,9 @@ struct Task {
   /// Approximate file size; 0: Options::bytes.
   std::int64_t bytes = 0;
   /// Hints of this task, set after Options::hints.
-  std::vector<std::pair<std::string, std::string>> hints;
+  std::vector<std::pair<std::string, std::string>> hints = {};
+  /// Does not write: reads the file that the preceding task leaves.
+  bool read_only = false;
 };
 
 struct Options {

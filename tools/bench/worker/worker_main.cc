@@ -150,6 +150,7 @@ class WorkloadRun {
       : options_(std::move(options)),
         workload_(*find_workload(task.workload)),
         label_(task.label),
+        read_only_(task.read_only),
         rank_(mpi.rank) {
     options_.hints.insert(options_.hints.end(), task.hints.begin(), task.hints.end());
     const std::int64_t bytes = task.bytes > 0 ? task.bytes : options_.bytes;
@@ -162,8 +163,9 @@ class WorkloadRun {
     buffer_.resize(access_.buffer_bytes);
   }
 
-  /// Runs all repeats. Returns the number of wrong bytes on all ranks. Collective.
-  std::int64_t run() {
+  /// Runs all repeats, and removes the file afterwards unless `keep_file`. Returns the number of
+  /// wrong bytes on all ranks. Collective.
+  std::int64_t run(bool keep_file) {
     double wrong = 0;
     const auto pass = make_file_pass(options_, workload_, wish_);
     reset_peak_memory();
@@ -171,32 +173,24 @@ class WorkloadRun {
     baseline_ = before.resident - before.file_pages;
     for (int i = 0; i < options_.warmups + options_.repeats; ++i) wrong += repeat(*pass, i);
     if (options_.engine == Engine::mpi_io) print_end();
-    unlink_file();
+    if (!keep_file) unlink_file();
     return static_cast<std::int64_t>(wrong);
   }
 
  private:
   double repeat(FilePass& pass, int i) {
-    const auto seed = static_cast<std::uint64_t>(i) + 1;
+    // A file that is only read has the bytes of the last repeat of the preceding task.
+    const int written_by = read_only_ ? options_.warmups + options_.repeats - 1 : i;
+    const auto seed = static_cast<std::uint64_t>(written_by) + 1;
     const bool first = i == 0;
-    const bool checks_file = first && options_.check_file && options_.engine != Engine::copy_only;
     std::int64_t wrong = 0;
-    access_.runs([&](const Run& run) {
-      fill_pattern(std::span(buffer_).subspan(run.buffer_offset, run.length), run.file_offset,
-                   seed);
-    });
-    unlink_file();
-
     JsonObject line;
     line.add("type", "sample")
         .add("workload", label_)
         .add("repeat", std::int64_t{i})
         .add("warmup", i < options_.warmups)
         .add("bytes", access_.file_bytes);
-    add_pass(line, pass, Direction::write, first);
-    if (options_.damaged_offset >= 0 && rank_ == 0) damage(options_, seed);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (checks_file) wrong += check_file(options_.file, file_geometry_, seed);
+    if (!read_only_) wrong += write(line, pass, seed, first);
     if (!options_.write_only) {
       std::fill(buffer_.begin(), buffer_.end(), untouched);
       add_pass(line, pass, Direction::read, first);
@@ -207,6 +201,20 @@ class WorkloadRun {
     line.add("wrong_bytes", static_cast<std::int64_t>(wrong_on_all));
     if (rank_ == 0) line.print();
     return wrong_on_all;
+  }
+
+  /// Returns the number of wrong bytes that this rank finds in the file.
+  std::int64_t write(JsonObject& line, FilePass& pass, std::uint64_t seed, bool first) {
+    access_.runs([&](const Run& run) {
+      fill_pattern(std::span(buffer_).subspan(run.buffer_offset, run.length), run.file_offset,
+                   seed);
+    });
+    unlink_file();
+    add_pass(line, pass, Direction::write, first);
+    if (options_.damaged_offset >= 0 && rank_ == 0) damage(options_, seed);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const bool checks_file = first && options_.check_file && options_.engine != Engine::copy_only;
+    return checks_file ? check_file(options_.file, file_geometry_, seed) : 0;
   }
 
   void add_pass(JsonObject& line, FilePass& pass, Direction direction, bool first) {
@@ -245,6 +253,7 @@ class WorkloadRun {
   Options options_;
   const Workload& workload_;
   std::string label_;
+  bool read_only_;
   int rank_;
   Geometry wish_;
   Geometry file_geometry_;
@@ -285,7 +294,10 @@ int run_workloads(const Options& options, const MpiScope& mpi) {
   }
   if (mpi.rank == 0) print_start(options, mpi.ranks);
   std::int64_t wrong = 0;
-  for (const Task& task : options.tasks) wrong += WorkloadRun(options, task, mpi).run();
+  for (std::size_t i = 0; i < options.tasks.size(); ++i) {
+    const bool keep_file = i + 1 < options.tasks.size() && options.tasks[i + 1].read_only;
+    wrong += WorkloadRun(options, options.tasks[i], mpi).run(keep_file);
+  }
   return wrong == 0 ? 0 : exit_wrong_bytes;
 }
 

@@ -13,22 +13,29 @@ namespace {
 constexpr std::int64_t kib = 1024;
 constexpr std::int64_t ior_hard_block = 47008;
 
-/// Blocks dealt to P ranks round robin: rank r has blocks r, r + P, r + 2P...
+/// Blocks dealt to P ranks round robin. One block of each rank forms a row.
 struct RoundRobin {
+  /// Blocks of the same size: rank r has blocks r, r + P, r + 2P...
   RoundRobin(const Geometry& geometry, std::int64_t block_bytes)
+      : RoundRobin(geometry, geometry.rank * block_bytes, block_bytes,
+                   geometry.ranks * block_bytes) {}
+
+  /// The block of this rank starts `begin_bytes` after the start of a row of `row_bytes`.
+  RoundRobin(const Geometry& geometry, std::int64_t begin_bytes, std::int64_t block_bytes,
+             std::int64_t row_bytes)
       : rank(geometry.rank),
         ranks(geometry.ranks),
+        begin(begin_bytes),
         block(block_bytes),
-        blocks(std::max<std::int64_t>(1, geometry.bytes / (geometry.ranks * block_bytes))) {}
+        row(row_bytes),
+        blocks(std::max<std::int64_t>(1, geometry.bytes / row_bytes)) {}
 
-  [[nodiscard]] std::int64_t file_offset(std::int64_t i) const {
-    return (i * ranks + rank) * block;
-  }
+  [[nodiscard]] std::int64_t file_offset(std::int64_t i) const { return i * row + begin; }
 
   [[nodiscard]] Access access() const {
     Access result;
     result.buffer_bytes = size(blocks * block);
-    result.file_bytes = blocks * block * ranks;
+    result.file_bytes = blocks * row;
     result.runs = [*this](const RunVisitor& visit) {
       for (std::int64_t i = 0; i < blocks; ++i) {
         visit({file_offset(i), size(i * block), size(block)});
@@ -39,7 +46,9 @@ struct RoundRobin {
 
   std::int64_t rank;
   std::int64_t ranks;
+  std::int64_t begin;
   std::int64_t block;
+  std::int64_t row;
   std::int64_t blocks;
 };
 
@@ -50,7 +59,7 @@ Access through_view(const RoundRobin& deal, std::int64_t calls = 1) {
   step.displacement = deal.file_offset(0);
   step.memory = bytes_type(deal.block);
   MPI_Datatype spaced = MPI_DATATYPE_NULL;
-  require(MPI_Type_create_resized(step.memory.get(), 0, deal.ranks * deal.block, &spaced),
+  require(MPI_Type_create_resized(step.memory.get(), 0, deal.row, &spaced),
           "MPI_Type_create_resized");
   step.filetype = Datatype::made(spaced);
   const std::int64_t blocks_a_call = deal.blocks / calls;
@@ -81,6 +90,16 @@ std::int64_t chosen_block(const Geometry& geometry) {
 Access interleaved(const Geometry& geometry) {
   return through_view({geometry, chosen_block(geometry)});
 }
+
+/// Rank r has r + 1 units of each row: the last of P ranks has P times the bytes of rank 0.
+Access uneven(const Geometry& geometry) {
+  constexpr std::int64_t unit = 4 * kib;
+  const auto before = [](std::int64_t rank) { return rank * (rank + 1) / 2 * unit; };
+  const std::int64_t begin = before(geometry.rank);
+  const std::int64_t block = before(geometry.rank + 1) - begin;
+  return through_view(RoundRobin(geometry, begin, block, before(geometry.ranks)));
+}
+
 Access strided(const Geometry& geometry) { return call_a_block({geometry, 64 * kib}); }
 Access hard(const Geometry& geometry) { return through_view({geometry, ior_hard_block}); }
 Access hard_calls(const Geometry& geometry) { return call_a_block({geometry, ior_hard_block}); }
@@ -163,7 +182,7 @@ Access tiles(const Geometry& geometry, int columns, std::int64_t element) {
 Access tile64(const Geometry& geometry) { return tiles(geometry, 1024, 64); }
 Access tile8(const Geometry& geometry) { return tiles(geometry, 128, sizeof(double)); }
 
-constexpr std::array<Workload, 20> workloads = {{
+constexpr std::array<Workload, 21> workloads = {{
     {"seg", "one contiguous piece per rank, collective calls of 1 MiB (IOR segmented)", seg},
     {"strided", "64 KiB blocks round robin, one collective call per block (IOR strided)", strided},
     {"interleaved", "64 KiB blocks round robin, one collective call through a view", interleaved},
@@ -191,6 +210,8 @@ constexpr std::array<Workload, 20> workloads = {{
      header},
     {"pieces", "as many bytes per rank as in interleaved, in one piece, one collective call",
      pieces},
+    {"uneven", "rows of P blocks, the block of rank r has 4 (r + 1) KiB, one call through a view",
+     uneven},
     {"ind1k", "every P-th piece of 1 KiB, one independent call through a view", ind1k},
     {"ind64k", "every P-th piece of 64 KiB, one independent call through a view", ind64k},
     {"subarray3d", "a 3-D array of doubles in blocks, one collective call", subarray3d},

@@ -40,6 +40,11 @@ class Cell:
         return max(measured, key=lambda name: rates[name], default=None)
 
 
+def seconds_from_open(one: dict) -> float:
+    """The seconds of a pass from when all ranks have opened the file to when all have closed it."""
+    return one["total_s"] - one["open_s"]
+
+
 def launch_figures(entry: dict, phase: str) -> dict[tuple[str, str], float]:
     """The figures of a launch, by direction and figure. Times are medians over the counted repeats. Memory is the
     maximum over all repeats, warm-ups included, because the machine must have that memory."""

@@ -16,6 +16,10 @@ except ModuleNotFoundError as missing:
 from nacre.text import unwrapped
 
 from . import check, machine, matrix, options, overlap
+from .choice import NAME as CHOICE
+from .choice import run as choice_run
+from .choice.cases import chosen_cases
+from .choice.text import choice_text
 from .compare import compare_text
 from .config import Config, read_config
 from .contenders import Contender, all_contenders, choose, parse_pairs, preloads
@@ -26,7 +30,7 @@ from .patterns import plot
 from .patterns import run as patterns_run
 from .patterns.text import patterns_text
 from .report import collective_text
-from .results import FORMAT, ResultFile, library_digest, read_result, resumed
+from .results import FORMAT, ResultFile, ResultLines, library_digest, read_result, resumed
 from .schedule import Hooks, Job, Plan, launch_worker, ours_failed, run_plan
 from .units import MIB
 from .workloads import Workload, find_workload, known_workloads
@@ -55,6 +59,8 @@ HELP = unwrapped("""Measure MPI-IO with and without Nacre side by side, and chec
   nacre-bench patterns --machine ranger --switch-off osts.client_cost=0 --out ranger.json --plot ranger.svg
 
   nacre-bench patterns --dir /lustre/scratch --osts 8,32 --aggregators 0.5x,1x,2x
+
+  nacre-bench choice --cases 'ranger/*/16x8/*' --out choice.jsonl
 
   nacre-bench overlap --latency-us 2000 --bandwidth-mib 300 --cycles 256k,4m
 
@@ -234,6 +240,17 @@ def act_patterns(config: Config, arguments: options.Patterns) -> int:
     return status
 
 
+def act_choice(config: Config, arguments: options.Choice) -> int:
+    if arguments.list_cases:
+        names = (case.name for case in chosen_cases(arguments.cases, arguments.file_system, arguments.ranks))
+        print("\n".join(names))
+        return 0
+    result = result_of(CHOICE, config, arguments, [choice_run.contender(config, arguments)])
+    run = choice_run.Run(config, arguments, result["launches"])
+    run.run(ResultLines(result, arguments.out).add)
+    return finish(result, choice_text(result), arguments.out)
+
+
 def act_check(config: Config, arguments: options.Check) -> int:
     if arguments.native == arguments.preload:
         raise BenchError("check: exactly one of --native and --preload is needed")
@@ -251,6 +268,8 @@ def act_show(config: Config, arguments: options.Show) -> int:
         print(overhead_text(result))
     elif result["kind"] == overlap.NAME:
         print(overlap.overlap_text(result))
+    elif result["kind"] == CHOICE:
+        print(choice_text(result))
     elif result["kind"] == PATTERNS:
         print(patterns_text(result))
         if arguments.plot:
@@ -295,6 +314,12 @@ VERBS = (
         options.Patterns,
         act_patterns,
         "Measure the N-OST patterns and the collective call of the MPI itself.",
+    ),
+    Verb(
+        CHOICE,
+        options.Choice,
+        act_choice,
+        "Compare the plan that Nacre chooses without a hint with the best hints, in 190 cases (over an hour).",
     ),
     Verb("check", options.Check, act_check, "Run all workloads at a small size and check every byte."),
     Verb("compare", options.Compare, act_compare, "Print the ratios of the second result to the first."),

@@ -25,6 +25,7 @@ class Outcome:
     lines: list[dict]
     error: str = ""
     wrong_bytes: int = 0
+    stopped: bool = False  # the launch took over its time limit
 
     @property
     def samples(self) -> list[dict]:
@@ -114,7 +115,7 @@ def launch(
     except BaseException:
         end_group(process)
         raise
-    outcome = Outcome(lines=parse_lines(output))
+    outcome = Outcome(lines=parse_lines(output), stopped=hung)
     outcome.wrong_bytes = sum(line.get("wrong_bytes", 0) for line in outcome.lines)
     outcome.error = judge(contender, process.returncode, outcome, f"{timeout_s:g} s" if hung else "")
     if outcome.error:

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from . import check, race
+from .choice.search import EARLY_ROUNDS
+from .errors import BenchError
 from .patterns.cells import aggregators
 from .values import numbers, positive, size_bytes, sizes, words
 
@@ -166,6 +168,24 @@ class Patterns(Launches, Plot):
 
     def __post_init__(self) -> None:
         self.stripe_size = self.stripe_size or 0  # 0: that of the machine
+
+
+@dataclasses.dataclass(kw_only=True)
+class Choice(Launches):
+    cases: Any = option("", "Names or patterns of cases; default: all.", parser=words, metavar="GLOB,...")
+    file_system: Any = option(
+        "", "Only cases on these: local, or a machine of the testbed.", parser=words, metavar="NAME,..."
+    )
+    ranks: Any = option("", "Only cases with these numbers of ranks.", parser=numbers, metavar="N,...")
+    contender: str = option("*/M5", "Nacre contender; of several, the first.", metavar="NAME")
+    rounds: Any = option("8", "Rounds of the automatic choice and of the best settings.", parser=positive, metavar="N")
+    max_seconds: float | None = option(None, "Begin no case after this time; --resume continues.")
+    timeout: float = option(30, "Time limit of a launch in seconds; the setting that exceeds it is left out.")
+    list_cases: bool = option(False, "Print the names of the chosen cases, and measure nothing.")
+
+    def __post_init__(self) -> None:
+        if self.rounds <= sum(EARLY_ROUNDS):
+            raise BenchError(f"--rounds {self.rounds}: the search needs at least {sum(EARLY_ROUNDS) + 1} rounds")
 
 
 @dataclasses.dataclass(kw_only=True)

@@ -32,7 +32,11 @@ def settings_text(result: dict, a_launch: str) -> str:
         f"{settings['rounds']} rounds; each launches every contender once, in random order (seed {settings['seed']}). "
         f"A launch: {a_launch}."
     )
-    lines.append("Contenders:")
+    return "\n".join([*lines, *contender_lines(result)])
+
+
+def contender_lines(result: dict) -> list[str]:
+    lines = ["Contenders:"]
     versions = mpi_versions(result)
     for contender in result["contenders"]:
         words = [f"{key}={value}" for key, value in contender["environment"].items()]
@@ -45,7 +49,7 @@ def settings_text(result: dict, a_launch: str) -> str:
         lines.append(
             "These peers are built without a Lustre driver (ROMIO's, OMPIO's fs/lustre) and use their generic drivers."
         )
-    return "\n".join(lines)
+    return lines
 
 
 def mpi_versions(result: dict) -> dict[str, str]:

@@ -13,19 +13,30 @@ from .errors import BenchError
 FORMAT = 1
 # Saving rewrites the whole file between two launches, which is too slow after each of thousands of launches.
 SAVE_INTERVAL_S = 10
+# A file of JSON lines (ResultLines) begins with this text; the others are indented.
+LINES_START = '{"format":'
 # The parts that must be equal for --resume.
 SAME = ("format", "kind", "settings", "contenders", "libraries")
 
 
 def read_result(path: str) -> dict:
     try:
-        result = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        text = pathlib.Path(path).read_text(encoding="utf-8")
+        result = read_lines(text) if text.startswith(LINES_START) else json.loads(text)
     except OSError as error:
         raise BenchError(f"cannot read {path}: {error.strerror}") from error
     except json.JSONDecodeError as error:
         raise BenchError(f"{path} is not a result of nacre-bench: {error}") from error
     if result.get("format") != FORMAT:
         raise BenchError(f"{path} has format {result.get('format')}; this nacre-bench reads format {FORMAT}")
+    return result
+
+
+def read_lines(text: str) -> dict:
+    """The result in a file of ResultLines. Skips an incomplete last line, which a killed run leaves."""
+    first, *lines = text.splitlines(keepends=True)
+    result = json.loads(first)
+    result["launches"] = [json.loads(line) for line in lines if line.endswith("\n")]
     return result
 
 
@@ -59,6 +70,9 @@ class ResultFile:
         if path and not result["launches"] and os.path.exists(path):
             os.replace(path, f"{path}~")
 
+    def text(self) -> str:
+        return json.dumps(self.result, indent=1)
+
     def add(self, entry: dict) -> None:
         self.result["launches"].append(entry)
         if time.monotonic() - self.saved > SAVE_INTERVAL_S:
@@ -69,9 +83,30 @@ class ResultFile:
             return
         written = f"{self.path}.new"
         try:
-            with open(written, "w", encoding="utf-8") as file:
-                json.dump(self.result, file, indent=1)
+            pathlib.Path(written).write_text(self.text(), encoding="utf-8")
             os.replace(written, self.path)
         except OSError as error:
             raise BenchError(f"--out: cannot write {written}: {error.strerror}") from error
         self.saved = time.monotonic()
+
+
+class ResultLines(ResultFile):
+    """Saves JSON lines: the result without launches, then one line for each launch, which is appended when it ends."""
+
+    def __init__(self, result: dict, path: str | None):
+        super().__init__(result, path)
+        self.save()
+
+    def text(self) -> str:
+        lines = [{**self.result, "launches": []}, *self.result["launches"]]
+        return "".join(json.dumps(line) + "\n" for line in lines)
+
+    def add(self, entry: dict) -> None:
+        self.result["launches"].append(entry)
+        if not self.path:
+            return
+        try:
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
+        except OSError as error:
+            raise BenchError(f"--out: cannot write {self.path}: {error.strerror}") from error

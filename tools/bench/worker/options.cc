@@ -87,6 +87,8 @@ Options parse_options(int argc, char** argv) {
       options.write_only = true;
     } else if (name == "--read-only" && options.tasks.size() > 1) {
       options.tasks.back().read_only = true;
+    } else if (name == "--times-only" && !options.tasks.empty()) {
+      options.tasks.back().times_only = true;
     } else if (i + 1 == argc || !read_option(name, argv[i + 1], options)) {
       options.error = "unknown option, or missing or wrong value: " + std::string(name) +
                       (i + 1 == argc ? "" : " ") + (i + 1 == argc ? "" : argv[i + 1]);
@@ -112,6 +114,7 @@ const char* usage() {
          "  --read-only                  the preceding workload, not the first: only read the file "
          "of "
          "the workload before it\n"
+         "  --times-only                 the preceding workload: measure no memory, print no info\n"
          "  --file PATH                  file to create, write, read and delete\n"
          "  --bytes N                    approximate file size\n"
          "  --engine mpi-io|plain|memcpy|hand\n"

@@ -27,6 +27,8 @@ struct Task {
   std::vector<std::pair<std::string, std::string>> hints = {};
   /// Does not write: reads the file that the preceding task leaves.
   bool read_only = false;
+  /// Measures no memory and prints no info, which take longer than a small workload.
+  bool times_only = false;
 };
 
 struct Options {

@@ -151,6 +151,7 @@ class WorkloadRun {
         workload_(*find_workload(task.workload)),
         label_(task.label),
         read_only_(task.read_only),
+        times_only_(task.times_only),
         rank_(mpi.rank) {
     options_.hints.insert(options_.hints.end(), task.hints.begin(), task.hints.end());
     const std::int64_t bytes = task.bytes > 0 ? task.bytes : options_.bytes;
@@ -172,7 +173,7 @@ class WorkloadRun {
     const Memory before = memory();
     baseline_ = before.resident - before.file_pages;
     for (int i = 0; i < options_.warmups + options_.repeats; ++i) wrong += repeat(*pass, i);
-    if (options_.engine == Engine::mpi_io) print_end();
+    if (options_.engine == Engine::mpi_io && !times_only_) print_end();
     if (!keep_file) unlink_file();
     return static_cast<std::int64_t>(wrong);
   }
@@ -221,7 +222,7 @@ class WorkloadRun {
     const std::string name = direction == Direction::write ? "write" : "read";
     const bool counts = rank_ == 0 && !options_.counters.empty();
     if (counts) reset_counters(options_);
-    line.add(name, summarise(pass_of(pass, direction, first), baseline_));
+    line.add(name, summarise(pass_of(pass, direction, first && !times_only_), baseline_));
     if (counts) line.add(name + "_counters", read_counters(options_));
   }
 
@@ -254,6 +255,7 @@ class WorkloadRun {
   const Workload& workload_;
   std::string label_;
   bool read_only_;
+  bool times_only_;
   int rank_;
   Geometry wish_;
   Geometry file_geometry_;

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import statistics
 
-from ..cells import READ, WRITE
+from ..cells import READ, WRITE, seconds_from_open
 from ..contenders import OURS, PEER
 from ..units import GIB, MIB
 from .cells import CONTIGUOUS, WARM_UP, Cell, pattern_label
@@ -17,8 +17,7 @@ def rate_of(sample: dict, direction: str) -> float | None:
     it, the rate would be that of caches. None if the sample lacks the direction."""
     if direction not in sample:
         return None
-    one = sample[direction]
-    return sample["bytes"] / MIB / (one["total_s"] - one["open_s"])
+    return sample["bytes"] / MIB / seconds_from_open(sample[direction])
 
 
 @dataclasses.dataclass(frozen=True)

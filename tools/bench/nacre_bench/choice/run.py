@@ -1,0 +1,237 @@
+"""The run: one case after the other, each in a few launches that measure all settings of a stage in turn."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import pathlib
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+
+from ..cells import WRITE, seconds_from_open
+from ..config import Config
+from ..contenders import OURS, Contender, all_contenders, choose, parse_pairs, preloads
+from ..errors import BenchError
+from ..launch import RANK_GRACE_S, Outcome, launch
+from ..options import Choice
+from ..patterns import place
+from ..schedule import Progress
+from ..workloads import known_workloads
+from .cases import BY_DIRECTORY, BY_FILE_SYSTEM, BY_HINT, LOCAL, Case, chosen_cases
+from .figures import ratio_of
+from .plans import plans_of
+from .search import AUTOMATIC, EARLY_ROUNDS, Setting, Times, best_of, settings_of, survivors
+
+WARM_UP = "warm-up"
+# All testbeds have as many nodes, so that cases of different numbers of nodes share one.
+NODES = 16
+
+
+def contender(config: Config, arguments: Choice) -> Contender:
+    libraries = preloads(config, arguments.preload)
+    everyone = all_contenders(config, libraries, parse_pairs(arguments.hint, "--hint"))
+    ours = choose([one for one in everyone if one.role == OURS], [arguments.contender])
+    return ours[0]
+
+
+def site_of(case: Case) -> tuple[str, int]:
+    """Cases with the same value share one testbed, or the directory: the machine, and the stripes of files for which
+    nothing else sets a layout (0: the machine's)."""
+    return case.file_system, case.osts if case.layout_kind == BY_FILE_SYSTEM else 0
+
+
+@contextlib.contextmanager
+def site(config: Config, case: Case, directory: str) -> Iterator[place.Place]:
+    if case.file_system == LOCAL:
+        with place.in_directory(directory) as where:
+            yield where
+        return
+    machine, stripes = site_of(case)
+    with place.on_testbed(config, machine, [f"striping.count={stripes}"] if stripes else [], NODES) as where:
+        yield where
+
+
+def file_of(case: Case, where: place.Place) -> str:
+    if case.layout_kind == BY_DIRECTORY:
+        directory, _ = where.striped(case.osts, int(where.setting("striping.size")))
+        return str(directory / "file")
+    return str(where.there / "file")
+
+
+def on_nodes(one: Contender, case: Case, where: place.Place) -> Contender:
+    """`one` with its ranks on the nodes of the case."""
+    if case.file_system != LOCAL:
+        return dataclasses.replace(one, rank_words=place.with_ranks(where, case.nodes).rank_words)
+    ranks_a_node = {"NACRE_TEST_RANKS_PER_NODE": str(-(-case.ranks // case.nodes))}
+    return dataclasses.replace(one, environment={**one.environment, **ranks_a_node})
+
+
+@dataclasses.dataclass
+class Sequence:
+    """The settings in the order of a launch, each with its round."""
+
+    order: list[tuple[Setting, int]]
+
+    def take(self, lines: list[dict], case: Case, times: Times) -> int:
+        """Adds the samples of a launch to `times`, and leaves only the settings that it did not complete. Returns the
+        number of tasks that it completed, the warm-up included."""
+        samples = [line for line in lines if line["type"] == "sample"]
+        tasks = len(samples) // case.repeats
+        measured = max(0, tasks - 1)
+        for i, (setting, number) in enumerate(self.order[:measured], 1):
+            repeats = samples[i * case.repeats : (i + 1) * case.repeats]
+            seconds = [seconds_from_open(line[case.direction]) for line in repeats]
+            times.setdefault(setting.label, {})[number] = statistics.median(seconds)
+        self.order = self.order[measured:]
+        return tasks
+
+    def drop_first(self) -> str:
+        """Drops the first setting from all rounds, and returns its label."""
+        label = self.order[0][0].label
+        self.order = [(setting, number) for setting, number in self.order if setting.label != label]
+        return label
+
+
+class CaseRun:
+    """Measures one case. `scratch`: a directory for the reports."""
+
+    def __init__(self, case: Case, one: Contender, arguments: Choice, where: place.Place, scratch: pathlib.Path):
+        self.case = case
+        self.one = on_nodes(one, case, where)
+        self.arguments = arguments
+        self.file = file_of(case, where)
+        self.scratch = scratch
+        self.settings = settings_of(case)
+        self.places = {setting.label: i for i, setting in enumerate(self.settings)}
+        self.times: Times = {}
+        self.too_slow: list[str] = []
+        self.start_lines: list[dict] = []
+        self.error = ""
+        self.wrong_bytes = 0
+
+    def report_of(self, setting: Setting) -> str:
+        return str(self.scratch / f"{self.places[setting.label]}.jsonl")
+
+    def measure(self) -> dict:
+        """Runs all stages. Returns the record of the case."""
+        begin = time.monotonic()
+        settings = self.settings
+        first = 0
+        for stage, count in enumerate([*EARLY_ROUNDS, self.arguments.rounds - sum(EARLY_ROUNDS)]):
+            self.run_stage(stage, settings, range(first, first + count))
+            if self.error:
+                break
+            first += count
+            settings = survivors(settings, self.times, stage)
+        return self.record(time.monotonic() - begin)
+
+    def run_stage(self, stage: int, settings: list[Setting], numbers: range) -> None:
+        order = []
+        for number in numbers:
+            draw = random.Random(f"{self.arguments.seed} {self.case.name} {number}")
+            order += [(setting, number) for setting in draw.sample(settings, len(settings))]
+        sequence = Sequence(order)
+        while sequence.order and not self.error:
+            outcome = self.launch(sequence, checks=stage == 0)
+            tasks = sequence.take(outcome.lines, self.case, self.times)
+            self.start_lines = self.start_lines or [line for line in outcome.lines if line["type"] == "start"]
+            self.wrong_bytes += outcome.wrong_bytes
+            if not outcome.stopped or outcome.wrong_bytes or tasks == 0:
+                self.error = outcome.error
+            elif tasks == 1 and sequence.order:
+                self.leave_out(sequence, outcome)
+
+    def leave_out(self, sequence: Sequence, outcome: Outcome) -> None:
+        """Drops the setting that took the whole launch and did not end. A launch that completed other settings tells
+        nothing about the next: the next launch begins with it."""
+        slow = sequence.drop_first()
+        self.too_slow.append(slow)
+        self.error = outcome.error if slow == AUTOMATIC else ""
+
+    def launch(self, sequence: Sequence, checks: bool) -> Outcome:
+        timeout_s = self.arguments.timeout
+        words = [self.one.mpi.program("worker"), "--warmups", "0", "--repeats", str(self.case.repeats), "--sync"]
+        words += ["--bytes", str(self.case.bytes), "--file", self.file]
+        words += ["--time-limit", str(int(timeout_s) + RANK_GRACE_S)]
+        words += [] if checks else ["--no-file-check"]
+        words += ["--write-only"] if self.case.direction == WRITE else []
+        hints = dict(self.one.hints)
+        if self.case.layout_kind == BY_HINT:
+            hints["striping_factor"] = str(self.case.osts)
+        words += [word for name, value in hints.items() for word in ("--hint", f"{name}={value}")]
+        words += ["--workload", self.case.workload, "--label", WARM_UP]
+        return launch(self.one, self.case.ranks, words + self.task_words(sequence), timeout_s)
+
+    def task_words(self, sequence: Sequence) -> list[str]:
+        words = []
+        for setting, _ in sequence.order:
+            words += ["--workload", self.case.workload, "--label", setting.label, "--times-only"]
+            words += [] if self.case.direction == WRITE else ["--read-only"]
+            for name, value in (*setting.hints, ("nacre_report", self.report_of(setting))):
+                words += ["--task-hint", f"{name}={value}"]
+        return words
+
+    def record(self, seconds: float) -> dict:
+        plans = {one.label: plans_of(self.report_of(one), self.case.direction) for one in self.settings}
+        return {
+            "case": self.case.name,
+            **dataclasses.asdict(self.case),
+            "contender": self.one.name,
+            "round": 0,
+            "error": self.error,
+            "wrong_bytes": self.wrong_bytes,
+            "lines": self.start_lines,
+            "seconds": round(seconds, 1),
+            "best": best_of(self.times),
+            "too_slow": self.too_slow,
+            "hints": {one.label: dict(one.hints) for one in self.settings},
+            "times": {label: {str(number): s for number, s in series.items()} for label, series in self.times.items()},
+            "plans": {label: found[-1] for label, found in plans.items() if found},
+            "predictions": [[p["predicted"], p["observed"]] for p in plans[AUTOMATIC] if "predicted" in p],
+        }
+
+
+class Run:
+    """Runs the chosen cases, without those that `before` already has."""
+
+    def __init__(self, config: Config, arguments: Choice, before: list[dict]):
+        known = known_workloads(config)
+        cases = chosen_cases(arguments.cases, arguments.file_system, arguments.ranks)
+        missing = sorted({case.workload for case in cases} - known.keys())
+        if missing:
+            raise BenchError(f"the worker has no workload {missing[0]}: it is older than the driver. Run `make`.")
+        done = {entry["case"] for entry in before if not entry["error"]}
+        self.config = config
+        self.arguments = arguments
+        self.one = contender(config, arguments)
+        # Stable: the order of the table among the cases of a site.
+        self.left = sorted((case for case in cases if case.name not in done), key=lambda case: self.rank(cases, case))
+        self.progress = Progress(len(self.left), arguments.quiet)
+
+    @staticmethod
+    def rank(cases: list[Case], case: Case) -> int:
+        return list(dict.fromkeys(site_of(one) for one in cases)).index(site_of(case))
+
+    def run(self, keep: Callable[[dict], None]) -> None:
+        """Measures the cases that are left, until --max-seconds have passed."""
+        begin = time.monotonic()
+        for _, cases in itertools.groupby(self.left, key=site_of):
+            todo = list(cases)
+            with site(self.config, todo[0], self.arguments.dir) as where:
+                for case in todo:
+                    if self.arguments.max_seconds and time.monotonic() - begin > self.arguments.max_seconds:
+                        return
+                    with tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch:
+                        entry = CaseRun(case, self.one, self.arguments, where, pathlib.Path(scratch)).measure()
+                    keep(entry)
+                    self.progress.tell(brief(entry))
+
+
+def brief(entry: dict) -> str:
+    if entry["error"]:
+        return f"{entry['case']}: {entry['error'].splitlines()[0]}"
+    return f"{entry['case']}: automatic/best {ratio_of(entry) or '-'}, best {entry['best']}, {entry['seconds']:.0f} s"

@@ -1,0 +1,97 @@
+"""The settings that a case is searched over, and which of them go on to the next stage."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+
+from nacre.text import amount
+
+from .cases import Case
+
+AUTOMATIC = "automatic"
+ROUND_BYTES = (256 << 10, 1 << 20, 4 << 20)
+SEGMENTATIONS = ("dynamic_segmentation", "static_segmentation")
+# Settings beside the automatic one that are measured in the last stage.
+FINALISTS = 3
+# Rounds of the stages before the last. Each stage has half the settings of the stage before it.
+EARLY_ROUNDS = (1, 1, 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    label: str
+    hints: tuple[tuple[str, str], ...] = ()
+
+
+def aggregator_counts(case: Case) -> list[int]:
+    """One aggregator, as many as nodes, half, all and twice the OSTs, a quarter, half and all of the ranks: those that
+    do not exceed the number of ranks."""
+    wishes = {1, case.nodes, case.ranks // 2, case.ranks}
+    wishes |= {case.osts // 2, case.osts, 2 * case.osts} if case.osts else {case.ranks // 4}
+    return sorted(count for count in wishes if 1 <= count <= case.ranks)
+
+
+def rounds_for(case: Case, aggregators: int) -> list[int]:
+    """The round sizes that differ: the largest is the first that holds the share of an aggregator."""
+    share = case.bytes // aggregators
+    return [size for i, size in enumerate(ROUND_BYTES) if i == 0 or ROUND_BYTES[i - 1] < share]
+
+
+def patterns_for(case: Case, aggregators: int) -> list[tuple[str, int]]:
+    """The file domains that differ, as nacre_pattern and nacre_osts_per_aggregator. A multiple of as many aggregators
+    as OSTs makes stripes dealt in turn the same as one OST each; few aggregators have several OSTs anyway."""
+    if not case.osts or aggregators == 1:
+        return [("even", 0)]
+    patterns = [("even", 0), ("osts", 1)]
+    if aggregators % case.osts:
+        patterns.append(("stripes", 1))
+    if 2 * aggregators > case.osts > 1:
+        patterns.append(("osts", 2))
+    return patterns
+
+
+def two_phase(aggregators: int, pattern: str, osts_each: int, round_bytes: int) -> Setting:
+    hints = [("nacre_algorithm", "two_phase"), ("cb_nodes", str(aggregators)), ("nacre_pattern", pattern)]
+    if osts_each:
+        hints.append(("nacre_osts_per_aggregator", str(osts_each)))
+    hints.append(("cb_buffer_size", str(round_bytes)))
+    domains = f"{pattern}/{osts_each}" if osts_each else pattern
+    return Setting(f"two_phase A={aggregators} {domains} {amount(round_bytes)}", tuple(hints))
+
+
+def settings_of(case: Case) -> list[Setting]:
+    """The automatic choice first, then the search."""
+    settings = [Setting(AUTOMATIC), Setting("direct", (("nacre_algorithm", "direct"),))]
+    for count in aggregator_counts(case):
+        for pattern, osts_each in patterns_for(case, count):
+            settings += [two_phase(count, pattern, osts_each, size) for size in rounds_for(case, count)]
+        for algorithm in SEGMENTATIONS:
+            hints = (("nacre_algorithm", algorithm), ("cb_nodes", str(count)))
+            settings.append(Setting(f"{algorithm} A={count}", hints))
+    return settings
+
+
+# The seconds of each setting by round.
+Times = dict[str, dict[int, float]]
+
+
+def ranked(times: Times) -> list[str]:
+    """The labels of the searched settings, the fastest median first."""
+    searched = [label for label, series in times.items() if series and label != AUTOMATIC]
+    return sorted(searched, key=lambda label: statistics.median(times[label].values()))
+
+
+def survivors(settings: list[Setting], times: Times, stage: int) -> list[Setting]:
+    """The settings of the stage after `stage`: the automatic one, and the better half or the finalists."""
+    order = ranked(times)
+    last = stage + 1 >= len(EARLY_ROUNDS)
+    kept = {AUTOMATIC, *order[: FINALISTS if last else max(FINALISTS, (len(order) + 1) // 2)]}
+    return [setting for setting in settings if setting.label in kept]
+
+
+def best_of(times: Times) -> str | None:
+    """The fastest searched setting among those measured in the last stage."""
+    last = max((number for series in times.values() for number in series), default=None)
+    order = [label for label in ranked(times) if last in times[label]]
+    return order[0] if order else None

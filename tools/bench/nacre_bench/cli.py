@@ -246,9 +246,14 @@ def act_choice(config: Config, arguments: options.Choice) -> int:
         print("\n".join(names))
         return 0
     result = result_of(CHOICE, config, arguments, [choice_run.contender(config, arguments)])
+    # --resume measures cases that failed again.
+    result["launches"] = [entry for entry in result["launches"] if not entry["error"]]
     run = choice_run.Run(config, arguments, result["launches"])
-    run.run(ResultLines(result, arguments.out).add)
-    return finish(result, choice_text(result), arguments.out)
+    not_begun = run.run(ResultLines(result, arguments.out).add)
+    status = finish(result, choice_text(result), arguments.out)
+    if not_begun:
+        print(f"nacre-bench: --max-seconds: {not_begun} cases were not begun; --resume measures them", file=sys.stderr)
+    return status
 
 
 def act_check(config: Config, arguments: options.Check) -> int:

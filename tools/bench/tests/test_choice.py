@@ -153,6 +153,7 @@ class Figures(unittest.TestCase):
         text = choice_text(result_of(self.NEAR, {**self.FAR, "predictions": [[1.0, 2.0]], "too_slow": ["direct"]}))
         self.assertRegex(text, r"all +1 of 2 \(50 %\) +1 +1 of 2 \(50 %\) +1 ")
         self.assertRegex(text, r"ranger/b/16x8/8m/c8/read +1\.50 \[.*\] +direct +large_pieces +two_phase A=8")
+        self.assertIn("in 0 of 1 the best setting leads to the same plan", text)
         self.assertIn("1 files: median error 50 %", text)
         self.assertIn("over 30 s:\n  ranger/b/16x8/8m/c8/read: direct", text)
 

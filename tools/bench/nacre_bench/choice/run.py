@@ -204,7 +204,7 @@ class Run:
         missing = sorted({case.workload for case in cases} - known.keys())
         if missing:
             raise BenchError(f"the worker has no workload {missing[0]}: it is older than the driver. Run `make`.")
-        done = {entry["case"] for entry in before if not entry["error"]}
+        done = {entry["case"] for entry in before}
         self.config = config
         self.arguments = arguments
         self.one = contender(config, arguments)
@@ -216,19 +216,20 @@ class Run:
     def rank(cases: list[Case], case: Case) -> int:
         return list(dict.fromkeys(site_of(one) for one in cases)).index(site_of(case))
 
-    def run(self, keep: Callable[[dict], None]) -> None:
-        """Measures the cases that are left, until --max-seconds have passed."""
+    def run(self, keep: Callable[[dict], None]) -> int:
+        """Measures the cases that are left, until --max-seconds have passed. Returns the number of cases not begun."""
         begin = time.monotonic()
         for _, cases in itertools.groupby(self.left, key=site_of):
             todo = list(cases)
             with site(self.config, todo[0], self.arguments.dir) as where:
                 for case in todo:
                     if self.arguments.max_seconds and time.monotonic() - begin > self.arguments.max_seconds:
-                        return
+                        return self.progress.total - self.progress.done
                     with tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch:
                         entry = CaseRun(case, self.one, self.arguments, where, pathlib.Path(scratch)).measure()
                     keep(entry)
                     self.progress.tell(brief(entry))
+        return 0
 
 
 def brief(entry: dict) -> str:

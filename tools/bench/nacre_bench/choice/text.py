@@ -73,7 +73,9 @@ def misses_text(judged: list[Judged]) -> str:
         plan = one.entry["plans"].get(AUTOMATIC)
         best = one.entry["best"] + (" (same plan)" if one.same_plan else "")
         rows.append([one.entry["case"], str(one.ratio), words(plan), plan["reason"] if plan else "-", best])
-    return "Misses, the largest first:\n" + table(["case", "ratio", "chosen", "reason", "best"], rows)
+    noise = sum(one.same_plan for one in misses)
+    about = f"Misses, the largest first; in {noise} of {len(misses)} the best setting leads to the same plan (noise):\n"
+    return about + table(["case", "ratio", "chosen", "reason", "best"], rows)
 
 
 def algorithms_text(judged: list[Judged]) -> str:

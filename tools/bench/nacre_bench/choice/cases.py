@@ -90,14 +90,14 @@ TABLE = (
     Row("tungsten big-red", "seg pieces latency tile64 bt block4d uneven", "16x8", 8, "c8"),
     # The layout is left to the default of the directory or of the file system.
     Row("ranger", "pieces interleaved header", "16x8", 16, "dir8"),
-    Row("ranger", "pieces steps", "16x8", 16, "fs8"),
+    Row("ranger", "pieces steps", "16x8", 6, "fs8"),
     Row("tungsten big-red", "steps", "16x8", 8, "dir8"),
     # Flash.
     Row("flash", "seg pieces interleaved latency tile64 bt flash8 steps header uneven", "16x8", 16, "c8"),
     Row("flash", "latency block4d uneven", "4x1", 6, "c4"),
     Row("flash", "bt tile8 climate", "9x3", 6, "c4"),
     Row("flash", "seg interleaved block4d uneven", "32x16", 16, "c16"),
-    Row("flash", "pieces steps", "16x8", 16, "fs8"),
+    Row("flash", "pieces steps", "16x8", 8, "fs8"),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -137,4 +138,17 @@ def abi_of_soname(name: str) -> str | None:
     for pattern, abi in _ABI_BY_SONAME:
         if pattern.search(name):
             return abi
+    return None
+
+
+def library_beside(executable: Path) -> tuple[str, str] | None:
+    """The ABI and path of the MPI library in the installation prefix of a launcher; None if there is none."""
+    prefix = executable.parent.parent
+    name = executable.name
+    wanted = "openmpi" if name in ("orterun", "prterun", "prte") else "mpich" if "hydra" in name else None
+    for folder in (prefix / "lib", prefix / "lib64", prefix / "lib" / f"{platform.machine()}-linux-gnu"):
+        for path in sorted(folder.glob("libmpi*.so.*")):
+            abi = abi_of_soname(path.name)
+            if abi and abi != "mpiabi" and wanted in (None, abi) and path.name.count(".") == 2:
+                return abi, str(path)
     return None

@@ -220,7 +220,7 @@ def _examine_default_launcher(examination: Examination, directory: Path) -> None
         return
     started = launchers.recognise(found)
     _say_launcher(examination, started)
-    mpi = _library_beside(Path(os.path.realpath(found)))
+    mpi = program.library_beside(Path(os.path.realpath(found)))
     if mpi is None:
         examination.note(
             "proof",
@@ -232,19 +232,6 @@ def _examine_default_launcher(examination: Examination, directory: Path) -> None
     target = program.Program(None, "program", abi, path)
     options = started.launcher.doctor_options if started else ()
     _prove(examination, [found, "-n", "2", *options, "PROGRAM"], target, directory)
-
-
-def _library_beside(executable: Path) -> tuple[str, str] | None:
-    """The ABI and path of the MPI library in the installation prefix of a launcher; None if there is none."""
-    prefix = executable.parent.parent
-    name = executable.name
-    wanted = "openmpi" if name in ("orterun", "prterun", "prte") else "mpich" if "hydra" in name else None
-    for folder in (prefix / "lib", prefix / "lib64", prefix / "lib" / f"{platform.machine()}-linux-gnu"):
-        for path in sorted(folder.glob("libmpi*.so.*")):
-            abi = program.abi_of_soname(path.name)
-            if abi and abi != "mpiabi" and wanted in (None, abi) and path.name.count(".") == 2:
-                return abi, str(path)
-    return None
 
 
 def _say_launcher(examination: Examination, started: launchers.FoundLauncher | None) -> None:

@@ -1,0 +1,1 @@
+"""Measures a machine and its file system, and writes a machine file. verbs/tune.py is the command."""

@@ -1,0 +1,158 @@
+"""From samples to the figures of a machine file (src/machine/machine.h says what each means)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from nacre.tune import plan
+from nacre.tune.samples import SPREAD_MAX, Figure, Samples
+
+PLATEAU = 0.9  # a rate within 10 % of the best has reached the plateau
+LIMITED = 0.85  # a sum that is further below its parts has another limit
+
+
+@dataclasses.dataclass
+class Findings:
+    """Figures by name, and why others are missing."""
+
+    figures: dict[str, Figure] = dataclasses.field(default_factory=dict)
+    missing: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def add(self, name: str, figure: Figure | None, why_not: str = "not measured in the time") -> None:
+        if figure is None:
+            self.missing[name] = why_not
+        elif figure.spread > SPREAD_MAX:
+            self.missing[name] = f"varies by {figure.spread:.0%} around {figure.value:.3g}"
+        elif figure.value <= 0:
+            self.missing[name] = "too small to measure"
+        else:
+            self.figures[name] = figure
+            self.missing.pop(name, None)
+
+
+def find(samples: Samples, place: plan.Place) -> Findings:
+    found = Findings()
+    _memory(found, samples, place)
+    _messages(found, samples, place)
+    _calls(found, samples, place)
+    if place.osts:
+        _osts(found, samples, place)
+        _nodes(found, samples, place)
+        _servers(found, samples, place)
+        _latency(found, samples, place)
+    return found
+
+
+def _scaled(figure: Figure | None, factor: float, less: float = 0.0) -> Figure | None:
+    return figure and Figure(figure.value * factor - less, figure.spread)
+
+
+def _memory(found: Findings, samples: Samples, place: plan.Place) -> None:
+    if samples.ranks:
+        found.add("nodes.cores", Figure(samples.ranks["cores"], 0.0))
+    one = samples.rate(plan.copy_word(1))
+    found.add("nodes.copy_bandwidth", one)
+    found.add("nodes.memory_bandwidth", samples.rate(plan.copy_word(place.ranks_per_node)))
+    piece = samples.each(plan.copy_word(1, plan.LINE_BYTES))
+    found.add("nodes.piece_ns", one and _scaled(piece, 1e9, plan.LINE_BYTES / one.value * 1e9))
+
+
+def _messages(found: Findings, samples: Samples, place: plan.Place) -> None:
+    found.add("messages.near_ns", _scaled(samples.each(plan.message_word(False)), 1e9), "one rank a node")
+    if place.nodes < 2:
+        for name in ("messages.far_ns", "messages.bandwidth"):
+            found.missing[name] = "one node only"
+        return
+    found.add("messages.far_ns", _scaled(samples.each(plan.message_word(True)), 1e9))
+    found.add("messages.bandwidth", samples.rate(plan.message_word(True, plan.FAR_BYTES)))
+
+
+def call_curve(samples: Samples, place: plan.Place, write: bool) -> dict[int, Figure]:
+    """Bytes per second of one process by size of call: the curve that k is read from."""
+    curve = {size: samples.rate(plan.call_word(place, write, size)) for size in plan.CALL_SIZES}
+    return {size: figure for size, figure in curve.items() if figure}
+
+
+def _calls(found: Findings, samples: Samples, place: plan.Place) -> None:
+    for write, name in ((True, "write"), (False, "read")):
+        curve = call_curve(samples, place, write)
+        best = max(curve.values(), key=lambda figure: figure.value, default=None)
+        found.add(f"clients.{name}_bandwidth", best)
+        if best is None or f"clients.{name}_bandwidth" not in found.figures:
+            found.missing[f"clients.{name}_saturation"] = "the bandwidth is not known"
+            continue
+        k = min(size for size, figure in curve.items() if figure.value >= PLATEAU * best.value)
+        found.add(f"clients.{name}_saturation", Figure(k, curve[k].spread))
+    found.add("clients.call_ns", _scaled(samples.each(plan.cached_word()), 1e9))
+    found.add("opens.us", _scaled(samples.each(plan.open_word()), 1e6))
+    apart, together = (samples.rate(plan.sharing_word(place, shared)) for shared in (False, True))
+    alone = found.figures.get("clients.write_bandwidth")
+    if apart and together and alone and apart.value > 1.3 * alone.value:
+        turns = together.value < 1.1 * alone.value
+        found.figures["clients.one_writer"] = Figure(int(turns), max(apart.spread, together.spread))
+    else:
+        found.missing["clients.one_writer"] = (
+            "several ranks of a node write no more than one, to files of their own too"
+        )
+
+
+def _osts(found: Findings, samples: Samples, place: plan.Place) -> None:
+    """One OST with 1, 2, 4, .. nodes: the time of a byte is (1 + client_cost * (nodes - 1)) / bandwidth.
+
+    One node may be too slow for an OST; the figures of several nodes then say so, and the line goes through these.
+    """
+    found.add("osts.count", Figure(place.osts, 0.0))
+    rates = {nodes: samples.rate(plan.ost_word(place, nodes)) for nodes in plan.doublings(place.nodes)}
+    points = {nodes: 1 / figure.value for nodes, figure in rates.items() if figure}
+    spread = max((figure.spread for figure in rates.values() if figure), default=0.0)
+    if len(points) >= 3:
+        slope, start = _line({nodes: time for nodes, time in points.items() if nodes > 1})
+        if 1 in points and points[1] <= 1.1 * (start + slope):
+            slope, start = _line(points)
+        bandwidth = 1 / (start + slope)
+        found.add("osts.bandwidth", Figure(bandwidth, spread))
+        found.add("osts.client_cost", Figure(round(slope * bandwidth, 4), spread), "nodes add up on one OST")
+        return
+    found.add("osts.bandwidth", rates.get(1))
+    found.missing["osts.client_cost"] = "needs 4 nodes or more"
+
+
+def _line(points: dict[int, float]) -> tuple[float, float]:
+    """Slope and start of the line of least squares."""
+    mean_x, mean_y = sum(points) / len(points), sum(points.values()) / len(points)
+    square = sum((x - mean_x) ** 2 for x in points)
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points.items()) / square if square else 0.0
+    return slope, mean_y - slope * mean_x
+
+
+def _nodes(found: Findings, samples: Samples, place: plan.Place) -> None:
+    """One node to 1, 2, 4, .. OSTs: its own limit is where more OSTs add nothing."""
+    by_osts = {osts: samples.rate(plan.ost_word(place, 1, osts)) for osts in plan.doublings(place.osts)}
+    rates = [figure for figure in by_osts.values() if figure]
+    if len(rates) == 1:
+        found.missing["nodes.bandwidth"] = "one OST only"
+        return
+    flat = len(rates) > 1 and rates[-1].value < rates[-2].value / PLATEAU
+    best = max(rates, key=lambda figure: figure.value, default=None)
+    found.add("nodes.bandwidth", best if flat else None, "one node reaches more with each further OST")
+
+
+def _servers(found: Findings, samples: Samples, place: plan.Place) -> None:
+    """OSTs of one server, each written by a node of its own: fewer bytes than the OSTs give one by one."""
+    alone = samples.rate(plan.ost_word(place, 1))
+    why_not = f"no OSTs that {place.nodes} nodes could load together share a limit"
+    for servers in plan.server_steps(place):
+        together = samples.rate(plan.ost_word(place, place.osts // servers, step=servers))
+        each = place.osts // servers
+        if alone and together and together.value < LIMITED * each * alone.value:
+            found.add("servers.osts_each", Figure(each, together.spread))
+            found.add("servers.bandwidth", together)
+            return
+    found.missing["servers.osts_each"] = found.missing["servers.bandwidth"] = why_not
+
+
+def _latency(found: Findings, samples: Samples, place: plan.Place) -> None:
+    one = samples.each(plan.direct_word(place))
+    bandwidth = found.figures.get("osts.bandwidth")
+    less = plan.DIRECT_BYTES / bandwidth.value * 1e6 if bandwidth else 0.0
+    found.add("osts.latency_us", _scaled(one, 1e6, less), "O_DIRECT is refused")

@@ -1,0 +1,58 @@
+"""Writes a machine file."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from nacre.tune.figures import Findings
+
+VERSION = 1
+FRACTIONS = ("client_cost",)
+
+
+def default_path(name: str, environ: Mapping[str, str]) -> Path:
+    """The file of machine `name` in the user's configuration folder."""
+    folder = Path(environ.get("XDG_CONFIG_HOME") or Path(environ.get("HOME", "/")) / ".config")
+    return folder / "nacre" / "machines" / f"{name}.toml"
+
+
+def default_name(environ: Mapping[str, str]) -> str:
+    """The name of the cluster if the job has one, otherwise of this host."""
+    return environ.get("SLURM_CLUSTER_NAME") or socket.gethostname().split(".")[0]
+
+
+def as_toml(name: str, kind: str, mount: str, command: str, found: Findings) -> str:
+    lines = ["# Written by `nacre tune`. Each figure: its value, and by how much its repetitions varied.", "[machine]"]
+    labels = {
+        "name": name,
+        "description": f"measured with: {command}",
+        "file_system": kind,
+        "mount": mount,
+        "measured": time.strftime("%Y-%m-%d"),
+    }
+    lines.append(f"version = {VERSION}")
+    lines += [f"{key} = {json.dumps(text)}" for key, text in labels.items() if text]
+    for section in dict.fromkeys(figure.split(".")[0] for figure in found.figures):
+        lines += ["", f"[{section}]"]
+        for figure_name, figure in found.figures.items():
+            of, key = figure_name.split(".")
+            if of == section:
+                value = f"{figure.value:.4g}" if key in FRACTIONS else str(max(round(figure.value), 0))
+                lines.append(f"{key} = {value}  # +- {figure.spread:.0%}")
+    if found.missing:
+        lines += ["", "# Not measured:"]
+        lines += [f"#   {missing}: {why}" for missing, why in sorted(found.missing.items())]
+    return "\n".join(lines) + "\n"
+
+
+def write(path: Path, text: str) -> None:
+    """Replaces the file at once: a reader sees the old file or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh.write_text(text)
+    fresh.replace(path)

@@ -1,0 +1,104 @@
+"""Which measurements a tune makes: words for the worker (tools/tune), in order of importance."""
+
+from __future__ import annotations
+
+import dataclasses
+
+KIB, MIB = 1 << 10, 1 << 20
+CALL_SIZES = [4 * KIB << doubling for doubling in range(15)]  # 4 KiB to 64 MiB
+FAR_BYTES = 4 * MIB
+LINE_BYTES = 64  # a piece of a strided copy: a cache line
+OPENS = 50
+DIRECT_BYTES = 4 * KIB
+DIRECT_CALLS = 32
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Where a tune runs. `osts`: 0 if the file system does not stripe."""
+
+    ranks: int
+    nodes: int
+    ranks_per_node: int
+    osts: int
+    volume: int  # bytes of a measurement, at most
+
+
+def word(name: str, **numbers: int) -> str:
+    return ":".join([name, *(f"{key}={number}" for key, number in numbers.items())])
+
+
+def call_word(place: Place, write: bool, size: int) -> str:
+    """Calls of one process, of `size` bytes each, to a file on all OSTs."""
+    numbers = {"stripes": place.osts, "stripe_size": 64 * KIB} if place.osts else {}
+    total = min(max(size * 64, MIB), place.volume // 4)
+    return word("transfer", write=int(write), size=size, bytes=max(size, total), **numbers)
+
+
+def message_word(far: bool, size: int = 8) -> str:
+    return word("message", far=int(far), size=size, count=2000 if size < KIB else 5)
+
+
+def copy_word(ranks: int, piece: int = MIB) -> str:
+    return word("copy", ranks=ranks, piece=piece)
+
+
+def open_word() -> str:
+    return word("open", count=OPENS)
+
+
+def cached_word() -> str:
+    """Small writes that stay in the cache of the node."""
+    return word("transfer", size=4 * KIB, bytes=MIB, sync=0)
+
+
+def sharing_word(place: Place, shared: bool) -> str:
+    """All ranks of a node, to one file or to a file each."""
+    return word("transfer", size=MIB, bytes=place.volume // 8, ranks=place.ranks_per_node, shared=int(shared))
+
+
+def ost_word(place: Place, nodes: int, stripes: int = 1, step: int = 0, first: int = 0) -> str:
+    """One rank of each of `nodes` nodes, to a file of its own on `stripes` OSTs, `step` OSTs further for each node."""
+    total = max(min(place.volume * stripes // 4, place.volume) // (1 if step else nodes), MIB)
+    numbers = {"stripes": stripes, "step": step, "first": first, "osts": place.osts, "stripe_size": 64 * KIB}
+    return word("transfer", size=MIB, bytes=total, nodes=nodes, **numbers)
+
+
+def direct_word(place: Place) -> str:
+    """Small writes to one OST that wait for it."""
+    numbers = {"stripes": 1, "osts": place.osts, "stripe_size": MIB, "sync": 0, "direct": 1}
+    return word("transfer", size=DIRECT_BYTES, bytes=DIRECT_BYTES * DIRECT_CALLS, **numbers)
+
+
+def doublings(most: int) -> list[int]:
+    """1, 2, 4 and so on, and `most`."""
+    found = [1 << power for power in range(most.bit_length()) if 1 << power <= most]
+    return found if most in found else [*found, most]
+
+
+def server_steps(place: Place) -> list[int]:
+    """Numbers of servers that can be told apart: OSTs that far from each other share a server."""
+    counts = range(place.osts // 2, 1, -1)
+    return [servers for servers in counts if place.osts % servers == 0 and place.osts // servers <= place.nodes]
+
+
+def basic(place: Place) -> list[str]:
+    """What every machine has."""
+    words = [message_word(False), message_word(True), message_word(True, FAR_BYTES)]
+    words += [copy_word(1), copy_word(place.ranks_per_node), copy_word(1, LINE_BYTES), open_word(), cached_word()]
+    sizes = [size for size in CALL_SIZES if size <= place.volume]
+    words += [call_word(place, write, size) for write in (True, False) for size in sizes]
+    if place.ranks_per_node > 1:
+        words += [sharing_word(place, shared) for shared in (False, True)]
+    return words
+
+
+def striped(place: Place) -> list[str]:
+    """What machines with OSTs have."""
+    words = [ost_word(place, nodes) for nodes in doublings(place.nodes)]
+    words += [direct_word(place)]
+    words += [ost_word(place, 1, stripes) for stripes in doublings(place.osts)]
+    for servers in server_steps(place):
+        words.append(ost_word(place, place.osts // servers, step=servers))
+    words += [ost_word(place, nodes, step=1) for nodes in doublings(min(place.nodes, place.osts))]
+    return words

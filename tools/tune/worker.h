@@ -1,0 +1,57 @@
+// The worker of `nacre tune`: measures, one after the other, what the words of its command line
+// name.
+#ifndef NACRE_TUNE_WORKER_H_
+#define NACRE_TUNE_WORKER_H_
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace nacre_tune {
+
+/// The ranks and the nodes that they run on. A node is the ranks that share memory.
+struct Ranks {
+  int rank = 0;
+  int count = 1;
+  int node = 0;
+  int nodes = 1;
+  int rank_in_node = 0;
+  int ranks_in_node = 1;
+  std::vector<int> first_of_node;  ///< lowest rank of each node
+  MPI_Comm node_comm = MPI_COMM_NULL;
+};
+
+/// One measurement: "name:key=value:key=value".
+class Measurement {
+ public:
+  explicit Measurement(const std::string& word);
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::int64_t number(const std::string& key, std::int64_t otherwise) const;
+
+ private:
+  std::string name_;
+  std::map<std::string, std::int64_t> numbers_;
+};
+
+/// The result of one repetition, equal on all ranks.
+struct Sample {
+  double seconds = 0;  ///< of the slowest rank
+  double bytes = 0;    ///< of all ranks
+  double count = 0;    ///< messages, pieces, calls or opens of one rank
+  int error = 0;       ///< errno of a failed access; 0: none
+};
+
+double seconds_now();
+
+// All ranks call these.
+Sample measure_message(const Ranks& ranks, const Measurement& what);
+Sample measure_copy(const Ranks& ranks, const Measurement& what);
+Sample measure_transfer(const Ranks& ranks, const Measurement& what, const std::string& directory);
+Sample measure_open(const Ranks& ranks, const Measurement& what, const std::string& directory);
+
+}  // namespace nacre_tune
+
+#endif  // NACRE_TUNE_WORKER_H_

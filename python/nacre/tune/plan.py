@@ -8,6 +8,7 @@ KIB, MIB = 1 << 10, 1 << 20
 CALL_SIZES = [4 * KIB << doubling for doubling in range(15)]  # 4 KiB to 64 MiB
 FAR_BYTES = 4 * MIB
 LINE_BYTES = 64  # a piece of a strided copy: a cache line
+FIRST_OST = 1  # in a plain layout, Lustre takes a first OST of 0 for "any"
 OPENS = 50
 DIRECT_BYTES = 4 * KIB
 DIRECT_CALLS = 32
@@ -57,16 +58,29 @@ def sharing_word(place: Place, shared: bool) -> str:
     return word("transfer", size=MIB, bytes=place.volume // 8, ranks=place.ranks_per_node, shared=int(shared))
 
 
-def ost_word(place: Place, nodes: int, stripes: int = 1, step: int = 0, first: int = 0) -> str:
+def ost_word(place: Place, nodes: int, stripes: int = 1, step: int = 0) -> str:
     """One rank of each of `nodes` nodes, to a file of its own on `stripes` OSTs, `step` OSTs further for each node."""
     total = max(min(place.volume * stripes // 4, place.volume) // (1 if step else nodes), MIB)
-    numbers = {"stripes": stripes, "step": step, "first": first, "osts": place.osts, "stripe_size": 64 * KIB}
+    numbers = {
+        "stripes": stripes,
+        "step": step,
+        "first": FIRST_OST % place.osts,
+        "osts": place.osts,
+        "stripe_size": 64 * KIB,
+    }
     return word("transfer", size=MIB, bytes=total, nodes=nodes, **numbers)
 
 
 def direct_word(place: Place) -> str:
     """Small writes to one OST that wait for it."""
-    numbers = {"stripes": 1, "osts": place.osts, "stripe_size": MIB, "sync": 0, "direct": 1}
+    numbers = {
+        "stripes": 1,
+        "first": FIRST_OST % place.osts,
+        "osts": place.osts,
+        "stripe_size": MIB,
+        "sync": 0,
+        "direct": 1,
+    }
     return word("transfer", size=DIRECT_BYTES, bytes=DIRECT_BYTES * DIRECT_CALLS, **numbers)
 
 

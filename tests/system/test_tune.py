@@ -160,3 +160,34 @@ def test_a_measurement_that_failed_gives_no_figure():
 def test_the_machine_file_is_in_the_users_configuration_folder():
     assert machine_file.default_path("m", {"XDG_CONFIG_HOME": "/x"}) == Path("/x/nacre/machines/m.toml")
     assert machine_file.default_path("m", {"HOME": "/h"}) == Path("/h/.config/nacre/machines/m.toml")
+
+
+def test_osts_that_were_not_measured_give_no_servers_and_no_link():
+    samples = Samples()
+    given(samples, plan.ost_word(PLACE, 1), BANDWIDTH)
+    found = figures.find(samples, PLACE)
+    for name in ("nodes.bandwidth", "servers.osts_each", "servers.bandwidth"):
+        assert name not in found.figures
+        assert found.missing[name] == "not measured in the time"
+
+
+def test_a_testbed_is_measured_on_its_nodes(nacre, build, tmp_path, node_namespaces):
+    """How many OSTs there are does not depend on how busy this machine is. Each other figure is there, or why not."""
+    directory, out = tmp_path / "testbed", tmp_path / "machine.toml"
+    settings = ["nodes.count=2", "nodes.bandwidth=8m", "osts.count=4", "osts.bandwidth=4m", "nodes.dirty_bytes=1m"]
+    up = nacre("testbed", "up", *(word for setting in settings for word in ("--set", setting)), directory)
+    assert up.returncode == 0, up.stderr
+    try:
+        words = ["--max-bytes", "8m", "--repetitions", 2, "--out", out, directory]
+        result = nacre("tune", *words, *launcher(build, "mpich"))
+        assert result.returncode == 0, result.stdout + result.stderr
+        assert list((directory / "0").iterdir()) == []
+    finally:
+        nacre("testbed", "down", directory)
+    text = out.read_text()
+    machine = tomllib.loads(text)
+    assert machine["osts"]["count"] == 4
+    assert machine["machine"]["file_system"] == "testbed"
+    for name in ("nodes.bandwidth", "osts.bandwidth", "locks.latency_us"):
+        section, key = name.split(".")
+        assert machine.get(section, {}).get(key) or f"#   {name}: " in text, text

@@ -66,6 +66,16 @@ int create(const Part& part, const Measurement& what) {
   return error;
 }
 
+/// Writes the first `size` bytes of the file again and again, until `bytes` are written. Returns an
+/// errno, or 0.
+int rewrite(int file, const char* buffer, std::int64_t size, std::int64_t bytes) {
+  for (std::int64_t done = 0; done < bytes; done += size) {
+    if (pwrite(file, buffer, static_cast<std::size_t>(size), 0) != size)
+      return errno != 0 ? errno : EIO;
+  }
+  return 0;
+}
+
 /// Moves `bytes` at `offset` in calls of `size` bytes. Returns an errno, or 0.
 int transfer(int file, bool write, char* buffer, std::int64_t size, std::int64_t offset,
              std::int64_t bytes) {
@@ -118,10 +128,13 @@ Sample timed(const Part& part, const Measurement& what) {
       sample.error = fill(file, buffer.get(), offset, bytes, static_cast<std::int64_t>(room));
     }
   }
+  const bool again = what.number("again", 0) != 0;
+  if (file >= 0 && again) sample.error = rewrite(file, buffer.get(), size, size);
   sample.error = worst(sample.error);
   const double start = seconds_now();
   if (part.takes_part && sample.error == 0) {
-    sample.error = transfer(file, write, buffer.get(), size, offset, bytes);
+    sample.error = again ? rewrite(file, buffer.get(), size, bytes)
+                         : transfer(file, write, buffer.get(), size, offset, bytes);
     if (write && sync && fsync(file) != 0) sample.error = errno;
   }
   sample.seconds = part.takes_part ? seconds_now() - start : 0;

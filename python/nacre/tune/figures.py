@@ -8,6 +8,7 @@ from nacre.tune import plan
 from nacre.tune.samples import SPREAD_MAX, Figure, Samples
 
 PLATEAU = 0.9  # a rate within 10 % of the best has reached the plateau
+LOCK_SHARE = 0.3  # of the time of a write: less is no sign of a lock
 LIMITED = 0.85  # a sum that is further below its parts has another limit
 
 
@@ -23,7 +24,7 @@ class Findings:
             self.missing[name] = why_not
         elif figure.spread > SPREAD_MAX:
             self.missing[name] = f"varies by {figure.spread:.0%} around {figure.value:.3g}"
-        elif figure.value <= 0:
+        elif figure.value <= 0 and name != "locks.wide":
             self.missing[name] = "too small to measure"
         else:
             self.figures[name] = figure
@@ -129,11 +130,14 @@ def _nodes(found: Findings, samples: Samples, place: plan.Place) -> None:
     """One node to 1, 2, 4, .. OSTs: its own limit is where more OSTs add nothing."""
     by_osts = {osts: samples.rate(plan.ost_word(place, 1, osts)) for osts in plan.doublings(place.osts)}
     rates = [figure for figure in by_osts.values() if figure]
-    if len(rates) == 1:
+    if place.osts == 1:
         found.missing["nodes.bandwidth"] = "one OST only"
         return
-    flat = len(rates) > 1 and rates[-1].value < rates[-2].value / PLATEAU
-    best = max(rates, key=lambda figure: figure.value, default=None)
+    if len(rates) < len(by_osts):
+        found.add("nodes.bandwidth", None)
+        return
+    best = max(rates, key=lambda figure: figure.value)
+    flat = rates[-1].value < rates[-2].value / PLATEAU
     found.add("nodes.bandwidth", best if flat else None, "one node reaches more with each further OST")
 
 
@@ -142,9 +146,12 @@ def _servers(found: Findings, samples: Samples, place: plan.Place) -> None:
     alone = samples.rate(plan.ost_word(place, 1))
     why_not = f"no OSTs that {place.nodes} nodes could load together share a limit"
     for servers in plan.server_steps(place):
-        together = samples.rate(plan.ost_word(place, place.osts // servers, step=servers))
         each = place.osts // servers
-        if alone and together and together.value < LIMITED * each * alone.value:
+        together = samples.rate(plan.ost_word(place, each, step=servers))
+        if alone is None or together is None:
+            why_not = "not measured in the time"
+            break
+        if together.value < LIMITED * each * alone.value:
             found.add("servers.osts_each", Figure(each, together.spread))
             found.add("servers.bandwidth", together)
             return
@@ -152,7 +159,25 @@ def _servers(found: Findings, samples: Samples, place: plan.Place) -> None:
 
 
 def _latency(found: Findings, samples: Samples, place: plan.Place) -> None:
-    one = samples.each(plan.direct_word(place))
+    """A write that waits for its OST takes its latency longer than one that does not; a write that needs a lock takes a
+    message to the lock server and one back longer."""
+    direct, cached, locking = (
+        samples.each(plan.small_word(place, *how)) for how in ((True, True), (False, True), (False, False))
+    )
     bandwidth = found.figures.get("osts.bandwidth")
-    less = plan.DIRECT_BYTES / bandwidth.value * 1e6 if bandwidth else 0.0
-    found.add("osts.latency_us", _scaled(one, 1e6, less), "O_DIRECT is refused")
+    transfer = plan.SMALL_BYTES / bandwidth.value if bandwidth else 0.0
+    waiting = direct and cached and _difference(direct, cached, transfer)
+    found.add("osts.latency_us", _scaled(waiting, 1e6), "O_DIRECT is refused, or was not measured in the time")
+    lock = locking and cached and _difference(locking, cached)
+    if lock and lock.spread <= SPREAD_MAX and lock.value > LOCK_SHARE * cached.value:
+        found.add("locks.latency_us", _scaled(lock, 1e6 / 2))
+        found.add("locks.wide", Figure(0, lock.spread))
+    else:
+        found.missing["locks.latency_us"] = found.missing["locks.wide"] = "small writes of one node show no locks"
+
+
+def _difference(longer: Figure, shorter: Figure, less: float = 0.0) -> Figure:
+    """The spread is what the spreads of both are of their difference."""
+    value = longer.value - shorter.value - less
+    noise = longer.spread * longer.value + shorter.spread * shorter.value
+    return Figure(value, noise / value if value > 0 else 0.0)

@@ -10,8 +10,8 @@ FAR_BYTES = 4 * MIB
 LINE_BYTES = 64  # a piece of a strided copy: a cache line
 FIRST_OST = 1  # in a plain layout, Lustre takes a first OST of 0 for "any"
 OPENS = 50
-DIRECT_BYTES = 4 * KIB
-DIRECT_CALLS = 32
+SMALL_BYTES = 4 * KIB
+SMALL_CALLS = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,17 +71,12 @@ def ost_word(place: Place, nodes: int, stripes: int = 1, step: int = 0) -> str:
     return word("transfer", size=MIB, bytes=total, nodes=nodes, **numbers)
 
 
-def direct_word(place: Place) -> str:
-    """Small writes to one OST that wait for it."""
-    numbers = {
-        "stripes": 1,
-        "first": FIRST_OST % place.osts,
-        "osts": place.osts,
-        "stripe_size": MIB,
-        "sync": 0,
-        "direct": 1,
-    }
-    return word("transfer", size=DIRECT_BYTES, bytes=DIRECT_BYTES * DIRECT_CALLS, **numbers)
+def small_word(place: Place, direct: bool, again: bool) -> str:
+    """Small writes of one process to one OST. `direct`: they wait for it. `again`: to the same bytes, whose lock the
+    node has; otherwise each write needs a lock of its own, unless locks are wide."""
+    numbers = {"stripes": 1, "first": FIRST_OST % place.osts, "osts": place.osts, "stripe_size": MIB, "sync": 0}
+    total = SMALL_BYTES * SMALL_CALLS
+    return word("transfer", size=SMALL_BYTES, bytes=total, direct=int(direct), again=int(again), **numbers)
 
 
 def doublings(most: int) -> list[int]:
@@ -110,7 +105,7 @@ def basic(place: Place) -> list[str]:
 def striped(place: Place) -> list[str]:
     """What machines with OSTs have."""
     words = [ost_word(place, nodes) for nodes in doublings(place.nodes)]
-    words += [direct_word(place)]
+    words += [small_word(place, *how) for how in ((True, True), (False, True), (False, False))]
     words += [ost_word(place, 1, stripes) for stripes in doublings(place.osts)]
     for servers in server_steps(place):
         words.append(ost_word(place, place.osts // servers, step=servers))

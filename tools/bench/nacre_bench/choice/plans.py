@@ -32,8 +32,8 @@ def longest(report: dict, direction: str) -> dict | None:
     kept = {key: plan[key] for key in KEPT if key in plan}
     kept["plans"] = len(plans)
     kept["observed"] = plan["seconds"]["max"]
-    if isinstance(plan.get("predicted"), int | float):
-        kept["predicted"] = plan["predicted"]
+    if "predicted" in plan:
+        kept["predicted"] = plan["predicted"]["seconds"] * plan["calls"]
     return kept
 
 

@@ -12,6 +12,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 
+from nacre import testbed
+
 from ..cells import WRITE, seconds_from_open
 from ..config import Config
 from ..contenders import OURS, Contender, all_contenders, choose, parse_pairs, preloads
@@ -63,9 +65,12 @@ def file_of(case: Case, where: place.Place) -> str:
 
 
 def on_nodes(one: Contender, case: Case, where: place.Place) -> Contender:
-    """`one` with its ranks on the nodes of the case."""
+    """`one` with its ranks on the nodes of the case. On the testbed, the emulated machine's file holds, as that of a
+    site that has measured its machine."""
     if case.file_system != LOCAL:
-        return dataclasses.replace(one, rank_words=place.with_ranks(where, case.nodes).rank_words)
+        machine, _ = site_of(case)
+        named = {**one.environment, "NACRE_MACHINE": testbed.machine_file(machine)}
+        return dataclasses.replace(one, rank_words=place.with_ranks(where, case.nodes).rank_words, environment=named)
     ranks_a_node = {"NACRE_TEST_RANKS_PER_NODE": str(-(-case.ranks // case.nodes))}
     return dataclasses.replace(one, environment={**one.environment, **ranks_a_node})
 

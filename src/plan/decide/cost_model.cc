@@ -83,6 +83,11 @@ class CostModel {
     return machine_.cores == 0 ? ranks_per_node()
                                : std::min(ranks_per_node(), real(machine_.cores));
   }
+  /// Of the aggregator with the most rounds. A round without data does not take place.
+  [[nodiscard]] double rounds_with_data() const {
+    const std::int64_t rounds = std::min(plan_.round_count, summary_.run_count);
+    return real(std::max<std::int64_t>(1, rounds));
+  }
   [[nodiscard]] double osts_of(double bytes) const {
     return std::clamp(std::ceil(bytes / stripes_.stripe_bytes), 1.0, stripes_.slots);
   }
@@ -229,7 +234,7 @@ class CostModel {
         (time_of(copied, machine_.copy_bandwidth) + pieces * real(machine_.piece_ns) * nanosecond) /
         cores();
     busy(Resource::memory) = time_of(2 * copied, machine_.memory_bandwidth);
-    const double rounds = real(std::max<std::int64_t>(1, plan_.round_count));
+    const double rounds = rounds_with_data();
     busy(Resource::messages) =
         time_of(std::max(own, received) * remote, machine_.message_bandwidth) +
         rounds * traffic.writers / traffic.nodes * (nodes_ - 1) * real(machine_.far_message_ns) *
@@ -243,7 +248,7 @@ class CostModel {
     double& agreement = busy(Resource::agreement);
     agreement = trees * (near + far) * nanosecond;
     if (row.exchanges()) {
-      const double rounds = real(std::max<std::int64_t>(1, plan_.round_count));
+      const double rounds = rounds_with_data();
       agreement += rounds * real(machine_.near_message_ns) * nanosecond;
     }
     if (row.needs_groups()) agreement += real(all_.rank_count) * 50 * nanosecond;
@@ -264,7 +269,7 @@ class CostModel {
     if (!row.exchanges()) {
       seconds += std::min(gathered, accessed);
     } else {
-      const double rounds = real(std::max<std::int64_t>(1, plan_.round_count));
+      const double rounds = rounds_with_data();
       // Without helper threads an aggregator does not gather while it accesses the file.
       const double overlapping = settings_.one_writer_per_node ? 1 : rounds;
       seconds += std::min(gathered, accessed) / overlapping;

@@ -139,7 +139,7 @@ def programs(build: Path, work: Path, edge: int) -> list[Program]:
         "/usr/bin/python3",
         str(HERE / "checkpoint_h5py.py"),
         "{}/h5py.h5",
-        str(8 * edge),
+        str(12 * edge),
     ]
     found.append(Program("checkpoint_h5py.py: h5py (Python)", mpi, [step]))
     mpi = known["mpich-wheel"]

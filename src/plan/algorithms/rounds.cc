@@ -21,8 +21,9 @@ void divide_into_rounds(CollectivePlan& plan, const CollectiveSettings& settings
   if (settings.cycle_bytes > 0) return;
   const Thresholds& thresholds = settings.thresholds();
   const std::int64_t part = round_up(divide_up(share, thresholds.rounds_min), settings.alignment());
-  plan.cycle_bytes =
-      std::clamp(part, std::min(thresholds.cycle_bytes_min, plan.cycle_bytes), plan.cycle_bytes);
+  std::int64_t least = thresholds.cycle_bytes_min;
+  if (plan.pattern != DomainPattern::even) least = std::max(least, plan.block_bytes);
+  plan.cycle_bytes = std::clamp(part, std::min(least, plan.cycle_bytes), plan.cycle_bytes);
 }
 
 void fit_rounds_to_domains(CollectivePlan& plan, const CollectiveSettings& settings) {

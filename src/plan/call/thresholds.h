@@ -21,7 +21,7 @@ struct Thresholds {
   /// another, unless they become shorter than cycle_bytes_min. Reads stay long: several threads
   /// that read short rounds of one file spoil its read-ahead (on the testbed 50 against 60 MiB/s).
   std::int64_t rounds_min = 4;
-  std::int64_t cycle_bytes_min = 1 << 20;
+  std::int64_t cycle_bytes_min = 256 << 10;
   /// Bytes that an aggregator keeps in flight. With a latency of 4 ms and 1 GB/s a server has 4 MB
   /// in flight while the aggregator fills another 4 MB.
   std::int64_t in_flight_bytes = 8 << 20;

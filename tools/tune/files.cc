@@ -76,13 +76,18 @@ int rewrite(int file, const char* buffer, std::int64_t size, std::int64_t bytes)
   return 0;
 }
 
-/// Moves `bytes` at `offset` in calls of `size` bytes. Returns an errno, or 0.
-int transfer(int file, bool write, char* buffer, std::int64_t size, std::int64_t offset,
-             std::int64_t bytes) {
-  for (std::int64_t done = 0; done < bytes;) {
-    const auto length = static_cast<std::size_t>(std::min(size, bytes - done));
-    const ssize_t moved = write ? pwrite(file, buffer, length, offset + done)
-                                : pread(file, buffer, length, offset + done);
+/// Bytes of a file.
+struct Range {
+  std::int64_t offset;
+  std::int64_t bytes;
+};
+
+/// Moves the range in calls of `size` bytes. Returns an errno, or 0.
+int transfer(int file, bool write, char* buffer, std::int64_t size, const Range& range) {
+  for (std::int64_t done = 0; done < range.bytes;) {
+    const auto length = static_cast<std::size_t>(std::min(size, range.bytes - done));
+    const ssize_t moved = write ? pwrite(file, buffer, length, range.offset + done)
+                                : pread(file, buffer, length, range.offset + done);
     if (moved < 0) return errno;
     if (moved == 0) return EIO;
     done += moved;
@@ -100,10 +105,8 @@ struct FreeMemory {
 };
 
 /// Fills a file that is to be read, and lets its pages go.
-int fill(int file, char* buffer, std::int64_t offset, std::int64_t bytes,
-         std::int64_t buffer_bytes) {
-  if (const int error = transfer(file, true, buffer, buffer_bytes, offset, bytes); error != 0)
-    return error;
+int fill(int file, char* buffer, const Range& range, std::int64_t buffer_bytes) {
+  if (const int error = transfer(file, true, buffer, buffer_bytes, range); error != 0) return error;
   if (fsync(file) != 0) return errno;
   return posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
 }
@@ -125,7 +128,7 @@ Sample timed(const Part& part, const Measurement& what) {
     file = open(part.path.c_str(), O_RDWR | (what.number("direct", 0) != 0 ? O_DIRECT : 0));
     if (file < 0) sample.error = errno;
     if (file >= 0 && !write) {
-      sample.error = fill(file, buffer.get(), offset, bytes, static_cast<std::int64_t>(room));
+      sample.error = fill(file, buffer.get(), {offset, bytes}, static_cast<std::int64_t>(room));
     }
   }
   const bool again = what.number("again", 0) != 0;
@@ -134,13 +137,14 @@ Sample timed(const Part& part, const Measurement& what) {
   const double start = seconds_now();
   if (part.takes_part && sample.error == 0) {
     sample.error = again ? rewrite(file, buffer.get(), size, bytes)
-                         : transfer(file, write, buffer.get(), size, offset, bytes);
+                         : transfer(file, write, buffer.get(), size, {offset, bytes});
     if (write && sync && fsync(file) != 0) sample.error = errno;
   }
   sample.seconds = part.takes_part ? seconds_now() - start : 0;
   if (file >= 0) close(file);
   sample.bytes = part.takes_part ? static_cast<double>(bytes) : 0;
-  sample.count = static_cast<double>((bytes + size - 1) / size);
+  const std::int64_t calls = (bytes + size - 1) / size;
+  sample.count = static_cast<double>(calls);
   return sample;
 }
 

@@ -73,7 +73,8 @@ Sample measure_copy(const Ranks& ranks, const Measurement& what) {
   double copied = static_cast<double>(to.size());
   MPI_Allreduce(&copied, &sample.bytes, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   sample.seconds = slowest(takes_part ? seconds : 0);
-  sample.count = static_cast<double>(bytes / piece);
+  const std::size_t pieces = bytes / piece;
+  sample.count = static_cast<double>(pieces);
   return sample;
 }
 

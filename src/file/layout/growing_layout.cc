@@ -154,7 +154,8 @@ Result<GrownLayout> widen_after_write(store::FileLayouts& layouts, const plan::E
     plan::LayoutStep step = plan::step_to_widen(**current, expected);
     result.reasons = std::move(step.reasons);
     Status applied = apply(layouts, step);
-    if (!applied) {
+    const bool is_applied = applied.ok();
+    if (!is_applied) {
       result.reasons = {std::move(applied).error().message + "; the layout does not widen"};
       Result<std::optional<plan::Layout>> left = layouts.read();
       if (!left) return std::move(left).error();
@@ -165,7 +166,7 @@ Result<GrownLayout> widen_after_write(store::FileLayouts& layouts, const plan::E
     auto now = layouts.read();
     if (!now) return std::move(now).error();
     result.layout = *std::move(now);
-    if (applied && result.layout) {
+    if (is_applied && result.layout) {
       result.widens_from = plan::widens_from(*result.layout, expected);
     }
   }

@@ -136,10 +136,7 @@ std::string predicted_json(const plan::PredictedPlan& one) {
 
 /// Adds the predicted time of the first call, and the plans that were compared, fastest first.
 void add_predictions(JsonObject& json, const PlanUse& use) {
-  const auto is_used = [&](const plan::PredictedPlan& one) {
-    return one.plan.algorithm == use.plan.algorithm &&
-           one.plan.aggregator_count == use.plan.aggregator_count;
-  };
+  const auto is_used = [&](const plan::PredictedPlan& one) { return one.is_for(use.plan); };
   const auto used = std::ranges::find_if(use.compared, is_used);
   if (used == use.compared.end()) return;
   std::vector<plan::PredictedPlan> fastest = use.compared;

@@ -16,11 +16,9 @@ inline constexpr std::int64_t round_count_max = std::int64_t{1} << 31;
 /// system, in whole units of alignment.
 [[nodiscard]] std::int64_t wanted_cycle_bytes(const CollectiveSettings& settings);
 
-/// Shortens rounds that no hint sets, so that an aggregator of `share` bytes has several.
-void divide_into_rounds(CollectivePlan& plan, const CollectiveSettings& settings,
-                        std::int64_t share);
-
 // The following functions complete a plan whose domains and cycle_bytes are set.
+/// Shortens rounds that no hint sets, so that each aggregator has several.
+void divide_into_rounds(CollectivePlan& plan, const CollectiveSettings& settings);
 /// Limits the rounds to the length of a domain, and their number to round_count_max.
 void fit_rounds_to_domains(CollectivePlan& plan, const CollectiveSettings& settings);
 /// The same, with rounds of whole stripes if a round holds a stripe.

@@ -18,7 +18,7 @@ struct Thresholds {
   /// The largest round, unless cb_buffer_size sets it.
   std::int64_t cycle_bytes_max = 4 << 20;
   /// An aggregator writes in at least this many rounds, so that it gathers one while it writes
-  /// another, unless they become shorter than cycle_bytes_min. Reads stay long: several threads
+  /// another, unless they become shorter than cycle_bytes_min or a stripe. Reads stay long: several threads
   /// that read short rounds of one file spoil its read-ahead (on the testbed 50 against 60 MiB/s).
   std::int64_t rounds_min = 4;
   std::int64_t cycle_bytes_min = 256 << 10;

@@ -54,10 +54,7 @@ class Comparison {
 
   void add(Algorithm algorithm, PlanReason reason, std::int64_t aggregator_count = 0) {
     CollectivePlan plan = laid_out(Candidate{algorithm, reason}, with(aggregator_count));
-    const auto is_same = [&](const PredictedPlan& other) {
-      return other.plan.algorithm == plan.algorithm &&
-             other.plan.aggregator_count == plan.aggregator_count;
-    };
+    const auto is_same = [&](const PredictedPlan& other) { return other.is_for(plan); };
     if (std::ranges::any_of(plans_, is_same)) return;
     const Prediction prediction = predict(plan, inputs_);
     plans_.push_back({plan, prediction});

@@ -16,6 +16,11 @@ namespace nacre::plan {
 struct PredictedPlan {
   CollectivePlan plan;
   Prediction prediction;
+
+  /// Whether the choice makes no difference between its plan and `other`.
+  [[nodiscard]] bool is_for(const CollectivePlan& other) const {
+    return plan.algorithm == other.algorithm && plan.aggregator_count == other.aggregator_count;
+  }
 };
 
 /// The plans that decide() compares: the plan of `rule` first, then those that differ in algorithm

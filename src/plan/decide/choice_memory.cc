@@ -29,7 +29,7 @@ CallShape shape_of(const AccessSummary& summary, const CollectiveSettings& setti
   return shape;
 }
 
-const Choice* ChoiceMemory::find(const CallShape& shape) const {
+const Choice* ChoiceMemory::find(const CallShape& shape) {
   const Entry* const entry = entry_of(shape);
   return entry == nullptr ? nullptr : &entry->trials[entry->current].choice;
 }
@@ -56,9 +56,8 @@ void ChoiceMemory::keep(const CallShape& shape, const Choice& choice) {
 }
 
 void ChoiceMemory::learn(const CallShape& shape, double seconds) {
-  const auto kept = std::span(entries_).first(count_);
-  const auto found = std::ranges::find(kept, shape, &Entry::shape);
-  if (found != kept.end() && !found->is_settled) found->learn(seconds);
+  Entry* const entry = entry_of(shape);
+  if (entry != nullptr && !entry->is_settled) entry->learn(seconds);
 }
 
 void ChoiceMemory::Entry::learn(double seconds) {
@@ -92,7 +91,7 @@ void ChoiceMemory::Entry::change() {
   trials[current].choice.candidate.reason = PlanReason::observed;
 }
 
-const ChoiceMemory::Entry* ChoiceMemory::entry_of(const CallShape& shape) const {
+ChoiceMemory::Entry* ChoiceMemory::entry_of(const CallShape& shape) {
   const auto kept = std::span(entries_).first(count_);
   const auto found = std::ranges::find(kept, shape, &Entry::shape);
   return found == kept.end() ? nullptr : &*found;

@@ -28,7 +28,7 @@ struct CallShape {
 class ChoiceMemory {
  public:
   /// Null if no equal call was decided. Valid until the next call that is not const.
-  [[nodiscard]] const Choice* find(const CallShape& shape) const;
+  [[nodiscard]] const Choice* find(const CallShape& shape);
   /// Keeps the choice of plans[chosen], and the fastest of the others for corrections.
   void keep(const CallShape& shape, const std::vector<PredictedPlan>& plans, std::size_t chosen);
   /// Keeps a choice to which there is no alternative.
@@ -58,7 +58,7 @@ class ChoiceMemory {
     void learn(double seconds);
     void change();
   };
-  [[nodiscard]] const Entry* entry_of(const CallShape& shape) const;
+  [[nodiscard]] Entry* entry_of(const CallShape& shape);
   void add(Entry entry);
 
   std::array<Entry, 16> entries_;

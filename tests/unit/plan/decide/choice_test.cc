@@ -51,7 +51,7 @@ CollectiveSettings settings_of(const char* machine_class, int osts = 0) {
   CollectiveSettings settings;
   settings.saturation_bytes = 32 * mebibyte;
   settings.machine =
-      std::make_shared<const machine::Machine>(machine::shipped_machine(machine_class).machine);
+      std::make_shared<const machine::Machine>(machine::shipped_machine(machine_class));
   if (osts > 0) settings.stripes = stripes_on(osts);
   settings.one_writer_per_node = settings.machine->one_writer != 0;
   return settings;
@@ -191,7 +191,7 @@ struct Learner {
   void calls(int count, double seconds) {
     for (int i = 0; i < count; ++i) memory.learn(shape, seconds);
   }
-  [[nodiscard]] Algorithm algorithm() const { return memory.find(shape)->candidate.algorithm; }
+  [[nodiscard]] Algorithm algorithm() { return memory.find(shape)->candidate.algorithm; }
 
   CallShape shape;
   ChoiceMemory memory;

@@ -121,13 +121,17 @@ def _hint(text: str) -> str:
     return f"{glob}:{match['key'].strip()}={match['value']}"
 
 
+def user_folder(environ: Mapping[str, str]) -> Path:
+    """The folder of the user's configuration files."""
+    return Path(environ.get("XDG_CONFIG_HOME") or Path(environ.get("HOME", "/")) / ".config") / "nacre"
+
+
 def config_files(environ: Mapping[str, str]) -> list[Path]:
     """The configuration files that the library reads, in its order: the system's, then the user's."""
     system = Path(environ.get(SYSTEM_CONFIG) or "/etc/nacre/config.toml")
     if environ.get(CONFIG):
         return [system, Path(environ[CONFIG])]
-    base = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", "/"), ".config")
-    return [system, Path(base) / "nacre" / "config.toml"]
+    return [system, user_folder(environ) / "config.toml"]
 
 
 def config_problem(path: Path, known_hints: set[str]) -> str | None:

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <variant>
@@ -225,14 +226,19 @@ std::string machine_as_json(Machine machine) {
   return figures.text();
 }
 
-MachineFile shipped_machine(std::string_view name) {
-  const auto found = std::ranges::find(shipped_machines(), name, &ShippedMachine::name);
-  MachineFile file;
-  if (found == shipped_machines().end()) return file;
-  // A test reads all of them.
-  if (Status read = read_machine(file, std::string(found->text), std::string(name)); !read)
-    return {};
-  return file;
+const Machine& shipped_machine(std::string_view name) {
+  static const auto machines = [] {
+    std::map<std::string_view, Machine> by_name;
+    for (const ShippedMachine& one : shipped_machines()) {
+      MachineFile file;
+      // A test reads all of them.
+      if (read_machine(file, std::string(one.text), std::string(one.name))) {
+        by_name.emplace(one.name, file.machine);
+      }
+    }
+    return by_name;
+  }();
+  return machines.at(name);
 }
 
 }  // namespace nacre::machine

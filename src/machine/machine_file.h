@@ -44,8 +44,8 @@ struct ShippedMachine {
 };
 /// One for each class of machines, from src/machine/classes.
 [[nodiscard]] std::span<const ShippedMachine> shipped_machines();
-/// The class `name`, which exists.
-[[nodiscard]] MachineFile shipped_machine(std::string_view name);
+/// The figures of class `name`, which exists. Parsed once per process.
+[[nodiscard]] const Machine& shipped_machine(std::string_view name);
 
 }  // namespace nacre::machine
 

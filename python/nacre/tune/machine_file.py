@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from nacre.settings import user_folder
 from nacre.tune.figures import Findings
 
 VERSION = 1
@@ -17,8 +18,7 @@ FRACTIONS = ("client_cost",)
 
 def default_path(name: str, environ: Mapping[str, str]) -> Path:
     """The file of machine `name` in the user's configuration folder."""
-    folder = Path(environ.get("XDG_CONFIG_HOME") or Path(environ.get("HOME", "/")) / ".config")
-    return folder / "nacre" / "machines" / f"{name}.toml"
+    return user_folder(environ) / "machines" / f"{name}.toml"
 
 
 def default_name(environ: Mapping[str, str]) -> str:

@@ -64,11 +64,8 @@ Status apply_config(Hints& hints, const Layer& layer, const std::string& path) {
 
 std::string user_config_path(const Environment& environment) {
   if (const auto path = environment("NACRE_CONFIG")) return *path;
-  if (const auto base = environment("XDG_CONFIG_HOME"); base && !base->empty()) {
-    return *base + "/nacre/config.toml";
-  }
-  if (const auto home = environment("HOME")) return *home + "/.config/nacre/config.toml";
-  return {};
+  const std::string folder = user_config_folder(environment);
+  return folder.empty() ? folder : folder + "/config.toml";
 }
 
 Status apply_variables(Hints& hints, const Environment& environment) {
@@ -138,6 +135,14 @@ void apply_switches(Hints& hints, const Environment& environment, const std::str
 }
 
 }  // namespace
+
+std::string user_config_folder(const Environment& environment) {
+  if (const auto base = environment("XDG_CONFIG_HOME"); base && !base->empty()) {
+    return *base + "/nacre";
+  }
+  const auto home = environment("HOME");
+  return home ? *home + "/.config/nacre" : std::string();
+}
 
 Environment process_environment() {
   return [](const std::string& name) -> std::optional<std::string> {

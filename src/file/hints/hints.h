@@ -30,6 +30,9 @@ using InfoPairs = std::vector<std::pair<std::string, std::string>>;
 /// Looks up environment variables: getenv, or a map in tests.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 [[nodiscard]] Environment process_environment();
+/// The folder of the user's configuration: "nacre" in XDG_CONFIG_HOME or ~/.config. Empty if
+/// neither is known.
+[[nodiscard]] std::string user_config_folder(const Environment& environment);
 
 enum class Coherence : std::uint8_t { automatic, trusted, locked };
 

@@ -12,10 +12,9 @@
 namespace nacre::file {
 namespace {
 
-/// A machine file in one of the folders.
+/// A machine file in one of the folders, over the class of a file system.
 struct Entry {
   std::string path;
-  std::string text;
   machine::MachineFile file;
   std::optional<std::uint64_t> device = {};  ///< of its mount
 };
@@ -44,27 +43,30 @@ Result<machine::MachineFile> parsed(const std::string& text, const std::string& 
   return base;
 }
 
-Result<std::vector<Entry>> read_folder(const std::string& folder) {
+Result<std::vector<Entry>> read_folder(const std::string& folder, const FoundMachine& by_class) {
   std::vector<Entry> entries;
   for (const std::string& path : store::files_in(folder, ".toml")) {
     Result<std::string> text = text_of(path);
     if (!text) return std::move(text).error();
-    Result<machine::MachineFile> file = parsed(*text, path, {});
+    Result<machine::MachineFile> file = parsed(*text, path, {.machine = by_class.machine});
     if (!file) return std::move(file).error();
     const std::string& mount = file->mount;
     const auto device = mount.empty() ? std::nullopt : store::device_of(mount);
-    entries.push_back({path, *std::move(text), *std::move(file), device});
+    entries.push_back({path, *std::move(file), device});
   }
   return entries;
 }
 
-/// The machine files of a folder, read once per process.
-const Result<std::vector<Entry>>& entries_of(const std::string& folder) {
+/// The machine files of a folder over a class, read once per process.
+const Result<std::vector<Entry>>& entries_of(const std::string& folder,
+                                             const FoundMachine& by_class) {
+  using Key = std::pair<std::string, std::string>;
   static std::mutex mutex;
-  static std::map<std::string, Result<std::vector<Entry>>> by_folder;
+  static std::map<Key, Result<std::vector<Entry>>> all;
   const std::lock_guard guard(mutex);
-  auto found = by_folder.find(folder);
-  if (found == by_folder.end()) found = by_folder.emplace(folder, read_folder(folder)).first;
+  const Key key{folder, by_class.origin};
+  auto found = all.find(key);
+  if (found == all.end()) found = all.emplace(key, read_folder(folder, by_class)).first;
   return found->second;
 }
 
@@ -80,14 +82,14 @@ FoundMachine class_of(const store::FileSystemFacts& facts) {
   const store::FileSystem* const row = store::file_system_of(facts);
   std::string name = row == nullptr ? "" : row->machine;
   if (name.empty()) name = facts.one_writer_per_node ? "local" : "remote";
-  return {machine::shipped_machine(name).machine, name};
+  return {machine::shipped_machine(name), name};
 }
 
 /// The machine that the hint nacre_machine names.
 Result<FoundMachine> named(const std::string& name, const FoundMachine& by_class) {
   const auto is_named = [&](const machine::ShippedMachine& one) { return one.name == name; };
   if (std::ranges::any_of(machine::shipped_machines(), is_named)) {
-    return FoundMachine{machine::shipped_machine(name).machine, name};
+    return FoundMachine{machine::shipped_machine(name), name};
   }
   const Result<std::string> text = text_of(name);
   if (!text) return text.error();
@@ -100,10 +102,8 @@ Result<FoundMachine> named(const std::string& name, const FoundMachine& by_class
 
 std::vector<std::string> machine_folders(const Environment& environment) {
   std::vector<std::string> folders;
-  if (const auto base = environment("XDG_CONFIG_HOME"); base && !base->empty()) {
-    folders.push_back(*base + "/nacre/machines");
-  } else if (const auto home = environment("HOME")) {
-    folders.push_back(*home + "/.config/nacre/machines");
+  if (const std::string folder = user_config_folder(environment); !folder.empty()) {
+    folders.push_back(folder + "/machines");
   }
   folders.emplace_back("/etc/nacre/machines");
   return folders;
@@ -122,17 +122,14 @@ Result<std::optional<FoundMachine>> find_machine(const MachineQuery& query, cons
   const std::string kind = store::name_of(query.file_system);
   std::optional<std::uint64_t> device;
   for (const std::string& folder : machine_folders(environment)) {
-    const Result<std::vector<Entry>>& entries = entries_of(folder);
+    const Result<std::vector<Entry>>& entries = entries_of(folder, by_class);
     if (!entries) return entries.error();
     if (entries->empty()) continue;
     if (!device) device = store::device_of(query.path);
     const auto fit = [&](const Entry& entry) { return fit_of(entry, kind, device); };
     const auto best = std::ranges::max_element(*entries, {}, fit);
     if (fit(*best) == 0) continue;
-    Result<machine::MachineFile> file =
-        parsed(best->text, best->path, {.machine = by_class.machine});
-    if (!file) return std::move(file).error();
-    return std::optional(FoundMachine{file->machine, best->path});
+    return std::optional(FoundMachine{best->file.machine, best->path});
   }
   return std::optional(std::move(by_class));
 }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include <fcntl.h>
 #include <sys/xattr.h>
@@ -104,46 +105,83 @@ struct FreeMemory {
   void operator()(char* memory) const { std::free(memory); }
 };
 
-/// Fills a file that is to be read, and lets its pages go.
-int fill(int file, char* buffer, const Range& range, std::int64_t buffer_bytes) {
-  if (const int error = transfer(file, true, buffer, buffer_bytes, range); error != 0) return error;
-  if (fsync(file) != 0) return errno;
-  return posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+/// What a rank does with the file.
+struct Access {
+  Range range;
+  std::int64_t size;  ///< of a call
+  bool write;
+  bool sync;    ///< at the end of a write
+  bool again;   ///< writes the first `size` bytes again and again
+  bool direct;  ///< past the page cache
+};
+
+Access access_of(const Part& part, const Measurement& what) {
+  const std::int64_t bytes = what.number("bytes", 1 << 20);
+  const std::int64_t offset = what.number("shared", 0) != 0 ? part.number * bytes : 0;
+  return {.range = {offset, bytes},
+          .size = what.number("size", 1 << 20),
+          .write = what.number("write", 1) != 0,
+          .sync = what.number("sync", 1) != 0,
+          .again = what.number("again", 0) != 0,
+          .direct = what.number("direct", 0) != 0};
 }
 
-/// Opens the file that all have created, runs the transfer, and returns its time.
+class OpenedFile {
+ public:
+  OpenedFile(const std::string& path, const Access& access)
+      : access_(access),
+        room_(std::max(access.size, std::int64_t{1} << 20)),
+        buffer_(static_cast<char*>(std::aligned_alloc(page, static_cast<std::size_t>(room_)))),
+        file_(open(path.c_str(), O_RDWR | (access.direct ? O_DIRECT : 0))) {
+    std::memset(buffer_.get(), 'n', static_cast<std::size_t>(room_));
+  }
+  ~OpenedFile() {
+    if (file_ >= 0) close(file_);
+  }
+  OpenedFile(const OpenedFile&) = delete;
+  OpenedFile& operator=(const OpenedFile&) = delete;
+
+  /// What is not to be timed: fills a file that is to be read, and lets its pages go. Returns an
+  /// errno, or 0.
+  [[nodiscard]] int prepare() const {
+    if (file_ < 0) return errno;
+    if (access_.again) return rewrite(file_, buffer_.get(), access_.size, access_.size);
+    if (access_.write) return 0;
+    const int error = transfer(file_, true, buffer_.get(), room_, access_.range);
+    if (error != 0) return error;
+    if (fsync(file_) != 0) return errno;
+    return posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
+  }
+
+  [[nodiscard]] int run() const {
+    const int error =
+        access_.again ? rewrite(file_, buffer_.get(), access_.size, access_.range.bytes)
+                      : transfer(file_, access_.write, buffer_.get(), access_.size, access_.range);
+    if (error != 0) return error;
+    return access_.write && access_.sync && fsync(file_) != 0 ? errno : 0;
+  }
+
+ private:
+  Access access_;
+  std::int64_t room_;
+  std::unique_ptr<char, FreeMemory> buffer_;
+  int file_;
+};
+
+/// Opens the file that all have created, runs the access, and returns its time.
 Sample timed(const Part& part, const Measurement& what) {
-  const bool write = what.number("write", 1) != 0;
-  const bool sync = what.number("sync", 1) != 0;
-  const std::int64_t bytes = what.number("bytes", 1 << 20);
-  const std::int64_t size = what.number("size", 1 << 20);
-  const std::int64_t offset = what.number("shared", 0) != 0 ? part.number * bytes : 0;
-  const auto room = static_cast<std::size_t>(std::max(size, std::int64_t{1} << 20));
-  std::unique_ptr<char, FreeMemory> buffer;
+  const Access access = access_of(part, what);
   Sample sample;
-  int file = -1;
-  if (part.takes_part) {
-    buffer.reset(static_cast<char*>(std::aligned_alloc(page, room)));
-    std::memset(buffer.get(), 'n', room);
-    file = open(part.path.c_str(), O_RDWR | (what.number("direct", 0) != 0 ? O_DIRECT : 0));
-    if (file < 0) sample.error = errno;
-    if (file >= 0 && !write) {
-      sample.error = fill(file, buffer.get(), {offset, bytes}, static_cast<std::int64_t>(room));
-    }
-  }
-  const bool again = what.number("again", 0) != 0;
-  if (file >= 0 && again) sample.error = rewrite(file, buffer.get(), size, size);
+  std::optional<OpenedFile> file;
+  if (part.takes_part) sample.error = file.emplace(part.path, access).prepare();
   sample.error = worst(sample.error);
-  const double start = seconds_now();
-  if (part.takes_part && sample.error == 0) {
-    sample.error = again ? rewrite(file, buffer.get(), size, bytes)
-                         : transfer(file, write, buffer.get(), size, {offset, bytes});
-    if (write && sync && fsync(file) != 0) sample.error = errno;
+  if (file) {
+    const double start = seconds_now();
+    if (sample.error == 0) sample.error = file->run();
+    sample.seconds = seconds_now() - start;
+    sample.bytes = static_cast<double>(access.range.bytes);
   }
-  sample.seconds = part.takes_part ? seconds_now() - start : 0;
-  if (file >= 0) close(file);
-  sample.bytes = part.takes_part ? static_cast<double>(bytes) : 0;
-  const std::int64_t calls = (bytes + size - 1) / size;
+  const std::int64_t calls = (access.range.bytes + access.size - 1) / access.size;
   sample.count = static_cast<double>(calls);
   return sample;
 }

@@ -71,30 +71,35 @@ bool read_option(std::string_view name, std::string_view value, Options& options
   return !options.tasks.empty() && read_task_option(name, value, options.tasks.back());
 }
 
+bool set(bool& option, bool value = true) {
+  option = value;
+  return true;
+}
+
+/// Reads an option without a value.
+bool read_switch(std::string_view name, Options& options) {
+  std::vector<Task>& tasks = options.tasks;
+  if (name == "--list") return set(options.list);
+  if (name == "--sync") return set(options.sync);
+  if (name == "--no-file-check") return set(options.check_file, false);
+  if (name == "--write-only") return set(options.write_only);
+  if (name == "--read-only" && tasks.size() > 1) return set(tasks.back().read_only);
+  if (name == "--times-only" && !tasks.empty()) return set(tasks.back().times_only);
+  return false;
+}
+
 }  // namespace
 
 Options parse_options(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
-    const std::string_view name = argv[i];
-    if (name == "--list") {
-      options.list = true;
-    } else if (name == "--sync") {
-      options.sync = true;
-    } else if (name == "--no-file-check") {
-      options.check_file = false;
-    } else if (name == "--write-only") {
-      options.write_only = true;
-    } else if (name == "--read-only" && options.tasks.size() > 1) {
-      options.tasks.back().read_only = true;
-    } else if (name == "--times-only" && !options.tasks.empty()) {
-      options.tasks.back().times_only = true;
-    } else if (i + 1 == argc || !read_option(name, argv[i + 1], options)) {
-      options.error = "unknown option, or missing or wrong value: " + std::string(name) +
-                      (i + 1 == argc ? "" : " ") + (i + 1 == argc ? "" : argv[i + 1]);
+    const std::string name = argv[i];
+    if (read_switch(name, options)) continue;
+    const char* const value = ++i < argc ? argv[i] : nullptr;
+    if (value == nullptr || !read_option(name, value, options)) {
+      options.error = "unknown option, or missing or wrong value: " + name;
+      if (value != nullptr) options.error += std::string(" ") + value;
       return options;
-    } else {
-      ++i;
     }
   }
   if (!options.list && options.tasks.empty()) options.error = "--workload is missing";

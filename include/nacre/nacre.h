@@ -29,8 +29,8 @@ NACRE_API const char* nacre_hints_json(void);
  * among them, and return how many there are to be. 0: there is none, and `text` says why. */
 
 /* The hints that would apply to a file of this name, a path from the root on, were it opened
- * without any of the program's own: {"hints": {name: {"value": ..., "from": ...}}, "notes": [...]}.
- */
+ * without any of the program's own, and the machine file or class by which plans would be compared:
+ * {"hints": {name: {"value": ..., "from": ...}}, "machine": ..., "notes": [...]}. */
 NACRE_API size_t nacre_hints_for(const char* path, char* text, size_t text_size);
 
 /* What the xattr lustre.lov of a file, `size` bytes, says of its layout, as YAML with the keys of

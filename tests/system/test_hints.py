@@ -92,6 +92,22 @@ def test_for_a_file_the_effective_hints_and_their_sources_are_shown(nacre, tmp_p
     assert "no variable sets a hint" in nacre("hints", "./x.nc", NACRE_CONFIG="/none").stdout
 
 
+def test_for_a_file_the_machine_that_holds_is_shown(nacre, tmp_path):
+    machines = tmp_path / "nacre" / "machines"
+    machines.mkdir(parents=True)
+    text = f'[machine]\nversion = 1\nmount = "{tmp_path}"\n[osts]\nbandwidth = "5m"\n'
+    (machines / "site.toml").write_text(text)
+    variables = {"XDG_CONFIG_HOME": str(tmp_path), "NACRE_CONFIG": "/none"}
+    file = tmp_path / "not" / "there" / "x.nc"
+    assert json.loads(nacre("hints", str(file), "--json", **variables).stdout)["machine"] == str(machines / "site.toml")
+    assert "machine: lustre" in nacre("hints", str(file), **variables, NACRE_MACHINE="lustre").stdout
+    assert "machine: none" in nacre("hints", str(file), **variables, NACRE_MACHINE="none").stdout
+    (machines / "site.toml").write_text(text + "speed = 1\n")
+    wrong = nacre("hints", str(file), **variables)
+    assert wrong.returncode == 2
+    assert "site.toml" in wrong.stderr and "speed" in wrong.stderr
+
+
 def test_an_invalid_hint_for_a_file_is_an_error(nacre):
     result = nacre("hints", "/scratch/x.nc", NACRE_CB_NODES="many")
     assert result.returncode == 2

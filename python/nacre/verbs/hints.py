@@ -20,8 +20,8 @@ PIPE_WIDTH = 160
 HELP = unwrapped("""List hints and variables with their defaults and meanings, or show the hints for a file.
 
 Set a hint in the program's MPI_Info, with `nacre run --hint`, in the environment or in a configuration file. For FILE,
-which need not exist, nacre shows the hints that configuration files and variables set, and the source of each. The
-program's MPI_Info overrides them.
+which need not exist, nacre shows the hints that configuration files and variables set, the source of each, and the
+machine file or class by which plans would be compared. The program's MPI_Info overrides them.
 
 [bold]Examples[/bold]
 
@@ -77,6 +77,7 @@ def _show_for(path: str, as_json: bool) -> None:
         console.print(
             f"No configuration file and no variable sets a hint for {path}: the defaults apply.", markup=False
         )
+    console.print(f"machine: {found['machine']} (see nacre_machine)", markup=False)
     for note in found["notes"]:
         console.print(note, markup=False)
 

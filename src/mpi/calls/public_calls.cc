@@ -3,12 +3,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 
 #include "base/hexadecimal.h"
 #include "base/json.h"
 #include "file/hints/hints.h"
+#include "file/machine/find_machine.h"
 #include "file/report/report.h"
 #include "mpi/calls/served_calls.h"
 #include "nacre/nacre.h"
@@ -16,6 +18,7 @@
 #include "plan/layout/layout_growth.h"
 #include "plan/layout/layout_yaml.h"
 #include "plan/layout/lov_codec.h"
+#include "store/file_system.h"
 
 namespace nacre::mpi {
 namespace {
@@ -37,11 +40,31 @@ std::size_t hand_out(const Result<std::string>& text, std::span<char> room) {
   return 0;
 }
 
+/// The file, or the nearest of its directories that exists.
+std::string existing(const std::filesystem::path& path) {
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path, error);
+  return exists || path == path.parent_path() ? path.string() : existing(path.parent_path());
+}
+
+/// The machine file or class that would hold for the file; "none" if no plans would be compared.
+Result<std::string> machine_for(const std::string& path, const file::Hints& hints) {
+  const std::string place = existing(path);
+  const store::FileSystemFacts facts =
+      store::facts_of_path(place).value_or(store::FileSystemFacts());
+  const auto found = file::find_machine({place, facts}, hints);
+  if (!found) return found.error();
+  return found->has_value() ? (*found)->origin : "none";
+}
+
 Result<std::string> hints_for(const char* path) {
   const auto hints = file::resolve_hints(path, {});
   if (!hints) return hints.error();
+  const auto machine = machine_for(path, *hints);
+  if (!machine) return machine.error();
   return JsonObject()
       .add("hints", file::set_hints_json(*hints))
+      .add_text("machine", *machine)
       .add("notes", json_array(hints->notes(), &json_string))
       .text();
 }

@@ -103,7 +103,7 @@ class Engine {
       call_.file.byte_count = 0;
       local_ = *call_.refusal;
     } else {
-      own = plan::summarize(call_.file, call_.memory, node());
+      own = plan::summarize(call_.file, call_.memory, node(), settings_.stripes.get());
     }
     if (plan::moves_by_itself({own, settings_, participants()})) {
       moved_ = true;

@@ -18,7 +18,8 @@ std::int64_t AccessSummary::distinct_bytes() const {
   return have_same_bounds ? bytes_max : bytes;
 }
 
-AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory, std::int32_t node) {
+AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory, std::int32_t node,
+                        const StripeMap* stripes) {
   AccessSummary summary;
   summary.node = node;
   if (access.byte_count == 0) return summary;
@@ -32,6 +33,12 @@ AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory, st
   summary.monotone = access.view.type.tiles_monotone();
   summary.node_bounds = summary.bounds;
   summary.node_bytes = summary.bytes;
+  if (stripes != nullptr) {
+    const StripesTouched touched = stripes_touched(access, *stripes);
+    summary.node_slots = touched.slots;
+    summary.slots = touched.slots;
+    summary.whole_pages = touched.whole_pages;
+  }
   return summary;
 }
 
@@ -39,13 +46,16 @@ AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory, st
 static void fold_nodes(AccessSummary& into, const AccessSummary& from) {
   into.span_of_others = saturating_add(into.span_of_others, from.span_of_others);
   into.most_of_others = std::max(into.most_of_others, from.most_of_others);
+  into.slots_of_others += from.slots_of_others;
   if (into.node < 0) into.node = from.node;
   if (from.node == into.node) {
     into.node_bounds = hull(into.node_bounds, from.node_bounds);
     into.node_bytes = saturating_add(into.node_bytes, from.node_bytes);
+    into.node_slots |= from.node_slots;
   } else {
     into.span_of_others = saturating_add(into.span_of_others, from.node_bounds.length);
     into.most_of_others = std::max(into.most_of_others, from.node_bytes);
+    into.slots_of_others += std::popcount(from.node_slots);
   }
 }
 
@@ -58,6 +68,8 @@ void fold(AccessSummary& into, const AccessSummary& from) {
   into.bytes_max = std::max(into.bytes_max, from.bytes_max);
   into.rank_count += from.rank_count;
   into.monotone = into.monotone && from.monotone;
+  into.slots |= from.slots;
+  into.whole_pages = into.whole_pages && from.whole_pages;
   fold_nodes(into, from);
 }
 

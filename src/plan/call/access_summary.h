@@ -3,10 +3,12 @@
 #define NACRE_PLAN_CALL_ACCESS_SUMMARY_H_
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "base/checked_cast.h"
 #include "base/extent.h"
+#include "plan/call/stripes_touched.h"
 #include "plan/types/memory_access.h"
 #include "plan/types/run_cursor.h"
 
@@ -24,13 +26,17 @@ struct AccessSummary {
   std::int64_t bytes_max = 0;         ///< most data bytes of one rank
   std::int32_t rank_count = 0;        ///< ranks with data
   bool monotone = true;               ///< every rank's view is TypeMap::tiles_monotone()
+  bool whole_pages = true;            ///< of all ranks; StripesTouched
+  SlotSet slots = 0;                  ///< touched by all ranks; 0: the layout is unknown
   // By node. Ranks of a node are folded with each other before they are folded with ranks of other
   // nodes.
-  std::int32_t node = -1;           ///< of the last two
-  std::int64_t span_of_others = 0;  ///< sum of the bounds of the other nodes
-  std::int64_t most_of_others = 0;  ///< most data bytes of one of the other nodes
-  Extent node_bounds = {};          ///< first byte touched to last, this node
-  std::int64_t node_bytes = 0;      ///< data bytes, this node
+  std::int32_t node = -1;            ///< of the last three
+  std::int32_t slots_of_others = 0;  ///< sum of the numbers of slots that the other nodes touch
+  std::int64_t span_of_others = 0;   ///< sum of the bounds of the other nodes
+  std::int64_t most_of_others = 0;   ///< most data bytes of one of the other nodes
+  Extent node_bounds = {};           ///< first byte touched to last, this node
+  std::int64_t node_bytes = 0;       ///< data bytes, this node
+  SlotSet node_slots = 0;            ///< touched by this node
 
   friend bool operator==(const AccessSummary&, const AccessSummary&) = default;
   [[nodiscard]] bool is_interleaved() const { return span_bytes > bounds.length; }
@@ -41,13 +47,17 @@ struct AccessSummary {
   [[nodiscard]] std::int64_t node_span_bytes() const {
     return saturating_add(span_of_others, node_bounds.length);
   }
+  /// Nodes that access one OST, on average. The accesses touch a known layout.
+  [[nodiscard]] double nodes_per_slot() const {
+    return static_cast<double>(slots_of_others + std::popcount(node_slots)) / std::popcount(slots);
+  }
   /// Most data bytes of one node.
   [[nodiscard]] std::int64_t node_bytes_max() const { return std::max(most_of_others, node_bytes); }
 };
 
-/// `node`: the number of the rank's node.
+/// `node`: the number of the rank's node. `stripes`: null if the layout is unknown.
 [[nodiscard]] AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory,
-                                      std::int32_t node = 0);
+                                      std::int32_t node = 0, const StripeMap* stripes = nullptr);
 /// Sums stop at the largest 64-bit number.
 void fold(AccessSummary& into, const AccessSummary& from);
 /// The estimated number of runs in `byte_count` data bytes of copies of `type`.

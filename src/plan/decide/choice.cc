@@ -12,7 +12,8 @@ namespace {
 /// Another plan has to be faster than the plan of the rules by this factor: the error of a typical
 /// prediction.
 constexpr double clearly = 0.9;
-/// Plans whose scores differ by less are equally fast; the one with fewer aggregators is chosen.
+/// Plans whose scores differ by less are equally fast; the one with fewer aggregators is chosen,
+/// but no fewer than one for each OST.
 constexpr double barely = 0.995;
 /// Of the time of all resources. Between plans with the same bottleneck the slack of the others
 /// decides.
@@ -46,6 +47,11 @@ std::vector<std::int64_t> aggregator_counts(const PlanInputs& inputs) {
   const auto repeated = std::ranges::unique(counts);
   counts.erase(repeated.begin(), repeated.end());
   return counts;
+}
+
+/// Whether each aggregator has OSTs of its own, and there are no more such sets of OSTs.
+bool has_one_aggregator_per_set(const CollectivePlan& plan) {
+  return plan.aggregator_sets > 1 && plan.aggregator_count == plan.aggregator_sets;
 }
 
 class Comparison {
@@ -97,7 +103,13 @@ std::size_t choose(const std::vector<PredictedPlan>& plans) {
     const double factor = best == 0 ? clearly : barely;
     if (score_of(plans[i]) < factor * score_of(plans[best])) best = i;
   }
-  return best;
+  const auto is_better_spread = [&](const PredictedPlan& one) {
+    return has_one_aggregator_per_set(one.plan) &&
+           one.plan.algorithm == plans[best].plan.algorithm &&
+           barely * score_of(one) < score_of(plans[best]);
+  };
+  const auto spread = std::ranges::find_if(plans, is_better_spread);
+  return spread == plans.end() ? best : static_cast<std::size_t>(spread - plans.begin());
 }
 
 Choice choice_of(const CollectivePlan& plan) {

@@ -1,6 +1,7 @@
 #include "plan/decide/choice_memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ranges>
 #include <span>
 #include <utility>
@@ -23,9 +24,14 @@ constexpr double shortest = 1e-9;  // seconds
 
 CallShape shape_of(const AccessSummary& summary, const CollectiveSettings& settings,
                    const Participants& participants) {
-  CallShape shape{summary, participants, settings.stripes.get()};
+  CallShape shape{
+      .summary = summary, .participants = participants, .stripes = settings.stripes.get()};
   shape.summary.bounds.offset = 0;
   shape.summary.node_bounds.offset = 0;
+  if (summary.slots != 0) shape.nodes_per_slot = std::llround(4 * summary.nodes_per_slot());
+  shape.summary.slots = 0;
+  shape.summary.node_slots = 0;
+  shape.summary.slots_of_others = 0;
   return shape;
 }
 

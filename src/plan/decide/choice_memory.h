@@ -14,8 +14,9 @@ namespace nacre::plan {
 
 /// What two calls have in common that are decided alike: all but their place in the file.
 struct CallShape {
-  AccessSummary summary;  ///< its bounds begin at 0
+  AccessSummary summary;  ///< its bounds begin at 0, and it names no slots
   Participants participants;
+  std::int64_t nodes_per_slot = 0;  ///< rounded, in quarters; 0: the layout is unknown
   const StripeMap* stripes = nullptr;
 
   friend bool operator==(const CallShape&, const CallShape&) = default;

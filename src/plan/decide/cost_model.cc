@@ -102,12 +102,18 @@ class CostModel {
     traffic.in_flight = real(machine_.read_bytes);
     traffic.osts = osts_of(real(summary_.bounds.length));
     const double span = real(summary_.node_span_bytes()) / traffic.nodes;
-    traffic.nodes_per_ost = std::max(1.0, traffic.nodes * osts_of(span) / traffic.osts);
+    traffic.nodes_per_ost = summary_.slots != 0 ? summary_.nodes_per_slot()
+                                                : traffic.nodes * osts_of(span) / traffic.osts;
+    traffic.nodes_per_ost = std::max(1.0, traffic.nodes_per_ost);
     if (!writes() || traffic.nodes < 2) return traffic;
     const bool interleave = summary_.node_span_bytes() > summary_.bounds.length;
     const double piece = traffic.bytes / traffic.calls;
-    if (interleave) {
-      traffic.shared_pieces = traffic.calls * std::ceil(piece / stripes_.stripe_bytes);
+    if (machine_.wide_locks == 0 && summary_.whole_pages && summary_.slots != 0) {
+      traffic.shared_pieces = 0;
+    } else if (interleave) {
+      const double from_others = 1 - 1 / traffic.nodes_per_ost;
+      traffic.shared_pieces =
+          traffic.calls * std::ceil(piece / stripes_.stripe_bytes) * from_others;
     } else if (span < stripes_.stripe_bytes) {
       traffic.shared_pieces = traffic.nodes;
     } else if (machine_.wide_locks != 0) {

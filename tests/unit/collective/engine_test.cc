@@ -607,15 +607,15 @@ TEST_CASE("the runs of a domain are sent once, and again when they change") {
     return world.mean_sent_before_data();
   };
   CHECK(step(0, 0) > 4'000);
-  CHECK(step(1, 0) < 200);
-  CHECK(step(5, 0) < 200);
-  CHECK(step(5, 0) < 200);
+  CHECK(step(1, 0) < 215);
+  CHECK(step(5, 0) < 215);
+  CHECK(step(5, 0) < 215);
   // Other runs of the view.
   CHECK(step(6, type.size() / 3) > 4'000);
-  CHECK(step(7, type.size() / 3) < 200);
+  CHECK(step(7, type.size() / 3) < 215);
   world.settings.aggregator_count = 3;
   CHECK(step(8, type.size() / 3) > 4'000);
-  CHECK(step(9, type.size() / 3) < 200);
+  CHECK(step(9, type.size() / 3) < 215);
   // A program may make the same view anew for each call.
   for (RankAccess& access : world.ranks) {
     std::vector<std::byte> encoded;
@@ -623,7 +623,7 @@ TEST_CASE("the runs of a domain are sent once, and again when they change") {
     std::span<const std::byte> in(encoded);
     access.file.view.type = *plan::TypeMap::decode(in);
   }
-  CHECK(step(10, type.size() / 3) < 200);
+  CHECK(step(10, type.size() / 3) < 215);
 }
 
 /// Steps of a loop. Each step moves on by one copy of the views, or by `distance` bytes.
@@ -636,7 +636,7 @@ void check_steps(World& world, std::int64_t distance) {
     }
     check_write(world);
     if (step > 0) {
-      CHECK(world.mean_sent_before_data() < 220);
+      CHECK(world.mean_sent_before_data() < 235);
       // Rank 0 sends the decision to its children in the tree, ten at 64 ranks.
       CHECK(std::ranges::max(world.sent_before_data) < 850);
     }
@@ -644,7 +644,7 @@ void check_steps(World& world, std::int64_t distance) {
   }
 }
 
-TEST_CASE("second and later steps send less than 220 bytes per rank before data") {
+TEST_CASE("second and later steps send less than 235 bytes per rank before data") {
   struct Size {
     int ranks;
     int nodes;

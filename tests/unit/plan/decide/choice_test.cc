@@ -28,7 +28,7 @@ struct Load {
   bool interleaves = false;
 };
 
-AccessSummary summary_of(const Load& load) {
+AccessSummary summary_of(const Load& load, const StripeMap* stripes = nullptr) {
   AccessSummary summary;
   for (int rank = 0; rank < load.ranks; ++rank) {
     const std::int64_t stride = load.interleaves ? load.piece * load.ranks : load.piece;
@@ -37,7 +37,7 @@ AccessSummary summary_of(const Load& load) {
                             0,
                             load.piece * load.pieces};
     const MemoryAccess memory{nullptr, TypeMap::bytes(1), access.byte_count};
-    fold(summary, summarize(access, memory, rank * load.nodes / load.ranks));
+    fold(summary, summarize(access, memory, rank * load.nodes / load.ranks, stripes));
   }
   return summary;
 }
@@ -59,7 +59,8 @@ CollectiveSettings settings_of(const char* machine_class, int osts = 0) {
 
 CollectivePlan plan_for(const Load& load, const CollectiveSettings& settings,
                         Direction direction = Direction::write) {
-  return decide(summary_of(load), settings, {direction, load.ranks, load.nodes});
+  const AccessSummary summary = summary_of(load, settings.stripes.get());
+  return decide(summary, settings, {direction, load.ranks, load.nodes});
 }
 
 }  // namespace
@@ -84,6 +85,27 @@ TEST_CASE("long pieces of several nodes on the same OSTs go through aggregators"
 TEST_CASE("long pieces stay with their ranks where no OST is shared") {
   CHECK(plan_for({4, 1, 8 * mebibyte}, settings_of("lustre", 4)).algorithm == Algorithm::direct);
   CHECK(plan_for({8, 1, 8 * mebibyte}, settings_of("local")).algorithm == Algorithm::direct);
+}
+
+TEST_CASE("pieces that fall on stripes stay with their ranks where each node has OSTs of its own") {
+  const Load by_stripes{16, 8, mebibyte, 4, true};
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    CHECK(plan_for(by_stripes, settings_of("lustre", 16), direction).algorithm ==
+          Algorithm::direct);
+  }
+  // The pieces of a rank are on all OSTs in turn.
+  CHECK(plan_for(by_stripes, settings_of("lustre", 5)).algorithm == Algorithm::two_phase);
+}
+
+TEST_CASE("of equally fast plans one with an aggregator for each OST is chosen") {
+  CollectivePlan four{.algorithm = Algorithm::two_phase, .aggregator_count = 4};
+  CollectivePlan eight = four;
+  eight.aggregator_count = eight.aggregator_sets = 8;
+  CollectivePlan sixteen = eight;
+  sixteen.aggregator_count = 16;
+  const Prediction same{.seconds = 1.0};
+  CHECK(choose({{four, same}, {eight, same}, {sixteen, same}}) == 1);
+  CHECK(choose({{{}, same}, {eight, same}}) == 0);
 }
 
 TEST_CASE("hints leave less to choose") {

@@ -159,8 +159,7 @@ class Engine {
     if (!local_.ok()) contribution.failed_rank = transport_.rank();
     contribution.summary = own;
     contribution.moved = moved_;
-    contribution.knows_groups =
-        file_.groups.groups() != nullptr && file_.groups.knows(grouping_request(), call_.file);
+    contribution.knows_groups = file_.groups.knows(call_.file);
     contribution.keeps_round_memory = file_.rounds.are_kept();
     contribution.may_lock = call_.group_lock.has_value();
     const std::span<std::byte> contribution_bytes = bytes_of(contribution);
@@ -210,8 +209,9 @@ class Engine {
 
   /// Completes the plan if it can use the groups of the last call.
   Decision with_groups(Decision decision, const Contribution& contribution) {
-    decision.reuses_groups =
-        contribution.knows_groups && plan::row_of(decision.plan).needs_groups();
+    decision.reuses_groups = plan::row_of(decision.plan).needs_groups() &&
+                             contribution.knows_groups &&
+                             file_.groups.are_for(grouping_request(decision.plan));
     if (decision.reuses_groups) {
       complete_with_groups(decision.plan, *file_.groups.groups());
     }
@@ -219,7 +219,8 @@ class Engine {
   }
 
   void complete_with_groups(plan::CollectivePlan& plan, const plan::RankGroups& groups) const {
-    plan::row_of(plan).lay_out(plan, {outcome_.summary, settings_, participants(), &groups});
+    plan::row_of(plan).lay_out(
+        plan, {outcome_.summary, settings_, participants(), &groups, plan::chosen_count(plan)});
   }
 
   [[nodiscard]] int node() const { return transport_.nodes().node_of(transport_.rank()); }
@@ -234,13 +235,14 @@ class Engine {
     return (*file)->size();
   }
 
-  [[nodiscard]] GroupingRequest grouping_request() const {
-    return {settings_.initial_groups, plan::group_target(settings_, participants())};
+  [[nodiscard]] GroupingRequest grouping_request(const plan::CollectivePlan& plan) const {
+    return {settings_.initial_groups,
+            plan::group_target(settings_, participants(), plan::chosen_count(plan))};
   }
 
   /// Forms new groups of ranks and completes the plan with them.
   Task<Unit> agree_on_groups() {
-    const GroupingRequest request = grouping_request();
+    const GroupingRequest request = grouping_request(outcome_.plan);
     const plan::RankLoad load{bounds(call_.file), call_.file.byte_count};
     SharedGroups groups = co_await share_groups(transport_, load, request);
     if (transport_.rank() == 0) {

@@ -140,6 +140,7 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
         std::min(collective.alignment_bytes, layout_.stripes()->regions().back().stripe_size);
   }
   collective.one_writer_per_node = file_system_.one_writer_per_node;
+  if (settings.independent.read_sieving) collective.sieving_bytes = file_system_.call_cost_bytes;
   if (collective.saturation_bytes == 0 && machine_ != nullptr) {
     collective.saturation_bytes =
         direction == Direction::read ? machine_->read_saturation : machine_->write_saturation;

@@ -15,10 +15,13 @@ bool operator==(const GroupingRequest& a, const GroupingRequest& b) {
   return same_initial && a.target == b.target;
 }
 
-bool RankGroupCache::knows(const GroupingRequest& request, const plan::FileAccess& access) const {
-  if (groups_ == nullptr || !(request == request_) || access.byte_count != byte_count_)
-    return false;
+bool RankGroupCache::knows(const plan::FileAccess& access) const {
+  if (groups_ == nullptr || access.byte_count != byte_count_) return false;
   return access.byte_count == 0 || access.view.type == type_;
+}
+
+bool RankGroupCache::are_for(const GroupingRequest& request) const {
+  return groups_ != nullptr && request == request_;
 }
 
 void RankGroupCache::keep(SharedGroups groups, GroupingRequest request,

@@ -33,7 +33,9 @@ class RankGroupCache {
   [[nodiscard]] const SharedGroups& groups() const { return groups_; }
   /// Whether this rank accesses as many bytes through the same view as at the last grouping. The
   /// place in the file may differ, as in the next time step of a loop.
-  [[nodiscard]] bool knows(const GroupingRequest& request, const plan::FileAccess& access) const;
+  [[nodiscard]] bool knows(const plan::FileAccess& access) const;
+  /// Whether the groups were formed for this request; the same on all ranks.
+  [[nodiscard]] bool are_for(const GroupingRequest& request) const;
   /// `asked_bytes`: size of the access before it was truncated at the end of the file.
   void keep(SharedGroups groups, GroupingRequest request, const plan::FileAccess& access,
             std::int64_t asked_bytes);

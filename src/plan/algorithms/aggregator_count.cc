@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/checked_cast.h"
+#include "base/rounding.h"
+#include "plan/algorithms/rounds.h"
 
 namespace nacre::plan {
 
@@ -28,8 +30,11 @@ AggregatorCount count_aggregators(const PlanInputs& inputs) {
   return {most, most == ranks ? CountReason::ranks : CountReason::most};
 }
 
-AggregatorCount count_groups(const RankGroups& groups, const CollectiveSettings& settings) {
-  return {groups.count(), settings.aggregator_count > 0 ? CountReason::hint : CountReason::groups};
+AggregatorCount count_groups(const PlanInputs& inputs) {
+  CountReason reason = CountReason::groups;
+  if (inputs.aggregator_count > 0) reason = CountReason::cost;
+  if (inputs.settings.aggregator_count > 0) reason = CountReason::hint;
+  return {inputs.groups->count(), reason};
 }
 
 void set_count(CollectivePlan& plan, const AggregatorCount& count) {
@@ -37,8 +42,17 @@ void set_count(CollectivePlan& plan, const AggregatorCount& count) {
   plan.count_reason = count.reason;
 }
 
-GroupTarget group_target(const CollectiveSettings& settings, const Participants& participants) {
-  return {settings.saturation(), settings.aggregator_count,
+void expect_groups(CollectivePlan& plan, const PlanInputs& inputs) {
+  set_count(plan, count_aggregators(inputs));
+  const std::int64_t share = divide_up(inputs.summary.bytes, plan.aggregator_count);
+  plan.cycle_bytes = std::min(wanted_cycle_bytes(inputs.settings), share);
+  plan.round_count = divide_up(share, plan.cycle_bytes);
+}
+
+GroupTarget group_target(const CollectiveSettings& settings, const Participants& participants,
+                         std::int64_t given) {
+  const std::int64_t count = settings.aggregator_count > 0 ? settings.aggregator_count : given;
+  return {settings.saturation(), checked_cast<std::int32_t>(count),
           aggregator_count_max(settings, participants)};
 }
 

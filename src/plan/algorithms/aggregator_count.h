@@ -24,12 +24,13 @@ struct AggregatorCount {
 /// 2011), at most aggregator_count_max().
 [[nodiscard]] AggregatorCount count_aggregators(const PlanInputs& inputs);
 /// One aggregator per group of ranks.
-[[nodiscard]] AggregatorCount count_groups(const RankGroups& groups,
-                                           const CollectiveSettings& settings);
+[[nodiscard]] AggregatorCount count_groups(const PlanInputs& inputs);
 void set_count(CollectivePlan& plan, const AggregatorCount& count);
-/// The wanted size and number of groups of ranks.
+/// Sets what is expected of aggregators and rounds before the groups of ranks are known.
+void expect_groups(CollectivePlan& plan, const PlanInputs& inputs);
+/// The wanted size and number of groups of ranks. `given`: PlanInputs::aggregator_count.
 [[nodiscard]] GroupTarget group_target(const CollectiveSettings& settings,
-                                       const Participants& participants);
+                                       const Participants& participants, std::int64_t given);
 
 }  // namespace nacre::plan
 

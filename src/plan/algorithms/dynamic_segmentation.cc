@@ -9,7 +9,7 @@ namespace nacre::plan {
 namespace {
 
 void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
-  set_count(plan, count_groups(*inputs.groups, inputs.settings));
+  set_count(plan, count_groups(inputs));
   plan.cycle_bytes = wanted_cycle_bytes(inputs.settings);
   plan.origin = round_down(inputs.summary.bounds.offset, inputs.settings.alignment());
   plan.end = inputs.summary.bounds.end();

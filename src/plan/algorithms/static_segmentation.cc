@@ -12,7 +12,7 @@ namespace nacre::plan {
 namespace {
 
 void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
-  set_count(plan, count_groups(*inputs.groups, inputs.settings));
+  set_count(plan, count_groups(inputs));
   const std::int64_t members = inputs.groups->size_max();
   const std::int64_t bytes_max = inputs.summary.bytes_max;
   const auto cycle_of = [&](std::int64_t bytes_each) {

@@ -69,6 +69,11 @@ struct CollectivePlan {
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
 };
 
+/// The number of aggregators that the predicted time decided; 0: a rule or a hint did.
+[[nodiscard]] inline std::int64_t chosen_count(const CollectivePlan& plan) {
+  return plan.count_reason == CountReason::cost ? plan.aggregator_count : 0;
+}
+
 }  // namespace nacre::plan
 
 #endif  // NACRE_PLAN_CALL_COLLECTIVE_PLAN_H_

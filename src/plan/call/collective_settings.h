@@ -42,6 +42,8 @@ struct CollectiveSettings {
   std::int64_t alignment_bytes = 4096;  ///< domains begin at multiples of this; >= 1
   bool one_writer_per_node = false;     ///< store::FileSystemFacts
   std::int64_t saturation_bytes = 0;    ///< nacre_saturation_bytes, else the file system's
+  /// A direct read of a run includes the gap before it if they are together at most so long; 0: no.
+  std::int64_t sieving_bytes = 0;
   std::int32_t cycle_buffer_count = 0;  ///< nacre_cycle_buffers
   /// nacre_groups, else a cartesian communicator; null: groups follow the accesses.
   std::shared_ptr<const InitialGroups> initial_groups = nullptr;

@@ -1,5 +1,7 @@
 #include "plan/decide/candidates.h"
 
+#include "plan/algorithms/aggregator_count.h"
+
 namespace nacre::plan {
 namespace {
 
@@ -64,7 +66,11 @@ CollectivePlan laid_out(const Candidate& candidate, const PlanInputs& inputs) {
   const AlgorithmRow& row = row_of(plan);
   plan.writers_take_turns = row.exchanges() && inputs.participants.direction == Direction::write &&
                             inputs.settings.one_writer_per_node;
-  if (!row.needs_groups()) row.lay_out(plan, inputs);
+  if (row.needs_groups() && inputs.groups == nullptr) {
+    expect_groups(plan, inputs);
+  } else {
+    row.lay_out(plan, inputs);
+  }
   return plan;
 }
 

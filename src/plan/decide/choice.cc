@@ -49,6 +49,15 @@ std::vector<std::int64_t> aggregator_counts(const PlanInputs& inputs) {
   return counts;
 }
 
+/// Numbers of groups of ranks that may be fastest: one for each node, OST or rank.
+std::vector<std::int64_t> group_counts(const PlanInputs& inputs) {
+  const std::int64_t most = aggregator_count_max(inputs.settings, inputs.participants);
+  std::vector<std::int64_t> counts{inputs.participants.node_count, slots_of(inputs),
+                                   inputs.participants.rank_count};
+  std::erase_if(counts, [&](std::int64_t count) { return count < 2 || count > most; });
+  return counts;
+}
+
 /// Whether each aggregator has OSTs of its own, and there are no more such sets of OSTs.
 bool has_one_aggregator_per_set(const CollectivePlan& plan) {
   return plan.aggregator_sets > 1 && plan.aggregator_count == plan.aggregator_sets;
@@ -94,6 +103,14 @@ std::vector<PredictedPlan> compare_plans(const Candidate& rule, const PlanInputs
       }
     }
   }
+  if (is_free && inputs.settings.aggregator_count == 0) {
+    for (const Algorithm algorithm :
+         {Algorithm::dynamic_segmentation, Algorithm::static_segmentation}) {
+      for (const std::int64_t count : group_counts(inputs)) {
+        comparison.add(algorithm, PlanReason::cost, count);
+      }
+    }
+  }
   return comparison.take();
 }
 
@@ -113,8 +130,7 @@ std::size_t choose(const std::vector<PredictedPlan>& plans) {
 }
 
 Choice choice_of(const CollectivePlan& plan) {
-  const bool by_cost = plan.count_reason == CountReason::cost;
-  return {{plan.algorithm, plan.reason}, by_cost ? plan.aggregator_count : 0};
+  return {{plan.algorithm, plan.reason}, chosen_count(plan)};
 }
 
 CollectivePlan laid_out(const Choice& choice, const PlanInputs& inputs) {

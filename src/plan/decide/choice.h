@@ -24,7 +24,7 @@ struct PredictedPlan {
 };
 
 /// The plans that decide() compares: the plan of `rule` first, then those that differ in algorithm
-/// or number of aggregators as far as the hints leave it open. At most about 30, each once.
+/// or number of aggregators as far as the hints leave it open. At most about 40, each once.
 /// `inputs.settings.machine` is not null, and `inputs.groups` is null.
 [[nodiscard]] std::vector<PredictedPlan> compare_plans(const Candidate& rule,
                                                        const PlanInputs& inputs);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "machine/machine.h"
+#include "plan/nodes/grouping.h"
 
 namespace nacre::plan {
 namespace {
@@ -13,6 +14,8 @@ using machine::Machine;
 
 constexpr double nanosecond = 1e-9;
 constexpr double microsecond = 1e-6;
+/// Of a sieving read.
+constexpr double sieve_bytes = 4 << 20;
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 
@@ -53,7 +56,8 @@ class CostModel {
         settings_(inputs.settings),
         all_(inputs.participants),
         machine_(*inputs.settings.machine),
-        nodes_(std::max(1, inputs.participants.node_count)) {
+        nodes_(std::max(1, inputs.participants.node_count)),
+        hosts_(settings_.one_writer_per_node ? 1 : nodes_) {
     if (settings_.has_stripes_of(summary_.bounds)) {
       const StripedRegion& region = settings_.stripes->main_region(summary_.bounds);
       stripes_ = {real(region.slot_count()), real(region.stripe_size), true};
@@ -65,9 +69,9 @@ class CostModel {
     const Traffic traffic = row.exchanges() ? aggregated(row) : direct();
     access(traffic);
     if (row.exchanges()) {
-      exchange(traffic);
+      exchange(row, traffic);
     } else {
-      gather();
+      gather(traffic);
     }
     agree(row);
     total(row);
@@ -77,11 +81,15 @@ class CostModel {
  private:
   [[nodiscard]] bool writes() const { return all_.direction == Direction::write; }
   [[nodiscard]] double& busy(Resource resource) { return prediction_.of(resource); }
-  [[nodiscard]] double ranks_per_node() const { return real(all_.rank_count) / nodes_; }
-  /// Ranks of a node that work at the same time.
+  [[nodiscard]] double ranks_per_host() const { return real(all_.rank_count) / hosts_; }
+  /// Ranks of a host that work at the same time.
   [[nodiscard]] double cores() const {
-    return machine_.cores == 0 ? ranks_per_node()
-                               : std::min(ranks_per_node(), real(machine_.cores));
+    return machine_.cores == 0 ? ranks_per_host()
+                               : std::min(ranks_per_host(), real(machine_.cores));
+  }
+  /// The time of a message, if its receiver has to wait for a core.
+  [[nodiscard]] double message(std::int64_t nanoseconds) const {
+    return real(nanoseconds) * nanosecond * ranks_per_host() / cores();
   }
   /// Of the aggregator with the most rounds. A round without data does not take place.
   [[nodiscard]] double rounds_with_data() const {
@@ -100,6 +108,11 @@ class CostModel {
     traffic.nodes = std::min(nodes_, traffic.writers);
     traffic.calls = real(summary_.run_count);
     traffic.in_flight = real(machine_.read_bytes);
+    const double run_and_gap = real(summary_.span_bytes) / traffic.calls;
+    if (!writes() && run_and_gap <= real(settings_.sieving_bytes)) {
+      traffic.bytes = real(summary_.span_bytes);
+      traffic.calls = std::max(traffic.writers, traffic.bytes / sieve_bytes);
+    }
     traffic.osts = osts_of(real(summary_.bounds.length));
     const double span = real(summary_.node_span_bytes()) / traffic.nodes;
     traffic.nodes_per_ost = summary_.slots != 0 ? summary_.nodes_per_slot()
@@ -170,7 +183,7 @@ class CostModel {
   void access(const Traffic& traffic) {
     const double each = traffic.bytes / traffic.writers;
     const double calls = traffic.calls / traffic.writers * real(machine_.call_ns) * nanosecond;
-    const double processes_per_node = traffic.writers / traffic.nodes;
+    const double processes_per_node = traffic.writers / std::min(traffic.nodes, hosts_);
     const std::int64_t bandwidth = writes() ? machine_.write_bandwidth : machine_.read_bandwidth;
     const double waiting = writes() && machine_.one_writer != 0
                                ? processes_per_node
@@ -215,49 +228,65 @@ class CostModel {
     client = std::max(client, each / traffic.in_flight * turn);
   }
 
-  /// The time that ranks take to gather scattered memory for their own accesses.
-  void gather() {
-    if (summary_.memory_run_count <= summary_.run_count) return;
-    const double bytes = real(summary_.bytes) / nodes_;
-    const double pieces = real(summary_.memory_run_count) / nodes_;
+  /// The time that ranks take to gather or scatter the pieces of their own accesses.
+  void gather(const Traffic& traffic) {
+    const bool sieves = traffic.calls < real(summary_.run_count);
+    if (summary_.memory_run_count <= summary_.run_count && !sieves) return;
+    const double bytes = real(summary_.bytes) / hosts_;
+    const double pieces = real(std::max(summary_.memory_run_count, summary_.run_count)) / hosts_;
     busy(Resource::cores) =
         (time_of(bytes, machine_.copy_bandwidth) + pieces * real(machine_.piece_ns) * nanosecond) /
         cores();
   }
 
+  /// The part of the bytes whose aggregator is on another node. Ranks of a group follow each other
+  /// in the file, and are assumed to be on one node if there are enough groups.
+  [[nodiscard]] double remote_share(const AlgorithmRow& row, const Traffic& traffic) const {
+    const double reached = row.needs_groups() ? traffic.writers : 1;
+    return std::max(0.0, 1 - reached / nodes_);
+  }
+
   /// The time of copies and messages between the ranks and the aggregators.
-  void exchange(const Traffic& traffic) {
+  void exchange(const AlgorithmRow& row, const Traffic& traffic) {
     const double moved = real(summary_.bytes);
-    const double received = moved / traffic.nodes;
-    const double remote = nodes_ > 1 ? 1 - 1 / nodes_ : 0;
+    const double received = moved / std::min(traffic.nodes, hosts_);
+    const double remote = remote_share(row, traffic);
     // A byte is copied once on its way to an aggregator of its own node. On the way to another node
     // it is copied into a message, and from there into the aggregator's buffer.
     const double own =
-        real(std::max(summary_.node_bytes_max(), summary_.bytes / std::max(1, all_.node_count)));
+        hosts_ == 1 ? moved : std::max(real(summary_.node_bytes_max()), moved / nodes_);
     const double copied = own + received * remote;
-    const double pieces = real(summary_.run_count + summary_.memory_run_count) / nodes_;
+    const double pieces = real(summary_.run_count + summary_.memory_run_count) / hosts_;
     busy(Resource::cores) =
         (time_of(copied, machine_.copy_bandwidth) + pieces * real(machine_.piece_ns) * nanosecond) /
         cores();
     busy(Resource::memory) = time_of(2 * copied, machine_.memory_bandwidth);
     const double rounds = rounds_with_data();
+    // A message a round, and two for the view, between each aggregator and each other node.
+    const double others = remote > 0 ? nodes_ - 1 : 0;
+    const double messages = (rounds + 2) * traffic.writers / std::min(traffic.nodes, hosts_) *
+                            others * message(machine_.far_message_ns);
     busy(Resource::messages) =
-        time_of(std::max(own, received) * remote, machine_.message_bandwidth) +
-        rounds * traffic.writers / traffic.nodes * (nodes_ - 1) * real(machine_.far_message_ns) *
-            nanosecond;
+        time_of(std::max(own, received) * remote, machine_.message_bandwidth) + messages;
+    // Nodes of one host send by its cores.
+    if (hosts_ == 1) busy(Resource::cores) += messages;
   }
 
   void agree(const AlgorithmRow& row) {
-    const double near = std::log2(std::max(1.0, ranks_per_node())) * real(machine_.near_message_ns);
-    const double far = std::log2(nodes_) * real(machine_.far_message_ns);
-    const double trees = row.exchanges() ? 6 : 4;
+    const double ranks_per_node = real(all_.rank_count) / nodes_;
+    const double near =
+        std::log2(std::max(1.0, ranks_per_node)) * message(machine_.near_message_ns);
+    const double far = std::log2(nodes_) * message(machine_.far_message_ns);
+    const double trees = row.needs_groups() ? 8 : row.exchanges() ? 6 : 4;
     double& agreement = busy(Resource::agreement);
-    agreement = trees * (near + far) * nanosecond;
-    if (row.exchanges()) {
-      const double rounds = rounds_with_data();
-      agreement += rounds * real(machine_.near_message_ns) * nanosecond;
+    agreement = trees * (near + far);
+    if (row.exchanges()) agreement += rounds_with_data() * message(machine_.near_message_ns);
+    if (row.needs_groups()) {
+      // Rank 0 gathers and sorts what each rank accesses.
+      const double ranks = real(all_.rank_count);
+      agreement += ranks * real(machine_.piece_ns) * nanosecond +
+                   time_of(ranks * sizeof(RankLoad), machine_.message_bandwidth);
     }
-    if (row.needs_groups()) agreement += real(all_.rank_count) * 50 * nanosecond;
     if (stripes_.known) {
       agreement += real(machine_.ost_latency_us + 2 * machine_.lock_latency_us) * microsecond;
     }
@@ -289,6 +318,7 @@ class CostModel {
   const Participants& all_;
   const Machine& machine_;
   double nodes_;
+  double hosts_;  // nodes with cores of their own: a local file system has one host
   Stripes stripes_;
   Prediction prediction_;
 };

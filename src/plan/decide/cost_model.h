@@ -41,8 +41,8 @@ struct Prediction {
   [[nodiscard]] Resource bottleneck() const;
 };
 
-/// `plan` is complete, except that of segmentation before the groups are known only the algorithm
-/// and aggregator_count count. `inputs.settings.machine` is not null.
+/// `plan` is complete, or that of segmentation before the groups are known.
+/// `inputs.settings.machine` is not null.
 ///
 /// The ranks gather data for a round while the file system moves the round before it, so the call
 /// takes as long as the busier of the two, plus one round of the other. A resource of the file

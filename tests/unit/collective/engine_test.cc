@@ -25,6 +25,7 @@
 
 #include <doctest/doctest.h>
 
+#include "plan/algorithms/aggregator_count.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "random_access.h"
 #include "store/forwarding.h"
@@ -677,6 +678,36 @@ TEST_CASE("second and later steps send less than 235 bytes per rank before data"
       check_steps(world, 1'234'567);
     }
   }
+}
+
+TEST_CASE("groups that predicted times chose are kept while calls stay the same") {
+  machine::Machine machine;
+  machine.far_message_ns = 3'000'000;
+  machine.call_ns = 200'000;
+  machine.one_writer = 1;
+  World world = interleaved(12, 20, 100);
+  world.ranks_per_node = 4;
+  world.settings.machine = std::make_shared<const machine::Machine>(machine);
+  world.settings.one_writer_per_node = true;
+  world.settings.cycle_bytes = 1'024;
+  world.settings.saturation_bytes = 1 << 20;
+  for (int step = 0; step < 4; ++step) {
+    CAPTURE(step);
+    const std::vector<Outcome> outcomes = world.run(Direction::write);
+    const plan::CollectivePlan& plan = outcomes.front().plan;
+    CHECK(plan.algorithm == Algorithm::dynamic_segmentation);
+    CHECK(plan.aggregator_count == 3);
+    CHECK(plan.count_reason == plan::CountReason::cost);
+    if (step > 0) CHECK(world.groups.front().groups() == outcomes.front().groups);
+    check_write(world);
+    for (RankAccess& access : world.ranks) access.file.view.origin += 50'000;
+  }
+  const auto request = [&](std::int64_t count) {
+    const plan::Participants all{.rank_count = 12, .node_count = 3};
+    return GroupingRequest{nullptr, plan::group_target(world.settings, all, count)};
+  };
+  CHECK(world.groups.front().are_for(request(3)));
+  CHECK_FALSE(world.groups.front().are_for(request(0)));
 }
 
 TEST_CASE("irregular views in random orders of valid and invalid calls") {

@@ -50,7 +50,7 @@ TEST_CASE("without a machine file the class of the file system holds") {
     return find_machine(file_on(magic), {}, environment).value()->origin;
   };
   CHECK(origin(lustre_magic) == "lustre");
-  CHECK(origin(tmpfs_magic) == "local");
+  CHECK(origin(tmpfs_magic) == "memory");
   CHECK(origin(nfs_magic) == "remote");
 }
 

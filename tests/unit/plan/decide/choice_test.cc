@@ -108,6 +108,13 @@ TEST_CASE("of equally fast plans one with an aggregator for each OST is chosen")
   CHECK(choose({{{}, same}, {eight, same}}) == 0);
 }
 
+TEST_CASE("each node has a group of its own where messages between nodes are dear") {
+  const CollectivePlan plan = plan_for({9, 3, 1000, 400, true}, settings_of("local"));
+  CHECK(row_of(plan).needs_groups());
+  CHECK(plan.aggregator_count == 3);
+  CHECK(plan.count_reason == CountReason::cost);
+}
+
 TEST_CASE("hints leave less to choose") {
   const Load load{16, 8, 8 * mebibyte};
   CollectiveSettings settings = settings_of("lustre", 8);

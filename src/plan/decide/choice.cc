@@ -58,9 +58,12 @@ std::vector<std::int64_t> group_counts(const PlanInputs& inputs) {
   return counts;
 }
 
-/// Whether each aggregator has OSTs of its own, and there are no more such sets of OSTs.
+/// Whether each aggregator has OSTs of its own, and there are no more such sets of OSTs. Of calls
+/// that touch fewer stripes, equal ones would differ in their number of aggregators, depending on
+/// their place in the file, and OSTs would change their aggregators.
 bool has_one_aggregator_per_set(const CollectivePlan& plan) {
-  return plan.aggregator_sets > 1 && plan.aggregator_count == plan.aggregator_sets;
+  return plan.aggregator_sets > 1 && plan.aggregator_count == plan.aggregator_sets &&
+         (plan.end - plan.origin) / plan.block_bytes > plan.aggregator_sets;
 }
 
 class Comparison {

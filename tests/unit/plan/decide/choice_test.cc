@@ -101,11 +101,15 @@ TEST_CASE("of equally fast plans one with an aggregator for each OST is chosen")
   CollectivePlan four{.algorithm = Algorithm::two_phase, .aggregator_count = 4};
   CollectivePlan eight = four;
   eight.aggregator_count = eight.aggregator_sets = 8;
+  eight.block_bytes = mebibyte;
+  eight.end = 9 * mebibyte;
   CollectivePlan sixteen = eight;
   sixteen.aggregator_count = 16;
   const Prediction same{.seconds = 1.0};
   CHECK(choose({{four, same}, {eight, same}, {sixteen, same}}) == 1);
   CHECK(choose({{{}, same}, {eight, same}}) == 0);
+  eight.end = 8 * mebibyte;  // it may touch seven, eight or nine stripes
+  CHECK(choose({{four, same}, {eight, same}}) == 0);
 }
 
 TEST_CASE("each node has a group of its own where messages between nodes are dear") {

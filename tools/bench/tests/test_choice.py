@@ -10,6 +10,7 @@ import unittest
 from nacre_bench import options
 from nacre_bench.choice import figures, search
 from nacre_bench.choice.cases import Case, all_cases, chosen_cases
+from nacre_bench.choice.fixed import fixed_settings
 from nacre_bench.choice.run import Sequence, site_of
 from nacre_bench.choice.search import AUTOMATIC, Setting
 from nacre_bench.choice.text import choice_text
@@ -21,11 +22,18 @@ STRIPED = Case("ranger", "latency", 16, 8, 16, "c8", "write")
 LOCAL = Case("local", "latency", 16, 1, 2, "", "read")
 
 
+def hints_of(label: str) -> dict[str, str]:
+    algorithm, _, count = label.partition(" A=")
+    return {} if label == AUTOMATIC else {"nacre_algorithm": algorithm, **({"cb_nodes": count} if count else {})}
+
+
 def entry(case: str, times: dict[str, list[float]], best: str, **more) -> dict:
     series = {label: dict(enumerate(seconds)) for label, seconds in times.items()}
     plan = {"algorithm": "direct", "reason": "large_pieces", "calls": 1, "plans": 1, "observed": 2.0}
     plans = {AUTOMATIC: plan, best: {**plan, "algorithm": best.split()[0]}}
-    fields = {"file_system": case.split("/")[0], "error": "", "too_slow": [], "lines": [], "predictions": [], **more}
+    hints = {label: hints_of(label) for label in times}
+    fields = {"file_system": case.split("/")[0], "error": "", "too_slow": [], "lines": [], "predictions": []}
+    fields |= {"hints": hints, "nodes": 8, "ranks": 16, **more}
     return {"case": case, "times": series, "best": best, "plans": plans, "contender": "N/M5", "round": 0, **fields}
 
 
@@ -156,6 +164,17 @@ class Figures(unittest.TestCase):
         self.assertIn("in 0 of 1 the best setting leads to the same plan", text)
         self.assertIn("1 files: median error 50 %", text)
         self.assertIn("over 30 s:\n  ranger/b/16x8/8m/c8/read: direct", text)
+
+    def test_fixed_settings_are_compared_over_all_cases(self):
+        found = {
+            (one.algorithm, one.aggregators): one.ratios
+            for one in fixed_settings(figures.judged_of([self.NEAR, self.FAR]))
+        }
+        self.assertEqual(found[("two_phase", "per node")], (1.0,))
+        self.assertEqual(found[("direct", "")], (1.0,))
+        self.assertEqual(len(found[(AUTOMATIC, "")]), 2)
+        self.assertNotIn(("two_phase", "one"), found)
+        self.assertRegex(choice_text(result_of(self.NEAR, self.FAR)), r"two_phase +per node +1 +1 \(100 %\)")
 
     def test_an_empty_result_has_a_text(self):
         self.assertNotIn("Misses", choice_text(result_of()))

@@ -9,6 +9,7 @@ from ..machine import sentence
 from ..report import contender_lines
 from ..tables import number, table
 from .figures import FAR, NEAR, Judged, judged_of, percentile, prediction_errors, seconds_of
+from .fixed import fixed_text
 from .plans import words
 from .search import AUTOMATIC, EARLY_ROUNDS, FINALISTS
 
@@ -121,5 +122,6 @@ def choice_text(result: dict) -> str:
     parts = [run_text(result), ABOUT]
     if judged:
         parts += [cases_text(judged), shares_text(judged), misses_text(judged), algorithms_text(judged)]
+        parts += [fixed_text(judged)]
     parts += [predictions_text(entries), slow_text(entries, result["settings"]["timeout"]), failures_text(entries)]
     return "\n\n".join(part for part in parts if part)

@@ -1,5 +1,6 @@
 """nacre-bench patterns: its launches, its figures, and a small run on the testbed."""
 
+import dataclasses
 import json
 import os
 import struct
@@ -67,10 +68,20 @@ class CommandLine(unittest.TestCase):
 class Tasks(unittest.TestCase):
     def test_nacre_runs_the_patterns_that_fit_the_file_and_two_phase(self):
         tasks = cells.tasks_of(OURS, cells.Cell(4, 4), EXTENT, cells.Variant())
-        self.assertEqual([one.label for one in tasks], ["1-OST", "2-OST", "1-OST two-phase", "1-OST redistributed"])
-        self.assertEqual([one.block_bytes >> 16 for one in tasks], [1, 2, 1, 1])
+        patterns = ["1-OST", "2-OST", "1-OST two-phase", "1-OST redistributed"]
+        self.assertEqual([one.label for one in tasks], [*patterns, *cells.CHOSEN])
+        self.assertEqual([one.block_bytes >> 16 for one in tasks[:4]], [1, 2, 1, 1])
         self.assertEqual({one.bytes for one in tasks}, {4 * MIB})
-        self.assertIn("cb_nodes=4", tasks[-1].words())
+        self.assertIn("cb_nodes=4", tasks[3].words())
+
+    def test_the_automatic_choice_has_no_hint_but_the_machine(self):
+        extent = dataclasses.replace(EXTENT, machine_file="/m.toml")
+        tasks = {one.label: one for one in cells.tasks_of(OURS, cells.Cell(4, 8), extent, cells.Variant())}
+        self.assertEqual(tasks["automatic"].hints, (("nacre_machine", "/m.toml"),))
+        self.assertEqual(tasks["static segmentation"].hints, (("nacre_algorithm", "static_segmentation"),))
+        self.assertIn("nacre_machine=none", tasks["automatic by k"].words())
+        changed = cells.tasks_of(OURS, cells.Cell(4, 4), extent, cells.Variant("osts.client_cost=0"))
+        self.assertEqual([one.label for one in changed], ["1-OST", "2-OST"])
 
     def test_the_mpi_itself_has_one_contiguous_piece_per_rank_and_no_hints(self):
         (task,) = cells.tasks_of(ROMIO, cells.Cell(4, 4), EXTENT, cells.Variant())

@@ -12,6 +12,10 @@ from ..units import MIB
 CONTIGUOUS = "contiguous"
 WARM_UP = "warm-up"
 IN_PLACE, REDISTRIBUTED = "two-phase", "redistributed"
+AUTOMATIC, BY_K = "automatic", "automatic by k"
+SEGMENTATIONS = {"dynamic segmentation": "dynamic_segmentation", "static segmentation": "static_segmentation"}
+# Rows that are no pattern of OSTs.
+CHOSEN = (AUTOMATIC, BY_K, *SEGMENTATIONS)
 DEFAULT_STRIPE_BYTES = MIB
 
 
@@ -69,6 +73,7 @@ class Extent:
     mib_per_ost: int
     patterns: tuple[int, ...]
     redistributed: tuple[int, ...]
+    machine_file: str = ""  # by which Nacre predicts times; "": the class of the file system
 
     def file_bytes(self, cell: Cell) -> int:
         return cell.osts * self.mib_per_ost * MIB
@@ -129,6 +134,17 @@ def two_phase_task(cell: Cell, extent: Extent, osts: int, moved: bool) -> Task:
     return Task(label, "pieces" if moved else "interleaved", block, extent.file_bytes(cell), hints)
 
 
+def chosen_tasks(cell: Cell, extent: Extent) -> list[Task]:
+    """What Nacre chooses for contiguous pieces: by predicted times without a hint, the number of aggregators of
+    two-phase by k alone (Chaarawi & Gabriel), and the groups of both segmentations."""
+    machine = (("nacre_machine", extent.machine_file),) if extent.machine_file else ()
+    by_k = (("nacre_machine", "none"), ("nacre_algorithm", "two_phase"))
+    hints = {AUTOMATIC: machine, BY_K: by_k}
+    hints |= {label: (("nacre_algorithm", algorithm),) for label, algorithm in SEGMENTATIONS.items()}
+    block, size = extent.stripe_bytes, extent.file_bytes(cell)
+    return [Task(label, "pieces", block, size, words) for label, words in hints.items()]
+
+
 def warm_up_task(cell: Cell, extent: Extent, hints: tuple[tuple[str, str], ...] = ()) -> Task:
     """A small file in which every rank has a part of every stripe. It keeps the connections and buffers that a first
     exchange creates out of the measured tasks."""
@@ -145,4 +161,5 @@ def tasks_of(contender: Contender, cell: Cell, extent: Extent, variant: Variant)
     if not variant.is_changed:
         for osts in (osts for osts in extent.redistributed if osts <= cell.osts):
             tasks += [two_phase_task(cell, extent, osts, moved) for moved in (False, True)]
+        tasks += chosen_tasks(cell, extent)
     return tasks

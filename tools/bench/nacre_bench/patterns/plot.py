@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from .cells import IN_PLACE, REDISTRIBUTED
+from .cells import CHOSEN, IN_PLACE, REDISTRIBUTED
 from .figures import READ, WRITE, Medians
 from .text import cells_on, name_of, several_of_ours
 
 BAR_SHARE = 0.84
 OWN_COLOURS = ("black", "dimgrey", "darkgrey")
 OTHER_COLOURS = {IN_PLACE: "tan", REDISTRIBUTED: "peru"}
+CHOSEN_COLOURS = dict(zip(reversed(CHOSEN), ("plum", "thistle", "lightgreen", "limegreen"), strict=True))
 FEWEST_GREY = 512
 DIRECTION_NAMES = {WRITE: "writing", READ: "reading"}
 
@@ -22,6 +23,9 @@ def colour_of(name: str) -> str:
         return OWN_COLOURS[sum(map(ord, label)) % len(OWN_COLOURS)]
     if " " in name and name.split()[1] in OTHER_COLOURS:
         return OTHER_COLOURS[name.split()[1]]
+    for chosen, colour in CHOSEN_COLOURS.items():
+        if name.startswith(chosen):
+            return colour
     osts = int(label.partition("-")[0])
     return f"C{osts.bit_length() - 1}" if osts < FEWEST_GREY else "lightgrey"
 

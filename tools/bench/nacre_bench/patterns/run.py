@@ -8,6 +8,8 @@ import dataclasses
 import random
 from collections.abc import Callable
 
+from nacre import testbed
+
 from ..config import Config
 from ..contenders import OURS, PEER, Contender, all_contenders, choose, parse_pairs, preloads
 from ..launch import RANK_GRACE_S, Outcome, launch
@@ -95,7 +97,8 @@ class Run:
         of_machine = where.setting("striping.size")
         stripe = self.arguments.stripe_size or (int(of_machine) if of_machine else DEFAULT_STRIPE_BYTES)
         options = self.arguments
-        return Extent(stripe, options.mib_per_ost, tuple(options.patterns), tuple(options.redistributed))
+        file = testbed.machine_file(options.machine) if options.machine else ""
+        return Extent(stripe, options.mib_per_ost, tuple(options.patterns), tuple(options.redistributed), file)
 
     def run(self, keep: Callable[[dict], None]) -> None:
         """Runs all launches. Successive launches of one round on the same variant share one testbed."""

@@ -7,7 +7,7 @@ from nacre.text import amount
 from ..contenders import OURS
 from ..report import failed_launches, settings_text
 from ..tables import number, table
-from .cells import CONTIGUOUS, IN_PLACE, REDISTRIBUTED, Cell
+from .cells import CHOSEN, CONTIGUOUS, IN_PLACE, REDISTRIBUTED, Cell
 from .checks import alike, checks_of
 from .figures import READ, WRITE, Medians, Series
 
@@ -19,7 +19,10 @@ own: MPI_File_write_at_all of the MPI itself with default hints. Each rank has o
 ROMIO writes these pieces from the ranks that have them; OMPIO sends them to aggregators that it chooses. The ratios
 refer to ROMIO if it was measured.
 N-OST two-phase: Nacre's two-phase with these blocks as file domains. Each rank has the data of its own domain.
-N-OST redistributed: the same two-phase, but each rank has a contiguous piece, so nearly all data are exchanged."""
+N-OST redistributed: the same two-phase, but each rank has a contiguous piece, so nearly all data are exchanged.
+automatic: Nacre without a hint, by the machine's file. automatic by k: two-phase with as many aggregators as the bytes
+saturate (Chaarawi & Gabriel), without predicted times. dynamic, static segmentation: with the groups that Nacre forms.
+In these rows, too, each rank has a contiguous piece; Nacre chooses how many of the ranks are aggregators."""
 
 
 def name_of(series: Series, several: bool) -> str:
@@ -82,7 +85,7 @@ def switched_table(medians: Medians, cell: Cell) -> str:
     header = [f"{cell.osts} OSTs, {cell.ranks} aggregators", "unchanged", *variants]
     rows = []
     for series in medians.series(cell.osts):
-        if not series.label.endswith((IN_PLACE, REDISTRIBUTED)):
+        if not series.label.endswith((IN_PLACE, REDISTRIBUTED)) and series.label not in CHOSEN:
             rates = [medians.rate(cell, series, WRITE, variant) for variant in ["", *variants]]
             rows.append([name_of(series, several_of_ours(medians)), *[number(rate, 1) for rate in rates]])
     return table(header, rows)

@@ -96,11 +96,6 @@ int transfer(int file, bool write, char* buffer, std::int64_t size, const Range&
   return 0;
 }
 
-int worst(int error) {
-  MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  return error;
-}
-
 struct FreeMemory {
   void operator()(char* memory) const { std::free(memory); }
 };

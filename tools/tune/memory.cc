@@ -6,8 +6,9 @@
 namespace nacre_tune {
 namespace {
 
-/// The slowest rank's time, on all ranks.
+/// The slowest rank's time, on all ranks, after wait_for_all.
 double slowest(double seconds) {
+  wait_for_all();
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return seconds;
 }
@@ -70,9 +71,9 @@ Sample measure_copy(const Ranks& ranks, const Measurement& what) {
   copy_pieces(to, from, piece);
   double seconds = seconds_now() - start;
   Sample sample;
+  sample.seconds = slowest(takes_part ? seconds : 0);
   double copied = static_cast<double>(to.size());
   MPI_Allreduce(&copied, &sample.bytes, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  sample.seconds = slowest(takes_part ? seconds : 0);
   const std::size_t pieces = bytes / piece;
   sample.count = static_cast<double>(pieces);
   return sample;

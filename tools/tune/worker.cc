@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include <sched.h>
+#include <unistd.h>
 
 namespace nacre_tune {
 
@@ -29,6 +30,22 @@ std::int64_t Measurement::number(const std::string& key, std::int64_t otherwise)
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void wait_for_all() {
+  constexpr useconds_t nap_us = 200;
+  MPI_Request all = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &all);
+  for (int done = 0; done == 0;) {
+    MPI_Test(&all, &done, MPI_STATUS_IGNORE);
+    if (done == 0) usleep(nap_us);
+  }
+}
+
+int worst(int error) {
+  wait_for_all();
+  MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return error;
 }
 
 namespace {

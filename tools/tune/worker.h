@@ -45,6 +45,11 @@ struct Sample {
 };
 
 double seconds_now();
+/// Returns when all ranks have called it. A rank that waits sleeps, so that it takes no core from
+/// the ranks that measure.
+void wait_for_all();
+/// The largest error of all ranks, after wait_for_all.
+int worst(int error);
 
 // All ranks call these.
 Sample measure_message(const Ranks& ranks, const Measurement& what);

@@ -164,8 +164,8 @@ def _latency(found: Findings, samples: Samples, place: plan.Place) -> None:
     direct, cached, locking = (
         samples.each(plan.small_word(place, *how)) for how in ((True, True), (False, True), (False, False))
     )
-    bandwidth = found.figures.get("osts.bandwidth")
-    transfer = plan.SMALL_BYTES / bandwidth.value if bandwidth else 0.0
+    passed = [found.figures.get(f"{part}.bandwidth") for part in ("osts", "nodes", "servers")]
+    transfer = sum(plan.SMALL_BYTES / bandwidth.value for bandwidth in passed if bandwidth)
     waiting = direct and cached and _difference(direct, cached, transfer)
     found.add("osts.latency_us", _scaled(waiting, 1e6), "O_DIRECT is refused, or was not measured in the time")
     lock = locking and cached and _difference(locking, cached)

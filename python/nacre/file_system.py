@@ -66,6 +66,12 @@ def _row(kind: str) -> dict:
     return {}
 
 
+def machine_class(kind: str) -> str:
+    """The class of machine (src/machine/classes) of a mount type or of a row of the table."""
+    row = known().get(kind) or _row(kind)
+    return row.get("machine") or ("local" if row.get("sharing") == "local" else "remote")
+
+
 def judgement(found: FileSystem | None, directory: Path) -> tuple[str, str, str, str]:
     """What `nacre doctor` says about a file system: state, subject, text and advice."""
     if found is None:

@@ -178,7 +178,7 @@ def test_a_testbed_is_measured_on_its_nodes(nacre, build, tmp_path, node_namespa
     up = nacre("testbed", "up", *(word for setting in settings for word in ("--set", setting)), directory)
     assert up.returncode == 0, up.stderr
     try:
-        words = ["--max-bytes", "8m", "--repetitions", 2, "--out", out, directory]
+        words = ["--max-bytes", "8m", "--max-time", "30s", "--repetitions", 2, "--out", out, directory]
         result = nacre("tune", *words, *launcher(build, "mpich"))
         assert result.returncode == 0, result.stdout + result.stderr
         assert list((directory / "0").iterdir()) == []

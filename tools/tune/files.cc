@@ -46,27 +46,6 @@ Part part_of(const Ranks& ranks, const Measurement& what, const std::string& dir
   return part;
 }
 
-/// Creates the file. With `stripes`, on that many OSTs from `first` on, `step` further for each
-/// rank.
-int create(const Part& part, const Measurement& what) {
-  const std::int64_t stripes = what.number("stripes", 0);
-  unlink(part.path.c_str());
-  const int file =
-      open(part.path.c_str(), O_CREAT | O_EXCL | O_WRONLY | (stripes ? delay_create : 0), 0600);
-  if (file < 0) return errno;
-  int error = 0;
-  if (stripes != 0) {
-    LovUserMd layout;
-    layout.stripe_size = static_cast<std::uint32_t>(what.number("stripe_size", 1 << 20));
-    layout.stripe_count = static_cast<std::uint16_t>(stripes);
-    const std::int64_t first = what.number("first", 0) + part.number * what.number("step", 0);
-    layout.stripe_offset = static_cast<std::uint16_t>(first % what.number("osts", 1 << 16));
-    if (fsetxattr(file, "lustre.lov", &layout, sizeof layout, 0) != 0) error = errno;
-  }
-  close(file);
-  return error;
-}
-
 /// Writes the first `size` bytes of the file again and again, until `bytes` are written. Returns an
 /// errno, or 0.
 int rewrite(int file, const char* buffer, std::int64_t size, std::int64_t bytes) {
@@ -183,12 +162,31 @@ Sample timed(const Part& part, const Measurement& what) {
 
 }  // namespace
 
+int create_file(const std::string& path, const Measurement& what, std::int64_t number) {
+  const std::int64_t stripes = what.number("stripes", 0);
+  unlink(path.c_str());
+  const int file =
+      open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | (stripes ? delay_create : 0), 0600);
+  if (file < 0) return errno;
+  int error = 0;
+  if (stripes != 0) {
+    LovUserMd layout;
+    layout.stripe_size = static_cast<std::uint32_t>(what.number("stripe_size", 1 << 20));
+    layout.stripe_count = static_cast<std::uint16_t>(stripes);
+    const std::int64_t first = what.number("first", 0) + number * what.number("step", 0);
+    layout.stripe_offset = static_cast<std::uint16_t>(first % what.number("osts", 1 << 16));
+    if (fsetxattr(file, "lustre.lov", &layout, sizeof layout, 0) != 0) error = errno;
+  }
+  close(file);
+  return error;
+}
+
 /// Writes or reads by `ranks` ranks of each of the first `nodes` nodes, `bytes` a rank in calls of
 /// `size`.
 Sample measure_transfer(const Ranks& ranks, const Measurement& what, const std::string& directory) {
   const Part part = part_of(ranks, what, directory);
   const bool creates = part.takes_part && (what.number("shared", 0) == 0 || ranks.rank == 0);
-  const int created = worst(creates ? create(part, what) : 0);
+  const int created = worst(creates ? create_file(part.path, what, part.number) : 0);
   Sample sample;
   if (created == 0) sample = timed(part, what);
   sample.error = std::max(created, worst(sample.error));
@@ -205,7 +203,7 @@ Sample measure_open(const Ranks& ranks, const Measurement& what, const std::stri
   Sample sample;
   sample.count = static_cast<double>(what.number("count", 20));
   if (part.takes_part) {
-    sample.error = create(part, what);
+    sample.error = create_file(part.path, what, part.number);
     const double start = seconds_now();
     for (double at = 0; at < sample.count && sample.error == 0; ++at) {
       const int file = open(part.path.c_str(), O_RDWR);

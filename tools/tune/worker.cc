@@ -19,13 +19,13 @@ Measurement::Measurement(const std::string& word) {
   while (std::getline(parts, part, ':')) {
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos) continue;
-    numbers_[part.substr(0, equals)] = std::strtoll(part.c_str() + equals + 1, nullptr, 10);
+    values_[part.substr(0, equals)] = part.substr(equals + 1);
   }
 }
 
 std::int64_t Measurement::number(const std::string& key, std::int64_t otherwise) const {
-  const auto found = numbers_.find(key);
-  return found == numbers_.end() ? otherwise : found->second;
+  const auto found = values_.find(key);
+  return found == values_.end() ? otherwise : std::strtoll(found->second.c_str(), nullptr, 10);
 }
 
 double seconds_now() {
@@ -95,6 +95,7 @@ Sample measure(const Ranks& ranks, const Measurement& what, const std::string& d
   if (what.name() == "message") return measure_message(ranks, what);
   if (what.name() == "copy") return measure_copy(ranks, what);
   if (what.name() == "transfer") return measure_transfer(ranks, what, directory);
+  if (what.name() == "collective") return measure_collective(ranks, what, directory);
   return measure_open(ranks, what, directory);
 }
 

@@ -30,10 +30,11 @@ class Measurement {
   explicit Measurement(const std::string& word);
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::int64_t number(const std::string& key, std::int64_t otherwise) const;
+  [[nodiscard]] const std::map<std::string, std::string>& values() const { return values_; }
 
  private:
   std::string name_;
-  std::map<std::string, std::int64_t> numbers_;
+  std::map<std::string, std::string> values_;
 };
 
 /// The result of one repetition, equal on all ranks.
@@ -50,12 +51,17 @@ double seconds_now();
 void wait_for_all();
 /// The largest error of all ranks, after wait_for_all.
 int worst(int error);
+/// Creates the file anew. With the number `stripes`, on that many OSTs: from `first` on, `step`
+/// further for each `number`. Returns an errno, or 0.
+int create_file(const std::string& path, const Measurement& what, std::int64_t number);
 
 // All ranks call these.
 Sample measure_message(const Ranks& ranks, const Measurement& what);
 Sample measure_copy(const Ranks& ranks, const Measurement& what);
 Sample measure_transfer(const Ranks& ranks, const Measurement& what, const std::string& directory);
 Sample measure_open(const Ranks& ranks, const Measurement& what, const std::string& directory);
+Sample measure_collective(const Ranks& ranks, const Measurement& what,
+                          const std::string& directory);
 
 }  // namespace nacre_tune
 

@@ -68,9 +68,10 @@ def _messages(found: Findings, samples: Samples, place: plan.Place) -> None:
     found.add("messages.bandwidth", samples.rate(plan.message_word(True, plan.FAR_BYTES)))
 
 
-def call_curve(samples: Samples, place: plan.Place, write: bool) -> dict[int, Figure]:
-    """Bytes per second of one process by size of call: the curve that k is read from."""
-    curve = {size: samples.rate(plan.call_word(place, write, size)) for size in plan.CALL_SIZES}
+def call_curve(samples: Samples, place: plan.Place, write: bool, ranks: int = 1) -> dict[int, Figure]:
+    """Bytes per second of `ranks` processes of a node by size of call. k is read from the curve of one process."""
+    sizes = plan.call_sizes(place, ranks)
+    curve = {size: samples.rate(plan.call_word(place, write, size, ranks)) for size in sizes}
     return {size: figure for size, figure in curve.items() if figure}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import socket
@@ -26,13 +27,22 @@ def default_name(environ: Mapping[str, str]) -> str:
     return environ.get("SLURM_CLUSTER_NAME") or socket.gethostname().split(".")[0]
 
 
-def as_toml(name: str, kind: str, mount: str, command: str, found: Findings) -> str:
+@dataclasses.dataclass(frozen=True)
+class Heading:
+    name: str
+    kind: str  # of the file system
+    mount: str
+    command: str
+
+
+def as_toml(heading: Heading, found: Findings, remarks: list[str] | None = None) -> str:
+    """The text of the machine file. Remarks are comments at its end."""
     lines = ["# Written by `nacre tune`. Each figure: its value, and by how much its repetitions varied.", "[machine]"]
     labels = {
-        "name": name,
-        "description": f"measured with: {command}",
-        "file_system": kind,
-        "mount": mount,
+        "name": heading.name,
+        "description": f"measured with: {heading.command}",
+        "file_system": heading.kind,
+        "mount": heading.mount,
         "measured": time.strftime("%Y-%m-%d"),
     }
     lines.append(f"version = {VERSION}")
@@ -47,6 +57,8 @@ def as_toml(name: str, kind: str, mount: str, command: str, found: Findings) -> 
     if found.missing:
         lines += ["", "# Not measured:"]
         lines += [f"#   {missing}: {why}" for missing, why in sorted(found.missing.items())]
+    if remarks:
+        lines += ["", *(f"# {remark}" for remark in remarks)]
     return "\n".join(lines) + "\n"
 
 

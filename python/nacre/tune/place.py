@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import json
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 from nacre import file_system, testbed
 from nacre.errors import UserError
 from nacre.text import amount
+from nacre.tune.plan import Place, ost_bytes
 from nacre.verbs.stripe import XATTR
 
 WORK = ".nacre-tune"
@@ -22,6 +24,7 @@ OWNER = "owner"
 DELAY_CREATE = 0o20400  # O_LOV_DELAY_CREATE
 ALL_OSTS = 0xFFFF
 LOV_USER_MD = struct.Struct("=II16xIHH")  # magic, pattern, object, stripe size, count, first OST
+LOV_FIRST_OBJECT = struct.Struct("=20xI")  # after it: object, generation, OST
 LOV_MAGIC_V1 = 0x0BD10BD0
 FREE_SHARE = 4  # a tune needs this many times its bytes free
 
@@ -44,24 +47,35 @@ def mount_of(directory: Path) -> str:
     return found.mount_point if found else ""
 
 
-def ost_count(work: Path) -> int:
-    """The number of OSTs that a file can use; 0 if the file system does not stripe."""
+def striping(work: Path) -> tuple[int, int]:
+    """The number of OSTs that a file can use, and the default stripe size; (0, 0) if the file system does not
+    stripe."""
     if kind_of(work) not in ("lustre", "testbed"):
-        return 0
+        return 0, 0
     path = work / "layout"
     try:
-        file = os.open(path, os.O_CREAT | os.O_WRONLY | DELAY_CREATE, 0o600)
-        try:
-            os.setxattr(file, XATTR, LOV_USER_MD.pack(LOV_MAGIC_V1, 1, 1 << 16, ALL_OSTS, ALL_OSTS))
-            return LOV_USER_MD.unpack_from(os.getxattr(file, XATTR))[3]
-        finally:
-            os.close(file)
-            path.unlink()
+        with _new_file(path, ALL_OSTS) as file:
+            _, _, stripe_size, count, _ = LOV_USER_MD.unpack_from(os.getxattr(file, XATTR))
+            return count, stripe_size
     except OSError as error:
         raise UserError(f"cannot stripe a file in {work.parent}: {error.strerror}") from error
 
 
+@contextlib.contextmanager
+def _new_file(path: Path, stripes: int, first: int = ALL_OSTS) -> Iterator[int]:
+    """A new file and its descriptor. Removes it at the end. `stripes`: of the default size; 0: the default layout."""
+    file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | (DELAY_CREATE if stripes else 0), 0o600)
+    try:
+        if stripes:
+            os.setxattr(file, XATTR, LOV_USER_MD.pack(LOV_MAGIC_V1, 1, 0, stripes, first))
+        yield file
+    finally:
+        os.close(file)
+        path.unlink()
+
+
 def require_space(directory: Path, max_bytes: int) -> None:
+    """Refuses a file system that says that it has too little space."""
     status = os.statvfs(directory)
     free = status.f_bavail * status.f_frsize
     if free < FREE_SHARE * max_bytes:
@@ -70,6 +84,45 @@ def require_space(directory: Path, max_bytes: int) -> None:
             f"{amount(FREE_SHARE * max_bytes)}",
             "Name another directory, or a smaller --max-bytes.",
         )
+
+
+def require_reservation(work: Path, where: Place) -> None:
+    """Reserves space and frees it again, on each OST in turn and then as a whole: statvfs knows neither a full OST nor
+    the quota of the user. A file system that cannot reserve space is not checked."""
+    for number in range(where.osts):
+        if not _reserve_in_file(work, 1, number, ost_bytes(where)):
+            return
+    _reserve_in_file(work, ALL_OSTS if where.osts else 0, ALL_OSTS, FREE_SHARE * where.volume)
+
+
+def _reserve_in_file(work: Path, stripes: int, first: int, byte_count: int) -> bool:
+    """False if the file system cannot reserve space."""
+    where = f"{work.parent}"
+    try:
+        with _new_file(work / "space", stripes, first) as file:
+            if stripes == 1:
+                where = f"OST {_ost_of(file)} of {where}"
+            return _reserve(file, byte_count)
+    except OSError as error:
+        raise UserError(
+            f"cannot reserve {amount(byte_count)} on {where}: {error.strerror}",
+            "Free space, name another directory, or a smaller --max-bytes.",
+        ) from error
+
+
+def _ost_of(file: int) -> int:
+    return LOV_FIRST_OBJECT.unpack_from(os.getxattr(file, XATTR), LOV_USER_MD.size)[0]
+
+
+def _reserve(file: int, byte_count: int) -> bool:
+    """False if the file system cannot reserve space. os.posix_fallocate would then write."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.fallocate(file, 0, ctypes.c_long(0), ctypes.c_long(byte_count)) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.EOPNOTSUPP, errno.ENOSYS):
+        return False
+    raise OSError(number, os.strerror(number))
 
 
 @contextlib.contextmanager

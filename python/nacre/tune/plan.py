@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-KIB, MIB = 1 << 10, 1 << 20
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+STRIPE_UNIT = 64 * KIB  # Lustre's
 CALL_SIZES = [4 * KIB << doubling for doubling in range(15)]  # 4 KiB to 64 MiB
+NODE_STEP = 2  # all ranks of a node are measured with every other size
 FAR_BYTES = 4 * MIB
 LINE_BYTES = 64  # a piece of a strided copy: a cache line
 FIRST_OST = 1  # in a plain layout, Lustre takes a first OST of 0 for "any"
@@ -23,17 +25,25 @@ class Place:
     ranks_per_node: int
     osts: int
     volume: int  # bytes of a measurement, at most
+    stripe_size: int = MIB  # the default of the file system
 
 
-def word(name: str, **numbers: int) -> str:
-    return ":".join([name, *(f"{key}={number}" for key, number in numbers.items())])
+def word(name: str, **values: int | str) -> str:
+    return ":".join([name, *(f"{key}={value}" for key, value in values.items())])
 
 
-def call_word(place: Place, write: bool, size: int) -> str:
-    """Calls of one process, of `size` bytes each, to a file on all OSTs."""
+def call_word(place: Place, write: bool, size: int, ranks: int = 1) -> str:
+    """Calls of `ranks` processes of a node, of `size` bytes each, each process to a file of its own on all OSTs."""
     numbers = {"stripes": place.osts, "stripe_size": 64 * KIB} if place.osts else {}
-    total = min(max(size * 64, MIB), place.volume // 4)
+    if ranks > 1:
+        numbers["ranks"] = ranks
+    total = min(max(size * 64, MIB), place.volume // 4) // ranks
     return word("transfer", write=int(write), size=size, bytes=max(size, total), **numbers)
+
+
+def call_sizes(place: Place, ranks: int = 1) -> list[int]:
+    sizes = [size for size in CALL_SIZES if size * ranks <= place.volume]
+    return sizes if ranks == 1 else sizes[::NODE_STEP]
 
 
 def message_word(far: bool, size: int = 8) -> str:
@@ -58,6 +68,22 @@ def sharing_word(place: Place, shared: bool) -> str:
     return word("transfer", size=MIB, bytes=place.volume // 8, ranks=place.ranks_per_node, shared=int(shared))
 
 
+def collective_word(place: Place, write: bool, piece: int, **values: int | str) -> str:
+    """One collective call of all ranks on one file. `piece`: the ranks have pieces of this many bytes in turn; 0: each
+    rank has a contiguous part of the file. `values`: keys that begin with "hint." are hints of the file."""
+    share = max(min(place.volume // place.ranks, GIB), STRIPE_UNIT)
+    share -= share % (piece or STRIPE_UNIT)
+    if place.osts:
+        values = {"stripes": collective_stripes(place), "stripe_size": place.stripe_size, **values}
+    return word("collective", write=int(write), bytes=share, piece=piece or share, **values)
+
+
+def collective_stripes(place: Place) -> int:
+    """The OSTs of a collective file: twice as many ranks as OSTs can share them, and each node has one, if there are
+    as many."""
+    return min(place.osts, max(place.ranks // 2, place.nodes))
+
+
 def ost_word(place: Place, nodes: int, stripes: int = 1, step: int = 0) -> str:
     """One rank of each of `nodes` nodes, to a file of its own on `stripes` OSTs, `step` OSTs further for each node."""
     total = max(min(place.volume * stripes // 4, place.volume) // (1 if step else nodes), MIB)
@@ -69,6 +95,11 @@ def ost_word(place: Place, nodes: int, stripes: int = 1, step: int = 0) -> str:
         "stripe_size": 64 * KIB,
     }
     return word("transfer", size=MIB, bytes=total, nodes=nodes, **numbers)
+
+
+def ost_bytes(place: Place) -> int:
+    """The most bytes that a measurement writes to one OST."""
+    return place.volume // min(4, collective_stripes(place))
 
 
 def small_word(place: Place, direct: bool, again: bool) -> str:
@@ -95,10 +126,11 @@ def basic(place: Place) -> list[str]:
     """What every machine has."""
     words = [message_word(False), message_word(True), message_word(True, FAR_BYTES)]
     words += [copy_word(1), copy_word(place.ranks_per_node), copy_word(1, LINE_BYTES), open_word(), cached_word()]
-    sizes = [size for size in CALL_SIZES if size <= place.volume]
-    words += [call_word(place, write, size) for write in (True, False) for size in sizes]
+    words += [call_word(place, write, size) for write in (True, False) for size in call_sizes(place)]
     if place.ranks_per_node > 1:
         words += [sharing_word(place, shared) for shared in (False, True)]
+        sizes = call_sizes(place, place.ranks_per_node)
+        words += [call_word(place, write, size, place.ranks_per_node) for write in (True, False) for size in sizes]
     return words
 
 

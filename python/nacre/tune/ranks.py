@@ -52,7 +52,10 @@ class Launcher:
             )
         return beside
 
-    def words(self, work: Path, seconds: float, repetitions: int, measurements: list[str]) -> list[str]:
+    def launch(
+        self, work: Path, seconds: float, repetitions: int, measurements: list[str], with_nacre: bool = False
+    ) -> launchers.Launch:
+        """The command line and environment that start the worker. `with_nacre`: Nacre serves its MPI-IO."""
         if testbed.is_up(self.directory):
             work = self.directory / testbed.RANK_MOUNT / work.name
         worker = [*self.start, str(work), str(seconds), str(repetitions), *measurements]
@@ -60,11 +63,15 @@ class Launcher:
         if testbed.is_up(self.directory):
             nodes = testbed.nodes_of(self.directory)
             words = launchers.started_through(words, testbed.rank_words(self.directory, nodes))
-        return words
+        environment = dict(os.environ)
+        if with_nacre:
+            return launchers.prepare(words, {}, library.preload_path(None), environment)
+        return launchers.Launch(words, environment, None, [])
 
-    def run(self, words: list[str], samples: Samples, progress: Callable[[], None]) -> None:
+    def run(self, launch: launchers.Launch, samples: Samples, progress: Callable[[], None]) -> None:
         """Runs the ranks to the end. If this process gets a signal, ends them."""
-        environment = {name: value for name, value in os.environ.items() if name != "NACRE_LIBRARY_DIR"}
+        words = launch.argv
+        environment = {name: value for name, value in launch.environ.items() if name != "NACRE_LIBRARY_DIR"}
         with tempfile.TemporaryFile("w+", errors="replace") as errors:
             try:
                 process = subprocess.Popen(

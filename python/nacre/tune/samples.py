@@ -65,8 +65,12 @@ class Samples:
         return self.figure(word, lambda sample: sample["seconds"] / sample["count"])
 
     def save(self, path: Path, repetitions: int) -> None:
-        """Saves the complete measurements, for --resume."""
-        complete = {word: found for word, found in self.by_word.items() if len(found) >= repetitions}
+        """Saves the complete measurements, for --resume. Collective calls are kept one by one."""
+        complete = {
+            word: found
+            for word, found in self.by_word.items()
+            if len(found) >= repetitions or word.startswith("collective")
+        }
         fresh = path.with_name(path.name + ".new")
         fresh.write_text(json.dumps({"ranks": self.ranks, "samples": complete}))
         fresh.replace(path)

@@ -10,20 +10,20 @@ import time
 from pathlib import Path
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from nacre.errors import UserError
-from nacre.text import amount, duration, parse_bytes, unwrapped
-from nacre.tune import figures, machine_file, place, plan
+from nacre.text import parse_bytes, unwrapped
+from nacre.tune import figures, machine_file, place, report_page, session, summary
 from nacre.tune.ranks import Launcher
+from nacre.tune.result import Result
 from nacre.tune.samples import Samples
 
 HELP = unwrapped("""Measure a file system from the ranks of a job, and write a machine file.
 
 DIR is a directory of the file system. COMMAND is the command that you start programs with, without a program. Its
 launcher starts a worker on the ranks, which measures messages, copies, calls by size, and on Lustre what OSTs, servers
-and nodes reach together. nacre tune writes a figure only if its repetitions agree. It removes all files that it made.
+and nodes reach together. Then nacre tune searches the fastest pattern of aggregators and OSTs, and compares Nacre with
+the MPI alone. It writes a figure only if its repetitions agree, and removes all files that it made in DIR.
 
 [bold]Examples[/bold]
 
@@ -33,8 +33,6 @@ and nodes reach together. nacre tune writes a figure only if its repetitions agr
 
 [bold]Exit codes[/bold]  0: wrote the machine file; 1: could not measure; 2: wrong usage.
 """)
-
-PATIENCE_SECONDS = 3600
 
 
 def register(app: typer.Typer) -> None:
@@ -56,6 +54,9 @@ def tune(
     max_time: str = typer.Option("5m", "--max-time", metavar="TIME", help="Time limit, for example 90s, 5m or 1h."),
     max_bytes: str = typer.Option("32m", "--max-bytes", metavar="BYTES", help="Most bytes that a measurement writes."),
     repetitions: int = typer.Option(3, "--repetitions", min=2, help="Repetitions of each measurement."),
+    figures_at: Path = typer.Option(
+        None, "--figures", metavar="FOLDER", help="Folder of the figures; default: that of FILE, named NAME.figures."
+    ),
     resume: bool = typer.Option(False, "--resume", help="Keep the measurements of a tune that did not end."),
 ) -> None:
     for ending in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
@@ -77,67 +78,28 @@ def tune(
     if resume and state.exists():
         samples.load(state)
     out.parent.mkdir(parents=True, exist_ok=True)
+    heading = machine_file.Heading(name, place.kind_of(seen), place.mount_of(seen), shlex.join(command))
     with place.working_in(seen) as work:
-        where = _find_place(launcher, work, volume)
+        where = session.find_place(launcher, work, volume)
+        place.require_reservation(work, where)
+        tuning = session.Session(launcher, work, where, samples, repetitions, deadline)
         try:
-            _measure(launcher, work, where, samples, (repetitions, deadline))
+            tuning.measure_figures()
+            found = figures.find(samples, where)
+            machine_file.write(work / session.MACHINE_FILE, machine_file.as_toml(heading, found))
+            search = tuning.search_patterns()
+            comparison = tuning.compare(heading.kind, search)
         finally:
             samples.save(state, repetitions)
-    found = figures.find(samples, where)
-    text = machine_file.as_toml(name, place.kind_of(seen), place.mount_of(seen), shlex.join(command), found)
-    machine_file.write(out, text)
-    if not _left(samples, where, repetitions):
+    result = Result(samples, where, found, search, comparison)
+    machine_file.write(out, machine_file.as_toml(heading, found, summary.remarks(result)))
+    if not tuning.left() and not tuning.ended_early:
         state.unlink()
-    _print_table(found)
+    summary.show(result)
     print(f"Wrote {out}")
-
-
-def _find_place(launcher: Launcher, work: Path, volume: int) -> plan.Place:
-    """Starts the ranks once to learn where they run."""
-    samples = Samples()
-    launcher.run(launcher.words(work, PATIENCE_SECONDS, 1, []), samples, lambda: None)
-    if not samples.ranks:
-        raise UserError("the ranks printed nothing", "Check that the launcher passes on the output of rank 0.")
-    ranks = samples.ranks
-    return plan.Place(ranks["ranks"], ranks["nodes"], ranks["ranks_per_node"], place.ost_count(work), volume)
-
-
-def _left(samples: Samples, where: plan.Place, repetitions: int) -> list[str]:
-    """The measurements that are not complete, each once."""
-    words = (plan.striped(where) if where.osts else []) + plan.basic(where)
-    done = {word for word, found in samples.by_word.items() if len(found) >= repetitions or samples.error(word)}
-    return [word for word in dict.fromkeys(words) if word not in done]
-
-
-def _measure(launcher: Launcher, work: Path, where: plan.Place, samples: Samples, limits: tuple[int, float]) -> None:
-    repetitions, deadline = limits
-    left = _left(samples, where, repetitions)
-    for word in left:
-        samples.by_word.pop(word, None)
-    total = len(left)
-    console = Console(stderr=True, highlight=False)
-    with console.status("Starting the ranks") as status:
-
-        def progress() -> None:
-            done = total - len(_left(samples, where, repetitions))
-            seconds = max(deadline - time.monotonic(), 0)
-            status.update(f"{done} of {total} measurements; at most {duration(seconds)} left")
-
-        words = launcher.words(work, max(deadline - time.monotonic(), 1), repetitions, left)
-        launcher.run(words, samples, progress)
-
-
-def _print_table(found: figures.Findings) -> None:
-    table = Table("figure", "value", "+-", box=None, header_style="bold")
-    for name, figure in found.figures.items():
-        bytes_like = name.endswith(("bandwidth", "saturation"))
-        per_second = "/s" if name.endswith("bandwidth") else ""
-        value = amount(figure.value) + per_second if bytes_like else f"{figure.value:.4g}"
-        table.add_row(name, value, f"{figure.spread:.0%}")
-    console = Console(highlight=False)
-    console.print(table)
-    for name, why in sorted(found.missing.items()):
-        console.print(f"not written: {name}: {why}", markup=False)
+    drawn = figures_at or out.with_suffix(".figures")
+    report_page.write(drawn, heading, result)
+    print(f"Figures: {drawn / report_page.PAGE}")
 
 
 def _parse_seconds(text: str) -> float:

@@ -34,7 +34,8 @@ struct Machine {
   std::int64_t far_message_ns = 0;     ///< of a message between nodes
   std::int64_t message_bandwidth = 0;  ///< of a node, to and from other nodes
   // Processes that access the file system.
-  std::int64_t call_ns = 0;           ///< of a call, in addition to its bytes
+  std::int64_t write_call_ns = 0;     ///< of a write, in addition to its bytes
+  std::int64_t read_call_ns = 0;      ///< of a read, in addition to its bytes
   std::int64_t write_bandwidth = 0;   ///< of one process
   std::int64_t read_bandwidth = 0;    ///< of one process
   std::int64_t write_saturation = 0;  ///< k: bytes of the smallest call that reaches the bandwidth

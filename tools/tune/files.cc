@@ -86,6 +86,7 @@ struct Access {
   bool write;
   bool sync;    ///< at the end of a write
   bool again;   ///< writes the first `size` bytes again and again
+  bool cached;  ///< reads pages that are in the cache of the node
   bool direct;  ///< past the page cache
 };
 
@@ -97,6 +98,7 @@ Access access_of(const Part& part, const Measurement& what) {
           .write = what.number("write", 1) != 0,
           .sync = what.number("sync", 1) != 0,
           .again = what.number("again", 0) != 0,
+          .cached = what.number("cached", 0) != 0,
           .direct = what.number("direct", 0) != 0};
 }
 
@@ -122,7 +124,7 @@ class OpenedFile {
     if (access_.again) return rewrite(file_, buffer_.get(), access_.size, access_.size);
     if (access_.write) return 0;
     const int error = transfer(file_, true, buffer_.get(), room_, access_.range);
-    if (error != 0) return error;
+    if (error != 0 || access_.cached) return error;
     if (fsync(file_) != 0) return errno;
     return posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
   }

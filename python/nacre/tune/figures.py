@@ -85,7 +85,8 @@ def _calls(found: Findings, samples: Samples, place: plan.Place) -> None:
             continue
         k = min(size for size, figure in curve.items() if figure.value >= PLATEAU * best.value)
         found.add(f"clients.{name}_saturation", Figure(k, curve[k].spread))
-    found.add("clients.call_ns", _scaled(samples.each(plan.cached_word()), 1e9))
+    for write, name in ((True, "write"), (False, "read")):
+        found.add(f"clients.{name}_call_ns", _scaled(samples.each(plan.cached_word(write)), 1e9))
     found.add("opens.us", _scaled(samples.each(plan.open_word()), 1e6))
     apart, together = (samples.rate(plan.sharing_word(place, shared)) for shared in (False, True))
     alone = found.figures.get("clients.write_bandwidth")

@@ -12,6 +12,7 @@ FAR_BYTES = 4 * MIB
 LINE_BYTES = 64  # a piece of a strided copy: a cache line
 FIRST_OST = 1  # in a plain layout, Lustre takes a first OST of 0 for "any"
 OPENS = 50
+CACHED_CALLS = 1024
 SMALL_BYTES = 4 * KIB
 SMALL_CALLS = 64
 
@@ -58,9 +59,10 @@ def open_word() -> str:
     return word("open", count=OPENS)
 
 
-def cached_word() -> str:
-    """Small writes that stay in the cache of the node."""
-    return word("transfer", size=4 * KIB, bytes=MIB, sync=0)
+def cached_word(write: bool) -> str:
+    """Calls with few bytes, which stay in the cache of the node."""
+    values = {"sync": 0} if write else {"cached": 1}
+    return word("transfer", write=int(write), size=LINE_BYTES, bytes=LINE_BYTES * CACHED_CALLS, **values)
 
 
 def sharing_word(place: Place, shared: bool) -> str:
@@ -125,7 +127,8 @@ def server_steps(place: Place) -> list[int]:
 def basic(place: Place) -> list[str]:
     """What every machine has."""
     words = [message_word(False), message_word(True), message_word(True, FAR_BYTES)]
-    words += [copy_word(1), copy_word(place.ranks_per_node), copy_word(1, LINE_BYTES), open_word(), cached_word()]
+    words += [copy_word(1), copy_word(place.ranks_per_node), copy_word(1, LINE_BYTES), open_word()]
+    words += [cached_word(write) for write in (True, False)]
     words += [call_word(place, write, size) for write in (True, False) for size in call_sizes(place)]
     if place.ranks_per_node > 1:
         words += [sharing_word(place, shared) for shared in (False, True)]

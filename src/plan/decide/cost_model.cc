@@ -182,7 +182,8 @@ class CostModel {
   /// The time that processes, links, servers and OSTs take.
   void access(const Traffic& traffic) {
     const double each = traffic.bytes / traffic.writers;
-    const double calls = traffic.calls / traffic.writers * real(machine_.call_ns) * nanosecond;
+    const std::int64_t call = writes() ? machine_.write_call_ns : machine_.read_call_ns;
+    const double calls = traffic.calls / traffic.writers * real(call) * nanosecond;
     const double processes_per_node = traffic.writers / std::min(traffic.nodes, hosts_);
     const std::int64_t bandwidth = writes() ? machine_.write_bandwidth : machine_.read_bandwidth;
     const double waiting = writes() && machine_.one_writer != 0

@@ -683,7 +683,7 @@ TEST_CASE("second and later steps send less than 235 bytes per rank before data"
 TEST_CASE("groups that predicted times chose are kept while calls stay the same") {
   machine::Machine machine;
   machine.far_message_ns = 3'000'000;
-  machine.call_ns = 200'000;
+  machine.write_call_ns = 200'000;
   machine.one_writer = 1;
   World world = interleaved(12, 20, 100);
   world.ranks_per_node = 4;

@@ -5,6 +5,7 @@
 #include "collective/agreement/rank_grouping.h"
 #include "collective/files/file_source.h"
 #include "collective/profile/profile.h"
+#include "collective/repeated_access.h"
 #include "collective/rounds/node_rounds.h"
 #include "collective/views/view_memory.h"
 #include "plan/decide/choice_memory.h"
@@ -14,10 +15,11 @@ namespace nacre::collective {
 /// For one access. Its parts must outlive the access.
 struct CollectiveFile {
   FileSource& source;
-  ViewMemory& views;       ///< used by this file only
-  NodeRounds& rounds;      ///< used by this file only
-  RankGroupCache& groups;  ///< used by this file only
-  Profiler& profiler;      ///< used by this access only
+  ViewMemory& views;         ///< used by this file only
+  NodeRounds& rounds;        ///< used by this file only
+  RankGroupCache& groups;    ///< used by this file only
+  RepeatedAccess& repeated;  ///< used by this file only
+  Profiler& profiler;        ///< used by this access only
   /// Threads that access the file while the rank continues; 0: the rank accesses it itself.
   int io_thread_count = 0;
   /// Used by this file only, on rank 0. Null: each call is decided from anew.

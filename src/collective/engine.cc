@@ -30,12 +30,15 @@ constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::int32_t no_rank = std::numeric_limits<std::int32_t>::max();
 
+/// Which ranks with bytes have moved them before the decision.
+enum class Moved : std::uint8_t { none, some, all };
+
 /// The input of each rank to the decision.
 struct Contribution {
   /// Of the bytes to move; if all ranks have moved theirs already, of those.
   plan::AccessSummary summary;
   std::int32_t failed_rank = no_rank;  ///< the lowest rank that failed
-  bool moved = false;
+  Moved moved = Moved::none;
   // Of this rank, then of all ranks:
   bool knows_groups = false;        ///< RankGroupCache::knows()
   bool keeps_round_memory = false;  ///< NodeRounds::are_kept()
@@ -44,13 +47,19 @@ struct Contribution {
 
 void fold_summaries(Contribution& into, const Contribution& from) {
   if (from.summary.bytes == 0) return;
-  const bool takes_its_place = into.summary.bytes == 0 || (into.moved && !from.moved);
-  if (takes_its_place) {
+  if (into.summary.bytes == 0) {
     into.summary = from.summary;
     into.moved = from.moved;
-  } else if (into.moved == from.moved) {
-    plan::fold(into.summary, from.summary);
+    return;
   }
+  const bool into_has_moved = into.moved == Moved::all;
+  const bool from_has_moved = from.moved == Moved::all;
+  if (into_has_moved == from_has_moved) {
+    plan::fold(into.summary, from.summary);
+  } else if (into_has_moved) {
+    into.summary = from.summary;
+  }
+  if (into.moved != from.moved) into.moved = Moved::some;
 }
 
 void fold_contributions(std::span<std::byte> into, std::span<const std::byte> from) {
@@ -71,6 +80,7 @@ struct Decision {
   plan::CollectivePlan plan;
   std::int32_t failed_rank = no_rank;
   bool all_moved = false;           ///< all ranks have moved their bytes already
+  bool repeats = false;             ///< equal calls will be direct too
   bool reuses_groups = false;       ///< the plan uses the groups of the last call
   bool keeps_round_memory = false;  ///< of all ranks
   std::int64_t file_end = no_end;   ///< reads stop here
@@ -105,7 +115,8 @@ class Engine {
     } else {
       own = plan::summarize(call_.file, call_.memory, node(), settings_.stripes.get());
     }
-    if (plan::moves_by_itself({own, settings_, participants()})) {
+    const bool expects_direct = call_.learns && file_.repeated.is(call_.direction, call_.file);
+    if (expects_direct || plan::moves_by_itself({own, settings_, participants()})) {
       moved_ = true;
       local_ = access_directly();
       enter(Phase::plan);
@@ -113,6 +124,7 @@ class Engine {
     asked_bytes_ = call_.file.byte_count;
     const Decision decision = co_await agree_on_plan(own);
     outcome_.plan = decision.plan;
+    expect_next(decision.repeats);
     // All ranks have arrived, so that late ranks do not count.
     const std::int64_t begin = monotonic_nanoseconds();
     if (decision.failed_rank != no_rank) {
@@ -140,6 +152,14 @@ class Engine {
  private:
   void enter(Phase phase) { file_.profiler.enter(phase); }
 
+  void expect_next(bool repeats) {
+    if (repeats) {
+      file_.repeated.keep(call_.direction, call_.file);
+    } else {
+      file_.repeated.forget();
+    }
+  }
+
   /// Rank 0 remembers how long the plan took.
   void learn(std::int64_t nanoseconds) {
     const bool is_known =
@@ -158,7 +178,7 @@ class Engine {
     Contribution contribution;
     if (!local_.ok()) contribution.failed_rank = transport_.rank();
     contribution.summary = own;
-    contribution.moved = moved_;
+    contribution.moved = moved_ ? Moved::all : Moved::none;
     contribution.knows_groups = file_.groups.knows(call_.file);
     contribution.keeps_round_memory = file_.rounds.are_kept();
     contribution.may_lock = call_.group_lock.has_value();
@@ -175,18 +195,19 @@ class Engine {
     Decision decision;
     decision.failed_rank = contribution.failed_rank;
     if (decision.failed_rank != no_rank) return decision;
-    decision.all_moved = contribution.moved;
+    decision.all_moved = contribution.moved == Moved::all;
     decision.keeps_round_memory = contribution.keeps_round_memory;
     outcome_.summary = contribution.summary;
     plan::Participants all = participants();
     all.may_hold_group_lock = contribution.may_lock;
     if (decision.all_moved) {
-      // By the same rules.
-      decision.plan = plan::decide_by_rules({outcome_.summary, settings_, all});
+      decision.plan = plan::plan_of_moved({outcome_.summary, settings_, all}, file_.choices);
+      decision.repeats = is_settled(all);
       return decision;
     }
     decision.plan = decide_for(all);
     const bool exchanges = plan::row_of(decision.plan).exchanges();
+    decision.repeats = !exchanges && contribution.moved == Moved::none && is_settled(all);
     if (call_.direction == Direction::write || !exchanges)
       return with_groups(decision, contribution);
     // Rank 0 finds the end of the file before the exchange, so that no message has to tell it and
@@ -205,6 +226,12 @@ class Engine {
     outcome_.summary = cut_at_end(contribution.summary, *size);
     decision.plan = decide_for(participants());
     return with_groups(decision, contribution);
+  }
+
+  /// Whether the choice for this call will not change.
+  [[nodiscard]] bool is_settled(const plan::Participants& all) const {
+    if (file_.choices == nullptr || !call_.learns) return false;
+    return file_.choices->is_settled(plan::shape_of(outcome_.summary, settings_, all));
   }
 
   /// Completes the plan if it can use the groups of the last call.

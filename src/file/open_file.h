@@ -246,7 +246,8 @@ class OpenFile {
   collective::NodeRounds rounds_;
   collective::RankGroupCache groups_;
   plan::ChoiceMemory choices_;
-  std::shared_ptr<const AccessSettings> decided_with_;  // choices_
+  collective::RepeatedAccess repeated_;
+  std::shared_ptr<const AccessSettings> decided_with_;  // choices_, repeated_
   store::FileSystemFacts file_system_;
   std::shared_ptr<const machine::Machine> machine_;  // null: plans are not compared
   std::string machine_origin_;                       // on rank 0: FoundMachine::origin

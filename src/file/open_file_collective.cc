@@ -225,9 +225,10 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
     }
   }
   const collective::CollectiveFile file{
-      file_, views_, rounds_, groups_, profiler, io_thread_count(*settings), &choices_};
+      file_, views_, rounds_, groups_, repeated_, profiler, io_thread_count(*settings), &choices_};
   if (settings != decided_with_) {
     choices_.forget();
+    repeated_.forget();
     decided_with_ = settings;
   }
   const plan::CollectiveSettings for_all = collective_settings(direction, *settings);

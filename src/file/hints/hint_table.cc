@@ -79,7 +79,8 @@ const std::array table{
             .default_value = "enable",
             .choices = "enable|disable",
             .meaning = "Whether observed times of blocking collective calls correct the predicted "
-                       "times of later ones, so that their plan may change."},
+                       "times of later ones, so that their plan may change; and whether ranks that "
+                       "repeat a direct call move their bytes before they meet."},
     HintRow{.name = "nacre_pattern",
             .kind = HintKind::choice,
             .default_value = "automatic",

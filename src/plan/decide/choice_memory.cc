@@ -77,7 +77,11 @@ void ChoiceMemory::Entry::learn(double seconds) {
     if (trial.observed > trials[before].observed) current = before;
     return;
   }
-  if (trial.observed > far_off * trial.prediction.seconds) change();
+  if (trial.observed > far_off * trial.prediction.seconds) {
+    change();
+  } else {
+    is_settled = true;
+  }
 }
 
 /// Takes the plan that is clearly the fastest if the bottleneck is as slow as observed.
@@ -95,6 +99,11 @@ void ChoiceMemory::Entry::change() {
   }
   current = static_cast<std::size_t>(fastest - trials.begin());
   trials[current].choice.candidate.reason = PlanReason::observed;
+}
+
+bool ChoiceMemory::is_settled(const CallShape& shape) {
+  const Entry* const entry = entry_of(shape);
+  return entry != nullptr && entry->is_settled;
 }
 
 ChoiceMemory::Entry* ChoiceMemory::entry_of(const CallShape& shape) {

@@ -39,6 +39,9 @@ class ChoiceMemory {
   /// file says: with that figure corrected, another plan may be the fastest. Equal calls then take
   /// it, and return for good if it proves slower.
   void learn(const CallShape& shape, double seconds);
+  /// Whether a choice for such calls is kept that will not change: there was no alternative, or
+  /// several calls took about as long as predicted.
+  [[nodiscard]] bool is_settled(const CallShape& shape);
   void forget() { *this = {}; }
 
  private:

@@ -40,6 +40,21 @@ CollectivePlan decide(const AccessSummary& summary, const CollectiveSettings& se
   return plan;
 }
 
+CollectivePlan plan_of_moved(const PlanInputs& inputs, ChoiceMemory* memory) {
+  const auto is_direct = [](const CollectivePlan& plan) { return !row_of(plan).exchanges(); };
+  if (memory != nullptr) {
+    const CallShape shape = shape_of(inputs.summary, inputs.settings, inputs.participants);
+    const Choice* const known = memory->find(shape);
+    if (known != nullptr) {
+      const CollectivePlan plan = laid_out(*known, inputs);
+      if (is_direct(plan)) return plan;
+    }
+  }
+  const CollectivePlan plan = decide_by_rules(inputs);
+  if (is_direct(plan)) return plan;
+  return {.algorithm = Algorithm::direct, .reason = PlanReason::cost};
+}
+
 std::vector<PredictedPlan> compared_plans(const AccessSummary& summary,
                                           const CollectiveSettings& settings,
                                           const Participants& participants) {

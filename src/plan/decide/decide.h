@@ -23,6 +23,9 @@ namespace nacre::plan {
 /// The plan of the rules alone. Equal to that of decide() if no plan is clearly faster.
 [[nodiscard]] CollectivePlan decide_by_rules(const PlanInputs& inputs);
 
+/// The plan of a call in which all ranks have moved their bytes before they met: direct.
+[[nodiscard]] CollectivePlan plan_of_moved(const PlanInputs& inputs, ChoiceMemory* memory);
+
 /// The plans that decide() compares for these arguments, with their predicted times; none if there
 /// is no choice.
 [[nodiscard]] std::vector<PredictedPlan> compared_plans(const AccessSummary& summary,

@@ -84,6 +84,9 @@ struct World {
   std::vector<ViewMemory> views;                      // by rank, over all runs
   std::vector<NodeRounds> rounds;                     // likewise
   std::vector<RankGroupCache> groups;                 // likewise
+  std::vector<RepeatedAccess> repeated;               // likewise
+  plan::ChoiceMemory choices;                         // of rank 0, over all runs
+  bool learns = false;                                // CollectiveCall::learns
   std::vector<std::unique_ptr<Profile>> profiles;     // by rank, of the last run
   std::vector<std::int64_t> sent_before_data;         // likewise
   plan::CollectiveSettings settings;
@@ -101,6 +104,7 @@ struct World {
     views.resize(rank_count);
     rounds.resize(rank_count);
     groups.resize(rank_count);
+    repeated.resize(rank_count);
   }
 
   std::vector<Outcome> run(Direction direction) {
@@ -124,8 +128,9 @@ struct World {
       call.file = ranks[index].file;
       call.memory = ranks[index].memory();
       call.refusal = refusals[index];
-      const CollectiveFile file{files[index],  views[index],     rounds[index],
-                                groups[index], profilers[index], io_thread_count};
+      call.learns = learns;
+      const CollectiveFile file{files[index],    views[index],     rounds[index],   groups[index],
+                                repeated[index], profilers[index], io_thread_count, &choices};
       return run_collective(transports[index], file, std::move(call), settings);
     };
     auto results = drive == Drive::polled ? testing::run_polled<Outcome>(network, task, seed)
@@ -135,6 +140,11 @@ struct World {
     sent_before_data.clear();
     for (const auto& transport : transports) sent_before_data.push_back(transport.bytes());
     return *std::move(results);
+  }
+  /// After the settings have changed.
+  void forget_choices() {
+    choices.forget();
+    for (RepeatedAccess& one : repeated) one.forget();
   }
   /// Bytes per rank, on average.
   [[nodiscard]] std::int64_t mean_sent_before_data() const {
@@ -403,6 +413,7 @@ TEST_CASE("a rank fills the next round while a thread writes the previous round"
   ViewMemory views;
   NodeRounds node_rounds;
   RankGroupCache groups;
+  RepeatedAccess repeated;
   RankAccess access = contiguous(0, random_bytes(random, rounds * cycle_bytes));
   testing::InProcessNetwork network({});
   CollectiveCall call;
@@ -411,8 +422,8 @@ TEST_CASE("a rank fills the next round while a thread writes the previous round"
   call.memory = access.memory();
   const auto outcomes = testing::run_threads<Outcome>(network, [&](int rank) {
     return run_collective(network.transport(rank),
-                          {source, views, node_rounds, groups, profiler, 1}, std::move(call),
-                          {Algorithm::two_phase, 1, cycle_bytes, 1});
+                          {source, views, node_rounds, groups, repeated, profiler, 1},
+                          std::move(call), {Algorithm::two_phase, 1, cycle_bytes, 1});
   });
   REQUIRE(outcomes.has_value());
   CHECK_FALSE(outcomes->front().error.has_value());
@@ -475,6 +486,7 @@ TEST_CASE("as many accesses are in flight as there are cycle buffers and threads
         ViewMemory views;
         NodeRounds node_rounds;
         RankGroupCache groups;
+        RepeatedAccess repeated;
         Profile profile;
         Profiler profiler(profile, Phase::plan);
         std::vector<RankAccess> ranks{contiguous(0, random_bytes(random, bytes))};
@@ -493,7 +505,7 @@ TEST_CASE("as many accesses are in flight as there are cycle buffers and threads
                                                 .cycle_buffer_count = count};
         const auto outcomes = testing::run_threads<Outcome>(network, [&](int rank) {
           return run_collective(network.transport(rank),
-                                {source, views, node_rounds, groups, profiler, count},
+                                {source, views, node_rounds, groups, repeated, profiler, count},
                                 std::move(call), settings);
         });
         REQUIRE(outcomes.has_value());
@@ -710,6 +722,60 @@ TEST_CASE("groups that predicted times chose are kept while calls stay the same"
   CHECK_FALSE(world.groups.front().are_for(request(0)));
 }
 
+TEST_CASE("a call that repeats direct ones moves its bytes before the ranks meet") {
+  const auto machine = [] {
+    machine::Machine costly_messages;
+    costly_messages.near_message_ns = 1'000'000'000;  // far longer than a call takes
+    return std::make_shared<const machine::Machine>(costly_messages);
+  }();
+  World world = interleaved(8, 16, 100);
+  world.learns = true;
+  world.ranks_per_node = 4;
+  world.settings.machine = machine;
+  Random random(21);
+  const auto messages_of_step = [&](Direction direction) {
+    for (RankAccess& access : world.ranks) {
+      access.file.view.origin += 40'000;
+      access.buffer = random_bytes(random, std::ssize(access.buffer));
+    }
+    const Bytes expected = after_writes(*world.store->contents("f"), world.ranks);
+    for (const Outcome& outcome : world.run(direction)) {
+      CHECK_FALSE(outcome.error.has_value());
+      CHECK(outcome.plan.algorithm == Algorithm::direct);
+    }
+    if (direction == Direction::write) CHECK(*world.store->contents("f") == expected);
+    std::int64_t messages = 0;
+    for (const auto& profile : world.profiles) messages += profile->messages.get();
+    return messages;
+  };
+  const std::int64_t decided = messages_of_step(Direction::write);
+  for (int step = 0; step < 4; ++step) messages_of_step(Direction::write);
+  const std::int64_t repeated = messages_of_step(Direction::write);
+  CHECK(2 * repeated == decided);
+  CHECK(messages_of_step(Direction::write) == repeated);
+  SUBCASE("unless the direction differs") { CHECK(messages_of_step(Direction::read) == decided); }
+  SUBCASE("unless a rank moves fewer bytes") {
+    const RankAccess before = world.ranks[3];
+    world.ranks[3].file.byte_count /= 2;
+    world.ranks[3].buffer.resize(static_cast<std::size_t>(world.ranks[3].file.byte_count));
+    CHECK(messages_of_step(Direction::write) == decided);
+    CHECK(messages_of_step(Direction::write) == decided);
+    world.ranks[3].file.byte_count = before.file.byte_count;
+    world.ranks[3].buffer.resize(before.buffer.size());
+    CHECK(messages_of_step(Direction::write) == decided);
+    CHECK(messages_of_step(Direction::write) == repeated);
+  }
+  SUBCASE("and its errors reach all ranks") {
+    world.refusals[5] = Error{ErrorClass::count, 0, "not this count"};
+    for (const Outcome& outcome : world.run(Direction::write)) {
+      REQUIRE(outcome.error.has_value());
+      CHECK(outcome.error->error_class == ErrorClass::count);
+    }
+    world.refusals[5].reset();
+    CHECK(messages_of_step(Direction::write) == decided);
+  }
+}
+
 TEST_CASE("irregular views in random orders of valid and invalid calls") {
   const std::uint64_t seed = 17;
   MESSAGE("seed ", seed);
@@ -720,6 +786,7 @@ TEST_CASE("irregular views in random orders of valid and invalid calls") {
     World world = random_world(random, rank_count, 1);
     world.ranks_per_node = static_cast<int>(pick(random, 1, 4));
     world.settings.initial_groups = nullptr;
+    world.learns = repeat % 3 != 0;
     const std::int64_t bytes_max = repeat % 2 == 0 ? 300 : 2'500;
     const std::vector<plan::TypeMap> types{irregular(random, 900, 16), irregular(random, 900, 24),
                                            random_monotone_type(random)};
@@ -737,8 +804,10 @@ TEST_CASE("irregular views in random orders of valid and invalid calls") {
         }
       } else if (change == 7) {
         world.settings.aggregator_count = static_cast<std::int32_t>(pick(random, 1, rank_count));
+        world.forget_choices();
       } else if (change == 6) {
         world.settings.algorithm = random_algorithm(random);
+        world.forget_choices();
       } else if (change == 5) {
         RankAccess& access = world.ranks[static_cast<std::size_t>(pick(random, 0, rank_count - 1))];
         access.file.first_byte += pick(random, 0, 50);

@@ -98,6 +98,7 @@ struct Rank final : FileSource {
   ViewMemory views;
   NodeRounds rounds;
   RankGroupCache groups;
+  RepeatedAccess repeated;
   RankAccess access;
 };
 
@@ -148,7 +149,8 @@ std::vector<Outcome> write(Group& group, const plan::CollectiveSettings& setting
         call.file = rank.access.file;
         call.memory = rank.access.memory();
         if (asks[static_cast<std::size_t>(i)]) call.group_lock = 7;
-        const CollectiveFile file{rank, rank.views, rank.rounds, rank.groups, rank.profiler, 0};
+        const CollectiveFile file{
+            rank, rank.views, rank.rounds, rank.groups, rank.repeated, rank.profiler, 0};
         return run_collective(network.transport(i), file, std::move(call), settings);
       },
       1);

@@ -105,6 +105,7 @@ void run(std::vector<RankAccess>& ranks, const Pattern& pattern, Direction direc
   std::vector<ViewMemory> views(ranks.size());
   std::vector<NodeRounds> rounds(ranks.size());
   std::vector<RankGroupCache> groups(ranks.size());
+  std::vector<RepeatedAccess> repeated(ranks.size());
   const auto nodes = plan::NodeMap::singles(static_cast<int>(ranks.size()));
   const auto aggregators = plan::Aggregators::over_nodes(pattern.plan.aggregator_count, 0, nodes);
   const ExchangePlan exchange{pattern.plan, aggregators, pattern.domains};
@@ -112,8 +113,8 @@ void run(std::vector<RankAccess>& ranks, const Pattern& pattern, Direction direc
   for (RankAccess& access : ranks) memories.push_back(access.memory());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     accesses.push_back({direction, ranks[i].file, ranks[i].file, memories[i], profilers[i]});
-    open_files.push_back(
-        {files[i], views[i], rounds[i], groups[i], profilers[i], place.io_thread_count});
+    open_files.push_back({files[i], views[i], rounds[i], groups[i], repeated[i], profilers[i],
+                          place.io_thread_count});
   }
   const auto results = testing::run_polled<ExchangeResult>(
       network,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <getopt.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "machine/machine_file.h"
@@ -174,6 +175,8 @@ int main(int argc, char** argv) {
       return 0;
     }
   }
+  // Waits end on time, not up to 50 us later. All threads inherit this.
+  prctl(PR_SET_TIMERSLACK, 1);
   const nacre::Result<Options> options = parse(argc, argv);
   return options ? serve(*options) : fail(options.error(), exit_usage);
 }

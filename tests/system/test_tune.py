@@ -117,9 +117,12 @@ PLACE = plan.Place(ranks=16, nodes=8, ranks_per_node=2, osts=48, volume=32 * MIB
 BANDWIDTH, COST, LINK, SERVERS = 8e6, 0.2, 31e6, 8
 
 
-def given(samples: Samples, word: str, rate: float) -> None:
+def given(samples: Samples, word: str, rate: float, latency: float = 0) -> None:
+    """`latency`: of the last request."""
     for _ in range(3):
-        samples.add_line(f'NACRE-TUNE {{"word": "{word}", "seconds": 1, "bytes": {rate}, "count": 1, "error": 0}}')
+        samples.add_line(
+            f'NACRE-TUNE {{"word": "{word}", "seconds": {1 + latency}, "bytes": {rate}, "count": 1, "error": 0}}'
+        )
 
 
 def test_figures_of_a_striped_machine_are_found_from_its_rates():
@@ -138,6 +141,98 @@ def test_figures_of_a_striped_machine_are_found_from_its_rates():
     assert found["nodes.bandwidth"].value == pytest.approx(LINK)
     assert found["servers.osts_each"].value == 6
     assert found["servers.bandwidth"].value == pytest.approx(LINK)
+
+
+def timed(samples: Samples, word: str, seconds: float) -> None:
+    """Seconds of each call."""
+    for _ in range(3):
+        samples.add_line(
+            f'NACRE-TUNE {{"word": "{word}", "seconds": {seconds}, "bytes": 4096, "count": 1, "error": 0}}'
+        )
+
+
+def small_writes(samples: Samples, *, direct: float, cached: float, locking: float, turn: float) -> None:
+    for how, seconds in (((True, True), direct), ((False, True), cached), ((False, False), locking)):
+        timed(samples, plan.small_word(PLACE, *how), seconds)
+    timed(samples, plan.turns_word(PLACE), turn)
+    timed(samples, plan.message_word(True), 10e-6)
+
+
+def test_narrow_locks_show_in_writes_of_one_node():
+    samples = Samples()
+    small_writes(samples, direct=700e-6, cached=100e-6, locking=500e-6, turn=110e-6)
+    found = figures.find(samples, PLACE).figures
+    assert found["locks.wide"].value == 0
+    assert found["locks.latency_us"].value == pytest.approx(200)
+
+
+def test_wide_locks_show_in_writes_of_two_nodes_in_turn():
+    samples = Samples()
+    small_writes(samples, direct=700e-6, cached=100e-6, locking=100e-6, turn=1510e-6)
+    found = figures.find(samples, PLACE).figures
+    assert found["locks.wide"].value == 1
+    assert found["locks.latency_us"].value == pytest.approx(200)
+
+
+def test_without_locks_no_figure_of_locks_is_written():
+    samples = Samples()
+    small_writes(samples, direct=700e-6, cached=100e-6, locking=100e-6, turn=110e-6)
+    assert not {"locks.wide", "locks.latency_us"} & set(figures.find(samples, PLACE).figures)
+
+
+def on_uplinks(place: plan.Place, count: int, link: float, ost: float) -> figures.Findings:
+    samples = Samples()
+    for osts in plan.doublings(place.osts):
+        given(samples, plan.ost_word(place, 1, osts), min(ost * osts, link))
+    for group in plan.uplink_groups(place):
+        used = len({node * group.uplinks % count for node in range(group.nodes)})
+        given(samples, group.word(place), min(ost * group.stripes * group.nodes, link * used))
+    return figures.find(samples, place)
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 12])
+def test_uplinks_are_found_from_the_nodes_that_share_them(count):
+    place = plan.Place(ranks=16, nodes=16, ranks_per_node=1, osts=48, volume=32 * MIB)
+    found = on_uplinks(place, count, link=75e6, ost=12e6)
+    assert found.figures["uplinks.count"].value == count
+    assert found.figures["uplinks.bandwidth"].value == pytest.approx(75e6)
+    assert found.missing["nodes.bandwidth"] == "one node loads its uplink by itself"
+
+
+def test_servers_behind_one_uplink_are_not_told_from_it():
+    place = plan.Place(ranks=16, nodes=16, ranks_per_node=1, osts=24, volume=32 * MIB)
+    samples = Samples()
+    for osts in plan.doublings(place.osts):
+        given(samples, plan.ost_word(place, 1, osts), min(7.5e6 * osts, 7.5e6))
+    for servers in plan.server_steps(place):
+        each = place.osts // servers
+        given(samples, plan.ost_word(place, each, step=servers), min(7.5e6 * each, 65e6))
+    for group in plan.uplink_groups(place):
+        given(samples, group.word(place), min(7.5e6 * group.nodes, 65e6))
+    found = figures.find(samples, place)
+    assert found.figures["uplinks.count"].value == 1
+    assert not {"servers.osts_each", "servers.bandwidth"} & set(found.figures)
+    assert found.figures["nodes.bandwidth"].value == pytest.approx(7.5e6)
+
+
+def test_nodes_that_add_up_share_no_uplink():
+    found = on_uplinks(PLACE, count=1, link=1e12, ost=12e6)
+    assert "uplinks.count" not in found.figures
+    assert "no nodes of 8" in found.missing["uplinks.count"]
+
+
+def test_the_bytes_that_a_node_has_on_the_way_are_found_if_they_limit_it():
+    samples = Samples()
+    bandwidth, latency, request = 12e6, 60e-3, 65536
+    small_writes(samples, direct=latency + 100e-6, cached=100e-6, locking=100e-6, turn=0.2)
+    alone = 8 * request / (latency + request / bandwidth)
+    for nodes in (1, 2, 4, 8):
+        rate = alone if nodes == 1 else bandwidth / (1 + COST * (nodes - 1))
+        given(samples, plan.ost_word(PLACE, nodes), rate, latency)
+    found = figures.find(samples, PLACE).figures
+    assert found["osts.bandwidth"].value == pytest.approx(bandwidth)
+    assert found["nodes.rpcs_in_flight"].value == 8
+    assert found["nodes.rpc_bytes"].value == pytest.approx(request, rel=0.01)
 
 
 def test_a_figure_whose_repetitions_differ_is_not_written():

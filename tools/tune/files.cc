@@ -39,8 +39,11 @@ struct Part {
 Part part_of(const Ranks& ranks, const Measurement& what, const std::string& directory) {
   Part part;
   const std::int64_t per_node = what.number("ranks", 1);
-  part.takes_part = ranks.node < what.number("nodes", 1) && ranks.rank_in_node < per_node;
-  part.number = static_cast<int>(ranks.node * per_node + ranks.rank_in_node);
+  const std::int64_t distance = what.number("distance", 1);
+  const std::int64_t node = ranks.node / distance;
+  part.takes_part = ranks.node % distance == 0 && node < what.number("nodes", 1) &&
+                    ranks.rank_in_node < per_node;
+  part.number = static_cast<int>(node * per_node + ranks.rank_in_node);
   const bool shared = what.number("shared", 0) != 0;
   part.path = directory + "/data." + (shared ? "shared" : std::to_string(ranks.rank));
   return part;
@@ -183,8 +186,8 @@ int create_file(const std::string& path, const Measurement& what, std::int64_t n
   return error;
 }
 
-/// Writes or reads by `ranks` ranks of each of the first `nodes` nodes, `bytes` a rank in calls of
-/// `size`.
+/// Writes or reads by `ranks` ranks of each of `nodes` nodes, `bytes` a rank in calls of `size`. The
+/// nodes are the first ones, or every `distance`th.
 Sample measure_transfer(const Ranks& ranks, const Measurement& what, const std::string& directory) {
   const Part part = part_of(ranks, what, directory);
   const bool creates = part.takes_part && (what.number("shared", 0) == 0 || ranks.rank == 0);
@@ -195,6 +198,42 @@ Sample measure_transfer(const Ranks& ranks, const Measurement& what, const std::
   MPI_Allreduce(MPI_IN_PLACE, &sample.seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, &sample.bytes, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   if (creates) unlink(part.path.c_str());
+  return sample;
+}
+
+/// Two nodes write to one object in turn, each to a page of its own, so that a wide lock moves to
+/// and fro. `count`: writes of each.
+Sample measure_turns(const Ranks& ranks, const Measurement& what, const std::string& directory) {
+  const std::string path = directory + "/data.turns";
+  const int created = worst(ranks.rank == 0 ? create_file(path, what, 0) : 0);
+  Sample sample;
+  sample.error = created;
+  const bool takes_part = ranks.node < 2 && ranks.rank_in_node == 0;
+  if (created == 0 && takes_part) {
+    const int other = ranks.first_of_node[static_cast<std::size_t>(1 - ranks.node)];
+    const std::int64_t count = what.number("count", 32);
+    const std::vector<char> buffer(page, 'n');
+    const int file = open(path.c_str(), O_RDWR);
+    if (file < 0) sample.error = errno;
+    const double start = seconds_now();
+    for (std::int64_t turn = 0; turn < 2 * count; ++turn) {
+      if (turn % 2 != ranks.node) {
+        MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        continue;
+      }
+      const off_t offset = ranks.node * what.number("apart", 1 << 19);
+      if (sample.error == 0 && pwrite(file, buffer.data(), page, offset) != page) {
+        sample.error = errno != 0 ? errno : EIO;
+      }
+      MPI_Send(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+    }
+    sample.seconds = seconds_now() - start;
+    if (file >= 0) close(file);
+  }
+  sample.count = static_cast<double>(2 * what.number("count", 32));
+  sample.error = worst(sample.error);
+  MPI_Allreduce(MPI_IN_PLACE, &sample.seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  if (ranks.rank == 0) unlink(path.c_str());
   return sample;
 }
 

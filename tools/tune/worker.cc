@@ -95,6 +95,7 @@ Sample measure(const Ranks& ranks, const Measurement& what, const std::string& d
   if (what.name() == "message") return measure_message(ranks, what);
   if (what.name() == "copy") return measure_copy(ranks, what);
   if (what.name() == "transfer") return measure_transfer(ranks, what, directory);
+  if (what.name() == "turns") return measure_turns(ranks, what, directory);
   if (what.name() == "collective") return measure_collective(ranks, what, directory);
   return measure_open(ranks, what, directory);
 }

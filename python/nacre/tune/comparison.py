@@ -14,9 +14,9 @@ PIECE_BYTES = 48_000  # of the interleaved case: no multiple of a stripe or of a
 REPETITIONS = 3
 
 MPI_ALONE = "the MPI alone"
-BY_CLASS = "Nacre, figures of the class"
-BY_FILE = "Nacre, this machine file"
-BY_HINTS = "Nacre, best hints found"
+BY_CLASS = "Nacre with the figures of the class"
+BY_FILE = "Nacre with this machine file"
+BY_HINTS = "Nacre with the best hints found"
 
 CASES = {"a contiguous part for each rank": 0, f"pieces of {PIECE_BYTES:,} bytes in turn": PIECE_BYTES}
 

@@ -9,6 +9,7 @@ from nacre.tune.samples import SPREAD_MAX, Figure, Samples
 
 PLATEAU = 0.9  # a rate within 10 % of the best has reached the plateau
 LOCK_SHARE = 0.3  # of the time of a write: less is no sign of a lock
+DEFAULT_REQUESTS = 8  # Lustre's max_rpcs_in_flight
 LIMITED = 0.85  # a sum that is further below its parts has another limit
 
 
@@ -40,7 +41,9 @@ def find(samples: Samples, place: plan.Place) -> Findings:
         _osts(found, samples, place)
         _nodes(found, samples, place)
         _servers(found, samples, place)
+        _uplinks(found, samples, place)
         _latency(found, samples, place)
+        _requests(found, samples, place)
     return found
 
 
@@ -99,13 +102,19 @@ def _calls(found: Findings, samples: Samples, place: plan.Place) -> None:
         )
 
 
+def load_rate(samples: Samples, place: plan.Place, word: str) -> Figure | None:
+    """Bytes per second of writes to OSTs. The time that the last request waits for its OST is no part of it."""
+    direct, cached = (samples.each(plan.small_word(place, direct, again=True)) for direct in (True, False))
+    return samples.rate(word, max(direct.value - cached.value, 0.0) if direct and cached else 0.0)
+
+
 def _osts(found: Findings, samples: Samples, place: plan.Place) -> None:
     """One OST with 1, 2, 4, .. nodes: the time of a byte is (1 + client_cost * (nodes - 1)) / bandwidth.
 
     One node may be too slow for an OST; the figures of several nodes then say so, and the line goes through these.
     """
     found.add("osts.count", Figure(place.osts, 0.0))
-    rates = {nodes: samples.rate(plan.ost_word(place, nodes)) for nodes in plan.doublings(place.nodes)}
+    rates = {nodes: load_rate(samples, place, plan.ost_word(place, nodes)) for nodes in plan.doublings(place.nodes)}
     points = {nodes: 1 / figure.value for nodes, figure in rates.items() if figure}
     spread = max((figure.spread for figure in rates.values() if figure), default=0.0)
     if len(points) >= 3:
@@ -130,7 +139,7 @@ def _line(points: dict[int, float]) -> tuple[float, float]:
 
 def _nodes(found: Findings, samples: Samples, place: plan.Place) -> None:
     """One node to 1, 2, 4, .. OSTs: its own limit is where more OSTs add nothing."""
-    by_osts = {osts: samples.rate(plan.ost_word(place, 1, osts)) for osts in plan.doublings(place.osts)}
+    by_osts = {osts: load_rate(samples, place, plan.ost_word(place, 1, osts)) for osts in plan.doublings(place.osts)}
     rates = [figure for figure in by_osts.values() if figure]
     if place.osts == 1:
         found.missing["nodes.bandwidth"] = "one OST only"
@@ -145,11 +154,11 @@ def _nodes(found: Findings, samples: Samples, place: plan.Place) -> None:
 
 def _servers(found: Findings, samples: Samples, place: plan.Place) -> None:
     """OSTs of one server, each written by a node of its own: fewer bytes than the OSTs give one by one."""
-    alone = samples.rate(plan.ost_word(place, 1))
+    alone = load_rate(samples, place, plan.ost_word(place, 1))
     why_not = f"no OSTs that {place.nodes} nodes could load together share a limit"
     for servers in plan.server_steps(place):
         each = place.osts // servers
-        together = samples.rate(plan.ost_word(place, each, step=servers))
+        together = load_rate(samples, place, plan.ost_word(place, each, step=servers))
         if alone is None or together is None:
             why_not = "not measured in the time"
             break
@@ -166,16 +175,101 @@ def _latency(found: Findings, samples: Samples, place: plan.Place) -> None:
     direct, cached, locking = (
         samples.each(plan.small_word(place, *how)) for how in ((True, True), (False, True), (False, False))
     )
-    passed = [found.figures.get(f"{part}.bandwidth") for part in ("osts", "nodes", "servers")]
+    passed = [found.figures.get(f"{part}.bandwidth") for part in ("osts", "nodes", "servers", "uplinks")]
     transfer = sum(plan.SMALL_BYTES / bandwidth.value for bandwidth in passed if bandwidth)
     waiting = direct and cached and _difference(direct, cached, transfer)
     found.add("osts.latency_us", _scaled(waiting, 1e6), "O_DIRECT is refused, or was not measured in the time")
+    if not _narrow_locks(found, locking, cached) and not _wide_locks(found, samples, place, direct):
+        found.missing["locks.latency_us"] = found.missing["locks.wide"] = "small writes show no locks"
+
+
+def _narrow_locks(found: Findings, locking: Figure | None, cached: Figure | None) -> bool:
+    """A write that needs a lock of its own takes a message to the lock server and one back longer."""
     lock = locking and cached and _difference(locking, cached)
-    if lock and lock.spread <= SPREAD_MAX and lock.value > LOCK_SHARE * cached.value:
-        found.add("locks.latency_us", _scaled(lock, 1e6 / 2))
-        found.add("locks.wide", Figure(0, lock.spread))
-    else:
-        found.missing["locks.latency_us"] = found.missing["locks.wide"] = "small writes of one node show no locks"
+    if not lock or lock.spread > SPREAD_MAX or lock.value <= LOCK_SHARE * cached.value:
+        return False
+    found.add("locks.latency_us", _scaled(lock, 1e6 / 2))
+    found.add("locks.wide", Figure(0, lock.spread))
+    return True
+
+
+def _wide_locks(found: Findings, samples: Samples, place: plan.Place, direct: Figure | None) -> bool:
+    """Two nodes that write in turn take the lock from each other: a message to the server, one to the holder and both
+    back, and the holder writes back its page."""
+    if place.nodes < 2:
+        return False
+    turn, message = samples.each(plan.turns_word(place)), samples.each(plan.message_word(True))
+    taken = turn and direct and _difference(turn, direct, message.value if message else 0.0)
+    if not taken or taken.spread > SPREAD_MAX or taken.value <= LOCK_SHARE * direct.value:
+        return False
+    found.add("locks.latency_us", _scaled(taken, 1e6 / 4))
+    found.add("locks.wide", Figure(1, taken.spread))
+    return True
+
+
+def _uplinks(found: Findings, samples: Samples, place: plan.Place) -> None:
+    """Nodes at equal distances that together write less than the sum of what they write alone. Of the groups that
+    write as little as the first such group, the one with the most nodes has all nodes of the uplink."""
+    groups = plan.uplink_groups(place)
+    limited: dict[int, Figure] = {}
+    for group in groups:
+        alone = load_rate(samples, place, plan.ost_word(place, 1, group.stripes))
+        together = load_rate(samples, place, group.word(place))
+        if alone is None or together is None:
+            found.missing["uplinks.count"] = found.missing["uplinks.bandwidth"] = "not measured in the time"
+            return
+        if together.value < LIMITED * min(group.nodes * alone.value, _bandwidth_of_servers(found, place, group)):
+            limited[group.uplinks] = together
+    if not limited:
+        found.missing["uplinks.count"] = found.missing["uplinks.bandwidth"] = (
+            f"no nodes of {place.nodes} that could load a link together share one"
+        )
+        return
+    lowest = min(figure.value for figure in limited.values())
+    count = min(uplinks for uplinks, figure in limited.items() if figure.value <= lowest / LIMITED)
+    found.add("uplinks.count", Figure(count, limited[count].spread))
+    found.add("uplinks.bandwidth", limited[count])
+    _leave_out_what_the_uplink_limits(found)
+
+
+def _leave_out_what_the_uplink_limits(found: Findings) -> None:
+    """A node that loads its uplink by itself, and servers behind an uplink of all nodes."""
+    uplink = found.figures["uplinks.bandwidth"].value
+    limits = {"nodes.bandwidth": "one node loads its uplink by itself"}
+    if found.figures["uplinks.count"].value == 1:
+        limits["servers.bandwidth"] = "the uplink of all nodes passes no more"
+    for name, why_not in limits.items():
+        figure = found.figures.get(name)
+        if figure and figure.value > LIMITED * uplink:
+            del found.figures[name]
+            found.missing[name] = why_not
+    if "servers.bandwidth" not in found.figures and found.figures.pop("servers.osts_each", None):
+        found.missing["servers.osts_each"] = found.missing["servers.bandwidth"]
+
+
+def _bandwidth_of_servers(found: Findings, place: plan.Place, group: plan.UplinkGroup) -> float:
+    """Of the servers that the OSTs of the group are on."""
+    each, bandwidth = (found.figures.get(f"servers.{name}") for name in ("osts_each", "bandwidth"))
+    if not each or not bandwidth:
+        return float("inf")
+    servers = place.osts // int(each.value)
+    return bandwidth.value * min(servers, group.nodes * group.stripes)
+
+
+def _requests(found: Findings, samples: Samples, place: plan.Place) -> None:
+    """A node that cannot load an OST by itself has too few bytes on the way: as many as it sends in the time of a
+    request."""
+    names = ("nodes.rpcs_in_flight", "nodes.rpc_bytes")
+    alone = load_rate(samples, place, plan.ost_word(place, 1))
+    latency, bandwidth = (found.figures.get(name) for name in ("osts.latency_us", "osts.bandwidth"))
+    if not alone or not latency or not bandwidth or alone.value > PLATEAU * bandwidth.value:
+        for name in names:
+            found.missing[name] = "one node loads an OST by itself, or was not measured"
+        return
+    # A request is an eighth of these bytes, because a node has DEFAULT_REQUESTS of them on the way.
+    request = alone.value * latency.value * 1e-6 / (DEFAULT_REQUESTS - alone.value / bandwidth.value)
+    found.add("nodes.rpcs_in_flight", Figure(DEFAULT_REQUESTS, 0.0))
+    found.add("nodes.rpc_bytes", Figure(request, alone.spread + latency.spread))
 
 
 def _difference(longer: Figure, shorter: Figure, less: float = 0.0) -> Figure:

@@ -15,6 +15,8 @@ OPENS = 50
 CACHED_CALLS = 1024
 SMALL_BYTES = 4 * KIB
 SMALL_CALLS = 64
+TURNS = 32
+UPLINKS_MAX = 16  # more uplinks are looked for in powers of two only
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,10 +114,48 @@ def small_word(place: Place, direct: bool, again: bool) -> str:
     return word("transfer", size=SMALL_BYTES, bytes=total, direct=int(direct), again=int(again), **numbers)
 
 
+def turns_word(place: Place) -> str:
+    """Two nodes write in turn to one object."""
+    return word("turns", count=TURNS, stripes=1, first=FIRST_OST % place.osts, osts=place.osts, stripe_size=MIB)
+
+
+@dataclasses.dataclass(frozen=True)
+class UplinkGroup:
+    """The nodes that share an uplink, if nodes are assigned to `uplinks` uplinks in turn."""
+
+    uplinks: int
+    nodes: int
+    stripes: int  # OSTs of each node
+
+    def word(self, place: Place) -> str:
+        numbers = {"stripes": self.stripes, "step": self.stripes, "first": FIRST_OST % place.osts, "osts": place.osts}
+        total = max(place.volume // 2 // self.nodes, MIB)
+        return word(
+            "transfer", size=MIB, bytes=total, nodes=self.nodes, distance=self.uplinks, stripe_size=64 * KIB, **numbers
+        )
+
+
+def uplink_groups(place: Place) -> list[UplinkGroup]:
+    """Those of two nodes or more, the largest number of uplinks first."""
+    counts = set(range(1, UPLINKS_MAX + 1)) | set(doublings(place.nodes))
+    groups = []
+    for count in sorted((count for count in counts if count < place.nodes), reverse=True):
+        nodes = min(-(-place.nodes // count), place.osts - FIRST_OST)
+        if nodes > 1:
+            stripes = (place.osts - FIRST_OST) // nodes
+            groups.append(UplinkGroup(count, nodes, 1 << (stripes.bit_length() - 1)))
+    return groups
+
+
 def doublings(most: int) -> list[int]:
     """1, 2, 4 and so on, and `most`."""
     found = [1 << power for power in range(most.bit_length()) if 1 << power <= most]
     return found if most in found else [*found, most]
+
+
+def adding_counts(place: Place) -> list[int]:
+    """Numbers of nodes that each have an OST of their own. OST 0 cannot be named."""
+    return doublings(max(min(place.nodes, place.osts - FIRST_OST), 1))
 
 
 def server_steps(place: Place) -> list[int]:
@@ -144,5 +184,7 @@ def striped(place: Place) -> list[str]:
     words += [ost_word(place, 1, stripes) for stripes in doublings(place.osts)]
     for servers in server_steps(place):
         words.append(ost_word(place, place.osts // servers, step=servers))
-    words += [ost_word(place, nodes, step=1) for nodes in doublings(min(place.nodes, place.osts))]
+    words += [ost_word(place, nodes, step=1) for nodes in adding_counts(place)]
+    if place.nodes > 1:
+        words += [turns_word(place), *(group.word(place) for group in uplink_groups(place))]
     return words

@@ -63,7 +63,8 @@ def call_table(result: Result) -> Table:
 def sharing_curve(result: Result) -> dict[int, Figure]:
     """Bytes per second of one OST by nodes."""
     rates = {
-        nodes: result.samples.rate(plan.ost_word(result.where, nodes)) for nodes in plan.doublings(result.where.nodes)
+        nodes: figures.load_rate(result.samples, result.where, plan.ost_word(result.where, nodes))
+        for nodes in plan.doublings(result.where.nodes)
     }
     return {nodes: rate for nodes, rate in rates.items() if rate}
 
@@ -80,10 +81,10 @@ def adding_curves(result: Result) -> dict[str, dict[int, Figure]]:
     """Bytes per second by number of OSTs."""
     where = result.where
     one = {osts: plan.ost_word(where, 1, osts) for osts in plan.doublings(where.osts)}
-    each = {osts: plan.ost_word(where, osts, step=1) for osts in plan.doublings(min(where.nodes, where.osts))}
+    each = {osts: plan.ost_word(where, osts, step=1) for osts in plan.adding_counts(where)}
     curves = {"one node": one, "a node for each OST": each}
     rates = {
-        name: {osts: rate for osts, word in words.items() if (rate := result.samples.rate(word))}
+        name: {osts: rate for osts, word in words.items() if (rate := figures.load_rate(result.samples, where, word))}
         for name, words in curves.items()
     }
     return {name: curve for name, curve in rates.items() if curve}
@@ -157,5 +158,8 @@ def change_sentences(result: Result) -> list[str]:
             ours = rates.pop(comparison.BY_FILE, None)
             if ours and rates:
                 ratios = [f"{ours.value / rate.value:.2f} times {name}" for name, rate in rates.items()]
-                found.append(f"Without hints, {direction}, {case}: {', '.join(ratios)}.")
+                found.append(
+                    f"Collective {direction}, {case}: {comparison.BY_FILE} reaches {rate_text(ours)}, "
+                    f"{', '.join(ratios)}."
+                )
     return found

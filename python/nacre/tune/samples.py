@@ -56,9 +56,9 @@ class Samples:
             low, _, high = statistics.quantiles(values, n=4)
         return Figure(median, (high - low) / 2 / median if median else 0.0)
 
-    def rate(self, word: str) -> Figure | None:
-        """Bytes per second."""
-        return self.figure(word, lambda sample: sample["bytes"] / sample["seconds"])
+    def rate(self, word: str, less: float = 0.0) -> Figure | None:
+        """Bytes per second, in all but `less` seconds, or in half of the time."""
+        return self.figure(word, lambda sample: sample["bytes"] / max(sample["seconds"] - less, sample["seconds"] / 2))
 
     def each(self, word: str) -> Figure | None:
         """Seconds of one message, piece, call or open."""

@@ -88,8 +88,9 @@ const std::array table{
             .meaning =
                 "File domains of the aggregators in two_phase on a striped file. osts: the stripes "
                 "on nacre_osts_per_aggregator OSTs. stripes: blocks of nacre_osts_per_aggregator "
-                "stripes, dealt in turn. even: one contiguous range each. automatic: osts if the "
-                "file has several stripes, otherwise even."},
+                "stripes, dealt in turn. even: one contiguous range each. automatic: osts, or "
+                "stripes where that is predicted to be faster, if the file has several stripes; "
+                "otherwise even."},
     HintRow{.name = "nacre_osts_per_aggregator",
             .kind = HintKind::count,
             .default_value = "1",

@@ -18,13 +18,16 @@ std::int32_t aggregator_count_max(const CollectiveSettings& settings,
 }
 
 AggregatorCount count_aggregators(const PlanInputs& inputs) {
-  const auto& [summary, settings, participants, groups, given] = inputs;
+  const CollectiveSettings& settings = inputs.settings;
+  const Participants& participants = inputs.participants;
+  const std::int64_t given = inputs.aggregator_count;
   const std::int64_t ranks = participants.rank_count;
   if (settings.aggregator_count > 0) {
     return {std::min<std::int64_t>(settings.aggregator_count, ranks), CountReason::hint};
   }
   if (given > 0) return {std::min(given, ranks), CountReason::cost};
-  const std::int64_t saturated = aggregators_for(summary.distinct_bytes(), settings.saturation());
+  const std::int64_t saturated =
+      aggregators_for(inputs.summary.distinct_bytes(), settings.saturation());
   const std::int64_t most = aggregator_count_max(settings, participants);
   if (saturated <= most) return {saturated, CountReason::saturation};
   return {most, most == ranks ? CountReason::ranks : CountReason::most};

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/checked_cast.h"
 #include "plan/domains/file_domains.h"
 
 namespace nacre::plan {
@@ -24,13 +25,20 @@ Aggregators aggregators_of(const CollectivePlan& plan, std::shared_ptr<const Ran
   return Aggregators::over_nodes(plan.aggregator_count, plan.aggregator_sets, nodes);
 }
 
+std::int32_t stripes_in_turn(const CollectivePlan& plan, const CollectiveSettings& settings) {
+  const StripedRegion& region =
+      settings.stripes->main_region({plan.origin, plan.end - plan.origin});
+  const std::int64_t stripes = plan.block_bytes / region.stripe_size;
+  return checked_cast<std::int32_t>(std::min<std::int64_t>(stripes, stripes_on_all_osts));
+}
+
 FileDomains domains_of(const CollectivePlan& plan, const CollectiveSettings& settings) {
   const Extent range{plan.origin, plan.end - plan.origin};
   const std::int32_t count = row_of(plan).needs_groups() ? 1 : plan.aggregator_count;
   switch (plan.pattern) {
     case DomainPattern::stripes:
-      return FileDomains::of_stripes(range, *settings.stripes, settings.osts_per_aggregator, count,
-                                     plan.cycle_bytes);
+      return FileDomains::of_stripes(range, *settings.stripes, stripes_in_turn(plan, settings),
+                                     count, plan.cycle_bytes);
     case DomainPattern::osts:
       return FileDomains::of_osts(range, *settings.stripes,
                                   {settings.osts_per_aggregator, settings.sharing}, count,

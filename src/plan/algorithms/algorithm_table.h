@@ -37,6 +37,9 @@ struct PlanInputs {
   const Participants& participants;
   const RankGroups* groups = nullptr;  ///< null unless DomainsOf::groups
   std::int64_t aggregator_count = 0;   ///< to lay out with; 0: as many as the bytes saturate
+  /// Domains are blocks of as many stripes, dealt in turn, unless a hint sets the pattern; 0: by
+  /// the rules.
+  std::int32_t stripes_in_turn = 0;
 };
 
 /// A row of the table, in a file of its own.
@@ -74,6 +77,9 @@ extern const AlgorithmRow static_segmentation_row;
 [[nodiscard]] Aggregators aggregators_of(const CollectivePlan& plan,
                                          std::shared_ptr<const RankGroups> groups,
                                          const NodeMap& nodes);
+/// The stripes of a block of a plan with DomainPattern::stripes.
+[[nodiscard]] std::int32_t stripes_in_turn(const CollectivePlan& plan,
+                                           const CollectiveSettings& settings);
 /// The domains of a plan that exchanges and was decided with `settings`.
 [[nodiscard]] FileDomains domains_of(const CollectivePlan& plan,
                                      const CollectiveSettings& settings);

@@ -14,9 +14,11 @@ namespace {
 
 Extent range_of(const CollectivePlan& plan) { return {plan.origin, plan.end - plan.origin}; }
 
-DomainPattern pattern_for(const CollectiveSettings& settings, const Extent& bytes) {
-  if (!settings.has_stripes_of(bytes)) return DomainPattern::even;
+DomainPattern pattern_for(const PlanInputs& inputs) {
+  const CollectiveSettings& settings = inputs.settings;
+  if (!settings.has_stripes_of(inputs.summary.bounds)) return DomainPattern::even;
   if (settings.pattern != DomainPattern::automatic) return settings.pattern;
+  if (inputs.stripes_in_turn > 0) return DomainPattern::stripes;
   const bool is_striped =
       std::ranges::any_of(settings.stripes->regions(),
                           [](const StripedRegion& region) { return region.slot_count() > 1; });
@@ -41,13 +43,15 @@ std::int64_t even_count(std::int64_t aggregators, std::int64_t slots) {
 }
 
 /// Whole stripes, for at most as many aggregators as there are blocks.
-void divide_stripes(CollectivePlan& plan, const CollectiveSettings& settings,
-                    const AggregatorCount& wanted) {
+void divide_stripes(CollectivePlan& plan, const PlanInputs& inputs, const AggregatorCount& wanted) {
+  const CollectiveSettings& settings = inputs.settings;
   const StripedRegion& region = settings.stripes->main_region(range_of(plan));
   plan.block_bytes = region.stripe_size;
   if (plan.pattern == DomainPattern::stripes) {
-    plan.block_bytes =
-        saturating_multiply<std::int64_t>(plan.block_bytes, settings.osts_per_aggregator);
+    const bool is_given =
+        settings.pattern == DomainPattern::automatic && inputs.stripes_in_turn > 0;
+    plan.block_bytes = saturating_multiply<std::int64_t>(
+        plan.block_bytes, is_given ? inputs.stripes_in_turn : settings.osts_per_aggregator);
   }
   const std::int64_t blocks = divide_up(plan.end - plan.origin, plan.block_bytes);
   AggregatorCount count = wanted;
@@ -94,15 +98,17 @@ void limit_cycle_to_node_memory(CollectivePlan& plan, const CollectiveSettings& 
 }
 
 void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
-  const auto& [summary, settings, participants, groups, given] = inputs;
+  const AccessSummary& summary = inputs.summary;
+  const CollectiveSettings& settings = inputs.settings;
+  const Participants& participants = inputs.participants;
   plan.origin = round_down(summary.bounds.offset, settings.alignment());
   plan.end = summary.bounds.end();
-  plan.pattern = pattern_for(settings, summary.bounds);
+  plan.pattern = pattern_for(inputs);
   const std::int64_t sets = sets_with_own_osts(plan, settings);
   const AggregatorCount wanted = limit_to_nodes(count_aggregators(inputs), sets, inputs);
   const bool by_stripes = plan.pattern != DomainPattern::even;
   if (by_stripes) {
-    divide_stripes(plan, settings, wanted);
+    divide_stripes(plan, inputs, wanted);
   } else {
     divide_ranges(plan, settings, wanted);
   }

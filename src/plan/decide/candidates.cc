@@ -27,7 +27,9 @@ bool locks_objects(const PlanInputs& inputs) {
 
 /// Whether the ranks of a node write less than a stripe, so that several nodes share an object.
 bool share_stripes(const PlanInputs& inputs) {
-  const auto& [summary, settings, participants, groups, given] = inputs;
+  const CollectiveSettings& settings = inputs.settings;
+  const AccessSummary& summary = inputs.summary;
+  const Participants& participants = inputs.participants;
   return participants.direction == Direction::write &&
          summary.span_bytes / participants.node_count <
              settings.stripes->main_region(summary.bounds).stripe_size;
@@ -36,7 +38,9 @@ bool share_stripes(const PlanInputs& inputs) {
 }  // namespace
 
 Candidate choose_algorithm(const PlanInputs& inputs) {
-  const auto& [summary, settings, participants, groups, given] = inputs;
+  const CollectiveSettings& settings = inputs.settings;
+  const AccessSummary& summary = inputs.summary;
+  const Participants& participants = inputs.participants;
   if (summary.bytes == 0) return {Algorithm::direct, PlanReason::no_data};
   if (!summary.monotone) return {Algorithm::direct, PlanReason::unordered_view};
   if (settings.algorithm != Algorithm::automatic) return {settings.algorithm, PlanReason::hint};

@@ -16,15 +16,19 @@ namespace nacre::plan {
 struct PredictedPlan {
   CollectivePlan plan;
   Prediction prediction;
+  std::int32_t stripes_in_turn = 0;  ///< PlanInputs::stripes_in_turn of the plan
 
   /// Whether the choice makes no difference between its plan and `other`.
   [[nodiscard]] bool is_for(const CollectivePlan& other) const {
-    return plan.algorithm == other.algorithm && plan.aggregator_count == other.aggregator_count;
+    return plan.algorithm == other.algorithm && plan.aggregator_count == other.aggregator_count &&
+           plan.pattern == other.pattern &&
+           (plan.pattern != DomainPattern::stripes || plan.block_bytes == other.block_bytes);
   }
 };
 
 /// The plans that decide() compares: the plan of `rule` first, then those that differ in algorithm
-/// or number of aggregators as far as the hints leave it open. At most about 40, each once.
+/// or number of aggregators, or deal stripes in turn, as far as the hints leave it open. At most
+/// about 50, each once.
 /// `inputs.settings.machine` is not null, and `inputs.groups` is null.
 [[nodiscard]] std::vector<PredictedPlan> compare_plans(const Candidate& rule,
                                                        const PlanInputs& inputs);
@@ -38,8 +42,11 @@ struct PredictedPlan {
 struct Choice {
   Candidate candidate;
   std::int64_t aggregator_count = 0;  ///< 0: as many as the rules say
+  std::int32_t stripes_in_turn = 0;   ///< 0: by the rules
 };
+/// Of the plan of the rules.
 [[nodiscard]] Choice choice_of(const CollectivePlan& plan);
+[[nodiscard]] Choice choice_of(const PredictedPlan& one);
 /// The plan of a choice for a call.
 [[nodiscard]] CollectivePlan laid_out(const Choice& choice, const PlanInputs& inputs);
 

@@ -44,7 +44,7 @@ void ChoiceMemory::keep(const CallShape& shape, const std::vector<PredictedPlan>
                         std::size_t chosen) {
   Entry entry{.shape = shape};
   const auto add_trial = [&](const PredictedPlan& one) {
-    entry.trials.push_back({.choice = choice_of(one.plan), .prediction = one.prediction});
+    entry.trials.push_back({.choice = choice_of(one), .prediction = one.prediction});
   };
   add_trial(plans[chosen]);
   std::vector<const PredictedPlan*> others;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "machine/machine.h"
 #include "plan/nodes/grouping.h"
@@ -100,6 +101,15 @@ class CostModel {
     return std::clamp(std::ceil(bytes / stripes_.stripe_bytes), 1.0, stripes_.slots);
   }
 
+  /// The OSTs of an aggregator with `each` bytes, in blocks of stripes that are dealt in turn.
+  [[nodiscard]] double osts_in_turn(double writers, double each) const {
+    const auto slots = static_cast<std::int64_t>(stripes_.slots);
+    const std::int64_t stripes = stripes_in_turn(plan_, settings_);
+    const std::int64_t step = stripes * static_cast<std::int64_t>(writers);
+    const double places = real(slots / std::gcd(step, slots));
+    return std::min(osts_of(each), std::min(real(stripes) * places, stripes_.slots));
+  }
+
   /// Each rank accesses its own pieces.
   [[nodiscard]] Traffic direct() const {
     Traffic traffic;
@@ -169,9 +179,12 @@ class CostModel {
       const double sharing = traffic.writers / stripes_.slots;
       traffic.nodes_per_ost = has_sets || sharing <= 1 ? 1 : std::min(nodes_, std::ceil(sharing));
     } else {
-      traffic.nodes_per_ost = std::max(1.0, traffic.nodes * osts_of(each) / traffic.osts);
+      const bool in_turn = plan_.pattern == DomainPattern::stripes && !row.needs_groups();
+      const double osts_each = in_turn ? osts_in_turn(traffic.writers, each) : osts_of(each);
+      traffic.nodes_per_ost = std::max(1.0, traffic.nodes * osts_each / traffic.osts);
       const bool shares = writes() && traffic.nodes > 1;
       if (shares) traffic.shared_pieces = traffic.nodes_per_ost * traffic.osts;
+      if (shares && in_turn) traffic.shared_pieces = machine_.wide_locks != 0 ? traffic.calls : 0;
       if (shares && row.needs_groups() && summary_.is_interleaved()) {
         traffic.shared_pieces = traffic.calls;
       }

@@ -162,6 +162,43 @@ TEST_CASE("the number of compared plans does not grow with ranks and OSTs") {
   CHECK(plans.size() < 40);
 }
 
+TEST_CASE("nodes share OSTs if one node cannot load an OST by itself") {
+  machine::Machine machine;  // as Big Red: few requests on the way, each of which waits long
+  machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0.2};
+  machine.ost_latency_us = 60'000;
+  machine.rpc_bytes = 64 << 10;
+  machine.wide_locks = 0;
+  CollectiveSettings settings = settings_of("lustre", 16);
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  const Load contiguous{16, 16, 16 * mebibyte};
+  const CollectivePlan plan = plan_for(contiguous, settings);
+  CHECK(plan.pattern == DomainPattern::stripes);
+  CHECK(plan.block_bytes == 2 * mebibyte);
+  CHECK(plan.aggregator_count == 16);
+  CHECK(domains_of(plan, settings).count() == 16);
+
+  SUBCASE("but not if locks would move with each piece") {
+    machine.wide_locks = 1;
+    machine.lock_latency_us = 1'000;
+    settings.machine = std::make_shared<const machine::Machine>(machine);
+    CHECK(plan_for(contiguous, settings).pattern == DomainPattern::osts);
+  }
+  SUBCASE("but not to read") {
+    CHECK(plan_for(contiguous, settings, Direction::read).pattern == DomainPattern::osts);
+  }
+  SUBCASE("unless a hint sets the pattern") {
+    settings.pattern = DomainPattern::osts;
+    CHECK(plan_for(contiguous, settings).pattern == DomainPattern::osts);
+  }
+  SUBCASE("and equal calls, whose choice is remembered, have the same domains") {
+    ChoiceMemory memory;
+    const AccessSummary summary = summary_of(contiguous, settings.stripes.get());
+    const Participants all{Direction::write, 16, 16};
+    CHECK(decide(summary, settings, all, &memory) == plan);
+    CHECK(decide(summary, settings, all, &memory) == plan);
+  }
+}
+
 TEST_CASE("a machine adds no time where its figures are unknown") {
   CollectiveSettings settings = settings_of("lustre", 8);
   settings.machine = std::make_shared<const machine::Machine>();

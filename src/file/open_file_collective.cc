@@ -166,9 +166,7 @@ int OpenFile::io_thread_count(const AccessSettings& settings) const {
 void OpenFile::note_plan(const PlanUse& call, const plan::CollectiveSettings& settings) {
   PlanUse* const noted = profile_.note_plan(call);
   if (noted == nullptr || transport_->rank() != 0) return;
-  noted->compared =
-      plan::compared_plans(call.summary, settings,
-                           {call.direction, transport_->size(), transport_->nodes().node_count()});
+  noted->settings = settings;
   const bool is_by_domains = plan::row_of(call.plan).domains == plan::DomainsOf::file;
   if (!is_by_domains || layout_.stripes() == nullptr) return;
   noted->osts = plan::osts_touched(plan::domains_of(call.plan, settings), *layout_.stripes());

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "machine/machine.h"
@@ -36,6 +37,14 @@ struct MachineFile {
 [[nodiscard]] std::string describe_machine(Machine machine);
 /// All figures as a JSON object of {"value", "description"} by "SECTION.KEY".
 [[nodiscard]] std::string machine_as_json(Machine machine);
+
+/// A machine of which one figure is not known: it is 0.
+struct WithoutFigure {
+  std::string_view name;  ///< of the figure: "SECTION.KEY"
+  Machine machine;
+};
+/// One for each figure that can be 0 and is not.
+[[nodiscard]] std::vector<WithoutFigure> without_each_figure(const Machine& machine);
 
 /// A machine file that is part of the library.
 struct ShippedMachine {

@@ -80,6 +80,9 @@ def _compare(console: Console, plan: dict) -> None:
     others = [one for one in plan["compared"] if _name(one) != used]
     for one in others[:OTHERS_SHOWN]:
         console.print(f"      instead of {_name(one)}: {_prediction(one)}", markup=False)
+    if plan.get("decided_by"):
+        figures = ", ".join(plan["decided_by"])
+        console.print(f"    decided by: {figures}. Without one of these figures another plan would be chosen.")
 
 
 def _name(predicted: dict) -> str:

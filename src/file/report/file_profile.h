@@ -6,13 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "collective/profile/profile.h"
 #include "plan/call/access_summary.h"
 #include "plan/call/collective_plan.h"
-#include "plan/decide/choice.h"
+#include "plan/call/collective_settings.h"
 #include "plan/direction.h"
 #include "plan/domains/osts_touched.h"
 #include "plan/nodes/rank_groups.h"
@@ -41,8 +42,7 @@ struct PlanUse {
   plan::AccessSummary summary;        ///< of the first call, on rank 0
   std::int64_t saturation_bytes = 0;  ///< CollectiveSettings::saturation() of the first call
   plan::OstsTouched osts = {};        ///< by the first call, on a striped file
-  /// The plans that were compared for the first call, on rank 0; empty: none were.
-  std::vector<plan::PredictedPlan> compared = {};
+  std::optional<plan::CollectiveSettings> settings = {};  ///< of the first call, on rank 0
   std::int64_t calls = 0;
   std::int64_t bytes = 0;  ///< of this rank
   std::int64_t nanoseconds = 0;

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "collective/agreement/agreements.h"
 #include "plan/algorithms/algorithm_table.h"
+#include "plan/decide/decide.h"
 #include "plan/decide/plan_words.h"
 #include "plan/nodes/aggregators.h"
 
@@ -134,17 +135,22 @@ std::string predicted_json(const plan::PredictedPlan& one) {
       .text();
 }
 
-/// Adds the predicted time of the first call, and the plans that were compared, fastest first.
-void add_predictions(JsonObject& json, const PlanUse& use) {
+/// Adds the predicted time of the first call, the plans that were compared, fastest first, and the
+/// figures of the machine file that decided.
+void add_predictions(JsonObject& json, const PlanUse& use, const plan::NodeMap& nodes) {
+  if (!use.settings) return;
+  const plan::Participants all{use.direction, nodes.rank_count(), nodes.node_count()};
+  std::vector<plan::PredictedPlan> fastest = plan::compared_plans(use.summary, *use.settings, all);
   const auto is_used = [&](const plan::PredictedPlan& one) { return one.is_for(use.plan); };
-  const auto used = std::ranges::find_if(use.compared, is_used);
-  if (used == use.compared.end()) return;
-  std::vector<plan::PredictedPlan> fastest = use.compared;
+  const auto found = std::ranges::find_if(fastest, is_used);
+  if (found == fastest.end()) return;
+  const plan::PredictedPlan used = *found;
   std::ranges::stable_sort(fastest, {},
                            [](const plan::PredictedPlan& one) { return one.prediction.seconds; });
   if (fastest.size() > compared_listed_max) fastest.resize(compared_listed_max);
-  json.add("predicted", predicted_json(*used))
-      .add("compared", json_array(fastest, &predicted_json));
+  json.add("predicted", predicted_json(used)).add("compared", json_array(fastest, &predicted_json));
+  const auto figures = plan::deciding_figures(use.summary, *use.settings, all);
+  json.add("decided_by", json_array(figures, &json_string));
 }
 
 std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap& nodes) {
@@ -160,7 +166,7 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap
       .add("bytes", spread_json(of_plan.bytes, &plain))
       .add("seconds", spread_json(of_plan.nanoseconds, &seconds))
       .add("first_call", summary_json(of_plan.use.summary));
-  add_predictions(json, of_plan.use);
+  add_predictions(json, of_plan.use, nodes);
   if (!plan::row_of(plan).exchanges()) return json.text();
   const std::shared_ptr<const plan::RankGroups>& groups = of_plan.use.groups;
   const plan::Aggregators aggregators = plan::aggregators_of(plan, groups, nodes);

@@ -1,5 +1,8 @@
 #include "plan/decide/decide.h"
 
+#include <memory>
+
+#include "machine/machine_file.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/decide/candidates.h"
 #include "plan/decide/choice.h"
@@ -62,6 +65,22 @@ std::vector<PredictedPlan> compared_plans(const AccessSummary& summary,
   const Candidate rule = choose_algorithm(inputs);
   if (settings.machine == nullptr || !may_compare(rule)) return {};
   return compare_plans(rule, inputs);
+}
+
+std::vector<std::string_view> deciding_figures(const AccessSummary& summary,
+                                               const CollectiveSettings& settings,
+                                               const Participants& participants) {
+  const std::vector<PredictedPlan> plans = compared_plans(summary, settings, participants);
+  if (plans.empty()) return {};
+  const CollectivePlan& chosen = plans[choose(plans)].plan;
+  std::vector<std::string_view> names;
+  for (const machine::WithoutFigure& without : machine::without_each_figure(*settings.machine)) {
+    CollectiveSettings changed = settings;
+    changed.machine = std::make_shared<const machine::Machine>(without.machine);
+    const std::vector<PredictedPlan> others = compared_plans(summary, changed, participants);
+    if (!others[choose(others)].is_for(chosen)) names.push_back(without.name);
+  }
+  return names;
 }
 
 }  // namespace nacre::plan

@@ -2,6 +2,7 @@
 #ifndef NACRE_PLAN_DECIDE_DECIDE_H_
 #define NACRE_PLAN_DECIDE_DECIDE_H_
 
+#include <string_view>
 #include <vector>
 
 #include "plan/call/access_summary.h"
@@ -31,6 +32,12 @@ namespace nacre::plan {
 [[nodiscard]] std::vector<PredictedPlan> compared_plans(const AccessSummary& summary,
                                                         const CollectiveSettings& settings,
                                                         const Participants& participants);
+
+/// The figures of the machine file without which another plan would be chosen, as "SECTION.KEY".
+/// None if there is no choice.
+[[nodiscard]] std::vector<std::string_view> deciding_figures(const AccessSummary& summary,
+                                                             const CollectiveSettings& settings,
+                                                             const Participants& participants);
 
 }  // namespace nacre::plan
 

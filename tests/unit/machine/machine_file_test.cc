@@ -52,6 +52,24 @@ TEST_CASE("section [machine] says which machine it is") {
   CHECK(has(error_in("[machine]\nmount = 3\n"), "machine.mount takes a string"));
 }
 
+TEST_CASE("a machine without each of its figures") {
+  Machine machine;
+  machine.ost = {.bandwidth = 100, .client_cost = 0.2};
+  for (const WithoutFigure& one : without_each_figure(machine)) {
+    CAPTURE(one.name);
+    if (one.name == "osts.bandwidth") {
+      CHECK(one.machine.ost.bandwidth == 0);
+      CHECK(one.machine.ost.client_cost == 0.2);
+    } else if (one.name == "osts.client_cost") {
+      CHECK(one.machine.ost.bandwidth == 100);
+      CHECK(one.machine.ost.client_cost == 0);
+    } else {
+      CHECK((one.name == "nodes.read_bytes" || one.name == "osts.fallocate" ||
+             one.name == "locks.wide"));
+    }
+  }
+}
+
 TEST_CASE("the shipped machine files are valid") {
   CHECK(shipped_machines().size() >= 3);
   for (const ShippedMachine& one : shipped_machines()) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -197,6 +198,17 @@ TEST_CASE("nodes share OSTs if one node cannot load an OST by itself") {
     CHECK(decide(summary, settings, all, &memory) == plan);
     CHECK(decide(summary, settings, all, &memory) == plan);
   }
+}
+
+TEST_CASE("the figures without which another plan would be chosen are named") {
+  const Load contiguous{16, 8, 8 * mebibyte};
+  const CollectiveSettings settings = settings_of("lustre", 8);
+  const auto figures_for = [&](const Load& load) {
+    return deciding_figures(summary_of(load, settings.stripes.get()), settings,
+                            {Direction::write, load.ranks, load.nodes});
+  };
+  CHECK(figures_for(contiguous) == std::vector<std::string_view>{"osts.bandwidth"});
+  CHECK(figures_for({8, 1, 8 * mebibyte}).empty());
 }
 
 TEST_CASE("a machine adds no time where its figures are unknown") {

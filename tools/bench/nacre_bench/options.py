@@ -179,6 +179,7 @@ class Choice(Launches):
     ranks: Any = option("", "Only cases with these numbers of ranks.", parser=numbers, metavar="N,...")
     contender: str = option("*/M5", "Nacre contender; of several, the first.", metavar="NAME")
     rounds: Any = option("8", "Rounds of the automatic choice and of the best settings.", parser=positive, metavar="N")
+    peers: bool = option(False, "Also compare with the MPI itself, which has to be MPICH, with and without hints.")
     max_seconds: float | None = option(None, "Begin no case after this time; --resume continues.")
     timeout: float = option(30, "Time limit of a launch in seconds; the setting that exceeds it is left out.")
     list_cases: bool = option(False, "Print the names of the chosen cases, and measure nothing.")

@@ -107,8 +107,21 @@ class Search(unittest.TestCase):
 
     def test_the_best_is_one_of_the_last_stage(self):
         times = {AUTOMATIC: {0: 1.0, 1: 1.0}, "lucky": {0: 0.1}, "steady": {0: 0.9, 1: 0.8}}
-        self.assertEqual(search.best_of(times), "steady")
-        self.assertIsNone(search.best_of({}))
+        settings = [Setting(label) for label in times]
+        self.assertEqual(search.best_of(settings, times), "steady")
+        self.assertIsNone(search.best_of(settings, {}))
+
+    def test_the_settings_of_the_peer_compete_with_each_other_only(self):
+        ours = [Setting(AUTOMATIC), *[Setting(f"two_phase A={n}") for n in range(8)]]
+        peers = search.peer_settings(LOCAL)
+        self.assertEqual([one.label for one in peers[:3]], ["MPI alone", "MPI alone, independent", "MPI alone A=1"])
+        self.assertTrue(all(dict(one.hints)["nacre_enable"] == "false" for one in peers))
+        settings = [*ours, *peers]
+        times = {one.label: {0: float(n)} for n, one in enumerate(settings)}
+        kept = search.survivors(settings, times, 0)
+        self.assertEqual(kept, [*ours[:5], *peers[: (len(peers) + 1) // 2]])
+        self.assertEqual(search.best_of(settings, times), "two_phase A=0")
+        self.assertEqual(search.best_of(settings, times, peers=True), "MPI alone")
 
     def test_too_few_rounds_are_an_error(self):
         with self.assertRaisesRegex(BenchError, "--rounds 3: the search needs at least 4"):

@@ -15,9 +15,18 @@ def series_of(entry: dict, label: str) -> dict[int, float]:
     return {int(number): seconds for number, seconds in entry["times"].get(label, {}).items()}
 
 
+def ratio_to(entry: dict, label: str | None) -> Ratio | None:
+    """Time of the automatic choice divided by that of another setting: medians of the rounds that both have."""
+    return paired_ratio(series_of(entry, AUTOMATIC), series_of(entry, label)) if label else None
+
+
 def ratio_of(entry: dict) -> Ratio | None:
-    """Time of the automatic choice divided by that of the best setting: medians of the rounds that both have."""
-    return paired_ratio(series_of(entry, AUTOMATIC), series_of(entry, entry["best"])) if entry["best"] else None
+    """The ratio to the best setting."""
+    return ratio_to(entry, entry["best"])
+
+
+def ratio_to_peer(entry: dict) -> Ratio | None:
+    return ratio_to(entry, entry.get("best_peer"))
 
 
 def seconds_of(entry: dict, label: str) -> float | None:

@@ -26,7 +26,7 @@ from ..workloads import known_workloads
 from .cases import BY_DIRECTORY, BY_FILE_SYSTEM, BY_HINT, LOCAL, Case, chosen_cases
 from .figures import ratio_of
 from .plans import plans_of
-from .search import AUTOMATIC, EARLY_ROUNDS, Setting, Times, best_of, settings_of, survivors
+from .search import AUTOMATIC, EARLY_ROUNDS, Setting, Times, best_of, peer_settings, settings_of, survivors
 
 WARM_UP = "warm-up"
 # All testbeds have as many nodes, so that cases of different numbers of nodes share one.
@@ -57,8 +57,13 @@ def site(config: Config, case: Case, directory: str) -> Iterator[place.Place]:
         yield where
 
 
-def file_of(case: Case, where: place.Place) -> str:
-    if case.layout_kind == BY_DIRECTORY:
+def layout_kind_of(case: Case, arguments: Choice) -> str:
+    """A peer may know no hint for stripes: its files get them from their directory, as do all others beside it."""
+    return BY_DIRECTORY if arguments.peers and case.layout_kind == BY_HINT else case.layout_kind
+
+
+def file_of(case: Case, where: place.Place, layout_kind: str) -> str:
+    if layout_kind == BY_DIRECTORY:
         directory, _ = where.striped(case.osts, int(where.setting("striping.size")))
         return str(directory / "file")
     return str(where.there / "file")
@@ -108,9 +113,10 @@ class CaseRun:
         self.case = case
         self.one = on_nodes(one, case, where)
         self.arguments = arguments
-        self.file = file_of(case, where)
+        self.layout_kind = layout_kind_of(case, arguments)
+        self.file = file_of(case, where, self.layout_kind)
         self.scratch = scratch
-        self.settings = settings_of(case)
+        self.settings = settings_of(case) + (peer_settings(case) if arguments.peers else [])
         self.places = {setting.label: i for i, setting in enumerate(self.settings)}
         self.times: Times = {}
         self.too_slow: list[str] = []
@@ -165,7 +171,7 @@ class CaseRun:
         words += [] if checks else ["--no-file-check"]
         words += ["--write-only"] if self.case.direction == WRITE else []
         hints = dict(self.one.hints)
-        if self.case.layout_kind == BY_HINT:
+        if self.layout_kind == BY_HINT:
             hints["striping_factor"] = str(self.case.osts)
         words += [word for name, value in hints.items() for word in ("--hint", f"{name}={value}")]
         words += ["--workload", self.case.workload, "--label", WARM_UP]
@@ -191,7 +197,8 @@ class CaseRun:
             "wrong_bytes": self.wrong_bytes,
             "lines": self.start_lines,
             "seconds": round(seconds, 1),
-            "best": best_of(self.times),
+            "best": best_of(self.settings, self.times),
+            "best_peer": best_of(self.settings, self.times, peers=True),
             "too_slow": self.too_slow,
             "hints": {one.label: dict(one.hints) for one in self.settings},
             "times": {label: {str(number): s for number, s in series.items()} for label, series in self.times.items()},

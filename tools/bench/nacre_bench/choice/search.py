@@ -12,8 +12,8 @@ from .cases import Case
 AUTOMATIC = "automatic"
 ROUND_BYTES = (256 << 10, 1 << 20, 4 << 20)
 SEGMENTATIONS = ("dynamic_segmentation", "static_segmentation")
-# Settings beside the automatic one that are measured in the last stage.
-FINALISTS = 3
+# Settings beside the automatic one that are measured in the last stage, and of the peer.
+FINALISTS, PEER_FINALISTS = 3, 1
 # Rounds of the stages before the last. Each stage has half the settings of the stage before it.
 EARLY_ROUNDS = (1, 1, 1)
 
@@ -22,6 +22,7 @@ EARLY_ROUNDS = (1, 1, 1)
 class Setting:
     label: str
     hints: tuple[tuple[str, str], ...] = ()
+    is_peer: bool = False  # the MPI itself serves the file
 
 
 def aggregator_counts(case: Case) -> list[int]:
@@ -72,26 +73,44 @@ def settings_of(case: Case) -> list[Setting]:
     return settings
 
 
+def peer_settings(case: Case) -> list[Setting]:
+    """ROMIO without a hint, without collective buffering, and with it on several numbers of aggregators."""
+
+    def peer(label: str, buffering: str = "", **hints: int) -> Setting:
+        pairs = [("nacre_enable", "false"), *((name, str(value)) for name, value in hints.items())]
+        if buffering:
+            pairs += [(f"romio_cb_{direction}", buffering) for direction in ("read", "write")]
+        return Setting(label, tuple(pairs), is_peer=True)
+
+    settings = [peer("MPI alone"), peer("MPI alone, independent", "disable")]
+    for count in aggregator_counts(case):
+        settings.append(peer(f"MPI alone A={count}", "enable", cb_nodes=count))
+    return settings
+
+
 # The seconds of each setting by round.
 Times = dict[str, dict[int, float]]
 
 
-def ranked(times: Times) -> list[str]:
-    """The labels of the searched settings, the fastest median first."""
-    searched = [label for label, series in times.items() if series and label != AUTOMATIC]
-    return sorted(searched, key=lambda label: statistics.median(times[label].values()))
+def ranked(settings: list[Setting], times: Times, peers: bool = False) -> list[str]:
+    """The labels of the searched settings, or of those of the peer, the fastest median first."""
+    labels = [one.label for one in settings if one.is_peer == peers and one.label != AUTOMATIC]
+    return sorted((one for one in labels if times.get(one)), key=lambda one: statistics.median(times[one].values()))
 
 
 def survivors(settings: list[Setting], times: Times, stage: int) -> list[Setting]:
-    """The settings of the stage after `stage`: the automatic one, and the better half or the finalists."""
-    order = ranked(times)
+    """The settings of the stage after `stage`: the automatic one, and of the others and of the peer's the better half
+    or the finalists."""
     last = stage + 1 >= len(EARLY_ROUNDS)
-    kept = {AUTOMATIC, *order[: FINALISTS if last else max(FINALISTS, (len(order) + 1) // 2)]}
+    kept = {AUTOMATIC}
+    for peers, finalists in ((False, FINALISTS), (True, PEER_FINALISTS)):
+        order = ranked(settings, times, peers)
+        kept.update(order[: finalists if last else max(finalists, (len(order) + 1) // 2)])
     return [setting for setting in settings if setting.label in kept]
 
 
-def best_of(times: Times) -> str | None:
-    """The fastest searched setting among those measured in the last stage."""
+def best_of(settings: list[Setting], times: Times, peers: bool = False) -> str | None:
+    """The fastest searched setting, or the fastest of the peer, among those measured in the last stage."""
     last = max((number for series in times.values() for number in series), default=None)
-    order = [label for label in ranked(times) if last in times[label]]
+    order = [label for label in ranked(settings, times, peers) if last in times[label]]
     return order[0] if order else None

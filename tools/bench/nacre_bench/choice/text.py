@@ -8,7 +8,7 @@ import statistics
 from ..machine import sentence
 from ..report import contender_lines
 from ..tables import number, table
-from .figures import FAR, NEAR, Judged, judged_of, percentile, prediction_errors, seconds_of
+from .figures import FAR, NEAR, Judged, judged_of, percentile, prediction_errors, ratio_to_peer, seconds_of
 from .fixed import fixed_text
 from .plans import words
 from .search import AUTOMATIC, EARLY_ROUNDS, FINALISTS
@@ -87,6 +87,24 @@ def algorithms_text(judged: list[Judged]) -> str:
     return table(["algorithm", "best in", "chosen in"], rows)
 
 
+def peers_text(judged: list[Judged]) -> str:
+    """The automatic choice against the peer's fastest setting; empty if there was no peer."""
+    ratios = [(one.entry, ratio) for one in judged if (ratio := ratio_to_peer(one.entry))]
+    if not ratios:
+        return ""
+    rows = [
+        [entry["case"], number(seconds_of(entry, entry["best_peer"]), 4), entry["best_peer"], str(ratio)]
+        for entry, ratio in ratios
+    ]
+    values = [ratio.value for _, ratio in ratios]
+    slower = sum(value > NEAR for value in values)
+    return (
+        "Automatic / the MPI itself with its best setting; below 1 Nacre without a hint is faster:\n"
+        + table(["case", "MPI s", "setting", "ratio [95 %]"], rows)
+        + f"\n  {slower} of {len(values)} more than 10 % slower; median {number(statistics.median(values))}."
+    )
+
+
 def predictions_text(entries: list[dict]) -> str:
     errors = prediction_errors(entries)
     if not errors:
@@ -122,6 +140,6 @@ def choice_text(result: dict) -> str:
     parts = [run_text(result), ABOUT]
     if judged:
         parts += [cases_text(judged), shares_text(judged), misses_text(judged), algorithms_text(judged)]
-        parts += [fixed_text(judged)]
+        parts += [fixed_text(judged), peers_text(judged)]
     parts += [predictions_text(entries), slow_text(entries, result["settings"]["timeout"]), failures_text(entries)]
     return "\n\n".join(part for part in parts if part)

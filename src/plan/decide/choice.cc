@@ -24,6 +24,16 @@ double score_of(const PredictedPlan& one) {
   return one.prediction.seconds + weight_of_slack * std::accumulate(busy.begin(), busy.end(), 0.0);
 }
 
+/// Whether no resource is busier with `a` than with `b`: then `a` is as fast even if the machine
+/// file is wrong.
+bool is_safe_instead(const PredictedPlan& a, const PredictedPlan& b) {
+  constexpr double rounding = 1.001;
+  for (std::size_t i = 0; i < a.prediction.busy.size(); ++i) {
+    if (a.prediction.busy[i] > rounding * b.prediction.busy[i]) return false;
+  }
+  return true;
+}
+
 std::int64_t slots_of(const PlanInputs& inputs) {
   const Extent& bounds = inputs.summary.bounds;
   if (!inputs.settings.has_stripes_of(bounds)) return 1;
@@ -153,7 +163,8 @@ std::vector<PredictedPlan> compare_plans(const Candidate& rule, const PlanInputs
 std::size_t choose(const std::vector<PredictedPlan>& plans) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < plans.size(); ++i) {
-    const double factor = best == 0 ? clearly : barely;
+    const bool is_safe = best == 0 && is_safe_instead(plans[i], plans[0]);
+    const double factor = best == 0 && !is_safe ? clearly : barely;
     if (score_of(plans[i]) < factor * score_of(plans[best])) best = i;
   }
   const auto is_better_spread = [&](const PredictedPlan& one) {

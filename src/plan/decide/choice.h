@@ -34,7 +34,8 @@ struct PredictedPlan {
                                                        const PlanInputs& inputs);
 
 /// The number of the chosen plan. The first plan follows rules that were measured, so it is chosen
-/// unless another one is predicted to be clearly faster. Among plans that are about equally fast,
+/// unless another one is predicted to be clearly faster, or a bit faster with no resource busier.
+/// Among plans that are about equally fast,
 /// the one that keeps its resources least busy is chosen.
 [[nodiscard]] std::size_t choose(const std::vector<PredictedPlan>& plans);
 

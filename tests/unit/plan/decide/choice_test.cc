@@ -98,6 +98,18 @@ TEST_CASE("pieces that fall on stripes stay with their ranks where each node has
   CHECK(plan_for(by_stripes, settings_of("lustre", 5)).algorithm == Algorithm::two_phase);
 }
 
+TEST_CASE("a plan that keeps no resource busier need not be clearly faster") {
+  CollectivePlan rule{.algorithm = Algorithm::two_phase, .aggregator_count = 4};
+  Prediction predicted{.seconds = 1.0};
+  predicted.of(Resource::ost) = 0.8;
+  predicted.of(Resource::cores) = 0.2;
+  Prediction other{.seconds = 0.95};
+  other.of(Resource::ost) = 0.8;
+  CHECK(choose({{rule, predicted}, {{}, other}}) == 1);
+  other.of(Resource::client) = 0.1;
+  CHECK(choose({{rule, predicted}, {{}, other}}) == 0);
+}
+
 TEST_CASE("of equally fast plans one with an aggregator for each OST is chosen") {
   CollectivePlan four{.algorithm = Algorithm::two_phase, .aggregator_count = 4};
   CollectivePlan eight = four;
@@ -135,6 +147,7 @@ TEST_CASE("the rules decide unless a plan is clearly faster") {
   CollectivePlan slow{.algorithm = Algorithm::direct};
   CollectivePlan fast{.algorithm = Algorithm::two_phase, .aggregator_count = 1};
   std::vector<PredictedPlan> plans{{slow, {.seconds = 1.0}}, {fast, {.seconds = 0.95}}};
+  plans[1].prediction.of(Resource::cores) = 0.1;
   CHECK(choose(plans) == 0);
   plans[1].prediction.seconds = 0.8;
   CHECK(choose(plans) == 1);

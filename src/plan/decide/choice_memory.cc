@@ -16,6 +16,9 @@ constexpr int calls_to_judge = 4;
 /// A prediction is wrong if calls take longer by this factor. Smaller errors are those of the
 /// model.
 constexpr double far_off = 2;
+/// Beyond this factor the model misses the cause, so that no other prediction can be trusted
+/// either.
+constexpr double beyond_reason = 8;
 /// Another plan has to be faster than the observed time by this factor.
 constexpr double worthwhile = 0.7;
 constexpr double shortest = 1e-9;  // seconds
@@ -69,6 +72,11 @@ void ChoiceMemory::learn(const CallShape& shape, double seconds) {
 void ChoiceMemory::Entry::learn(double seconds) {
   Trial& trial = trials[current];
   ++trial.calls;
+  if (current != before && seconds > far_off * trials[before].observed) {
+    is_settled = true;
+    current = before;
+    return;
+  }
   if (trial.calls == 1) return;  // it sets up views and memory
   trial.observed = trial.calls == 2 ? seconds : std::min(trial.observed, seconds);
   if (trial.calls < calls_to_judge) return;
@@ -77,18 +85,18 @@ void ChoiceMemory::Entry::learn(double seconds) {
     if (trial.observed > trials[before].observed) current = before;
     return;
   }
-  if (trial.observed > far_off * trial.prediction.seconds) {
-    change();
+  const double factor = trial.observed / std::max(trial.prediction.seconds, shortest);
+  if (factor > far_off && factor < beyond_reason) {
+    change(factor);
   } else {
     is_settled = true;
   }
 }
 
-/// Takes the plan that is clearly the fastest if the bottleneck is as slow as observed.
-void ChoiceMemory::Entry::change() {
+/// Takes the plan that is clearly the fastest if the bottleneck is slower by `factor`.
+void ChoiceMemory::Entry::change(double factor) {
   const Trial& trial = trials[current];
   const Resource slow = trial.prediction.bottleneck();
-  const double factor = trial.observed / std::max(trial.prediction.seconds, shortest);
   const auto corrected = [&](const Trial& one) {
     return std::max(one.prediction.seconds, factor * one.prediction.of(slow));
   };

@@ -60,7 +60,7 @@ class ChoiceMemory {
     bool is_settled = false;
 
     void learn(double seconds);
-    void change();
+    void change(double factor);
   };
   [[nodiscard]] Entry* entry_of(const CallShape& shape);
   void add(Entry entry);

@@ -42,11 +42,11 @@ struct Traffic {
   double in_flight = 0;      ///< bytes that one process keeps in flight when it reads
 };
 
-/// The stripes of the range that the call accesses; one OST if they are unknown.
+/// The stripes of the range that the call accesses. If they are unknown, as before the first write
+/// to a component, they are taken for one OST, which costs nothing on a machine without OSTs.
 struct Stripes {
-  double slots = 1;
-  double stripe_bytes = 1;
-  bool known = false;
+  double slots;
+  double stripe_bytes;
 };
 
 class CostModel {
@@ -58,10 +58,11 @@ class CostModel {
         all_(inputs.participants),
         machine_(*inputs.settings.machine),
         nodes_(std::max(1, inputs.participants.node_count)),
-        hosts_(settings_.one_writer_per_node ? 1 : nodes_) {
+        hosts_(settings_.one_writer_per_node ? 1 : nodes_),
+        stripes_{1, std::max(1.0, real(summary_.bounds.length))} {
     if (settings_.has_stripes_of(summary_.bounds)) {
       const StripedRegion& region = settings_.stripes->main_region(summary_.bounds);
-      stripes_ = {real(region.slot_count()), real(region.stripe_size), true};
+      stripes_ = {real(region.slot_count()), real(region.stripe_size)};
     }
   }
 
@@ -203,7 +204,6 @@ class CostModel {
                                ? processes_per_node
                                : std::max(1.0, processes_per_node / cores());
     busy(Resource::client) = (calls + time_of(each, bandwidth)) * waiting;
-    if (!stripes_.known) return;
 
     const double ost_bytes = traffic.bytes / traffic.osts;
     busy(Resource::ost) = time_of(ost_bytes, machine_.ost, traffic.nodes_per_ost);
@@ -301,9 +301,7 @@ class CostModel {
       agreement += ranks * real(machine_.piece_ns) * nanosecond +
                    time_of(ranks * sizeof(RankLoad), machine_.message_bandwidth);
     }
-    if (stripes_.known) {
-      agreement += real(machine_.ost_latency_us + 2 * machine_.lock_latency_us) * microsecond;
-    }
+    agreement += real(machine_.ost_latency_us + 2 * machine_.lock_latency_us) * microsecond;
   }
 
   void total(const AlgorithmRow& row) {

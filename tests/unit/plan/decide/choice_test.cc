@@ -132,6 +132,18 @@ TEST_CASE("each node has a group of its own where messages between nodes are dea
   CHECK(plan.count_reason == CountReason::cost);
 }
 
+TEST_CASE("as long as the stripes are unknown the file counts as on one OST") {
+  // As in the first calls to a file whose first component has no objects yet.
+  const Load small{16, 8, 96, 72, true};
+  const CollectiveSettings settings = settings_of("lustre");
+  CHECK(plan_for(small, settings).algorithm == Algorithm::two_phase);
+  const auto plans = compared_plans(summary_of(small), settings, {Direction::write, 16, 8});
+  const auto direct = std::ranges::find(
+      plans, Algorithm::direct, [](const PredictedPlan& one) { return one.plan.algorithm; });
+  REQUIRE(direct != plans.end());
+  CHECK(direct->prediction.of(Resource::locks) > 0.1);
+}
+
 TEST_CASE("hints leave less to choose") {
   const Load load{16, 8, 8 * mebibyte};
   CollectiveSettings settings = settings_of("lustre", 8);
@@ -310,21 +322,38 @@ TEST_CASE("the first call and single slow calls change no plan") {
 
 TEST_CASE("calls that take far longer than predicted change the plan") {
   Learner learner;
-  learner.calls(3, 10.0);
+  learner.calls(3, 6.0);
   CHECK(learner.algorithm() == Algorithm::direct);
-  learner.calls(1, 10.0);
+  CHECK_FALSE(learner.memory.is_settled(learner.shape));
+  learner.calls(1, 6.0);
   CHECK(learner.algorithm() == Algorithm::two_phase);
   CHECK(learner.memory.find(learner.shape)->candidate.reason == PlanReason::observed);
   learner.calls(20, 2.0);
   CHECK(learner.algorithm() == Algorithm::two_phase);
+  CHECK(learner.memory.is_settled(learner.shape));
 }
 
 TEST_CASE("a plan that proves slower is left for good") {
   Learner learner;
-  learner.calls(4, 10.0);
-  learner.calls(4, 12.0);
+  learner.calls(4, 6.0);
+  learner.calls(4, 7.0);
   CHECK(learner.algorithm() == Algorithm::direct);
   learner.calls(20, 30.0);
+  CHECK(learner.algorithm() == Algorithm::direct);
+}
+
+TEST_CASE("a plan that proves far slower is left at once") {
+  Learner learner;
+  learner.calls(4, 6.0);
+  CHECK(learner.algorithm() == Algorithm::two_phase);
+  learner.calls(1, 13.0);
+  CHECK(learner.algorithm() == Algorithm::direct);
+  CHECK(learner.memory.is_settled(learner.shape));
+}
+
+TEST_CASE("predictions that are wrong beyond reason change no plan") {
+  Learner learner;
+  learner.calls(20, 50.0);
   CHECK(learner.algorithm() == Algorithm::direct);
 }
 

@@ -222,8 +222,15 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
       co_await growing;
     }
   }
-  const collective::CollectiveFile file{
-      file_, views_, rounds_, groups_, repeated_, profiler, io_thread_count(*settings), &choices_};
+  const collective::CollectiveFile file{file_,
+                                        views_,
+                                        rounds_,
+                                        groups_,
+                                        repeated_,
+                                        profiler,
+                                        io_thread_count(*settings),
+                                        !settings->io_thread_count && !settings->reads_past_cache,
+                                        &choices_};
   if (settings != decided_with_) {
     choices_.forget();
     repeated_.forget();

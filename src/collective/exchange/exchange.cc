@@ -92,8 +92,11 @@ Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& fi
   std::unique_ptr<RoundFile> round_file;
   if (const auto self = exchange.aggregators.of_rank(transport.rank())) {
     round_file = file_of_rounds(file, exchange, *self, std::move(served.segments));
+    const bool in_order = access.direction == plan::Direction::read && exchange.plan.whole_rounds &&
+                          file.reads_in_order;
+    const int threads = in_order ? std::min(1, file.io_thread_count) : file.io_thread_count;
     const AggregatorTask task{access.direction, exchange, file.rounds.number_of(*self),
-                              access.profiler, file.io_thread_count};
+                              access.profiler, threads};
     sides.push_back(make_aggregator_side(transport, task, file.rounds, std::move(served.elsewhere),
                                          *round_file));
   }

@@ -227,7 +227,8 @@ AccessSettings Hints::access_settings() const {
                           collective("romio_cb_read"),
                           collective("romio_cb_write"),
                           !is("nacre_learn", "disable"),
-                          io_thread_count()};
+                          io_thread_count(),
+                          is("direct_read", "true")};
   settings.collective_read.initial_groups = initial_groups();
   settings.collective_write.initial_groups = settings.collective_read.initial_groups;
   return settings;

@@ -44,6 +44,7 @@ struct AccessSettings {
   plan::CollectiveSettings collective_write;
   bool learns = true;                  ///< nacre_learn
   std::optional<int> io_thread_count;  ///< nothing: depends on the file system
+  bool reads_past_cache = false;       ///< direct_read
 };
 
 /// The source of a value, in increasing priority.

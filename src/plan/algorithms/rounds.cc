@@ -16,14 +16,11 @@ std::int64_t wanted_cycle_bytes(const CollectiveSettings& settings) {
   return cycle < alignment ? cycle : round_down(cycle, alignment);
 }
 
-void divide_into_rounds(CollectivePlan& plan, const CollectiveSettings& settings,
-                        Direction direction) {
+void divide_into_rounds(CollectivePlan& plan, const CollectiveSettings& settings) {
   if (settings.cycle_bytes > 0) return;
   const Thresholds& thresholds = settings.thresholds();
   const std::int64_t share = divide_up(plan.end - plan.origin, plan.aggregator_count);
-  const std::int64_t rounds =
-      direction == Direction::write ? thresholds.write_rounds_min : thresholds.read_rounds_min;
-  const std::int64_t part = round_up(divide_up(share, rounds), settings.alignment());
+  const std::int64_t part = round_up(divide_up(share, thresholds.rounds_min), settings.alignment());
   std::int64_t least = thresholds.cycle_bytes_min;
   if (plan.pattern != DomainPattern::even) least = std::max(least, plan.block_bytes);
   plan.cycle_bytes = std::clamp(part, std::min(least, plan.cycle_bytes), plan.cycle_bytes);

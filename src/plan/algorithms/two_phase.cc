@@ -115,7 +115,7 @@ void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
   const bool is_even = sets > 0 && plan.aggregator_count % sets == 0;
   plan.aggregator_sets = is_even ? checked_cast<std::int32_t>(sets) : 0;
   plan.cycle_bytes = wanted_cycle_bytes(settings);
-  divide_into_rounds(plan, settings, participants.direction);
+  divide_into_rounds(plan, settings);
   if (participants.node_count > 1) limit_cycle_to_node_memory(plan, settings);
   plan.whole_rounds = summary.distinct_bytes() >= (plan.end - plan.origin) / 2;
   if (by_stripes) {

@@ -19,11 +19,9 @@ struct Thresholds {
   std::int64_t cycle_bytes_max = 4 << 20;
   /// An aggregator has at least this many rounds, so that the OSTs work while it gathers or hands
   /// out another one, unless rounds become shorter than cycle_bytes_min or a stripe. On the testbed
-  /// 16 rounds write 32 MiB to 8 OSTs at 49 MiB/s, 4 rounds at 42 and 1 round at 39. Reads of 8 MiB
-  /// take a fifth less time in 4 rounds than in one; in 16 they gain nothing, since several threads
-  /// that read short rounds of one file spoil its read-ahead.
-  std::int64_t write_rounds_min = 16;
-  std::int64_t read_rounds_min = 4;
+  /// 16 rounds write 32 MiB to 8 OSTs at 49 MiB/s, 4 rounds at 42 and 1 round at 39. Reads of 16
+  /// MiB by one thread take about a tenth less time in rounds of 256 KiB than in longer ones.
+  std::int64_t rounds_min = 16;
   std::int64_t cycle_bytes_min = 256 << 10;
   /// Bytes that an aggregator keeps in flight. With a latency of 4 ms and 1 GB/s a server has 4 MB
   /// in flight while the aggregator fills another 4 MB.
@@ -54,8 +52,7 @@ inline constexpr Thresholds remote_thresholds{};
 /// the caches: with 8 aggregators on 2 cores on tmpfs, 256 and 512 KiB were equally fast and 1 MiB
 /// a tenth slower. The aggregator fills or empties one buffer while it writes or reads the other.
 inline constexpr Thresholds local_thresholds{.cycle_bytes_max = 256 << 10,
-                                             .write_rounds_min = 1,
-                                             .read_rounds_min = 1,
+                                             .rounds_min = 1,
                                              .cycle_bytes_min = 256 << 10,
                                              .in_flight_bytes = 0,
                                              .cycle_buffer_count_min = 2,

@@ -172,8 +172,10 @@ class CostModel {
         std::clamp(real(std::max<std::int64_t>(1, plan_.cycle_bytes)), 1.0, std::max(1.0, each));
     traffic.calls =
         traffic.bytes / std::min(cycle, std::max(1.0, contiguous(row, traffic.writers)));
-    traffic.in_flight = real(plan_.cycle_buffer_count) *
-                        std::min(cycle, real(std::max<std::int64_t>(1, machine_.read_bytes)));
+    const double read_ahead = real(std::max<std::int64_t>(1, machine_.read_bytes));
+    traffic.in_flight = plan_.whole_rounds
+                            ? read_ahead
+                            : real(plan_.cycle_buffer_count) * std::min(cycle, read_ahead);
     traffic.osts = osts_of(real(summary_.bounds.length));
     const bool own_osts = plan_.pattern == DomainPattern::osts && !row.needs_groups();
     if (own_osts) {

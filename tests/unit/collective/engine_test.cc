@@ -129,8 +129,9 @@ struct World {
       call.memory = ranks[index].memory();
       call.refusal = refusals[index];
       call.learns = learns;
-      const CollectiveFile file{files[index],    views[index],     rounds[index],   groups[index],
-                                repeated[index], profilers[index], io_thread_count, &choices};
+      const CollectiveFile file{files[index],    views[index],    rounds[index],
+                                groups[index],   repeated[index], profilers[index],
+                                io_thread_count, seed % 2 == 0,   &choices};
       return run_collective(transports[index], file, std::move(call), settings);
     };
     auto results = drive == Drive::polled ? testing::run_polled<Outcome>(network, task, seed)

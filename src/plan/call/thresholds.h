@@ -19,8 +19,8 @@ struct Thresholds {
   std::int64_t cycle_bytes_max = 4 << 20;
   /// An aggregator has at least this many rounds, so that the OSTs work while it gathers or hands
   /// out another one, unless rounds become shorter than cycle_bytes_min or a stripe. On the testbed
-  /// 16 rounds write 32 MiB to 8 OSTs at 49 MiB/s, 4 rounds at 42 and 1 round at 39. Reads of 16
-  /// MiB by one thread take about a tenth less time in rounds of 256 KiB than in longer ones.
+  /// 16 rounds write 32 MiB to 8 OSTs at 49 MiB/s, 4 rounds at 42 and 1 round at 39. Reads by one
+  /// thread take about as long in 2 as in 16 rounds.
   std::int64_t rounds_min = 16;
   std::int64_t cycle_bytes_min = 256 << 10;
   /// Bytes that an aggregator keeps in flight. With a latency of 4 ms and 1 GB/s a server has 4 MB

@@ -41,8 +41,8 @@ Part part_of(const Ranks& ranks, const Measurement& what, const std::string& dir
   const std::int64_t per_node = what.number("ranks", 1);
   const std::int64_t distance = what.number("distance", 1);
   const std::int64_t node = ranks.node / distance;
-  part.takes_part = ranks.node % distance == 0 && node < what.number("nodes", 1) &&
-                    ranks.rank_in_node < per_node;
+  part.takes_part =
+      ranks.node % distance == 0 && node < what.number("nodes", 1) && ranks.rank_in_node < per_node;
   part.number = static_cast<int>(node * per_node + ranks.rank_in_node);
   const bool shared = what.number("shared", 0) != 0;
   part.path = directory + "/data." + (shared ? "shared" : std::to_string(ranks.rank));
@@ -186,8 +186,8 @@ int create_file(const std::string& path, const Measurement& what, std::int64_t n
   return error;
 }
 
-/// Writes or reads by `ranks` ranks of each of `nodes` nodes, `bytes` a rank in calls of `size`. The
-/// nodes are the first ones, or every `distance`th.
+/// Writes or reads by `ranks` ranks of each of `nodes` nodes, `bytes` a rank in calls of `size`.
+/// The nodes are the first ones, or every `distance`th.
 Sample measure_transfer(const Ranks& ranks, const Measurement& what, const std::string& directory) {
   const Part part = part_of(ranks, what, directory);
   const bool creates = part.takes_part && (what.number("shared", 0) == 0 || ranks.rank == 0);

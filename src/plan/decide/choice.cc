@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "machine/machine.h"
 #include "plan/algorithms/aggregator_count.h"
 
 namespace nacre::plan {
@@ -59,6 +60,15 @@ std::vector<std::int64_t> aggregator_counts(const PlanInputs& inputs) {
   return counts;
 }
 
+/// Whether the requests that one node has on the way keep an OST busy.
+bool one_node_loads_an_ost(const machine::Machine& machine) {
+  if (machine.ost.bandwidth == 0) return true;
+  const auto bandwidth = static_cast<double>(machine.ost.bandwidth);
+  const auto request = static_cast<double>(machine.rpc_bytes);
+  const double turn = static_cast<double>(machine.ost_latency_us) * 1e-6 + request / bandwidth;
+  return request * static_cast<double>(machine.rpcs_in_flight) >= turn * bandwidth;
+}
+
 /// Blocks of stripes that may be fastest if they are dealt in turn: aggregators of several nodes
 /// then share OSTs, which pays if one node cannot have enough requests on the way. Only of writes:
 /// reads of such blocks took 1.7 times as long as predicted, because they disturb the read-ahead of
@@ -68,7 +78,8 @@ std::vector<std::int32_t> stripe_blocks(const PlanInputs& inputs) {
   const CollectiveSettings& settings = inputs.settings;
   const bool is_free =
       settings.pattern == DomainPattern::automatic && settings.osts_per_aggregator == 1;
-  if (!is_free || inputs.participants.direction == Direction::read) return blocks;
+  const bool is_read = inputs.participants.direction == Direction::read;
+  if (!is_free || is_read || one_node_loads_an_ost(*settings.machine)) return blocks;
   for (const std::int32_t stripes : {2, 4}) {
     if (stripes < slots_of(inputs)) blocks.push_back(stripes);
   }

@@ -210,13 +210,11 @@ Status read_machine(MachineFile& file, const std::string& text, const std::strin
 std::vector<WithoutFigure> without_each_figure(const Machine& machine) {
   const auto clear = [](auto* value) { return std::exchange(*value, 0) != 0; };
   std::vector<WithoutFigure> found;
-  Machine names = machine;
-  const std::size_t count = settings_of(names).size();
-  for (std::size_t i = 0; i < count; ++i) {
-    WithoutFigure one{.name = {}, .machine = machine};
-    const Setting setting = settings_of(one.machine)[i];
-    one.name = setting.name;
-    if (setting.min == 0 && std::visit(clear, setting.value)) found.push_back(one);
+  Machine without = machine;
+  for (const Setting& setting : settings_of(without)) {
+    const bool is_known = setting.min == 0 && std::visit(clear, setting.value);
+    if (is_known) found.push_back({setting.name, without});
+    without = machine;
   }
   return found;
 }

@@ -195,7 +195,7 @@ Sample measure_transfer(const Ranks& ranks, const Measurement& what, const std::
   Sample sample;
   if (created == 0) sample = timed(part, what);
   sample.error = std::max(created, worst(sample.error));
-  MPI_Allreduce(MPI_IN_PLACE, &sample.seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  sample.seconds = slowest(sample.seconds);
   MPI_Allreduce(MPI_IN_PLACE, &sample.bytes, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   if (creates) unlink(part.path.c_str());
   return sample;
@@ -232,7 +232,7 @@ Sample measure_turns(const Ranks& ranks, const Measurement& what, const std::str
   }
   sample.count = static_cast<double>(2 * what.number("count", 32));
   sample.error = worst(sample.error);
-  MPI_Allreduce(MPI_IN_PLACE, &sample.seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  sample.seconds = slowest(sample.seconds);
   if (ranks.rank == 0) unlink(path.c_str());
   return sample;
 }

@@ -6,13 +6,6 @@
 namespace nacre_tune {
 namespace {
 
-/// The slowest rank's time, on all ranks, after wait_for_all.
-double slowest(double seconds) {
-  wait_for_all();
-  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return seconds;
-}
-
 /// Copies `total` bytes in pieces of `piece` bytes, every other piece of the source.
 void copy_pieces(std::vector<char>& to, const std::vector<char>& from, std::size_t piece) {
   for (std::size_t at = 0; at + piece <= to.size(); at += piece) {

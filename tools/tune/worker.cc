@@ -48,6 +48,12 @@ int worst(int error) {
   return error;
 }
 
+double slowest(double seconds) {
+  wait_for_all();
+  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return seconds;
+}
+
 namespace {
 
 Ranks find_ranks() {

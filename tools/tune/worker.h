@@ -49,8 +49,11 @@ double seconds_now();
 /// Returns when all ranks have called it. A rank that waits sleeps, so that it takes no core from
 /// the ranks that measure.
 void wait_for_all();
-/// The largest error of all ranks, after wait_for_all.
+// After wait_for_all, equal on all ranks:
+/// The largest error of all ranks.
 int worst(int error);
+/// The time of the slowest rank.
+double slowest(double seconds);
 /// Creates the file anew. With the number `stripes`, on that many OSTs: from `first` on, `step`
 /// further for each `number`. Returns an errno, or 0.
 int create_file(const std::string& path, const Measurement& what, std::int64_t number);

@@ -108,7 +108,7 @@ class CostModel {
     const std::int64_t stripes = stripes_in_turn(plan_, settings_);
     const std::int64_t step = stripes * static_cast<std::int64_t>(writers);
     const double places = real(slots / std::gcd(step, slots));
-    return std::min(osts_of(each), std::min(real(stripes) * places, stripes_.slots));
+    return std::min(osts_of(each), real(stripes) * places);
   }
 
   /// Each rank accesses its own pieces.
@@ -177,22 +177,31 @@ class CostModel {
                             ? read_ahead
                             : real(plan_.cycle_buffer_count) * std::min(cycle, read_ahead);
     traffic.osts = osts_of(real(summary_.bounds.length));
-    const bool own_osts = plan_.pattern == DomainPattern::osts && !row.needs_groups();
-    if (own_osts) {
-      const double sharing = traffic.writers / stripes_.slots;
-      traffic.nodes_per_ost = has_sets || sharing <= 1 ? 1 : std::min(nodes_, std::ceil(sharing));
-    } else {
-      const bool in_turn = plan_.pattern == DomainPattern::stripes && !row.needs_groups();
-      const double osts_each = in_turn ? osts_in_turn(traffic.writers, each) : osts_of(each);
-      traffic.nodes_per_ost = std::max(1.0, traffic.nodes * osts_each / traffic.osts);
-      const bool shares = writes() && traffic.nodes > 1;
-      if (shares) traffic.shared_pieces = traffic.nodes_per_ost * traffic.osts;
-      if (shares && in_turn) traffic.shared_pieces = machine_.wide_locks != 0 ? traffic.calls : 0;
-      if (shares && row.needs_groups() && summary_.is_interleaved()) {
-        traffic.shared_pieces = traffic.calls;
-      }
-    }
+    share_osts(traffic, row);
     return traffic;
+  }
+
+  /// The nodes of aggregators that meet on an OST, and the locks that they take from each other.
+  void share_osts(Traffic& traffic, const AlgorithmRow& row) const {
+    const DomainPattern pattern = row.needs_groups() ? DomainPattern::even : plan_.pattern;
+    if (pattern == DomainPattern::osts) {
+      const double sharing = traffic.writers / stripes_.slots;
+      const bool is_alone = plan_.aggregator_sets > 0 || sharing <= 1;
+      traffic.nodes_per_ost = is_alone ? 1 : std::min(nodes_, std::ceil(sharing));
+      return;
+    }
+    const bool in_turn = pattern == DomainPattern::stripes;
+    const double each = traffic.bytes / traffic.writers;
+    const double osts_each = in_turn ? osts_in_turn(traffic.writers, each) : osts_of(each);
+    traffic.nodes_per_ost = std::max(1.0, traffic.nodes * osts_each / traffic.osts);
+    if (!writes() || traffic.nodes <= 1) return;
+    if (in_turn) {
+      traffic.shared_pieces = machine_.wide_locks != 0 ? traffic.calls : 0;
+    } else if (row.needs_groups() && summary_.is_interleaved()) {
+      traffic.shared_pieces = traffic.calls;
+    } else {
+      traffic.shared_pieces = traffic.nodes_per_ost * traffic.osts;
+    }
   }
 
   /// The time that processes, links, servers and OSTs take.

@@ -82,7 +82,7 @@ def _compare(console: Console, plan: dict) -> None:
         console.print(f"      instead of {_name(one)}: {_prediction(one)}", markup=False)
     if plan.get("decided_by"):
         figures = ", ".join(plan["decided_by"])
-        console.print(f"    decided by: {figures}. Without one of these figures another plan would be chosen.")
+        console.print(f"    decided by: {figures}. Without one of these figures Nacre would choose another plan.")
 
 
 def _name(predicted: dict) -> str:

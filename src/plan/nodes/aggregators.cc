@@ -42,13 +42,17 @@ void Aggregators::keep_sets_on_nodes() {
   }
 }
 
-/// The place of the first aggregator of a set; the others follow it.
+/// The place of the first aggregator of a set; the others follow it. Sets of one aggregator take
+/// another place of each share of the ranks, because launchers assign ranks to sockets and cores in
+/// turn: with every second rank, all aggregators would run on one of two sockets.
 int Aggregators::first_place(int set) const {
   if (!first_places_.empty()) return first_places_[static_cast<std::size_t>(set)];
-  return static_cast<int>(std::int64_t{set} * nodes_->rank_count() / sets_);
+  const int ranks = nodes_->rank_count();
+  const int step = set_size() == 1 ? set % (ranks / sets_) : 0;
+  return static_cast<int>(std::int64_t{set} * ranks / sets_) + step;
 }
 
-/// The last set that begins at `place` or before; -1 if none does.
+/// The only set that may have an aggregator at `place`; -1: none.
 int Aggregators::set_at(int place) const {
   if (first_places_.empty()) {
     return static_cast<int>(((std::int64_t{place} + 1) * sets_ - 1) / nodes_->rank_count());

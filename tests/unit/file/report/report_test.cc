@@ -105,7 +105,7 @@ TEST_CASE("the line contains the calls, their plans, and the sources of the hint
   check_has(line, R"("pieces":7)");
   check_has(
       line,
-      R"("aggregator_ranks":[0,2],"pattern":"even","write_locks":"usual","domain_bytes":12288,)"
+      R"("aggregator_ranks":[0,3],"pattern":"even","write_locks":"usual","domain_bytes":12288,)"
       R"("cycle_bytes":4096,"cycle_buffers":2,)");
   check_has(line, R"("aggregators":2,"aggregators_reason":"saturation","aggregators_because":"as)");
   check_has(line, R"("saturation_bytes":4194304,)");

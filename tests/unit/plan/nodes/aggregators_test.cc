@@ -30,6 +30,17 @@ TEST_CASE("spread: different ranks, and each rank knows whether it is an aggrega
   }
 }
 
+TEST_CASE("spread: not all on one socket, if ranks are assigned to sockets in turn") {
+  const NodeMap nodes = NodeMap::singles(16);
+  for (const int count : {2, 4, 8}) {
+    CAPTURE(count);
+    const Aggregators aggregators = Aggregators::over_nodes(count, 0, nodes);
+    int on_second_socket = 0;
+    for (int a = 0; a < count; ++a) on_second_socket += aggregators.rank_of(a) % 2;
+    CHECK(2 * on_second_socket == count);
+  }
+}
+
 TEST_CASE("spread: neighbours are on one node, for any mapping of ranks to nodes") {
   const int node_count = 4;
   const int rank_count = 16;

@@ -22,6 +22,15 @@ def first_match(path: str, key: str) -> str:
     return ""
 
 
+def has_autogroups() -> bool:
+    """Whether the kernel gives each session its own share of the cores. mpiexec of MPICH begins a session for each
+    rank, and a rank that yields its core then does not yield it to the other ranks."""
+    try:
+        return pathlib.Path("/proc/sys/kernel/sched_autogroup_enabled").read_text(encoding="ascii").strip() == "1"
+    except OSError:
+        return False
+
+
 def describe(directory: str) -> dict:
     mount = file_system.of(pathlib.Path(directory))
     return {
@@ -33,13 +42,16 @@ def describe(directory: str) -> dict:
         "kernel": platform.release(),
         "system": platform.freedesktop_os_release().get("PRETTY_NAME", "") if os.path.exists("/etc/os-release") else "",
         "load": list(os.getloadavg()),
+        "autogroups": has_autogroups(),
         "directory": directory,
         "file_system": mount.kind if mount else "unknown",
     }
 
 
 def sentence(machine: dict) -> str:
+    autogroups = ", autogroups on" if machine.get("autogroups") else ""
     return (
         f"{machine['cores']} cores ({machine['cpu'] or 'unknown'}), {machine['memory']}, Linux {machine['kernel']}, "
         f"{machine['directory']} ({machine['file_system']}), load at the start {machine['load'][0]:.1f}"
+        f"{autogroups}"
     )

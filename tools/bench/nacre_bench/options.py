@@ -12,9 +12,8 @@ import typer
 
 from . import check, race
 from .choice.search import EARLY_ROUNDS
-from .errors import BenchError
 from .patterns.cells import aggregators
-from .values import numbers, positive, size_bytes, sizes, words
+from .values import at_least, numbers, positive, size_bytes, sizes, words
 
 Act = Callable[[Any], None]
 
@@ -178,15 +177,16 @@ class Choice(Launches):
     )
     ranks: Any = option("", "Only cases with these numbers of ranks.", parser=numbers, metavar="N,...")
     contender: str = option("*/M5", "Nacre contender; of several, the first.", metavar="NAME")
-    rounds: Any = option("8", "Rounds of the automatic choice and of the best settings.", parser=positive, metavar="N")
+    rounds: Any = option(
+        "8",
+        f"Rounds of the automatic choice and of the best settings; at least {sum(EARLY_ROUNDS) + 1}.",
+        parser=at_least(sum(EARLY_ROUNDS) + 1),
+        metavar="N",
+    )
     peers: bool = option(False, "Also compare with the MPI itself, which has to be MPICH, with and without hints.")
     max_seconds: float | None = option(None, "Begin no case after this time; --resume continues.")
     timeout: float = option(30, "Time limit of a launch in seconds; the setting that exceeds it is left out.")
     list_cases: bool = option(False, "Print the names of the chosen cases, and measure nothing.")
-
-    def __post_init__(self) -> None:
-        if self.rounds <= sum(EARLY_ROUNDS):
-            raise BenchError(f"--rounds {self.rounds}: the search needs at least {sum(EARLY_ROUNDS) + 1} rounds")
 
 
 @dataclasses.dataclass(kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import typer
 from nacre.text import parse_bytes
 
@@ -20,19 +22,23 @@ def sizes(text: str) -> list[int]:
 
 def size_bytes(text: str) -> int:
     try:
-        return _at_least_one(parse_bytes(text), text)
+        return _at_least(1, parse_bytes(text), text)
     except ValueError as error:
         raise typer.BadParameter(f"{error}; write a size such as 4096, 64k or 1m") from error
 
 
 def positive(text: str) -> int:
     try:
-        return _at_least_one(int(text), text)
+        return _at_least(1, int(text), text)
     except ValueError as error:
         raise typer.BadParameter(f"{text} is not a whole number") from error
 
 
-def _at_least_one(number: int, text: str) -> int:
-    if number < 1:
-        raise typer.BadParameter(f"{text} is less than 1")
+def at_least(least: int) -> Callable[[str], int]:
+    return lambda text: _at_least(least, positive(text), text)
+
+
+def _at_least(least: int, number: int, text: str) -> int:
+    if number < least:
+        raise typer.BadParameter(f"{text} is less than {least}")
     return number

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 
+import typer
 from nacre_bench import options
 from nacre_bench.choice import figures, search
 from nacre_bench.choice.cases import Case, all_cases, chosen_cases
@@ -124,7 +125,7 @@ class Search(unittest.TestCase):
         self.assertEqual(search.best_of(settings, times, peers=True), "MPI alone")
 
     def test_too_few_rounds_are_an_error(self):
-        with self.assertRaisesRegex(BenchError, "--rounds 3: the search needs at least 4"):
+        with self.assertRaisesRegex(typer.BadParameter, "3 is less than 4"):
             parsed(options.Choice, "--rounds", "3")
 
 

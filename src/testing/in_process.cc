@@ -44,7 +44,7 @@ class InProcessNetwork::RankTransport final : public collective::Transport {
   }
   [[nodiscard]] const plan::NodeMap& nodes() const override { return network_.nodes(); }
   void ring(int rank) override { network_.ring(rank); }
-  void run_in_helper_thread(std::function<void()> job, int thread_count_max) override {
+  void run_in_helper_thread(std::function<bool()> job, int thread_count_max) override {
     network_.run_in_helper_thread(rank_, std::move(job), thread_count_max);
   }
   void wait(collective::Condition& condition) override {
@@ -81,7 +81,7 @@ InProcessNetwork::~InProcessNetwork() {
   work_ended_.wait(guard, [&] { return helper_jobs_ == 0; });
 }
 
-void InProcessNetwork::run_in_helper_thread(int rank, std::function<void()> job,
+void InProcessNetwork::run_in_helper_thread(int rank, std::function<bool()> job,
                                             int thread_count_max) {
   {
     const std::lock_guard guard(mutex_);
@@ -89,10 +89,13 @@ void InProcessNetwork::run_in_helper_thread(int rank, std::function<void()> job,
   }
   run_on_worker(
       [this, rank, job = std::move(job)] {
-        job();
+        for (bool again = true; again;) {
+          again = job();
+          const std::lock_guard guard(mutex_);
+          ++activity_;
+          add_event(ranks_[static_cast<std::size_t>(rank)]);
+        }
         const std::lock_guard guard(mutex_);
-        ++activity_;
-        add_event(ranks_[static_cast<std::size_t>(rank)]);
         --helper_jobs_;
         work_ended_.notify_all();
       },

@@ -108,7 +108,7 @@ class InProcessNetwork {
   collective::MessageId post_receive(int destination, int source, std::span<std::byte> data);
   bool test(int rank, std::span<collective::MessageId> messages);
   void ring(int rank);
-  void run_in_helper_thread(int rank, std::function<void()> job, int thread_count_max);
+  void run_in_helper_thread(int rank, std::function<bool()> job, int thread_count_max);
 
   // The caller holds mutex_:
   [[nodiscard]] bool all_complete(const Rank& rank,

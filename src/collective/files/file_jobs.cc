@@ -99,14 +99,37 @@ void FileJobs::start(std::int64_t round, FileJob job) {
     state->done.store(true, std::memory_order_relaxed);
     return;
   }
+  {
+    const std::lock_guard guard(queue_->mutex);
+    queue_->waiting.push_back(std::move(state));
+    if (queue_->thread_count == io_thread_count_) return;
+    ++queue_->thread_count;
+  }
   transport_.run_in_helper_thread(
-      [state, is_timed = profiler_.weight() != 0] {
-        const std::int64_t begin = is_timed ? monotonic_nanoseconds() : 0;
-        state->job.run();
-        if (is_timed) state->thread_nanoseconds = monotonic_nanoseconds() - begin;
-        state->done.store(true, std::memory_order_release);
-      },
+      [queue = queue_, is_timed = profiler_.weight() != 0] { return queue->run_next(is_timed); },
       io_thread_count_);
+}
+
+bool FileJobs::Queue::go_on() {
+  if (!waiting.empty()) return true;
+  --thread_count;
+  return false;
+}
+
+bool FileJobs::Queue::run_next(bool is_timed) {
+  std::shared_ptr<State> state;
+  {
+    const std::lock_guard guard(mutex);
+    if (!go_on()) return false;  // another thread ran the job
+    state = std::move(waiting.front());
+    waiting.pop_front();
+  }
+  const std::int64_t begin = is_timed ? monotonic_nanoseconds() : 0;
+  state->job.run();
+  if (is_timed) state->thread_nanoseconds = monotonic_nanoseconds() - begin;
+  state->done.store(true, std::memory_order_release);
+  const std::lock_guard guard(mutex);
+  return go_on();
 }
 
 void FileJobs::book(const State& ended) {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -55,8 +56,8 @@ struct FileJob {
   void read(std::span<const Range> batch);
 };
 
-/// The running jobs of an aggregator, at most one for each round. They end in the order in which
-/// they were started, although threads may run them in another order. The time that the rank itself
+/// The running jobs of an aggregator, at most one for each round. They begin in the order in which
+/// they were started, and are taken in this order. The time that the rank itself
 /// spends in a job is Phase::file; the time of helper threads is
 /// Profile::file_thread_nanoseconds. Neither is measured if the call is not timed.
 class FileJobs {
@@ -69,7 +70,8 @@ class FileJobs {
   /// Waits for the helper threads that run jobs.
   ~FileJobs();
 
-  /// Runs the job of `round` in a helper thread, or here if there are no helper threads.
+  /// Runs the job of `round` in one of at most `io_thread_count` helper threads, or here if there
+  /// are none.
   void start(std::int64_t round, FileJob job);
   [[nodiscard]] bool empty() const { return running_.empty(); }
   /// The round of the oldest job. Requires !empty().
@@ -88,6 +90,18 @@ class FileJobs {
     std::int64_t round;
     std::shared_ptr<State> state;
   };
+  /// The jobs that no helper thread runs yet. The pool may have more threads than this aggregator
+  /// may use, so that the threads limit their number here.
+  struct Queue {
+    /// Runs the first job. Returns whether this thread is to run another one.
+    bool run_next(bool is_timed);
+    /// Requires the mutex.
+    bool go_on();
+
+    std::mutex mutex;
+    std::deque<std::shared_ptr<State>> waiting;
+    int thread_count = 0;  ///< that take jobs from here
+  };
 
   /// Adds the time of a job that has run to the profile.
   void book(const State& ended);
@@ -96,6 +110,7 @@ class FileJobs {
   Profiler& profiler_;
   int io_thread_count_;
   std::deque<Running> running_;
+  std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();
 };
 
 }  // namespace nacre::collective

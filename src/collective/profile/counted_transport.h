@@ -37,7 +37,7 @@ class CountedTransport final : public Transport {
   }
   bool test(std::span<MessageId> messages) override { return inner_.test(messages); }
   void ring(int rank) override { inner_.ring(rank); }
-  void run_in_helper_thread(std::function<void()> job, int thread_count_max) override {
+  void run_in_helper_thread(std::function<bool()> job, int thread_count_max) override {
     inner_.run_in_helper_thread(std::move(job), thread_count_max);
   }
   void wait(Condition& condition) override { inner_.wait(condition); }

@@ -53,9 +53,10 @@ class Transport {
   virtual bool test(std::span<MessageId> messages) = 0;
   /// Makes `rank`, on this node, check its condition again.
   virtual void ring(int rank) = 0;
-  /// Runs `job` on one of at most `thread_count_max` threads of the process; then makes this rank
-  /// check its condition again. The job must not use this transport or call the MPI.
-  virtual void run_in_helper_thread(std::function<void()> job, int thread_count_max) = 0;
+  /// Runs `job` on a thread of the process until it returns false; after each run makes this rank
+  /// check its condition again. The process starts no more than `thread_count_max` threads for it.
+  /// The job must not use this transport or call the MPI.
+  virtual void run_in_helper_thread(std::function<bool()> job, int thread_count_max) = 0;
   /// Returns when `condition` is ready; yields the core meanwhile. Checks the condition again after
   /// a message arrives or a rank of the node rings.
   virtual void wait(Condition& condition) = 0;

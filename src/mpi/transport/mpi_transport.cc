@@ -212,12 +212,14 @@ void MpiTransport::wait(collective::Condition& condition) {
 
 void MpiTransport::ring(int rank) { comm_->short_messages()->ring(rank); }
 
-void MpiTransport::run_in_helper_thread(std::function<void()> job, int thread_count_max) {
+void MpiTransport::run_in_helper_thread(std::function<bool()> job, int thread_count_max) {
   // Holds no CommState: the last reference frees the communicator, which is a call of the MPI.
   run_on_worker(
       [job = std::move(job), board = comm_->short_messages(), rank = comm_->rank()] {
-        job();
-        if (board != nullptr) board->ring(rank);
+        for (bool again = true; again;) {
+          again = job();
+          if (board != nullptr) board->ring(rank);
+        }
       },
       thread_count_max);
 }

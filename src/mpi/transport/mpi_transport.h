@@ -34,7 +34,7 @@ class MpiTransport final : public collective::Transport {
   [[nodiscard]] collective::MessageId receive(int source, std::span<std::byte> data) override;
   bool test(std::span<collective::MessageId> messages) override;
   void ring(int rank) override;
-  void run_in_helper_thread(std::function<void()> job, int thread_count_max) override;
+  void run_in_helper_thread(std::function<bool()> job, int thread_count_max) override;
   void wait(collective::Condition& condition) override;
 
  private:

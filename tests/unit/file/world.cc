@@ -49,7 +49,7 @@ class BorrowedTransport final : public collective::Transport {
   }
   bool test(std::span<collective::MessageId> messages) override { return inner_.test(messages); }
   void ring(int rank) override { inner_.ring(rank); }
-  void run_in_helper_thread(std::function<void()> job, int thread_count_max) override {
+  void run_in_helper_thread(std::function<bool()> job, int thread_count_max) override {
     inner_.run_in_helper_thread(std::move(job), thread_count_max);
   }
   void wait(collective::Condition& condition) override { inner_.wait(condition); }

@@ -30,6 +30,12 @@ enum class RoundOrder : std::uint8_t {
   rank,  ///< rank by rank, in the order of each access (segment.h)
 };
 
+/// The domains of a plan on a striped file, unless a hint sets the pattern.
+struct DomainChoice {
+  DomainPattern pattern = DomainPattern::automatic;  ///< automatic: by the rules
+  std::int32_t stripes = 0;  ///< of a block of DomainPattern::stripes, else 0
+};
+
 /// The input of a decision and of AlgorithmRow::lay_out.
 struct PlanInputs {
   const AccessSummary& summary;
@@ -37,9 +43,7 @@ struct PlanInputs {
   const Participants& participants;
   const RankGroups* groups = nullptr;  ///< null unless DomainsOf::groups
   std::int64_t aggregator_count = 0;   ///< to lay out with; 0: as many as the bytes saturate
-  /// Domains are blocks of as many stripes, dealt in turn, unless a hint sets the pattern; 0: by
-  /// the rules.
-  std::int32_t stripes_in_turn = 0;
+  DomainChoice domains = {};           ///< to lay out with
 };
 
 /// A row of the table, in a file of its own.

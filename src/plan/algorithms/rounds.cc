@@ -26,6 +26,16 @@ void divide_into_rounds(CollectivePlan& plan, const CollectiveSettings& settings
   plan.cycle_bytes = std::clamp(part, std::min(least, plan.cycle_bytes), plan.cycle_bytes);
 }
 
+void prefer_long_rounds(CollectivePlan& plan, const CollectiveSettings& settings) {
+  // The testbed's kernel splits longer reads. Two rounds, so that one is handed out during the
+  // other.
+  constexpr std::int64_t longest_read = 1 << 20;
+  if (settings.cycle_bytes > 0) return;
+  const std::int64_t share = divide_up(plan.end - plan.origin, plan.aggregator_count);
+  const std::int64_t half = round_up(divide_up(share, 2), settings.alignment());
+  plan.cycle_bytes = std::min({plan.cycle_bytes, half, longest_read});
+}
+
 void fit_rounds_to_domains(CollectivePlan& plan, const CollectiveSettings& settings) {
   plan.cycle_bytes = std::max(plan.cycle_bytes, divide_up(plan.block_bytes, round_count_max));
   plan.cycle_bytes = std::min(plan.cycle_bytes, plan.block_bytes);

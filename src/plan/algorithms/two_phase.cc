@@ -18,7 +18,7 @@ DomainPattern pattern_for(const PlanInputs& inputs) {
   const CollectiveSettings& settings = inputs.settings;
   if (!settings.has_stripes_of(inputs.summary.bounds)) return DomainPattern::even;
   if (settings.pattern != DomainPattern::automatic) return settings.pattern;
-  if (inputs.stripes_in_turn > 0) return DomainPattern::stripes;
+  if (inputs.domains.pattern != DomainPattern::automatic) return inputs.domains.pattern;
   const bool is_striped =
       std::ranges::any_of(settings.stripes->regions(),
                           [](const StripedRegion& region) { return region.slot_count() > 1; });
@@ -49,9 +49,9 @@ void divide_stripes(CollectivePlan& plan, const PlanInputs& inputs, const Aggreg
   plan.block_bytes = region.stripe_size;
   if (plan.pattern == DomainPattern::stripes) {
     const bool is_given =
-        settings.pattern == DomainPattern::automatic && inputs.stripes_in_turn > 0;
+        settings.pattern == DomainPattern::automatic && inputs.domains.stripes > 0;
     plan.block_bytes = saturating_multiply<std::int64_t>(
-        plan.block_bytes, is_given ? inputs.stripes_in_turn : settings.osts_per_aggregator);
+        plan.block_bytes, is_given ? inputs.domains.stripes : settings.osts_per_aggregator);
   }
   const std::int64_t blocks = divide_up(plan.end - plan.origin, plan.block_bytes);
   AggregatorCount count = wanted;
@@ -115,7 +115,11 @@ void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
   const bool is_even = sets > 0 && plan.aggregator_count % sets == 0;
   plan.aggregator_sets = is_even ? checked_cast<std::int32_t>(sets) : 0;
   plan.cycle_bytes = wanted_cycle_bytes(settings);
-  divide_into_rounds(plan, settings);
+  if (inputs.domains.pattern == DomainPattern::even) {
+    prefer_long_rounds(plan, settings);
+  } else {
+    divide_into_rounds(plan, settings);
+  }
   if (participants.node_count > 1) limit_cycle_to_node_memory(plan, settings);
   plan.whole_rounds = summary.distinct_bytes() >= (plan.end - plan.origin) / 2;
   if (by_stripes) {

@@ -69,6 +69,17 @@ bool one_node_loads_an_ost(const machine::Machine& machine) {
   return request * static_cast<double>(machine.rpcs_in_flight) >= turn * bandwidth;
 }
 
+bool has_free_domains(const CollectiveSettings& settings) {
+  return settings.pattern == DomainPattern::automatic && settings.osts_per_aggregator == 1;
+}
+
+/// Whether ranges of the file may be fastest although it is striped: a long contiguous read waits
+/// for many OSTs at once, and the stripes of one OST for one after the other.
+bool may_read_ranges(const PlanInputs& inputs) {
+  return inputs.participants.direction == Direction::read && slots_of(inputs) > 1 &&
+         inputs.settings.machine->ost_latency_us > 0 && has_free_domains(inputs.settings);
+}
+
 /// Blocks of stripes that may be fastest if they are dealt in turn: aggregators of several nodes
 /// then share OSTs, which pays if one node cannot have enough requests on the way. Only of writes:
 /// reads of such blocks took 1.7 times as long as predicted, because they disturb the read-ahead of
@@ -76,10 +87,10 @@ bool one_node_loads_an_ost(const machine::Machine& machine) {
 std::vector<std::int32_t> stripe_blocks(const PlanInputs& inputs) {
   std::vector<std::int32_t> blocks;
   const CollectiveSettings& settings = inputs.settings;
-  const bool is_free =
-      settings.pattern == DomainPattern::automatic && settings.osts_per_aggregator == 1;
   const bool is_read = inputs.participants.direction == Direction::read;
-  if (!is_free || is_read || one_node_loads_an_ost(*settings.machine)) return blocks;
+  if (!has_free_domains(settings) || is_read || one_node_loads_an_ost(*settings.machine)) {
+    return blocks;
+  }
   for (const std::int32_t stripes : {2, 4}) {
     if (stripes < slots_of(inputs)) blocks.push_back(stripes);
   }
@@ -117,21 +128,20 @@ class Comparison {
   explicit Comparison(const PlanInputs& inputs) : inputs_(inputs) {}
 
   void add(Algorithm algorithm, PlanReason reason, std::int64_t aggregator_count = 0,
-           std::int32_t stripes_in_turn = 0) {
-    CollectivePlan plan =
-        laid_out(Candidate{algorithm, reason}, with(aggregator_count, stripes_in_turn));
+           DomainChoice domains = {}) {
+    CollectivePlan plan = laid_out(Candidate{algorithm, reason}, with(aggregator_count, domains));
     const auto is_same = [&](const PredictedPlan& other) { return other.is_for(plan); };
     if (std::ranges::any_of(plans_, is_same)) return;
     const Prediction prediction = predict(plan, inputs_);
-    plans_.push_back({plan, prediction, stripes_in_turn});
+    plans_.push_back({plan, prediction, aggregator_count, domains});
   }
 
   std::vector<PredictedPlan> take() { return std::move(plans_); }
 
  private:
-  [[nodiscard]] PlanInputs with(std::int64_t aggregator_count, std::int32_t stripes) const {
+  [[nodiscard]] PlanInputs with(std::int64_t aggregator_count, const DomainChoice& domains) const {
     return {inputs_.summary, inputs_.settings, inputs_.participants,
-            nullptr,         aggregator_count, stripes};
+            nullptr,         aggregator_count, domains};
   }
 
   const PlanInputs& inputs_;
@@ -152,11 +162,15 @@ std::vector<PredictedPlan> compare_plans(const Candidate& rule, const PlanInputs
     if (inputs.settings.aggregator_count == 0) {
       for (const std::int64_t count : aggregator_counts(inputs)) {
         comparison.add(Algorithm::two_phase, reason, count);
+        if (may_read_ranges(inputs)) {
+          comparison.add(Algorithm::two_phase, PlanReason::cost, count, {DomainPattern::even});
+        }
       }
     }
     for (const std::int32_t stripes : stripe_blocks(inputs)) {
       for (const std::int64_t count : counts_in_turn(inputs)) {
-        comparison.add(Algorithm::two_phase, PlanReason::cost, count, stripes);
+        comparison.add(Algorithm::two_phase, PlanReason::cost, count,
+                       {DomainPattern::stripes, stripes});
       }
     }
   }
@@ -192,15 +206,12 @@ Choice choice_of(const CollectivePlan& plan) {
 }
 
 Choice choice_of(const PredictedPlan& one) {
-  Choice choice = choice_of(one.plan);
-  choice.stripes_in_turn = one.stripes_in_turn;
-  return choice;
+  return {{one.plan.algorithm, one.plan.reason}, one.aggregator_count, one.domains};
 }
 
 CollectivePlan laid_out(const Choice& choice, const PlanInputs& inputs) {
-  return laid_out(choice.candidate,
-                  {inputs.summary, inputs.settings, inputs.participants, inputs.groups,
-                   choice.aggregator_count, choice.stripes_in_turn});
+  return laid_out(choice.candidate, {inputs.summary, inputs.settings, inputs.participants,
+                                     inputs.groups, choice.aggregator_count, choice.domains});
 }
 
 }  // namespace nacre::plan

@@ -16,7 +16,9 @@ namespace nacre::plan {
 struct PredictedPlan {
   CollectivePlan plan;
   Prediction prediction;
-  std::int32_t stripes_in_turn = 0;  ///< PlanInputs::stripes_in_turn of the plan
+  // The PlanInputs with which it was laid out.
+  std::int64_t aggregator_count = 0;
+  DomainChoice domains = {};
 
   /// Whether the choice makes no difference between its plan and `other`.
   [[nodiscard]] bool is_for(const CollectivePlan& other) const {
@@ -26,10 +28,9 @@ struct PredictedPlan {
   }
 };
 
-/// The plans that decide() compares: the plan of `rule` first, then those that differ in algorithm
-/// or number of aggregators, or deal stripes in turn, as far as the hints leave it open. At most
-/// about 50, each once.
-/// `inputs.settings.machine` is not null, and `inputs.groups` is null.
+/// The plans that decide() compares: the plan of `rule` first, then those that differ in algorithm,
+/// number of aggregators or domains, as far as the hints leave it open. At most about 60, each
+/// once. `inputs.settings.machine` is not null, and `inputs.groups` is null.
 [[nodiscard]] std::vector<PredictedPlan> compare_plans(const Candidate& rule,
                                                        const PlanInputs& inputs);
 
@@ -43,7 +44,7 @@ struct PredictedPlan {
 struct Choice {
   Candidate candidate;
   std::int64_t aggregator_count = 0;  ///< 0: as many as the rules say
-  std::int32_t stripes_in_turn = 0;   ///< 0: by the rules
+  DomainChoice domains = {};
 };
 /// Of the plan of the rules.
 [[nodiscard]] Choice choice_of(const CollectivePlan& plan);

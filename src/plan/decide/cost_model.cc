@@ -1,6 +1,7 @@
 #include "plan/decide/cost_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -40,6 +41,7 @@ struct Traffic {
   double nodes_per_ost = 1;  ///< that access one OST at the same time
   double shared_pieces = 0;  ///< contiguous accesses that take a lock from another node
   double in_flight = 0;      ///< bytes that one process keeps in flight when it reads
+  double waits = 1;          ///< for an answer of an OST, one after the other
 };
 
 /// The stripes of the range that the call accesses. If they are unknown, as before the first write
@@ -75,7 +77,7 @@ class CostModel {
     } else {
       gather(traffic);
     }
-    agree(row);
+    agree(row, traffic);
     total(row);
     return prediction_;
   }
@@ -102,6 +104,11 @@ class CostModel {
     return std::clamp(std::ceil(bytes / stripes_.stripe_bytes), 1.0, stripes_.slots);
   }
 
+  /// The most stripes of a contiguous range that one OST has.
+  [[nodiscard]] double stripes_of_an_ost(double bytes) const {
+    return std::ceil(bytes / stripes_.stripe_bytes / stripes_.slots);
+  }
+
   /// The OSTs of an aggregator with `each` bytes, in blocks of stripes that are dealt in turn.
   [[nodiscard]] double osts_in_turn(double writers, double each) const {
     const auto slots = static_cast<std::int64_t>(stripes_.slots);
@@ -124,6 +131,7 @@ class CostModel {
       traffic.bytes = real(summary_.span_bytes);
       traffic.calls = std::max(traffic.writers, traffic.bytes / sieve_bytes);
     }
+    wait_for_reads(traffic);
     traffic.osts = osts_of(real(summary_.bounds.length));
     const double span = real(summary_.node_span_bytes()) / traffic.nodes;
     traffic.nodes_per_ost = summary_.slots != 0 ? summary_.nodes_per_slot()
@@ -159,12 +167,22 @@ class CostModel {
     return by_stripes && stripes_.slots > 1 ? real(plan_.block_bytes) : real(plan_.cycle_bytes);
   }
 
+  /// Of a range with fewer stripes than the file has OSTs, neighbouring stripes may all be those of
+  /// one aggregator.
+  [[nodiscard]] double writers_among_aggregators() const {
+    const double aggregators = std::max(1, plan_.aggregator_count);
+    const double stripes = std::ceil(real(summary_.bounds.length) / stripes_.stripe_bytes);
+    if (plan_.pattern != DomainPattern::osts || stripes >= stripes_.slots) return aggregators;
+    const double slots_each = std::ceil(stripes_.slots / aggregators);
+    return std::min(aggregators, std::ceil(stripes / slots_each));
+  }
+
   /// Aggregators access the file.
   [[nodiscard]] Traffic aggregated(const AlgorithmRow& row) const {
     Traffic traffic;
     const bool reads_range = !writes() && plan_.whole_rounds && !row.needs_groups();
     traffic.bytes = reads_range ? real(plan_.end - plan_.origin) : real(summary_.distinct_bytes());
-    traffic.writers = std::max(1, plan_.aggregator_count);
+    traffic.writers = writers_among_aggregators();
     const bool has_sets = plan_.aggregator_sets > 0;
     traffic.nodes = std::min(nodes_, has_sets ? real(plan_.aggregator_sets) : traffic.writers);
     const double each = traffic.bytes / traffic.writers;
@@ -176,9 +194,19 @@ class CostModel {
     traffic.in_flight = plan_.whole_rounds
                             ? read_ahead
                             : real(plan_.cycle_buffer_count) * std::min(cycle, read_ahead);
+    if (plan_.whole_rounds || row.needs_groups()) wait_for_reads(traffic);
     traffic.osts = osts_of(real(summary_.bounds.length));
     share_osts(traffic, row);
     return traffic;
+  }
+
+  /// A node reads ahead from the third read in equal steps on. A long read asks for all of its
+  /// bytes at once.
+  void wait_for_reads(Traffic& traffic) const {
+    if (writes()) return;
+    constexpr double waits_max = 3;
+    traffic.waits = std::clamp(traffic.calls / traffic.writers, 1.0, waits_max);
+    traffic.in_flight = std::max(traffic.in_flight, traffic.bytes / traffic.calls);
   }
 
   /// The nodes of aggregators that meet on an OST, and the locks that they take from each other.
@@ -216,7 +244,7 @@ class CostModel {
                                : std::max(1.0, processes_per_node / cores());
     busy(Resource::client) = (calls + time_of(each, bandwidth)) * waiting;
 
-    const double ost_bytes = traffic.bytes / traffic.osts;
+    const double ost_bytes = bytes_of_fullest_ost(traffic);
     busy(Resource::ost) = time_of(ost_bytes, machine_.ost, traffic.nodes_per_ost);
     limit_by_requests(traffic, ost_bytes);
     busy(Resource::link) = time_of(traffic.bytes / traffic.nodes, machine_.node_link.bandwidth);
@@ -237,6 +265,13 @@ class CostModel {
         (4 * lock + latency + time_of(std::min(piece, ost_bytes), machine_.ost.bandwidth));
   }
 
+  /// A short range has one stripe more on some OSTs than on others.
+  [[nodiscard]] double bytes_of_fullest_ost(const Traffic& traffic) const {
+    const double range = real(summary_.bounds.length);
+    const double density = std::min(1.0, traffic.bytes / range);
+    return std::min(traffic.bytes, density * stripes_of_an_ost(range) * stripes_.stripe_bytes);
+  }
+
   /// A node keeps a limited number of requests in flight to an OST, and a process that reads a
   /// limited number of bytes.
   void limit_by_requests(const Traffic& traffic, double ost_bytes) {
@@ -248,9 +283,10 @@ class CostModel {
     double& ost = busy(Resource::ost);
     ost = std::max(ost, ost_bytes / window * turn);
     if (writes() || traffic.in_flight <= 0) return;
-    const double each = traffic.bytes / traffic.writers;
+    const double waited_for = traffic.waits * traffic.bytes / traffic.calls;
+    const double later = std::max(0.0, traffic.bytes / traffic.writers - waited_for);
     double& client = busy(Resource::client);
-    client = std::max(client, each / traffic.in_flight * turn);
+    client = std::max(client, later / traffic.in_flight * turn);
   }
 
   /// The time that ranks take to gather or scatter the pieces of their own accesses.
@@ -297,7 +333,7 @@ class CostModel {
     if (hosts_ == 1) busy(Resource::cores) += messages;
   }
 
-  void agree(const AlgorithmRow& row) {
+  void agree(const AlgorithmRow& row, const Traffic& traffic) {
     const double ranks_per_node = real(all_.rank_count) / nodes_;
     const double near =
         std::log2(std::max(1.0, ranks_per_node)) * message(machine_.near_message_ns);
@@ -313,6 +349,22 @@ class CostModel {
                    time_of(ranks * sizeof(RankLoad), machine_.message_bandwidth);
     }
     agreement += real(machine_.ost_latency_us + 2 * machine_.lock_latency_us) * microsecond;
+    if (!writes()) agreement += wait_for_answers(traffic);
+  }
+
+  /// A read that is waited for passes the OST, the server's link and the node's link one after the
+  /// other. The slowest of them counts elsewhere, and so does one latency.
+  [[nodiscard]] double wait_for_answers(const Traffic& traffic) const {
+    const double piece = traffic.bytes / traffic.calls;
+    const double request = std::min({piece, stripes_.stripe_bytes, real(machine_.rpc_bytes)});
+    const double of_an_ost = std::min(piece, stripes_of_an_ost(piece) * stripes_.stripe_bytes);
+    const std::array stages{time_of(of_an_ost, machine_.ost.bandwidth),
+                            time_of(request, machine_.server_link.bandwidth),
+                            time_of(piece, machine_.node_link.bandwidth)};
+    const double others =
+        std::accumulate(stages.begin(), stages.end(), 0.0) - *std::ranges::max_element(stages);
+    const double latency = real(machine_.ost_latency_us) * microsecond;
+    return traffic.waits * others + (traffic.waits - 1) * latency;
   }
 
   void total(const AlgorithmRow& row) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -188,6 +189,32 @@ TEST_CASE("the number of compared plans does not grow with ranks and OSTs") {
   CHECK(plans.size() < 40);
 }
 
+TEST_CASE("an equal call, whose choice is remembered, has the same plan") {
+  for (const std::string machine_class : {"lustre", "lustre-flash", "local"}) {
+    const int osts = machine_class == "local" ? 0 : 8;
+    CollectiveSettings settings = settings_of(machine_class.c_str(), osts);
+    machine::Machine machine = *settings.machine;
+    machine.node_link.bandwidth = 100 * mebibyte;  // so that small calls need several nodes
+    settings.machine = std::make_shared<const machine::Machine>(machine);
+    for (const Direction direction : {Direction::write, Direction::read}) {
+      for (const std::int64_t kibibytes : {1, 9, 80, 140, 3072}) {
+        for (const bool interleaves : {false, true}) {
+          CAPTURE(machine_class);
+          CAPTURE(kibibytes);
+          CAPTURE(interleaves);
+          const Load load{16, 8, kibibytes << 10, 2, interleaves};
+          const AccessSummary summary = summary_of(load, settings.stripes.get());
+          const Participants all{direction, load.ranks, load.nodes};
+          const CollectivePlan plan = plan_for(load, settings, direction);
+          ChoiceMemory memory;
+          CHECK(decide(summary, settings, all, &memory) == plan);
+          CHECK(decide(summary, settings, all, &memory) == plan);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("nodes share OSTs if one node cannot load an OST by itself") {
   machine::Machine machine;  // as Big Red: few requests on the way, each of which waits long
   machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0.2};
@@ -209,14 +236,21 @@ TEST_CASE("nodes share OSTs if one node cannot load an OST by itself") {
     settings.machine = std::make_shared<const machine::Machine>(machine);
     CHECK(plan_for(contiguous, settings).pattern == DomainPattern::osts);
   }
-  SUBCASE("but not to read") {
+  SUBCASE("but not to read: ranges of the file ask many OSTs at once") {
+    const CollectivePlan reading = plan_for(contiguous, settings, Direction::read);
+    CHECK(reading.pattern == DomainPattern::even);
+    CHECK(reading.cycle_bytes == mebibyte);
+  }
+  SUBCASE("and ranges are read only where an answer takes long") {
+    machine.ost_latency_us = 500;
+    settings.machine = std::make_shared<const machine::Machine>(machine);
     CHECK(plan_for(contiguous, settings, Direction::read).pattern == DomainPattern::osts);
   }
   SUBCASE("unless a hint sets the pattern") {
     settings.pattern = DomainPattern::osts;
     CHECK(plan_for(contiguous, settings).pattern == DomainPattern::osts);
   }
-  SUBCASE("and equal calls, whose choice is remembered, have the same domains") {
+  SUBCASE("and equal calls have the same domains") {
     ChoiceMemory memory;
     const AccessSummary summary = summary_of(contiguous, settings.stripes.get());
     const Participants all{Direction::write, 16, 16};

@@ -90,17 +90,17 @@ class FileJobs {
     std::int64_t round;
     std::shared_ptr<State> state;
   };
-  /// The jobs that no helper thread runs yet. The pool may have more threads than this aggregator
-  /// may use, so that the threads limit their number here.
+  /// The jobs that no helper thread has begun. Here their threads are counted, because the process
+  /// may have more helper threads than this aggregator may use.
   struct Queue {
-    /// Runs the first job. Returns whether this thread is to run another one.
+    /// Runs the first job, if there is one. Returns whether this thread is to run another one.
     bool run_next(bool is_timed);
-    /// Requires the mutex.
+    /// Whether this thread has a job to begin; otherwise it counts no longer. Requires the mutex.
     bool go_on();
 
     std::mutex mutex;
     std::deque<std::shared_ptr<State>> waiting;
-    int thread_count = 0;  ///< that take jobs from here
+    int thread_count = 0;
   };
 
   /// Adds the time of a job that has run to the profile.

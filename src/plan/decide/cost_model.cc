@@ -131,7 +131,7 @@ class CostModel {
       traffic.bytes = real(summary_.span_bytes);
       traffic.calls = std::max(traffic.writers, traffic.bytes / sieve_bytes);
     }
-    wait_for_reads(traffic);
+    count_waits(traffic);
     traffic.osts = osts_of(real(summary_.bounds.length));
     const double span = real(summary_.node_span_bytes()) / traffic.nodes;
     traffic.nodes_per_ost = summary_.slots != 0 ? summary_.nodes_per_slot()
@@ -194,7 +194,7 @@ class CostModel {
     traffic.in_flight = plan_.whole_rounds
                             ? read_ahead
                             : real(plan_.cycle_buffer_count) * std::min(cycle, read_ahead);
-    if (plan_.whole_rounds || row.needs_groups()) wait_for_reads(traffic);
+    if (plan_.whole_rounds || row.needs_groups()) count_waits(traffic);
     traffic.osts = osts_of(real(summary_.bounds.length));
     share_osts(traffic, row);
     return traffic;
@@ -202,11 +202,13 @@ class CostModel {
 
   /// A node reads ahead from the third read in equal steps on. A long read asks for all of its
   /// bytes at once.
-  void wait_for_reads(Traffic& traffic) const {
+  void count_waits(Traffic& traffic) const {
     if (writes()) return;
     constexpr double waits_max = 3;
     traffic.waits = std::clamp(traffic.calls / traffic.writers, 1.0, waits_max);
-    traffic.in_flight = std::max(traffic.in_flight, traffic.bytes / traffic.calls);
+    if (traffic.in_flight > 0) {
+      traffic.in_flight = std::max(traffic.in_flight, traffic.bytes / traffic.calls);
+    }
   }
 
   /// The nodes of aggregators that meet on an OST, and the locks that they take from each other.
@@ -268,7 +270,7 @@ class CostModel {
   /// A short range has one stripe more on some OSTs than on others.
   [[nodiscard]] double bytes_of_fullest_ost(const Traffic& traffic) const {
     const double range = real(summary_.bounds.length);
-    const double density = std::min(1.0, traffic.bytes / range);
+    const double density = traffic.bytes / range;  // above 1 if ranks read the same bytes
     return std::min(traffic.bytes, density * stripes_of_an_ost(range) * stripes_.stripe_bytes);
   }
 
@@ -349,12 +351,12 @@ class CostModel {
                    time_of(ranks * sizeof(RankLoad), machine_.message_bandwidth);
     }
     agreement += real(machine_.ost_latency_us + 2 * machine_.lock_latency_us) * microsecond;
-    if (!writes()) agreement += wait_for_answers(traffic);
+    if (!writes()) agreement += time_of_waits(traffic);
   }
 
-  /// A read that is waited for passes the OST, the server's link and the node's link one after the
-  /// other. The slowest of them counts elsewhere, and so does one latency.
-  [[nodiscard]] double wait_for_answers(const Traffic& traffic) const {
+  /// The time that a process waits for answers, beyond what counts elsewhere: one latency, and of
+  /// the OST and the links that an answer passes one after the other, the slowest.
+  [[nodiscard]] double time_of_waits(const Traffic& traffic) const {
     const double piece = traffic.bytes / traffic.calls;
     const double request = std::min({piece, stripes_.stripe_bytes, real(machine_.rpc_bytes)});
     const double of_an_ost = std::min(piece, stripes_of_an_ost(piece) * stripes_.stripe_bytes);

@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from nacre.tune import figures, machine_file, plan
+from nacre.tune import figures, machine_file, plan, rank
 from nacre.tune.samples import Samples
 
 WORK = ".nacre-tune"
@@ -233,6 +233,43 @@ def test_the_bytes_that_a_node_has_on_the_way_are_found_if_they_limit_it():
     assert found["osts.bandwidth"].value == pytest.approx(bandwidth)
     assert found["nodes.rpcs_in_flight"].value == 8
     assert found["nodes.rpc_bytes"].value == pytest.approx(request, rel=0.01)
+
+
+SETTINGS = {"rpc_bytes": 16 * MIB, "rpcs_in_flight": 8, "dirty_bytes": 2000 * MIB, "read_bytes": 247 * MIB}
+
+
+def lustre_settings(root) -> None:
+    """As Lustre 2.17 shows them, with a second file system."""
+    for folder, texts in {
+        "osc/lustre-OST0000-osc-ffff8ae4c7a4b000": {
+            "max_pages_per_rpc": str(SETTINGS["rpc_bytes"] // os.sysconf("SC_PAGE_SIZE")),
+            "max_rpcs_in_flight": "8",
+            "max_dirty_mb": "2000",
+        },
+        "osc/home-OST0000-osc-ffff8ae4c7a4b000": {"max_rpcs_in_flight": "1"},
+        "llite/lustre-ffff8ae4c7a4b000": {"max_read_ahead_per_file_mb": "247"},
+    }.items():
+        (root / folder).mkdir(parents=True)
+        for name, text in texts.items():
+            (root / folder / name).write_text(f"{text}\n")
+
+
+def test_the_settings_of_the_client_are_figures(tmp_path):
+    lustre_settings(tmp_path)
+    assert rank.client_settings("lustre", tmp_path) == SETTINGS
+    assert rank.client_settings("scratch", tmp_path) == {}
+    samples = Samples()
+    samples.add_line(f'NACRE-TUNE {{"ranks": 16, "cores": 2, "client": {json.dumps(SETTINGS)}}}')
+    found = figures.find(samples, PLACE)
+    assert {name: found.figures[f"nodes.{name}"].value for name in SETTINGS} == SETTINGS
+
+
+def test_the_name_of_the_file_system_is_that_of_the_mount(tmp_path):
+    mounts = tmp_path / "mounts"
+    lines = ["dev / ext4 rw 0 0", f"10.0.0.1@tcp:10.0.0.2@tcp:/scratch/users {tmp_path} lustre rw 0 0"]
+    mounts.write_text("\n".join(lines) + "\n")
+    assert rank.file_system_of(tmp_path / "work", mounts) == "scratch"
+    assert rank.file_system_of("/", mounts) == ""
 
 
 def test_a_figure_whose_repetitions_differ_is_not_written():

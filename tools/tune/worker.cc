@@ -83,7 +83,7 @@ Ranks find_ranks() {
   return ranks;
 }
 
-void print_ranks(const Ranks& ranks) {
+void print_ranks(const Ranks& ranks, const char* client) {
   int fewest = ranks.ranks_in_node;
   MPI_Allreduce(MPI_IN_PLACE, &fewest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   cpu_set_t cores;
@@ -92,8 +92,10 @@ void print_ranks(const Ranks& ranks) {
   // A rank may be bound to one core: the node has the cores of all its ranks.
   MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, ranks.node_comm);
   if (ranks.rank != 0) return;
-  std::printf("NACRE-TUNE {\"ranks\": %d, \"nodes\": %d, \"ranks_per_node\": %d, \"cores\": %d}\n",
-              ranks.count, ranks.nodes, fewest, CPU_COUNT(&cores));
+  std::printf(
+      "NACRE-TUNE {\"ranks\": %d, \"nodes\": %d, \"ranks_per_node\": %d, \"cores\": %d, "
+      "\"client\": %s}\n",
+      ranks.count, ranks.nodes, fewest, CPU_COUNT(&cores), client);
   std::fflush(stdout);
 }
 
@@ -117,8 +119,10 @@ bool is_over(double deadline) {
 }  // namespace nacre_tune
 
 /// Runs the measurements in `words`, each `repetitions` times, until `seconds` are over. Rank 0
-/// prints a line of JSON for each repetition.
+/// prints a line of JSON for each repetition, and before them one on the ranks, with `client`: the
+/// settings of the node's file system client as JSON.
 extern "C" __attribute__((visibility("default"))) int nacre_tune_worker(const char* directory,
+                                                                        const char* client,
                                                                         double seconds,
                                                                         int repetitions, int count,
                                                                         const char** words) {
@@ -126,7 +130,7 @@ extern "C" __attribute__((visibility("default"))) int nacre_tune_worker(const ch
   MPI_Init(nullptr, nullptr);
   const Ranks ranks = find_ranks();
   const double deadline = seconds_now() + seconds;
-  print_ranks(ranks);
+  print_ranks(ranks, client);
   for (int at = 0; at < count; ++at) {
     const Measurement what(words[at]);
     for (int repetition = 0; repetition < repetitions; ++repetition) {

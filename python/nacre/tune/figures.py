@@ -42,6 +42,7 @@ def find(samples: Samples, place: plan.Place) -> Findings:
         _nodes(found, samples, place)
         _servers(found, samples, place)
         _uplinks(found, samples, place)
+        _client(found, samples)
         _latency(found, samples, place)
         _requests(found, samples, place)
     return found
@@ -256,10 +257,19 @@ def _bandwidth_of_servers(found: Findings, place: plan.Place, group: plan.Uplink
     return bandwidth.value * min(servers, group.nodes * group.stripes)
 
 
+def _client(found: Findings, samples: Samples) -> None:
+    """What the file system's client on the first node is set to."""
+    for name in ("rpc_bytes", "rpcs_in_flight", "dirty_bytes", "read_bytes"):
+        value = samples.ranks.get("client", {}).get(name)
+        found.add(f"nodes.{name}", Figure(value, 0.0) if value else None, "the node's client does not tell")
+
+
 def _requests(found: Findings, samples: Samples, place: plan.Place) -> None:
     """A node that cannot load an OST by itself has too few bytes on the way: as many as it sends in the time of a
     request."""
     names = ("nodes.rpcs_in_flight", "nodes.rpc_bytes")
+    if any(name in found.figures for name in names):
+        return
     alone = load_rate(samples, place, plan.ost_word(place, 1))
     latency, bandwidth = (found.figures.get(name) for name in ("osts.latency_us", "osts.bandwidth"))
     if not alone or not latency or not bandwidth or alone.value > PLATEAU * bandwidth.value:

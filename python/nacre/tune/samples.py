@@ -7,6 +7,7 @@ import json
 import statistics
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 MARK = "NACRE-TUNE "
 SPREAD_MAX = 0.5  # a figure that varies by more is not written
@@ -25,7 +26,7 @@ class Samples:
     """Repetitions by the word of their measurement."""
 
     def __init__(self) -> None:
-        self.ranks: dict[str, int] = {}
+        self.ranks: dict[str, Any] = {}
         self.by_word: dict[str, list[dict]] = {}
 
     def add_line(self, line: str) -> None:

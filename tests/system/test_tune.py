@@ -247,6 +247,7 @@ def lustre_settings(root) -> None:
             "max_dirty_mb": "2000",
         },
         "osc/home-OST0000-osc-ffff8ae4c7a4b000": {"max_rpcs_in_flight": "1"},
+        "osc/lustre-OST0000-osc-MDT0000": {"max_rpcs_in_flight": "2"},
         "llite/lustre-ffff8ae4c7a4b000": {"max_read_ahead_per_file_mb": "247"},
     }.items():
         (root / folder).mkdir(parents=True)

@@ -40,7 +40,8 @@ def client_settings(name, root=LUSTRE):
     ):
         begin = f"{name}-OST" if folder == "osc" else f"{name}-"
         try:
-            found = min(entry for entry in os.listdir(f"{root}/{folder}") if entry.startswith(begin))
+            entries = (entry for entry in os.listdir(f"{root}/{folder}") if entry.startswith(begin))
+            found = min(entry for entry in entries if "-osc-MDT" not in entry)  # a server's own
             with open(f"{root}/{folder}/{found}/{setting}", encoding="ascii") as file:
                 settings[figure] = round(float(file.read()) * unit)
         except (OSError, ValueError):  # another version of Lustre has none, or calls it differently

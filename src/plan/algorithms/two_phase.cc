@@ -42,7 +42,7 @@ std::int64_t even_count(std::int64_t aggregators, std::int64_t slots) {
   return divide_up(slots, divide_up(slots, aggregators));
 }
 
-/// Whole stripes, for at most as many aggregators as there are blocks.
+/// Whole stripes.
 void divide_stripes(CollectivePlan& plan, const PlanInputs& inputs, const AggregatorCount& wanted) {
   const CollectiveSettings& settings = inputs.settings;
   const StripedRegion& region = settings.stripes->main_region(range_of(plan));
@@ -55,7 +55,10 @@ void divide_stripes(CollectivePlan& plan, const PlanInputs& inputs, const Aggreg
   }
   const std::int64_t blocks = divide_up(plan.end - plan.origin, plan.block_bytes);
   AggregatorCount count = wanted;
-  if (blocks < count.count) count = {blocks, CountReason::blocks};
+  // Aggregators keep their OSTs from call to call, and with them the locks, although a short call
+  // leaves some of them without bytes.
+  const bool keeps_osts = plan.pattern == DomainPattern::osts;
+  if (blocks < count.count && !keeps_osts) count = {blocks, CountReason::blocks};
   if (plan.pattern == DomainPattern::osts && settings.aggregator_count == 0) {
     const std::int64_t even = even_count(count.count, region.slot_count());
     if (even < count.count) count = {even, CountReason::osts};

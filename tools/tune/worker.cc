@@ -118,21 +118,21 @@ bool is_over(double deadline) {
 }  // namespace
 }  // namespace nacre_tune
 
-/// Runs the measurements in `words`, each `repetitions` times, until `seconds` are over. Rank 0
-/// prints a line of JSON for each repetition, and before them one on the ranks, with `client`: the
-/// settings of the node's file system client as JSON.
+/// Runs the measurements in `words`, which end with a null pointer, each `repetitions` times, until
+/// `seconds` are over. Rank 0 prints a line of JSON for each repetition, and before them one on the
+/// ranks, with `client`: the settings of the node's file system client as JSON.
 extern "C" __attribute__((visibility("default"))) int nacre_tune_worker(const char* directory,
                                                                         const char* client,
                                                                         double seconds,
-                                                                        int repetitions, int count,
+                                                                        int repetitions,
                                                                         const char** words) {
   using namespace nacre_tune;
   MPI_Init(nullptr, nullptr);
   const Ranks ranks = find_ranks();
   const double deadline = seconds_now() + seconds;
   print_ranks(ranks, client);
-  for (int at = 0; at < count; ++at) {
-    const Measurement what(words[at]);
+  for (; *words != nullptr; ++words) {
+    const Measurement what(*words);
     for (int repetition = 0; repetition < repetitions; ++repetition) {
       if (is_over(deadline)) break;
       const Sample sample = measure(ranks, what, directory);
@@ -140,7 +140,7 @@ extern "C" __attribute__((visibility("default"))) int nacre_tune_worker(const ch
         std::printf(
             "NACRE-TUNE {\"word\": \"%s\", \"seconds\": %.9g, \"bytes\": %.17g, "
             "\"count\": %.17g, \"error\": %d}\n",
-            words[at], sample.seconds, sample.bytes, sample.count, sample.error);
+            *words, sample.seconds, sample.bytes, sample.count, sample.error);
         std::fflush(stdout);
       }
       if (sample.error != 0) break;

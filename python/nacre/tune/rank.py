@@ -53,14 +53,13 @@ def main(library, worker, directory, seconds, repetitions, *words):
     name = file_system_of(directory)
     client = client_settings(name) if name else {}
     ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
-    array = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
+    array = (ctypes.c_char_p * (len(words) + 1))(*(word.encode() for word in words), None)
     run = ctypes.CDLL(worker).nacre_tune_worker
     return run(
         ctypes.c_char_p(directory.encode()),
         ctypes.c_char_p(json.dumps(client).encode()),
         ctypes.c_double(float(seconds)),
         ctypes.c_int(int(repetitions)),
-        ctypes.c_int(len(words)),
         array,
     )
 

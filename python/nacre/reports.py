@@ -10,7 +10,8 @@ from pathlib import Path
 
 from nacre.errors import UserError, warn
 
-SCHEMA = 1
+SCHEMA = 2
+OLDER_SCHEMAS = (1,)  # which this command reads too
 LINE_START = '{"schema":'  # every report starts with this text and contains it nowhere else
 SKIPPED_SHOWN_MAX = 5
 # The phases of a call. "away": a nonblocking call is pending and the program does not progress it; not counted.
@@ -21,6 +22,8 @@ PHASES = {
     "messages": "messages",
     "wait": "waiting",
     "file": "file access",
+    "file_wait": "waiting for file access",
+    "lock": "waiting for locks",
     "agreement": "agreement",
     "away": "(pending, not progressed)",
 }
@@ -34,6 +37,8 @@ COUNTS = {
     "message_bytes": "bytes of messages",
     "copied_bytes": "bytes copied",
     "rounds": "rounds",
+    "unaligned_calls": "unaligned file accesses",
+    "backward_calls": "backward file accesses",
     "read_modify_writes": "read-modify-writes",
     "holes": "gaps left unwritten",
 }
@@ -49,10 +54,11 @@ _NUMBER = int | float
 _SPREAD = dict.fromkeys(("min", "median", "max", "sum"), _NUMBER)
 _KIND = {
     "ranks": int,
-    "seconds": _SPREAD,
+    **dict.fromkeys(("seconds", "file_thread_seconds", "file_busy_seconds"), _SPREAD),
     "phases": dict.fromkeys(PHASES, _SPREAD),
     **dict.fromkeys(COUNTS, _SPREAD),
     "file_call_sizes": dict,
+    "osts": [{**dict.fromkeys(("ost", "bytes", "calls", "alone_bytes"), int), "alone_seconds": _NUMBER}],
     "busiest": [{"rank": int, "bytes": int, "calls": int, "seconds": _NUMBER}],
 }
 _PLAN = {
@@ -69,11 +75,16 @@ _PLAN_WITH_AGGREGATORS = {
     **dict.fromkeys(("cycle_bytes", "cycle_buffers", "rounds_max"), int),
 }
 _REPORT = {
-    **dict.fromkeys(("file", "job"), str),
+    **dict.fromkeys(("file", "job", "run", "version", "mpi", "file_system", "mode", "machine"), str),
     **dict.fromkeys(("closed_at", "ranks", "nodes", "calls", "bytes_read", "bytes_written", "other_plan_calls"), int),
-    **{"hints": dict, "notes": list, "kinds": dict, "plans": [_PLAN]},
-    **{"open_seconds": _SPREAD, "close_seconds": _SPREAD},
+    **{"hints": dict, "notes": list, "kinds": dict, "plans": [_PLAN], "program": list, "hosts": list},
+    **dict.fromkeys(("seconds", "open_seconds", "close_seconds"), _SPREAD),
+    "late_opens": {"ranks": int, "seconds": _SPREAD},
+    "world": {"rank": int, "ranks": int},
+    "layout": [{"begin": int, "end": int, "stripe_bytes": int, "stripes": int, "osts": list}],
+    "other_calls": dict,
 }
+_OTHER_CALL = {"calls": _SPREAD, "seconds": _SPREAD}
 
 
 def read(paths: list[str], pattern: str | None = None) -> list[dict]:
@@ -96,9 +107,8 @@ def matches(file: str, pattern: str) -> bool:
 
 
 def seconds(report: dict) -> float:
-    """An upper bound of the time of the slowest rank: the slowest rank may differ between kinds of calls."""
-    calls = sum(kind["seconds"]["max"] for kind in report["kinds"].values())
-    return calls + report["open_seconds"]["max"] + report["close_seconds"]["max"]
+    """The time of the slowest rank in all calls of the file."""
+    return report["seconds"]["max"]
 
 
 def _read_file(path: str) -> list[dict]:
@@ -151,9 +161,11 @@ def _checked(line: str) -> dict:
         raise ValueError("not a JSON object")
     if "schema" not in report:
         raise ValueError(f'"schema" is missing; expected {SCHEMA}')
-    if report["schema"] != SCHEMA:
+    if report["schema"] in OLDER_SCHEMAS:
+        _upgrade(report)
+    elif report["schema"] != SCHEMA:
         raise ValueError(
-            f"schema {report['schema']!r}; this nacre reads schema {SCHEMA}. "
+            f"schema {report['schema']!r}; this nacre reads schemas 1 and {SCHEMA}. "
             "Use the nacre that was installed with the library"
         )
     _check(report, _REPORT, "")
@@ -164,9 +176,34 @@ def _checked(line: str) -> dict:
         if not all(size.isdecimal() for size in kind["file_call_sizes"]):
             raise ValueError(f"{name}: file_call_sizes: a key is not a number of bytes")
         _check(kind["file_call_sizes"], dict.fromkeys(kind["file_call_sizes"], int), f"{name}: file_call_sizes")
+    for name, calls in report["other_calls"].items():
+        _check(calls, _OTHER_CALL, name)
     for plan in report["plans"]:
         _check(plan, _PLAN_WITH_AGGREGATORS if "aggregators" in plan else {}, "plans")
     return report
+
+
+def _upgrade(report: dict) -> None:
+    """Gives a report of schema 1 the fields that schema 2 added, as far as they follow from others. The median of a sum
+    of spreads is unknown; it is the sum of the medians."""
+    nothing = dict.fromkeys(("min", "median", "max", "sum"), 0)
+    try:
+        kinds = report["kinds"].values()
+        for kind in kinds:
+            kind.setdefault("file_thread_seconds", nothing)
+            kind.setdefault("file_busy_seconds", kind["file_thread_seconds"])
+            kind |= {"unaligned_calls": nothing, "backward_calls": nothing, "osts": []}
+            kind["phases"] |= {"file_wait": nothing, "lock": nothing}
+        parts = [report["open_seconds"], report["close_seconds"], *(kind["seconds"] for kind in kinds)]
+        report["seconds"] = {name: sum(part[name] for part in parts) for name in nothing}
+    except (KeyError, TypeError, AttributeError):
+        pass  # the check that follows names what is wrong
+    for name in ("run", "version", "mpi", "file_system", "mode", "machine"):
+        report.setdefault(name, "")
+    report.setdefault("world", {"rank": 0, "ranks": report.get("ranks", 0)})
+    report.setdefault("late_opens", {"ranks": 0, "seconds": nothing})
+    for name, empty in (("program", []), ("hosts", []), ("layout", []), ("other_calls", {})):
+        report.setdefault(name, empty)
 
 
 def _check(found: object, shape: object, where: str) -> None:

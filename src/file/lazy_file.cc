@@ -1,5 +1,6 @@
 #include "file/lazy_file.h"
 
+#include "base/clock.h"
 #include "file/layout/growing_layout.h"
 
 namespace nacre::file {
@@ -15,7 +16,9 @@ Result<store::StoreFile*> LazyFile::create(const store::OpenOptions& options) {
 Result<store::StoreFile*> LazyFile::file() {
   const std::lock_guard guard(mutex_);
   if (file_ != nullptr) return file_.get();
+  const std::int64_t begin = monotonic_nanoseconds();
   Result<std::unique_ptr<store::StoreFile>> opened = store_.open(path_, options_);
+  open_nanoseconds_ += monotonic_nanoseconds() - begin;
   if (!opened) return std::move(opened).error();
   if ((*opened)->identity() != identity_) {
     return Error{ErrorClass::file, 0,

@@ -3,6 +3,7 @@
 #ifndef NACRE_FILE_LAZY_FILE_H_
 #define NACRE_FILE_LAZY_FILE_H_
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -35,6 +36,8 @@ class LazyFile final : public collective::FileSource {
   [[nodiscard]] Result<store::StoreFile*> file() override;
   /// The file if this rank has opened it, otherwise nullptr.
   [[nodiscard]] store::StoreFile* if_open();
+  /// The time of the open in file(); 0: there was none.
+  [[nodiscard]] std::int64_t open_nanoseconds() const { return open_nanoseconds_; }
   /// Closes the file if it is open.
   [[nodiscard]] Status close();
 
@@ -46,6 +49,7 @@ class LazyFile final : public collective::FileSource {
   bool grows_ = false;
   std::mutex mutex_;
   std::unique_ptr<store::StoreFile> file_;
+  std::int64_t open_nanoseconds_ = 0;
 };
 
 }  // namespace nacre::file

@@ -15,6 +15,8 @@
 #include "file/layout/layout_hints.h"
 #include "file/machine/find_machine.h"
 #include "file/report/report.h"
+#include "store/file_system.h"
+#include "store/system/process.h"
 #include "store/system/text_file.h"
 
 namespace nacre::file {
@@ -56,6 +58,7 @@ OpenFile::OpenFile(OpenRequest request)
       file_(*store_, path_, plain_options(mode_, request.hints, request.one_node)),
       shared_pointer_(*store_, {path_, request.id, request.one_node}),
       id_(request.id),
+      mpi_(std::move(request.mpi)),
       hints_(std::move(request.hints)),
       settings_(std::make_shared<const AccessSettings>(hints_.access_settings())),
       view_(std::make_shared<const View>()),
@@ -160,6 +163,7 @@ collective::Task<Status> OpenFile::close() {
   const std::int64_t begin = monotonic_nanoseconds();
   auto closing = close_file();
   Status closed = co_await closing;
+  profile_.late_open_nanoseconds = file_.open_nanoseconds();
   profile_.close_nanoseconds = monotonic_nanoseconds() - begin;
   auto reporting = report();
   co_await reporting;
@@ -188,7 +192,7 @@ collective::Task<Status> OpenFile::close_file() {
 
 OpenFile::Snapshot OpenFile::snapshot() const {
   const std::lock_guard guard(mutex_);
-  return {view_, settings_};
+  return {view_, settings_, layout_.stripes()};
 }
 
 Hints OpenFile::hints() const {
@@ -301,12 +305,23 @@ collective::Task<collective::Unit> OpenFile::report() {
   if (report_path.empty()) co_return collective::Unit{};
   auto reducing = reduce_profile(*transport_, profile_);
   const ReducedProfile reduced = co_await reducing;
+  auto gathering = gather_hosts(*transport_);
+  const HostNames hosts = co_await gathering;
   if (transport_->rank() == 0) {
     const ReportedFile file{.path = path_,
                             .nodes = transport_->nodes(),
                             .hints = current,
                             .machine = machine_origin_,
                             .job = job_name(),
+                            .run = run_name(),
+                            .mpi = mpi_,
+                            .program = store::command_line(),
+                            .hosts = hosts.sorted(),
+                            .file_system = store::name_of(file_system_),
+                            .mode = !mode_.write ? "read"
+                                    : mode_.read ? "read-write"
+                                                 : "write",
+                            .stripes = layout_.stripes(),
                             .closed_at_seconds = wall_clock_seconds()};
     // A report that cannot be written is no reason to fail the program's close.
     const Status written = store::append_text(report_path, report_line(file, reduced));

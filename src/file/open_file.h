@@ -22,6 +22,7 @@
 #include "file/layout/open_layout.h"
 #include "file/lazy_file.h"
 #include "file/report/file_profile.h"
+#include "file/report/job_facts.h"
 #include "file/shared_pointer.h"
 #include "file/view.h"
 #include "machine/machine.h"
@@ -78,6 +79,7 @@ struct OpenRequest {
   std::uint64_t id = 0;  ///< the same on all ranks, unique for each open
   /// The time of the program's call (monotonic_nanoseconds()), for the report.
   std::int64_t asked_nanoseconds = monotonic_nanoseconds();
+  MpiFacts mpi = {};  ///< for the report; rank 0's count
 };
 
 /// Thread-safe. Functions that return a Task are collective: all ranks call them in the same order
@@ -134,6 +136,7 @@ class OpenFile {
   [[nodiscard]] const AccessMode& mode() const { return mode_; }
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] collective::Transport& transport() { return *transport_; }
+  [[nodiscard]] FileProfile& profile() { return profile_; }
 
  private:
   /// Broadcast by rank 0 after it opened the file.
@@ -150,12 +153,14 @@ class OpenFile {
   struct Snapshot {
     std::shared_ptr<const View> view;
     std::shared_ptr<const AccessSettings> settings;
+    std::shared_ptr<const plan::StripeMap> stripes;  ///< OpenLayout::stripes()
   };
   /// An access and its range of the file.
   struct PlacedAccess {
     Access access;
     std::shared_ptr<const View> view;
     std::shared_ptr<const AccessSettings> settings;
+    std::shared_ptr<const plan::StripeMap> stripes;
     plan::FileAccess file;
     std::int64_t offset_etypes = 0;  ///< in the view
     std::int64_t file_bytes = 0;
@@ -196,6 +201,7 @@ class OpenFile {
   [[nodiscard]] Status place_shared(PlacedAccess& placed);
   [[nodiscard]] Result<PlacedAccess> place_now(const Access& access);
   void rewind_unread(const PlacedAccess& placed, std::int64_t file_bytes_read);
+  [[nodiscard]] std::int64_t block_bytes(const plan::StripeMap* stripes) const;
   [[nodiscard]] bool locks_accesses(const AccessSettings& settings) const;
   [[nodiscard]] plan::CollectiveSettings collective_settings(plan::Direction direction,
                                                              const AccessSettings& settings) const;
@@ -258,6 +264,7 @@ class OpenFile {
   std::int64_t locked_calls_ = 0;     // calls that may use a group lock; the same on all ranks
   bool refuses_write_locks_ = false;  // the locks of nacre_write_locks were refused
   FileProfile profile_;
+  const MpiFacts mpi_;
 
   mutable std::mutex mutex_;  // protects the members below
   Hints hints_;

@@ -114,6 +114,7 @@ Result<OpenFile::PlacedAccess> OpenFile::measure(const Access& access) const {
   placed.access = access;
   placed.view = std::move(now.view);
   placed.settings = std::move(now.settings);
+  placed.stripes = std::move(now.stripes);
   placed.file_bytes = access.memory.byte_count;
   if (access.converter != nullptr && access.memory.byte_count > 0) {
     const Result<std::int64_t> bytes = access.converter->file_bytes(access.memory.byte_count);
@@ -183,6 +184,12 @@ void OpenFile::rewind_unread(const PlacedAccess& placed, std::int64_t file_bytes
   position_ = begin + divide_up(file_bytes_read, etype_size);
 }
 
+/// Two writers should not share a block of this size.
+std::int64_t OpenFile::block_bytes(const plan::StripeMap* stripes) const {
+  const std::int64_t block = file_system_.block_size_bytes;
+  return stripes == nullptr ? block : std::min(block, stripes->regions().back().stripe_size);
+}
+
 bool OpenFile::locks_accesses(const AccessSettings& settings) const {
   return atomic_.load(std::memory_order_relaxed) || settings.coherence == Coherence::locked ||
          (settings.coherence == Coherence::automatic && !file_system_.coherent && !one_node_);
@@ -195,7 +202,7 @@ Result<OpenFile::Exclusion> OpenFile::exclude_others(store::StoreFile& file,
   Exclusion exclusion;
   // A sieving write must not write back old bytes over those of another thread.
   if (!locked && !(writes && placed.settings->independent.write_sieving)) return exclusion;
-  const collective::PhaseScope scope(profiler, collective::Phase::wait);
+  const collective::PhaseScope scope(profiler, collective::Phase::lock);
   exclusion.threads = std::unique_lock(locked_access_mutex_);
   if (!locked) return exclusion;
   Result<std::unique_ptr<store::FileLock>> lock = file.lock(
@@ -229,12 +236,16 @@ store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool lock
 Outcome OpenFile::transfer(const Access& access) {
   collective::Profile& profile = profile_.of(access.direction, false);
   const std::int64_t weight = count_call(profile, access.memory.byte_count, independent_sampling);
-  collective::Profiler profiler(profile, collective::Phase::file, weight);
+  const bool is_shared = access.position == Position::shared;
+  collective::Profiler profiler(
+      profile, is_shared ? collective::Phase::lock : collective::Phase::file, weight);
   const Result<PlacedAccess> placed = place_now(access);
+  profiler.enter(collective::Phase::file);
   if (!placed) {
     profile.errors.add(1);
     return {0, placed.error()};
   }
+  profiler.describe_file({placed->stripes.get(), block_bytes(placed->stripes.get())});
   store::Transfer moved = move_independent(*placed, locks_accesses(*placed->settings), profiler);
   const bool short_read = access.direction == Direction::read && moved.bytes < placed->file_bytes;
   if (short_read && access.position == Position::individual) {

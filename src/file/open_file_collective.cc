@@ -134,11 +134,7 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
                                                        const AccessSettings& settings) const {
   plan::CollectiveSettings collective =
       direction == Direction::read ? settings.collective_read : settings.collective_write;
-  collective.alignment_bytes = file_system_.block_size_bytes;
-  if (layout_.stripes() != nullptr) {
-    collective.alignment_bytes =
-        std::min(collective.alignment_bytes, layout_.stripes()->regions().back().stripe_size);
-  }
+  collective.alignment_bytes = block_bytes(layout_.stripes().get());
   collective.one_writer_per_node = file_system_.one_writer_per_node;
   if (settings.independent.read_sieving) collective.sieving_bytes = file_system_.call_cost_bytes;
   if (collective.saturation_bytes == 0 && machine_ != nullptr) {
@@ -237,6 +233,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
     decided_with_ = settings;
   }
   const plan::CollectiveSettings for_all = collective_settings(direction, *settings);
+  profiler.describe_file({for_all.stripes.get(), for_all.alignment_bytes});
   auto running = collective::run_collective(*transport_, file, std::move(call), for_all);
   collective::Outcome moved = co_await running;
   note_refused_locks(moved);

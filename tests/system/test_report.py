@@ -81,7 +81,20 @@ def check_consistent(kind: dict) -> None:
 
 def test_the_figures_match_the_program(served):
     (report,) = lines(served("data", "--hint", "cb_nodes=2"))
-    assert (report["schema"], report["ranks"], report["nodes"]) == (1, RANKS, 1)
+    assert (report["schema"], report["ranks"], report["nodes"]) == (2, RANKS, 1)
+    assert report["world"] == {"rank": 0, "ranks": RANKS}
+    assert report["program"] == ["./app", "data"]
+    assert report["version"]
+    assert "MPI" in report["mpi"] or "MPICH" in report["mpi"]
+    assert report["mode"] == "read-write"
+    assert report["file_system"]
+    assert len(report["hosts"]) == 1
+    assert report["run"]
+    assert report["other_calls"]["set_view"]["calls"] == {"min": 2, "median": 2, "max": 2, "sum": 2 * RANKS}
+    parts = [report["open_seconds"], report["close_seconds"]]
+    parts += [calls["seconds"] for calls in [*report["kinds"].values(), *report["other_calls"].values()]]
+    assert sum(part["sum"] for part in parts) == pytest.approx(report["seconds"]["sum"], rel=1e-6)
+    assert report["late_opens"]["ranks"] == RANKS - 1
     assert report["hints"]["cb_nodes"] == {"value": "2", "from": "environment"}
     assert report["bytes_written"] == RANKS * (4 * EACH + 400)
     assert report["bytes_read"] == RANKS * EACH
@@ -102,6 +115,8 @@ def test_the_figures_match_the_program(served):
     alone = report["kinds"]["independent_write"]
     assert alone["file_call_sizes"] == {"4": 100 * RANKS}
     assert alone["errors"]["sum"] == RANKS
+    assert alone["unaligned_calls"]["sum"] == 100 * RANKS
+    assert alone["backward_calls"]["sum"] == 0
     assert alone["messages"]["sum"] == 0
     assert alone["phases"]["file"]["max"] > 0
 
@@ -115,6 +130,7 @@ def test_the_report_has_the_time_of_file_accesses_in_helper_threads(nacre, serve
         check_consistent(kind)
         assert kind["file_calls"]["sum"] > 0
         assert kind["file_thread_seconds"]["sum"] >= 0.02 * kind["file_calls"]["sum"]
+        assert kind["file_thread_seconds"]["sum"] >= kind["file_busy_seconds"]["sum"] >= 0.02
         assert [share["seconds"] >= 0.02 * share["calls"] for share in kind["busiest"]] == [True, True]
     assert report["kinds"]["independent_write"]["file_thread_seconds"]["max"] == 0
     assert "file access in threads" in nacre("report", path).stdout
@@ -188,7 +204,7 @@ def test_many_files_and_jobs_are_shown_slowest_first_and_selected_by_name(nacre,
     report = served("second.h5")
     other = tmp_path / "other.jsonl"
     slow = lines(report)[0]
-    slow["file"], slow["job"], slow["open_seconds"]["max"] = "/scratch/slow.h5", "17", 1000
+    slow["file"], slow["job"], slow["seconds"]["max"] = "/scratch/slow.h5", "17", 1000
     other.write_text(json.dumps(slow) + "\n")
     result = nacre("report", report, other)
     overview = result.stdout.split("\n\n")[0].splitlines()
@@ -220,14 +236,30 @@ def test_an_unwritable_report_is_one_warning_and_not_a_failure(nacre, family, tm
         assert words in said[0]
 
 
+NOTHING = {"min": 0, "median": 0, "max": 0, "sum": 0}
+OLD_LINE = {
+    "schema": 1, "file": "/x", "job": "", "closed_at": 0, "ranks": 1, "nodes": 1, "calls": 0,
+    "bytes_read": 0, "bytes_written": 0, "hints": {}, "notes": [], "open_seconds": NOTHING,
+    "close_seconds": NOTHING, "kinds": {}, "plans": [], "other_plan_calls": 0,
+}  # fmt: skip
+LINE = OLD_LINE | {
+    "schema": 2, "version": "0.1.0", "mpi": "MPICH", "run": "", "program": ["./app"], "hosts": ["n1"],
+    "world": {"rank": 0, "ranks": 1}, "file_system": "lustre", "mode": "read", "machine": "", "layout": [],
+    "seconds": NOTHING, "late_opens": {"ranks": 0, "seconds": NOTHING}, "other_calls": {},
+}  # fmt: skip
+
+
 def a_line(**changes: object) -> str:
-    nothing = {"min": 0, "median": 0, "max": 0, "sum": 0}
-    line = {
-        "schema": 1, "file": "/x", "job": "", "closed_at": 0, "ranks": 1, "nodes": 1, "calls": 0,
-        "bytes_read": 0, "bytes_written": 0, "hints": {}, "notes": [], "open_seconds": nothing,
-        "close_seconds": nothing, "kinds": {}, "plans": [], "other_plan_calls": 0,
-    }  # fmt: skip
-    return json.dumps(line | changes)
+    return json.dumps(LINE | changes)
+
+
+def test_a_report_of_an_older_library_is_read(nacre, tmp_path):
+    old = json.dumps(OLD_LINE | {"file": "/old", "open_seconds": NOTHING | {"max": 2, "sum": 2}})
+    (tmp_path / "r").write_text(old + "\n" + a_line(file="/new") + "\n")
+    result = nacre("report", "--json", "r")
+    assert result.returncode == 0, result.stderr
+    reports = json.loads(result.stdout)
+    assert [(one["file"], one["schema"], one["seconds"]["max"]) for one in reports] == [("/old", 1, 2), ("/new", 2, 0)]
 
 
 def test_a_file_without_accesses_is_shown(nacre, tmp_path):
@@ -247,7 +279,9 @@ def test_a_file_without_accesses_is_shown(nacre, tmp_path):
         (a_line()[:40], ["r, line 1 skipped: invalid JSON at character"]),
         ("[]", ["r, line 1", "not a JSON object"]),
         ('{"file":"x","calls":3}', ["r, line 1", '"schema" is missing']),
-        (a_line(schema=2), ["r, line 1", "schema 2", "reads schema 1"]),
+        (a_line(schema=3), ["r, line 1", "schema 3", "reads schemas 1 and 2"]),
+        (json.dumps(OLD_LINE | {"kinds": [1]}), ["r, line 1", "kinds is [1]"]),
+        (a_line(other_calls={"sync": {}}), ["r, line 1", 'sync: "calls" is missing']),
         (a_line(ranks="3"), ["r, line 1", "ranks is '3'"]),
         (a_line(kinds={"writes": {}}), ["r, line 1", "'writes'", "collective_write"]),
         (a_line(kinds={"collective_read": {}}), ["r, line 1", 'collective_read: "ranks" is missing']),

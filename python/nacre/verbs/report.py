@@ -92,13 +92,25 @@ def _show(console: Console, one: dict) -> None:
     console.print(heading(one), soft_wrap=True)
     for line in settings_lines(one):
         console.print(line, soft_wrap=True)
-    opening, closing = one["open_seconds"]["max"], one["close_seconds"]["max"]
-    console.print(f"  opened in {duration(opening)}, closed in {duration(closing)} (slowest rank)")
+    console.print(f"  {_other_calls(one)} (slowest rank)")
     for name, title in reports.KINDS.items():
         if name in one["kinds"]:
             console.print()
             _show_kind(console, title, one["kinds"][name])
     console.print()
+
+
+def _other_calls(one: dict) -> str:
+    """The time of calls that move no data."""
+    parts = [f"opened in {duration(one['open_seconds']['max'])}", f"closed in {duration(one['close_seconds']['max'])}"]
+    for name, calls in one["other_calls"].items():
+        count = f" ({calls['calls']['max']:,} calls)" if calls["calls"]["max"] > 1 else ""
+        parts.append(f"{name} {duration(calls['seconds']['max'])}{count}")
+    late = one["late_opens"]
+    if late["ranks"]:
+        ranks = plural(late["ranks"], "more rank")
+        parts.append(f"{ranks} opened it at the first access ({duration(late['seconds']['max'])})")
+    return ", ".join(parts)
 
 
 def _show_kind(console: Console, title: str, kind: dict) -> None:
@@ -110,15 +122,14 @@ def _show_kind(console: Console, title: str, kind: dict) -> None:
         share = f"{100 * spread['sum'] / whole:.1f} %" if whole and phase != "away" else ""
         if spread["max"]:
             _add_row(table, f"  {words}", spread, duration, share)
-    threads = kind.get("file_thread_seconds")  # older libraries do not write it
-    if threads and threads["max"]:
-        _add_row(table, "file access in threads", threads, duration, "")
+    if kind["file_thread_seconds"]["max"]:
+        _add_row(table, "file access in threads", kind["file_thread_seconds"], duration, "")
     for count, words in reports.COUNTS.items():
         if kind[count]["max"]:
             _add_row(table, words, kind[count], amount if count in reports.BYTE_COUNTS else "{:,}".format, "")
     console.print(table)
     console.print(f"    {plural(kind['ranks'], 'rank')} made these calls")
-    for line in (_rates(kind), _sizes(kind), _busiest(kind)):
+    for line in (_rates(kind), _hidden(kind), _sizes(kind), _osts(kind), _busiest(kind)):
         if line:
             console.print(f"    {line}", soft_wrap=True)
 
@@ -135,6 +146,29 @@ def _rates(kind: dict) -> str:
     if calls:
         parts.append(f"{amount(kind['file_bytes']['sum'] / calls)} per file access")
     return ", ".join(parts)
+
+
+def _hidden(kind: dict) -> str:
+    """How much of the file access in threads cost no time, because ranks exchanged data meanwhile."""
+    busy = kind["file_busy_seconds"]["sum"]
+    if not busy:
+        return ""
+    hidden = max(0.0, 1 - kind["phases"]["file_wait"]["sum"] / busy)
+    return f"threads accessed the file for {duration(busy)} (all ranks); {100 * hidden:.0f} % of it behind the exchange"
+
+
+def _osts(kind: dict) -> str:
+    if not kind["osts"]:
+        return ""
+    shares = [one["bytes"] for one in kind["osts"]]
+    each = amount(min(shares)) if min(shares) == max(shares) else f"{amount(min(shares))} to {amount(max(shares))}"
+    text = f"{plural(len(shares), 'OST')}, {each} each"
+    rates = {one["ost"]: one["alone_bytes"] / one["alone_seconds"] for one in kind["osts"] if one["alone_seconds"]}
+    if len(rates) > 1:
+        slowest, fastest = min(rates, key=rates.get), max(rates, key=rates.get)
+        text += f"; by call, OST {slowest} is slowest ({amount(rates[slowest])}/s), "
+        text += f"OST {fastest} fastest ({amount(rates[fastest])}/s)"
+    return text
 
 
 def _sizes(kind: dict) -> str:

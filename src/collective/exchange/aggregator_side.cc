@@ -58,6 +58,9 @@ class WritingSide final : public AggregatorSide {
   }
 
   [[nodiscard]] bool done() const override { return stage_ == Stage::ended && jobs_.empty(); }
+  [[nodiscard]] bool waits_for_file() const override {
+    return stage_ != Stage::bytes && !jobs_.empty();
+  }
 
  private:
   /// What the current round waits for.
@@ -138,6 +141,11 @@ class ReadingSide final : public AggregatorSide {
   }
 
   [[nodiscard]] bool done() const override { return round_ == no_round && in_flight_.empty(); }
+  /// Rounds that have been read are still being taken; without a slot no request can come.
+  [[nodiscard]] bool waits_for_file() const override {
+    if (filled_count_ > 0 || jobs_.empty()) return false;
+    return round_ == no_round || !rounds_.has_slot(round_, in_flight_.front().number);
+  }
 
  private:
   struct Round {

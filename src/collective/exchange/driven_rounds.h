@@ -10,6 +10,9 @@ class DrivenRounds {
   virtual ~DrivenRounds() = default;
 
   [[nodiscard]] virtual bool done() const = 0;
+  /// Whether nothing can advance before a helper thread has accessed the file. Requires that step()
+  /// advanced nothing.
+  [[nodiscard]] virtual bool waits_for_file() const { return false; }
   /// Advances as far as ranks, messages and files allow; returns whether anything advanced.
   bool step() {
     bool moved = false;

@@ -23,8 +23,8 @@ namespace {
 class Rounds final : public Condition {
  public:
   /// `sides`: of the aggregator that the rank is, and of those to which it is a relay.
-  Rounds(LocalSide& local, std::span<const std::unique_ptr<DrivenRounds>> sides)
-      : local_(local), sides_(sides) {}
+  Rounds(LocalSide& local, std::span<const std::unique_ptr<DrivenRounds>> sides, Profiler& profiler)
+      : local_(local), sides_(sides), profiler_(profiler) {}
 
   bool ready(Transport&) override {
     bool moved = true;
@@ -32,6 +32,7 @@ class Rounds final : public Condition {
       moved = local_.step();
       for (const auto& side : sides_) moved = side->step() || moved;
     }
+    profiler_.wait_for(std::ranges::any_of(sides_, &DrivenRounds::waits_for_file));
     return local_.done() && std::ranges::all_of(sides_, &DrivenRounds::done);
   }
   [[nodiscard]] bool takes_all() const override { return false; }
@@ -39,6 +40,7 @@ class Rounds final : public Condition {
  private:
   LocalSide& local_;
   std::span<const std::unique_ptr<DrivenRounds>> sides_;
+  Profiler& profiler_;
 };
 
 /// The file access of the rounds of aggregator `self`.
@@ -101,7 +103,7 @@ Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& fi
                                          *round_file));
   }
   LocalSide local(transport, access, file.rounds, exchange.plan, walks);
-  Rounds rounds(local, sides);
+  Rounds rounds(local, sides, access.profiler);
   co_await Until{rounds};
   ExchangeResult result;
   if (round_file != nullptr) {

@@ -49,9 +49,14 @@ void FileJob::write(std::span<const Range> batch) {
   for (const Range& range : batch) {
     pieces.push_back({buffer + range.in_buffer.offset, range.in_buffer.length});
   }
+  const std::int64_t since = is_timed ? monotonic_nanoseconds() : 0;
   store::Transfer transfer = file->write(pieces, batch.front().in_file);
-  moved_bytes.push_back(transfer.bytes);
+  note_call({batch.front().in_file, transfer.bytes}, since);
   error = std::move(transfer.error);
+}
+
+void FileJob::note_call(const Extent& moved, std::int64_t since) {
+  calls.push_back({moved, is_timed ? monotonic_nanoseconds() - since : 0});
 }
 
 void FileJob::read(std::span<const Range> batch) {
@@ -69,8 +74,9 @@ void FileJob::read(std::span<const Range> batch) {
   }
   std::int64_t got = 0;
   if (file != nullptr && !error) {
+    const std::int64_t since = is_timed ? monotonic_nanoseconds() : 0;
     store::Transfer transfer = file->read(pieces, begin);
-    moved_bytes.push_back(transfer.bytes);
+    note_call({begin, transfer.bytes}, since);
     got = transfer.bytes;
     if (!transfer.error && begin + got < end) file_end = std::min(file_end, begin + got);
     error = std::move(transfer.error);
@@ -85,8 +91,11 @@ void FileJob::read(std::span<const Range> batch) {
 FileJobs::~FileJobs() {
   for (const Running& running : running_) {
     while (!running.state->done.load(std::memory_order_acquire)) std::this_thread::yield();
-    book(*running.state);
   }
+  Profile& profile = profiler_.profile();
+  const std::lock_guard guard(queue_->mutex);
+  profile.file_thread_nanoseconds.add(queue_->thread_nanoseconds * profiler_.weight());
+  profile.file_busy_nanoseconds.add(queue_->busy_nanoseconds * profiler_.weight());
 }
 
 void FileJobs::start(std::int64_t round, FileJob job) {
@@ -118,29 +127,28 @@ bool FileJobs::Queue::go_on() {
 
 bool FileJobs::Queue::run_next(bool is_timed) {
   std::shared_ptr<State> state;
+  std::int64_t begin = 0;
   {
     const std::lock_guard guard(mutex);
     if (!go_on()) return false;  // another thread ran the job
     state = std::move(waiting.front());
     waiting.pop_front();
+    begin = is_timed ? monotonic_nanoseconds() : 0;
+    if (running_count++ == 0) busy_since = begin;
   }
-  const std::int64_t begin = is_timed ? monotonic_nanoseconds() : 0;
   state->job.run();
-  if (is_timed) state->thread_nanoseconds = monotonic_nanoseconds() - begin;
-  state->done.store(true, std::memory_order_release);
   const std::lock_guard guard(mutex);
+  const std::int64_t end = is_timed ? monotonic_nanoseconds() : 0;
+  thread_nanoseconds += end - begin;
+  if (--running_count == 0) busy_nanoseconds += end - busy_since;
+  state->done.store(true, std::memory_order_release);
   return go_on();
-}
-
-void FileJobs::book(const State& ended) {
-  profiler_.profile().file_thread_nanoseconds.add(ended.thread_nanoseconds * profiler_.weight());
 }
 
 std::optional<FileJob> FileJobs::take_oldest() {
   if (running_.empty()) return std::nullopt;
   State& oldest = *running_.front().state;
   if (!oldest.done.load(std::memory_order_acquire)) return std::nullopt;
-  book(oldest);
   std::optional<FileJob> job = std::move(oldest.job);
   running_.pop_front();
   return job;

@@ -36,10 +36,11 @@ struct FileJob {
   /// In the order of the file. One call moves ranges that are adjacent in the file; a read also
   /// bridges short gaps.
   std::vector<Range> ranges;
+  bool is_timed = false;  ///< measure the time of each call of the store
 
   // The outcome.
-  std::vector<std::int64_t> moved_bytes;  ///< of each call of the store
-  std::optional<Error> error;             ///< no call follows a failed one
+  std::vector<FileCall> calls;  ///< of the store
+  std::optional<Error> error;   ///< no call follows a failed one
   /// The end of the file, if a read reached it.
   std::int64_t file_end = std::numeric_limits<std::int64_t>::max();
 
@@ -53,13 +54,16 @@ struct FileJob {
   /// The end of the ranges that one call moves together with the range `first`.
   [[nodiscard]] std::size_t batch_end(std::size_t first) const;
   void write(std::span<const Range> batch);
+  /// `since`: when the call began.
+  void note_call(const Extent& moved, std::int64_t since);
   void read(std::span<const Range> batch);
 };
 
 /// The running jobs of an aggregator, at most one for each round. They begin in the order in which
 /// they were started, and are taken in this order. The time that the rank itself
 /// spends in a job is Phase::file; the time of helper threads is
-/// Profile::file_thread_nanoseconds. Neither is measured if the call is not timed.
+/// Profile::file_thread_nanoseconds and file_busy_nanoseconds. None is measured if the call is not
+/// timed.
 class FileJobs {
  public:
   /// `transport` and `profiler` must outlive this. `io_thread_count` 0: the rank runs the jobs.
@@ -67,7 +71,7 @@ class FileJobs {
       : transport_(transport), profiler_(profiler), io_thread_count_(io_thread_count) {}
   FileJobs(const FileJobs&) = delete;
   FileJobs& operator=(const FileJobs&) = delete;
-  /// Waits for the helper threads that run jobs.
+  /// Waits for the helper threads that run jobs, and adds their time to the profile.
   ~FileJobs();
 
   /// Runs the job of `round` in one of at most `io_thread_count` helper threads, or here if there
@@ -83,7 +87,6 @@ class FileJobs {
   /// Shared by the rank and the thread that runs the job.
   struct State {
     FileJob job;
-    std::int64_t thread_nanoseconds = 0;
     std::atomic<bool> done = false;  ///< set last
   };
   struct Running {
@@ -101,10 +104,11 @@ class FileJobs {
     std::mutex mutex;
     std::deque<std::shared_ptr<State>> waiting;
     int thread_count = 0;
+    int running_count = 0;                ///< jobs that threads run now
+    std::int64_t busy_since = 0;          ///< if there are such jobs
+    std::int64_t busy_nanoseconds = 0;    ///< while there were
+    std::int64_t thread_nanoseconds = 0;  ///< of all jobs that have run
   };
-
-  /// Adds the time of a job that has run to the profile.
-  void book(const State& ended);
 
   Transport& transport_;
   Profiler& profiler_;

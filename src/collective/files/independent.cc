@@ -53,6 +53,22 @@ class SingleRuns {
   std::int64_t done_ = 0;
 };
 
+/// Counts a call of the store that begins now.
+class CallTimer {
+ public:
+  explicit CallTimer(Profiler& profiler) : profiler_(profiler) {
+    if (profiler_.times_file_calls()) since_ = monotonic_nanoseconds();
+  }
+  void count(const Extent& moved) const {
+    const bool timed = profiler_.times_file_calls();
+    profiler_.count_file_call({moved, timed ? monotonic_nanoseconds() - since_ : 0});
+  }
+
+ private:
+  Profiler& profiler_;
+  std::int64_t since_ = 0;
+};
+
 class Mover {
  public:
   Mover(store::StoreFile& file, const IndependentAccess& access,
@@ -227,6 +243,7 @@ class Mover {
   }
 
   store::Transfer transfer(std::int64_t offset) {
+    const CallTimer timer(profiler_);
     store::Transfer result;
     if (reads()) {
       result = file_.read(pieces_, offset);
@@ -237,7 +254,7 @@ class Mover {
       }
       result = file_.write(write_pieces_, offset);
     }
-    profiler_.profile().count_file_call(result.bytes);
+    timer.count({offset, result.bytes});
     return result;
   }
 
@@ -272,6 +289,7 @@ store::Transfer move_one_piece(store::StoreFile& file, const IndependentAccess& 
                                Profiler& profiler) {
   std::byte* const data = access.memory.base + plan::offset_of({access.memory.type, 0}, 0);
   const std::int64_t offset = plan::offset_of(access.file.view, access.file.first_byte);
+  const CallTimer timer(profiler);
   store::Transfer done;
   if (access.direction == Direction::read) {
     const store::ReadPiece piece{data, access.file.byte_count};
@@ -280,7 +298,7 @@ store::Transfer move_one_piece(store::StoreFile& file, const IndependentAccess& 
     const store::WritePiece piece{data, access.file.byte_count};
     done = file.write({&piece, 1}, offset);
   }
-  profiler.profile().count_file_call(done.bytes);
+  timer.count({offset, done.bytes});
   return done;
 }
 

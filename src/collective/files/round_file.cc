@@ -106,6 +106,7 @@ FileJob RoundFile::make_job(plan::Direction direction, std::int64_t round, std::
   FileJob job;
   job.direction = direction;
   job.buffer = buffer;
+  job.is_timed = profiler_.times_file_calls();
   add_ranges(job, round, marked);
   if (job.ranges.empty() || error_) return job;
   Result<store::StoreFile*> file = source_.file();
@@ -118,7 +119,7 @@ FileJob RoundFile::make_job(plan::Direction direction, std::int64_t round, std::
 }
 
 void RoundFile::finish(FileJob& job) {
-  for (const std::int64_t bytes : job.moved_bytes) profile().count_file_call(bytes);
+  for (const FileCall& call : job.calls) profiler_.count_file_call(call);
   file_end_seen_ = std::min(file_end_seen_, job.file_end);
   if (job.error && !error_) error_ = std::move(job.error);
 }

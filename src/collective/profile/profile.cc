@@ -2,6 +2,14 @@
 
 namespace nacre::collective {
 
+std::int64_t Profile::total_nanoseconds() const {
+  std::int64_t total = 0;
+  for (std::size_t phase = 0; phase < phase_count; ++phase) {
+    if (static_cast<Phase>(phase) != Phase::away) total += nanoseconds[phase].get();
+  }
+  return total;
+}
+
 std::int64_t Profiler::nanoseconds() {
   if (weight_ != 0) book();
   return booked_;

@@ -10,24 +10,28 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "collective/profile/ost_tallies.h"
 #include "collective/task/task.h"
 
 namespace nacre::collective {
 
 /// Where the time of a call goes. At any moment a call is in exactly one phase. A rank that waits
-/// for messages is in `wait`, except in views and agreement, which consist of messages only.
+/// is in `wait`, `file_wait` or `lock`, except in views and agreement, which consist of messages
+/// only.
 enum class Phase : std::uint8_t {
   plan,       ///< placing and summarising the access, agreeing on the plan
   views,      ///< ranks describe to aggregators what they will send or request
   copy,       ///< gathering, scattering and copying bytes, walking runs for it
   messages,   ///< sending and receiving data through the MPI, except short messages
-  wait,       ///< waiting for other ranks: to enter the call, to send data, to release locks
+  wait,       ///< waiting for other ranks: to enter the call, to send data
   file,       ///< in the store, including the open at the first use and walking runs that are not
               ///< copied
+  file_wait,  ///< waiting for helper threads that access the file, with nothing left to exchange
+  lock,       ///< waiting for file locks and for the shared pointer
   agreement,  ///< agreeing on the outcome; a rank that is done early waits here
   away,       ///< a nonblocking call was pending but not progressed; not part of the call's time
 };
-inline constexpr std::size_t phase_count = 8;
+inline constexpr std::size_t phase_count = 10;
 
 /// A sum to which several threads may add.
 class Tally {
@@ -57,25 +61,43 @@ struct Profile {
   Tally message_bytes;
   Tally copied_bytes;        ///< copied in memory
   Tally rounds;              ///< that this rank wrote or read as an aggregator
+  Tally unaligned_calls;     ///< calls of the store that begin or end inside a block or stripe
+  Tally backward_calls;      ///< calls of the store that begin before the end of the call before
   Tally read_modify_writes;  ///< writes that first read the gaps between their pieces
   Tally holes;               ///< gaps between the pieces of a round that were not accessed
   std::array<Tally, phase_count> nanoseconds;
-  /// Time of file accesses in helper threads, summed over the threads. Not a phase: the rank works
-  /// meanwhile, so this may exceed the time of the calls.
-  Tally file_thread_nanoseconds;
+  // Time of file accesses in helper threads. Not phases: the rank works or waits meanwhile.
+  Tally file_thread_nanoseconds;  ///< summed over the threads; may exceed the time of the calls
+  Tally file_busy_nanoseconds;    ///< while at least one thread of the rank accessed the file
   SizeClasses file_calls;
+  OstTallies osts;  ///< of calls of the store, on a striped file
 
-  void count_file_call(std::int64_t bytes_moved) {
+  /// `block_bytes`: as in FileTraits.
+  void count_file_call(const Extent& moved, std::int64_t block_bytes) {
     // std::bit_width, without its test for 0.
-    const std::uint64_t doubled = 2 * static_cast<std::uint64_t>(bytes_moved) + 1;
+    const std::uint64_t doubled = 2 * static_cast<std::uint64_t>(moved.length) + 1;
     file_calls[static_cast<std::size_t>(63 - std::countl_zero(doubled))].add(1);
-    file_bytes.add(bytes_moved);
+    file_bytes.add(moved.length);
+    if (moved.offset % block_bytes != 0 || moved.end() % block_bytes != 0) unaligned_calls.add(1);
+    const std::int64_t before = file_end_.exchange(moved.end(), std::memory_order_relaxed);
+    if (moved.offset < before) backward_calls.add(1);
   }
   [[nodiscard]] std::int64_t file_call_count() const {
     std::int64_t count = 0;
     for (const Tally& of_size : file_calls) count += of_size.get();
     return count;
   }
+  /// The time of the calls: all phases except Phase::away.
+  [[nodiscard]] std::int64_t total_nanoseconds() const;
+
+ private:
+  std::atomic<std::int64_t> file_end_ = 0;  // of the last call of the store
+};
+
+/// What counting calls of the store needs to know of a file.
+struct FileTraits {
+  const plan::StripeMap* stripes = nullptr;  ///< null: not striped, or unknown
+  std::int64_t block_bytes = 4096;           ///< two writers should not share a block or stripe
 };
 
 /// The clock of one call. One thread at a time.
@@ -94,6 +116,14 @@ class Profiler {
   Profiler& operator=(const Profiler&) = delete;
 
   [[nodiscard]] Profile& profile() { return profile_; }
+  /// `traits.stripes` must outlive the calls that are counted.
+  void describe_file(const FileTraits& traits) { traits_ = traits; }
+  /// Whether each call of the store is to be timed by itself.
+  [[nodiscard]] bool times_file_calls() const { return weight_ != 0 && traits_.stripes != nullptr; }
+  void count_file_call(const FileCall& call) {
+    profile_.count_file_call(call.bytes, traits_.block_bytes);
+    if (traits_.stripes != nullptr) profile_.osts.add(*traits_.stripes, call);
+  }
   [[nodiscard]] Phase phase() const { return phase_; }
   /// The number of times that the call's time counts; 0: the call is not timed.
   [[nodiscard]] std::int64_t weight() const { return weight_; }
@@ -103,6 +133,11 @@ class Profiler {
     book();
     return std::exchange(phase_, phase);
   }
+  /// Called while the rank waits: from now on it waits for helper threads or for other ranks.
+  void wait_for(bool file) {
+    const bool waits = phase_ == Phase::wait || phase_ == Phase::file_wait;
+    if (waits) enter(file ? Phase::file_wait : Phase::wait);
+  }
   /// The time of the call so far, times weight(), without Phase::away.
   [[nodiscard]] std::int64_t nanoseconds();
 
@@ -111,6 +146,7 @@ class Profiler {
   void book();
 
   Profile& profile_;
+  FileTraits traits_;
   std::int64_t weight_;
   Phase phase_;
   std::int64_t since_ = 0;

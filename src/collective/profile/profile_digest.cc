@@ -44,17 +44,17 @@ ProfileDigest digest_of(const Profile& profile, int rank) {
   digest.of(Count::message_bytes).add(profile.message_bytes.get());
   digest.of(Count::copied_bytes).add(profile.copied_bytes.get());
   digest.of(Count::rounds).add(profile.rounds.get());
+  digest.of(Count::unaligned_calls).add(profile.unaligned_calls.get());
+  digest.of(Count::backward_calls).add(profile.backward_calls.get());
   digest.of(Count::read_modify_writes).add(profile.read_modify_writes.get());
   digest.of(Count::holes).add(profile.holes.get());
-  std::int64_t total = 0;
   for (std::size_t phase = 0; phase < phase_count; ++phase) {
-    const std::int64_t nanoseconds = profile.nanoseconds[phase].get();
-    digest.nanoseconds[phase].add(nanoseconds);
-    if (static_cast<Phase>(phase) != Phase::away) total += nanoseconds;
+    digest.nanoseconds[phase].add(profile.nanoseconds[phase].get());
   }
-  digest.total_nanoseconds.add(total);
+  digest.total_nanoseconds.add(profile.total_nanoseconds());
   const std::int64_t in_threads = profile.file_thread_nanoseconds.get();
   digest.file_thread_nanoseconds.add(in_threads);
+  digest.file_busy_nanoseconds.add(profile.file_busy_nanoseconds.get());
   for (std::size_t size = 0; size < digest.file_calls.size(); ++size) {
     digest.file_calls[size] = profile.file_calls[size].get();
   }
@@ -71,6 +71,7 @@ void fold(ProfileDigest& into, const ProfileDigest& from) {
   for (std::size_t i = 0; i < phase_count; ++i) into.nanoseconds[i].fold(from.nanoseconds[i]);
   into.total_nanoseconds.fold(from.total_nanoseconds);
   into.file_thread_nanoseconds.fold(from.file_thread_nanoseconds);
+  into.file_busy_nanoseconds.fold(from.file_busy_nanoseconds);
   for (std::size_t i = 0; i < into.file_calls.size(); ++i) {
     into.file_calls[i] += from.file_calls[i];
   }

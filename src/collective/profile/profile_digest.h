@@ -18,7 +18,7 @@ namespace nacre::collective {
 
 /// The names of phases, in the order of Phase.
 inline constexpr std::array<std::string_view, phase_count> phase_names{
-    "plan", "views", "copy", "messages", "wait", "file", "agreement", "away"};
+    "plan", "views", "copy", "messages", "wait", "file", "file_wait", "lock", "agreement", "away"};
 
 /// The figures of a rank other than times.
 enum class Count : std::uint8_t {
@@ -31,13 +31,17 @@ enum class Count : std::uint8_t {
   message_bytes,
   copied_bytes,
   rounds,
+  unaligned_calls,
+  backward_calls,
   read_modify_writes,
   holes,
 };
 /// Their names, in this order.
-inline constexpr std::array<std::string_view, 11> count_names{
-    "calls",         "errors",       "bytes",  "file_calls",         "file_bytes", "messages",
-    "message_bytes", "copied_bytes", "rounds", "read_modify_writes", "holes"};
+inline constexpr std::array<std::string_view, 13> count_names{
+    "calls",      "errors",          "bytes",          "file_calls",
+    "file_bytes", "messages",        "message_bytes",  "copied_bytes",
+    "rounds",     "unaligned_calls", "backward_calls", "read_modify_writes",
+    "holes"};
 
 /// The file accesses of one rank.
 struct FileShare {
@@ -55,6 +59,7 @@ struct ProfileDigest {
   std::array<Spread, phase_count> nanoseconds;
   Spread total_nanoseconds;  ///< of all phases except Phase::away
   Spread file_thread_nanoseconds;
+  Spread file_busy_nanoseconds;
   /// Calls of the store of all ranks, by Profile's size classes.
   std::array<std::int64_t, Profile::size_class_count> file_calls{};
   /// The ranks that moved most bytes to or from the file, busiest first.

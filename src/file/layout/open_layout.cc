@@ -51,8 +51,8 @@ collective::Task<collective::Unit> OpenLayout::broadcast_encoded(std::int64_t by
   auto sending = collective::broadcast(file_.transport, encoded_, 0);
   co_await sending;
   if (!layout_) layout_ = plan::decode_lov(encoded_).value();
-  stripes_ = stripes_of(*layout_).value();
   const std::lock_guard guard(file_.hints_mutex);
+  stripes_ = stripes_of(*layout_).value();
   set_actual_layout(file_.hints, *layout_, *stripes_);
   layout_.reset();
   encoded_ = {};

@@ -52,7 +52,8 @@ class OpenLayout {
   collective::Task<collective::Unit> broadcast_at_open(AtOpen at_open,
                                                        store::FileSystemFacts file_system);
 
-  /// The stripes of the file; null: not striped, or unknown.
+  /// The stripes of the file; null: not striped, or unknown. Changes in collective tasks, under
+  /// File::hints_mutex.
   [[nodiscard]] const std::shared_ptr<const plan::StripeMap>& stripes() const { return stripes_; }
   /// Whether the next write may extend or replace the layout. The same on all ranks.
   [[nodiscard]] bool grows() const { return grows_; }

@@ -22,6 +22,13 @@ bool is_same_plan(const PlanUse& a, const PlanUse& b) {
 
 }  // namespace
 
+std::int64_t FileProfile::total_nanoseconds() const {
+  std::int64_t total = open_nanoseconds + close_nanoseconds;
+  for (const collective::Profile& profile : profiles_) total += profile.total_nanoseconds();
+  for (const PlainCalls& calls : plain_calls_) total += calls.nanoseconds.get();
+  return total;
+}
+
 PlanUse* FileProfile::note_plan(const PlanUse& call) {
   const auto found =
       std::ranges::find_if(plans_, [&](const PlanUse& use) { return is_same_plan(use, call); });

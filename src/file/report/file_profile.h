@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "collective/profile/profile.h"
 #include "plan/call/access_summary.h"
 #include "plan/call/collective_plan.h"
@@ -32,6 +33,28 @@ inline constexpr std::array<std::string_view, 4> call_kind_names{
   const bool reads = kind == CallKind::collective_read || kind == CallKind::independent_read;
   return reads ? plan::Direction::read : plan::Direction::write;
 }
+
+/// Calls that move no data and may take time. Open and close are not among them.
+enum class PlainCall : std::uint8_t {
+  set_view,
+  set_info,
+  set_size,
+  preallocate,
+  get_size,
+  seek_shared,
+  get_position_shared,
+  set_atomicity,
+  sync,
+};
+inline constexpr std::array<std::string_view, 9> plain_call_names{"set_view",
+                                                                  "set_info",
+                                                                  "set_size",
+                                                                  "preallocate",
+                                                                  "get_size",
+                                                                  "seek_shared",
+                                                                  "get_position_shared",
+                                                                  "set_atomicity",
+                                                                  "sync"};
 
 /// The collective calls that used one plan.
 struct PlanUse {
@@ -63,6 +86,20 @@ class FileProfile {
     return profiles_[static_cast<std::size_t>(kind)];
   }
 
+  /// The calls of one kind that move no data.
+  struct PlainCalls {
+    collective::Tally calls;
+    collective::Tally nanoseconds;
+  };
+  [[nodiscard]] PlainCalls& of(PlainCall call) {
+    return plain_calls_[static_cast<std::size_t>(call)];
+  }
+  [[nodiscard]] const PlainCalls& of(PlainCall call) const {
+    return plain_calls_[static_cast<std::size_t>(call)];
+  }
+  /// The time of this rank in all calls of the file.
+  [[nodiscard]] std::int64_t total_nanoseconds() const;
+
   /// Records a call with its plan. Plans that differ only in their place in the file count as one,
   /// so that a program that proceeds through a file has one plan instead of thousands. Returns the
   /// new record if the plan is new (valid until the next call), otherwise null.
@@ -72,12 +109,31 @@ class FileProfile {
   [[nodiscard]] std::int64_t other_plan_calls() const { return other_plan_calls_; }
 
   std::int64_t open_nanoseconds = 0;
+  /// Of the system's open that a rank other than 0 makes at its first access; part of that access.
+  std::int64_t late_open_nanoseconds = 0;
   std::int64_t close_nanoseconds = 0;
 
  private:
   std::array<collective::Profile, call_kind_names.size()> profiles_;  // by CallKind
+  std::array<PlainCalls, plain_call_names.size()> plain_calls_;       // by PlainCall
   std::vector<PlanUse> plans_;
   std::int64_t other_plan_calls_ = 0;
+};
+
+/// Counts a call that moves no data, and measures the time of its lifetime.
+class PlainCallClock {
+ public:
+  PlainCallClock(FileProfile& profile, PlainCall call) : calls_(profile.of(call)) {}
+  ~PlainCallClock() {
+    calls_.calls.add(1);
+    calls_.nanoseconds.add(monotonic_nanoseconds() - begin_);
+  }
+  PlainCallClock(const PlainCallClock&) = delete;
+  PlainCallClock& operator=(const PlainCallClock&) = delete;
+
+ private:
+  FileProfile::PlainCalls& calls_;
+  std::int64_t begin_ = monotonic_nanoseconds();
 };
 
 /// Selects the calls that are timed: all of at least `large_bytes`, the first ones, and one in

@@ -23,10 +23,15 @@ using collective::Count;
 using collective::Spread;
 using plan::Direction;
 
-constexpr int schema = 1;
+constexpr int schema = 2;
 /// Aggregators that are listed by their rank.
 constexpr std::int32_t aggregators_listed_max = 64;
 constexpr std::size_t compared_listed_max = 6;
+// Of a layout.
+constexpr std::size_t regions_listed_max = 16;
+constexpr std::size_t osts_listed_max = 64;
+/// OSTs whose figures are listed.
+constexpr std::size_t osts_counted_max = 512;
 
 void unite(std::span<std::byte> into, std::span<const std::byte> from) {
   for (std::size_t i = 0; i < into.size(); ++i) into[i] |= from[i];
@@ -49,6 +54,8 @@ std::string seconds(std::int64_t nanoseconds) {
 
 std::string plain(std::int64_t value) { return std::to_string(value); }
 
+std::string plain_int(std::int32_t value) { return std::to_string(value); }
+
 /// Minimum, median, maximum and sum over the ranks, each written by `text`.
 std::string spread_json(const Spread& spread, std::string (*text)(std::int64_t)) {
   return JsonObject()
@@ -56,6 +63,14 @@ std::string spread_json(const Spread& spread, std::string (*text)(std::int64_t))
       .add("median", text(spread.median()))
       .add("max", text(spread.max()))
       .add("sum", text(spread.sum()))
+      .text();
+}
+
+/// The ranks that opened the file at their first access.
+std::string late_opens_json(const Spread& nanoseconds) {
+  return JsonObject()
+      .add_number("ranks", nanoseconds.nonzero_count())
+      .add("seconds", spread_json(nanoseconds, &seconds))
       .text();
 }
 
@@ -80,7 +95,27 @@ std::string busiest_json(const collective::ProfileDigest& digest) {
   });
 }
 
-std::string kind_json(const collective::ProfileDigest& digest) {
+/// The OSTs that were accessed.
+std::string osts_json(const std::vector<collective::OstTally>& by_ost) {
+  std::vector<std::int64_t> accessed;
+  for (std::int64_t ost = 0; ost < std::ssize(by_ost); ++ost) {
+    if (by_ost[static_cast<std::size_t>(ost)].calls > 0) accessed.push_back(ost);
+  }
+  if (accessed.size() > osts_counted_max) accessed.resize(osts_counted_max);
+  return json_array(accessed, [&](std::int64_t ost) {
+    const collective::OstTally& tally = by_ost[static_cast<std::size_t>(ost)];
+    return JsonObject()
+        .add_number("ost", ost)
+        .add_number("bytes", tally.bytes)
+        .add_number("calls", tally.calls)
+        .add_number("alone_bytes", tally.alone_bytes)
+        .add("alone_seconds", seconds(tally.alone_nanoseconds))
+        .text();
+  });
+}
+
+std::string kind_json(const ReducedProfile::OfKind& of_kind) {
+  const collective::ProfileDigest& digest = of_kind.digest;
   JsonObject phases;
   for (std::size_t i = 0; i < collective::phase_count; ++i) {
     phases.add(collective::phase_names[i], spread_json(digest.nanoseconds[i], &seconds));
@@ -89,12 +124,14 @@ std::string kind_json(const collective::ProfileDigest& digest) {
   json.add_number("ranks", digest.of(Count::calls).nonzero_count())
       .add("seconds", spread_json(digest.total_nanoseconds, &seconds))
       .add("phases", phases.text())
-      .add("file_thread_seconds", spread_json(digest.file_thread_nanoseconds, &seconds));
+      .add("file_thread_seconds", spread_json(digest.file_thread_nanoseconds, &seconds))
+      .add("file_busy_seconds", spread_json(digest.file_busy_nanoseconds, &seconds));
   for (std::size_t i = 0; i < digest.counts.size(); ++i) {
     json.add(collective::count_names[i], spread_json(digest.counts[i], &plain));
   }
   return json.add("file_call_sizes", sizes_json(digest))
       .add("busiest", busiest_json(digest))
+      .add("osts", osts_json(of_kind.by_ost))
       .text();
 }
 
@@ -191,24 +228,54 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap
       .text();
 }
 
+/// The striped ranges of the file; the end of the last is -1 if it ends with the file.
+std::string layout_json(const plan::StripeMap* stripes) {
+  if (stripes == nullptr) return "[]";
+  const auto regions = stripes->regions();
+  const auto listed = regions.first(std::min(regions.size(), regions_listed_max));
+  return json_array(listed, [](const plan::StripedRegion& region) {
+    const std::int64_t end = region.extent.end();
+    const auto osts = std::span(region.osts);
+    return JsonObject()
+        .add_number("begin", region.extent.offset)
+        .add_number("end", end == plan::layout_end_of_file ? -1 : end)
+        .add_number("stripe_bytes", region.stripe_size)
+        .add_number("stripes", region.slot_count())
+        .add("osts", json_array(osts.first(std::min(osts.size(), osts_listed_max)), &plain_int))
+        .text();
+  });
+}
+
 constexpr std::array source_names{"default",     "site's file", "user's file",
                                   "environment", "program",     "open file"};  // by HintSource
 
-/// The kinds of calls that any rank made.
-collective::Task<std::vector<CallKind>> agree_on_kinds(collective::Transport& transport,
-                                                       const FileProfile& profile) {
-  std::array<std::byte, call_kind_names.size()> used{};
-  for (std::size_t kind = 0; kind < used.size(); ++kind) {
-    const bool here = profile.of(static_cast<CallKind>(kind)).calls.get() > 0;
-    used[kind] = static_cast<std::byte>(here);
+/// The calls that any rank made; the same on all ranks.
+struct CallsMade {
+  std::vector<CallKind> kinds;
+  std::vector<PlainCall> plain;
+};
+collective::Task<CallsMade> agree_on_calls(collective::Transport& transport,
+                                           const FileProfile& profile) {
+  constexpr std::size_t kind_count = call_kind_names.size();
+  std::array<std::byte, kind_count + plain_call_names.size()> used{};
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    const std::int64_t calls = i < kind_count
+                                   ? profile.of(static_cast<CallKind>(i)).calls.get()
+                                   : profile.of(static_cast<PlainCall>(i - kind_count)).calls.get();
+    used[i] = static_cast<std::byte>(calls > 0);
   }
   auto uniting = collective::all_reduce(transport, used, &unite);
   co_await uniting;
-  std::vector<CallKind> kinds;
-  for (std::size_t kind = 0; kind < used.size(); ++kind) {
-    if (used[kind] != std::byte{0}) kinds.push_back(static_cast<CallKind>(kind));
+  CallsMade made;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i] == std::byte{0}) continue;
+    if (i < kind_count) {
+      made.kinds.push_back(static_cast<CallKind>(i));
+    } else {
+      made.plain.push_back(static_cast<PlainCall>(i - kind_count));
+    }
   }
-  co_return kinds;
+  co_return made;
 }
 
 /// The sum of a count over collective and independent calls.
@@ -225,30 +292,47 @@ std::int64_t sum_of(const ReducedProfile& profile, Count count, Direction direct
 collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport,
                                                 const FileProfile& profile) {
   ReducedProfile reduced;
-  auto agreeing = agree_on_kinds(transport, profile);
-  const std::vector<CallKind> kinds = co_await agreeing;
+  auto agreeing = agree_on_calls(transport, profile);
+  const CallsMade made = co_await agreeing;
   std::vector<collective::ProfileDigest> digests;
-  digests.reserve(kinds.size());
-  for (const CallKind kind : kinds) {
+  digests.reserve(made.kinds.size());
+  for (const CallKind kind : made.kinds) {
     digests.push_back(collective::digest_of(profile.of(kind), transport.rank()));
   }
   auto reducing = collective::reduce_digests(transport, digests);
   co_await reducing;
-  for (std::size_t i = 0; i < kinds.size(); ++i) reduced.kinds.push_back({kinds[i], digests[i]});
+  for (std::size_t i = 0; i < made.kinds.size(); ++i) {
+    auto reducing_osts = collective::reduce_osts(transport, profile.of(made.kinds[i]).osts);
+    std::vector<collective::OstTally> by_ost = co_await reducing_osts;
+    reduced.kinds.push_back({made.kinds[i], digests[i], std::move(by_ost)});
+  }
 
   // Plans are the same on all ranks, in the same order.
-  std::vector<Spread> spreads{spread_of(profile.open_nanoseconds),
-                              spread_of(profile.close_nanoseconds)};
+  std::vector<Spread> spreads{
+      spread_of(profile.total_nanoseconds()), spread_of(profile.open_nanoseconds),
+      spread_of(profile.late_open_nanoseconds), spread_of(profile.close_nanoseconds)};
+  for (const PlainCall call : made.plain) {
+    spreads.push_back(spread_of(profile.of(call).calls.get()));
+    spreads.push_back(spread_of(profile.of(call).nanoseconds.get()));
+  }
   for (const PlanUse& use : profile.plans()) {
     spreads.push_back(spread_of(use.bytes));
     spreads.push_back(spread_of(use.nanoseconds));
   }
   auto reducing_spreads = collective::reduce_spreads(transport, spreads);
   co_await reducing_spreads;
-  reduced.open_nanoseconds = spreads[0];
-  reduced.close_nanoseconds = spreads[1];
-  for (std::size_t i = 0; i < profile.plans().size(); ++i) {
-    reduced.plans.push_back({profile.plans()[i], spreads[2 * i + 2], spreads[2 * i + 3]});
+  auto next = spreads.begin();
+  reduced.total_nanoseconds = *next++;
+  reduced.open_nanoseconds = *next++;
+  reduced.late_open_nanoseconds = *next++;
+  reduced.close_nanoseconds = *next++;
+  for (const PlainCall call : made.plain) {
+    reduced.plain_calls.push_back({call, next[0], next[1]});
+    next += 2;
+  }
+  for (const PlanUse& use : profile.plans()) {
+    reduced.plans.push_back({use, next[0], next[1]});
+    next += 2;
   }
   reduced.other_plan_calls = profile.other_plan_calls();
   co_return reduced;
@@ -268,13 +352,30 @@ std::string set_hints_json(const Hints& hints) {
 std::string report_line(const ReportedFile& file, const ReducedProfile& profile) {
   JsonObject kinds;
   for (const ReducedProfile::OfKind& of_kind : profile.kinds) {
-    kinds.add(call_kind_names[static_cast<std::size_t>(of_kind.kind)], kind_json(of_kind.digest));
+    kinds.add(call_kind_names[static_cast<std::size_t>(of_kind.kind)], kind_json(of_kind));
+  }
+  JsonObject plain_calls;
+  for (const ReducedProfile::OfPlainCall& of : profile.plain_calls) {
+    plain_calls.add(plain_call_names[static_cast<std::size_t>(of.call)],
+                    JsonObject()
+                        .add("calls", spread_json(of.calls, &plain))
+                        .add("seconds", spread_json(of.nanoseconds, &seconds))
+                        .text());
   }
   const auto plan = [&](const ReducedProfile::OfPlan& of) { return plan_json(of, file.nodes); };
   JsonObject line;
   line.add_number("schema", schema)
       .add_text("file", file.path)
+      .add_text("version", file.mpi.version)
+      .add_text("mpi", file.mpi.mpi)
       .add_text("job", file.job)
+      .add_text("run", file.run)
+      .add("program", json_array(file.program, &json_string))
+      .add("hosts", json_array(file.hosts, &json_string))
+      .add("world", JsonObject()
+                        .add_number("rank", file.mpi.world_rank)
+                        .add_number("ranks", file.mpi.world_rank_count)
+                        .text())
       .add_number("closed_at", file.closed_at_seconds)
       .add_number("ranks", file.nodes.rank_count())
       .add_number("nodes", file.nodes.node_count())
@@ -282,11 +383,17 @@ std::string report_line(const ReportedFile& file, const ReducedProfile& profile)
                                sum_of(profile, Count::calls, Direction::write))
       .add_number("bytes_read", sum_of(profile, Count::bytes, Direction::read))
       .add_number("bytes_written", sum_of(profile, Count::bytes, Direction::write))
+      .add_text("file_system", file.file_system)
+      .add_text("mode", file.mode)
+      .add("layout", layout_json(file.stripes.get()))
       .add_text("machine", file.machine)
       .add("hints", set_hints_json(file.hints))
       .add("notes", json_array(file.hints.notes(), &json_string))
+      .add("seconds", spread_json(profile.total_nanoseconds, &seconds))
       .add("open_seconds", spread_json(profile.open_nanoseconds, &seconds))
+      .add("late_opens", late_opens_json(profile.late_open_nanoseconds))
       .add("close_seconds", spread_json(profile.close_nanoseconds, &seconds))
+      .add("other_calls", plain_calls.text())
       .add("kinds", kinds.text())
       .add("plans", json_array(profile.plans, plan))
       .add_number("other_plan_calls", profile.other_plan_calls);
@@ -301,13 +408,6 @@ void warn_of_lost_report(const std::string& file, const Error& error) {
                "affected. Set NACRE_REPORT or the hint nacre_report to a file that rank 0 may "
                "append to. This process reports no further failures of this kind.\n",
                file.c_str(), error.message.c_str(), error.system_errno);
-}
-
-std::string job_name(const Environment& environment) {
-  for (const char* variable : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"}) {
-    if (const auto job = environment(variable)) return *job;
-  }
-  return {};
 }
 
 }  // namespace nacre::file

@@ -4,6 +4,7 @@
 #define NACRE_FILE_REPORT_REPORT_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "collective/task/transport.h"
 #include "file/hints/hints.h"
 #include "file/report/file_profile.h"
+#include "file/report/job_facts.h"
+#include "plan/layout/stripe_map.h"
 #include "plan/nodes/node_map.h"
 
 namespace nacre::file {
@@ -23,16 +26,25 @@ struct ReducedProfile {
   struct OfKind {
     CallKind kind = CallKind::collective_write;
     collective::ProfileDigest digest;
+    std::vector<collective::OstTally> by_ost;
   };
   struct OfPlan {
     PlanUse use;  ///< of rank 0
     collective::Spread bytes;
     collective::Spread nanoseconds;
   };
-  std::vector<OfKind> kinds;  ///< kinds of calls that any rank made
+  struct OfPlainCall {
+    PlainCall call = PlainCall::set_view;
+    collective::Spread calls;
+    collective::Spread nanoseconds;
+  };
+  std::vector<OfKind> kinds;             ///< kinds of calls that any rank made
+  std::vector<OfPlainCall> plain_calls;  ///< calls that any rank made
   std::vector<OfPlan> plans;
   std::int64_t other_plan_calls = 0;
+  collective::Spread total_nanoseconds;  ///< FileProfile::total_nanoseconds()
   collective::Spread open_nanoseconds;
+  collective::Spread late_open_nanoseconds;
   collective::Spread close_nanoseconds;
 };
 
@@ -48,9 +60,16 @@ struct ReportedFile {
   std::string path;
   plan::NodeMap nodes = {};  ///< of the ranks that opened it
   Hints hints;
-  std::string machine = {};            ///< FoundMachine::origin; empty: plans were not compared
-  std::string job;                     ///< job id of the batch system; "": none
-  std::int64_t closed_at_seconds = 0;  ///< since 1970
+  std::string machine = {};  ///< FoundMachine::origin; empty: plans were not compared
+  std::string job;           ///< job id of the batch system; "": none
+  std::string run;           ///< run_name()
+  MpiFacts mpi;
+  std::vector<std::string> program;  ///< with its arguments
+  std::vector<std::string> hosts;    ///< of the ranks, at most HostNames::hosts_max
+  std::string file_system;           ///< its name
+  std::string mode;                  ///< "read", "write" or "read-write"
+  std::shared_ptr<const plan::StripeMap> stripes = nullptr;  ///< null: not striped, or unknown
+  std::int64_t closed_at_seconds = 0;                        ///< since 1970
 };
 
 /// One line of JSON with its newline. Only the hints and the path make its size unbounded.
@@ -60,9 +79,6 @@ struct ReportedFile {
 /// Only rank 0 calls it. Successful MPI calls print nothing else; without this line a lost report
 /// would look like a program that Nacre did not serve. Thread-safe.
 void warn_of_lost_report(const std::string& file, const Error& error);
-
-/// The job id from the variables of Slurm, PBS, LSF or Flux; "" if there is none.
-[[nodiscard]] std::string job_name(const Environment& environment = process_environment());
 
 }  // namespace nacre::file
 

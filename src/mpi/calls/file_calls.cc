@@ -75,13 +75,18 @@ int register_program_representation(const char* name, const Conversion& read,
 
 }  // namespace
 
-int file_set_size(File& file, MPI_Offset size) { return run(file, file.open_file().resize(size)); }
+int file_set_size(File& file, MPI_Offset size) {
+  const file::PlainCallClock clock(file.open_file().profile(), file::PlainCall::set_size);
+  return run(file, file.open_file().resize(size));
+}
 
 int file_preallocate(File& file, MPI_Offset size) {
+  const file::PlainCallClock clock(file.open_file().profile(), file::PlainCall::preallocate);
   return run(file, file.open_file().preallocate(size));
 }
 
 int file_get_size(File& file, MPI_Offset* size) {
+  const file::PlainCallClock clock(file.open_file().profile(), file::PlainCall::get_size);
   return store(file, file.open_file().size(), size);
 }
 
@@ -95,6 +100,7 @@ int file_get_amode(File& file, int* amode) {
 }
 
 int file_set_info(File& file, MPI_Info info) {
+  const file::PlainCallClock clock(file.open_file().profile(), file::PlainCall::set_info);
   return run(file, file.open_file().update_hints(info_pairs(info)));
 }
 
@@ -104,6 +110,7 @@ int file_get_info(File& file, MPI_Info* info_used) {
 }
 
 int file_set_view(File& file, const ViewArguments& arguments) {
+  const file::PlainCallClock clock(file.open_file().profile(), file::PlainCall::set_view);
   auto representation = find_representation(arguments.datarep == nullptr ? "" : arguments.datarep);
   Result<file::View> view = representation ? view_of(arguments, **representation)
                                            : Result<file::View>(representation.error());
@@ -143,6 +150,7 @@ int file_get_byte_offset(File& file, MPI_Offset offset, MPI_Offset* disp) {
 }
 
 int file_seek_shared(File& file, MPI_Offset offset, int whence) {
+  const file::PlainCallClock clock(file.open_file().profile(), file::PlainCall::seek_shared);
   const Result<file::Whence> from = whence_of(whence);
   std::optional<Error> refusal;
   if (!from) refusal = from.error();
@@ -151,6 +159,8 @@ int file_seek_shared(File& file, MPI_Offset offset, int whence) {
 }
 
 int file_get_position_shared(File& file, MPI_Offset* offset) {
+  const file::PlainCallClock clock(file.open_file().profile(),
+                                   file::PlainCall::get_position_shared);
   return store(file, file.open_file().position_shared(), offset);
 }
 
@@ -168,6 +178,7 @@ int file_get_type_extent(File& file, MPI_Datatype datatype, MPI_Aint* extent) {
 }
 
 int file_set_atomicity(File& file, int flag) {
+  const file::PlainCallClock clock(file.open_file().profile(), file::PlainCall::set_atomicity);
   return run(file, file.open_file().set_atomicity(flag != 0));
 }
 
@@ -176,7 +187,10 @@ int file_get_atomicity(File& file, int* flag) {
   return MPI_SUCCESS;
 }
 
-int file_sync(File& file) { return run(file, file.open_file().sync()); }
+int file_sync(File& file) {
+  const file::PlainCallClock clock(file.open_file().profile(), file::PlainCall::sync);
+  return run(file, file.open_file().sync());
+}
 
 int register_datarep(const char* datarep, MPI_Datarep_conversion_function* read_conversion,
                      MPI_Datarep_conversion_function* write_conversion,

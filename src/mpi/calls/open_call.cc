@@ -153,6 +153,7 @@ Result<std::string> path_of(const std::string& call, const char* filename) {
 }
 
 struct OpenArguments {
+  std::int64_t asked_nanoseconds;  ///< when the program called
   MPI_Comm program_comm;
   std::shared_ptr<CommState> comm;
   Result<std::string> path;
@@ -178,9 +179,26 @@ std::vector<std::int32_t> process_grid(MPI_Comm comm) {
   return {lengths.begin(), lengths.end()};
 }
 
+file::MpiFacts mpi_facts() {
+  file::MpiFacts facts;
+  facts.version = NACRE_VERSION;
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  if (native().Get_library_version(text.data(), &length) == MPI_SUCCESS) {
+    const std::string whole(text.data());
+    facts.mpi = whole.substr(0, whole.find_first_of("\n,"));
+  }
+  if (!world_model_active()) return facts;
+  int number = 0;
+  native().Comm_rank(native().COMM_WORLD, &number);
+  facts.world_rank = number;
+  native().Comm_size(native().COMM_WORLD, &number);
+  facts.world_rank_count = number;
+  return facts;
+}
+
 /// The open file; null if the settings leave the file to the MPI.
 Result<std::shared_ptr<File>> open_with_nacre(const OpenArguments& arguments) {
-  const std::int64_t asked_nanoseconds = monotonic_nanoseconds();
   MpiTransport control(arguments.comm, CommState::control_tag);
   Result<OpenResources> resources = acquire_resources(*arguments.comm);
   Result<OpenTicket> own = own_ticket(*arguments.comm, arguments.amode, arguments.path, resources);
@@ -201,7 +219,8 @@ Result<std::shared_ptr<File>> open_with_nacre(const OpenArguments& arguments) {
       .one_node = arguments.comm->nodes().node_count() == 1,
       .process_grid = process_grid(arguments.program_comm),
       .id = ticket->id,
-      .asked_nanoseconds = asked_nanoseconds};
+      .asked_nanoseconds = arguments.asked_nanoseconds,
+      .mpi = arguments.comm->rank() == 0 ? mpi_facts() : file::MpiFacts{}};
   collective::Transport& transport = *request.transport;
   auto opened = collective::run_to_end(file::OpenFile::open(std::move(request)), transport);
   if (!opened) return std::move(opened).error();
@@ -220,14 +239,16 @@ int refuse_closed() {
 }
 
 int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+  const std::int64_t asked_nanoseconds = monotonic_nanoseconds();
   const MPI_File null_file = native().FILE_NULL;
   *fh = null_file;
   watch_finalize();
   find_device_runtimes();
   Result<std::shared_ptr<CommState>> state = CommState::of(comm);
   if (!state) return raise(null_file, state.error());
-  const OpenArguments arguments{comm, *std::move(state), path_of("MPI_File_open", filename), amode,
-                                info_pairs(info)};
+  const OpenArguments arguments{
+      asked_nanoseconds, comm, *std::move(state), path_of("MPI_File_open", filename), amode,
+      info_pairs(info)};
   const Result<std::shared_ptr<File>> file = open_with_nacre(arguments);
   if (file && *file == nullptr) return native().File_open(comm, filename, amode, info, fh);
   count_served_call();

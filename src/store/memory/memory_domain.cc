@@ -1,6 +1,5 @@
 #include "store/memory/memory_domain.h"
 
-#include <array>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fnv_hash.h"
+#include "store/system/process.h"
 #include "store/system/text_file.h"
 
 namespace nacre::store {
@@ -17,12 +17,6 @@ namespace {
 std::string boot_id() {
   const Result<std::optional<std::string>> text = read_text_file("/proc/sys/kernel/random/boot_id");
   return text ? text->value_or("") : std::string();
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return {};
-  return name.data();
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::size_t count_index(std::string_view name) {
 /// The profile of rank r: r file accesses of r bytes.
 void fill(Profile& profile, int rank) {
   profile.calls.add(1);
-  for (int i = 0; i < rank; ++i) profile.count_file_call(rank);
+  for (int i = 0; i < rank; ++i) profile.count_file_call({0, rank}, 4096);
   profile.nanoseconds[static_cast<std::size_t>(Phase::file)].add(rank);
   profile.nanoseconds[static_cast<std::size_t>(Phase::away)].add(1'000);
   profile.file_thread_nanoseconds.add(100 * rank);

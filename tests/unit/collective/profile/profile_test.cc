@@ -138,7 +138,7 @@ TEST_CASE("calls of the store are counted by size") {
   constexpr std::int64_t huge = std::int64_t{1} << 60;
   for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{1}, std::int64_t{4095},
                                    std::int64_t{4096}, std::int64_t{8191}, huge}) {
-    profile.count_file_call(bytes);
+    profile.count_file_call({0, bytes}, 4096);
   }
   CHECK(profile.file_calls[0].get() == 1);
   CHECK(profile.file_calls[1].get() == 1);
@@ -147,6 +147,19 @@ TEST_CASE("calls of the store are counted by size") {
   CHECK(profile.file_calls[61].get() == 1);
   CHECK(profile.file_call_count() == 6);
   CHECK(profile.file_bytes.get() == huge + 1 + 4095 + 4096 + 8191);
+}
+
+TEST_CASE("calls of the store that are not aligned, or go backward, are counted") {
+  Profile profile;
+  profile.count_file_call({0, 4096}, 4096);
+  profile.count_file_call({4096, 8192}, 4096);
+  CHECK(profile.unaligned_calls.get() == 0);
+  profile.count_file_call({12'288, 100}, 4096);
+  profile.count_file_call({12'388, 3996}, 4096);
+  CHECK(profile.unaligned_calls.get() == 2);
+  CHECK(profile.backward_calls.get() == 0);
+  profile.count_file_call({0, 4096}, 4096);
+  CHECK(profile.backward_calls.get() == 1);
 }
 
 }  // namespace nacre::collective

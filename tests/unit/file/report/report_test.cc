@@ -92,7 +92,7 @@ TEST_CASE("the line contains the calls, their plans, and the sources of the hint
   file.hints.apply({{"cb_buffer_size", "none"}}, HintTime::open);
   const std::string line = report_line(file, reduced_over(4));
   CHECK(line.find('\n') == line.size() - 1);
-  check_has(line, R"({"schema":1,"file":"/data/\"x\".nc","job":"17")");
+  check_has(line, R"({"schema":2,"file":"/data/\"x\".nc","version":"","mpi":"","job":"17")");
   check_has(line, R"("ranks":4,"nodes":2,)");
   check_has(line, R"("calls":8,"bytes_read":0,"bytes_written":6)");
   check_has(line, R"("hints":{"cb_nodes":{"value":"2","from":"environment"}})");
@@ -114,7 +114,7 @@ TEST_CASE("the line contains the calls, their plans, and the sources of the hint
 TEST_CASE("the length of a line is bounded for any number of calls, plans and ranks") {
   FileProfile profile;
   collective::Profile& writes = profile.of(plan::Direction::write, true);
-  for (int i = 0; i < 64; ++i) writes.count_file_call(std::int64_t{1} << (i % 62));
+  for (int i = 0; i < 64; ++i) writes.count_file_call({0, std::int64_t{1} << (i % 62)}, 4096);
   for (int i = 0; i < 1'000; ++i) {
     PlanUse use;
     use.plan = two_domains;

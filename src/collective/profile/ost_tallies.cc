@@ -1,0 +1,101 @@
+#include "collective/profile/ost_tallies.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include "base/bytes_of.h"
+#include "base/checked_cast.h"
+#include "base/rounding.h"
+#include "collective/agreement/agreements.h"
+
+namespace nacre::collective {
+namespace {
+
+struct Share {
+  std::int32_t ost;
+  std::int64_t bytes;
+};
+
+/// Adds the bytes of `part`, which lies in the region, by OST. An OST may stand several times.
+void add_shares(const plan::StripeMap& stripes, std::size_t index, const Extent& part,
+                std::vector<Share>& shares) {
+  const plan::StripedRegion& region = stripes.regions()[index];
+  const std::int64_t first = part.offset / region.stripe_size;
+  const std::int64_t last = (part.end() - 1) / region.stripe_size;
+  if (last - first < region.slot_count()) {
+    for (std::int64_t stripe = first; stripe <= last; ++stripe) {
+      const Extent here = intersection(part, {stripe * region.stripe_size, region.stripe_size});
+      const auto slot = static_cast<std::size_t>(stripe % region.slot_count());
+      shares.push_back({region.osts[slot], here.length});
+    }
+    return;
+  }
+  for (std::int32_t slot = 0; slot < region.slot_count(); ++slot) {
+    shares.push_back({region.osts[static_cast<std::size_t>(slot)],
+                      stripes.object_extent(index, slot, part).length});
+  }
+}
+
+std::vector<Share> shares_of(const plan::StripeMap& stripes, const Extent& bytes) {
+  std::vector<Share> shares;
+  for (std::size_t i = 0; i < stripes.regions().size(); ++i) {
+    const Extent part = intersection(bytes, stripes.regions()[i].extent);
+    if (!part.empty()) add_shares(stripes, i, part, shares);
+  }
+  std::erase_if(shares, [](const Share& share) { return share.ost < 0; });
+  return shares;
+}
+
+void add_all(std::span<std::byte> into, std::span<const std::byte> from) {
+  constexpr std::size_t size = sizeof(std::int64_t);
+  for (std::size_t at = 0; at < into.size(); at += size) {
+    std::int64_t a = 0;
+    std::int64_t b = 0;
+    std::memcpy(&a, &into[at], size);
+    std::memcpy(&b, &from[at], size);
+    a += b;
+    std::memcpy(&into[at], &a, size);
+  }
+}
+
+}  // namespace
+
+void OstTallies::add(const plan::StripeMap& stripes, const FileCall& call) {
+  const std::vector<Share> shares = shares_of(stripes, call.bytes);
+  const bool is_alone = std::ranges::all_of(
+      shares, [&](const Share& share) { return share.ost == shares.front().ost; });
+  const std::lock_guard guard(mutex_);
+  for (const Share& share : shares) {
+    const auto ost = static_cast<std::size_t>(share.ost);
+    if (by_ost_.size() <= ost) by_ost_.resize(ost + 1);
+    by_ost_[ost].bytes += share.bytes;
+    ++by_ost_[ost].calls;
+    if (is_alone && call.nanoseconds > 0) by_ost_[ost].alone_bytes += share.bytes;
+  }
+  if (is_alone && !shares.empty()) {
+    by_ost_[static_cast<std::size_t>(shares.front().ost)].alone_nanoseconds += call.nanoseconds;
+  }
+}
+
+std::vector<OstTally> OstTallies::by_ost() const {
+  const std::lock_guard guard(mutex_);
+  return by_ost_;
+}
+
+Task<std::vector<OstTally>> reduce_osts(Transport& transport, const OstTallies& tallies) {
+  std::vector<OstTally> by_ost = tallies.by_ost();
+  // The minimum of the negative count belongs to the highest OST.
+  std::int64_t count = -std::ssize(by_ost);
+  auto agreeing = agree_with_minimum(transport, Status(), count);
+  co_await agreeing;
+  by_ost.resize(checked_cast<std::size_t>(-count));
+  if (by_ost.empty()) co_return by_ost;
+  auto reducing = reduce(transport, std::as_writable_bytes(std::span(by_ost)), &add_all);
+  co_await reducing;
+  co_return by_ost;
+}
+
+}  // namespace nacre::collective

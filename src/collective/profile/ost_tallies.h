@@ -1,0 +1,50 @@
+// OstTallies: what one rank moved to and from each OST.
+#ifndef NACRE_COLLECTIVE_PROFILE_OST_TALLIES_H_
+#define NACRE_COLLECTIVE_PROFILE_OST_TALLIES_H_
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "base/extent.h"
+#include "collective/task/task.h"
+#include "collective/task/transport.h"
+#include "plan/layout/stripe_map.h"
+
+namespace nacre::collective {
+
+/// A call of the store.
+struct FileCall {
+  Extent bytes;                  ///< of the file, that were moved
+  std::int64_t nanoseconds = 0;  ///< 0: not timed
+};
+
+/// Sums over any number of calls. Trivially copyable.
+struct OstTally {
+  std::int64_t bytes = 0;
+  std::int64_t calls = 0;  ///< that moved bytes to or from this OST, and perhaps others
+  // Of timed calls that accessed no other OST: only their time tells how fast the OST is.
+  std::int64_t alone_bytes = 0;
+  std::int64_t alone_nanoseconds = 0;
+};
+
+/// Memory: 32 bytes for each OST up to the highest that was accessed. Thread-safe.
+class OstTallies {
+ public:
+  /// Counts nothing where the OST is unknown. Costs the smaller of the stripes that the call
+  /// touches and the slots of their region.
+  void add(const plan::StripeMap& stripes, const FileCall& call);
+  /// By OST.
+  [[nodiscard]] std::vector<OstTally> by_ost() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<OstTally> by_ost_;
+};
+
+/// Collective. The sums over all ranks by OST, on rank 0; elsewhere undefined.
+Task<std::vector<OstTally>> reduce_osts(Transport& transport, const OstTallies& tallies);
+
+}  // namespace nacre::collective
+
+#endif  // NACRE_COLLECTIVE_PROFILE_OST_TALLIES_H_

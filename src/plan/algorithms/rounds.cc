@@ -30,10 +30,7 @@ void prefer_long_rounds(CollectivePlan& plan, const CollectiveSettings& settings
   // Measured on the testbed only, whose kernel splits longer reads.
   constexpr std::int64_t longest_read = 1 << 20;
   if (settings.cycle_bytes > 0) return;
-  const std::int64_t share = divide_up(plan.end - plan.origin, plan.aggregator_count);
-  // The aggregator hands out one half while it reads the other.
-  const std::int64_t half = round_up(divide_up(share, 2), settings.alignment());
-  plan.cycle_bytes = std::min({plan.cycle_bytes, half, longest_read});
+  plan.cycle_bytes = std::min(plan.cycle_bytes, longest_read);
 }
 
 void fit_rounds_to_domains(CollectivePlan& plan, const CollectiveSettings& settings) {

@@ -19,7 +19,7 @@ inline constexpr std::int64_t round_count_max = std::int64_t{1} << 31;
 // The following functions complete a plan whose domains and cycle_bytes are set.
 /// Shortens rounds that no hint sets, so that each aggregator has several.
 void divide_into_rounds(CollectivePlan& plan, const CollectiveSettings& settings);
-/// The same, but the rounds remain so long that a read asks many OSTs at once.
+/// The same, but the rounds remain so long that a read asks many OSTs at once. Each read waits.
 void prefer_long_rounds(CollectivePlan& plan, const CollectiveSettings& settings);
 /// Limits the rounds to the length of a domain, and their number to round_count_max.
 void fit_rounds_to_domains(CollectivePlan& plan, const CollectiveSettings& settings);

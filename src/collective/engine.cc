@@ -197,7 +197,11 @@ class Engine {
     if (decision.failed_rank != no_rank) return decision;
     decision.all_moved = contribution.moved == Moved::all;
     decision.keeps_round_memory = contribution.keeps_round_memory;
-    outcome_.summary = contribution.summary;
+    plan::AccessSummary summary = contribution.summary;
+    if (file_.choices != nullptr) {
+      summary.in_steps = file_.choices->is_in_steps(summary, call_.direction);
+    }
+    outcome_.summary = summary;
     plan::Participants all = participants();
     all.may_hold_group_lock = contribution.may_lock;
     if (decision.all_moved) {
@@ -223,7 +227,7 @@ class Engine {
       return decision;
     }
     decision.file_end = *size;
-    outcome_.summary = cut_at_end(contribution.summary, *size);
+    outcome_.summary = cut_at_end(summary, *size);
     decision.plan = decide_for(participants());
     return with_groups(decision, contribution);
   }

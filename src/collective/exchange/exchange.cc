@@ -49,8 +49,8 @@ std::unique_ptr<RoundFile> file_of_rounds(const CollectiveFile& file, const Exch
   if (plan::row_of(exchange.plan).order == plan::RoundOrder::rank) {
     return make_segment_file(std::move(segments), file.source, file.profiler);
   }
-  return make_domain_file(exchange.domains, plan::domain_of(exchange.plan, self), file.source,
-                          file.profiler);
+  return make_domain_file(exchange.domains, plan::domain_of(exchange.plan, self),
+                          exchange.plan.first_byte, file.source, file.profiler);
 }
 
 /// The walks of this rank's access through the rounds of each aggregator, by its number on the

@@ -9,10 +9,12 @@ namespace {
 
 class DomainFile final : public RoundFile {
  public:
-  DomainFile(const plan::FileDomains& domains, int domain, FileSource& source, Profiler& profiler)
+  DomainFile(const plan::FileDomains& domains, int domain, std::int64_t first_byte,
+             FileSource& source, Profiler& profiler)
       : RoundFile(source, profiler),
         domains_(domains),
         domain_(domain),
+        first_byte_(first_byte),
         round_count_(domains.round_count_of(domain)) {}
 
   [[nodiscard]] bool has_round(std::int64_t round) override { return round < round_count_; }
@@ -28,9 +30,19 @@ class DomainFile final : public RoundFile {
       if (marked != nullptr) {
         add_marked(job, part, *marked);
       } else {
-        job.ranges.push_back({{part.place, part.file.length}, part.file.offset});
+        add_whole(job, part);
       }
     }
+  }
+
+  /// Without the bytes before the first that is accessed: a read that began inside the read of the
+  /// call before it would end the read-ahead of the node.
+  void add_whole(FileJob& job, const plan::FilePart& part) const {
+    const std::int64_t unused =
+        std::clamp<std::int64_t>(first_byte_ - part.file.offset, 0, part.file.length);
+    if (unused == part.file.length) return;
+    job.ranges.push_back(
+        {{part.place + unused, part.file.length - unused}, part.file.offset + unused});
   }
 
   void add_marked(FileJob& job, const plan::FilePart& part, const Coverage& marked) {
@@ -51,6 +63,7 @@ class DomainFile final : public RoundFile {
 
   const plan::FileDomains& domains_;
   int domain_;
+  std::int64_t first_byte_;
   std::int64_t round_count_;
   std::vector<plan::FilePart> parts_;  // of the round at hand
 };
@@ -130,8 +143,9 @@ Status RoundFile::status() const {
 }
 
 std::unique_ptr<RoundFile> make_domain_file(const plan::FileDomains& domains, int domain,
-                                            FileSource& source, Profiler& profiler) {
-  return std::make_unique<DomainFile>(domains, domain, source, profiler);
+                                            std::int64_t first_byte, FileSource& source,
+                                            Profiler& profiler) {
+  return std::make_unique<DomainFile>(domains, domain, first_byte, source, profiler);
 }
 
 std::unique_ptr<RoundFile> make_segment_file(std::vector<Segment> segments, FileSource& source,

@@ -58,10 +58,10 @@ class RoundFile {
 };
 
 /// Rounds of the file domain `domain`: bytes lie in the cycle buffer as they lie in the file
-/// (plan::RoundPiece::origin). `domains` must outlive the result.
+/// (plan::RoundPiece::origin). `first_byte`: of all accesses. `domains` must outlive the result.
 [[nodiscard]] std::unique_ptr<RoundFile> make_domain_file(const plan::FileDomains& domains,
-                                                          int domain, FileSource& source,
-                                                          Profiler& profiler);
+                                                          int domain, std::int64_t first_byte,
+                                                          FileSource& source, Profiler& profiler);
 
 /// A member of the aggregator's group: its part of each cycle buffer, and the access of which each
 /// round moves as many bytes.

@@ -16,6 +16,7 @@ bool is_same_plan(const PlanUse& a, const PlanUse& b) {
   plan::CollectivePlan moved = a.plan;
   moved.origin = b.plan.origin;
   moved.end = b.plan.end;
+  moved.first_byte = b.plan.first_byte;
   return a.direction == b.direction && moved == b.plan && are_same(a.groups, b.groups) &&
          a.saturation_bytes == b.saturation_bytes;
 }

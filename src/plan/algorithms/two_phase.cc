@@ -106,6 +106,7 @@ void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
   const Participants& participants = inputs.participants;
   plan.origin = round_down(summary.bounds.offset, settings.alignment());
   plan.end = summary.bounds.end();
+  plan.first_byte = summary.bounds.offset;
   plan.pattern = pattern_for(inputs);
   const std::int64_t sets = sets_with_own_osts(plan, settings);
   const AggregatorCount wanted = limit_to_nodes(count_aggregators(inputs), sets, inputs);

@@ -64,6 +64,7 @@ struct CollectivePlan {
   /// (algorithms/segment.h).
   std::int64_t origin = 0;
   std::int64_t end = 0;
+  std::int64_t first_byte = 0;   ///< of all accesses; from `origin` up to here nothing is accessed
   std::int64_t block_bytes = 0;  ///< most contiguous bytes of a domain in the first component
 
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;

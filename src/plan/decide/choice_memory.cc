@@ -114,6 +114,15 @@ bool ChoiceMemory::is_settled(const CallShape& shape) {
   return entry != nullptr && entry->is_settled;
 }
 
+bool ChoiceMemory::is_in_steps(const AccessSummary& summary, Direction direction) {
+  const bool is_read = direction == Direction::read && summary.rank_count > 0;
+  const Extent now = is_read ? summary.bounds : Extent{};
+  const Extent before = std::exchange(last_read_, now);
+  const bool is_equal = is_read && before.length == now.length;
+  const std::int64_t step = is_equal ? now.offset - before.offset : 0;
+  return std::exchange(last_step_, step) == step && step > 0;
+}
+
 ChoiceMemory::Entry* ChoiceMemory::entry_of(const CallShape& shape) {
   const auto kept = std::span(entries_).first(count_);
   const auto found = std::ranges::find(kept, shape, &Entry::shape);

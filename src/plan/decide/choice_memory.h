@@ -44,6 +44,10 @@ class ChoiceMemory {
   [[nodiscard]] bool is_settled(const CallShape& shape);
   void forget() { *this = {}; }
 
+  /// Whether the call is a read and at least the third of its size at equal distances. Nodes read
+  /// ahead what they expect next. Call it once for each call, in their order.
+  [[nodiscard]] bool is_in_steps(const AccessSummary& summary, Direction direction);
+
  private:
   /// A plan that was compared, and what it was seen to take.
   struct Trial {
@@ -68,6 +72,9 @@ class ChoiceMemory {
   std::array<Entry, 16> entries_;
   std::size_t count_ = 0;
   std::size_t next_ = 0;  // is overwritten next
+  // For is_in_steps():
+  Extent last_read_;
+  std::int64_t last_step_ = 0;
 };
 
 }  // namespace nacre::plan

@@ -200,12 +200,23 @@ class CostModel {
     return traffic;
   }
 
+  /// Whether each reader goes on in the steps of earlier calls, with one read each. Domains of
+  /// several aggregators end at whole blocks, wherever the call begins.
+  [[nodiscard]] bool goes_on_in_steps() const {
+    const AlgorithmRow& row = row_of(plan_);
+    const bool by_ranks = !row.exchanges() || row.order == RoundOrder::rank;
+    const bool is_one_read = plan_.aggregator_count == 1 && plan_.round_count == 1 &&
+                             plan_.pattern == DomainPattern::even && plan_.whole_rounds;
+    return summary_.in_steps && (by_ranks || is_one_read);
+  }
+
   /// A node reads ahead from the third read in equal steps on. A long read asks for all of its
   /// bytes at once.
   void count_waits(Traffic& traffic) const {
     if (writes()) return;
     constexpr double waits_max = 3;
     traffic.waits = std::clamp(traffic.calls / traffic.writers, 1.0, waits_max);
+    if (goes_on_in_steps()) traffic.waits = 0;
     if (traffic.in_flight > 0) {
       traffic.in_flight = std::max(traffic.in_flight, traffic.bytes / traffic.calls);
     }
@@ -355,7 +366,8 @@ class CostModel {
   }
 
   /// The time that a process waits for answers, beyond what counts elsewhere: one latency, and of
-  /// the OST and the links that an answer passes one after the other, the slowest.
+  /// the OST and the links that an answer passes one after the other, the slowest. Negative if the
+  /// latency that counts elsewhere is not waited for either.
   [[nodiscard]] double time_of_waits(const Traffic& traffic) const {
     const double piece = traffic.bytes / traffic.calls;
     const double request = std::min({piece, stripes_.stripe_bytes, real(machine_.rpc_bytes)});

@@ -30,6 +30,7 @@ plan::CollectivePlan random_plan(Random& random, const std::vector<RankAccess>& 
   plan.aggregator_count = static_cast<std::int32_t>(pick(random, 1, std::ssize(ranks)));
   plan.origin = std::max<std::int64_t>(0, bounds.offset - pick(random, 0, 10));
   plan.end = bounds.end();
+  plan.first_byte = pick(random, 0, 1) == 0 ? bounds.offset : 0;
   plan.block_bytes = pick(random, 1, 500);
   plan.cycle_bytes = pick(random, 1, 1'000);
   plan.cycle_buffer_count = static_cast<std::uint8_t>(pick(random, 2, 5));

@@ -300,6 +300,69 @@ TEST_CASE("equal calls are decided once, wherever they are in the file") {
   CHECK(memory.find(shape) == nullptr);
 }
 
+TEST_CASE("reads of equal size at equal distances are in steps from the third on") {
+  AccessSummary summary = summary_of({4, 2, 1000});
+  const auto at = [&](ChoiceMemory& memory, std::int64_t offset,
+                      Direction direction = Direction::read) {
+    summary.bounds.offset = offset;
+    return memory.is_in_steps(summary, direction);
+  };
+  ChoiceMemory memory;
+  CHECK_FALSE(at(memory, 0));
+  CHECK_FALSE(at(memory, 5'000));
+  CHECK(at(memory, 10'000));
+  CHECK(at(memory, 15'000));
+  SUBCASE("until the distance changes") {
+    CHECK_FALSE(at(memory, 21'000));
+    CHECK_FALSE(at(memory, 26'000));
+    CHECK(at(memory, 31'000));
+  }
+  SUBCASE("until the size changes") {
+    summary.bounds.length += 1;
+    CHECK_FALSE(at(memory, 20'000));
+    CHECK_FALSE(at(memory, 25'000));
+    CHECK(at(memory, 30'000));
+  }
+  SUBCASE("until a write") {
+    CHECK_FALSE(at(memory, 20'000, Direction::write));
+    CHECK_FALSE(at(memory, 25'000));
+  }
+  SUBCASE("but not in place or backward") {
+    CHECK_FALSE(at(memory, 15'000));
+    CHECK_FALSE(at(memory, 15'000));
+    CHECK_FALSE(at(memory, 10'000));
+    CHECK_FALSE(at(memory, 5'000));
+  }
+}
+
+TEST_CASE("steps are read by one aggregator where answers take long, because it reads ahead") {
+  machine::Machine machine;
+  machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0.2};
+  machine.ost_latency_us = 60'000;
+  machine.far_message_ns = 3'000;
+  machine.write_call_ns = machine.read_call_ns = 20'000;
+  CollectiveSettings settings = settings_of("lustre", 8);
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  AccessSummary summary = summary_of({16, 8, 1'024, 8, true}, settings.stripes.get());
+  const Participants all{Direction::read, 16, 8};
+  summary.bounds.offset = 12'345;
+  summary.in_steps = true;
+  const CollectivePlan plan = decide(summary, settings, all);
+  CHECK(plan.algorithm == Algorithm::two_phase);
+  CHECK(plan.aggregator_count == 1);
+  CHECK(plan.pattern == DomainPattern::even);
+  CHECK(plan.round_count == 1);
+  CHECK(plan.first_byte == 12'345);
+  const auto seconds = [&] {
+    const std::vector<PredictedPlan> plans = compared_plans(summary, settings, all);
+    const auto is_plan = [&](const PredictedPlan& one) { return one.is_for(plan); };
+    return std::ranges::find_if(plans, is_plan)->prediction.seconds;
+  };
+  const double in_steps = seconds();
+  summary.in_steps = false;
+  CHECK(seconds() > in_steps + 0.05);
+}
+
 TEST_CASE("a memory keeps the last calls") {
   ChoiceMemory memory;
   CallShape shape;

@@ -1,7 +1,6 @@
 #include "collective/profile/ost_tallies.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -49,6 +48,16 @@ std::vector<Share> shares_of(const plan::StripeMap& stripes, const Extent& bytes
   return shares;
 }
 
+/// Of numbers of OSTs.
+void take_highest(std::span<std::byte> into, std::span<const std::byte> from) {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::memcpy(&a, into.data(), sizeof a);
+  std::memcpy(&b, from.data(), sizeof b);
+  a = std::max(a, b);
+  std::memcpy(into.data(), &a, sizeof a);
+}
+
 void add_all(std::span<std::byte> into, std::span<const std::byte> from) {
   constexpr std::size_t size = sizeof(std::int64_t);
   for (std::size_t at = 0; at < into.size(); at += size) {
@@ -87,11 +96,10 @@ std::vector<OstTally> OstTallies::by_ost() const {
 
 Task<std::vector<OstTally>> reduce_osts(Transport& transport, const OstTallies& tallies) {
   std::vector<OstTally> by_ost = tallies.by_ost();
-  // The minimum of the negative count belongs to the highest OST.
-  std::int64_t count = -std::ssize(by_ost);
-  auto agreeing = agree_with_minimum(transport, Status(), count);
+  std::int64_t count = std::ssize(by_ost);
+  auto agreeing = all_reduce(transport, bytes_of(count), &take_highest);
   co_await agreeing;
-  by_ost.resize(checked_cast<std::size_t>(-count));
+  by_ost.resize(checked_cast<std::size_t>(count));
   if (by_ost.empty()) co_return by_ost;
   auto reducing = reduce(transport, std::as_writable_bytes(std::span(by_ost)), &add_all);
   co_await reducing;

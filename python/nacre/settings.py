@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from nacre.errors import UserError
 HINTS = "NACRE_HINTS"
 REPORT = "NACRE_REPORT"
 REPORT_HINT = "nacre_report"
+RUN = "NACRE_RUN"
+SUMMARY = "NACRE_SUMMARY"
 EXCLUDE = "NACRE_EXCLUDE"
 DISABLE = "NACRE_DISABLE"
 SYSTEM_CONFIG = "NACRE_SYSTEM_CONFIG"
@@ -30,6 +33,8 @@ VARIABLES = [
         ("NACRE_INCLUDE", "", "comma-separated globs of the only files that Nacre serves; unset: all files"),
         (SYSTEM_CONFIG, "/etc/nacre/config.toml", "the site's configuration file"),
         (CONFIG, "~/.config/nacre/config.toml", "the user's configuration file"),
+        (SUMMARY, "0", "1: `nacre run` prints a summary when the job ends, as with --summary"),
+        (RUN, "", "name of the launch in reports; `nacre run` sets it"),
         ("NACRE_NODE_ID", "", "name of the node: only ranks with the same one share memory; for simulated nodes"),
         ("NACRE_TESTBED", "", "if set: treat files on a mount of nacre-testbed as files on Lustre"),
         ("NACRE_LIBRARY_DIR", "", "directory in which the nacre command looks for the libraries"),
@@ -49,6 +54,7 @@ def from_options(
         settings[REPORT] = os.path.abspath(report)
     for path, asked_by in _reports(environ, settings.get(HINTS), report):
         _refuse_unwritable(path, asked_by)
+        settings[RUN] = environ.get(RUN) or uuid.uuid4().hex
     if disable:
         there = [environ[EXCLUDE]] if environ.get(EXCLUDE) else []
         settings[EXCLUDE] = ",".join(there + disable)

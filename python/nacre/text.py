@@ -40,5 +40,10 @@ def duration(seconds: float) -> str:
     return f"{seconds / 1e-9:.0f} ns"
 
 
+def shortened(text: str, length: int) -> str:
+    """`text`, or its beginning with an ellipsis if it is longer."""
+    return text if len(text) <= length else f"{text[: length - 3]}..."
+
+
 def plural(count: int, one: str) -> str:
     return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"

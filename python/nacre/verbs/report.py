@@ -10,18 +10,24 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nacre import reports, settings
+from nacre import job_text, reports, settings
+from nacre.findings import SHARE_MIN
+from nacre.jobs import Job, jobs_of
+from nacre.tables import grid
 from nacre.text import amount, duration, plural, unwrapped
 
-HELP = unwrapped("""Show how much programs read and wrote, and where the time went.
+HELP = unwrapped("""Show where the I/O time of programs went, and what to change.
 
 FILE is a report that `nacre run --report FILE` (or NACRE_REPORT) wrote, of one job or several; - is standard input.
-The slowest files come first. Each figure has the minimum, the median, the maximum and the sum over the ranks. nacre
-skips lines that are damaged, and prints a warning for each.
+Each job begins with its findings: what costs time, the evidence, and the hint, command or change that helps, those
+with the most time at stake first. Then come its files, the slowest first. Each figure has the minimum, the median, the
+maximum and the sum over the ranks. nacre skips lines that are damaged, and prints a warning for each.
 
 [bold]Examples[/bold]
 
   nacre report io.jsonl
+
+  nacre report --summary io.jsonl
 
   nacre report --file '*.h5' *.jsonl
 
@@ -32,47 +38,49 @@ skips lines that are damaged, and prints a warning for each.
 
 
 def register(app: typer.Typer) -> None:
-    app.command("report", help=HELP, short_help="Show how much programs read and wrote, and where the time went.")(
-        report
-    )
+    app.command("report", help=HELP, short_help="Show where the I/O time of programs went, and what to change.")(report)
 
 
 def report(
     files: list[str] = typer.Argument(..., metavar="FILE", help="Report files; - is standard input."),
     file: str = typer.Option(None, "--file", metavar="PATTERN", help="Show only files whose name matches."),
-    top: int = typer.Option(10, "--top", metavar="N", min=1, help="Show the N slowest files in full."),
-    as_json: bool = typer.Option(False, "--json", help="Print the reports as one JSON array, the slowest first."),
+    top: int = typer.Option(10, "--top", metavar="N", min=1, help="Show the N slowest files of each job in full."),
+    summary: bool = typer.Option(False, "--summary", help="Show only the headline and the findings of each job."),
+    min_share: float = typer.Option(
+        100 * SHARE_MIN,
+        "--min-share",
+        metavar="PERCENT",
+        min=0,
+        max=100,
+        help="Show only findings that may save this share of the I/O time.",
+    ),
+    as_json: bool = typer.Option(
+        False, "--json", help="Print JSON: the reports, the slowest first; with --summary the jobs with their findings."
+    ),
 ) -> None:
     found = reports.read(files, file)
+    jobs = jobs_of(found)
     if as_json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps([job_text.as_json(job, min_share / 100) for job in jobs] if summary else found, indent=2))
         return
     console = Console(highlight=False)
-    if len(found) > 1:
-        console.print(_overview(found))
+    for job in jobs[:top]:
+        job_text.show_summary(console, job, min_share / 100)
         console.print()
-    for one in found[:top]:
+        if not summary:
+            _show_files(console, job, top)
+    if len(jobs) > top:
+        console.print(f"{plural(len(jobs) - top, 'more job')}: show all with --top {len(jobs)}.")
+
+
+def _show_files(console: Console, job: Job, top: int) -> None:
+    if len(job.reports) > 1:
+        job_text.show_files(console, job, top)
+        console.print()
+    for one in job.reports[:top]:
         _show(console, one)
-    if len(found) > top:
-        console.print(f"{plural(len(found) - top, 'more file')}: show all with --top {len(found)}.")
-
-
-def _grid(*columns: str) -> Table:
-    """A table whose first column is text; all other columns are numbers."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index else "left", overflow="fold", no_wrap=index > 0)
-    return table
-
-
-def _overview(found: list[dict]) -> Table:
-    table = _grid("File", "Job", "Ranks", "Calls", "Written", "Read", "Time")
-    for one in found:
-        table.add_row(
-            escape(one["file"]), escape(one["job"]), str(one["ranks"]), f"{one['calls']:,}",
-            amount(one["bytes_written"]), amount(one["bytes_read"]), duration(reports.seconds(one)),
-        )  # fmt: skip
-    return table
+    if len(job.reports) > top:
+        console.print(f"{plural(len(job.reports) - top, 'more open')}: show all with --top {len(job.reports)}.\n")
 
 
 def heading(one: dict) -> str:
@@ -114,7 +122,7 @@ def _other_calls(one: dict) -> str:
 
 
 def _show_kind(console: Console, title: str, kind: dict) -> None:
-    table = _grid(f"  {title}", "min", "median", "max", "all ranks", "share")
+    table = grid(f"  {title}", "min", "median", "max", "all ranks", "share")
     _add_row(table, "time", kind["seconds"], duration, "100 %")
     whole = kind["seconds"]["sum"]
     for phase, words in reports.PHASES.items():

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import signal
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import typer
+from rich.console import Console
 
-from nacre import launchers, library, settings
+from nacre import job_text, launchers, library, reports, settings
 from nacre.errors import EXIT_CANNOT_RUN, EXIT_NOT_FOUND, UserError
+from nacre.jobs import jobs_of
 from nacre.text import unwrapped
 
 HELP = unwrapped(f"""Run an MPI program whose MPI-IO calls Nacre serves.
@@ -28,6 +33,8 @@ process: signals and the exit code are those of the command.
   nacre run --hint striping_factor=16 --hint '*.h5:cb_nodes=8' srun -N 4 ./app
 
   nacre run --report io.jsonl mpirun -n 4 python train.py
+
+  nacre run --summary srun -n 64 ./app
 
   nacre run --dry-run mpirun -n 2 ./ocean : -n 2 ./atmosphere
 
@@ -56,6 +63,9 @@ def run(
     report: str = typer.Option(
         None, "--report", metavar="FILE", help="Append one line of JSON to FILE for each file that the program closes."
     ),
+    summary: bool = typer.Option(
+        False, "--summary", help="When the job has ended, print what cost time and what to change, on standard error."
+    ),
     disable: list[str] = typer.Option(
         [], "--disable", metavar="PATTERN", help="Leave files whose name matches to the MPI's own MPI-IO. Repeatable."
     ),
@@ -72,12 +82,36 @@ def run(
             f"Name one of {', '.join(library.ABIS)}, or omit the option: Nacre then finds the ABI.",
         )
     environ = inherited_environment()
+    summary = summary or environ.get(settings.SUMMARY, "0") not in ("", "0")
+    kept = report or environ.get(settings.REPORT)
+    if summary and not kept:
+        report = f"nacre-summary-{os.getpid()}.jsonl"
     chosen = settings.from_options(environ, hint, report, disable)
     launch = launchers.prepare(command, chosen, library.preload_path(abi), environ)
     if dry_run:
         print(as_shell(launch, environ))
         return
-    execute(launch)
+    if not summary:
+        execute(launch)
+    code = run_to_end(launch)
+    show_summary(Path(kept or report), chosen[settings.RUN], is_kept=bool(kept))
+    raise typer.Exit(code)
+
+
+def show_summary(report: Path, run: str, is_kept: bool) -> None:
+    """Prints the findings on standard error, where they do not mix with the program's output."""
+    console = Console(stderr=True, highlight=False)
+    try:
+        lines = [one for one in reports.read([str(report)]) if one["run"] == run]
+    except UserError:
+        lines = []
+    if not is_kept:
+        report.unlink(missing_ok=True)
+    if not lines:
+        console.print("nacre: no summary: the program closed no file that Nacre serves. Run `nacre doctor -- COMMAND`.")
+    for job in jobs_of(lines):
+        console.print()
+        job_text.show_summary(console, job)
 
 
 def as_shell(launch: launchers.Launch, before: dict[str, str]) -> str:
@@ -98,15 +132,39 @@ def inherited_environment() -> dict[str, str]:
     return environment
 
 
-def execute(launch: launchers.Launch) -> None:
-    """Replaces this process by the command."""
+def run_to_end(launch: launchers.Launch) -> int:
+    """Runs the command as a child and returns its exit code; 128 + N if signal N ended it. Signals are passed on."""
+    ignored = [signal.SIGINT, signal.SIGQUIT]  # the terminal sends them to the command too
+    with _refusals(launch):
+        child = subprocess.Popen(launch.argv, env=_environment(launch))
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in ignored}
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+        before[number] = signal.signal(number, lambda number, _: child.send_signal(number))
+    code = child.wait()
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    return code if code >= 0 else 128 - code
+
+
+def _environment(launch: launchers.Launch) -> dict[str, str]:
     environment = dict(launch.environ)
     environment.pop("NACRE_LIBRARY_DIR", None)
-    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(ignored_by_python, signal.SIG_DFL)
+    return environment
+
+
+@contextlib.contextmanager
+def _refusals(launch: launchers.Launch) -> Iterator[None]:
     try:
-        os.execvpe(launch.argv[0], launch.argv, environment)
+        yield
     except FileNotFoundError as error:
         raise UserError(f"program not found: {launch.argv[0]}", code=EXIT_NOT_FOUND) from error
     except OSError as error:
         raise UserError(f"cannot execute {launch.argv[0]}: {error.strerror}", code=EXIT_CANNOT_RUN) from error
+
+
+def execute(launch: launchers.Launch) -> None:
+    """Replaces this process by the command."""
+    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored_by_python, signal.SIG_DFL)
+    with _refusals(launch):
+        os.execvpe(launch.argv[0], launch.argv, _environment(launch))

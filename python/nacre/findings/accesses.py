@@ -1,0 +1,225 @@
+"""Findings on single accesses: small, unaligned, repeated and needless ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nacre.findings.finding import Finding
+from nacre.jobs import FileGroup, Job
+from nacre.text import amount, plural
+
+# Calls to the file system below this size cost mostly their latency (Darshan and drishti: 1 MB on parallel file
+# systems; Nacre's own staging makes larger ones of neighbouring pieces).
+SMALL = 256 << 10
+METADATA = 4 << 10  # HDF5's headers, B-tree nodes and heaps
+FEW_CALLS = 100  # per rank: fewer cost no time that a user notices
+HALF = 0.5
+SELF_DESCRIBING = (".h5", ".hdf5", ".he5", ".nc", ".nc4", ".cdf")
+
+
+def _seconds(job: Job, kinds: list[dict]) -> float:
+    return sum(kind["seconds"]["sum"] for kind in kinds) / job.ranks
+
+
+def _small(kind: dict) -> bool:
+    calls = kind["file_calls"]["sum"]
+    return calls >= FEW_CALLS * kind["ranks"] and kind["file_bytes"]["sum"] < SMALL * calls
+
+
+def _is_self_describing(group: FileGroup) -> bool:
+    return group.name.endswith(SELF_DESCRIBING)
+
+
+def _collective_call(group: FileGroup, reads: bool) -> list[str]:
+    verb = "read" if reads else "write"
+    if group.name.endswith((".nc", ".nc4", ".cdf")):
+        return ["netCDF: nc_var_par_access(ncid, varid, NC_COLLECTIVE) for each variable;"
+                f" PnetCDF: ncmpi_{'get' if reads else 'put'}_vara_all"]  # fmt: skip
+    if _is_self_describing(group):
+        return ["HDF5: H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE), and pass dxpl to "
+                f"H5D{verb}; h5py: with dataset.collective: ..."]  # fmt: skip
+    return [f"MPI: set a view for all ranks (MPI_File_set_view) and call MPI_File_{verb}_all"]
+
+
+def collective_calls_missing(job: Job) -> Iterator[Finding]:
+    """Several ranks make many small independent calls to one file."""
+    for group in job.groups:
+        for name, reads in (("independent_write", False), ("independent_read", True)):
+            kinds = [kind for _, kind in group.kinds(name) if kind["ranks"] > 1 and _small(kind)]
+            kinds = [kind for kind in kinds if not _reads_alike(kind, reads)]
+            calls = sum(kind["file_calls"]["sum"] for kind in kinds)
+            if not calls:
+                continue
+            mean = sum(kind["file_bytes"]["sum"] for kind in kinds) / calls
+            ranks = max(kind["ranks"] for kind in kinds)
+            verb = "reads" if reads else "writes"
+            yield Finding(
+                "collective-missing",
+                f"Small independent {verb}: collective calls would combine them",
+                str(group),
+                f"{plural(ranks, 'rank')} made {calls:,} {verb} of {amount(mean)} on average, each by itself",
+                _seconds(job, kinds),
+                _collective_call(group, reads),
+            )
+
+
+def _reads_alike(kind: dict, reads: bool) -> bool:
+    """Whether all ranks read the same small pieces, as HDF5's metadata."""
+    sizes = kind["bytes"]
+    is_small = kind["file_bytes"]["sum"] <= METADATA * kind["file_calls"]["sum"]
+    return reads and is_small and sizes["min"] > 0.8 * sizes["max"]
+
+
+def small_serial_accesses(job: Job) -> Iterator[Finding]:
+    """One rank makes many small calls."""
+    for group in job.groups:
+        for name, verb in (("independent_write", "writes"), ("independent_read", "reads")):
+            kinds = [kind for _, kind in group.kinds(name) if kind["ranks"] == 1 and _small(kind)]
+            calls = sum(kind["file_calls"]["sum"] for kind in kinds)
+            if not calls:
+                continue
+            mean = sum(kind["file_bytes"]["sum"] for kind in kinds) / calls
+            yield Finding(
+                "small-accesses",
+                f"Many small {verb} by one rank",
+                str(group),
+                f"{calls:,} {verb} of {amount(mean)} on average",
+                _seconds(job, kinds),
+                [f"Program: gather the data and {verb[:-1]} at least {amount(SMALL)} with one call"],
+            )
+
+
+def metadata_of_all_ranks(job: Job) -> Iterator[Finding]:
+    """Every rank reads (or one writes) the file's own metadata in small pieces."""
+    for group in job.groups:
+        found = [(one, kind) for one, kind in group.kinds("independent_read") if _small_metadata(one, kind)]
+        if not found:
+            continue
+        kinds = [kind for _, kind in found]
+        calls = sum(kind["file_calls"]["sum"] for kind in kinds)
+        mean = sum(kind["file_bytes"]["sum"] for kind in kinds) / calls
+        yield Finding(
+            "metadata-by-all-ranks",
+            "Every rank reads the file's metadata by itself",
+            str(group),
+            f"{plural(max(kind['ranks'] for kind in kinds), 'rank')} read the same {amount(mean)} pieces,"
+            f" {calls:,} reads in all",
+            _seconds(job, kinds),
+            [
+                "HDF5: H5Pset_all_coll_metadata_ops(fapl, true) and H5Pset_coll_metadata_write(fapl, true)",
+                "h5py, netCDF-4: open with HDF5 1.14 or later and one open for all variables",
+            ],
+        )
+
+
+def _small_metadata(one: dict, kind: dict) -> bool:
+    calls = kind["file_calls"]["sum"]
+    return (
+        one["ranks"] > 1 and kind["ranks"] == one["ranks"] and calls >= 8 * kind["ranks"] and _reads_alike(kind, True)
+    )
+
+
+def small_collective_calls(job: Job) -> Iterator[Finding]:
+    """Many collective calls that move little: chunks or steps are too small."""
+    for group in job.groups:
+        for name, verb in (("collective_write", "writes"), ("collective_read", "reads")):
+            kinds = [
+                kind
+                for one, kind in group.kinds(name)
+                if kind["calls"]["max"] >= FEW_CALLS and kind["bytes"]["sum"] < SMALL * kind["calls"]["max"]
+            ]
+            if not kinds:
+                continue
+            calls = sum(kind["calls"]["max"] for kind in kinds)
+            mean = sum(kind["bytes"]["sum"] for kind in kinds) / calls
+            remedy = ["Program: write several steps or variables with one call (ncmpi_iput_vara and ncmpi_wait_all,"
+                      " H5Dwrite_multi, or one MPI datatype for all)"]  # fmt: skip
+            if _is_self_describing(group):
+                remedy.insert(0, "HDF5: larger chunks (H5Pset_chunk), at least 1 MiB each")
+            yield Finding(
+                "small-collective-calls",
+                f"Many small collective {verb}: each costs the ranks a meeting",
+                str(group),
+                f"{calls:,} collective {verb} of {amount(mean)} on average, all ranks together",
+                _seconds(job, kinds),
+                remedy,
+            )
+
+
+def unaligned_accesses(job: Job) -> Iterator[Finding]:
+    """Large accesses that begin or end inside a block or stripe that another rank writes too."""
+    for group in job.groups:
+        found = [
+            kind
+            for one, kind in group.kinds("independent_write")
+            if kind["ranks"] > 1
+            and not _small(kind)
+            and kind["unaligned_calls"]["sum"] > HALF * kind["file_calls"]["sum"]
+            and kind["file_bytes"]["sum"] > 16 << 20
+        ]
+        if not found:
+            continue
+        calls = sum(kind["file_calls"]["sum"] for kind in found)
+        unaligned = sum(kind["unaligned_calls"]["sum"] for kind in found)
+        yield Finding(
+            "unaligned",
+            "Independent writes begin or end inside stripes that other ranks write",
+            str(group),
+            f"{unaligned:,} of {calls:,} writes are not aligned to a block or stripe",
+            _seconds(job, found) * HALF,
+            [
+                "HDF5: H5Pset_alignment(fapl, 65536, STRIPE_BYTES); PnetCDF: hint nc_var_align_size",
+                "MPI: use collective writes; Nacre divides them at stripes",
+            ],
+        )
+
+
+def read_modify_writes(job: Job) -> Iterator[Finding]:
+    for group in job.groups:
+        found = [
+            kind
+            for _, kind in group.kinds("independent_write", "collective_write")
+            if kind["read_modify_writes"]["sum"] > HALF * kind["file_calls"]["sum"]
+        ]
+        count = sum(kind["read_modify_writes"]["sum"] for kind in found)
+        if not count:
+            continue
+        yield Finding(
+            "read-modify-write",
+            "Writes read the gaps between their pieces first",
+            str(group),
+            f"{count:,} writes read, changed and wrote back blocks (data sieving)",
+            _seconds(job, found) * HALF,
+            [*_collective_call(group, reads=False), "or: nacre run --hint romio_ds_write=disable ..."],
+        )
+
+
+def sieving_of_holes(job: Job) -> Iterator[Finding]:
+    """Reads that fetch far more than the program wants."""
+    for group in job.groups:
+        found = [
+            kind
+            for _, kind in group.kinds("independent_read", "collective_read")
+            if kind["file_bytes"]["sum"] > 2 * kind["bytes"]["sum"] > 0 and kind["file_bytes"]["sum"] > 1 << 20
+        ]
+        if not found:
+            continue
+        fetched = sum(kind["file_bytes"]["sum"] for kind in found)
+        wanted = sum(kind["bytes"]["sum"] for kind in found)
+        yield Finding(
+            "reads-holes",
+            "Reads fetch mostly bytes that nobody wants",
+            str(group),
+            f"{amount(fetched)} were read for {amount(wanted)}",
+            _seconds(job, found) * (1 - wanted / fetched),
+            [
+                *_collective_call(group, reads=True),
+                "or, if the pieces are far apart: nacre run --hint romio_ds_read=disable ...",
+            ],
+        )
+
+
+RULES = [
+    collective_calls_missing, small_serial_accesses, metadata_of_all_ranks, small_collective_calls,
+    unaligned_accesses, read_modify_writes, sieving_of_holes,
+]  # fmt: skip

@@ -1,0 +1,193 @@
+"""Findings on who does the work: ranks, nodes and OSTs."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+
+from nacre.findings.finding import Finding
+from nacre.jobs import Job
+from nacre.text import amount, duration, plural
+
+MUCH = 16 << 20  # bytes: less is moved at once, whoever does it
+ALONE_BYTES_MIN = 4 << 20  # of an OST, from calls to it alone: less says nothing of its speed
+FAR_SLOWER = 2.0
+UNEVEN = 3.0
+WAITED_MIN = 0.05  # seconds: less is the scheduling of a busy machine
+
+
+def one_rank_does_all(job: Job) -> Iterator[Finding]:
+    """The program has many ranks, and one of them moves the bytes of a large file."""
+    if job.ranks == 1:
+        return
+    for group in job.groups:
+        for name, verb in (("independent_write", "writes"), ("independent_read", "reads")):
+            found = [(one, kind) for one, kind in group.kinds(name) if kind["ranks"] == 1]
+            size = sum(kind["bytes"]["sum"] for _, kind in found)
+            ranks = {one["world"]["rank"] + _busiest(kind) for one, kind in found}
+            if size < MUCH or len(ranks) != 1 or _others(group, name, found):
+                continue
+            seconds = sum(kind["seconds"]["sum"] for _, kind in found)
+            yield Finding(
+                "one-rank",
+                f"One rank {verb} all data of the file, the others wait",
+                str(group),
+                f"rank {ranks.pop()} of {job.ranks:,} moved {amount(size)} in {duration(seconds)}",
+                seconds * (1 - 1 / job.ranks),
+                [
+                    f"Program: let each rank {verb[:-1]} its own part (MPI_File_open on the communicator of all ranks,"
+                    f" MPI_File_{verb[:-1]}_at_all); HDF5: H5Pset_fapl_mpio; netCDF: nc_create_par"
+                ],
+            )
+
+
+def _busiest(kind: dict) -> int:
+    return kind["busiest"][0]["rank"] if kind["busiest"] else 0
+
+
+def _others(group, name: str, found: list) -> bool:
+    """Whether several ranks move bytes of the group by other calls of this direction."""
+    direction = name.rpartition("_")[2]
+    kinds = [kind for _, kind in group.kinds(f"independent_{direction}", f"collective_{direction}")]
+    return any(kind["ranks"] > 1 and kind["bytes"]["sum"] > 0 for kind in kinds)
+
+
+def uneven_ranks(job: Job) -> Iterator[Finding]:
+    """Some ranks move far more bytes than most."""
+    for group in job.groups:
+        for name in ("independent_write", "independent_read", "collective_write", "collective_read"):
+            for one, kind in group.kinds(name):
+                sizes, mean = kind["bytes"], kind["bytes"]["sum"] / one["ranks"]
+                is_uneven = one["ranks"] >= 4 and kind["ranks"] > 1 and sizes["max"] >= UNEVEN * max(mean, 1)
+                if not is_uneven or sizes["max"] < 1 << 20:
+                    continue
+                slowest = kind["seconds"]["max"]
+                yield Finding(
+                    "uneven-ranks",
+                    "Some ranks move far more data than the others",
+                    str(group),
+                    f"{name.replace('_', ' ')}s: {amount(sizes['max'])} by one rank, {amount(mean)} on average",
+                    slowest * (1 - mean / sizes["max"]),
+                    ["Program: divide the data evenly among the ranks"],
+                )
+
+
+def late_ranks(job: Job) -> Iterator[Finding]:
+    """Ranks wait in collective calls while nobody accesses the file: some ranks come late."""
+    for group in job.groups:
+        for name in ("collective_write", "collective_read"):
+            waited = worked = 0.0
+            for _, kind in group.kinds(name):
+                phases = kind["phases"]
+                busiest = phases["file"]["max"] + kind["file_busy_seconds"]["max"] + phases["copy"]["max"]
+                waited += phases["wait"]["min"] + phases["plan"]["median"]
+                worked += busiest
+            if waited <= worked or waited < WAITED_MIN:
+                continue
+            yield Finding(
+                "late-ranks",
+                "Ranks come late to collective calls",
+                str(group),
+                f"every rank waited at least {duration(waited)}, while file accesses and copies took {duration(worked)}"
+                " on the busiest rank",
+                waited,
+                [
+                    "Program: balance the work before the call, or let it go on during the call"
+                    " (MPI_File_iwrite_all, ncmpi_iput_vara)"
+                ],  # fmt: skip
+            )
+
+
+def aggregators_on_few_nodes(job: Job) -> Iterator[Finding]:
+    """A hint limits the aggregators, although more would be faster."""
+    for group in job.groups:
+        for one in group.reports:
+            for plan in one["plans"]:
+                if plan.get("aggregators_reason") != "hint" or "predicted" not in plan:
+                    continue
+                best, used = plan["compared"][0], plan["predicted"]
+                if used["seconds"] < FAR_SLOWER * best["seconds"] or best["aggregators"] <= plan["aggregators"]:
+                    continue
+                yield Finding(
+                    "few-aggregators",
+                    "A hint sets too few aggregators",
+                    str(group),
+                    f"cb_nodes sets {plural(plan['aggregators'], 'aggregator')}; {best['aggregators']} are predicted to"
+                    f" take {duration(best['seconds'])} instead of {duration(used['seconds'])} a call",
+                    plan["seconds"]["max"] * (1 - best["seconds"] / used["seconds"]),
+                    ["Remove the hint cb_nodes: Nacre then chooses their number"],
+                )
+
+
+def _by_ost(job: Job, reads: bool) -> dict[int, dict[str, float]]:
+    """The figures of each OST over all files of the job."""
+    total: dict[int, dict[str, float]] = {}
+    direction = "read" if reads else "write"
+    for one in job.reports:
+        for name in (f"independent_{direction}", f"collective_{direction}"):
+            for ost in one["kinds"].get(name, {}).get("osts", ()):
+                sums = total.setdefault(ost["ost"], dict.fromkeys(("bytes", "alone_bytes", "alone_seconds"), 0))
+                for figure in sums:
+                    sums[figure] += ost[figure]
+    return total
+
+
+def slow_ost(job: Job) -> Iterator[Finding]:
+    """Calls to one OST alone take far longer than those to the others."""
+    for reads in (False, True):
+        rates = {
+            ost: sums["alone_bytes"] / sums["alone_seconds"]
+            for ost, sums in _by_ost(job, reads).items()
+            if sums["alone_bytes"] >= ALONE_BYTES_MIN and sums["alone_seconds"] > 0
+        }
+        if len(rates) < 3:
+            continue
+        usual = statistics.median(rates.values())
+        for ost, rate in rates.items():
+            if FAR_SLOWER * rate > usual:
+                continue
+            lost = _by_ost(job, reads)[ost]["alone_seconds"] * (1 - rate / usual)
+            verb = "reads" if reads else "writes"
+            yield Finding(
+                "slow-ost",
+                f"OST {ost} is far slower than the others",
+                "all files",
+                f"{verb} of OST {ost} run at {amount(rate)}/s, of the other OSTs at {amount(usual)}/s (median)",
+                lost / job.nodes,
+                [
+                    f"Tell the site's staff that OST {ost} is slow (obdfilter.*.brw_stats on its server)",
+                    f"Until then place files elsewhere: lfs setstripe -o LIST_WITHOUT_{ost} DIR",
+                ],
+            )
+
+
+def uneven_osts(job: Job) -> Iterator[Finding]:
+    """One OST gets far more bytes than the others."""
+    for reads in (False, True):
+        sizes = {ost: sums["bytes"] for ost, sums in _by_ost(job, reads).items()}
+        if len(sizes) < 2 or sum(sizes.values()) < MUCH:
+            continue
+        mean = sum(sizes.values()) / len(sizes)
+        most = max(sizes, key=sizes.get)
+        if sizes[most] < FAR_SLOWER * mean:
+            continue
+        direction = "read" if reads else "write"
+        seconds = sum(
+            one["kinds"][name]["seconds"]["sum"]
+            for one in job.reports
+            for name in (f"independent_{direction}", f"collective_{direction}")
+            if name in one["kinds"]
+        )
+        yield Finding(
+            "uneven-osts",
+            f"OST {most} has far more of the data than the others",
+            "all files",
+            f"{amount(sizes[most])} on OST {most}, {amount(mean)} on average of {len(sizes)} OSTs",
+            seconds / job.ranks * (1 - mean / sizes[most]),
+            ["Stripe large files over more OSTs: nacre stripe advise --size BYTES DIR"],
+        )
+
+
+RULES = [
+    one_rank_does_all, uneven_ranks, late_ranks, aggregators_on_few_nodes, slow_ost, uneven_osts,
+]  # fmt: skip

@@ -1,0 +1,124 @@
+"""Findings on calls other than data accesses, on numbers of files, and on hints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nacre.findings.finding import Finding
+from nacre.jobs import Job
+from nacre.text import duration, plural
+
+MANY_OPENS = 20  # of one file
+MANY_CALLS = 50  # of one kind that moves no data, by one rank
+FILES_PER_RANK = 1  # each rank has a file of its own
+MANY_FILES = 16
+
+# Findings that are shown whatever time is at stake.
+ALWAYS = {"hint-without-effect", "file-per-rank"}
+
+
+def reopened_files(job: Job) -> Iterator[Finding]:
+    for group in job.groups:
+        per_file = group.opens / len(group.paths)
+        if per_file < MANY_OPENS:
+            continue
+        seconds = sum(one["open_seconds"]["sum"] + one["close_seconds"]["sum"] for one in group.reports) / job.ranks
+        yield Finding(
+            "reopened",
+            "The file is opened again and again",
+            str(group),
+            f"{per_file:.0f} opens of each file; opens and closes took {duration(seconds)} of a rank",
+            seconds * (1 - 1 / per_file),
+            ["Program: keep the file open between steps (with MPI_File_sync or H5Fflush where data must be on disk)"],
+        )
+
+
+def _calls_storm(job: Job, name: str) -> Iterator[tuple[str, int, float]]:
+    for group in job.groups:
+        found = [one["other_calls"][name] for one in group.reports if name in one["other_calls"]]
+        count = sum(calls["calls"]["max"] for calls in found)
+        seconds = sum(calls["seconds"]["sum"] for calls in found) / job.ranks
+        if count >= MANY_CALLS:
+            yield str(group), count, seconds
+
+
+def size_storm(job: Job) -> Iterator[Finding]:
+    for where, count, seconds in _calls_storm(job, "get_size"):
+        yield Finding(
+            "size-storm",
+            "Ranks ask for the size of the file again and again",
+            where,
+            f"{count:,} MPI_File_get_size (or seeks from the end) of a rank took {duration(seconds)}",
+            seconds,
+            ["Program: ask on one rank and broadcast, or compute the offset"],
+        )
+
+
+def sync_storm(job: Job) -> Iterator[Finding]:
+    for where, count, seconds in _calls_storm(job, "sync"):
+        yield Finding(
+            "sync-storm",
+            "The file is forced to disk again and again",
+            where,
+            f"{count:,} MPI_File_sync of a rank took {duration(seconds)}",
+            seconds,
+            [
+                "Program: call MPI_File_sync once, before the file is read by others or closed;"
+                " MPI_File_close does not need it"
+            ],  # fmt: skip
+        )
+
+
+def view_storm(job: Job) -> Iterator[Finding]:
+    for where, count, seconds in _calls_storm(job, "set_view"):
+        yield Finding(
+            "view-storm",
+            "The view is set again and again",
+            where,
+            f"{count:,} MPI_File_set_view of a rank took {duration(seconds)}",
+            seconds,
+            ["Program: set one view for all steps, and use MPI_File_write_at_all with offsets"],
+        )
+
+
+def file_per_rank(job: Job) -> Iterator[Finding]:
+    """Each rank has files of its own."""
+    if job.ranks < MANY_FILES:
+        return
+    for group in job.groups:
+        alone = {one["file"] for one in group.reports if one["ranks"] == 1}
+        if len(alone) < max(MANY_FILES, FILES_PER_RANK * job.ranks):
+            continue
+        seconds = sum(one["open_seconds"]["sum"] + one["close_seconds"]["sum"] for one in group.reports) / job.ranks
+        yield Finding(
+            "file-per-rank",
+            "Each rank has files of its own",
+            str(group),
+            f"{plural(len(alone), 'file')} of single ranks; their opens and closes took {duration(seconds)} of a rank",
+            seconds,
+            ["Program: one file for all ranks, or one for each node (MPI_Comm_split_type, HDF5 subfiling)"],
+        )
+
+
+def hints_without_effect(job: Job) -> Iterator[Finding]:
+    """Notes of the library on hints."""
+    seen: dict[str, list[str]] = {}
+    for one in job.reports:
+        for note in one["notes"]:
+            if note.startswith(("hint ", "hints ", "variable ")):
+                seen.setdefault(note, []).append(one["file"])
+    for note, files in seen.items():
+        where = files[0] if len(set(files)) == 1 else plural(len(set(files)), "file")
+        yield Finding(
+            "hint-without-effect",
+            "A hint is not in force",
+            where,
+            note,
+            0.0,
+            ["nacre hints FILE lists all hints, their values and where they come from"],
+        )
+
+
+RULES = [
+    reopened_files, size_storm, sync_storm, view_storm, file_per_rank, hints_without_effect,
+]  # fmt: skip

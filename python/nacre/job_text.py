@@ -1,0 +1,72 @@
+"""A job as text: its headline, findings and files."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+
+from nacre.findings import SHARE_MIN, Finding, find
+from nacre.jobs import Job
+from nacre.tables import grid
+from nacre.text import amount, duration, plural
+
+
+def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN) -> None:
+    """Headline and findings."""
+    console.print(f"[bold]{escape(job.title)}[/bold]", soft_wrap=True)
+    if job.libraries:
+        console.print(f"  {escape(job.libraries)}", soft_wrap=True)
+    files = len({one["file"] for one in job.reports})
+    console.print(
+        f"  MPI-IO took {duration(job.mean_seconds)} of a rank on average, {duration(job.slowest_seconds)} at most:"
+        f" {plural(files, 'file')}, {plural(len(job.reports), 'open')}, {amount(job.total('bytes_written'))} written,"
+        f" {amount(job.total('bytes_read'))} read",
+        soft_wrap=True,
+    )
+    found = find(job, share_min)
+    for number, finding in enumerate(found, 1):
+        console.print()
+        _show_finding(console, number, finding)
+    if not found:
+        console.print("  Nothing found that would make it faster.")
+
+
+def _show_finding(console: Console, number: int, finding: Finding) -> None:
+    stake = f" (up to {duration(finding.at_stake)} of a rank)" if finding.at_stake else ""
+    console.print(f"  [bold]{number}. {escape(finding.title)}[/bold]{stake}", soft_wrap=True)
+    console.print(f"     {escape(finding.where)}: {escape(finding.evidence)}", soft_wrap=True)
+    for line in finding.remedy:
+        console.print(f"     -> {escape(line)}", soft_wrap=True)
+
+
+def show_files(console: Console, job: Job, top: int) -> None:
+    """The groups of files with the most time."""
+    table = grid("  Files", "Opens", "Ranks", "Calls", "Written", "Read", "Time of a rank")
+    for group in job.groups[:top]:
+        table.add_row(
+            f"  {escape(str(group))}", f"{group.opens:,}", f"{group.ranks:,}", f"{group.total('calls'):,}",
+            amount(group.total("bytes_written")), amount(group.total("bytes_read")),
+            duration(group.rank_seconds / job.ranks),
+        )  # fmt: skip
+    console.print(table)
+    if len(job.groups) > top:
+        console.print(f"  {plural(len(job.groups) - top, 'more group')} of files")
+
+
+def as_json(job: Job, share_min: float = SHARE_MIN) -> dict:
+    """The summary of a job as JSON."""
+    return {
+        "job": job.first["job"], "run": job.first["run"], "program": job.first["program"], "ranks": job.ranks,
+        "nodes": job.nodes, "hosts": job.hosts, "mpi": job.first["mpi"], "version": job.first["version"],
+        "seconds": {"mean": job.mean_seconds, "max": job.slowest_seconds},
+        "bytes_written": job.total("bytes_written"), "bytes_read": job.total("bytes_read"),
+        "files": [
+            {
+                "name": group.name, "files": len(group.paths), "opens": group.opens, "calls": group.total("calls"),
+                "bytes_written": group.total("bytes_written"), "bytes_read": group.total("bytes_read"),
+                "rank_seconds": group.rank_seconds,
+            }
+            for group in job.groups
+        ],
+        "findings": [finding.as_json() for finding in find(job, share_min)],
+    }  # fmt: skip

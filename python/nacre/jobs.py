@@ -1,0 +1,132 @@
+"""Jobs: the reports of one launch of a program, and groups of its files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from nacre.text import plural, shortened
+
+HOSTS_SHOWN = 4
+PROGRAM_SHOWN = 80  # characters
+
+
+@dataclass
+class FileGroup:
+    """The reports of one file, or of files whose names differ only in numbers."""
+
+    name: str
+    reports: list[dict] = field(default_factory=list)
+
+    @cached_property
+    def paths(self) -> set[str]:
+        return {one["file"] for one in self.reports}
+
+    @property
+    def opens(self) -> int:
+        return len(self.reports)
+
+    @property
+    def ranks(self) -> int:
+        return max(one["ranks"] for one in self.reports)
+
+    @cached_property
+    def rank_seconds(self) -> float:
+        """The time in calls of these files, summed over the ranks."""
+        return sum(one["seconds"]["sum"] for one in self.reports)
+
+    def total(self, field_name: str) -> int:
+        return sum(one[field_name] for one in self.reports)
+
+    def kinds(self, *names: str) -> Iterator[tuple[dict, dict]]:
+        """Each report with its figures of these kinds of calls."""
+        for one in self.reports:
+            for name in names:
+                if name in one["kinds"]:
+                    yield one, one["kinds"][name]
+
+    def __str__(self) -> str:
+        count = len(self.paths)
+        return f"{self.name} ({plural(count, 'file')})" if count > 1 else self.name
+
+
+@dataclass
+class Job:
+    """The reports of one launch."""
+
+    key: tuple
+    reports: list[dict]
+
+    @property
+    def first(self) -> dict:
+        return self.reports[0]
+
+    @cached_property
+    def ranks(self) -> int:
+        """Of the program; of its largest file if the library did not say."""
+        return max(1, *(max(one["world"]["ranks"], one["ranks"]) for one in self.reports))
+
+    @cached_property
+    def nodes(self) -> int:
+        return max(1, *(max(one["nodes"], len(one["hosts"])) for one in self.reports))
+
+    @cached_property
+    def hosts(self) -> list[str]:
+        return sorted({host for one in self.reports for host in one["hosts"]})
+
+    @cached_property
+    def rank_seconds(self) -> float:
+        """The time in MPI-IO, summed over the ranks."""
+        return sum(one["seconds"]["sum"] for one in self.reports)
+
+    @property
+    def mean_seconds(self) -> float:
+        """The time in MPI-IO of a rank, on average."""
+        return self.rank_seconds / self.ranks
+
+    @cached_property
+    def slowest_seconds(self) -> float:
+        """An upper bound of that of the slowest rank: another rank may be the slowest in each file."""
+        return sum(one["seconds"]["max"] for one in self.reports)
+
+    def total(self, field_name: str) -> int:
+        return sum(one[field_name] for one in self.reports)
+
+    @cached_property
+    def groups(self) -> list[FileGroup]:
+        """Files by group of names, those with the most time first. A file alone keeps its name."""
+        by_pattern: dict[str, list[dict]] = {}
+        for one in self.reports:
+            by_pattern.setdefault(re.sub(r"\d+", "*", one["file"]), []).append(one)
+        groups = []
+        for pattern, reports in by_pattern.items():
+            names = {one["file"] for one in reports}
+            groups.append(FileGroup(names.pop() if len(names) == 1 else pattern, reports))
+        return sorted(groups, key=lambda group: group.rank_seconds, reverse=True)
+
+    @property
+    def title(self) -> str:
+        """For example: job 4711: ./app input.nml, 64 ranks on 4 nodes (n1, n2, ...)."""
+        job = f"job {self.first['job']}: " if self.first["job"] else ""
+        program = shortened(" ".join(self.first["program"]), PROGRAM_SHOWN) or "a program"
+        where = "one node" if self.nodes == 1 else plural(self.nodes, "node")
+        hosts = ", ".join(self.hosts[:HOSTS_SHOWN]) + (", ..." if len(self.hosts) > HOSTS_SHOWN else "")
+        return f"{job}{program}, {plural(self.ranks, 'rank')} on {where}{f' ({hosts})' if hosts else ''}"
+
+    @property
+    def libraries(self) -> str:
+        """For example: MPICH Version: 4.3.0, Nacre 0.1.0."""
+        parts = [self.first["mpi"], f"Nacre {self.first['version']}" if self.first["version"] else ""]
+        return ", ".join(" ".join(part.split()) for part in parts if part)
+
+
+def jobs_of(reports: list[dict]) -> list[Job]:
+    """The jobs of these reports, the slowest first. Reports of older libraries name no launch; those of one batch job,
+    or of none, count as one job."""
+    by_key: dict[tuple, list[dict]] = {}
+    for one in reports:
+        by_key.setdefault((one["run"], one["job"]), []).append(one)
+    jobs = [Job(key, found) for key, found in by_key.items()]
+    return sorted(jobs, key=lambda job: job.slowest_seconds, reverse=True)

@@ -9,6 +9,7 @@
 #include "collective/exchange/domain_messages.h"
 #include "collective/files/file_jobs.h"
 #include "collective/rounds/round_piece_copy.h"
+#include "plan/call/thresholds.h"
 
 namespace nacre::collective {
 namespace {
@@ -175,7 +176,7 @@ class ReadingSide final : public AggregatorSide {
       begin_round(round_ + 1);
       return true;
     }
-    rounds_.mark(round_, round.share, bridged_gap_bytes);
+    rounds_.mark(round_, round.share, plan::bridged_gap_bytes);
     Coverage requested = rounds_.coverage(round_);
     start_job(round_, &requested);
     requested.clear(file_.round_bytes(round_));

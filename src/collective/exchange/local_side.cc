@@ -1,6 +1,7 @@
 #include "collective/exchange/local_side.h"
 
 #include "collective/rounds/round_piece_copy.h"
+#include "plan/call/thresholds.h"
 
 namespace nacre::collective {
 namespace {
@@ -74,7 +75,7 @@ bool LocalSide::request(Lane& lane) {
   if (next_round(lane.requests) >= open_until) return false;
   const PhaseScope scope(access_.profiler, Phase::copy);
   // A relay requests no other bytes than its ranks.
-  const std::int64_t bridged = node_.is_here(lane.aggregator) ? bridged_gap_bytes : 0;
+  const std::int64_t bridged = node_.is_here(lane.aggregator) ? plan::bridged_gap_bytes : 0;
   const std::int64_t round = lane.requests.round();
   lane.requests.take_round(pieces_);
   Coverage coverage = node_.coverage(lane.aggregator, round, access_.direction);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "collective/rounds/round_piece_copy.h"
+#include "plan/call/thresholds.h"
 
 namespace nacre::collective {
 namespace {
@@ -30,7 +31,7 @@ void FileJob::run() {
 }
 
 std::int64_t FileJob::bridged_bytes() const {
-  return direction == plan::Direction::read ? bridged_gap_bytes : 0;
+  return direction == plan::Direction::read ? plan::bridged_gap_bytes : 0;
 }
 
 std::size_t FileJob::batch_end(std::size_t first) const {
@@ -66,7 +67,7 @@ void FileJob::read(std::span<const Range> batch) {
   std::int64_t end = begin;
   for (const Range& range : batch) {
     if (range.in_file > end) {
-      gap.resize(bridged_gap_bytes);
+      gap.resize(plan::bridged_gap_bytes);
       pieces.push_back({gap.data(), range.in_file - end});
     }
     pieces.push_back({buffer + range.in_buffer.offset, range.in_buffer.length});

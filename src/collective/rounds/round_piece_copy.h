@@ -16,11 +16,6 @@ namespace nacre::collective {
 /// Reads may mark more than they request: the page cache reads whole pages anyway.
 constexpr std::int64_t read_granule_bytes = 4096;
 
-/// A read of parts of a round also reads gaps up to this long: another call would cost more than
-/// the bytes, far more over a network. This applies to local files too: other nodes mostly request
-/// the bytes of the gap.
-constexpr std::int64_t bridged_gap_bytes = 16 << 10;
-
 /// Marks the bytes of `piece` of `view` as requested or filled; gaps of at most `bridged_bytes`
 /// between them may be marked too.
 void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::RoundPiece& piece,

@@ -202,21 +202,31 @@ class CostModel {
 
   /// Whether each reader goes on in the steps of earlier calls, with one read each. Domains of
   /// several aggregators end at whole blocks, wherever the call begins.
-  [[nodiscard]] bool goes_on_in_steps() const {
+  [[nodiscard]] bool goes_on_in_steps(const Traffic& traffic) const {
     const AlgorithmRow& row = row_of(plan_);
     const bool by_ranks = !row.exchanges() || row.order == RoundOrder::rank;
-    const bool is_one_read = plan_.aggregator_count == 1 && plan_.round_count == 1 &&
-                             plan_.pattern == DomainPattern::even && plan_.whole_rounds;
-    return summary_.in_steps && (by_ranks || is_one_read);
+    const bool is_one_range =
+        plan_.aggregator_count == 1 && plan_.whole_rounds && plan_.pattern == DomainPattern::even;
+    if (!summary_.in_steps || !(by_ranks || is_one_range)) return false;
+    return row.needs_groups() ? bridges_gaps() && plan_.round_count <= 1
+                              : traffic.calls <= traffic.writers;
   }
 
-  /// A node reads ahead from the third read in equal steps on. A long read asks for all of its
-  /// bytes at once.
+  /// Whether a read of one rank's pieces bridges the gaps between them, if these are equal.
+  [[nodiscard]] bool bridges_gaps() const {
+    const std::int64_t gaps = summary_.run_count - summary_.rank_count;
+    return gaps <= 0 || (summary_.span_bytes - summary_.bytes) / gaps <= bridged_gap_bytes;
+  }
+
+  /// A node reads ahead from the third read in equal steps on. The pieces of a group of ranks may
+  /// lie at any distances. A long read asks for all of its bytes at once.
   void count_waits(Traffic& traffic) const {
     if (writes()) return;
     constexpr double waits_max = 3;
-    traffic.waits = std::clamp(traffic.calls / traffic.writers, 1.0, waits_max);
-    if (goes_on_in_steps()) traffic.waits = 0;
+    const bool is_irregular = row_of(plan_).needs_groups() && summary_.is_interleaved();
+    traffic.waits = std::max(1.0, traffic.calls / traffic.writers);
+    if (!is_irregular) traffic.waits = std::min(traffic.waits, waits_max);
+    if (goes_on_in_steps(traffic)) traffic.waits = 0;
     if (traffic.in_flight > 0) {
       traffic.in_flight = std::max(traffic.in_flight, traffic.bytes / traffic.calls);
     }

@@ -164,8 +164,7 @@ collective::Task<Status> OpenFile::close() {
   auto closing = close_file();
   Status closed = co_await closing;
   profile_.late_open_nanoseconds = file_.open_nanoseconds();
-  profile_.close_nanoseconds = monotonic_nanoseconds() - begin;
-  auto reporting = report();
+  auto reporting = report(begin);
   co_await reporting;
   co_return closed;
 }
@@ -299,14 +298,14 @@ collective::Task<Status> OpenFile::update_hints(InfoPairs info_pairs) {
   co_return Status();
 }
 
-collective::Task<collective::Unit> OpenFile::report() {
+collective::Task<collective::Unit> OpenFile::report(std::int64_t close_begin) {
   const Hints current = hints();
   const std::string report_path = current.get("nacre_report");
   if (report_path.empty()) co_return collective::Unit{};
-  auto reducing = reduce_profile(*transport_, profile_);
-  const ReducedProfile reduced = co_await reducing;
   auto gathering = gather_hosts(*transport_);
   const HostNames hosts = co_await gathering;
+  auto reducing = reduce_profile(*transport_, profile_, close_begin);
+  const ReducedProfile reduced = co_await reducing;
   if (transport_->rank() == 0) {
     const ReportedFile file{.path = path_,
                             .nodes = transport_->nodes(),

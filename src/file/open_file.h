@@ -224,7 +224,7 @@ class OpenFile {
                                                    const AccessSettings& settings) const;
   void note_refused_locks(const collective::Outcome& moved);
   collective::Task<Status> close_file();
-  collective::Task<collective::Unit> report();
+  collective::Task<collective::Unit> report(std::int64_t close_begin);
 
   // Pointers and size.
   [[nodiscard]] Result<std::int64_t> seek_target(std::int64_t offset_etypes,

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "collective/agreement/agreements.h"
 #include "plan/algorithms/algorithm_table.h"
@@ -290,7 +291,7 @@ std::int64_t sum_of(const ReducedProfile& profile, Count count, Direction direct
 }  // namespace
 
 collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport,
-                                                const FileProfile& profile) {
+                                                FileProfile& profile, std::int64_t close_begin) {
   ReducedProfile reduced;
   auto agreeing = agree_on_calls(transport, profile);
   const CallsMade made = co_await agreeing;
@@ -307,6 +308,7 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
     reduced.kinds.push_back({made.kinds[i], digests[i], std::move(by_ost)});
   }
 
+  profile.close_nanoseconds = monotonic_nanoseconds() - close_begin;
   // Plans are the same on all ranks, in the same order.
   std::vector<Spread> spreads{
       spread_of(profile.total_nanoseconds()), spread_of(profile.open_nanoseconds),

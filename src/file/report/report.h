@@ -48,9 +48,10 @@ struct ReducedProfile {
   collective::Spread close_nanoseconds;
 };
 
-/// Collective. The result is valid on rank 0 only.
+/// Collective. The result is valid on rank 0 only. Most of the reduction counts as part of the
+/// close, which began at `close_begin` (monotonic_nanoseconds()).
 collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport,
-                                                const FileProfile& profile);
+                                                FileProfile& profile, std::int64_t close_begin);
 
 /// The hints that were set: {name: {"value": ..., "from": ...}}.
 [[nodiscard]] std::string set_hints_json(const Hints& hints);

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/clock.h"
 #include "testing/in_process.h"
 
 namespace nacre::file {
@@ -46,7 +47,7 @@ void fill(FileProfile& profile, int rank) {
 collective::Task<ReducedProfile> reduce_filled(collective::Transport& transport) {
   FileProfile profile;
   fill(profile, transport.rank());
-  auto reducing = reduce_profile(transport, profile);
+  auto reducing = reduce_profile(transport, profile, monotonic_nanoseconds());
   ReducedProfile reduced = co_await reducing;
   co_return reduced;
 }
@@ -125,7 +126,9 @@ TEST_CASE("the length of a line is bounded for any number of calls, plans and ra
     writes.calls.add(1);
   }
   testing::InProcessNetwork network({});
-  auto reducing = [&](int rank) { return reduce_profile(network.transport(rank), profile); };
+  auto reducing = [&](int rank) {
+    return reduce_profile(network.transport(rank), profile, monotonic_nanoseconds());
+  };
   const auto results = testing::run_polled<ReducedProfile>(network, reducing, 1);
   REQUIRE(results.has_value());
   CHECK(results->front().other_plan_calls == 1'000 - std::int64_t{FileProfile::plans_max});

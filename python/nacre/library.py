@@ -6,7 +6,7 @@ import ctypes
 import functools
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from nacre.errors import UserError
@@ -94,6 +94,17 @@ def hints() -> list[dict]:
 def hints_for(path: str) -> dict:
     """The hints for a file of this name with their sources, and notes; ValueError says which setting is wrong."""
     return json.loads(_text(_any_library().nacre_hints_for, ctypes.c_char_p(os.fsencode(os.path.abspath(path)))))
+
+
+def check_settings(environ: Mapping[str, str]) -> None:
+    """ValueError says which hint, variable or configuration file of these variables the library refuses."""
+    before = dict(os.environ)
+    os.environ.update({name: value for name, value in environ.items() if name.isupper()})
+    try:
+        hints_for("file")
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def layout_yaml(lov: bytes) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 
 def unwrapped(text: str) -> str:
@@ -13,9 +14,11 @@ def unwrapped(text: str) -> str:
 
 
 def parse_bytes(text: str) -> int:
-    """Parses a number of bytes, with an optional suffix k, m, g or t (powers of 1024). ValueError if it is invalid."""
-    found = re.fullmatch(r"(\d+)([kmgt]?)", text.lower())
-    byte_count = int(found[1]) << 10 * " kmgt".index(found[2] or " ") if found else None
+    """Parses a number of bytes, with an optional suffix k, m, g or t (powers of 1024), as in 1.5g. ValueError if it is
+    invalid or no whole number of bytes."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?", text.lower())
+    count = Fraction(found[1]) * (1 << 10 * " kmgt".index(found[2] or " ")) if found else None
+    byte_count = int(count) if count is not None and count.denominator == 1 else None
     if byte_count is None or byte_count >= 1 << 63:
         raise ValueError(f'"{text}" is not a number of bytes')
     return byte_count

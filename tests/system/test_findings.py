@@ -25,6 +25,13 @@ RULES = [
 ]  # fmt: skip
 
 
+KIND_COUNTS = [
+    "calls", "errors", "bytes", "file_calls", "file_bytes", "messages", "message_bytes", "copied_bytes", "rounds",
+    "unaligned_calls", "backward_calls", "read_modify_writes", "holes",
+]  # fmt: skip
+PHASES = ["plan", "views", "copy", "messages", "wait", "file", "file_wait", "lock", "agreement", "away"]
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("findings") / "findings"
@@ -62,3 +69,77 @@ def test_a_finding_is_raised_by_the_program_that_has_it_alone(nacre, program, tm
         text = nacre("report", "--summary", *least, "io.jsonl").stdout
         assert finding["title"] in text
         assert f"-> {finding['remedy'][0]}"[:60] in text
+
+
+def test_run_prints_a_summary_when_the_job_ends(nacre, program, tmp_path):
+    words = [*LAUNCHER, "-n", 4, program, tmp_path / "data", "collective-missing"]
+    result = nacre("run", "--summary", *words)
+    assert result.returncode == 0, result.stderr
+    assert "4 ranks on one node" in result.stderr
+    assert "Small independent writes" in result.stderr
+    assert not list(tmp_path.glob("nacre-summary-*"))
+    assert not result.stdout
+    again = nacre("run", "--report", "io.jsonl", *words, NACRE_SUMMARY="1")
+    assert "Small independent writes" in again.stderr
+    assert len((tmp_path / "io.jsonl").read_text().splitlines()) == 1
+
+
+def test_the_exit_code_of_a_job_with_a_summary_is_that_of_the_command(nacre):
+    result = nacre("run", "--summary", "sh", "-c", "exit 7")
+    assert result.returncode == 7
+    assert "closed no file that Nacre serves" in result.stderr
+    assert nacre("run", "--summary", "sh", "-c", "kill -TERM $$").returncode == 128 + 15
+    missing = nacre("run", "--summary", "no-such-program")
+    assert missing.returncode == 127
+    assert "program not found" in missing.stderr
+    assert "closed no file" not in missing.stderr
+
+
+def test_a_job_is_summed_up(nacre, program, tmp_path):
+    result = nacre("run", "--report", "io.jsonl", *LAUNCHER, "-n", 16, program, tmp_path / "data", "file-per-rank")
+    assert result.returncode == 0, result.stderr
+    text = nacre("report", "--top", 2, "io.jsonl").stdout
+    assert "16 ranks on one node" in text
+    assert "17 files, 17 opens" in text
+    assert "data.* (16 files)" in text.replace("\n", "")
+    assert "15 more opens: show all with --top 17." in text
+    (job,) = json.loads(nacre("report", "--summary", "--json", "io.jsonl").stdout)
+    assert sorted((group["files"], group["opens"]) for group in job["files"]) == [(1, 1), (16, 16)]
+
+
+def test_an_ost_that_is_slow_or_has_most_of_the_data_is_named(nacre, tmp_path):
+    """From figures by OST, which the unit tests hold against an oracle."""
+    nothing = {"min": 0, "median": 0, "max": 0, "sum": 0}
+    spread = {"min": 1, "median": 1, "max": 1, "sum": 4}
+
+    def report(slow: bool) -> dict:
+        osts = [
+            {
+                "ost": ost, "bytes": 64 << 20, "calls": 64, "alone_bytes": 64 << 20,
+                "alone_seconds": 2.0 if slow and ost == 2 else 0.2,
+            }
+            for ost in range(4)
+        ]  # fmt: skip
+        if slow:
+            osts[1]["bytes"] <<= 4
+        kind = dict.fromkeys(KIND_COUNTS, nothing) | {
+            "ranks": 4, "seconds": spread, "phases": dict.fromkeys(PHASES, nothing), "osts": osts,
+            "file_thread_seconds": nothing, "file_busy_seconds": nothing, "file_call_sizes": {}, "busiest": [],
+        }  # fmt: skip
+        return {
+            "schema": 2, "file": "/x", "version": "0.1.0", "mpi": "MPICH", "job": "", "run": "r", "program": ["app"],
+            "hosts": ["n1"], "world": {"rank": 0, "ranks": 4}, "closed_at": 0, "ranks": 4, "nodes": 1, "calls": 4,
+            "bytes_read": 0, "bytes_written": 256 << 20, "file_system": "lustre", "mode": "write", "machine": "",
+            "hints": {}, "notes": [], "layout": [], "seconds": spread, "open_seconds": nothing,
+            "close_seconds": nothing, "late_opens": {"ranks": 0, "seconds": nothing}, "other_calls": {},
+            "kinds": {"collective_write": kind}, "plans": [], "other_plan_calls": 0,
+        }  # fmt: skip
+
+    for slow in (True, False):
+        (tmp_path / "r").write_text(json.dumps(report(slow)) + "\n")
+        (job,) = json.loads(nacre("report", "--summary", "--json", "r").stdout)
+        found = {finding["rule"]: finding for finding in job["findings"]}
+        assert set(found) == ({"slow-ost", "uneven-osts"} if slow else set())
+        if slow:
+            assert "OST 2" in found["slow-ost"]["title"]
+            assert "OST 1" in found["uneven-osts"]["title"]

@@ -207,13 +207,14 @@ def test_many_files_and_jobs_are_shown_slowest_first_and_selected_by_name(nacre,
     slow["file"], slow["job"], slow["seconds"]["max"] = "/scratch/slow.h5", "17", 1000
     other.write_text(json.dumps(slow) + "\n")
     result = nacre("report", report, other)
-    overview = result.stdout.split("\n\n")[0].splitlines()
-    assert overview[1].startswith("/scratch/slow.h5")
-    assert len(overview) == 4
+    assert result.stdout.startswith("job 17: ./app first.nc, 3 ranks on one node (")
+    names = ["/scratch/slow.h5: job 17", "second.h5: 3 ranks", "first.nc: 3 ranks"]
+    assert all(name in result.stdout for name in names)
+    assert result.stdout.count("MPI-IO took") == 3
     found = json.loads(nacre("report", "--json", "--file", "*.h5", report, other).stdout)
     assert [one["file"].rsplit("/")[-1] for one in found] == ["slow.h5", "second.h5"]
     result = nacre("report", "--top", 1, report, other)
-    assert "2 more files: show all with --top 3." in result.stdout
+    assert "2 more jobs: show all with --top 3." in result.stdout
 
 
 def test_without_nacre_report_no_report_is_written(nacre, family, tmp_path):

@@ -42,10 +42,10 @@ def test_the_settings_reach_every_rank(nacre, mpiexec, tmp_path):
 
 def test_hints_and_exclusions_of_the_environment_are_kept_and_come_first(nacre):
     result = nacre(
-        "run", "--hint", "a=2", "--disable", "b", "sh", "-c", 'echo "[$NACRE_HINTS][$NACRE_EXCLUDE]"',
-        NACRE_HINTS="*:a=1", NACRE_EXCLUDE="a",
+        "run", "--hint", "cb_nodes=2", "--disable", "b", "sh", "-c", 'echo "[$NACRE_HINTS][$NACRE_EXCLUDE]"',
+        NACRE_HINTS="*:cb_nodes=1", NACRE_EXCLUDE="a",
     )  # fmt: skip
-    assert result.stdout == "[*:a=1,*:a=2][a,b]\n"
+    assert result.stdout == "[*:cb_nodes=1,*:cb_nodes=2][a,b]\n"
 
 
 def test_a_preload_of_the_user_is_kept_on_the_ranks_and_comes_first(nacre, mpiexec):
@@ -80,7 +80,9 @@ def test_the_launcher_itself_is_not_preloaded(nacre, mpiexec):
 
 
 def test_a_dry_run_runs_nothing_and_prints_an_equivalent_command(nacre, mpiexec, tmp_path):
-    result = nacre("run", "--dry-run", "--hint", "*.nc:a=b c", *mpiexec, "-n", 1, "sh", "-c", f"touch ran; {SHOW}")
+    result = nacre(
+        "run", "--dry-run", "--hint", "*.nc:nacre_pool=b c", *mpiexec, "-n", 1, "sh", "-c", f"touch ran; {SHOW}"
+    )
     assert not (tmp_path / "ran").exists()
     again = subprocess.run(
         ["sh", "-c", result.stdout], env=nacre.environment, cwd=tmp_path, capture_output=True, text=True, timeout=600
@@ -175,6 +177,8 @@ def test_the_mpi_serves_files_for_which_nacre_is_disabled(nacre, build, python_o
         (["nosuchprogram"], 127, ["program not found: nosuchprogram", "module"]),
         (["./file"], 126, ["./file is not executable", "chmod +x"]),
         (["--hint", "cb_nodes", "true"], 2, ["'cb_nodes' is not of the form KEY=VALUE", "GLOB:KEY=VALUE"]),
+        (["--hint", "cb_node=2", "true"], 2, ['unknown hint "cb_node"', "Did you mean cb_nodes?"]),
+        (["--hint", "cb_nodes=many", "true"], 2, ['the value "many"', "whole number"]),
         (["--hint", "*.h5:a=b:c", "true"], 2, ["colon or a comma", "configuration file"]),
         (["--abi", "lam", "true"], 2, ["--abi lam: unknown ABI", "mpich, openmpi, mpiabi"]),
         ([], 2, ["Missing argument"]),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
+import re
 import shlex
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import typer
@@ -87,6 +89,7 @@ def run(
     if summary and not kept:
         report = f"nacre-summary-{os.getpid()}.jsonl"
     chosen = settings.from_options(environ, hint, report, disable)
+    refuse_wrong_settings({**environ, **chosen})
     launch = launchers.prepare(command, chosen, library.preload_path(abi), environ)
     if dry_run:
         print(as_shell(launch, environ))
@@ -96,6 +99,20 @@ def run(
     code = run_to_end(launch)
     show_summary(Path(kept or report), chosen[settings.RUN], is_kept=bool(kept))
     raise typer.Exit(code)
+
+
+def refuse_wrong_settings(environ: Mapping[str, str]) -> None:
+    """Refuses hints and configuration files that would fail the program's opens, before the job waits in a queue."""
+    if not library.built_abis():
+        return
+    try:
+        library.check_settings(environ)
+    except ValueError as problem:
+        unknown = re.search('unknown hint "([^"]*)"', str(problem))
+        names = [entry["name"] for entry in library.hints()] if unknown else []
+        close = difflib.get_close_matches(unknown[1], names, 1) if unknown else []
+        advice = f"Did you mean {close[0]}?" if close else "`nacre hints` lists all hints and their values."
+        raise UserError(str(problem), advice) from problem
 
 
 def show_summary(report: Path, run: str, is_kept: bool) -> None:

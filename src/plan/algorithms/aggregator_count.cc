@@ -48,7 +48,7 @@ void set_count(CollectivePlan& plan, const AggregatorCount& count) {
 void expect_groups(CollectivePlan& plan, const PlanInputs& inputs) {
   set_count(plan, count_aggregators(inputs));
   const std::int64_t share = divide_up(inputs.summary.bytes, plan.aggregator_count);
-  plan.cycle_bytes = std::min(wanted_cycle_bytes(inputs.settings), share);
+  plan.cycle_bytes = std::min(wanted_cycle_bytes(inputs.settings, inputs.summary.bounds), share);
   plan.round_count = divide_up(share, plan.cycle_bytes);
 }
 

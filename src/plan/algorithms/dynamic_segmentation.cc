@@ -10,9 +10,10 @@ namespace {
 
 void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
   set_count(plan, count_groups(inputs));
-  plan.cycle_bytes = wanted_cycle_bytes(inputs.settings);
-  plan.origin = round_down(inputs.summary.bounds.offset, inputs.settings.alignment());
-  plan.end = inputs.summary.bounds.end();
+  plan.cycle_bytes = wanted_cycle_bytes(inputs.settings, inputs.summary.bounds);
+  const Extent& bounds = inputs.summary.bounds;
+  plan.origin = round_down(bounds.offset, inputs.settings.alignment_of(bounds));
+  plan.end = bounds.end();
   plan.block_bytes = plan.end - plan.origin;
   fit_rounds_to_domains(plan, inputs.settings);
   set_cycle_buffers(plan, inputs.settings);

@@ -9,10 +9,10 @@
 
 namespace nacre::plan {
 
-std::int64_t wanted_cycle_bytes(const CollectiveSettings& settings) {
+std::int64_t wanted_cycle_bytes(const CollectiveSettings& settings, const Extent& bytes) {
   const std::int64_t cycle =
       settings.cycle_bytes > 0 ? settings.cycle_bytes : settings.thresholds().cycle_bytes_max;
-  const std::int64_t alignment = settings.alignment();
+  const std::int64_t alignment = settings.alignment_of(bytes);
   return cycle < alignment ? cycle : round_down(cycle, alignment);
 }
 
@@ -20,7 +20,8 @@ void divide_into_rounds(CollectivePlan& plan, const CollectiveSettings& settings
   if (settings.cycle_bytes > 0) return;
   const Thresholds& thresholds = settings.thresholds();
   const std::int64_t share = divide_up(plan.end - plan.origin, plan.aggregator_count);
-  const std::int64_t part = round_up(divide_up(share, thresholds.rounds_min), settings.alignment());
+  const std::int64_t alignment = settings.alignment_of({plan.origin, plan.end - plan.origin});
+  const std::int64_t part = round_up(divide_up(share, thresholds.rounds_min), alignment);
   std::int64_t least = thresholds.cycle_bytes_min;
   if (plan.pattern != DomainPattern::even) least = std::max(least, plan.block_bytes);
   plan.cycle_bytes = std::clamp(part, std::min(least, plan.cycle_bytes), plan.cycle_bytes);

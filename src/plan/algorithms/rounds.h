@@ -13,8 +13,9 @@ namespace nacre::plan {
 inline constexpr std::int64_t round_count_max = std::int64_t{1} << 31;
 
 /// The size of a round before domains limit it: cb_buffer_size, or the threshold of the file
-/// system, in whole units of alignment.
-[[nodiscard]] std::int64_t wanted_cycle_bytes(const CollectiveSettings& settings);
+/// system, in whole units of the alignment of `bytes`.
+[[nodiscard]] std::int64_t wanted_cycle_bytes(const CollectiveSettings& settings,
+                                              const Extent& bytes);
 
 // The following functions complete a plan whose domains and cycle_bytes are set.
 /// Shortens rounds that no hint sets, so that each aggregator has several.

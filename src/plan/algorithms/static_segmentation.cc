@@ -19,7 +19,7 @@ void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
     return saturating_multiply(members, bytes_each);
   };
   plan.cycle_bytes =
-      std::clamp(wanted_cycle_bytes(inputs.settings),
+      std::clamp(wanted_cycle_bytes(inputs.settings, inputs.summary.bounds),
                  cycle_of(divide_up(bytes_max, round_count_max)), cycle_of(bytes_max));
   plan.round_count = divide_up(bytes_max, plan.cycle_bytes / members);
   plan.end = saturating_multiply(plan.round_count, plan.cycle_bytes);

@@ -29,7 +29,8 @@ DomainPattern pattern_for(const PlanInputs& inputs) {
 void divide_ranges(CollectivePlan& plan, const CollectiveSettings& settings,
                    const AggregatorCount& wanted) {
   const std::int64_t range = plan.end - plan.origin;
-  plan.block_bytes = round_up(divide_up(range, wanted.count), settings.alignment());
+  const std::int64_t alignment = settings.alignment_of(range_of(plan));
+  plan.block_bytes = round_up(divide_up(range, wanted.count), alignment);
   const std::int64_t ranges = divide_up(range, plan.block_bytes);
   set_count(plan, {ranges, ranges < wanted.count ? CountReason::blocks : wanted.reason});
 }
@@ -97,14 +98,15 @@ void limit_cycle_to_node_memory(CollectivePlan& plan, const CollectiveSettings& 
                                     : thresholds.round_bytes_per_node_max;
   const std::int64_t most =
       std::max(thresholds.relayed_cycle_bytes_min, per_node / plan.aggregator_count);
-  plan.cycle_bytes = std::min(plan.cycle_bytes, round_up(most, settings.alignment()));
+  plan.cycle_bytes =
+      std::min(plan.cycle_bytes, round_up(most, settings.alignment_of(range_of(plan))));
 }
 
 void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
   const AccessSummary& summary = inputs.summary;
   const CollectiveSettings& settings = inputs.settings;
   const Participants& participants = inputs.participants;
-  plan.origin = round_down(summary.bounds.offset, settings.alignment());
+  plan.origin = round_down(summary.bounds.offset, settings.alignment_of(summary.bounds));
   plan.end = summary.bounds.end();
   plan.first_byte = summary.bounds.offset;
   plan.pattern = pattern_for(inputs);
@@ -118,7 +120,7 @@ void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
   }
   const bool is_even = sets > 0 && plan.aggregator_count % sets == 0;
   plan.aggregator_sets = is_even ? checked_cast<std::int32_t>(sets) : 0;
-  plan.cycle_bytes = wanted_cycle_bytes(settings);
+  plan.cycle_bytes = wanted_cycle_bytes(settings, summary.bounds);
   if (inputs.domains.pattern == DomainPattern::even) {
     prefer_long_rounds(plan, settings);
   } else {

@@ -62,6 +62,11 @@ struct CollectiveSettings {
   [[nodiscard]] std::int64_t alignment() const {
     return std::max<std::int64_t>(1, alignment_bytes);
   }
+  /// The same for a call that accesses `bytes`: their stripes may be shorter than those elsewhere.
+  [[nodiscard]] std::int64_t alignment_of(const Extent& bytes) const {
+    if (!has_stripes_of(bytes)) return alignment();
+    return std::min(alignment(), stripes->main_region(bytes).stripe_size);
+  }
   /// Bytes per call that saturate one aggregator, in whole units of alignment().
   [[nodiscard]] std::int64_t saturation() const {
     return round_up(std::max<std::int64_t>(1, saturation_bytes), alignment());

@@ -27,8 +27,10 @@ constexpr double shortest = 1e-9;  // seconds
 
 CallShape shape_of(const AccessSummary& summary, const CollectiveSettings& settings,
                    const Participants& participants) {
-  CallShape shape{
-      .summary = summary, .participants = participants, .stripes = settings.stripes.get()};
+  CallShape shape{.summary = summary, .participants = participants, .stripes = settings.stripes};
+  if (settings.has_stripes_of(summary.bounds)) {
+    shape.region = &settings.stripes->main_region(summary.bounds);
+  }
   shape.summary.bounds.offset = 0;
   shape.summary.node_bounds.offset = 0;
   if (summary.slots != 0) shape.nodes_per_slot = std::llround(4 * summary.nodes_per_slot());

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "plan/call/access_summary.h"
@@ -12,12 +13,15 @@
 
 namespace nacre::plan {
 
-/// What two calls have in common that are decided alike: all but their place in the file.
+/// What two calls have in common that are decided alike: all but their place in a range of the file
+/// with the same stripes.
 struct CallShape {
   AccessSummary summary;  ///< its bounds begin at 0, and it names no slots
   Participants participants;
   std::int64_t nodes_per_slot = 0;  ///< rounded, in quarters; 0: the layout is unknown
-  const StripeMap* stripes = nullptr;
+  /// Kept, so that no later layout is at its address.
+  std::shared_ptr<const StripeMap> stripes = nullptr;
+  const StripedRegion* region = nullptr;  ///< with most of the bytes; null: the layout is unknown
 
   friend bool operator==(const CallShape&, const CallShape&) = default;
 };

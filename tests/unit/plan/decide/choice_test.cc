@@ -363,6 +363,42 @@ TEST_CASE("steps are read by one aggregator where answers take long, because it 
   CHECK(seconds() > in_steps + 0.05);
 }
 
+TEST_CASE("equal calls in components with other stripes are decided apart") {
+  Layout layout;
+  layout.is_composite = true;
+  layout.components = {
+      {.end = 64 * mebibyte, .striping = {.stripe_size = mebibyte, .stripe_count = 1}},
+      {.begin = 64 * mebibyte, .striping = {.stripe_size = mebibyte, .stripe_count = 8}}};
+  CollectiveSettings settings = settings_of("lustre");
+  settings.stripes = std::make_shared<const StripeMap>(StripeMap::of(layout, 8).value());
+  const Participants all{Direction::write, 16, 8};
+  AccessSummary summary = summary_of({16, 8, 47'008, 42, true});
+  ChoiceMemory memory;
+  const std::int32_t in_head = decide(summary, settings, all, &memory).aggregator_count;
+  summary.bounds.offset += 128 * mebibyte;
+  summary.node_bounds.offset += 128 * mebibyte;
+  const std::int32_t behind = decide(summary, settings, all, &memory).aggregator_count;
+  CHECK(in_head < behind);
+  CHECK(behind == 8);
+}
+
+TEST_CASE("domains begin at the stripes of the component that a call accesses") {
+  Layout layout;
+  layout.is_composite = true;
+  layout.components = {
+      {.end = 128 * mebibyte, .striping = {.stripe_size = 64 << 10, .stripe_count = 8}},
+      {.begin = 128 * mebibyte, .striping = {.stripe_size = 4 * mebibyte, .stripe_count = 8}}};
+  CollectiveSettings settings = settings_of("lustre");
+  settings.alignment_bytes = 4 * mebibyte;
+  settings.stripes = std::make_shared<const StripeMap>(StripeMap::of(layout, 8).value());
+  AccessSummary summary = summary_of({16, 8, 1'024, 8, true});
+  for (const std::int64_t place : {std::int64_t{3} * mebibyte, 131 * mebibyte}) {
+    summary.bounds.offset = place;
+    const CollectivePlan plan = decide(summary, settings, {Direction::write, 16, 8});
+    CHECK(plan.origin == (place < 128 * mebibyte ? place : 128 * mebibyte));
+  }
+}
+
 TEST_CASE("a memory keeps the last calls") {
   ChoiceMemory memory;
   CallShape shape;

@@ -1,6 +1,7 @@
-/* The programs of test_findings.py: `findings FILE CASE` raises a finding, `findings FILE CASE good` is like it and
- * does not. */
+/* The programs of test_findings.py: `findings FILE CASE` raises a finding, `findings FILE CASE
+ * good` is like it and does not. */
 #include <mpi.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,8 @@ static void collective_missing(MPI_File file) { write_interleaved(file, 512, 200
 
 static void small_accesses(MPI_File file) {
   const int bytes = good ? mib : 512;
-  for (int i = 0; i < 4000 * 512 / bytes; ++i) MPI_File_write(file, buffer, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+  for (int i = 0; i < 4000 * 512 / bytes; ++i)
+    MPI_File_write(file, buffer, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
 }
 
 static void one_rank(MPI_File file) {
@@ -65,7 +67,8 @@ static void one_rank(MPI_File file) {
 static void uneven_ranks(MPI_File file) {
   const int mine = good || rank == 1 ? 4 * mib : 0;
   for (int i = 0; i < 4; ++i) {
-    MPI_File_write_at_all(file, (MPI_Offset)rank * 4 * mib, buffer, mine, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_write_at_all(file, (MPI_Offset)rank * 4 * mib, buffer, mine, MPI_BYTE,
+                          MPI_STATUS_IGNORE);
   }
 }
 
@@ -124,7 +127,8 @@ static void read_modify_write(MPI_File file) {
   MPI_File_set_size(file, 64 * mib);
   set_hint(file, "nacre_sole_writer", good ? "false" : "true");
   set_interleaved_view(file, 64, 4000);
-  for (int i = 0; i < 8; ++i) MPI_File_write_at(file, 0, buffer, 4000 * 64, MPI_BYTE, MPI_STATUS_IGNORE);
+  for (int i = 0; i < 8; ++i)
+    MPI_File_write_at(file, 0, buffer, 4000 * 64, MPI_BYTE, MPI_STATUS_IGNORE);
 }
 
 static void reads_holes(MPI_File file) {
@@ -133,7 +137,8 @@ static void reads_holes(MPI_File file) {
   MPI_Type_vector(4000, 64, good ? 64 : kib, MPI_BYTE, &pieces);
   MPI_Type_commit(&pieces);
   MPI_File_set_view(file, 0, MPI_BYTE, pieces, "native", MPI_INFO_NULL);
-  for (int i = 0; i < 8; ++i) MPI_File_read_at(file, 0, buffer, 4000 * 64, MPI_BYTE, MPI_STATUS_IGNORE);
+  for (int i = 0; i < 8; ++i)
+    MPI_File_read_at(file, 0, buffer, 4000 * 64, MPI_BYTE, MPI_STATUS_IGNORE);
   MPI_Type_free(&pieces);
 }
 
@@ -148,7 +153,8 @@ static void small_collective_calls(MPI_File file) {
 static void metadata_by_all_ranks(MPI_File file) {
   MPI_File_set_size(file, mib);
   for (int i = 0; i < 2000; ++i) {
-    if (!good || rank == 0) MPI_File_read_at(file, i * 512, buffer, 512, MPI_BYTE, MPI_STATUS_IGNORE);
+    if (!good || rank == 0)
+      MPI_File_read_at(file, i * 512, buffer, 512, MPI_BYTE, MPI_STATUS_IGNORE);
     if (good) MPI_Bcast(buffer, 512, MPI_BYTE, 0, MPI_COMM_WORLD);
   }
 }
@@ -164,7 +170,8 @@ static void unaligned(MPI_File file) {
 /* These depend on the layout that the test simulates. */
 static void few_stripes(MPI_File file) {
   for (int i = 0; i < 5; ++i) {
-    MPI_File_write_at_all(file, ((MPI_Offset)rank * 5 + i) * 4 * mib, buffer, 4 * mib, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_write_at_all(file, ((MPI_Offset)rank * 5 + i) * 4 * mib, buffer, 4 * mib, MPI_BYTE,
+                          MPI_STATUS_IGNORE);
   }
 }
 

@@ -25,14 +25,15 @@ bool locks_objects(const PlanInputs& inputs) {
   return inputs.settings.stripes != nullptr && inputs.participants.node_count > 1;
 }
 
-/// Whether the ranks of a node write less than a stripe, so that several nodes share an object.
-bool share_stripes(const PlanInputs& inputs) {
-  const CollectiveSettings& settings = inputs.settings;
+/// Whether several nodes write to the same object: their pieces interleave, or the ranks of a node
+/// have less than a stripe. Nodes that read an object share its lock.
+bool write_same_objects(const PlanInputs& inputs) {
   const AccessSummary& summary = inputs.summary;
   const Participants& participants = inputs.participants;
-  return participants.direction == Direction::write &&
+  if (participants.direction == Direction::read || !locks_objects(inputs)) return false;
+  return summary.is_interleaved() ||
          summary.span_bytes / participants.node_count <
-             settings.stripes->main_region(summary.bounds).stripe_size;
+             inputs.settings.stripes->main_region(summary.bounds).stripe_size;
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ Candidate choose_algorithm(const PlanInputs& inputs) {
     return {Algorithm::two_phase,
             summary.is_interleaved() ? PlanReason::interleaved : PlanReason::small_pieces};
   }
-  if (locks_objects(inputs) && (summary.is_interleaved() || share_stripes(inputs))) {
+  if (write_same_objects(inputs)) {
     return {Algorithm::two_phase, PlanReason::shared_objects};
   }
   if (has_scattered_memory(inputs)) return {Algorithm::two_phase, PlanReason::scattered_memory};

@@ -24,7 +24,7 @@ def main() -> None:
         name="nacre",
         help="Run MPI programs, unchanged, on Nacre, an MPI-IO library made for Lustre.",
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=True,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -159,6 +159,13 @@ def test_explain_names_algorithm_aggregators_reason_and_what_would_change_it(nac
         assert words in result.stdout
 
 
+def test_explain_prints_json(nacre, served):
+    report = served("data", "--hint", "cb_nodes=2")
+    (one,) = json.loads(nacre("explain", "--json", report).stdout)
+    assert one["file"].endswith("/data")
+    assert one["plans"] == lines(report)[0]["plans"]
+
+
 def test_a_striped_file_is_divided_by_its_stripes(nacre, served):
     report = served("data", "--hint", "cb_nodes=2", NACRE_TEST_LAYOUT="-c 4 -S 64m")  # played 1024 times smaller
     plans = lines(report)[0]["plans"]

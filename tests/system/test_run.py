@@ -319,3 +319,18 @@ def test_the_first_open_searches_no_library_that_is_not_loaded(nacre, tmp_path):
     assert "libcuda" not in said
     assert "libamdhip64" not in said
     assert "opening file=/lib/x86_64-linux-gnu/libc.so.6" not in said.replace("/usr/lib", "/lib")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("nacre re", ["report"]),
+        ("nacre run --hint cb_n", ["cb_nodes="]),
+        ("nacre run --hint *.nc:striping_f", ["*.nc:striping_factor="]),
+        ("nacre report --mi", ["--min-share"]),
+    ],
+)
+def test_a_shell_completes_verbs_options_and_hints(nacre, words, expected):
+    position = str(len(words.split()) - 1)
+    result = nacre(_NACRE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=position)
+    assert result.stdout.split() == expected, result.stderr

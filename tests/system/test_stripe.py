@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -82,6 +83,9 @@ def test_advice_prints_a_command_and_reasons(nacre) -> None:
     assert command == "lfs setstripe -c 120 -S 16m /scratch/run1/FILE"
     assert reasons[0] == "  at most 144: there are no more OSTs"
     assert reasons[1] == "  120 rather than 144: the 120 nodes share them evenly"
+    as_json = json.loads(nacre("stripe", "advise", "1t", "--nodes", "120", "--osts", "144", "--json", "/s").stdout)
+    assert as_json["command"] == f"lfs setstripe {as_json['options']} /s/FILE"
+    assert as_json["reasons"][-1].startswith("stripes of")
     small = nacre("stripe", "advise", "10m", "--nodes", "2", "--osts", "8")
     assert small.stdout.startswith("lfs setstripe -c 1 -S 1m ./FILE\n  at most 1: each OST should have at least 32 MiB")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import typer
 from rich.console import Console
 
@@ -35,13 +37,30 @@ def register(app: typer.Typer) -> None:
 def explain(
     report: list[str] = typer.Argument(..., metavar="REPORT", help="Report files; - is standard input."),
     file: str = typer.Option(None, "--file", metavar="PATTERN", help="Show only files whose name matches."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON: the plans of each file, the slowest first."),
 ) -> None:
+    found = reports.read(report, file)
+    if as_json:
+        fields = (
+            "file",
+            "job",
+            "closed_at",
+            "ranks",
+            "nodes",
+            "machine",
+            "hints",
+            "notes",
+            "plans",
+            "other_plan_calls",
+        )
+        print(json.dumps([{name: one[name] for name in fields} for one in found], indent=2))
+        return
     console = Console(highlight=False, soft_wrap=True)
-    for one in reports.read(report, file):
+    for one in found:
         console.print(heading(one))
         for line in settings_lines(one):
             console.print(line)
-        if one.get("machine"):
+        if one["machine"]:
             console.print(f"  machine: {one['machine']} (nacre_machine)", markup=False)
         for plan in one["plans"]:
             _explain(console, plan)

@@ -54,6 +54,16 @@ def register(app: typer.Typer) -> None:
     )(run)
 
 
+def complete_hint(incomplete: str) -> list[str]:
+    """For the completion of a shell: the hints that begin so."""
+    glob, colon, key = incomplete.rpartition(":")
+    try:
+        names = [entry["name"] for entry in library.hints()]
+    except UserError:
+        return []
+    return [f"{glob}{colon}{name}=" for name in names if name.startswith(key)]
+
+
 def run(
     command: list[str] = typer.Argument(..., metavar="COMMAND", help="Command to run; a -- before it is optional."),
     hint: list[str] = typer.Option(
@@ -61,6 +71,7 @@ def run(
         "--hint",
         metavar="[GLOB:]KEY=VALUE",
         help="Set a hint for all files, or for files whose name matches GLOB. Repeatable.",
+        autocompletion=complete_hint,
     ),
     report: str = typer.Option(
         None, "--report", metavar="FILE", help="Append one line of JSON to FILE for each file that the program closes."

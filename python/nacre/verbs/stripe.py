@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import shlex
 import struct
@@ -100,6 +101,7 @@ def advise(
         help="Number of OSTs to choose from.",
         show_default="all of the Lustre of DIR",
     ),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     try:
         byte_count = parse_bytes(size)
@@ -110,7 +112,11 @@ def advise(
         options, reasons = library.layout_advice(byte_count, nodes, nodes if ranks is None else ranks, osts)
     except ValueError as error:
         raise UserError(str(error)) from error
-    print(f"lfs setstripe {options} {shlex.quote(os.path.join(directory, 'FILE'))}")
+    command = f"lfs setstripe {options} {shlex.quote(os.path.join(directory, 'FILE'))}"
+    if as_json:
+        print(json.dumps({"options": options, "command": command, "reasons": reasons}, indent=2))
+        return
+    print(command)
     for reason in reasons:
         print(f"  {reason}")
 

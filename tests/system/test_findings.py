@@ -143,3 +143,22 @@ def test_an_ost_that_is_slow_or_has_most_of_the_data_is_named(nacre, tmp_path):
         if slow:
             assert "OST 2" in found["slow-ost"]["title"]
             assert "OST 1" in found["uneven-osts"]["title"]
+
+
+def test_two_jobs_are_compared(nacre, program, tmp_path):
+    for report, *good in (["a.jsonl"], ["b.jsonl", "good"]):
+        words = [*LAUNCHER, "-n", 4, program, tmp_path / "data", "collective-missing", *good]
+        assert nacre("run", "--report", report, *words).returncode == 0
+    text = nacre("compare", "a.jsonl", "b.jsonl").stdout
+    assert "A: " in text
+    assert "only A: Small independent writes" in text
+    (line,) = (line for line in text.splitlines() if line.startswith("bytes written"))
+    assert line.split()[2:] == ["3.9", "MiB", "3.9", "MiB", "1.00"]
+    compared = json.loads(nacre("compare", "--json", "a.jsonl", "b.jsonl").stdout)
+    figures = {(one["of"], one["figure"]): (one["a"], one["b"]) for one in compared["figures"]}
+    assert figures["independent writes", "calls"] == (8000, 0)
+    assert figures["collective writes", "calls"] == (0, 4)
+    assert "collective-missing" in compared["findings_only_in"]["a"]
+    refused = nacre("compare", "a.jsonl", "none.jsonl")
+    assert refused.returncode == 2
+    assert "cannot read none.jsonl" in refused.stderr

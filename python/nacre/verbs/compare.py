@@ -1,0 +1,106 @@
+"""`nacre compare`: shows two jobs side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from nacre import reports
+from nacre.errors import UserError
+from nacre.findings import find
+from nacre.jobs import Job, jobs_of
+from nacre.tables import grid
+from nacre.text import amount, duration, unwrapped
+
+HELP = unwrapped("""Show two jobs side by side: times, phases, bytes, plans and findings.
+
+A and B are reports that `nacre run --report FILE` wrote. Of a report with several jobs nacre takes the slowest. The
+last column is B divided by A: below 1, B has less of it.
+
+[bold]Examples[/bold]
+
+  nacre compare before.jsonl after.jsonl
+
+[bold]Exit codes[/bold]  0; 2: A or B cannot be read, or has no report.
+""")
+
+# A figure of a job: the kind of calls that it is of, its words, its value and how to print it.
+Figure = tuple[str, str, float, Callable[[float], str]]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("compare", help=HELP, short_help="Show two jobs side by side.")(compare)
+
+
+def compare(
+    a: str = typer.Argument(..., metavar="A", help="Report of the first job."),
+    b: str = typer.Argument(..., metavar="B", help="Report of the second job."),
+    file: str = typer.Option(None, "--file", metavar="PATTERN", help="Compare only files whose name matches."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    if a == b == "-":
+        raise UserError("A and B are both standard input", "Name two files, or one file and -.")
+    first, second = (jobs_of(reports.read([path], file))[0] for path in (a, b))
+    rows = _rows(first, second)
+    new = {finding.rule: finding.title for finding in find(second)}
+    old = {finding.rule: finding.title for finding in find(first)}
+    if as_json:
+        figures = [{"of": of, "figure": words.strip(), "a": one, "b": other} for of, words, one, other, _ in rows]
+        only = {"a": sorted(set(old) - set(new)), "b": sorted(set(new) - set(old))}
+        print(json.dumps({"a": first.title, "b": second.title, "figures": figures, "findings_only_in": only}, indent=2))
+        return
+    console = Console(highlight=False)
+    for name, job in (("A", first), ("B", second)):
+        console.print(f"[bold]{name}[/bold]: {escape(job.title)}; {escape(job.libraries)}", soft_wrap=True)
+    console.print()
+    table = grid("", "A", "B", "B/A")
+    for _, words, one, other, show in rows:
+        table.add_row(words, show(one), show(other), f"{other / one:.2f}" if one else "")
+    console.print(table)
+    for name, found, others in (("A", old, new), ("B", new, old)):
+        for rule, title in found.items():
+            if rule not in others:
+                console.print(f"only {name}: {escape(title)} ({rule})", soft_wrap=True)
+
+
+def _rows(first: Job, second: Job) -> list[tuple[str, str, float, float, Callable[[float], str]]]:
+    """The figures that either job has."""
+    pairs = zip(_figures(first), _figures(second), strict=True)  # the same figures in the same order
+    return [(of, words, one, other, show) for (of, words, one, show), (_, _, other, _) in pairs if one or other]
+
+
+def _figures(job: Job) -> Iterator[Figure]:
+    yield "job", "MPI-IO of a rank", job.mean_seconds, duration
+    yield "job", "  slowest rank, at most", job.slowest_seconds, duration
+    yield "job", "  opens and closes", _calls(job, "open_seconds", "close_seconds"), duration
+    others = [calls for one in job.reports for calls in one["other_calls"].values()]
+    yield "job", "  calls without data", sum(calls["seconds"]["sum"] for calls in others) / job.ranks, duration
+    yield "job", "files opened", len(job.reports), "{:,.0f}".format
+    yield "job", "bytes written", job.total("bytes_written"), amount
+    yield "job", "bytes read", job.total("bytes_read"), amount
+    for name, title in reports.KINDS.items():
+        kinds = [one["kinds"][name] for one in job.reports if name in one["kinds"]]
+        yield from _figures_of_kind(job, title, kinds)
+
+
+def _figures_of_kind(job: Job, title: str, kinds: list[dict]) -> Iterator[Figure]:
+    def total(figure: str) -> float:
+        return sum(kind[figure]["sum"] for kind in kinds)
+
+    yield title, title, total("seconds") / job.ranks, duration
+    for phase, words in reports.PHASES.items():
+        if phase != "away":
+            seconds = sum(kind["phases"][phase]["sum"] for kind in kinds)
+            yield title, f"  {words}", seconds / job.ranks, duration
+    yield title, "  calls", total("calls"), "{:,.0f}".format
+    yield title, "  file accesses", total("file_calls"), "{:,.0f}".format
+    yield title, "  bytes of file accesses", total("file_bytes"), amount
+    yield title, "  bytes of messages", total("message_bytes"), amount
+
+
+def _calls(job: Job, *names: str) -> float:
+    return sum(one[name]["sum"] for one in job.reports for name in names) / job.ranks

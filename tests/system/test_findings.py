@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -162,3 +163,22 @@ def test_two_jobs_are_compared(nacre, program, tmp_path):
     refused = nacre("compare", "a.jsonl", "none.jsonl")
     assert refused.returncode == 2
     assert "cannot read none.jsonl" in refused.stderr
+
+
+def test_the_figures_of_a_job_are_printed_for_prometheus(nacre, program, tmp_path):
+    words = [*LAUNCHER, "-n", 4, program, tmp_path / "data", "collective-missing"]
+    assert nacre("run", "--report", "io.jsonl", *words).returncode == 0
+    lines = nacre("report", "--format", "prometheus", "io.jsonl").stdout.splitlines()
+    samples = {}
+    for line in lines:
+        if not line.startswith("#"):
+            found = re.fullmatch(r'(nacre_[a-z_]+)\{(([a-z]+="[^"]*",?)+)\} ([0-9.e+-]+)', line)
+            assert found, line
+            samples.setdefault(found[1], []).append((found[2], float(found[4])))
+    assert samples["nacre_job_ranks"][0][1] == 4
+    assert [value for labels, value in samples["nacre_job_calls_total"] if "independent_write" in labels] == [8000]
+    assert any('rule="collective-missing"' in labels for labels, _ in samples["nacre_job_finding_seconds"])
+    assert len([line for line in lines if line.startswith("# TYPE")]) == len(samples)
+    refused = nacre("report", "--format", "xml", "io.jsonl")
+    assert refused.returncode == 2
+    assert "--format xml" in refused.stderr

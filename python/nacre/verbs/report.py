@@ -10,11 +10,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nacre import job_text, reports, settings
+from nacre import job_text, prometheus, reports, settings
+from nacre.errors import UserError
 from nacre.findings import SHARE_MIN
 from nacre.jobs import Job, jobs_of
 from nacre.tables import grid
 from nacre.text import amount, duration, plural, unwrapped
+
+FORMATS = ("text", "json", "prometheus")
 
 HELP = unwrapped("""Show where the I/O time of programs went, and what to change.
 
@@ -46,6 +49,12 @@ def report(
     file: str = typer.Option(None, "--file", metavar="PATTERN", help="Show only files whose name matches."),
     top: int = typer.Option(10, "--top", metavar="N", min=1, help="Show the N slowest files of each job in full."),
     summary: bool = typer.Option(False, "--summary", help="Show only the headline and the findings of each job."),
+    format: str = typer.Option(
+        "text",
+        "--format",
+        metavar="FORMAT",
+        help="text, json, or prometheus: metrics of the jobs for a site's monitoring.",
+    ),
     min_share: float = typer.Option(
         100 * SHARE_MIN,
         "--min-share",
@@ -58,9 +67,14 @@ def report(
         False, "--json", help="Print JSON: the reports, the slowest first; with --summary the jobs with their findings."
     ),
 ) -> None:
+    if format not in FORMATS:
+        raise UserError(f"--format {format}: unknown format", f"Name one of {', '.join(FORMATS)}.")
     found = reports.read(files, file)
     jobs = jobs_of(found)
-    if as_json:
+    if format == "prometheus":
+        print(prometheus.exposition(jobs), end="")
+        return
+    if as_json or format == "json":
         print(json.dumps([job_text.as_json(job, min_share / 100) for job in jobs] if summary else found, indent=2))
         return
     console = Console(highlight=False)

@@ -51,7 +51,6 @@ void check_rank(const Profile& profile, const Setting& setting, std::int64_t wal
     CHECK(profile.file_thread_nanoseconds.get() >= known);
     CHECK(profile.file_busy_nanoseconds.get() >= known / setting.threads);
     CHECK(profile.file_busy_nanoseconds.get() <= wall);
-    CHECK(in(profile, Phase::file) < call_nanoseconds);
   } else {
     CHECK(in(profile, Phase::file) >= known);
     CHECK(profile.file_thread_nanoseconds.get() == 0);

@@ -14,10 +14,10 @@ namespace nacre {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-/// Seconds since 1970, by the system's clock.
-[[nodiscard]] inline std::int64_t wall_clock_seconds() {
+/// Nanoseconds since 1970, by the system's clock.
+[[nodiscard]] inline std::int64_t wall_clock_nanoseconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
 }  // namespace nacre

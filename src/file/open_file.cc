@@ -155,7 +155,9 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
   opened->take_facts(facts);
   auto sending = opened->layout_.broadcast_at_open(facts.layout, facts.file_system);
   co_await sending;
-  opened->profile_.open_nanoseconds = monotonic_nanoseconds() - asked_nanoseconds;
+  const std::int64_t opened_nanoseconds = monotonic_nanoseconds();
+  opened->profile_.open_nanoseconds = opened_nanoseconds - asked_nanoseconds;
+  opened->profile_.timeline.begin(opened_nanoseconds);
   co_return opened;
 }
 
@@ -307,6 +309,8 @@ collective::Task<collective::Unit> OpenFile::report(std::int64_t close_begin) {
   auto reducing = reduce_profile(*transport_, profile_, close_begin);
   const ReducedProfile reduced = co_await reducing;
   if (transport_->rank() == 0) {
+    const std::int64_t now = wall_clock_nanoseconds();
+    const std::int64_t since_open = monotonic_nanoseconds() - profile_.timeline.origin();
     const ReportedFile file{.path = path_,
                             .nodes = transport_->nodes(),
                             .hints = current,
@@ -321,7 +325,8 @@ collective::Task<collective::Unit> OpenFile::report(std::int64_t close_begin) {
                                     : mode_.read ? "read-write"
                                                  : "write",
                             .stripes = layout_.stripes(),
-                            .closed_at_seconds = wall_clock_seconds()};
+                            .opened_at_nanoseconds = now - since_open,
+                            .closed_at_nanoseconds = now};
     // A report that cannot be written is no reason to fail the program's close.
     const Status written = store::append_text(report_path, report_line(file, reduced));
     if (!written) warn_of_lost_report(path_, written.error());

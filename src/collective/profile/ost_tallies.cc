@@ -94,16 +94,27 @@ std::vector<OstTally> OstTallies::by_ost() const {
   return by_ost_;
 }
 
-Task<std::vector<OstTally>> reduce_osts(Transport& transport, const OstTallies& tallies) {
-  std::vector<OstTally> by_ost = tallies.by_ost();
-  std::int64_t count = std::ssize(by_ost);
+Task<ReducedOsts> reduce_osts(Transport& transport, const OstTallies& tallies) {
+  ReducedOsts reduced;
+  reduced.by_ost = tallies.by_ost();
+  std::int64_t count = std::ssize(reduced.by_ost);
   auto agreeing = all_reduce(transport, bytes_of(count), &take_highest);
   co_await agreeing;
-  by_ost.resize(checked_cast<std::size_t>(count));
-  if (by_ost.empty()) co_return by_ost;
-  auto reducing = reduce(transport, std::as_writable_bytes(std::span(by_ost)), &add_all);
+  if (count == 0) co_return reduced;
+  RanksByOst& ranks = reduced.ranks;
+  ranks.bands = RankBands(transport.size());
+  ranks.ost_count = count;
+  ranks.bytes.resize(checked_cast<std::size_t>(ranks.bands.count() * ranks.column_count()));
+  const int band = ranks.bands.band_of(transport.rank());
+  for (std::int64_t ost = 0; ost < std::ssize(reduced.by_ost); ++ost) {
+    ranks.at(band, ost) += reduced.by_ost[static_cast<std::size_t>(ost)].bytes;
+  }
+  reduced.by_ost.resize(checked_cast<std::size_t>(count));
+  auto reducing = reduce(transport, std::as_writable_bytes(std::span(reduced.by_ost)), &add_all);
   co_await reducing;
-  co_return by_ost;
+  auto reducing_ranks = reduce(transport, std::as_writable_bytes(std::span(ranks.bytes)), &add_all);
+  co_await reducing_ranks;
+  co_return reduced;
 }
 
 }  // namespace nacre::collective

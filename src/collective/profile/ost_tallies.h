@@ -2,11 +2,13 @@
 #ifndef NACRE_COLLECTIVE_PROFILE_OST_TALLIES_H_
 #define NACRE_COLLECTIVE_PROFILE_OST_TALLIES_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
 #include "base/extent.h"
+#include "collective/profile/rank_bands.h"
 #include "collective/task/task.h"
 #include "collective/task/transport.h"
 #include "plan/layout/stripe_map.h"
@@ -42,8 +44,32 @@ class OstTallies {
   std::vector<OstTally> by_ost_;
 };
 
-/// Collective. The sums over all ranks by OST, on rank 0; elsewhere undefined.
-Task<std::vector<OstTally>> reduce_osts(Transport& transport, const OstTallies& tallies);
+/// Which ranks moved how much to or from which OSTs.
+struct RanksByOst {
+  /// Consecutive OSTs share a column if there are more.
+  static constexpr std::int64_t columns_max = 32;
+
+  RankBands bands;
+  std::int64_t ost_count = 0;       ///< the highest OST that was accessed, plus 1
+  std::vector<std::int64_t> bytes;  ///< by band and column
+
+  [[nodiscard]] std::int64_t column_count() const { return std::min(ost_count, columns_max); }
+  [[nodiscard]] std::int64_t first_ost(std::int64_t column) const {
+    return (column * ost_count + column_count() - 1) / column_count();
+  }
+  [[nodiscard]] std::int64_t& at(int band, std::int64_t ost) {
+    const std::int64_t column = ost * column_count() / ost_count;
+    return bytes[static_cast<std::size_t>((band * column_count()) + column)];
+  }
+};
+
+/// The tallies of all ranks.
+struct ReducedOsts {
+  std::vector<OstTally> by_ost;
+  RanksByOst ranks;
+};
+/// Collective. The result is valid on rank 0 only.
+Task<ReducedOsts> reduce_osts(Transport& transport, const OstTallies& tallies);
 
 }  // namespace nacre::collective
 

@@ -17,10 +17,14 @@ std::int64_t Profiler::nanoseconds() {
 
 void Profiler::book() {
   const std::int64_t now = monotonic_nanoseconds();
-  const std::int64_t passed = (now - since_) * weight_;
-  since_ = now;
-  profile_.nanoseconds[static_cast<std::size_t>(phase_)].add(passed);
-  if (phase_ != Phase::away) booked_ += passed;
+  const std::int64_t begin = std::exchange(since_, now);
+  const std::int64_t passed = (now - begin) * weight_;
+  const auto phase = static_cast<std::size_t>(phase_);
+  profile_.nanoseconds[phase].add(passed);
+  if (phase_ == Phase::away) return;
+  booked_ += passed;
+  if (profile_.timeline == nullptr) return;
+  profile_.timeline->add(activity_of_phase[phase], begin, now, weight_);
 }
 
 void ProfilerObserver::wait_begins() {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "collective/profile/ost_tallies.h"
+#include "collective/profile/timeline.h"
 #include "collective/task/task.h"
 
 namespace nacre::collective {
@@ -32,6 +33,11 @@ enum class Phase : std::uint8_t {
   away,       ///< a nonblocking call was pending but not progressed; not part of the call's time
 };
 inline constexpr std::size_t phase_count = 10;
+
+/// The activity that a phase belongs to; Phase::away belongs to none.
+inline constexpr std::array<Activity, phase_count - 1> activity_of_phase{
+    Activity::agree, Activity::agree, Activity::copy, Activity::messages, Activity::wait,
+    Activity::file,  Activity::file,  Activity::lock, Activity::agree};
 
 /// A sum to which several threads may add.
 class Tally {
@@ -70,7 +76,8 @@ struct Profile {
   Tally file_thread_nanoseconds;  ///< summed over the threads; may exceed the time of the calls
   Tally file_busy_nanoseconds;    ///< while at least one thread of the rank accessed the file
   SizeClasses file_calls;
-  OstTallies osts;  ///< of calls of the store, on a striped file
+  OstTallies osts;               ///< of calls of the store, on a striped file
+  Timeline* timeline = nullptr;  ///< null: none is kept
 
   /// `block_bytes`: as in FileTraits.
   void count_file_call(const Extent& moved, std::int64_t block_bytes) {

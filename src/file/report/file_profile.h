@@ -78,6 +78,10 @@ class FileProfile {
   /// Calls of further plans are only counted.
   static constexpr std::size_t plans_max = 16;
 
+  FileProfile() {
+    for (collective::Profile& profile : profiles_) profile.timeline = &timeline;
+  }
+
   [[nodiscard]] collective::Profile& of(plan::Direction direction, bool is_collective) {
     const auto reads = static_cast<std::size_t>(direction == plan::Direction::read);
     return profiles_[(is_collective ? 0 : 2) + reads];
@@ -108,6 +112,7 @@ class FileProfile {
   /// Calls with plans beyond plans_max.
   [[nodiscard]] std::int64_t other_plan_calls() const { return other_plan_calls_; }
 
+  collective::Timeline timeline;  ///< since the open; neither open nor close is part of it
   std::int64_t open_nanoseconds = 0;
   /// Of the system's open that a rank other than 0 makes at its first access; part of that access.
   std::int64_t late_open_nanoseconds = 0;
@@ -123,16 +128,20 @@ class FileProfile {
 /// Counts a call that moves no data, and measures the time of its lifetime.
 class PlainCallClock {
  public:
-  PlainCallClock(FileProfile& profile, PlainCall call) : calls_(profile.of(call)) {}
+  PlainCallClock(FileProfile& profile, PlainCall call)
+      : calls_(profile.of(call)), timeline_(profile.timeline) {}
   ~PlainCallClock() {
+    const std::int64_t end = monotonic_nanoseconds();
     calls_.calls.add(1);
-    calls_.nanoseconds.add(monotonic_nanoseconds() - begin_);
+    calls_.nanoseconds.add(end - begin_);
+    timeline_.add(collective::Activity::other, begin_, end);
   }
   PlainCallClock(const PlainCallClock&) = delete;
   PlainCallClock& operator=(const PlainCallClock&) = delete;
 
  private:
   FileProfile::PlainCalls& calls_;
+  collective::Timeline& timeline_;
   std::int64_t begin_ = monotonic_nanoseconds();
 };
 

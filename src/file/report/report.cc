@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdio>
 #include <numeric>
+#include <ranges>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -34,8 +35,8 @@ constexpr std::size_t osts_listed_max = 64;
 /// OSTs whose figures are listed.
 constexpr std::size_t osts_counted_max = 512;
 
-void unite(std::span<std::byte> into, std::span<const std::byte> from) {
-  for (std::size_t i = 0; i < into.size(); ++i) into[i] |= from[i];
+void take_larger(std::span<std::byte> into, std::span<const std::byte> from) {
+  for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
 Spread spread_of(std::int64_t value) {
@@ -96,6 +97,11 @@ std::string busiest_json(const collective::ProfileDigest& digest) {
   });
 }
 
+std::string first_ranks_json(const collective::RankBands& bands) {
+  return json_array(std::views::iota(0, bands.count()),
+                    [&](int band) { return plain_int(bands.first_rank(band)); });
+}
+
 /// The OSTs that were accessed.
 std::string osts_json(const std::vector<collective::OstTally>& by_ost) {
   std::vector<std::int64_t> accessed;
@@ -115,6 +121,26 @@ std::string osts_json(const std::vector<collective::OstTally>& by_ost) {
   });
 }
 
+/// Bytes by band of ranks and by OST; OSTs that nobody accessed are left out.
+std::string rank_osts_json(collective::RanksByOst ranks) {
+  std::vector<std::int64_t> first_osts;
+  for (std::int64_t column = 0; column < ranks.column_count(); ++column) {
+    const std::int64_t ost = ranks.first_ost(column);
+    const auto accesses = [&](int band) { return ranks.at(band, ost) > 0; };
+    if (std::ranges::any_of(std::views::iota(0, ranks.bands.count()), accesses)) {
+      first_osts.push_back(ost);
+    }
+  }
+  const auto of_band = [&](int band) {
+    return json_array(first_osts, [&](std::int64_t ost) { return plain(ranks.at(band, ost)); });
+  };
+  return JsonObject()
+      .add("first_ranks", first_ranks_json(ranks.bands))
+      .add("first_osts", json_array(first_osts, &plain))
+      .add("bytes", json_array(std::views::iota(0, ranks.bands.count()), of_band))
+      .text();
+}
+
 std::string kind_json(const ReducedProfile::OfKind& of_kind) {
   const collective::ProfileDigest& digest = of_kind.digest;
   JsonObject phases;
@@ -132,7 +158,8 @@ std::string kind_json(const ReducedProfile::OfKind& of_kind) {
   }
   return json.add("file_call_sizes", sizes_json(digest))
       .add("busiest", busiest_json(digest))
-      .add("osts", osts_json(of_kind.by_ost))
+      .add("osts", osts_json(of_kind.osts.by_ost))
+      .add("rank_osts", rank_osts_json(of_kind.osts.ranks))
       .text();
 }
 
@@ -229,6 +256,35 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap
       .text();
 }
 
+/// Percentages of the intervals, without the intervals at the end in which nothing happened.
+std::string shares_json(std::span<const std::int32_t> permille, int rank_count) {
+  while (!permille.empty() && permille.back() == 0) permille = permille.first(permille.size() - 1);
+  const std::int64_t whole = std::int64_t{10} * rank_count;
+  return json_array(permille, [&](std::int32_t sum) { return plain((sum + (whole / 2)) / whole); });
+}
+
+/// By activity and band of ranks, without the activities that never happened.
+std::string timelines_json(const collective::RankTimelines& ranks) {
+  JsonObject percent;
+  for (std::size_t activity = 0; activity < collective::activity_names.size(); ++activity) {
+    const auto happens = [&](const collective::RankTimelines::Shares& shares) {
+      return std::ranges::any_of(shares[activity], [](std::int32_t share) { return share > 0; });
+    };
+    if (std::ranges::none_of(ranks.permille, happens)) continue;
+    const auto of_band = [&](int band) {
+      return shares_json(ranks.permille[static_cast<std::size_t>(band)][activity],
+                         ranks.bands.rank_count(band));
+    };
+    percent.add(collective::activity_names[activity],
+                json_array(std::views::iota(0, ranks.bands.count()), of_band));
+  }
+  return JsonObject()
+      .add("interval_seconds", seconds(std::int64_t{1} << ranks.interval_log2))
+      .add("first_ranks", first_ranks_json(ranks.bands))
+      .add("percent", percent.text())
+      .text();
+}
+
 /// The striped ranges of the file; the end of the last is -1 if it ends with the file.
 std::string layout_json(const plan::StripeMap* stripes) {
   if (stripes == nullptr) return "[]";
@@ -250,25 +306,30 @@ std::string layout_json(const plan::StripeMap* stripes) {
 constexpr std::array source_names{"default",     "site's file", "user's file",
                                   "environment", "program",     "open file"};  // by HintSource
 
-/// The calls that any rank made; the same on all ranks.
+/// The calls that any rank made, and the longest interval of their timelines; the same on all
+/// ranks.
 struct CallsMade {
   std::vector<CallKind> kinds;
   std::vector<PlainCall> plain;
+  int interval_log2 = 0;
 };
 collective::Task<CallsMade> agree_on_calls(collective::Transport& transport,
                                            const FileProfile& profile) {
   constexpr std::size_t kind_count = call_kind_names.size();
-  std::array<std::byte, kind_count + plain_call_names.size()> used{};
-  for (std::size_t i = 0; i < used.size(); ++i) {
+  constexpr std::size_t call_count = kind_count + plain_call_names.size();
+  std::array<std::byte, call_count + 1> used{};
+  for (std::size_t i = 0; i < call_count; ++i) {
     const std::int64_t calls = i < kind_count
                                    ? profile.of(static_cast<CallKind>(i)).calls.get()
                                    : profile.of(static_cast<PlainCall>(i - kind_count)).calls.get();
     used[i] = static_cast<std::byte>(calls > 0);
   }
-  auto uniting = collective::all_reduce(transport, used, &unite);
+  used.back() = static_cast<std::byte>(profile.timeline.interval_log2());
+  auto uniting = collective::all_reduce(transport, used, &take_larger);
   co_await uniting;
   CallsMade made;
-  for (std::size_t i = 0; i < used.size(); ++i) {
+  made.interval_log2 = static_cast<int>(used.back());
+  for (std::size_t i = 0; i < call_count; ++i) {
     if (used[i] == std::byte{0}) continue;
     if (i < kind_count) {
       made.kinds.push_back(static_cast<CallKind>(i));
@@ -304,9 +365,14 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
   co_await reducing;
   for (std::size_t i = 0; i < made.kinds.size(); ++i) {
     auto reducing_osts = collective::reduce_osts(transport, profile.of(made.kinds[i]).osts);
-    std::vector<collective::OstTally> by_ost = co_await reducing_osts;
-    reduced.kinds.push_back({made.kinds[i], digests[i], std::move(by_ost)});
+    collective::ReducedOsts osts = co_await reducing_osts;
+    reduced.kinds.push_back({made.kinds[i], digests[i], std::move(osts)});
   }
+
+  auto reducing_timelines =
+      collective::reduce_timelines(transport, profile.timeline, made.interval_log2);
+  reduced.timelines = co_await reducing_timelines;
+  reduced.open_for_nanoseconds = close_begin - profile.timeline.origin();
 
   profile.close_nanoseconds = monotonic_nanoseconds() - close_begin;
   // Plans are the same on all ranks, in the same order.
@@ -378,7 +444,8 @@ std::string report_line(const ReportedFile& file, const ReducedProfile& profile)
                         .add_number("rank", file.mpi.world_rank)
                         .add_number("ranks", file.mpi.world_rank_count)
                         .text())
-      .add_number("closed_at", file.closed_at_seconds)
+      .add("opened_at", seconds(file.opened_at_nanoseconds))
+      .add_number("closed_at", file.closed_at_nanoseconds / 1'000'000'000)
       .add_number("ranks", file.nodes.rank_count())
       .add_number("nodes", file.nodes.node_count())
       .add_number("calls", sum_of(profile, Count::calls, Direction::read) +
@@ -392,6 +459,8 @@ std::string report_line(const ReportedFile& file, const ReducedProfile& profile)
       .add("hints", set_hints_json(file.hints))
       .add("notes", json_array(file.hints.notes(), &json_string))
       .add("seconds", spread_json(profile.total_nanoseconds, &seconds))
+      .add("open_for_seconds", seconds(profile.open_for_nanoseconds))
+      .add("timeline", timelines_json(profile.timelines))
       .add("open_seconds", spread_json(profile.open_nanoseconds, &seconds))
       .add("late_opens", late_opens_json(profile.late_open_nanoseconds))
       .add("close_seconds", spread_json(profile.close_nanoseconds, &seconds))

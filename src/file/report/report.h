@@ -26,7 +26,7 @@ struct ReducedProfile {
   struct OfKind {
     CallKind kind = CallKind::collective_write;
     collective::ProfileDigest digest;
-    std::vector<collective::OstTally> by_ost;
+    collective::ReducedOsts osts;
   };
   struct OfPlan {
     PlanUse use;  ///< of rank 0
@@ -46,6 +46,8 @@ struct ReducedProfile {
   collective::Spread open_nanoseconds;
   collective::Spread late_open_nanoseconds;
   collective::Spread close_nanoseconds;
+  collective::RankTimelines timelines;
+  std::int64_t open_for_nanoseconds = 0;  ///< from the end of the open to the begin of the close
 };
 
 /// Collective. The result is valid on rank 0 only. Most of the reduction counts as part of the
@@ -70,7 +72,8 @@ struct ReportedFile {
   std::string file_system;           ///< its name
   std::string mode;                  ///< "read", "write" or "read-write"
   std::shared_ptr<const plan::StripeMap> stripes = nullptr;  ///< null: not striped, or unknown
-  std::int64_t closed_at_seconds = 0;                        ///< since 1970
+  std::int64_t opened_at_nanoseconds = 0;                    ///< since 1970
+  std::int64_t closed_at_nanoseconds = 0;
 };
 
 /// One line of JSON with its newline. Only the hints and the path make its size unbounded.

@@ -88,7 +88,7 @@ TEST_CASE("the tallies of 1 to 5 ranks add up, though they reached different OST
       tallies[static_cast<std::size_t>(rank)].add(
           stripes, {{(1 << 20) + rank * std::int64_t{128 << 10}, 4096}, 0});
     }
-    const auto results = testing::run_polled<std::vector<OstTally>>(
+    const auto results = testing::run_polled<ReducedOsts>(
         network,
         [&](int rank) {
           return reduce_osts(network.transport(rank), tallies[static_cast<std::size_t>(rank)]);
@@ -96,8 +96,29 @@ TEST_CASE("the tallies of 1 to 5 ranks add up, though they reached different OST
         3);
     REQUIRE(results.has_value());
     std::int64_t bytes = 0;
-    for (const OstTally& tally : results->front()) bytes += tally.bytes;
+    for (const OstTally& tally : results->front().by_ost) bytes += tally.bytes;
     CHECK(bytes == ranks * 4096);
+    RanksByOst by_rank = results->front().ranks;
+    REQUIRE(by_rank.bands.count() == ranks);
+    for (int rank = 0; rank < ranks; ++rank) {
+      std::int64_t of_rank = 0;
+      for (std::int64_t ost = 0; ost < by_rank.ost_count; ++ost) of_rank += by_rank.at(rank, ost);
+      CHECK(of_rank == 4096);
+    }
+  }
+}
+
+TEST_CASE("OSTs share columns where there are many") {
+  constexpr std::int64_t ost_count = 2'000;
+  RanksByOst ranks{.bands = RankBands(2), .ost_count = ost_count, .bytes = {}};
+  ranks.bytes.resize(2 * RanksByOst::columns_max);
+  for (std::int64_t ost = 0; ost < ost_count; ++ost) ranks.at(1, ost) += 1;
+  for (std::int64_t column = 0; column < RanksByOst::columns_max; ++column) {
+    const std::int64_t first = ranks.first_ost(column);
+    CHECK(ranks.at(0, first) == 0);
+    const std::int64_t bytes = ranks.at(1, first);
+    CHECK((bytes == 62 || bytes == 63));
+    if (first > 0) CHECK(&ranks.at(1, first) != &ranks.at(1, first - 1));
   }
 }
 

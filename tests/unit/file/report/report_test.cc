@@ -42,6 +42,7 @@ void fill(FileProfile& profile, int rank) {
   use.summary.run_count = 7;
   profile.note_plan(use);
   if (rank == 1) profile.of(plan::Direction::read, false).calls.add(4);
+  if (rank == 1) profile.timeline.add(collective::Activity::file, 0, 1 << 19);
 }
 
 collective::Task<ReducedProfile> reduce_filled(collective::Transport& transport) {
@@ -100,6 +101,9 @@ TEST_CASE("the line contains the calls, their plans, and the sources of the hint
   check_has(line, R"("notes":["hint cb_buffer_size has the value \"none\")");
   check_has(line, R"("file_thread_seconds":{"min":0,"median":)");
   check_has(line, R"("open_seconds":{"min":1.000000000,"median":1.9)");
+  check_has(line,
+            R"("timeline":{"interval_seconds":0.001048576,"first_ranks":[0,1,2,3],"percent":{)"
+            R"("file":[[],[50],[],[]]}},)");
   check_has(line, R"("independent_read":{"ranks":1,)");
   check_has(line, R"("algorithm":"two_phase","reason":"interleaved","because":"The pieces)");
   check_has(line, R"("calls":1,"bytes":{"min":0,"median":1,"max":3,"sum":6})");
@@ -125,7 +129,11 @@ TEST_CASE("the length of a line is bounded for any number of calls, plans and ra
     profile.note_plan(use);
     writes.calls.add(1);
   }
-  testing::InProcessNetwork network({});
+  constexpr std::int64_t second = 1'000'000'000;
+  for (int activity = 0; activity < 7; ++activity) {
+    profile.timeline.add(static_cast<collective::Activity>(activity), 0, 3'600 * second);
+  }
+  testing::InProcessNetwork network({.rank_count = 16});
   auto reducing = [&](int rank) {
     return reduce_profile(network.transport(rank), profile, monotonic_nanoseconds());
   };

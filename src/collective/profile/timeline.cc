@@ -1,0 +1,88 @@
+#include "collective/profile/timeline.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "collective/agreement/agreements.h"
+
+namespace nacre::collective {
+namespace {
+
+void add_all(std::span<std::byte> into, std::span<const std::byte> from) {
+  for (std::size_t at = 0; at < into.size(); at += sizeof(std::int32_t)) {
+    std::int32_t a = 0;
+    std::int32_t b = 0;
+    std::memcpy(&a, &into[at], sizeof a);
+    std::memcpy(&b, &from[at], sizeof b);
+    a += b;
+    std::memcpy(&into[at], &a, sizeof a);
+  }
+}
+
+/// Makes each interval as long as 2^`doublings` intervals.
+void lengthen(Timeline::Intervals& intervals, int doublings) {
+  Timeline::Intervals longer{};
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const std::size_t at = doublings < 6 ? i >> doublings : 0;
+    longer[at] += intervals[i];
+  }
+  intervals = longer;
+}
+
+}  // namespace
+
+void Timeline::add(Activity activity, std::int64_t begin, std::int64_t end, std::int64_t weight) {
+  const std::int64_t stop = end - origin_;
+  const std::int64_t start =
+      std::clamp<std::int64_t>(stop - ((end - begin) * weight), 0, std::max<std::int64_t>(stop, 0));
+  if (start >= stop) return;
+  const std::lock_guard guard(mutex_);
+  int doublings = 0;
+  while ((stop - 1) >> (log2_ + doublings) >= std::ssize(times_[0])) ++doublings;
+  if (doublings > 0) {
+    for (Intervals& intervals : times_) lengthen(intervals, doublings);
+    log2_ += doublings;
+  }
+  Intervals& intervals = times_[static_cast<std::size_t>(activity)];
+  for (std::int64_t at = start; at < stop;) {
+    const std::int64_t index = at >> log2_;
+    const std::int64_t next = std::min(stop, (index + 1) << log2_);
+    intervals[static_cast<std::size_t>(index)] += next - at;
+    at = next;
+  }
+}
+
+int Timeline::interval_log2() const {
+  const std::lock_guard guard(mutex_);
+  return log2_;
+}
+
+Timeline::Times Timeline::in_intervals_of(int log2) const {
+  const std::lock_guard guard(mutex_);
+  Times times = times_;
+  for (Intervals& intervals : times) lengthen(intervals, log2 - log2_);
+  return times;
+}
+
+Task<RankTimelines> reduce_timelines(Transport& transport, const Timeline& timeline,
+                                     int interval_log2) {
+  RankTimelines ranks;
+  ranks.bands = RankBands(transport.size());
+  ranks.interval_log2 = interval_log2;
+  ranks.permille.resize(static_cast<std::size_t>(ranks.bands.count()));
+  const Timeline::Times own = timeline.in_intervals_of(interval_log2);
+  const int band = ranks.bands.band_of(transport.rank());
+  RankTimelines::Shares& shares = ranks.permille[static_cast<std::size_t>(band)];
+  for (std::size_t activity = 0; activity < own.size(); ++activity) {
+    for (std::size_t i = 0; i < own[activity].size(); ++i) {
+      const std::int64_t share = (own[activity][i] * 1000) >> interval_log2;
+      shares[activity][i] = static_cast<std::int32_t>(std::min<std::int64_t>(share, 1000));
+    }
+  }
+  auto reducing = reduce(transport, std::as_writable_bytes(std::span(ranks.permille)), &add_all);
+  co_await reducing;
+  co_return ranks;
+}
+
+}  // namespace nacre::collective

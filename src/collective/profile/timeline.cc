@@ -33,11 +33,12 @@ void lengthen(Timeline::Intervals& intervals, int doublings) {
 }  // namespace
 
 void Timeline::add(Activity activity, std::int64_t begin, std::int64_t end, std::int64_t weight) {
-  const std::int64_t stop = end - origin_;
-  const std::int64_t start =
-      std::clamp<std::int64_t>(stop - ((end - begin) * weight), 0, std::max<std::int64_t>(stop, 0));
-  if (start >= stop) return;
   const std::lock_guard guard(mutex_);
+  const std::int64_t stop = end - origin_;
+  const std::int64_t earliest = weight == 1 ? 0 : std::min(exact_end_, begin - origin_);
+  const std::int64_t start = std::max({stop - ((end - begin) * weight), earliest, std::int64_t{0}});
+  if (weight == 1) exact_end_ = std::max(exact_end_, stop);
+  if (start >= stop) return;
   int doublings = 0;
   while ((stop - 1) >> (log2_ + doublings) >= std::ssize(times_[0])) ++doublings;
   if (doublings > 0) {

@@ -44,7 +44,8 @@ class Timeline {
   void begin(std::int64_t origin) { origin_ = origin; }
 
   /// Adds the time from `begin` to `end` (monotonic_nanoseconds()), times `weight`. If `weight` is
-  /// more than 1, the time stands for as many calls, and is spread over the time before `end`.
+  /// more than 1, the time stands for as many calls, and is spread over the time before `end`,
+  /// back to the end of the last time of weight 1.
   void add(Activity activity, std::int64_t begin, std::int64_t end, std::int64_t weight = 1);
 
   [[nodiscard]] std::int64_t origin() const { return origin_; }
@@ -57,6 +58,7 @@ class Timeline {
   std::int64_t origin_ = 0;
   mutable std::mutex mutex_;
   int log2_ = shortest_log2;
+  std::int64_t exact_end_ = 0;  // of the last time of weight 1, since the origin
   Times times_{};
 };
 

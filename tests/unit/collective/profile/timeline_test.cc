@@ -48,6 +48,14 @@ TEST_CASE("time that stands for several calls is spread over the time before") {
   CHECK(time_of(timeline, Activity::file, 7) == 0);
 }
 
+TEST_CASE("time that stands for several calls does not overlap the calls before") {
+  Timeline timeline;
+  timeline.add(Activity::wait, 0, 2 * shortest);
+  timeline.add(Activity::file, 3 * shortest - 100, 3 * shortest, shortest);
+  CHECK(time_of(timeline, Activity::file, 1) == 0);
+  CHECK(time_of(timeline, Activity::file, 2) == shortest);
+}
+
 TEST_CASE("intervals grow longer as long as the file is open, and no time is lost") {
   const unsigned seed = std::random_device()();
   CAPTURE(seed);

@@ -101,9 +101,8 @@ class Job:
         for one in self.reports:
             by_pattern.setdefault(re.sub(r"\d+", "*", one["file"]), []).append(one)
         groups = []
-        for pattern, reports in by_pattern.items():
-            names = {one["file"] for one in reports}
-            groups.append(FileGroup(names.pop() if len(names) == 1 else pattern, reports))
+        for reports in by_pattern.values():
+            groups.append(FileGroup(_pattern({one["file"] for one in reports}), reports))
         return sorted(groups, key=lambda group: group.rank_seconds, reverse=True)
 
     @property
@@ -120,6 +119,12 @@ class Job:
         """For example: MPICH Version: 4.3.0, Nacre 0.1.0."""
         parts = [self.first["mpi"], f"Nacre {self.first['version']}" if self.first["version"] else ""]
         return ", ".join(" ".join(part.split()) for part in parts if part)
+
+
+def _pattern(names: set[str]) -> str:
+    """Names that differ only in numbers as one, with * for the numbers in which they differ."""
+    parts = zip(*(re.split(r"(\d+)", name) for name in names), strict=True)
+    return "".join(part[0] if len(set(part)) == 1 else "*" for part in parts)
 
 
 def jobs_of(reports: list[dict]) -> list[Job]:

@@ -59,6 +59,7 @@ _KIND = {
     **dict.fromkeys(COUNTS, _SPREAD),
     "file_call_sizes": dict,
     "osts": [{**dict.fromkeys(("ost", "bytes", "calls", "alone_bytes"), int), "alone_seconds": _NUMBER}],
+    "rank_osts": {"first_ranks": [int], "first_osts": [int], "bytes": [[int]]},
     "busiest": [{"rank": int, "bytes": int, "calls": int, "seconds": _NUMBER}],
 }
 _PLAN = {
@@ -81,6 +82,8 @@ _REPORT = {
     **dict.fromkeys(("seconds", "open_seconds", "close_seconds"), _SPREAD),
     "late_opens": {"ranks": int, "seconds": _SPREAD},
     "world": {"rank": int, "ranks": int},
+    **dict.fromkeys(("opened_at", "open_for_seconds"), _NUMBER),
+    "timeline": {"interval_seconds": _NUMBER, "first_ranks": [int], "percent": dict},
     "layout": [{"begin": int, "end": int, "stripe_bytes": int, "stripes": int, "osts": list}],
     "other_calls": dict,
 }
@@ -178,6 +181,7 @@ def _checked(line: str) -> dict:
         _check(kind["file_call_sizes"], dict.fromkeys(kind["file_call_sizes"], int), f"{name}: file_call_sizes")
     for name, calls in report["other_calls"].items():
         _check(calls, _OTHER_CALL, name)
+    _check(report["timeline"]["percent"], dict.fromkeys(report["timeline"]["percent"], [[int]]), "timeline")
     for plan in report["plans"]:
         _check(plan, _PLAN_WITH_AGGREGATORS if "aggregators" in plan else {}, "plans")
     return report
@@ -193,6 +197,7 @@ def _upgrade(report: dict) -> None:
             kind.setdefault("file_thread_seconds", nothing)
             kind.setdefault("file_busy_seconds", kind["file_thread_seconds"])
             kind |= {"unaligned_calls": nothing, "backward_calls": nothing, "osts": []}
+            kind["rank_osts"] = {"first_ranks": [], "first_osts": [], "bytes": []}
             kind["phases"] |= {"file_wait": nothing, "lock": nothing}
         parts = [report["open_seconds"], report["close_seconds"], *(kind["seconds"] for kind in kinds)]
         report["seconds"] = {name: sum(part[name] for part in parts) for name in nothing}
@@ -201,6 +206,8 @@ def _upgrade(report: dict) -> None:
     for name in ("run", "version", "mpi", "file_system", "mode", "machine"):
         report.setdefault(name, "")
     report.setdefault("world", {"rank": 0, "ranks": report.get("ranks", 0)})
+    report |= {"opened_at": report.get("closed_at", 0), "open_for_seconds": 0}
+    report["timeline"] = {"interval_seconds": 0, "first_ranks": [], "percent": {}}
     report.setdefault("late_opens", {"ranks": 0, "seconds": nothing})
     for name, empty in (("program", []), ("hosts", []), ("layout", []), ("other_calls", {})):
         report.setdefault(name, empty)

@@ -126,6 +126,7 @@ def test_an_ost_that_is_slow_or_has_most_of_the_data_is_named(nacre, tmp_path):
         kind = dict.fromkeys(KIND_COUNTS, nothing) | {
             "ranks": 4, "seconds": spread, "phases": dict.fromkeys(PHASES, nothing), "osts": osts,
             "file_thread_seconds": nothing, "file_busy_seconds": nothing, "file_call_sizes": {}, "busiest": [],
+            "rank_osts": {"first_ranks": [], "first_osts": [], "bytes": []},
         }  # fmt: skip
         return {
             "schema": 2, "file": "/x", "version": "0.1.0", "mpi": "MPICH", "job": "", "run": "r", "program": ["app"],
@@ -133,6 +134,8 @@ def test_an_ost_that_is_slow_or_has_most_of_the_data_is_named(nacre, tmp_path):
             "bytes_read": 0, "bytes_written": 256 << 20, "file_system": "lustre", "mode": "write", "machine": "",
             "hints": {}, "notes": [], "layout": [], "seconds": spread, "open_seconds": nothing,
             "close_seconds": nothing, "late_opens": {"ranks": 0, "seconds": nothing}, "other_calls": {},
+            "opened_at": 0, "open_for_seconds": 0,
+            "timeline": {"interval_seconds": 1, "first_ranks": [0], "percent": {}},
             "kinds": {"collective_write": kind}, "plans": [], "other_plan_calls": 0,
         }  # fmt: skip
 

@@ -13,6 +13,7 @@ from nacre import reports
 from nacre.errors import UserError
 from nacre.findings import find
 from nacre.jobs import Job, jobs_of
+from nacre.page import document
 from nacre.tables import grid
 from nacre.text import amount, duration, unwrapped
 
@@ -25,11 +26,15 @@ last column is B divided by A: below 1, B has less of it.
 
   nacre compare before.jsonl after.jsonl
 
+  nacre compare --html both.html before.jsonl after.jsonl
+
 [bold]Exit codes[/bold]  0; 2: A or B cannot be read, or has no report.
 """)
 
 # A figure of a job: the kind of calls that it is of, its words, its value and how to print it.
 Figure = tuple[str, str, float, Callable[[float], str]]
+# The same with the values of both jobs.
+Row = tuple[str, str, float, float, Callable[[float], str]]
 
 
 def register(app: typer.Typer) -> None:
@@ -40,14 +45,19 @@ def compare(
     a: str = typer.Argument(..., metavar="A", help="Report of the first job."),
     b: str = typer.Argument(..., metavar="B", help="Report of the second job."),
     file: str = typer.Option(None, "--file", metavar="PATTERN", help="Compare only files whose name matches."),
+    html: str = typer.Option(None, "--html", metavar="OUT", help="Write both jobs, with drawings, as one page to OUT."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     if a == b == "-":
         raise UserError("A and B are both standard input", "Name two files, or one file and -.")
     first, second = (jobs_of(reports.read([path], file))[0] for path in (a, b))
     rows = _rows(first, second)
-    new = {finding.rule: finding.title for finding in find(second)}
-    old = {finding.rule: finding.title for finding in find(first)}
+    findings = (find(first), find(second))
+    if html is not None:
+        printed = [list(_printed(row)) for row in rows]
+        document.write(html, document.of_pair(first, second, findings, printed))
+        return
+    old, new = ({finding.rule: finding.title for finding in found} for found in findings)
     if as_json:
         figures = [{"of": of, "figure": words.strip(), "a": one, "b": other} for of, words, one, other, _ in rows]
         only = {"a": sorted(set(old) - set(new)), "b": sorted(set(new) - set(old))}
@@ -58,8 +68,8 @@ def compare(
         console.print(f"[bold]{name}[/bold]: {escape(job.title)}; {escape(job.libraries)}", soft_wrap=True)
     console.print()
     table = grid("", "A", "B", "B/A")
-    for _, words, one, other, show in rows:
-        table.add_row(words, show(one), show(other), f"{other / one:.2f}" if one else "")
+    for row in rows:
+        table.add_row(*_printed(row))
     console.print(table)
     for name, found, others in (("A", old, new), ("B", new, old)):
         for rule, title in found.items():
@@ -67,7 +77,12 @@ def compare(
                 console.print(f"only {name}: {escape(title)} ({rule})", soft_wrap=True)
 
 
-def _rows(first: Job, second: Job) -> list[tuple[str, str, float, float, Callable[[float], str]]]:
+def _printed(row: Row) -> tuple[str, str, str, str]:
+    _, words, one, other, show = row
+    return words, show(one), show(other), f"{other / one:.2f}" if one else ""
+
+
+def _rows(first: Job, second: Job) -> list[Row]:
     """The figures that either job has."""
     pairs = zip(_figures(first), _figures(second), strict=True)  # the same figures in the same order
     return [(of, words, one, other, show) for (of, words, one, show), (_, _, other, _) in pairs if one or other]

@@ -12,8 +12,9 @@ from rich.table import Table
 
 from nacre import job_text, prometheus, reports, settings
 from nacre.errors import UserError
-from nacre.findings import SHARE_MIN
+from nacre.findings import SHARE_MIN, find
 from nacre.jobs import Job, jobs_of
+from nacre.page import document
 from nacre.tables import grid
 from nacre.text import amount, duration, plural, unwrapped
 
@@ -33,6 +34,8 @@ maximum and the sum over the ranks. nacre skips lines that are damaged, and prin
   nacre report --summary io.jsonl
 
   nacre report --file '*.h5' *.jsonl
+
+  nacre report --html io.html io.jsonl
 
   nacre report --json io.jsonl
 
@@ -63,6 +66,9 @@ def report(
         max=100,
         help="Show only findings that may save this share of the I/O time.",
     ),
+    html: str = typer.Option(
+        None, "--html", metavar="OUT", help="Write the slowest job, with drawings, as one HTML page to OUT."
+    ),
     as_json: bool = typer.Option(
         False, "--json", help="Print JSON: the reports, the slowest first; with --summary the jobs with their findings."
     ),
@@ -71,6 +77,9 @@ def report(
         raise UserError(f"--format {format}: unknown format", f"Name one of {', '.join(FORMATS)}.")
     found = reports.read(files, file)
     jobs = jobs_of(found)
+    if html is not None:
+        document.write(html, document.of_job(jobs[0], find(jobs[0], min_share / 100)))
+        return
     if format == "prometheus":
         print(prometheus.exposition(jobs), end="")
         return

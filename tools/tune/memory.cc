@@ -1,4 +1,5 @@
 // Messages and copies.
+#include <algorithm>
 #include <cstring>
 
 #include "worker.h"
@@ -15,48 +16,45 @@ void copy_pieces(std::vector<char>& to, const std::vector<char>& from, std::size
 
 }  // namespace
 
-/// Messages between rank 0 and a rank of its node (far=0) or the first rank of the next node
-/// (far=1), to and fro.
+/// Messages that the first ranks of all nodes exchange with each other (far=1), or the first two
+/// ranks of each node (far=0), all at once: what nodes share makes each message slower, as in a
+/// collective call. The other ranks wait as in such a call.
 Sample measure_message(const Ranks& ranks, const Measurement& what) {
-  const std::int64_t size = what.number("size", 8);
-  const std::int64_t round_trips = what.number("count", 100);
+  const auto size = static_cast<int>(what.number("size", 8));
+  const std::int64_t trips = what.number("count", 100);
   const bool far = what.number("far", 0) != 0;
-  const int peer =
-      far ? (ranks.nodes > 1 ? ranks.first_of_node[1] : -1)
-          : (ranks.count > 1 && (ranks.nodes == 1 || ranks.first_of_node[1] > 1) ? 1 : -1);
   Sample sample;
-  if (peer < 0) return sample;
-  std::vector<char> buffer(static_cast<std::size_t>(size), 'a');
-  const auto send = [&](int to) {
-    MPI_Send(buffer.data(), static_cast<int>(size), MPI_BYTE, to, 0, MPI_COMM_WORLD);
-  };
-  const auto receive = [&](int from) {
-    MPI_Recv(buffer.data(), static_cast<int>(size), MPI_BYTE, from, 0, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
-  };
+  if (far ? ranks.nodes < 2 : ranks.ranks_in_node_min < 2) return sample;
+  const bool takes_part = ranks.rank_in_node < (far ? 1 : 2);
+  std::vector<char> sent(static_cast<std::size_t>(size), 'a');
+  std::vector<char> received(static_cast<std::size_t>(size));
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = seconds_now();
-  for (std::int64_t trip = 0; trip < round_trips; ++trip) {
-    if (ranks.rank == 0) {
-      send(peer);
-      receive(peer);
-    } else if (ranks.rank == peer) {
-      receive(0);
-      send(0);
-    }
+  for (std::int64_t trip = 0; takes_part && trip < trips; ++trip) {
+    const int step = 1 + static_cast<int>(trip % std::max(1, ranks.nodes - 1));
+    const int to =
+        far ? ranks.first_of_node[static_cast<std::size_t>((ranks.node + step) % ranks.nodes)]
+            : 1 - ranks.rank_in_node;
+    const int from = far ? ranks.first_of_node[static_cast<std::size_t>(
+                               (ranks.node + ranks.nodes - step) % ranks.nodes)]
+                         : to;
+    MPI_Sendrecv(sent.data(), size, MPI_BYTE, to, 0, received.data(), size, MPI_BYTE, from, 0,
+                 far ? MPI_COMM_WORLD : ranks.node_comm, MPI_STATUS_IGNORE);
   }
-  const double seconds = ranks.rank == 0 ? seconds_now() - start : 0;
+  const double seconds = takes_part ? seconds_now() - start : 0;
+  MPI_Barrier(MPI_COMM_WORLD);
   sample.seconds = slowest(seconds);
-  sample.count = 2.0 * static_cast<double>(round_trips);
-  sample.bytes = sample.count * static_cast<double>(size);
+  sample.count = static_cast<double>(trips);
+  sample.bytes = sample.count * size;
   return sample;
 }
 
-/// Copies by the first `ranks` ranks of node 0. With `piece`, in pieces of that many bytes.
+/// Copies by the first `ranks` ranks of each node, on all nodes at once. With `piece`, in pieces of
+/// that many bytes. The sample has the bytes of one node.
 Sample measure_copy(const Ranks& ranks, const Measurement& what) {
   const auto bytes = static_cast<std::size_t>(what.number("bytes", 32 << 20));
   const auto piece = static_cast<std::size_t>(what.number("piece", 1 << 20));
-  const bool takes_part = ranks.node == 0 && ranks.rank_in_node < what.number("ranks", 1);
+  const bool takes_part = ranks.rank_in_node < what.number("ranks", 1);
   std::vector<char> from(takes_part ? 2 * bytes : 0, 'a');
   std::vector<char> to(takes_part ? bytes : 0, 'b');
   MPI_Barrier(MPI_COMM_WORLD);
@@ -67,6 +65,7 @@ Sample measure_copy(const Ranks& ranks, const Measurement& what) {
   sample.seconds = slowest(takes_part ? seconds : 0);
   double copied = static_cast<double>(to.size());
   MPI_Allreduce(&copied, &sample.bytes, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  sample.bytes /= ranks.nodes;
   const std::size_t pieces = bytes / piece;
   sample.count = static_cast<double>(pieces);
   return sample;

@@ -70,6 +70,8 @@ Ranks find_ranks() {
   }
   MPI_Comm_rank(ranks.node_comm, &ranks.rank_in_node);
   MPI_Comm_size(ranks.node_comm, &ranks.ranks_in_node);
+  MPI_Allreduce(&ranks.ranks_in_node, &ranks.ranks_in_node_min, 1, MPI_INT, MPI_MIN,
+                MPI_COMM_WORLD);
   int first = ranks.rank;
   MPI_Bcast(&first, 1, MPI_INT, 0, ranks.node_comm);
   std::vector<int> firsts(static_cast<std::size_t>(ranks.count));
@@ -84,8 +86,6 @@ Ranks find_ranks() {
 }
 
 void print_ranks(const Ranks& ranks, const char* client) {
-  int fewest = ranks.ranks_in_node;
-  MPI_Allreduce(MPI_IN_PLACE, &fewest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   cpu_set_t cores;
   CPU_ZERO(&cores);
   sched_getaffinity(0, sizeof cores, &cores);
@@ -95,7 +95,7 @@ void print_ranks(const Ranks& ranks, const char* client) {
   std::printf(
       "NACRE-TUNE {\"ranks\": %d, \"nodes\": %d, \"ranks_per_node\": %d, \"cores\": %d, "
       "\"client\": %s}\n",
-      ranks.count, ranks.nodes, fewest, CPU_COUNT(&cores), client);
+      ranks.count, ranks.nodes, ranks.ranks_in_node_min, CPU_COUNT(&cores), client);
   std::fflush(stdout);
 }
 

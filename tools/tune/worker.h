@@ -20,6 +20,7 @@ struct Ranks {
   int nodes = 1;
   int rank_in_node = 0;
   int ranks_in_node = 1;
+  int ranks_in_node_min = 1;  ///< of the node with the fewest
   std::vector<int> first_of_node;  ///< lowest rank of each node
   MPI_Comm node_comm = MPI_COMM_NULL;
 };
@@ -40,7 +41,7 @@ class Measurement {
 /// The result of one repetition, equal on all ranks.
 struct Sample {
   double seconds = 0;  ///< of the slowest rank
-  double bytes = 0;    ///< of all ranks
+  double bytes = 0;    ///< of all ranks; of messages and copies, of a node
   double count = 0;    ///< messages, pieces, calls or opens of one rank
   int error = 0;       ///< errno of a failed access; 0: none
 };

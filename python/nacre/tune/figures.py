@@ -34,8 +34,7 @@ class Findings:
 
 def find(samples: Samples, place: plan.Place) -> Findings:
     found = Findings()
-    _memory(found, samples, place)
-    _messages(found, samples, place)
+    _node(found, samples, place)
     _calls(found, samples, place)
     if place.osts:
         _osts(found, samples, place)
@@ -50,6 +49,19 @@ def find(samples: Samples, place: plan.Place) -> Findings:
 
 def _scaled(figure: Figure | None, factor: float, less: float = 0.0) -> Figure | None:
     return figure and Figure(figure.value * factor - less, figure.spread)
+
+
+def find_on_nodes(samples: Samples, place: plan.Place) -> Findings:
+    """What does not depend on the file system's servers, from the samples of plan.on_nodes()."""
+    found = Findings()
+    _node(found, samples, place)
+    _call_costs(found, samples)
+    return found
+
+
+def _node(found: Findings, samples: Samples, place: plan.Place) -> None:
+    _memory(found, samples, place)
+    _messages(found, samples, place)
 
 
 def _memory(found: Findings, samples: Samples, place: plan.Place) -> None:
@@ -89,8 +101,7 @@ def _calls(found: Findings, samples: Samples, place: plan.Place) -> None:
             continue
         k = min(size for size, figure in curve.items() if figure.value >= PLATEAU * best.value)
         found.add(f"clients.{name}_saturation", Figure(k, curve[k].spread))
-    for write, name in ((True, "write"), (False, "read")):
-        found.add(f"clients.{name}_call_ns", _scaled(samples.each(plan.cached_word(write)), 1e9))
+    _call_costs(found, samples)
     found.add("opens.us", _scaled(samples.each(plan.open_word()), 1e6))
     apart, together = (samples.rate(plan.sharing_word(place, shared)) for shared in (False, True))
     alone = found.figures.get("clients.write_bandwidth")
@@ -101,6 +112,11 @@ def _calls(found: Findings, samples: Samples, place: plan.Place) -> None:
         found.missing["clients.one_writer"] = (
             "several ranks of a node write no more than one, to files of their own too"
         )
+
+
+def _call_costs(found: Findings, samples: Samples) -> None:
+    for write, name in ((True, "write"), (False, "read")):
+        found.add(f"clients.{name}_call_ns", _scaled(samples.each(plan.cached_word(write)), 1e9))
 
 
 def load_rate(samples: Samples, place: plan.Place, word: str) -> Figure | None:

@@ -164,11 +164,16 @@ def server_steps(place: Place) -> list[int]:
     return [servers for servers in counts if place.osts % servers == 0 and place.osts // servers <= place.nodes]
 
 
+def on_nodes(place: Place) -> list[str]:
+    """What messages, copies and calls cost, whatever the servers."""
+    words = [message_word(False), message_word(True), message_word(True, FAR_BYTES)]
+    words += [copy_word(1), copy_word(place.ranks_per_node), copy_word(1, LINE_BYTES)]
+    return words + [cached_word(write) for write in (True, False)]
+
+
 def basic(place: Place) -> list[str]:
     """What every machine has."""
-    words = [message_word(False), message_word(True), message_word(True, FAR_BYTES)]
-    words += [copy_word(1), copy_word(place.ranks_per_node), copy_word(1, LINE_BYTES), open_word()]
-    words += [cached_word(write) for write in (True, False)]
+    words = [*on_nodes(place), open_word()]
     words += [call_word(place, write, size) for write in (True, False) for size in call_sizes(place)]
     if place.ranks_per_node > 1:
         words += [sharing_word(place, shared) for shared in (False, True)]

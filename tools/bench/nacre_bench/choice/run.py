@@ -12,8 +12,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 
-from nacre import testbed
-
 from ..cells import WRITE, seconds_from_open
 from ..config import Config
 from ..contenders import OURS, Contender, all_contenders, choose, parse_pairs, preloads
@@ -23,6 +21,7 @@ from ..options import Choice
 from ..patterns import place
 from ..schedule import Progress
 from ..workloads import known_workloads
+from . import measured
 from .cases import BY_DIRECTORY, BY_FILE_SYSTEM, BY_HINT, LOCAL, Case, chosen_cases
 from .figures import ratio_of
 from .plans import plans_of
@@ -70,14 +69,29 @@ def file_of(case: Case, where: place.Place, layout_kind: str) -> str:
 
 
 def on_nodes(one: Contender, case: Case, where: place.Place) -> Contender:
-    """`one` with its ranks on the nodes of the case. On the testbed, the emulated machine's file holds, as that of a
-    site that has measured its machine."""
+    """`one` with its ranks on the nodes of the case."""
     if case.file_system != LOCAL:
-        machine, _ = site_of(case)
-        named = {**one.environment, "NACRE_MACHINE": testbed.machine_file(machine)}
-        return dataclasses.replace(one, rank_words=place.with_ranks(where, case.nodes).rank_words, environment=named)
+        return dataclasses.replace(one, rank_words=place.with_ranks(where, case.nodes).rank_words)
     ranks_a_node = {"NACRE_TEST_RANKS_PER_NODE": str(-(-case.ranks // case.nodes))}
     return dataclasses.replace(one, environment={**one.environment, **ranks_a_node})
+
+
+class Machines:
+    """The machine files of emulated machines, measured at first use. They hold as that of a site that has measured its
+    machine. `directory`: for the files."""
+
+    def __init__(self, directory: pathlib.Path):
+        self.directory = directory
+
+    def known_to(self, one: Contender, case: Case, where: place.Place) -> Contender:
+        """`one` with the machine of the case, if that is an emulated one."""
+        if case.file_system == LOCAL:
+            return one
+        file = self.directory / f"{case.file_system}-{case.ranks}x{case.nodes}.toml"
+        if not file.exists():
+            ranks = measured.Ranks(case.ranks, case.nodes)
+            file.write_text(measured.machine_file(case.file_system, one, where, ranks))
+        return dataclasses.replace(one, environment={**one.environment, "NACRE_MACHINE": str(file)})
 
 
 @dataclasses.dataclass
@@ -107,11 +121,11 @@ class Sequence:
 
 
 class CaseRun:
-    """Measures one case. `scratch`: a directory for the reports."""
+    """Measures one case. `one`: with its ranks on the nodes of the case. `scratch`: a directory for the reports."""
 
     def __init__(self, case: Case, one: Contender, arguments: Choice, where: place.Place, scratch: pathlib.Path):
         self.case = case
-        self.one = on_nodes(one, case, where)
+        self.one = one
         self.arguments = arguments
         self.layout_kind = layout_kind_of(case, arguments)
         self.file = file_of(case, where, self.layout_kind)
@@ -231,17 +245,23 @@ class Run:
     def run(self, keep: Callable[[dict], None]) -> int:
         """Measures the cases that are left, until --max-seconds have passed. Returns the number of cases not begun."""
         begin = time.monotonic()
-        for _, cases in itertools.groupby(self.left, key=site_of):
-            todo = list(cases)
-            with site(self.config, todo[0], self.arguments.dir) as where:
-                for case in todo:
-                    if self.arguments.max_seconds and time.monotonic() - begin > self.arguments.max_seconds:
-                        return self.progress.total - self.progress.done
-                    with tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch:
-                        entry = CaseRun(case, self.one, self.arguments, where, pathlib.Path(scratch)).measure()
-                    keep(entry)
-                    self.progress.tell(brief(entry))
+        with tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch:
+            machines = Machines(pathlib.Path(scratch))
+            for _, cases in itertools.groupby(self.left, key=site_of):
+                todo = list(cases)
+                with site(self.config, todo[0], self.arguments.dir) as where:
+                    for case in todo:
+                        if self.arguments.max_seconds and time.monotonic() - begin > self.arguments.max_seconds:
+                            return self.progress.total - self.progress.done
+                        entry = self.measure(case, machines, where)
+                        keep(entry)
+                        self.progress.tell(brief(entry))
         return 0
+
+    def measure(self, case: Case, machines: Machines, where: place.Place) -> dict:
+        one = machines.known_to(on_nodes(self.one, case, where), case, where)
+        with tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch:
+            return CaseRun(case, one, self.arguments, where, pathlib.Path(scratch)).measure()
 
 
 def brief(entry: dict) -> str:

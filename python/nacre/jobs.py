@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from nacre import darshan_log
 from nacre.text import plural, shortened
 
 HOSTS_SHOWN = 4
@@ -26,7 +28,7 @@ class FileGroup:
 
     @property
     def opens(self) -> int:
-        return len(self.reports)
+        return sum(one.get("opens", 1) for one in self.reports)
 
     @property
     def ranks(self) -> int:
@@ -72,6 +74,11 @@ class Job:
     def nodes(self) -> int:
         return max(1, *(max(one["nodes"], len(one["hosts"])) for one in self.reports))
 
+    @property
+    def is_from_darshan(self) -> bool:
+        """Whether the job ran without Nacre."""
+        return self.first.get("source") == darshan_log.SOURCE
+
     @cached_property
     def hosts(self) -> list[str]:
         return sorted({host for one in self.reports for host in one["hosts"]})
@@ -88,8 +95,13 @@ class Job:
 
     @cached_property
     def slowest_seconds(self) -> float:
-        """An upper bound of that of the slowest rank: another rank may be the slowest in each file."""
-        return sum(one["seconds"]["max"] for one in self.reports)
+        """An upper bound of that of the slowest rank: another rank may be the slowest in each file of several ranks."""
+        shared = sum(one["seconds"]["max"] for one in self.reports if one["ranks"] > 1)
+        alone: Counter = Counter()
+        for one in self.reports:
+            if one["ranks"] == 1:
+                alone[one["world"]["rank"]] += one["seconds"]["max"]
+        return shared + max(alone.values(), default=0)
 
     def total(self, field_name: str) -> int:
         return sum(one[field_name] for one in self.reports)
@@ -110,6 +122,8 @@ class Job:
         """For example: job 4711: ./app input.nml, 64 ranks on 4 nodes (n1, n2, ...)."""
         job = f"job {self.first['job']}: " if self.first["job"] else ""
         program = shortened(" ".join(self.first["program"]), PROGRAM_SHOWN) or "a program"
+        if self.is_from_darshan:
+            return f"{job}{program}, {plural(self.ranks, 'rank')}"
         where = "one node" if self.nodes == 1 else plural(self.nodes, "node")
         hosts = ", ".join(self.hosts[:HOSTS_SHOWN]) + (", ..." if len(self.hosts) > HOSTS_SHOWN else "")
         return f"{job}{program}, {plural(self.ranks, 'rank')} on {where}{f' ({hosts})' if hosts else ''}"
@@ -117,6 +131,8 @@ class Job:
     @property
     def libraries(self) -> str:
         """For example: MPICH Version: 4.3.0, Nacre 0.1.0."""
+        if self.is_from_darshan:
+            return "without Nacre; from a log of Darshan"
         parts = [self.first["mpi"], f"Nacre {self.first['version']}" if self.first["version"] else ""]
         return ", ".join(" ".join(part.split()) for part in parts if part)
 

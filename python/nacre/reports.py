@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+from nacre import darshan_log
 from nacre.errors import UserError, warn
 
 SCHEMA = 2
@@ -115,6 +116,8 @@ def seconds(report: dict) -> float:
 
 
 def _read_file(path: str) -> list[dict]:
+    if path != "-" and (path.endswith(".darshan") or darshan_log.is_log(path)):
+        return darshan_log.read(path)
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:

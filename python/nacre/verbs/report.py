@@ -22,7 +22,8 @@ FORMATS = ("text", "json", "prometheus")
 
 HELP = unwrapped("""Show where the I/O time of programs went, and what to change.
 
-FILE is a report that `nacre run --report FILE` (or NACRE_REPORT) wrote, of one job or several; - is standard input.
+FILE is a report that `nacre run --report FILE` (or NACRE_REPORT) wrote, of one job or several, or a log of Darshan, of
+a job that ran without Nacre; - is standard input.
 Each job begins with its findings: what costs time, the evidence, and the hint, command or change that helps, those
 with the most time at stake first. Then come its files, the slowest first. Each figure has the minimum, the median, the
 maximum and the sum over the ranks. nacre skips lines that are damaged, and prints a warning for each.
@@ -38,6 +39,8 @@ maximum and the sum over the ranks. nacre skips lines that are damaged, and prin
   nacre report --html io.html io.jsonl
 
   nacre report --json io.jsonl
+
+  nacre report job.darshan
 
 [bold]Exit codes[/bold]  0; 2: FILE cannot be read, or has no report.
 """)
@@ -108,7 +111,8 @@ def _show_files(console: Console, job: Job, top: int) -> None:
 
 def heading(one: dict) -> str:
     job = f"job {one['job']}, " if one["job"] else ""
-    nodes = f" on {'one node' if one['nodes'] == 1 else plural(one['nodes'], 'node')}" if one["ranks"] > 1 else ""
+    where = "one node" if one["nodes"] == 1 else plural(one["nodes"], "node")
+    nodes = f" on {where}" if one["ranks"] > 1 and "source" not in one else ""
     closed = datetime.datetime.fromtimestamp(one["closed_at"]).strftime("%Y-%m-%d %H:%M:%S")
     return f"[bold]{escape(one['file'])}[/bold]: {job}{plural(one['ranks'], 'rank')}{nodes}, closed {closed}"
 

@@ -1,0 +1,308 @@
+"""Logs of Darshan (of programs that ran without Nacre) in the form of reports, so that all findings apply to them.
+
+Figures that Darshan does not record are those that raise no finding: 0 seconds in a phase, no plan. Darshan records
+neither nodes nor how bytes divide into collective and independent calls; `nodes` is the least number, and all bytes
+count for the kind that most calls are of."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nacre.errors import UserError
+
+MAGIC = struct.Struct("=8sq")  # the version as text, and a number
+MAGIC_NUMBER = 6567223
+SOURCE = "darshan"
+NO_PACKAGE = 3  # the exit code of the process that reads
+RANKS_PER_NODE_MAX = 256  # of today's machines
+SIZE_NAMES = {
+    "0_100": 0, "100_1K": 100, "1K_10K": 1 << 10, "10K_100K": 10 << 10, "100K_1M": 100 << 10, "1M_4M": 1 << 20,
+    "4M_10M": 4 << 20, "10M_100M": 10 << 20, "100M_1G": 100 << 20, "1G_PLUS": 1 << 30,
+}  # fmt: skip
+NOTHING = dict.fromkeys(("min", "median", "max", "sum"), 0)
+NO_TIMELINE = {"interval_seconds": 0, "first_ranks": [], "percent": {}}
+PHASES = ("plan", "views", "copy", "messages", "wait", "file", "file_wait", "lock", "agreement", "away")
+ZERO_COUNTS = (
+    "errors", "messages", "message_bytes", "copied_bytes", "rounds", "backward_calls", "read_modify_writes", "holes",
+)  # fmt: skip
+
+
+def is_log(path: str) -> bool:
+    """Whether the file begins as a log of Darshan does. False if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(MAGIC.size)
+    except OSError:
+        return False
+    return len(head) == MAGIC.size and MAGIC.unpack(head)[1] == MAGIC_NUMBER
+
+
+def read(path: str) -> list[dict]:
+    """A report for each file of the log that data were moved to or from.
+
+    Another process reads the log: on a damaged one, Darshan's library may end its process. It may also delete the log,
+    so that it gets a symbolic link to it."""
+    if not os.access(path, os.R_OK):
+        raise UserError(f"cannot read {path}", "Name a readable log of Darshan.")
+    paths = [str(Path(__file__).parents[1]), *os.environ.get("PYTHONPATH", "").split(":")]
+    environment = {**os.environ, "PYTHONPATH": ":".join(filter(None, paths))}
+    with tempfile.TemporaryDirectory(prefix="nacre-darshan-") as scratch:
+        link = Path(scratch) / Path(path).name
+        link.symlink_to(Path(path).resolve())
+        words = [sys.executable, "-P", "-m", "nacre.darshan_log", str(link)]
+        result = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if result.returncode == NO_PACKAGE:
+        raise UserError(
+            f"{path} is a log of Darshan; reading it needs the package darshan, which is not installed",
+            "Install it: pip install 'nacre[darshan]'",
+        )
+    reports = json.loads(result.stdout) if result.returncode == 0 else None
+    if reports is None:
+        complaint = next((line for line in result.stderr.splitlines() if line.startswith("Error: ")), "")
+        raise UserError(
+            f"{path}: Darshan's library cannot read this log{complaint.replace('Error', '')}",
+            "The log is damaged or incomplete, or no log of Darshan at all.",
+        )
+    if not reports:
+        raise UserError(
+            f"{path}: the log names no file that the program read or wrote",
+            "Darshan records the files of a program that ends with MPI_Finalize.",
+        )
+    return reports
+
+
+def _reports(path: str) -> list[dict]:
+    log = _Log(path)
+    files: dict[int, _File] = {}
+    for module in ("MPI-IO", "POSIX", "STDIO"):
+        for record in log.records(module):
+            files.setdefault(record.id, _File()).by_module.setdefault(module, []).append(record)
+    layouts = log.layouts()
+    reports = []
+    for number, file in files.items():
+        name = log.names.get(number, f"file {number}")
+        report = None if name.startswith("<") else _report(log, name, file, layouts.get(number, []))
+        if report is not None:
+            reports.append(report)
+    return reports
+
+
+@dataclass
+class _Record:
+    """What one rank did with a file by one interface, or all ranks together (`rank` -1)."""
+
+    id: int
+    rank: int
+    values: dict[str, float]  # without the prefix of the interface
+
+    def __getitem__(self, name: str) -> float:
+        """0 if Darshan did not record it (-1)."""
+        return max(0, self.values.get(name, 0))
+
+
+@dataclass
+class _File:
+    by_module: dict[str, list[_Record]] = field(default_factory=dict)
+
+    def records(self, *modules: str) -> list[_Record]:
+        return next((self.by_module[module] for module in modules if module in self.by_module), [])
+
+
+class _Log:
+    def __init__(self, path: str):
+        import darshan
+
+        self.report = darshan.DarshanReport(path, read_all=False)
+        self.report.read_name_records()
+        self.path = path
+        self.names = self.report.name_records
+        self.job = self.report.metadata["job"]
+        self.ranks = int(self.job["nprocs"])
+        self.program = str(self.report.metadata.get("exe", "")).split()
+
+    def records(self, module: str) -> Iterator[_Record]:
+        if module not in self.report.modules:
+            return
+        self.report.mod_read_all_records(module)
+        tables = self.report.records[module].to_df()
+        prefix = {"MPI-IO": "MPIIO_"}.get(module, f"{module}_")
+        floats = tables["fcounters"].to_dict("records")
+        for counters, fcounters in zip(tables["counters"].to_dict("records"), floats, strict=True):
+            values = {name.removeprefix(prefix): value for name, value in {**counters, **fcounters}.items()}
+            yield _Record(int(values["id"]), int(values["rank"]), values)
+
+    def layouts(self) -> dict[int, list[dict]]:
+        """The striped ranges of each file."""
+        if "LUSTRE" not in self.report.modules:
+            return {}
+        self.report.mod_read_all_lustre_records()
+        found: dict[int, list[dict]] = {}
+        for one in self.report.records["LUSTRE"].to_df()["components"].to_dict("records"):
+            osts = [int(ost) for ost in one["LUSTRE_OST_IDS"]]
+            if osts:
+                found.setdefault(int(one["id"]), []).append({
+                    "begin": max(0, int(one["LUSTRE_COMP_EXT_START"])), "end": int(one["LUSTRE_COMP_EXT_END"]),
+                    "stripe_bytes": int(one["LUSTRE_COMP_STRIPE_SIZE"]), "stripes": len(osts), "osts": osts,
+                })  # fmt: skip
+        return found
+
+
+def _report(log: _Log, name: str, file: _File, layout: list[dict]) -> dict | None:
+    calls = file.records("MPI-IO", "POSIX", "STDIO")
+    accesses = file.records("POSIX", "STDIO", "MPI-IO")
+    kinds = {}
+    for direction in ("write", "read"):
+        kind = _kind(log, calls, accesses, direction, layout)
+        if kind is not None:
+            kinds[f"{_way(calls, direction)}_{direction}"] = kind
+    if not kinds:
+        return None
+    ranks = _ranks(log, calls)
+    meta = _spread(log, [(record, record["F_META_TIME"]) for record in calls])
+    other = {}
+    for field_name, count in (("set_view", "VIEWS"), ("sync", "SYNCS")):
+        made = sum(record[count] for record in calls)
+        if made:
+            each = int(made / ranks)
+            other[field_name] = {"calls": {"min": each, "median": each, "max": each, "sum": int(made)},
+                                 "seconds": NOTHING}  # fmt: skip
+    opens = sum(record["COLL_OPENS"] + record["INDEP_OPENS"] + record["OPENS"] for record in calls)
+    return {
+        "schema": 2, "source": SOURCE, "file": name, "version": "", "mpi": "", "job": str(log.job["jobid"]),
+        "run": f"{SOURCE} {Path(log.path).name}", "program": log.program, "hosts": [],
+        "world": {"rank": min(record.rank for record in calls) if ranks == 1 else 0, "ranks": log.ranks},
+        "opened_at": int(log.job["start_time_sec"]), "open_for_seconds": 0, "closed_at": int(log.job["end_time_sec"]),
+        "ranks": ranks, "nodes": -(-ranks // RANKS_PER_NODE_MAX), "opens": max(1, round(opens / ranks)),
+        "calls": sum(kind["calls"]["sum"] for kind in kinds.values()),
+        **{f"bytes_{past}": sum(kind["bytes"]["sum"] for way, kind in kinds.items() if way.endswith(verb))
+           for past, verb in (("read", "read"), ("written", "write"))},
+        "file_system": "lustre" if layout else "",
+        "mode": "read" if all(way.endswith("read") for way in kinds) else "read-write",
+        "layout": layout, "machine": "", "hints": {}, "notes": [],
+        "seconds": {part: meta[part] + sum(kind["seconds"][part] for kind in kinds.values()) for part in NOTHING},
+        "timeline": NO_TIMELINE, "open_seconds": meta, "close_seconds": NOTHING,
+        "late_opens": {"ranks": 0, "seconds": NOTHING}, "other_calls": other, "kinds": kinds, "plans": [],
+        "other_plan_calls": 0,
+    }  # fmt: skip
+
+
+def _ranks(log: _Log, records: list[_Record]) -> int:
+    """That accessed the file."""
+    return log.ranks if any(record.rank < 0 for record in records) else len({record.rank for record in records})
+
+
+def _way(calls: list[_Record], direction: str) -> str:
+    verb = f"{direction.upper()}S"
+    collective = sum(record[f"COLL_{verb}"] + record[f"SPLIT_{verb}"] for record in calls)
+    independent = sum(record[f"INDEP_{verb}"] + record[f"NB_{verb}"] for record in calls)
+    return "collective" if collective > independent else "independent"
+
+
+def _calls_of(record: _Record, direction: str) -> float:
+    verb = f"{direction.upper()}S"
+    return sum(record[f"{way}{verb}"] for way in ("COLL_", "SPLIT_", "INDEP_", "NB_", ""))
+
+
+def _bytes_of(record: _Record, direction: str) -> float:
+    return record["BYTES_WRITTEN" if direction == "write" else "BYTES_READ"]
+
+
+def _kind(log: _Log, calls: list[_Record], accesses: list[_Record], direction: str, layout: list[dict]) -> dict | None:
+    """The figures of the reads or of the writes; None if there were none."""
+    if not any(_calls_of(record, direction) for record in calls):
+        return None
+    seconds = _spread(log, [(record, record[f"F_{direction.upper()}_TIME"]) for record in calls])
+    moved = _spread(log, [(record, _bytes_of(record, direction)) for record in calls])
+    users = [record for record in calls if _calls_of(record, direction)]
+    file_bytes = sum(_bytes_of(record, direction) for record in accesses)
+    file_calls = sum(_calls_of(record, direction) for record in accesses)
+    both = sum(_calls_of(record, verb) for record in accesses for verb in ("read", "write"))
+    unaligned = sum(record["FILE_NOT_ALIGNED"] for record in accesses) * file_calls / both if both else 0
+    kind = {
+        "ranks": _ranks(log, users), "seconds": seconds, "phases": dict.fromkeys(PHASES, NOTHING),
+        "file_thread_seconds": NOTHING, "file_busy_seconds": NOTHING,
+        "calls": _spread(log, [(record, _calls_of(record, direction)) for record in calls]), "bytes": moved,
+        "file_calls": _total(file_calls), "file_bytes": _total(file_bytes), "unaligned_calls": _total(unaligned),
+        **dict.fromkeys(ZERO_COUNTS, NOTHING),
+        "file_call_sizes": _sizes(accesses, direction), "osts": _osts(layout, file_bytes, file_calls, seconds["sum"]),
+        "rank_osts": {"first_ranks": [], "first_osts": [], "bytes": []},
+        "busiest": [{"rank": record.rank, "bytes": int(_bytes_of(record, direction)),
+                     "calls": int(_calls_of(record, direction)), "seconds": 0.0}
+                    for record in users if record.rank >= 0 and len(users) == 1],
+    }  # fmt: skip
+    if direction == "write" and _reads_gaps(calls, accesses):
+        reads = sum(_calls_of(record, "read") for record in accesses)
+        kind["read_modify_writes"] = _total(min(reads, file_calls))
+    return kind
+
+
+def _reads_gaps(calls: list[_Record], accesses: list[_Record]) -> bool:
+    """Whether the MPI read although the program did not: it read the gaps between the pieces that it wrote."""
+    return calls is not accesses and not any(_calls_of(record, "read") for record in calls)
+
+
+def _total(value: float) -> dict:
+    """A figure of which only the sum over the ranks is known."""
+    return {"min": 0, "median": 0, "max": int(value), "sum": int(value)}
+
+
+def _spread(log: _Log, values: list[tuple[_Record, float]]) -> dict:
+    """Of records of single ranks: their spread. Of the one record of all ranks: its mean, and the ranks that Darshan
+    found to be the fastest and the slowest."""
+    single = sorted(value for record, value in values if record.rank >= 0)
+    if len(single) == len(values):
+        return {"min": single[0], "median": single[(len(single) - 1) // 2], "max": single[-1], "sum": sum(single)}
+    total = sum(value for _, value in values)
+    mean = total / log.ranks if isinstance(total, float) else round(total / log.ranks)
+    shared = next(record for record, _ in values if record.rank < 0)
+    times = [shared["F_FASTEST_RANK_TIME"], shared["F_SLOWEST_RANK_TIME"]]
+    whole = sum(shared[name] for name in ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"))
+    is_time = isinstance(total, float) and whole > 0
+    low, high = (share * total / whole for share in times) if is_time else (mean, mean)
+    return {"min": min(low, mean), "median": mean, "max": max(high, mean), "sum": total}
+
+
+def _sizes(accesses: list[_Record], direction: str) -> dict[str, int]:
+    found = {}
+    for name, size in SIZE_NAMES.items():
+        for infix in ("", "AGG_"):
+            count = sum(record[f"SIZE_{direction.upper()}_{infix}{name}"] for record in accesses)
+            if count:
+                found[str(size)] = int(count)
+    return found
+
+
+def _osts(layout: list[dict], size: float, calls: float, seconds: float) -> list[dict]:
+    """Of a file with one layout, as if all OSTs had the same share. Only on a single OST the time is its own."""
+    if len(layout) != 1:
+        return []
+    osts = sorted(set(layout[0]["osts"]))
+    alone = len(osts) == 1
+    return [
+        {
+            "ost": ost, "bytes": int(size / len(osts)), "calls": int(calls / len(osts)),
+            "alone_bytes": int(size) if alone else 0, "alone_seconds": seconds if alone else 0,
+        }
+        for ost in osts
+    ]  # fmt: skip
+
+
+def _main(path: str) -> int:
+    try:
+        import darshan  # noqa: F401
+    except ImportError:
+        return NO_PACKAGE
+    print(json.dumps(_reports(path)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main(sys.argv[1]))

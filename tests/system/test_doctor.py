@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from nacre import file_system, probe, program, settings
+from nacre import file_system, lustre_client, probe, program, settings
 
+DATA = Path(__file__).resolve().parents[1] / "data" / "lustre-layouts"
 # An MPI program, for what doctor must read off it; none of these needs to do anything.
 PROGRAM = "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); return MPI_Finalize(); }\n"
 COMPILERS = {
@@ -235,3 +238,49 @@ def test_a_directorys_file_system_is_that_of_its_deepest_and_last_mount(tmp_path
     found = file_system.of(Path(directory), mountinfo)
     assert found.kind == kind
     assert file_system.judgement(found, Path(directory))[0] == state
+
+
+def lustre_osts(root: Path, *osts: tuple[int, int, str]) -> Path:
+    """What a client of Lustre shows of its OSTs: total and available KiB, and whether each is active."""
+    for number, (total, available, active) in enumerate(osts):
+        folder = root / "osc" / f"scratch-OST{number:04x}-osc-ffff9abc"
+        folder.mkdir(parents=True)
+        for name, value in (("kbytestotal", total), ("kbytesavail", available), ("active", active)):
+            (folder / name).write_text(f"{value}\n")
+    (root / "osc" / "other-OST0000-osc-ffff9abc").mkdir()
+    return root
+
+
+def test_full_and_deactivated_osts_are_remarked(tmp_path):
+    root = lustre_osts(tmp_path, (1000, 500, "1"), (1000, 5, "1"), (1000, 50, "1"), (1000, 490, "0"), (1000, 480, "1"))
+    mount = file_system.FileSystem("lustre", "/scratch", "10.0.0.1@tcp:/scratch", frozenset({"rw", "flock"}))
+    remarks = {subject: (state, text) for state, subject, text, _ in lustre_client.remarks(tmp_path, mount, root)}
+    assert remarks["fill"][0] == "good"
+    assert "50% to 100% full" in remarks["fill"][1]
+    assert remarks["OST 1"] == ("bad", "is 99.5% full: writes to files with a stripe on it fail (ENOSPC)")
+    assert remarks["OST 2"][0] == "note"
+    assert remarks["OST 3"][0] == "bad"
+    assert "deactivated" in remarks["OST 3"][1]
+    assert not {"OST 0", "OST 4"} & remarks.keys()
+    assert remarks["OSTs"][0] == "note"  # this directory is not on Lustre
+    assert remarks["locks"][0] == "good"
+
+
+@pytest.mark.parametrize(("options", "state"), [("flock", "good"), ("noflock", "bad"), ("localflock", None)])
+def test_locks_follow_the_mount_options(tmp_path, options, state):
+    mount = file_system.FileSystem("lustre", "/scratch", "10.0.0.1@tcp:/scratch", frozenset({"rw", options}))
+    found = [remark[0] for remark in lustre_client.remarks(tmp_path, mount, tmp_path) if remark[1] == "locks"]
+    assert found == ([state] if state else [])
+
+
+def test_a_directory_is_examined_by_itself(nacre, nodes):
+    directory = nodes[0] / "narrow"
+    directory.mkdir()
+    result = nacre("doctor", "--json", directory)
+    assert result.returncode == 0, result.stderr
+    assert findings(result, "layout")[0]["state"] == "good"
+    assert re.fullmatch(r"\d+ OSTs", findings(result, "OSTs")[0]["text"])
+    assert not findings(result, "Nacre")
+    os.setxattr(directory, "lustre.lov", (DATA / "dir-default-v1.bin").read_bytes())
+    layout = findings(nacre("doctor", "--json", directory), "layout")[0]
+    assert layout["text"].startswith("the directory's default layout: 4 OSTs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -21,6 +22,24 @@ def test_a_saved_layout_reads_as_lfs_wrote_it(nacre, sample: Path) -> None:
     if sample.stem == "dir-default-pool":  # leaves the size of stripes to the file system, which lfs had asked
         expected = expected.replace("4194304", "0")
     assert shown.stdout.rstrip("\n") == expected
+
+
+@pytest.mark.parametrize("sample", sorted(SAMPLES.glob("*.bin")), ids=lambda path: path.stem)
+def test_layouts_as_json_have_the_names_and_values_of_the_text(nacre, sample: Path) -> None:
+    text = nacre("stripe", "show", "--raw", sample).stdout
+    (layout,) = json.loads(nacre("stripe", "show", "--json", "--raw", sample).stdout)
+
+    def leaves(part: object) -> list[str]:
+        if isinstance(part, dict):
+            return [leaf for name, value in part.items() for leaf in leaves_of(name, value)]
+        return [leaf for item in part for leaf in leaves(item)]
+
+    def leaves_of(name: str, value: object) -> list[str]:
+        return leaves(value) if isinstance(value, (dict, list)) else [f"{name}: {value}"]
+
+    wanted = [re.sub(r":\s+", ": ", line.strip().removeprefix("- ")) for line in text.splitlines()]
+    wanted = [line.replace("'", "") for line in wanted if not line.endswith(":")]
+    assert leaves({name: value for name, value in layout.items() if name != "path"}) == wanted
 
 
 def test_several_layouts_are_shown_with_their_paths(nacre) -> None:

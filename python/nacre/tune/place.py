@@ -15,9 +15,9 @@ from pathlib import Path
 
 from nacre import file_system, testbed
 from nacre.errors import UserError
+from nacre.lustre_client import XATTR
 from nacre.text import amount
 from nacre.tune.plan import Place, ost_bytes
-from nacre.verbs.stripe import XATTR
 
 WORK = ".nacre-tune"
 OWNER = "owner"

@@ -27,6 +27,14 @@ def show(result: Result) -> None:
         console.print(sentence, markup=False)
 
 
+def as_json(result: Result) -> dict:
+    return {
+        "figures": {name: {"value": one.value, "spread": one.spread} for name, one in result.found.figures.items()},
+        "not_measured": result.found.missing,
+        "remarks": remarks(result),
+    }
+
+
 def _printed(table: Table) -> PrintedTable:
     printed = PrintedTable(box=None, header_style="bold")
     for number, column in enumerate(table.columns):

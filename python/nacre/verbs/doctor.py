@@ -16,11 +16,10 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from nacre import file_system, launchers, library, probe, program, settings
+from nacre import file_system, launchers, library, lustre_client, probe, program, settings
 from nacre.errors import EXIT_PROBLEM, UserError
 from nacre.text import unwrapped
 from nacre.verbs.run import as_shell
-from nacre.verbs.stripe import XATTR
 
 HELP = unwrapped("""Check the installation, and test that Nacre serves the MPI-IO of a program.
 
@@ -38,8 +37,13 @@ and checks that Nacre served the calls. Without COMMAND, nacre tests the mpiexec
 
   nacre doctor --repair /scratch/me/out.h5
 
-With FILE on Lustre in place of COMMAND, nacre checks whether the layout covers the whole file. A killed job may leave
-an incomplete layout: writes after its end fail until --repair completes it.
+  nacre doctor /scratch/me
+
+With a directory in place of COMMAND, nacre says what its file system is, and on Lustre how many OSTs there are and how
+full, the directory's default layout, whether locks work, and what of it will hurt.
+
+With FILE on Lustre, nacre checks whether the layout covers the whole file. A killed job may leave an incomplete layout:
+writes after its end fail until --repair completes it.
 
 [bold]Exit codes[/bold]  0: no problem; 1: a problem, marked !!; 2: wrong usage.
 """)
@@ -89,7 +93,9 @@ class Examination:
 
 def doctor(
     command: list[str] = typer.Argument(
-        None, metavar="COMMAND|FILE", help="Command to test, a -- before it is optional; or files on Lustre."
+        None,
+        metavar="COMMAND|FILE|DIR",
+        help="Command to test, a -- before it is optional; or directories, or files on Lustre.",
     ),
     directory: Path = typer.Option(
         None, "--directory", metavar="DIR", help="Directory of the program's files; default: the current directory."
@@ -106,6 +112,9 @@ def doctor(
         others = [word for word in command or [] if not _is_plain_file(word)]
         what = f"--repair: {others[0]} is not a data file" if others else "--repair: no file to repair"
         raise UserError(what, "Name files on Lustre: nacre doctor --repair FILE...")
+    elif command and all(os.path.isdir(word) for word in command):
+        for word in command:
+            _examine_directory(examination, Path(word).absolute())
     else:
         _examine_all(examination, list(command or []), (directory or Path.cwd()).absolute())
     if as_json:
@@ -121,7 +130,7 @@ def _is_plain_file(word: str) -> bool:
 
 def _examine_layout(examination: Examination, path: str, repair: bool) -> None:
     try:
-        rest = library.layout_rest(os.getxattr(path, XATTR))
+        rest = library.layout_rest(os.getxattr(path, lustre_client.XATTR))
     except OSError as error:
         examination.note("layout", f"{path} is not on Lustre, or has no layout yet: {error.strerror}")
         return
@@ -134,7 +143,7 @@ def _examine_layout(examination: Examination, path: str, repair: bool) -> None:
     trouble, advice = "writes after its end fail (ENODATA)", f"Run: nacre doctor --repair {shlex.quote(path)}"
     if repair:
         try:
-            os.setxattr(path, f"{XATTR}.add", rest)
+            os.setxattr(path, f"{lustre_client.XATTR}.add", rest)
         except OSError as error:
             trouble, advice = f"cannot complete it: {error.strerror}", "Ask the owner of the file to repair it."
         else:
@@ -177,6 +186,9 @@ def _examine_directory(examination: Examination, directory: Path) -> None:
     if not os.access(directory, os.W_OK):
         examination.bad("directory", f"{directory} is not writable", "Name a writable directory with --directory.")
     examination.say(*file_system.judgement(found, directory))
+    if found is not None and (found.kind == "lustre" or lustre_client.is_emulated(directory)):
+        for remark in lustre_client.remarks(directory, found):
+            examination.say(*remark)
 
 
 def _examine_environment(examination: Examination) -> None:

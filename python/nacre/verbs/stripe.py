@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import shlex
-import struct
 import sys
 from pathlib import Path
 
 import typer
 
-from nacre import library
+from nacre import layout_text, library, lustre_client
 from nacre.errors import UserError
 from nacre.text import parse_bytes, unwrapped
 
-XATTR = "lustre.lov"
 INT_MAX = 2**31 - 1
-GET_OST_COUNT = 0x800866A8  # the ioctl LL_IOC_GETOBDCOUNT; in: 0 (count OSTs), out: their number
 
 HELP = "Show the layout of files on Lustre, or recommend one."
 
@@ -31,6 +27,8 @@ nacre reads the xattr lustre.lov and does not need lfs. --raw reads a saved xatt
 [bold]Examples[/bold]
 
   nacre stripe show /scratch/run1/out.h5
+
+  nacre stripe show --json out.h5
 
   nacre stripe show --raw out.lov
 
@@ -66,18 +64,24 @@ def show(
     raw: list[str] = typer.Option(
         [], "--raw", metavar="BLOB", help="Saved xattr lustre.lov; - is standard input. Repeatable."
     ),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON: a list of layouts, with the names of lfs's YAML."),
 ) -> None:
     sources = [(path, _of_file) for path in files or []] + [(path, _of_blob) for path in raw]
     if not sources:
         raise UserError("no file to show", "Name a file on Lustre, or a saved xattr with --raw.")
     wrong = []
+    layouts = []
     for path, read in sources:
         try:
             text = _layout(path, read(path))
         except UserError as error:
             wrong.append(error)
-        else:
+            continue
+        layouts.append({"path": path, **layout_text.parse(text)})
+        if not as_json:
             print(f"{path}:\n{text}" if len(sources) > 1 else text, end="", flush=True)
+    if as_json:
+        print(json.dumps(layouts, indent=2))
     if wrong:
         raise UserError("\n".join(error.problem for error in wrong), wrong[0].advice)
 
@@ -122,17 +126,14 @@ def advise(
 
 
 def _ost_count(directory: str) -> int:
+    if not os.path.isdir(directory):
+        what = os.strerror(errno.ENOTDIR if os.path.exists(directory) else errno.ENOENT)
+        raise UserError(f"cannot open {directory}: {what}")
     try:
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise UserError(f"cannot open {directory}: {os.strerror(error.errno)}") from error
-    try:
-        return struct.unpack("i", fcntl.ioctl(descriptor, GET_OST_COUNT, struct.pack("i", 0)))[0]
+        return lustre_client.ost_count(directory)
     except OSError as error:
         advice = "Name a directory on Lustre, or give the number of OSTs with --osts."
         raise UserError(f"{directory} is not on Lustre, so the number of OSTs is unknown", advice) from error
-    finally:
-        os.close(descriptor)
 
 
 def _layout(path: str, lov: bytes) -> str:
@@ -144,7 +145,7 @@ def _layout(path: str, lov: bytes) -> str:
 
 def _of_file(path: str) -> bytes:
     try:
-        return os.getxattr(path, XATTR)
+        return os.getxattr(path, lustre_client.XATTR)
     except OSError as error:
         if error.errno == errno.ENODATA:
             advice = (
@@ -152,7 +153,7 @@ def _of_file(path: str) -> bytes:
             )
             raise UserError(f"{path} has no layout of its own", advice) from error
         if error.errno == errno.EOPNOTSUPP:
-            raise UserError(f"{path} is not on Lustre: it has no xattr {XATTR}") from error
+            raise UserError(f"{path} is not on Lustre: it has no xattr {lustre_client.XATTR}") from error
         raise UserError(f"cannot read the layout of {path}: {os.strerror(error.errno)}") from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -58,6 +59,7 @@ def tune(
         None, "--figures", metavar="FOLDER", help="Folder of the figures; default: that of FILE, named NAME.figures."
     ),
     resume: bool = typer.Option(False, "--resume", help="Keep the measurements of a tune that did not end."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON: the figures, and why others were not measured."),
 ) -> None:
     for ending in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(ending, _end)
@@ -95,11 +97,13 @@ def tune(
     machine_file.write(out, machine_file.as_toml(heading, found, summary.remarks(result)))
     if not tuning.left() and not tuning.ended_early:
         state.unlink()
-    summary.show(result)
-    print(f"Wrote {out}")
     drawn = figures_at or out.with_suffix(".figures")
     report_page.write(drawn, heading, result)
-    print(f"Figures: {drawn / report_page.PAGE}")
+    if as_json:
+        print(json.dumps(summary.as_json(result) | {"file": str(out), "page": str(drawn / report_page.PAGE)}, indent=2))
+        return
+    summary.show(result)
+    print(f"Wrote {out}\nFigures: {drawn / report_page.PAGE}")
 
 
 def _parse_seconds(text: str) -> float:

@@ -1,0 +1,172 @@
+"""What a client of Lustre says about a directory: its OSTs and how full they are, its default layout, its locks.
+
+Everything comes from an ioctl, an extended attribute, the mount table and the client's settings in /sys. An ordinary
+user may read all of them."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import statistics
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nacre import layout_text, library
+from nacre.file_system import FileSystem
+from nacre.text import amount, plural
+
+XATTR = "lustre.lov"
+GET_OST_COUNT = 0x800866A8  # the ioctl LL_IOC_GETOBDCOUNT; in: 0 (count OSTs), out: their number
+SYSFS = Path("/sys/fs/lustre")
+OST_NAME = re.compile(r"-OST([0-9a-f]{4})-osc-(?!MDT)")
+FULL = 0.99  # of an OST: writes may fail with ENOSPC
+NEARLY_FULL = 0.9
+UNEVEN = 0.2  # fuller than the median by this share
+
+# State (good, note, bad), subject, text, advice: as nacre doctor prints it.
+Remark = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True)
+class Ost:
+    """`total`, `available`: bytes; `is_active`: whether the client may use it."""
+
+    number: int
+    total: int
+    available: int
+    is_active: bool = True
+
+    @property
+    def fill(self) -> float:
+        return 1 - self.available / self.total if self.total else 0.0
+
+
+def is_emulated(directory: Path) -> bool:
+    """Whether it is on nacre-testbed."""
+    try:
+        os.getxattr(directory, "testbed.node")
+    except OSError:
+        return False
+    return True
+
+
+def ost_count(directory: str) -> int:
+    """OSError if the directory is not on Lustre."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        return struct.unpack("i", fcntl.ioctl(descriptor, GET_OST_COUNT, struct.pack("i", 0)))[0]
+    finally:
+        os.close(descriptor)
+
+
+def osts(name: str, root: Path = SYSFS) -> list[Ost]:
+    """The OSTs of the file system `name` by number; empty where the client does not show them."""
+    found = []
+    for folder in sorted((root / "osc").glob(f"{name}-OST*")):
+        number = OST_NAME.search(folder.name)
+        if number is None:
+            continue
+        try:
+            total, available = (int((folder / file).read_text()) << 10 for file in ("kbytestotal", "kbytesavail"))
+        except (OSError, ValueError):
+            continue
+        active = folder / "active"
+        is_active = not active.exists() or active.read_text().strip() != "0"
+        found.append(Ost(int(number[1], 16), total, available, is_active))
+    return sorted(found, key=lambda ost: ost.number)
+
+
+def name_of(mount: FileSystem) -> str:
+    """Of the file system, from its source: servers:/name[/folder]."""
+    return mount.source.rpartition(":/")[2].partition("/")[0]
+
+
+def remarks(directory: Path, mount: FileSystem, root: Path = SYSFS) -> Iterator[Remark]:
+    """What is to be known of a directory before a program writes there."""
+    yield from _count_remarks(directory)
+    yield from _fill_remarks(osts(name_of(mount), root))
+    yield from _layout_remarks(directory)
+    yield from _lock_remarks(mount)
+
+
+def _count_remarks(directory: Path) -> Iterator[Remark]:
+    try:
+        count = ost_count(str(directory))
+    except OSError as error:
+        yield "note", "OSTs", f"their number is unknown: {error.strerror}", ""
+        return
+    yield "good", "OSTs", plural(count, "OST"), ""
+
+
+def _fill_remarks(known: list[Ost]) -> Iterator[Remark]:
+    if not known:
+        yield "note", "fill", "unknown: the client shows no OSTs in /sys/fs/lustre/osc", "As a user: lfs df -h DIR"
+        return
+    fills = [ost.fill for ost in known]
+    free = amount(sum(ost.available for ost in known))
+    text = f"{free} free; OSTs are {min(fills):.0%} to {max(fills):.0%} full, {statistics.median(fills):.0%} (median)"
+    yield "good", "fill", text, ""
+    for ost in known:
+        name = f"OST {ost.number}"
+        if not ost.is_active:
+            yield (
+                "bad", name, "is deactivated on this client: files that have stripes on it cannot be read",
+                "Ask the site's staff, and place new files elsewhere: lfs setstripe -o LIST DIR",
+            )  # fmt: skip
+        elif ost.fill >= FULL:
+            yield (
+                "bad", name, f"is {ost.fill:.1%} full: writes to files with a stripe on it fail (ENOSPC)",
+                f"Move large files away: lfs find DIR --ost {ost.number} -size +1G | lfs_migrate -y",
+            )  # fmt: skip
+        elif ost.fill >= NEARLY_FULL or ost.fill > statistics.median(fills) + UNEVEN:
+            yield (
+                "note", name, f"is {ost.fill:.0%} full: it gets slower, and new files should not have stripes on it",
+                f"Move large files away: lfs find DIR --ost {ost.number} -size +1G | lfs_migrate -y",
+            )  # fmt: skip
+
+
+def _layout_remarks(directory: Path) -> Iterator[Remark]:
+    try:
+        text = library.layout_yaml(os.getxattr(directory, XATTR))
+    except OSError as error:
+        if error.errno != errno.ENODATA:
+            yield "note", "layout", f"the default layout is unknown: {error.strerror}", ""
+            return
+        yield "good", "layout", "the directory has no default layout of its own: Nacre chooses that of new files", ""
+        return
+    except ValueError as error:
+        yield "bad", "layout", f"the default layout is damaged: {error}", f"Remove it: lfs setstripe -d {directory}"
+        return
+    layout = layout_text.parse(text)
+    parts = [one["sub_layout"] for one in layout.get("components", [])] or [layout]
+    parts = [part for part in parts if part.get("lmm_pattern") != "mdt"]
+    counts = [part.get("lmm_stripe_count", part.get("stripe_count", 0)) for part in parts]
+    stripes = " then ".join(_stripes(count) for count in counts)
+    what = f"the directory's default layout: {stripes}"
+    if counts and counts[-1] == 1:
+        yield (
+            "note", "layout", f"{what}. New files are on one OST, however many nodes write them",
+            f"Let Nacre choose: lfs setstripe -d {directory}      # or for one job: nacre run --hint striping_factor=N",
+        )  # fmt: skip
+    else:
+        yield "good", "layout", f"{what}. Nacre keeps it for new files", ""
+
+
+def _stripes(count: int) -> str:
+    return {-1: "all OSTs", 0: "as many OSTs as the file system's default"}.get(count, plural(count, "OST"))
+
+
+def _lock_remarks(mount: FileSystem) -> Iterator[Remark]:
+    if "localflock" in mount.options:
+        return  # the remark on the file system says it
+    if "noflock" in mount.options:
+        yield (
+            "bad", "locks", "mounted with noflock: atomic mode, shared file pointers and sieving writes fail (ENOSYS)",
+            "Ask the site's staff to mount it with -o flock.",
+        )  # fmt: skip
+    else:
+        yield "good", "locks", "byte-range locks work between nodes", ""

@@ -60,8 +60,13 @@ def test_a_tune_that_is_ended_removes_its_files_and_can_be_resumed(nacre, build,
     assert not out.exists()
     kept = json.loads(out.with_name("machine.toml.state").read_text())["samples"]
     assert plan.message_word(False) in kept
-    resumed = nacre("tune", "--resume", "--repetitions", 2, "--max-bytes", "4m", "--out", out, files, *words[-4:])
+    resumed = nacre(
+        "tune", "--json", "--resume", "--repetitions", 2, "--max-bytes", "4m", "--out", out, files, *words[-4:]
+    )
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    printed = json.loads(resumed.stdout)
+    assert printed["file"] == str(out)
+    assert printed["figures"]["nodes.cores"]["value"] >= 1
     assert tomllib.loads(out.read_text())["nodes"]["cores"] >= 1
 
 

@@ -24,7 +24,18 @@ void Profiler::book() {
   if (phase_ == Phase::away) return;
   booked_ += passed;
   if (profile_.timeline == nullptr) return;
-  profile_.timeline->add(activity_of_phase[phase], begin, now, weight_);
+  const Activity activity = activity_of_phase[phase];
+  if (weight_ == 1) {
+    profile_.timeline->add(activity, begin, now);
+  } else {
+    sample_[static_cast<std::size_t>(activity)] += now - begin;
+  }
+}
+
+void Profiler::end() {
+  book();
+  if (weight_ == 1 || profile_.timeline == nullptr) return;
+  profile_.timeline->add_sample(sample_, since_, weight_);
 }
 
 void ProfilerObserver::wait_begins() {

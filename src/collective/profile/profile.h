@@ -117,7 +117,7 @@ class Profiler {
     if (weight_ != 0) since_ = monotonic_nanoseconds();
   }
   ~Profiler() {
-    if (weight_ != 0) book();
+    if (weight_ != 0) end();
   }
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
@@ -151,6 +151,7 @@ class Profiler {
  private:
   /// Adds the time since the last call to the current phase.
   void book();
+  void end();
 
   Profile& profile_;
   FileTraits traits_;
@@ -158,6 +159,7 @@ class Profiler {
   Phase phase_;
   std::int64_t since_ = 0;
   std::int64_t booked_ = 0;
+  Timeline::CallTimes sample_{};  // of a call that stands for others, for the timeline
 };
 
 /// Switches the phase of a profiler when the operation of its call begins or ends to wait.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <span>
 
 #include "collective/agreement/agreements.h"
@@ -32,23 +33,48 @@ void lengthen(Timeline::Intervals& intervals, int doublings) {
 
 }  // namespace
 
-void Timeline::add(Activity activity, std::int64_t begin, std::int64_t end, std::int64_t weight) {
-  const std::lock_guard guard(mutex_);
+void Timeline::add(Activity activity, std::int64_t begin, std::int64_t end) {
+  const std::int64_t start = std::max<std::int64_t>(begin - origin_, 0);
   const std::int64_t stop = end - origin_;
-  const std::int64_t earliest = weight == 1 ? 0 : std::min(exact_end_, begin - origin_);
-  const std::int64_t start = std::max({stop - ((end - begin) * weight), earliest, std::int64_t{0}});
-  if (weight == 1) exact_end_ = std::max(exact_end_, stop);
   if (start >= stop) return;
-  int doublings = 0;
-  while ((stop - 1) >> (log2_ + doublings) >= std::ssize(times_[0])) ++doublings;
-  if (doublings > 0) {
-    for (Intervals& intervals : times_) lengthen(intervals, doublings);
-    log2_ += doublings;
+  const std::lock_guard guard(mutex_);
+  reach(stop);
+  fill(activity, start, stop);
+  added_end_ = std::max(added_end_, stop);
+}
+
+void Timeline::add_sample(const CallTimes& times, std::int64_t end, std::int64_t weight) {
+  const std::int64_t total = std::accumulate(times.begin(), times.end(), std::int64_t{0});
+  const std::int64_t stop = end - origin_;
+  const std::lock_guard guard(mutex_);
+  const std::int64_t start = std::max(stop - (total * weight), added_end_);
+  if (start >= stop || total == 0) return;
+  reach(stop);
+  const double stretch = static_cast<double>(stop - start) / static_cast<double>(total);
+  double at = static_cast<double>(start);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (times[i] == 0) continue;
+    const double next = at + (static_cast<double>(times[i]) * stretch);
+    fill(static_cast<Activity>(i), static_cast<std::int64_t>(at),
+         std::min(static_cast<std::int64_t>(next), stop));
+    at = next;
   }
+  added_end_ = stop;
+}
+
+void Timeline::reach(std::int64_t time) {
+  int doublings = 0;
+  while ((time - 1) >> (log2_ + doublings) >= std::ssize(times_[0])) ++doublings;
+  if (doublings == 0) return;
+  for (Intervals& intervals : times_) lengthen(intervals, doublings);
+  log2_ += doublings;
+}
+
+void Timeline::fill(Activity activity, std::int64_t begin, std::int64_t end) {
   Intervals& intervals = times_[static_cast<std::size_t>(activity)];
-  for (std::int64_t at = start; at < stop;) {
+  for (std::int64_t at = begin; at < end;) {
     const std::int64_t index = at >> log2_;
-    const std::int64_t next = std::min(stop, (index + 1) << log2_);
+    const std::int64_t next = std::min(end, (index + 1) << log2_);
     intervals[static_cast<std::size_t>(index)] += next - at;
     at = next;
   }

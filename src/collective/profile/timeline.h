@@ -37,16 +37,18 @@ class Timeline {
   /// The shortest interval is 2^20 nanoseconds: about a millisecond.
   static constexpr int shortest_log2 = 20;
   using Intervals = std::array<std::int64_t, interval_count>;
-  using Times = std::array<Intervals, activity_names.size()>;  ///< nanoseconds, by Activity
+  using Times = std::array<Intervals, activity_names.size()>;         ///< nanoseconds, by Activity
+  using CallTimes = std::array<std::int64_t, activity_names.size()>;  ///< of one call, likewise
 
   /// The first interval begins at `origin` (monotonic_nanoseconds()). To be called before any time
   /// is added.
   void begin(std::int64_t origin) { origin_ = origin; }
 
-  /// Adds the time from `begin` to `end` (monotonic_nanoseconds()), times `weight`. If `weight` is
-  /// more than 1, the time stands for as many calls, and is spread over the time before `end`,
-  /// back to the end of the last time of weight 1.
-  void add(Activity activity, std::int64_t begin, std::int64_t end, std::int64_t weight = 1);
+  /// Adds the time from `begin` to `end` (monotonic_nanoseconds()).
+  void add(Activity activity, std::int64_t begin, std::int64_t end);
+  /// Adds a call that stands for `weight` calls. Spreads `times`, `weight` times, over the time
+  /// before `end`, back to the end of the time that was added last.
+  void add_sample(const CallTimes& times, std::int64_t end, std::int64_t weight);
 
   [[nodiscard]] std::int64_t origin() const { return origin_; }
   /// The binary logarithm of the length of an interval in nanoseconds.
@@ -55,10 +57,15 @@ class Timeline {
   [[nodiscard]] Times in_intervals_of(int log2) const;
 
  private:
+  /// Makes intervals longer until `time`, since the origin, is in one of them.
+  void reach(std::int64_t time);
+  /// Adds a time since the origin that the intervals reach.
+  void fill(Activity activity, std::int64_t begin, std::int64_t end);
+
   std::int64_t origin_ = 0;
   mutable std::mutex mutex_;
   int log2_ = shortest_log2;
-  std::int64_t exact_end_ = 0;  // of the last time of weight 1, since the origin
+  std::int64_t added_end_ = 0;  // of the time that was added last, since the origin
   Times times_{};
 };
 

@@ -40,18 +40,31 @@ TEST_CASE("time before the origin is left out") {
   CHECK(time_of(timeline, Activity::file, 0) == 10);
 }
 
-TEST_CASE("time that stands for several calls is spread over the time before") {
+TEST_CASE("a call that stands for several is spread over the time before") {
   Timeline timeline;
-  timeline.add(Activity::file, 10 * shortest - 100, 10 * shortest, shortest / 50);
-  CHECK(time_of(timeline, Activity::file, 9) == shortest);
-  CHECK(time_of(timeline, Activity::file, 8) > 0);
-  CHECK(time_of(timeline, Activity::file, 7) == 0);
+  Timeline::CallTimes times{};
+  times[static_cast<std::size_t>(Activity::file)] = 60;
+  times[static_cast<std::size_t>(Activity::wait)] = 40;
+  timeline.add_sample(times, 10 * shortest, shortest / 50);
+  std::int64_t file = 0;
+  std::int64_t wait = 0;
+  for (std::size_t i = 0; i < 10; ++i) {
+    file += time_of(timeline, Activity::file, i);
+    wait += time_of(timeline, Activity::wait, i);
+    CHECK(time_of(timeline, Activity::file, i) + time_of(timeline, Activity::wait, i) <=
+          shortest + 1);
+  }
+  CHECK(file + wait == doctest::Approx(100.0 * (shortest / 50)));
+  CHECK(file == doctest::Approx(60.0 * (shortest / 50)));
+  CHECK(time_of(timeline, Activity::file, 7) + time_of(timeline, Activity::wait, 7) == 0);
 }
 
-TEST_CASE("time that stands for several calls does not overlap the calls before") {
+TEST_CASE("a call that stands for several does not overlap the time before") {
   Timeline timeline;
   timeline.add(Activity::wait, 0, 2 * shortest);
-  timeline.add(Activity::file, 3 * shortest - 100, 3 * shortest, shortest);
+  Timeline::CallTimes times{};
+  times[static_cast<std::size_t>(Activity::file)] = 100;
+  timeline.add_sample(times, 3 * shortest, shortest);
   CHECK(time_of(timeline, Activity::file, 1) == 0);
   CHECK(time_of(timeline, Activity::file, 2) == shortest);
 }

@@ -54,8 +54,9 @@ TEST_CASE("a call that stands for several is spread over the time before") {
     CHECK(time_of(timeline, Activity::file, i) + time_of(timeline, Activity::wait, i) <=
           shortest + 1);
   }
-  CHECK(file + wait == doctest::Approx(100.0 * (shortest / 50)));
-  CHECK(file == doctest::Approx(60.0 * (shortest / 50)));
+  constexpr std::int64_t weight = shortest / 50;
+  CHECK(file + wait == doctest::Approx(100.0 * weight));
+  CHECK(file == doctest::Approx(60.0 * weight));
   CHECK(time_of(timeline, Activity::file, 7) + time_of(timeline, Activity::wait, 7) == 0);
 }
 

@@ -20,7 +20,7 @@ struct Ranks {
   int nodes = 1;
   int rank_in_node = 0;
   int ranks_in_node = 1;
-  int ranks_in_node_min = 1;  ///< of the node with the fewest
+  int ranks_in_node_min = 1;       ///< of the node with the fewest
   std::vector<int> first_of_node;  ///< lowest rank of each node
   MPI_Comm node_comm = MPI_COMM_NULL;
 };

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import brought_up
 
 SOURCE = Path(__file__).with_name("findings.c")
 LAUNCHER = ["mpiexec.mpich"]
@@ -185,3 +186,42 @@ def test_the_figures_of_a_job_are_printed_for_prometheus(nacre, program, tmp_pat
     refused = nacre("report", "--format", "xml", "io.jsonl")
     assert refused.returncode == 2
     assert "--format xml" in refused.stderr
+
+
+# Each rank writes 12 MiB of its own in calls of 1 MiB.
+LARGE_PIECES = """
+#include <mpi.h>
+#include <stdlib.h>
+enum { piece = 1 << 20, pieces = 12 };
+int main(int argc, char** argv) {
+  int rank, i;
+  char* data = calloc(piece, 1);
+  MPI_File file;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file)) return 1;
+  for (i = 0; i < pieces; ++i) {
+    MPI_File_write_at_all(file, (MPI_Offset)piece * (pieces * rank + i), data, piece, MPI_BYTE, MPI_STATUS_IGNORE);
+  }
+  MPI_File_close(&file);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("slow", [True, False], ids=["slow", "healthy"])
+def test_a_slow_ost_of_the_testbed_is_named(nacre, nodes, node_namespaces, tmp_path, slow):
+    source = tmp_path / "large.c"
+    source.write_text(LARGE_PIECES)
+    subprocess.run(["mpicc.mpich", source, "-o", tmp_path / "large"], check=True, timeout=600)
+    costs = ["--set", "osts.bandwidth=15m", "--set", "nodes.dirty_bytes=64k", "--set", "striping.count=4"]
+    with brought_up(nacre, tmp_path / "played", *costs) as directory:
+        if slow:
+            assert nacre("testbed", "fault", "--at", directory, "ost", 2, "slow", 6).returncode == 0
+        words = ["mpiexec.mpich", "-n", 2, tmp_path / "large", "{}/data"]
+        run = nacre("testbed", "run", "--at", directory, "--report", "io.jsonl", "--", *words)
+        assert run.returncode == 0, run.stdout + run.stderr
+    (job,) = json.loads(nacre("report", "--summary", "--json", "io.jsonl").stdout)
+    found = [finding["title"] for finding in job["findings"] if finding["rule"] == "slow-ost"]
+    assert found == (["OST 2 is far slower than the others"] if slow else []), (tmp_path / "io.jsonl").read_text()

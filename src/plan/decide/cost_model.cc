@@ -183,13 +183,18 @@ class CostModel {
     const bool reads_range = !writes() && plan_.whole_rounds && !row.needs_groups();
     traffic.bytes = reads_range ? real(plan_.end - plan_.origin) : real(summary_.distinct_bytes());
     traffic.writers = writers_among_aggregators();
+    const bool bridges = !writes() && row.needs_groups() && bridges_gaps();
+    if (bridges) {  // interleaved groups read each other's pieces too
+      const double of_all_groups = traffic.writers * real(summary_.bounds.length);
+      traffic.bytes = std::max(traffic.bytes, std::min(real(summary_.span_bytes), of_all_groups));
+    }
     const bool has_sets = plan_.aggregator_sets > 0;
     traffic.nodes = std::min(nodes_, has_sets ? real(plan_.aggregator_sets) : traffic.writers);
     const double each = traffic.bytes / traffic.writers;
     const double cycle =
         std::clamp(real(std::max<std::int64_t>(1, plan_.cycle_bytes)), 1.0, std::max(1.0, each));
-    traffic.calls =
-        traffic.bytes / std::min(cycle, std::max(1.0, contiguous(row, traffic.writers)));
+    const double piece = bridges ? cycle : contiguous(row, traffic.writers);
+    traffic.calls = traffic.bytes / std::min(cycle, std::max(1.0, piece));
     const double read_ahead = real(std::max<std::int64_t>(1, machine_.read_bytes));
     traffic.in_flight = plan_.whole_rounds
                             ? read_ahead

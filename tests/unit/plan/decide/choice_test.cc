@@ -363,6 +363,23 @@ TEST_CASE("steps are read by one aggregator where answers take long, because it 
   CHECK(seconds() > in_steps + 0.05);
 }
 
+TEST_CASE("groups that interleave read the pieces of each other too") {
+  machine::Machine machine;
+  machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0};
+  CollectiveSettings settings = settings_of("lustre", 8);
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  const Participants all{Direction::read, 16, 8};
+  const auto ost_seconds = [&](const AccessSummary& summary) {
+    settings.algorithm = Algorithm::static_segmentation;
+    const PlanInputs inputs{summary, settings, all, nullptr, 16};
+    const Candidate candidate{Algorithm::static_segmentation, PlanReason::hint};
+    return predict(laid_out(candidate, inputs), inputs).of(Resource::ost);
+  };
+  const AccessSummary interleaved = summary_of({16, 8, 1'024, 1'024, true});
+  const AccessSummary apart = summary_of({16, 8, 1'024, 1'024, false});
+  CHECK(ost_seconds(interleaved) == doctest::Approx(16 * ost_seconds(apart)).epsilon(0.1));
+}
+
 TEST_CASE("equal calls in components with other stripes are decided apart") {
   Layout layout;
   layout.is_composite = true;

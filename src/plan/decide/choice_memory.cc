@@ -21,6 +21,8 @@ constexpr double far_off = 2;
 constexpr double beyond_reason = 8;
 /// Another plan has to be faster than the observed time by this factor.
 constexpr double worthwhile = 0.7;
+/// Another plan than that of a similar call has to be faster by this factor.
+constexpr double clearly = 0.85;
 constexpr double shortest = 1e-9;  // seconds
 
 }  // namespace
@@ -43,6 +45,24 @@ CallShape shape_of(const AccessSummary& summary, const CollectiveSettings& setti
 const Choice* ChoiceMemory::find(const CallShape& shape) {
   const Entry* const entry = entry_of(shape);
   return entry == nullptr ? nullptr : &entry->trials[entry->current].choice;
+}
+
+std::size_t ChoiceMemory::steadied(const CallShape& shape, const std::vector<PredictedPlan>& plans,
+                                   std::size_t chosen) const {
+  const Entry* const like = last_like(shape);
+  if (like == nullptr) return chosen;
+  const Choice& usual = like->trials[like->current].choice;
+  const auto is_usual = [&](const PredictedPlan& one) {
+    return one.plan.algorithm == usual.candidate.algorithm &&
+           one.aggregator_count == usual.aggregator_count &&
+           one.domains.pattern == usual.domains.pattern &&
+           one.domains.stripes == usual.domains.stripes;
+  };
+  const auto found = std::ranges::find_if(plans, is_usual);
+  if (found == plans.end()) return chosen;
+  const bool was_changed = like->current != 0;
+  const bool is_close = clearly * found->prediction.seconds < plans[chosen].prediction.seconds;
+  return was_changed || is_close ? static_cast<std::size_t>(found - plans.begin()) : chosen;
 }
 
 void ChoiceMemory::keep(const CallShape& shape, const std::vector<PredictedPlan>& plans,
@@ -129,6 +149,22 @@ ChoiceMemory::Entry* ChoiceMemory::entry_of(const CallShape& shape) {
   const auto kept = std::span(entries_).first(count_);
   const auto found = std::ranges::find(kept, shape, &Entry::shape);
   return found == kept.end() ? nullptr : &*found;
+}
+
+const ChoiceMemory::Entry* ChoiceMemory::last_like(const CallShape& shape) const {
+  const auto has_same_pieces = [&](const Entry& one) {
+    const AccessSummary& a = one.shape.summary;
+    const AccessSummary& b = shape.summary;
+    return one.shape.participants == shape.participants && a.bytes == b.bytes &&
+           a.run_count == b.run_count && a.memory_run_count == b.memory_run_count &&
+           a.rank_count == b.rank_count && a.in_steps == b.in_steps &&
+           one.shape.stripes == shape.stripes && one.shape.region == shape.region;
+  };
+  for (std::size_t back = 1; back <= count_; ++back) {
+    const Entry& entry = entries_[(next_ + entries_.size() - back) % entries_.size()];
+    if (has_same_pieces(entry)) return &entry;
+  }
+  return nullptr;
 }
 
 void ChoiceMemory::add(Entry entry) {

@@ -34,6 +34,13 @@ class ChoiceMemory {
  public:
   /// Null if no equal call was decided. Valid until the next call that is not const.
   [[nodiscard]] const Choice* find(const CallShape& shape);
+  /// The number of the plan for a call that differs from calls with kept choices only in how it
+  /// lies on the stripes: that of the last such call if it was changed after calls had been seen to
+  /// take longer, or if plans[chosen] is not clearly faster. A plan that changes from call to call
+  /// ends the read-ahead of the nodes, and locks move.
+  [[nodiscard]] std::size_t steadied(const CallShape& shape,
+                                     const std::vector<PredictedPlan>& plans,
+                                     std::size_t chosen) const;
   /// Keeps the choice of plans[chosen], and the fastest of the others for corrections.
   void keep(const CallShape& shape, const std::vector<PredictedPlan>& plans, std::size_t chosen);
   /// Keeps a choice to which there is no alternative.
@@ -71,6 +78,8 @@ class ChoiceMemory {
     void change(double factor);
   };
   [[nodiscard]] Entry* entry_of(const CallShape& shape);
+  /// The last entry of a call with the same pieces.
+  [[nodiscard]] const Entry* last_like(const CallShape& shape) const;
   void add(Entry entry);
 
   std::array<Entry, 16> entries_;

@@ -29,8 +29,11 @@ CollectivePlan compared(const PlanInputs& inputs, ChoiceMemory* memory) {
     if (memory != nullptr) memory->keep(shape, choice_of(plan));
     return plan;
   }
-  const std::size_t chosen = choose(plans);
-  if (memory != nullptr) memory->keep(shape, plans, chosen);
+  std::size_t chosen = choose(plans);
+  if (memory != nullptr) {
+    chosen = memory->steadied(shape, plans, chosen);
+    memory->keep(shape, plans, chosen);
+  }
   return plans[chosen].plan;
 }
 

@@ -456,6 +456,40 @@ struct Learner {
 
 }  // namespace
 
+namespace {
+
+/// The plans of a call like that of Learner, elsewhere on the stripes: first direct, then through
+/// aggregators.
+std::vector<PredictedPlan> plans_of(double direct_seconds, double aggregated_seconds) {
+  return {{{.algorithm = Algorithm::direct}, {.seconds = direct_seconds}},
+          {{.algorithm = Algorithm::two_phase, .aggregator_count = 2},
+           {.seconds = aggregated_seconds}}};
+}
+
+CallShape elsewhere(CallShape shape) {
+  shape.nodes_per_slot += 1;
+  return shape;
+}
+
+}  // namespace
+
+TEST_CASE("a call elsewhere on the stripes keeps the plan unless another is clearly faster") {
+  const Learner learner;
+  const CallShape other = elsewhere(learner.shape);
+  CHECK(learner.memory.steadied(other, plans_of(1.0, 0.9), 1) == 0);
+  CHECK(learner.memory.steadied(other, plans_of(1.0, 0.5), 1) == 1);
+  CallShape larger = other;
+  larger.summary.bytes += 1;
+  CHECK(learner.memory.steadied(larger, plans_of(1.0, 0.9), 1) == 1);
+}
+
+TEST_CASE("a call elsewhere on the stripes has the plan that equal pieces were seen to need") {
+  Learner learner;
+  learner.calls(4, 6.0);
+  REQUIRE(learner.algorithm() == Algorithm::two_phase);
+  CHECK(learner.memory.steadied(elsewhere(learner.shape), plans_of(1.0, 1.5), 0) == 1);
+}
+
 TEST_CASE("calls that take as long as predicted keep their plan") {
   Learner learner;
   learner.calls(20, 1.9);

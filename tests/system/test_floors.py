@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-FLOORS = ["base", "machine", "plan", "store", "collective", "file", "testing", "mpi"]
+FLOORS = ["base", "machine", "plan", "store", "collective", "file", "testing", "mpi", "posix"]
 # Each floor uses only the floors under it.
 MAY_USE = {
     "base": set(),
@@ -19,6 +19,7 @@ MAY_USE = {
     "file": {"base", "machine", "plan", "store", "collective"},
     "testing": {"base", "machine", "plan", "store", "collective"},
     "mpi": {"base", "machine", "plan", "store", "collective", "file", "testing"},
+    "posix": set(),
 }
 # System calls have their headers; <sys/types.h> and <unistd.h>'s constants are no exception.
 SYSTEM_HEADER = re.compile(
@@ -94,10 +95,10 @@ def test_only_the_mpi_floor_includes_mpi_h(source):
     assert not wrong
 
 
-def test_only_the_store_floor_makes_system_calls(source):
+def test_only_the_store_and_posix_floors_make_system_calls(source):
     wrong = []
     for path in sources(source):
-        if floor_of(path, source) == "store":
+        if floor_of(path, source) in ("store", "posix"):
             continue
         allowed = SYSTEM_HEADERS_ALLOWED.get(str(path.relative_to(source / "src")), set())
         wrong += [
@@ -133,7 +134,7 @@ def test_headers_have_guards_named_by_their_path(source):
 
 # Placeholders of a path are written in capitals (src/store/NAME) or in angle brackets.
 NAMED_FILE = re.compile(
-    r"(?<![\w/.<-])((?:src|tests|tools|testbed|python|docs|cmake|scripts|base|plan|store|collective|file|testing|mpi)"
+    r"(?<![\w/.<-])((?:src|tests|tools|testbed|python|docs|cmake|scripts|base|plan|store|collective|file|testing|mpi|posix)"
     r"/[a-z0-9_/-]+\.(?:cc|h|py|toml))\b"
 )
 

@@ -1,0 +1,20 @@
+// Writes what is in memory when a signal ends the process.
+#ifndef NACRE_POSIX_BUFFERING_FATAL_SIGNALS_H_
+#define NACRE_POSIX_BUFFERING_FATAL_SIGNALS_H_
+
+#include <signal.h>
+
+namespace nacre::posix {
+
+/// Catches the signals that end a process by default and that the program does not catch itself. A
+/// caught signal calls `flush`, then ends the process as it would have. The program sees its own
+/// dispositions: SIG_DFL where this library catches. Not for SIGKILL, nor for a stack that
+/// overflows. `flush` must work in a signal handler.
+void catch_fatal_signals(void (*flush)());
+
+/// What the program's sigaction does. Returns as sigaction does.
+int set_signal_action(int number, const struct sigaction* wanted, struct sigaction* before);
+
+}  // namespace nacre::posix
+
+#endif  // NACRE_POSIX_BUFFERING_FATAL_SIGNALS_H_

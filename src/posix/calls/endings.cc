@@ -1,0 +1,230 @@
+// Calls that end the process, replace its program, begin others, or decide what signals do.
+#include <algorithm>
+#include <cstdarg>
+#include <cstring>
+
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "posix/buffering/fatal_signals.h"
+#include "posix/calls/process.h"
+#include "posix/system/next.h"
+
+namespace nacre::posix {
+namespace {
+
+using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
+                  char* const*, char* const*);
+using Handler = void (*)(int);
+
+constinit Next<void(int)> next_exit("_exit");
+constinit Next<void(int)> next_quick_exit("quick_exit");
+constinit Next<pid_t()> next_vfork("vfork");
+constinit Next<int(const char*, char* const*)> next_execv("execv");
+constinit Next<int(const char*, char* const*)> next_execvp("execvp");
+constinit Next<int(const char*, char* const*, char* const*)> next_execve("execve");
+constinit Next<int(const char*, char* const*, char* const*)> next_execvpe("execvpe");
+constinit Next<int(int, char* const*, char* const*)> next_fexecve("fexecve");
+constinit Next<Spawn> next_posix_spawn("posix_spawn");
+constinit Next<Spawn> next_posix_spawnp("posix_spawnp");
+constinit Next<int(const char*)> next_system("system");
+constinit Next<FILE*(const char*, const char*)> next_popen("popen");
+
+/// Arguments of execl and its relatives, as a vector. The standard demands room for 4096 bytes of
+/// them at least; a command with more words than these fails with E2BIG.
+class ArgumentVector {
+ public:
+  static constexpr std::size_t count_max = 1024;
+
+  ArgumentVector(const char* first, va_list rest) {
+    words_[count_++] = const_cast<char*>(first);
+    while (count_ < count_max && words_[count_ - 1] != nullptr)
+      words_[count_++] = va_arg(rest, char*);
+  }
+  [[nodiscard]] bool is_whole() const { return words_[count_ - 1] == nullptr; }
+  [[nodiscard]] char* const* get() const { return words_.data(); }
+
+ private:
+  std::array<char*, count_max> words_;  // NOLINT: filled as far as it is read
+  std::size_t count_ = 0;
+};
+
+/// Another program takes this process over, if `call` succeeds.
+template <class Call>
+int replace_program(Call call) {
+  if (process.is_on()) process.end(false);
+  return call();
+}
+
+/// Another process begins, which may look at files of this one.
+template <class Call>
+auto begin_process(Call call) {
+  if (process.is_on()) process.buffering.flush_all();
+  return call();
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+
+[[noreturn]] void call_exit(int status) asm("_exit");
+[[noreturn]] void call_upper_exit(int status) asm("_Exit") __attribute__((alias("_exit")));
+void call_exit(int status) {
+  if (process.is_on()) process.end(true);
+  next_exit(status);
+  __builtin_unreachable();
+}
+
+[[noreturn]] void call_quick_exit(int status) asm("quick_exit");
+void call_quick_exit(int status) {
+  if (process.is_on()) process.end(true);
+  next_quick_exit(status);
+  __builtin_unreachable();
+}
+
+int call_execv(const char* path, char* const* arguments) asm("execv");
+int call_execv(const char* path, char* const* arguments) {
+  return replace_program([&] { return next_execv(path, arguments); });
+}
+
+int call_execvp(const char* file, char* const* arguments) asm("execvp");
+int call_execvp(const char* file, char* const* arguments) {
+  return replace_program([&] { return next_execvp(file, arguments); });
+}
+
+int call_execve(const char* path, char* const* arguments, char* const* variables) asm("execve");
+int call_execve(const char* path, char* const* arguments, char* const* variables) {
+  return replace_program([&] { return next_execve(path, arguments, variables); });
+}
+
+int call_execvpe(const char* file, char* const* arguments, char* const* variables) asm("execvpe");
+int call_execvpe(const char* file, char* const* arguments, char* const* variables) {
+  return replace_program([&] { return next_execvpe(file, arguments, variables); });
+}
+
+int call_fexecve(int file, char* const* arguments, char* const* variables) asm("fexecve");
+int call_fexecve(int file, char* const* arguments, char* const* variables) {
+  return replace_program([&] { return next_fexecve(file, arguments, variables); });
+}
+
+int call_execl(const char* path, const char* first, ...) asm("execl");
+int call_execl(const char* path, const char* first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  const ArgumentVector arguments(first, rest);
+  va_end(rest);
+  if (arguments.is_whole()) return call_execv(path, arguments.get());
+  errno = E2BIG;
+  return -1;
+}
+
+int call_execlp(const char* file, const char* first, ...) asm("execlp");
+int call_execlp(const char* file, const char* first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  const ArgumentVector arguments(first, rest);
+  va_end(rest);
+  if (arguments.is_whole()) return call_execvp(file, arguments.get());
+  errno = E2BIG;
+  return -1;
+}
+
+int call_execle(const char* path, const char* first, ...) asm("execle");
+int call_execle(const char* path, const char* first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  const ArgumentVector arguments(first, rest);
+  char* const* const variables = va_arg(rest, char* const*);
+  va_end(rest);
+  if (arguments.is_whole()) return call_execve(path, arguments.get(), variables);
+  errno = E2BIG;
+  return -1;
+}
+
+int call_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                     const posix_spawnattr_t* attributes, char* const* arguments,
+                     char* const* variables) asm("posix_spawn");
+// NOLINTNEXTLINE(readability-function-size): its parameters are the C library's.
+int call_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                     const posix_spawnattr_t* attributes, char* const* arguments,
+                     char* const* variables) {
+  return begin_process(
+      [&] { return next_posix_spawn(child, path, actions, attributes, arguments, variables); });
+}
+
+int call_posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                      const posix_spawnattr_t* attributes, char* const* arguments,
+                      char* const* variables) asm("posix_spawnp");
+// NOLINTNEXTLINE(readability-function-size): its parameters are the C library's.
+int call_posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                      const posix_spawnattr_t* attributes, char* const* arguments,
+                      char* const* variables) {
+  return begin_process(
+      [&] { return next_posix_spawnp(child, file, actions, attributes, arguments, variables); });
+}
+
+int call_system(const char* command) asm("system");
+int call_system(const char* command) {
+  return begin_process([&] { return next_system(command); });
+}
+
+FILE* call_popen(const char* command, const char* mode) asm("popen");
+FILE* call_popen(const char* command, const char* mode) {
+  return begin_process([&] { return next_popen(command, mode); });
+}
+
+int call_sigaction(int number, const struct sigaction* wanted,
+                   struct sigaction* before) asm("sigaction");
+int call_sigaction(int number, const struct sigaction* wanted, struct sigaction* before) {
+  return set_signal_action(number, wanted, before);
+}
+
+Handler call_signal(int number, Handler handler) asm("signal");
+Handler call_signal(int number, Handler handler) {
+  struct sigaction wanted {};
+  struct sigaction before {};
+  wanted.sa_handler = handler;
+  wanted.sa_flags = SA_RESTART;
+  sigemptyset(&wanted.sa_mask);
+  if (handler == SIG_ERR) {
+    errno = EINVAL;
+    return SIG_ERR;
+  }
+  return set_signal_action(number, &wanted, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+#pragma GCC visibility pop
+
+}  // namespace nacre::posix
+
+extern "C" {
+
+/// Called by vfork.S.
+void* nacre_posix_before_vfork() {
+  using nacre::posix::process;
+  if (process.is_on()) process.buffering.flush_all();
+  return reinterpret_cast<void*>(nacre::posix::next_vfork.get());
+}
+
+/// For libnacre_*.so, which account for their own accesses: calls from [begin, end) are left out.
+__attribute__((visibility("default"))) void nacre_posix_leave_out(const void* begin,
+                                                                  const void* end) {
+  nacre::posix::process.leave_out_calls_from(begin, end);
+}
+
+/// For the command line: writes into `text` what is wrong with a value of NACRE_IOBUF. Returns the
+/// number of bytes; 0 if it is right.
+__attribute__((visibility("default"))) std::size_t nacre_posix_check_rules(const char* rules,
+                                                                           char* text,
+                                                                           std::size_t room) {
+  nacre::posix::Rules parsed;
+  if (parsed.parse(rules)) return 0;
+  const std::string_view problem = parsed.problem();
+  const std::size_t bytes = std::min(problem.size(), room);
+  std::memcpy(text, problem.data(), bytes);
+  return bytes;
+}
+
+}  // extern "C"

@@ -1,0 +1,85 @@
+// All that this library knows of its process, and what the interposed functions share.
+#ifndef NACRE_POSIX_CALLS_PROCESS_H_
+#define NACRE_POSIX_CALLS_PROCESS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "posix/buffering/buffering.h"
+#include "posix/calls/descriptors.h"
+#include "posix/counts/counted_files.h"
+#include "posix/system/clock.h"
+
+namespace nacre::posix {
+
+class Process {
+ public:
+  /// When the library is loaded: reads NACRE_REPORT and NACRE_IOBUF.
+  void start();
+  /// At the end of the process, or before another program takes it over: writes what is in memory
+  /// and appends the line of the report.
+  void end(bool is_final);
+  /// Whether anything is to be done in this process. False in a child of vfork, which shares the
+  /// memory of its parent: there all calls go to the system.
+  [[nodiscard]] bool is_on() const { return is_on_ && owner_ == system_process(); }
+  [[nodiscard]] bool is_counting() const { return report_ != nullptr; }
+  void before_fork() { buffering.before_fork(); }
+  void after_fork(bool is_child);
+
+  /// The library of an MPI-IO call counts and buffers by itself: calls from its code are left out.
+  void leave_out_calls_from(const void* begin, const void* end);
+  [[nodiscard]] bool is_left_out(const void* caller) const;
+
+  /// After `descriptor` was opened as `path`. `took`: nanoseconds; -1: it is known already.
+  void opened(int descriptor, const char* path, int flags, std::int64_t took);
+  /// After the stream's file was opened: stdio accesses it by functions of its own.
+  void opened_stream(int descriptor, const char* path, std::int64_t took);
+  void duplicated(int descriptor, int copy);
+  /// Before a descriptor is closed. Returns what it was, and in `error` what the close reports.
+  Descriptor closing(int descriptor, int& error);
+  /// The descriptor's buffered file, if it has one, is accessed by other means from now on.
+  void leave_alone(int descriptor);
+  /// Writes what is in memory for the descriptor's file, before a call that depends on its bytes.
+  void flush(int descriptor);
+
+  /// Counts a call on an open file.
+  void count(const Descriptor& descriptor, CallKind kind, std::int64_t took) {
+    if (descriptor.file != 0) files.counts(descriptor.file)[kind].add(took);
+  }
+  /// Counts a read or write. `bytes`: what the system returned. `is_direct`: it went to the file as
+  /// it is.
+  void count(const Descriptor& descriptor, AccessKind kind, std::int64_t bytes, std::int64_t took,
+             bool is_direct);
+
+  CountedFiles files;
+  Buffering buffering;
+  Descriptors descriptors;
+
+ private:
+  struct Code {
+    std::atomic<const char*> begin = nullptr;
+    std::atomic<const char*> end = nullptr;
+  };
+  static constexpr std::size_t left_out_max = 8;
+
+  const char* report_ = nullptr;
+  std::int64_t started_ = 0;
+  int owner_ = 0;
+  bool is_on_ = false;
+  std::array<Code, left_out_max> left_out_;
+};
+
+extern Process process;
+
+/// The time since it was made.
+class Stopwatch {
+ public:
+  [[nodiscard]] std::int64_t nanoseconds() const { return now_nanoseconds() - started_; }
+
+ private:
+  std::int64_t started_ = now_nanoseconds();
+};
+
+}  // namespace nacre::posix
+
+#endif  // NACRE_POSIX_CALLS_PROCESS_H_

@@ -1,0 +1,204 @@
+#include "posix/report/process_report.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <span>
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "posix/report/line_text.h"
+#include "posix/system/clock.h"
+
+namespace nacre::posix {
+namespace {
+
+constexpr std::size_t line_bytes_max = 1 << 20;
+constexpr std::size_t program_bytes_max = 4096;
+
+// Of Hydra, PMIx, Open MPI, Slurm, Flux, PALS and jsrun.
+constexpr std::array<const char*, 7> rank_variables{
+    "PMI_RANK",       "PMIX_RANK",   "OMPI_COMM_WORLD_RANK", "SLURM_PROCID",
+    "FLUX_TASK_RANK", "PALS_RANKID", "JSM_NAMESPACE_RANK"};
+constexpr std::array<const char*, 5> size_variables{
+    "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", "FLUX_JOB_SIZE", "JSM_NAMESPACE_SIZE"};
+constexpr std::array<const char*, 4> job_variables{"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
+                                                   "FLUX_JOB_ID"};
+
+const char* first_set(std::span<const char* const> names) {
+  for (const char* name : names) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return value;
+  }
+  return "";
+}
+
+int number_of(std::string_view text, int otherwise) {
+  int number = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string_view{} : value;
+}
+
+void add_program(LineText& line) {
+  std::array<char, program_bytes_max> words;  // NOLINT: filled next
+  const auto file =
+      static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
+  const ssize_t size = file < 0 ? 0 : system_read(file, words.data(), words.size(), 0);
+  if (file >= 0) syscall(SYS_close, file);
+  std::string_view rest{words.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+  line.add("[");
+  for (bool is_first = true; !rest.empty(); is_first = false) {
+    const auto end = std::min(rest.find('\0'), rest.size());
+    line.add(is_first ? "" : ",").add_string(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  line.add("]");
+}
+
+void add_call(LineText& line, std::string_view name, const CallCounts& counts) {
+  line.add_string(name).add(":{\"calls\":").add(counts.calls.get());
+  line.add(",\"seconds\":").add_seconds(counts.nanoseconds.get()).add("}");
+}
+
+void add_access(LineText& line, std::string_view name, const AccessCounts& counts) {
+  line.add_string(name).add(":{\"calls\":").add(counts.calls.get());
+  line.add(",\"bytes\":").add(counts.bytes.get());
+  line.add(",\"seconds\":").add_seconds(counts.nanoseconds.get());
+  line.add(",\"file_calls\":").add(counts.file_calls.get());
+  line.add(",\"file_bytes\":").add(counts.file_bytes.get());
+  line.add(",\"file_call_sizes\":{");
+  bool is_first = true;
+  for (std::size_t i = 0; i < counts.sizes.size(); ++i) {
+    if (counts.sizes[i].get() == 0) continue;
+    line.add(is_first ? "\"" : ",\"").add(i == 0 ? 0 : std::int64_t{1} << (i - 1));
+    line.add("\":").add(counts.sizes[i].get());
+    is_first = false;
+  }
+  line.add("}}");
+}
+
+/// `opened_files`: how many files these counts are of.
+void add_file(LineText& line, std::string_view name, FileCounts& counts, std::uint32_t files) {
+  line.add("{\"file\":").add_string(name).add(",\"files\":").add(files).add(",\"calls\":{");
+  bool is_first = true;
+  for (std::size_t i = 0; i < counts.calls.size(); ++i) {
+    if (counts.calls[i].calls.get() == 0) continue;
+    add_call(line.add(is_first ? "" : ","), call_kind_names[i], counts.calls[i]);
+    is_first = false;
+  }
+  line.add("},\"accesses\":{");
+  is_first = true;
+  for (std::size_t i = 0; i < counts.accesses.size(); ++i) {
+    if (counts.accesses[i].calls.get() == 0) continue;
+    add_access(line.add(is_first ? "" : ","), access_kind_names[i], counts.accesses[i]);
+    is_first = false;
+  }
+  line.add("}}");
+}
+
+void add_to(FileCounts& sum, const FileCounts& more) {
+  for (std::size_t i = 0; i < sum.calls.size(); ++i) {
+    sum.calls[i].calls.add(more.calls[i].calls.get());
+    sum.calls[i].nanoseconds.add(more.calls[i].nanoseconds.get());
+  }
+  for (std::size_t i = 0; i < sum.accesses.size(); ++i) {
+    AccessCounts& to = sum.accesses[i];
+    const AccessCounts& from = more.accesses[i];
+    to.calls.add(from.calls.get());
+    to.bytes.add(from.bytes.get());
+    to.nanoseconds.add(from.nanoseconds.get());
+    to.file_calls.add(from.file_calls.get());
+    to.file_bytes.add(from.file_bytes.get());
+    for (std::size_t size = 0; size < to.sizes.size(); ++size)
+      to.sizes[size].add(from.sizes[size].get());
+  }
+}
+
+bool is_used(const FileCounts& counts) {
+  return std::any_of(counts.calls.begin(), counts.calls.end(),
+                     [](const CallCounts& one) { return one.calls.get() != 0; }) ||
+         std::any_of(counts.accesses.begin(), counts.accesses.end(),
+                     [](const AccessCounts& one) { return one.calls.get() != 0; });
+}
+
+/// Puts the numbers of the used files into `room`, those with the most time first.
+std::span<std::uint32_t> used_files(CountedFiles& files, std::span<std::uint32_t> room) {
+  std::size_t used = 0;
+  for (std::uint32_t number = 1; number <= files.count() && used < room.size(); ++number) {
+    if (is_used(files.counts(number))) room[used++] = number;
+  }
+  const auto found = room.first(used);
+  const auto last = found.begin() + std::min<std::ptrdiff_t>(files_in_line_max, std::ssize(found));
+  std::partial_sort(found.begin(), last, found.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return files.counts(a).nanoseconds() > files.counts(b).nanoseconds();
+  });
+  return found;
+}
+
+void add_files(LineText& line, CountedFiles& files, std::span<const std::uint32_t> found) {
+  FileCounts others;
+  std::uint32_t other_files = 0;
+  line.add("\"files\":[");
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CountedFile& file = files.file(found[i]);
+    const bool is_several = files.is_full() && found[i] == files.count();
+    if (i < files_in_line_max && !is_several) {
+      add_file(line.add(i == 0 ? "" : ","), file.name(), file.counts, 1);
+    } else {
+      add_to(others, file.counts);
+      ++other_files;
+    }
+  }
+  line.add("]");
+  if (other_files > 0) add_file(line.add(",\"other_files\":"), "", others, other_files);
+}
+
+void add_launch(LineText& line, std::int64_t started) {
+  utsname host{};
+  uname(&host);
+  const int rank = launched_rank();
+  line.add("{\"schema\":2,\"interface\":\"posix\",\"run\":").add_string(variable("NACRE_RUN"));
+  line.add(",\"job\":").add_string(first_set(job_variables));
+  line.add(",\"version\":").add_string(NACRE_VERSION);
+  line.add(",\"host\":").add_string(host.nodename).add(",\"process\":").add(system_process());
+  line.add(",\"rank\":").add(rank);
+  line.add(",\"ranks\":").add(rank < 0 ? 1 : number_of(first_set(size_variables), 1));
+  line.add(",\"program\":");
+  add_program(line);
+  line.add(",\"started_at\":").add_seconds(started);
+  line.add(",\"ended_at\":").add_seconds(now_nanoseconds(CLOCK_REALTIME)).add(",\"elsewhere\":{");
+}
+
+}  // namespace
+
+int launched_rank() { return number_of(first_set(rank_variables), -1); }
+
+void write_process_report(const char* path, CountedFiles& files, std::int64_t started) {
+  std::array<std::uint32_t, CountedFiles::file_count_max> room;  // NOLINT: filled next
+  const auto found = used_files(files, room);
+  if (found.empty()) return;
+  std::byte* const memory = map_memory(line_bytes_max);
+  if (memory == nullptr) return;
+  LineText line({reinterpret_cast<char*>(memory), line_bytes_max});
+  add_launch(line, started);
+  add_call(line, "failed_opens", files.elsewhere.failed_opens);
+  add_call(line.add(","), "failed_stats", files.elsewhere.failed_stats);
+  add_call(line.add(","), "stats", files.elsewhere.stats);
+  line.add("},");
+  add_files(line, files, found);
+  line.add("}\n");
+  if (!line.is_complete() || !append_once(path, line.text()))
+    print_warning("nacre: cannot append to the report of the job (NACRE_REPORT)\n");
+  unmap_memory(memory, line_bytes_max);
+}
+
+}  // namespace nacre::posix

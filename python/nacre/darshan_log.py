@@ -16,7 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nacre import unserved
 from nacre.errors import UserError
+from nacre.unserved import NOTHING, spread, total
 
 MAGIC = struct.Struct("=8sq")  # the version as text, and a number
 MAGIC_NUMBER = 6567223
@@ -27,12 +29,6 @@ SIZE_NAMES = {
     "0_100": 0, "100_1K": 100, "1K_10K": 1 << 10, "10K_100K": 10 << 10, "100K_1M": 100 << 10, "1M_4M": 1 << 20,
     "4M_10M": 4 << 20, "10M_100M": 10 << 20, "100M_1G": 100 << 20, "1G_PLUS": 1 << 30,
 }  # fmt: skip
-NOTHING = dict.fromkeys(("min", "median", "max", "sum"), 0)
-NO_TIMELINE = {"interval_seconds": 0, "first_ranks": [], "percent": {}}
-PHASES = ("plan", "views", "copy", "messages", "wait", "file", "file_wait", "lock", "agreement", "away")
-ZERO_COUNTS = (
-    "errors", "messages", "message_bytes", "copied_bytes", "rounds", "backward_calls", "read_modify_writes", "holes",
-)  # fmt: skip
 
 
 def is_log(path: str) -> bool:
@@ -175,23 +171,18 @@ def _report(log: _Log, name: str, file: _File, layout: list[dict]) -> dict | Non
             other[field_name] = {"calls": {"min": each, "median": each, "max": each, "sum": int(made)},
                                  "seconds": NOTHING}  # fmt: skip
     opens = sum(record["COLL_OPENS"] + record["INDEP_OPENS"] + record["OPENS"] for record in calls)
-    return {
-        "schema": 2, "source": SOURCE, "file": name, "version": "", "mpi": "", "job": str(log.job["jobid"]),
-        "run": f"{SOURCE} {Path(log.path).name}", "program": log.program, "hosts": [],
-        "world": {"rank": min(record.rank for record in calls) if ranks == 1 else 0, "ranks": log.ranks},
-        "opened_at": int(log.job["start_time_sec"]), "open_for_seconds": 0, "closed_at": int(log.job["end_time_sec"]),
-        "ranks": ranks, "nodes": -(-ranks // RANKS_PER_NODE_MAX), "opens": max(1, round(opens / ranks)),
-        "calls": sum(kind["calls"]["sum"] for kind in kinds.values()),
-        **{f"bytes_{past}": sum(kind["bytes"]["sum"] for way, kind in kinds.items() if way.endswith(verb))
-           for past, verb in (("read", "read"), ("written", "write"))},
-        "file_system": "lustre" if layout else "",
-        "mode": "read" if all(way.endswith("read") for way in kinds) else "read-write",
-        "layout": layout, "machine": "", "hints": {}, "notes": [],
-        "seconds": {part: meta[part] + sum(kind["seconds"][part] for kind in kinds.values()) for part in NOTHING},
-        "timeline": NO_TIMELINE, "open_seconds": meta, "close_seconds": NOTHING,
-        "late_opens": {"ranks": 0, "seconds": NOTHING}, "other_calls": other, "kinds": kinds, "plans": [],
-        "other_plan_calls": 0,
-    }  # fmt: skip
+    return unserved.report(
+        kinds, source=SOURCE, file=name, job=str(log.job["jobid"]), run=f"{SOURCE} {Path(log.path).name}",
+        program=log.program, ranks=ranks, world={"rank": _first_rank(log, calls), "ranks": log.ranks},
+        opened_at=int(log.job["start_time_sec"]), closed_at=int(log.job["end_time_sec"]),
+        nodes=-(-ranks // RANKS_PER_NODE_MAX), opens=max(1, round(opens / ranks)),
+        file_system="lustre" if layout else "", layout=layout, open_seconds=meta, other_calls=other,
+    )  # fmt: skip
+
+
+def _first_rank(log: _Log, records: list[_Record]) -> int:
+    """The rank of the program that is rank 0 of the file."""
+    return max(0, min(record.rank for record in records)) if _ranks(log, records) == 1 else 0
 
 
 def _ranks(log: _Log, records: list[_Record]) -> int:
@@ -226,21 +217,18 @@ def _kind(log: _Log, calls: list[_Record], accesses: list[_Record], direction: s
     file_calls = sum(_calls_of(record, direction) for record in accesses)
     both = sum(_calls_of(record, verb) for record in accesses for verb in ("read", "write"))
     unaligned = sum(record["FILE_NOT_ALIGNED"] for record in accesses) * file_calls / both if both else 0
-    kind = {
-        "ranks": _ranks(log, users), "seconds": seconds, "phases": dict.fromkeys(PHASES, NOTHING),
-        "file_thread_seconds": NOTHING, "file_busy_seconds": NOTHING,
-        "calls": _spread(log, [(record, _calls_of(record, direction)) for record in calls]), "bytes": moved,
-        "file_calls": _total(file_calls), "file_bytes": _total(file_bytes), "unaligned_calls": _total(unaligned),
-        **dict.fromkeys(ZERO_COUNTS, NOTHING),
-        "file_call_sizes": _sizes(accesses, direction), "osts": _osts(layout, file_bytes, file_calls, seconds["sum"]),
-        "rank_osts": {"first_ranks": [], "first_osts": [], "bytes": []},
-        "busiest": [{"rank": record.rank, "bytes": int(_bytes_of(record, direction)),
-                     "calls": int(_calls_of(record, direction)), "seconds": 0.0}
-                    for record in users if record.rank >= 0 and len(users) == 1],
-    }  # fmt: skip
+    kind = unserved.kind(
+        ranks=_ranks(log, users), seconds=seconds, bytes=moved, file_calls=total(file_calls),
+        calls=_spread(log, [(record, _calls_of(record, direction)) for record in calls]),
+        file_bytes=total(file_bytes), unaligned_calls=total(unaligned), file_call_sizes=_sizes(accesses, direction),
+        osts=_osts(layout, file_bytes, file_calls, seconds["sum"]),
+        busiest=[{"rank": record.rank - _first_rank(log, calls), "bytes": int(_bytes_of(record, direction)),
+                  "calls": int(_calls_of(record, direction)), "seconds": 0.0}
+                 for record in users if record.rank >= 0 and len(users) == 1],
+    )  # fmt: skip
     if direction == "write" and _reads_gaps(calls, accesses):
         reads = sum(_calls_of(record, "read") for record in accesses)
-        kind["read_modify_writes"] = _total(min(reads, file_calls))
+        kind["read_modify_writes"] = total(min(reads, file_calls))
     return kind
 
 
@@ -249,25 +237,19 @@ def _reads_gaps(calls: list[_Record], accesses: list[_Record]) -> bool:
     return calls is not accesses and not any(_calls_of(record, "read") for record in calls)
 
 
-def _total(value: float) -> dict:
-    """A figure of which only the sum over the ranks is known."""
-    return {"min": 0, "median": 0, "max": int(value), "sum": int(value)}
-
-
 def _spread(log: _Log, values: list[tuple[_Record, float]]) -> dict:
     """Of records of single ranks: their spread. Of the one record of all ranks: its mean, and the ranks that Darshan
     found to be the fastest and the slowest."""
-    single = sorted(value for record, value in values if record.rank >= 0)
-    if len(single) == len(values):
-        return {"min": single[0], "median": single[(len(single) - 1) // 2], "max": single[-1], "sum": sum(single)}
-    total = sum(value for _, value in values)
-    mean = total / log.ranks if isinstance(total, float) else round(total / log.ranks)
+    if all(record.rank >= 0 for record, _ in values):
+        return spread(value for _, value in values)
+    whole_sum = sum(value for _, value in values)
+    mean = whole_sum / log.ranks if isinstance(whole_sum, float) else round(whole_sum / log.ranks)
     shared = next(record for record, _ in values if record.rank < 0)
     times = [shared["F_FASTEST_RANK_TIME"], shared["F_SLOWEST_RANK_TIME"]]
     whole = sum(shared[name] for name in ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"))
-    is_time = isinstance(total, float) and whole > 0
-    low, high = (share * total / whole for share in times) if is_time else (mean, mean)
-    return {"min": min(low, mean), "median": mean, "max": max(high, mean), "sum": total}
+    is_time = isinstance(whole_sum, float) and whole > 0
+    low, high = (share * whole_sum / whole for share in times) if is_time else (mean, mean)
+    return {"min": min(low, mean), "median": mean, "max": max(high, mean), "sum": whole_sum}
 
 
 def _sizes(accesses: list[_Record], direction: str) -> dict[str, int]:

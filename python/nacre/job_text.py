@@ -17,7 +17,7 @@ def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN) -> No
     if job.libraries:
         console.print(f"  {escape(job.libraries)}", soft_wrap=True)
     files = len({one["file"] for one in job.reports})
-    what = "I/O" if job.is_from_darshan else "MPI-IO"
+    what = "I/O" if job.is_from_darshan or job.has_posix else "MPI-IO"
     console.print(
         f"  {what} took {duration(job.mean_seconds)} of a rank on average, {duration(job.slowest_seconds)} at most:"
         f" {plural(files, 'file')}, {plural(len(job.reports), 'open')}, {amount(job.total('bytes_written'))} written,"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from nacre import darshan_log
+from nacre import darshan_log, posix_lines
 from nacre.text import plural, shortened
 
 HOSTS_SHOWN = 4
@@ -63,7 +63,8 @@ class Job:
 
     @property
     def first(self) -> dict:
-        return self.reports[0]
+        """The slowest; of MPI-IO if there is one, since those reports name the MPI."""
+        return next((one for one in self.reports if "source" not in one), self.reports[0])
 
     @cached_property
     def ranks(self) -> int:
@@ -78,6 +79,11 @@ class Job:
     def is_from_darshan(self) -> bool:
         """Whether the job ran without Nacre."""
         return self.first.get("source") == darshan_log.SOURCE
+
+    @property
+    def has_posix(self) -> bool:
+        """Whether calls of POSIX were counted too."""
+        return any(one.get("source") == posix_lines.SOURCE for one in self.reports)
 
     @cached_property
     def hosts(self) -> list[str]:

@@ -18,6 +18,7 @@ ABI_NAMES = {
     "mpiabi": "MPI-5's standard",
 }
 DISPATCHER = "libnacre.so"
+POSIX = "libnacre_posix.so"
 
 
 def library_name(abi: str) -> str:
@@ -50,9 +51,15 @@ def built_abis() -> list[str]:
     return [abi for abi in ABIS if (directory() / library_name(abi)).exists()]
 
 
-def preload_path(abi: str | None) -> str:
-    """The path of the library to preload: libnacre.so, which works with every MPI, or the library for `abi`."""
-    path = directory() / (library_name(abi) if abi else DISPATCHER)
+def preload_path(abi: str | None, with_posix: bool = False) -> str:
+    """The value for LD_PRELOAD: libnacre.so, which works with every MPI, or the library for `abi`; before it, if asked,
+    the library that counts and buffers calls of POSIX."""
+    names = [*([POSIX] if with_posix else []), library_name(abi) if abi else DISPATCHER]
+    return ":".join(_preloaded(name) for name in names)
+
+
+def _preloaded(name: str) -> str:
+    path = directory() / name
     if not path.exists():
         raise UserError(
             f"{path} does not exist",
@@ -94,6 +101,15 @@ def hints() -> list[dict]:
 def hints_for(path: str) -> dict:
     """The hints for a file of this name with their sources, and notes; ValueError says which setting is wrong."""
     return json.loads(_text(_any_library().nacre_hints_for, ctypes.c_char_p(os.fsencode(os.path.abspath(path)))))
+
+
+def check_buffering(rules: str) -> None:
+    """ValueError says what is wrong with a value of NACRE_IOBUF."""
+    function = ctypes.CDLL(str(directory() / POSIX)).nacre_posix_check_rules
+    function.restype = ctypes.c_size_t
+    text = ctypes.create_string_buffer(1 << 10)
+    if function(ctypes.c_char_p(os.fsencode(rules)), text, ctypes.c_size_t(len(text) - 1)):
+        raise ValueError(text.value.decode(errors="replace"))
 
 
 def check_settings(environ: Mapping[str, str]) -> None:

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from nacre import darshan_log
+from nacre import darshan_log, posix_lines
 from nacre.errors import UserError, warn
 
 SCHEMA = 2
@@ -93,7 +93,9 @@ _OTHER_CALL = {"calls": _SPREAD, "seconds": _SPREAD}
 
 def read(paths: list[str], pattern: str | None = None) -> list[dict]:
     """The reports in `paths` of files that match `pattern`, the slowest first."""
-    reports = [report for path in paths for report in _read_file(path)]
+    lines = [line for path in paths for line in _read_file(path)]
+    reports = [line for line in lines if not posix_lines.is_line(line)]
+    reports += posix_lines.reports([line for line in lines if posix_lines.is_line(line)])
     if pattern is not None:
         names = sorted({report["file"] for report in reports})
         reports = [report for report in reports if matches(report["file"], pattern)]
@@ -174,6 +176,11 @@ def _checked(line: str) -> dict:
             f"schema {report['schema']!r}; this nacre reads schemas 1 and {SCHEMA}. "
             "Use the nacre that was installed with the library"
         )
+    if posix_lines.is_line(report):
+        _check(report, posix_lines.SHAPE, "")
+        for part, shape in posix_lines.parts(report):
+            _check(part, shape, "files")
+        return report
     _check(report, _REPORT, "")
     for name, kind in report["kinds"].items():
         if name not in KINDS:

@@ -18,6 +18,7 @@ RUN = "NACRE_RUN"
 SUMMARY = "NACRE_SUMMARY"
 EXCLUDE = "NACRE_EXCLUDE"
 DISABLE = "NACRE_DISABLE"
+IOBUF = "NACRE_IOBUF"
 SYSTEM_CONFIG = "NACRE_SYSTEM_CONFIG"
 CONFIG = "NACRE_CONFIG"
 
@@ -33,6 +34,7 @@ VARIABLES = [
         ("NACRE_INCLUDE", "", "comma-separated globs of the only files that Nacre serves; unset: all files"),
         (SYSTEM_CONFIG, "/etc/nacre/config.toml", "the site's configuration file"),
         (CONFIG, "~/.config/nacre/config.toml", "the user's configuration file"),
+        (IOBUF, "", "files that libnacre_posix.so buffers: glob:size=4m:count=4:prefetch=1,glob2 (docs/posix.md)"),
         (SUMMARY, "0", "1: `nacre run` prints a summary when the job ends, as with --summary"),
         (RUN, "", "name of the launch in reports; `nacre run` sets it"),
         ("NACRE_NODE_ID", "", "name of the node: only ranks with the same one share memory; for simulated nodes"),

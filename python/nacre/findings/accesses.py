@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nacre.findings import posix
 from nacre.findings.finding import Finding
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, plural
@@ -76,7 +77,7 @@ def small_serial_accesses(job: Job) -> Iterator[Finding]:
         for name, verb in (("independent_write", "writes"), ("independent_read", "reads")):
             kinds = [kind for _, kind in group.kinds(name) if kind["ranks"] == 1 and _small(kind)]
             calls = sum(kind["file_calls"]["sum"] for kind in kinds)
-            if not calls:
+            if not calls or (verb == "writes" and posix.is_by_streams(group)):
                 continue
             mean = sum(kind["file_bytes"]["sum"] for kind in kinds) / calls
             yield Finding(
@@ -85,7 +86,10 @@ def small_serial_accesses(job: Job) -> Iterator[Finding]:
                 str(group),
                 f"{calls:,} {verb} of {amount(mean)} on average",
                 _seconds(job, kinds),
-                [f"Program: gather the data and {verb[:-1]} at least {amount(SMALL)} with one call"],
+                [
+                    *([posix.buffering(group)] if posix.is_posix(group) else []),
+                    f"Program: gather the data and {verb[:-1]} at least {amount(SMALL)} with one call",
+                ],
             )
 
 

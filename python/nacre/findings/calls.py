@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nacre.findings.finding import Finding
-from nacre.jobs import Job
+from nacre.findings.posix import is_posix
+from nacre.jobs import FileGroup, Job
 from nacre.text import duration, plural
 
 MANY_OPENS = 20  # of one file
@@ -33,48 +34,52 @@ def reopened_files(job: Job) -> Iterator[Finding]:
         )
 
 
-def _calls_storm(job: Job, name: str) -> Iterator[tuple[str, int, float]]:
+def _calls_storm(job: Job, name: str) -> Iterator[tuple[FileGroup, int, float]]:
     for group in job.groups:
         found = [one["other_calls"][name] for one in group.reports if name in one["other_calls"]]
         count = sum(calls["calls"]["max"] for calls in found)
         seconds = sum(calls["seconds"]["sum"] for calls in found) / job.ranks
         if count >= MANY_CALLS:
-            yield str(group), count, seconds
+            yield group, count, seconds
 
 
 def size_storm(job: Job) -> Iterator[Finding]:
-    for where, count, seconds in _calls_storm(job, "get_size"):
+    for group, count, seconds in _calls_storm(job, "get_size"):
         yield Finding(
             "size-storm",
             "Ranks ask for the size of the file again and again",
-            where,
+            str(group),
             f"{count:,} MPI_File_get_size (or seeks from the end) of a rank took {duration(seconds)}",
             seconds,
             ["Program: ask on one rank and broadcast, or compute the offset"],
         )
 
 
+def _sync_name(group: FileGroup) -> str:
+    return "fsync" if is_posix(group) else "MPI_File_sync"
+
+
 def sync_storm(job: Job) -> Iterator[Finding]:
-    for where, count, seconds in _calls_storm(job, "sync"):
+    for group, count, seconds in _calls_storm(job, "sync"):
         yield Finding(
             "sync-storm",
             "The file is forced to disk again and again",
-            where,
-            f"{count:,} MPI_File_sync of a rank took {duration(seconds)}",
+            str(group),
+            f"{count:,} {_sync_name(group)} of a rank took {duration(seconds)}",
             seconds,
             [
-                "Program: call MPI_File_sync once, before the file is read by others or closed;"
-                " MPI_File_close does not need it"
+                f"Program: call {_sync_name(group)} once, before the file is read by others or closed;"
+                " closing does not need it"
             ],  # fmt: skip
         )
 
 
 def view_storm(job: Job) -> Iterator[Finding]:
-    for where, count, seconds in _calls_storm(job, "set_view"):
+    for group, count, seconds in _calls_storm(job, "set_view"):
         yield Finding(
             "view-storm",
             "The view is set again and again",
-            where,
+            str(group),
             f"{count:,} MPI_File_set_view of a rank took {duration(seconds)}",
             seconds,
             ["Program: set one view for all steps, and use MPI_File_write_at_all with offsets"],

@@ -134,11 +134,9 @@ def _is_value_of_unknown_option(following: list[str]) -> bool:
 
 
 def joined_preload(there: str, preload: str) -> str:
-    """Appends Nacre's library to a value of LD_PRELOAD. Tools such as Darshan and sanitizers must stay first."""
+    """Appends Nacre's libraries to a value of LD_PRELOAD. Tools such as Darshan and sanitizers must stay first."""
     words = [word for word in re.split(r"[: ]+", there) if word]
-    if preload not in words:
-        words.append(preload)
-    return ":".join(words)
+    return ":".join(words + [word for word in preload.split(":") if word not in words])
 
 
 def joined_contexts(contexts: list[list[str]]) -> list[str]:

@@ -38,6 +38,10 @@ process: signals and the exit code are those of the command.
 
   nacre run --summary srun -n 64 ./app
 
+  nacre run --summary --posix srun -n 64 ./app
+
+  nacre run --iobuf '*.log:size=4m' mpiexec -n 8 ./app
+
   nacre run --dry-run mpirun -n 2 ./ocean : -n 2 ./atmosphere
 
 [bold]Exit codes[/bold]  that of the command; 2: wrong usage; 126: the command cannot be executed; 127: the command
@@ -85,6 +89,18 @@ def run(
     abi: str = typer.Option(
         None, "--abi", metavar="ABI", help="Preload only the library for this ABI: mpich, openmpi or mpiabi."
     ),
+    posix: bool = typer.Option(
+        False,
+        "--posix",
+        help="Also count open, stat, read, write, stdio and the like, which the program calls beside MPI-IO.",
+    ),
+    iobuf: str = typer.Option(
+        None,
+        "--iobuf",
+        metavar="GLOB[:KEY=VALUE...],...",
+        help="Gather small reads and writes (of POSIX and stdio) of files whose name matches GLOB in buffers. Keys: "
+        "size (default 4m), count (4), prefetch (1).",
+    ),
     dry_run: bool = typer.Option(
         False, "--dry-run", help="Print the command that nacre would execute, and do not execute it."
     ),
@@ -99,9 +115,14 @@ def run(
     kept = report or environ.get(settings.REPORT)
     if summary and not kept:
         report = f"nacre-summary-{os.getpid()}.jsonl"
+    if posix and not (kept or summary):
+        raise UserError("--posix: nothing would be reported", "Add --report FILE or --summary.")
     chosen = settings.from_options(environ, hint, report, disable)
+    if iobuf is not None:
+        chosen[settings.IOBUF] = iobuf
     refuse_wrong_settings({**environ, **chosen})
-    launch = launchers.prepare(command, chosen, library.preload_path(abi), environ)
+    buffers = {**environ, **chosen}.get(settings.IOBUF, "")
+    launch = launchers.prepare(command, chosen, library.preload_path(abi, posix or bool(buffers)), environ)
     if dry_run:
         print(as_shell(launch, environ))
         return
@@ -116,6 +137,11 @@ def refuse_wrong_settings(environ: Mapping[str, str]) -> None:
     """Refuses hints and configuration files that would fail the program's opens, before the job waits in a queue."""
     if not library.built_abis():
         return
+    try:
+        if environ.get(settings.IOBUF):
+            library.check_buffering(environ[settings.IOBUF])
+    except ValueError as problem:
+        raise UserError(str(problem), "For example --iobuf '*.log:size=4m:count=4,*.txt'.") from problem
     try:
         library.check_settings(environ)
     except ValueError as problem:

@@ -1,0 +1,525 @@
+"""libnacre_posix.so: what it counts, and that buffered files have the same bytes (docs/posix.md)."""
+
+from __future__ import annotations
+
+import filecmp
+import json
+import os
+import random
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+LAUNCHER = ["mpiexec.mpich"]
+RULES = ["small-stream-writes", "small-accesses", "one-rank", "stat-storm", "open-storm", "sync-storm", "reopened"]
+PYTHON = "/usr/bin/python3"  # Debian's, with h5py
+
+
+def compiled(directory: Path, source: str, *options: str) -> Path:
+    path = directory / Path(source).stem
+    subprocess.run(["gcc", "-O1", *options, HERE / source, "-o", path], check=True, timeout=600)
+    return path
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory) -> Path:
+    return compiled(tmp_path_factory.mktemp("posix"), "posix_calls.c")
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory) -> Path:
+    return compiled(tmp_path_factory.mktemp("posix"), "posix_findings.c")
+
+
+@pytest.fixture
+def preloaded(build, clean_environment, tmp_path):
+    """Runs a command with libnacre_posix.so, in the test's folder."""
+
+    def run(*words: object, **variables: str) -> subprocess.CompletedProcess:
+        environment = {**clean_environment, "LD_PRELOAD": str(build / "lib" / "libnacre_posix.so"), **variables}
+        return subprocess.run(
+            [str(word) for word in words],
+            env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
+        )  # fmt: skip
+
+    return run
+
+
+def lines_of(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+# Counts.
+
+
+def test_calls_of_each_kind_are_counted_by_file(preloaded, tmp_path):
+    program = """
+import os
+descriptor = os.open("data", os.O_CREAT | os.O_RDWR)
+for _ in range(10): os.write(descriptor, bytes(1000))
+os.pwrite(descriptor, bytes(100), 5)
+os.lseek(descriptor, 0, os.SEEK_SET)
+os.read(descriptor, 4096); os.pread(descriptor, 16, 0)
+os.fsync(descriptor); os.ftruncate(descriptor, 50); os.fstat(descriptor)
+os.stat("data"); os.close(descriptor)
+os.path.exists("absent")
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_REPORT="io.jsonl", NACRE_RUN="r", PMI_RANK="3", PMI_SIZE="8")
+    assert result.returncode == 0, result.stderr
+    (line,) = lines_of(tmp_path / "io.jsonl")
+    assert (line["run"], line["rank"], line["ranks"]) == ("r", 3, 8)
+    (data,) = [one for one in line["files"] if one["file"] == str(tmp_path / "data")]
+    assert {name: call["calls"] for name, call in data["calls"].items()} == {
+        "open": 1, "close": 1, "stat": 2, "seek": 1, "sync": 1, "truncate": 1,
+    }  # fmt: skip
+    writes, reads = data["accesses"]["write"], data["accesses"]["read"]
+    assert (writes["calls"], writes["bytes"], writes["file_calls"]) == (11, 10100, 11)
+    assert writes["file_call_sizes"] == {"512": 10, "64": 1}
+    assert (reads["calls"], reads["bytes"]) == (2, 4096 + 16)
+    assert line["elsewhere"]["failed_stats"]["calls"] >= 1
+
+
+def test_streams_are_counted_by_calls_and_by_what_reaches_the_file(preloaded, findings, tmp_path):
+    result = preloaded(findings, tmp_path, "small-stream-writes", NACRE_REPORT="io.jsonl")
+    assert result.returncode == 0, result.stderr
+    (line,) = lines_of(tmp_path / "io.jsonl")
+    (log,) = line["files"]
+    writes = log["accesses"]["stream_write"]
+    size = (tmp_path / "log.0").stat().st_size
+    assert writes["calls"] == 200000
+    assert writes["bytes"] == writes["file_bytes"] == size
+    assert writes["file_calls"] == -(-size // 4096)
+
+
+def test_files_of_the_system_pipes_and_processes_without_files_leave_no_line(preloaded, tmp_path):
+    result = preloaded("sh", "-c", "cat /etc/passwd | cat > /dev/null; echo done", NACRE_REPORT="io.jsonl")
+    assert result.stdout == "done\n"
+    assert not (tmp_path / "io.jsonl").exists()
+
+
+def test_a_child_counts_its_own_calls_alone(preloaded, tmp_path):
+    program = """
+import os
+descriptor = os.open("data", os.O_CREAT | os.O_WRONLY)
+os.write(descriptor, bytes(10))
+if os.fork() == 0:
+    os.write(descriptor, bytes(20)); os._exit(0)
+os.wait()
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_REPORT="io.jsonl")
+    assert result.returncode == 0, result.stderr
+    written = [one["accesses"]["write"]["bytes"] for line in lines_of(tmp_path / "io.jsonl") for one in line["files"]
+               if one["file"].endswith("/data")]  # fmt: skip
+    assert sorted(written) == [10, 20]
+
+
+def test_the_library_needs_only_the_c_library_and_exports_nothing_of_cxx(build):
+    library = build / "lib" / "libnacre_posix.so"
+    needed = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True).stdout
+    assert "libstdc++" not in needed
+    symbols = subprocess.run(
+        ["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True
+    ).stdout.split()[2::3]
+    assert "write" in symbols
+    assert not [name for name in symbols if name.startswith("_Z")]
+
+
+# Reports.
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("good", [False, True], ids=["bad", "good"])
+def test_a_finding_is_raised_by_the_program_that_has_it_alone(nacre, findings, tmp_path, rule, good):
+    words = [*LAUNCHER, "-n", 2, findings, tmp_path, rule, *(["good"] if good else [])]
+    run = nacre("run", "--posix", "--report", "io.jsonl", "--", *words)
+    assert run.returncode == 0, run.stderr
+    least = [] if good else ["--min-share", 0]
+    result = nacre("report", "--summary", "--json", *least, "io.jsonl")
+    assert result.returncode == 0, result.stderr
+    (job,) = json.loads(result.stdout)
+    assert job["ranks"] == 2
+    found = {finding["rule"]: finding for finding in job["findings"]}
+    assert (rule in found) != good, (tmp_path / "io.jsonl").read_text()
+    if not good:
+        assert found[rule]["evidence"]
+        assert found[rule]["remedy"]
+
+
+def test_calls_of_posix_and_of_mpi_io_are_one_job(nacre, tmp_path):
+    source = tmp_path / "both.c"
+    source.write_text("""
+#include <mpi.h>
+#include <stdio.h>
+int main(int count, char** arguments) {
+  MPI_Init(&count, &arguments);
+  int rank;
+  char bytes[1000] = {0};
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  FILE* log = fopen("log", rank == 0 ? "w" : "r+");
+  if (rank == 0) fprintf(log, "begin");
+  if (log) fclose(log);
+  MPI_File file;
+  MPI_File_open(MPI_COMM_WORLD, "data", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+  MPI_File_write_at_all(file, 1000 * rank, bytes, 1000, MPI_BYTE, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+  MPI_Finalize();
+}
+""")
+    subprocess.run(["mpicc.mpich", source, "-o", tmp_path / "both"], check=True, timeout=600)
+    result = nacre("run", "--posix", "--report", "io.jsonl", "--", *LAUNCHER, "-n", 2, tmp_path / "both")
+    assert result.returncode == 0, result.stderr
+    (job,) = json.loads(nacre("report", "--summary", "--json", "io.jsonl").stdout)
+    files = {Path(one["name"]).name: one for one in job["files"]}
+    # Nacre's own accesses to the file and to the report are not counted a second time.
+    assert files["data"]["bytes_written"] == 2000
+    assert files["log"]["bytes_written"] == 5
+    assert "io.jsonl" not in files
+    text = nacre("report", "io.jsonl").stdout
+    assert "I/O took" in text
+    page = nacre("report", "--html", "io.html", "io.jsonl")
+    assert page.returncode == 0, page.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--posix"], "nothing would be reported"),
+        (["--iobuf", "*.log:size=5"], "expected a multiple of 4k from 4k to 1g"),
+        (["--iobuf", "*.log:count=0"], "expected a number from 1 to 64"),
+        (["--iobuf", "*.log:ahead=1"], "expected size=BYTES, count=N or prefetch=N"),
+        (["--iobuf", ":size=4m"], "expected a pattern of file names"),
+    ],
+)
+def test_wrong_options_are_refused(nacre, options, text):
+    result = nacre("run", *options, "true")
+    assert result.returncode == 2
+    assert text in result.stderr.replace("\n", " ")
+
+
+def test_a_wrong_variable_is_said_once_and_buffers_nothing(preloaded, tmp_path):
+    program = 'open("data", "w").write("text")'
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=1")
+    assert result.returncode == 0
+    assert result.stderr.count("NACRE_IOBUF") == 1
+    assert (tmp_path / "data").read_text() == "text"
+
+
+# Buffers: the same bytes.
+
+
+@pytest.mark.parametrize("rule", ["size=4k:count=1:prefetch=0", "size=4k:count=2:prefetch=1", "size=64k:prefetch=3"])
+def test_random_calls_leave_the_bytes_that_they_must(preloaded, calls, tmp_path, rule):
+    for seed in random.sample(range(1, 1 << 30), 40):
+        result = preloaded(calls, tmp_path / "data", seed, 200, NACRE_IOBUF=f"data:{rule}")
+        assert result.returncode == 0, f"seed {seed}: {result.stdout}{result.stderr}"
+
+
+def test_buffers_gather_writes_and_reads(preloaded, tmp_path):
+    program = """
+import os
+descriptor = os.open("data", os.O_CREAT | os.O_RDWR)
+for i in range(1024): os.write(descriptor, bytes([i % 256]) * 1024)
+os.lseek(descriptor, 0, os.SEEK_SET)
+for i in range(1024): assert os.read(descriptor, 1024) == bytes([i % 256]) * 1024
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=256k", NACRE_REPORT="io.jsonl")
+    assert result.returncode == 0, result.stderr
+    (line,) = lines_of(tmp_path / "io.jsonl")
+    (data,) = [one for one in line["files"] if one["file"].endswith("/data")]
+    assert data["accesses"]["write"]["calls"] == 1024
+    # On a machine that stops for a second a buffer is written before it is full.
+    assert 4 <= data["accesses"]["write"]["file_calls"] < 100
+    assert data["accesses"]["read"]["calls"] == 1024
+    assert data["accesses"]["read"]["file_calls"] < 100
+
+
+def test_threads_write_to_one_file(preloaded, tmp_path):
+    program = """
+import os, threading
+descriptor = os.open("data", os.O_CREAT | os.O_WRONLY)
+def write(which):
+    for i in range(which, 4000, 4): os.pwrite(descriptor, i.to_bytes(4, "little") * 25, 100 * i)
+threads = [threading.Thread(target=write, args=(which,)) for which in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+os.close(descriptor)
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=4k:count=2")
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "data").read_bytes() == b"".join(i.to_bytes(4, "little") * 25 for i in range(4000))
+
+
+ENDINGS = {
+    "exit": "pass",
+    "_exit": "os._exit(0)",
+    "exec": "os.execv('/bin/true', ['true'])",
+    "abort": "os.abort()",
+    "segmentation fault": "import ctypes; ctypes.string_at(8)",
+    "SIGTERM": "os.kill(os.getpid(), signal.SIGTERM)",
+    "SIGINT": "signal.signal(signal.SIGINT, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGINT)",
+    "handler": "signal.signal(signal.SIGUSR1, lambda *_: os._exit(0)); os.kill(os.getpid(), signal.SIGUSR1)",
+    "SIGKILL": "os.kill(os.getpid(), signal.SIGKILL)",
+}
+CODES = {"abort": -signal.SIGABRT, "segmentation fault": -signal.SIGSEGV, "SIGTERM": -signal.SIGTERM,
+         "SIGINT": -signal.SIGINT, "SIGKILL": -signal.SIGKILL}  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_process_that_ends_loses_nothing_and_a_killed_one_no_more_than_its_buffers(preloaded, tmp_path, ending):
+    size, count, written = 64 << 10, 2, 1000 * 1000
+    program = f"""
+import os, resource, signal
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+descriptor = os.open("data", os.O_CREAT | os.O_WRONLY)
+for i in range(1000): os.write(descriptor, bytes([i % 256]) * 1000)
+{ENDINGS[ending]}
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF=f"data:size={size}:count={count}")
+    assert result.returncode == CODES.get(ending, 0), result.stderr
+    least = written - size * (count + 1) if ending == "SIGKILL" else written
+    found = (tmp_path / "data").read_bytes()
+    assert least <= len(found) <= written
+    assert found == b"".join(bytes([i % 256]) * 1000 for i in range(1000))[: len(found)]
+
+
+@pytest.mark.parametrize("call", ["os.write(d, bytes(1))", "os.fsync(d)", "os.close(d)"])
+def test_an_error_of_a_buffered_write_is_reported_by_the_next_call(preloaded, tmp_path, call):
+    program = f"""
+import os, resource, signal, time
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+d = os.open("data", os.O_CREAT | os.O_WRONLY)
+try:
+    for i in range(400): os.write(d, bytes(1000))
+    time.sleep(0.1)
+    {call}
+    print("no error")
+except OSError as error:
+    print(error.errno)
+os._exit(0)
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=16k")
+    assert result.stdout == "27\n", result.stderr  # EFBIG
+    assert (tmp_path / "data").stat().st_size == 100000
+
+
+def test_other_processes_see_the_bytes_before_the_file_is_closed(preloaded, tmp_path):
+    program = """
+import os, time
+descriptor = os.open("data", os.O_CREAT | os.O_WRONLY)
+os.write(descriptor, b"text")
+deadline = time.time() + 60
+while not os.path.exists("seen") and time.time() < deadline: time.sleep(0.05)
+print(os.path.exists("seen"))
+"""
+    watch = "while [ ! -s data ]; do sleep 0.05; done; touch seen"
+    with subprocess.Popen(["sh", "-c", watch], cwd=tmp_path) as watcher:
+        result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=64k")
+        watcher.kill()
+    assert result.stdout == "True\n", result.stderr
+
+
+# Buffers: real programs.
+
+
+def tree(directory: Path) -> None:
+    """A tree of files of many sizes."""
+    draw = random.Random(7)
+    for number in range(60):
+        path = directory / f"d{number % 7}" / f"f{number}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(draw.randbytes(draw.choice([0, 10, 4096, 10000, 70000])))
+
+
+def same_trees(a: Path, b: Path) -> bool:
+    compared = filecmp.dircmp(a, b)
+    pending = [compared]
+    while pending:
+        one = pending.pop()
+        _, different, odd = filecmp.cmpfiles(one.left, one.right, one.common_files, shallow=False)
+        if one.left_only or one.right_only or different or odd:
+            return False
+        pending += one.subdirs.values()
+    return True
+
+
+BUFFERED = {"NACRE_IOBUF": "*:size=16k:count=2"}
+
+
+def test_tar(preloaded, tmp_path):
+    tree(tmp_path / "tree")
+    for name, variables in (("plain.tar", {}), ("buffered.tar", BUFFERED)):
+        result = preloaded("tar", "-b", "2", "--sort=name", "-cf", name, "tree", **variables)
+        assert result.returncode == 0, result.stderr
+    assert filecmp.cmp(tmp_path / "plain.tar", tmp_path / "buffered.tar", shallow=False)
+    (tmp_path / "again").mkdir()
+    result = preloaded("tar", "-b", "2", "-xf", "plain.tar", "-C", "again", **BUFFERED)
+    assert result.returncode == 0, result.stderr
+    assert same_trees(tmp_path / "tree", tmp_path / "again" / "tree")
+
+
+def test_git(preloaded, tmp_path):
+    tree(tmp_path / "tree")
+    script = """
+set -e
+git init -q tree && cd tree
+git -c user.name=a -c user.email=a@b add -A
+git -c user.name=a -c user.email=a@b commit -q -m all
+git gc -q && git fsck --strict && git status --porcelain
+git clone -q . ../again
+"""
+    result = preloaded("sh", "-c", script, HOME=str(tmp_path), **BUFFERED)
+    assert result.returncode == 0, result.stderr
+    assert "error" not in result.stderr
+    assert sorted((tmp_path / "again").rglob("f*")) != []
+    for path in (tmp_path / "again").glob("d*/f*"):
+        assert filecmp.cmp(path, tmp_path / "tree" / path.relative_to(tmp_path / "again"), shallow=False)
+
+
+PYTHON_PROGRAM = """
+import csv, pickle, shutil, sqlite3, zipfile
+with open("rows.csv", "w", newline="") as file:
+    csv.writer(file).writerows([i, i * i, "text %d" % i] for i in range(5000))
+with open("some.pickle", "wb", buffering=512) as file:
+    pickle.dump({"numbers": list(range(10000))}, file)
+with zipfile.ZipFile("all.zip", "w") as archive:
+    for name in ("rows.csv", "some.pickle"):
+        archive.writestr(zipfile.ZipInfo(name), open(name, "rb", buffering=300).read())
+shutil.copyfile("all.zip", "copy.zip")
+with open("edited", "w+b", buffering=0) as file:
+    for i in range(3000): file.write(b"%8d" % i)
+    file.seek(800); file.write(b"changed "); file.truncate(20000)
+    file.seek(0); assert file.read(16) == b"       0       1"
+for mode in ("delete", "wal"):
+    first = sqlite3.connect("%s.db" % mode)
+    assert first.execute("pragma journal_mode=%s" % mode).fetchone() == (mode,)
+    first.execute("create table t (a integer, b text)")
+    second = sqlite3.connect("%s.db" % mode)
+    for i in range(200):
+        one = (first, second)[i % 2]
+        one.execute("insert into t values (?, ?)", (i, "x" * i)); one.commit()
+    assert first.execute("pragma integrity_check").fetchone() == ("ok",)
+    assert second.execute("select count(*), sum(a) from t").fetchone() == (200, 19900)
+    with open("%s.sql" % mode, "w") as file: file.write("\\n".join(first.iterdump()))
+    second.close(); first.close()
+"""
+
+
+def run_twice(preloaded, tmp_path: Path, *words: object) -> tuple[Path, Path]:
+    """Runs a program in a folder without buffers and in one with; the folders."""
+    folders = tmp_path / "plain", tmp_path / "buffered"
+    for folder, variables in zip(folders, ({}, BUFFERED), strict=True):
+        folder.mkdir()
+        result = preloaded("sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", folder, *words, **variables)
+        assert result.returncode == 0, result.stdout + result.stderr
+    return folders
+
+
+def test_python_and_sqlite(preloaded, tmp_path):
+    plain, buffered = run_twice(preloaded, tmp_path, PYTHON, "-c", PYTHON_PROGRAM)
+    assert len(list(plain.iterdir())) >= 9
+    for path in plain.iterdir():
+        if path.suffix != ".db":  # has counters of changes and versions
+            assert filecmp.cmp(path, buffered / path.name, shallow=False), path.name
+
+
+FORTRAN = """
+program files
+  implicit none
+  integer :: i, value
+  real :: numbers(100)
+  open (10, file='sequential.txt', form='formatted')
+  do i = 1, 5000
+    write (10, '(i8, f12.4)') i, real(i) / 3
+  end do
+  rewind (10)
+  do i = 1, 100
+    read (10, *) value
+    if (value /= i) stop 1
+  end do
+  close (10)
+  open (11, file='sequential.bin', form='unformatted')
+  do i = 1, 500
+    numbers = real(i)
+    write (11) i, numbers
+  end do
+  backspace (11)
+  read (11) value
+  if (value /= 500) stop 2
+  close (11)
+  open (12, file='direct.bin', form='unformatted', access='direct', recl=400)
+  do i = 300, 1, -1
+    numbers = real(i)
+    write (12, rec=i) numbers
+  end do
+  do i = 1, 300, 7
+    read (12, rec=i) numbers
+    if (numbers(1) /= real(i)) stop 3
+  end do
+  close (12)
+  open (13, file='stream.bin', form='unformatted', access='stream')
+  do i = 1, 4000
+    write (13) i
+  end do
+  write (13, pos=401) -1
+  read (13, pos=397) value
+  if (value /= 100) stop 4
+  close (13)
+  open (14, file='sequential.txt', position='append')
+  write (14, '(a)') 'end'
+  close (14)
+end program
+"""
+
+
+def test_fortran_files_of_every_access(preloaded, tmp_path):
+    (tmp_path / "files.f90").write_text(FORTRAN)
+    program = tmp_path / "files"
+    subprocess.run(["gfortran", tmp_path / "files.f90", "-o", program], check=True, timeout=600)
+    plain, buffered = run_twice(preloaded, tmp_path, program)
+    assert len(list(plain.iterdir())) == 4
+    assert same_trees(plain, buffered)
+
+
+HDF5_PROGRAM = """
+import h5py, numpy
+with h5py.File("data.h5", "w") as file:
+    for step in range(20):
+        group = file.create_group("step%d" % step)
+        group.attrs["time"] = step
+        group.create_dataset("chunked", data=numpy.arange(2000.0) * step, chunks=(100,), compression="gzip")
+        group.create_dataset("whole", data=numpy.full((30, 30), step))
+with h5py.File("data.h5", "r+") as file:
+    del file["step3"]
+    file["step4/whole"][10:20, 5] = 77
+    assert file["step7/chunked"][1999] == 1999 * 7
+"""
+
+
+def test_hdf5(preloaded, tmp_path):
+    plain, buffered = run_twice(preloaded, tmp_path, PYTHON, "-c", HDF5_PROGRAM)
+    result = preloaded("h5diff", plain / "data.h5", buffered / "data.h5")
+    assert result.returncode == 0, result.stdout + result.stderr
+    result = preloaded("h5repack", "-f", "NONE", buffered / "data.h5", "repacked.h5", **BUFFERED)
+    assert result.returncode == 0, result.stderr
+    assert preloaded("h5diff", plain / "data.h5", "repacked.h5").returncode == 0
+
+
+def test_programs_that_are_not_asked_for_are_left_alone(preloaded, tmp_path):
+    """Names that match no pattern, pipes and sockets: the system's own functions."""
+    program = """
+import os, socket
+a, b = socket.socketpair()
+a.sendall(b"x" * 100); assert b.recv(100) == b"x" * 100
+r, w = os.pipe(); os.write(w, b"y"); assert os.read(r, 1) == b"y"
+d = os.open("other.txt", os.O_CREAT | os.O_RDWR); os.write(d, b"z" * 10)
+other = os.open("other.txt", os.O_RDONLY)
+os.environ.clear()
+print(os.stat("other.txt").st_size)
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="*.log")
+    assert result.stdout == "10\n", result.stderr
+    assert os.stat(tmp_path / "other.txt").st_size == 10

@@ -60,6 +60,7 @@ _KIND = {
     **dict.fromkeys(COUNTS, _SPREAD),
     "file_call_sizes": dict,
     "osts": [{**dict.fromkeys(("ost", "bytes", "calls", "alone_bytes"), int), "alone_seconds": _NUMBER}],
+    "shapes": [dict.fromkeys(("rank", "origin", "first_byte", "bytes"), int)],
     "rank_osts": {"first_ranks": [int], "first_osts": [int], "bytes": [[int]]},
     "busiest": [{"rank": int, "bytes": int, "calls": int, "seconds": _NUMBER}],
 }
@@ -208,6 +209,7 @@ def _upgrade(report: dict) -> None:
             kind.setdefault("file_busy_seconds", kind["file_thread_seconds"])
             kind |= {"unaligned_calls": nothing, "backward_calls": nothing, "osts": []}
             kind["rank_osts"] = {"first_ranks": [], "first_osts": [], "bytes": []}
+            kind["shapes"] = []
             kind["phases"] |= {"file_wait": nothing, "lock": nothing}
         parts = [report["open_seconds"], report["close_seconds"], *(kind["seconds"] for kind in kinds)]
         report["seconds"] = {name: sum(part[name] for part in parts) for name in nothing}

@@ -14,7 +14,7 @@ _COUNTS = (
 )  # fmt: skip
 _KIND = {
     "phases": dict.fromkeys(PHASES, NOTHING), "file_thread_seconds": NOTHING, "file_busy_seconds": NOTHING,
-    **dict.fromkeys(_COUNTS, NOTHING), "file_call_sizes": {}, "osts": [],
+    **dict.fromkeys(_COUNTS, NOTHING), "file_call_sizes": {}, "osts": [], "shapes": [],
     "rank_osts": {"first_ranks": [], "first_osts": [], "bytes": []}, "busiest": [],
 }  # fmt: skip
 _REPORT = {

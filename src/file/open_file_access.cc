@@ -245,6 +245,7 @@ Outcome OpenFile::transfer(const Access& access) {
     profile.errors.add(1);
     return {0, placed.error()};
   }
+  profile.shape.note(placed->file);
   profiler.describe_file({placed->stripes.get(), block_bytes(placed->stripes.get())});
   store::Transfer moved = move_independent(*placed, locks_accesses(*placed->settings), profiler);
   const bool short_read = access.direction == Direction::read && moved.bytes < placed->file_bytes;

@@ -276,6 +276,7 @@ collective::Task<Outcome> OpenFile::run_all(Routine routine, Result<PlacedAccess
     auto placing = place_ordered(std::move(placed));
     placed = co_await placing;
   }
+  if (placed) profile.shape.note(placed->file);
   Outcome outcome;
   if (locks_accesses(*snapshot().settings)) {
     auto moving = move_all_locked(routine.direction, placed, profiler);

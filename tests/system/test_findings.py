@@ -127,7 +127,7 @@ def test_an_ost_that_is_slow_or_has_most_of_the_data_is_named(nacre, tmp_path):
         kind = dict.fromkeys(KIND_COUNTS, nothing) | {
             "ranks": 4, "seconds": spread, "phases": dict.fromkeys(PHASES, nothing), "osts": osts,
             "file_thread_seconds": nothing, "file_busy_seconds": nothing, "file_call_sizes": {}, "busiest": [],
-            "rank_osts": {"first_ranks": [], "first_osts": [], "bytes": []},
+            "rank_osts": {"first_ranks": [], "first_osts": [], "bytes": []}, "shapes": [],
         }  # fmt: skip
         return {
             "schema": 2, "file": "/x", "version": "0.1.0", "mpi": "MPICH", "job": "", "run": "r", "program": ["app"],

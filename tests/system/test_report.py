@@ -147,6 +147,17 @@ def test_the_report_has_the_executed_plans(served):
     assert report["other_plan_calls"] == 0
 
 
+def test_the_report_has_the_shapes_of_calls(served):
+    """Which bytes sampled ranks accessed, so that the job can be made again."""
+    (report,) = lines(served("data"))
+    shapes = report["kinds"]["collective_write"]["shapes"]
+    assert [shape["rank"] for shape in shapes] == [0, 1, 2]
+    assert [shape["origin"] for shape in shapes] == [0, 64, 128]
+    assert all(shape["bytes"] == EACH and len(shape["type"]) < 100 for shape in shapes)
+    assert len({shape["type"] for shape in shapes}) == 1
+    assert len({shape["step_bytes"] for shape in shapes}) == 1
+
+
 def test_explain_names_algorithm_aggregators_reason_and_what_would_change_it(nacre, served):
     report = served("data", "--hint", "cb_nodes=2")
     result = nacre("explain", report)

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "collective/profile/access_shape.h"
 #include "collective/profile/ost_tallies.h"
 #include "collective/profile/timeline.h"
 #include "collective/task/task.h"
@@ -78,6 +79,7 @@ struct Profile {
   SizeClasses file_calls;
   OstTallies osts;               ///< of calls of the store, on a striped file
   Timeline* timeline = nullptr;  ///< null: none is kept
+  AccessShape shape;
 
   /// `block_bytes`: as in FileTraits.
   void count_file_call(const Extent& moved, std::int64_t block_bytes) {

@@ -141,6 +141,31 @@ std::string rank_osts_json(collective::RanksByOst ranks) {
       .text();
 }
 
+/// The bytes as hexadecimal digits.
+std::string digits_of(std::span<const std::byte> bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += digits[std::to_integer<std::size_t>(byte >> 4)];
+    text += digits[std::to_integer<std::size_t>(byte & std::byte{15})];
+  }
+  return text;
+}
+
+std::string shapes_json(const std::vector<collective::RankShape>& shapes) {
+  return json_array(shapes, [](const collective::RankShape& of_rank) {
+    const collective::CallShape& shape = of_rank.shape;
+    JsonObject json;
+    json.add_number("rank", of_rank.rank)
+        .add_number("origin", shape.origin)
+        .add_number("first_byte", shape.first_byte)
+        .add_number("bytes", shape.bytes);
+    if (shape.step_bytes) json.add_number("step_bytes", *shape.step_bytes);
+    if (!shape.type.empty()) json.add_text("type", digits_of(shape.type));
+    return json.text();
+  });
+}
+
 std::string kind_json(const ReducedProfile::OfKind& of_kind) {
   const collective::ProfileDigest& digest = of_kind.digest;
   JsonObject phases;
@@ -160,6 +185,7 @@ std::string kind_json(const ReducedProfile::OfKind& of_kind) {
       .add("busiest", busiest_json(digest))
       .add("osts", osts_json(of_kind.osts.by_ost))
       .add("rank_osts", rank_osts_json(of_kind.osts.ranks))
+      .add("shapes", shapes_json(of_kind.shapes))
       .text();
 }
 
@@ -366,8 +392,14 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
   for (std::size_t i = 0; i < made.kinds.size(); ++i) {
     auto reducing_osts = collective::reduce_osts(transport, profile.of(made.kinds[i]).osts);
     collective::ReducedOsts osts = co_await reducing_osts;
-    reduced.kinds.push_back({made.kinds[i], digests[i], std::move(osts)});
+    reduced.kinds.push_back({made.kinds[i], digests[i], std::move(osts), {}});
   }
+  std::vector<const collective::AccessShape*> own_shapes;
+  own_shapes.reserve(made.kinds.size());
+  for (const CallKind kind : made.kinds) own_shapes.push_back(&profile.of(kind).shape);
+  auto sampling = collective::sample_shapes(transport, own_shapes);
+  std::vector<std::vector<collective::RankShape>> shapes = co_await sampling;
+  for (std::size_t i = 0; i < shapes.size(); ++i) reduced.kinds[i].shapes = std::move(shapes[i]);
 
   auto reducing_timelines =
       collective::reduce_timelines(transport, profile.timeline, made.interval_log2);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collective/profile/access_shape.h"
 #include "collective/profile/profile_digest.h"
 #include "collective/profile/spread.h"
 #include "collective/task/task.h"
@@ -27,6 +28,7 @@ struct ReducedProfile {
     CallKind kind = CallKind::collective_write;
     collective::ProfileDigest digest;
     collective::ReducedOsts osts;
+    std::vector<collective::RankShape> shapes;
   };
   struct OfPlan {
     PlanUse use;  ///< of rank 0

@@ -42,6 +42,11 @@ class Library:
         self.soname = re.findall(r"\(SONAME\).*\[(.*)\]", dynamic)
 
 
+def loaded_path(library: Path, needed: str) -> Path:
+    """The path from which the loader loads a library that `library` needs."""
+    return Path(re.search(rf"{re.escape(needed)} => (\S+)", output_of("ldd", str(library)))[1])
+
+
 class Checks:
     def __init__(self):
         self.count = 0
@@ -90,6 +95,14 @@ def check_library(checks: Checks, library: Library, public: set[str]) -> None:
     checks.expect_none(f"{library.name} is named", {n for n in library.soname if n != library.name})
 
 
+def check_posix_library(checks: Checks, library: Library, c_library: Library) -> None:
+    """libnacre_posix.so interposes functions of the C library and exports nothing else but its own nacre_posix_*."""
+    strangers = {n for n in set(library.addresses) - set(c_library.addresses) if not n.startswith("nacre_posix_")}
+    checks.expect_none(f"{library.name} exports strangers", strangers)
+    checks.expect_none(f"{library.name} needs", set(library.needed) - {c_library.name})
+    checks.expect_none(f"{library.name} leaves undefined", {n for n in library.undefined if MPI_SYMBOL.match(n)})
+
+
 def check_handles(checks: Checks, compiler: str, table: dict) -> None:
     """Open MPI's predefined handles are found by the names of its data symbols."""
     rows = {}
@@ -122,7 +135,9 @@ def main() -> int:
     table = tomllib.loads(arguments.table.read_text())
     public = public_names(arguments.public_header)
     libraries = {path.stem: Library(path) for path in arguments.libraries.glob("libnacre*.so")}
+    posix = libraries.pop("libnacre_posix")
     checks = Checks()
+    check_posix_library(checks, posix, Library(loaded_path(arguments.libraries / posix.name, "libc.so.6")))
     for library in libraries.values():
         check_library(checks, library, public)
     for name, library in libraries.items():

@@ -161,6 +161,12 @@ class Figures(unittest.TestCase):
         early = entry("local/a", {AUTOMATIC: [9.0, 1.0], "direct": [1.0]}, "direct")
         self.assertAlmostEqual(figures.ratio_of(early).value, 9.0)
 
+    def test_rounds_that_selected_the_best_setting_do_not_judge(self):
+        times = {AUTOMATIC: [2.0] * 6, "direct": [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]}
+        self.assertAlmostEqual(figures.ratio_of(entry("local/a", times, "direct")).value, 1.0)
+        few = {label: seconds[:5] for label, seconds in times.items()}
+        self.assertAlmostEqual(figures.ratio_of(entry("local/a", few, "direct")).value, 2.0)
+
     def test_cases_are_judged_by_the_point_and_intervals_are_counted(self):
         near, far = figures.judged_of([self.NEAR, self.FAR, entry("x", {}, "direct", error="exit status 2")])
         self.assertTrue(near.within(figures.NEAR) and near.same_plan and not near.straddles(figures.NEAR))
@@ -173,7 +179,7 @@ class Figures(unittest.TestCase):
 
     def test_the_text_has_shares_misses_and_predictions(self):
         text = choice_text(result_of(self.NEAR, {**self.FAR, "predictions": [[1.0, 2.0]], "too_slow": ["direct"]}))
-        self.assertRegex(text, r"all +1 of 2 \(50 %\) +1 +1 of 2 \(50 %\) +1 ")
+        self.assertRegex(text, r"all +1 of 2 \(50 %\) +1 +1 of 2 \(50 %\) +1 of 2 \(50 %\) +1 ")
         self.assertRegex(text, r"ranger/b/16x8/8m/c8/read +1\.50 \[.*\] +direct +large_pieces +two_phase A=8")
         self.assertIn("in 0 of 1 the best setting leads to the same plan", text)
         self.assertIn("1 files: median error 50 %", text)

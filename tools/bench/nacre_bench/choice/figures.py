@@ -6,18 +6,26 @@ import dataclasses
 import statistics
 
 from ..figures import Ratio, paired_ratio
-from .search import AUTOMATIC
+from .search import AUTOMATIC, EARLY_ROUNDS
 
 NEAR, FAR = 1.10, 1.25
+# The rounds of the last stage judge, if there are as many: those before have selected the settings, and the best of
+# many settings has been lucky in them.
+JUDGING_ROUNDS_MIN = 3
 
 
 def series_of(entry: dict, label: str) -> dict[int, float]:
     return {int(number): seconds for number, seconds in entry["times"].get(label, {}).items()}
 
 
+def judging(series: dict[int, float]) -> dict[int, float]:
+    late = {number: seconds for number, seconds in series.items() if number >= sum(EARLY_ROUNDS)}
+    return late if len(late) >= JUDGING_ROUNDS_MIN else series
+
+
 def ratio_to(entry: dict, label: str | None) -> Ratio | None:
-    """Time of the automatic choice divided by that of another setting: medians of the rounds that both have."""
-    return paired_ratio(series_of(entry, AUTOMATIC), series_of(entry, label)) if label else None
+    """Time of the automatic choice divided by that of another setting: medians of the judging rounds."""
+    return paired_ratio(judging(series_of(entry, AUTOMATIC)), judging(series_of(entry, label))) if label else None
 
 
 def ratio_of(entry: dict) -> Ratio | None:

@@ -8,17 +8,26 @@ import statistics
 from ..machine import sentence
 from ..report import contender_lines
 from ..tables import number, table
-from .figures import FAR, NEAR, Judged, judged_of, percentile, prediction_errors, ratio_to_peer, seconds_of
+from .figures import (
+    FAR,
+    JUDGING_ROUNDS_MIN,
+    NEAR,
+    Judged,
+    judged_of,
+    percentile,
+    prediction_errors,
+    ratio_to_peer,
+    seconds_of,
+)
 from .fixed import fixed_text
 from .plans import words
 from .search import AUTOMATIC, EARLY_ROUNDS, FINALISTS
 
 ABOUT = f"""Seconds from when all ranks have opened the file to when all have closed it, MPI_File_sync of writes
-included. automatic: Nacre without a hint for the call; best: the fastest of the searched settings. Ratio: medians of
-the rounds that both were measured in, automatic / best, and its 95 % interval; above 1 the automatic choice is slower.
-All settings run in round 1, the better half in each next round, the best {FINALISTS} from round {len(EARLY_ROUNDS) + 1}
-on; the automatic choice runs in every round. The best of many settings is partly luck: ratios are rather too large than
-too small."""
+included. automatic: Nacre without a hint for the call; best: the fastest of the searched settings. All settings run in
+round 1, the better half in each next round, the best {FINALISTS} from round {len(EARLY_ROUNDS) + 1} on; the automatic
+choice runs in every round. Ratio: medians of the rounds from {len(EARLY_ROUNDS) + 1} on, if there are at least
+{JUDGING_ROUNDS_MIN}, automatic / best, and its 95 % interval; above 1 the automatic choice is slower."""
 
 
 def case_row(one: Judged) -> list[str]:
@@ -47,6 +56,7 @@ def share_row(name: str, judged: list[Judged]) -> list[str]:
     for limit in (NEAR, FAR):
         row += [share([one for one in judged if one.within(limit)], judged)]
         row += [str(sum(one.straddles(limit) for one in judged))]
+        row += [share([one for one in judged if one.within(limit) or one.same_plan], judged)]
     return [
         *row,
         number(statistics.median(one.ratio.value for one in judged)),
@@ -60,8 +70,10 @@ def shares_text(judged: list[Judged]) -> str:
         by_system[one.entry["file_system"]].append(one)
     rows = [share_row(name, ones) for name, ones in by_system.items()]
     rows += [share_row("all", judged)] if len(rows) > 1 else []
-    header = ["cases within", "10 % of the best", "straddle", "25 %", "straddle", "median ratio", "largest"]
-    about = "  straddle: cases whose interval contains the limit; another run may count them on its other side."
+    header = ["cases within", "10 % of the best", "straddle", "or same plan", "25 %", "straddle", "or same plan"]
+    header += ["median ratio", "largest"]
+    about = """  straddle: cases whose interval contains the limit; another run may count them on its other side.
+  or same plan: also cases in which the best setting leads to the plan of the automatic choice."""
     return "\n".join([table(header, rows), about])
 
 

@@ -125,9 +125,10 @@ Result<std::int32_t> ost_count(const std::string& directory) {
 }
 
 Result<std::optional<plan::Layout>> LustreLayouts::read() {
-  // A client that opened the file before it had a layout learns of the layout by fstat.
-  struct stat ignored {};
-  static_cast<void>(::fstat(descriptor_, &ignored));
+  // A client learns of a layout that another client has set or changed by asking for the
+  // attributes. Without the size among them, Lustre asks the metadata server only.
+  struct statx ignored {};
+  static_cast<void>(::statx(descriptor_, "", AT_EMPTY_PATH, STATX_TYPE, &ignored));
   std::vector<std::byte> bytes;
   const auto get = [&](void* to, std::size_t size) {
     return ::fgetxattr(descriptor_, layout_xattr, to, size);

@@ -35,18 +35,18 @@ Descriptor open_directly(const Descriptor& file, const OpenOptions& options, int
 }
 
 /// Refuses directories, pipes and sockets: they have no bytes at offsets.
-Status check_kind(const struct stat& file, const std::string& path) {
-  if (S_ISDIR(file.st_mode)) return error_from_errno(EISDIR, "open", path);
-  if (!S_ISFIFO(file.st_mode) && !S_ISSOCK(file.st_mode)) return {};
+Status check_kind(const struct statx& file, const std::string& path) {
+  if (S_ISDIR(file.stx_mode)) return error_from_errno(EISDIR, "open", path);
+  if (!S_ISFIFO(file.stx_mode) && !S_ISSOCK(file.stx_mode)) return {};
   return Error{ErrorClass::bad_file, ESPIPE,
                "open " + path + ": a pipe or socket has no offsets; name a regular file"};
 }
 
-FileSystemFacts facts_of(const Descriptor& file, const struct stat& found,
+FileSystemFacts facts_of(const Descriptor& file, const struct statx& found,
                          const OpenOptions& options) {
   FileSystemFacts facts = options.facts ? *options.facts : facts_of_file(file.number());
   // Clients cache whole pages, so two writers conflict on a page even if blocks are smaller.
-  facts.block_size_bytes = std::max<std::int64_t>(found.st_blksize, sysconf(_SC_PAGESIZE));
+  facts.block_size_bytes = std::max<std::int64_t>(found.stx_blksize, sysconf(_SC_PAGESIZE));
   return facts;
 }
 
@@ -63,8 +63,12 @@ Result<std::unique_ptr<StoreFile>> PosixStore::open(const std::string& path,
   // because some archive file systems fail nonblocking reads of offline files.
   Result<Descriptor> file = open_descriptor(path, open_flags(options) | O_NONBLOCK, options);
   if (!file && file.error().system_errno != ENXIO) return std::move(file).error();
-  struct stat found {};
-  const int looked = file ? fstat(file->number(), &found) : ::stat(path.c_str(), &found);
+  // Not fstat: it asks for the size, for which Lustre locks every object of the file on every OST.
+  // These locks are taken away again from rank 0 when other nodes begin to write.
+  struct statx found {};
+  const int place = file ? file->number() : AT_FDCWD;
+  const int looked = ::statx(place, file ? "" : path.c_str(), AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+                             STATX_TYPE | STATX_MODE | STATX_INO, &found);
   if (looked != 0) return error_from_errno(errno, "open", path);
   if (Status kind = check_kind(found, path); !kind) return kind.error();
   if (!file) return std::move(file).error();
@@ -77,7 +81,7 @@ Result<std::unique_ptr<StoreFile>> PosixStore::open(const std::string& path,
                     .options = options,
                     .file = *std::move(file),
                     .direct = std::move(direct),
-                    .identity = {found.st_ino},
+                    .identity = {found.stx_ino},
                     .facts = facts});
 }
 

@@ -37,11 +37,13 @@ NACRE_API size_t nacre_hints_for(const char* path, char* text, size_t text_size)
  * `lfs getstripe -y`. */
 NACRE_API size_t nacre_layout_yaml(const void* lov, size_t size, char* text, size_t text_size);
 
-/* How a file of `bytes` bytes that `ranks` ranks on `nodes` nodes write or read together is best
- * striped over at most `osts` OSTs: on the first line options of `lfs setstripe`, then why, a line
- * a reason. Written and returned as above; 0: an argument makes no sense, and `text` says which. */
-NACRE_API size_t nacre_layout_advice(long long bytes, int nodes, int ranks, int osts, char* text,
-                                     size_t text_size);
+/* How a file of `bytes` bytes in `directory` that `ranks` ranks on `nodes` nodes write or read
+ * together is best striped over at most `osts` OSTs: on the first line options of `lfs setstripe`,
+ * then why, a line a reason. The machine file of the directory counts, or the class "lustre" if the
+ * directory is NULL or not on Lustre. Written and returned as above; 0: an argument makes no sense,
+ * and `text` says which. */
+NACRE_API size_t nacre_layout_advice(const char* directory, long long bytes, int nodes, int ranks,
+                                     int osts, char* text, size_t text_size);
 
 /* What is to be set as the xattr lustre.lov.add of a file whose lustre.lov is `lov`, `size` bytes,
  * so that its layout reaches to the end of the file: hexadecimal digits, two a byte; none where it

@@ -133,11 +133,12 @@ def layout_rest(lov: bytes) -> bytes:
     return bytes.fromhex(_text(_any_library().nacre_layout_rest, ctypes.c_char_p(lov), ctypes.c_size_t(len(lov))))
 
 
-def layout_advice(byte_count: int, nodes: int, ranks: int, osts: int) -> tuple[str, list[str]]:
-    """Options of `lfs setstripe` for a file of `byte_count` bytes, with reasons. ValueError if an argument is
-    invalid."""
-    counts = (ctypes.c_int(nodes), ctypes.c_int(ranks), ctypes.c_int(osts))
-    options, *reasons = _text(_any_library().nacre_layout_advice, ctypes.c_longlong(byte_count), *counts).splitlines()
+def layout_advice(directory: str, byte_count: int, nodes: int, ranks: int, osts: int) -> tuple[str, list[str]]:
+    """Options of `lfs setstripe` for a file of `byte_count` bytes in `directory`, with reasons. ValueError if an
+    argument is invalid."""
+    counts = (ctypes.c_longlong(byte_count), ctypes.c_int(nodes), ctypes.c_int(ranks), ctypes.c_int(osts))
+    text = _text(_any_library().nacre_layout_advice, ctypes.c_char_p(os.fsencode(directory)), *counts)
+    options, *reasons = text.splitlines()
     return options, reasons
 
 

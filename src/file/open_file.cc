@@ -153,7 +153,8 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
     co_return error;
   }
   opened->take_facts(facts);
-  auto sending = opened->layout_.broadcast_at_open(facts.layout, facts.file_system);
+  auto sending =
+      opened->layout_.broadcast_at_open(facts.layout, {facts.file_system, opened->machine_});
   co_await sending;
   const std::int64_t opened_nanoseconds = monotonic_nanoseconds();
   opened->profile_.open_nanoseconds = opened_nanoseconds - asked_nanoseconds;

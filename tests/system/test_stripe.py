@@ -106,7 +106,9 @@ def test_advice_prints_a_command_and_reasons(nacre) -> None:
     assert as_json["command"] == f"lfs setstripe {as_json['options']} /s/FILE"
     assert as_json["reasons"][-1].startswith("stripes of")
     small = nacre("stripe", "advise", "10m", "--nodes", "2", "--osts", "8")
-    assert small.stdout.startswith("lfs setstripe -c 1 -S 1m ./FILE\n  at most 1: each OST should have at least 32 MiB")
+    assert small.stdout.startswith("lfs setstripe -c 2 -S 1m ./FILE\n  at most 2: each OST should have at least 5 MiB")
+    one_writer = nacre("stripe", "advise", "10m", "--nodes", "2", "--osts", "8", NACRE_MACHINE="none")
+    assert "each OST should have at least 32 MiB" in one_writer.stdout
 
 
 def test_advice_needs_valid_arguments_and_a_number_of_osts(nacre, tmp_path: Path) -> None:

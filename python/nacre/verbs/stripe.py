@@ -113,7 +113,7 @@ def advise(
         raise UserError(f"SIZE {error}", "Give bytes, or a number with k, m, g or t: 4096, 64m, 20g, 2t.") from error
     osts = _ost_count(directory) if osts is None else osts
     try:
-        options, reasons = library.layout_advice(byte_count, nodes, nodes if ranks is None else ranks, osts)
+        options, reasons = library.layout_advice(directory, byte_count, nodes, nodes if ranks is None else ranks, osts)
     except ValueError as error:
         raise UserError(str(error)) from error
     command = f"lfs setstripe {options} {shlex.quote(os.path.join(directory, 'FILE'))}"

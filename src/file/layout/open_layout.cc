@@ -59,12 +59,11 @@ collective::Task<collective::Unit> OpenLayout::broadcast_encoded(std::int64_t by
   co_return collective::Unit{};
 }
 
-collective::Task<collective::Unit> OpenLayout::broadcast_at_open(
-    AtOpen at_open, store::FileSystemFacts file_system) {
-  file_system_ = file_system;
+collective::Task<collective::Unit> OpenLayout::broadcast_at_open(AtOpen at_open, Storage storage) {
+  storage_ = std::move(storage);
   grows_ = at_open.grows;
   if (grows_) file_.file.expect_growth();
-  may_name_osts_ = file_.is_written && file_system.has_layouts;
+  may_name_osts_ = file_.is_written && storage_.file_system.has_layouts;
   return broadcast_encoded(at_open.encoded_bytes);
 }
 
@@ -86,10 +85,13 @@ collective::Task<bool> OpenLayout::broadcast(GrownLayout grown) {
 
 plan::ExpectedFile OpenLayout::expected_file(std::int64_t end) {
   const std::int64_t saturation = file_.hints.access_settings().collective_write.saturation_bytes;
-  return {.bytes = end,
-          .nodes = file_.transport.nodes().node_count(),
-          .ranks = file_.transport.size(),
-          .bytes_per_ost_min = saturation == 0 ? file_system_.saturation_bytes : saturation};
+  plan::ExpectedFile file{.bytes = end,
+                          .nodes = file_.transport.nodes().node_count(),
+                          .ranks = file_.transport.size(),
+                          .bytes_per_ost_min = storage_.file_system.saturation_bytes};
+  if (storage_.machine != nullptr) file = plan::on_machine(file, *storage_.machine);
+  if (saturation != 0) file.bytes_per_ost_min = saturation;
+  return file;
 }
 
 GrownLayout OpenLayout::checked(GrownLayout grown, store::FileLayouts& layouts) {
@@ -124,7 +126,7 @@ GrownLayout OpenLayout::read_on_rank_zero(std::int64_t end) {
   store::StoreFile* const file = file_.file.if_open();
   if (file == nullptr) return {};
   if (end < widens_from_) {
-    auto found = find_layout(*file, file_system_);
+    auto found = find_layout(*file, storage_.file_system);
     if (!found) return {};
     return {.layout = *std::move(found), .reasons = {}, .widens_from = widens_from_};
   }

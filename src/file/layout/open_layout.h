@@ -16,6 +16,7 @@
 #include "file/hints/hints.h"
 #include "file/layout/growing_layout.h"
 #include "file/lazy_file.h"
+#include "machine/machine.h"
 #include "plan/layout/layout.h"
 #include "plan/layout/stripe_map.h"
 #include "store/store.h"
@@ -48,9 +49,13 @@ class OpenLayout {
 
   /// Reads the layout on rank 0 after the open.
   [[nodiscard]] AtOpen read(const store::FileSystemFacts& file_system);
+  /// What is known of the storage when the file is open. `machine`: null if none is known.
+  struct Storage {
+    store::FileSystemFacts file_system;
+    std::shared_ptr<const machine::Machine> machine;
+  };
   /// Broadcasts the layout that rank 0 has read.
-  collective::Task<collective::Unit> broadcast_at_open(AtOpen at_open,
-                                                       store::FileSystemFacts file_system);
+  collective::Task<collective::Unit> broadcast_at_open(AtOpen at_open, Storage storage);
 
   /// The stripes of the file; null: not striped, or unknown. Changes in collective tasks, under
   /// File::hints_mutex.
@@ -80,7 +85,7 @@ class OpenLayout {
   void note(const std::string& text);
 
   File file_;
-  store::FileSystemFacts file_system_;
+  Storage storage_;
   std::optional<plan::Layout> layout_;  // on rank 0 between reading and broadcasting
   std::vector<std::byte> encoded_;      // the same layout
   std::shared_ptr<const plan::StripeMap> stripes_;

@@ -47,12 +47,14 @@ std::string existing(const std::filesystem::path& path) {
   return exists || path == path.parent_path() ? path.string() : existing(path.parent_path());
 }
 
+store::FileSystemFacts facts_of(const std::string& place) {
+  return store::facts_of_path(place).value_or(store::FileSystemFacts());
+}
+
 /// The machine file or class that would hold for the file; "none" if no plans would be compared.
 Result<std::string> machine_for(const std::string& path, const file::Hints& hints) {
   const std::string place = existing(path);
-  const store::FileSystemFacts facts =
-      store::facts_of_path(place).value_or(store::FileSystemFacts());
-  const auto found = file::find_machine({place, facts}, hints);
+  const auto found = file::find_machine({place, facts_of(place)}, hints);
   if (!found) return found.error();
   return found->has_value() ? (*found)->origin : "none";
 }
@@ -89,8 +91,27 @@ Result<std::string> rest_of(std::span<const std::byte> lov) {
   return text;
 }
 
-Result<std::string> advice_for(const plan::ExpectedFile& file) {
-  const auto choice = plan::choose_layout(file);
+/// `file` with the limits of the machine of `directory`, or of Lustre machines.
+Result<plan::ExpectedFile> on_machine_of(const char* directory, const plan::ExpectedFile& file) {
+  const std::string place = directory == nullptr ? "/" : existing(directory);
+  store::FileSystemFacts facts = facts_of(place);
+  if (!facts.has_layouts) {
+    const auto striped = std::ranges::find_if(
+        store::known_file_systems(),
+        [](const store::FileSystem& one) { return one.has_layouts && !one.marker_attribute; });
+    facts = store::facts_of_magic(striped->magic);
+  }
+  const auto hints = file::resolve_hints(place, {});
+  if (!hints) return hints.error();
+  const auto found = file::find_machine({place, facts}, *hints);
+  if (!found) return found.error();
+  return found->has_value() ? plan::on_machine(file, (*found)->machine) : file;
+}
+
+Result<std::string> advice_for(const char* directory, const plan::ExpectedFile& wanted) {
+  const auto file = on_machine_of(directory, wanted);
+  if (!file) return file.error();
+  const auto choice = plan::choose_layout(*file);
   if (!choice) return choice.error();
   std::string text = choice->options() + '\n';
   for (const std::string& reason : choice->reasons) text += reason + '\n';
@@ -130,8 +151,9 @@ extern "C" size_t nacre_layout_rest(const void* lov, size_t size, char* text, si
 }
 
 // NOLINTNEXTLINE(readability-function-size): the public interface is so
-extern "C" size_t nacre_layout_advice(long long bytes, int nodes, int ranks, int osts, char* text,
-                                      size_t text_size) {
-  return hand_out(advice_for({.bytes = bytes, .nodes = nodes, .ranks = ranks, .osts = osts}),
-                  {text, text_size});
+extern "C" size_t nacre_layout_advice(const char* directory, long long bytes, int nodes, int ranks,
+                                      int osts, char* text, size_t text_size) {
+  const nacre::plan::ExpectedFile file{
+      .bytes = bytes, .nodes = nodes, .ranks = ranks, .osts = osts};
+  return hand_out(advice_for(directory, file), {text, text_size});
 }

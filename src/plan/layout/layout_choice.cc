@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checked_cast.h"
+#include "base/rounding.h"
 
 namespace nacre::plan {
 namespace {
@@ -25,7 +26,8 @@ Status check(const ExpectedFile& file) {
                                          {"number of nodes", file.nodes, 1},
                                          {"number of ranks", file.ranks, 1},
                                          {"number of OSTs", file.osts, 1},
-                                         {"bytes per OST", file.bytes_per_ost_min, 1}}) {
+                                         {"bytes per OST", file.bytes_per_ost_min, 1},
+                                         {"number of OSTs kept busy", file.osts_loaded_max, 0}}) {
     if (value >= min) continue;
     return Error{
         ErrorClass::arg, 0,
@@ -43,9 +45,11 @@ struct Bound {
 Bound stripe_count_bound(const ExpectedFile& file) {
   const std::int64_t worthwhile = std::max<std::int64_t>(1, file.bytes / file.bytes_per_ost_min);
   const std::string per_ost = std::to_string(file.bytes_per_ost_min / mebibyte) + " MiB";
+  const std::int64_t loaded = file.osts_loaded_max == 0 ? file.osts : file.osts_loaded_max;
   return std::ranges::min({Bound{worthwhile, "each OST should have at least " + per_ost},
                            Bound{file.ranks, "more OSTs than ranks bring no gain"},
-                           Bound{file.osts, "there are no more OSTs"}},
+                           Bound{file.osts, "there are no more OSTs"},
+                           Bound{loaded, "the links of the nodes keep no more OSTs busy"}},
                           {}, &Bound::count);
 }
 
@@ -61,6 +65,22 @@ std::int64_t stripe_size_for(std::int64_t bytes_each) {
 }
 
 }  // namespace
+
+ExpectedFile on_machine(ExpectedFile file, const machine::Machine& machine) {
+  constexpr double times_longer = 8;
+  constexpr double bytes_min = stripe_size_min;
+  constexpr double bytes_max = 32.0 * mebibyte;
+  const auto ost = static_cast<double>(machine.ost.bandwidth);
+  if (ost == 0) return file;
+  const auto cost_us = static_cast<double>(machine.ost_latency_us + 2 * machine.lock_latency_us);
+  if (cost_us > 0) {
+    const double bytes = std::clamp(times_longer * cost_us * 1e-6 * ost, bytes_min, bytes_max);
+    file.bytes_per_ost_min = round_down(static_cast<std::int64_t>(bytes), mebibyte);
+  }
+  const double links = static_cast<double>(machine.node_link.bandwidth) * file.nodes;
+  if (links > 0) file.osts_loaded_max = static_cast<std::int64_t>(std::ceil(links / ost));
+  return file;
+}
 
 std::string LayoutChoice::options() const {
   return "-c " + std::to_string(stripe_count) + " -S " + std::to_string(stripe_size / mebibyte) +

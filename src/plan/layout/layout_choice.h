@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "machine/machine.h"
 
 namespace nacre::plan {
 
@@ -18,7 +19,13 @@ struct ExpectedFile {
   std::int32_t osts = 1;   ///< that the file may lie on
   /// Fewer bytes do not justify the connections, locks and objects of one more OST.
   std::int64_t bytes_per_ost_min = 32 << 20;
+  std::int64_t osts_loaded_max = 0;  ///< that the links of the nodes can keep busy; 0: unknown
 };
+
+/// `file` with the limits that follow from the machine, where it has the figures: an OST is worth
+/// its cost if it transfers its bytes for at least eight times as long as a request and its lock
+/// take, and no more OSTs are worthwhile than the links of the nodes can keep busy.
+[[nodiscard]] ExpectedFile on_machine(ExpectedFile file, const machine::Machine& machine);
 
 struct LayoutChoice {
   std::int32_t stripe_count = 1;
@@ -29,9 +36,9 @@ struct LayoutChoice {
   [[nodiscard]] std::string options() const;
 };
 
-/// The stripe count is the smallest of: the OSTs, the ranks, and the stripes that get
-/// bytes_per_ost_min each. It becomes smaller, by a quarter at most, if the nodes then share the
-/// stripes evenly. It is at least the square root of the size in GB (Markomanolis, "Lustre best
+/// The stripe count is the smallest of: the OSTs, the ranks, osts_loaded_max, and the stripes that
+/// get bytes_per_ost_min each. It becomes smaller, by a quarter at most, if the nodes then share
+/// the stripes evenly. It is at least the square root of the size in GB (Markomanolis, "Lustre best
 /// practices", KAUST 2016). The stripe size is 1 to 16 MiB: the largest with which each OST has 16
 /// stripes. Error: a number of `file` is out of its range.
 [[nodiscard]] Result<LayoutChoice> choose_layout(const ExpectedFile& file);

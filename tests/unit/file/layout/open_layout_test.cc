@@ -79,7 +79,7 @@ struct Rank {
     }
     auto sending = collective::broadcast(transport, bytes_of(at_open), 0);
     co_await sending;
-    auto opening = layout.broadcast_at_open(at_open, with_layouts);
+    auto opening = layout.broadcast_at_open(at_open, {with_layouts, nullptr});
     co_await opening;
     co_return collective::Unit{};
   }

@@ -39,6 +39,28 @@ TEST_CASE("with few writers, a large file still has the square root of its size 
   CHECK(options_for({.bytes = 90 * gigabyte, .nodes = 1, .ranks = 4, .osts = 6}) == "-c 6 -S 16m");
 }
 
+TEST_CASE("a machine says how many bytes justify an OST, and how many OSTs its nodes keep busy") {
+  machine::Machine machine;
+  machine.ost.bandwidth = 1 << 30;
+  machine.ost_latency_us = 500;
+  machine.lock_latency_us = 100;
+  machine.node_link.bandwidth = std::int64_t{10} << 30;
+  const ExpectedFile file{.bytes = 32 * mebibyte, .nodes = 4, .ranks = 64, .osts = 48};
+  const ExpectedFile with_machine = on_machine(file, machine);
+  CHECK(with_machine.bytes_per_ost_min == 5 * mebibyte);
+  CHECK(with_machine.osts_loaded_max == 40);
+  CHECK(options_for(file) == "-c 1 -S 2m");
+  CHECK(options_for(with_machine) == "-c 6 -S 1m");
+  ExpectedFile large = with_machine;
+  large.bytes = 100 * gigabyte;
+  CHECK(choose_layout(large).value().reasons.front() ==
+        "at most 40: the links of the nodes keep no more OSTs busy");
+  machine.ost_latency_us = 1;
+  machine.lock_latency_us = 0;
+  CHECK(on_machine(file, machine).bytes_per_ost_min == mebibyte);
+  CHECK(on_machine(file, machine::Machine()).bytes_per_ost_min == file.bytes_per_ost_min);
+}
+
 TEST_CASE("the reasons name the deciding values") {
   const LayoutChoice choice =
       choose_layout({.bytes = 1000 * gigabyte, .nodes = 120, .ranks = 6400, .osts = 144}).value();

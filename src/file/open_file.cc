@@ -176,6 +176,10 @@ collective::Task<Status> OpenFile::close() {
 collective::Task<Status> OpenFile::close_file() {
   auto completing = layout_.complete_before_close();
   Status completed = co_await completing;
+  if (!report_path().empty()) {
+    auto reading = layout_.read_before_report();
+    co_await reading;
+  }
   // One agreement covers the outcome of the close and whether any rank used the shared pointer.
   std::int64_t unused = shared_pointer_.used() ? 0 : 1;
   Status local = file_.close();
@@ -195,6 +199,11 @@ collective::Task<Status> OpenFile::close_file() {
 OpenFile::Snapshot OpenFile::snapshot() const {
   const std::lock_guard guard(mutex_);
   return {view_, settings_, layout_.stripes()};
+}
+
+std::string OpenFile::report_path() const {
+  const std::lock_guard guard(mutex_);
+  return hints_.get("nacre_report");
 }
 
 Hints OpenFile::hints() const {
@@ -302,11 +311,11 @@ collective::Task<Status> OpenFile::update_hints(InfoPairs info_pairs) {
 }
 
 collective::Task<collective::Unit> OpenFile::report(std::int64_t close_begin) {
-  const Hints current = hints();
-  const std::string report_path = current.get("nacre_report");
-  if (report_path.empty()) co_return collective::Unit{};
+  const std::string path = report_path();
+  if (path.empty()) co_return collective::Unit{};
   auto gathering = gather_hosts(*transport_);
   const HostNames hosts = co_await gathering;
+  if (layout_.stripes() != nullptr) profile_.resolve_osts(*layout_.stripes());
   auto reducing = reduce_profile(*transport_, profile_, close_begin);
   const ReducedProfile reduced = co_await reducing;
   if (transport_->rank() == 0) {
@@ -314,7 +323,7 @@ collective::Task<collective::Unit> OpenFile::report(std::int64_t close_begin) {
     const std::int64_t since_open = monotonic_nanoseconds() - profile_.timeline.origin();
     const ReportedFile file{.path = path_,
                             .nodes = transport_->nodes(),
-                            .hints = current,
+                            .hints = hints(),
                             .machine = machine_origin_,
                             .job = job_name(),
                             .run = run_name(),
@@ -329,7 +338,7 @@ collective::Task<collective::Unit> OpenFile::report(std::int64_t close_begin) {
                             .opened_at_nanoseconds = now - since_open,
                             .closed_at_nanoseconds = now};
     // A report that cannot be written is no reason to fail the program's close.
-    const Status written = store::append_text(report_path, report_line(file, reduced));
+    const Status written = store::append_text(path, report_line(file, reduced));
     if (!written) warn_of_lost_report(path_, written.error());
   }
   co_return collective::Unit{};

@@ -131,6 +131,8 @@ class OpenFile {
   collective::Task<Status> set_atomicity(bool atomic);
   [[nodiscard]] bool atomicity() const { return atomic_.load(); }
   [[nodiscard]] Hints hints() const;
+  /// Of the report that the close appends to; empty: none.
+  [[nodiscard]] std::string report_path() const;
   /// Applies rank 0's pairs on all ranks. Never fails.
   collective::Task<Status> update_hints(InfoPairs info_pairs);
   [[nodiscard]] const AccessMode& mode() const { return mode_; }

@@ -246,7 +246,8 @@ Outcome OpenFile::transfer(const Access& access) {
     return {0, placed.error()};
   }
   profile.shape.note(placed->file);
-  profiler.describe_file({placed->stripes.get(), block_bytes(placed->stripes.get())});
+  profiler.describe_file(
+      {placed->stripes.get(), block_bytes(placed->stripes.get()), file_system_.has_layouts});
   store::Transfer moved = move_independent(*placed, locks_accesses(*placed->settings), profiler);
   const bool short_read = access.direction == Direction::read && moved.bytes < placed->file_bytes;
   if (short_read && access.position == Position::individual) {

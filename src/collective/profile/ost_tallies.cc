@@ -72,11 +72,26 @@ void add_all(std::span<std::byte> into, std::span<const std::byte> from) {
 
 }  // namespace
 
-void OstTallies::add(const plan::StripeMap& stripes, const FileCall& call) {
+void OstTallies::add(const plan::StripeMap* stripes, const FileCall& call) {
+  const std::lock_guard guard(mutex_);
+  const bool is_known = stripes != nullptr && stripes->knows_osts(call.bytes);
+  if (is_known || (stripes != nullptr && unresolved_.size() == unresolved_max)) {
+    count(*stripes, call);
+  } else if (unresolved_.size() < unresolved_max) {
+    unresolved_.push_back(call);
+  }
+}
+
+void OstTallies::resolve(const plan::StripeMap& stripes) {
+  const std::lock_guard guard(mutex_);
+  for (const FileCall& call : unresolved_) count(stripes, call);
+  unresolved_ = {};
+}
+
+void OstTallies::count(const plan::StripeMap& stripes, const FileCall& call) {
   const std::vector<Share> shares = shares_of(stripes, call.bytes);
   const bool is_alone = std::ranges::all_of(
       shares, [&](const Share& share) { return share.ost == shares.front().ost; });
-  const std::lock_guard guard(mutex_);
   for (const Share& share : shares) {
     const auto ost = static_cast<std::size_t>(share.ost);
     if (by_ost_.size() <= ost) by_ost_.resize(ost + 1);

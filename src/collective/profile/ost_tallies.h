@@ -3,6 +3,7 @@
 #define NACRE_COLLECTIVE_PROFILE_OST_TALLIES_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -30,18 +31,27 @@ struct OstTally {
   std::int64_t alone_nanoseconds = 0;
 };
 
-/// Memory: 32 bytes for each OST up to the highest that was accessed. Thread-safe.
+/// Memory: 32 bytes for each OST up to the highest that was accessed, and at most 24 KiB for calls
+/// on unknown OSTs. Thread-safe.
 class OstTallies {
  public:
-  /// Counts nothing where the OST is unknown. Costs the smaller of the stripes that the call
-  /// touches and the slots of their region.
-  void add(const plan::StripeMap& stripes, const FileCall& call);
+  /// Counts the call, or keeps it for resolve() if an OST is unknown: the file system names the
+  /// OSTs of a component when it is first written. `stripes`: null if the layout is unknown. Costs
+  /// the smaller of the stripes that the call touches and the slots of their region.
+  void add(const plan::StripeMap* stripes, const FileCall& call);
+  /// Counts the calls that were kept, except for bytes on OSTs that are still unknown.
+  void resolve(const plan::StripeMap& stripes);
   /// By OST.
   [[nodiscard]] std::vector<OstTally> by_ost() const;
 
  private:
+  static constexpr std::size_t unresolved_max = 1024;
+
+  void count(const plan::StripeMap& stripes, const FileCall& call);
+
   mutable std::mutex mutex_;
   std::vector<OstTally> by_ost_;
+  std::vector<FileCall> unresolved_;
 };
 
 /// Which ranks moved how much to or from which OSTs.

@@ -1,5 +1,8 @@
 #include "collective/profile/profile.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace nacre::collective {
 
 std::int64_t Profile::total_nanoseconds() const {
@@ -12,30 +15,47 @@ std::int64_t Profile::total_nanoseconds() const {
 
 std::int64_t Profiler::nanoseconds() {
   if (weight_ != 0) book();
-  return booked_;
+  return std::llround(static_cast<double>(booked_) * call_count());
+}
+
+double Profiler::call_count() const {
+  const auto most = static_cast<double>(weight_);
+  const auto passed = static_cast<double>(since_ - profile_.timed_until());
+  const auto of_one = static_cast<double>(std::max<std::int64_t>(1, booked_));
+  return weight_ <= 1 ? most : std::clamp(passed / of_one, 1.0, most);
 }
 
 void Profiler::book() {
   const std::int64_t now = monotonic_nanoseconds();
   const std::int64_t begin = std::exchange(since_, now);
-  const std::int64_t passed = (now - begin) * weight_;
   const auto phase = static_cast<std::size_t>(phase_);
-  profile_.nanoseconds[phase].add(passed);
-  if (phase_ == Phase::away) return;
-  booked_ += passed;
-  if (profile_.timeline == nullptr) return;
-  const Activity activity = activity_of_phase[phase];
-  if (weight_ == 1) {
-    profile_.timeline->add(activity, begin, now);
-  } else {
-    sample_[static_cast<std::size_t>(activity)] += now - begin;
+  if (phase_ != Phase::away) booked_ += now - begin;
+  if (weight_ != 1) {
+    by_phase_[phase] += now - begin;
+    return;
   }
+  profile_.nanoseconds[phase].add(now - begin);
+  if (phase_ == Phase::away || profile_.timeline == nullptr) return;
+  profile_.timeline->add(activity_of_phase[phase], begin, now);
 }
 
 void Profiler::end() {
   book();
-  if (weight_ == 1 || profile_.timeline == nullptr) return;
-  profile_.timeline->add_sample(sample_, since_, weight_);
+  if (weight_ != 1) add_sample();
+  profile_.note_timed_call(booked_, since_);
+}
+
+void Profiler::add_sample() {
+  const double calls = call_count();
+  Timeline::CallTimes times{};
+  for (std::size_t phase = 0; phase < phase_count; ++phase) {
+    const std::int64_t once = by_phase_[phase];
+    profile_.nanoseconds[phase].add(std::llround(static_cast<double>(once) * calls));
+    if (phase < activity_of_phase.size()) {
+      times[static_cast<std::size_t>(activity_of_phase[phase])] += once;
+    }
+  }
+  if (profile_.timeline != nullptr) profile_.timeline->add_sample(times, since_, weight_);
 }
 
 void ProfilerObserver::wait_begins() {

@@ -99,21 +99,43 @@ struct Profile {
   /// The time of the calls: all phases except Phase::away.
   [[nodiscard]] std::int64_t total_nanoseconds() const;
 
+  /// Notes that a timed call of `nanoseconds` ended at `end` (monotonic_nanoseconds()).
+  void note_timed_call(std::int64_t nanoseconds, std::int64_t end) {
+    constexpr std::int64_t share_of_one = 8;
+    const std::int64_t change = (nanoseconds - recent_nanoseconds()) / share_of_one;
+    recent_nanoseconds_.fetch_add(change, std::memory_order_relaxed);
+    timed_until_.store(end, std::memory_order_relaxed);
+  }
+  /// The time of a call: a moving average of those that were timed.
+  [[nodiscard]] std::int64_t recent_nanoseconds() const {
+    return recent_nanoseconds_.load(std::memory_order_relaxed);
+  }
+  /// When the last timed call ended; 0: there was none.
+  [[nodiscard]] std::int64_t timed_until() const {
+    return timed_until_.load(std::memory_order_relaxed);
+  }
+
  private:
   std::atomic<std::int64_t> file_end_ = 0;  // of the last call of the store
+  std::atomic<std::int64_t> recent_nanoseconds_ = 0;
+  std::atomic<std::int64_t> timed_until_ = 0;
 };
 
 /// What counting calls of the store needs to know of a file.
 struct FileTraits {
   const plan::StripeMap* stripes = nullptr;  ///< null: not striped, or unknown
   std::int64_t block_bytes = 4096;           ///< two writers should not share a block or stripe
+  bool may_be_striped = false;               ///< the file system stripes files
+
+  [[nodiscard]] bool has_osts() const { return stripes != nullptr || may_be_striped; }
 };
 
 /// The clock of one call. One thread at a time.
 class Profiler {
  public:
-  /// Begins the call in `phase`. Its time counts `weight` times in the profile; 0: the call is not
-  /// timed, and the clock is never read.
+  /// Begins the call in `phase`. Its time counts `weight` times in the profile, but for no longer
+  /// than has passed since the last timed call; 0: the call is not timed, and the clock is never
+  /// read.
   Profiler(Profile& profile, Phase phase, std::int64_t weight = 1)
       : profile_(profile), weight_(weight), phase_(phase) {
     if (weight_ != 0) since_ = monotonic_nanoseconds();
@@ -128,10 +150,10 @@ class Profiler {
   /// `traits.stripes` must outlive the calls that are counted.
   void describe_file(const FileTraits& traits) { traits_ = traits; }
   /// Whether each call of the store is to be timed by itself.
-  [[nodiscard]] bool times_file_calls() const { return weight_ != 0 && traits_.stripes != nullptr; }
+  [[nodiscard]] bool times_file_calls() const { return weight_ != 0 && traits_.has_osts(); }
   void count_file_call(const FileCall& call) {
     profile_.count_file_call(call.bytes, traits_.block_bytes);
-    if (traits_.stripes != nullptr) profile_.osts.add(*traits_.stripes, call);
+    if (traits_.has_osts()) profile_.osts.add(traits_.stripes, call);
   }
   [[nodiscard]] Phase phase() const { return phase_; }
   /// The number of times that the call's time counts; 0: the call is not timed.
@@ -147,21 +169,26 @@ class Profiler {
     const bool waits = phase_ == Phase::wait || phase_ == Phase::file_wait;
     if (waits) enter(file ? Phase::file_wait : Phase::wait);
   }
-  /// The time of the call so far, times weight(), without Phase::away.
+  /// The time of the call so far, without Phase::away, and of the calls that it stands for.
   [[nodiscard]] std::int64_t nanoseconds();
 
  private:
   /// Adds the time since the last call to the current phase.
   void book();
   void end();
+  /// Adds the times of a call that stands for others.
+  void add_sample();
+  /// The number of calls that the call stands for: weight(), or fewer if so many calls had taken
+  /// longer than the time since the last timed call.
+  [[nodiscard]] double call_count() const;
 
   Profile& profile_;
   FileTraits traits_;
   std::int64_t weight_;
   Phase phase_;
   std::int64_t since_ = 0;
-  std::int64_t booked_ = 0;
-  Timeline::CallTimes sample_{};  // of a call that stands for others, for the timeline
+  std::int64_t booked_ = 0;                           // without Phase::away
+  std::array<std::int64_t, phase_count> by_phase_{};  // of a call that stands for others
 };
 
 /// Switches the phase of a profiler when the operation of its call begins or ends to wait.

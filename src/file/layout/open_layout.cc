@@ -187,4 +187,17 @@ collective::Task<Status> OpenLayout::complete_before_close() {
   co_return completed;
 }
 
+collective::Task<collective::Unit> OpenLayout::read_before_report() {
+  if (!storage_.file_system.has_layouts || !file_.is_written) co_return collective::Unit{};
+  GrownLayout now{.layout = {}, .reasons = {}, .widens_from = widens_from_};
+  store::StoreFile* const file = file_.transport.rank() == 0 ? file_.file.if_open() : nullptr;
+  if (file != nullptr) {
+    auto found = find_layout(*file, storage_.file_system);
+    if (found && state_of(*found, {}) != LayoutState::incomplete) now.layout = *std::move(found);
+  }
+  auto sending = broadcast(std::move(now));
+  co_await sending;
+  co_return collective::Unit{};
+}
+
 }  // namespace nacre::file

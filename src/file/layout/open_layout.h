@@ -71,6 +71,8 @@ class OpenLayout {
   collective::Task<collective::Unit> refresh_after_write(Extent written);
   /// If grows(), completes the layout after all ranks have written. Returns the status of rank 0.
   collective::Task<Status> complete_before_close();
+  /// Reads the layout of a written file once more: the file system has chosen OSTs meanwhile.
+  collective::Task<collective::Unit> read_before_report();
 
  private:
   collective::Task<collective::Unit> broadcast_encoded(std::int64_t bytes);

@@ -86,6 +86,11 @@ class FileProfile {
     const auto reads = static_cast<std::size_t>(direction == plan::Direction::read);
     return profiles_[(is_collective ? 0 : 2) + reads];
   }
+  /// Counts calls of the store for which the OSTs were unknown. `stripes`: of the file at its
+  /// close.
+  void resolve_osts(const plan::StripeMap& stripes) {
+    for (collective::Profile& profile : profiles_) profile.osts.resolve(stripes);
+  }
   [[nodiscard]] const collective::Profile& of(CallKind kind) const {
     return profiles_[static_cast<std::size_t>(kind)];
   }
@@ -145,27 +150,29 @@ class PlainCallClock {
   std::int64_t begin_ = monotonic_nanoseconds();
 };
 
-/// Selects the calls that are timed: all of at least `large_bytes`, the first ones, and one in
-/// `interval` of the others, which counts `interval` times.
+/// Selects the calls that are timed: all of at least `large_bytes`, the first ones, all while calls
+/// take at least `slow_nanoseconds`, and one in `interval` of the others, which counts `interval`
+/// times.
 struct Sampling {
   std::int64_t large_bytes;
+  std::int64_t slow_nanoseconds;
   std::int64_t interval;
 };
-// Reading the clock costs 90 instructions. A small independent write costs 2,300 with two readings,
-// a small collective call about 60,000 with twenty.
-inline constexpr Sampling independent_sampling{64 << 10, 128};
-inline constexpr Sampling collective_sampling{1 << 20, 16};
+// Reading the clock costs 90 instructions, some 25 ns. A small independent write costs 2,300 with
+// two readings, a small collective call about 60,000 with twenty.
+inline constexpr Sampling independent_sampling{64 << 10, 10'000, 128};
+inline constexpr Sampling collective_sampling{1 << 20, 100'000, 16};
 
 /// Counts a call that moves `bytes` bytes of this rank. Returns the weight of its time
 /// (collective::Profiler). A multiplicative hash of the call's number selects the samples: unlike a
-/// fixed step it cannot coincide with a period of the program, and it selects the same calls on all
-/// ranks.
+/// fixed step it cannot coincide with a period of the program.
 [[nodiscard]] inline std::int64_t count_call(collective::Profile& profile, std::int64_t bytes,
                                              const Sampling& sampling) {
   constexpr std::int64_t timed_at_first = 32;
   constexpr std::uint32_t golden = 0x9e3779b9U;
   const std::int64_t before = profile.calls.add(1);
   if (bytes >= sampling.large_bytes || before < timed_at_first) return 1;
+  if (profile.recent_nanoseconds() >= sampling.slow_nanoseconds) return 1;
   const std::uint32_t hash = static_cast<std::uint32_t>(before) * golden;
   return hash <= ~std::uint32_t{0} / sampling.interval ? sampling.interval : 0;
 }

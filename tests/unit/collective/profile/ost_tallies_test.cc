@@ -57,7 +57,7 @@ TEST_CASE("random calls are counted on the OSTs that hold their bytes") {
   for (int i = 0; i < 200; ++i) {
     const Extent extent{static_cast<std::int64_t>(random() % (3 << 14)) * 64,
                         static_cast<std::int64_t>(random() % (1 << (random() % 15))) * 64};
-    tallies.add(stripes, {extent, 10});
+    tallies.add(&stripes, {extent, 10});
     const auto bytes = bytes_by_ost(stripes, extent);
     for (const auto& [ost, count] : bytes) {
       OstTally& tally = expected[static_cast<std::size_t>(ost)];
@@ -78,6 +78,28 @@ TEST_CASE("random calls are counted on the OSTs that hold their bytes") {
   }
 }
 
+TEST_CASE("calls on OSTs that the file system names later are counted when it has named them") {
+  const plan::StripeMap named = two_components();
+  plan::Layout layout;
+  layout.is_composite = true;
+  layout.components = {
+      component({0, 1 << 20}, 64 << 10, {3}),
+      {.begin = 1 << 20, .striping = {.stripe_size = 128 << 10, .stripe_count = 3}}};
+  const plan::StripeMap unnamed = plan::StripeMap::of(layout, 6).value();
+  OstTallies tallies;
+  tallies.add(nullptr, {{0, 4096}, 0});
+  tallies.add(&unnamed, {{2 << 20, 4096}, 0});
+  CHECK(tallies.by_ost().empty());
+  tallies.add(&unnamed, {{64 << 10, 100}, 0});
+  CHECK(tallies.by_ost().at(3).bytes == 100);
+  tallies.resolve(named);
+  std::int64_t bytes = 0;
+  for (const OstTally& tally : tallies.by_ost()) bytes += tally.bytes;
+  CHECK(bytes == 100 + 2 * 4096);
+  tallies.resolve(named);
+  CHECK(tallies.by_ost().at(3).bytes == 100 + 4096);
+}
+
 TEST_CASE("the tallies of 1 to 5 ranks add up, though they reached different OSTs") {
   const plan::StripeMap stripes = two_components();
   for (int ranks = 1; ranks <= 5; ++ranks) {
@@ -86,7 +108,7 @@ TEST_CASE("the tallies of 1 to 5 ranks add up, though they reached different OST
     std::vector<OstTallies> tallies(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) {
       tallies[static_cast<std::size_t>(rank)].add(
-          stripes, {{(1 << 20) + rank * std::int64_t{128 << 10}, 4096}, 0});
+          &stripes, {{(1 << 20) + rank * std::int64_t{128 << 10}, 4096}, 0});
     }
     const auto results = testing::run_polled<ReducedOsts>(
         network,

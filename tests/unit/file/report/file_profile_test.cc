@@ -61,6 +61,14 @@ TEST_CASE("large calls and the first calls are all timed; small calls are sample
   CHECK(profile.calls.get() == calls + 33);
 }
 
+TEST_CASE("slow calls are all timed") {
+  collective::Profile profile;
+  for (int i = 0; i < 1000; ++i) {
+    CHECK(count_call(profile, 4, independent_sampling) == 1);
+    profile.note_timed_call(independent_sampling.slow_nanoseconds * 2, 0);
+  }
+}
+
 TEST_CASE("a program with a periodic sequence of calls is sampled evenly") {
   for (const int period : {2, 3, 8, 31, 32, 33, 64}) {
     CAPTURE(period);

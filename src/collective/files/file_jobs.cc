@@ -102,6 +102,8 @@ FileJobs::~FileJobs() {
 void FileJobs::start(std::int64_t round, FileJob job) {
   auto state = std::make_shared<State>();
   state->job = std::move(job);
+  const bool is_first_write = running_.empty() && state->job.direction == plan::Direction::write &&
+                              profiler_.profile().file_call_count() == 0;
   running_.push_back({round, state});
   if (io_thread_count_ == 0 || state->job.ranges.empty()) {
     const PhaseScope scope(profiler_, Phase::file);
@@ -111,6 +113,7 @@ void FileJobs::start(std::int64_t round, FileJob job) {
   }
   {
     const std::lock_guard guard(queue_->mutex);
+    if (is_first_write) queue_->first_runs_alone = true;
     queue_->waiting.push_back(std::move(state));
     if (queue_->thread_count == io_thread_count_) return;
     ++queue_->thread_count;
@@ -126,11 +129,17 @@ bool FileJobs::Queue::go_on() {
   return false;
 }
 
+void FileJobs::Queue::wait_for_first(std::unique_lock<std::mutex>& lock) {
+  if (!first_runs_alone || running_count == 0) return;
+  first_ended.wait(lock, [this] { return first_has_run; });
+}
+
 bool FileJobs::Queue::run_next(bool is_timed) {
   std::shared_ptr<State> state;
   std::int64_t begin = 0;
   {
-    const std::lock_guard guard(mutex);
+    std::unique_lock lock(mutex);
+    wait_for_first(lock);
     if (!go_on()) return false;  // another thread ran the job
     state = std::move(waiting.front());
     waiting.pop_front();
@@ -142,6 +151,7 @@ bool FileJobs::Queue::run_next(bool is_timed) {
   const std::int64_t end = is_timed ? monotonic_nanoseconds() : 0;
   thread_nanoseconds += end - begin;
   if (--running_count == 0) busy_nanoseconds += end - busy_since;
+  if (!std::exchange(first_has_run, true)) first_ended.notify_all();
   state->done.store(true, std::memory_order_release);
   return go_on();
 }

@@ -3,6 +3,7 @@
 #define NACRE_COLLECTIVE_FILES_FILE_JOBS_H_
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -60,7 +61,9 @@ struct FileJob {
 };
 
 /// The running jobs of an aggregator, at most one for each round. They begin in the order in which
-/// they were started, and are taken in this order. The time that the rank itself
+/// they were started, and are taken in this order. The first write of the rank to the file runs
+/// alone: on Lustre it gets the lock of the whole object, while writes that begin together take
+/// parts of it from each other. The time that the rank itself
 /// spends in a job is Phase::file; the time of helper threads is
 /// Profile::file_thread_nanoseconds and file_busy_nanoseconds. None is measured if the call is not
 /// timed.
@@ -98,10 +101,15 @@ class FileJobs {
   struct Queue {
     /// Runs the first job, if there is one. Returns whether this thread is to run another one.
     bool run_next(bool is_timed);
+    /// Waits while the first job runs alone.
+    void wait_for_first(std::unique_lock<std::mutex>& lock);
     /// Whether this thread has a job to begin; otherwise it counts no longer. Requires the mutex.
     bool go_on();
 
     std::mutex mutex;
+    std::condition_variable first_ended;
+    bool first_runs_alone = false;  ///< the other jobs wait until the first one has run
+    bool first_has_run = false;
     std::deque<std::shared_ptr<State>> waiting;
     int thread_count = 0;
     int running_count = 0;                ///< jobs that threads run now

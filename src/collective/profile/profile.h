@@ -99,10 +99,10 @@ struct Profile {
   /// The time of the calls: all phases except Phase::away.
   [[nodiscard]] std::int64_t total_nanoseconds() const;
 
-  /// Notes that a timed call of `nanoseconds` ended at `end` (monotonic_nanoseconds()).
-  void note_timed_call(std::int64_t nanoseconds, std::int64_t end) {
+  /// Notes that a timed call of `duration` nanoseconds ended at `end` (monotonic_nanoseconds()).
+  void note_timed_call(std::int64_t duration, std::int64_t end) {
     constexpr std::int64_t share_of_one = 8;
-    const std::int64_t change = (nanoseconds - recent_nanoseconds()) / share_of_one;
+    const std::int64_t change = (duration - recent_nanoseconds()) / share_of_one;
     recent_nanoseconds_.fetch_add(change, std::memory_order_relaxed);
     timed_until_.store(end, std::memory_order_relaxed);
   }

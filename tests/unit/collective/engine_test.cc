@@ -467,6 +467,60 @@ class Gated final : public store::ForwardingFile {
   int most_inside_ = 0;
 };
 
+/// A file whose first write takes long enough for others to begin.
+class SlowAtFirst final : public store::ForwardingFile {
+ public:
+  using ForwardingFile::ForwardingFile;
+  store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
+    const bool is_first = begun_++ == 0;
+    if (is_first) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (is_first) begun_beside_first_ = begun_ - 1;
+    return ForwardingFile::write(pieces, offset);
+  }
+  [[nodiscard]] int begun() const { return begun_; }
+  [[nodiscard]] int begun_beside_first() const { return begun_beside_first_; }
+
+ private:
+  std::atomic<int> begun_ = 0;
+  int begun_beside_first_ = 0;
+};
+
+TEST_CASE("the first write of a rank runs alone, so that it gets the lock of the whole object") {
+  Random random(5);
+  testing::MemoryStore store;
+  create_file(store, "f", {});
+  store::OpenOptions options;
+  options.write = true;
+  SlowAtFirst file(*store.open("f", options));
+  OpenedFile source(file);
+  ViewMemory views;
+  NodeRounds node_rounds;
+  RankGroupCache groups;
+  RepeatedAccess repeated;
+  Profile profile;
+  Profiler profiler(profile, Phase::plan);
+  RankAccess access = contiguous(0, random_bytes(random, 12 << 10));
+  testing::InProcessNetwork network({});
+  CollectiveCall call;
+  call.direction = Direction::write;
+  call.file = access.file;
+  call.memory = access.memory();
+  const plan::CollectiveSettings settings{.algorithm = Algorithm::two_phase,
+                                          .aggregator_count = 1,
+                                          .cycle_bytes = 1 << 10,
+                                          .alignment_bytes = 1,
+                                          .cycle_buffer_count = 4};
+  const auto outcomes = testing::run_threads<Outcome>(network, [&](int rank) {
+    return run_collective(network.transport(rank),
+                          {source, views, node_rounds, groups, repeated, profiler, 4},
+                          std::move(call), settings);
+  });
+  REQUIRE(outcomes.has_value());
+  CHECK(*store.contents("f") == access.buffer);
+  CHECK(file.begun() == 12);
+  CHECK(file.begun_beside_first() == 0);
+}
+
 TEST_CASE("as many accesses are in flight as there are cycle buffers and threads") {
   constexpr std::int64_t cycle_bytes = 1'024;
   constexpr std::int64_t bytes = 12 * cycle_bytes;
@@ -489,6 +543,7 @@ TEST_CASE("as many accesses are in flight as there are cycle buffers and threads
         RankGroupCache groups;
         RepeatedAccess repeated;
         Profile profile;
+        profile.count_file_call({0, 1}, 1);  // the first write would run alone
         Profiler profiler(profile, Phase::plan);
         std::vector<RankAccess> ranks{contiguous(0, random_bytes(random, bytes))};
         RankAccess& access = ranks.front();

@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nacre import layout_text, library
+from nacre.errors import UserError
 from nacre.file_system import FileSystem
 from nacre.text import amount, plural
 
 XATTR = "lustre.lov"
 GET_OST_COUNT = 0x800866A8  # the ioctl LL_IOC_GETOBDCOUNT; in: 0 (count OSTs), out: their number
+TESTBED_RANK_MOUNT = "node"
 SYSFS = Path("/sys/fs/lustre")
 OST_NAME = re.compile(r"-OST([0-9a-f]{4})-osc-(?!MDT)")
 FULL = 0.99  # of an OST: writes may fail with ENOSPC
@@ -45,13 +47,43 @@ class Ost:
         return 1 - self.available / self.total if self.total else 0.0
 
 
-def is_emulated(directory: Path) -> bool:
+def is_emulated(directory: str | Path) -> bool:
     """Whether it is on nacre-testbed."""
     try:
         os.getxattr(directory, "testbed.node")
     except OSError:
         return False
     return True
+
+
+def as_seen_here(path: str) -> str:
+    """A path of a rank as this process sees it. Ranks on a node of a testbed see its mount as DIRECTORY/node, which is
+    DIRECTORY/0 here."""
+    before, found, after = path.partition(f"/{TESTBED_RANK_MOUNT}/")
+    return f"{before}/0/{after}" if found and os.path.ismount(f"{before}/0") and is_emulated(f"{before}/0") else path
+
+
+def regions(path: str) -> list[dict]:
+    """The striped ranges of an existing file, with the fields of a report's layout; empty if it has none."""
+    try:
+        layout = layout_text.parse(library.layout_yaml(os.getxattr(path, XATTR)))
+    except (OSError, ValueError, UserError):
+        return []
+    return [_region(one) for one in layout.get("components", [{"sub_layout": layout}]) if _is_striped(one)]
+
+
+def _is_striped(component: dict) -> bool:
+    part = component["sub_layout"]
+    return part.get("lmm_pattern") != "mdt" and part.get("lmm_stripe_count", 0) > 0
+
+
+def _region(component: dict) -> dict:
+    part, end = component["sub_layout"], component.get("lcme_extent.e_end", "EOF")
+    return {
+        "begin": component.get("lcme_extent.e_start", 0), "end": -1 if end == "EOF" else end,
+        "stripe_bytes": part.get("lmm_stripe_size", 0), "stripes": part["lmm_stripe_count"],
+        "osts": [one["l_ost_idx"] for one in part.get("lmm_objects", [])],
+    }  # fmt: skip
 
 
 def ost_count(directory: str) -> int:

@@ -109,45 +109,105 @@ def test_a_job_is_summed_up(nacre, program, tmp_path):
     assert sorted((group["files"], group["opens"]) for group in job["files"]) == [(1, 1), (16, 16)]
 
 
-def test_an_ost_that_is_slow_or_has_most_of_the_data_is_named(nacre, tmp_path):
+NOTHING = {"min": 0, "median": 0, "max": 0, "sum": 0}
+SPREAD = {"min": 1, "median": 1, "max": 1, "sum": 4}
+
+
+def kind_of(**figures: object) -> dict:
+    """The figures of one kind of calls by four ranks; `figures` replace some."""
+    return dict.fromkeys(KIND_COUNTS, NOTHING) | {
+        "ranks": 4, "seconds": SPREAD, "phases": dict.fromkeys(PHASES, NOTHING), "osts": [],
+        "file_thread_seconds": NOTHING, "file_busy_seconds": NOTHING, "file_call_sizes": {}, "busiest": [],
+        "rank_osts": {"first_ranks": [], "first_osts": [], "bytes": []}, "shapes": [],
+    } | figures  # fmt: skip
+
+
+def report_of(kinds: dict[str, dict], **fields: object) -> dict:
+    """A report of four ranks with these kinds of calls; `fields` replace some."""
+    return {
+        "schema": 2, "file": "/x", "version": "0.1.0", "mpi": "MPICH", "job": "", "run": "r", "program": ["app"],
+        "hosts": ["n1"], "world": {"rank": 0, "ranks": 4}, "closed_at": 0, "ranks": 4, "nodes": 1, "calls": 4,
+        "bytes_read": 0, "bytes_written": 256 << 20, "file_system": "lustre", "mode": "write", "machine": "",
+        "hints": {}, "notes": [], "layout": [], "seconds": SPREAD, "open_seconds": NOTHING,
+        "close_seconds": NOTHING, "late_opens": {"ranks": 0, "seconds": NOTHING}, "other_calls": {},
+        "opened_at": 0, "open_for_seconds": 0,
+        "timeline": {"interval_seconds": 1, "first_ranks": [0], "percent": {}},
+        "kinds": kinds, "plans": [], "other_plan_calls": 0,
+    } | fields  # fmt: skip
+
+
+def findings_of(nacre, *reports: dict) -> dict[str, dict]:
+    """What `nacre report` finds in these reports, by rule."""
+    (nacre.directory / "r").write_text("".join(json.dumps(one) + "\n" for one in reports))
+    result = nacre("report", "--summary", "--json", "r")
+    assert result.returncode == 0, result.stderr
+    (job,) = json.loads(result.stdout)
+    return {finding["rule"]: finding for finding in job["findings"]}
+
+
+def figures_by_ost(mebibytes: list[int], seconds: list[float]) -> list[dict]:
+    return [
+        {"ost": ost, "bytes": size << 20, "calls": 64, "alone_bytes": size << 20, "alone_seconds": took}
+        for ost, (size, took) in enumerate(zip(mebibytes, seconds, strict=True))
+    ]
+
+
+def test_an_ost_that_is_slow_or_has_most_of_the_data_is_named(nacre):
     """From figures by OST, which the unit tests hold against an oracle."""
-    nothing = {"min": 0, "median": 0, "max": 0, "sum": 0}
-    spread = {"min": 1, "median": 1, "max": 1, "sum": 4}
 
-    def report(slow: bool) -> dict:
-        osts = [
-            {
-                "ost": ost, "bytes": 64 << 20, "calls": 64, "alone_bytes": 64 << 20,
-                "alone_seconds": 2.0 if slow and ost == 2 else 0.2,
-            }
-            for ost in range(4)
-        ]  # fmt: skip
-        if slow:
-            osts[1]["bytes"] <<= 4
-        kind = dict.fromkeys(KIND_COUNTS, nothing) | {
-            "ranks": 4, "seconds": spread, "phases": dict.fromkeys(PHASES, nothing), "osts": osts,
-            "file_thread_seconds": nothing, "file_busy_seconds": nothing, "file_call_sizes": {}, "busiest": [],
-            "rank_osts": {"first_ranks": [], "first_osts": [], "bytes": []}, "shapes": [],
-        }  # fmt: skip
-        return {
-            "schema": 2, "file": "/x", "version": "0.1.0", "mpi": "MPICH", "job": "", "run": "r", "program": ["app"],
-            "hosts": ["n1"], "world": {"rank": 0, "ranks": 4}, "closed_at": 0, "ranks": 4, "nodes": 1, "calls": 4,
-            "bytes_read": 0, "bytes_written": 256 << 20, "file_system": "lustre", "mode": "write", "machine": "",
-            "hints": {}, "notes": [], "layout": [], "seconds": spread, "open_seconds": nothing,
-            "close_seconds": nothing, "late_opens": {"ranks": 0, "seconds": nothing}, "other_calls": {},
-            "opened_at": 0, "open_for_seconds": 0,
-            "timeline": {"interval_seconds": 1, "first_ranks": [0], "percent": {}},
-            "kinds": {"collective_write": kind}, "plans": [], "other_plan_calls": 0,
-        }  # fmt: skip
+    def found(mebibytes: list[int], seconds: list[float]) -> dict[str, dict]:
+        return findings_of(nacre, report_of({"collective_write": kind_of(osts=figures_by_ost(mebibytes, seconds))}))
 
-    for slow in (True, False):
-        (tmp_path / "r").write_text(json.dumps(report(slow)) + "\n")
-        (job,) = json.loads(nacre("report", "--summary", "--json", "r").stdout)
-        found = {finding["rule"]: finding for finding in job["findings"]}
-        assert set(found) == ({"slow-ost", "uneven-osts"} if slow else set())
-        if slow:
-            assert "OST 2" in found["slow-ost"]["title"]
-            assert "OST 1" in found["uneven-osts"]["title"]
+    both = found([64, 1024, 64, 64], [0.2, 3.2, 2.0, 0.2])
+    assert set(both) == {"slow-ost", "uneven-osts"}
+    assert "OST 2" in both["slow-ost"]["title"]
+    assert "lfs setstripe -o 0-1,3 /" in both["slow-ost"]["remedy"][1]
+    assert "OST 1" in both["uneven-osts"]["title"]
+    assert "nacre run --hint striping_factor=4 -- ..." in both["uneven-osts"]["remedy"][0]
+    assert not found([64] * 4, [0.2] * 4)
+
+
+def test_an_ost_on_which_calls_queue_is_not_slow(nacre):
+    """Calls to the OST with most of the bytes take longer because they wait for each other."""
+    layout_begins_on_one = kind_of(osts=figures_by_ost([512, 64, 64, 64], [20, 0.3, 0.3, 0.3]))
+    found = findings_of(nacre, report_of({"collective_write": layout_begins_on_one}))
+    assert set(found) == {"uneven-osts"}
+    # All threads access the one OST of the first file; the second file has four.
+    one = kind_of(osts=figures_by_ost([64], [4]))
+    four = kind_of(osts=figures_by_ost([64] * 4, [0.3] * 4))
+    found = findings_of(nacre, *(report_of({"collective_write": kind}) for kind in (one, four)))
+    assert "slow-ost" not in found
+
+
+def on_osts(count: int, seconds: float, mebibytes: int, **fields: object) -> dict:
+    """A file of two nodes on `count` OSTs, whose accesses took `seconds` of a second on the slowest rank."""
+    phases = dict.fromkeys(PHASES, NOTHING) | {"file_wait": {"min": 0, "median": 0, "max": seconds, "sum": seconds}}
+    size = {"min": 0, "median": 0, "max": mebibytes << 20, "sum": mebibytes << 20}
+    kind = kind_of(phases=phases, file_bytes=size, file_calls={"min": 0, "median": 0, "max": 16, "sum": 16})
+    layout = [{"begin": 0, "end": -1, "stripe_bytes": 1 << 20, "stripes": count, "osts": list(range(count))}]
+    return report_of(
+        {"collective_write": kind}, bytes_written=mebibytes << 20, nodes=2, **({"layout": layout} | fields)
+    )
+
+
+def test_a_small_file_has_too_few_stripes_if_the_file_system_takes_the_time(nacre):
+    slow = findings_of(nacre, on_osts(1, 0.9, 32))["few-stripes"]
+    assert "32 MiB of 2 nodes on 1 OST" in slow["evidence"]
+    assert slow["evidence"].endswith("the file system may have more")
+    assert slow["at_stake_seconds"] == pytest.approx(0.5)
+    assert "nacre run --hint striping_factor=2 -- ..." in slow["remedy"][0]
+    assert "lfs setstripe -c 2 /" in slow["remedy"][1]
+    assert "few-stripes" not in findings_of(nacre, on_osts(2, 0.9, 32))
+    assert "few-stripes" not in findings_of(nacre, on_osts(1, 0.1, 32))  # the ranks wait for something else
+    # Two OSTs, but most of the file is before the second.
+    growing = [
+        {"begin": 0, "end": 28 << 20, "stripe_bytes": 1 << 20, "stripes": 1, "osts": [3]},
+        {"begin": 28 << 20, "end": -1, "stripe_bytes": 1 << 20, "stripes": 2, "osts": [4, 5]},
+    ]
+    mostly = findings_of(nacre, on_osts(1, 0.9, 32, layout=growing))["few-stripes"]
+    assert "mostly OST 3 (88% of it)" in mostly["evidence"]
+    own = {"striping_factor": {"value": "1", "from": "program"}}
+    assert "MPI_Info" in findings_of(nacre, on_osts(1, 0.9, 32, hints=own))["few-stripes"]["remedy"][0]
 
 
 def test_two_jobs_are_compared(nacre, program, tmp_path):
@@ -225,3 +285,28 @@ def test_a_slow_ost_of_the_testbed_is_named(nacre, nodes, node_namespaces, tmp_p
     (job,) = json.loads(nacre("report", "--summary", "--json", "io.jsonl").stdout)
     found = [finding["title"] for finding in job["findings"] if finding["rule"] == "slow-ost"]
     assert found == (["OST 2 is far slower than the others"] if slow else []), (tmp_path / "io.jsonl").read_text()
+
+
+# Each rank writes pieces of 1 MiB by itself: the report has no layout.
+ALONE = LARGE_PIECES.replace("_at_all", "_at")
+
+
+@pytest.mark.parametrize("stripes", [1, 4])
+def test_too_few_stripes_of_a_file_on_the_testbed_are_seen_in_the_file(
+    nacre, nodes, node_namespaces, tmp_path, stripes
+):
+    source = tmp_path / "alone.c"
+    source.write_text(ALONE)
+    subprocess.run(["mpicc.mpich", source, "-o", tmp_path / "alone"], check=True, timeout=600)
+    costs = ["--set", "osts.bandwidth=15m", "--set", "nodes.dirty_bytes=64k", "--set", f"striping.count={stripes}"]
+    with brought_up(nacre, tmp_path / "played", *costs) as directory:
+        words = ["mpiexec.mpich", "-n", 2, tmp_path / "alone", "{}/data"]
+        run = nacre("testbed", "run", "--at", directory, "--report", "io.jsonl", "--", *words)
+        assert run.returncode == 0, run.stdout + run.stderr
+        (job,) = json.loads(nacre("report", "--summary", "--json", "io.jsonl").stdout)
+    found = [finding for finding in job["findings"] if finding["rule"] == "few-stripes"]
+    assert len(found) == (stripes == 1), job["findings"]
+    for finding in found:
+        assert finding["evidence"].endswith("the file system has 4 OSTs")
+        assert "nacre run --hint striping_factor=4 -- ..." in finding["remedy"][0]
+        assert f"lfs setstripe -c 4 {directory}/0 " in finding["remedy"][1]

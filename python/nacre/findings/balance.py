@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterator
 
+from nacre.findings import layout, osts
 from nacre.findings.finding import Finding
-from nacre.jobs import Job
+from nacre.jobs import FileGroup, Job
 from nacre.text import amount, duration, plural
 
 MUCH = 16 << 20  # bytes: less is moved at once, whoever does it
 ALONE_BYTES_MIN = 4 << 20  # of an OST, from calls to it alone: less says nothing of its speed
+ALIKE = 0.5  # of the bytes of an OST: another with as many has a comparable load
+ALIKE_MIN = 3  # OSTs with a comparable load: fewer do not tell which of them is slow
 FAR_SLOWER = 2.0
 UNEVEN = 3.0
 WAITED_MIN = 0.05  # seconds: less is the scheduling of a busy machine
@@ -119,73 +123,99 @@ def aggregators_on_few_nodes(job: Job) -> Iterator[Finding]:
                 )
 
 
-def _by_ost(job: Job, reads: bool) -> dict[int, dict[str, float]]:
-    """The figures of each OST over all files of the job."""
-    total: dict[int, dict[str, float]] = {}
-    direction = "read" if reads else "write"
+FIGURES = ("bytes", "alone_bytes", "alone_seconds")
+
+
+def _add(total: dict[int, Counter], figures: list[dict]) -> None:
+    for ost in figures:
+        sums = total.setdefault(ost["ost"], Counter())
+        for figure in FIGURES:
+            sums[figure] += ost[figure]
+
+
+def _by_ost(job: Job, reads: bool) -> dict[int, dict[int, Counter]]:
+    """The figures of each OST, by the number of OSTs of the file: calls queue longer on the OST of a file that has one
+    than on those of a file that has eight."""
+    total: dict[int, dict[int, Counter]] = {}
     for one in job.reports:
-        for name in (f"independent_{direction}", f"collective_{direction}"):
-            for ost in one["kinds"].get(name, {}).get("osts", ()):
-                sums = total.setdefault(ost["ost"], dict.fromkeys(("bytes", "alone_bytes", "alone_seconds"), 0))
-                for figure in sums:
-                    sums[figure] += ost[figure]
+        for _, figures in _osts_of(one, reads):
+            _add(total.setdefault(len(figures), {}), figures)
     return total
 
 
+def _osts_of(one: dict, reads: bool) -> Iterator[tuple[dict, list[dict]]]:
+    direction = "read" if reads else "write"
+    for name in (f"independent_{direction}", f"collective_{direction}"):
+        if name in one["kinds"]:
+            yield one["kinds"][name], one["kinds"][name]["osts"]
+
+
 def slow_ost(job: Job) -> Iterator[Finding]:
-    """Calls to one OST alone take far longer than those to the others."""
+    """Calls to one OST alone take far longer than those to OSTs that hold about as many bytes, or more."""
     for reads in (False, True):
-        rates = {
-            ost: sums["alone_bytes"] / sums["alone_seconds"]
-            for ost, sums in _by_ost(job, reads).items()
-            if sums["alone_bytes"] >= ALONE_BYTES_MIN and sums["alone_seconds"] > 0
-        }
-        if len(rates) < 3:
-            continue
-        usual = statistics.median(rates.values())
-        for ost, rate in rates.items():
-            if FAR_SLOWER * rate > usual:
-                continue
-            lost = _by_ost(job, reads)[ost]["alone_seconds"] * (1 - rate / usual)
+        slow: dict[int, tuple[float, float, float]] = {}
+        for by_ost in _by_ost(job, reads).values():
+            for ost, found in _slow_of(by_ost):
+                slow[ost] = max(slow.get(ost, found), found)
+        for ost, (lost, rate, usual) in slow.items():
             verb = "reads" if reads else "writes"
             yield Finding(
                 "slow-ost",
                 f"OST {ost} is far slower than the others",
                 "all files",
-                f"{verb} of OST {ost} run at {amount(rate)}/s, of the other OSTs at {amount(usual)}/s (median)",
+                f"{verb} of OST {ost} run at {amount(rate)}/s, of OSTs with a like load at {amount(usual)}/s (median)",
                 lost / job.nodes,
                 [
                     f"Tell the site's staff that OST {ost} is slow (obdfilter.*.brw_stats on its server)",
-                    f"Until then place files elsewhere: lfs setstripe -o LIST_WITHOUT_{ost} DIR",
+                    *osts.without(job, ost),
                 ],
             )
+
+
+def _slow_of(by_ost: dict[int, Counter]) -> Iterator[tuple[int, tuple[float, float, float]]]:
+    """OSTs that are slow, each with the seconds lost, its rate and the usual one. The time of a call includes its wait
+    in the OST's queue, which grows with the load: only OSTs with at least half the bytes are compared with it."""
+    rates = {
+        ost: sums["alone_bytes"] / sums["alone_seconds"]
+        for ost, sums in by_ost.items()
+        if sums["alone_bytes"] >= ALONE_BYTES_MIN and sums["alone_seconds"] > 0
+    }
+    for ost, rate in rates.items():
+        alike = [rates[other] for other in rates if by_ost[other]["bytes"] >= ALIKE * by_ost[ost]["bytes"]]
+        usual = statistics.median(alike)
+        if len(alike) >= ALIKE_MIN and FAR_SLOWER * rate <= usual:
+            yield ost, (by_ost[ost]["alone_seconds"] * (1 - rate / usual), rate, usual)
 
 
 def uneven_osts(job: Job) -> Iterator[Finding]:
     """One OST gets far more bytes than the others."""
     for reads in (False, True):
-        sizes = {ost: sums["bytes"] for ost, sums in _by_ost(job, reads).items()}
+        total: dict[int, Counter] = {}
+        for figures in (figures for one in job.reports for _, figures in _osts_of(one, reads)):
+            _add(total, figures)
+        sizes = {ost: sums["bytes"] for ost, sums in total.items()}
         if len(sizes) < 2 or sum(sizes.values()) < MUCH:
             continue
         mean = sum(sizes.values()) / len(sizes)
         most = max(sizes, key=sizes.get)
-        if sizes[most] < FAR_SLOWER * mean:
+        group = max(job.groups, key=lambda group: _bytes_on(group, most, reads))
+        is_narrow = any(layout.is_narrow(one) for one in group.reports)  # few-stripes says it
+        if sizes[most] < FAR_SLOWER * mean or is_narrow:
             continue
-        direction = "read" if reads else "write"
-        seconds = sum(
-            one["kinds"][name]["seconds"]["sum"]
-            for one in job.reports
-            for name in (f"independent_{direction}", f"collective_{direction}")
-            if name in one["kinds"]
-        )
+        seconds = sum(kind["seconds"]["sum"] for one in job.reports for kind, _ in _osts_of(one, reads))
         yield Finding(
             "uneven-osts",
             f"OST {most} has far more of the data than the others",
-            "all files",
+            str(group) if len(job.groups) == 1 else f"all files, most of it in {group}",
             f"{amount(sizes[most])} on OST {most}, {amount(mean)} on average of {len(sizes)} OSTs",
             seconds / job.ranks * (1 - mean / sizes[most]),
-            ["Stripe large files over more OSTs: nacre stripe advise --size BYTES DIR"],
+            osts.more_stripes(group, max(len(sizes), *(osts.possible(one) for one in group.reports))),
         )
+
+
+def _bytes_on(group: FileGroup, ost: int, reads: bool) -> int:
+    found = (figures for one in group.reports for _, figures in _osts_of(one, reads))
+    return sum(one["bytes"] for figures in found for one in figures if one["ost"] == ost)
 
 
 RULES = [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
+from nacre.findings import osts
 from nacre.findings.finding import Finding
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, plural
@@ -11,49 +13,43 @@ from nacre.text import amount, plural
 ONE_STRIPE_ENOUGH = 64 << 20  # bytes of a file
 STRIPE_ENOUGH = 1 << 20  # bytes of a file on one OST
 SMALL = 1 << 20
-
-
-def _stripes(one: dict) -> int:
-    """The most stripes of a range of the file; 0: not striped, or unknown."""
-    return max((region["stripes"] for region in one["layout"]), default=0)
-
-
-def _moved(one: dict) -> int:
-    return max(one["bytes_written"], one["bytes_read"])
+HALF = 0.5
 
 
 def _data_seconds(job: Job, reports: list[dict]) -> float:
-    return sum(kind["seconds"]["sum"] for one in reports for kind in one["kinds"].values()) / job.ranks
+    """The time of a rank in data accesses; if one rank makes all of them, its time: the others wait for it."""
+    kinds = [kind for one in reports for kind in one["kinds"].values()]
+    return sum(kind["seconds"]["sum"] / (1 if kind["ranks"] == 1 else job.ranks) for kind in kinds)
 
 
 def too_few_stripes(job: Job) -> Iterator[Finding]:
-    """A large file of several nodes on one or two OSTs."""
+    """Several nodes access a file whose data is on few OSTs: it is large, or the file system takes most of the time."""
     for group in job.groups:
-        found = [one for one in group.reports if _is_narrow(one)]
+        found = [one for one in group.reports if is_narrow(one)]
         if not found:
             continue
-        stripes = max(_stripes(one) for one in found)
-        size = max(_moved(one) for one in found)
-        nodes = max(one["nodes"] for one in found)
-        wanted = max(nodes, -(-size // ONE_STRIPE_ENOUGH))
-        folder = group.name.rpartition("/")[0] or "."
+        largest = max(found, key=osts.moved)
+        spread, wanted = osts.spread(largest), max(osts.possible(one) for one in found)
+        total = osts.count_of(largest)
+        size, nodes = osts.moved(largest), max(one["nodes"] for one in found)
+        more = f"; the file system has {plural(total, 'OST')}" if total else "; the file system may have more"
         yield Finding(
             "few-stripes",
             "The file has too few stripes",
             str(group),
-            f"{amount(size)} of {plural(nodes, 'node')} on {plural(stripes, 'OST')}{_because(found)}",
-            _data_seconds(job, found) * (1 - stripes / wanted),
-            [
-                f"lfs setstripe -c {min(wanted, 64)} {folder}      # for new files; existing ones: lfs migrate -c ...",
-                f"or: nacre run --hint striping_factor={min(wanted, 64)} ...",
-                f"more: nacre stripe advise --size {size} --nodes {nodes} {folder}",
-            ],
+            f"{amount(size)} of {plural(nodes, 'node')} on {spread}{_because(found)}{more}",
+            _data_seconds(job, found) * (1 - spread.used / wanted),
+            osts.more_stripes(group, wanted),
         )
 
 
-def _is_narrow(one: dict) -> bool:
-    stripes = _stripes(one)
-    return 0 < stripes <= 2 and one["nodes"] > stripes and _moved(one) >= ONE_STRIPE_ENOUGH * stripes
+def is_narrow(one: dict) -> bool:
+    """Whether more OSTs would make the accesses of a file faster."""
+    spread = osts.spread(one)
+    if spread is None or one["nodes"] <= spread.used or osts.possible(one) <= spread.used + HALF:
+        return False
+    is_large = spread.stripes <= 2 and osts.moved(one) >= ONE_STRIPE_ENOUGH * spread.stripes
+    return is_large or osts.is_most_of_the_time(one)
 
 
 def _because(reports: list[dict]) -> str:
@@ -61,8 +57,12 @@ def _because(reports: list[dict]) -> str:
     hints = [one["hints"].get("striping_factor", {}).get("from", "") for one in reports]
     if any(source in ("program", "environment", "user's file", "site's file") for source in hints):
         return "; the hint striping_factor sets this"
-    writes = any(one["mode"] != "read" for one in reports)
-    return "; the directory's default layout sets this" if writes else ""
+    if all(one["mode"] == "read" for one in reports):
+        return ""
+    collective = any("collective_write" in one["kinds"] for one in reports)
+    if any(len(osts.regions(one)) > 1 for one in reports):
+        return ""  # a layout that grows with the file, by whom is unknown
+    return "; the default layout of the directory sets this" if collective else "; no collective call chose a layout"
 
 
 def too_many_stripes(job: Job) -> Iterator[Finding]:
@@ -71,21 +71,26 @@ def too_many_stripes(job: Job) -> Iterator[Finding]:
         found = [
             one
             for one in group.reports
-            if _stripes(one) > 4 and 0 < _moved(one) < STRIPE_ENOUGH * _stripes(one) and len(one["layout"]) == 1
+            if osts.stripes(one) > 4
+            and 0 < osts.moved(one) < STRIPE_ENOUGH * osts.stripes(one)
+            and len(one["layout"]) == 1
         ]
         if not found:
             continue
-        stripes = max(_stripes(one) for one in found)
-        size = max(_moved(one) for one in found)
+        stripes = max(osts.stripes(one) for one in found)
+        size = max(osts.moved(one) for one in found)
         seconds = sum(one["open_seconds"]["sum"] + one["close_seconds"]["sum"] for one in found) / job.ranks
-        folder = group.name.rpartition("/")[0] or "."
+        grows = f"-E 4m -c 1 -E -1 -c {stripes}"  # few stripes for small files
         yield Finding(
             "many-stripes",
             "A small file has many stripes",
             str(group),
             f"{amount(size)} on {stripes} OSTs",
             seconds,
-            [f"lfs setstripe -E 4m -c 1 -E -1 -c {stripes} {folder}      # few stripes for small files"],
+            [
+                f"{osts.run_with(f'nacre_layout={grows}')}      # new files of this job",
+                f"lfs setstripe {grows} {shlex.quote(osts.folder_of(group))}      # all new files in the directory",
+            ],
         )
 
 
@@ -93,12 +98,12 @@ def moving_locks(job: Job) -> Iterator[Finding]:
     """Ranks of several nodes write small pieces to the same OSTs by themselves."""
     for group in job.groups:
         seconds = 0.0
-        osts = pieces = moved = 0
+        stripes = pieces = moved = 0
         for one, kind in _contended(group):
-            stripes = max(1, _stripes(one))
             calls = kind["file_calls"]["sum"]
             seconds += kind["seconds"]["sum"] / job.ranks
-            osts, pieces, moved = max(osts, stripes), pieces + calls, moved + kind["file_bytes"]["sum"]
+            stripes = max(1, stripes, osts.stripes(one))
+            pieces, moved = pieces + calls, moved + kind["file_bytes"]["sum"]
         if not pieces:
             continue
         yield Finding(
@@ -106,10 +111,11 @@ def moving_locks(job: Job) -> Iterator[Finding]:
             "Nodes take the locks of OSTs from each other",
             str(group),
             f"{pieces:,} independent writes of {amount(moved / pieces)} from several nodes to the same"
-            f" {plural(osts, 'OST')}",
+            f" {plural(stripes, 'OST')}",
             seconds,
             [
-                "MPI: use collective writes (MPI_File_write_all): each OST then has one writer",
+                "MPI: write all pieces of a rank with one collective call (a view and MPI_File_write_all):"
+                " each OST then has one writer",
                 "or, if each rank writes a range of its own: align the ranges to stripes",
             ],
         )
@@ -119,7 +125,7 @@ def _contended(group: FileGroup) -> Iterator[tuple[dict, dict]]:
     for one, kind in group.kinds("independent_write"):
         calls = kind["file_calls"]["sum"]
         is_small = calls >= 16 * kind["ranks"] and kind["file_bytes"]["sum"] < SMALL * calls
-        if one["nodes"] > 1 and _stripes(one) > 0 and kind["ranks"] > 1 and is_small:
+        if one["nodes"] > 1 and osts.stripes(one) > 0 and kind["ranks"] > 1 and is_small:
             yield one, kind
 
 

@@ -1,0 +1,183 @@
+"""The OSTs that hold the data of files, how many they could use, and the lines that a user pastes to change it.
+
+A report of a file that only independent calls accessed has no layout, and no report has the number of OSTs of the file
+system. Both are read from the file and its directory, if this machine has them."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shlex
+from collections import Counter
+from dataclasses import dataclass
+
+from nacre import lustre_client
+from nacre.jobs import FileGroup, Job
+from nacre.text import plural
+
+LUSTRES = ("lustre", "testbed")  # file systems of which this machine can ask for layouts
+OSTS_PER_NODE = 4  # that one client keeps busy
+FILE_BYTES_PER_OST = 64 << 20  # of a file that is large enough for one more OST, whatever the time
+LEAST_BYTES_PER_OST = 1 << 20
+LEAST_SECONDS_PER_OST = 0.05  # of the file access: a shorter access gains nothing that a user notices
+STRIPES_MAX = 64
+SMALL_ACCESS = 256 << 10  # bytes: mostly latency, which more OSTs do not change
+HALF = 0.5
+EVEN = 0.75  # of the stripes of a range: as many OSTs share the file
+
+
+@dataclass(frozen=True)
+class Spread:
+    """`stripes`: the most stripes of a range of the file. `used`: the bytes of the file divided by those on the OST
+    with the most, `fullest` (None: unknown)."""
+
+    stripes: int
+    used: float
+    fullest: int | None = None
+
+    def __str__(self) -> str:
+        if self.used > EVEN * self.stripes:
+            return plural(self.stripes, "OST")
+        where = "one OST" if self.fullest is None else f"OST {self.fullest}"
+        return f"mostly {where} ({1 / self.used:.0%} of it)"
+
+
+def moved(one: dict) -> int:
+    return max(one["bytes_written"], one["bytes_read"])
+
+
+def folder_of(group: FileGroup) -> str:
+    """The directory of the files, as this machine sees it."""
+    return _folder(group.name)
+
+
+def _folder(path: str) -> str:
+    return os.path.dirname(lustre_client.as_seen_here(path)) or "."
+
+
+@functools.cache
+def _count_in(folder: str) -> int | None:
+    try:
+        return lustre_client.ost_count(folder)
+    except OSError:
+        return None
+
+
+def count_of(one: dict) -> int | None:
+    """The number of OSTs of the file system; None if this machine cannot ask it."""
+    if one["file_system"] not in LUSTRES:
+        return None
+    return _count_in(_folder(one["file"]))
+
+
+@functools.cache
+def _regions_now(path: str) -> list[dict]:
+    return lustre_client.regions(path)
+
+
+def regions(one: dict) -> list[dict]:
+    """The striped ranges of a file, from the report, otherwise from the file as it is now; empty if unknown."""
+    if one["layout"] or one["file_system"] not in LUSTRES:
+        return one["layout"]
+    return _regions_now(lustre_client.as_seen_here(one["file"]))
+
+
+def stripes(one: dict) -> int:
+    """The most stripes of a range of the file; 0: not striped, or unknown."""
+    return max((region["stripes"] for region in regions(one)), default=0)
+
+
+def _bytes_by_ost(one: dict) -> Counter:
+    """The bytes that the calls moved, by OST: counted, otherwise as the layout divides them. OSTs of unknown number
+    have negative ones."""
+    counted: Counter = Counter()
+    for kind in one["kinds"].values():
+        for ost in kind["osts"]:
+            counted[ost["ost"]] += ost["bytes"]
+    if counted.total() >= HALF * moved(one) > 0:
+        return counted
+    divided: Counter = Counter()
+    for region in regions(one):
+        end = moved(one) if region["end"] < 0 else min(region["end"], moved(one))
+        is_known = len(region["osts"]) == region["stripes"] and min(region["osts"]) >= 0
+        names = region["osts"] if is_known else range(-region["stripes"], 0)
+        for ost in names:
+            divided[ost] += max(0, end - region["begin"]) / region["stripes"]
+    return divided
+
+
+def spread(one: dict) -> Spread | None:
+    """How the data of a file is spread over OSTs; None if it is not striped, or the layout is unknown."""
+    most, sizes = stripes(one), _bytes_by_ost(one)
+    if not most or not sizes.total():
+        return None
+    fullest, size = max(sizes.items(), key=lambda item: item[1])
+    return Spread(most, sizes.total() / size, fullest if fullest >= 0 else None)
+
+
+def file_seconds(one: dict) -> float:
+    """The time that the slowest rank waits for accesses to the file, of calls whose accesses are not mere latency."""
+    large = [kind for kind in one["kinds"].values() if kind["file_bytes"]["sum"] >= SMALL_ACCESS * _accesses(kind)]
+    return sum(kind["phases"]["file"]["max"] + kind["phases"]["file_wait"]["max"] for kind in large)
+
+
+def _accesses(kind: dict) -> int:
+    return max(1, kind["file_calls"]["sum"])
+
+
+def is_most_of_the_time(one: dict) -> bool:
+    """Whether the time of the calls is mostly that of the file system."""
+    return file_seconds(one) > HALF * sum(kind["seconds"]["max"] for kind in one["kinds"].values())
+
+
+def possible(one: dict) -> int:
+    """How many OSTs would make the accesses of the file faster."""
+    total = count_of(one)
+    by_size = -(-moved(one) // FILE_BYTES_PER_OST)
+    by_nodes = one["nodes"] * (OSTS_PER_NODE if total else 1)
+    by_time = int(file_seconds(one) / LEAST_SECONDS_PER_OST) if is_most_of_the_time(one) else 0
+    wanted = max(by_size, min(by_nodes, by_time, moved(one) // LEAST_BYTES_PER_OST))
+    if by_size > 1:
+        wanted = max(wanted, one["nodes"])
+    return min(wanted, STRIPES_MAX, total or STRIPES_MAX)
+
+
+def more_stripes(group: FileGroup, count: int) -> list[str]:
+    """Lines that give new files `count` stripes."""
+    folder = shlex.quote(folder_of(group))
+    lines = [
+        f"{run_with(f'striping_factor={count}')}      # new files of this job",
+        f"lfs setstripe -c {count} {folder}      # all new files there; existing ones: lfs migrate -c {count} FILE",
+    ]
+    if any(one["hints"].get("striping_factor", {}).get("from") == "program" for one in group.reports):
+        lines.insert(0, f"Program: set striping_factor={count} in its MPI_Info, which overrides other hints")
+    return lines
+
+
+def run_with(*hints: str) -> str:
+    """The command that runs a job again with hints."""
+    return f"nacre run {' '.join(f'--hint {shlex.quote(hint)}' for hint in hints)} -- ..."
+
+
+def without(job: Job, slow: int) -> list[str]:
+    """Lines that place new files on the other OSTs."""
+    group = max(job.groups, key=lambda group: sum(moved(one) for one in group.reports))
+    seen = {ost["ost"] for one in job.reports for kind in one["kinds"].values() for ost in kind["osts"]}
+    total = count_of(group.reports[0])
+    others = sorted((set(range(total)) if total else seen) - {slow})
+    lines = [f"Until then place files elsewhere: lfs setstripe -o {_ranges(others)} {shlex.quote(folder_of(group))}"]
+    if total:
+        start = (slow + 1) % total
+        lines.append(f"or: {run_with(f'start_iodevice={start}', f'striping_factor={total - 1}')}")
+    return lines
+
+
+def _ranges(numbers: list[int]) -> str:
+    """For example 0-1,3-7, as `lfs setstripe -o` takes it."""
+    text, begin = [], 0
+    for at, number in enumerate(numbers, 1):
+        if at == len(numbers) or numbers[at] != number + 1:
+            first = numbers[begin]
+            text.append(str(first) if first == number else f"{first}-{number}")
+            begin = at
+    return ",".join(text)

@@ -179,6 +179,39 @@ def test_an_ost_on_which_calls_queue_is_not_slow(nacre):
     assert "slow-ost" not in found
 
 
+def many(each: int, ranks: int = 4) -> dict:
+    return {"min": each, "median": each, "max": each, "sum": ranks * each}
+
+
+def test_many_calls_of_one_piece_are_to_be_one_call_first(nacre):
+    """A collective call for each row of a table made a program seven times slower."""
+    shapes = [
+        {"rank": rank, "origin": 0, "first_byte": 512 * rank, "bytes": 512, "step_bytes": 2048} for rank in (0, 1)
+    ]
+    rows = kind_of(calls=many(500), file_calls=many(500), file_bytes=many(250 << 10), shapes=shapes)
+    for name, call in (("/t.h5", "one H5Dwrite"), ("/t.dat", "one MPI_File_write_all")):
+        remedy = findings_of(nacre, report_of({"independent_write": rows}, file=name))["collective-missing"]["remedy"]
+        assert "with ONE call (they are 2 KiB apart)" in remedy[0]
+        assert call in remedy[1]
+        assert "slower" in remedy[-1]
+    # Few calls of many pieces each need only be made collective.
+    views = rows | {"calls": many(1)}
+    remedy = findings_of(nacre, report_of({"independent_write": views}))["collective-missing"]["remedy"]
+    assert "ONE" not in remedy[0]
+    assert "MPI_File_write_all" in remedy[0]
+
+
+def test_views_that_hdf5_sets_for_its_calls_are_no_finding(nacre):
+    calls = kind_of(calls=many(512), bytes=many(64 << 10))
+    views = {"set_view": {"calls": many(1024), "seconds": many(2)}}
+    found = findings_of(nacre, report_of({"collective_write": calls}, file="/t.h5", other_calls=views))
+    assert "view-storm" not in found
+    small = found["small-collective-calls"]
+    assert "one larger selection and one H5Dwrite" in small["remedy"][0]
+    assert small["remedy"][-1].startswith("If the dataset is chunked")
+    assert "view-storm" in findings_of(nacre, report_of({"collective_write": calls}, other_calls=views))
+
+
 def on_osts(count: int, seconds: float, mebibytes: int, **fields: object) -> dict:
     """A file of two nodes on `count` OSTs, whose accesses took `seconds` of a second on the slowest rank."""
     phases = dict.fromkeys(PHASES, NOTHING) | {"file_wait": {"min": 0, "median": 0, "max": seconds, "sum": seconds}}

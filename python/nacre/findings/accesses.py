@@ -15,6 +15,8 @@ SMALL = 256 << 10
 METADATA = 4 << 10  # HDF5's headers, B-tree nodes and heaps
 FEW_CALLS = 100  # per rank: fewer cost no time that a user notices
 HALF = 0.5
+VIEWS_OF_A_CALL = 2  # that HDF5 sets: one before a collective call, and one after it
+FEW_VIEWS = 10
 SELF_DESCRIBING = (".h5", ".hdf5", ".he5", ".nc", ".nc4", ".cdf")
 
 
@@ -25,6 +27,15 @@ def _seconds(job: Job, kinds: list[dict]) -> float:
 def _small(kind: dict) -> bool:
     calls = kind["file_calls"]["sum"]
     return calls >= FEW_CALLS * kind["ranks"] and kind["file_bytes"]["sum"] < SMALL * calls
+
+
+def are_views_of_library(group: FileGroup) -> bool:
+    """Whether HDF5 or netCDF sets the views, one or two for each of its collective calls."""
+    views = calls = 0
+    for one in group.reports:
+        views += one["other_calls"].get("set_view", {"calls": {"max": 0}})["calls"]["max"]
+        calls += sum(kind["calls"]["max"] for name, kind in one["kinds"].items() if name.startswith("collective"))
+    return _is_self_describing(group) and views <= VIEWS_OF_A_CALL * calls + FEW_VIEWS
 
 
 def _is_self_describing(group: FileGroup) -> bool:
@@ -40,6 +51,40 @@ def _collective_call(group: FileGroup, reads: bool) -> list[str]:
         return ["HDF5: H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE), and pass dxpl to "
                 f"H5D{verb}; h5py: with dataset.collective: ..."]  # fmt: skip
     return [f"MPI: set a view for all ranks (MPI_File_set_view) and call MPI_File_{verb}_all"]
+
+
+def _one_call(group: FileGroup, kinds: list[dict], reads: bool) -> list[str]:
+    """For ranks that make a call for each of many small pieces: if only made collective, each would be a meeting."""
+    verb = "read" if reads else "write"
+    lines = [
+        f"First {verb} all pieces of a rank with ONE call, then make that call collective:",
+        *(_one_call_of_hdf5(verb) if _is_self_describing(group) else _one_call_of_mpi(verb)),
+        f"A collective call for each piece is slower than these {verb}s: all ranks meet in each call",
+    ]
+    steps = {shape.get("step_bytes", 0) for kind in kinds for shape in kind["shapes"]}
+    if len(steps) == 1 and steps != {0}:
+        lines[0] = lines[0].replace("ONE call,", f"ONE call (they are {amount(steps.pop())} apart),")
+    return lines
+
+
+def _one_call_of_hdf5(verb: str) -> list[str]:
+    access = "get" if verb == "read" else "put"
+    return [
+        f"HDF5: one hyperslab with stride and count, and one H5D{verb} with a transfer list of"
+        " H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)",
+        f"h5py: with dataset.collective: one {verb} of dataset[rank::size]; netCDF: one nc_{access}_vars after"
+        f" nc_var_par_access(ncid, varid, NC_COLLECTIVE); PnetCDF: one ncmpi_{access}_vars_all",
+    ]
+
+
+def _one_call_of_mpi(verb: str) -> list[str]:
+    return [f"MPI: one view of all pieces (MPI_Type_vector, MPI_File_set_view) and one MPI_File_{verb}_all"]
+
+
+def _is_piecewise(kind: dict) -> bool:
+    """Whether each rank makes many calls, most of them of one piece."""
+    calls = kind["calls"]["sum"]
+    return calls >= FEW_CALLS * kind["ranks"] and calls >= HALF * kind["file_calls"]["sum"]
 
 
 def collective_calls_missing(job: Job) -> Iterator[Finding]:
@@ -60,7 +105,9 @@ def collective_calls_missing(job: Job) -> Iterator[Finding]:
                 str(group),
                 f"{plural(ranks, 'rank')} made {calls:,} {verb} of {amount(mean)} on average, each by itself",
                 _seconds(job, kinds),
-                _collective_call(group, reads),
+                _one_call(group, kinds, reads)
+                if any(_is_piecewise(kind) for kind in kinds)
+                else _collective_call(group, reads),
             )
 
 
@@ -136,18 +183,36 @@ def small_collective_calls(job: Job) -> Iterator[Finding]:
                 continue
             calls = sum(kind["calls"]["max"] for kind in kinds)
             mean = sum(kind["bytes"]["sum"] for kind in kinds) / calls
-            remedy = ["Program: write several steps or variables with one call (ncmpi_iput_vara and ncmpi_wait_all,"
-                      " H5Dwrite_multi, or one MPI datatype for all)"]  # fmt: skip
-            if _is_self_describing(group):
-                remedy.insert(0, "HDF5: larger chunks (H5Pset_chunk), at least 1 MiB each")
             yield Finding(
                 "small-collective-calls",
                 f"Many small collective {verb}: each costs the ranks a meeting",
                 str(group),
                 f"{calls:,} collective {verb} of {amount(mean)} on average, all ranks together",
-                _seconds(job, kinds),
-                remedy,
+                _seconds(job, kinds) + _view_seconds(job, group),
+                _larger_calls(group, verb[:-1]),
             )
+
+
+def _view_seconds(job: Job, group: FileGroup) -> float:
+    """The time of views that a library set for its collective calls; fewer calls need fewer views."""
+    if not are_views_of_library(group):
+        return 0.0
+    views = [one["other_calls"]["set_view"] for one in group.reports if "set_view" in one["other_calls"]]
+    return sum(view["seconds"]["sum"] for view in views) / job.ranks
+
+
+def _larger_calls(group: FileGroup, verb: str) -> list[str]:
+    if not _is_self_describing(group):
+        return [
+            f"Program: move more with each call: one view (MPI_File_set_view) and one MPI_File_{verb}_all for several"
+            " steps or variables, or one MPI datatype for all"
+        ]
+    access = "iget" if verb == "read" else "iput"
+    return [
+        f"Program: move more with each call: one larger selection and one H5D{verb}, or several steps in one call",
+        f"Several variables at once: H5D{verb}_multi; PnetCDF: ncmpi_{access}_vara and ncmpi_wait_all",
+        "If the dataset is chunked: chunks of at least 1 MiB (H5Pset_chunk)",
+    ]
 
 
 def unaligned_accesses(job: Job) -> Iterator[Finding]:

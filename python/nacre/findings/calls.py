@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nacre.findings import accesses
 from nacre.findings.finding import Finding
 from nacre.findings.posix import is_posix
 from nacre.jobs import FileGroup, Job
@@ -76,13 +77,18 @@ def sync_storm(job: Job) -> Iterator[Finding]:
 
 def view_storm(job: Job) -> Iterator[Finding]:
     for group, count, seconds in _calls_storm(job, "set_view"):
+        if accesses.are_views_of_library(group):
+            continue  # a consequence of the number of its collective calls
         yield Finding(
             "view-storm",
             "The view is set again and again",
             str(group),
             f"{count:,} MPI_File_set_view of a rank took {duration(seconds)}",
             seconds,
-            ["Program: set one view for all steps, and use MPI_File_write_at_all with offsets"],
+            [
+                "Program: set one view for all steps, and use MPI_File_write_at_all with offsets",
+                "If a library sets the views (HDF5: one or two for each collective call): make fewer, larger calls",
+            ],
         )
 
 

@@ -9,6 +9,7 @@ import errno
 import fcntl
 import os
 import re
+import shlex
 import statistics
 import struct
 from collections.abc import Iterator
@@ -16,12 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nacre import layout_text, library
+from nacre.advice import ranges, run_with
 from nacre.errors import UserError
 from nacre.file_system import FileSystem
 from nacre.text import amount, plural
 
 XATTR = "lustre.lov"
 GET_OST_COUNT = 0x800866A8  # the ioctl LL_IOC_GETOBDCOUNT; in: 0 (count OSTs), out: their number
+STRIPES_MAX = 64  # that nacre recommends without knowing more of a file
 TESTBED_RANK_MOUNT = "node"
 SYSFS = Path("/sys/fs/lustre")
 OST_NAME = re.compile(r"-OST([0-9a-f]{4})-osc-(?!MDT)")
@@ -120,7 +123,7 @@ def name_of(mount: FileSystem) -> str:
 def remarks(directory: Path, mount: FileSystem, root: Path = SYSFS) -> Iterator[Remark]:
     """What is to be known of a directory before a program writes there."""
     yield from _count_remarks(directory)
-    yield from _fill_remarks(osts(name_of(mount), root))
+    yield from _fill_remarks(osts(name_of(mount), root), shlex.quote(str(directory)))
     yield from _layout_remarks(directory)
     yield from _lock_remarks(mount)
 
@@ -134,30 +137,36 @@ def _count_remarks(directory: Path) -> Iterator[Remark]:
     yield "good", "OSTs", plural(count, "OST"), ""
 
 
-def _fill_remarks(known: list[Ost]) -> Iterator[Remark]:
+def _fill_remarks(known: list[Ost], folder: str) -> Iterator[Remark]:
     if not known:
-        yield "note", "fill", "unknown: the client shows no OSTs in /sys/fs/lustre/osc", "As a user: lfs df -h DIR"
+        yield (
+            "note",
+            "fill",
+            "unknown: the client shows no OSTs in /sys/fs/lustre/osc",
+            f"As a user: lfs df -h {folder}",
+        )
         return
     fills = [ost.fill for ost in known]
     free = amount(sum(ost.available for ost in known))
     text = f"{free} free; OSTs are {min(fills):.0%} to {max(fills):.0%} full, {statistics.median(fills):.0%} (median)"
     yield "good", "fill", text, ""
+    active = ranges([ost.number for ost in known if ost.is_active])
     for ost in known:
         name = f"OST {ost.number}"
         if not ost.is_active:
             yield (
                 "bad", name, "is deactivated on this client: files that have stripes on it cannot be read",
-                "Ask the site's staff, and place new files elsewhere: lfs setstripe -o LIST DIR",
+                f"Ask the site's staff, and place new files elsewhere: lfs setstripe -o {active} {folder}",
             )  # fmt: skip
         elif ost.fill >= FULL:
             yield (
                 "bad", name, f"is {ost.fill:.1%} full: writes to files with a stripe on it fail (ENOSPC)",
-                f"Move large files away: lfs find DIR --ost {ost.number} -size +1G | lfs_migrate -y",
+                f"Move large files away: lfs find {folder} --ost {ost.number} -size +1G | lfs_migrate -y",
             )  # fmt: skip
         elif ost.fill >= NEARLY_FULL or ost.fill > statistics.median(fills) + UNEVEN:
             yield (
                 "note", name, f"is {ost.fill:.0%} full: it gets slower, and new files should not have stripes on it",
-                f"Move large files away: lfs find DIR --ost {ost.number} -size +1G | lfs_migrate -y",
+                f"Move large files away: lfs find {folder} --ost {ost.number} -size +1G | lfs_migrate -y",
             )  # fmt: skip
 
 
@@ -182,10 +191,46 @@ def _layout_remarks(directory: Path) -> Iterator[Remark]:
     if counts and counts[-1] == 1:
         yield (
             "note", "layout", f"{what}. New files are on one OST, however many nodes write them",
-            f"Let Nacre choose: lfs setstripe -d {directory}      # or for one job: nacre run --hint striping_factor=N",
+            f"Let Nacre choose: lfs setstripe -d {shlex.quote(str(directory))}\n"
+            f"or, for one job: {_wide(directory)}",
         )  # fmt: skip
     else:
         yield "good", "layout", f"{what}. Nacre keeps it for new files", ""
+
+
+def _wide(directory: Path) -> str:
+    """The command that gives the new files of a job more stripes than one."""
+    return run_with(f"striping_factor={_wide_count(directory)}")
+
+
+def _wide_count(directory: Path) -> int:
+    """All OSTs, or as many as one file needs; -1: all, if their number is unknown."""
+    try:
+        return min(ost_count(str(directory)), STRIPES_MAX)
+    except OSError:
+        return -1
+
+
+def file_remarks(path: str) -> Iterator[Remark]:
+    """On how many OSTs a file is."""
+    found = regions(path)
+    if not found:
+        return
+    parts = [plural(one["stripes"], "OST") for one in found]
+    osts = sorted({ost for one in found for ost in one["osts"]})
+    named = f" (OST {ranges(osts)})" if osts else ""
+    text = f"{path}: on {' then '.join(parts)}{named}"
+    size = os.stat(path).st_size
+    behind = [one["stripes"] for one in found if one["begin"] < max(size, 1)]
+    if max(behind) == 1:
+        folder = Path(os.path.abspath(path)).parent
+        yield (
+            "note", "OSTs", f"{text}. If several nodes access it, that OST is their bottleneck",
+            f"Give it more: lfs migrate -c {_wide_count(folder)} {shlex.quote(path)}\n"
+            f"or write it anew: {_wide(folder)}",
+        )  # fmt: skip
+    else:
+        yield "good", "OSTs", text, ""
 
 
 def _stripes(count: int) -> str:

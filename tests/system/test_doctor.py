@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from nacre import file_system, lustre_client, probe, program, settings
+from striping import plain
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "lustre-layouts"
 # An MPI program, for what doctor must read off it; none of these needs to do anything.
@@ -284,3 +285,47 @@ def test_a_directory_is_examined_by_itself(nacre, nodes):
     os.setxattr(directory, "lustre.lov", (DATA / "dir-default-v1.bin").read_bytes())
     layout = findings(nacre("doctor", "--json", directory), "layout")[0]
     assert layout["text"].startswith("the directory's default layout: 4 OSTs")
+    os.setxattr(directory, "lustre.lov", plain(1))
+    layout = findings(nacre("doctor", "--json", directory), "layout")[0]
+    assert layout["state"] == "note"
+    assert "nacre run --hint striping_factor=4 -- ..." in layout["advice"]
+
+
+def test_a_file_on_one_ost_is_remarked(nacre, nodes):
+    for count, state in ((1, "note"), (4, "good")):
+        path = nodes[0] / f"on{count}"
+        os.setxattr(nodes[0], "lustre.lov", plain(count))
+        path.write_bytes(b"x")
+        result = nacre("doctor", "--json", path)
+        (found,) = findings(result, "OSTs")
+        assert found["state"] == state
+        assert f"on {count} OST" in found["text"]
+        assert ("lfs migrate -c 4" in found["advice"]) == (count == 1)
+        assert findings(result, "layout")[0]["state"] == "good"
+
+
+def test_for_a_script_doctor_names_the_command_inside_it(nacre, tmp_path):
+    script = tmp_path / "job.sh"
+    script.write_text(
+        "#!/bin/sh\n# mpiexec of old\ncd /tmp\nnacre run --summary -- mpiexec.mpich -n 8 \\\n  ./app in.nml > log\n"
+    )
+    script.chmod(0o755)
+    (found,) = findings(nacre("doctor", "--json", "--", script), "proof")
+    assert found["state"] == "note"
+    assert found["advice"] == "Type the command inside the script: nacre doctor -- mpiexec.mpich -n 8 ./app in.nml"
+    script.write_text("#!/bin/sh\n./other.sh\n")
+    (found,) = findings(nacre("doctor", "--json", "--", script), "proof")
+    assert found["advice"].endswith("for example: nacre doctor -- mpiexec -n 2 ./app")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="not root")
+@pytest.mark.parametrize("compiled", ["openmpi4"], indirect=True)
+def test_doctor_says_how_root_may_use_open_mpi(nacre, compiled):
+    launcher, binary, _ = compiled
+    for name in [name for name in nacre.environment if "RUN_AS_ROOT" in name]:
+        del nacre.environment[name]
+    result = nacre("doctor", "--json", "--", *launcher, "-n", 1, binary)
+    (found,) = findings(result, "proof")
+    assert result.returncode == 1
+    assert "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" in found["advice"]
+    assert "eport this problem" not in found["advice"]

@@ -98,15 +98,18 @@ def test_a_file_on_lustre_shows_its_layout(nacre) -> None:
 def test_advice_prints_a_command_and_reasons(nacre) -> None:
     advised = nacre("stripe", "advise", "1t", "--nodes", "120", "--ranks", "6400", "--osts", "144", "/scratch/run1")
     assert advised.returncode == 0, advised.stderr
-    command, *reasons = advised.stdout.splitlines()
+    command, hint, *reasons = advised.stdout.splitlines()
     assert command == "lfs setstripe -c 120 -S 16m /scratch/run1/FILE"
+    assert hint == "or, without lfs: nacre run --hint 'nacre_layout=-c 120 -S 16m' -- ..."
+    assert nacre("run", "--hint", "nacre_layout=-c 120 -S 16m", "--", "true").returncode == 0
     assert reasons[0] == "  at most 144: there are no more OSTs"
     assert reasons[1] == "  120 rather than 144: the 120 nodes share them evenly"
     as_json = json.loads(nacre("stripe", "advise", "1t", "--nodes", "120", "--osts", "144", "--json", "/s").stdout)
     assert as_json["command"] == f"lfs setstripe {as_json['options']} /s/FILE"
     assert as_json["reasons"][-1].startswith("stripes of")
     small = nacre("stripe", "advise", "10m", "--nodes", "2", "--osts", "8")
-    assert small.stdout.startswith("lfs setstripe -c 2 -S 1m ./FILE\n  at most 2: each OST should have at least 5 MiB")
+    assert small.stdout.splitlines()[0] == "lfs setstripe -c 2 -S 1m ./FILE"
+    assert small.stdout.splitlines()[2] == "  at most 2: each OST should have at least 5 MiB"
     one_writer = nacre("stripe", "advise", "10m", "--nodes", "2", "--osts", "8", NACRE_MACHINE="none")
     assert "each OST should have at least 32 MiB" in one_writer.stdout
 

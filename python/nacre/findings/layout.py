@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from nacre.advice import run_with
 from nacre.findings import osts
 from nacre.findings.finding import Finding
 from nacre.jobs import FileGroup, Job
@@ -88,7 +89,7 @@ def too_many_stripes(job: Job) -> Iterator[Finding]:
             f"{amount(size)} on {stripes} OSTs",
             seconds,
             [
-                f"{osts.run_with(f'nacre_layout={grows}')}      # new files of this job",
+                f"{run_with(f'nacre_layout={grows}')}      # new files of this job",
                 f"lfs setstripe {grows} {shlex.quote(osts.folder_of(group))}      # all new files in the directory",
             ],
         )

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from nacre import lustre_client
+from nacre.advice import ranges, run_with
 from nacre.jobs import FileGroup, Job
 from nacre.text import plural
 
@@ -20,7 +21,6 @@ OSTS_PER_NODE = 4  # that one client keeps busy
 FILE_BYTES_PER_OST = 64 << 20  # of a file that is large enough for one more OST, whatever the time
 LEAST_BYTES_PER_OST = 1 << 20
 LEAST_SECONDS_PER_OST = 0.05  # of the file access: a shorter access gains nothing that a user notices
-STRIPES_MAX = 64
 SMALL_ACCESS = 256 << 10  # bytes: mostly latency, which more OSTs do not change
 HALF = 0.5
 EVEN = 0.75  # of the stripes of a range: as many OSTs share the file
@@ -139,7 +139,7 @@ def possible(one: dict) -> int:
     wanted = max(by_size, min(by_nodes, by_time, moved(one) // LEAST_BYTES_PER_OST))
     if by_size > 1:
         wanted = max(wanted, one["nodes"])
-    return min(wanted, STRIPES_MAX, total or STRIPES_MAX)
+    return min(wanted, lustre_client.STRIPES_MAX, total or lustre_client.STRIPES_MAX)
 
 
 def more_stripes(group: FileGroup, count: int) -> list[str]:
@@ -154,30 +154,14 @@ def more_stripes(group: FileGroup, count: int) -> list[str]:
     return lines
 
 
-def run_with(*hints: str) -> str:
-    """The command that runs a job again with hints."""
-    return f"nacre run {' '.join(f'--hint {shlex.quote(hint)}' for hint in hints)} -- ..."
-
-
 def without(job: Job, slow: int) -> list[str]:
     """Lines that place new files on the other OSTs."""
     group = max(job.groups, key=lambda group: sum(moved(one) for one in group.reports))
     seen = {ost["ost"] for one in job.reports for kind in one["kinds"].values() for ost in kind["osts"]}
     total = count_of(group.reports[0])
     others = sorted((set(range(total)) if total else seen) - {slow})
-    lines = [f"Until then place files elsewhere: lfs setstripe -o {_ranges(others)} {shlex.quote(folder_of(group))}"]
+    lines = [f"Until then place files elsewhere: lfs setstripe -o {ranges(others)} {shlex.quote(folder_of(group))}"]
     if total:
         start = (slow + 1) % total
         lines.append(f"or: {run_with(f'start_iodevice={start}', f'striping_factor={total - 1}')}")
     return lines
-
-
-def _ranges(numbers: list[int]) -> str:
-    """For example 0-1,3-7, as `lfs setstripe -o` takes it."""
-    text, begin = [], 0
-    for at, number in enumerate(numbers, 1):
-        if at == len(numbers) or numbers[at] != number + 1:
-            first = numbers[begin]
-            text.append(str(first) if first == number else f"{first}-{number}")
-            begin = at
-    return ",".join(text)

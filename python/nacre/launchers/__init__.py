@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -142,6 +144,25 @@ def started_through(command: list[str], wrapper: list[str]) -> list[str]:
     contexts = found.launcher.contexts(command[at + 1 :])
     wrapped = [[*context.options, *wrapper, *context.program] for context in contexts]
     return [*command[: at + 1], *joined_contexts(wrapped)]
+
+
+def command_in_script(script: Path) -> list[str]:
+    """The first command of a launcher in a script of a shell, from the launcher's name on; empty if there is none."""
+    try:
+        lines = script.read_text(errors="replace").replace("\\\n", " ").splitlines()
+    except OSError:
+        return []
+    for line in lines:
+        try:
+            words = [] if line.lstrip().startswith("#") else shlex.split(line)
+        except ValueError:
+            continue
+        for at, word in enumerate(words):
+            name = Path(word).name
+            if name in _BY_NAME or (_LAUNCHER_NAME.match(name) and not _SCRIPT_NAME.search(name)):
+                rest = itertools.takewhile(lambda word: not re.match(r"\d*[<>|&;]", word), words[at:])
+                return list(rest)
+    return []
 
 
 def find_launcher(command: list[str]) -> tuple[int, FoundLauncher | None]:

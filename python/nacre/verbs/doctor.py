@@ -42,8 +42,8 @@ and checks that Nacre served the calls. Without COMMAND, nacre tests the mpiexec
 With a directory in place of COMMAND, nacre says what its file system is, and on Lustre how many OSTs there are and how
 full, the directory's default layout, whether locks work, and what of it will hurt.
 
-With FILE on Lustre, nacre checks whether the layout covers the whole file. A killed job may leave an incomplete layout:
-writes after its end fail until --repair completes it.
+With FILE on Lustre, nacre says on how many OSTs it is, and whether its layout covers the whole file. A killed job may
+leave an incomplete layout: writes after its end fail until --repair completes it.
 
 [bold]Exit codes[/bold]  0: no problem; 1: a problem, marked !!; 2: wrong usage.
 """)
@@ -87,8 +87,8 @@ class Examination:
         mark, style = {"good": ("ok", "green"), "note": ("--", "yellow"), "bad": ("!!", "bold red")}[state]
         self.console.print(f"[{style}]{mark}[/]  {subject:<14}", end="")
         self.console.print(text, markup=False)
-        if advice:
-            self.console.print(f"{'':18}{advice}", markup=False)
+        for line in advice.splitlines():
+            self.console.print(f"{'':18}{line}", markup=False)
 
 
 def doctor(
@@ -137,6 +137,8 @@ def _examine_layout(examination: Examination, path: str, repair: bool) -> None:
     except ValueError as error:
         examination.bad("layout", f"{path}: {error}")
         return
+    for remark in lustre_client.file_remarks(path):
+        examination.say(*remark)
     if not rest:
         examination.good("layout", f"{path}: the layout covers the whole file")
         return
@@ -307,7 +309,7 @@ def _prove(examination: Examination, command: list[str], target: program.Program
         examination.note(
             "proof",
             "skipped: the MPI library of the program is unknown",
-            "Give a command that names the MPI program itself, not a script around it.",
+            _command_to_type(target),
         )
         return
     if not directory.is_dir() or not os.access(directory, os.W_OK):
@@ -320,6 +322,17 @@ def _prove(examination: Examination, command: list[str], target: program.Program
     finally:
         Path(name).unlink(missing_ok=True)
     _judge(examination, launch, outcome, output)
+
+
+def _command_to_type(target: program.Program) -> str:
+    """The command inside a script, if it is found there, in place of the script."""
+    inside = launchers.command_in_script(target.path) if target.kind == "script" and target.path else []
+    if inside:
+        return f"Type the command inside the script: nacre doctor -- {shlex.join(inside)}"
+    return (
+        "Name the launcher and the MPI program itself, not a script around them, for example: "
+        "nacre doctor -- mpiexec -n 2 ./app"
+    )
 
 
 def _probe_launch(command: list[str], target: program.Program, name: str) -> launchers.Launch:
@@ -353,13 +366,20 @@ def _run_probe(launch: launchers.Launch) -> tuple[dict | None, str]:
     return probe.first_outcome(result.stdout), output or f"exit code {result.returncode}, no output"
 
 
+def _advice_on_failure(output: str) -> str:
+    if "as root" in output and "ALLOW_RUN_AS_ROOT" in output.upper().replace("-", "_"):
+        return (
+            "Open MPI starts no program of root. Run nacre as a user, or allow it: "
+            "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 nacre doctor ..."
+        )
+    return "Try `hostname` with the same launcher. If that works, report this problem with the lines above."
+
+
 def _judge(examination: Examination, launch: launchers.Launch, outcome: dict | None, output: str) -> None:
     if outcome is None:
         tail = "\n".join(f"{'':18}{line}" for line in output.splitlines()[-12:])
         examination.bad(
-            "proof",
-            f"the small program failed: {shlex.join(launch.argv)}\n{tail}",
-            "Try `hostname` with the same launcher. If that works, report this problem with the lines above.",
+            "proof", f"the small program failed: {shlex.join(launch.argv)}\n{tail}", _advice_on_failure(output)
         )
         return
     ranks = f"{outcome['ranks']} rank{'s' if outcome['ranks'] != 1 else ''}"

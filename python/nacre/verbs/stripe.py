@@ -12,6 +12,7 @@ from pathlib import Path
 import typer
 
 from nacre import layout_text, library, lustre_client
+from nacre.advice import run_with
 from nacre.errors import UserError
 from nacre.text import parse_bytes, unwrapped
 
@@ -36,7 +37,7 @@ nacre reads the xattr lustre.lov and does not need lfs. --raw reads a saved xatt
 """)
 
 
-ADVISE_HELP = unwrapped("""Recommend a layout for a new file, with reasons and the lfs command.
+ADVISE_HELP = unwrapped("""Recommend a layout for a new file, with reasons, the lfs command and the hint.
 
 SIZE is the size of the complete file in bytes, or with the suffix k, m, g or t (powers of 1024). --nodes and --ranks
 are the numbers of nodes and ranks that write or read the file together. Without --osts, nacre asks the Lustre of DIR
@@ -117,10 +118,12 @@ def advise(
     except ValueError as error:
         raise UserError(str(error)) from error
     command = f"lfs setstripe {options} {shlex.quote(os.path.join(directory, 'FILE'))}"
+    hint = run_with(f"nacre_layout={options}")
     if as_json:
-        print(json.dumps({"options": options, "command": command, "reasons": reasons}, indent=2))
+        print(json.dumps({"options": options, "command": command, "run": hint, "reasons": reasons}, indent=2))
         return
     print(command)
+    print(f"or, without lfs: {hint}")
     for reason in reasons:
         print(f"  {reason}")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import brought_up
+from figures import NOTHING, PHASES, kind_of, many, report_of
 
 SOURCE = Path(__file__).with_name("findings.c")
 LAUNCHER = ["mpiexec.mpich"]
@@ -25,13 +26,6 @@ RULES = [
     "sync-storm", "view-storm", "file-per-rank", "hint-without-effect", "read-modify-write", "reads-holes",
     "small-collective-calls", "metadata-by-all-ranks", "unaligned", *LAYOUTS,
 ]  # fmt: skip
-
-
-KIND_COUNTS = [
-    "calls", "errors", "bytes", "file_calls", "file_bytes", "messages", "message_bytes", "copied_bytes", "rounds",
-    "unaligned_calls", "backward_calls", "read_modify_writes", "holes",
-]  # fmt: skip
-PHASES = ["plan", "views", "copy", "messages", "wait", "file", "file_wait", "lock", "agreement", "away"]
 
 
 @pytest.fixture(scope="module")
@@ -109,33 +103,6 @@ def test_a_job_is_summed_up(nacre, program, tmp_path):
     assert sorted((group["files"], group["opens"]) for group in job["files"]) == [(1, 1), (16, 16)]
 
 
-NOTHING = {"min": 0, "median": 0, "max": 0, "sum": 0}
-SPREAD = {"min": 1, "median": 1, "max": 1, "sum": 4}
-
-
-def kind_of(**figures: object) -> dict:
-    """The figures of one kind of calls by four ranks; `figures` replace some."""
-    return dict.fromkeys(KIND_COUNTS, NOTHING) | {
-        "ranks": 4, "seconds": SPREAD, "phases": dict.fromkeys(PHASES, NOTHING), "osts": [],
-        "file_thread_seconds": NOTHING, "file_busy_seconds": NOTHING, "file_call_sizes": {}, "busiest": [],
-        "rank_osts": {"first_ranks": [], "first_osts": [], "bytes": []}, "shapes": [],
-    } | figures  # fmt: skip
-
-
-def report_of(kinds: dict[str, dict], **fields: object) -> dict:
-    """A report of four ranks with these kinds of calls; `fields` replace some."""
-    return {
-        "schema": 2, "file": "/x", "version": "0.1.0", "mpi": "MPICH", "job": "", "run": "r", "program": ["app"],
-        "hosts": ["n1"], "world": {"rank": 0, "ranks": 4}, "closed_at": 0, "ranks": 4, "nodes": 1, "calls": 4,
-        "bytes_read": 0, "bytes_written": 256 << 20, "file_system": "lustre", "mode": "write", "machine": "",
-        "hints": {}, "notes": [], "layout": [], "seconds": SPREAD, "open_seconds": NOTHING,
-        "close_seconds": NOTHING, "late_opens": {"ranks": 0, "seconds": NOTHING}, "other_calls": {},
-        "opened_at": 0, "open_for_seconds": 0,
-        "timeline": {"interval_seconds": 1, "first_ranks": [0], "percent": {}},
-        "kinds": kinds, "plans": [], "other_plan_calls": 0,
-    } | fields  # fmt: skip
-
-
 def findings_of(nacre, *reports: dict) -> dict[str, dict]:
     """What `nacre report` finds in these reports, by rule."""
     (nacre.directory / "r").write_text("".join(json.dumps(one) + "\n" for one in reports))
@@ -177,10 +144,6 @@ def test_an_ost_on_which_calls_queue_is_not_slow(nacre):
     four = kind_of(osts=figures_by_ost([64] * 4, [0.3] * 4))
     found = findings_of(nacre, *(report_of({"collective_write": kind}) for kind in (one, four)))
     assert "slow-ost" not in found
-
-
-def many(each: int, ranks: int = 4) -> dict:
-    return {"min": each, "median": each, "max": each, "sum": ranks * each}
 
 
 def test_many_calls_of_one_piece_are_to_be_one_call_first(nacre):

@@ -8,6 +8,7 @@ import os
 import subprocess
 
 import pytest
+from figures import kind_of, many, report_of
 
 # Each rank: 4 interleaved collective writes of 128 KiB in pieces of 64 B, one of them nonblocking, a collective read
 # of as much, and 100 independent writes of 4 B; one refused.
@@ -133,7 +134,7 @@ def test_the_report_has_the_time_of_file_accesses_in_helper_threads(nacre, serve
         assert kind["file_thread_seconds"]["sum"] >= kind["file_busy_seconds"]["sum"] >= 0.02
         assert [share["seconds"] >= 0.02 * share["calls"] for share in kind["busiest"]] == [True, True]
     assert report["kinds"]["independent_write"]["file_thread_seconds"]["max"] == 0
-    assert "file access in threads" in nacre("report", path).stdout
+    assert "file access, sum of all threads" in nacre("report", path).stdout
 
 
 def test_the_report_has_the_executed_plans(served):
@@ -183,6 +184,40 @@ def test_a_striped_file_is_divided_by_its_stripes(nacre, served):
     assert {(plan["pattern"], plan["domain_bytes"]) for plan in plans} == {("osts", 65536)}
     explained = nacre("explain", report).stdout
     assert "each with the stripes on some OSTs (nacre_pattern=osts), contiguous pieces of 64 KiB" in explained
+
+
+def plan_of(calls: int, seconds: float, **changes: object) -> dict:
+    return {
+        "call": "write", "algorithm": "direct", "reason": "r", "because": "b", "otherwise": "o", "calls": calls,
+        "bytes": many(1000 * calls, 1), "seconds": many(seconds, 1), "predicted": PREDICTED, "compared": [PREDICTED],
+        "first_call": dict.fromkeys(("ranks", "first_byte", "end", "bytes", "pieces", "span_bytes"), 0),
+    } | changes  # fmt: skip
+
+
+PREDICTED = {"algorithm": "direct", "aggregators": 0, "seconds": 0.01, "busy": {"ost": 0.01}}
+
+
+def explained(nacre, *plans: dict) -> str:
+    report = report_of({"collective_write": kind_of()}, plans=list(plans), machine="lustre", file="/scratch/x")
+    (nacre.directory / "plans").write_text(json.dumps(report))
+    return nacre("explain", "plans").stdout
+
+
+def test_plans_that_differ_only_in_domains_are_explained_once(nacre):
+    text = explained(nacre, plan_of(300, 3.0), plan_of(200, 2.0), plan_of(12, 0.1))
+    assert "512 collective writes in 3 plans, 500 KiB in total, 5.1 s on the slowest rank" in text
+    assert text.count("how:") == 1
+    text = explained(nacre, plan_of(300, 3.0), plan_of(200, 2.0, algorithm="two_phase"))
+    assert text.count("how:") == 2
+    assert " plans" not in text
+
+
+def test_predictions_that_are_far_off_ask_for_a_measured_machine_file(nacre):
+    assert "nacre tune" not in explained(nacre, plan_of(100, 2.0), plan_of(1, 9.0))
+    far = explained(nacre, plan_of(100, 20.0), plan_of(1, 0.01))
+    assert "Most calls took 20 times the predicted time" in far
+    assert "nacre tune /scratch -- mpiexec -n 4" in far
+    assert "1/10 of the predicted time" in explained(nacre, plan_of(100, 0.1))
 
 
 def test_a_layout_that_cannot_be_used_is_a_note(served):

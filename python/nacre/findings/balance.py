@@ -18,6 +18,7 @@ ALIKE_MIN = 3  # OSTs with a comparable load: fewer do not tell which of them is
 FAR_SLOWER = 2.0
 UNEVEN = 3.0
 WAITED_MIN = 0.05  # seconds: less is the scheduling of a busy machine
+WAITED_OF_A_CALL_MIN = 0.005  # seconds: less is the exchange of messages itself
 
 
 def one_rank_does_all(job: Job) -> Iterator[Finding]:
@@ -81,12 +82,13 @@ def late_ranks(job: Job) -> Iterator[Finding]:
     for group in job.groups:
         for name in ("collective_write", "collective_read"):
             waited = worked = 0.0
+            calls = sum(kind["calls"]["max"] for _, kind in group.kinds(name))
             for _, kind in group.kinds(name):
                 phases = kind["phases"]
                 busiest = phases["file"]["max"] + kind["file_busy_seconds"]["max"] + phases["copy"]["max"]
                 waited += phases["wait"]["min"] + phases["plan"]["median"]
                 worked += busiest
-            if waited <= worked or waited < WAITED_MIN:
+            if waited <= worked or waited < max(WAITED_MIN, calls * WAITED_OF_A_CALL_MIN):
                 continue
             yield Finding(
                 "late-ranks",

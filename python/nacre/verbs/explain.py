@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 
 import typer
 from rich.console import Console
 
-from nacre import reports
+from nacre import lustre_client, reports
 from nacre.text import amount, duration, plural, unwrapped
 from nacre.verbs.report import heading, settings_lines
 
 # Of the plans that were compared, and of the resources of each.
 OTHERS_SHOWN = 3
 RESOURCES_SHOWN = 3
+FAR = 8  # times the predicted time, or less than its 8th part: the figures of the machine are wrong
 
 HELP = unwrapped("""Show how Nacre executed collective calls, and why.
 
@@ -62,8 +65,10 @@ def explain(
             console.print(line)
         if one["machine"]:
             console.print(f"  machine: {one['machine']} (nacre_machine)", markup=False)
-        for plan in one["plans"]:
-            _explain(console, plan)
+        for plans in _alike(one["plans"]):
+            _explain(console, plans)
+        if _misfit(one):
+            console.print(f"  {_misfit(one)}", markup=False)
         if one["other_plan_calls"]:
             console.print(
                 f"  {plural(one['other_plan_calls'], 'more call')} used other plans, which are not in the report."
@@ -75,10 +80,30 @@ def explain(
         console.print()
 
 
-def _explain(console: Console, plan: dict) -> None:
-    slowest = duration(plan["seconds"]["max"])
-    calls = plural(plan["calls"], f"collective {plan['call']}")
-    console.print(f"  [bold]{calls}[/bold], {amount(plan['bytes']['sum'])} in total, {slowest} on the slowest rank")
+def _alike(plans: list[dict]) -> list[list[dict]]:
+    """Plans in blocks, in the order of their first calls: those of a block have the same algorithm, aggregators and
+    reason, and about as many bytes in a call. They differ only in file domains and rounds."""
+    blocks: dict[tuple, list[dict]] = {}
+    for plan in plans:
+        magnitude = int(plan["bytes"]["sum"] / plan["calls"]).bit_length()
+        names = ("call", "algorithm", "reason", "aggregators", "aggregators_reason")
+        blocks.setdefault((*(plan.get(name) for name in names), magnitude), []).append(plan)
+    return list(blocks.values())
+
+
+def _explain(console: Console, plans: list[dict]) -> None:
+    """A block of plans: all their calls, and how those of the plan with the most time were carried out."""
+    plan = max(plans, key=lambda one: one["seconds"]["max"])
+    slowest = duration(sum(one["seconds"]["max"] for one in plans))
+    calls = plural(sum(one["calls"] for one in plans), f"collective {plan['call']}")
+    size = amount(sum(one["bytes"]["sum"] for one in plans))
+    among = f" in {len(plans)} plans" if len(plans) > 1 else ""
+    console.print(f"  [bold]{calls}[/bold]{among}, {size} in total, {slowest} on the slowest rank")
+    if among:
+        console.print(
+            f"    shown: the plan with the most time ({plural(plan['calls'], 'call')}); the others differ in file"
+            " domains and rounds"
+        )
     console.print(f"    how: {_how(plan)}", markup=False)
     console.print(f"    why: {plan['because']} ({plan['reason']})", markup=False)
     if "aggregators" in plan:
@@ -89,6 +114,25 @@ def _explain(console: Console, plan: dict) -> None:
     if "predicted" in plan:
         _compare(console, plan)
     console.print(f"    otherwise: {plan['otherwise']}", markup=False)
+
+
+def _misfit(one: dict) -> str:
+    """What to do if the predicted times are far from the observed ones in most calls; empty if they are not."""
+    ratios: list[tuple[float, int]] = []
+    for plan in one["plans"]:
+        predicted = plan.get("predicted", {}).get("seconds", 0)
+        if predicted and plan["calls"]:
+            ratios.append((plan["seconds"]["max"] / plan["calls"] / predicted, plan["calls"]))
+    far = [(ratio, calls) for ratio, calls in ratios if ratio >= FAR or ratio <= 1 / FAR]
+    if sum(calls for _, calls in far) <= sum(calls for _, calls in ratios) / 2:
+        return ""
+    ratio, _ = max(far, key=lambda pair: pair[1])
+    folder = shlex.quote(os.path.dirname(lustre_client.as_seen_here(one["file"])) or ".")
+    much = f"{ratio:.0f} times" if ratio > 1 else f"1/{1 / ratio:.0f} of"
+    return (
+        f"Most calls took {much} the predicted time: the figures of the machine ({one['machine'] or 'nacre_machine'})"
+        f" do not fit this file system. Measure it: nacre tune {folder} -- mpiexec -n {one['ranks']}"
+    )
 
 
 def _compare(console: Console, plan: dict) -> None:

@@ -127,7 +127,7 @@ def _show(console: Console, one: dict) -> None:
     console.print(heading(one), soft_wrap=True)
     for line in settings_lines(one):
         console.print(line, soft_wrap=True)
-    console.print(f"  {_other_calls(one)} (slowest rank)")
+    console.print(f"  slowest rank: {_other_calls(one)}")
     for name, title in reports.KINDS.items():
         if name in one["kinds"]:
             console.print()
@@ -158,7 +158,7 @@ def _show_kind(console: Console, title: str, kind: dict) -> None:
         if spread["max"]:
             _add_row(table, f"  {words}", spread, duration, share)
     if kind["file_thread_seconds"]["max"]:
-        _add_row(table, "file access in threads", kind["file_thread_seconds"], duration, "")
+        _add_row(table, "file access, sum of all threads", kind["file_thread_seconds"], duration, "")
     for count, words in reports.COUNTS.items():
         if kind[count]["max"]:
             _add_row(table, words, kind[count], amount if count in reports.BYTE_COUNTS else "{:,}".format, "")
@@ -189,7 +189,10 @@ def _hidden(kind: dict) -> str:
     if not busy:
         return ""
     hidden = max(0.0, 1 - kind["phases"]["file_wait"]["sum"] / busy)
-    return f"threads accessed the file for {duration(busy)} (all ranks); {100 * hidden:.0f} % of it behind the exchange"
+    return (
+        f"at least one thread accessed the file during {duration(busy)} (all ranks);"
+        f" {100 * hidden:.0f} % of it behind the exchange"
+    )
 
 
 def _osts(kind: dict) -> str:

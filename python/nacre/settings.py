@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tomllib
@@ -19,6 +20,9 @@ SUMMARY = "NACRE_SUMMARY"
 EXCLUDE = "NACRE_EXCLUDE"
 DISABLE = "NACRE_DISABLE"
 IOBUF = "NACRE_IOBUF"
+# The file in which the commands of a job record their reports, for a `nacre run --summary` around them. It concerns
+# this command alone: no variable of the library begins so.
+REPORTS_OF_JOB = "_NACRE_REPORTS_OF_JOB"
 SYSTEM_CONFIG = "NACRE_SYSTEM_CONFIG"
 CONFIG = "NACRE_CONFIG"
 
@@ -57,10 +61,18 @@ def from_options(
     for path, asked_by in _reports(environ, settings.get(HINTS), report):
         _refuse_unwritable(path, asked_by)
         settings[RUN] = environ.get(RUN) or uuid.uuid4().hex
+        _record(environ.get(REPORTS_OF_JOB), path)
     if disable:
         there = [environ[EXCLUDE]] if environ.get(EXCLUDE) else []
         settings[EXCLUDE] = ",".join(there + disable)
     return settings
+
+
+def _record(reports_of_job: str | None, report: str) -> None:
+    """Records a report for a `nacre run --summary` around this command."""
+    if reports_of_job and os.path.isfile(reports_of_job):
+        with contextlib.suppress(OSError), open(reports_of_job, "a") as file:
+            file.write(f"{os.path.abspath(report)}\n")
 
 
 def _reports(environ: Mapping[str, str], hints: str | None, report: str | None) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -80,10 +81,22 @@ def test_run_prints_a_summary_when_the_job_ends(nacre, program, tmp_path):
     assert len((tmp_path / "io.jsonl").read_text().splitlines()) == 1
 
 
+def test_a_report_that_a_script_in_the_job_names_is_summed_up(nacre, program, tmp_path):
+    inner = shlex.join([str(nacre.path), "run", "--report", "inner.jsonl", *LAUNCHER, "-n", "4", str(program), "data"])
+    (tmp_path / "job.sh").write_text(f"{inner} collective-missing\n")
+    result = nacre("run", "--summary", "--report", "outer.jsonl", "sh", "job.sh")
+    assert result.returncode == 0, result.stderr
+    assert f"wrote its report to {tmp_path}/inner.jsonl" in result.stderr
+    assert "4 ranks on one node" in result.stderr
+    assert "no summary" not in result.stderr
+    assert not (tmp_path / "outer.jsonl").exists()
+
+
 def test_the_exit_code_of_a_job_with_a_summary_is_that_of_the_command(nacre):
     result = nacre("run", "--summary", "sh", "-c", "exit 7")
     assert result.returncode == 7
     assert "closed no file that Nacre serves" in result.stderr
+    assert "the job itself sets NACRE_REPORT" in result.stderr
     assert nacre("run", "--summary", "sh", "-c", "kill -TERM $$").returncode == 128 + 15
     missing = nacre("run", "--summary", "no-such-program")
     assert missing.returncode == 127
@@ -297,8 +310,10 @@ def test_too_few_stripes_of_a_file_on_the_testbed_are_seen_in_the_file(
     costs = ["--set", "osts.bandwidth=15m", "--set", "nodes.dirty_bytes=64k", "--set", f"striping.count={stripes}"]
     with brought_up(nacre, tmp_path / "played", *costs) as directory:
         words = ["mpiexec.mpich", "-n", 2, tmp_path / "alone", "{}/data"]
-        run = nacre("testbed", "run", "--at", directory, "--report", "io.jsonl", "--", *words)
+        run = nacre("testbed", "run", "--at", directory, "--summary", "--report", "io.jsonl", "--", *words)
         assert run.returncode == 0, run.stdout + run.stderr
+        assert ("The file has too few stripes" in run.stderr) == (stripes == 1)
+        assert "2 ranks on 2 nodes" in run.stderr
         (job,) = json.loads(nacre("report", "--summary", "--json", "io.jsonl").stdout)
     found = [finding for finding in job["findings"] if finding["rule"] == "few-stripes"]
     assert len(found) == (stripes == 1), job["findings"]

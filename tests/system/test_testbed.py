@@ -670,3 +670,17 @@ def test_unaligned_pieces_call_no_lock_back(build: Path, nacre, nodes: list[Path
     assert by_osts["lock_callbacks"] == [0] * 4
     assert by_calls["lock_callbacks"] == [0] * 4
     assert sum(by_ranks["lock_callbacks"]) > 0
+
+
+def test_wrong_hints_are_refused_before_a_testbed_starts(nacre, tmp_path: Path) -> None:
+    for hint, words in (
+        ("nacre_layout=-o 0-6", "layout option -o: unknown"),
+        ("stripe_count=3", 'unknown hint "stripe_count"'),
+    ):
+        refused = nacre("testbed", "run", "--at", tmp_path / "none", "--hint", hint, "--", "true")
+        assert refused.returncode == 2
+        assert words in " ".join(refused.stderr.split())
+        assert not (tmp_path / "none").exists()
+    refused = nacre("testbed", "run", "--summary", "--without-nacre", "--", "true")
+    assert refused.returncode == 2
+    assert "--without-nacre" in refused.stderr

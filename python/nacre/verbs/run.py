@@ -9,6 +9,7 @@ import re
 import shlex
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -111,11 +112,9 @@ def run(
             f"Name one of {', '.join(library.ABIS)}, or omit the option: Nacre then finds the ABI.",
         )
     environ = inherited_environment()
-    summary = summary or environ.get(settings.SUMMARY, "0") not in ("", "0")
-    kept = report or environ.get(settings.REPORT)
-    if summary and not kept:
-        report = f"nacre-summary-{os.getpid()}.jsonl"
-    if posix and not (kept or summary):
+    summing = Summary(environ, report) if summary or wants_summary(environ) else None
+    report = summing.option if summing else report
+    if posix and not (report or environ.get(settings.REPORT)):
         raise UserError("--posix: nothing would be reported", "Add --report FILE or --summary.")
     chosen = settings.from_options(environ, hint, report, disable)
     if iobuf is not None:
@@ -126,11 +125,15 @@ def run(
     if dry_run:
         print(as_shell(launch, environ))
         return
-    if not summary:
+    if not summing:
         execute(launch)
-    code = run_to_end(launch)
-    show_summary(Path(kept or report), chosen[settings.RUN], is_kept=bool(kept))
+    with summing.of(chosen[settings.RUN], launch.environ):
+        code = run_to_end(launch)
     raise typer.Exit(code)
+
+
+def wants_summary(environ: Mapping[str, str]) -> bool:
+    return environ.get(settings.SUMMARY, "0") not in ("", "0")
 
 
 def refuse_wrong_settings(environ: Mapping[str, str]) -> None:
@@ -152,20 +155,61 @@ def refuse_wrong_settings(environ: Mapping[str, str]) -> None:
         raise UserError(str(problem), advice) from problem
 
 
-def show_summary(report: Path, run: str, is_kept: bool) -> None:
-    """Prints the findings on standard error, where they do not mix with the program's output."""
-    console = Console(stderr=True, highlight=False)
+class Summary:
+    """The findings of a job, printed when it ends. Without a report of the user, in `report` or in the environment, the
+    job writes one that is removed then."""
+
+    def __init__(self, environ: Mapping[str, str], report: str | None):
+        kept = report or environ.get(settings.REPORT)
+        self.is_kept = bool(kept)
+        self.report = kept or f"nacre-summary-{os.getpid()}.jsonl"
+        self.option = report if kept else self.report  # what --report would be
+
+    @contextlib.contextmanager
+    def of(self, run: str, environ: dict[str, str]) -> Iterator[None]:
+        """Around the job `run`, which has `environ`: prints its findings at the end."""
+        with tempfile.NamedTemporaryFile("r", prefix="nacre-reports-") as reports_of_job:
+            environ[settings.REPORTS_OF_JOB] = reports_of_job.name
+            try:
+                yield
+            except BaseException:
+                self._remove()
+                raise
+            others = {line.rstrip("\n") for line in reports_of_job} - {os.path.abspath(self.report)}
+        self._show(run, sorted(others))
+
+    def _remove(self) -> None:
+        """Removes the report if nobody asked for it."""
+        if not self.is_kept:
+            Path(self.report).unlink(missing_ok=True)
+
+    def _show(self, run: str, others: list[str]) -> None:
+        """On standard error, where the findings do not mix with the program's output."""
+        console = Console(stderr=True, highlight=False, soft_wrap=True)
+        lines = _lines_of(run, self.report)
+        self._remove()
+        for other in others:
+            found = _lines_of(run, other)
+            if found:
+                console.print(f"nacre: a command of the job wrote its report to {other}", markup=False)
+            lines += found
+        if not lines:
+            console.print(
+                f"nacre: no summary: {self.report} has no line of this job. The program closed no file that Nacre"
+                " serves (run `nacre doctor -- COMMAND`), or the job itself sets NACRE_REPORT: then run `nacre report FILE`.",
+                markup=False,
+            )
+        for job in jobs_of(lines):
+            console.print()
+            job_text.show_summary(console, job)
+
+
+def _lines_of(run: str, report: str) -> list[dict]:
+    """The lines of one launch in a report that may not exist."""
     try:
-        lines = [one for one in reports.read([str(report)]) if one["run"] == run]
+        return [one for one in reports.read([report]) if one["run"] == run]
     except UserError:
-        lines = []
-    if not is_kept:
-        report.unlink(missing_ok=True)
-    if not lines:
-        console.print("nacre: no summary: the program closed no file that Nacre serves. Run `nacre doctor -- COMMAND`.")
-    for job in jobs_of(lines):
-        console.print()
-        job_text.show_summary(console, job)
+        return []
 
 
 def as_shell(launch: launchers.Launch, before: dict[str, str]) -> str:

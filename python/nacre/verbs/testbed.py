@@ -15,7 +15,7 @@ from rich.table import Table
 from nacre import launchers, library, settings, testbed
 from nacre.errors import EXIT_CANNOT_RUN, UserError
 from nacre.text import unwrapped
-from nacre.verbs.run import inherited_environment
+from nacre.verbs.run import Summary, inherited_environment, refuse_wrong_settings, wants_summary
 
 HELP = "Emulate a Lustre on this machine: OSTs, servers, links, locks, faults."
 
@@ -174,8 +174,16 @@ def run(
     objects: str = OBJECTS,
     hint: list[str] = typer.Option([], "--hint", metavar="[GLOB:]KEY=VALUE", help="Set a hint; see `nacre run`."),
     report: str = typer.Option(None, "--report", metavar="FILE", help="Append a report; see `nacre run`."),
+    summary: bool = typer.Option(False, "--summary", help="Print what cost time at the end; see `nacre run`."),
     without_nacre: bool = typer.Option(False, "--without-nacre", help="Use the MPI's own MPI-IO."),
 ) -> None:
+    if without_nacre and (summary or report or hint):
+        raise UserError(
+            "--without-nacre: no hint would apply and nothing would be reported", "Omit one of the options."
+        )
+    environment = inherited_environment()
+    summing = Summary(environment, report) if summary or (wants_summary(environment) and not without_nacre) else None
+    chosen = {} if without_nacre else _chosen(environment, hint, summing.option if summing else report)
     options = _options(machine, assignments, nodes, osts, objects)
     directory = at or Path(testbed.DEFAULT_DIRECTORY)
     if testbed.is_up(directory) and options:
@@ -188,14 +196,21 @@ def run(
             directory = stack.enter_context(testbed.serving(options, at))
         words = [word.replace("{}", str(directory / testbed.RANK_MOUNT)) for word in command]
         words = launchers.started_through(words, testbed.rank_words(directory, testbed.nodes_of(directory)))
-        environment = inherited_environment()
         if not without_nacre:
-            chosen = settings.from_options(environment, hint, report, [])
             launch = launchers.prepare(words, chosen, library.preload_path(None), environment)
             words, environment = launch.argv, launch.environ
         sys.stdout.flush()
+        if summing:
+            stack.enter_context(summing.of(chosen[settings.RUN], environment))
         code = _wait_for(words, environment)
     raise typer.Exit(code if code >= 0 else 128 - code)
+
+
+def _chosen(environment: dict[str, str], hints: list[str], report: str | None) -> dict[str, str]:
+    """The variables for these options. UserError if the library would refuse them: in a job it fails each open."""
+    chosen = settings.from_options(environment, hints, report, [])
+    refuse_wrong_settings({**environment, **chosen})
+    return chosen
 
 
 def _wait_for(words: list[str], environment: dict[str, str]) -> int:

@@ -196,7 +196,8 @@ class Summary:
         if not lines:
             console.print(
                 f"nacre: no summary: {self.report} has no line of this job. The program closed no file that Nacre"
-                " serves (run `nacre doctor -- COMMAND`), or the job itself sets NACRE_REPORT: then run `nacre report FILE`.",
+                " serves (run `nacre doctor -- COMMAND`), or the job itself sets NACRE_REPORT: then run"
+                " `nacre report FILE`.",
                 markup=False,
             )
         for job in jobs_of(lines):

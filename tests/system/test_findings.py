@@ -238,6 +238,26 @@ def test_two_jobs_are_compared(nacre, program, tmp_path):
     assert "cannot read none.jsonl" in refused.stderr
 
 
+def test_layouts_and_plans_of_two_jobs_are_compared(nacre, tmp_path):
+    plan = {
+        "call": "write", "algorithm": "direct", "reason": "r", "because": "b", "otherwise": "o", "calls": 3,
+        "bytes": NOTHING, "seconds": NOTHING,
+        "first_call": dict.fromkeys(("ranks", "first_byte", "end", "bytes", "pieces", "span_bytes"), 0),
+    }  # fmt: skip
+    for name, count in (("a", 1), ("b", 8)):
+        one = on_osts(count, 0.9 / count, 32, plans=[plan] if count == 1 else [plan | {"algorithm": "two_phase"}])
+        (tmp_path / name).write_text(json.dumps(one))
+    text = nacre("compare", "a", "b").stdout
+    assert "layout of x:\n  A: 1 OST (OST 0), stripes of 1 MiB\n  B: 8 OSTs (OST 0-7), stripes of 1 MiB\n" in text
+    assert "plans of collective writes:\n  A: direct: 3 calls\n  B: two_phase: 3 calls\n" in text
+    assert "only A: The file has too few stripes (few-stripes, up to" in text
+    assert "A, B: direct" in nacre("compare", "a", "a").stdout
+    assert "both: The file has too few stripes" in nacre("compare", "a", "a").stdout
+    assert json.loads(nacre("compare", "--json", "a", "b").stdout)["layouts"]["b"] == {
+        "x": "8 OSTs (OST 0-7), stripes of 1 MiB"
+    }
+
+
 def test_the_figures_of_a_job_are_printed_for_prometheus(nacre, program, tmp_path):
     words = [*LAUNCHER, "-n", 4, program, tmp_path / "data", "collective-missing"]
     assert nacre("run", "--report", "io.jsonl", *words).returncode == 0

@@ -21,6 +21,7 @@ OSTS_PER_NODE = 4  # that one client keeps busy
 FILE_BYTES_PER_OST = 64 << 20  # of a file that is large enough for one more OST, whatever the time
 LEAST_BYTES_PER_OST = 1 << 20
 LEAST_SECONDS_PER_OST = 0.05  # of the file access: a shorter access gains nothing that a user notices
+CLOCKS_DIFFER = 10  # seconds, at most, between nodes
 SMALL_ACCESS = 256 << 10  # bytes: mostly latency, which more OSTs do not change
 HALF = 0.5
 EVEN = 0.75  # of the stripes of a range: as many OSTs share the file
@@ -71,15 +72,20 @@ def count_of(one: dict) -> int | None:
 
 
 @functools.cache
-def _regions_now(path: str) -> list[dict]:
-    return lustre_client.regions(path)
+def _regions_now(path: str, closed_at: int) -> list[dict]:
+    """Of a file that was not written since; another job may have made it anew, with another layout."""
+    try:
+        is_same = os.stat(path).st_mtime <= closed_at + CLOCKS_DIFFER
+    except OSError:
+        return []
+    return lustre_client.regions(path) if is_same else []
 
 
 def regions(one: dict) -> list[dict]:
     """The striped ranges of a file, from the report, otherwise from the file as it is now; empty if unknown."""
     if one["layout"] or one["file_system"] not in LUSTRES:
         return one["layout"]
-    return _regions_now(lustre_client.as_seen_here(one["file"]))
+    return _regions_now(lustre_client.as_seen_here(one["file"]), one["closed_at"])
 
 
 def stripes(one: dict) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import typer
@@ -10,14 +12,18 @@ from rich.console import Console
 from rich.markup import escape
 
 from nacre import reports
+from nacre.advice import ranges
 from nacre.errors import UserError
-from nacre.findings import find
+from nacre.findings import Finding, find, osts
 from nacre.jobs import Job, jobs_of
 from nacre.page import document
 from nacre.tables import grid
-from nacre.text import amount, duration, unwrapped
+from nacre.text import amount, duration, plural, unwrapped
 
-HELP = unwrapped("""Show two jobs side by side: times, phases, bytes, plans and findings.
+FILES_SHOWN = 4
+PLANS_SHOWN = 3
+
+HELP = unwrapped("""Show two jobs side by side: times, phases, bytes, layouts, plans and findings.
 
 A and B are reports that `nacre run --report FILE` wrote. Of a report with several jobs nacre takes the slowest. The
 last column is B divided by A: below 1, B has less of it.
@@ -52,16 +58,14 @@ def compare(
         raise UserError("A and B are both standard input", "Name two files, or one file and -.")
     first, second = (jobs_of(reports.read([path], file))[0] for path in (a, b))
     rows = _rows(first, second)
+    words = _words(first, second)
     findings = (find(first), find(second))
     if html is not None:
-        printed = [list(_printed(row)) for row in rows]
+        printed = [list(_printed(row)) for row in rows] + [[name, one, other, ""] for name, one, other in words]
         document.write(html, document.of_pair(first, second, findings, printed))
         return
-    old, new = ({finding.rule: finding.title for finding in found} for found in findings)
     if as_json:
-        figures = [{"of": of, "figure": words.strip(), "a": one, "b": other} for of, words, one, other, _ in rows]
-        only = {"a": sorted(set(old) - set(new)), "b": sorted(set(new) - set(old))}
-        print(json.dumps({"a": first.title, "b": second.title, "figures": figures, "findings_only_in": only}, indent=2))
+        print(json.dumps(_as_json(first, second, rows, findings), indent=2))
         return
     console = Console(highlight=False)
     for name, job in (("A", first), ("B", second)):
@@ -71,10 +75,86 @@ def compare(
     for row in rows:
         table.add_row(*_printed(row))
     console.print(table)
-    for name, found, others in (("A", old, new), ("B", new, old)):
-        for rule, title in found.items():
+    for name, one, other in words:
+        console.print(f"{name}:", markup=False)
+        for job, text in (("A, B", one),) if one == other else (("A", one), ("B", other)):
+            console.print(f"  {job}: {text or 'none'}", soft_wrap=True, markup=False)
+    for line in _findings(*findings):
+        console.print(line, soft_wrap=True, markup=False)
+
+
+def _as_json(first: Job, second: Job, rows: list[Row], findings: tuple[list[Finding], list[Finding]]) -> dict:
+    old, new = ({finding.rule for finding in found} for found in findings)
+    return {
+        "a": first.title, "b": second.title,
+        "figures": [{"of": of, "figure": words.strip(), "a": one, "b": other} for of, words, one, other, _ in rows],
+        "layouts": {"a": _layouts(first), "b": _layouts(second)},
+        "plans": {"a": _plans(first), "b": _plans(second)},
+        "findings_only_in": {"a": sorted(old - new), "b": sorted(new - old)},
+    }  # fmt: skip
+
+
+def _findings(old: list[Finding], new: list[Finding]) -> Iterator[str]:
+    """What only one job has, then what both have, with the times at stake."""
+    by_rule = [{finding.rule: finding for finding in found} for found in (old, new)]
+    for name, found, others in (("A", *by_rule), ("B", *reversed(by_rule))):
+        for rule, finding in found.items():
             if rule not in others:
-                console.print(f"only {name}: {escape(title)} ({rule})", soft_wrap=True)
+                yield f"only {name}: {finding.title} ({rule}{_stake(finding)})"
+    for rule, finding in by_rule[0].items():
+        if rule in by_rule[1]:
+            times = f"up to {duration(finding.at_stake)} and {duration(by_rule[1][rule].at_stake)} of a rank"
+            yield f"both: {finding.title} ({rule}{f', {times}' if finding.at_stake else ''})"
+
+
+def _stake(finding: Finding) -> str:
+    return f", up to {duration(finding.at_stake)} of a rank" if finding.at_stake else ""
+
+
+def _layouts(job: Job) -> dict[str, str]:
+    """The layouts of the files with the most time, by name without folder."""
+    return {
+        os.path.basename(group.name): found
+        for group in job.groups[:FILES_SHOWN]
+        if (found := next((_layout(one) for one in group.reports if osts.regions(one)), ""))
+    }
+
+
+def _layout(one: dict) -> str:
+    """For example: 1 OST (OST 6), stripes of 64 KiB; then from 1 MiB on 8 OSTs (OST 0-7), stripes of 1 MiB."""
+    parts = []
+    for region in osts.regions(one):
+        numbers = sorted(set(region["osts"]))
+        named = f" (OST {ranges(numbers)})" if numbers and numbers[0] >= 0 else ""
+        begin = f"from {amount(region['begin'])} on " if region["begin"] else ""
+        size = amount(region["stripe_bytes"])
+        parts.append(f"{begin}{plural(region['stripes'], 'OST')}{named}, stripes of {size}")
+    return "; ".join(parts)
+
+
+def _plans(job: Job) -> dict[str, str]:
+    """How the collective calls were carried out, by kind: algorithms and aggregators, those with most calls first."""
+    found: dict[str, Counter] = {}
+    for plan in (plan for one in job.reports for plan in one["plans"]):
+        with_aggregators = f" with {plural(plan['aggregators'], 'aggregator')}" if "aggregators" in plan else ""
+        name = f"{plan['algorithm']}{with_aggregators}"
+        found.setdefault(f"collective {plan['call']}s", Counter())[name] += plan["calls"]
+    return {
+        kind: ", ".join(f"{name}: {plural(calls, 'call')}" for name, calls in plans.most_common(PLANS_SHOWN))
+        for kind, plans in found.items()
+    }
+
+
+def _words(first: Job, second: Job) -> list[tuple[str, str, str]]:
+    """What is no number: the layouts of files, and the plans by kind of call, of both jobs."""
+    rows = []
+    for what, of in (("layout of", _layouts), ("plans of", _plans)):
+        one, other = of(first), of(second)
+        if what == "layout of" and len(one) == len(other) == 1 and one.keys() != other.keys():
+            rows.append(("layout of the file", *one.values(), *other.values()))
+            continue
+        rows += [(f"{what} {name}", one.get(name, ""), other.get(name, "")) for name in {**one, **other}]
+    return rows
 
 
 def _printed(row: Row) -> tuple[str, str, str, str]:

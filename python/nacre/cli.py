@@ -22,7 +22,9 @@ def main() -> None:
 
     app = typer.Typer(
         name="nacre",
-        help="Run MPI programs, unchanged, on Nacre, an MPI-IO library made for Lustre.",
+        help="Run MPI programs, unchanged, on Nacre, an MPI-IO library made for Lustre.\n\n"
+        "First [bold]run --report FILE -- COMMAND[/bold], then [bold]report FILE[/bold] (what to change).\n\n"
+        "Then [bold]explain FILE[/bold] (why a call ran so), and [bold]hints[/bold] (what you can set).",
         no_args_is_help=True,
         add_completion=True,
         rich_markup_mode="rich",

@@ -53,7 +53,7 @@ class Ost:
 def is_emulated(directory: str | Path) -> bool:
     """Whether it is on nacre-testbed."""
     try:
-        os.getxattr(directory, "testbed.node")
+        os.getxattr(directory, library.TESTBED_XATTR)
     except OSError:
         return False
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from fractions import Fraction
 
@@ -46,6 +47,11 @@ def duration(seconds: float) -> str:
 def shortened(text: str, length: int) -> str:
     """`text`, or its beginning with an ellipsis if it is longer."""
     return text if len(text) <= length else f"{text[: length - 3]}..."
+
+
+def near(word: str, names: list[str]) -> list[str]:
+    """At most two names of which `word` may be a misspelling, the nearest first."""
+    return difflib.get_close_matches(word.lower(), names, n=2, cutoff=0.8)
 
 
 def plural(count: int, one: str) -> str:

@@ -53,7 +53,13 @@ def test_a_key_may_be_a_variable(nacre, key):
 def test_the_error_for_a_misspelt_key_suggests_a_similar_key(nacre):
     result = nacre("hints", "cb_nods")
     assert result.returncode == 2
-    assert "Did you mean cb_nodes" in result.stderr
+    assert "Did you mean cb_nodes?" in result.stderr
+    assert "Did you mean striping_factor?" in nacre("hints", "stripe_factor").stderr
+    assert "Did you mean" not in nacre("hints", "stripe_count").stderr
+
+
+def test_a_file_on_a_testbed_has_the_machine_that_its_jobs_have(nacre, nodes):
+    assert "machine: lustre" in nacre("hints", nodes[0] / "new").stdout
 
 
 def test_the_table_has_no_line_wider_than_the_terminal(nacre):

@@ -23,6 +23,9 @@ def test_a_page_has_the_options_and_examples_of_the_help(nacre):
     page = nacre("man", "stripe-advise").stdout
     for words in (".SH SYNOPSIS", ".SH EXAMPLES", "nacre stripe advise", "\\-\\-osts"):
         assert words in page
+    assert nacre("man", "nacre-stripe-advise").stdout == page
+    assert nacre("man", "nacre").stdout == nacre("man").stdout
+    assert ".SH COMMANDS" in nacre("man", "nacre").stdout
 
 
 def test_an_unknown_page_is_refused_with_the_names_of_all(nacre, tmp_path):

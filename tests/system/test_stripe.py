@@ -95,6 +95,17 @@ def test_a_file_on_lustre_shows_its_layout(nacre) -> None:
         path.unlink()
 
 
+def test_a_directory_without_a_layout_of_its_own_is_no_error(nacre, nodes) -> None:
+    (nodes[0] / "file").write_bytes(b"x")
+    shown = nacre("stripe", "show", nodes[0], nodes[0] / "file")
+    assert shown.returncode == 0, shown.stderr
+    assert f"{nodes[0]}: no layout of its own" in shown.stdout
+    assert "lmm_stripe_count" in shown.stdout
+    directory, file = json.loads(nacre("stripe", "show", "--json", nodes[0], nodes[0] / "file").stdout)
+    assert not directory["has_default"]
+    assert file["lmm_stripe_count"] == 1
+
+
 def test_advice_prints_a_command_and_reasons(nacre) -> None:
     advised = nacre("stripe", "advise", "1t", "--nodes", "120", "--ranks", "6400", "--osts", "144", "/scratch/run1")
     assert advised.returncode == 0, advised.stderr

@@ -229,6 +229,7 @@ def test_status_shows_the_traffic_of_osts(nacre, played: Path) -> None:
     assert counters["nodes"]["lock_callbacks"] == [4, 0]
     assert "osts.count = 4" in nacre("testbed", "status", "--machine", played).stdout
     assert "lock" in nacre("testbed", "status", played).stdout
+    assert "lock" in nacre("testbed", "status", "--at", played).stdout
     os.close(file)
 
 
@@ -453,7 +454,7 @@ def test_down_cleans_up_after_a_killed_testbed(nacre, played: Path) -> None:
     os.kill(int((played / "testbed.pid").read_text()), signal.SIGKILL)
     assert "was killed" in nacre("testbed", "up", played).stderr
     assert "was killed" in nacre("testbed", "status", played).stderr
-    assert nacre("testbed", "down", played).returncode == 0
+    assert nacre("testbed", "down", "--at", played).returncode == 0
     assert nacre("testbed", "up", "--set", "nodes.count=2", played).returncode == 0
 
 

@@ -78,7 +78,8 @@ def compare(
     for name, one, other in words:
         console.print(f"{name}:", markup=False)
         for job, text in (("A, B", one),) if one == other else (("A", one), ("B", other)):
-            console.print(f"  {job}: {text or 'none'}", soft_wrap=True, markup=False)
+            missing = "unknown" if name.startswith("layout") else "none"
+            console.print(f"  {job}: {text or missing}", soft_wrap=True, markup=False)
     for line in _findings(*findings):
         console.print(line, soft_wrap=True, markup=False)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import sys
@@ -13,7 +12,7 @@ from rich.table import Table
 
 from nacre import library, settings
 from nacre.errors import UserError
-from nacre.text import unwrapped
+from nacre.text import near, unwrapped
 
 PIPE_WIDTH = 160
 
@@ -85,10 +84,10 @@ def _show_for(path: str, as_json: bool) -> None:
 def _matching(entries: list[dict], key: str) -> list[dict]:
     found = [entry for entry in entries if key.lower() in f"{entry['name']} {entry.get('variable', '')}".lower()]
     if not found:
-        near = difflib.get_close_matches(key, [entry["name"] for entry in entries], n=3, cutoff=0.5)
+        names = near(key, [entry["name"] for entry in entries])
         raise UserError(
             f"no hint or variable has {key!r} in its name",
-            f"Did you mean {', '.join(near)}?" if near else "List all with `nacre hints`.",
+            f"Did you mean {' or '.join(names)}?" if names else "List all with `nacre hints`.",
         )
     return found
 

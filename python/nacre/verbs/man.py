@@ -12,8 +12,8 @@ from nacre.text import unwrapped
 
 HELP = unwrapped("""Print a manual page, or write all of them.
 
-NAME is a verb: run, report, stripe-show. The page is in roff, for `man`. --write makes a file of each page in DIR; a
-site writes them to share/man/man1.
+NAME is a verb: run, report, stripe-show; nacre is the page of all. The page is in roff, for `man`. --write makes a file
+of each page in DIR; a site writes them to share/man/man1.
 
 [bold]Examples[/bold]
 
@@ -34,7 +34,9 @@ def register(app: typer.Typer) -> None:
         if write is not None:
             _write(pages, Path(write))
             return
-        wanted = f"nacre-{name.replace(' ', '-')}" if name else "nacre"
+        wanted = name.replace(" ", "-")
+        if wanted not in pages:
+            wanted = f"nacre-{wanted}" if name else "nacre"
         if wanted not in pages:
             names = ", ".join(page.removeprefix("nacre-") for page in pages if page != "nacre")
             raise UserError(f"there is no page {name!r}", f"The pages are {names}.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import re
 import shlex
@@ -16,7 +15,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from nacre import job_text, launchers, library, reports, settings
+from nacre import job_text, launchers, library, reports, settings, text
 from nacre.errors import EXIT_CANNOT_RUN, EXIT_NOT_FOUND, UserError
 from nacre.jobs import jobs_of
 from nacre.text import unwrapped
@@ -150,7 +149,7 @@ def refuse_wrong_settings(environ: Mapping[str, str]) -> None:
     except ValueError as problem:
         unknown = re.search('unknown hint "([^"]*)"', str(problem))
         names = [entry["name"] for entry in library.hints()] if unknown else []
-        close = difflib.get_close_matches(unknown[1], names, 1) if unknown else []
+        close = text.near(unknown[1], names)[:1] if unknown else []
         advice = f"Did you mean {close[0]}?" if close else "`nacre hints` lists all hints and their values."
         raise UserError(str(problem), advice) from problem
 

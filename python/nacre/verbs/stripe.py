@@ -53,6 +53,10 @@ for its number of OSTs.
 """)
 
 
+class NoDefault(Exception):
+    """A directory has no default layout of its own."""
+
+
 def register(app: typer.Typer) -> None:
     stripe = typer.Typer(help=HELP, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
     stripe.command("show", help=SHOW_HELP, short_help="Show the layout of a file.")(show)
@@ -75,6 +79,11 @@ def show(
     for path, read in sources:
         try:
             text = _layout(path, read(path))
+        except NoDefault:
+            layouts.append({"path": path, "has_default": False})
+            if not as_json:
+                print(f"{path}: no layout of its own: new files get the default of the file system")
+            continue
         except UserError as error:
             wrong.append(error)
             continue
@@ -150,11 +159,10 @@ def _of_file(path: str) -> bytes:
     try:
         return os.getxattr(path, lustre_client.XATTR)
     except OSError as error:
+        if error.errno == errno.ENODATA and os.path.isdir(path):
+            raise NoDefault(path) from error
         if error.errno == errno.ENODATA:
-            advice = (
-                "A directory then uses the default of the file system; a new file gets a layout when it is written."
-            )
-            raise UserError(f"{path} has no layout of its own", advice) from error
+            raise UserError(f"{path} has no layout yet", "A new file gets a layout when it is written.") from error
         if error.errno == errno.EOPNOTSUPP:
             raise UserError(f"{path} is not on Lustre: it has no xattr {lustre_client.XATTR}") from error
         raise UserError(f"cannot read the layout of {path}: {os.strerror(error.errno)}") from error

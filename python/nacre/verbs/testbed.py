@@ -67,6 +67,7 @@ END_SECONDS = 10  # time for a program to end after SIGTERM
 DIRECTORY = typer.Argument(Path(testbed.DEFAULT_DIRECTORY), metavar="DIRECTORY", help="Directory of the mounts.")
 AT = typer.Option(Path(testbed.DEFAULT_DIRECTORY), "--at", metavar="DIRECTORY", help="Directory of the mounts.")
 RUN_AT = typer.Option(None, "--at", metavar="DIRECTORY", help="Directory of the mounts.")
+SAME_AT = typer.Option(None, "--at", metavar="DIRECTORY", help="The same as the argument DIRECTORY.")
 MACHINE = typer.Option(
     None, "--machine", metavar="NAME|FILE", help="Machine to emulate: one that comes with Nacre, or a machine file."
 )
@@ -121,18 +122,20 @@ def up(
     print("Nacre treats its files as files on Lustre if NACRE_TESTBED=1 is set; `nacre testbed run` sets it.")
 
 
-def down(directory: Path = DIRECTORY) -> None:
+def down(directory: Path = DIRECTORY, at: Path = SAME_AT) -> None:
     """Stop a testbed and discard its files."""
-    testbed.down(directory)
+    testbed.down(at or directory)
 
 
 def status(
     directory: Path = DIRECTORY,
+    at: Path = SAME_AT,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     reset: bool = typer.Option(False, "--reset", help="Reset the counters, after printing them."),
     machine: bool = typer.Option(False, "--machine", help="Show the settings of the machine instead."),
 ) -> None:
     """Show the traffic of the OSTs and nodes of a testbed since it started or since --reset."""
+    directory = at or directory
     if machine:
         print(testbed.machine(directory), end="")
         return

@@ -152,6 +152,22 @@ def test_an_ost_on_which_calls_queue_is_not_slow(nacre):
     layout_begins_on_one = kind_of(osts=figures_by_ost([512, 64, 64, 64], [20, 0.3, 0.3, 0.3]))
     found = findings_of(nacre, report_of({"collective_write": layout_begins_on_one}))
     assert set(found) == {"uneven-osts"}
+    # The first 16 MiB of the file are on three OSTs, where calls queue; seen on a testbed whose OSTs are all alike.
+    layout = [
+        {"begin": 0, "end": 16 << 20, "stripe_bytes": 1 << 20, "stripes": 3, "osts": [7, 0, 1]},
+        {"begin": 16 << 20, "end": -1, "stripe_bytes": 1 << 20, "stripes": 8, "osts": [2, 3, 4, 5, 6, 7, 0, 1]},
+    ]
+    queued = kind_of(
+        osts=figures_by_ost([15, 15, 10, 10, 10, 10, 10, 16], [1.23, 1.22, 0.29, 0.5, 0.31, 0.32, 0.43, 2.64])
+    )
+    grown = report_of({"collective_write": queued}, layout=layout, bytes_written=96 << 20)
+    assert "slow-ost" not in findings_of(nacre, grown)
+    # An OST that is slower than those with more load is slow.
+    queued["osts"][6]["alone_seconds"] = 10.0
+    assert findings_of(nacre, grown)["slow-ost"]["title"].startswith("OST 6")
+    # Threads that wait for a slow OST are late at others too.
+    behind = kind_of(osts=figures_by_ost([64] * 5, [1, 1, 1, 24, 4]))
+    assert "OST 3" in findings_of(nacre, report_of({"collective_write": behind}))["slow-ost"]["title"]
     # All threads access the one OST of the first file; the second file has four.
     one = kind_of(osts=figures_by_ost([64], [4]))
     four = kind_of(osts=figures_by_ost([64] * 4, [0.3] * 4))

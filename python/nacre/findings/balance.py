@@ -13,9 +13,10 @@ from nacre.text import amount, duration, plural
 
 MUCH = 16 << 20  # bytes: less is moved at once, whoever does it
 ALONE_BYTES_MIN = 4 << 20  # of an OST, from calls to it alone: less says nothing of its speed
-ALIKE = 0.5  # of the bytes of an OST: another with as many has a comparable load
+ALIKE = 0.75  # of the load of an OST: another with as much has a comparable one
 ALIKE_MIN = 3  # OSTs with a comparable load: fewer do not tell which of them is slow
 FAR_SLOWER = 2.0
+OST_FAR_SLOWER = 3.0  # calls to healthy OSTs differ by a factor of 2 where they queue in bursts
 UNEVEN = 3.0
 WAITED_MIN = 0.05  # seconds: less is the scheduling of a busy machine
 WAITED_OF_A_CALL_MIN = 0.005  # seconds: less is the exchange of messages itself
@@ -128,11 +129,13 @@ def aggregators_on_few_nodes(job: Job) -> Iterator[Finding]:
 FIGURES = ("bytes", "alone_bytes", "alone_seconds")
 
 
-def _add(total: dict[int, Counter], figures: list[dict]) -> None:
+def _add(total: dict[int, Counter], one: dict, figures: list[dict]) -> None:
+    crowding = osts.crowding(one)
     for ost in figures:
         sums = total.setdefault(ost["ost"], Counter())
         for figure in FIGURES:
             sums[figure] += ost[figure]
+        sums["load"] += ost["bytes"] * crowding.get(ost["ost"], 1)
 
 
 def _by_ost(job: Job, reads: bool) -> dict[int, dict[int, Counter]]:
@@ -141,7 +144,7 @@ def _by_ost(job: Job, reads: bool) -> dict[int, dict[int, Counter]]:
     total: dict[int, dict[int, Counter]] = {}
     for one in job.reports:
         for _, figures in _osts_of(one, reads):
-            _add(total.setdefault(len(figures), {}), figures)
+            _add(total.setdefault(len(figures), {}), one, figures)
     return total
 
 
@@ -159,7 +162,10 @@ def slow_ost(job: Job) -> Iterator[Finding]:
         for by_ost in _by_ost(job, reads).values():
             for ost, found in _slow_of(by_ost):
                 slow[ost] = max(slow.get(ost, found), found)
+        slowest = min((rate for _, rate, _ in slow.values()), default=0)
         for ost, (lost, rate, usual) in slow.items():
+            if rate > FAR_SLOWER * slowest:
+                continue  # may only queue behind the slowest: the same threads access both
             verb = "reads" if reads else "writes"
             yield Finding(
                 "slow-ost",
@@ -176,16 +182,17 @@ def slow_ost(job: Job) -> Iterator[Finding]:
 
 def _slow_of(by_ost: dict[int, Counter]) -> Iterator[tuple[int, tuple[float, float, float]]]:
     """OSTs that are slow, each with the seconds lost, its rate and the usual one. The time of a call includes its wait
-    in the OST's queue, which grows with the load: only OSTs with at least half the bytes are compared with it."""
+    in the OST's queue, which grows with the load: only OSTs with about as much load, or more, are compared with it. The
+    load is the bytes, which count more where fewer OSTs share a range of the file."""
     rates = {
         ost: sums["alone_bytes"] / sums["alone_seconds"]
         for ost, sums in by_ost.items()
         if sums["alone_bytes"] >= ALONE_BYTES_MIN and sums["alone_seconds"] > 0
     }
     for ost, rate in rates.items():
-        alike = [rates[other] for other in rates if by_ost[other]["bytes"] >= ALIKE * by_ost[ost]["bytes"]]
+        alike = [rates[other] for other in rates if by_ost[other]["load"] >= ALIKE * by_ost[ost]["load"]]
         usual = statistics.median(alike)
-        if len(alike) >= ALIKE_MIN and FAR_SLOWER * rate <= usual:
+        if len(alike) >= ALIKE_MIN and OST_FAR_SLOWER * rate <= usual:
             yield ost, (by_ost[ost]["alone_seconds"] * (1 - rate / usual), rate, usual)
 
 
@@ -193,8 +200,9 @@ def uneven_osts(job: Job) -> Iterator[Finding]:
     """One OST gets far more bytes than the others."""
     for reads in (False, True):
         total: dict[int, Counter] = {}
-        for figures in (figures for one in job.reports for _, figures in _osts_of(one, reads)):
-            _add(total, figures)
+        for one in job.reports:
+            for _, figures in _osts_of(one, reads):
+                _add(total, one, figures)
         sizes = {ost: sums["bytes"] for ost, sums in total.items()}
         if len(sizes) < 2 or sum(sizes.values()) < MUCH:
             continue

@@ -9,6 +9,7 @@ import functools
 import os
 import shlex
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nacre import lustre_client
@@ -103,13 +104,30 @@ def _bytes_by_ost(one: dict) -> Counter:
     if counted.total() >= HALF * moved(one) > 0:
         return counted
     divided: Counter = Counter()
+    for ost, size, _ in _parts(one):
+        divided[ost] += size
+    return divided
+
+
+def _parts(one: dict) -> Iterator[tuple[int, float, int]]:
+    """Each OST of each striped range, with its bytes in the range and the number of stripes of the range."""
     for region in regions(one):
         end = moved(one) if region["end"] < 0 else min(region["end"], moved(one))
         is_known = len(region["osts"]) == region["stripes"] and min(region["osts"]) >= 0
         names = region["osts"] if is_known else range(-region["stripes"], 0)
         for ost in names:
-            divided[ost] += max(0, end - region["begin"]) / region["stripes"]
-    return divided
+            yield ost, max(0, end - region["begin"]) / region["stripes"], region["stripes"]
+
+
+def crowding(one: dict) -> dict[int, float]:
+    """By how much the bytes of each OST come denser than on the widest range of the file: bytes of a range with two
+    stripes come four times as dense as those of a range with eight. OSTs that are missing have 1."""
+    total: Counter = Counter()
+    dense: Counter = Counter()
+    for ost, size, count in _parts(one):
+        total[ost] += size
+        dense[ost] += size * stripes(one) / count
+    return {ost: dense[ost] / total[ost] for ost in total if total[ost]}
 
 
 def spread(one: dict) -> Spread | None:

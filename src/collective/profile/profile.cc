@@ -20,9 +20,10 @@ std::int64_t Profiler::nanoseconds() {
 
 double Profiler::call_count() const {
   const auto most = static_cast<double>(weight_);
-  const auto passed = static_cast<double>(since_ - profile_.timed_until());
+  if (weight_ <= 1) return most;
+  const std::int64_t room = since_ - profile_.timed_since() - profile_.total_nanoseconds();
   const auto of_one = static_cast<double>(std::max<std::int64_t>(1, booked_));
-  return weight_ <= 1 ? most : std::clamp(passed / of_one, 1.0, most);
+  return std::clamp(static_cast<double>(room) / of_one, 1.0, most);
 }
 
 void Profiler::book() {

@@ -104,21 +104,22 @@ struct Profile {
     constexpr std::int64_t share_of_one = 8;
     const std::int64_t change = (duration - recent_nanoseconds()) / share_of_one;
     recent_nanoseconds_.fetch_add(change, std::memory_order_relaxed);
-    timed_until_.store(end, std::memory_order_relaxed);
+    std::int64_t unset = 0;
+    timed_since_.compare_exchange_strong(unset, end - duration, std::memory_order_relaxed);
   }
   /// The time of a call: a moving average of those that were timed.
   [[nodiscard]] std::int64_t recent_nanoseconds() const {
     return recent_nanoseconds_.load(std::memory_order_relaxed);
   }
-  /// When the last timed call ended; 0: there was none.
-  [[nodiscard]] std::int64_t timed_until() const {
-    return timed_until_.load(std::memory_order_relaxed);
+  /// When the first timed call began; 0: there was none.
+  [[nodiscard]] std::int64_t timed_since() const {
+    return timed_since_.load(std::memory_order_relaxed);
   }
 
  private:
   std::atomic<std::int64_t> file_end_ = 0;  // of the last call of the store
   std::atomic<std::int64_t> recent_nanoseconds_ = 0;
-  std::atomic<std::int64_t> timed_until_ = 0;
+  std::atomic<std::int64_t> timed_since_ = 0;
 };
 
 /// What counting calls of the store needs to know of a file.
@@ -133,9 +134,9 @@ struct FileTraits {
 /// The clock of one call. One thread at a time.
 class Profiler {
  public:
-  /// Begins the call in `phase`. Its time counts `weight` times in the profile, but for no longer
-  /// than has passed since the last timed call; 0: the call is not timed, and the clock is never
-  /// read.
+  /// Begins the call in `phase`. Its time counts `weight` times in the profile, but the calls never
+  /// add up to more than the time since the first of them; 0: the call is not timed, and the clock
+  /// is never read.
   Profiler(Profile& profile, Phase phase, std::int64_t weight = 1)
       : profile_(profile), weight_(weight), phase_(phase) {
     if (weight_ != 0) since_ = monotonic_nanoseconds();
@@ -178,8 +179,8 @@ class Profiler {
   void end();
   /// Adds the times of a call that stands for others.
   void add_sample();
-  /// The number of calls that the call stands for: weight(), or fewer if so many calls had taken
-  /// longer than the time since the last timed call.
+  /// The number of calls that the call stands for: weight(), or fewer if all calls would add up to
+  /// more than the time since the first of them.
   [[nodiscard]] double call_count() const;
 
   Profile& profile_;

@@ -160,8 +160,8 @@ struct Sampling {
 };
 // Reading the clock costs 90 instructions, some 25 ns. A small independent write costs 2,300 with
 // two readings, a small collective call about 60,000 with twenty.
-inline constexpr Sampling independent_sampling{64 << 10, 10'000, 128};
-inline constexpr Sampling collective_sampling{1 << 20, 100'000, 16};
+inline constexpr Sampling independent_sampling{64 << 10, 10'000, 32};
+inline constexpr Sampling collective_sampling{1 << 20, 100'000, 8};
 
 /// Counts a call that moves `bytes` bytes of this rank. Returns the weight of its time
 /// (collective::Profiler). A multiplicative hash of the call's number selects the samples: unlike a

@@ -25,15 +25,16 @@ Result<store::StoreFile*> LazyFile::file() {
                  "open " + path_ + ": the file was replaced by another since it was opened"};
   }
   file_ = *std::move(opened);
-  if (grows_) file_ = std::make_unique<GrowingFile>(std::move(file_));
+  if (grows_) file_ = std::make_unique<GrowingFile>(std::move(file_), expected_);
   return file_.get();
 }
 
-void LazyFile::expect_growth() {
+void LazyFile::expect_growth(const std::optional<plan::ExpectedFile>& expected) {
   const std::lock_guard guard(mutex_);
   grows_ = true;
+  expected_ = expected;
   options_.leaves_layout_open = true;
-  if (file_ != nullptr) file_ = std::make_unique<GrowingFile>(std::move(file_));
+  if (file_ != nullptr) file_ = std::make_unique<GrowingFile>(std::move(file_), expected_);
 }
 
 store::StoreFile* LazyFile::if_open() {

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "collective/files/file_source.h"
+#include "plan/layout/layout_choice.h"
 #include "store/store.h"
 
 namespace nacre::file {
@@ -28,8 +30,9 @@ class LazyFile final : public collective::FileSource {
     identity_ = identity;
     options_.facts = facts;
   }
-  /// The layout of the file may be incomplete (layout/growing_layout.h). Call before any access.
-  void expect_growth();
+  /// The layout of the file may be incomplete (layout/growing_layout.h). `expected`: as in
+  /// GrowingFile. Call before any access.
+  void expect_growth(const std::optional<plan::ExpectedFile>& expected);
 
   /// Opens the file at the first call. ErrorClass::file if the name refers to a different file
   /// since rank 0 opened it.
@@ -47,6 +50,7 @@ class LazyFile final : public collective::FileSource {
   store::OpenOptions options_;
   store::FileIdentity identity_;
   bool grows_ = false;
+  std::optional<plan::ExpectedFile> expected_;
   std::mutex mutex_;
   std::unique_ptr<store::StoreFile> file_;
   std::int64_t open_nanoseconds_ = 0;

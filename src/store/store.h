@@ -109,8 +109,8 @@ class FileLayouts {
   [[nodiscard]] virtual Status set(const plan::Layout& layout) = 0;
   /// As set(), with the default layout of the file's directory, or else of the file system.
   [[nodiscard]] virtual Status set_default() = 0;
-  /// The default layout of the file's directory, or else of the root of the file system; none if
-  /// neither has one, or if Nacre cannot decode it.
+  /// The default layout of the file's directory, or else of the root of the file system, or else
+  /// the default that clients show; none if there is none, or if Nacre cannot decode it.
   [[nodiscard]] virtual std::optional<plan::Layout> default_layout() = 0;
   /// Appends components. Fails if they do not begin at the end of the layout.
   [[nodiscard]] virtual Status add(const plan::Layout& components) = 0;

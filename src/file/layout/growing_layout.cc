@@ -1,8 +1,10 @@
 #include "file/layout/growing_layout.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "base/checked_cast.h"
 #include "store/pieces.h"
 
 namespace nacre::file {
@@ -61,11 +63,17 @@ plan::Striping default_striping(store::FileLayouts& layouts) {
 }
 
 /// Extends the layout to `end`, after a write failed because the file has no layout there.
-Status grow_for_one(store::FileLayouts& layouts, std::int64_t end) {
+Status grow_for_one(store::FileLayouts& layouts, std::int64_t end,
+                    std::optional<plan::ExpectedFile> file = {}) {
   const auto current = layouts.read();
   if (!current) return current.error();
   const plan::Striping tail = *current ? plan::Striping() : default_striping(layouts);
-  return apply_or_find(layouts, plan::step_for_one(*current, end, tail), end);
+  if (file) {
+    const Result<std::int32_t> count = layouts.target_count();
+    file = count ? std::optional(*file) : std::nullopt;
+    if (file) file->osts = *count;
+  }
+  return apply_or_find(layouts, plan::step_for_one(*current, end, tail, file), end);
 }
 
 /// Whether the last components of both layouts have the same stripe count and stripe size.
@@ -188,9 +196,13 @@ Status complete_layout(store::FileLayouts& layouts, std::optional<plan::Layout> 
 
 store::Transfer GrowingFile::write(std::span<const store::WritePiece> pieces, std::int64_t offset) {
   store::Transfer done = ForwardingFile::write(pieces, offset);
-  const std::int64_t end = offset + store::total_bytes(pieces);
+  const std::int64_t bytes = store::total_bytes(pieces);
+  const std::int64_t end = offset + bytes;
   for (int i = 0; i < attempts && done.error && layouts()->means_no_layout(*done.error); ++i) {
-    if (Status grown = grow_for_one(*layouts(), end); !grown) {
+    std::optional<plan::ExpectedFile> file = expected_;
+    // The other ranks probably write as much.
+    if (file) file->bytes = std::max(end, saturating_multiply(bytes, std::int64_t{file->ranks}));
+    if (Status grown = grow_for_one(*layouts(), end, file); !grown) {
       done.error = std::move(grown).error();
       return done;
     }

@@ -3,9 +3,11 @@
 #define NACRE_FILE_LAYOUT_GROWING_LAYOUT_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -51,8 +53,15 @@ struct GrownLayout {
 /// layout and is retried. Safe between threads and processes. Forwards all other calls.
 class GrowingFile final : public store::ForwardingFile {
  public:
-  using ForwardingFile::ForwardingFile;
+  /// `expected`: what is known of the file apart from its size and its OSTs; none: a file without a
+  /// layout gets the default.
+  GrowingFile(std::unique_ptr<store::StoreFile> file,
+              const std::optional<plan::ExpectedFile>& expected)
+      : ForwardingFile(std::move(file)), expected_(expected) {}
   store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override;
+
+ private:
+  std::optional<plan::ExpectedFile> expected_;
 };
 
 }  // namespace nacre::file

@@ -62,7 +62,11 @@ collective::Task<collective::Unit> OpenLayout::broadcast_encoded(std::int64_t by
 collective::Task<collective::Unit> OpenLayout::broadcast_at_open(AtOpen at_open, Storage storage) {
   storage_ = std::move(storage);
   grows_ = at_open.grows;
-  if (grows_) file_.file.expect_growth();
+  if (grows_) {
+    // Below a size that a hint sets, files get their default; one rank does not know the size.
+    const bool may_choose = growth_rules(file_.hints).bytes_min == 0;
+    file_.file.expect_growth(may_choose ? std::optional(expected_file(0)) : std::nullopt);
+  }
   may_name_osts_ = file_.is_written && storage_.file_system.has_layouts;
   return broadcast_encoded(at_open.encoded_bytes);
 }

@@ -58,6 +58,19 @@ bool shares_evenly(std::int64_t stripes, std::int64_t nodes) {
   return stripes % nodes == 0 || nodes % stripes == 0;
 }
 
+/// The count nearest to `count` that the nodes share evenly: by a quarter smaller at most,
+/// otherwise by a third larger at most. 0: there is none.
+std::int64_t even_count(std::int64_t count, std::int64_t count_min, const ExpectedFile& file) {
+  for (std::int64_t less = count; less >= std::max(count_min, count - count / 4); --less) {
+    if (shares_evenly(less, file.nodes)) return less;
+  }
+  const std::int64_t most = std::min<std::int64_t>({count + count / 3, file.osts, file.ranks});
+  for (std::int64_t more = count + 1; more <= most; ++more) {
+    if (shares_evenly(more, file.nodes)) return more;
+  }
+  return 0;
+}
+
 std::int64_t stripe_size_for(std::int64_t bytes_each) {
   std::int64_t size = stripe_size_min;
   while (size < stripe_size_max_chosen && bytes_each / (2 * size) >= stripes_per_ost_min) size *= 2;
@@ -106,12 +119,11 @@ Result<LayoutChoice> choose_layout(const ExpectedFile& file) {
             : "but at least " + std::to_string(count) + ": the square root of the size in GB");
   }
   const std::string nodes = "the " + std::to_string(file.nodes) + " nodes ";
-  std::int64_t even = count;
-  while (even > 0 && !shares_evenly(even, file.nodes)) --even;
-  if (even < std::max(count_min, count - count / 4)) {
+  const std::int64_t even = even_count(count, count_min, file);
+  if (even == 0) {
     choice.reasons.push_back(nodes + "cannot share " + std::to_string(count) +
-                             " evenly, and the next count that they can is too small");
-  } else if (even < count) {
+                             " evenly, nor a count near it");
+  } else if (even != count) {
     choice.reasons.push_back(std::to_string(even) + " rather than " + std::to_string(count) + ": " +
                              nodes + "share them evenly");
     count = even;

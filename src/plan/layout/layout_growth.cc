@@ -98,19 +98,44 @@ Result<Layout> widening_from(std::int64_t begin, std::int64_t kept, const Stripi
   return layout;
 }
 
+/// Replaces the tail behind the head by components that widen.
+void widen_tail(Layout& layout, const ExpectedFile& file) {
+  const LayoutComponent tail = layout.components.back();
+  const Result<Layout> wider = widening_from(tail.begin, 1, tail.striping, file);
+  if (!wider) return;
+  layout.components.pop_back();
+  layout.components.insert(layout.components.end(), wider->components.begin(),
+                           wider->components.end());
+}
+
 /// Replaces the unwritten tail of an own layout. Kind::none if the components would stay the same.
 Result<LayoutStep> widen(const Layout& current, const ExpectedFile& file) {
   const std::size_t unwritten = unwritten_tail_count(current);
   const auto kept = std::ssize(current.components) - static_cast<std::ptrdiff_t>(unwritten);
   if (unwritten == 0 || kept >= layout_components_max) return LayoutStep();
   const std::span<const LayoutComponent> tail = std::span(current.components).last(unwritten);
-  Result<Layout> layout = widening_from(tail.front().begin, kept, tail.back().striping, file);
+  // If only the head is written, nothing was known of the file when the tail was set: its first
+  // component has the file system's default.
+  const Striping& floor = kept == 1 ? tail.front().striping : tail.back().striping;
+  Result<Layout> layout = widening_from(tail.front().begin, kept, floor, file);
   if (!layout) return std::move(layout).error();
   const auto same = [](const LayoutComponent& one, const LayoutComponent& two) {
     return one.end == two.end && request_of(one.striping) == two.striping;
   };
   if (std::ranges::equal(tail, layout->components, same)) return LayoutStep();
   return LayoutStep{.kind = Kind::add, .removes_unwritten = true, .layout = *std::move(layout)};
+}
+
+/// Sentences for users: how wide the new components are.
+std::vector<std::string> reasons_for(std::span<const LayoutComponent> added) {
+  std::vector<std::string> reasons;
+  for (const LayoutComponent& one : added) {
+    const std::string count = std::to_string(stripe_count_in_words(one.striping.stripe_count));
+    reasons.push_back("from byte " + std::to_string(one.begin) + " on: stripe count " + count);
+  }
+  reasons.emplace_back(
+      "a file that becomes longer gets more OSTs, and never fewer than the default");
+  return reasons;
 }
 
 /// The first step for a file without a layout.
@@ -122,24 +147,18 @@ Result<LayoutStep> first_step(const ExpectedFile& file, const GrowthRules& rules
   Result<LayoutChoice> choice = choose_layout(file);
   if (!choice) return std::move(choice).error();
   if (choice->stripe_count < file.osts) {
-    return head_and_tail(stripe_size_unit, rules.default_striping);
+    LayoutStep step = head_and_tail(stripe_size_unit, rules.default_striping);
+    // A default that is known need not be read back before the tail is replaced.
+    if (rules.is_own && rules.default_striping.stripe_count != 0) {
+      widen_tail(step.layout, file);
+      step.reasons = reasons_for(std::span(step.layout.components).subspan(1));
+    }
+    return step;
   }
   return LayoutStep{.kind = Kind::set,
                     .layout = plain_layout(
                         {.stripe_size = choice->stripe_size, .stripe_count = choice->stripe_count}),
                     .reasons = std::move(choice->reasons)};
-}
-
-/// Sentences for users: how wide the new components are.
-std::vector<std::string> reasons_for(const Layout& added) {
-  std::vector<std::string> reasons;
-  for (const LayoutComponent& one : added.components) {
-    const std::string count = std::to_string(stripe_count_in_words(one.striping.stripe_count));
-    reasons.push_back("from byte " + std::to_string(one.begin) + " on: stripe count " + count);
-  }
-  reasons.emplace_back(
-      "a file that becomes longer gets more OSTs, and never fewer than the default");
-  return reasons;
 }
 
 /// On the pool of the last component of `like`: Lustre gives added components no pool.
@@ -183,7 +202,7 @@ Result<LayoutStep> step_for_all(const std::optional<Layout>& current, const Expe
     const bool ends_in_head = file.bytes <= current->components.front().end;
     if (ends_in_head || file.bytes < rules.bytes_min) return LayoutStep();
     Result<LayoutStep> wider = widen(*current, file);
-    if (wider && wider->kind == Kind::add) wider->reasons = reasons_for(wider->layout);
+    if (wider && wider->kind == Kind::add) wider->reasons = reasons_for(wider->layout.components);
     return wider;
   }
   Layout kept = *current;
@@ -220,15 +239,19 @@ LayoutStep step_to_widen(const Layout& current, const ExpectedFile& file) {
   ExpectedFile later = file;
   later.bytes = std::max(current.components.back().begin, file.bytes);
   LayoutStep step = widen(current, later).value();
-  step.reasons = reasons_for(step.layout);
+  step.reasons = reasons_for(step.layout.components);
   return step;
 }
 
 LayoutStep step_for_one(const std::optional<Layout>& current, std::int64_t end,
-                        const Striping& default_striping) {
+                        const Striping& default_striping, const std::optional<ExpectedFile>& file) {
   if (!current) {
-    return end <= layout_head_bytes ? head_and_tail(layout_head_bytes, default_striping)
-                                    : LayoutStep{.kind = Kind::set_default};
+    const bool is_head = end <= layout_head_bytes;
+    if (!is_head && !file) return {.kind = Kind::set_default};
+    LayoutStep step =
+        head_and_tail(is_head ? layout_head_bytes : stripe_size_unit, default_striping);
+    if (file) widen_tail(step.layout, *file);
+    return step;
   }
   return end <= end_of(*current) ? LayoutStep() : default_tail(*current);
 }

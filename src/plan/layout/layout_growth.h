@@ -72,10 +72,13 @@ struct GrowthRules {
 /// Replaces the unwritten tail after writes up to `file.bytes`, if wider components come of it.
 [[nodiscard]] LayoutStep step_to_widen(const Layout& current, const ExpectedFile& file);
 
-/// Before or after an independent write up to `end`. A new file gets a tail with
-/// `default_striping`.
+/// Before or after an independent write up to `end`. A new file gets a head, and behind it
+/// components that widen with the offset and are never narrower than `default_striping`: ranks do
+/// not meet, so one request sets all of them, and the first rank to send it wins. If `file` is
+/// unknown, the tail has the default.
 [[nodiscard]] LayoutStep step_for_one(const std::optional<Layout>& current, std::int64_t end,
-                                      const Striping& default_striping = {});
+                                      const Striping& default_striping = {},
+                                      const std::optional<ExpectedFile>& file = {});
 
 /// Before the close: a layout that covers only a head would fail the next writer of the file.
 [[nodiscard]] LayoutStep step_to_complete(const std::optional<Layout>& current);

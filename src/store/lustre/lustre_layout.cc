@@ -12,6 +12,7 @@
 
 #include "plan/layout/layout_growth.h"
 #include "plan/layout/lov_codec.h"
+#include "store/lustre/lustre_defaults.h"
 #include "store/system/errno.h"
 
 namespace nacre::store {
@@ -171,7 +172,7 @@ Status LustreLayouts::set_default() {
 
 std::optional<plan::Layout> LustreLayouts::default_layout() {
   const std::vector<std::byte> inherited = inherited_layout(directory_of(path_));
-  if (inherited.empty()) return std::nullopt;
+  if (inherited.empty()) return default_of_clients();
   Result<plan::Layout> layout = plan::decode_lov(inherited);
   return layout ? std::optional(*std::move(layout)) : std::nullopt;
 }

@@ -45,7 +45,7 @@ class EndingFile final : public store::ForwardingFile {
 bool writes_one_byte(Layouts& layouts, std::int64_t offset) {
   testing::MemoryStore store;
   auto inner = store.open("f", {.write = true, .create = true}).value();
-  GrowingFile file(std::make_unique<EndingFile>(std::move(inner), layouts));
+  GrowingFile file(std::make_unique<EndingFile>(std::move(inner), layouts), std::nullopt);
   const std::byte one{7};
   const store::WritePiece piece{&one, 1};
   const store::Transfer done = file.write({&piece, 1}, offset);

@@ -50,7 +50,7 @@ TEST_CASE("a machine says how many bytes justify an OST, and how many OSTs its n
   CHECK(with_machine.bytes_per_ost_min == 5 * mebibyte);
   CHECK(with_machine.osts_loaded_max == 40);
   CHECK(options_for(file) == "-c 1 -S 2m");
-  CHECK(options_for(with_machine) == "-c 6 -S 1m");
+  CHECK(options_for(with_machine) == "-c 8 -S 1m");
   ExpectedFile large = with_machine;
   large.bytes = 100 * gigabyte;
   CHECK(choose_layout(large).value().reasons.front() ==
@@ -99,8 +99,8 @@ TEST_CASE("random files: the choice is within its bounds") {
     CHECK(choice.stripe_count <= file.osts);
     CHECK(choice.stripe_count >= std::min<std::int64_t>(root, file.osts));
     const std::int64_t each = file.bytes / choice.stripe_count;
-    CHECK(
-        (choice.stripe_count <= std::max<std::int64_t>(1, root) || each >= file.bytes_per_ost_min));
+    CHECK((choice.stripe_count <= std::max<std::int64_t>(1, root) ||
+           each * 4 / 3 + 1 >= file.bytes_per_ost_min));
     CHECK(choice.stripe_size % (64 << 10) == 0);
     CHECK((choice.stripe_size == mebibyte || each / choice.stripe_size >= 16));
     const bool is_even =

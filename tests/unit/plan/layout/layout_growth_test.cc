@@ -241,6 +241,21 @@ TEST_CASE("an independent write sets a head with the default behind it, or the d
   CHECK(first.kind == Kind::set);
   CHECK(end_of(first.layout) == layout_end_of_file);
   CHECK(step_for_one(std::nullopt, 2 * mebibyte).kind == Kind::set_default);
+  const ExpectedFile many{.bytes = 32 * mebibyte,
+                          .nodes = 16,
+                          .ranks = 256,
+                          .osts = 64,
+                          .bytes_per_ost_min = 4 * mebibyte};
+  const LayoutStep alone = step_for_one(std::nullopt, 2 * mebibyte, {.stripe_count = 2}, many);
+  CHECK(alone.kind == Kind::set);
+  std::vector<std::int32_t> counts;
+  for (const LayoutComponent& one : alone.layout.components) {
+    counts.push_back(one.striping.stripe_count);
+  }
+  CHECK(counts == std::vector<std::int32_t>{1, 8, 32, 64});
+  CHECK(end_of(alone.layout) == layout_end_of_file);
+  CHECK(step_for_one(std::nullopt, 100, {}, many).layout.components.front().end ==
+        layout_head_bytes);
   CHECK(step_for_one(first.layout, gibibyte).kind == Kind::none);
   CHECK(step_for_one(head_only(), layout_head_bytes).kind == Kind::none);
   const LayoutStep rest = step_for_one(head_only(), layout_head_bytes + 1);

@@ -57,9 +57,10 @@ def _one_call(group: FileGroup, kinds: list[dict], reads: bool) -> list[str]:
     """For ranks that make a call for each of many small pieces: if only made collective, each would be a meeting."""
     verb = "read" if reads else "write"
     lines = [
-        f"First {verb} all pieces of a rank with ONE call, then make that call collective:",
+        f"Both together: {verb} all pieces of a rank with ONE call, and make that call collective:",
         *(_one_call_of_hdf5(verb) if _is_self_describing(group) else _one_call_of_mpi(verb)),
-        f"A collective call for each piece is slower than these {verb}s: all ranks meet in each call",
+        f"A collective call for each piece is slower than these {verb}s: all ranks meet in each call. One call that"
+        f" is not collective is no faster: each piece is still a {verb} of its own",
     ]
     steps = {shape.get("step_bytes", 0) for kind in kinds for shape in kind["shapes"]}
     if len(steps) == 1 and steps != {0}:

@@ -217,8 +217,16 @@ class CaseRun:
             "hints": {one.label: dict(one.hints) for one in self.settings},
             "times": {label: {str(number): s for number, s in series.items()} for label, series in self.times.items()},
             "plans": {label: found[-1] for label, found in plans.items() if found},
-            "predictions": [[p["predicted"], p["observed"]] for p in plans[AUTOMATIC] if "predicted" in p],
+            "predictions": self.predictions(plans[AUTOMATIC]),
         }
+
+    def predictions(self, plans: list[dict]) -> list[list[float]]:
+        """Predicted and observed seconds of files with one plan. A write ends when its bytes are in a cache, so the
+        time of writes is that of the round, which ends with MPI_File_sync."""
+        whole = [plan for plan in plans if "predicted" in plan and plan["plans"] == 1]
+        if self.case.direction != WRITE:
+            return [[plan["predicted"], plan["observed"]] for plan in whole]
+        return [[whole[-1]["predicted"], seconds] for seconds in self.times.get(AUTOMATIC, {}).values() if whole]
 
 
 class Run:

@@ -322,6 +322,103 @@ print(os.path.exists("seen"))
     assert result.stdout == "True\n", result.stderr
 
 
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory) -> Path:
+    return compiled(tmp_path_factory.mktemp("posix"), "posix_cases.c", "-pthread")
+
+
+def run_case(preloaded, cases: Path, tmp_path: Path, name: str, **variables: str) -> tuple[int, str, str]:
+    """Status and output of a case of posix_cases.c, in a folder of its own."""
+    folder = tmp_path / ("buffered" if "NACRE_IOBUF" in variables else "plain")
+    folder.mkdir()
+    words = ["timeout", "-s", "KILL", 60, "sh", "-c", 'cd "$1" && exec env LD_PRELOAD="$2" "$3" "$4"', "sh", folder]
+    library = variables.pop("library", "")
+    result = preloaded(*words, library, cases, name, **{"LD_PRELOAD": "", **variables})
+    return result.returncode, result.stdout, result.stderr
+
+
+# Regressions: a symptom, and the case of posix_cases.c that had it.
+SYMPTOMS = {
+    "fclose of a duplicate wrote into the next file": "fclose_of_duplicate",
+    "freopen of a duplicate wrote into the next file": "freopen_of_duplicate",
+    "close_range with UNSHARE wrote into the next file": "close_range_unshare",
+    "unshare of descriptors wrote into the next file": "unshare_files",
+    "the helper kept descriptors after unshare": "pipe_after_unshare",
+    "a dup2 that failed closed the target": "failed_dup2",
+}
+
+
+@pytest.mark.parametrize("symptom", SYMPTOMS)
+def test_a_program_sees_what_it_sees_without_buffers(build, preloaded, cases, tmp_path, symptom):
+    """Regressions, by symptom: the program printed something else, crashed or hung."""
+    library = str(build / "lib" / "libnacre_posix.so")
+    plain = run_case(preloaded, cases, tmp_path, SYMPTOMS[symptom])
+    assert plain[1], "the case printed nothing"
+    buffered = run_case(
+        preloaded, cases, tmp_path, SYMPTOMS[symptom], library=library, NACRE_IOBUF="*.log:size=64k:count=2"
+    )
+    assert buffered == plain
+
+
+UNREPORTED = {
+    "exec": "os.execv('/bin/true', ['true'])",
+    "dup2": "os.dup2(os.open('/dev/null', os.O_WRONLY), d)",
+    "close_range": "os.closerange(d, d + 1)",
+    "_exit": "os._exit(0)",
+    "SIGTERM": "os.kill(os.getpid(), signal.SIGTERM)",
+}
+
+
+@pytest.mark.parametrize("ending", UNREPORTED)
+def test_an_error_that_no_call_returned_vanished(preloaded, tmp_path, ending):
+    """Regression: exec, dup2, close_range and SIGTERM said nothing of bytes that could not be written."""
+    program = f"""
+import os, resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+d = os.open("data", os.O_CREAT | os.O_WRONLY)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3, 3))
+os.write(d, b"AAAABBBB")
+{UNREPORTED[ending]}
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=16k")
+    assert result.stderr.count("data") == 1, result.stderr
+    assert "are lost: the file is too large (EFBIG)" in result.stderr
+    assert (tmp_path / "data").read_bytes() == b"AAA"
+
+
+def test_fclose_of_a_stream_by_fdopen_hid_the_error_of_an_earlier_write(preloaded, tmp_path):
+    program = """
+import ctypes, os, resource, signal
+libc = ctypes.CDLL(None, use_errno=True)
+libc.fdopen.restype = ctypes.c_void_p
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+d = os.open("data", os.O_CREAT | os.O_WRONLY)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3, 3))
+os.write(d, b"AAAABBBB")
+print(libc.fclose(ctypes.c_void_p(libc.fdopen(d, b"w"))), ctypes.get_errno())
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=16k")
+    assert result.stdout == "-1 27\n", result.stderr  # EFBIG
+
+
+def test_a_write_failed_again_and_again_after_its_error_was_returned(preloaded, tmp_path):
+    program = """
+import os, resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+d = os.open("data", os.O_CREAT | os.O_WRONLY)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3, -1))
+os.write(d, b"AAAA")
+try: os.fsync(d)
+except OSError as error: print(error.errno)
+resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+os.pwrite(d, b"BBBB", 0)
+os.fsync(d); os.close(d)
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=16k")
+    assert (result.stdout, result.stderr) == ("27\n", "")
+    assert (tmp_path / "data").read_bytes() == b"BBBB"
+
+
 # Buffers: real programs.
 
 

@@ -36,6 +36,7 @@ struct Buffer {
 /// A buffered file, however many descriptors of this process lead to it.
 struct BufferedFile {
   static constexpr int buffer_count_max = Rule::count_max + 1;
+  static constexpr std::size_t name_bytes_max = 256;
 
   FileIdentity identity;
   const Rule* rule = nullptr;
@@ -43,12 +44,14 @@ struct BufferedFile {
   AccessCounts* reads = nullptr;
   int descriptors = 0;
   int queued_writes = 0;
-  int error = 0;           ///< errno of the first write that failed; stays until the last close
+  int error = 0;           ///< errno of a write that failed; 0 again when a call has returned it
   int lonely_buffers = 0;  ///< buffers in a row that gathered only one write each
   bool is_left_alone = false;
   bool is_position_shared = false;  ///< with another process: reads must not look ahead
   std::int64_t read_end = 0;        ///< of the last read
   Buffer* filling = nullptr;
+  std::array<char, name_bytes_max> failed_name;  ///< path of the file whose write failed
+  std::size_t failed_name_bytes = 0;
   std::array<Buffer, buffer_count_max> write_buffers;  ///< rule->count are used
   std::array<Buffer, buffer_count_max> read_buffers;   ///< rule->prefetch + 1 are used
 };

@@ -4,10 +4,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <pthread.h>
 
+#include "posix/report/line_text.h"
 #include "posix/report/process_report.h"
 #include "posix/system/clock.h"
 
@@ -65,6 +68,45 @@ int write_out(const Buffer& buffer) {
   return 0;
 }
 
+/// What an error is called on every system: strerror() is for no signal handler.
+std::string_view name_of_error(int error) {
+  switch (error) {
+    case EFBIG:
+      return "the file is too large (EFBIG)";
+    case ENOSPC:
+      return "no space is left on the device (ENOSPC)";
+    case EDQUOT:
+      return "the quota is exceeded (EDQUOT)";
+    case EIO:
+      return "the device failed (EIO)";
+    default:
+      return {};
+  }
+}
+
+void note_error(BufferedFile& file, int descriptor, int error) {
+  file.error = error;
+  file.failed_name_bytes = path_of(descriptor, file.failed_name).size();
+}
+
+/// Warns of an error that no call of the program has returned.
+void warn_of_error(const BufferedFile& file) {
+  if (file.error == 0) return;
+  std::array<char, 512> room;  // NOLINT: filled next
+  LineText line(room);
+  line.add("nacre: bytes of the buffered file ");
+  line.add_string({file.failed_name.data(), file.failed_name_bytes});
+  line.add(" (NACRE_IOBUF) are lost: ");
+  const std::string_view name = name_of_error(file.error);
+  if (name.empty()) {
+    line.add("errno ").add(file.error);
+  } else {
+    line.add(name);
+  }
+  line.add("\n");
+  print_warning(line.text());
+}
+
 /// Fills the buffer up to the end of its block, or of the file. What fails is read again, and
 /// reported, when the program comes there.
 void read_in(Buffer& buffer, std::int64_t bytes) {
@@ -99,7 +141,7 @@ bool Buffering::allocate() {
 }
 
 void Buffering::start_helper() {
-  if (helper_ != Helper::none) return;
+  if (helper_ != Helper::none || is_finished_) return;
   // All signals are blocked while the lock is held: the new thread inherits that.
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -163,17 +205,19 @@ void Buffering::duplicated(std::uint16_t number) {
   ++file(number).descriptors;
 }
 
-int Buffering::closing(std::uint16_t number) {
+int Buffering::closing(std::uint16_t number, bool can_report) {
   const Locked locked(lock_);
   BufferedFile& closed = file(number);
   drain(closed);
   forget_reads(closed);
   const int error = closed.error;
+  if (can_report) closed.error = 0;
   if (--closed.descriptors == 0) release(closed);
   return error;
 }
 
 void Buffering::release(BufferedFile& released) {
+  warn_of_error(released);
   const auto size = static_cast<std::size_t>(released.rule->size);
   for (Buffer& buffer : write_buffers(released)) unmap_memory(buffer.memory, size);
   for (Buffer& buffer : read_buffers(released)) unmap_memory(buffer.memory, size);
@@ -190,7 +234,7 @@ void Buffering::carry_out(Buffer& buffer) {
     return;
   }
   const int error = write_out(buffer);
-  if (error != 0 && accessed.error == 0) accessed.error = error;
+  if (error != 0 && accessed.error == 0) note_error(accessed, buffer.descriptor, error);
   if (accessed.writes != nullptr) accessed.writes->add_file_call(buffer.bytes);
 }
 
@@ -237,6 +281,7 @@ void Buffering::help() {
   lock_.acquire();
   while (true) {
     if (queue_ == nullptr) submit_old_buffers();
+    if (queue_ == nullptr && helper_ == Helper::stops) break;
     if (queue_ == nullptr) {
       lock_.wait(event_, has_filling_buffers() ? 1 : 0);
       continue;
@@ -250,6 +295,9 @@ void Buffering::help() {
     is_helping_ = false;
     settle(first);
   }
+  helper_ = Helper::none;
+  event_.raise();
+  lock_.release();
 }
 
 // Writes.
@@ -346,7 +394,7 @@ Outcome Buffering::write(std::uint16_t number, int descriptor, std::span<const i
   forget_reads(written);
   start_helper();
   if (written.error != 0) {
-    errno = written.error;
+    errno = std::exchange(written.error, 0);
     return {true, -1};
   }
   const bool passes = written.is_left_alone || is_finished_ || bytes == 0 ||
@@ -368,7 +416,7 @@ Outcome Buffering::write(std::uint16_t number, int descriptor, std::span<const i
   }
   if (written.is_left_alone || is_finished_) drain(written);
   if (written.error == 0) return {true, bytes};
-  errno = written.error;
+  errno = std::exchange(written.error, 0);
   return {true, -1};
 }
 
@@ -457,17 +505,20 @@ Outcome Buffering::read(std::uint16_t number, int descriptor, void* to, std::int
 
 // Flushes.
 
-int Buffering::flush(std::uint16_t number) {
+void Buffering::flush(std::uint16_t number) {
   const Locked locked(lock_);
   drain(file(number));
-  return file(number).error;
 }
 
-int Buffering::flush_and_forget(std::uint16_t number) {
+void Buffering::flush_and_forget(std::uint16_t number) {
   const Locked locked(lock_);
   drain(file(number));
   forget_reads(file(number));
-  return file(number).error;
+}
+
+int Buffering::take_error(std::uint16_t number) {
+  const Locked locked(lock_);
+  return std::exchange(file(number).error, 0);
 }
 
 void Buffering::leave_alone(std::uint16_t number) {
@@ -507,17 +558,29 @@ void Buffering::flush_all() {
   drain_all();
 }
 
+void Buffering::warn_of_errors() { std::for_each(files_, files_ + count_, warn_of_error); }
+
+void Buffering::flush_and_warn() {
+  const Locked locked(lock_);
+  drain_all();
+  warn_of_errors();
+}
+
 void Buffering::finish() {
   const Locked locked(lock_);
   is_finished_ = true;
   drain_all();
-  for (std::uint16_t i = 0; i < count_; ++i) {
-    const int error = files_[i].error;
-    if (error == 0) continue;
-    print_warning("nacre: a buffered file (NACRE_IOBUF) is incomplete: ");
-    print_warning(strerror(error));
-    print_warning("\n");
-  }
+  warn_of_errors();
+}
+
+void Buffering::stop() {
+  const Locked locked(lock_);
+  is_finished_ = true;
+  drain_all();
+  if (helper_ != Helper::runs) return;
+  helper_ = Helper::stops;
+  event_.raise();
+  while (helper_ == Helper::stops) lock_.wait(event_);
 }
 
 void Buffering::before_fork() {

@@ -46,8 +46,9 @@ class Buffering {
                                      FileCounts* counts);
   /// After a descriptor was duplicated.
   void duplicated(std::uint16_t number);
-  /// Before a descriptor is closed. Returns the errno that the close has to report, or 0.
-  int closing(std::uint16_t number);
+  /// Before a descriptor is closed. Returns the errno that the close has to report, or 0; with
+  /// `can_report` it counts as reported. Warns of an error that no later call can report.
+  int closing(std::uint16_t number, bool can_report);
 
   /// `offset` < 0: at the descriptor's position. `is_append`: the descriptor has O_APPEND.
   Outcome write(std::uint16_t number, int descriptor, std::span<const iovec> from,
@@ -55,19 +56,26 @@ class Buffering {
   Outcome read(std::uint16_t number, int descriptor, void* to, std::int64_t bytes,
                std::int64_t offset);
 
-  /// Writes what is in memory. Returns the errno of the file's failed writes, or 0.
-  int flush(std::uint16_t number);
+  /// Writes what is in memory.
+  void flush(std::uint16_t number);
   /// The same before a call that changes the file by other means: nothing read stays in memory.
-  int flush_and_forget(std::uint16_t number);
+  void flush_and_forget(std::uint16_t number);
+  /// The errno of a write that failed, or 0; the caller returns it to the program.
+  [[nodiscard]] int take_error(std::uint16_t number);
   /// Buffers the file no more: it is locked, mapped, or accessed by functions that are not seen.
   void leave_alone(std::uint16_t number);
   void leave_alone(const FileIdentity& identity);
   /// Before a call on a path that depends on the file's size. False: nothing was in memory.
   bool flush(const FileIdentity& identity);
   void flush_all();
-  /// At the end of the process: flushes, warns of bytes that cannot be written, and buffers no
-  /// more.
+  /// Before another program takes the process over, or a signal ends it: flushes, and warns of
+  /// errors that no call has returned.
+  void flush_and_warn();
+  /// At the end of the process: the same, and buffers no more.
   void finish();
+  /// Before the process's threads stop sharing descriptors: flushes, ends the helper thread, which
+  /// would keep the old descriptors open, and buffers no more.
+  void stop();
 
   /// Around fork(): between them no other thread is inside.
   void before_fork();
@@ -75,7 +83,7 @@ class Buffering {
 
  private:
   friend void* run_helper(void* buffering);
-  enum class Helper : std::uint8_t { none, runs, failed };
+  enum class Helper : std::uint8_t { none, runs, failed, stops };
 
   [[nodiscard]] BufferedFile& file(std::uint16_t number) { return files_[number - 1]; }
   [[nodiscard]] bool allocate();
@@ -98,6 +106,7 @@ class Buffering {
   void settle(Buffer& buffer);
   void drain(BufferedFile& file);
   void drain_all();
+  void warn_of_errors();
   void forget_reads(BufferedFile& file);
   void release(BufferedFile& file);
 

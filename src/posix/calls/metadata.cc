@@ -66,7 +66,7 @@ int stat_descriptor(int descriptor, Call call) {
   const Descriptor known = process.descriptors.get(descriptor);
   if (!known.is_known() || !process.is_on()) return call();
   const Stopwatch watch;
-  if (known.buffered != 0) (void)process.buffering.flush(known.buffered);
+  if (known.buffered != 0) process.buffering.flush(known.buffered);
   const int result = call();
   count_stat(result, known.file, nullptr, watch.nanoseconds());
   return result;
@@ -93,10 +93,12 @@ int change(int descriptor, CallKind kind, Call call) {
   const Descriptor known = process.descriptors.get(descriptor);
   if (!known.is_known() || !process.is_on()) return call();
   const Stopwatch watch;
-  const int error = known.buffered == 0 ? 0 : process.buffering.flush_and_forget(known.buffered);
+  if (known.buffered != 0) process.buffering.flush_and_forget(known.buffered);
   const int result = call();
   process.count(known, kind, watch.nanoseconds());
-  if (error == 0 || result != 0) return result;
+  if (known.buffered == 0 || kind != CallKind::sync || result != 0) return result;
+  const int error = process.buffering.take_error(known.buffered);
+  if (error == 0) return result;
   errno = error;
   return -1;
 }
@@ -195,7 +197,7 @@ off_t call_lseek(int descriptor, off_t offset, int whence) {
   const Stopwatch watch;
   // Where bytes will be appended, and where the file ends, only the file itself knows.
   const bool depends_on_size = known.is_append || (whence != SEEK_SET && whence != SEEK_CUR);
-  if (known.buffered != 0 && depends_on_size) (void)process.buffering.flush(known.buffered);
+  if (known.buffered != 0 && depends_on_size) process.buffering.flush(known.buffered);
   const off_t result = next_lseek(descriptor, offset, whence);
   process.count(known, CallKind::seek, watch.nanoseconds());
   return result;

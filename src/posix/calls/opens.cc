@@ -5,6 +5,7 @@
 #include <cstdarg>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "posix/calls/process.h"
@@ -25,6 +26,11 @@ constinit Next<int(int, int)> next_flock("flock");
 constinit Next<int(int, int, off_t)> next_lockf("lockf");
 constinit Next<int(unsigned, unsigned, int)> next_close_range("close_range");
 constinit Next<void(int)> next_closefrom("closefrom");
+constinit Next<int(int)> next_unshare("unshare");
+
+// Of <linux/close_range.h>, which older systems lack.
+constexpr int close_range_unshare = 1 << 1;
+constexpr int close_range_cloexec = 1 << 2;
 
 mode_t mode_of(int flags, va_list arguments) {
   const bool creates = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
@@ -51,8 +57,7 @@ int open_at(int directory, const char* path, int flags, mode_t mode, const void*
 /// Forgets all descriptors from `first` to `last`.
 void forget_range(unsigned first, unsigned last) {
   for (unsigned one = first; one <= last && one < Descriptors::capacity; ++one) {
-    int ignored = 0;
-    (void)process.closing(static_cast<int>(one), ignored);
+    process.closing(static_cast<int>(one));
   }
 }
 
@@ -60,9 +65,9 @@ void forget_range(unsigned first, unsigned last) {
 template <class Call>
 int duplicate_to(int descriptor, int copy, Call call) {
   if (!process.is_on() || descriptor == copy) return call();
+  if (next_fcntl(descriptor, F_GETFD, 0) < 0) return call();  // fails, and closes nothing
   const Descriptor known = process.descriptors.get(descriptor);
-  int error = 0;
-  (void)process.closing(copy, error);
+  process.closing(copy);
   const int result = call();
   if (result >= 0 && known.is_known()) process.duplicated(descriptor, copy);
   return result;
@@ -134,7 +139,9 @@ int call_close_range(unsigned first, unsigned last, int flags) {
     errno = ENOSYS;
     return -1;
   }
-  if (process.is_on() && flags == 0) forget_range(first, last);
+  if (!process.is_on() || first > last) return next_close_range(first, last, flags);
+  if ((flags & close_range_unshare) != 0) process.buffering.stop();
+  if ((flags & close_range_cloexec) == 0) forget_range(first, last);
   return next_close_range(first, last, flags);
 }
 
@@ -143,6 +150,12 @@ void call_closefrom(int first) {
   if (process.is_on() && first >= 0)
     forget_range(static_cast<unsigned>(first), Descriptors::capacity);
   next_closefrom(first);
+}
+
+int call_unshare(int flags) asm("unshare");
+int call_unshare(int flags) {
+  if ((flags & CLONE_FILES) != 0 && process.is_on()) process.buffering.stop();
+  return next_unshare(flags);
 }
 
 int call_dup(int descriptor) asm("dup");

@@ -15,7 +15,7 @@ constinit Process process;
 namespace {
 
 void flush_at_signal() {
-  if (process.is_on()) process.buffering.flush_all();
+  if (process.is_on()) process.buffering.flush_and_warn();
 }
 
 __attribute__((constructor)) void start_process() { process.start(); }
@@ -42,7 +42,7 @@ void Process::end(bool is_final) {
   if (is_final) {
     buffering.finish();
   } else {
-    buffering.flush_all();
+    buffering.flush_and_warn();
   }
   if (report_ != nullptr) write_process_report(report_, files, started_);
   files.clear_counts();
@@ -104,8 +104,14 @@ void Process::duplicated(int descriptor, int copy) {
 Descriptor Process::closing(int descriptor, int& error) {
   const Descriptor known = descriptors.get(descriptor);
   if (!known.is_known()) return known;
-  if (known.buffered != 0) error = buffering.closing(known.buffered);
-  return descriptors.take(descriptor);
+  descriptors.take(descriptor);  // first, so that other threads begin no buffer with it
+  if (known.buffered != 0) error = buffering.closing(known.buffered, true);
+  return known;
+}
+
+void Process::closing(int descriptor) {
+  const Descriptor known = descriptors.take(descriptor);
+  if (known.buffered != 0) (void)buffering.closing(known.buffered, false);
 }
 
 void Process::leave_alone(int descriptor) {
@@ -115,7 +121,7 @@ void Process::leave_alone(int descriptor) {
 
 void Process::flush(int descriptor) {
   const Descriptor known = descriptors.get(descriptor);
-  if (known.buffered != 0) (void)buffering.flush_and_forget(known.buffered);
+  if (known.buffered != 0) buffering.flush_and_forget(known.buffered);
 }
 
 void Process::count(const Descriptor& descriptor, AccessKind kind, std::int64_t bytes,

@@ -35,8 +35,11 @@ class Process {
   /// After the stream's file was opened: stdio accesses it by functions of its own.
   void opened_stream(int descriptor, const char* path, std::int64_t took);
   void duplicated(int descriptor, int copy);
-  /// Before a descriptor is closed. Returns what it was, and in `error` what the close reports.
+  /// Before a descriptor is closed by a call that can fail with `error`, the errno of an earlier
+  /// write. Returns what the descriptor was.
   Descriptor closing(int descriptor, int& error);
+  /// The same before a call that reports no such error.
+  void closing(int descriptor);
   /// The descriptor's buffered file, if it has one, is accessed by other means from now on.
   void leave_alone(int descriptor);
   /// Writes what is in memory for the descriptor's file, before a call that depends on its bytes.

@@ -149,19 +149,21 @@ int call_fclose(FILE* stream) {
   if (!process.is_on() || stream == nullptr) return next_fclose(stream);
   const int descriptor = fileno(stream);
   const Descriptor known = process.descriptors.get(descriptor);
-  if (!known.is_stream) return next_fclose(stream);
+  if (!known.is_known()) return next_fclose(stream);
   const std::int64_t buffer = buffer_bytes(stream);
   const Stopwatch watch;
   StreamBuffer own{};
   if (StreamBuffer* const slot = stream_buffers.load() ? stream_buffer(descriptor) : nullptr)
     std::swap(own, *slot);
-  process.descriptors.take(descriptor);
+  int error = 0;
+  (void)process.closing(descriptor, error);
   const int result = next_fclose(stream);
+  if (result == 0 && error != 0) errno = error;
   const ErrnoKeeper keeper;
   unmap_memory(own.memory, own.bytes);
   process.count(known, CallKind::close, watch.nanoseconds());
   if (known.file != 0) count_rest(known, buffer);
-  return result;
+  return error == 0 ? result : EOF;
 }
 
 FILE* call_freopen(const char* path, const char* mode, FILE* stream) asm("freopen");
@@ -169,7 +171,7 @@ FILE* call_freopen64(const char* path, const char* mode, FILE* stream) asm("freo
     __attribute__((alias("freopen")));
 FILE* call_freopen(const char* path, const char* mode, FILE* stream) {
   if (!process.is_on()) return next_freopen(path, mode, stream);
-  process.descriptors.take(fileno(stream));  // its buffer, if it has one, stays as it is
+  process.closing(fileno(stream));  // its buffer, if it has one, stays as it is
   const Stopwatch watch;
   FILE* const again = next_freopen(path, mode, stream);
   if (again != nullptr && path != nullptr)
@@ -181,11 +183,7 @@ FILE* call_fdopen(int descriptor, const char* mode) asm("fdopen");
 FILE* call_fdopen(int descriptor, const char* mode) {
   Descriptor known = process.descriptors.get(descriptor);
   if (!known.is_known() || !process.is_on()) return next_fdopen(descriptor, mode);
-  if (known.buffered != 0) {
-    process.buffering.leave_alone(known.buffered);
-    (void)process.buffering.closing(known.buffered);
-  }
-  known.buffered = 0;
+  process.leave_alone(descriptor);
   known.is_stream = true;
   process.descriptors.set(descriptor, known);
   return next_fdopen(descriptor, mode);

@@ -4,11 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { report = 100 }; /* standard output as it was: cases may replace it */
@@ -113,6 +118,74 @@ static void failed_dup2(void) {
   show(data);
 }
 
+/* Signals. */
+
+static void ended_by(void (*end)(int), int argument) {
+  const int descriptor = made(data, "");
+  const pid_t child = fork();
+  if (child == 0) {
+    const int own = open(data, O_WRONLY);
+    put(own, "AAAA");
+    end(argument);
+    say("survived\n");
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  say("status %d\n", status);
+  close(descriptor);
+  show(data);
+}
+
+static void end_by_raise(int number) { raise(number); }
+
+static void end_by_alarm(int ignored) {
+  (void)ignored;
+  alarm(1);
+  for (int i = 0; i < 30; ++i) usleep(100000);
+}
+
+static void end_by_timer(int ignored) {
+  (void)ignored;
+  const struct itimerval limit = {{0, 0}, {0, 50000}};
+  setitimer(ITIMER_PROF, &limit, NULL);
+  for (const time_t begin = time(NULL); time(NULL) < begin + 10;) continue;
+}
+
+static void end_by_cpu_limit(int ignored) {
+  (void)ignored;
+  const struct rlimit limit = {1, RLIM_INFINITY};
+  setrlimit(RLIMIT_CPU, &limit);
+  for (const time_t begin = time(NULL); time(NULL) < begin + 10;) continue;
+}
+
+static void signal_alarm(void) { ended_by(end_by_alarm, 0); }
+static void signal_timer(void) { ended_by(end_by_timer, 0); }
+static void signal_cpu_limit(void) { ended_by(end_by_cpu_limit, 0); }
+
+static void signal_others(void) {
+  const struct rlimit none = {0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  const int numbers[] = {SIGTRAP, SIGIO, SIGSTKFLT, SIGPWR, SIGSEGV, SIGSYS, SIGRTMIN, SIGRTMAX};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) ended_by(end_by_raise, numbers[i]);
+}
+
+static void do_nothing(int number) { (void)number; }
+
+static void interrupted_read(void) {
+  int ends[2];
+  char byte;
+  if (pipe(ends) != 0) _exit(9);
+  siginterrupt(SIGALRM, 1);
+  say("before: default %d\n", signal(SIGALRM, do_nothing) == SIG_DFL);
+  alarm(1);
+  const ssize_t got = read(ends[0], &byte, 1);
+  say("read %zd errno %d\n", got, errno);
+  say("before: ours %d\n", signal(SIGALRM, SIG_DFL) == do_nothing);
+  say("before: default %d\n", signal(SIGALRM, SIG_IGN) == SIG_DFL);
+  say("before: ignored %d\n", signal(SIGALRM, SIG_DFL) == SIG_IGN);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
@@ -123,6 +196,11 @@ static const struct {
     {"unshare_files", unshare_files},
     {"pipe_after_unshare", pipe_after_unshare},
     {"failed_dup2", failed_dup2},
+    {"signal_alarm", signal_alarm},
+    {"signal_timer", signal_timer},
+    {"signal_cpu_limit", signal_cpu_limit},
+    {"signal_others", signal_others},
+    {"interrupted_read", interrupted_read},
 };
 
 int main(int count, char** arguments) {

@@ -5,9 +5,11 @@ from __future__ import annotations
 import filecmp
 import json
 import os
+import pty
 import random
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -345,6 +347,11 @@ SYMPTOMS = {
     "unshare of descriptors wrote into the next file": "unshare_files",
     "the helper kept descriptors after unshare": "pipe_after_unshare",
     "a dup2 that failed closed the target": "failed_dup2",
+    "the first SIGALRM of alarm was swallowed": "signal_alarm",
+    "the first SIGPROF of a timer was swallowed": "signal_timer",
+    "the first SIGXCPU was swallowed": "signal_cpu_limit",
+    "uncommon signals lost what was in memory": "signal_others",
+    "signal forgot siginterrupt": "interrupted_read",
 }
 
 
@@ -358,6 +365,28 @@ def test_a_program_sees_what_it_sees_without_buffers(build, preloaded, cases, tm
         preloaded, cases, tmp_path, SYMPTOMS[symptom], library=library, NACRE_IOBUF="*.log:size=64k:count=2"
     )
     assert buffered == plain
+
+
+def test_the_first_interrupt_from_a_terminal_was_swallowed(build, clean_environment):
+    library = str(build / "lib" / "libnacre_posix.so")
+    environment = {**clean_environment, "LD_PRELOAD": library, "NACRE_IOBUF": "*.log"}
+    for key, expected in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT)):
+        child, terminal = pty.fork()
+        if child == 0:
+            os.execve("/bin/sh", ["sh", "-c", "ulimit -c 0; echo begun; exec sleep 60"], environment)
+        os.read(terminal, 100)
+        deadline = time.monotonic() + 30
+        while "sleep" not in Path(f"/proc/{child}/comm").read_text() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.2)  # until the library is loaded
+        os.write(terminal, key)
+        time.sleep(0.5)
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done == 0:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        os.close(terminal)
+        assert (done, status & 0x7F) == (child, expected)
 
 
 UNREPORTED = {

@@ -13,19 +13,30 @@
 namespace nacre::posix {
 namespace {
 
-constexpr std::array fatal_signals{SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGABRT,   SIGBUS,
-                                   SIGFPE,  SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE,   SIGALRM,
-                                   SIGTERM, SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGSYS};
+// Signals that do not end a process by default, or that no process can catch.
+constexpr std::array other_signals{SIGKILL, SIGSTOP, SIGCONT, SIGTSTP, SIGTTIN,
+                                   SIGTTOU, SIGCHLD, SIGURG,  SIGWINCH};
 
+constinit Next<SignalHandler(int, SignalHandler)> next_signal("signal");
 constinit Next<int(int, const struct sigaction*, struct sigaction*)> next_sigaction("sigaction");
 constinit std::atomic<void (*)()> flush_at_end = nullptr;
 
 bool is_fatal(int number) {
-  return std::find(fatal_signals.begin(), fatal_signals.end(), number) != fatal_signals.end();
+  // The C library keeps the first real-time signals, under SIGRTMIN, for itself.
+  const bool is_known = (number > 0 && number <= SIGSYS) || (number >= SIGRTMIN && number < NSIG);
+  return is_known &&
+         std::find(other_signals.begin(), other_signals.end(), number) == other_signals.end();
 }
 
 bool is_default(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL;
+}
+
+/// Whether the instruction that caused the signal fails again when the handler returns.
+bool is_repeated(const siginfo_t& information) {
+  const int number = information.si_signo;
+  return information.si_code > 0 &&
+         (number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE);
 }
 
 void end_process(int number, siginfo_t* information, void* /*context*/) {
@@ -33,9 +44,8 @@ void end_process(int number, siginfo_t* information, void* /*context*/) {
   struct sigaction ending {};
   ending.sa_handler = SIG_DFL;
   next_sigaction(number, &ending, nullptr);
-  // An instruction that failed fails again; other signals are sent again.
-  const bool is_repeated = information->si_code > 0 && number != SIGABRT;
-  if (!is_repeated) syscall(SYS_tgkill, system_process(), syscall(SYS_gettid), number);
+  if (!is_repeated(*information))
+    syscall(SYS_tgkill, system_process(), syscall(SYS_gettid), number);
 }
 
 bool is_own(const struct sigaction& action) {
@@ -54,9 +64,9 @@ struct sigaction own_action() {
 void catch_fatal_signals(void (*flush)()) {
   if (flush_at_end.exchange(flush) != nullptr) return;
   const struct sigaction own = own_action();
-  for (const int number : fatal_signals) {
+  for (int number = 1; number < NSIG; ++number) {
     struct sigaction found {};
-    if (next_sigaction(number, nullptr, &found) == 0 && is_default(found))
+    if (is_fatal(number) && next_sigaction(number, nullptr, &found) == 0 && is_default(found))
       next_sigaction(number, &own, nullptr);
   }
 }
@@ -71,6 +81,19 @@ int set_signal_action(int number, const struct sigaction* wanted, struct sigacti
     before->sa_handler = SIG_DFL;
   }
   return result;
+}
+
+SignalHandler set_signal_handler(int number, SignalHandler handler) {
+  if (flush_at_end.load() == nullptr || !is_fatal(number)) return next_signal(number, handler);
+  if (handler == SIG_DFL) {
+    const struct sigaction wanted {};
+    struct sigaction before {};
+    return set_signal_action(number, &wanted, &before) == 0 ? before.sa_handler : SIG_ERR;
+  }
+  struct sigaction found {};
+  next_sigaction(number, nullptr, &found);
+  const SignalHandler before = next_signal(number, handler);
+  return before != SIG_ERR && is_own(found) ? SIG_DFL : before;
 }
 
 }  // namespace nacre::posix

@@ -12,8 +12,11 @@ namespace nacre::posix {
 /// overflows. `flush` must work in a signal handler.
 void catch_fatal_signals(void (*flush)());
 
-/// What the program's sigaction does. Returns as sigaction does.
+using SignalHandler = void (*)(int);
+
+/// What the program's sigaction and signal do. They return as sigaction and signal do.
 int set_signal_action(int number, const struct sigaction* wanted, struct sigaction* before);
+SignalHandler set_signal_handler(int number, SignalHandler handler);
 
 }  // namespace nacre::posix
 

@@ -17,7 +17,6 @@ namespace {
 
 using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
                   char* const*, char* const*);
-using Handler = void (*)(int);
 
 constinit Next<void(int)> next_exit("_exit");
 constinit Next<void(int)> next_quick_exit("quick_exit");
@@ -181,18 +180,9 @@ int call_sigaction(int number, const struct sigaction* wanted, struct sigaction*
   return set_signal_action(number, wanted, before);
 }
 
-Handler call_signal(int number, Handler handler) asm("signal");
-Handler call_signal(int number, Handler handler) {
-  struct sigaction wanted {};
-  struct sigaction before {};
-  wanted.sa_handler = handler;
-  wanted.sa_flags = SA_RESTART;
-  sigemptyset(&wanted.sa_mask);
-  if (handler == SIG_ERR) {
-    errno = EINVAL;
-    return SIG_ERR;
-  }
-  return set_signal_action(number, &wanted, &before) == 0 ? before.sa_handler : SIG_ERR;
+SignalHandler call_signal(int number, SignalHandler handler) asm("signal");
+SignalHandler call_signal(int number, SignalHandler handler) {
+  return set_signal_handler(number, handler);
 }
 
 #pragma GCC visibility pop

@@ -3,15 +3,19 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -152,16 +156,8 @@ static void end_by_timer(int ignored) {
   for (const time_t begin = time(NULL); time(NULL) < begin + 10;) continue;
 }
 
-static void end_by_cpu_limit(int ignored) {
-  (void)ignored;
-  const struct rlimit limit = {1, RLIM_INFINITY};
-  setrlimit(RLIMIT_CPU, &limit);
-  for (const time_t begin = time(NULL); time(NULL) < begin + 10;) continue;
-}
-
 static void signal_alarm(void) { ended_by(end_by_alarm, 0); }
 static void signal_timer(void) { ended_by(end_by_timer, 0); }
-static void signal_cpu_limit(void) { ended_by(end_by_cpu_limit, 0); }
 
 static void signal_others(void) {
   const struct rlimit none = {0, 0};
@@ -186,6 +182,378 @@ static void interrupted_read(void) {
   say("before: ignored %d\n", signal(SIGALRM, SIG_DFL) == SIG_IGN);
 }
 
+static void exit_with_three(int number) {
+  (void)number;
+  _exit(3);
+}
+
+static void exit_on_small_stack(void) {
+  enum { guard = 1 << 19, room = 8192 };
+  char* const memory = mmap(NULL, guard + room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(memory, guard, PROT_NONE);
+  const stack_t stack = {.ss_sp = memory + guard, .ss_size = room};
+  sigaltstack(&stack, NULL);
+  const struct sigaction action = {.sa_handler = exit_with_three, .sa_flags = SA_ONSTACK};
+  sigaction(SIGUSR1, &action, NULL);
+  put(open(data, O_CREAT | O_WRONLY, 0644), "A");
+  say("begun\n");
+  raise(SIGUSR1);
+}
+
+/* Forks. */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int logged = -1;
+
+static void before_fork(void) { pthread_mutex_lock(&mutex); }
+static void after_fork(void) {
+  if (logged >= 0) put(logged, "forked\n");
+  pthread_mutex_unlock(&mutex);
+}
+
+/* Before the constructors of libraries: so these handlers run between the library's and the fork. */
+static void add_handlers(void) { pthread_atfork(before_fork, after_fork, after_fork); }
+__attribute__((section(".preinit_array"), used)) static void (*const early)(void) = add_handlers;
+
+static volatile int is_over;
+
+static void* write_under_mutex(void* unused) {
+  while (!is_over) {
+    pthread_mutex_lock(&mutex);
+    put(logged, "line\n");
+    pthread_mutex_unlock(&mutex);
+  }
+  return unused;
+}
+
+static void fork_and_wait(int times) {
+  for (int i = 0; i < times; ++i) {
+    const pid_t child = fork();
+    struct stat status;
+    if (child == 0) _exit(stat(data, &status));
+    int result = -1;
+    if (waitpid(child, &result, 0) != child || result != 0) say("child: status %d\n", result);
+  }
+}
+
+static void fork_with_handlers(void) {
+  pthread_t thread;
+  logged = open(data, O_CREAT | O_WRONLY | O_APPEND, 0644);
+  pthread_create(&thread, NULL, write_under_mutex, NULL);
+  fork_and_wait(100);
+  is_over = 1;
+  pthread_join(thread, NULL);
+  say("forked\n");
+}
+
+static void* stat_again_and_again(void* unused) {
+  struct stat status;
+  while (!is_over) {
+    stat(data, &status);
+    close(open(data, O_RDONLY));
+  }
+  return unused;
+}
+
+static void fork_while_counting(void) {
+  pthread_t thread;
+  made(data, "text");
+  pthread_create(&thread, NULL, stat_again_and_again, NULL);
+  fork_and_wait(300);
+  is_over = 1;
+  pthread_join(thread, NULL);
+  say("forked\n");
+}
+
+static void child_writes_what_parent_reads(void) {
+  char bytes[20] = {0};
+  int ends[2];
+  const int descriptor = made(data, "0123456789");
+  if (pipe(ends) != 0) _exit(9);
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)!read(ends[0], bytes, 1);
+    pwrite(descriptor, "XX", 2, 2);
+    _exit(0);
+  }
+  pread(descriptor, bytes, 2, 0);
+  put(ends[1], "k");
+  waitpid(child, NULL, 0);
+  pread(descriptor, bytes, 8, 2);
+  say("%s\n", bytes);
+}
+
+static void command_writes_what_program_reads(void) {
+  char bytes[20] = {0};
+  const int descriptor = made(data, "0123456789");
+  (void)!read(descriptor, bytes, 2);
+  say("system %d\n", system("printf XX | dd of=data.log conv=notrunc bs=1 seek=2 2>/dev/null"));
+  (void)!read(descriptor, bytes, 8);
+  say("%s\n", bytes);
+}
+
+static void bare_fork(void) {
+  const int descriptor = made(data, "AAAA");
+  lseek(descriptor, 0, SEEK_END);
+  put(descriptor, "BB");
+  const pid_t child = _Fork();
+  if (child == 0) {
+    put(descriptor, "CC");
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  put(descriptor, "DD");
+  close(descriptor);
+  show(data);
+}
+
+/* Arguments that the system refuses, and the ends of its ranges. */
+
+static void addresses(void) {
+  char bytes[20] = {0};
+  char* const bad = (char*)16;
+  const int descriptor = made(data, "0123456789");
+  struct iovec parts[2000];
+  for (int i = 0; i < 2000; ++i) parts[i] = (struct iovec){bytes, 1};
+  say("read %zd ", read(descriptor, bad, 5));
+  say("errno %d\n", errno);
+  say("write %zd ", write(descriptor, bad, 5));
+  say("errno %d\n", errno);
+  say("writev of 2000 %zd ", writev(descriptor, parts, 2000));
+  say("errno %d\n", errno);
+  say("writev of bad parts %zd ", writev(descriptor, (struct iovec*)bad, 2));
+  say("errno %d\n", errno);
+  const char* volatile none = NULL;
+  say("open %d %d fopen %d\n", open(none, O_RDONLY), open(bad, O_RDONLY), fopen(none, "r") != NULL);
+  struct stat status;
+  say("stat %d %d\n", stat(bad, &status), access(bad, F_OK));
+  char* const pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memset(pages, 'p', 8192);
+  mprotect(pages + 4096, 4096, PROT_NONE);
+  say("half %zd\n", pwrite(descriptor, pages + 4000, 200, 0));
+  mprotect(pages, 8192, PROT_READ);
+  say("read-only %zd\n", pread(descriptor, pages, 4, 0));
+  close(descriptor);
+  show(data);
+}
+
+static void huge_offsets(void) {
+  const int descriptor = made(data, "");
+  say("pwrite %zd\n", pwrite(descriptor, "aaaaaaaa", 8, INT64_MAX - 3));
+  char byte;
+  say("pread %zd\n", pread(descriptor, &byte, 1, INT64_MAX - 1));
+  say("pwrite %zd\n", pwrite(descriptor, "a", 1, 0));
+  close(descriptor);
+  show(data);
+}
+
+static void wrong_direction(void) {
+  char byte;
+  close(made(data, "0123456789"));
+  const int reads = open(data, O_RDONLY);
+  const int writes = open(data, O_WRONLY);
+  say("write %zd ", write(reads, "XX", 2));
+  say("errno %d\n", errno);
+  say("pwrite %zd\n", pwrite(reads, "XX", 2, 2));
+  put(writes, "ab");
+  say("read %zd ", read(writes, &byte, 1));
+  say("errno %d\n", errno);
+  close(reads);
+  close(writes);
+  show(data);
+}
+
+static int racing;
+
+static void* write_to_racing(void* unused) {
+  char bytes[10] = {0};
+  for (int i = 0; i < 100000; ++i) (void)!pwrite(racing, bytes, sizeof bytes, 0);
+  return unused;
+}
+
+static void close_while_writing(void) {
+  pthread_t thread;
+  racing = made(data, "");
+  pthread_create(&thread, NULL, write_to_racing, NULL);
+  for (int i = 0; i < 5000; ++i) {
+    close(racing);
+    racing = open(data, O_RDWR);
+  }
+  pthread_join(thread, NULL);
+  say("survived\n");
+}
+
+/* Threads. */
+
+enum { area = 1 << 20 };
+
+static void* read_area(void* which) {
+  char bytes[1000];
+  long shorts = 0;
+  const off_t begin = (off_t)(intptr_t)which * area;
+  const int descriptor = racing;
+  for (int pass = 0; pass < 5; ++pass) {
+    for (off_t at = begin; at + 1000 <= begin + area; at += 1000) shorts += pread(descriptor, bytes, 1000, at) != 1000;
+  }
+  return (void*)shorts;
+}
+
+static void short_reads(void) {
+  pthread_t threads[4];
+  long shorts = 0;
+  close(made(data, ""));
+  (void)!truncate(data, 4 * area);
+  racing = open(data, O_RDONLY);
+  for (intptr_t i = 0; i < 4; ++i) pthread_create(&threads[i], NULL, read_area, (void*)i);
+  for (int i = 0; i < 4; ++i) {
+    void* result = NULL;
+    pthread_join(threads[i], &result);
+    shorts += (long)result;
+  }
+  say("%ld short reads\n", shorts);
+}
+
+static void* read_records(void* sum) {
+  unsigned number;
+  while (read(racing, &number, sizeof number) == sizeof number) __atomic_fetch_add((long*)sum, number, __ATOMIC_RELAXED);
+  return NULL;
+}
+
+static void shared_position(void) {
+  enum { count = 200000 };
+  static unsigned numbers[count];
+  pthread_t threads[4];
+  long sum = 0;
+  for (unsigned i = 0; i < count; ++i) numbers[i] = i;
+  racing = made(data, "");
+  (void)!write(racing, numbers, sizeof numbers);
+  lseek(racing, 0, SEEK_SET);
+  for (int i = 0; i < 4; ++i) pthread_create(&threads[i], NULL, read_records, &sum);
+  for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+  say("sum %ld\n", sum);
+}
+
+static void* write_without_end(void* unused) {
+  static char bytes[1000];
+  while (!is_over) {
+    for (int i = 0; i < 20000 && !is_over; ++i) (void)!pwrite(racing, bytes, sizeof bytes, 1000L * i);
+  }
+  return unused;
+}
+
+static void starved_stat(void) {
+  pthread_t thread;
+  racing = made(data, "");
+  pthread_create(&thread, NULL, write_without_end, NULL);
+  usleep(200000);
+  const time_t begin = time(NULL);
+  struct stat status;
+  for (int i = 0; i < 300; ++i) fstat(racing, &status);
+  say("in time %d\n", time(NULL) - begin < 10);
+  is_over = 1;
+  pthread_join(thread, NULL);
+}
+
+/* The same file by a name or descriptor that the library does not buffer. */
+
+static void stream_then_open(void) {
+  char line[20];
+  close(made(data, ""));
+  FILE* const stream = fopen(data, "r");
+  const int descriptor = open(data, O_WRONLY);
+  put(descriptor, "hello");
+  say("%s\n", fgets(line, sizeof line, stream) == NULL ? "end of file" : line);
+}
+
+static void map_then_open(void) {
+  int descriptor = made(data, "0000");
+  const char* const mapped = mmap(NULL, 4, PROT_READ, MAP_SHARED, descriptor, 0);
+  close(descriptor);
+  descriptor = open(data, O_RDWR);
+  put(descriptor, "X");
+  say("%.4s\n", mapped);
+}
+
+static void other_names(void) {
+  char bytes[20] = {0};
+  char path[40];
+  const int descriptor = made(data, "");
+  put(descriptor, "AAAA");
+  if (link(data, "linked") != 0) _exit(9);
+  say("linked: %zd\n", read(open("linked", O_RDONLY), bytes, 10));
+  put(descriptor, "BBBB");
+  rename(data, "renamed");
+  say("renamed: %zd\n", read(open("renamed", O_RDONLY), bytes, 10));
+  const int second = made("second.log", "CCCC");
+  snprintf(path, sizeof path, "/proc/self/fd/%d", second);
+  say("by descriptor: %zd\n", read(open(path, O_RDONLY), bytes, 10));
+}
+
+static void opened_by_other_name_first(void) {
+  char bytes[20] = {0};
+  close(made("other", ""));
+  if (link("other", data) != 0) _exit(9);
+  const int other = open("other", O_RDONLY);
+  const int descriptor = open(data, O_WRONLY);
+  put(descriptor, "AAAA");
+  say("%zd\n", read(other, bytes, 10));
+}
+
+static void truncated_by_freopen(void) {
+  struct stat status;
+  const int descriptor = made(data, "AAAA");
+  FILE* const stream = fopen("other", "w");
+  if (freopen(data, "w", stream) == NULL) _exit(9);
+  stat(data, &status);
+  say("%ld bytes\n", (long)status.st_size);
+  close(descriptor);
+  show(data);
+}
+
+static void truncated_by_path(void) {
+  char bytes[20] = {0};
+  const int descriptor = made(data, "0123456789");
+  (void)!read(descriptor, bytes, 2);
+  (void)!truncate(data, 4);
+  say("%zd\n", read(descriptor, bytes, 8));
+  close(descriptor);
+}
+
+static void append_beside_streams(void) {
+  close(made(data, ""));
+  made_as(1, data, O_APPEND);
+  put(1, "A");
+  printf("B");
+  fflush(stdout);
+  put(1, "C");
+  made_as(2, data, O_APPEND);
+  put(2, "D");
+  fprintf(stderr, "E");
+  put(2, "F");
+  show(data);
+}
+
+static void kernel_files(void) {
+  char before[1000] = {0};
+  char after[1000] = {0};
+  const int descriptor = open("/proc/self/stat", O_RDONLY);
+  (void)!read(descriptor, before, sizeof before - 1);
+  for (const clock_t begin = clock(); clock() - begin < CLOCKS_PER_SEC / 5;) continue;
+  lseek(descriptor, 0, SEEK_SET);
+  (void)!read(descriptor, after, sizeof after - 1);
+  say("changed %d\n", strcmp(before, after) != 0);
+}
+
+static void no_memory(void) {
+  const struct rlimit limit = {300 << 20, 300 << 20};
+  close(made(data, ""));
+  setrlimit(RLIMIT_AS, &limit);
+  const int descriptor = open(data, O_WRONLY);
+  put(descriptor, "AAAA");
+  say("close %d\n", close(descriptor));
+  show(data);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
@@ -198,9 +566,30 @@ static const struct {
     {"failed_dup2", failed_dup2},
     {"signal_alarm", signal_alarm},
     {"signal_timer", signal_timer},
-    {"signal_cpu_limit", signal_cpu_limit},
     {"signal_others", signal_others},
     {"interrupted_read", interrupted_read},
+    {"exit_on_small_stack", exit_on_small_stack},
+    {"fork_with_handlers", fork_with_handlers},
+    {"fork_while_counting", fork_while_counting},
+    {"child_writes_what_parent_reads", child_writes_what_parent_reads},
+    {"command_writes_what_program_reads", command_writes_what_program_reads},
+    {"bare_fork", bare_fork},
+    {"addresses", addresses},
+    {"huge_offsets", huge_offsets},
+    {"wrong_direction", wrong_direction},
+    {"close_while_writing", close_while_writing},
+    {"short_reads", short_reads},
+    {"shared_position", shared_position},
+    {"starved_stat", starved_stat},
+    {"stream_then_open", stream_then_open},
+    {"map_then_open", map_then_open},
+    {"other_names", other_names},
+    {"opened_by_other_name_first", opened_by_other_name_first},
+    {"truncated_by_freopen", truncated_by_freopen},
+    {"truncated_by_path", truncated_by_path},
+    {"append_beside_streams", append_beside_streams},
+    {"kernel_files", kernel_files},
+    {"no_memory", no_memory},
 };
 
 int main(int count, char** arguments) {

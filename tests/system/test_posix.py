@@ -349,9 +349,34 @@ SYMPTOMS = {
     "a dup2 that failed closed the target": "failed_dup2",
     "the first SIGALRM of alarm was swallowed": "signal_alarm",
     "the first SIGPROF of a timer was swallowed": "signal_timer",
-    "the first SIGXCPU was swallowed": "signal_cpu_limit",
     "uncommon signals lost what was in memory": "signal_others",
     "signal forgot siginterrupt": "interrupted_read",
+    "fork waited for ever beside the fork handlers of a library": "fork_with_handlers",
+    "a child wrote what its parent went on reading from memory": "child_writes_what_parent_reads",
+    "a command wrote what the program went on reading from memory": "command_writes_what_program_reads",
+    "a child of _Fork wrote before its parent": "bare_fork",
+    "wrong addresses crashed": "addresses",
+    "a write at the last offset never returned": "huge_offsets",
+    "a write to a descriptor for reading succeeded": "wrong_direction",
+    "a write while another thread closes the file crashed": "close_while_writing",
+    "threads read short in the middle of a file": "short_reads",
+    "threads read the same bytes by one descriptor": "shared_position",
+    "stat waited for another thread's writes without end": "starved_stat",
+    "a stream did not see bytes of a later descriptor": "stream_then_open",
+    "a mapping did not see bytes of a later descriptor": "map_then_open",
+    "bytes were missing under the file's other names": "other_names",
+    "bytes were missing under a name that was opened first": "opened_by_other_name_first",
+    "bytes came back after freopen had truncated the file": "truncated_by_freopen",
+    "bytes came back after truncate": "truncated_by_path",
+    "bytes appended beside stdout and stderr changed their order": "append_beside_streams",
+    "files of /proc stood still": "kernel_files",
+    "without memory for a buffer writes failed": "no_memory",
+}
+
+
+RULES_OF_CASES = {
+    "files of /proc stood still": "*",
+    "without memory for a buffer writes failed": "*.log:size=1g",
 }
 
 
@@ -362,9 +387,94 @@ def test_a_program_sees_what_it_sees_without_buffers(build, preloaded, cases, tm
     plain = run_case(preloaded, cases, tmp_path, SYMPTOMS[symptom])
     assert plain[1], "the case printed nothing"
     buffered = run_case(
-        preloaded, cases, tmp_path, SYMPTOMS[symptom], library=library, NACRE_IOBUF="*.log:size=64k:count=2"
+        preloaded, cases, tmp_path, SYMPTOMS[symptom], library=library, NACRE_IOBUF=RULES_OF_CASES.get(symptom, "*.log:size=64k:count=2")
     )
     assert buffered == plain
+
+
+def test_a_child_of_a_process_that_counts_waited_for_a_lock_of_another_thread(build, preloaded, cases, tmp_path):
+    library = str(build / "lib" / "libnacre_posix.so")
+    result = run_case(preloaded, cases, tmp_path, "fork_while_counting", library=library, NACRE_REPORT="/dev/null")
+    assert result == (0, "forked\n", "")
+
+
+def test_exit_in_a_handler_on_a_small_stack_crashed(build, preloaded, cases, tmp_path):
+    library = str(build / "lib" / "libnacre_posix.so")
+    result = run_case(
+        preloaded, cases, tmp_path, "exit_on_small_stack", library=library, NACRE_IOBUF="*.log", NACRE_REPORT="io.jsonl"
+    )
+    assert result == (3, "begun\n", "")
+    assert len(lines_of(tmp_path / "buffered" / "io.jsonl")) == 1
+
+
+def test_a_file_that_was_read_twice_was_fetched_many_times(preloaded, tmp_path):
+    """Regression: the buffer that the program was about to read was the first to be given up."""
+    (tmp_path / "data").write_bytes(bytes(4 << 20))
+    program = """
+import os
+d = os.open("data", os.O_RDONLY)
+for _ in range(2):
+    os.lseek(d, 0, os.SEEK_SET)
+    while os.read(d, 512): pass
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=256k", NACRE_REPORT="io.jsonl")
+    assert result.returncode == 0, result.stderr
+    (line,) = lines_of(tmp_path / "io.jsonl")
+    (data,) = [one for one in line["files"] if one["file"].endswith("/data")]
+    assert data["accesses"]["read"]["file_bytes"] < 12 << 20
+
+
+def test_reads_between_writes_fetched_whole_buffers_for_each(preloaded, tmp_path):
+    (tmp_path / "data").write_bytes(bytes(4 << 20))
+    program = """
+import os
+d = os.open("data", os.O_RDWR)
+for i in range(1000):
+    os.pread(d, 512, 512 * i)
+    os.pwrite(d, b"x", 512 * i)
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=256k", NACRE_REPORT="io.jsonl")
+    assert result.returncode == 0, result.stderr
+    (line,) = lines_of(tmp_path / "io.jsonl")
+    (data,) = [one for one in line["files"] if one["file"].endswith("/data")]
+    assert data["accesses"]["read"]["file_bytes"] < 10 << 20
+
+
+def test_a_warning_was_written_into_a_file_of_the_program(preloaded, tmp_path):
+    program = """
+import os, resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+d = os.open("data", os.O_CREAT | os.O_WRONLY)
+os.write(d, b"AAAABBBB")
+os.dup2(os.open("own", os.O_CREAT | os.O_WRONLY), 2)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3, resource.RLIM_INFINITY))
+os.dup2(2, d)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=16k")
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "data").stat().st_size == 3
+    assert (tmp_path / "own").read_bytes() == b""
+
+
+def test_settings_were_read_from_an_environment_that_the_program_had_overwritten(preloaded, tmp_path):
+    program = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+for name in (b"NACRE_IOBUF", b"NACRE_REPORT", b"PMI_RANK"):
+    libc.getenv.restype = ctypes.c_void_p
+    ctypes.memset(libc.getenv(name), ord("x"), 4)
+d = os.open("data", os.O_CREAT | os.O_WRONLY)
+for _ in range(100): os.write(d, b"text")
+"""
+    result = preloaded(
+        PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=16k", NACRE_REPORT="io.jsonl", PMI_RANK="1234"
+    )
+    assert result.returncode == 0, result.stderr
+    (line,) = lines_of(tmp_path / "io.jsonl")
+    (data,) = [one for one in line["files"] if one["file"].endswith("/data")]
+    assert data["accesses"]["write"]["file_calls"] < 10
+    assert line["rank"] == 1234
 
 
 def test_the_first_interrupt_from_a_terminal_was_swallowed(build, clean_environment):

@@ -3,8 +3,10 @@
 #define NACRE_POSIX_BUFFERING_BUFFERED_FILE_H_
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "posix/buffering/rules.h"
 #include "posix/counts/file_counts.h"
@@ -24,18 +26,20 @@ struct Buffer {
   std::int64_t offset = 0;  ///< in the file of the first byte; at_end: wherever the file ends
   std::int64_t bytes = 0;
   std::int64_t since = 0;  ///< when its first byte was written, or when it was read
+  std::int64_t used = 0;   ///< when the program read from it, by BufferedFile::uses
   Buffer* next = nullptr;  ///< in the queue of the helper thread
   int descriptor = -1;     ///< by which to access the file
   int pieces = 0;          ///< writes of the program that are in it
   bool is_for_reading = false;
+  bool is_stale = false;  ///< queued to be read, but the file has changed meanwhile
   State state = State::free;
 
   static constexpr std::int64_t at_end = -1;
 };
 
-/// A buffered file, however many descriptors of this process lead to it.
+/// A regular file that the process has open, however many descriptors lead to it. Files that are
+/// left alone have no buffers: all calls go to the system.
 struct BufferedFile {
-  static constexpr int buffer_count_max = Rule::count_max + 1;
   static constexpr std::size_t name_bytes_max = 256;
 
   FileIdentity identity;
@@ -43,17 +47,48 @@ struct BufferedFile {
   AccessCounts* writes = nullptr;  ///< null if nothing is counted
   AccessCounts* reads = nullptr;
   int descriptors = 0;
-  int queued_writes = 0;
-  int error = 0;           ///< errno of a write that failed; 0 again when a call has returned it
-  int lonely_buffers = 0;  ///< buffers in a row that gathered only one write each
-  bool is_left_alone = false;
-  bool is_position_shared = false;  ///< with another process: reads must not look ahead
-  std::int64_t read_end = 0;        ///< of the last read
+  int users = 0;                ///< calls that are inside: the file is not released under them
+  std::uint8_t generation = 0;  ///< which file that has had this place in the table
+  /// These two are read without the lock; `is_left_alone` never becomes false again.
+  std::atomic<bool> is_left_alone = false;
+  std::atomic<int> error = 0;      ///< errno of a write that failed, until a call has returned it
+  int lonely_buffers = 0;          ///< buffers in a row that gathered only one write each
+  bool is_shared = false;          ///< with a process that began: nothing is read ahead
+  std::uint64_t last_write = 0;    ///< number of its last write in the queue
+  std::uint64_t last_queued = 0;   ///< the same, of its last write or read
+  std::int64_t read_end = 0;       ///< of the last read
+  std::int64_t fetched_bytes = 0;  ///< read from the file into buffers
+  std::int64_t served_bytes = 0;   ///< read from buffers by the program
+  std::int64_t uses = 0;           ///< reads from buffers
   Buffer* filling = nullptr;
+  Buffer* buffers = nullptr;  ///< those for writing, then those for reading; null until needed
   std::array<char, name_bytes_max> failed_name;  ///< path of the file whose write failed
   std::size_t failed_name_bytes = 0;
-  std::array<Buffer, buffer_count_max> write_buffers;  ///< rule->count are used
-  std::array<Buffer, buffer_count_max> read_buffers;   ///< rule->prefetch + 1 are used
+
+  [[nodiscard]] bool is_in_use() const { return descriptors > 0 || users > 0; }
+  /// The one that the program fills, and those that wait.
+  [[nodiscard]] std::span<Buffer> write_buffers() const {
+    return buffers == nullptr ? std::span<Buffer>{} : std::span{buffers, write_buffer_count()};
+  }
+  /// The one that the program reads, and those ahead of it.
+  [[nodiscard]] std::span<Buffer> read_buffers() const {
+    return buffers == nullptr ? std::span<Buffer>{}
+                              : std::span{buffers + write_buffer_count(), read_buffer_count()};
+  }
+  [[nodiscard]] std::size_t write_buffer_count() const {
+    return static_cast<std::size_t>(rule->count) + 1;
+  }
+  [[nodiscard]] std::size_t read_buffer_count() const {
+    return static_cast<std::size_t>(rule->prefetch) + 1;
+  }
+  [[nodiscard]] std::size_t buffers_bytes() const;
+  /// Make room, without bytes, for all buffers, and then for the bytes of one. False: no memory.
+  [[nodiscard]] bool allocate_buffers();
+  [[nodiscard]] bool allocate(Buffer& buffer) const;
+  /// A write by `descriptor` failed with errno `failed`.
+  void note_error(int descriptor, int failed);
+  /// The place in the table is free for the next generation. Releases no memory.
+  void clear();
 };
 
 }  // namespace nacre::posix

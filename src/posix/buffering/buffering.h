@@ -2,13 +2,13 @@
 #ifndef NACRE_POSIX_BUFFERING_BUFFERING_H_
 #define NACRE_POSIX_BUFFERING_BUFFERING_H_
 
-#include <array>
 #include <cstdint>
 #include <span>
 
 #include <sys/uio.h>
 
 #include "posix/buffering/buffered_file.h"
+#include "posix/buffering/file_set.h"
 #include "posix/buffering/rules.h"
 #include "posix/system/lock.h"
 
@@ -20,30 +20,39 @@ struct Outcome {
   ssize_t value = 0;  ///< as read() and write() return it, with errno
 };
 
-/// All buffered files of a process. The descriptors' positions stay with the system: a write
-/// reserves its range by moving the position, which processes that share a descriptor may do at the
-/// same time. A helper thread writes and reads the buffers; without one (it cannot be started) the
-/// calling thread does. Threads may call every function at any time. Constant-initialised.
+/// All buffered files of a process, and those that must not be buffered since the process accesses
+/// them by other means too. The descriptors' positions stay with the system: an access reserves its
+/// range by moving the position, which processes that share a descriptor may do at the same time. A
+/// helper thread writes and reads the buffers; without one (it cannot be started) the calling
+/// thread does. Threads may call every function at any time, with the number of a file that is
+/// closed too: it is not buffered. Constant-initialised.
 ///
 /// Guarantees: fsync, close, exit, fork, exec, abort and signals that end the process write all
 /// bytes that the program wrote before; no byte stays longer than two seconds in memory; at most
 /// size x (count + 1) bytes of a file do. An error of a write is returned by the next write, fsync
-/// or close of the file.
+/// or close of the file, and otherwise a warning says it.
 class Buffering {
  public:
-  static constexpr std::uint16_t file_count_max = 256;
+  static constexpr std::uint16_t file_count_max = 255;
 
   constexpr Buffering() = default;
 
-  /// Reads NACRE_IOBUF; prints a warning if it is wrong, in processes without a rank and in rank 0.
+  /// Reads NACRE_IOBUF, which must outlive this object; prints a warning if it is wrong, in
+  /// processes without a rank and in rank 0.
   void start(const char* rules);
   [[nodiscard]] bool is_on() const { return !rules_.is_empty(); }
-  [[nodiscard]] const Rules& rules() const { return rules_; }
+  /// The rule of a file that was opened as `path`; null: it must not be buffered.
+  [[nodiscard]] const Rule* rule_for(int descriptor, const char* path) const;
 
-  /// After an open. The number of the buffered file, from 1; 0: this descriptor is not buffered.
+  /// How a file was opened.
+  struct Opening {
+    const char* path = nullptr;
+    int flags = 0;
+    bool is_stream = false;  ///< stdio accesses it, by functions that are not seen
+  };
+  /// After an open. The number of the file; 0: it is no regular file, or there are too many.
   /// `counts`: where accesses are counted; may be null.
-  [[nodiscard]] std::uint16_t opened(int descriptor, const char* path, int flags,
-                                     FileCounts* counts);
+  [[nodiscard]] std::uint16_t opened(int descriptor, const Opening& opening, FileCounts* counts);
   /// After a descriptor was duplicated.
   void duplicated(std::uint16_t number);
   /// Before a descriptor is closed. Returns the errno that the close has to report, or 0; with
@@ -53,8 +62,7 @@ class Buffering {
   /// `offset` < 0: at the descriptor's position. `is_append`: the descriptor has O_APPEND.
   Outcome write(std::uint16_t number, int descriptor, std::span<const iovec> from,
                 std::int64_t offset, bool is_append);
-  Outcome read(std::uint16_t number, int descriptor, void* to, std::int64_t bytes,
-               std::int64_t offset);
+  Outcome read(std::uint16_t number, int descriptor, std::span<std::byte> to, std::int64_t offset);
 
   /// Writes what is in memory.
   void flush(std::uint16_t number);
@@ -62,14 +70,24 @@ class Buffering {
   void flush_and_forget(std::uint16_t number);
   /// The errno of a write that failed, or 0; the caller returns it to the program.
   [[nodiscard]] int take_error(std::uint16_t number);
-  /// Buffers the file no more: it is locked, mapped, or accessed by functions that are not seen.
+  /// Buffers the file no more: it is locked, or accessed by functions that are not seen.
   void leave_alone(std::uint16_t number);
-  void leave_alone(const FileIdentity& identity);
+  /// The same, also after its last descriptor is closed: it is mapped.
+  void leave_alone_for_good(std::uint16_t number);
   /// Before a call on a path that depends on the file's size. False: nothing was in memory.
   bool flush(const FileIdentity& identity);
+  /// Before a call on a path that changes the file.
+  void flush_and_forget(const FileIdentity& identity);
   void flush_all();
-  /// Before another program takes the process over, or a signal ends it: flushes, and warns of
-  /// errors that no call has returned.
+  /// After other processes may have changed files.
+  void forget_all();
+  /// The same, and before they look at files of this one: a lock is acquired or released.
+  void flush_and_forget_all();
+  /// Before a process begins that may access the files: the same, and nothing of files that are
+  /// open now is read ahead any more.
+  void share_all();
+  /// Before another program takes the process over: flushes, and warns of errors that no call has
+  /// returned.
   void flush_and_warn();
   /// At the end of the process: the same, and buffers no more.
   void finish();
@@ -77,41 +95,68 @@ class Buffering {
   /// would keep the old descriptors open, and buffers no more.
   void stop();
 
-  /// Around fork(): between them no other thread is inside.
+  /// Around fork(): between them nothing new is buffered, and no lock is held, since other
+  /// libraries' handlers run there.
   void before_fork();
-  void after_fork(bool is_child);
+  void after_fork_in_parent();
+  /// In the child other threads are gone, whatever they were doing: it buffers files that it opens
+  /// itself, and leaves alone what it has inherited.
+  void after_fork_in_child();
 
  private:
   friend void* run_helper(void* buffering);
-  enum class Helper : std::uint8_t { none, runs, failed, stops };
+  enum class Helper : std::uint8_t { none, starts, runs, failed, stops };
+  class Use;
 
-  [[nodiscard]] BufferedFile& file(std::uint16_t number) { return files_[number - 1]; }
+  // buffering.cc: files.
+  /// Null if the file is closed.
+  [[nodiscard]] BufferedFile* file(std::uint16_t number) const;
+  [[nodiscard]] bool passes_by(std::uint16_t number) const;
   [[nodiscard]] bool allocate();
-  [[nodiscard]] std::uint16_t add(const FileIdentity& identity, const Rule& rule,
+  [[nodiscard]] BufferedFile* add(const FileIdentity& identity, const Rule* rule,
                                   FileCounts* counts);
-  [[nodiscard]] BufferedFile* find(const FileIdentity& identity);
+  [[nodiscard]] BufferedFile* find(const FileIdentity& identity) const;
+  void leave_alone(BufferedFile& file);
+  void release(BufferedFile& file);
+  [[nodiscard]] std::span<BufferedFile> all_files() const { return {files_, count_}; }
+  void forget_reads(BufferedFile& file);
+  void forget_all_reads();
+  void warn_of_errors();
+
+  // helper.cc: the queue and the thread that works on it.
   void start_helper();
   void help();
   void submit_old_buffers();
   [[nodiscard]] bool has_filling_buffers() const;
-
-  void append(BufferedFile& file, int descriptor, std::span<const iovec> from);
-  void put(BufferedFile& file, int descriptor, std::span<const std::byte> from,
-           std::int64_t offset);
-  /// Begins a buffer at `offset`. False if it had to wait for one: look again what has changed.
-  [[nodiscard]] bool begin_buffer(BufferedFile& file, int descriptor, std::int64_t offset);
   void submit(BufferedFile& file);
   void enqueue(Buffer& buffer);
   void carry_out(Buffer& buffer);
   void settle(Buffer& buffer);
+  /// Waits for the buffers that are queued up to now.
+  void wait_for(std::uint64_t number);
   void drain(BufferedFile& file);
   void drain_all();
-  void warn_of_errors();
-  void forget_reads(BufferedFile& file);
-  void release(BufferedFile& file);
+  [[nodiscard]] bool is_dirty(const BufferedFile& file) const {
+    return file.filling != nullptr || file.last_write > settled_;
+  }
 
+  // writes.cc
+  [[nodiscard]] bool can_write(const BufferedFile& file) const;
+  [[nodiscard]] bool append(BufferedFile& file, int descriptor, std::span<const iovec> from);
+  void put(BufferedFile& file, int descriptor, std::span<const std::byte> from,
+           std::int64_t offset);
+  void write_directly(BufferedFile& file, int descriptor, std::span<const std::byte> from,
+                      std::int64_t offset);
+  /// Begins a buffer at `offset`, or waits for one: look again what has changed. False if there is
+  /// no memory: the file is left alone.
+  [[nodiscard]] bool begin_buffer(BufferedFile& file, int descriptor, std::int64_t offset);
+
+  // reads.cc
+  [[nodiscard]] bool can_read(const BufferedFile& file) const;
   [[nodiscard]] Buffer* find_read_buffer(BufferedFile& file, std::int64_t offset);
-  [[nodiscard]] Buffer* read_ahead(BufferedFile& file, int descriptor, std::int64_t offset);
+  [[nodiscard]] Buffer* victim(BufferedFile& file, std::int64_t current);
+  [[nodiscard]] Buffer* read_ahead(BufferedFile& file, int descriptor, std::int64_t block,
+                                   std::int64_t current);
   [[nodiscard]] std::int64_t copy_from_buffers(BufferedFile& file, int descriptor,
                                                std::span<std::byte> to, std::int64_t offset);
 
@@ -120,10 +165,34 @@ class Buffering {
   Event event_;  ///< the queue, or a buffer, has changed
   BufferedFile* files_ = nullptr;
   std::uint16_t count_ = 0;
-  Buffer* queue_ = nullptr;  ///< first in, first out: writes of one place keep their order
+  FileSet left_alone_;           ///< for good, see leave_alone_for_good
+  Buffer* queue_ = nullptr;      ///< first in, first out: writes of one place keep their order
+  std::uint64_t submitted_ = 0;  ///< buffers that were ever queued
+  std::uint64_t settled_ = 0;    ///< of these, from the first on
+  int forks_ = 0;                ///< that are under way
   Helper helper_ = Helper::none;
-  bool is_helping_ = false;
   bool is_finished_ = false;
+};
+
+/// A call on a file: holds the lock, and keeps the file from being released while the call waits.
+class Buffering::Use {
+ public:
+  Use(Buffering& all, std::uint16_t number)
+      : locked_(all.lock_), event_(all.event_), file_(all.file(number)) {
+    if (file_ != nullptr) ++file_->users;
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use() {
+    if (file_ != nullptr && --file_->users > 0 && file_->descriptors == 0) event_.raise();
+  }
+  /// Null if it is closed.
+  [[nodiscard]] BufferedFile* file() const { return file_; }
+
+ private:
+  const Locked locked_;
+  Event& event_;
+  BufferedFile* const file_;
 };
 
 }  // namespace nacre::posix

@@ -1,5 +1,5 @@
 // read, write and their relatives.
-#include <algorithm>
+#include <climits>
 
 #include <sys/sendfile.h>
 #include <sys/uio.h>
@@ -47,7 +47,7 @@ ssize_t write_by(int descriptor, std::span<const iovec> from, off_t offset, Call
   if (!known.is_known()) return call();
   const Stopwatch watch;
   Outcome outcome;
-  if (known.buffered != 0)
+  if (known.buffered != 0 && known.can_write)
     outcome = process.buffering.write(known.buffered, descriptor, from, offset, known.is_append);
   const bool is_direct = !outcome.is_done;
   if (is_direct) outcome.value = call();
@@ -61,9 +61,9 @@ ssize_t read_by(int descriptor, void* to, std::size_t bytes, off_t offset, Call 
   if (!known.is_known()) return call();
   const Stopwatch watch;
   Outcome outcome;
-  if (known.buffered != 0)
-    outcome = process.buffering.read(known.buffered, descriptor, to,
-                                     static_cast<std::int64_t>(bytes), offset);
+  if (known.buffered != 0 && known.can_read)
+    outcome = process.buffering.read(known.buffered, descriptor,
+                                     {static_cast<std::byte*>(to), bytes}, offset);
   const bool is_direct = !outcome.is_done;
   if (is_direct) outcome.value = call();
   process.count(known, AccessKind::read, outcome.value, watch.nanoseconds(), is_direct);
@@ -96,8 +96,11 @@ ssize_t copy_by(int from, int to, Call call) {
   return result;
 }
 
+/// The parts of a call; none if the system refuses the call: it says why.
 std::span<const iovec> parts_of(const iovec* parts, int count) {
-  return {parts, static_cast<std::size_t>(std::max(count, 0))};
+  if (count <= 0 || count > IOV_MAX) return {};
+  const std::span found{parts, static_cast<std::size_t>(count)};
+  return is_readable(parts, found.size_bytes()) ? found : std::span<const iovec>{};
 }
 
 }  // namespace

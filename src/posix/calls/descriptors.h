@@ -13,10 +13,12 @@ namespace nacre::posix {
 
 /// An open descriptor of a file of the job. All zero: of something else.
 struct Descriptor {
-  std::uint32_t file = 0;      ///< number in CountedFiles; 0: not counted
-  std::uint16_t buffered = 0;  ///< number in Buffering; 0: not buffered
-  bool is_append = false;      ///< opened with O_APPEND
-  bool is_stream = false;      ///< belongs to a stream of stdio
+  std::uint16_t file = 0;      ///< number in CountedFiles; 0: not counted
+  std::uint16_t buffered = 0;  ///< number in Buffering; 0: not there
+  bool can_read = false;
+  bool can_write = false;
+  bool is_append = false;  ///< opened with O_APPEND
+  bool is_stream = false;  ///< belongs to a stream of stdio
 
   [[nodiscard]] bool is_known() const { return file != 0 || buffered != 0 || is_stream; }
 };
@@ -33,7 +35,7 @@ class Descriptors {
     if (slot == nullptr) return {};
     return std::bit_cast<Descriptor>(slot->load(std::memory_order_acquire));
   }
-  /// Returns what was known before.
+  /// What is known of a descriptor that was opened. Returns what was known before.
   Descriptor set(int descriptor, Descriptor known) {
     if (known.is_known()) allocate();
     auto* const slot = slot_of(descriptor);

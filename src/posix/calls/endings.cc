@@ -3,9 +3,12 @@
 #include <cstdarg>
 #include <cstring>
 
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "posix/buffering/fatal_signals.h"
@@ -30,6 +33,14 @@ constinit Next<Spawn> next_posix_spawn("posix_spawn");
 constinit Next<Spawn> next_posix_spawnp("posix_spawnp");
 constinit Next<int(const char*)> next_system("system");
 constinit Next<FILE*(const char*, const char*)> next_popen("popen");
+constinit Next<int(FILE*)> next_pclose("pclose");
+constinit Next<pid_t(int*)> next_wait("wait");
+constinit Next<pid_t(pid_t, int*, int)> next_waitpid("waitpid");
+constinit Next<int(idtype_t, id_t, siginfo_t*, int)> next_waitid("waitid");
+constinit Next<pid_t(int*, int, rusage*)> next_wait3("wait3");
+constinit Next<pid_t(pid_t, int*, int, rusage*)> next_wait4("wait4");
+constinit Next<pid_t()> next_bare_fork("_Fork");
+constinit Next<int(int (*)(void*), void*, int, void*, void*, void*, void*)> next_clone("clone");
 
 /// Arguments of execl and its relatives, as a vector. The standard demands room for 4096 bytes of
 /// them at least; a command with more words than these fails with E2BIG.
@@ -60,8 +71,16 @@ int replace_program(Call call) {
 /// Another process begins, which may look at files of this one.
 template <class Call>
 auto begin_process(Call call) {
-  if (process.is_on()) process.buffering.flush_all();
+  process.begin_process();
   return call();
+}
+
+/// Another process ended, which may have changed files of this one.
+template <class Value>
+Value after_process(Value result) {
+  const ErrnoKeeper keeper;
+  if (result >= 0 && process.is_on() && process.buffering.is_on()) process.buffering.forget_all();
+  return result;
 }
 
 }  // namespace
@@ -166,12 +185,65 @@ int call_posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_act
 
 int call_system(const char* command) asm("system");
 int call_system(const char* command) {
-  return begin_process([&] { return next_system(command); });
+  return after_process(begin_process([&] { return next_system(command); }));
 }
 
 FILE* call_popen(const char* command, const char* mode) asm("popen");
 FILE* call_popen(const char* command, const char* mode) {
   return begin_process([&] { return next_popen(command, mode); });
+}
+
+int call_pclose(FILE* stream) asm("pclose");
+int call_pclose(FILE* stream) { return after_process(next_pclose(stream)); }
+
+pid_t call_wait(int* status) asm("wait");
+pid_t call_wait(int* status) { return after_process(next_wait(status)); }
+
+pid_t call_waitpid(pid_t child, int* status, int options) asm("waitpid");
+pid_t call_waitpid(pid_t child, int* status, int options) {
+  return after_process(next_waitpid(child, status, options));
+}
+
+int call_waitid(idtype_t kind, id_t child, siginfo_t* information, int options) asm("waitid");
+int call_waitid(idtype_t kind, id_t child, siginfo_t* information, int options) {
+  return after_process(next_waitid(kind, child, information, options));
+}
+
+pid_t call_wait3(int* status, int options, rusage* usage) asm("wait3");
+pid_t call_wait3(int* status, int options, rusage* usage) {
+  return after_process(next_wait3(status, options, usage));
+}
+
+pid_t call_wait4(pid_t child, int* status, int options, rusage* usage) asm("wait4");
+pid_t call_wait4(pid_t child, int* status, int options, rusage* usage) {
+  return after_process(next_wait4(child, status, options, usage));
+}
+
+// Not fork(): its handlers are called by daemon() and others too, which do not come here.
+pid_t call_bare_fork() asm("_Fork");
+pid_t call_bare_fork() {
+  if (next_bare_fork.get() != nullptr) return begin_process([] { return next_bare_fork(); });
+  errno = ENOSYS;
+  return -1;
+}
+
+int call_clone(int (*function)(void*), void* stack, int flags, void* argument, ...) asm("clone");
+int call_clone(int (*function)(void*), void* stack, int flags, void* argument, ...) {
+  va_list rest;
+  va_start(rest, argument);
+  void* const parent = va_arg(rest, void*);
+  void* const storage = va_arg(rest, void*);
+  void* const child = va_arg(rest, void*);
+  va_end(rest);
+  const bool is_thread = (flags & CLONE_THREAD) != 0;
+  if (process.is_on() && !is_thread) {
+    if ((flags & CLONE_VM) != 0) {
+      process.before_shared_clone();
+    } else {
+      process.begin_process();
+    }
+  }
+  return next_clone(function, stack, flags, argument, parent, storage, child);
 }
 
 int call_sigaction(int number, const struct sigaction* wanted,
@@ -194,7 +266,7 @@ extern "C" {
 /// Called by vfork.S.
 void* nacre_posix_before_vfork() {
   using nacre::posix::process;
-  if (process.is_on()) process.buffering.flush_all();
+  process.before_vfork();
   return reinterpret_cast<void*>(nacre::posix::next_vfork.get());
 }
 

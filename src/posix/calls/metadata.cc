@@ -41,7 +41,7 @@ void count_stat(int result, std::uint32_t file, const char* path, std::int64_t t
   ElsewhereCounts& elsewhere = process.files.elsewhere;
   if (file != 0) {
     process.files.counts(file)[CallKind::stat].add(took);
-  } else if (path != nullptr && !is_of_system(path)) {
+  } else if (path != nullptr && (result == 0 || errno != EFAULT) && !is_of_system(path)) {
     (result == 0 ? elsewhere.stats : elsewhere.failed_stats).add(took);
   }
 }
@@ -140,8 +140,7 @@ int call_statx(int descriptor, const char* path, int flags, unsigned mask,
 int call_statx(int descriptor, const char* path, int flags, unsigned mask, struct statx* status) {
   const auto call = [&] { return next_statx(descriptor, path, flags, mask, status); };
   if (process.is_on() && process.buffering.is_on()) {
-    const auto found = path == nullptr || *path == '\0' ? regular_file(descriptor)
-                                                        : regular_file(descriptor, path);
+    const auto found = path == nullptr ? regular_file(descriptor) : regular_file(descriptor, path);
     if (found) process.buffering.flush(*found);
   }
   return look_up(path, call);
@@ -236,9 +235,7 @@ int call_truncate(const char* path, off_t size) asm("truncate");
 int call_truncate64(const char* path, off_t size) asm("truncate64")
     __attribute__((alias("truncate")));
 int call_truncate(const char* path, off_t size) {
-  if (process.is_on() && process.buffering.is_on()) {
-    if (const auto found = regular_file(AT_FDCWD, path)) process.buffering.flush(*found);
-  }
+  if (process.is_on()) process.flush(AT_FDCWD, path);
   return next_truncate(path, size);
 }
 
@@ -269,7 +266,7 @@ void* call_mmap(void* address, std::size_t bytes, int protection, int flags, int
   if (!known.is_known() || (flags & MAP_ANONYMOUS) != 0 || !process.is_on())
     return next_mmap(address, bytes, protection, flags, descriptor, offset);
   const Stopwatch watch;
-  process.leave_alone(descriptor);
+  process.leave_alone_for_good(descriptor);
   void* const result = next_mmap(address, bytes, protection, flags, descriptor, offset);
   process.count(known, CallKind::map, watch.nanoseconds());
   return result;

@@ -40,15 +40,13 @@ mode_t mode_of(int flags, va_list arguments) {
 int open_at(int directory, const char* path, int flags, mode_t mode, const void* caller) {
   if (!process.is_on() || process.is_left_out(caller))
     return next_openat(directory, path, flags, mode);
-  if ((flags & O_TRUNC) != 0 && process.buffering.is_on()) {
-    if (const auto truncated = regular_file(directory, path)) process.buffering.flush(*truncated);
-  }
+  if ((flags & O_TRUNC) != 0) process.flush(directory, path);
   const Stopwatch watch;
   const int descriptor = next_openat(directory, path, flags, mode);
   const std::int64_t took = watch.nanoseconds();
   if (descriptor >= 0) {
     process.opened(descriptor, path, flags, took);
-  } else if (!is_of_system(path)) {
+  } else if (is_of_job(path)) {
     process.files.elsewhere.failed_opens.add(took);
   }
   return descriptor;

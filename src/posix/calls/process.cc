@@ -1,9 +1,11 @@
 #include "posix/calls/process.h"
 
 #include <cstdlib>
+#include <cstring>
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "posix/buffering/fatal_signals.h"
 #include "posix/report/process_report.h"
@@ -11,11 +13,22 @@
 namespace nacre::posix {
 
 constinit Process process;
+constinit thread_local bool may_be_child_of_vfork = false;
 
 namespace {
 
 void flush_at_signal() {
-  if (process.is_on()) process.buffering.flush_and_warn();
+  if (process.is_on()) process.buffering.finish();
+}
+
+/// A copy that stays when the program overwrites its environment. Null if that is empty.
+const char* setting(const char* name) {
+  const char* const value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return nullptr;
+  const std::size_t bytes = std::strlen(value) + 1;
+  std::byte* const copy = map_memory(bytes);
+  if (copy != nullptr) std::memcpy(copy, value, bytes);
+  return reinterpret_cast<const char*>(copy);
 }
 
 __attribute__((constructor)) void start_process() { process.start(); }
@@ -26,15 +39,20 @@ __attribute__((destructor)) void end_process() {
 }  // namespace
 
 void Process::start() {
-  const char* const report = std::getenv("NACRE_REPORT");
-  if (report != nullptr && *report != '\0') report_ = report;
-  buffering.start(std::getenv("NACRE_IOBUF"));
+  note_standard_error();
+  note_launch();
+  report_ = setting("NACRE_REPORT");
+  buffering.start(setting("NACRE_IOBUF"));
   started_ = now_nanoseconds(CLOCK_REALTIME);
   owner_ = system_process();
   is_on_ = report_ != nullptr || buffering.is_on();
   if (!is_on_) return;
-  pthread_atfork([] { process.before_fork(); }, [] { process.after_fork(false); },
-                 [] { process.after_fork(true); });
+  auto* const mark =
+      reinterpret_cast<std::atomic<int>*>(map_wiped_memory(sizeof(std::atomic<int>)));
+  if (mark != nullptr) *mark = 1;
+  own_mark_ = mark;
+  pthread_atfork([] { process.before_fork(); }, [] { process.after_fork_in_parent(); },
+                 [] { process.after_fork_in_child(); });
   if (buffering.is_on()) catch_fatal_signals(flush_at_signal);
 }
 
@@ -48,13 +66,29 @@ void Process::end(bool is_final) {
   files.clear_counts();
 }
 
-void Process::after_fork(bool is_child) {
-  if (is_child) {
-    owner_ = system_process();
-    started_ = now_nanoseconds(CLOCK_REALTIME);
-    files.clear_counts();
-  }
-  buffering.after_fork(is_child);
+void Process::after_fork_in_child() {
+  started_ = now_nanoseconds(CLOCK_REALTIME);
+  files.after_fork_in_child();
+  files.clear_counts();
+  buffering.after_fork_in_child();
+  owner_ = system_process();
+  may_be_child_of_vfork = false;
+  if (own_mark_ != nullptr) *own_mark_.load() = 1;
+}
+
+void Process::begin_process() {
+  if (is_on() && buffering.is_on()) buffering.share_all();
+}
+
+void Process::before_vfork() {
+  if (!is_on()) return;
+  begin_process();
+  may_be_child_of_vfork = true;
+}
+
+void Process::before_shared_clone() {
+  begin_process();
+  own_mark_ = nullptr;
 }
 
 void Process::leave_out_calls_from(const void* begin, const void* end) {
@@ -75,30 +109,35 @@ bool Process::is_left_out(const void* caller) const {
   return false;
 }
 
-void Process::opened(int descriptor, const char* path, int flags, std::int64_t took) {
+void Process::opened(int descriptor, const Buffering::Opening& opening, std::int64_t took) {
   const ErrnoKeeper keeper;
-  Descriptor known{.is_append = (flags & O_APPEND) != 0};
-  if (is_counting()) known.file = files.find_or_add(descriptor, path);
+  const int access = opening.flags & O_ACCMODE;
+  Descriptor known{.can_read = access == O_RDONLY || access == O_RDWR,
+                   .can_write = access == O_WRONLY || access == O_RDWR,
+                   .is_append = (opening.flags & O_APPEND) != 0,
+                   .is_stream = opening.is_stream};
+  if (is_counting())
+    known.file = static_cast<std::uint16_t>(files.find_or_add(descriptor, opening.path));
   FileCounts* const counts = known.file == 0 ? nullptr : &files.counts(known.file);
-  if (buffering.is_on()) known.buffered = buffering.opened(descriptor, path, flags, counts);
-  if (known.is_known()) descriptors.set(descriptor, known);
+  if (buffering.is_on()) known.buffered = buffering.opened(descriptor, opening, counts);
+  descriptors.set(descriptor, known);
   count(known, CallKind::open, took);
 }
 
-void Process::opened_stream(int descriptor, const char* path, std::int64_t took) {
-  const ErrnoKeeper keeper;
-  Descriptor known{.is_stream = true};
-  if (is_counting()) known.file = files.find_or_add(descriptor, path);
-  descriptors.set(descriptor, known);
-  count(known, CallKind::open, took);
-  if (!buffering.is_on()) return;
-  if (const auto identity = regular_file(descriptor)) buffering.leave_alone(*identity);
+void Process::opened(int descriptor, const char* path, int flags, std::int64_t took) {
+  opened(descriptor, {.path = path, .flags = flags}, took);
+}
+
+void Process::opened_stream(int descriptor, const char* path, int flags, std::int64_t took) {
+  opened(descriptor, {.path = path, .flags = flags, .is_stream = true}, took);
 }
 
 void Process::duplicated(int descriptor, int copy) {
   const Descriptor known = descriptors.get(descriptor);
   if (known.buffered != 0) buffering.duplicated(known.buffered);
   descriptors.set(copy, known);
+  // stdio, dprintf of other libraries, and children write there too.
+  if (copy <= STDERR_FILENO) leave_alone(copy);
 }
 
 Descriptor Process::closing(int descriptor, int& error) {
@@ -119,9 +158,19 @@ void Process::leave_alone(int descriptor) {
   if (known.buffered != 0) buffering.leave_alone(known.buffered);
 }
 
+void Process::leave_alone_for_good(int descriptor) {
+  const Descriptor known = descriptors.get(descriptor);
+  if (known.buffered != 0) buffering.leave_alone_for_good(known.buffered);
+}
+
 void Process::flush(int descriptor) {
   const Descriptor known = descriptors.get(descriptor);
   if (known.buffered != 0) buffering.flush_and_forget(known.buffered);
+}
+
+void Process::flush(int directory, const char* path) {
+  if (!buffering.is_on()) return;
+  if (const auto found = regular_file(directory, path)) buffering.flush_and_forget(*found);
 }
 
 void Process::count(const Descriptor& descriptor, AccessKind kind, std::int64_t bytes,

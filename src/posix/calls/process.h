@@ -21,10 +21,17 @@ class Process {
   void end(bool is_final);
   /// Whether anything is to be done in this process. False in a child of vfork, which shares the
   /// memory of its parent: there all calls go to the system.
-  [[nodiscard]] bool is_on() const { return is_on_ && owner_ == system_process(); }
+  [[nodiscard]] bool is_on() const { return is_on_ && is_own_process(); }
   [[nodiscard]] bool is_counting() const { return report_ != nullptr; }
   void before_fork() { buffering.before_fork(); }
-  void after_fork(bool is_child);
+  void after_fork_in_parent() { buffering.after_fork_in_parent(); }
+  void after_fork_in_child();
+  /// Before another process begins: it may access files, and inherits descriptors.
+  void begin_process();
+  /// The same before vfork(), whose child runs in the calling thread's memory.
+  void before_vfork();
+  /// The same before clone() of a process that shares this one's memory, as another thread.
+  void before_shared_clone();
 
   /// The library of an MPI-IO call counts and buffers by itself: calls from its code are left out.
   void leave_out_calls_from(const void* begin, const void* end);
@@ -32,8 +39,9 @@ class Process {
 
   /// After `descriptor` was opened as `path`. `took`: nanoseconds; -1: it is known already.
   void opened(int descriptor, const char* path, int flags, std::int64_t took);
-  /// After the stream's file was opened: stdio accesses it by functions of its own.
-  void opened_stream(int descriptor, const char* path, std::int64_t took);
+  /// After the stream's file was opened with `flags` of open(): stdio accesses it by functions of
+  /// its own.
+  void opened_stream(int descriptor, const char* path, int flags, std::int64_t took);
   void duplicated(int descriptor, int copy);
   /// Before a descriptor is closed by a call that can fail with `error`, the errno of an earlier
   /// write. Returns what the descriptor was.
@@ -42,8 +50,13 @@ class Process {
   void closing(int descriptor);
   /// The descriptor's buffered file, if it has one, is accessed by other means from now on.
   void leave_alone(int descriptor);
-  /// Writes what is in memory for the descriptor's file, before a call that depends on its bytes.
+  /// The same, also after its descriptors are closed.
+  void leave_alone_for_good(int descriptor);
+  /// Writes what is in memory for the descriptor's file, before a call that depends on its bytes or
+  /// changes them.
   void flush(int descriptor);
+  /// The same for the file at `path`, relative to `directory`.
+  void flush(int directory, const char* path);
 
   /// Counts a call on an open file.
   void count(const Descriptor& descriptor, CallKind kind, std::int64_t took) {
@@ -65,14 +78,40 @@ class Process {
   };
   static constexpr std::size_t left_out_max = 8;
 
+  void opened(int descriptor, const Buffering::Opening& opening, std::int64_t took);
+
   const char* report_ = nullptr;
+  [[nodiscard]] bool is_own_process() const;
+
   std::int64_t started_ = 0;
   int owner_ = 0;
+  /// 1 in this process, 0 in its children until after_fork_in_child(); null: compare processes.
+  std::atomic<std::atomic<int>*> own_mark_ = nullptr;
   bool is_on_ = false;
   std::array<Code, left_out_max> left_out_;
 };
 
 extern Process process;
+
+/// Whether this thread may be a child of vfork(), which shares even its parent's thread. Of the
+/// initial-exec model: other models allocate.
+extern constinit thread_local bool may_be_child_of_vfork __attribute__((tls_model("initial-exec")));
+
+inline bool Process::is_own_process() const {
+  const auto* const mark = own_mark_.load(std::memory_order_relaxed);
+  if (mark == nullptr) return owner_ == system_process();
+  if (mark->load(std::memory_order_relaxed) == 0) return false;
+  if (!may_be_child_of_vfork) return true;
+  if (owner_ != system_process()) return false;
+  may_be_child_of_vfork = false;  // the parent has returned
+  return true;
+}
+
+/// Whether a path that a call was refused for may be of the job. The program may have passed any
+/// address.
+[[nodiscard]] inline bool is_of_job(const char* path) {
+  return path != nullptr && errno != EFAULT && !is_of_system(path);
+}
 
 /// The time since it was made.
 class Stopwatch {

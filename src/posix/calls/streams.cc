@@ -53,7 +53,7 @@ StreamBuffer* stream_buffer(int descriptor) {
 }
 
 void enlarge_buffer(FILE* stream, const char* path) {
-  const Rule* const rule = process.buffering.rules().find(path);
+  const Rule* const rule = process.buffering.rule_for(fileno(stream), path);
   StreamBuffer* const buffer = rule == nullptr ? nullptr : stream_buffer(fileno(stream));
   if (buffer == nullptr) return;
   const auto bytes = static_cast<std::size_t>(rule->size);
@@ -106,13 +106,20 @@ auto access_stream(FILE* stream, AccessKind kind, Call call, Bytes bytes_of) {
   return result;
 }
 
-FILE* opened(FILE* stream, const char* path, std::int64_t took) {
+/// The flags of open() that a mode of fopen() stands for.
+int flags_of(const char* mode) {
+  const bool is_update = std::strchr(mode, '+') != nullptr;
+  if (*mode == 'r') return is_update ? O_RDWR : O_RDONLY;
+  return (is_update ? O_RDWR : O_WRONLY) | O_CREAT | (*mode == 'a' ? O_APPEND : O_TRUNC);
+}
+
+FILE* opened(FILE* stream, const char* path, const char* mode, std::int64_t took) {
   if (stream == nullptr) {
-    if (!is_of_system(path)) process.files.elsewhere.failed_opens.add(took);
+    if (is_of_job(path)) process.files.elsewhere.failed_opens.add(took);
     return stream;
   }
   const ErrnoKeeper keeper;
-  process.opened_stream(fileno(stream), path, took);
+  process.opened_stream(fileno(stream), path, flags_of(mode), took);
   if (process.buffering.is_on()) enlarge_buffer(stream, path);
   return stream;
 }
@@ -136,12 +143,10 @@ FILE* call_fopen64(const char* path, const char* mode) asm("fopen64")
 FILE* call_fopen(const char* path, const char* mode) {
   if (!process.is_on() || process.is_left_out(__builtin_return_address(0)))
     return next_fopen(path, mode);
-  if (*mode == 'w' && process.buffering.is_on()) {
-    if (const auto truncated = regular_file(AT_FDCWD, path)) process.buffering.flush(*truncated);
-  }
+  if (*mode == 'w') process.flush(AT_FDCWD, path);
   const Stopwatch watch;
   FILE* const stream = next_fopen(path, mode);
-  return opened(stream, path, watch.nanoseconds());
+  return opened(stream, path, mode, watch.nanoseconds());
 }
 
 int call_fclose(FILE* stream) asm("fclose");
@@ -172,10 +177,11 @@ FILE* call_freopen64(const char* path, const char* mode, FILE* stream) asm("freo
 FILE* call_freopen(const char* path, const char* mode, FILE* stream) {
   if (!process.is_on()) return next_freopen(path, mode, stream);
   process.closing(fileno(stream));  // its buffer, if it has one, stays as it is
+  if (path != nullptr && *mode == 'w') process.flush(AT_FDCWD, path);
   const Stopwatch watch;
   FILE* const again = next_freopen(path, mode, stream);
   if (again != nullptr && path != nullptr)
-    process.opened_stream(fileno(again), path, watch.nanoseconds());
+    process.opened_stream(fileno(again), path, flags_of(mode), watch.nanoseconds());
   return again;
 }
 

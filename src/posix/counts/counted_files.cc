@@ -28,25 +28,25 @@ bool CountedFiles::allocate() {
     return false;
   }
   files_ = reinterpret_cast<CountedFile*>(files);  // zeroed pages are counts of zero
-  slots_ = reinterpret_cast<std::uint32_t*>(slots);
+  slots_ = reinterpret_cast<Slot*>(slots);
   return true;
 }
 
-std::uint32_t* CountedFiles::slot_of(const FileIdentity& identity) {
+CountedFiles::Slot* CountedFiles::slot_of(const FileIdentity& identity) {
   constexpr std::uint64_t multiplier = 0x9e3779b97f4a7c15;
   auto at = static_cast<std::uint32_t>(
       ((identity.inode * multiplier) ^ (identity.device * (multiplier >> 1))) >> 32);
   while (true) {
-    std::uint32_t* const slot = &slots_[at % slot_count];
-    if (*slot == 0 || files_[*slot - 1].identity == identity) return slot;
+    Slot* const slot = &slots_[at % slot_count];
+    const std::uint32_t number = slot->load(std::memory_order_acquire);
+    if (number == 0 || files_[number - 1].identity == identity) return slot;
     ++at;
   }
 }
 
 std::uint32_t CountedFiles::find(const FileIdentity& identity) {
   if (count_ == 0) return 0;
-  const Locked locked(lock_);
-  return *slot_of(identity);
+  return slot_of(identity)->load();
 }
 
 std::uint32_t CountedFiles::find_or_add(int descriptor, const char* path) {
@@ -55,7 +55,7 @@ std::uint32_t CountedFiles::find_or_add(int descriptor, const char* path) {
   if (!identity) return 0;
   const Locked locked(lock_);
   if (!allocate()) return 0;
-  std::uint32_t* const slot = slot_of(*identity);
+  Slot* const slot = slot_of(*identity);
   if (*slot != 0) return *slot;
   std::array<char, CountedFile::path_bytes_max> room;  // NOLINT: filled next
   const std::string_view name = path_of(descriptor, room);
@@ -66,8 +66,8 @@ std::uint32_t CountedFiles::find_or_add(int descriptor, const char* path) {
   file.identity = *identity;
   std::memcpy(file.path.data(), name.data(), name.size());
   file.path_bytes = static_cast<std::uint16_t>(name.size());
-  *slot = number;
   count_ = number;
+  slot->store(number, std::memory_order_release);
   return number;
 }
 

@@ -41,7 +41,7 @@ class CountedFiles {
   /// file or lies in a directory of the system. Files beyond the table's size have the last number.
   /// `path`: as the program named it.
   [[nodiscard]] std::uint32_t find_or_add(int descriptor, const char* path);
-  /// The number of a file that the process has opened before; 0: it has not.
+  /// The number of a file that the process has opened before; 0: it has not. Takes no lock.
   [[nodiscard]] std::uint32_t find(const FileIdentity& identity);
   [[nodiscard]] FileCounts& counts(std::uint32_t number) { return files_[number - 1].counts; }
 
@@ -52,18 +52,22 @@ class CountedFiles {
   [[nodiscard]] bool is_full() const { return count_ == file_count_max; }
   /// Forgets all counts, and keeps the files: descriptors refer to them.
   void clear_counts();
+  /// In a child of fork() no other thread is inside, whatever it was doing.
+  void after_fork_in_child() { lock_.reset(); }
 
   ElsewhereCounts elsewhere;
 
  private:
   static constexpr std::uint32_t slot_count = 2 * file_count_max;
 
-  [[nodiscard]] std::uint32_t* slot_of(const FileIdentity& identity);
+  using Slot = std::atomic<std::uint32_t>;
+
+  [[nodiscard]] Slot* slot_of(const FileIdentity& identity);
   [[nodiscard]] bool allocate();
 
   Lock lock_;
   CountedFile* files_ = nullptr;
-  std::uint32_t* slots_ = nullptr;  ///< numbers of files, by hash of their identity
+  Slot* slots_ = nullptr;  ///< numbers of files, by hash of their identity
   std::atomic<std::uint32_t> count_ = 0;
 };
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
+#include <new>
 #include <span>
 
 #include <fcntl.h>
@@ -19,6 +21,23 @@ namespace {
 
 constexpr std::size_t line_bytes_max = 1 << 20;
 constexpr std::size_t program_bytes_max = 4096;
+constexpr std::size_t variable_bytes_max = 256;
+
+/// What a line needs to be written: too large for the stack of a signal handler.
+struct Workspace {
+  std::array<char, line_bytes_max> line;
+  std::array<char, program_bytes_max> program;
+  std::array<std::uint32_t, CountedFiles::file_count_max> numbers;
+  FileCounts others;
+};
+
+struct Launch {
+  std::array<char, variable_bytes_max> run{};
+  std::array<char, variable_bytes_max> job{};
+  int rank = -1;
+  int ranks = 1;
+};
+constinit Launch launch;
 
 // Of Hydra, PMIx, Open MPI, Slurm, Flux, PALS and jsrun.
 constexpr std::array<const char*, 7> rank_variables{
@@ -43,13 +62,12 @@ int number_of(std::string_view text, int otherwise) {
   return number;
 }
 
-std::string_view variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string_view{} : value;
+void keep(std::array<char, variable_bytes_max>& to, const char* text) {
+  const std::size_t bytes = std::min(std::strlen(text), to.size() - 1);
+  std::memcpy(to.data(), text, bytes);
 }
 
-void add_program(LineText& line) {
-  std::array<char, program_bytes_max> words;  // NOLINT: filled next
+void add_program(LineText& line, std::span<char> words) {
   const auto file =
       static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
   const ssize_t size = file < 0 ? 0 : system_read(file, words.data(), words.size(), 0);
@@ -86,7 +104,7 @@ void add_access(LineText& line, std::string_view name, const AccessCounts& count
   line.add("}}");
 }
 
-/// `opened_files`: how many files these counts are of.
+/// `files`: how many files these counts are of.
 void add_file(LineText& line, std::string_view name, FileCounts& counts, std::uint32_t files) {
   line.add("{\"file\":").add_string(name).add(",\"files\":").add(files).add(",\"calls\":{");
   bool is_first = true;
@@ -144,8 +162,9 @@ std::span<std::uint32_t> used_files(CountedFiles& files, std::span<std::uint32_t
   return found;
 }
 
-void add_files(LineText& line, CountedFiles& files, std::span<const std::uint32_t> found) {
-  FileCounts others;
+/// `others`: counts of zero.
+void add_files(LineText& line, CountedFiles& files, std::span<const std::uint32_t> found,
+               FileCounts& others) {
   std::uint32_t other_files = 0;
   line.add("\"files\":[");
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -162,43 +181,61 @@ void add_files(LineText& line, CountedFiles& files, std::span<const std::uint32_
   if (other_files > 0) add_file(line.add(",\"other_files\":"), "", others, other_files);
 }
 
-void add_launch(LineText& line, std::int64_t started) {
+void add_launch(LineText& line, std::int64_t started, std::span<char> words) {
   utsname host{};
   uname(&host);
-  const int rank = launched_rank();
-  line.add("{\"schema\":2,\"interface\":\"posix\",\"run\":").add_string(variable("NACRE_RUN"));
-  line.add(",\"job\":").add_string(first_set(job_variables));
+  line.add("{\"schema\":2,\"interface\":\"posix\",\"run\":").add_string(launch.run.data());
+  line.add(",\"job\":").add_string(launch.job.data());
   line.add(",\"version\":").add_string(NACRE_VERSION);
   line.add(",\"host\":").add_string(host.nodename).add(",\"process\":").add(system_process());
-  line.add(",\"rank\":").add(rank);
-  line.add(",\"ranks\":").add(rank < 0 ? 1 : number_of(first_set(size_variables), 1));
+  line.add(",\"rank\":").add(launch.rank).add(",\"ranks\":").add(launch.ranks);
   line.add(",\"program\":");
-  add_program(line);
+  add_program(line, words);
   line.add(",\"started_at\":").add_seconds(started);
   line.add(",\"ended_at\":").add_seconds(now_nanoseconds(CLOCK_REALTIME)).add(",\"elsewhere\":{");
 }
 
-}  // namespace
+/// What a line is of.
+struct Contents {
+  CountedFiles& files;
+  std::span<const std::uint32_t> found;
+  std::int64_t started;
+};
 
-int launched_rank() { return number_of(first_set(rank_variables), -1); }
-
-void write_process_report(const char* path, CountedFiles& files, std::int64_t started) {
-  std::array<std::uint32_t, CountedFiles::file_count_max> room;  // NOLINT: filled next
-  const auto found = used_files(files, room);
-  if (found.empty()) return;
-  std::byte* const memory = map_memory(line_bytes_max);
-  if (memory == nullptr) return;
-  LineText line({reinterpret_cast<char*>(memory), line_bytes_max});
-  add_launch(line, started);
+void write_line(const char* path, const Contents& contents, Workspace& space) {
+  CountedFiles& files = contents.files;
+  LineText line(space.line);
+  add_launch(line, contents.started, space.program);
   add_call(line, "failed_opens", files.elsewhere.failed_opens);
   add_call(line.add(","), "failed_stats", files.elsewhere.failed_stats);
   add_call(line.add(","), "stats", files.elsewhere.stats);
   line.add("},");
-  add_files(line, files, found);
+  add_files(line, files, contents.found, space.others);
   line.add("}\n");
   if (!line.is_complete() || !append_once(path, line.text()))
     print_warning("nacre: cannot append to the report of the job (NACRE_REPORT)\n");
-  unmap_memory(memory, line_bytes_max);
+}
+
+}  // namespace
+
+void note_launch() {
+  const char* const run = std::getenv("NACRE_RUN");
+  keep(launch.run, run == nullptr ? "" : run);
+  keep(launch.job, first_set(job_variables));
+  launch.rank = number_of(first_set(rank_variables), -1);
+  if (launch.rank >= 0) launch.ranks = number_of(first_set(size_variables), 1);
+}
+
+int launched_rank() { return launch.rank; }
+
+void write_process_report(const char* path, CountedFiles& files, std::int64_t started) {
+  if (files.count() == 0) return;
+  std::byte* const memory = map_memory(sizeof(Workspace));
+  if (memory == nullptr) return;
+  auto& space = *new (memory) Workspace;
+  const auto found = used_files(files, space.numbers);
+  if (!found.empty()) write_line(path, {files, found, started}, space);
+  unmap_memory(memory, sizeof(Workspace));
 }
 
 }  // namespace nacre::posix

@@ -16,7 +16,10 @@ inline constexpr std::uint32_t files_in_line_max = 32;
 /// nanoseconds.
 void write_process_report(const char* path, CountedFiles& files, std::int64_t started);
 
-/// The rank of this process, by the variables that launchers set; -1: none did.
+/// At the start of the process: keeps what launchers say of it in the environment, which the
+/// program may overwrite.
+void note_launch();
+/// The rank of this process, as noted; -1: no launcher named one.
 [[nodiscard]] int launched_rank();
 
 }  // namespace nacre::posix

@@ -26,7 +26,19 @@ void set_mask(const sigset_t& mask, sigset_t* before) {
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, before, kernel_signal_set_bytes);
 }
 
+sigset_t block_signals() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  sigemptyset(&before);
+  set_mask(all, &before);
+  return before;
+}
+
 }  // namespace
+
+SignalsBlocked::SignalsBlocked() : before_(block_signals()) {}
+SignalsBlocked::~SignalsBlocked() { set_mask(before_, nullptr); }
 
 void Event::wait(std::uint32_t seen, int seconds) {
   const timespec limit{.tv_sec = seconds, .tv_nsec = 0};
@@ -53,11 +65,7 @@ void Lock::release_word() {
 }
 
 void Lock::acquire() {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  sigemptyset(&before);
-  set_mask(all, &before);
+  const sigset_t before = block_signals();
   acquire_word();
   before_ = before;
 }

@@ -29,6 +29,8 @@ class Lock {
  public:
   void acquire();
   void release();
+  /// In a child of fork(): no thread holds it.
+  void reset() { state_.store(0); }
   /// Releases the lock, waits for `event` (see Event::wait), and acquires the lock again.
   void wait(Event& event, int seconds = 0);
 
@@ -37,6 +39,18 @@ class Lock {
   void release_word();
   std::atomic<std::uint32_t> state_ = 0;  // 0: free, 1: held, 2: held and waited for
   sigset_t before_{};                     // signals that the holder had blocked
+};
+
+/// In its scope the thread, and threads that it starts, get no signal.
+class SignalsBlocked {
+ public:
+  SignalsBlocked();
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked();
+
+ private:
+  sigset_t before_;
 };
 
 class Locked {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -22,25 +23,74 @@ ssize_t repeated(Call call) {
   }
 }
 
-/// `flags` of statx: whose status. Kernels without statx (before 4.11) have no file here.
-std::optional<FileIdentity> find_regular_file(int descriptor, const char* path, int flags) {
+constinit std::optional<FileIdentity> standard_error;
+
+FileIdentity identity_of(const struct statx& status) {
+  return {makedev(status.stx_dev_major, status.stx_dev_minor), status.stx_ino};
+}
+
+/// Of the descriptor itself if `path` is empty. Kernels without statx (before 4.11) have no file
+/// here.
+bool get_status(int descriptor, const char* path, struct statx& status) {
   const ErrnoKeeper keeper;
+  return syscall(SYS_statx, descriptor, path, AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+                 STATX_TYPE | STATX_INO, &status) == 0;
+}
+
+std::optional<FileIdentity> file_of(int descriptor) {
   struct statx status {};
-  if (syscall(SYS_statx, descriptor, path, flags | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO,
-              &status) != 0 ||
-      !S_ISREG(status.stx_mode))
-    return std::nullopt;
-  return FileIdentity{makedev(status.stx_dev_major, status.stx_dev_minor), status.stx_ino};
+  if (!get_status(descriptor, "", status)) return std::nullopt;
+  return identity_of(status);
+}
+
+std::optional<FileIdentity> find_regular_file(int descriptor, const char* path) {
+  struct statx status {};
+  if (!get_status(descriptor, path, status) || !S_ISREG(status.stx_mode)) return std::nullopt;
+  return identity_of(status);
+}
+
+/// Calls `probe` with an address of each page, aligned for any word; it sets errno.
+template <class Address, class Probe>
+bool all_pages(Address begin, std::size_t bytes, Probe probe) {
+  constexpr std::uintptr_t page = 4096;
+  const ErrnoKeeper keeper;
+  if (bytes == 0) return true;
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uintptr_t last = first + bytes - 1;
+  if (last < first) return false;
+  for (std::uintptr_t at = first; at <= last; at = at / page * page + page) {
+    errno = 0;
+    probe(at & ~(sizeof(std::uint64_t) - 1));
+    if (errno == EFAULT) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
 std::optional<FileIdentity> regular_file(int descriptor) {
-  return find_regular_file(descriptor, "", AT_EMPTY_PATH);
+  return find_regular_file(descriptor, "");
 }
 
 std::optional<FileIdentity> regular_file(int directory, const char* path) {
-  return find_regular_file(directory, path, 0);
+  return path == nullptr ? std::nullopt : find_regular_file(directory, path);
+}
+
+bool is_readable(const void* from, std::size_t bytes) {
+  // The system reads the set of signals before it refuses what to do with it.
+  constexpr int no_operation = -1;
+  return all_pages(from, bytes, [](std::uintptr_t at) {
+    syscall(SYS_rt_sigprocmask, no_operation, at, nullptr, sizeof(std::uint64_t));
+  });
+}
+
+bool is_writable(void* to, std::size_t bytes) {
+  // An atomic OR with zero, which wakes nobody.
+  static std::uint32_t unused = 0;
+  constexpr unsigned or_with_zero = FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0);
+  return all_pages(to, bytes, [](std::uintptr_t at) {
+    syscall(SYS_futex, &unused, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0, at, or_with_zero);
+  });
 }
 
 std::string_view path_of(int descriptor, std::span<char> room) {
@@ -76,6 +126,21 @@ std::byte* map_memory(std::size_t bytes) {
   return address == -1 ? nullptr : reinterpret_cast<std::byte*>(address);  // NOLINT: from a number
 }
 
+std::byte* map_own_memory(std::size_t bytes) {
+  std::byte* const memory = map_memory(bytes);
+  const ErrnoKeeper keeper;
+  if (memory != nullptr) syscall(SYS_madvise, memory, bytes, MADV_DONTFORK);
+  return memory;
+}
+
+std::byte* map_wiped_memory(std::size_t bytes) {
+  std::byte* const memory = map_memory(bytes);
+  const ErrnoKeeper keeper;
+  if (memory == nullptr || syscall(SYS_madvise, memory, bytes, MADV_WIPEONFORK) == 0) return memory;
+  unmap_memory(memory, bytes);
+  return nullptr;
+}
+
 void unmap_memory(std::byte* memory, std::size_t bytes) {
   const ErrnoKeeper keeper;
   if (memory != nullptr) syscall(SYS_munmap, memory, bytes);
@@ -92,8 +157,11 @@ bool append_once(const char* path, std::string_view text) {
   return done;
 }
 
+void note_standard_error() { standard_error = file_of(STDERR_FILENO); }
+
 void print_warning(std::string_view text) {
   const ErrnoKeeper keeper;
+  if (!standard_error || file_of(STDERR_FILENO) != standard_error) return;
   (void)!system_append(STDERR_FILENO, text.data(), text.size());
 }
 

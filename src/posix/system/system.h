@@ -34,8 +34,8 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// The file of an open descriptor or of a path: nullopt if there is none or it is not regular. Asks
-/// the client of a network file system only, not its servers.
+/// The file of an open descriptor or of a path, relative to `directory`: nullopt if there is none
+/// or it is not regular. Asks the client of a network file system only, not its servers.
 [[nodiscard]] std::optional<FileIdentity> regular_file(int descriptor);
 [[nodiscard]] std::optional<FileIdentity> regular_file(int directory, const char* path);
 /// The absolute path of an open descriptor; empty if the system does not say.
@@ -54,15 +54,27 @@ std::int64_t system_seek(int descriptor, std::int64_t offset, int whence);
 /// The process; not cached, so that it differs in a child of vfork.
 [[nodiscard]] int system_process();
 
+/// Whether the program may read, or write, all of these bytes: a system call would not fail with
+/// EFAULT. Costs one or two system calls for each page, and changes nothing.
+[[nodiscard]] bool is_readable(const void* from, std::size_t bytes);
+[[nodiscard]] bool is_writable(void* to, std::size_t bytes);
+
 /// Zeroed pages; null if there is no memory.
 [[nodiscard]] std::byte* map_memory(std::size_t bytes);
+/// The same for this process alone: a child of fork() has no memory there.
+[[nodiscard]] std::byte* map_own_memory(std::size_t bytes);
+/// The same, which is zero again in every child that does not share this process's memory. Null if
+/// the system (Linux before 4.14) cannot do that.
+[[nodiscard]] std::byte* map_wiped_memory(std::size_t bytes);
 void unmap_memory(std::byte* memory, std::size_t bytes);
 
 /// Appends `text` with one call to the file at `path`, which it creates if necessary. False if that
 /// failed.
 bool append_once(const char* path, std::string_view text);
 
-/// Prints one line to standard error.
+/// Which file standard error is, at the start of the process.
+void note_standard_error();
+/// Prints to standard error, unless the program has put another file in its place.
 void print_warning(std::string_view text);
 
 }  // namespace nacre::posix

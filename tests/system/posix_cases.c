@@ -11,14 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
+#include <utime.h>
 
 enum { report = 100 }; /* standard output as it was: cases may replace it */
 static const char* const data = "data.log";
@@ -554,6 +557,151 @@ static void no_memory(void) {
   show(data);
 }
 
+static void temporary_by_two_descriptors(void) {
+  char path[] = "XXXXXX.log";
+  char bytes[20] = {0};
+  const int first = mkstemps(path, 4);
+  const int second = open(path, O_WRONLY);
+  put(second, "AAAA");
+  say("%zd\n", pread(first, bytes, 10, 0));
+}
+
+static void dprintf_between_calls(void) {
+  char bytes[20] = {0};
+  const int descriptor = made(data, "0123456789");
+  (void)!read(descriptor, bytes, 2);
+  dprintf(descriptor, "X%s", "Y");
+  lseek(descriptor, 0, SEEK_SET);
+  (void)!read(descriptor, bytes, 10);
+  say("%s\n", bytes);
+  const int appends = open(data, O_WRONLY | O_APPEND);
+  put(appends, "A");
+  dprintf(appends, "B");
+  put(appends, "C");
+  close(appends);
+  show(data);
+}
+
+/* What remains of times and mode when the file is closed. */
+
+static void after_attribute(int which) {
+  const struct timespec times[2] = {{1000, 0}, {1000, 0}};
+  const struct timeval old_times[2] = {{2000, 0}, {2000, 0}};
+  const struct utimbuf oldest = {3000, 3000};
+  const int descriptor = open(data, O_CREAT | O_TRUNC | O_WRONLY, 0644);
+  put(descriptor, "AAAA");
+  int result = -1;
+  switch (which) {
+    case 0:
+      result = futimens(descriptor, times);
+      break;
+    case 1:
+      result = utimensat(AT_FDCWD, data, times, 0);
+      break;
+    case 2:
+      result = futimes(descriptor, old_times);
+      break;
+    case 3:
+      result = utimes(data, old_times);
+      break;
+    case 4:
+      result = utime(data, &oldest);
+      break;
+    case 5:
+      result = fchmod(descriptor, 04755);
+      break;
+    case 6:
+      result = chmod(data, 04711);
+      break;
+    case 7:
+      result = fsetxattr(descriptor, "user.note", "a", 1, 0) + futimens(descriptor, times);
+      break;
+    default:
+      result = fchown(descriptor, getuid(), getgid()) + chmod(data, 02755);
+  }
+  close(descriptor);
+  struct stat status;
+  stat(data, &status);
+  say("%d: %d, mode %o, time %ld\n", which, result, status.st_mode, status.st_mtime < 10000 ? (long)status.st_mtime : -1);
+}
+
+static void attributes(void) {
+  for (int which = 0; which < 9; ++which) after_attribute(which);
+}
+
+static void* write_for_ever(void* unused) {
+  char bytes[10] = {0};
+  while (1) (void)!pwrite(racing, bytes, sizeof bytes, 0);
+  return unused;
+}
+
+static void cancelled_write(void) {
+  pthread_t thread;
+  void* result = NULL;
+  racing = made(data, "");
+  pthread_create(&thread, NULL, write_for_ever, NULL);
+  usleep(50000);
+  pthread_cancel(thread);
+  pthread_join(thread, &result);
+  say("cancelled %d\n", result == PTHREAD_CANCELED);
+}
+
+static long read_by_the_process(void) {
+  char text[400] = {0};
+  const int descriptor = open("/proc/self/io", O_RDONLY);
+  (void)!read(descriptor, text, sizeof text - 1);
+  close(descriptor);
+  return strtol(text + strlen("rchar: "), NULL, 10);
+}
+
+static void stream_seeks(void) {
+  char bytes[8];
+  long sum = 0;
+  const int descriptor = made(data, "");
+  (void)!ftruncate(descriptor, 64 << 20);
+  pwrite(descriptor, "text", 4, 40 << 20);
+  close(descriptor);
+  FILE* const stream = fopen(data, "r+");
+  srandom(1);
+  for (int i = 0; i < 300; ++i) {
+    fseek(stream, random() % (64 << 20), SEEK_SET);
+    sum += (long)fread(bytes, 1, 4, stream);
+  }
+  fseek(stream, 40 << 20, SEEK_SET);
+  say("%ld %zu %.4s\n", sum, fread(bytes, 1, 4, stream), bytes);
+  fseek(stream, 0, SEEK_CUR);
+  fputs("more", stream);
+  fseek(stream, -8, SEEK_CUR);
+  say("%zu %.8s\n", fread(bytes, 1, 8, stream), bytes);
+  say("little read: %d\n", read_by_the_process() < 20 << 20);
+  fclose(stream);
+}
+
+static void lock_in_another_file(void) {
+  int ends[2];
+  char byte;
+  if (pipe(ends) != 0) _exit(9);
+  close(made("lock", ""));
+  const pid_t child = fork();
+  if (child == 0) {
+    const int lock = open("lock", O_RDWR);
+    const int descriptor = open(data, O_CREAT | O_WRONLY | O_APPEND, 0644);
+    flock(lock, LOCK_EX);
+    put(descriptor, "AAAA");
+    flock(lock, LOCK_UN);
+    put(ends[1], "k");
+    usleep(700000);
+    _exit(0);
+  }
+  (void)!read(ends[0], &byte, 1);
+  struct stat status;
+  const int lock = open("lock", O_RDWR);
+  flock(lock, LOCK_EX);
+  stat(data, &status);
+  say("%ld bytes\n", (long)status.st_size);
+  waitpid(child, NULL, 0);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
@@ -590,6 +738,12 @@ static const struct {
     {"append_beside_streams", append_beside_streams},
     {"kernel_files", kernel_files},
     {"no_memory", no_memory},
+    {"temporary_by_two_descriptors", temporary_by_two_descriptors},
+    {"dprintf_between_calls", dprintf_between_calls},
+    {"attributes", attributes},
+    {"cancelled_write", cancelled_write},
+    {"stream_seeks", stream_seeks},
+    {"lock_in_another_file", lock_in_another_file},
 };
 
 int main(int count, char** arguments) {

@@ -371,6 +371,12 @@ SYMPTOMS = {
     "bytes appended beside stdout and stderr changed their order": "append_beside_streams",
     "files of /proc stood still": "kernel_files",
     "without memory for a buffer writes failed": "no_memory",
+    "bytes were missing by the descriptor of mkstemp": "temporary_by_two_descriptors",
+    "dprintf overtook earlier bytes": "dprintf_between_calls",
+    "times and modes were those of the last flush": "attributes",
+    "a thread that writes could not be cancelled": "cancelled_write",
+    "each seek of a stream read a whole buffer": "stream_seeks",
+    "bytes were missing under a lock of another file": "lock_in_another_file",
 }
 
 
@@ -592,9 +598,19 @@ def test_tar(preloaded, tmp_path):
         assert result.returncode == 0, result.stderr
     assert filecmp.cmp(tmp_path / "plain.tar", tmp_path / "buffered.tar", shallow=False)
     (tmp_path / "again").mkdir()
-    result = preloaded("tar", "-b", "2", "-xf", "plain.tar", "-C", "again", **BUFFERED)
+    os.chmod(tmp_path / "tree/d0/f0", 0o4755)
+    os.utime(tmp_path / "tree/d1/f1", (1000, 1000))
+    result = preloaded("tar", "-cf", "attributes.tar", "tree")
+    assert result.returncode == 0, result.stderr
+    result = preloaded("tar", "-b", "2", "-xpf", "attributes.tar", "-C", "again", **BUFFERED)
     assert result.returncode == 0, result.stderr
     assert same_trees(tmp_path / "tree", tmp_path / "again" / "tree")
+    result = preloaded("cp", "-rp", "tree", "copied", **BUFFERED)
+    assert result.returncode == 0, result.stderr
+    for path in (tmp_path / "tree").glob("d*/f*"):
+        for copy in ("again/tree", "copied"):
+            found, wanted = (tmp_path / copy / path.relative_to(tmp_path / "tree")).stat(), path.stat()
+            assert (int(found.st_mtime), found.st_mode) == (int(wanted.st_mtime), wanted.st_mode), path
 
 
 def test_git(preloaded, tmp_path):

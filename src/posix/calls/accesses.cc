@@ -1,6 +1,9 @@
 // read, write and their relatives.
 #include <climits>
+#include <cstdarg>
 
+#include <pthread.h>
+#include <stdio.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -32,6 +35,9 @@ constinit Next<ssize_t(int, off_t*, int, off_t*, std::size_t, unsigned)> next_co
     "copy_file_range");
 constinit Next<ssize_t(int, off_t*, int, off_t*, std::size_t, unsigned)> next_splice("splice");
 
+constinit Next<int(int, const char*, va_list)> next_vdprintf("vdprintf");
+constinit Next<int(int, int, const char*, va_list)> next_vdprintf_chk("__vdprintf_chk");
+
 /// No position of its own: the access is at the descriptor's.
 constexpr off_t at_position = -1;
 
@@ -47,7 +53,9 @@ ssize_t write_by(int descriptor, std::span<const iovec> from, off_t offset, Call
   if (!known.is_known()) return call();
   const Stopwatch watch;
   Outcome outcome;
-  if (known.buffered != 0 && known.can_write)
+  const bool is_buffered = known.buffered != 0 && known.can_write;
+  if (is_buffered) pthread_testcancel();  // as the system's function; no lock is held here
+  if (is_buffered)
     outcome = process.buffering.write(known.buffered, descriptor, from, offset, known.is_append);
   const bool is_direct = !outcome.is_done;
   if (is_direct) outcome.value = call();
@@ -61,7 +69,9 @@ ssize_t read_by(int descriptor, void* to, std::size_t bytes, off_t offset, Call 
   if (!known.is_known()) return call();
   const Stopwatch watch;
   Outcome outcome;
-  if (known.buffered != 0 && known.can_read)
+  const bool is_buffered = known.buffered != 0 && known.can_read;
+  if (is_buffered) pthread_testcancel();
+  if (is_buffered)
     outcome = process.buffering.read(known.buffered, descriptor,
                                      {static_cast<std::byte*>(to), bytes}, offset);
   const bool is_direct = !outcome.is_done;
@@ -80,6 +90,11 @@ ssize_t access_directly(int descriptor, AccessKind kind, Call call) {
   const ssize_t result = call();
   process.count(known, kind, result, watch.nanoseconds(), true);
   return result;
+}
+
+template <class Call>
+int print_directly(int descriptor, Call call) {
+  return static_cast<int>(access_directly(descriptor, AccessKind::write, call));
 }
 
 /// A call that moves bytes from one file to another.
@@ -226,6 +241,38 @@ ssize_t call_splice(int from, off_t* from_offset, int to, off_t* to_offset, std:
                     unsigned flags) {
   return copy_by(from, to,
                  [&] { return next_splice(from, from_offset, to, to_offset, bytes, flags); });
+}
+
+// dprintf and its relatives write by functions that cannot be interposed.
+
+int call_vdprintf(int descriptor, const char* format, va_list arguments) asm("vdprintf");
+int call_vdprintf(int descriptor, const char* format, va_list arguments) {
+  return print_directly(descriptor, [&] { return next_vdprintf(descriptor, format, arguments); });
+}
+
+int call_dprintf(int descriptor, const char* format, ...) asm("dprintf");
+int call_dprintf(int descriptor, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int bytes = call_vdprintf(descriptor, format, arguments);
+  va_end(arguments);
+  return bytes;
+}
+
+int call_vdprintf_chk(int descriptor, int flag, const char* format,
+                      va_list arguments) asm("__vdprintf_chk");
+int call_vdprintf_chk(int descriptor, int flag, const char* format, va_list arguments) {
+  return print_directly(descriptor,
+                        [&] { return next_vdprintf_chk(descriptor, flag, format, arguments); });
+}
+
+int call_dprintf_chk(int descriptor, int flag, const char* format, ...) asm("__dprintf_chk");
+int call_dprintf_chk(int descriptor, int flag, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int bytes = call_vdprintf_chk(descriptor, flag, format, arguments);
+  va_end(arguments);
+  return bytes;
 }
 
 #pragma GCC visibility pop

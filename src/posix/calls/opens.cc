@@ -17,6 +17,10 @@ namespace nacre::posix {
 namespace {
 
 constinit Next<int(int, const char*, int, mode_t)> next_openat("openat");
+constinit Next<int(char*)> next_mkstemp("mkstemp");
+constinit Next<int(char*, int)> next_mkostemp("mkostemp");
+constinit Next<int(char*, int)> next_mkstemps("mkstemps");
+constinit Next<int(char*, int, int)> next_mkostemps("mkostemps");
 constinit Next<int(int)> next_close("close");
 constinit Next<int(int)> next_dup("dup");
 constinit Next<int(int, int)> next_dup2("dup2");
@@ -49,6 +53,21 @@ int open_at(int directory, const char* path, int flags, mode_t mode, const void*
   } else if (is_of_job(path)) {
     process.files.elsewhere.failed_opens.add(took);
   }
+  return descriptor;
+}
+
+/// A lock in any file may protect the bytes of others: whoever acquires it next reads them.
+void before_lock() {
+  if (process.is_on() && process.buffering.is_on()) process.buffering.flush_and_forget_all();
+}
+
+/// A file whose name is made up by `call`, which returns its descriptor.
+template <class Call>
+int make_temporary(const char* path, int flags, Call call) {
+  const Stopwatch watch;
+  const int descriptor = call();
+  if (descriptor >= 0 && process.is_on())
+    process.opened(descriptor, path, flags | O_CREAT | O_RDWR, watch.nanoseconds());
   return descriptor;
 }
 
@@ -117,6 +136,31 @@ int call_openat_2(int directory, const char* path, int flags) {
   return open_at(directory, path, flags, 0, __builtin_return_address(0));
 }
 
+int call_mkstemp(char* path) asm("mkstemp");
+int call_mkstemp64(char* path) asm("mkstemp64") __attribute__((alias("mkstemp")));
+int call_mkstemp(char* path) {
+  return make_temporary(path, 0, [&] { return next_mkstemp(path); });
+}
+
+int call_mkostemp(char* path, int flags) asm("mkostemp");
+int call_mkostemp64(char* path, int flags) asm("mkostemp64") __attribute__((alias("mkostemp")));
+int call_mkostemp(char* path, int flags) {
+  return make_temporary(path, flags, [&] { return next_mkostemp(path, flags); });
+}
+
+int call_mkstemps(char* path, int suffix) asm("mkstemps");
+int call_mkstemps64(char* path, int suffix) asm("mkstemps64") __attribute__((alias("mkstemps")));
+int call_mkstemps(char* path, int suffix) {
+  return make_temporary(path, 0, [&] { return next_mkstemps(path, suffix); });
+}
+
+int call_mkostemps(char* path, int suffix, int flags) asm("mkostemps");
+int call_mkostemps64(char* path, int suffix, int flags) asm("mkostemps64")
+    __attribute__((alias("mkostemps")));
+int call_mkostemps(char* path, int suffix, int flags) {
+  return make_temporary(path, flags, [&] { return next_mkostemps(path, suffix, flags); });
+}
+
 int call_close(int descriptor) asm("close");
 int call_close(int descriptor) {
   if (!process.descriptors.get(descriptor).is_known() || !process.is_on())
@@ -182,6 +226,9 @@ int call_fcntl(int descriptor, int command, ...) {
   const long argument = va_arg(arguments, long);
   va_end(arguments);
   const bool is_known = process.descriptors.get(descriptor).is_known() && process.is_on();
+  const bool locks = command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK ||
+                     command == F_OFD_SETLKW;
+  if (locks) before_lock();
   const bool copies = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
   const bool only_looks = command == F_GETFD || command == F_SETFD || command == F_GETFL;
   if (is_known && !copies && !only_looks) process.leave_alone(descriptor);  // locks, O_APPEND
@@ -192,6 +239,7 @@ int call_fcntl(int descriptor, int command, ...) {
 
 int call_flock(int descriptor, int operation) asm("flock");
 int call_flock(int descriptor, int operation) {
+  before_lock();
   if (process.descriptors.get(descriptor).is_known() && process.is_on())
     process.leave_alone(descriptor);
   return next_flock(descriptor, operation);
@@ -201,6 +249,7 @@ int call_lockf(int descriptor, int command, off_t bytes) asm("lockf");
 int call_lockf64(int descriptor, int command, off_t bytes) asm("lockf64")
     __attribute__((alias("lockf")));
 int call_lockf(int descriptor, int command, off_t bytes) {
+  before_lock();
   if (process.descriptors.get(descriptor).is_known() && process.is_on())
     process.leave_alone(descriptor);
   return next_lockf(descriptor, command, bytes);

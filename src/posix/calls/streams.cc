@@ -36,7 +36,11 @@ constinit Next<int(FILE*, off_t, int)> next_fseeko("fseeko");
 struct StreamBuffer {
   std::byte* memory;
   std::size_t bytes;
+  int seeks;  ///< of the program
 };
+/// stdio fills the whole buffer after each seek: after so many, the stream is accessed at random.
+constexpr int seeks_max = 8;
+constexpr std::size_t usual_bytes = 4096;
 constinit std::atomic<StreamBuffer*> stream_buffers = nullptr;
 
 StreamBuffer* stream_buffer(int descriptor) {
@@ -59,15 +63,22 @@ void enlarge_buffer(FILE* stream, const char* path) {
   const auto bytes = static_cast<std::size_t>(rule->size);
   std::byte* const memory = map_memory(bytes);
   if (memory == nullptr) return;
-  *buffer = {memory, bytes};
+  *buffer = {memory, bytes, 0};
   setvbuf(stream, reinterpret_cast<char*>(memory), _IOFBF, bytes);
+}
+
+/// Before a seek: of the enlarged buffer only the first bytes are used if there are many.
+void note_seek(FILE* stream) {
+  if (stream_buffers.load() == nullptr || stream == nullptr) return;
+  StreamBuffer* const buffer = stream_buffer(fileno_unlocked(stream));
+  if (buffer == nullptr || buffer->memory == nullptr || ++buffer->seeks != seeks_max) return;
+  if (__fbufsize(stream) == buffer->bytes)  // the program has given it no other buffer
+    setvbuf(stream, reinterpret_cast<char*>(buffer->memory), _IOFBF, usual_bytes);
 }
 
 /// The bytes of one access of the stream to its file.
 std::int64_t buffer_bytes(FILE* stream) {
-  constexpr std::int64_t usual = 4096;
-  const auto bytes = static_cast<std::int64_t>(__fbufsize(stream));
-  return std::max(bytes, usual);
+  return static_cast<std::int64_t>(std::max(__fbufsize(stream), usual_bytes));
 }
 
 Descriptor known_stream(FILE* stream) {
@@ -318,6 +329,7 @@ int call_fseeko64(FILE* stream, off_t offset, int whence) asm("fseeko64")
     __attribute__((alias("fseeko")));
 int call_fseek(FILE* stream, long offset, int whence) asm("fseek") __attribute__((alias("fseeko")));
 int call_fseeko(FILE* stream, off_t offset, int whence) {
+  note_seek(stream);
   const Descriptor known = known_stream(stream);
   if (known.file == 0) return next_fseeko(stream, offset, whence);
   const Stopwatch watch;

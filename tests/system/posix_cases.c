@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <utime.h>
+#include <wchar.h>
 
 enum { report = 100 }; /* standard output as it was: cases may replace it */
 static const char* const data = "data.log";
@@ -702,6 +703,54 @@ static void lock_in_another_file(void) {
   waitpid(child, NULL, 0);
 }
 
+/* Calls that count. Some are inlined unless they are called by address. */
+
+static void all_calls_of_streams(void) {
+  int (*volatile put_unlocked)(int, FILE*) = fputc_unlocked;
+  int (*volatile get_unlocked)(FILE*) = fgetc_unlocked;
+  size_t (*volatile write_unlocked)(const void*, size_t, size_t, FILE*) = fwrite_unlocked;
+  size_t (*volatile read_unlocked)(void*, size_t, size_t, FILE*) = fread_unlocked;
+  char bytes[20];
+  int number;
+  wchar_t wide[20];
+  FILE* stream = fopen("text", "w+");
+  write_unlocked("12 34\n", 1, 6, stream);
+  fputs_unlocked("56\n", stream);
+  put_unlocked('x', stream);
+  rewind(stream);
+  if (fscanf(stream, "%d", &number) != 1 || number != 12) _exit(9);
+  fgets_unlocked(bytes, sizeof bytes, stream);
+  ungetc(get_unlocked(stream), stream);
+  if (read_unlocked(bytes, 1, 4, stream) != 4) _exit(9);
+  fclose(stream);
+  stream = fopen("wide", "w+");
+  fputwc(L'a', stream);
+  fputws(L"bcd\n", stream);
+  rewind(stream);
+  fgetwc(stream);
+  fgetws(wide, 20, stream);
+  fclose(stream);
+  char path[] = "XXXXXX";
+  const int descriptor = mkstemp(path);
+  rename(path, "temporary");
+  dprintf(descriptor, "%d", 123);
+  close(descriptor);
+  stream = fopen("unclosed", "w");
+  fputs("unclosed", stream);
+  exit(0);
+}
+
+static void reused_inodes(void) {
+  for (int i = 0; i < 20; ++i) {
+    char path[20];
+    snprintf(path, sizeof path, "temporary.%d", i);
+    const int descriptor = open(path, O_CREAT | O_WRONLY, 0644);
+    put(descriptor, "x");
+    close(descriptor);
+    unlink(path);
+  }
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
@@ -744,6 +793,8 @@ static const struct {
     {"cancelled_write", cancelled_write},
     {"stream_seeks", stream_seeks},
     {"lock_in_another_file", lock_in_another_file},
+    {"all_calls_of_streams", all_calls_of_streams},
+    {"reused_inodes", reused_inodes},
 };
 
 int main(int count, char** arguments) {

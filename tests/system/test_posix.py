@@ -404,6 +404,35 @@ def test_a_child_of_a_process_that_counts_waited_for_a_lock_of_another_thread(bu
     assert result == (0, "forked\n", "")
 
 
+def counted(build, preloaded, cases, tmp_path, name: str) -> dict[str, dict]:
+    """Counts of the files of a case, by their names."""
+    library = str(build / "lib" / "libnacre_posix.so")
+    report = tmp_path / "io.jsonl"
+    result = run_case(preloaded, cases, tmp_path, name, library=library, NACRE_REPORT=str(report))
+    assert result[0] == 0, result
+    (line,) = lines_of(report)
+    return {Path(one["file"]).name: one for one in line["files"]}
+
+
+def test_calls_of_streams_were_not_counted(build, preloaded, cases, tmp_path):
+    """Regressions: calls without a lock, scans, wide characters, mkstemp, dprintf, streams that exit() closes."""
+    files = counted(build, preloaded, cases, tmp_path, "all_calls_of_streams")
+    text, wide = files["text"], files["wide"]
+    assert (text["accesses"]["stream_write"]["calls"], text["accesses"]["stream_write"]["bytes"]) == (3, 10)
+    assert (text["accesses"]["stream_read"]["calls"], text["accesses"]["stream_read"]["bytes"]) == (4, 10)
+    assert text["calls"]["seek"]["calls"] == 1
+    assert (wide["accesses"]["stream_write"]["calls"], wide["accesses"]["stream_write"]["bytes"]) == (2, 5)
+    assert (wide["accesses"]["stream_read"]["calls"], wide["accesses"]["stream_read"]["bytes"]) == (2, 5)
+    (temporary,) = [one for one in files.values() if "write" in one["accesses"]]
+    assert temporary["accesses"]["write"]["bytes"] == 3
+    assert files["unclosed"]["accesses"]["stream_write"]["file_bytes"] == 8
+
+
+def test_temporary_files_of_one_inode_were_one_file(build, preloaded, cases, tmp_path):
+    files = counted(build, preloaded, cases, tmp_path, "reused_inodes")
+    assert len(files) == 20
+
+
 def test_exit_in_a_handler_on_a_small_stack_crashed(build, preloaded, cases, tmp_path):
     library = str(build / "lib" / "libnacre_posix.so")
     result = run_case(

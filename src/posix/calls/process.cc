@@ -33,7 +33,9 @@ const char* setting(const char* name) {
 
 __attribute__((constructor)) void start_process() { process.start(); }
 __attribute__((destructor)) void end_process() {
-  if (process.is_on()) process.end(true);
+  if (!process.is_on()) return;
+  process.files.count_rests();
+  process.end(true);
 }
 
 }  // namespace
@@ -117,7 +119,8 @@ void Process::opened(int descriptor, const Buffering::Opening& opening, std::int
                    .is_append = (opening.flags & O_APPEND) != 0,
                    .is_stream = opening.is_stream};
   if (is_counting())
-    known.file = static_cast<std::uint16_t>(files.find_or_add(descriptor, opening.path));
+    known.file =
+        static_cast<std::uint16_t>(files.find_or_add(descriptor, opening.path, opening.flags));
   FileCounts* const counts = known.file == 0 ? nullptr : &files.counts(known.file);
   if (buffering.is_on()) known.buffered = buffering.opened(descriptor, opening, counts);
   descriptors.set(descriptor, known);

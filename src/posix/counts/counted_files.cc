@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fcntl.h>
+
 namespace nacre::posix {
 namespace {
 
@@ -49,17 +51,19 @@ std::uint32_t CountedFiles::find(const FileIdentity& identity) {
   return slot_of(identity)->load();
 }
 
-std::uint32_t CountedFiles::find_or_add(int descriptor, const char* path) {
+std::uint32_t CountedFiles::find_or_add(int descriptor, const char* path, int flags) {
   if (is_of_system(path)) return 0;
   const auto identity = regular_file(descriptor);
   if (!identity) return 0;
   const Locked locked(lock_);
   if (!allocate()) return 0;
   Slot* const slot = slot_of(*identity);
-  if (*slot != 0) return *slot;
+  const std::uint32_t found = *slot;
+  if (found != 0 && ((flags & O_CREAT) == 0 || !is_empty(descriptor))) return found;
   std::array<char, CountedFile::path_bytes_max> room;  // NOLINT: filled next
   const std::string_view name = path_of(descriptor, room);
   if (is_of_system(name)) return 0;
+  if (found != 0 && (name.empty() || file(found).name() == name)) return found;
   if (is_full()) return count_;
   const std::uint32_t number = count_ + 1;
   CountedFile& file = files_[number - 1];
@@ -69,6 +73,10 @@ std::uint32_t CountedFiles::find_or_add(int descriptor, const char* path) {
   count_ = number;
   slot->store(number, std::memory_order_release);
   return number;
+}
+
+void CountedFiles::count_rests() {
+  for (std::uint32_t number = 1; number <= count_; ++number) counts(number).count_rests();
 }
 
 void CountedFiles::clear_counts() {

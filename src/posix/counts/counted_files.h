@@ -39,8 +39,9 @@ class CountedFiles {
 
   /// The number of the file in this table, from 1; 0: it is not counted, since it is no regular
   /// file or lies in a directory of the system. Files beyond the table's size have the last number.
-  /// `path`: as the program named it.
-  [[nodiscard]] std::uint32_t find_or_add(int descriptor, const char* path);
+  /// `path` and `flags`: as the program opened it. An empty file of another name that was opened
+  /// with O_CREAT is a new file, which has the inode of one that was removed.
+  [[nodiscard]] std::uint32_t find_or_add(int descriptor, const char* path, int flags);
   /// The number of a file that the process has opened before; 0: it has not. Takes no lock.
   [[nodiscard]] std::uint32_t find(const FileIdentity& identity);
   [[nodiscard]] FileCounts& counts(std::uint32_t number) { return files_[number - 1].counts; }
@@ -50,6 +51,8 @@ class CountedFiles {
   [[nodiscard]] CountedFile& file(std::uint32_t number) { return files_[number - 1]; }
   /// Whether the last file of the table stands for several.
   [[nodiscard]] bool is_full() const { return count_ == file_count_max; }
+  /// At the exit of the process, which closes all streams.
+  void count_rests();
   /// Forgets all counts, and keeps the files: descriptors refer to them.
   void clear_counts();
   /// In a child of fork() no other thread is inside, whatever it was doing.

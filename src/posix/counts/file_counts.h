@@ -76,6 +76,14 @@ struct FileCounts {
   [[nodiscard]] AccessCounts& operator[](AccessKind kind) {
     return accesses[static_cast<std::size_t>(kind)];
   }
+  /// A stream of the file was closed: the bytes in its buffer were accesses to the file too.
+  void count_rests() {
+    for (const AccessKind kind : {AccessKind::stream_read, AccessKind::stream_write}) {
+      AccessCounts& counts = (*this)[kind];
+      const std::int64_t rest = counts.bytes.get() - counts.file_bytes.get();
+      if (rest > 0) counts.add_file_call(rest);
+    }
+  }
   /// Time in all calls.
   [[nodiscard]] std::int64_t nanoseconds() const {
     std::int64_t sum = 0;

@@ -93,6 +93,13 @@ bool is_writable(void* to, std::size_t bytes) {
   });
 }
 
+bool is_empty(int descriptor) {
+  const ErrnoKeeper keeper;
+  struct statx status {};
+  return syscall(SYS_statx, descriptor, "", AT_EMPTY_PATH, STATX_SIZE, &status) == 0 &&
+         status.stx_size == 0;
+}
+
 std::string_view path_of(int descriptor, std::span<char> room) {
   const ErrnoKeeper keeper;
   std::array<char, 32> link{"/proc/self/fd/"};

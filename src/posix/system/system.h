@@ -38,6 +38,8 @@ struct FileIdentity {
 /// or it is not regular. Asks the client of a network file system only, not its servers.
 [[nodiscard]] std::optional<FileIdentity> regular_file(int descriptor);
 [[nodiscard]] std::optional<FileIdentity> regular_file(int directory, const char* path);
+/// Whether the file of an open descriptor has no bytes.
+[[nodiscard]] bool is_empty(int descriptor);
 /// The absolute path of an open descriptor; empty if the system does not say.
 [[nodiscard]] std::string_view path_of(int descriptor, std::span<char> room);
 

@@ -542,7 +542,7 @@ static void kernel_files(void) {
   char after[1000] = {0};
   const int descriptor = open("/proc/self/stat", O_RDONLY);
   (void)!read(descriptor, before, sizeof before - 1);
-  for (const clock_t begin = clock(); clock() - begin < CLOCKS_PER_SEC / 5;) continue;
+  for (const clock_t begin = clock(); clock() - begin < CLOCKS_PER_SEC / 20;) continue;
   lseek(descriptor, 0, SEEK_SET);
   (void)!read(descriptor, after, sizeof after - 1);
   say("changed %d\n", strcmp(before, after) != 0);

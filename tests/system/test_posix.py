@@ -383,6 +383,7 @@ SYMPTOMS = {
 RULES_OF_CASES = {
     "files of /proc stood still": "*",
     "without memory for a buffer writes failed": "*.log:size=1g",
+    "each seek of a stream read a whole buffer": "*.log:size=1m",
 }
 
 
@@ -446,17 +447,19 @@ def test_a_file_that_was_read_twice_was_fetched_many_times(preloaded, tmp_path):
     """Regression: the buffer that the program was about to read was the first to be given up."""
     (tmp_path / "data").write_bytes(bytes(4 << 20))
     program = """
-import os
+import os, time
 d = os.open("data", os.O_RDONLY)
-for _ in range(2):
-    os.lseek(d, 0, os.SEEK_SET)
-    while os.read(d, 512): pass
+while os.read(d, 512): pass
+os.lseek(d, 0, os.SEEK_SET)
+for _ in range(200):
+    os.read(d, 512)
+    time.sleep(0.001)
 """
-    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=256k", NACRE_REPORT="io.jsonl")
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=1m", NACRE_REPORT="io.jsonl")
     assert result.returncode == 0, result.stderr
     (line,) = lines_of(tmp_path / "io.jsonl")
     (data,) = [one for one in line["files"] if one["file"].endswith("/data")]
-    assert data["accesses"]["read"]["file_bytes"] < 12 << 20
+    assert data["accesses"]["read"]["file_bytes"] < 16 << 20
 
 
 def test_reads_between_writes_fetched_whole_buffers_for_each(preloaded, tmp_path):

@@ -49,8 +49,9 @@ struct BufferedFile {
   int descriptors = 0;
   int users = 0;                ///< calls that are inside: the file is not released under them
   std::uint8_t generation = 0;  ///< which file that has had this place in the table
-  /// These two are read without the lock; `is_left_alone` never becomes false again.
-  std::atomic<bool> is_left_alone = false;
+  bool is_left_alone = false;   ///< from now on until the last close; its buffers may be full yet
+  /// These two are read without the lock.
+  std::atomic<bool> is_empty = false;  ///< left alone, and nothing is in memory any more
   std::atomic<int> error = 0;      ///< errno of a write that failed, until a call has returned it
   int lonely_buffers = 0;          ///< buffers in a row that gathered only one write each
   bool is_shared = false;          ///< with a process that began: nothing is read ahead

@@ -83,7 +83,7 @@ BufferedFile* Buffering::file(std::uint16_t number) const {
 
 bool Buffering::passes_by(std::uint16_t number) const {
   const BufferedFile& found = files_[(number & 0xff) - 1];
-  return found.is_left_alone.load(std::memory_order_acquire) && found.error == 0;
+  return found.is_empty.load(std::memory_order_acquire) && found.error == 0;
 }
 
 bool Buffering::allocate() {
@@ -187,6 +187,7 @@ void Buffering::leave_alone(BufferedFile& left) {
   left.is_left_alone = true;
   drain(left);
   forget_reads(left);
+  left.is_empty = true;
 }
 
 void Buffering::forget_reads(BufferedFile& forgotten) {

@@ -111,11 +111,13 @@ class Buffering {
   // buffering.cc: files.
   /// Null if the file is closed.
   [[nodiscard]] BufferedFile* file(std::uint16_t number) const;
+  /// Whether all calls on the file go to the system. Takes no lock.
   [[nodiscard]] bool passes_by(std::uint16_t number) const;
   [[nodiscard]] bool allocate();
   [[nodiscard]] BufferedFile* add(const FileIdentity& identity, const Rule* rule,
                                   FileCounts* counts);
   [[nodiscard]] BufferedFile* find(const FileIdentity& identity) const;
+  /// The caller keeps the file from being released.
   void leave_alone(BufferedFile& file);
   void release(BufferedFile& file);
   [[nodiscard]] std::span<BufferedFile> all_files() const { return {files_, count_}; }

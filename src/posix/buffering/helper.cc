@@ -11,8 +11,6 @@ namespace nacre::posix {
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
-/// A file whose buffers gather only one write each, so many times in a row, is accessed at random.
-constexpr int lonely_buffers_max = 64;
 
 /// Writes the buffer. Returns errno, or 0.
 int write_out(const Buffer& buffer) {
@@ -151,7 +149,6 @@ void Buffering::submit(BufferedFile& written) {
   written.filling = nullptr;
   const bool is_lonely = buffer.pieces < 2 && buffer.bytes < written.rule->size;
   written.lonely_buffers = is_lonely ? written.lonely_buffers + 1 : 0;
-  if (written.lonely_buffers >= lonely_buffers_max) written.is_left_alone = true;
   enqueue(buffer);
 }
 

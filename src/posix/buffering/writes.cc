@@ -12,6 +12,9 @@ namespace {
 /// Accesses beyond it go to the system: so no sum of an offset and a size overflows.
 constexpr std::int64_t offset_max = std::int64_t{1} << 62;
 
+/// A file whose buffers gather only one write each, so many times in a row, is accessed at random.
+constexpr int lonely_buffers_max = 64;
+
 /// Bytes of all parts; -1 if they are more than a call can move.
 std::int64_t total_bytes(std::span<const iovec> parts) {
   std::int64_t sum = 0;
@@ -139,6 +142,7 @@ Outcome Buffering::write(std::uint16_t number, int descriptor, std::span<const i
     errno = error;
     return {true, -1};
   }
+  if (written.lonely_buffers >= lonely_buffers_max) leave_alone(written);
   const bool fits = bytes > 0 && bytes < written.rule->size && offset <= offset_max;
   const bool has_two_ends = is_append && offset >= 0;
   if (!can_write(written) || !fits || has_two_ends || !are_readable(from)) {

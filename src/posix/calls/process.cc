@@ -122,7 +122,11 @@ void Process::opened(int descriptor, const Buffering::Opening& opening, std::int
     known.file =
         static_cast<std::uint16_t>(files.find_or_add(descriptor, opening.path, opening.flags));
   FileCounts* const counts = known.file == 0 ? nullptr : &files.counts(known.file);
-  if (buffering.is_on()) known.buffered = buffering.opened(descriptor, opening, counts);
+  if (buffering.is_on()) {
+    Buffering::Opening seen = opening;
+    if (descriptor >= Descriptors::capacity) seen.is_stream = true;  // its calls are not seen
+    known.buffered = buffering.opened(descriptor, seen, counts);
+  }
   descriptors.set(descriptor, known);
   count(known, CallKind::open, took);
 }
@@ -139,8 +143,8 @@ void Process::duplicated(int descriptor, int copy) {
   const Descriptor known = descriptors.get(descriptor);
   if (known.buffered != 0) buffering.duplicated(known.buffered);
   descriptors.set(copy, known);
-  // stdio, dprintf of other libraries, and children write there too.
-  if (copy <= STDERR_FILENO) leave_alone(copy);
+  // stdio and children write to standard descriptors; calls on those above are not seen.
+  if (copy <= STDERR_FILENO || copy >= Descriptors::capacity) leave_alone(descriptor);
 }
 
 Descriptor Process::closing(int descriptor, int& error) {

@@ -394,7 +394,12 @@ def test_a_program_sees_what_it_sees_without_buffers(build, preloaded, cases, tm
     plain = run_case(preloaded, cases, tmp_path, SYMPTOMS[symptom])
     assert plain[1], "the case printed nothing"
     buffered = run_case(
-        preloaded, cases, tmp_path, SYMPTOMS[symptom], library=library, NACRE_IOBUF=RULES_OF_CASES.get(symptom, "*.log:size=64k:count=2")
+        preloaded,
+        cases,
+        tmp_path,
+        SYMPTOMS[symptom],
+        library=library,
+        NACRE_IOBUF=RULES_OF_CASES.get(symptom, "*.log:size=64k:count=2"),
     )
     assert buffered == plain
 
@@ -594,6 +599,24 @@ os.fsync(d); os.close(d)
     result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=16k")
     assert (result.stdout, result.stderr) == ("27\n", "")
     assert (tmp_path / "data").read_bytes() == b"BBBB"
+
+
+def test_a_repeated_write_failed_for_buffers_that_were_queued_before(preloaded, tmp_path):
+    program = """
+import os, resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+d = os.open("data", os.O_CREAT | os.O_WRONLY)
+resource.setrlimit(resource.RLIMIT_FSIZE, (10000, -1))
+try:
+    while True: os.write(d, bytes(1000))
+except OSError as error: print(error.errno)
+resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+for _ in range(10): os.write(d, bytes(1000))
+os.fsync(d); os.close(d)
+"""
+    for _ in range(10):
+        result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=16k")
+        assert (result.stdout, result.stderr) == ("27\n", "")
 
 
 # Buffers: real programs.

@@ -138,8 +138,9 @@ Outcome Buffering::write(std::uint16_t number, int descriptor, std::span<const i
   if (use.file() == nullptr) return {};
   BufferedFile& written = *use.file();
   forget_reads(written);
-  if (const int error = written.error.exchange(0)) {
-    errno = error;
+  if (written.error != 0) {
+    drain(written);  // so that a write that the program repeats does not fail for earlier ones
+    errno = written.error.exchange(0);
     return {true, -1};
   }
   if (written.lonely_buffers >= lonely_buffers_max) leave_alone(written);

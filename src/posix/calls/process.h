@@ -37,7 +37,7 @@ class Process {
   void leave_out_calls_from(const void* begin, const void* end);
   [[nodiscard]] bool is_left_out(const void* caller) const;
 
-  /// After `descriptor` was opened as `path`. `took`: nanoseconds; -1: it is known already.
+  /// After `descriptor` was opened as `path`, in `took` nanoseconds.
   void opened(int descriptor, const char* path, int flags, std::int64_t took);
   /// After the stream's file was opened with `flags` of open(): stdio accesses it by functions of
   /// its own.

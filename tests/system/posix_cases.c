@@ -120,6 +120,16 @@ static void pipe_after_unshare(void) {
   close(descriptor);
 }
 
+static void closed_unseen(void) {
+  const int descriptor = made(data, "AAAA");
+  syscall(SYS_close, descriptor);
+  const int other = (int)syscall(SYS_openat, AT_FDCWD, "other.log", O_CREAT | O_RDWR, 0644);
+  say("same %d\n", other == descriptor);
+  fsync(other);
+  usleep(10000);
+  show("other.log");
+}
+
 static void failed_dup2(void) {
   const int descriptor = open(data, O_CREAT | O_WRONLY, 0644);
   put(descriptor, "AA");
@@ -786,6 +796,7 @@ static const struct {
     {"close_range_unshare", close_range_unshare},
     {"unshare_files", unshare_files},
     {"pipe_after_unshare", pipe_after_unshare},
+    {"closed_unseen", closed_unseen},
     {"failed_dup2", failed_dup2},
     {"signal_alarm", signal_alarm},
     {"signal_timer", signal_timer},

@@ -543,6 +543,13 @@ def test_the_first_interrupt_from_a_terminal_was_swallowed(build, clean_environm
         assert (done, status & 0x7F) == (child, expected)
 
 
+def test_a_descriptor_that_closed_unseen_brought_bytes_into_another_file(build, preloaded, cases, tmp_path):
+    library = str(build / "lib" / "libnacre_posix.so")
+    result = run_case(preloaded, cases, tmp_path, "closed_unseen", library=library, NACRE_IOBUF="data.log")
+    assert result[1] == "same 1\nother.log: 0 bytes ''\n"
+    assert (tmp_path / "buffered" / "other.log").read_bytes() == b""
+
+
 UNREPORTED = {
     "exec": "os.execv('/bin/true', ['true'])",
     "dup2": "os.dup2(os.open('/dev/null', os.O_WRONLY), d)",

@@ -1,5 +1,6 @@
 #include "posix/buffering/buffered_file.h"
 
+#include <cerrno>
 #include <new>
 
 namespace nacre::posix {
@@ -24,7 +25,7 @@ bool BufferedFile::allocate(Buffer& buffer) const {
 }
 
 void BufferedFile::note_error(int descriptor, int failed) {
-  failed_name_bytes = path_of(descriptor, failed_name).size();
+  failed_name_bytes = failed == EBADF ? 0 : path_of(descriptor, failed_name).size();
   error = failed;
 }
 

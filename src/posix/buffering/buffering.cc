@@ -30,6 +30,8 @@ std::string_view name_of_error(int error) {
       return "no space is left on the device (ENOSPC)";
     case EDQUOT:
       return "the quota is exceeded (EDQUOT)";
+    case EBADF:
+      return "a call that the library does not see has closed the file (EBADF)";
     case EIO:
       return "the device failed (EIO)";
     default:
@@ -43,8 +45,9 @@ void warn_of_error(const BufferedFile& file) {
   std::array<char, 512> room;  // NOLINT: filled next
   LineText line(room);
   line.add("nacre: bytes of the buffered file ");
-  line.add_string({file.failed_name.data(), file.failed_name_bytes});
-  line.add(" (NACRE_IOBUF) are lost: ");
+  if (file.failed_name_bytes > 0)
+    line.add_string({file.failed_name.data(), file.failed_name_bytes}).add(" ");
+  line.add("(NACRE_IOBUF) are lost: ");
   const std::string_view name = name_of_error(file.error);
   if (name.empty()) {
     line.add("errno ").add(file.error);

@@ -12,8 +12,14 @@ namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
 
+/// A call that is not seen (io_uring) may have closed the descriptor, and opened another file.
+bool has_descriptor(const Buffer& buffer) {
+  return regular_file(buffer.descriptor) == buffer.file->identity;
+}
+
 /// Writes the buffer. Returns errno, or 0.
 int write_out(const Buffer& buffer) {
+  if (!has_descriptor(buffer)) return EBADF;
   std::int64_t done = 0;
   while (done < buffer.bytes) {
     const auto rest = static_cast<std::size_t>(buffer.bytes - done);
@@ -31,6 +37,7 @@ int write_out(const Buffer& buffer) {
 /// reported, when the program comes there.
 void read_in(Buffer& buffer, std::int64_t bytes) {
   buffer.bytes = 0;
+  if (!has_descriptor(buffer)) return;
   while (buffer.bytes < bytes) {
     const ssize_t got =
         system_read(buffer.descriptor, buffer.memory + buffer.bytes,

@@ -93,9 +93,8 @@ class Process {
 
 extern Process process;
 
-/// Whether this thread may be a child of vfork(), which shares even its parent's thread. Of the
-/// initial-exec model: other models allocate.
-extern constinit thread_local bool may_be_child_of_vfork __attribute__((tls_model("initial-exec")));
+/// Whether this thread may be a child of vfork(), which shares even its parent's thread.
+extern constinit thread_local bool may_be_child_of_vfork;
 
 inline bool Process::is_own_process() const {
   const auto* const mark = own_mark_.load(std::memory_order_relaxed);

@@ -218,6 +218,19 @@ static void exit_on_small_stack(void) {
   raise(SIGUSR1);
 }
 
+static void exec_words(void) {
+  char* const variables[] = {"A=1", NULL};
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(report, 1);
+    execle("/bin/sh", "sh", "-c", "echo $A $0 $#", "zero", "one", "two", NULL, variables);
+  }
+  waitpid(child, NULL, 0);
+  put(open(data, O_CREAT | O_WRONLY, 0644), "A");
+  dup2(report, 1);
+  execlp("cat", "cat", data, NULL);
+}
+
 /* Forks. */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -802,6 +815,7 @@ static const struct {
     {"signal_timer", signal_timer},
     {"signal_others", signal_others},
     {"interrupted_read", interrupted_read},
+    {"exec_words", exec_words},
     {"exit_on_small_stack", exit_on_small_stack},
     {"fork_with_handlers", fork_with_handlers},
     {"fork_while_counting", fork_while_counting},

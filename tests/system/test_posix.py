@@ -352,6 +352,7 @@ SYMPTOMS = {
     "uncommon signals lost what was in memory": "signal_others",
     "signal forgot siginterrupt": "interrupted_read",
     "fork waited for ever beside the fork handlers of a library": "fork_with_handlers",
+    "execl lost words or bytes": "exec_words",
     "a child wrote what its parent went on reading from memory": "child_writes_what_parent_reads",
     "a command wrote what the program went on reading from memory": "command_writes_what_program_reads",
     "a child of _Fork wrote before its parent": "bare_fork",

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstring>
+#include <span>
 
 #include <sched.h>
 #include <signal.h>
@@ -42,24 +43,19 @@ constinit Next<pid_t(pid_t, int*, int, rusage*)> next_wait4("wait4");
 constinit Next<pid_t()> next_bare_fork("_Fork");
 constinit Next<int(int (*)(void*), void*, int, void*, void*, void*, void*)> next_clone("clone");
 
-/// Arguments of execl and its relatives, as a vector. The standard demands room for 4096 bytes of
-/// them at least; a command with more words than these fails with E2BIG.
-class ArgumentVector {
- public:
-  static constexpr std::size_t count_max = 1024;
+/// The number of arguments of execl and its relatives, with the null pointer at their end.
+std::size_t count_words(const char* first, va_list rest) {
+  std::size_t count = 1;
+  for (const char* word = first; word != nullptr; word = va_arg(rest, const char*)) ++count;
+  return count;
+}
 
-  ArgumentVector(const char* first, va_list rest) {
-    words_[count_++] = const_cast<char*>(first);
-    while (count_ < count_max && words_[count_ - 1] != nullptr)
-      words_[count_++] = va_arg(rest, char*);
-  }
-  [[nodiscard]] bool is_whole() const { return words_[count_ - 1] == nullptr; }
-  [[nodiscard]] char* const* get() const { return words_.data(); }
-
- private:
-  std::array<char*, count_max> words_;  // NOLINT: filled as far as it is read
-  std::size_t count_ = 0;
-};
+/// Puts them into `words`. Leaves `rest` behind the null pointer.
+char* const* collect_words(std::span<char*> words, const char* first, va_list* rest) {
+  words.front() = const_cast<char*>(first);
+  for (char*& word : words.subspan(1)) word = va_arg(*rest, char*);
+  return words.data();
+}
 
 /// Another program takes this process over, if `call` succeeds.
 template <class Call>
@@ -131,34 +127,40 @@ int call_execl(const char* path, const char* first, ...) asm("execl");
 int call_execl(const char* path, const char* first, ...) {
   va_list rest;
   va_start(rest, first);
-  const ArgumentVector arguments(first, rest);
+  const std::size_t count = count_words(first, rest);
   va_end(rest);
-  if (arguments.is_whole()) return call_execv(path, arguments.get());
-  errno = E2BIG;
-  return -1;
+  auto** const words = static_cast<char**>(__builtin_alloca(count * sizeof(char*)));
+  va_start(rest, first);
+  char* const* const arguments = collect_words({words, count}, first, &rest);
+  va_end(rest);
+  return call_execv(path, arguments);
 }
 
 int call_execlp(const char* file, const char* first, ...) asm("execlp");
 int call_execlp(const char* file, const char* first, ...) {
   va_list rest;
   va_start(rest, first);
-  const ArgumentVector arguments(first, rest);
+  const std::size_t count = count_words(first, rest);
   va_end(rest);
-  if (arguments.is_whole()) return call_execvp(file, arguments.get());
-  errno = E2BIG;
-  return -1;
+  auto** const words = static_cast<char**>(__builtin_alloca(count * sizeof(char*)));
+  va_start(rest, first);
+  char* const* const arguments = collect_words({words, count}, first, &rest);
+  va_end(rest);
+  return call_execvp(file, arguments);
 }
 
 int call_execle(const char* path, const char* first, ...) asm("execle");
 int call_execle(const char* path, const char* first, ...) {
   va_list rest;
   va_start(rest, first);
-  const ArgumentVector arguments(first, rest);
+  const std::size_t count = count_words(first, rest);
+  va_end(rest);
+  auto** const words = static_cast<char**>(__builtin_alloca(count * sizeof(char*)));
+  va_start(rest, first);
+  char* const* const arguments = collect_words({words, count}, first, &rest);
   char* const* const variables = va_arg(rest, char* const*);
   va_end(rest);
-  if (arguments.is_whole()) return call_execve(path, arguments.get(), variables);
-  errno = E2BIG;
-  return -1;
+  return call_execve(path, arguments, variables);
 }
 
 int call_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,

@@ -14,6 +14,23 @@ namespace nacre {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
+/// A counter that advances at a constant rate: the processor's, where it has one. A call takes some
+/// 8 ns and 5 instructions.
+[[nodiscard]] inline std::int64_t clock_ticks() {
+#if defined(__x86_64__)
+  return static_cast<std::int64_t>(__builtin_ia32_rdtsc());
+#elif defined(__aarch64__)
+  std::int64_t ticks = 0;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));  // NOLINT(hicpp-no-assembler)
+  return ticks;
+#else
+  return monotonic_nanoseconds();
+#endif
+}
+
+/// The rate of clock_ticks(), measured since the process loaded this code.
+[[nodiscard]] double nanoseconds_per_tick();
+
 /// Nanoseconds since 1970, by the system's clock.
 [[nodiscard]] inline std::int64_t wall_clock_nanoseconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();

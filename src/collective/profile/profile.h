@@ -72,7 +72,9 @@ struct Profile {
   Tally backward_calls;      ///< calls of the store that begin before the end of the call before
   Tally read_modify_writes;  ///< writes that first read the gaps between their pieces
   Tally holes;               ///< gaps between the pieces of a round that were not accessed
-  std::array<Tally, phase_count> nanoseconds;
+  std::array<Tally, phase_count> nanoseconds;          ///< of calls that are timed by phase
+  std::array<Tally, phase_count> sampled_nanoseconds;  ///< of these, of calls that stand for others
+  Tally untimed_ticks;  ///< clock_ticks() of the calls that are not timed by phase
   // Time of file accesses in helper threads. Not phases: the rank works or waits meanwhile.
   Tally file_thread_nanoseconds;  ///< summed over the threads; may exceed the time of the calls
   Tally file_busy_nanoseconds;    ///< while at least one thread of the rank accessed the file
@@ -96,30 +98,26 @@ struct Profile {
     for (const Tally& of_size : file_calls) count += of_size.get();
     return count;
   }
+  /// The time of all calls by phase. That of calls that are not timed by phase is known as a whole,
+  /// and divided as that of the calls that stand for them.
+  [[nodiscard]] std::array<std::int64_t, phase_count> nanoseconds_by_phase() const;
   /// The time of the calls: all phases except Phase::away.
   [[nodiscard]] std::int64_t total_nanoseconds() const;
 
-  /// Notes that a timed call of `duration` nanoseconds ended at `end` (monotonic_nanoseconds()).
-  void note_timed_call(std::int64_t duration, std::int64_t end) {
+  /// Notes that a timed call took `duration` nanoseconds.
+  void note_timed_call(std::int64_t duration) {
     constexpr std::int64_t share_of_one = 8;
     const std::int64_t change = (duration - recent_nanoseconds()) / share_of_one;
     recent_nanoseconds_.fetch_add(change, std::memory_order_relaxed);
-    std::int64_t unset = 0;
-    timed_since_.compare_exchange_strong(unset, end - duration, std::memory_order_relaxed);
   }
   /// The time of a call: a moving average of those that were timed.
   [[nodiscard]] std::int64_t recent_nanoseconds() const {
     return recent_nanoseconds_.load(std::memory_order_relaxed);
   }
-  /// When the first timed call began; 0: there was none.
-  [[nodiscard]] std::int64_t timed_since() const {
-    return timed_since_.load(std::memory_order_relaxed);
-  }
 
  private:
   std::atomic<std::int64_t> file_end_ = 0;  // of the last call of the store
   std::atomic<std::int64_t> recent_nanoseconds_ = 0;
-  std::atomic<std::int64_t> timed_since_ = 0;
 };
 
 /// What counting calls of the store needs to know of a file.
@@ -134,15 +132,19 @@ struct FileTraits {
 /// The clock of one call. One thread at a time.
 class Profiler {
  public:
-  /// Begins the call in `phase`. Its time counts `weight` times in the profile, but the calls never
-  /// add up to more than the time since the first of them; 0: the call is not timed, and the clock
-  /// is never read.
+  /// Begins the call in `phase`. `weight`: it stands for so many calls; 0: only its whole time is
+  /// measured, with clock_ticks().
   Profiler(Profile& profile, Phase phase, std::int64_t weight = 1)
-      : profile_(profile), weight_(weight), phase_(phase) {
-    if (weight_ != 0) since_ = monotonic_nanoseconds();
-  }
+      : profile_(profile),
+        weight_(weight),
+        phase_(phase),
+        since_(weight != 0 ? monotonic_nanoseconds() : clock_ticks()) {}
   ~Profiler() {
-    if (weight_ != 0) end();
+    if (weight_ != 0) {
+      end();
+    } else {
+      profile_.untimed_ticks.add(clock_ticks() - since_);
+    }
   }
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
@@ -157,7 +159,7 @@ class Profiler {
     if (traits_.has_osts()) profile_.osts.add(traits_.stripes, call);
   }
   [[nodiscard]] Phase phase() const { return phase_; }
-  /// The number of times that the call's time counts; 0: the call is not timed.
+  /// The number of calls that this call stands for; 0: it is not timed by phase.
   [[nodiscard]] std::int64_t weight() const { return weight_; }
   /// Counts time from now on for `phase`. Returns the previous phase.
   Phase enter(Phase phase) {
@@ -170,7 +172,7 @@ class Profiler {
     const bool waits = phase_ == Phase::wait || phase_ == Phase::file_wait;
     if (waits) enter(file ? Phase::file_wait : Phase::wait);
   }
-  /// The time of the call so far, without Phase::away, and of the calls that it stands for.
+  /// The time of the call so far; without Phase::away, if it is timed by phase.
   [[nodiscard]] std::int64_t nanoseconds();
 
  private:
@@ -179,16 +181,13 @@ class Profiler {
   void end();
   /// Adds the times of a call that stands for others.
   void add_sample();
-  /// The number of calls that the call stands for: weight(), or fewer if all calls would add up to
-  /// more than the time since the first of them.
-  [[nodiscard]] double call_count() const;
 
   Profile& profile_;
   FileTraits traits_;
   std::int64_t weight_;
   Phase phase_;
-  std::int64_t since_ = 0;
-  std::int64_t booked_ = 0;                           // without Phase::away
+  std::int64_t since_;       // monotonic_nanoseconds(); clock_ticks() if weight_ is 0
+  std::int64_t booked_ = 0;  // without Phase::away
   std::array<std::int64_t, phase_count> by_phase_{};  // of a call that stands for others
 };
 

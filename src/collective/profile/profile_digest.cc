@@ -48,8 +48,9 @@ ProfileDigest digest_of(const Profile& profile, int rank) {
   digest.of(Count::backward_calls).add(profile.backward_calls.get());
   digest.of(Count::read_modify_writes).add(profile.read_modify_writes.get());
   digest.of(Count::holes).add(profile.holes.get());
+  const std::array<std::int64_t, phase_count> by_phase = profile.nanoseconds_by_phase();
   for (std::size_t phase = 0; phase < phase_count; ++phase) {
-    digest.nanoseconds[phase].add(profile.nanoseconds[phase].get());
+    digest.nanoseconds[phase].add(by_phase[phase]);
   }
   digest.total_nanoseconds.add(profile.total_nanoseconds());
   const std::int64_t in_threads = profile.file_thread_nanoseconds.get();
@@ -61,7 +62,7 @@ ProfileDigest digest_of(const Profile& profile, int rank) {
   if (file_calls > 0) {
     const auto in_file = static_cast<std::size_t>(Phase::file);
     digest.busiest[0] = {rank, profile.file_bytes.get(), file_calls,
-                         profile.nanoseconds[in_file].get() + in_threads};
+                         by_phase[in_file] + in_threads};
   }
   return digest;
 }

@@ -150,9 +150,9 @@ class PlainCallClock {
   std::int64_t begin_ = monotonic_nanoseconds();
 };
 
-/// Selects the calls that are timed: all of at least `large_bytes`, the first ones, all while calls
-/// take at least `slow_nanoseconds`, and one in `interval` of the others, which counts `interval`
-/// times.
+/// Selects the calls that are timed by phase: all of at least `large_bytes`, the first ones, all
+/// while calls take at least `slow_nanoseconds`, and one in `interval` of the others, which stands
+/// for `interval` calls. Of the rest the whole time is measured, at less cost.
 struct Sampling {
   std::int64_t large_bytes;
   std::int64_t slow_nanoseconds;
@@ -160,12 +160,12 @@ struct Sampling {
 };
 // Reading the clock costs 90 instructions, some 25 ns. A small independent write costs 2,300 with
 // two readings, a small collective call about 60,000 with twenty.
-inline constexpr Sampling independent_sampling{64 << 10, 10'000, 32};
-inline constexpr Sampling collective_sampling{1 << 20, 100'000, 8};
+inline constexpr Sampling independent_sampling{64 << 10, 10'000, 128};
+inline constexpr Sampling collective_sampling{1 << 20, 100'000, 16};
 
-/// Counts a call that moves `bytes` bytes of this rank. Returns the weight of its time
-/// (collective::Profiler). A multiplicative hash of the call's number selects the samples: unlike a
-/// fixed step it cannot coincide with a period of the program.
+/// Counts a call that moves `bytes` bytes of this rank. Returns its weight (collective::Profiler).
+/// A multiplicative hash of the call's number selects the samples: unlike a fixed step it cannot
+/// coincide with a period of the program.
 [[nodiscard]] inline std::int64_t count_call(collective::Profile& profile, std::int64_t bytes,
                                              const Sampling& sampling) {
   constexpr std::int64_t timed_at_first = 32;

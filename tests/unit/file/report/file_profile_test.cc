@@ -65,7 +65,7 @@ TEST_CASE("slow calls are all timed") {
   collective::Profile profile;
   for (int i = 0; i < 1000; ++i) {
     CHECK(count_call(profile, 4, independent_sampling) == 1);
-    profile.note_timed_call(independent_sampling.slow_nanoseconds * 2, 0);
+    profile.note_timed_call(independent_sampling.slow_nanoseconds * 2);
   }
 }
 

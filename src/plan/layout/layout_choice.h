@@ -38,9 +38,9 @@ struct LayoutChoice {
 
 /// The stripe count is the smallest of: the OSTs, the ranks, osts_loaded_max, and the stripes that
 /// get bytes_per_ost_min each. It becomes smaller, by a quarter at most, or larger, by a third at
-/// most, if the nodes then share the stripes evenly. It is at least the square root of the size in GB (Markomanolis, "Lustre best
-/// practices", KAUST 2016). The stripe size is 1 to 16 MiB: the largest with which each OST has 16
-/// stripes. Error: a number of `file` is out of its range.
+/// most, if the nodes then share the stripes evenly. It is at least the square root of the size in
+/// GB (Markomanolis, "Lustre best practices", KAUST 2016). The stripe size is 1 to 16 MiB: the
+/// largest with which each OST has 16 stripes. Error: a number of `file` is out of its range.
 [[nodiscard]] Result<LayoutChoice> choose_layout(const ExpectedFile& file);
 
 }  // namespace nacre::plan

@@ -18,6 +18,14 @@ std::int64_t AccessSummary::distinct_bytes() const {
   return have_same_bounds ? bytes_max : bytes;
 }
 
+/// An indexed type takes 4 bytes or more per block.
+static bool lists_runs(const TypeMap& type) {
+  constexpr std::int64_t few_runs = 64;
+  constexpr std::int64_t bytes_per_block_min = 4;
+  return type.run_count() > few_runs &&
+         type.footprint_bytes() >= bytes_per_block_min * type.run_count();
+}
+
 AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory, std::int32_t node,
                         const StripeMap* stripes) {
   AccessSummary summary;
@@ -27,6 +35,7 @@ AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory, st
   summary.bytes = access.byte_count;
   summary.run_count = estimate_run_count(access.view.type, access.byte_count);
   summary.memory_run_count = estimate_run_count(memory.type, access.byte_count);
+  if (lists_runs(access.view.type)) summary.listed_run_count = summary.run_count;
   summary.span_bytes = summary.bounds.length;
   summary.bytes_max = access.byte_count;
   summary.rank_count = 1;
@@ -64,6 +73,7 @@ void fold(AccessSummary& into, const AccessSummary& from) {
   into.bytes = saturating_add(into.bytes, from.bytes);
   into.run_count = saturating_add(into.run_count, from.run_count);
   into.memory_run_count = saturating_add(into.memory_run_count, from.memory_run_count);
+  into.listed_run_count = saturating_add(into.listed_run_count, from.listed_run_count);
   into.span_bytes = saturating_add(into.span_bytes, from.span_bytes);
   into.bytes_max = std::max(into.bytes_max, from.bytes_max);
   into.rank_count += from.rank_count;

@@ -22,13 +22,15 @@ struct AccessSummary {
   std::int64_t run_count = 0;  ///< runs in the file, all ranks; estimated if an access begins or
                                ///< ends inside a copy of its type
   std::int64_t memory_run_count = 0;  ///< the same in memory
-  std::int64_t span_bytes = 0;        ///< sum of the ranks' bounds; > bounds.length if they overlap
-  std::int64_t bytes_max = 0;         ///< most data bytes of one rank
-  std::int32_t rank_count = 0;        ///< ranks with data
-  bool monotone = true;               ///< every rank's view is TypeMap::tiles_monotone()
-  bool whole_pages = true;            ///< of all ranks; StripesTouched
-  bool in_steps = false;              ///< ChoiceMemory::is_in_steps(); set by rank 0 at last
-  SlotSet slots = 0;                  ///< touched by all ranks; 0: the layout is unknown
+  /// Of run_count, the runs of views that list them one by one; strides need no list.
+  std::int64_t listed_run_count = 0;
+  std::int64_t span_bytes = 0;  ///< sum of the ranks' bounds; > bounds.length if they overlap
+  std::int64_t bytes_max = 0;   ///< most data bytes of one rank
+  std::int32_t rank_count = 0;  ///< ranks with data
+  bool monotone = true;         ///< every rank's view is TypeMap::tiles_monotone()
+  bool whole_pages = true;      ///< of all ranks; StripesTouched
+  bool in_steps = false;        ///< ChoiceMemory::is_in_steps(); set by rank 0 at last
+  SlotSet slots = 0;            ///< touched by all ranks; 0: the layout is unknown
   // By node. Ranks of a node are folded with each other before they are folded with ranks of other
   // nodes.
   std::int32_t node = -1;            ///< of the last three

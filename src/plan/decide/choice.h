@@ -36,9 +36,9 @@ struct PredictedPlan {
 
 /// The number of the chosen plan. The first plan follows rules that were measured, so it is chosen
 /// unless another one is predicted to be clearly faster, or a bit faster with no resource busier.
-/// Among plans that are about equally fast,
-/// the one that keeps its resources least busy is chosen.
-[[nodiscard]] std::size_t choose(const std::vector<PredictedPlan>& plans);
+/// Among plans that are about equally fast, the one that keeps its resources least busy is chosen,
+/// and one with an aggregator for each OST rather than one with fewer.
+[[nodiscard]] std::size_t choose(const std::vector<PredictedPlan>& plans, Direction direction);
 
 /// A choice without the place in the file.
 struct Choice {

@@ -29,7 +29,7 @@ CollectivePlan compared(const PlanInputs& inputs, ChoiceMemory* memory) {
     if (memory != nullptr) memory->keep(shape, choice_of(plan));
     return plan;
   }
-  std::size_t chosen = choose(plans);
+  std::size_t chosen = choose(plans, inputs.participants.direction);
   if (memory != nullptr) {
     chosen = memory->steadied(shape, plans, chosen);
     memory->keep(shape, plans, chosen);
@@ -75,13 +75,14 @@ std::vector<std::string_view> deciding_figures(const AccessSummary& summary,
                                                const Participants& participants) {
   const std::vector<PredictedPlan> plans = compared_plans(summary, settings, participants);
   if (plans.empty()) return {};
-  const CollectivePlan& chosen = plans[choose(plans)].plan;
+  const CollectivePlan& chosen = plans[choose(plans, participants.direction)].plan;
   std::vector<std::string_view> names;
   for (const machine::WithoutFigure& without : machine::without_each_figure(*settings.machine)) {
     CollectiveSettings changed = settings;
     changed.machine = std::make_shared<const machine::Machine>(without.machine);
     const std::vector<PredictedPlan> others = compared_plans(summary, changed, participants);
-    if (!others[choose(others)].is_for(chosen)) names.push_back(without.name);
+    const PredictedPlan& other = others[choose(others, participants.direction)];
+    if (!other.is_for(chosen)) names.push_back(without.name);
   }
   return names;
 }

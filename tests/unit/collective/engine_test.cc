@@ -705,7 +705,7 @@ void check_steps(World& world, std::int64_t distance) {
     }
     check_write(world);
     if (step > 0) {
-      CHECK(world.mean_sent_before_data() < 240);
+      CHECK(world.mean_sent_before_data() < 250);
       // Rank 0 sends the decision to its children in the tree, ten at 64 ranks.
       CHECK(std::ranges::max(world.sent_before_data) < 900);
     }

@@ -14,6 +14,13 @@ AccessSummary rank_at(std::int64_t offset, std::int64_t bytes, std::int32_t node
   return summarize(access, {nullptr, TypeMap::bytes(1), bytes}, node);
 }
 
+AccessSummary summary_of(const TypeMap& view) {
+  FileAccess access;
+  access.view.type = view;
+  access.byte_count = view.size();
+  return summarize(access, {nullptr, TypeMap::bytes(1), view.size()});
+}
+
 }  // namespace
 
 TEST_CASE("the bounds of nodes add up, in the order in which ranks are reduced") {
@@ -36,6 +43,23 @@ TEST_CASE("the summary of a rank without data takes the node of the other") {
   fold(summary, rank_at(10, 10, 3));
   CHECK(summary.node_span_bytes() == 20);
   CHECK(summary.node_bytes_max() == 20);
+}
+
+TEST_CASE("runs that a view lists one by one are counted apart from those of strides") {
+  constexpr std::int64_t runs = 1000;
+  std::vector<std::int64_t> lengths;
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t i = 0; i < runs; ++i) {
+    lengths.push_back(1 + i % 7);
+    offsets.push_back(20 * i + i * i % 11);
+  }
+  const TypeMap listed = TypeMap::indexed(TypeMap::bytes(1), lengths, offsets).value();
+  const TypeMap strided = TypeMap::repeat(TypeMap::bytes(3), runs, 20).value();
+  AccessSummary both = summary_of(listed);
+  CHECK(both.listed_run_count == runs);
+  fold(both, summary_of(strided));
+  CHECK(both.listed_run_count == runs);
+  CHECK(both.run_count == 2 * runs);
 }
 
 }  // namespace nacre::plan

@@ -106,9 +106,9 @@ TEST_CASE("a plan that keeps no resource busier need not be clearly faster") {
   predicted.of(Resource::cores) = 0.2;
   Prediction other{.seconds = 0.95};
   other.of(Resource::ost) = 0.8;
-  CHECK(choose({{rule, predicted}, {{}, other}}) == 1);
+  CHECK(choose({{rule, predicted}, {{}, other}}, Direction::read) == 1);
   other.of(Resource::client) = 0.1;
-  CHECK(choose({{rule, predicted}, {{}, other}}) == 0);
+  CHECK(choose({{rule, predicted}, {{}, other}}, Direction::read) == 0);
 }
 
 TEST_CASE("of equally fast plans one with an aggregator for each OST is chosen") {
@@ -120,10 +120,13 @@ TEST_CASE("of equally fast plans one with an aggregator for each OST is chosen")
   CollectivePlan sixteen = eight;
   sixteen.aggregator_count = 16;
   const Prediction same{.seconds = 1.0};
-  CHECK(choose({{four, same}, {eight, same}, {sixteen, same}}) == 1);
-  CHECK(choose({{{}, same}, {eight, same}}) == 0);
+  CHECK(choose({{four, same}, {eight, same}, {sixteen, same}}, Direction::read) == 1);
+  CHECK(choose({{{}, same}, {eight, same}}, Direction::read) == 0);
   eight.end = 8 * mebibyte;  // it may touch seven, eight or nine stripes
-  CHECK(choose({{four, same}, {eight, same}}) == 0);
+  CHECK(choose({{four, same}, {eight, same}}, Direction::read) == 0);
+  // Of writes, caches send the bytes of several calls at once.
+  CHECK(choose({{four, same}, {eight, {.seconds = 1.02}}}, Direction::write) == 1);
+  CHECK(choose({{four, same}, {eight, {.seconds = 1.05}}}, Direction::write) == 0);
 }
 
 TEST_CASE("each node has a group of its own where messages between nodes are dear") {
@@ -161,9 +164,9 @@ TEST_CASE("the rules decide unless a plan is clearly faster") {
   CollectivePlan fast{.algorithm = Algorithm::two_phase, .aggregator_count = 1};
   std::vector<PredictedPlan> plans{{slow, {.seconds = 1.0}}, {fast, {.seconds = 0.95}}};
   plans[1].prediction.of(Resource::cores) = 0.1;
-  CHECK(choose(plans) == 0);
+  CHECK(choose(plans, Direction::read) == 0);
   plans[1].prediction.seconds = 0.8;
-  CHECK(choose(plans) == 1);
+  CHECK(choose(plans, Direction::read) == 1);
 }
 
 TEST_CASE("of equally fast plans the one with idle resources is chosen") {
@@ -174,7 +177,7 @@ TEST_CASE("of equally fast plans the one with idle resources is chosen") {
   idle.of(Resource::link) = 0.2;
   const std::vector<PredictedPlan> plans{
       {{}, {.seconds = 2.0}}, {{.aggregator_count = 4}, busy}, {{.aggregator_count = 8}, idle}};
-  CHECK(choose(plans) == 2);
+  CHECK(choose(plans, Direction::read) == 2);
 }
 
 TEST_CASE("the number of compared plans does not grow with ranks and OSTs") {

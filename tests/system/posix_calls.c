@@ -49,9 +49,7 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fail(const char* for
   _exit(1);
 }
 
-static int64_t* position_of(int which) {
-  return &opened[opened[which].shared_with].position;
-}
+static int64_t* position_of(int which) { return &opened[opened[which].shared_with].position; }
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -78,7 +76,8 @@ static void write_some(int which, int is_vectored) {
   const int64_t count = piece(offset);
   if (count <= 0) return;
   fill(bytes, count);
-  struct iovec parts[2] = {{bytes, (size_t)(count / 2)}, {bytes + count / 2, (size_t)(count - count / 2)}};
+  struct iovec parts[2] = {{bytes, (size_t)(count / 2)},
+                           {bytes + count / 2, (size_t)(count - count / 2)}};
   const ssize_t wrote = is_vectored ? writev(opened[which].descriptor, parts, 2)
                                     : write(opened[which].descriptor, bytes, (size_t)count);
   if (wrote != count) fail("write of %ld bytes returned %zd", (long)count, wrote);
@@ -105,8 +104,11 @@ static void read_some(int which, int has_offset, int is_vectored) {
                       : is_vectored ? readv(opened[which].descriptor, &part, 1)
                                     : read(opened[which].descriptor, bytes, (size_t)count);
   const int64_t wanted = offset >= size ? 0 : smaller(count, size - offset);
-  if (got != wanted) fail("read of %ld bytes at %ld returned %zd, not %ld", (long)count, (long)offset, got, (long)wanted);
-  if (memcmp(bytes, expected + offset, (size_t)wanted) != 0) fail("read at %ld: wrong bytes", (long)offset);
+  if (got != wanted)
+    fail("read of %ld bytes at %ld returned %zd, not %ld", (long)count, (long)offset, got,
+         (long)wanted);
+  if (memcmp(bytes, expected + offset, (size_t)wanted) != 0)
+    fail("read at %ld: wrong bytes", (long)offset);
   if (!has_offset) *position_of(which) += got;
 }
 
@@ -115,13 +117,15 @@ static void seek(int which) {
   const int64_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? *position_of(which) : size;
   int64_t target = (int64_t)draw(size_max);
   if (draw(3) != 0) target = smaller(size, target);
-  if (lseek(opened[which].descriptor, target - base, whence) != target) fail("lseek to %ld", (long)target);
+  if (lseek(opened[which].descriptor, target - base, whence) != target)
+    fail("lseek to %ld", (long)target);
   *position_of(which) = target;
 }
 
 static void truncate_to(int which, int by_path) {
   const int64_t wanted = draw(4) == 0 ? (int64_t)draw(size_max) : smaller(size, draw(size_max));
-  if ((by_path ? truncate(path, wanted) : ftruncate(opened[which].descriptor, wanted)) != 0) fail("truncate");
+  if ((by_path ? truncate(path, wanted) : ftruncate(opened[which].descriptor, wanted)) != 0)
+    fail("truncate");
   if (wanted > size) memset(expected + size, 0, (size_t)(wanted - size));
   size = wanted;
 }
@@ -162,8 +166,9 @@ static void replace(int which) {
       if (dup2(opened[original].descriptor, opened[which].descriptor) < 0) fail("dup2");
     } else {
       if (close(opened[which].descriptor) != 0) fail("close");
-      opened[which].descriptor = draw(2) == 0 ? dup(opened[original].descriptor)
-                                              : fcntl(opened[original].descriptor, F_DUPFD_CLOEXEC, 0);
+      opened[which].descriptor = draw(2) == 0
+                                     ? dup(opened[original].descriptor)
+                                     : fcntl(opened[original].descriptor, F_DUPFD_CLOEXEC, 0);
     }
     if (opened[which].descriptor < 0) fail("dup");
     opened[which].flags = opened[original].flags;
@@ -213,7 +218,8 @@ static void in_child(int which, int by_vfork) {
 
 static void compare_by_map(int which) {
   if (size == 0) return;
-  const unsigned char* const mapped = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, opened[which].descriptor, 0);
+  const unsigned char* const mapped =
+      mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, opened[which].descriptor, 0);
   if (mapped == MAP_FAILED) fail("mmap");
   if (memcmp(mapped, expected, (size_t)size) != 0) fail("mmap: wrong bytes");
   munmap((void*)mapped, (size_t)size);
@@ -233,7 +239,8 @@ static void call(int which, unsigned kind) {
   } else if (kind < 860) {
     compare_size(which, draw(2) == 0);
   } else if (kind < 900) {
-    if ((draw(2) == 0 ? fsync(opened[which].descriptor) : fdatasync(opened[which].descriptor)) != 0) fail("fsync");
+    if ((draw(2) == 0 ? fsync(opened[which].descriptor) : fdatasync(opened[which].descriptor)) != 0)
+      fail("fsync");
   } else if (kind < 985) {
     replace(which);
   } else if (kind < 997) {

@@ -1,5 +1,6 @@
 /* Programs whose calls of POSIX a finding names, and programs like them that it must not name:
- * posix_findings DIRECTORY RULE [good]. Started by a launcher, without MPI: its rank is in PMI_RANK. */
+ * posix_findings DIRECTORY RULE [good]. Started by a launcher, without MPI: its rank is in
+ * PMI_RANK. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,13 +46,15 @@ int main(int count, char** arguments) {
   } else if (strcmp(rule, "small-accesses") == 0) {
     write_pieces(file(directory, "data", rank), is_good ? 1 << 20 : 512, is_good ? 2 : 4000);
   } else if (strcmp(rule, "one-rank") == 0) {
-    if (rank == 0 || is_good) write_pieces(file(directory, "data", rank), 1 << 20, is_good ? 8 : 32);
+    if (rank == 0 || is_good)
+      write_pieces(file(directory, "data", rank), 1 << 20, is_good ? 8 : 32);
   } else if (strcmp(rule, "stat-storm") == 0) {
     for (int i = 0; i < (is_good ? 2 : 2000); ++i) stat(file(directory, "ready", 0), &status);
     write_pieces(file(directory, "data", rank), 1 << 20, 2);
   } else if (strcmp(rule, "open-storm") == 0) {
     for (int i = 0; i < (is_good ? 2 : 400); ++i) {
-      const int descriptor = open(file(directory, i % 2 ? "input" : "none", i), O_RDONLY | (i % 2 ? O_CREAT : 0), 0644);
+      const int descriptor = open(file(directory, i % 2 ? "input" : "none", i),
+                                  O_RDONLY | (i % 2 ? O_CREAT : 0), 0644);
       if (descriptor >= 0) close(descriptor);
     }
     write_pieces(file(directory, "data", rank), 1 << 20, 2);
@@ -61,7 +64,8 @@ int main(int count, char** arguments) {
     close(descriptor);
   } else if (strcmp(rule, "reopened") == 0) {
     write_pieces(file(directory, "data", rank), 1 << 20, 1);
-    for (int i = 0; i < (is_good ? 1 : 500); ++i) close(open(file(directory, "data", rank), O_RDONLY));
+    for (int i = 0; i < (is_good ? 1 : 500); ++i)
+      close(open(file(directory, "data", rank), O_RDONLY));
   } else {
     return 2;
   }

@@ -145,6 +145,10 @@ class Buffering {
   // writes.cc
   [[nodiscard]] bool can_write(const BufferedFile& file) const;
   [[nodiscard]] bool append(BufferedFile& file, int descriptor, std::span<const iovec> from);
+  /// Puts all parts at `offset`, or at the position, which moves. False: the system gives no
+  /// offset, or one that is too large.
+  [[nodiscard]] bool put_all(BufferedFile& file, int descriptor, std::span<const iovec> from,
+                             std::int64_t offset);
   void put(BufferedFile& file, int descriptor, std::span<const std::byte> from,
            std::int64_t offset);
   void write_directly(BufferedFile& file, int descriptor, std::span<const std::byte> from,

@@ -109,6 +109,21 @@ void Buffering::put(BufferedFile& written, int descriptor, std::span<const std::
   }
 }
 
+bool Buffering::put_all(BufferedFile& written, int descriptor, std::span<const iovec> from,
+                        std::int64_t offset) {
+  const std::int64_t bytes = total_bytes(from);
+  if (offset < 0) offset = system_seek(descriptor, bytes, SEEK_CUR) - bytes;
+  if (offset < 0 || offset > offset_max) {
+    if (offset > 0) system_seek(descriptor, -bytes, SEEK_CUR);
+    return false;
+  }
+  for (const iovec& part : from) {
+    put(written, descriptor, {static_cast<const std::byte*>(part.iov_base), part.iov_len}, offset);
+    offset += static_cast<std::int64_t>(part.iov_len);
+  }
+  return true;
+}
+
 bool Buffering::append(BufferedFile& written, int descriptor, std::span<const iovec> from) {
   // One write of the program is never divided: other processes may append too.
   const std::int64_t bytes = total_bytes(from);
@@ -152,19 +167,9 @@ Outcome Buffering::write(std::uint16_t number, int descriptor, std::span<const i
   }
   if (is_append) {
     if (!append(written, descriptor, from)) return {};
-  } else {
-    const bool moves = offset < 0;
-    if (moves) offset = system_seek(descriptor, bytes, SEEK_CUR) - bytes;
-    if (offset < 0 || offset > offset_max) {
-      if (offset > 0) system_seek(descriptor, -bytes, SEEK_CUR);
-      drain(written);
-      return {};
-    }
-    for (const iovec& part : from) {
-      put(written, descriptor, {static_cast<const std::byte*>(part.iov_base), part.iov_len},
-          offset);
-      offset += static_cast<std::int64_t>(part.iov_len);
-    }
+  } else if (!put_all(written, descriptor, from, offset)) {
+    drain(written);
+    return {};
   }
   if (!can_write(written)) drain(written);
   return {true, bytes};

@@ -450,6 +450,15 @@ def test_exit_in_a_handler_on_a_small_stack_crashed(build, preloaded, cases, tmp
     assert len(lines_of(tmp_path / "buffered" / "io.jsonl")) == 1
 
 
+def bytes_read_by(preloaded, program: str, directory: Path, rules: str) -> int:
+    """Bytes that a Python program reads from the file "data", by its report."""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF=rules, NACRE_REPORT="io.jsonl")
+    assert result.returncode == 0, result.stderr
+    (line,) = lines_of(directory / "io.jsonl")
+    (data,) = [one for one in line["files"] if one["file"].endswith("/data")]
+    return data["accesses"]["read"]["file_bytes"]
+
+
 def test_a_file_that_was_read_twice_was_fetched_many_times(preloaded, tmp_path):
     """Regression: the buffer that the program was about to read was the first to be given up."""
     (tmp_path / "data").write_bytes(bytes(4 << 20))
@@ -462,11 +471,7 @@ for _ in range(200):
     os.read(d, 512)
     time.sleep(0.001)
 """
-    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=1m", NACRE_REPORT="io.jsonl")
-    assert result.returncode == 0, result.stderr
-    (line,) = lines_of(tmp_path / "io.jsonl")
-    (data,) = [one for one in line["files"] if one["file"].endswith("/data")]
-    assert data["accesses"]["read"]["file_bytes"] < 16 << 20
+    assert bytes_read_by(preloaded, program, tmp_path, "data:size=1m") < 16 << 20
 
 
 def test_reads_between_writes_fetched_whole_buffers_for_each(preloaded, tmp_path):
@@ -478,11 +483,7 @@ for i in range(1000):
     os.pread(d, 512, 512 * i)
     os.pwrite(d, b"x", 512 * i)
 """
-    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=256k", NACRE_REPORT="io.jsonl")
-    assert result.returncode == 0, result.stderr
-    (line,) = lines_of(tmp_path / "io.jsonl")
-    (data,) = [one for one in line["files"] if one["file"].endswith("/data")]
-    assert data["accesses"]["read"]["file_bytes"] < 10 << 20
+    assert bytes_read_by(preloaded, program, tmp_path, "data:size=256k") < 10 << 20
 
 
 def test_a_warning_was_written_into_a_file_of_the_program(preloaded, tmp_path):

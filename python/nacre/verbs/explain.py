@@ -67,8 +67,8 @@ def explain(
             console.print(f"  machine: {one['machine']} (nacre_machine)", markup=False)
         for plans in _alike(one["plans"]):
             _explain(console, plans)
-        if _misfit(one):
-            console.print(f"  {_misfit(one)}", markup=False)
+        if misfit := _misfit(one):
+            console.print(f"  {misfit}", markup=False)
         if one["other_plan_calls"]:
             console.print(
                 f"  {plural(one['other_plan_calls'], 'more call')} used other plans, which are not in the report."

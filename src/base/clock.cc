@@ -1,5 +1,7 @@
 #include "base/clock.h"
 
+#include <atomic>
+
 namespace nacre {
 namespace {
 
@@ -13,11 +15,17 @@ const Moment loaded;
 }  // namespace
 
 double nanoseconds_per_tick() {
-  constexpr std::int64_t nanoseconds_min = 200'000;  // for an error below 1 in 1000
+  constexpr std::int64_t once_ns = 200'000;        // an error below 1 in 1000
+  constexpr std::int64_t settled_ns = 10'000'000;  // below 1 in 100,000
+  static std::atomic<double> settled = 0;
+  if (const double rate = settled.load(std::memory_order_relaxed); rate != 0) return rate;
   Moment now;
-  while (now.nanoseconds - loaded.nanoseconds < nanoseconds_min) now = Moment();
-  return static_cast<double>(now.nanoseconds - loaded.nanoseconds) /
-         static_cast<double>(now.ticks - loaded.ticks);
+  while (now.nanoseconds - loaded.nanoseconds < once_ns) now = Moment();
+  const std::int64_t since_loaded_ns = now.nanoseconds - loaded.nanoseconds;
+  const double rate =
+      static_cast<double>(since_loaded_ns) / static_cast<double>(now.ticks - loaded.ticks);
+  if (since_loaded_ns >= settled_ns) settled.store(rate, std::memory_order_relaxed);
+  return rate;
 }
 
 }  // namespace nacre

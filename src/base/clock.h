@@ -28,7 +28,8 @@ namespace nacre {
 #endif
 }
 
-/// The rate of clock_ticks(), measured since the process loaded this code.
+/// The rate of clock_ticks(), measured since the process loaded this code; always the same from
+/// 10 ms after that, so that sums and their parts agree.
 [[nodiscard]] double nanoseconds_per_tick();
 
 /// Nanoseconds since 1970, by the system's clock.

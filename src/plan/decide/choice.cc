@@ -42,10 +42,16 @@ bool is_safe_instead(const PredictedPlan& a, const PredictedPlan& b) {
   return true;
 }
 
-std::int64_t slots_of(const PlanInputs& inputs) {
+/// The stripes of the range that the call accesses; null if they are unknown or there are none.
+const StripedRegion* striped_region(const PlanInputs& inputs) {
   const Extent& bounds = inputs.summary.bounds;
-  if (!inputs.settings.has_stripes_of(bounds)) return 1;
-  return inputs.settings.stripes->main_region(bounds).slot_count();
+  return inputs.settings.has_stripes_of(bounds) ? &inputs.settings.stripes->main_region(bounds)
+                                                : nullptr;
+}
+
+std::int64_t slots_of(const PlanInputs& inputs) {
+  const StripedRegion* region = striped_region(inputs);
+  return region == nullptr ? 1 : region->slot_count();
 }
 
 /// Numbers of aggregators that may be fastest: the powers of two, and multiples and parts of the
@@ -85,10 +91,9 @@ bool has_free_domains(const CollectiveSettings& settings) {
 /// after the other. Ranges shorter than a stripe wait for one OST, and share it (latency on the
 /// emulated flash Lustre: 0.22 s in ranges of half a stripe, 0.16 s by OST).
 bool may_read_ranges(const PlanInputs& inputs, std::int64_t count) {
-  const Extent& bounds = inputs.summary.bounds;
-  if (slots_of(inputs) == 1) return false;
-  const std::int64_t stripe_bytes = inputs.settings.stripes->main_region(bounds).stripe_size;
-  return (count == 1 || bounds.length / count >= stripe_bytes) &&
+  const StripedRegion* region = striped_region(inputs);
+  if (region == nullptr || region->slot_count() == 1) return false;
+  return (count == 1 || inputs.summary.bounds.length / count >= region->stripe_size) &&
          inputs.participants.direction == Direction::read &&
          inputs.settings.machine->ost_latency_us > 0 && has_free_domains(inputs.settings);
 }

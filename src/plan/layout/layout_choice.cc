@@ -59,7 +59,8 @@ bool shares_evenly(std::int64_t stripes, std::int64_t nodes) {
 }
 
 /// The count nearest to `count` that the nodes share evenly: by a quarter smaller at most,
-/// otherwise by a third larger at most. 0: there is none.
+/// otherwise by a third larger at most, which exceeds what pays a little, but never the OSTs or the
+/// ranks. 0: there is none.
 std::int64_t even_count(std::int64_t count, std::int64_t count_min, const ExpectedFile& file) {
   for (std::int64_t less = count; less >= std::max(count_min, count - count / 4); --less) {
     if (shares_evenly(less, file.nodes)) return less;

@@ -42,6 +42,13 @@ struct Traffic {
   double shared_pieces = 0;  ///< contiguous accesses that take a lock from another node
   double in_flight = 0;      ///< bytes that one process keeps in flight when it reads
   double waits = 1;          ///< for an answer of an OST, one after the other
+
+  /// The part of the bytes that the fullest of `parts` nodes or hosts accesses. Of 4 aggregators on
+  /// 3 nodes, 2 share a link: a read of 6 MiB took 0.18 s, with 3 aggregators 0.12 s (climate,
+  /// emulated flash Lustre).
+  [[nodiscard]] double fullest_share(double parts) const {
+    return std::ceil(writers / parts) / writers;
+  }
 };
 
 /// The stripes of the range that the call accesses. If they are unknown, as before the first write
@@ -265,7 +272,8 @@ class CostModel {
     const double each = traffic.bytes / traffic.writers;
     const std::int64_t call = writes() ? machine_.write_call_ns : machine_.read_call_ns;
     const double calls = traffic.calls / traffic.writers * real(call) * nanosecond;
-    const double processes_per_node = traffic.writers / std::min(traffic.nodes, hosts_);
+    const double processes_per_node =
+        traffic.writers * traffic.fullest_share(std::min(traffic.nodes, hosts_));
     const std::int64_t bandwidth = writes() ? machine_.write_bandwidth : machine_.read_bandwidth;
     const double waiting = writes() && machine_.one_writer != 0
                                ? processes_per_node
@@ -275,7 +283,8 @@ class CostModel {
     const double ost_bytes = bytes_of_fullest_ost(traffic);
     busy(Resource::ost) = time_of(ost_bytes, machine_.ost, traffic.nodes_per_ost);
     limit_by_requests(traffic, ost_bytes);
-    busy(Resource::link) = time_of(traffic.bytes / traffic.nodes, machine_.node_link.bandwidth);
+    busy(Resource::link) =
+        time_of(traffic.bytes * traffic.fullest_share(traffic.nodes), machine_.node_link.bandwidth);
     if (machine_.uplinks > 0) {
       const double used = std::min(real(machine_.uplinks), traffic.nodes);
       busy(Resource::uplink) = time_of(traffic.bytes / used, machine_.uplink, traffic.nodes / used);
@@ -338,7 +347,8 @@ class CostModel {
   /// The time of copies and messages between the ranks and the aggregators.
   void exchange(const AlgorithmRow& row, const Traffic& traffic) {
     const double moved = real(summary_.bytes);
-    const double received = moved / std::min(traffic.nodes, hosts_);
+    const double share = traffic.fullest_share(std::min(traffic.nodes, hosts_));
+    const double received = moved * share;
     const double remote = remote_share(row, traffic);
     // A byte is copied once on its way to an aggregator of its own node. On the way to another node
     // it is copied into a message, and from there into the aggregator's buffer.
@@ -358,8 +368,8 @@ class CostModel {
     const double rounds = rounds_with_data();
     // A message a round, and two for the view, between each aggregator and each other node.
     const double others = remote > 0 ? nodes_ - 1 : 0;
-    const double messages = (rounds + 2) * traffic.writers / std::min(traffic.nodes, hosts_) *
-                            others * message(machine_.far_message_ns);
+    const double messages =
+        (rounds + 2) * traffic.writers * share * others * message(machine_.far_message_ns);
     busy(Resource::messages) =
         time_of(std::max(own, received) * remote, machine_.message_bandwidth) + messages;
     // Nodes of one host send by its cores.

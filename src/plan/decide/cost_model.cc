@@ -193,7 +193,9 @@ class CostModel {
     const bool bridges = !writes() && row.needs_groups() && bridges_gaps();
     if (bridges) {  // interleaved groups read each other's pieces too
       const double of_all_groups = traffic.writers * real(summary_.bounds.length);
-      traffic.bytes = std::max(traffic.bytes, std::min(real(summary_.span_bytes), of_all_groups));
+      const bool by_nodes = traffic.writers <= nodes_;
+      const double spans = real(by_nodes ? summary_.node_span_bytes() : summary_.span_bytes);
+      traffic.bytes = std::max(traffic.bytes, std::min(spans, of_all_groups));
     }
     const bool has_sets = plan_.aggregator_sets > 0;
     traffic.nodes = std::min(nodes_, has_sets ? real(plan_.aggregator_sets) : traffic.writers);
@@ -238,7 +240,10 @@ class CostModel {
     const bool is_irregular = row_of(plan_).needs_groups() && summary_.is_interleaved();
     traffic.waits = std::max(1.0, traffic.calls / traffic.writers);
     if (!is_irregular) traffic.waits = std::min(traffic.waits, waits_max);
-    if (goes_on_in_steps(traffic)) traffic.waits = 0;
+    if (goes_on_in_steps(traffic)) {
+      traffic.waits = 0;
+      traffic.in_flight = real(machine_.read_bytes);
+    }
     if (traffic.in_flight > 0) {
       traffic.in_flight = std::max(traffic.in_flight, traffic.bytes / traffic.calls);
     }
@@ -302,11 +307,17 @@ class CostModel {
         (4 * lock + latency + time_of(std::min(piece, ost_bytes), machine_.ost.bandwidth));
   }
 
-  /// A short range has one stripe more on some OSTs than on others.
+  /// A short range has one stripe more on some OSTs than on others. Reads that go on in steps are
+  /// ahead by some calls, so the OSTs of these calls are busy at the same time.
   [[nodiscard]] double bytes_of_fullest_ost(const Traffic& traffic) const {
+    double calls = 1;
+    if (!writes() && traffic.waits == 0) {
+      calls += std::floor(traffic.in_flight * traffic.writers / traffic.bytes);
+    }
     const double range = real(summary_.bounds.length);
     const double density = traffic.bytes / range;  // above 1 if ranks read the same bytes
-    return std::min(traffic.bytes, density * stripes_of_an_ost(range) * stripes_.stripe_bytes);
+    const double of_calls = density * stripes_of_an_ost(calls * range) * stripes_.stripe_bytes;
+    return std::min(traffic.bytes, of_calls / calls);
   }
 
   /// A node keeps a limited number of requests in flight to an OST, and a process that reads a

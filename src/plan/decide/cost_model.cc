@@ -240,10 +240,7 @@ class CostModel {
     const bool is_irregular = row_of(plan_).needs_groups() && summary_.is_interleaved();
     traffic.waits = std::max(1.0, traffic.calls / traffic.writers);
     if (!is_irregular) traffic.waits = std::min(traffic.waits, waits_max);
-    if (goes_on_in_steps(traffic)) {
-      traffic.waits = 0;
-      traffic.in_flight = real(machine_.read_bytes);
-    }
+    if (goes_on_in_steps(traffic)) traffic.waits = 0;
     if (traffic.in_flight > 0) {
       traffic.in_flight = std::max(traffic.in_flight, traffic.bytes / traffic.calls);
     }

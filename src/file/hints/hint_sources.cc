@@ -133,7 +133,9 @@ std::vector<HintEntry> parse_romio_hints(const std::string& text) {
     std::string key;
     std::string value;
     std::string more;
-    if (words >> key >> value && !(words >> more)) found.push_back({"", key, value, line});
+    const bool is_hint = words >> key >> value && !(words >> more);
+    const bool is_first = std::ranges::find(found, key, &HintEntry::name) == found.end();
+    if (is_hint && is_first) found.push_back({"", key, value, line});
   }
   return found;
 }

@@ -39,7 +39,7 @@ struct HintEntry {
 [[nodiscard]] Result<std::vector<HintEntry>> parse_hint_rules(const std::string& text);
 
 /// Parses the file that ROMIO_HINTS names: a key, blanks and a value on each line; # begins a
-/// comment. Ignores other lines, as ROMIO does.
+/// comment. As ROMIO does, ignores other lines, and lines whose key an earlier line has set.
 [[nodiscard]] std::vector<HintEntry> parse_romio_hints(const std::string& text);
 
 }  // namespace nacre::file

@@ -150,6 +150,18 @@ TEST_CASE("hints for Cray's MPICH and ROMIO are read from their variables and fi
   CHECK(site.resolve("x.nc", {{"cb_nodes", "2"}})->get("cb_nodes") == "2");
 }
 
+TEST_CASE("of two lines with one key in the file of ROMIO_HINTS, the first counts, as in ROMIO") {
+  Site site;
+  site.variables["ROMIO_HINTS"] = site.directory.file("romio");
+  REQUIRE(store::append_text(site.directory.file("romio"),
+                             "cb_nodes\ncb_nodes 5\ncb_config_list *:1\n# cb_buffer_size 1\n"
+                             "cb_nodes 6\ncb_buffer_size none\ncb_buffer_size 65536\n")
+              .ok());
+  CHECK(site.get("cb_nodes", "f") == "5");
+  // ROMIO passes on the first value, although it is invalid, and not the second one.
+  CHECK(site.get("cb_buffer_size", "f") == Hints().get("cb_buffer_size"));
+}
+
 TEST_CASE("mistakes in hints for other MPI-IOs are notes") {
   Site site;
   site.variables["MPICH_MPIIO_HINTS"] = "cb_nodes=3";

@@ -90,10 +90,14 @@ Status check_view(const View& view, bool writes) {
   }
   // Copies of the filetype may overlap each other: programs set such views and access one copy
   // only.
+  if (!filetype.is_nondecreasing()) {
+    return view_error(
+        "the filetype has decreasing displacements; list its blocks in the order of the file");
+  }
   if (writes && !filetype.is_monotone()) {
     return view_error(
-        "the filetype has overlapping or decreasing displacements; a file that is open for writing "
-        "takes only increasing ones");
+        "the filetype has overlapping blocks, which are allowed only if the file is open for "
+        "reading alone");
   }
   return {};
 }

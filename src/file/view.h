@@ -21,10 +21,10 @@ struct View {
   std::string representation = "native";
 };
 
-/// Checks a view by MPI-4.1, 14.3: displacement and filetype offsets of 0 or more, a filetype of
-/// whole etypes and, if the file is open for writing, increasing offsets without overlap inside the
-/// filetype. Copies of the filetype may overlap (parallel HDF5 sets such views and accesses one
-/// copy only).
+/// Checks a view by MPI-4.1, 14.1.1 and 14.3: a displacement of 0 or more; filetype offsets of 0 or
+/// more that do not decrease; a filetype of whole etypes and, if the file is open for writing,
+/// without overlaps. Copies of the filetype may overlap (parallel HDF5 sets such views and accesses
+/// one copy only).
 [[nodiscard]] Status check_view(const View& view, bool writes);
 
 /// The position of etype `offset` in bytes of the file. ErrorClass::arg for a negative or too large

@@ -86,6 +86,31 @@ static void arguments(MPI_File file) {
            "write_at_all after errors");
 }
 
+/* A filetype may overlap itself on a file that is open for reading only, but never go backwards. */
+static void views_for_reading(void) {
+  const char* path = check_path("errors-read-only");
+  MPI_Datatype backwards;
+  MPI_Datatype overlapping;
+  MPI_File file;
+  const int backwards_at[2] = {4, 0};
+  const int overlapping_at[2] = {0, 1};
+  if (check_rank(MPI_COMM_WORLD) == 0) fclose(fopen(path, "w"));
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Type_create_indexed_block(2, 2, backwards_at, MPI_BYTE, &backwards);
+  MPI_Type_create_indexed_block(2, 2, overlapping_at, MPI_BYTE, &overlapping);
+  MPI_Type_commit(&backwards);
+  MPI_Type_commit(&overlapping);
+  check_ok(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+           "open for reading");
+  check_class(MPI_File_set_view(file, 0, MPI_BYTE, backwards, "native", MPI_INFO_NULL), MPI_ERR_ARG,
+              "decreasing displacements");
+  check_ok(MPI_File_set_view(file, 0, MPI_BYTE, overlapping, "native", MPI_INFO_NULL),
+           "overlapping blocks");
+  check_ok(MPI_File_close(&file), "close");
+  MPI_Type_free(&backwards);
+  MPI_Type_free(&overlapping);
+}
+
 /* More elements than fit in memory, on one rank of a collective call. The MPIs crash. */
 static void beyond_memory(MPI_File file) {
   MPI_Datatype quarter;
@@ -145,6 +170,7 @@ int main(int argc, char** argv) {
   strings_name_the_path();
   permission();
   special_files();
+  views_for_reading();
   opens_in_a_row();
   if (check_ok(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL,
                              &file),

@@ -109,6 +109,56 @@ std::int64_t bytes_below(const TypeNode& node, std::int64_t offset) {
   return 0;
 }
 
+/// Where the runs of a part of a tree begin, from its first data byte on.
+struct RunBegins {
+  bool ascend = true;     ///< none begins at a lower offset than the run before it
+  std::int64_t last = 0;  ///< where the last run begins
+};
+
+RunBegins run_begins(const TypeNode& node);
+
+RunBegins run_begins_of_copies(const TypeNode& child, const RunBegins& one, std::int64_t count,
+                               std::int64_t stride) {
+  if (child.is_run() && stride == child.size) return {};
+  return {one.ascend && (count <= 1 || stride >= one.last), (count - 1) * stride + one.last};
+}
+
+RunBegins run_begins_of_blocks(const TypeNode& node) {
+  const BlockList& blocks = *node.blocks;
+  const RunBegins child = run_begins(*node.child);
+  RunBegins all;
+  for (std::int64_t i = 0; i < blocks.block_count() && all.ascend; ++i) {
+    const std::int64_t begin = blocks.displacements[i];
+    const RunBegins block =
+        run_begins_of_copies(*node.child, child, blocks.copies_in(i), node.stride);
+    all = {block.ascend && begin >= all.last, begin + block.last};
+  }
+  return all;
+}
+
+RunBegins run_begins_of_members(const MemberList& members) {
+  RunBegins all;
+  for (const NodePointer& member : members.nodes) {
+    const RunBegins one = run_begins(*member);
+    all = {all.ascend && one.ascend && member->shift >= all.last, member->shift + one.last};
+  }
+  return all;
+}
+
+RunBegins run_begins(const TypeNode& node) {
+  switch (node.kind) {
+    case Kind::bytes:
+      return {};
+    case Kind::repeat:
+      return run_begins_of_copies(*node.child, run_begins(*node.child), node.count, node.stride);
+    case Kind::indexed:
+      return run_begins_of_blocks(node);
+    case Kind::structure:
+      return run_begins_of_members(*node.members);
+  }
+  return {};
+}
+
 /// One node for all empty maps. Never destroyed: files are closed in exit handlers too.
 const NodePointer& no_bytes() {
   static const auto* node = new NodePointer(make_bytes(0));
@@ -193,6 +243,7 @@ bool TypeMap::is_contiguous() const {
   return node_->is_run() && node_->size == extent() && (node_->size == 0 || true_lb() == lb());
 }
 bool TypeMap::is_monotone() const { return node_->monotone; }
+bool TypeMap::is_nondecreasing() const { return node_->monotone || run_begins(*node_).ascend; }
 bool TypeMap::tiles_monotone() const {
   return node_->size == 0 || (node_->monotone && extent() >= true_extent());
 }

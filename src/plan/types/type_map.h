@@ -66,6 +66,9 @@ class TypeMap {
   [[nodiscard]] bool is_contiguous() const;
   /// Offsets never decrease along the data stream and no byte occurs twice.
   [[nodiscard]] bool is_monotone() const;
+  /// No run begins at a lower offset than the run before it in the data stream; runs may overlap.
+  /// O(nodes and blocks of the tree) if the map is not monotone.
+  [[nodiscard]] bool is_nondecreasing() const;
   /// is_monotone() of any number of copies one extent apart.
   [[nodiscard]] bool tiles_monotone() const;
   /// Heap bytes of the tree; a shared node counts once per reference. An indexed type takes 4 to 16

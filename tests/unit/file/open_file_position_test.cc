@@ -113,16 +113,19 @@ TEST_CASE("a view that is invalid on one rank is set on no rank") {
 TEST_CASE("views that are valid for reading only are refused if the file is open for writing") {
   World writers(2, "0123456789");
   writers.must_open(read_write);
-  const View back = view_of({2, 2}, {6, 0}, 10);
-  CHECK(agreed(writers.run<Status>([&](OpenFile& file, int) {
-          return file.set_view(back, {}, std::nullopt);
-        })) == ErrorClass::arg);
+  const View overlapping = view_of({2, 2}, {6, 7}, 10);
+  const auto sets = [](World& world, const View& view) {
+    return agreed(world.run<Status>(
+        [&](OpenFile& file, int) { return file.set_view(view, {}, std::nullopt); }));
+  };
+  CHECK(sets(writers, overlapping) == ErrorClass::arg);
   World readers(2, "0123456789");
   readers.must_open(read_only);
-  set_views(readers, back);
+  CHECK(sets(readers, view_of({2, 2}, {6, 0}, 10)) == ErrorClass::arg);
+  CHECK_FALSE(sets(readers, overlapping));
   std::string text(4, '?');
   CHECK(readers.file(1).transfer(reading(text, Position::individual)).bytes == 4);
-  CHECK(text == "6701");
+  CHECK(text == "6778");
 }
 
 TEST_CASE("all ranks share one shared pointer, and a new view resets it") {

@@ -38,6 +38,17 @@ inline std::vector<std::int64_t> tile(const PlainType& plain, std::int64_t origi
   return offsets;
 }
 
+/// Whether a run, as long as it can be, begins at a lower offset than the run before it.
+inline bool runs_decrease(const std::vector<std::int64_t>& bytes) {
+  std::int64_t run = bytes.front();
+  for (std::size_t i = 1; i < bytes.size(); ++i) {
+    if (bytes[i] == bytes[i - 1] + 1) continue;
+    if (bytes[i] < run) return true;
+    run = bytes[i];
+  }
+  return false;
+}
+
 inline void check_against(const TypeMap& map, const PlainType& plain) {
   REQUIRE(map.size() == std::ssize(plain.bytes));
   CHECK(map.lb() == plain.lb);
@@ -49,6 +60,9 @@ inline void check_against(const TypeMap& map, const PlainType& plain) {
   const bool monotone =
       std::ranges::adjacent_find(plain.bytes, std::ranges::greater_equal()) == plain.bytes.end();
   CHECK(map.is_monotone() == monotone);
+  // The map may split runs, so it may see a decrease that longer runs do not have.
+  if (runs_decrease(plain.bytes)) CHECK_FALSE(map.is_nondecreasing());
+  if (std::ranges::is_sorted(plain.bytes)) CHECK(map.is_nondecreasing());
   CHECK(map.tiles_monotone() == (monotone && plain.extent() >= greatest + 1 - least));
   for (std::int64_t i = 0; i < map.size(); ++i) {
     REQUIRE(offset_of({map, 0}, i) == plain.bytes[static_cast<std::size_t>(i)]);

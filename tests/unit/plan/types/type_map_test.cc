@@ -31,6 +31,28 @@ TEST_CASE("random types: sizes, bounds and offsets agree with the plain list") {
   }
 }
 
+TEST_CASE("displacements decrease where a block begins before the block before it") {
+  const auto type = [](const std::vector<std::int64_t>& lengths,
+                       const std::vector<std::int64_t>& displacements) {
+    return TypeMap::indexed(TypeMap::bytes(1), lengths, displacements).value();
+  };
+  const TypeMap overlapping = type({4, 4}, {0, 2});
+  CHECK(overlapping.is_nondecreasing());
+  CHECK_FALSE(overlapping.is_monotone());
+  CHECK(type({4, 4, 2}, {0, 0, 3}).is_nondecreasing());
+  CHECK_FALSE(type({4, 4, 2}, {0, 8, 6}).is_nondecreasing());
+  CHECK(TypeMap::repeat(overlapping, 3, 2)->is_nondecreasing());
+  CHECK_FALSE(TypeMap::repeat(overlapping, 3, 1)->is_nondecreasing());
+  CHECK_FALSE(TypeMap::repeat(overlapping, 3, -20)->is_nondecreasing());
+  const auto both = [&](std::int64_t second) {
+    const std::vector<TypeMap::Field> fields{{0, 1, overlapping.node()},
+                                             {second, 1, overlapping.node()}};
+    return TypeMap::structure(fields).value();
+  };
+  CHECK(both(2).is_nondecreasing());
+  CHECK_FALSE(both(1).is_nondecreasing());
+}
+
 TEST_CASE("random monotone views: bytes_before inverts offset_of, also between tiles") {
   MESSAGE("seed " << seed + 2);
   TypeGenerator generator(seed + 2);

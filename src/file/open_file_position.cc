@@ -182,8 +182,12 @@ collective::Task<Status> OpenFile::sync() {
 }
 
 collective::Task<Status> OpenFile::set_atomicity(bool atomic) {
+  // Accesses in atomic mode acquire locks. Rank 0 has the file open; the others may.
+  Status possible;
+  store::StoreFile* const file = atomic ? file_.if_open() : nullptr;
+  if (file != nullptr) possible = file->check_locks();
   const Argument argument{atomic ? 1 : 0};
-  auto agreement = agree_on_same(argument, Status(), "set_atomicity");
+  auto agreement = agree_on_same(argument, std::move(possible), "set_atomicity");
   Status agreed = co_await agreement;
   if (agreed) atomic_.store(atomic);
   co_return agreed;

@@ -32,6 +32,7 @@ class ForwardingFile : public StoreFile {
   Result<std::unique_ptr<FileLock>> lock(const Extent& range, LockKind kind) override {
     return inner_->lock(range, kind);
   }
+  Status check_locks() override { return inner_->check_locks(); }
   Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) override {
     return inner_->lock_group(number);
   }

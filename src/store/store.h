@@ -152,6 +152,9 @@ class StoreFile {
   /// has no locks.
   [[nodiscard]] virtual Result<std::unique_ptr<FileLock>> lock(const Extent& range,
                                                                LockKind kind) = 0;
+  /// Fails as lock() would if the file system has no locks, or none that exclude the other
+  /// processes of this open. Acquires no lock and does not wait.
+  [[nodiscard]] virtual Status check_locks() = 0;
   /// Acquires Lustre's group lock on the whole file. Opens that hold a group lock with the same
   /// `number` (at least 1) read and write concurrently without further locks, so each must access
   /// pages of its own; all other accesses wait. Fails after some seconds if another number is held,

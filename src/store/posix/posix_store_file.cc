@@ -15,7 +15,6 @@
 #include "store/pieces.h"
 #include "store/posix/mount_options.h"
 #include "store/posix/piece_batch.h"
-#include "store/posix/range_lock.h"
 #include "store/system/errno.h"
 #include "store/system/file_size_signal.h"
 
@@ -220,11 +219,17 @@ Result<std::unique_ptr<FileLock>> PosixStoreFile::lock(const Extent& range, Lock
     return Error{ErrorClass::access, EBADF,
                  "lock " + opened_.path + ": an exclusive lock needs the file open for writing"};
   }
+  return lock_range(lock_target(), range, kind);
+}
+
+Status PosixStoreFile::check_locks() { return store::check_locks(lock_target()); }
+
+LockTarget PosixStoreFile::lock_target() {
   std::call_once(local_locks_checked_, [&] {
     if (!opened_.options.one_node)
       local_locks_ = file_system_with_local_locks(opened_.file.number());
   });
-  return lock_range({opened_.file.number(), opened_.path, local_locks_}, range, kind);
+  return {opened_.file.number(), opened_.path, local_locks_};
 }
 
 }  // namespace nacre::store

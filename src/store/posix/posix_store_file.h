@@ -13,6 +13,7 @@
 #include "base/extent.h"
 #include "base/result.h"
 #include "store/file_system.h"
+#include "store/posix/range_lock.h"
 #include "store/store.h"
 #include "store/system/descriptor.h"
 
@@ -48,6 +49,7 @@ class PosixStoreFile : public StoreFile {
   Status sync() override;
   Status close() override;
   Result<std::unique_ptr<FileLock>> lock(const Extent& range, LockKind kind) override;
+  Status check_locks() override;
   Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) override {
     return StoreFile::lock_group(number);
   }
@@ -66,6 +68,7 @@ class PosixStoreFile : public StoreFile {
   template <class Piece>
   [[nodiscard]] Transfer transfer_pieces(std::span<const Piece> pieces, std::int64_t offset);
 
+  [[nodiscard]] LockTarget lock_target();
   [[nodiscard]] Error error(int system_errno, std::string_view operation) const;
   /// Nothing if the range is empty.
   [[nodiscard]] Status write_zeros(const Extent& range);

@@ -1,6 +1,7 @@
 #include "store/posix/range_lock.h"
 
 #include <cerrno>
+#include <utility>
 
 #include <fcntl.h>
 
@@ -57,17 +58,29 @@ Error lock_error(int system_errno, const LockTarget& target) {
   return error;
 }
 
+Status check_reach(const LockTarget& target) {
+  if (target.local_locks == nullptr) return {};
+  return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
+               "lock " + target.path + ": the file system was mounted with " +
+                   std::string(target.local_locks->local_locks_option) +
+                   ": byte-range locks hold on one node only; " + advice(target.local_locks)};
+}
+
 }  // namespace
+
+Status check_locks(const LockTarget& target) {
+  if (Status reach = check_reach(target); !reach) return reach;
+  struct flock record = lock_record({0, 1}, F_RDLCK);
+  if (retry_interrupted([&] { return fcntl(target.descriptor, F_OFD_GETLK, &record); }) != 0) {
+    return lock_error(errno, target);
+  }
+  return {};
+}
 
 Result<std::unique_ptr<FileLock>> lock_range(const LockTarget& target, const Extent& range,
                                              LockKind kind) {
   if (range.empty()) return std::unique_ptr<FileLock>(std::make_unique<EmptyLock>());
-  if (target.local_locks != nullptr) {
-    return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
-                 "lock " + target.path + ": the file system was mounted with " +
-                     std::string(target.local_locks->local_locks_option) +
-                     ": byte-range locks hold on one node only; " + advice(target.local_locks)};
-  }
+  if (Status reach = check_reach(target); !reach) return std::move(reach).error();
   struct flock record = lock_record(range, kind == LockKind::shared ? F_RDLCK : F_WRLCK);
   if (retry_interrupted([&] { return fcntl(target.descriptor, F_OFD_SETLKW, &record); }) != 0) {
     return lock_error(errno, target);

@@ -26,6 +26,10 @@ struct LockTarget {
 [[nodiscard]] Result<std::unique_ptr<FileLock>> lock_range(const LockTarget& target,
                                                            const Extent& range, LockKind kind);
 
+/// Fails as lock_range() would if the file system has no locks or only those of one node. Acquires
+/// no lock and does not wait.
+[[nodiscard]] Status check_locks(const LockTarget& target);
+
 }  // namespace nacre::store
 
 #endif  // NACRE_STORE_POSIX_RANGE_LOCK_H_

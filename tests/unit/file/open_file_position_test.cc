@@ -305,6 +305,19 @@ TEST_CASE("all ranks must set the same atomicity") {
   CHECK(world.file(1).atomicity());
 }
 
+TEST_CASE("atomic mode is refused by all ranks if the file system has no locks for it") {
+  World world(3);
+  world.must_open(read_write);
+  world.watch(0).has_locks = false;
+  world.must([](OpenFile& file, int) { return file.set_atomicity(false); });
+  CHECK(agreed(world.run<Status>([](OpenFile& file, int) { return file.set_atomicity(true); })) ==
+        ErrorClass::unsupported_operation);
+  CHECK_FALSE(world.file(1).atomicity());
+  CHECK(world.watch(1).opens == 0);
+  world.watch(0).has_locks = true;
+  world.must([](OpenFile& file, int) { return file.set_atomicity(true); });
+}
+
 TEST_CASE("an access whose end exceeds 64 bits fails and does not move the pointer") {
   World world(1);
   world.must_open(read_write);

@@ -23,6 +23,10 @@ class WatchedFile final : public store::ForwardingFile {
     ++(kind == store::LockKind::shared ? watch_->shared_locks : watch_->exclusive_locks);
     return ForwardingFile::lock(range, kind);
   }
+  Status check_locks() override {
+    if (watch_->has_locks) return ForwardingFile::check_locks();
+    return Error{ErrorClass::unsupported_operation, 0, "no locks"};
+  }
   store::FileSystemFacts facts() override {
     store::FileSystemFacts facts = ForwardingFile::facts();
     facts.coherent = watch_->coherent;

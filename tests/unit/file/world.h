@@ -23,7 +23,7 @@
 namespace nacre::file::fixtures {
 
 /// The store of one rank. Counts calls, and can pretend that the clients of the file system are
-/// incoherent.
+/// incoherent, or that it has no locks.
 class WatchedStore final : public store::ForwardingStore {
  public:
   struct Watch {
@@ -33,6 +33,7 @@ class WatchedStore final : public store::ForwardingStore {
     std::atomic<int> syncs = 0;
     std::atomic<unsigned> permissions = 0;  ///< permissions of the last open
     std::atomic<bool> coherent = true;
+    std::atomic<bool> has_locks = true;
   };
 
   explicit WatchedStore(std::shared_ptr<store::Store> inner) : ForwardingStore(std::move(inner)) {}

@@ -63,6 +63,7 @@ class RecordingFile final : public StoreFile {
   Result<std::unique_ptr<FileLock>> lock(const Extent&, LockKind) override {
     return record("lock");
   }
+  Status check_locks() override { return record("check_locks"); }
   Result<std::unique_ptr<FileLock>> lock_group(std::int32_t) override {
     return record("lock_group");
   }
@@ -142,6 +143,7 @@ void check_file_calls(StoreFile& file) {
   CHECK(message_of(file.allocate(1)) == "allocate");
   CHECK(message_of(file.sync()) == "sync");
   CHECK(message_of(file.lock({0, 1}, LockKind::shared)) == "lock");
+  CHECK(message_of(file.check_locks()) == "check_locks");
   CHECK(message_of(file.lock_group(1)) == "lock_group");
   CHECK(message_of(file.narrow_locks()) == "narrow_locks");
   CHECK(file.identity().inode == 77);
@@ -174,6 +176,7 @@ void check_all_calls(Store& store, const Calls& calls) {
                        "allocate",
                        "sync",
                        "lock",
+                       "check_locks",
                        "lock_group",
                        "narrow_locks",
                        "identity",

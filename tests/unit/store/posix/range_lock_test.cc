@@ -163,6 +163,35 @@ TEST_CASE("node-local locks are refused to ranks on several nodes, with advice")
   CHECK(refused.error().message.find("localflock") != std::string::npos);
   CHECK(refused.error().message.find("-o flock") != std::string::npos);
   CHECK(lock_range(target, {0, 0}, LockKind::exclusive).ok());
+  const Status checked = check_locks(target);
+  REQUIRE_FALSE(checked.ok());
+  CHECK(checked.error().message == refused.error().message);
+}
+
+TEST_CASE("whether there are locks is found without waiting for a lock that another open holds") {
+  const TemporaryDirectory directory;
+  const auto holder = *PosixStore().open(directory.file("x"), to_create);
+  const auto held = holder->lock({0, 100}, LockKind::exclusive);
+  REQUIRE(held.ok());
+  for (const OpenOptions& options : {to_update, OpenOptions{.read = true}}) {
+    CHECK((*PosixStore().open(directory.file("x"), options))->check_locks().ok());
+  }
+  CHECK(holder->check_locks().ok());
+}
+
+TEST_CASE("a file system without locks is found without acquiring one") {
+  run([] {
+    const TemporaryDirectory directory;
+    const auto file = *PosixStore().open(directory.file("x"), to_create);
+    if (!fixtures::refuse_system_call(SYS_fcntl, F_OFD_GETLK, ENOSYS)) {
+      return fixtures::skip("no seccomp");
+    }
+    Checks checks;
+    const Status checked = file->check_locks();
+    checks.that(!checked && checked.error().error_class == ErrorClass::unsupported_operation,
+                "class");
+    return checks.report();
+  });
 }
 
 }  // namespace nacre::store

@@ -57,6 +57,14 @@ Status remove_owners_write(int descriptor, const std::string& path) {
   return error_from_errno(errno, "set the permissions of", path);
 }
 
+/// The class of an errno with which Lustre refuses a layout. Hints request the layouts of new
+/// files, so a layout that cannot exist (EINVAL: for example, there is no such OST) or an OST that
+/// is down (EREMOTEIO) is the fault of a hint's value, not of the file's name.
+ErrorClass class_of_refusal(const Error& error) {
+  const bool is_value = error.system_errno == EINVAL || error.system_errno == EREMOTEIO;
+  return is_value ? ErrorClass::info_value : error.error_class;
+}
+
 /// Advice to the user if the file system refuses a layout.
 std::string advice_for(int reason) {
   if (reason == EPERM) return " (only the owner of the file may do this)";
@@ -149,6 +157,7 @@ Status LustreLayouts::write_attribute(const char* name, std::span<const std::byt
       [&] { return ::fsetxattr(descriptor_, name, bytes.data(), bytes.size(), 0); });
   if (set == 0) return {};
   Error error = error_from_errno(errno, "set the layout of", path_);
+  error.error_class = class_of_refusal(error);
   error.message += advice_for(error.system_errno);
   return error;
 }

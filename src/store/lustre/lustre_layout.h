@@ -23,7 +23,8 @@ namespace nacre::store {
 
 /// Creates the file `path` on Lustre with open(2), `flags` and O_EXCL, and sets its layout; leaves
 /// it without a layout if none is requested. Fails with system_errno EEXIST if the file exists. If
-/// the file system refuses the layout, it fails and removes the file.
+/// the file system refuses the layout, it fails and removes the file; with ErrorClass::info_value
+/// if the layout is invalid there, for example because it names an OST that does not exist.
 [[nodiscard]] Result<Descriptor> create_striped(const std::string& path, int flags,
                                                 unsigned permissions,
                                                 const std::optional<plan::Layout>& layout);

@@ -3,11 +3,14 @@
 #include "store/lustre/lustre_store.h"
 
 #include <cerrno>
+#include <optional>
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/syscall.h>
 
 #include "bytes.h"
+#include "child.h"
 #include "store/system/errno.h"
 #include "temporary_directory.h"
 
@@ -40,6 +43,29 @@ TEST_CASE("no file is created if the layout of a new file is refused") {
   CHECK(directory.entry_count() == 0);
   CHECK(LustreStore().open(directory.file("x"), to_read).error().error_class ==
         ErrorClass::no_such_file);
+}
+
+TEST_CASE("a layout with an OST that is absent or down is an error of the hint's value") {
+  for (const int system_errno : {EINVAL, EREMOTEIO, ENOSPC}) {
+    const fixtures::Report report = fixtures::run_in_child([&]() -> fixtures::Report {
+      const TemporaryDirectory directory;
+      OpenOptions striped = to_create;
+      striped.layout = plan::plain_layout({.stripe_count = 1, .first_ost = 60000});
+      if (!fixtures::refuse_system_call(SYS_fsetxattr, std::nullopt, system_errno)) {
+        return fixtures::skip("no seccomp");
+      }
+      const auto refused = LustreStore().open(directory.file("x"), striped);
+      fixtures::Checks checks;
+      checks.that(!refused && refused.error().system_errno == system_errno, "errno");
+      checks.that(
+          !refused && refused.error().error_class ==
+                          (system_errno == ENOSPC ? ErrorClass::no_space : ErrorClass::info_value),
+          "class");
+      checks.that(directory.entry_count() == 0, "no file is left");
+      return checks.report();
+    });
+    if (!fixtures::is_skipped(report)) CHECK(report == "");
+  }
 }
 
 TEST_CASE("an existing file is opened, whatever layout is requested") {

@@ -23,7 +23,9 @@ bool has_magic(std::span<const std::byte> blob) {
 Status fill_in(plan::LayoutComponent& component, const StripingDefaults& defaults) {
   plan::Striping& striping = component.striping;
   component.flags = 0;
-  striping.objects.clear();
+  if (!striping.lists_osts) striping.objects.clear();
+  const auto is_absent = [&](const plan::OstObject& one) { return one.ost >= defaults.ost_count; };
+  if (std::ranges::any_of(striping.objects, is_absent)) return refused(EINVAL);
   if (striping.pattern == plan::StripePattern::mdt) {
     striping.stripe_size = component.end;
     return {};
@@ -125,15 +127,18 @@ void ObjectAllocator::instantiate(plan::LayoutComponent& component) {
   const bool is_on_mdt = striping.pattern == plan::StripePattern::mdt;
   striping.stripe_count = plan::stripe_count_over(striping, ost_count_);
   if (striping.stripe_count <= ost_count_) striping.overstriped = false;
+  const std::vector<plan::OstObject> listed = std::exchange(striping.objects, {});
+  if (std::exchange(striping.lists_osts, false) && striping.pool == "") striping.pool.reset();
   const std::int32_t first = striping.first_ost.value_or(next_ost_);
   for (std::int32_t slot = 0; slot < striping.stripe_count && !is_on_mdt; ++slot) {
     plan::OstObject object;
-    object.ost = (first + slot) % ost_count_;
+    object.ost =
+        listed.empty() ? (first + slot) % ost_count_ : listed[static_cast<std::size_t>(slot)].ost;
     object.sequence = first_sequence + static_cast<std::uint64_t>(object.ost);
     object.object_id = next_object_++;
     striping.objects.push_back(object);
   }
-  if (!is_on_mdt) next_ost_ = (first + striping.stripe_count) % ost_count_;
+  if (!is_on_mdt && listed.empty()) next_ost_ = (first + striping.stripe_count) % ost_count_;
   component.flags |= plan::component_instantiated;
 }
 

@@ -26,7 +26,8 @@ struct StripingDefaults {
 
 /// The layout of a file for which `asked` was requested, with defaults and component ids filled in
 /// and without objects. EINVAL: a stripe size is no multiple of 64 KiB, a component's end is no
-/// multiple of its stripe size, an OST does not exist, or components have gaps.
+/// multiple of its stripe size, an OST does not exist, or components have gaps. Listed OSTs stay in
+/// the objects until the component is instantiated.
 [[nodiscard]] Result<plan::Layout> layout_for_file(plan::Layout asked,
                                                    const StripingDefaults& defaults);
 
@@ -45,8 +46,9 @@ struct StripingDefaults {
 class ObjectAllocator {
  public:
   explicit ObjectAllocator(std::int32_t ost_count) : ost_count_(ost_count) {}
-  /// Assigns one object per stripe to a component without objects, on consecutive OSTs. They start
-  /// at the requested first OST, or after the last OST of the previous component.
+  /// Assigns one object per stripe to a component without objects, on the listed OSTs or on
+  /// consecutive ones. These start at the requested first OST, or after the last OST of the
+  /// previous component.
   void instantiate(plan::LayoutComponent& component);
 
  private:

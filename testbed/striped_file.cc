@@ -39,6 +39,7 @@ std::vector<ObjectName> StripedFile::all_objects() const {
   std::vector<ObjectName> all;
   if (!layout_) return all;
   for (std::size_t region = 0; region < layout_->components.size(); ++region) {
+    if (!layout_->components[region].is_instantiated()) continue;  // it may list OSTs
     const plan::Striping& striping = layout_->components[region].striping;
     const std::size_t slots =
         striping.pattern == plan::StripePattern::mdt ? 1 : striping.objects.size();
@@ -99,6 +100,7 @@ Status StripedFile::delete_components(const plan::Layout& which) {
   const auto deleted = testbed::delete_components(shrunk, which);
   if (!deleted) return deleted.error();
   for (const plan::LayoutComponent& component : *deleted) {
+    if (!component.is_instantiated()) continue;
     for (const plan::OstObject& object : component.striping.objects) {
       drop({object.ost, object.object_id});
     }

@@ -275,6 +275,7 @@ def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None
         "ratio": (ratio, "lmm_pattern:       raid0,overstriped", ratio),
         "Cray's ratio": (crays_ratio, "lmm_pattern:       raid0,overstriped", ratio),
         "words": ({"nacre_layout": words}, "lcm_entry_count:   2", {"nacre_layout": words, "striping_factor": "4"}),
+        "listed": ({"nacre_layout": "-o 3,1"}, "lmm_stripe_offset: 3", {"striping_factor": "2", "start_iodevice": "3"}),
         "all later": ({"nacre_layout": later}, "lmm_stripe_count:  -1", {"striping_factor": str(place.osts)}),
         "none": ({}, f"lmm_stripe_count:  {usual}", {"striping_factor": usual}),
     }

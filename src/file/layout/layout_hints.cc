@@ -123,11 +123,19 @@ void set_actual_pool(Hints& hints, const plan::Layout& layout) {
   if (!asked.empty() || !has.empty()) set_actual(hints, "nacre_pool", asked, has);
 }
 
+/// Whether a file that has these objects is on the OSTs that a list requests.
+bool fits_list(const plan::Striping& asked, const plan::Striping& has) {
+  return !asked.lists_osts || has.objects.empty() ||
+         std::ranges::equal(asked.objects, has.objects, {}, &plan::OstObject::ost,
+                            &plan::OstObject::ost);
+}
+
 /// Whether `has` satisfies each property that `asked` specifies.
 bool fits(const plan::Striping& asked, const plan::Striping& has) {
   const bool any_count = asked.stripe_count == 0 || plan::stands_for_osts(asked.stripe_count);
   const bool any_ost = !asked.first_ost || has.objects.empty();
-  return asked.pattern == has.pattern && (any_count || asked.stripe_count == has.stripe_count) &&
+  return asked.pattern == has.pattern && fits_list(asked, has) &&
+         (any_count || asked.stripe_count == has.stripe_count) &&
          (asked.stripe_size == 0 || asked.stripe_size == has.stripe_size) &&
          (!asked.pool || *asked.pool == has.pool.value_or("")) &&
          (any_ost || *asked.first_ost == has.objects.front().ost);

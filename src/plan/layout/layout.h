@@ -67,7 +67,7 @@ struct Striping {
   std::optional<std::int32_t> first_ost = {};  ///< requested; objects name their OSTs
   std::optional<std::string> pool = {};        ///< of OSTs; "": the record has an empty name
   std::vector<OstObject> objects = {};         ///< by slot; empty before the first write
-  bool lists_osts = false;                     ///< objects only request OSTs
+  bool lists_osts = false;                     ///< objects only request OSTs, in this order
   std::uint64_t file_id = 0;                   ///< FID of the file, opaque here
   std::uint64_t file_sequence = 0;             ///< part of the FID
 

@@ -101,6 +101,38 @@ Status set_first_ost(LayoutComponent& component, const Given& given) {
   return {};
 }
 
+/// Appends OSTs `from` to `to`. False if one is not a number of an OST.
+bool append_osts(std::vector<OstObject>& objects, std::string_view from, std::string_view to) {
+  const auto first = parse_number<std::int32_t>(from);
+  const auto last = parse_number<std::int32_t>(to);
+  if (!first || !last || *first < 0 || *first > *last || *last > first_ost_max) return false;
+  if (std::ssize(objects) + *last - *first >= stripe_count_max) return false;
+  for (std::int32_t ost = *first; ost <= *last; ++ost) objects.push_back({.ost = ost});
+  return true;
+}
+
+/// As with lfs, a second list continues the first one.
+Status set_osts(LayoutComponent& component, const Given& given) {
+  for (const std::string_view word : split(given.value, ',')) {
+    const std::size_t hyphen = word.find('-');
+    const bool is_range = hyphen != std::string_view::npos;
+    const std::string_view last = is_range ? word.substr(hyphen + 1) : word;
+    if (!append_osts(component.striping.objects, word.substr(0, hyphen), last)) {
+      return wrong(
+          given, "a list of OSTs has up to 2000 numbers from 0 to 65534, or ranges, as in 0,2,4-6");
+    }
+  }
+  component.striping.lists_osts = true;
+  return {};
+}
+
+/// Nacre leaves the layouts of files alone that extend themselves, and sets none.
+Status refuse_extension(LayoutComponent& /*component*/, const Given& given) {
+  return wrong(given,
+               "Nacre does not set self-extending layouts; make one the default of the directory "
+               "with lfs setstripe, and request no layout");
+}
+
 Status set_pool(LayoutComponent& component, const Given& given) {
   if (given.value.empty() || given.value.size() > pool_letters_max) {
     return wrong(given, "the name of a pool has 1 to 15 letters");
@@ -116,14 +148,16 @@ Status set_pattern(LayoutComponent& component, const Given& given) {
   return {};
 }
 
-constexpr std::array<Option, 7> options{{
+constexpr std::array<Option, 9> options{{
     {'E', "component-end", set_end},
     {'c', "stripe-count", set_count},
     {'S', "stripe-size", set_size},
     {'i', "stripe-index", set_first_ost},
+    {'o', "ost", set_osts},
     {'p', "pool", set_pool},
     {'C', "overstripe-count", set_overstripe_count},
     {'L', "layout", set_pattern},
+    {'z', "extension-size", refuse_extension},
 }};
 
 /// Takes the first option of `words`, and its value, which may be the next word.
@@ -146,7 +180,7 @@ Result<Given> take_option(std::span<const std::string_view>& words) {
     return wrong(word, "", "an option begins with -, as in -c 4 -S 1m");
   }
   if (found == options.end()) {
-    return wrong(given, "unknown; the options are -E, -c, -S, -i, -p, -C and -L");
+    return wrong(given, "unknown; the options are -E, -c, -S, -i, -o, -p, -C and -L");
   }
   if (!value && words.empty()) return wrong(given, "needs a value");
   given.option = found;
@@ -155,12 +189,24 @@ Result<Given> take_option(std::span<const std::string_view>& words) {
   return given;
 }
 
+bool sets_count(const Option& option) {
+  return option.set == set_count || option.set == set_overstripe_count;
+}
+
+/// The list of OSTs of a component tells its count.
+void forget_count(LayoutComponent& component) {
+  component.striping.stripe_count = 0;
+  component.striping.overstriped = false;
+}
+
 /// The component that follows `last` and inherits its striping.
 LayoutComponent component_behind(const LayoutComponent& last) {
   LayoutComponent next{.begin = last.end};
   if (last.striping.pattern == StripePattern::mdt) return next;
   next.striping.stripe_size = last.striping.stripe_size;
-  next.striping.stripe_count = last.striping.stripe_count;
+  next.striping.stripe_count = last.striping.lists_osts
+                                   ? static_cast<std::int32_t>(last.striping.objects.size())
+                                   : last.striping.stripe_count;
   next.striping.overstriped = last.striping.overstriped;
   next.striping.pool = last.striping.pool;
   return next;
@@ -177,9 +223,38 @@ std::string size_text(std::int64_t bytes) {
   return std::to_string(bytes) + unit;
 }
 
-/// Checks a component of which all options are known, and sets the stripe size of data on the MDT.
+/// Checks a list of OSTs, and sets the stripe count to its length.
+Status complete_list(Striping& striping) {
+  const std::string listed = std::to_string(striping.objects.size());
+  const auto length = static_cast<std::int32_t>(striping.objects.size());
+  if (striping.first_ost || striping.pattern == StripePattern::mdt) {
+    return wrong("-o", "", "goes neither with -i nor with -L mdt");
+  }
+  if (striping.stripe_count != 0 && striping.stripe_count != length) {
+    return wrong("-o", "",
+                 "lists " + listed + " OSTs, but the stripe count is " +
+                     std::to_string(stripe_count_in_words(striping.stripe_count)) +
+                     "; give the same number, or only the list");
+  }
+  std::vector<OstObject> sorted = striping.objects;
+  std::ranges::sort(sorted, {}, &OstObject::ost);
+  const auto twice = std::ranges::adjacent_find(sorted, {}, &OstObject::ost);
+  if (twice != sorted.end() && !striping.overstriped) {
+    return wrong("-o", "",
+                 "lists OST " + std::to_string(twice->ost) +
+                     " twice; this needs overstriping: -C " + listed);
+  }
+  striping.stripe_count = length;
+  return {};
+}
+
+/// Checks a component of which all options are known, and sets the stripe size of data on the MDT
+/// and the stripe count of listed OSTs.
 Status complete(LayoutComponent& component) {
   Striping& striping = component.striping;
+  if (striping.lists_osts) {
+    if (Status fits = complete_list(striping); !fits) return fits;
+  }
   const bool has_end = component.end != layout_end_of_file;
   if (striping.pattern == StripePattern::mdt) {
     if (component.begin != 0 || !has_end || striping.stripe_count != 0) {
@@ -211,6 +286,7 @@ Result<Layout> parse_stripe_options(std::string_view text) {
   const std::vector<std::string_view> all = split_filled(text, ' ');
   if (all.empty()) return wrong("", "", "there are no options; for example -c 4 -S 1m");
   Layout layout = plain_layout({});
+  bool has_count = false;  // of the last component; otherwise it inherits its count
   for (std::span<const std::string_view> words(all); !words.empty();) {
     const bool is_first = words.size() == all.size();
     const Result<Given> given = take_option(words);
@@ -223,8 +299,11 @@ Result<Layout> parse_stripe_options(std::string_view text) {
         return wrong(*given, "the component before ends at the end of the file");
       }
       layout.components.push_back(component_behind(last));
+      has_count = false;
     }
     layout.is_composite = layout.is_composite || ends_component;
+    has_count = has_count || sets_count(*given->option);
+    if (given->option->set == set_osts && !has_count) forget_count(layout.components.back());
     if (Status set = given->option->set(layout.components.back(), *given); !set) {
       return std::move(set).error();
     }

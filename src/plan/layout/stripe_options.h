@@ -11,11 +11,12 @@
 namespace nacre::plan {
 
 /// `text` has options and their values, separated by blanks or not: -c COUNT, -S SIZE, -i OST,
-/// -p POOL, -C COUNT (overstriped), -L raid0 or mdt, or their long names. -E END begins a component
-/// of a composite layout; its own options follow. A component inherits the count, the size and the
-/// pool of the component before it. SIZE and END are bytes, or multiples of 1024 with k, m, g or t;
-/// COUNT -1 is all OSTs; END -1 or eof is the end of the file. Error: names the option, its value
-/// and the valid values.
+/// -o OSTS (a list such as 0,2,4-6: one stripe on each; repeatable), -p POOL, -C COUNT
+/// (overstriped), -L raid0 or mdt, or their long names. -E END begins a component of a composite
+/// layout; its own options follow. A component inherits the count, the size and the pool of the
+/// component before it. SIZE and END are bytes, or multiples of 1024 with k, m, g or t; COUNT -1 is
+/// all OSTs; END -1 or eof is the end of the file. Error: names the option, its value and the valid
+/// values.
 [[nodiscard]] Result<Layout> parse_stripe_options(std::string_view text);
 
 /// The options that request a layout like this one, without its choice of OSTs. The sizes and

@@ -1,6 +1,7 @@
 // Layouts and errnos are those of a real Lustre.
 #include "testbed/layout_rules.h"
 
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -66,6 +67,27 @@ TEST_CASE("first OST 0 counts as not given in plain layouts") {
   CHECK_FALSE(first_of("-c 2 -i 0").has_value());
   CHECK(first_of("-c 2 -i 1") == 1);
   CHECK(first_of("-E -1 -c 2 -i 0") == 0);
+}
+
+TEST_CASE("listed OSTs get the objects, in the order of the list; an absent OST is EINVAL") {
+  const auto osts = [](const plan::Striping& striping) {
+    std::vector<std::int32_t> numbers;
+    for (const plan::OstObject& object : striping.objects) numbers.push_back(object.ost);
+    return numbers;
+  };
+  const plan::Striping listed = made("-o 3,0,2");
+  CHECK(osts(listed) == std::vector<std::int32_t>{3, 0, 2});
+  CHECK(listed.objects[1].object_id != listed.objects[2].object_id);
+  CHECK_FALSE(listed.lists_osts);
+  CHECK_FALSE(listed.pool.has_value());
+  CHECK(made("-o 1 -p fast").pool == "fast");
+  CHECK(osts(made("-C 3 -o 1,1,2")) == std::vector<std::int32_t>{1, 1, 2});
+  CHECK(refusal("-o 3,4") == EINVAL);
+  plan::Layout later = layout_for_file(asked_layout("-E 1m -c 1 -E -1 -o 2,1"), four_osts).value();
+  CHECK(later.components[1].striping.lists_osts);
+  ObjectAllocator allocator(four_osts.ost_count);
+  REQUIRE(instantiate(later, {0, 2 << 20}, allocator).ok());
+  CHECK(osts(later.components[1].striping) == std::vector<std::int32_t>{2, 1});
 }
 
 TEST_CASE("blobs that are not layouts are ERANGE") {

@@ -148,6 +148,17 @@ TEST_CASE("the first OST of an existing file is reported, also OST 0") {
   CHECK(hints.notes().size() == 2);
 }
 
+TEST_CASE("a file on other OSTs than the listed ones is noted") {
+  plan::Layout layout = plan::parse_stripe_options("-c 2 -S 1m").value();
+  layout.components.front().striping.objects = {{.object_id = 1, .ost = 3}, {.object_id = 2}};
+  for (const char* const words : {"-o 3,0", "-o 0,3", "-o 3,1"}) {
+    CAPTURE(words);
+    Hints hints = hints_of({{"nacre_layout", words}});
+    set_actual_layout(hints, layout, plan::StripeMap::of(layout, 4).value());
+    CHECK(hints.notes().empty() == (std::string(words) == "-o 3,0"));
+  }
+}
+
 TEST_CASE("the hints report the last component of a composite layout") {
   World world(2);
   world.must_open(read_write, {{"nacre_layout", "-E 64m -c 1 -S 1m -E -1 -C -2 -S 4m"}});

@@ -61,6 +61,28 @@ TEST_CASE("components inherit options from the component before") {
   CHECK(on_mdt.components[1].striping.stripe_size == 0);
 }
 
+TEST_CASE("a list of OSTs has one stripe on each, in its order") {
+  const auto osts = [](const Striping& striping) {
+    std::vector<std::int32_t> numbers;
+    for (const OstObject& object : striping.objects) numbers.push_back(object.ost);
+    return numbers;
+  };
+  const Striping listed = parsed("-S 1m -o 7,2-4").components[0].striping;
+  CHECK(listed.lists_osts);
+  CHECK(listed.stripe_count == 4);
+  CHECK(osts(listed) == std::vector<std::int32_t>{7, 2, 3, 4});
+  CHECK(parsed("--ost=7 -o2 -o 3-4 -c 4 -S 1m").components[0].striping == listed);
+  CHECK(parsed("-C 3 -o 0,0,1").components[0].striping.stripe_count == 3);
+  const Layout layout = parsed("-E 1m -o 3 -E 4m -o 1,2 -E -1");
+  CHECK(osts(layout.components[0].striping) == std::vector<std::int32_t>{3});
+  CHECK(layout.components[1].striping.stripe_count == 2);
+  CHECK(layout.components[2].striping.stripe_count == 2);
+  CHECK_FALSE(layout.components[2].striping.lists_osts);
+  const Result<std::vector<std::byte>> bytes = encode_lov(layout);
+  REQUIRE(bytes.ok());
+  CHECK(osts(decode_lov(*bytes)->components[1].striping) == std::vector<std::int32_t>{1, 2});
+}
+
 TEST_CASE("options printed for a layout parse to the same layout") {
   for (const char* const words :
        {"-c 4 -S 1m", "-c -1", "-C 8 -S 64k -p fast", "-C -2", "-S 192k",
@@ -103,6 +125,18 @@ TEST_CASE("errors name the option, its value and the valid values") {
       {"-E -1 -E 4m", "the component before ends at the end of the file"},
       {"-E 1m -c 1 -E -1 -L mdt", "first of several components"},
       {"-L mdt", "first of several components"},
+      {"-o 1,", "-o 1,: a list of OSTs has up to 2000 numbers"},
+      {"-o 4-2", "-o 4-2: a list of OSTs"},
+      {"-o 65535", "from 0 to 65534"},
+      {"-o 0-2000", "up to 2000"},
+      {"-o 0,1 -c 3", "lists 2 OSTs, but the stripe count is 3"},
+      {"-o 0,1 -c -1", "lists 2 OSTs, but the stripe count is -1"},
+      {"-o 1,0,1", "lists OST 1 twice; this needs overstriping: -C 3"},
+      {"-E 1m -c 1 -E -1 -o 0,1 -c 1", "lists 2 OSTs, but the stripe count is 1"},
+      {"-o 0,1 -i 1", "goes neither with -i"},
+      {"-E 1m -L mdt -o 0 -E -1", "nor with -L mdt"},
+      {"-E -1 -z 64m", "-z 64m: Nacre does not set self-extending layouts"},
+      {"--extension-size=64m", "--extension-size 64m: Nacre does not set"},
   };
   for (const auto& [text, why] : wrong) {
     CAPTURE(std::string(text));

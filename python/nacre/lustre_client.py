@@ -184,8 +184,7 @@ def _layout_remarks(directory: Path) -> Iterator[Remark]:
         return
     layout = layout_text.parse(text)
     parts = [one["sub_layout"] for one in layout.get("components", [])] or [layout]
-    parts = [part for part in parts if part.get("lmm_pattern") != "mdt"]
-    counts = [part.get("lmm_stripe_count", part.get("stripe_count", 0)) for part in parts]
+    counts = [part.get("stripe_count", 0) for part in parts if part.get("pattern") != "mdt"]
     stripes = " then ".join(_stripes(count) for count in counts)
     what = f"the directory's default layout: {stripes}"
     if counts and counts[-1] == 1:

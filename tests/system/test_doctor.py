@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from nacre import file_system, lustre_client, probe, program, settings
-from striping import plain
+from striping import END_OF_FILE, composite, plain
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "lustre-layouts"
 # An MPI program, for what doctor must read off it; none of these needs to do anything.
@@ -285,6 +285,10 @@ def test_a_directory_is_examined_by_itself(nacre, nodes):
     os.setxattr(directory, "lustre.lov", (DATA / "dir-default-v1.bin").read_bytes())
     layout = findings(nacre("doctor", "--json", directory), "layout")[0]
     assert layout["text"].startswith("the directory's default layout: 4 OSTs")
+    grows = composite((0, 1 << 20, plain(1)), (1 << 20, END_OF_FILE, plain(4)))
+    os.setxattr(directory, "lustre.lov", grows)
+    layout = findings(nacre("doctor", "--json", directory), "layout")[0]
+    assert layout["text"].startswith("the directory's default layout: 1 OST then 4 OSTs")
     os.setxattr(directory, "lustre.lov", plain(1))
     layout = findings(nacre("doctor", "--json", directory), "layout")[0]
     assert layout["state"] == "note"

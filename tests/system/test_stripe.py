@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from striping import ALL_OSTS, END_OF_FILE, LAYOUT, composite, plain
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "lustre-layouts"
 
@@ -104,6 +105,19 @@ def test_a_directory_without_a_layout_of_its_own_is_no_error(nacre, nodes) -> No
     directory, file = json.loads(nacre("stripe", "show", "--json", nodes[0], nodes[0] / "file").stdout)
     assert not directory["has_default"]
     assert file["lmm_stripe_count"] == 1
+
+
+def test_a_default_layout_with_components_has_the_keys_of_lfs(nacre, nodes) -> None:
+    os.setxattr(nodes[0], LAYOUT, composite((0, 1 << 20, plain(1)), (1 << 20, END_OF_FILE, plain(ALL_OSTS))))
+    (nodes[0] / "file").write_bytes(b"x")
+    text = nacre("stripe", "show", nodes[0]).stdout
+    assert "    lcme_mirror_id:      N/A\n    lcme_flags:          0\n" in text
+    assert "      stripe_count:  -1\n" in text
+    assert "lmm_" not in text
+    directory, file = json.loads(nacre("stripe", "show", "--json", nodes[0], nodes[0] / "file").stdout)
+    assert [one["lcme_id"] for one in directory["components"]] == ["N/A", "N/A"]
+    assert [one["lcme_id"] for one in file["components"]] == [1, 2]
+    assert file["components"][0]["sub_layout"]["lmm_stripe_count"] == 1
 
 
 def test_advice_prints_a_command_and_reasons(nacre) -> None:

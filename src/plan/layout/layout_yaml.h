@@ -8,7 +8,8 @@
 
 namespace nacre::plan {
 
-/// Whole lines. A plain layout without objects is written like the default of a directory.
+/// Whole lines. A plain layout without objects and a composite one whose components have no ids are
+/// written like the default of a directory: keys without "lmm_", N/A for the ids.
 [[nodiscard]] std::string layout_yaml(const Layout& layout);
 
 }  // namespace nacre::plan

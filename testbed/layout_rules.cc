@@ -70,7 +70,7 @@ Result<plan::Layout> layout_in(std::span<const std::byte> blob) {
   if (blob.size() < blob_bytes_min || !has_magic(blob)) return refused(ERANGE);
   Result<plan::Layout> layout = plan::decode_lov(blob);
   if (!layout) return refused(EINVAL);
-  if (layout->foreign || layout->components.empty() || layout->mirror_count > 1) {
+  if (layout->foreign || layout->components.empty() || plan::is_redundant(*layout)) {
     return refused(EINVAL);
   }
   // In a plain layout, Lustre's client takes a first OST of 0 as "any OST".

@@ -21,7 +21,7 @@ struct StripingDefaults {
 };
 
 /// Decodes the value of the xattr lustre.lov. ERANGE: too short or not a layout. EINVAL: an invalid
-/// layout, or one with foreign components or several mirrors.
+/// layout, or one with foreign components, several mirrors or parity.
 [[nodiscard]] Result<plan::Layout> layout_in(std::span<const std::byte> blob);
 
 /// The layout of a file for which `asked` was requested, with defaults and component ids filled in

@@ -72,7 +72,13 @@ def regions(path: str) -> list[dict]:
         layout = layout_text.parse(library.layout_yaml(os.getxattr(path, XATTR)))
     except (OSError, ValueError, UserError):
         return []
-    return [_region(one) for one in layout.get("components", [{"sub_layout": layout}]) if _is_striped(one)]
+    return [_region(one) for one in _with_data(layout) if _is_striped(one)]
+
+
+def _with_data(layout: dict) -> list[dict]:
+    """The components of a layout that hold bytes of the file; erasure coding adds components that hold parity."""
+    components = layout.get("components", [{"sub_layout": layout}])
+    return [one for one in components if "parity" not in str(one.get("lcme_flags", ""))]
 
 
 def _is_striped(component: dict) -> bool:
@@ -183,7 +189,7 @@ def _layout_remarks(directory: Path) -> Iterator[Remark]:
         yield "bad", "layout", f"the default layout is damaged: {error}", f"Remove it: lfs setstripe -d {directory}"
         return
     layout = layout_text.parse(text)
-    parts = [one["sub_layout"] for one in layout.get("components", [])] or [layout]
+    parts = [one["sub_layout"] for one in _with_data(layout)]
     counts = [part.get("stripe_count", 0) for part in parts if part.get("pattern") != "mdt"]
     stripes = " then ".join(_stripes(count) for count in counts)
     what = f"the directory's default layout: {stripes}"

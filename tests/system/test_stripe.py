@@ -7,9 +7,11 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from nacre import layout_text, lustre_client
 from striping import ALL_OSTS, END_OF_FILE, LAYOUT, composite, plain
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "lustre-layouts"
@@ -105,6 +107,42 @@ def test_a_directory_without_a_layout_of_its_own_is_no_error(nacre, nodes) -> No
     directory, file = json.loads(nacre("stripe", "show", "--json", nodes[0], nodes[0] / "file").stdout)
     assert not directory["has_default"]
     assert file["lmm_stripe_count"] == 1
+
+
+def erasure_coded(end: int) -> bytes:
+    """Two data stripes and one parity stripe, up to byte `end`."""
+    data, parity = plain(2, 1 << 20), plain(1, 1 << 20, pattern=0x5)
+    coded = bytearray(composite((0, end, data), (0, end, parity), ids=(65537, 131074)))
+    coded[16:19] = bytes([1, 0, 1])  # mirrors but one, components with parity
+    coded[32 + 48 + 4] = 0x80  # the flag of parity
+    coded[32 + 48 + 44 : 32 + 48 + 46] = bytes([2, 1])
+    return bytes(coded)
+
+
+def test_a_layout_with_parity_that_ends_early_is_not_completed(nacre, build: Path, tmp_path: Path) -> None:
+    (tmp_path / "lov").write_bytes(erasure_coded(1 << 20))
+    read = "import sys; from nacre import library; library.layout_rest(open(sys.argv[1], 'rb').read())"
+    paths = {"PYTHONPATH": os.pathsep.join(sys.path), "NACRE_LIBRARY_DIR": str(build / "lib")}
+    done = subprocess.run(
+        [sys.executable, "-c", read, str(tmp_path / "lov")],
+        env={**nacre.environment, **paths},
+        capture_output=True,
+        timeout=600,
+        check=False,
+    )
+    assert b"it ends at byte 1048576 and has mirrors or parity" in done.stderr
+
+
+def test_parity_is_no_stripe_of_the_data(nacre, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lov").write_bytes(erasure_coded(END_OF_FILE))
+    shown = nacre("stripe", "show", "--raw", tmp_path / "lov")
+    assert shown.returncode == 0, shown.stderr
+    assert "lcme_flags:          parity\n    lcme_dstripe_count:  2\n    lcme_cstripe_count:  1\n" in shown.stdout
+    layout = layout_text.parse(shown.stdout)
+    monkeypatch.setattr(lustre_client.os, "getxattr", lambda *_: b"")
+    monkeypatch.setattr(lustre_client.library, "layout_yaml", lambda _: shown.stdout)
+    assert [one["stripes"] for one in lustre_client.regions("any")] == [2]
+    assert len(layout["components"]) == 2
 
 
 def test_a_default_layout_with_components_has_the_keys_of_lfs(nacre, nodes) -> None:

@@ -58,7 +58,11 @@ Status apply_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, 
 plan::Striping default_striping(store::FileLayouts& layouts) {
   const std::optional<plan::Layout> found = layouts.default_layout();
   if (!found || found->components.empty()) return {};
-  plan::Striping striping = found->components.back().striping;
+  // The last component may be parity.
+  const auto data = std::find_if(found->components.rbegin(), found->components.rend(),
+                                 [](const plan::LayoutComponent& one) { return !one.is_parity(); });
+  if (data == found->components.rend()) return {};
+  plan::Striping striping = data->striping;
   return striping.pattern == plan::StripePattern::mdt ? plan::Striping() : striping;
 }
 

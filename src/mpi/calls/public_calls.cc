@@ -80,6 +80,12 @@ Result<std::string> yaml_of(std::span<const std::byte> lov) {
 Result<std::string> rest_of(std::span<const std::byte> lov) {
   const auto layout = plan::decode_lov(lov);
   if (!layout) return layout.error();
+  const std::int64_t end = plan::end_of(*layout);
+  if (end != plan::layout_end_of_file && plan::is_redundant(*layout)) {
+    return plan::layout_error("it ends at byte " + std::to_string(end) +
+                              " and has mirrors or parity: Nacre does not change such a layout; "
+                              "copy the file to a new one");
+  }
   const plan::LayoutStep step = plan::step_to_complete(*layout);
   if (step.kind == plan::LayoutStep::Kind::none) return std::string();
   const auto bytes = plan::encode_lov(step.layout);

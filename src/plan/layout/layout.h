@@ -4,6 +4,7 @@
 #ifndef NACRE_PLAN_LAYOUT_LAYOUT_H_
 #define NACRE_PLAN_LAYOUT_LAYOUT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -61,6 +62,7 @@ struct Striping {
   StripePattern pattern = StripePattern::raid0;
   bool overstriped = false;  ///< one OST may have several slots
   bool released = false;     ///< the data are elsewhere (HSM) until they are restored
+  bool parity = false;       ///< erasure coding: the objects hold parity, not bytes of the file
   /// Bytes; 0: the default. In a component that extends: the bytes of one extension.
   std::int64_t stripe_size = 0;
   std::int32_t stripe_count = 0;               ///< 0: the default; or stripes_on_all_osts
@@ -97,11 +99,18 @@ struct LayoutComponent {
   std::int64_t end = layout_end_of_file;
   Striping striping = {};
   std::uint32_t generation = 0;
-  std::uint64_t timestamp = 0;  ///< when a mirror was last in sync, seconds
-  std::uint32_t coding = 0;     ///< parity and compression, opaque here
+  std::uint64_t timestamp = 0;  ///< when a mirror was last in sync, seconds; 48 bits
+  /// Erasure coding: of parity, the mirror with its data; of data, the mirror with their parity.
+  std::uint16_t linked_mirror = 0;
+  std::uint8_t data_stripes = 0;    ///< of parity: the data stripes of a set
+  std::uint8_t parity_stripes = 0;  ///< of parity: the parity stripes of a set
+  std::uint16_t compression = 0;    ///< opaque here
 
   [[nodiscard]] bool is_instantiated() const { return (flags & component_instantiated) != 0; }
   [[nodiscard]] bool extends() const { return (flags & component_extension) != 0; }
+  [[nodiscard]] bool is_parity() const {
+    return (flags & component_parity) != 0 || striping.parity;
+  }
   /// The number of the mirror, from 1 on; 0: no mirrors.
   [[nodiscard]] std::uint32_t mirror() const { return (id >> 16) & 0x7fff; }
 
@@ -123,12 +132,20 @@ struct Layout {
   bool is_composite = false;
   std::uint32_t generation = 0;  ///< grows with each change; 0 if plain
   std::uint16_t flags = 0;
-  std::int32_t mirror_count = 1;
+  std::int32_t mirror_count = 1;  ///< parity counts as a mirror
+  std::uint8_t parity_component_count = 0;
   std::vector<LayoutComponent> components = {};
   std::optional<ForeignLayout> foreign = {};
 
   friend bool operator==(const Layout&, const Layout&) = default;
 };
+
+/// Whether the same bytes of the file are in several components: in mirrors, or as data and parity.
+/// Nacre never changes such a layout, because its components would have to change together.
+[[nodiscard]] inline bool is_redundant(const Layout& layout) {
+  return layout.mirror_count > 1 ||
+         std::ranges::any_of(layout.components, &LayoutComponent::is_parity);
+}
 
 [[nodiscard]] inline Layout plain_layout(Striping striping) {
   Layout layout;

@@ -180,7 +180,7 @@ std::int64_t end_of(const Layout& layout) {
 
 std::size_t unwritten_tail_count(const Layout& layout) {
   const auto extends = [](const LayoutComponent& one) { return one.extends(); };
-  if (layout.mirror_count > 1 || std::ranges::any_of(layout.components, extends)) return 0;
+  if (is_redundant(layout) || std::ranges::any_of(layout.components, extends)) return 0;
   const auto is_unwritten = [](const LayoutComponent& one) { return !one.is_instantiated(); };
   const auto first = std::ranges::find_if(layout.components, is_unwritten);
   const bool is_tail = std::all_of(first, layout.components.end(), is_unwritten);
@@ -198,6 +198,7 @@ Layout all_unwritten() {
 Result<LayoutStep> step_for_all(const std::optional<Layout>& current, const ExpectedFile& file,
                                 const GrowthRules& rules) {
   if (!current) return first_step(file, rules);
+  if (is_redundant(*current)) return LayoutStep();
   if (rules.is_own && unwritten_tail_count(*current) > 0) {
     const bool ends_in_head = file.bytes <= current->components.front().end;
     if (ends_in_head || file.bytes < rules.bytes_min) return LayoutStep();
@@ -253,11 +254,12 @@ LayoutStep step_for_one(const std::optional<Layout>& current, std::int64_t end,
     if (file) widen_tail(step.layout, *file);
     return step;
   }
-  return end <= end_of(*current) ? LayoutStep() : default_tail(*current);
+  const bool is_whole = end <= end_of(*current) || is_redundant(*current);
+  return is_whole ? LayoutStep() : default_tail(*current);
 }
 
 LayoutStep step_to_complete(const std::optional<Layout>& current) {
-  if (!current || end_of(*current) == layout_end_of_file) return {};
+  if (!current || end_of(*current) == layout_end_of_file || is_redundant(*current)) return {};
   return default_tail(*current);
 }
 

@@ -33,7 +33,7 @@ inline constexpr std::int64_t layout_components_max = 8;
 /// The argument of a removal that selects all components without objects.
 [[nodiscard]] Layout all_unwritten();
 
-/// A change of the layout before a write.
+/// A change of the layout before a write. Layouts with mirrors or parity are never changed.
 struct LayoutStep {
   enum class Kind : std::uint8_t {
     none,         ///< the layout covers the write

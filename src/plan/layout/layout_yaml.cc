@@ -51,6 +51,7 @@ std::string flags_text(std::uint32_t flags) {
 
 std::string pattern_text(const Striping& striping) {
   std::string text = striping.pattern == StripePattern::mdt ? "mdt" : "raid0";
+  if (striping.parity) text += ",parity";
   if (striping.overstriped) text += ",overstriped";
   if (striping.released) text += ",released";
   return text;
@@ -152,8 +153,15 @@ void add_component(std::string& text, const LayoutComponent& component) {
   Lines lines(text, 4, column);
   lines.add("lcme_mirror_id", in_default ? std::string(none) : std::to_string(component.mirror()));
   lines.add("lcme_flags", flags_text(component.flags));
+  if (component.linked_mirror != 0) {
+    lines.add("lcme_mirror_link_id", hex(component.linked_mirror));
+  }
   if ((component.flags & component_nosync) != 0) {
     lines.add("lcme_timestamp", std::to_string(component.timestamp));
+  }
+  if ((component.flags & component_parity) != 0) {
+    lines.add("lcme_dstripe_count", component.data_stripes);
+    lines.add("lcme_cstripe_count", component.parity_stripes);
   }
   lines.add("lcme_extent.e_start", component.begin);
   lines.add("lcme_extent.e_end", end_text(component.end));

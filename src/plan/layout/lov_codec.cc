@@ -45,7 +45,8 @@ struct CompositeRecord {
   std::uint16_t flags;
   std::uint16_t component_count;
   std::uint16_t mirrors_but_one;
-  std::array<std::byte, 14> reserved;
+  std::uint8_t parity_component_count;
+  std::array<std::byte, 13> reserved;
 };
 struct [[gnu::packed]] ComponentRecord {
   std::uint32_t id;
@@ -55,8 +56,10 @@ struct [[gnu::packed]] ComponentRecord {
   std::uint32_t offset;  ///< of its plain record in the composite one
   std::uint32_t size;
   std::uint32_t generation;
-  std::uint64_t timestamp;
-  std::uint32_t coding;
+  std::uint64_t time_and_link;  ///< 48 bits of time, then the linked mirror
+  std::uint8_t data_stripes;
+  std::uint8_t parity_stripes;
+  std::uint16_t compression;
 };
 /// Then the value follows.
 struct ForeignRecord {
@@ -75,10 +78,13 @@ constexpr std::uint32_t magic_composite = 0x0bd60bd0;
 constexpr std::uint32_t magic_foreign = 0x0bd70bd0;
 
 constexpr std::uint32_t pattern_raid0 = 0x1;
+constexpr std::uint32_t pattern_parity = 0x4;
 constexpr std::uint32_t pattern_mdt = 0x100;
 constexpr std::uint32_t pattern_overstriped = 0x200;
 constexpr std::uint32_t pattern_released = 0x80000000;
 
+constexpr unsigned time_bits = 48;
+constexpr std::uint64_t time_mask = (std::uint64_t{1} << time_bits) - 1;
 constexpr std::uint16_t no_first_ost = 0xffff;
 constexpr std::uint64_t end_of_file = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t extension_unit = 1024;
@@ -111,9 +117,10 @@ void append(Output& out, const Record& record) {
 Status read_pattern(std::uint32_t bits, Striping& striping) {
   striping.released = (bits & pattern_released) != 0;
   striping.overstriped = (bits & pattern_overstriped) != 0;
-  const std::uint32_t kind = bits & ~(pattern_released | pattern_overstriped);
+  striping.parity = (bits & pattern_parity) != 0;
+  const std::uint32_t kind = bits & ~(pattern_released | pattern_overstriped | pattern_parity);
   striping.pattern = kind == pattern_mdt ? StripePattern::mdt : StripePattern::raid0;
-  if (kind == pattern_mdt && !striping.overstriped) return {};
+  if (kind == pattern_mdt && !striping.overstriped && !striping.parity) return {};
   if (kind == pattern_raid0 || kind == 0) return {};
   return layout_error("this version of Nacre does not know pattern " + hex(bits));
 }
@@ -187,14 +194,18 @@ Result<LayoutComponent> read_component(Bytes all, const ComponentRecord& record)
   }
   Result<Striping> striping = read_plain(all.subspan(record.offset, record.size));
   if (!striping) return std::move(striping).error();
-  LayoutComponent component{.id = record.id,
-                            .flags = record.flags,
-                            .begin = *begin,
-                            .end = *end,
-                            .striping = *std::move(striping),
-                            .generation = record.generation,
-                            .timestamp = record.timestamp,
-                            .coding = record.coding};
+  LayoutComponent component{
+      .id = record.id,
+      .flags = record.flags,
+      .begin = *begin,
+      .end = *end,
+      .striping = *std::move(striping),
+      .generation = record.generation,
+      .timestamp = record.time_and_link & time_mask,
+      .linked_mirror = static_cast<std::uint16_t>(record.time_and_link >> time_bits),
+      .data_stripes = record.data_stripes,
+      .parity_stripes = record.parity_stripes,
+      .compression = record.compression};
   if (component.extends()) component.striping.stripe_size *= extension_unit;
   return component;
 }
@@ -212,7 +223,8 @@ Result<Layout> read_composite(Bytes bytes) {
   Layout layout{.is_composite = true,
                 .generation = record.generation,
                 .flags = record.flags,
-                .mirror_count = record.mirrors_but_one + 1};
+                .mirror_count = record.mirrors_but_one + 1,
+                .parity_component_count = record.parity_component_count};
   const std::size_t count = record.component_count;
   if (count > (bytes.size() - head_bytes) / sizeof(ComponentRecord)) {
     return layout_error("truncated: " + std::to_string(count) + " components do not fit " +
@@ -261,6 +273,7 @@ std::uint32_t pattern_bits(const Striping& striping) {
   std::uint32_t bits = striping.pattern == StripePattern::mdt ? pattern_mdt : pattern_raid0;
   if (striping.overstriped) bits |= pattern_overstriped;
   if (striping.released) bits |= pattern_released;
+  if (striping.parity) bits |= pattern_parity;
   return bits;
 }
 
@@ -305,6 +318,11 @@ std::uint64_t offset_field(std::int64_t offset) {
   return offset == layout_end_of_file ? end_of_file : static_cast<std::uint64_t>(offset);
 }
 
+std::uint64_t time_and_link_of(const LayoutComponent& component) {
+  return (component.timestamp & time_mask) | static_cast<std::uint64_t>(component.linked_mirror)
+                                                 << time_bits;
+}
+
 Status append_composite(Output& out, const Layout& layout) {
   const auto count = fitting<std::uint16_t>(std::ssize(layout.components), "number of components");
   if (!count) return count.error();
@@ -323,8 +341,10 @@ Status append_composite(Output& out, const Layout& layout) {
                                     .offset = checked_cast<std::uint32_t>(first + before),
                                     .size = checked_cast<std::uint32_t>(plains.size() - before),
                                     .generation = one.generation,
-                                    .timestamp = one.timestamp,
-                                    .coding = one.coding});
+                                    .time_and_link = time_and_link_of(one),
+                                    .data_stripes = one.data_stripes,
+                                    .parity_stripes = one.parity_stripes,
+                                    .compression = one.compression});
   }
   append(out,
          CompositeRecord{.magic = magic_composite,
@@ -333,6 +353,7 @@ Status append_composite(Output& out, const Layout& layout) {
                          .flags = layout.flags,
                          .component_count = *count,
                          .mirrors_but_one = static_cast<std::uint16_t>(layout.mirror_count - 1),
+                         .parity_component_count = layout.parity_component_count,
                          .reserved = {}});
   out.insert(out.end(), entries.begin(), entries.end());
   out.insert(out.end(), plains.begin(), plains.end());

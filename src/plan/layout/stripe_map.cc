@@ -9,6 +9,7 @@ namespace nacre::plan {
 namespace {
 
 /// The number of a mirror without stale or offline components; the first mirror if there is none.
+/// Parity is no mirror.
 std::uint32_t mirror_in_sync(const Layout& layout) {
   const auto lags = [&](std::uint32_t mirror) {
     return std::ranges::any_of(layout.components, [&](const LayoutComponent& one) {
@@ -16,10 +17,10 @@ std::uint32_t mirror_in_sync(const Layout& layout) {
     });
   };
   for (const LayoutComponent& one : layout.components) {
-    const bool is_copy = (one.flags & component_parity) == 0;
-    if (is_copy && !lags(one.mirror())) return one.mirror();
+    if (!one.is_parity() && !lags(one.mirror())) return one.mirror();
   }
-  return layout.components.front().mirror();
+  const auto data = std::ranges::find(layout.components, false, &LayoutComponent::is_parity);
+  return (data == layout.components.end() ? layout.components.begin() : data)->mirror();
 }
 
 std::vector<std::int32_t> osts_of(const Striping& striping, std::int32_t ost_count) {
@@ -72,7 +73,7 @@ Result<StripeMap> StripeMap::of(const Layout& layout, std::int32_t ost_count) {
   const std::uint32_t mirror = mirror_in_sync(layout);
   const Striping* last = nullptr;
   for (const LayoutComponent& one : layout.components) {
-    if (one.mirror() != mirror) continue;
+    if (one.mirror() != mirror || one.is_parity()) continue;
     const std::int64_t begin = map.regions_.empty() ? 0 : map.regions_.back().extent.end();
     if (one.begin != begin)
       return layout_error("component " + std::to_string(one.id) + " begins at byte " +

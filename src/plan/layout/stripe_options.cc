@@ -317,7 +317,7 @@ Result<Layout> parse_stripe_options(std::string_view text) {
 std::string stripe_options_of(const Layout& layout) {
   std::string text;
   for (const LayoutComponent& component : layout.components) {
-    if (component.extends() || layout.mirror_count > 1) return "";
+    if (component.extends() || is_redundant(layout)) return "";
     const bool is_last = component.end == layout_end_of_file;
     if (layout.is_composite) text += " -E " + (is_last ? "-1" : size_text(component.end));
     add_options(text, component.striping);

@@ -20,8 +20,8 @@ namespace nacre::plan {
 [[nodiscard]] Result<Layout> parse_stripe_options(std::string_view text);
 
 /// The options that request a layout like this one, without its choice of OSTs. The sizes and
-/// counts of `layout` are known. "" if there are none, or if the layout has mirrors or components
-/// that extend, or is foreign: these have other options.
+/// counts of `layout` are known. "" if there are none, or if the layout has mirrors, parity or
+/// components that extend, or is foreign: these have other options.
 [[nodiscard]] std::string stripe_options_of(const Layout& layout);
 
 }  // namespace nacre::plan

@@ -11,8 +11,10 @@
 
 #include <doctest/doctest.h>
 
+#include "layout_samples.h"
 #include "plan/layout/lov_codec.h"
 #include "plan/layout/stripe_map.h"
+#include "plan/layout/stripe_options.h"
 
 namespace nacre::plan {
 namespace {
@@ -303,6 +305,22 @@ TEST_CASE("unwritten components are replaced if the hint says so") {
   current.components[2].flags = 0;
   current.mirror_count = 2;
   CHECK(step(8 * gibibyte).kind == Kind::none);
+}
+
+TEST_CASE("layouts with mirrors or parity are left alone, even if they end early") {
+  Layout coded = *decode_lov(erasure_coded_sample());
+  Layout mirrored = *decode_lov(layout_sample("flr-two-mirrors").bytes);
+  for (Layout* const layout : {&coded, &mirrored}) {
+    layout->components[0].end = layout->components[1].end = 1 << 20;
+    CHECK(step_to_complete(*layout).kind == LayoutStep::Kind::none);
+    CHECK(step_for_one(*layout, 2 << 20).kind == LayoutStep::Kind::none);
+    for (const GrowthRules& rules :
+         {GrowthRules{}, GrowthRules{.is_own = true}, GrowthRules{.replaces_unwritten = true}}) {
+      const ExpectedFile file{.bytes = 1 << 30, .nodes = 4, .ranks = 16, .osts = 8};
+      CHECK(step_for_all(*layout, file, rules)->kind == LayoutStep::Kind::none);
+    }
+    CHECK(stripe_options_of(*layout).empty());
+  }
 }
 
 TEST_CASE("added components use the pool of the existing or replaced components") {

@@ -65,6 +65,15 @@ TEST_CASE("a stale mirror is init,stale") {
         std::string::npos);
 }
 
+TEST_CASE("parity has its counts and its mirror") {
+  const std::string text = layout_yaml(*decode_lov(erasure_coded_sample()));
+  CHECK(text.find("lcme_flags:          init\n    lcme_mirror_link_id: 0x2\n"
+                  "    lcme_extent.e_start: 0\n") != std::string::npos);
+  CHECK(text.find("lcme_flags:          init,parity\n    lcme_mirror_link_id: 0x1\n"
+                  "    lcme_dstripe_count:  2\n    lcme_cstripe_count:  1\n") != std::string::npos);
+  CHECK(text.find("lmm_pattern:       raid0,parity\n") != std::string::npos);
+}
+
 TEST_CASE("a default with components has keys without lmm_, and N/A for what it does not have") {
   Layout layout =
       parse_stripe_options("-E 64k -L mdt -E 1m -c 1 -S 1m -E -1 -c -1 -i 3 -p fast").value();

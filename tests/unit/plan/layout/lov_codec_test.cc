@@ -90,6 +90,27 @@ TEST_CASE(
   CHECK(decoded("foreign-file").foreign->value == "somewhere");
 }
 
+TEST_CASE("an erasure-coded layout: parity is a mirror of its own, linked to the data") {
+  const std::vector<std::byte> bytes = erasure_coded_sample();
+  const Result<Layout> layout = decode_lov(bytes);
+  REQUIRE(layout.ok());
+  CHECK(layout->mirror_count == 2);
+  CHECK(layout->parity_component_count == 1);
+  REQUIRE(layout->components.size() == 2);
+  const LayoutComponent& data = layout->components[0];
+  const LayoutComponent& parity = layout->components[1];
+  CHECK_FALSE(data.is_parity());
+  CHECK(data.linked_mirror == parity.mirror());
+  CHECK(parity.is_parity());
+  CHECK(parity.striping.parity);
+  CHECK(parity.linked_mirror == data.mirror());
+  CHECK(parity.timestamp == 0);
+  CHECK(parity.data_stripes == 2);
+  CHECK(parity.parity_stripes == 1);
+  CHECK(is_redundant(*layout));
+  CHECK(*encode_lov(*layout) == bytes);
+}
+
 TEST_CASE("a truncated layout is refused or decodes as a shorter layout") {
   for (const LayoutSample& sample : layout_samples()) {
     CAPTURE(sample.name);
@@ -113,6 +134,7 @@ TEST_CASE("errors name the unknown value") {
   const std::vector<std::byte> plain = layout_sample("four-stripes-1m").bytes;
   check_refused(changed(plain, 0, 0x0bd90bd0), "magic 0x0bd90bd0");
   check_refused(changed(plain, 4, 0x1000), "pattern 0x00001000");
+  check_refused(changed(plain, 4, 0x104), "pattern 0x00000104");
   check_refused(changed(plain, 28, 5), "stripe count is 5, but there are 4 objects");
   check_refused(changed(plain, 32 + 20, 0x80000000), "object 0 has the invalid OST number");
   std::vector<std::byte> bytes = plain;

@@ -98,6 +98,17 @@ TEST_CASE("stripes of components are counted from the start of the file") {
   CHECK(map.place_of(64 * mib) == StripePlace{2, 0, 16 * mib});
 }
 
+TEST_CASE("parity is never taken for the data, even if the data are stale") {
+  Layout layout = *decode_lov(erasure_coded_sample());
+  const auto osts = [&] { return StripeMap::of(layout, 4)->regions()[0].osts; };
+  CHECK(StripeMap::of(layout, 4)->regions().size() == 1);
+  CHECK(osts() == std::vector<std::int32_t>{1, 0});
+  std::swap(layout.components[0], layout.components[1]);
+  CHECK(osts() == std::vector<std::int32_t>{1, 0});
+  layout.components[1].flags |= component_stale;
+  CHECK(osts() == std::vector<std::int32_t>{1, 0});
+}
+
 TEST_CASE("uninstantiated components, data on the MDT, mirrors and extensions") {
   CHECK(map_of("pfl-fresh").regions()[2].osts == std::vector<std::int32_t>(4, unknown_ost));
   CHECK(map_of("dom-then-4").regions()[0].osts == std::vector<std::int32_t>{on_mdt});

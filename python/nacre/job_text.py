@@ -7,6 +7,7 @@ from rich.markup import escape
 
 from nacre.findings import SHARE_MIN, Finding, find
 from nacre.jobs import Job
+from nacre.predictions import misfit_of
 from nacre.tables import grid
 from nacre.text import amount, duration, plural
 
@@ -30,6 +31,15 @@ def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN) -> No
         _show_finding(console, number, finding)
     if not found:
         console.print("  Nothing found that would make it faster.")
+        if misfit := misfit_of(job):
+            show_misfit(console, misfit)
+
+
+def show_misfit(console: Console, misfit: str) -> None:
+    """The result of predictions.misfit(): the command is never wrapped, so that it can be pasted."""
+    sentence, _, command = misfit.partition("\n")
+    console.print(f"  {escape(sentence)}")
+    console.print(f"  -> {escape(command)}", soft_wrap=True)
 
 
 def _show_finding(console: Console, number: int, finding: Finding) -> None:
@@ -70,4 +80,5 @@ def as_json(job: Job, share_min: float = SHARE_MIN) -> dict:
             for group in job.groups
         ],
         "findings": [finding.as_json() for finding in find(job, share_min)],
+        "misfit": misfit_of(job),
     }  # fmt: skip

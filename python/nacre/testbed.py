@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from nacre import library
+from nacre import library, lustre_client
 from nacre.errors import EXIT_USAGE, UserError
 
 DEFAULT_DIRECTORY = "/mnt/nacre-testbed"
@@ -68,6 +68,16 @@ def machine_file(name: str) -> str:
 
 def is_up(directory: Path) -> bool:
     return os.path.ismount(directory / "0")
+
+
+def around(directory: Path) -> Path | None:
+    """The testbed with a mount that `directory` is or lies in; None if there is none."""
+    real = Path(os.path.realpath(directory))
+    for place in (real, *real.parents):
+        is_named_so = place.name.isdecimal() or place.name == RANK_MOUNT
+        if is_named_so and is_up(place.parent) and lustre_client.is_emulated(place.parent / "0"):
+            return place.parent
+    return None
 
 
 def nodes_of(directory: Path) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
+import shlex
 import subprocess
 
 import pytest
@@ -197,8 +199,9 @@ def plan_of(calls: int, seconds: float, **changes: object) -> dict:
 PREDICTED = {"algorithm": "direct", "aggregators": 0, "seconds": 0.01, "busy": {"ost": 0.01}}
 
 
-def explained(nacre, *plans: dict) -> str:
-    report = report_of({"collective_write": kind_of()}, plans=list(plans), machine="lustre", file="/scratch/x")
+def explained(nacre, *plans: dict, **fields: object) -> str:
+    fields = {"machine": "lustre", "file": "/scratch/x"} | fields
+    report = report_of({"collective_write": kind_of()}, plans=list(plans), **fields)
     (nacre.directory / "plans").write_text(json.dumps(report))
     return nacre("explain", "plans").stdout
 
@@ -215,9 +218,51 @@ def test_plans_that_differ_only_in_domains_are_explained_once(nacre):
 def test_predictions_that_are_far_off_ask_for_a_measured_machine_file(nacre):
     assert "nacre tune" not in explained(nacre, plan_of(100, 2.0), plan_of(1, 9.0))
     far = explained(nacre, plan_of(100, 20.0), plan_of(1, 0.01))
-    assert "Most calls took 20 times the predicted time" in far
-    assert "nacre tune /scratch -- mpiexec -n 4" in far
+    assert "Most collective calls took 20 times the predicted time" in far
+    assert re.search(r"nacre tune /scratch -- mpi\S+ -n 4 app$", far, re.MULTILINE)
     assert "1/10 of the predicted time" in explained(nacre, plan_of(100, 0.1))
+
+
+def test_a_report_without_findings_says_that_predictions_do_not_fit(nacre):
+    assert "Most collective calls took 20 times" not in summed_up(nacre, plan_of(100, 2.0))
+    text = summed_up(nacre, plan_of(100, 20.0))
+    assert "Nothing found" in text
+    assert "Most collective calls took 20 times the predicted time" in text
+    (job,) = json.loads(nacre("report", "--summary", "--json", "plans").stdout)
+    assert "nacre tune /scratch" in job["misfit"]
+
+
+def summed_up(nacre, *plans: dict, **fields: object) -> str:
+    explained(nacre, *plans, **fields)
+    return nacre("report", "--summary", "plans").stdout
+
+
+def measured_by(nacre, **fields: object) -> list[str]:
+    """The words of the command that measures the file system of a job with these facts."""
+    (line,) = (one for one in explained(nacre, plan_of(100, 20.0), **fields).splitlines() if "nacre tune" in one)
+    return shlex.split(line.partition("-> ")[2])
+
+
+def test_the_command_that_measures_has_the_launcher_of_the_jobs_mpi(nacre, tmp_path):
+    commands = tmp_path / "commands"
+    commands.mkdir()
+    for name, says in (("mpiexec", "HYDRA build details:"), ("mpirun", "mpirun (Open MPI) 4.1.4")):
+        (commands / name).write_text(f"#!/bin/sh\necho '{says}'\n")
+        (commands / name).chmod(0o755)
+    nacre.environment["PATH"] = f"{commands}:{nacre.environment['PATH']}"
+    program = ["/home/me/my app", "input"]
+    line = ["nacre", "tune", "/scratch", "--"]
+    for mpi, name in (
+        ("MPICH Version: 4.3.0", "mpiexec"),
+        ("Intel(R) MPI Library 2021.11", "mpiexec"),
+        ("Open MPI v5.0.8, package: Open MPI", "mpirun"),
+        ("unheard of", "LAUNCHER"),
+    ):
+        assert measured_by(nacre, mpi=mpi, program=program) == [*line, name, "-n", "4", "/home/me/my app"]
+    (commands / "srun").write_text("#!/bin/sh\n")
+    (commands / "srun").chmod(0o755)
+    assert measured_by(nacre, job="4711", nodes=2, mpi="MPICH") == [*line, "srun", "-N", "2", "-n", "4", "app"]
+    assert measured_by(nacre, job="4711.pbs", mpi="MPICH") == [*line, "mpiexec", "-n", "4", "app"]
 
 
 def test_a_layout_that_cannot_be_used_is_a_note(served):

@@ -11,6 +11,7 @@ from nacre.findings import Finding
 from nacre.jobs import Job
 from nacre.page import access_charts, time_charts
 from nacre.page.chart import Chart
+from nacre.predictions import misfit_of
 from nacre.text import amount, duration, plural, shortened
 
 FILES_SHOWN = 40  # groups
@@ -95,7 +96,7 @@ def of_job(job: Job, findings: list[Finding]) -> str:
     parts = [
         *_heading(job),
         "<h2>What to change</h2>",
-        *_findings(findings),
+        *_findings(job, findings),
         "<h2>Where the time went</h2>",
         *_figures(charts, ""),
         "<h2>Files</h2>",
@@ -111,7 +112,7 @@ def of_pair(first: Job, second: Job, findings: tuple[list[Finding], list[Finding
     for letter, job, found in (("A", first, findings[0]), ("B", second, findings[1])):
         charts = [*time_charts.charts(job), *access_charts.charts(job)]
         drawn |= {f"{letter}-{chart.name}": chart for chart in charts}
-        heading = [f'<p class="soft">{letter}</p>', *_heading(job), "<h2>What to change</h2>", *_findings(found)]
+        heading = [f'<p class="soft">{letter}</p>', *_heading(job), "<h2>What to change</h2>", *_findings(job, found)]
         columns.append([*heading, "<h2>Where the time went</h2>", *_figures(charts, f"{letter}-")])
     parts = [
         "<h1>Two jobs</h1>",
@@ -139,9 +140,11 @@ def _heading(job: Job) -> list[str]:
     ]
 
 
-def _findings(findings: list[Finding]) -> list[str]:
+def _findings(job: Job, findings: list[Finding]) -> list[str]:
     if not findings:
-        return ["<p>Nothing found that would make it faster.</p>"]
+        sentence, _, command = misfit_of(job).partition("\n")
+        misfit = [f"<p>{escape(sentence)}</p>", f"<pre>{escape(command)}</pre>"] if sentence else []
+        return ["<p>Nothing found that would make it faster.</p>", *misfit]
     parts = []
     for finding in findings:
         stake = f'<span class="stake">up to {duration(finding.at_stake)}</span>' if finding.at_stake else ""

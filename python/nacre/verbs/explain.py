@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
 
 import typer
 from rich.console import Console
 
-from nacre import lustre_client, reports
+from nacre import job_text, predictions, reports
 from nacre.text import amount, duration, plural, unwrapped
 from nacre.verbs.report import heading, settings_lines
 
 # Of the plans that were compared, and of the resources of each.
 OTHERS_SHOWN = 3
 RESOURCES_SHOWN = 3
-FAR = 8  # times the predicted time, or less than its 8th part: the figures of the machine are wrong
 
 HELP = unwrapped("""Show how Nacre executed collective calls, and why.
 
@@ -67,8 +64,8 @@ def explain(
             console.print(f"  machine: {one['machine']} (nacre_machine)", markup=False)
         for plans in _alike(one["plans"]):
             _explain(console, plans)
-        if misfit := _misfit(one):
-            console.print(f"  {misfit}", markup=False)
+        if misfit := predictions.misfit(one):
+            job_text.show_misfit(console, misfit)
         if one["other_plan_calls"]:
             console.print(
                 f"  {plural(one['other_plan_calls'], 'more call')} used other plans, which are not in the report."
@@ -114,25 +111,6 @@ def _explain(console: Console, plans: list[dict]) -> None:
     if "predicted" in plan:
         _compare(console, plan)
     console.print(f"    otherwise: {plan['otherwise']}", markup=False)
-
-
-def _misfit(one: dict) -> str:
-    """What to do if the predicted times are far from the observed ones in most calls; empty if they are not."""
-    ratios: list[tuple[float, int]] = []
-    for plan in one["plans"]:
-        predicted = plan.get("predicted", {}).get("seconds", 0)
-        if predicted and plan["calls"]:
-            ratios.append((plan["seconds"]["max"] / plan["calls"] / predicted, plan["calls"]))
-    far = [(ratio, calls) for ratio, calls in ratios if ratio >= FAR or ratio <= 1 / FAR]
-    if sum(calls for _, calls in far) <= sum(calls for _, calls in ratios) / 2:
-        return ""
-    ratio, _ = max(far, key=lambda pair: pair[1])
-    folder = shlex.quote(os.path.dirname(lustre_client.as_seen_here(one["file"])) or ".")
-    much = f"{ratio:.0f} times" if ratio > 1 else f"1/{1 / ratio:.0f} of"
-    return (
-        f"Most calls took {much} the predicted time: the figures of the machine ({one['machine'] or 'nacre_machine'})"
-        f" do not fit this file system. Measure it: nacre tune {folder} -- mpiexec -n {one['ranks']}"
-    )
 
 
 def _compare(console: Console, plan: dict) -> None:

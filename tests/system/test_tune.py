@@ -309,6 +309,23 @@ def test_osts_that_were_not_measured_give_no_servers_and_no_link():
         assert found.missing[name] == "not measured in the time"
 
 
+def test_a_mount_of_a_testbed_is_refused_because_all_ranks_would_be_on_one_node(nacre, build, played, tmp_path):
+    inside, link = played / "1" / "run", tmp_path / "link"
+    inside.mkdir()
+    link.symlink_to(inside)
+    words = ["-n", 2, "./my app"]
+    for place in (played / "0", inside, link, played / "node"):
+        result = nacre("tune", "--out", tmp_path / "m.toml", place, "--", "mpiexec", *words)
+        assert result.returncode == 2
+        assert f"{place} is in the testbed at {played}, on the mount of one node" in result.stderr
+        assert f"nacre tune {played} -- mpiexec -n 2 './my app'" in result.stderr
+    assert not (tmp_path / "m.toml").exists()
+    outside = tmp_path / "0"  # only named like a mount
+    outside.mkdir()
+    refused = nacre("tune", "--out", tmp_path / "m.toml", outside, "--", "true")
+    assert "true is no launcher" in refused.stderr
+
+
 def test_a_testbed_is_measured_on_its_nodes(nacre, build, tmp_path, node_namespaces):
     """How many OSTs there are does not depend on how busy this machine is. Each other figure is there, or why not."""
     directory, out = tmp_path / "testbed", tmp_path / "machine.toml"

@@ -7,6 +7,7 @@ import ctypes
 import errno
 import json
 import os
+import shlex
 import shutil
 import socket
 import struct
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from nacre import file_system, testbed
 from nacre.errors import UserError
-from nacre.lustre_client import XATTR
+from nacre.lustre_client import XATTR, is_emulated
 from nacre.text import amount
 from nacre.tune.plan import Place, ost_bytes
 
@@ -34,9 +35,20 @@ def host_view(directory: Path) -> Path:
     return directory / "0" if testbed.is_up(directory) else directory
 
 
+def refuse_mount_of_testbed(directory: Path, command: list[str]) -> None:
+    """Refuses a directory inside a testbed: it is on the mount of one node, and all ranks would run on that node.
+    `command`: of the ranks, for the advice."""
+    found = testbed.around(directory)
+    if found is not None:
+        raise UserError(
+            f"{directory} is in the testbed at {found}, on the mount of one node: all ranks would run on that node",
+            "Name the directory of the testbed, and the ranks run on its nodes: "
+            + shlex.join(["nacre", "tune", str(found), "--", *command]),
+        )
+
+
 def kind_of(directory: Path) -> str:
-    with contextlib.suppress(OSError):
-        os.getxattr(directory, "testbed.node")
+    if is_emulated(directory):
         return "testbed"
     found = file_system.of(directory)
     return found.kind if found else ""

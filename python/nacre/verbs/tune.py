@@ -21,10 +21,11 @@ from nacre.tune.samples import Samples
 
 HELP = unwrapped("""Measure a file system from the ranks of a job, and write a machine file.
 
-DIR is a directory of the file system. COMMAND is the command that you start programs with, without a program. Its
-launcher starts a worker on the ranks, which measures messages, copies, calls by size, and on Lustre what OSTs, servers
-and nodes reach together. Then nacre tune searches the fastest pattern of aggregators and OSTs, and compares Nacre with
-the MPI alone. It writes a figure only if its repetitions agree, and removes all files that it made in DIR.
+DIR is a directory of the file system, or the directory of a running testbed. COMMAND is the command that you start
+programs with, without a program. Its launcher starts a worker on the ranks, which measures messages, copies, calls by
+size, and on Lustre what OSTs, servers and nodes reach together. Then nacre tune searches the fastest pattern of
+aggregators and OSTs, and compares Nacre with the MPI alone. It writes a figure only if its repetitions agree, and
+removes all files that it made in DIR.
 
 [bold]Examples[/bold]
 
@@ -68,12 +69,13 @@ def tune(
     out = out or machine_file.default_path(name, os.environ)
     volume = _parse_volume(max_bytes)
     directory = directory.absolute()
+    if command[0] == "--":
+        command = command[1:]
     seen = place.host_view(directory)
     if not seen.is_dir():
         raise UserError(f"{directory} is not a directory", "Name a directory of the file system to measure.")
+    place.refuse_mount_of_testbed(directory, command)
     place.require_space(seen, volume)
-    if command[0] == "--":
-        command = command[1:]
     launcher = Launcher(command, directory)
     samples = Samples()
     state = out.with_name(out.name + ".state")

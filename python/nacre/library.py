@@ -59,6 +59,11 @@ def preload_path(abi: str | None, with_posix: bool = False) -> str:
     return ":".join(_preloaded(name) for name in names)
 
 
+def posix_path() -> str:
+    """The library that counts and buffers calls of POSIX alone, as a value for LD_PRELOAD."""
+    return _preloaded(POSIX)
+
+
 def _preloaded(name: str) -> str:
     path = directory() / name
     if not path.exists():

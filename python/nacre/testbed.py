@@ -248,11 +248,13 @@ def why_no_namespaces() -> str:
     return probe.stderr.strip() if probe.returncode else ""
 
 
-def rank_words(directory: Path, nodes: int) -> list[str]:
-    """The words before a program that place each rank on its node."""
+def rank_words(directory: Path, nodes: int, preload: str = "") -> list[str]:
+    """The words before a program that place each rank on its node. `preload`: a library that only the program loads,
+    and not what places it."""
     why = why_no_namespaces()
     if why:
         raise UserError(
             f"cannot place ranks on nodes: {why}", "Mount and UTS namespaces need root, and do not work in a chroot."
         )
-    return [program(RANK_PROGRAM), str(directory), str(nodes)]
+    options = ["--preload", preload] if preload else []
+    return [program(RANK_PROGRAM), *options, str(directory), str(nodes)]

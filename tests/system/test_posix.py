@@ -20,9 +20,9 @@ RULES = ["small-stream-writes", "small-accesses", "one-rank", "stat-storm", "ope
 PYTHON = "/usr/bin/python3"  # Debian's, with h5py
 
 
-def compiled(directory: Path, source: str, *options: str) -> Path:
+def compiled(directory: Path, source: str, *options: str, compiler: str = "gcc") -> Path:
     path = directory / Path(source).stem
-    subprocess.run(["gcc", "-O1", *options, HERE / source, "-o", path], check=True, timeout=600)
+    subprocess.run([compiler, "-O1", *options, HERE / source, "-o", path], check=True, timeout=600)
     return path
 
 
@@ -151,27 +151,8 @@ def test_a_finding_is_raised_by_the_program_that_has_it_alone(nacre, findings, t
 
 
 def test_calls_of_posix_and_of_mpi_io_are_one_job(nacre, tmp_path):
-    source = tmp_path / "both.c"
-    source.write_text("""
-#include <mpi.h>
-#include <stdio.h>
-int main(int count, char** arguments) {
-  MPI_Init(&count, &arguments);
-  int rank;
-  char bytes[1000] = {0};
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  FILE* log = fopen("log", rank == 0 ? "w" : "r+");
-  if (rank == 0) fprintf(log, "begin");
-  if (log) fclose(log);
-  MPI_File file;
-  MPI_File_open(MPI_COMM_WORLD, "data", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
-  MPI_File_write_at_all(file, 1000 * rank, bytes, 1000, MPI_BYTE, MPI_STATUS_IGNORE);
-  MPI_File_close(&file);
-  MPI_Finalize();
-}
-""")
-    subprocess.run(["mpicc.mpich", source, "-o", tmp_path / "both"], check=True, timeout=600)
-    result = nacre("run", "--posix", "--report", "io.jsonl", "--", *LAUNCHER, "-n", 2, tmp_path / "both")
+    program = compiled(tmp_path, "both_interfaces.c", compiler="mpicc.mpich")
+    result = nacre("run", "--posix", "--report", "io.jsonl", "--", *LAUNCHER, "-n", 2, program, ".")
     assert result.returncode == 0, result.stderr
     (job,) = json.loads(nacre("report", "--summary", "--json", "io.jsonl").stdout)
     files = {Path(one["name"]).name: one for one in job["files"]}

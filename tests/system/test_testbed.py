@@ -682,6 +682,23 @@ def test_wrong_hints_are_refused_before_a_testbed_starts(nacre, tmp_path: Path) 
         assert refused.returncode == 2
         assert words in " ".join(refused.stderr.split())
         assert not (tmp_path / "none").exists()
-    refused = nacre("testbed", "run", "--summary", "--without-nacre", "--", "true")
+    for option in ("--summary", "--posix"):
+        refused = nacre("testbed", "run", option, "--without-nacre", "--", "true")
+        assert refused.returncode == 2
+        assert "--without-nacre" in refused.stderr
+    refused = nacre("testbed", "run", "--posix", "--", "true")
     assert refused.returncode == 2
-    assert "--without-nacre" in refused.stderr
+    assert "--posix: nothing would be reported" in refused.stderr
+
+
+def test_calls_of_posix_on_the_nodes_are_counted(nacre, played: Path, node_namespaces, tmp_path: Path) -> None:
+    program = tmp_path / "both"
+    source = Path(__file__).with_name("both_interfaces.c")
+    subprocess.run(["mpicc.mpich", source, "-o", program], check=True, timeout=600)
+    words = ["--posix", "--report", "io.jsonl", "--", "mpiexec.mpich", "-n", 2, program, "{}"]
+    run = nacre("testbed", "run", "--at", played, *words)
+    assert run.returncode == 0, run.stderr
+    (job,) = json.loads(nacre("report", "--summary", "--json", "io.jsonl").stdout)
+    written = {Path(one["name"]).name: one["bytes_written"] for one in job["files"]}
+    assert (written["data"], written["log"]) == (2000, 5)
+    assert job["hosts"] == ["node0", "node1"]

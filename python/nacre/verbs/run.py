@@ -113,8 +113,8 @@ def run(
     environ = inherited_environment()
     summing = Summary(environ, report) if summary or wants_summary(environ) else None
     report = summing.option if summing else report
-    if posix and not (report or environ.get(settings.REPORT)):
-        raise UserError("--posix: nothing would be reported", "Add --report FILE or --summary.")
+    if posix:
+        require_report_of_posix(environ, report)
     chosen = settings.from_options(environ, hint, report, disable)
     if iobuf is not None:
         chosen[settings.IOBUF] = iobuf
@@ -133,6 +133,12 @@ def run(
 
 def wants_summary(environ: Mapping[str, str]) -> bool:
     return environ.get(settings.SUMMARY, "0") not in ("", "0")
+
+
+def require_report_of_posix(environ: Mapping[str, str], report: str | None) -> None:
+    """Refuses --posix without a report, in `report` or in the environment: the calls would be counted for nobody."""
+    if not (report or environ.get(settings.REPORT)):
+        raise UserError("--posix: nothing would be reported", "Add --report FILE or --summary.")
 
 
 def refuse_wrong_settings(environ: Mapping[str, str]) -> None:

@@ -15,7 +15,13 @@ from rich.table import Table
 from nacre import launchers, library, settings, testbed
 from nacre.errors import EXIT_CANNOT_RUN, UserError
 from nacre.text import unwrapped
-from nacre.verbs.run import Summary, inherited_environment, refuse_wrong_settings, wants_summary
+from nacre.verbs.run import (
+    Summary,
+    inherited_environment,
+    refuse_wrong_settings,
+    require_report_of_posix,
+    wants_summary,
+)
 
 HELP = "Emulate a Lustre on this machine: OSTs, servers, links, locks, faults."
 
@@ -178,14 +184,17 @@ def run(
     hint: list[str] = typer.Option([], "--hint", metavar="[GLOB:]KEY=VALUE", help="Set a hint; see `nacre run`."),
     report: str = typer.Option(None, "--report", metavar="FILE", help="Append a report; see `nacre run`."),
     summary: bool = typer.Option(False, "--summary", help="Print what cost time at the end; see `nacre run`."),
+    posix: bool = typer.Option(False, "--posix", help="Also count calls beside MPI-IO; see `nacre run`."),
     without_nacre: bool = typer.Option(False, "--without-nacre", help="Use the MPI's own MPI-IO."),
 ) -> None:
-    if without_nacre and (summary or report or hint):
+    if without_nacre and (summary or report or hint or posix):
         raise UserError(
             "--without-nacre: no hint would apply and nothing would be reported", "Omit one of the options."
         )
     environment = inherited_environment()
     summing = Summary(environment, report) if summary or (wants_summary(environment) and not without_nacre) else None
+    if posix:
+        require_report_of_posix(environment, summing.option if summing else report)
     chosen = {} if without_nacre else _chosen(environment, hint, summing.option if summing else report)
     options = _options(machine, assignments, nodes, osts, objects)
     directory = at or Path(testbed.DEFAULT_DIRECTORY)
@@ -198,7 +207,8 @@ def run(
         if not testbed.is_up(directory):
             directory = stack.enter_context(testbed.serving(options, at))
         words = [word.replace("{}", str(directory / testbed.RANK_MOUNT)) for word in command]
-        words = launchers.started_through(words, testbed.rank_words(directory, testbed.nodes_of(directory)))
+        counting = library.posix_path() if posix else ""
+        words = launchers.started_through(words, testbed.rank_words(directory, testbed.nodes_of(directory), counting))
         if not without_nacre:
             launch = launchers.prepare(words, chosen, library.preload_path(None), environment)
             words, environment = launch.argv, launch.environ

@@ -235,6 +235,28 @@ def test_a_small_file_has_too_few_stripes_if_the_file_system_takes_the_time(nacr
     assert "MPI_Info" in findings_of(nacre, on_osts(1, 0.9, 32, hints=own))["few-stripes"]["remedy"][0]
 
 
+def test_nodes_take_locks_only_of_osts_that_several_ranks_write(nacre):
+    """The last component has eight OSTs, of which the ranks wrote four; two of these have one writer each."""
+    layout = [
+        {"begin": 0, "end": 4 << 20, "stripe_bytes": 1 << 20, "stripes": 4, "osts": [0, 1, 2, 3]},
+        {"begin": 4 << 20, "end": -1, "stripe_bytes": 1 << 20, "stripes": 8, "osts": [-1] * 8},
+    ]
+
+    def found(moved: list[list[int]]) -> dict[str, dict]:
+        """`moved`: bytes by rank and OST."""
+        kind = kind_of(
+            calls=many(500), file_calls=many(500), file_bytes=many(500 << 10), bytes=many(500 << 10),
+            osts=[{"ost": ost, "bytes": 1 << 20, "calls": 500, "alone_bytes": 0, "alone_seconds": 0}
+                  for ost in range(4)],
+            rank_osts={"first_ranks": [0, 1, 2, 3], "first_osts": [0, 1, 2, 3], "bytes": moved},
+        )  # fmt: skip
+        return findings_of(nacre, report_of({"independent_write": kind}, nodes=2, layout=layout))
+
+    mixed = found([[1, 1, 0, 0], [1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
+    assert mixed["moving-locks"]["evidence"].endswith("from several nodes to the same 2 OSTs (OST 0-1)")
+    assert "moving-locks" not in found([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+
+
 def test_two_jobs_are_compared(nacre, program, tmp_path):
     for report, *good in (["a.jsonl"], ["b.jsonl", "good"]):
         words = [*LAUNCHER, "-n", 4, program, tmp_path / "data", "collective-missing", *good]

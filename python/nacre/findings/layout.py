@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from nacre.advice import run_with
+from nacre.advice import ranges, run_with
 from nacre.findings import osts
 from nacre.findings.finding import Finding
 from nacre.jobs import FileGroup, Job
@@ -98,21 +98,18 @@ def too_many_stripes(job: Job) -> Iterator[Finding]:
 def moving_locks(job: Job) -> Iterator[Finding]:
     """Ranks of several nodes write small pieces to the same OSTs by themselves."""
     for group in job.groups:
-        seconds = 0.0
-        stripes = pieces = moved = 0
-        for one, kind in _contended(group):
-            calls = kind["file_calls"]["sum"]
-            seconds += kind["seconds"]["sum"] / job.ranks
-            stripes = max(1, stripes, osts.stripes(one))
-            pieces, moved = pieces + calls, moved + kind["file_bytes"]["sum"]
-        if not pieces:
+        found = list(_contended(group))
+        if not found:
             continue
+        seconds = sum(kind["seconds"]["sum"] for _, kind in found) / job.ranks
+        pieces = sum(kind["file_calls"]["sum"] for _, kind in found)
+        moved = sum(kind["file_bytes"]["sum"] for _, kind in found)
         yield Finding(
             "moving-locks",
             "Nodes take the locks of OSTs from each other",
             str(group),
             f"{pieces:,} independent writes of {amount(moved / pieces)} from several nodes to the same"
-            f" {plural(stripes, 'OST')}",
+            f" {_in_conflict(found)}",
             seconds,
             [
                 "MPI: write all pieces of a rank with one collective call (a view and MPI_File_write_all):"
@@ -126,8 +123,19 @@ def _contended(group: FileGroup) -> Iterator[tuple[dict, dict]]:
     for one, kind in group.kinds("independent_write"):
         calls = kind["file_calls"]["sum"]
         is_small = calls >= 16 * kind["ranks"] and kind["file_bytes"]["sum"] < SMALL * calls
-        if one["nodes"] > 1 and osts.stripes(one) > 0 and kind["ranks"] > 1 and is_small:
+        is_striped = osts.stripes(one) > 0
+        is_shared = not kind["osts"] or osts.shared(one, kind)
+        if one["nodes"] > 1 and is_striped and is_shared and kind["ranks"] > 1 and is_small:
             yield one, kind
+
+
+def _in_conflict(found: list[tuple[dict, dict]]) -> str:
+    """The OSTs that several ranks wrote, for example "2 OSTs (OST 0-1)". Reports of older libraries do not have them:
+    then their number in the layout."""
+    numbers = sorted({ost for one, kind in found for ost in osts.shared(one, kind)})
+    if not numbers:
+        return plural(max(osts.stripes(one) for one, _ in found), "OST")
+    return f"{plural(len(numbers), 'OST')} (OST {ranges(numbers)})"
 
 
 RULES = [too_few_stripes, too_many_stripes, moving_locks]

@@ -5,7 +5,9 @@ system. Both are read from the file and its directory, if this machine has them.
 
 from __future__ import annotations
 
+import bisect
 import functools
+import itertools
 import os
 import shlex
 from collections import Counter
@@ -92,6 +94,21 @@ def regions(one: dict) -> list[dict]:
 def stripes(one: dict) -> int:
     """The most stripes of a range of the file; 0: not striped, or unknown."""
     return max((region["stripes"] for region in regions(one)), default=0)
+
+
+def shared(one: dict, kind: dict) -> set[int]:
+    """The OSTs that several ranks accessed by these calls; also those of which this is unknown, since a band of ranks
+    accessed them."""
+    table = kind["rank_osts"]
+    bounds = [*table["first_ranks"], one["ranks"]]
+    ranks = [after - first for first, after in itertools.pairwise(bounds)]
+    found = set()
+    for ost in (figures["ost"] for figures in kind["osts"] if figures["calls"]):
+        column = bisect.bisect_right(table["first_osts"], ost) - 1
+        users = sum(count for count, moved in zip(ranks, table["bytes"], strict=True) if column < 0 or moved[column])
+        if users != 1:
+            found.add(ost)
+    return found
 
 
 def _bytes_by_ost(one: dict) -> Counter:

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import findings_cases
 import pytest
 from conftest import brought_up
 from figures import NOTHING, PHASES, kind_of, many, report_of
@@ -22,11 +23,6 @@ LAYOUTS = {
     "many-stripes": ("-c 8 -S 64m", "-c 1 -S 64m"),
     "moving-locks": ("-c 4 -S 64m", "-c 4 -S 64m"),
 }
-RULES = [
-    "collective-missing", "small-accesses", "one-rank", "uneven-ranks", "late-ranks", "reopened", "size-storm",
-    "sync-storm", "view-storm", "file-per-rank", "hint-without-effect", "read-modify-write", "reads-holes",
-    "small-collective-calls", "metadata-by-all-ranks", "unaligned", *LAYOUTS,
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +41,7 @@ def ranks_on_nodes(rule: str, words: list[object]) -> list[object]:
     return [*half, "env", "NACRE_NODE_ID=1", *words, ":", *half, "env", "NACRE_NODE_ID=2", *words]
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", findings_cases.rules_of(findings_cases.MPI))
 @pytest.mark.parametrize("good", [False, True], ids=["bad", "good"])
 def test_a_finding_is_raised_by_the_program_that_has_it_alone(nacre, program, tmp_path, rule, good):
     words = [program, tmp_path / "data", rule, *(["good"] if good else [])]
@@ -66,6 +62,20 @@ def test_a_finding_is_raised_by_the_program_that_has_it_alone(nacre, program, tm
         text = nacre("report", "--summary", *least, "io.jsonl").stdout
         assert finding["title"] in text
         assert f"-> {finding['remedy'][0]}"[:60] in text
+
+
+def test_every_finding_is_in_the_tables_of_the_documentation_with_its_programs(source):
+    code = "".join(path.read_text() for path in (source / "python/nacre/findings").glob("*.py"))
+    rules = set(re.findall(r'\bFinding\(\s*"([a-z-]+)"', code))
+    assert {case.rule for case in findings_cases.CASES} == rules
+    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    for case in findings_cases.CASES:
+        assert case.test.endswith(".c") or f"def {case.test}(" in tests, case
+    text = (source / "docs" / "report.md").read_text()
+    assert findings_cases.table() in text, "put what tests/system/findings_cases.py prints into docs/report.md"
+    described = text.partition("| rule | found if |\n")[2].partition("\n\n")[0]
+    cells = [line.split("|")[1] for line in described.splitlines()]
+    assert {rule for cell in cells for rule in re.findall(r"`([a-z-]+)`", cell)} == rules
 
 
 def test_run_prints_a_summary_when_the_job_ends(nacre, program, tmp_path):
@@ -202,6 +212,28 @@ def test_views_that_hdf5_sets_for_its_calls_are_no_finding(nacre):
     assert "one larger selection and one H5Dwrite" in small["remedy"][0]
     assert small["remedy"][-1].startswith("If the dataset is chunked")
     assert "view-storm" in findings_of(nacre, report_of({"collective_write": calls}, other_calls=views))
+
+
+def test_a_hint_that_sets_too_few_aggregators_is_named(nacre):
+    def found(reason: str, best_seconds: float) -> dict[str, dict]:
+        used, best = (
+            {"algorithm": "two_phase", "aggregators": count, "seconds": seconds, "busy": {}}
+            for count, seconds in ((1, 1.0), (8, best_seconds))
+        )
+        plan = {
+            "call": "write", "algorithm": "two_phase", "reason": "r", "because": "b", "otherwise": "o", "calls": 3,
+            "bytes": NOTHING, "seconds": many(1), "predicted": used, "compared": [best, used], "pattern": "osts",
+            "first_call": dict.fromkeys(("ranks", "first_byte", "end", "bytes", "pieces", "span_bytes"), 0),
+            "aggregators": 1, "aggregator_ranks": [0], "aggregators_reason": reason, "aggregators_because": "b",
+            "saturation_bytes": 1, "domain_bytes": 1, "cycle_bytes": 1, "cycle_buffers": 1, "rounds_max": 1,
+        }  # fmt: skip
+        return findings_of(nacre, report_of({"collective_write": kind_of()}, plans=[plan]))
+
+    finding = found("hint", 0.1)["few-aggregators"]
+    assert "cb_nodes sets 1 aggregator; 8 are predicted to take 100 ms instead of 1 s" in finding["evidence"]
+    assert finding["at_stake_seconds"] == pytest.approx(0.9)
+    assert "few-aggregators" not in found("saturation", 0.1)
+    assert "few-aggregators" not in found("hint", 0.7)
 
 
 def on_osts(count: int, seconds: float, mebibytes: int, **fields: object) -> dict:

@@ -12,11 +12,11 @@ import subprocess
 import time
 from pathlib import Path
 
+import findings_cases
 import pytest
 
 HERE = Path(__file__).parent
 LAUNCHER = ["mpiexec.mpich"]
-RULES = ["small-stream-writes", "small-accesses", "one-rank", "stat-storm", "open-storm", "sync-storm", "reopened"]
 PYTHON = "/usr/bin/python3"  # Debian's, with h5py
 
 
@@ -132,7 +132,7 @@ def test_the_library_needs_only_the_c_library_and_exports_nothing_of_cxx(build):
 # Reports.
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", findings_cases.rules_of(findings_cases.POSIX))
 @pytest.mark.parametrize("good", [False, True], ids=["bad", "good"])
 def test_a_finding_is_raised_by_the_program_that_has_it_alone(nacre, findings, tmp_path, rule, good):
     words = [*LAUNCHER, "-n", 2, findings, tmp_path, rule, *(["good"] if good else [])]

@@ -1,0 +1,111 @@
+"""Every finding with the programs that must raise it, and those like them that must not: the table in docs/report.md.
+
+`python tests/system/findings_cases.py` prints the table."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """`raises`, `similar`: what the two programs do. `test`: findings.c or posix_findings.c, whose cases have the name
+    of the rule, or the test function with a program or figures of its own."""
+
+    rule: str
+    raises: str
+    similar: str
+    test: str
+
+
+MPI, POSIX = "findings.c", "posix_findings.c"
+LOGS = "test_a_log_has_the_findings_that_it_is_known_for"
+SLOW_OST = "test_a_slow_ost_of_the_testbed_is_named"
+OSTS = "test_an_ost_that_is_slow_or_has_most_of_the_data_is_named"
+AGGREGATORS = "test_a_hint_that_sets_too_few_aggregators_is_named"
+
+CASES = [
+    Case(
+        "collective-missing",
+        "each rank makes 2,000 interleaved writes of 512 B",
+        "one collective write of the same pieces",
+        MPI,
+    ),
+    Case("small-accesses", "one rank makes 4,000 writes of 512 B", "the same bytes in writes of 1 MiB", MPI),
+    Case("small-accesses", "each rank makes 4,000 `write` of 512 B", "2 `write` of 1 MiB", POSIX),
+    Case("metadata-by-all-ranks", "all ranks make the same 2,000 reads of 512 B", "rank 0 reads and broadcasts", MPI),
+    Case("small-collective-calls", "400 collective writes of 1 KiB a rank", "one of 400 KiB a rank", MPI),
+    Case("unaligned", "writes of 1 MiB and 100 B", "writes of 1 MiB", MPI),
+    Case(
+        "read-modify-write",
+        "independent writes through a view with gaps of other ranks' pieces, `nacre_sole_writer=true`",
+        "the same with `nacre_sole_writer=false`",
+        MPI,
+    ),
+    Case("reads-holes", "reads of 64 B in each KiB", "reads of the same bytes without gaps", MPI),
+    Case("one-rank", "rank 0 writes 32 MiB, four ranks have the file open", "the ranks write 8 MiB each", MPI),
+    Case("one-rank", "rank 0 of two makes 32 `write` of 1 MiB", "both ranks make 8", POSIX),
+    Case(
+        "uneven-ranks",
+        "one rank of four writes 4 MiB in each collective call, the others nothing",
+        "all write 4 MiB",
+        MPI,
+    ),
+    Case("late-ranks", "one rank comes 200 ms late to each collective call", "all come at once", MPI),
+    Case(
+        "few-aggregators",
+        "`cb_nodes=1`; 8 aggregators are predicted to take a tenth of the time",
+        "the same count, not set by a hint; or 8 are predicted to take 0.7 of the time",
+        AGGREGATORS,
+    ),
+    Case("slow-ost", "a testbed on which one OST of 4 takes 6 times as long", "all OSTs alike", SLOW_OST),
+    Case("uneven-osts", "1 GiB on one OST, 64 MiB on each of three", "64 MiB on each of four", OSTS),
+    Case("reopened", "40 opens of one file", "2 opens", MPI),
+    Case("reopened", "500 opens of one file", "one open", POSIX),
+    Case("size-storm", "20,000 `MPI_File_get_size`", "10", MPI),
+    Case("sync-storm", "`MPI_File_sync` after each of 60 writes", "after the first", MPI),
+    Case("sync-storm", "200 `fsync`", "one", POSIX),
+    Case("view-storm", "400 `MPI_File_set_view`", "2", MPI),
+    Case("file-per-rank", "16 ranks, a file each", "one file", MPI),
+    Case("hint-without-effect", "`cb_buffer_size=none`", "`cb_buffer_size=4194304`", MPI),
+    Case("few-stripes", "80 MiB from two nodes on one OST", "on 4 OSTs", MPI),
+    Case("many-stripes", "2 KiB on 8 OSTs", "on one OST", MPI),
+    Case(
+        "moving-locks",
+        "ranks on two nodes make 500 interleaved writes of 1 KiB each",
+        "one collective write of the same pieces",
+        MPI,
+    ),
+    Case(
+        "collective-calls-of-the-mpi",
+        "Darshan's log `example`: 16,401 of 16,402 collective writes unaligned",
+        "Darshan's log `ior_hdf5_example`",
+        LOGS,
+    ),
+    Case(
+        "small-stream-writes",
+        "200,000 `fprintf` to a stream with the usual buffer",
+        "with a buffer of 1 MiB (`setvbuf`)",
+        POSIX,
+    ),
+    Case("stat-storm", "2,000 `stat` of one name", "2", POSIX),
+    Case("open-storm", "400 `open`, half of them of no file", "2", POSIX),
+]  # fmt: skip
+
+
+def rules_of(program: str) -> list[str]:
+    """The rules of which a program has a case."""
+    return [case.rule for case in CASES if case.test == program]
+
+
+def table() -> str:
+    """As in docs/report.md."""
+    lines = ["| rule | raised by | not raised by | test |", "|---|---|---|---|"]
+    for case in CASES:
+        test = case.test if case.test.endswith(".c") else f"`{case.test}`"
+        lines.append(f"| `{case.rule}` | {case.raises} | {case.similar} | {test} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(table(), end="")

@@ -77,6 +77,7 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   options.permissions = hints_.permissions();
   if (mode_.create) {
     options.layout = requested_layout(hints_, [this] { return store_->target_count(path_); });
+    layout_.expect(options.layout);
   }
   // One rank gains nothing from a chosen layout; a simulated layout exists already.
   if (transport_->size() > 1 && !simulates_layout()) options.layout_time = layout_time(hints_);
@@ -335,6 +336,7 @@ collective::Task<collective::Unit> OpenFile::report(std::int64_t close_begin) {
                                     : mode_.read ? "read-write"
                                                  : "write",
                             .stripes = layout_.stripes(),
+                            .layout_origin = name_of(layout_.origin()),
                             .opened_at_nanoseconds = now - since_open,
                             .closed_at_nanoseconds = now};
     // A report that cannot be written is no reason to fail the program's close.

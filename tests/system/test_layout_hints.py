@@ -293,6 +293,8 @@ def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None
         assert line in layouts[name], name
         assert expected.items() <= one_told.info.items(), name
         assert expected.items() <= one_told.hints.items(), name
+        is_by_hints = "striping_factor" in asked[name][0] or name in ("size", "first", "words", "all later", "pool")
+        assert (one_told.report["layout_origin"] == "hints") == (is_by_hints or name == "rounded"), name
 
 
 def test_a_testbed_counts_as_lustre_only_with_nacre_testbed_set(
@@ -460,6 +462,12 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(place: Place) -> 
         "grows/written": (replaced, [one(1, 3 << 20, small), every(0, large)], [1, 2, 0], 4),
         "grows/small": (replaced, [every(0, small)], [1, 2, 1], 1),
     }
+    # Where the report says that the layout comes from, if not from Nacre; and the byte from which a file grew whose
+    # layout an independent write set.
+    origins = {"nothing": "", "left with hints": "hints", "default/f": "default"}
+    origins |= {"below": "default", "grows/kept": "default", "grows/small": "default"}
+    behind_head = ("head, then large", "another rank's head", "behind its head", "across its end")
+    grown_from = {**dict.fromkeys(behind_head, 1 << 20), "far out": 64 << 10}
     (place.seen / "default").mkdir()
     os.setxattr(place.seen / "default", LAYOUT, plain(count=3, size=1 << 16))
     for left in ("left", "left with hints"):  # by a job that was killed between open and write
@@ -474,6 +482,15 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(place: Place) -> 
         assert one_told.info.get("striping_factor") == (None if factor is None else str(factor)), name
         reasons = [note for note in one_told.report["notes"] if note.startswith("layout of the file: ")]
         assert bool(reasons) == (0 in counts), name
+        origin = one_told.report["layout_origin"]
+        if name == "disabled":  # whether Nacre knows the default of the file system
+            assert origin in ("default", "file")
+        else:
+            assert origin == origins.get(name, "nacre"), name
+        grown = [note for note in one_told.report["notes"] if note.startswith("the layout grew ")]
+        assert bool(grown) == (name in grown_from), name
+        for note in grown:
+            assert f"from 1 OST to 4 OSTs, from byte {grown_from[name]} on; Nacre set it at the first indep" in note
 
 
 @pytest.mark.parametrize("place", [["--set", "striping.count=3"]], indirect=True)

@@ -94,6 +94,7 @@ struct Growth {
   plan::GrowthRules rules;
   std::optional<plan::Layout> chosen = {};
   std::vector<std::string> reasons = {};
+  bool is_new = false;
 };
 
 /// Applies one step. Returns its kind if it set or added components of Nacre's choice, otherwise
@@ -101,7 +102,10 @@ struct Growth {
 Result<Kind> grow_once(store::FileLayouts& layouts, Growth& growth) {
   const Result<std::optional<plan::Layout>> current = layouts.read();
   if (!current) return current.error();
-  if (!*current) growth.rules.default_striping = default_striping(layouts);
+  if (!*current) {
+    growth.is_new = true;
+    growth.rules.default_striping = default_striping(layouts);
+  }
   Result<plan::LayoutStep> step = plan::step_for_all(*current, growth.file, growth.rules);
   if (!step) return std::move(step).error();
   if (step->kind == Kind::none) return Kind::none;
@@ -143,13 +147,17 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
   if (!grown) return std::move(grown).error();
   Result<std::optional<plan::Layout>> now = layouts.read();
   if (!now) return std::move(now).error();
-  if (growth.chosen && !ends_as(*now, *growth.chosen)) {
+  const bool is_chosen = growth.chosen && ends_as(*now, *growth.chosen);
+  if (growth.chosen && !is_chosen) {
     growth.reasons.emplace_back(
         "not in force: the file system refused it, or another process set a layout first");
   }
   if (decides(file, rules)) growth.rules.replaces_unwritten = growth.rules.is_own = false;
   if (state_of(*now, growth.rules) != LayoutState::settled) now->reset();
-  GrownLayout result{.layout = *std::move(now), .reasons = std::move(growth.reasons)};
+  GrownLayout result{.layout = *std::move(now),
+                     .reasons = std::move(growth.reasons),
+                     .is_new = growth.is_new,
+                     .is_chosen = is_chosen};
   if (rules.is_own && result.layout) {
     result.widens_from = plan::widens_from(*result.layout, growth.file);
   }

@@ -32,6 +32,8 @@ enum class LayoutState : std::uint8_t {
 struct GrownLayout {
   std::optional<plan::Layout> layout;  ///< none if it is still incomplete
   std::vector<std::string> reasons;    ///< of the choice, or of a failure
+  bool is_new = false;                 ///< the file had no layout before
+  bool is_chosen = false;              ///< components that Nacre chose are in force
   /// A write up to this offset or behind it should be followed by widen_after_write().
   std::int64_t widens_from = plan::layout_end_of_file;
 };

@@ -131,7 +131,7 @@ bool fits_list(const plan::Striping& asked, const plan::Striping& has) {
 }
 
 /// Whether `has` satisfies each property that `asked` specifies.
-bool fits(const plan::Striping& asked, const plan::Striping& has) {
+bool striping_fits(const plan::Striping& asked, const plan::Striping& has) {
   const bool any_count = asked.stripe_count == 0 || plan::stands_for_osts(asked.stripe_count);
   const bool any_ost = !asked.first_ost || has.objects.empty();
   return asked.pattern == has.pattern && fits_list(asked, has) &&
@@ -141,13 +141,6 @@ bool fits(const plan::Striping& asked, const plan::Striping& has) {
          (any_ost || *asked.first_ost == has.objects.front().ost);
 }
 
-bool fits(const plan::Layout& asked, const plan::Layout& has) {
-  return std::ranges::equal(asked.components, has.components,
-                            [](const plan::LayoutComponent& one, const plan::LayoutComponent& two) {
-                              return one.end == two.end && fits(one.striping, two.striping);
-                            });
-}
-
 void set_actual_words(Hints& hints, const plan::Layout& layout) {
   const std::string asked = requested(hints, "nacre_layout");
   if (asked.empty() || fits(plan::parse_stripe_options(asked).value(), layout)) return;
@@ -155,6 +148,14 @@ void set_actual_words(Hints& hints, const plan::Layout& layout) {
 }
 
 }  // namespace
+
+bool fits(const plan::Layout& asked, const plan::Layout& has) {
+  return std::ranges::equal(asked.components, has.components,
+                            [](const plan::LayoutComponent& one, const plan::LayoutComponent& two) {
+                              return one.end == two.end &&
+                                     striping_fits(one.striping, two.striping);
+                            });
+}
 
 std::optional<plan::Layout> requested_layout(Hints& hints, const OstCount& ost_count) {
   std::optional<Result<std::int32_t>> answer;

@@ -27,6 +27,9 @@ using OstCount = std::function<Result<std::int32_t>()>;
 /// When a new file gets its layout if the hints request none.
 [[nodiscard]] store::LayoutTime layout_time(const Hints& hints);
 
+/// Whether `has` satisfies each property that `asked` specifies.
+[[nodiscard]] bool fits(const plan::Layout& asked, const plan::Layout& has);
+
 /// Sets the striping hints to the actual layout (for a composite layout, to its last component),
 /// with a note for each value that differs from the request. `stripes` belong to `layout`.
 void set_actual_layout(Hints& hints, const plan::Layout& layout, const plan::StripeMap& stripes);

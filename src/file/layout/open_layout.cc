@@ -1,5 +1,7 @@
 #include "file/layout/open_layout.h"
 
+#include <algorithm>
+#include <array>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,7 +17,31 @@ namespace {
 
 constexpr const char* not_striped = "; Nacre treats the file as not striped";
 
+std::string osts_in_words(const plan::LayoutComponent& component) {
+  const std::int32_t count = component.striping.stripe_count;
+  return std::to_string(count) + (count == 1 ? " OST" : " OSTs");
+}
+
+/// How a layout that an independent write set has grown; "" if all data have the stripe count of
+/// the first component.
+std::string growth_in_words(const plan::Layout& layout) {
+  const auto has_data = [](const plan::LayoutComponent& one) { return one.is_instantiated(); };
+  const auto last =
+      std::ranges::find_if(layout.components.rbegin(), layout.components.rend(), has_data);
+  if (last == layout.components.rend()) return "";
+  const plan::LayoutComponent& first = layout.components.front();
+  if (last->striping.stripe_count <= first.striping.stripe_count) return "";
+  return "the layout grew with the file from " + osts_in_words(first) + " to " +
+         osts_in_words(*last) + ", from byte " + std::to_string(last->begin) +
+         " on; Nacre set it at the first independent write";
+}
+
 }  // namespace
+
+const char* name_of(LayoutOrigin origin) {
+  constexpr std::array names{"", "hints", "default", "nacre", "file"};
+  return names[static_cast<std::size_t>(origin)];
+}
 
 void OpenLayout::note(const std::string& text) {
   const std::lock_guard guard(file_.hints_mutex);
@@ -120,7 +146,11 @@ GrownLayout OpenLayout::grow_on_rank_zero(std::int64_t end) {
   plan::GrowthRules rules = growth_rules(file_.hints);
   rules.is_own = is_own_;
   Result<GrownLayout> grown = grow_for_all(layouts, expected_file(end), rules);
-  if (grown) return checked(*std::move(grown), layouts);
+  if (grown) {
+    is_set_by_all_ |= grown->is_new || grown->is_chosen;
+    is_chosen_ |= grown->is_chosen;
+    return checked(*std::move(grown), layouts);
+  }
   file_.hints.note(grown.error().message + "; the file gets the default layout of the file system");
   return {};
 }
@@ -191,6 +221,19 @@ collective::Task<Status> OpenLayout::complete_before_close() {
   co_return completed;
 }
 
+LayoutOrigin OpenLayout::origin_of(const plan::Layout& layout, store::FileLayouts& layouts) {
+  if (requested_ && fits(*requested_, layout)) return LayoutOrigin::hints;
+  if (is_chosen_) return LayoutOrigin::nacre;
+  const std::optional<plan::Layout> usual = layouts.default_layout();
+  // Any layout fits a default that leaves the stripe count to the file system.
+  const bool is_known =
+      usual && !usual->components.empty() && usual->components.back().striping.stripe_count != 0;
+  if (is_known && fits(*usual, layout)) return LayoutOrigin::default_layout;
+  if (!is_own_) return LayoutOrigin::file;
+  // What Nacre sets without a choice begins with a head; a default of several components is known.
+  return layout.is_composite ? LayoutOrigin::nacre : LayoutOrigin::default_layout;
+}
+
 collective::Task<collective::Unit> OpenLayout::read_before_report() {
   if (!storage_.file_system.has_layouts || !file_.is_written) co_return collective::Unit{};
   GrownLayout now{.layout = {}, .reasons = {}, .widens_from = widens_from_};
@@ -198,6 +241,12 @@ collective::Task<collective::Unit> OpenLayout::read_before_report() {
   if (file != nullptr) {
     auto found = find_layout(*file, storage_.file_system);
     if (found && state_of(*found, {}) != LayoutState::incomplete) now.layout = *std::move(found);
+    if (now.layout && file->layouts() != nullptr) {
+      origin_ = origin_of(*now.layout, *file->layouts());
+      const bool is_by_one = origin_ == LayoutOrigin::nacre && !is_set_by_all_;
+      const std::string growth = is_by_one ? growth_in_words(*now.layout) : "";
+      if (!growth.empty()) note(growth);
+    }
   }
   auto sending = broadcast(std::move(now));
   co_await sending;

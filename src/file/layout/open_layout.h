@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/extent.h"
@@ -22,6 +23,17 @@
 #include "store/store.h"
 
 namespace nacre::file {
+
+/// What the layout of a file comes from, for the report.
+enum class LayoutOrigin : std::uint8_t {
+  unknown,         ///< the file was not written, or is not striped
+  hints,           ///< striping hints requested it
+  default_layout,  ///< the default of the directory or of the file system
+  nacre,           ///< Nacre chose it, or extended it
+  file,            ///< the file had it when it was opened; also an unknown default of a new file
+};
+/// Its word in the report; "" for unknown.
+[[nodiscard]] const char* name_of(LayoutOrigin origin);
 
 /// Rank 0 reads the layout at the open and after each change, and broadcasts it, so that all ranks
 /// know the same layout. If the layout of a new file is incomplete, rank 0 extends it before ranks
@@ -47,6 +59,8 @@ class OpenLayout {
 
   explicit OpenLayout(const File& file) : file_(file) {}
 
+  /// Called on rank 0 before read(): the layout that hints request for a new file.
+  void expect(std::optional<plan::Layout> requested) { requested_ = std::move(requested); }
   /// Reads the layout on rank 0 after the open.
   [[nodiscard]] AtOpen read(const store::FileSystemFacts& file_system);
   /// What is known of the storage when the file is open. `machine`: null if none is known.
@@ -71,8 +85,11 @@ class OpenLayout {
   collective::Task<collective::Unit> refresh_after_write(Extent written);
   /// If grows(), completes the layout after all ranks have written. Returns the status of rank 0.
   collective::Task<Status> complete_before_close();
-  /// Reads the layout of a written file once more: the file system has chosen OSTs meanwhile.
+  /// Reads the layout of a written file once more: the file system has chosen OSTs meanwhile. Adds
+  /// a note if an independent write set the layout and it has grown.
   collective::Task<collective::Unit> read_before_report();
+  /// On rank 0 after read_before_report().
+  [[nodiscard]] LayoutOrigin origin() const { return origin_; }
 
  private:
   collective::Task<collective::Unit> broadcast_encoded(std::int64_t bytes);
@@ -83,6 +100,7 @@ class OpenLayout {
   /// Adds the reasons to the notes. Returns the layout if Nacre can use it.
   [[nodiscard]] GrownLayout checked(GrownLayout grown, store::FileLayouts& layouts);
   [[nodiscard]] Status complete_on_rank_zero();
+  [[nodiscard]] LayoutOrigin origin_of(const plan::Layout& layout, store::FileLayouts& layouts);
   void keep(std::optional<plan::Layout> layout);
   void note(const std::string& text);
 
@@ -92,7 +110,13 @@ class OpenLayout {
   std::vector<std::byte> encoded_;      // the same layout
   std::shared_ptr<const plan::StripeMap> stripes_;
   bool grows_ = false;
-  bool is_own_ = false;  // on rank 0: the file had no layout at the open
+  // On rank 0: the layout that hints request; whether the file had no layout at the open; whether
+  // collective calls set the layout or chose components.
+  std::optional<plan::Layout> requested_;
+  bool is_own_ = false;
+  bool is_set_by_all_ = false;
+  bool is_chosen_ = false;
+  LayoutOrigin origin_ = LayoutOrigin::unknown;
   // A write up to this offset or behind it widens the layout. The same on all ranks.
   std::int64_t widens_from_ = plan::layout_end_of_file;
   bool may_name_osts_ = false;  // the file system may yet choose OSTs for some of its components

@@ -119,6 +119,11 @@ class Ranks {
     auto statuses = all<Status>([](Rank& rank) { return rank.layout.complete_before_close(); });
     return std::move(statuses.front());
   }
+  /// The origin of the layout in the report.
+  std::string reported_origin() {
+    all<collective::Unit>([](Rank& rank) { return rank.layout.read_before_report(); });
+    return name_of(ranks_.front()->layout.origin());
+  }
   const std::vector<std::string>& notes() { return ranks_.front()->hints.notes(); }
   /// The stripe count of the last component, which all ranks must know; 0: no rank knows one.
   std::int32_t known_stripes() {
@@ -202,6 +207,58 @@ TEST_CASE("close completes a head, with three reads of the layout") {
   CHECK(ranks.close().ok());
   CHECK(layouts.end() == plan::layout_end_of_file);
   CHECK(layouts.read_count() == reads + 3);
+}
+
+TEST_CASE("the report says what the layout comes from") {
+  const plan::Layout four = plan::plain_layout({.stripe_size = mebibyte, .stripe_count = 4});
+  Layouts existing(four);
+  CHECK(Ranks(existing).reported_origin() == "file");
+  existing.inherit(plan::plain_layout({}));  // any number of stripes
+  CHECK(Ranks(existing).reported_origin() == "file");
+  existing.inherit(four);
+  CHECK(Ranks(existing).reported_origin() == "default");
+  CHECK(Ranks(existing, {.read = true}).reported_origin().empty());
+
+  Layouts usual(std::nullopt);
+  Ranks without_choice(usual);
+  REQUIRE(usual.set_default().ok());
+  CHECK(without_choice.reported_origin() == "default");
+
+  Layouts chosen(std::nullopt);
+  Ranks ranks(chosen);
+  ranks.grow(std::int64_t{1} << 30);
+  CHECK(ranks.reported_origin() == "nacre");
+}
+
+TEST_CASE("a layout that an independent write set is noted once it has grown") {
+  Layouts layouts(std::nullopt);
+  Ranks ranks(layouts);
+  plan::Layout grown = head();
+  for (const std::int64_t begin : {1, 4, 16}) {
+    grown.components.back().end = begin * mebibyte;
+    grown.components.push_back(
+        {.begin = begin * mebibyte,
+         .striping = {.stripe_size = mebibyte, .stripe_count = begin == 1 ? 1 : 4}});
+  }
+  REQUIRE(layouts.set(grown).ok());
+  layouts.instantiate(2 * mebibyte);
+  CHECK(ranks.reported_origin() == "nacre");
+  CHECK(ranks.notes().empty());
+  layouts.instantiate(5 * mebibyte);
+  CHECK(ranks.reported_origin() == "nacre");
+  REQUIRE(ranks.notes().size() == 1);
+  CHECK(ranks.notes().front() ==
+        "the layout grew with the file from 1 OST to 4 OSTs, from byte 4194304 on; Nacre set it at "
+        "the first independent write");
+
+  Layouts by_all(std::nullopt);
+  Ranks together(by_all);
+  together.grow(100);
+  together.grow(std::int64_t{1} << 30);
+  by_all.instantiate(std::int64_t{1} << 30);
+  const std::size_t count = together.notes().size();
+  CHECK(together.reported_origin() == "nacre");
+  CHECK(together.notes().size() == count);
 }
 
 TEST_CASE("a file that only its owner may complete is closed with a note") {

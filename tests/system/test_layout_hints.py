@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -491,6 +492,16 @@ def test_the_layout_of_a_new_file_follows_from_what_is_written(place: Place) -> 
         assert bool(grown) == (name in grown_from), name
         for note in grown:
             assert f"from 1 OST to 4 OSTs, from byte {grown_from[name]} on; Nacre set it at the first indep" in note
+    layout = next(line for line in shown_of(place, "behind its head").splitlines() if line.startswith("layout"))
+    assert re.fullmatch(
+        r"layout of the file: 1 OST \(OST [0-3]\), stripes of \d+ [KM]iB; from 1 MiB on 4 OSTs \(OST 0-3\), stripes of"
+        r" \d+ [KM]iB\. Striping hints apply to new files only\.",
+        layout,
+    )
+
+
+def shown_of(place: Place, name: str) -> str:
+    return place.nacre("hints", place.seen / name).stdout
 
 
 @pytest.mark.parametrize("place", [["--set", "striping.count=3"]], indirect=True)

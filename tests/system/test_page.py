@@ -130,6 +130,13 @@ def many(reported: Path, count: int, **changed: object) -> str:
     return "\n".join(lines) + "\n"
 
 
+def test_the_page_says_what_a_layout_comes_from_and_how_it_grew(nacre, reported, tmp_path):
+    note = "the layout grew with the file from 1 OST to 4 OSTs, from byte 1048576 on; Nacre set it at the first"
+    (tmp_path / "one").write_text(many(reported, 1, layout_origin="nacre", notes=[note, "hint x: no"]))
+    assert nacre("report", "--html", "page.html", "one").returncode == 0
+    assert f"Data on 4 OSTs. Layout: chosen by Nacre. T{note[1:]}.</p>" in (tmp_path / "page.html").read_text()
+
+
 def test_10000_ranks_and_5000_files_are_one_page(nacre, reported, tmp_path):
     bands = list(range(0, 10_000, 625))
     shares = {"file": [[50] * 64] * 16, "wait": [[25, 50] * 32] * 16}

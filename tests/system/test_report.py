@@ -188,6 +188,45 @@ def test_a_striped_file_is_divided_by_its_stripes(nacre, served):
     assert "each with the stripes on some OSTs (nacre_pattern=osts), contiguous pieces of 64 KiB" in explained
 
 
+GROWING = [
+    {"begin": 0, "end": 1 << 20, "stripe_bytes": 1 << 20, "stripes": 1, "osts": [3]},
+    {"begin": 1 << 20, "end": 4 << 20, "stripe_bytes": 1 << 16, "stripes": 4, "osts": [0, 1, 2, 3]},
+    {"begin": 4 << 20, "end": -1, "stripe_bytes": 1 << 20, "stripes": 8, "osts": [-1] * 8},
+]
+GROWN = (
+    "the layout grew with the file from 1 OST to 4 OSTs, from byte 1048576 on; Nacre set it at the first independent"
+    " write"
+)
+OF_LAST_COMPONENT = {"striping_factor": {"value": "8", "from": "open file"}}
+
+
+def test_the_layout_of_a_file_that_grows_is_shown_as_a_whole(nacre, tmp_path):
+    """The hints of the open file have the values of the last component, which may have no data."""
+    asked = {"cb_nodes": {"value": "2", "from": "environment"}}
+    report = report_of(
+        {"independent_write": kind_of()}, layout=GROWING, layout_origin="nacre", notes=[GROWN],
+        hints=OF_LAST_COMPONENT | asked,
+    )  # fmt: skip
+    (tmp_path / "r").write_text(json.dumps(report))
+    line = (
+        "  layout (chosen by Nacre; data on 4 OSTs): 1 OST (OST 3), stripes of 1 MiB; from 1 MiB on 4 OSTs (OST 0-3),"
+        " stripes of 64 KiB; from 4 MiB on 8 OSTs, stripes of 1 MiB\n"
+    )
+    for verb in ("report", "explain"):
+        text = nacre(verb, "r").stdout
+        assert line in text
+        assert "striping_factor" not in text
+        assert "hint cb_nodes=2 (from the environment)" in text
+        assert f"note: {GROWN}" in text
+    overstriped = [{"begin": 0, "end": -1, "stripe_bytes": 1 << 20, "stripes": 4, "osts": [0, 1, 0, 1]}]
+    for origin, words in (("hints", "set by hints; "), ("default", "the default of the "), ("", "(data on")):
+        one = report_of({"collective_write": kind_of()}, layout=overstriped, layout_origin=origin)
+        (tmp_path / "r").write_text(json.dumps(one))
+        text = nacre("report", "r").stdout
+        assert words in text
+        assert "data on 2 OSTs): 4 stripes of 1 MiB on 2 OSTs (OST 0-1)" in text
+
+
 def plan_of(calls: int, seconds: float, **changes: object) -> dict:
     return {
         "call": "write", "algorithm": "direct", "reason": "r", "because": "b", "otherwise": "o", "calls": calls,

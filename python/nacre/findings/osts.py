@@ -1,7 +1,7 @@
 """The OSTs that hold the data of files, how many they could use, and the lines that a user pastes to change it.
 
-A report of a file that only independent calls accessed has no layout, and no report has the number of OSTs of the file
-system. Both are read from the file and its directory, if this machine has them."""
+Reports of older libraries have no layout of a file that only independent calls accessed, and no report has the number
+of OSTs of the file system. Both are read from the file and its directory, if this machine has them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from nacre import lustre_client
 from nacre.advice import ranges, run_with
 from nacre.jobs import FileGroup, Job
-from nacre.text import plural
+from nacre.text import amount, plural
 
 LUSTRES = ("lustre", "testbed")  # file systems of which this machine can ask for layouts
 OSTS_PER_NODE = 4  # that one client keeps busy
@@ -27,6 +27,13 @@ LEAST_SECONDS_PER_OST = 0.05  # of the file access: a shorter access gains nothi
 CLOCKS_DIFFER = 10  # seconds, at most, between nodes
 SMALL_ACCESS = 256 << 10  # bytes: mostly latency, which more OSTs do not change
 HALF = 0.5
+# Of the layout of a file that the job wrote, by the word in the report.
+ORIGINS = {
+    "hints": "set by hints",
+    "default": "the default of the directory or of the file system",
+    "nacre": "chosen by Nacre",
+    "file": "the file had it when it was opened",
+}
 EVEN = 0.75  # of the stripes of a range: as many OSTs share the file
 
 
@@ -89,6 +96,45 @@ def regions(one: dict) -> list[dict]:
     if one["layout"] or one["file_system"] not in LUSTRES:
         return one["layout"]
     return _regions_now(lustre_client.as_seen_here(one["file"]), one["closed_at"])
+
+
+def layout_in_words(one: dict) -> str:
+    """in_words() of the layout of a file; empty if it is unknown."""
+    return in_words(regions(one))
+
+
+def in_words(found: list[dict]) -> str:
+    """For example: 1 OST (OST 6), stripes of 64 KiB; from 1 MiB on 8 OSTs (OST 0-7), stripes of 1 MiB."""
+    return "; ".join(_region_in_words(region) for region in found)
+
+
+def _region_in_words(region: dict) -> str:
+    numbers, count = _known_osts(region), region["stripes"]
+    named = f" (OST {ranges(numbers)})" if numbers else ""
+    begin = f"from {amount(region['begin'])} on " if region["begin"] else ""
+    if numbers and len(numbers) < count == len(region["osts"]):  # overstriped
+        return f"{begin}{count} stripes of {amount(region['stripe_bytes'])} on {plural(len(numbers), 'OST')}{named}"
+    return f"{begin}{plural(count, 'OST')}{named}, stripes of {amount(region['stripe_bytes'])}"
+
+
+def _known_osts(region: dict) -> list[int]:
+    """The OSTs that the file system has chosen: it chooses those of a component at the first write to it."""
+    return sorted({ost for ost in region["osts"] if ost >= 0})
+
+
+def used(one: dict) -> str:
+    """The number of OSTs that have data of the file, for example "5 OSTs"; empty if it is unknown."""
+    known = [region for region in regions(one) if _known_osts(region)]
+    if not known:
+        return ""
+    is_listed = all(len(region["osts"]) == region["stripes"] for region in known)
+    count = len({ost for region in known for ost in _known_osts(region)})
+    return f"{'' if is_listed else 'at least '}{plural(count, 'OST')}"
+
+
+def origin_in_words(one: dict) -> str:
+    """What the layout comes from; empty if it is unknown."""
+    return ORIGINS.get(one.get("layout_origin", ""), "")
 
 
 def stripes(one: dict) -> int:

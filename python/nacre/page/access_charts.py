@@ -6,12 +6,14 @@ from collections import Counter
 from pathlib import Path
 
 from nacre import reports
+from nacre.findings import osts as osts_of_files
 from nacre.jobs import Job
 from nacre.page.chart import Chart, category, quantity
 from nacre.text import amount, duration, plural
 
 FILES_SHOWN = 3  # layouts
 STRIPES_SHOWN = 64  # of a layout
+GROWN = "the layout grew "  # how the note of the library begins
 PLANS_SHOWN = 6
 
 
@@ -148,9 +150,10 @@ def _layout(one: dict, name: str) -> Chart:
             data.append({"begin": round(begin / (1 << 20), 4), "end": round(min(begin + stripe, end) / (1 << 20), 4),
                          "OST": ost, "by": users.get(ost, "nobody")})  # fmt: skip
     shown = f" The first {STRIPES_SHOWN} stripes." if len(data) == STRIPES_SHOWN else ""
+    remarks = _layout_remarks(one)
     return Chart(
         name, f"Layout of {Path(one['file']).name}",
-        f"Each stripe on its OST; the colour says which ranks accessed most of that OST.{shown}",
+        f"Each stripe on its OST; the colour says which ranks accessed most of that OST.{shown}{remarks}",
         ["Range", "Stripes", "Stripe size", "OSTs"], rows,
         {
             "mark": {"type": "rect", "tooltip": True, "stroke": "currentColor", "strokeOpacity": 0.3},
@@ -165,6 +168,14 @@ def _layout(one: dict, name: str) -> Chart:
         data,
         max(80, 20 * len({stripe["OST"] for stripe in data})),
     )  # fmt: skip
+
+
+def _layout_remarks(one: dict) -> str:
+    """On how many OSTs the data are, what the layout comes from, and whether it grew."""
+    used, origin = osts_of_files.used(one), osts_of_files.origin_in_words(one)
+    grown = [note[:1].upper() + note[1:] for note in one["notes"] if note.startswith(GROWN)]
+    remarks = [f"Data on {used}" if used else "", f"Layout: {origin}" if origin else "", *grown]
+    return "".join(f" {remark}." for remark in remarks if remark)
 
 
 def _users(one: dict) -> dict[int, str]:

@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.markup import escape
 
 from nacre import reports
-from nacre.advice import ranges
 from nacre.errors import UserError
 from nacre.findings import Finding, find, osts
 from nacre.jobs import Job, jobs_of
@@ -117,20 +116,8 @@ def _layouts(job: Job) -> dict[str, str]:
     return {
         os.path.basename(group.name): found
         for group in job.groups[:FILES_SHOWN]
-        if (found := next((_layout(one) for one in group.reports if osts.regions(one)), ""))
+        if (found := next((osts.layout_in_words(one) for one in group.reports if osts.regions(one)), ""))
     }
-
-
-def _layout(one: dict) -> str:
-    """For example: 1 OST (OST 6), stripes of 64 KiB; then from 1 MiB on 8 OSTs (OST 0-7), stripes of 1 MiB."""
-    parts = []
-    for region in osts.regions(one):
-        numbers = sorted(set(region["osts"]))
-        named = f" (OST {ranges(numbers)})" if numbers and numbers[0] >= 0 else ""
-        begin = f"from {amount(region['begin'])} on " if region["begin"] else ""
-        size = amount(region["stripe_bytes"])
-        parts.append(f"{begin}{plural(region['stripes'], 'OST')}{named}, stripes of {size}")
-    return "; ".join(parts)
 
 
 def _plans(job: Job) -> dict[str, str]:

@@ -12,13 +12,14 @@ from rich.table import Table
 
 from nacre import job_text, prometheus, reports, settings
 from nacre.errors import UserError
-from nacre.findings import SHARE_MIN, find
+from nacre.findings import SHARE_MIN, find, osts
 from nacre.jobs import Job, jobs_of
 from nacre.page import document
 from nacre.tables import grid
 from nacre.text import amount, duration, plural, unwrapped
 
 FORMATS = ("text", "json", "prometheus")
+STRIPING = ("striping_factor", "striping_unit", "start_iodevice", "overstriping_ratio", "overstriping_factor")
 
 HELP = unwrapped("""Show where the I/O time of programs went, and what to change.
 
@@ -118,9 +119,21 @@ def heading(one: dict) -> str:
 
 
 def settings_lines(one: dict) -> list[str]:
+    layout = _layout_line(one)
     hints = {name: hint for name, hint in one["hints"].items() if name != settings.REPORT_HINT}
-    lines = [f"  hint {name}={hint['value']} (from the {hint['from']})" for name, hint in hints.items()]
+    if layout:
+        # The striping hints of an open file have the values of the last component only.
+        hints = {name: hint for name, hint in hints.items() if name not in STRIPING or hint["from"] != "open file"}
+    lines = [layout] if layout else []
+    lines += [f"  hint {name}={hint['value']} (from the {hint['from']})" for name, hint in hints.items()]
     return [escape(line) for line in lines + [f"  note: {note}" for note in one["notes"]]]
+
+
+def _layout_line(one: dict) -> str:
+    """The layout of a file, what it comes from, and on how many OSTs the file has data. Empty if it is unknown."""
+    layout, used, origin = osts.layout_in_words(one), osts.used(one), osts.origin_in_words(one)
+    facts = "; ".join(filter(None, [origin, f"data on {used}" if used else ""]))
+    return f"  layout{f' ({facts})' if facts else ''}: {layout}" if layout else ""
 
 
 def _show(console: Console, one: dict) -> None:

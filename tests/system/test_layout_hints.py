@@ -259,6 +259,8 @@ OTHER_HINTS = [
     )
 ]
 
+LAYOUT_HINTS = {"striping_factor", "striping_unit", "start_iodevice", "nacre_layout", "nacre_pool"}
+
 
 def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None:
     place.require_osts(4)
@@ -294,8 +296,8 @@ def test_each_striping_hint_is_in_the_layout_of_a_new_file(place: Place) -> None
         assert line in layouts[name], name
         assert expected.items() <= one_told.info.items(), name
         assert expected.items() <= one_told.hints.items(), name
-        is_by_hints = "striping_factor" in asked[name][0] or name in ("size", "first", "words", "all later", "pool")
-        assert (one_told.report["layout_origin"] == "hints") == (is_by_hints or name == "rounded"), name
+        is_by_hints = not LAYOUT_HINTS.isdisjoint(asked[name][0])
+        assert (one_told.report["layout_origin"] == "hints") == is_by_hints, name
 
 
 def test_a_testbed_counts_as_lustre_only_with_nacre_testbed_set(

@@ -9,6 +9,7 @@
 #include "collective/files/independent.h"
 #include "collective/rounds/scratch.h"
 #include "file/open_file.h"
+#include "plan/layout/layout.h"
 
 namespace nacre::file {
 namespace {
@@ -246,8 +247,10 @@ Outcome OpenFile::transfer(const Access& access) {
     return {0, placed.error()};
   }
   profile.shape.note(placed->file);
-  profiler.describe_file(
-      {placed->stripes.get(), block_bytes(placed->stripes.get()), file_system_.has_layouts});
+  const plan::StripeMap* const stripes = placed->stripes.get();
+  const bool has_unknown_stripes = stripes == nullptr && file_system_.has_layouts;
+  const std::int64_t block = has_unknown_stripes ? plan::stripe_size_unit : block_bytes(stripes);
+  profiler.describe_file({stripes, block, file_system_.has_layouts});
   store::Transfer moved = move_independent(*placed, locks_accesses(*placed->settings), profiler);
   const bool short_read = access.direction == Direction::read && moved.bytes < placed->file_bytes;
   if (short_read && access.position == Position::individual) {

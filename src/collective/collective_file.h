@@ -7,6 +7,7 @@
 #include "collective/profile/profile.h"
 #include "collective/repeated_access.h"
 #include "collective/rounds/node_rounds.h"
+#include "collective/rounds/round_copies.h"
 #include "collective/views/view_memory.h"
 #include "plan/decide/choice_memory.h"
 
@@ -28,6 +29,7 @@ struct CollectiveFile {
   bool reads_in_order = false;
   /// Used by this file only, on rank 0. Null: each call is decided from anew.
   plan::ChoiceMemory* choices = nullptr;
+  RoundCopies& copies = immediate_copies();
 };
 
 }  // namespace nacre::collective

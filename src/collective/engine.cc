@@ -309,7 +309,8 @@ class Engine {
       co_return Unit{};
     }
     const plan::FileAccess places = placed();
-    const ExchangeAccess access{call_.direction, call_.file, places, call_.memory, file_.profiler};
+    const ExchangeAccess access{call_.direction, call_.file,     places,
+                                call_.memory,    file_.profiler, file_.copies};
     if (outcome_.plan.write_locks != plan::WriteLocks::usual) {
       const bool aggregates = all.of_rank(transport_.rank()).has_value();
       co_await acquire_locks(aggregates);

@@ -54,6 +54,7 @@ OpenFile::OpenFile(OpenRequest request)
       mode_(request.mode),
       transport_(std::move(request.transport)),
       store_(std::move(request.store)),
+      copies_(request.copies),
       one_node_(request.one_node),
       file_(*store_, path_, plain_options(mode_, request.hints, request.one_node)),
       shared_pointer_(*store_, {path_, request.id, request.one_node}),

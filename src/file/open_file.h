@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "collective/agreement/agreements.h"
 #include "collective/engine.h"
+#include "collective/rounds/round_copies.h"
 #include "collective/task/task.h"
 #include "collective/task/transport.h"
 #include "file/conversion/converter.h"
@@ -73,7 +74,8 @@ struct OpenRequest {
   Hints hints;                                       ///< the same on all ranks
   std::unique_ptr<collective::Transport> transport;  ///< used by this file only
   std::shared_ptr<store::Store> store;
-  bool one_node = false;  ///< all ranks share memory
+  collective::RoundCopies& copies = collective::immediate_copies();  ///< outlives the file
+  bool one_node = false;                                             ///< all ranks share memory
   /// The dimensions of the cartesian communicator, row-major; empty: not cartesian.
   std::vector<std::int32_t> process_grid = {};
   std::uint64_t id = 0;  ///< the same on all ranks, unique for each open
@@ -246,6 +248,7 @@ class OpenFile {
   AccessMode mode_;
   std::unique_ptr<collective::Transport> transport_;
   std::shared_ptr<store::Store> store_;
+  collective::RoundCopies& copies_;
   bool one_node_;
   LazyFile file_;
   SharedPointer shared_pointer_;

@@ -226,7 +226,8 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
                                         profiler,
                                         io_thread_count(*settings),
                                         !settings->io_thread_count && !settings->reads_past_cache,
-                                        &choices_};
+                                        &choices_,
+                                        copies_};
   if (settings != decided_with_) {
     choices_.forget();
     repeated_.forget();

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "collective/rounds/round_piece_copy.h"
+#include "collective/rounds/round_copies.h"
 
 namespace nacre::collective {
 

@@ -8,7 +8,7 @@
 #include "collective/exchange/aggregator_rounds.h"
 #include "collective/exchange/domain_messages.h"
 #include "collective/files/file_jobs.h"
-#include "collective/rounds/round_piece_copy.h"
+#include "collective/rounds/round_copies.h"
 #include "plan/call/thresholds.h"
 
 namespace nacre::collective {
@@ -23,8 +23,8 @@ class AggregatorSide : public DrivenRounds {
         sources_(std::move(sources)),
         file_(file),
         jobs_(transport, task.profiler, task.io_thread_count),
-        messages_(transport, task.direction, task.exchange.domains.round_bytes_max(),
-                  task.profiler) {}
+        messages_(transport, task.direction, task.exchange.domains.round_bytes_max(), task.profiler,
+                  task.copies) {}
 
   /// Whether `round` is a round of the domain.
   [[nodiscard]] bool exists(std::int64_t round) const {

@@ -10,6 +10,7 @@
 #include "collective/profile/profile.h"
 #include "collective/rounds/exchange_access.h"
 #include "collective/rounds/node_rounds.h"
+#include "collective/rounds/round_copies.h"
 #include "collective/rounds/round_queue.h"
 #include "collective/task/transport.h"
 #include "plan/direction.h"
@@ -21,6 +22,7 @@ struct AggregatorTask {
   const ExchangePlan& exchange;
   int number;  ///< of the aggregator on its node
   Profiler& profiler;
+  RoundCopies& copies;
   int io_thread_count;  ///< 0: the rank itself accesses the file
 };
 

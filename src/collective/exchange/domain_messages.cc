@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "base/checked_cast.h"
-#include "collective/rounds/round_piece_copy.h"
+#include "collective/rounds/round_copies.h"
 
 namespace nacre::collective {
 namespace {
@@ -113,9 +113,9 @@ void DomainMessages::pack(NodePart& part) {
   profiler_.profile().copied_bytes.add(part.runs.bytes);
   if (part.has_one_rank()) {
     const RoundPart& rank = share_->parts[part.first_part];
-    pack_pieces(*rank.view, share_->pieces_of(rank), buffer_, part.message);
+    copies_.pack(*rank.view, share_->pieces_of(rank), buffer_, part.message);
   } else {
-    pack_marked(marks_of(part), buffer_ + part.marks_begin(), part.message);
+    copies_.pack(marks_of(part), buffer_ + part.marks_begin(), part.message);
   }
 }
 
@@ -123,9 +123,9 @@ void DomainMessages::unpack(NodePart& part) {
   profiler_.profile().copied_bytes.add(part.runs.bytes);
   if (part.has_one_rank()) {
     const RoundPart& rank = share_->parts[part.first_part];
-    unpack_pieces(*rank.view, share_->pieces_of(rank), part.message, buffer_);
+    copies_.unpack(*rank.view, share_->pieces_of(rank), part.message, buffer_);
   } else {
-    unpack_marked(marks_of(part), buffer_ + part.marks_begin(), part.message);
+    copies_.unpack(marks_of(part), buffer_ + part.marks_begin(), part.message);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "base/rounding.h"
 #include "collective/profile/profile.h"
 #include "collective/rounds/coverage.h"
+#include "collective/rounds/round_copies.h"
 #include "collective/rounds/round_queue.h"
 #include "collective/rounds/scratch.h"
 #include "collective/task/transport.h"
@@ -27,11 +28,12 @@ class DomainMessages {
  public:
   /// `round_bytes_max`: the most bytes of a round. All arguments must outlive this.
   DomainMessages(Transport& transport, plan::Direction direction, std::int64_t round_bytes_max,
-                 Profiler& profiler)
+                 Profiler& profiler, RoundCopies& copies)
       : transport_(transport),
         direction_(direction),
         round_bytes_max_(round_bytes_max),
-        profiler_(profiler) {}
+        profiler_(profiler),
+        copies_(copies) {}
 
   /// Begins a round. Its share and cycle buffer must stay in place until done(). Marks in `filled`
   /// which bytes of the buffer the messages fill.
@@ -80,6 +82,7 @@ class DomainMessages {
   plan::Direction direction_;
   std::int64_t round_bytes_max_;
   Profiler& profiler_;
+  RoundCopies& copies_;
   const RoundShare* share_ = nullptr;
   std::byte* buffer_ = nullptr;
   std::vector<NodePart> parts_;

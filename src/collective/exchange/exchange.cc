@@ -75,7 +75,7 @@ std::vector<std::unique_ptr<DrivenRounds>> relays_of(Transport& transport, const
     const auto index = static_cast<std::size_t>(number);
     if (rounds.is_here(number) || rounds.drivers()[index] != transport.rank()) continue;
     const int aggregator_rank = exchange.aggregators.rank_of(rounds.aggregators()[index]);
-    const Relay relay{access.direction, number, aggregator_rank, access.profiler};
+    const Relay relay{access.direction, number, aggregator_rank, access.profiler, access.copies};
     sides.push_back(make_relay_side(transport, relay, rounds));
   }
   return sides;
@@ -97,8 +97,8 @@ Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& fi
     const bool in_order = access.direction == plan::Direction::read && exchange.plan.whole_rounds &&
                           file.reads_in_order;
     const int threads = in_order ? std::min(1, file.io_thread_count) : file.io_thread_count;
-    const AggregatorTask task{access.direction, exchange, file.rounds.number_of(*self),
-                              access.profiler, threads};
+    const AggregatorTask task{access.direction, exchange,      file.rounds.number_of(*self),
+                              access.profiler,  access.copies, threads};
     sides.push_back(make_aggregator_side(transport, task, file.rounds, std::move(served.elsewhere),
                                          *round_file));
   }

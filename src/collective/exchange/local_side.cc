@@ -1,6 +1,6 @@
 #include "collective/exchange/local_side.h"
 
-#include "collective/rounds/round_piece_copy.h"
+#include "collective/rounds/round_copies.h"
 #include "plan/call/thresholds.h"
 
 namespace nacre::collective {
@@ -59,9 +59,9 @@ bool LocalSide::move(Lane& lane) {
     Coverage coverage = node_.coverage(aggregator, round, access_.direction);
     for (const plan::RoundPiece& piece : pieces_) {
       if (reads) {
-        copy_out_piece(access_, piece, memory.buffer(aggregator, round));
+        access_.copies.copy_out(access_, piece, memory.buffer(aggregator, round));
       } else {
-        copy_in_piece(access_, piece, memory.buffer(aggregator, round), coverage);
+        access_.copies.copy_in(access_, piece, memory.buffer(aggregator, round), coverage);
       }
     }
     node_.publish(done_until, next_round(lane.walk));

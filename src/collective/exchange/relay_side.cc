@@ -78,7 +78,7 @@ class RelaySide final : public DrivenRounds {
     if (!round.runs.is_one_run()) bytes = round.packed = round.room.take(round.runs.bytes);
     if (reads()) return transport_.receive(relay_.aggregator_rank, bytes);
     copy_packed(round, [&](const Coverage& marked, const std::byte* buffer) {
-      pack_marked(marked, buffer, round.packed);
+      relay_.copies.pack(marked, buffer, round.packed);
     });
     return transport_.send(relay_.aggregator_rank, bytes);
   }
@@ -90,7 +90,7 @@ class RelaySide final : public DrivenRounds {
     if (!round.messages.empty() && !transport_.test(round.messages)) return false;
     if (reads()) {
       copy_packed(round, [&](const Coverage& marked, std::byte* buffer) {
-        unpack_marked(marked, buffer, round.packed);
+        relay_.copies.unpack(marked, buffer, round.packed);
       });
       rounds_.publish_filled(round.number + 1);
     }

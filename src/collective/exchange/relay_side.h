@@ -8,6 +8,7 @@
 #include "collective/exchange/driven_rounds.h"
 #include "collective/profile/profile.h"
 #include "collective/rounds/node_rounds.h"
+#include "collective/rounds/round_copies.h"
 #include "collective/task/transport.h"
 #include "plan/direction.h"
 
@@ -23,6 +24,7 @@ struct Relay {
   int number;           ///< of the aggregator on this node
   int aggregator_rank;  ///< the rank of the aggregator
   Profiler& profiler;
+  RoundCopies& copies;
 };
 
 /// `rounds` has begun the call. All arguments must outlive the result.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "collective/rounds/round_piece_copy.h"
+#include "collective/rounds/round_copies.h"
 #include "plan/call/thresholds.h"
 
 namespace nacre::collective {

@@ -11,6 +11,8 @@
 
 namespace nacre::collective {
 
+class RoundCopies;
+
 /// The same on all ranks. Its parts must outlive it.
 struct ExchangePlan {
   const plan::CollectivePlan& plan;
@@ -27,6 +29,7 @@ struct ExchangeAccess {
   const plan::FileAccess& placed;
   const plan::MemoryAccess& memory;
   Profiler& profiler;
+  RoundCopies& copies;
 
   [[nodiscard]] bool reads() const { return direction == plan::Direction::read; }
   /// The data byte of the memory that is data byte `position` of `placed`.

@@ -8,7 +8,7 @@
 
 #include "base/checked_cast.h"
 #include "collective/node/node_memory.h"
-#include "collective/rounds/round_piece_copy.h"
+#include "collective/rounds/round_copies.h"
 
 namespace nacre::collective {
 namespace {

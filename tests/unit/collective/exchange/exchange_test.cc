@@ -113,7 +113,8 @@ void run(std::vector<RankAccess>& ranks, const Pattern& pattern, Direction direc
   std::vector<CollectiveFile> open_files;
   for (RankAccess& access : ranks) memories.push_back(access.memory());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    accesses.push_back({direction, ranks[i].file, ranks[i].file, memories[i], profilers[i]});
+    accesses.push_back(
+        {direction, ranks[i].file, ranks[i].file, memories[i], profilers[i], immediate_copies()});
     open_files.push_back({files[i], views[i], rounds[i], groups[i], repeated[i], profilers[i],
                           place.io_thread_count});
   }

@@ -1,4 +1,4 @@
-#include "collective/rounds/round_piece_copy.h"
+#include "collective/rounds/round_copies.h"
 
 #include <utility>
 
@@ -32,8 +32,8 @@ void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::Roun
   }
 }
 
-void copy_in_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, std::byte* buffer,
-                   Coverage& coverage) {
+void RoundCopies::copy_in(const ExchangeAccess& access, const plan::RoundPiece& piece,
+                          std::byte* buffer, Coverage& coverage) {
   const std::int64_t position = access.memory_position(piece.first_byte);
   const plan::TypeMap& memory = access.memory.type;
   plan::RunCursor in_buffer = buffer_cursor(access.placed.view, piece);
@@ -52,16 +52,16 @@ void copy_in_piece(const ExchangeAccess& access, const plan::RoundPiece& piece, 
   });
 }
 
-void copy_out_piece(const ExchangeAccess& access, const plan::RoundPiece& piece,
-                    std::byte* buffer) {
+void RoundCopies::copy_out(const ExchangeAccess& access, const plan::RoundPiece& piece,
+                           std::byte* buffer) {
   plan::RunCursor in_memory({access.memory.type, 0}, access.memory_position(piece.first_byte),
                             piece.byte_count);
   plan::RunCursor in_buffer = buffer_cursor(access.placed.view, piece);
   plan::copy_runs(buffer, in_buffer, access.memory.base, in_memory, piece.byte_count);
 }
 
-void pack_pieces(const plan::TiledMap& view, Pieces pieces, std::byte* buffer,
-                 std::span<std::byte> packed) {
+void RoundCopies::pack(const plan::TiledMap& view, Pieces pieces, std::byte* buffer,
+                       std::span<std::byte> packed) {
   for (const plan::RoundPiece& piece : pieces) {
     const auto bytes = checked_cast<std::size_t>(piece.byte_count);
     plan::pack(memory_of(view, piece, buffer), piece.first_byte, packed.first(bytes));
@@ -69,13 +69,28 @@ void pack_pieces(const plan::TiledMap& view, Pieces pieces, std::byte* buffer,
   }
 }
 
-void unpack_pieces(const plan::TiledMap& view, Pieces pieces, std::span<const std::byte> packed,
-                   std::byte* buffer) {
+void RoundCopies::unpack(const plan::TiledMap& view, Pieces pieces,
+                         std::span<const std::byte> packed, std::byte* buffer) {
   for (const plan::RoundPiece& piece : pieces) {
     const auto bytes = checked_cast<std::size_t>(piece.byte_count);
     plan::unpack(memory_of(view, piece, buffer), piece.first_byte, packed.first(bytes));
     packed = packed.subspan(bytes);
   }
+}
+
+void RoundCopies::pack(const Coverage& marked, const std::byte* buffer,
+                       std::span<std::byte> packed) {
+  pack_marked(marked, buffer, packed);
+}
+
+void RoundCopies::unpack(const Coverage& marked, std::byte* buffer,
+                         std::span<const std::byte> packed) {
+  unpack_marked(marked, buffer, packed);
+}
+
+RoundCopies& immediate_copies() {
+  static RoundCopies instance;
+  return instance;
 }
 
 }  // namespace nacre::collective

@@ -115,12 +115,26 @@ void FileJobs::start(std::int64_t round, FileJob job) {
     const std::lock_guard guard(queue_->mutex);
     if (is_first_write) queue_->first_runs_alone = true;
     queue_->waiting.push_back(std::move(state));
-    if (queue_->thread_count == io_thread_count_) return;
-    ++queue_->thread_count;
   }
-  transport_.run_in_helper_thread(
-      [queue = queue_, is_timed = profiler_.weight() != 0] { return queue->run_next(is_timed); },
-      io_thread_count_);
+  start_threads();
+}
+
+void FileJobs::start_threads() {
+  while (queue_->admit_thread(io_thread_count_)) {
+    transport_.run_in_helper_thread(
+        [queue = queue_, is_timed = profiler_.weight() != 0] { return queue->run_next(is_timed); },
+        io_thread_count_);
+  }
+}
+
+bool FileJobs::Queue::admit_thread(int thread_count_max) {
+  const std::lock_guard guard(mutex);
+  const int useful = first_runs_alone && !first_has_run ? 1 : thread_count_max;
+  if (thread_count >= std::min<std::ptrdiff_t>(useful, running_count + std::ssize(waiting))) {
+    return false;
+  }
+  ++thread_count;
+  return true;
 }
 
 bool FileJobs::Queue::go_on() {
@@ -129,17 +143,11 @@ bool FileJobs::Queue::go_on() {
   return false;
 }
 
-void FileJobs::Queue::wait_for_first(std::unique_lock<std::mutex>& lock) {
-  if (!first_runs_alone || running_count == 0) return;
-  first_ended.wait(lock, [this] { return first_has_run; });
-}
-
 bool FileJobs::Queue::run_next(bool is_timed) {
   std::shared_ptr<State> state;
   std::int64_t begin = 0;
   {
-    std::unique_lock lock(mutex);
-    wait_for_first(lock);
+    const std::lock_guard guard(mutex);
     if (!go_on()) return false;  // another thread ran the job
     state = std::move(waiting.front());
     waiting.pop_front();
@@ -151,7 +159,7 @@ bool FileJobs::Queue::run_next(bool is_timed) {
   const std::int64_t end = is_timed ? monotonic_nanoseconds() : 0;
   thread_nanoseconds += end - begin;
   if (--running_count == 0) busy_nanoseconds += end - busy_since;
-  if (!std::exchange(first_has_run, true)) first_ended.notify_all();
+  first_has_run = true;
   state->done.store(true, std::memory_order_release);
   return go_on();
 }
@@ -162,6 +170,7 @@ std::optional<FileJob> FileJobs::take_oldest() {
   if (!oldest.done.load(std::memory_order_acquire)) return std::nullopt;
   std::optional<FileJob> job = std::move(oldest.job);
   running_.pop_front();
+  start_threads();  // if this was the first write
   return job;
 }
 

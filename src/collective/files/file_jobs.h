@@ -3,7 +3,6 @@
 #define NACRE_COLLECTIVE_FILES_FILE_JOBS_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -99,16 +98,15 @@ class FileJobs {
   /// The jobs that no helper thread has begun. Here their threads are counted, because the process
   /// may have more helper threads than this aggregator may use.
   struct Queue {
+    /// Counts one more thread if there is a job for it, and less than `thread_count_max` threads.
+    [[nodiscard]] bool admit_thread(int thread_count_max);
     /// Runs the first job, if there is one. Returns whether this thread is to run another one.
     bool run_next(bool is_timed);
-    /// Waits while the first job runs alone.
-    void wait_for_first(std::unique_lock<std::mutex>& lock);
     /// Whether this thread has a job to begin; otherwise it counts no longer. Requires the mutex.
     bool go_on();
 
     std::mutex mutex;
-    std::condition_variable first_ended;
-    bool first_runs_alone = false;  ///< the other jobs wait until the first one has run
+    bool first_runs_alone = false;  ///< one thread is enough until the first job has run
     bool first_has_run = false;
     std::deque<std::shared_ptr<State>> waiting;
     int thread_count = 0;
@@ -117,6 +115,9 @@ class FileJobs {
     std::int64_t busy_nanoseconds = 0;    ///< while there were
     std::int64_t thread_nanoseconds = 0;  ///< of all jobs that have run
   };
+
+  /// Starts threads for the jobs that wait.
+  void start_threads();
 
   Transport& transport_;
   Profiler& profiler_;

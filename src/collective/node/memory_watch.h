@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "store/memory/available_memory.h"
+#include "collective/task/transport.h"
 
 namespace nacre::collective {
 
@@ -16,21 +16,21 @@ namespace nacre::collective {
 class MemoryWatch {
  public:
   using Available = std::function<std::int64_t()>;
-  /// Measures at most once in `interval`, the first time `interval` from now.
-  explicit MemoryWatch(
-      Available available = [] { return store::available_memory(); },
-      std::chrono::nanoseconds interval = std::chrono::seconds(1))
+  /// Measures at most once in `interval`, the first time `interval` from now. `available`: replaces
+  /// Transport::available_memory().
+  explicit MemoryWatch(Available available = nullptr,
+                       std::chrono::nanoseconds interval = std::chrono::seconds(1))
       : available_(std::move(available)),
         interval_(interval.count()),
         next_look_(monotonic_nanoseconds() + interval_) {}
 
   /// Whether `kept_bytes` are more than a quarter of the available memory. The same share limits
   /// the allocation (store::SharedMemory).
-  [[nodiscard]] bool leaves_memory_short(std::int64_t kept_bytes) {
+  [[nodiscard]] bool leaves_memory_short(std::int64_t kept_bytes, Transport& transport) {
     const std::int64_t now = monotonic_nanoseconds();
     if (now < next_look_) return false;
     next_look_ = now + interval_;
-    return kept_bytes > available_() / 4;
+    return kept_bytes > (available_ ? available_() : transport.available_memory()) / 4;
   }
 
  private:

@@ -21,9 +21,11 @@ struct Announcement {
 /// The first word of the memory until all ranks have mapped it.
 constexpr std::uint64_t mark_of(std::uint64_t id) { return ~id; }
 
-std::optional<store::SharedMemory> make_marked(std::int64_t bytes, Announcement& announcement) {
+std::optional<store::SharedMemory> make_marked(Transport& transport, std::int64_t bytes,
+                                               Announcement& announcement) {
   announcement.id = store::random_id();
-  Result<store::SharedMemory> made = store::SharedMemory::create(announcement.id, bytes, purpose);
+  Result<store::SharedMemory> made =
+      transport.create_shared_memory(announcement.id, bytes, purpose);
   if (!made) return std::nullopt;
   announcement.made = 1;
   const std::uint64_t mark = mark_of(announcement.id);
@@ -52,7 +54,7 @@ Task<std::optional<store::SharedMemory>> share_memory(Transport& transport,
   std::vector<MessageId> messages;
   const std::span<const int> others = node_ranks.subspan(1);
   if (transport.rank() == node_ranks.front()) {
-    memory = make_marked(bytes, announcement);
+    memory = make_marked(transport, bytes, announcement);
     for (const int mate : others) messages.push_back(transport.send(mate, bytes_of(announcement)));
     std::vector<std::byte> replies(others.size());
     for (std::size_t i = 0; i < others.size(); ++i) {

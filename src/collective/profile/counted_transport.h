@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "collective/profile/profile.h"
@@ -41,6 +42,11 @@ class CountedTransport final : public Transport {
     inner_.run_in_helper_thread(std::move(job), thread_count_max);
   }
   void wait(Condition& condition) override { inner_.wait(condition); }
+  [[nodiscard]] Result<store::SharedMemory> create_shared_memory(
+      std::uint64_t id, std::int64_t bytes, const std::string& purpose) override {
+    return inner_.create_shared_memory(id, bytes, purpose);
+  }
+  [[nodiscard]] std::int64_t available_memory() override { return inner_.available_memory(); }
 
  private:
   static constexpr std::int64_t timed_bytes = 4096;

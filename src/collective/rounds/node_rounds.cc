@@ -126,7 +126,7 @@ Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& ex
   }
   // No rank agrees on the outcome of this call before this rank does, and this rank begins the next
   // call after that: after the agreement all ranks read the same last_call().
-  if (self_ == 0 && !memory_.empty() && watch_.leaves_memory_short(memory_.size())) {
+  if (self_ == 0 && !memory_.empty() && watch_.leaves_memory_short(memory_.size(), transport)) {
     memory_.last_call().store(call_, std::memory_order_release);
   }
   co_return Status();

@@ -1,5 +1,6 @@
 // Transport: messages between the ranks of one open file. Implemented over MPI (src/mpi) and inside
-// one process (for tests with hundreds of ranks). All collective code uses these calls only.
+// one process (for tests with hundreds of ranks), and in virtual time (src/sim). All collective
+// code uses these calls only.
 #ifndef NACRE_COLLECTIVE_TASK_TRANSPORT_H_
 #define NACRE_COLLECTIVE_TASK_TRANSPORT_H_
 
@@ -7,9 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 
+#include "base/result.h"
 #include "plan/nodes/node_map.h"
 #include "plan/nodes/rank_tree.h"
+#include "store/memory/shared_memory.h"
 
 namespace nacre::collective {
 
@@ -60,6 +64,12 @@ class Transport {
   /// Returns when `condition` is ready; yields the core meanwhile. Checks the condition again after
   /// a message arrives or a rank of the node rings.
   virtual void wait(Condition& condition) = 0;
+
+  /// Creates memory that all ranks of this node can attach. Errors: SharedMemory::create().
+  [[nodiscard]] virtual Result<store::SharedMemory> create_shared_memory(
+      std::uint64_t id, std::int64_t bytes, const std::string& purpose);
+  /// The memory that this node has left, in bytes.
+  [[nodiscard]] virtual std::int64_t available_memory();
 };
 
 /// Rings all of `ranks`, which are on this node, except this rank.

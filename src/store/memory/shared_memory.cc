@@ -103,10 +103,19 @@ Result<SharedMemory> SharedMemory::map(std::uint64_t id, std::int64_t bytes,
     return failure(reason, purpose, id);
   }
   auto mapping = std::make_shared<Mapping>(std::span(static_cast<std::byte*>(memory), size));
-  if (create) {
-    const std::lock_guard guard(known().mutex);
-    known().mappings[id] = mapping;
-  }
+  if (create) note(id, mapping);
+  return SharedMemory(std::move(mapping));
+}
+
+/// Lets attach() find the mapping in this process.
+void SharedMemory::note(std::uint64_t id, const std::shared_ptr<Mapping>& mapping) {
+  const std::lock_guard guard(known().mutex);
+  known().mappings[id] = mapping;
+}
+
+SharedMemory SharedMemory::lend(std::uint64_t id, std::span<std::byte> bytes) {
+  auto mapping = std::make_shared<Mapping>(bytes, true);
+  note(id, mapping);
   return SharedMemory(std::move(mapping));
 }
 
@@ -133,7 +142,9 @@ void SharedMemory::forget(std::uint64_t id) {
   shm_unlink(name(id).c_str());
 }
 
-SharedMemory::Mapping::~Mapping() { munmap(bytes_.data(), bytes_.size()); }
+SharedMemory::Mapping::~Mapping() {
+  if (!is_lent_) munmap(bytes_.data(), bytes_.size());
+}
 
 void sleep_while(const std::atomic<std::uint32_t>& word, std::uint32_t value,
                  std::chrono::nanoseconds time_max) {

@@ -28,7 +28,9 @@ class SharedMemory {
   /// file_exists if another object of this user has the same `id`.
   [[nodiscard]] static Result<SharedMemory> create(std::uint64_t id, std::int64_t bytes,
                                                    const std::string& purpose);
-  /// Maps an object that create() made with the same size.
+  /// Lets the ranks of this process attach `bytes`, which are zeros and outlive all users.
+  [[nodiscard]] static SharedMemory lend(std::uint64_t id, std::span<std::byte> bytes);
+  /// Maps an object that create() made with the same size, or memory that lend() was given.
   [[nodiscard]] static Result<SharedMemory> attach(std::uint64_t id, std::int64_t bytes,
                                                    const std::string& purpose);
   /// Removes the name; existing mappings stay usable.
@@ -42,7 +44,8 @@ class SharedMemory {
  private:
   class Mapping {
    public:
-    explicit Mapping(std::span<std::byte> bytes) : bytes_(bytes) {}
+    explicit Mapping(std::span<std::byte> bytes, bool is_lent = false)
+        : bytes_(bytes), is_lent_(is_lent) {}
     Mapping(const Mapping&) = delete;
     Mapping& operator=(const Mapping&) = delete;
     ~Mapping();
@@ -50,12 +53,14 @@ class SharedMemory {
 
    private:
     std::span<std::byte> bytes_;
+    bool is_lent_;  // not a mapping of its own
   };
   struct Known;
   static Known& known();
   explicit SharedMemory(std::shared_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
   static Result<SharedMemory> map(std::uint64_t id, std::int64_t bytes, const std::string& purpose,
                                   bool create);
+  static void note(std::uint64_t id, const std::shared_ptr<Mapping>& mapping);
   std::shared_ptr<Mapping> mapping_;
 };
 

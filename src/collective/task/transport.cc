@@ -1,0 +1,14 @@
+#include "collective/task/transport.h"
+
+#include "store/memory/available_memory.h"
+
+namespace nacre::collective {
+
+Result<store::SharedMemory> Transport::create_shared_memory(std::uint64_t id, std::int64_t bytes,
+                                                            const std::string& purpose) {
+  return store::SharedMemory::create(id, bytes, purpose);
+}
+
+std::int64_t Transport::available_memory() { return store::available_memory(); }
+
+}  // namespace nacre::collective

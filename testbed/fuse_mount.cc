@@ -21,8 +21,8 @@
 #include "base/checked_cast.h"
 #include "base/parse_number.h"
 #include "machine/machine_file.h"
+#include "sim/lustre/errno_result.h"
 #include "store/system/errno.h"
-#include "testbed/errno_result.h"
 
 namespace nacre::testbed {
 namespace {
@@ -31,7 +31,7 @@ constexpr std::string_view node_attribute = "testbed.node";
 constexpr std::string_view machine_attribute = "testbed.machine";
 /// The counters as JSON. Setting it to any value resets them.
 constexpr std::string_view counters_attribute = "testbed.counters";
-/// Set it to a fault, in the syntax of parse_fault() (testbed/faults.h).
+/// Set it to a fault, in the syntax of parse_fault() (sim/lustre/faults.h).
 constexpr std::string_view fault_attribute = "testbed.fault";
 /// Set them on any directory to "INODE NUMBER": acquires or releases group lock NUMBER of the file
 /// with inode number INODE.

@@ -8,7 +8,7 @@
 
 #include "base/checked_cast.h"
 #include "plan/layout/lov_codec.h"
-#include "testbed/errno_result.h"
+#include "sim/lustre/errno_result.h"
 
 namespace nacre::testbed {
 namespace {

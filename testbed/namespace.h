@@ -18,10 +18,12 @@
 
 #include "base/result.h"
 #include "plan/layout/layout.h"
-#include "testbed/range_locks.h"
-#include "testbed/striped_file.h"
+#include "sim/lustre/range_locks.h"
+#include "sim/lustre/striped_file.h"
 
 namespace nacre::testbed {
+
+using namespace sim;  // the model that the testbed plays
 
 using InodeNumber = std::uint64_t;
 inline constexpr InodeNumber root_number = 1;

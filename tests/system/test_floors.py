@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-FLOORS = ["base", "machine", "plan", "store", "collective", "file", "testing", "mpi", "posix"]
+FLOORS = ["base", "machine", "plan", "store", "collective", "file", "testing", "sim", "mpi", "posix"]
 # Each floor uses only the floors under it.
 MAY_USE = {
     "base": set(),
@@ -18,6 +18,7 @@ MAY_USE = {
     "collective": {"base", "machine", "plan", "store"},
     "file": {"base", "machine", "plan", "store", "collective"},
     "testing": {"base", "machine", "plan", "store", "collective"},
+    "sim": {"base", "machine", "plan", "store", "collective", "file", "testing"},
     "mpi": {"base", "machine", "plan", "store", "collective", "file", "testing"},
     "posix": set(),
 }
@@ -79,7 +80,7 @@ def test_the_libraries_use_no_test_double_except_the_faults(source):
     wrong = [
         f"{path.relative_to(source)} includes {name}"
         for path in sources(source)
-        if floor_of(path, source) != "testing"
+        if floor_of(path, source) not in ("testing", "sim")
         for name in includes(path)
         if name.startswith("testing/") and not name.startswith("testing/faults/")
     ]
@@ -134,7 +135,7 @@ def test_headers_have_guards_named_by_their_path(source):
 
 # Placeholders of a path are written in capitals (src/store/NAME) or in angle brackets.
 NAMED_FILE = re.compile(
-    r"(?<![\w/.<-])((?:src|tests|tools|testbed|python|docs|cmake|scripts|base|plan|store|collective|file|testing|mpi|posix)"
+    r"(?<![\w/.<-])((?:src|tests|tools|testbed|python|docs|cmake|scripts|base|plan|store|collective|file|testing|sim|mpi|posix)"
     r"/[a-z0-9_/-]+\.(?:cc|h|py|toml))\b"
 )
 

@@ -1,0 +1,428 @@
+#include "sim/lustre/cost_model.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+#include "base/checked_cast.h"
+#include "sim/lustre/errno_result.h"
+
+namespace nacre::sim {
+
+CostModel::CostModel(const Machine& machine, ObjectStore& objects, Timing& timing)
+    : machine_(machine),
+      objects_(objects),
+      timing_(timing),
+      requests_(machine),
+      counters_(machine),
+      queue_time_at_reset_(checked_cast<std::size_t>(machine.osts)),
+      evictions_(checked_cast<std::size_t>(machine.nodes)),
+      delay_ended_(timing.make_signal()),
+      alarm_(timing.make_alarm([this] {
+        const std::lock_guard guard(mutex_);
+        settle();
+      })) {}
+
+CostModel::~CostModel() {
+  stop();
+  alarm_.reset();
+}
+
+void CostModel::stop() {
+  const std::lock_guard guard(mutex_);
+  stopped_ = true;
+  delay_ended_->notify_all();
+  for (const auto& [key, box] : outboxes_) box->changed->notify_all();
+  for (const auto& [object, locks] : locks_) locks->changed->notify_all();
+}
+
+/// Advances the model to the current time, and completes the requests that have ended.
+void CostModel::settle() {
+  for (const Ticket ticket : requests_.advance(timing_.now())) {
+    const auto found = in_flight_.find(ticket);
+    if (found != in_flight_.end()) {
+      end(found->second);
+      in_flight_.erase(found);
+    } else if (const auto delay = delays_.find(ticket); delay != delays_.end()) {
+      delay->second = true;
+      delay_ended_->notify_all();
+    }
+  }
+  set_alarm();
+}
+
+void CostModel::set_alarm() {
+  if (const std::optional<SimulatedTime> next = requests_.next()) alarm_->set(*next);
+}
+
+void CostModel::end(const InFlight& ended) {
+  Outbox& box = outbox(ended.rpc.node, ended.rpc.ost);
+  if (ended.dirty) box.dirty_bytes -= ended.rpc.bytes;
+  const auto requests = box.in_flight.find(ended.object);
+  if (--requests->second == 0) box.in_flight.erase(requests);
+  box.changed->notify_all();
+}
+
+CostModel::Outbox& CostModel::outbox(std::int32_t node, std::int32_t ost) {
+  std::unique_ptr<Outbox>& found = outboxes_[{node, ost}];
+  if (found == nullptr) found = std::make_unique<Outbox>(timing_);
+  return *found;
+}
+
+std::shared_ptr<CostModel::ObjectLocks> CostModel::locks_of(const ObjectName& object) {
+  std::shared_ptr<ObjectLocks>& found = locks_[object];
+  if (found == nullptr) found = std::make_shared<ObjectLocks>(machine_.wide_locks != 0, timing_);
+  return found;
+}
+
+Status CostModel::wait(Guard& guard, Signal& changed, const Caller& caller,
+                       const std::function<bool()>& ready) {
+  while (true) {
+    settle();
+    if (ready()) return {};
+    if (stopped_ || was_evicted(*caller.handle)) return refused(EIO);
+    if (caller.is_interrupted()) return refused(EINTR);
+    changed.wait(guard);
+  }
+}
+
+/// Whether the node was evicted since the last call for this handle.
+bool CostModel::was_evicted(OpenHandle& handle) const {
+  const std::int64_t evictions = evictions_[static_cast<std::size_t>(handle.node_)];
+  return std::exchange(handle.evictions_, evictions) != evictions;
+}
+
+std::unique_ptr<OpenHandle> CostModel::open(std::int32_t node, bool direct) {
+  const std::lock_guard guard(mutex_);
+  auto handle = std::make_unique<OpenHandle>(node, direct);
+  static_cast<void>(was_evicted(*handle));
+  return handle;
+}
+
+// ---- requests ----
+
+Ticket CostModel::send(std::int32_t node, const ObjectName& object, const Extent& extent,
+                       plan::Direction direction) {
+  const Rpc rpc{node, object.ost, extent.length};
+  const Ticket ticket = requests_.submit(rpc, timing_.now());
+  in_flight_[ticket] = {rpc, object, extent, false};
+  ++outbox(node, object.ost).in_flight[object];
+  counters_.count_request(rpc, direction);
+  set_alarm();
+  return ticket;
+}
+
+/// Sends the unsent extent, even if it is shorter than a full request.
+void CostModel::send_unsent(Outbox& box, std::int32_t node) {
+  if (box.unsent.empty()) return;
+  const Extent extent = std::exchange(box.unsent, {});
+  const Ticket ticket = send(node, box.object, extent, plan::Direction::write);
+  in_flight_.at(ticket).dirty = true;
+}
+
+/// Appends an access to the unsent extent. Sends full requests, which end at multiples of
+/// `rpc_bytes`, and first the old unsent extent if the access does not continue it.
+void CostModel::append_unsent(Outbox& box, std::int32_t node, const ObjectAccess& access) {
+  Extent left = access.extent;
+  while (!left.empty()) {
+    const bool continues = box.object == access.object && box.unsent.end() == left.offset;
+    if (!continues) send_unsent(box, node);
+    if (box.unsent.empty()) {
+      box.object = access.object;
+      box.unsent = {left.offset, 0};
+    }
+    const std::int64_t taken =
+        std::min(left.length,
+                 machine_.rpc_bytes - box.unsent.offset % machine_.rpc_bytes - box.unsent.length);
+    box.unsent.length += taken;
+    left = {left.offset + taken, left.length - taken};
+    if (box.unsent.end() % machine_.rpc_bytes == 0) send_unsent(box, node);
+  }
+}
+
+/// Waits for room in the node's cache, and puts a write into it.
+Status CostModel::write_to_cache(Guard& guard, const Caller& caller, const ObjectAccess& access) {
+  const std::int32_t node = caller.handle->node_;
+  Outbox& box = outbox(node, access.object.ost);
+  // Other calls of the node may extend the unsent extent during this wait, and then wait too.
+  const auto fits = [&] {
+    const bool has_room =
+        box.dirty_bytes == 0 || box.dirty_bytes + access.extent.length <= machine_.dirty_bytes;
+    if (!has_room) send_unsent(box, node);
+    return has_room;
+  };
+  if (Status waited = wait(guard, *box.changed, caller, fits); !waited) return waited;
+  box.dirty_bytes += access.extent.length;
+  append_unsent(box, node, access);
+  return {};
+}
+
+Status CostModel::wait_for_ticket(Guard& guard, const Caller& caller, Ticket ticket) {
+  const auto found = in_flight_.find(ticket);
+  if (found == in_flight_.end()) return {};
+  Outbox& box = outbox(found->second.rpc.node, found->second.rpc.ost);
+  return wait(guard, *box.changed, caller, [&] { return !in_flight_.contains(ticket); });
+}
+
+/// Waits until at most `bytes_left` of the handle's reads and direct writes are in flight.
+Status CostModel::wait_for_pending(Guard& guard, const Caller& caller, std::int64_t bytes_left) {
+  std::deque<Ticket>& pending = caller.handle->pending_;
+  const auto bytes = [&] {
+    std::int64_t sum = 0;
+    for (const Ticket one : pending) {
+      const auto found = in_flight_.find(one);
+      if (found != in_flight_.end()) sum += found->second.rpc.bytes;
+    }
+    return sum;
+  };
+  while (!pending.empty() && bytes() > bytes_left) {
+    const Ticket oldest = pending.front();
+    pending.pop_front();
+    if (Status waited = wait_for_ticket(guard, caller, oldest); !waited) return waited;
+  }
+  std::erase_if(pending, [&](Ticket one) { return !in_flight_.contains(one); });
+  return {};
+}
+
+OpenHandle::Pattern OpenHandle::classify(const Extent& file) {
+  const Extent before = std::exchange(previous_, file);
+  const std::int64_t stride = file.offset - before.offset;
+  const bool is_same = std::exchange(stride_, stride) == stride && file.length == before.length;
+  if (is_same && stride > 0) return Pattern::strided;
+  return file.offset == before.end() ? Pattern::sequential : Pattern::random;
+}
+
+/// A read, or a direct write: sends requests to the OSTs and waits for their replies.
+Status CostModel::access_osts(Guard& guard, const Caller& caller, const FileRequest& request,
+                              plan::Direction direction) {
+  using Pattern = OpenHandle::Pattern;
+  OpenHandle& handle = *caller.handle;
+  if (request.accesses.empty()) return {};
+  const Pattern pattern = handle.classify(
+      hull(request.accesses.front().file_extent, request.accesses.back().file_extent));
+  const bool reads_ahead = pattern == Pattern::strided && direction == plan::Direction::read;
+  if (pattern != Pattern::sequential && !reads_ahead) {
+    if (Status waited = wait_for_pending(guard, caller, 0); !waited) return waited;
+  }
+  for (const ObjectAccess& access : request.accesses) {
+    for (Extent left = access.extent; !left.empty();) {
+      const Extent part{left.offset, std::min(left.length, machine_.rpc_bytes)};
+      handle.pending_.push_back(send(handle.node_, access.object, part, direction));
+      left = {part.end(), left.length - part.length};
+    }
+  }
+  settle();  // completes the requests that take no time
+  const bool may_stay_in_flight = reads_ahead || request.may_continue;
+  return wait_for_pending(guard, caller, may_stay_in_flight ? machine_.read_bytes : 0);
+}
+
+// ---- locks ----
+
+/// Makes nodes write back their cached data of objects, concurrently, and waits for completion.
+Status CostModel::write_back(Guard& guard, const Caller& caller,
+                             std::span<const NodeObject> node_objects) {
+  for (const auto& [node, object] : node_objects) {
+    Outbox& box = outbox(node, object.ost);
+    if (box.object == object) send_unsent(box, node);
+  }
+  for (const NodeObject& node_object : node_objects) {
+    Outbox& box = outbox(node_object.node, node_object.object.ost);
+    const auto is_written = [&] { return !box.in_flight.contains(node_object.object); };
+    if (Status waited = wait(guard, *box.changed, caller, is_written); !waited) return waited;
+  }
+  return {};
+}
+
+/// Revokes the locks that conflict with `wanted`. Returns their holders, which must write back.
+std::vector<CostModel::NodeObject> CostModel::call_back(const ObjectName& name, ObjectLocks& object,
+                                                        const ExtentLocks::Lock& wanted) {
+  std::vector<NodeObject> holders;
+  for (const std::int32_t node : object.locks.call_back(wanted)) {
+    counters_.count_callback(node, name.ost);
+    holders.push_back({node, name});
+  }
+  return holders;
+}
+
+/// Waits for `count` lock messages that are sent one after the other.
+Status CostModel::wait_for_lock_messages(Guard& guard, const Caller& caller, std::int64_t count) {
+  if (machine_.lock_latency_us == 0) return {};
+  const std::int64_t length = count * machine_.lock_latency_us * microsecond;
+  const Ticket ticket = requests_.delay(length, timing_.now());
+  delays_[ticket] = false;
+  Status waited = wait(guard, *delay_ended_, caller, [&] { return delays_.at(ticket); });
+  delays_.erase(ticket);
+  return waited;
+}
+
+Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectName& name,
+                       const ExtentLocks::Lock& wanted) {
+  const std::shared_ptr<ObjectLocks> object = locks_of(name);
+  if (object->locks.covers(wanted)) return {};
+  object->locks.wait_for(wanted);
+  Status waited = wait(guard, *object->changed, caller, [&] { return !object->is_revoking; });
+  if (!waited || object->locks.covers(wanted)) {
+    object->locks.give_up(wanted);
+    return waited;
+  }
+  object->is_revoking = true;
+  const std::vector<NodeObject> holders = call_back(name, *object, wanted);
+  waited = write_back(guard, caller, holders);
+  // Request and reply; if locks were revoked, also callbacks to all holders at once, and replies.
+  if (waited) waited = wait_for_lock_messages(guard, caller, holders.empty() ? 2 : 4);
+  if (waited) {
+    object->locks.grant(wanted);
+    counters_.count_grant(wanted.node, name.ost);
+  } else {
+    object->locks.give_up(wanted);
+  }
+  object->is_revoking = false;
+  object->changed->notify_all();
+  return waited;
+}
+
+/// Returns the error of a fault, or acquires the lock that an access needs.
+Status CostModel::check_and_lock(Guard& guard, const Caller& caller, const FileRequest& request,
+                                 const ObjectAccess& access, plan::Direction direction) {
+  const bool writes = direction == plan::Direction::write;
+  Status checked = faults_.check(access.object.ost, access.file_extent, writes);
+  if (!checked || request.locks == LockWish::none) return checked;
+  const bool is_narrow = request.locks == LockWish::narrow;
+  return lock(guard, caller, access.object,
+              {caller.handle->node_, access.extent, writes, is_narrow});
+}
+
+// ---- calls of files ----
+
+Status CostModel::write(const Caller& caller, const FileRequest& request) {
+  Guard guard(mutex_);
+  settle();
+  OpenHandle& handle = *caller.handle;
+  if (was_evicted(handle)) return refused(EIO);
+  handle.has_written_ = true;
+  for (const ObjectAccess& access : request.accesses) {
+    if (Status locked = check_and_lock(guard, caller, request, access, plan::Direction::write);
+        !locked) {
+      return locked;
+    }
+    if (handle.direct_) continue;
+    if (Status cached = write_to_cache(guard, caller, access); !cached) return cached;
+  }
+  if (handle.direct_) return access_osts(guard, caller, request, plan::Direction::write);
+  settle();
+  return {};
+}
+
+Status CostModel::read(const Caller& caller, const FileRequest& request) {
+  Guard guard(mutex_);
+  settle();
+  for (const ObjectAccess& access : request.accesses) {
+    if (Status locked = check_and_lock(guard, caller, request, access, plan::Direction::read);
+        !locked) {
+      return locked;
+    }
+  }
+  return access_osts(guard, caller, request, plan::Direction::read);
+}
+
+Status CostModel::revoke_locks(const Caller& caller, std::span<const ObjectName> objects) {
+  constexpr std::int32_t no_node = -1;  // conflicts with the locks of all nodes
+  const ExtentLocks::Lock all{no_node, {0, std::numeric_limits<std::int64_t>::max()}, true};
+  Guard guard(mutex_);
+  settle();
+  std::vector<NodeObject> holders;
+  for (const ObjectName& name : objects) {
+    const std::vector<NodeObject> found = call_back(name, *locks_of(name), all);
+    holders.insert(holders.end(), found.begin(), found.end());
+  }
+  if (Status written = write_back(guard, caller, holders); !written) return written;
+  return wait_for_lock_messages(guard, caller, holders.empty() ? 2 : 4);
+}
+
+Status CostModel::flush(const Caller& caller, std::span<const ObjectName> objects) {
+  Guard guard(mutex_);
+  settle();
+  std::vector<NodeObject> node_objects;
+  for (const ObjectName& object : objects) node_objects.push_back({caller.handle->node_, object});
+  if (Status written = write_back(guard, caller, node_objects); !written) return written;
+  if (was_evicted(*caller.handle)) return refused(EIO);
+  return wait_for_pending(guard, caller, 0);
+}
+
+Status CostModel::finish(const Caller& caller) {
+  Guard guard(mutex_);
+  if (caller.handle->has_written_ && was_evicted(*caller.handle)) return refused(EIO);
+  return wait_for_pending(guard, caller, 0);
+}
+
+Status CostModel::reserve(std::span<const ObjectName> objects) {
+  const std::lock_guard guard(mutex_);
+  const auto is_full = [&](const ObjectName& object) { return faults_.is_full(object.ost); };
+  return std::ranges::any_of(objects, is_full) ? refused(ENOSPC) : Status();
+}
+
+void CostModel::forget(const ObjectName& object) {
+  const std::lock_guard guard(mutex_);
+  locks_.erase(object);
+  for (const auto& [key, box] : outboxes_) {
+    if (key.second == object.ost && box->object == object) discard_unsent(*box);
+  }
+}
+
+void CostModel::discard_unsent(Outbox& box) {
+  box.dirty_bytes -= std::exchange(box.unsent, {}).length;
+  box.changed->notify_all();
+}
+
+// ---- faults and counters ----
+
+Status CostModel::order(const FaultOrder& order) {
+  const std::lock_guard guard(mutex_);
+  settle();
+  if (order.evicted_node) return evict(*order.evicted_node);
+  faults_.set(order.ost, order.fault);
+  requests_.set_slowness(order.ost, order.fault.slowness, timing_.now());
+  settle();
+  return {};
+}
+
+/// Drops the node's locks, and erases its writes that are not yet on the OSTs.
+Status CostModel::evict(std::int32_t node) {
+  Status lost;
+  const auto lose = [&](const ObjectName& object, const Extent& extent) {
+    Status erased = objects_.erase(object, extent);
+    if (lost) lost = std::move(erased);
+  };
+  ++evictions_[static_cast<std::size_t>(node)];
+  for (const auto& [object, locks] : locks_) locks->locks.drop(node);
+  for (const auto& [ticket, one] : in_flight_) {
+    if (one.rpc.node == node && one.dirty) lose(one.object, one.extent);
+  }
+  for (const auto& [key, box] : outboxes_) {
+    if (key.first != node) continue;
+    lose(box->object, box->unsent);
+    discard_unsent(*box);
+  }
+  return lost;
+}
+
+std::string CostModel::counters_json() {
+  const std::lock_guard guard(mutex_);
+  settle();
+  for (std::int32_t ost = 0; ost < machine_.osts; ++ost) {
+    const SimulatedTime before = queue_time_at_reset_[static_cast<std::size_t>(ost)];
+    counters_.set_queue_time(ost, requests_.queue_time(ost) - before);
+  }
+  return counters_.json();
+}
+
+void CostModel::reset_counters() {
+  const std::lock_guard guard(mutex_);
+  settle();
+  counters_ = Counters(machine_);
+  for (std::int32_t ost = 0; ost < machine_.osts; ++ost) {
+    queue_time_at_reset_[static_cast<std::size_t>(ost)] = requests_.queue_time(ost);
+  }
+}
+
+}  // namespace nacre::sim

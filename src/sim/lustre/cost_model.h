@@ -1,0 +1,201 @@
+// CostModel: delays each access by the time that it takes on the modelled machine, and returns the
+// errors of injected faults.
+#ifndef NACRE_SIM_LUSTRE_COST_MODEL_H_
+#define NACRE_SIM_LUSTRE_COST_MODEL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/extent.h"
+#include "base/result.h"
+#include "sim/lustre/counters.h"
+#include "sim/lustre/extent_locks.h"
+#include "sim/lustre/faults.h"
+#include "sim/lustre/node_locks.h"
+#include "sim/lustre/object_store.h"
+#include "sim/lustre/request_model.h"
+
+namespace nacre::sim {
+
+/// One open of a file on a node.
+class OpenHandle {
+ public:
+  OpenHandle(std::int32_t node, bool direct) : node_(node), direct_(direct) {}
+
+  [[nodiscard]] std::int32_t node() const { return node_; }
+
+ private:
+  friend class CostModel;
+  /// The position of a request relative to the previous request.
+  enum class Pattern : std::uint8_t {
+    random,
+    sequential,  ///< starts at the end of the previous request
+    strided,     ///< same length and same positive stride as the previous request
+  };
+  /// Classifies a request for an extent of the file, and stores it as the previous request.
+  [[nodiscard]] Pattern classify(const Extent& file);
+
+  std::int32_t node_;
+  bool direct_;                      // bypasses the node's cache
+  Extent previous_;                  // of the file: the previous request
+  std::int64_t stride_ = 0;          // offset of `previous_` minus offset of the request before it
+  std::deque<Ticket> pending_ = {};  // tickets of the requests that are still in flight
+  std::int64_t evictions_ = 0;       // evictions of the node that were reported to this handle
+  bool has_written_ = false;
+};
+
+/// The open file that a call is for, and whether a signal has interrupted the call.
+struct Caller {
+  OpenHandle* handle;
+  std::function<bool()> is_interrupted = [] { return false; };
+};
+
+/// An access to an extent of one object.
+struct ObjectAccess {
+  ObjectName object;
+  Extent extent;       ///< in the object
+  Extent file_extent;  ///< the same bytes, in the file
+};
+
+/// A request, of the testbed from the kernel, which splits long calls of a program into several
+/// requests.
+struct FileRequest {
+  std::span<const ObjectAccess> accesses;
+  bool may_continue = false;  ///< has the largest size: the next request may be of the same call
+  LockWish locks = LockWish::wide;
+};
+
+/// Thread-safe. A node caches up to `dirty_bytes` of writes, sends them in requests of up to
+/// `rpc_bytes`, and keeps its locks until another node needs them. Reads and direct writes wait for
+/// the OST. Strided reads (read-ahead) and calls that the kernel splits keep up to `read_bytes` in
+/// flight, like a Lustre client. Errors carry an errno: EIO, ENOSPC or EINTR.
+class CostModel {
+ public:
+  /// If a node is evicted, its unwritten data are erased from `objects`. The arguments outlive
+  /// this.
+  CostModel(const Machine& machine, ObjectStore& objects, Timing& timing = real_timing());
+  /// Waiting calls return EIO.
+  ~CostModel();
+  CostModel(const CostModel&) = delete;
+  CostModel& operator=(const CostModel&) = delete;
+
+  /// `direct`: accesses bypass the node's cache (O_DIRECT).
+  [[nodiscard]] std::unique_ptr<OpenHandle> open(std::int32_t node, bool direct);
+  [[nodiscard]] Status write(const Caller& caller, const FileRequest& request);
+  [[nodiscard]] Status read(const Caller& caller, const FileRequest& request);
+  /// Revokes all locks on the objects, and waits until their holders have written back their data.
+  [[nodiscard]] Status revoke_locks(const Caller& caller, std::span<const ObjectName> objects);
+  /// Waits until the node's cached writes to the objects are on the OSTs, and until the handle's
+  /// reads and direct writes have completed.
+  [[nodiscard]] Status flush(const Caller& caller, std::span<const ObjectName> objects);
+  /// For close(2): waits until the handle's reads and direct writes have completed. EIO if the
+  /// handle has written and its node was evicted, so that the data may be lost.
+  [[nodiscard]] Status finish(const Caller& caller);
+  /// ENOSPC if the OST of one of the objects is full.
+  [[nodiscard]] Status reserve(std::span<const ObjectName> objects);
+  /// Drops the locks and the unsent writes of a removed object.
+  void forget(const ObjectName& object);
+
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+  /// Sets the fault of an OST, or evicts a node.
+  [[nodiscard]] Status order(const FaultOrder& order);
+  [[nodiscard]] std::string counters_json();
+  void reset_counters();
+  /// Waiting calls and later calls that have to wait return EIO.
+  void stop();
+  [[nodiscard]] bool is_stopped() const { return stopped_; }
+
+ private:
+  using Guard = std::unique_lock<std::mutex>;
+  /// The state of a node for one OST.
+  struct Outbox {
+    explicit Outbox(Timing& timing) : changed(timing.make_signal()) {}
+
+    std::int64_t dirty_bytes = 0;                  // written by programs and not yet on the OST
+    ObjectName object;                             // the object of `unsent`
+    Extent unsent;                                 // cached, to be sent in the next write request
+    std::map<ObjectName, std::int64_t> in_flight;  // number of requests
+    std::unique_ptr<Signal> changed;
+  };
+  struct NodeObject {
+    std::int32_t node;
+    ObjectName object;
+  };
+  struct InFlight {
+    Rpc rpc;
+    ObjectName object;
+    Extent extent;
+    bool dirty;
+  };
+  struct ObjectLocks {
+    ObjectLocks(bool wide, Timing& timing) : locks(wide), changed(timing.make_signal()) {}
+
+    ExtentLocks locks;
+    bool is_revoking = false;  // a call waits for the holders of revoked locks to write back
+    std::unique_ptr<Signal> changed;
+  };
+
+  void settle();
+  void set_alarm();
+  void end(const InFlight& ended);
+  [[nodiscard]] Outbox& outbox(std::int32_t node, std::int32_t ost);
+  [[nodiscard]] std::shared_ptr<ObjectLocks> locks_of(const ObjectName& object);
+  [[nodiscard]] Status wait(Guard& guard, Signal& changed, const Caller& caller,
+                            const std::function<bool()>& ready);
+  [[nodiscard]] Status wait_for_ticket(Guard& guard, const Caller& caller, Ticket ticket);
+  [[nodiscard]] Status check_and_lock(Guard& guard, const Caller& caller,
+                                      const FileRequest& request, const ObjectAccess& access,
+                                      plan::Direction direction);
+  [[nodiscard]] std::vector<NodeObject> call_back(const ObjectName& name, ObjectLocks& object,
+                                                  const ExtentLocks::Lock& wanted);
+  [[nodiscard]] Status wait_for_lock_messages(Guard& guard, const Caller& caller,
+                                              std::int64_t count);
+  [[nodiscard]] Status lock(Guard& guard, const Caller& caller, const ObjectName& name,
+                            const ExtentLocks::Lock& wanted);
+  [[nodiscard]] Status write_back(Guard& guard, const Caller& caller,
+                                  std::span<const NodeObject> node_objects);
+  [[nodiscard]] Status write_to_cache(Guard& guard, const Caller& caller,
+                                      const ObjectAccess& access);
+  void append_unsent(Outbox& box, std::int32_t node, const ObjectAccess& access);
+  void send_unsent(Outbox& box, std::int32_t node);
+  [[nodiscard]] Ticket send(std::int32_t node, const ObjectName& object, const Extent& extent,
+                            plan::Direction direction);
+  [[nodiscard]] Status access_osts(Guard& guard, const Caller& caller, const FileRequest& request,
+                                   plan::Direction direction);
+  [[nodiscard]] Status wait_for_pending(Guard& guard, const Caller& caller,
+                                        std::int64_t bytes_left);
+  [[nodiscard]] bool was_evicted(OpenHandle& handle) const;
+  [[nodiscard]] Status evict(std::int32_t node);
+  void discard_unsent(Outbox& box);
+
+  const Machine machine_;
+  ObjectStore& objects_;
+  Timing& timing_;
+  std::mutex mutex_;  // guards all members below
+  RequestModel requests_;
+  Faults faults_;
+  Counters counters_;
+  std::vector<SimulatedTime> queue_time_at_reset_;  // by OST: when the counters were last reset
+  std::map<std::pair<std::int32_t, std::int32_t>, std::unique_ptr<Outbox>> outboxes_;
+  std::map<Ticket, InFlight> in_flight_;
+  std::map<ObjectName, std::shared_ptr<ObjectLocks>> locks_;
+  std::map<Ticket, bool> delays_;        // whether the delay is over
+  std::vector<std::int64_t> evictions_;  // by node
+  std::unique_ptr<Signal> delay_ended_;
+  std::atomic<bool> stopped_ = false;
+  std::unique_ptr<Alarm> alarm_;  // completes requests on time even if no call does
+};
+
+}  // namespace nacre::sim
+
+#endif  // NACRE_SIM_LUSTRE_COST_MODEL_H_

@@ -1,0 +1,84 @@
+#include "sim/lustre/faults.h"
+
+#include <cerrno>
+#include <sstream>
+#include <string>
+
+#include "base/parse_number.h"
+#include "sim/lustre/errno_result.h"
+
+namespace nacre::sim {
+namespace {
+
+Error wrong(std::string_view text, const std::string& what) {
+  return Error{ErrorClass::arg, EINVAL, "fault \"" + std::string(text) + "\": " + what};
+}
+
+/// Parses a fault of an OST and its value into `fault`. False if there is no such fault.
+bool read_fault(const std::string& kind, const std::string& value, OstFault& fault) {
+  if (value.empty()) {
+    if (kind == "no_space") fault.no_space = true;
+    if (kind == "hung") fault.slowness = 0;
+    return kind == "no_space" || kind == "hung" || kind == "well";
+  }
+  if (kind == "error_at") {
+    fault.error_byte = parse_scaled_number<std::int64_t>(value);
+    return fault.error_byte.has_value();
+  }
+  const std::optional<double> number = parse_real(value);
+  if (!number || *number < 0) return false;
+  if (kind == "error") fault.error_rate = *number;
+  if (kind == "slow") fault.slowness = *number;
+  return (kind == "error" && *number <= 1) || (kind == "slow" && *number > 0);
+}
+
+}  // namespace
+
+Result<FaultOrder> parse_fault(std::string_view text, const machine::Machine& machine) {
+  std::istringstream words{std::string(text)};
+  std::string what;
+  std::string number;
+  std::string kind;
+  std::string value;
+  std::string rest;
+  words >> what >> number >> kind >> value >> rest;
+  const auto index = parse_number<std::int32_t>(number);
+  const std::int64_t count = what == "node" ? machine.nodes : machine.osts;
+  if (what != "ost" && what != "node") return wrong(text, "a fault begins with ost or node");
+  if (!index || *index < 0 || *index >= count) {
+    return wrong(text, "this testbed has " + what + "s 0 to " + std::to_string(count - 1));
+  }
+  FaultOrder order;
+  if (what == "node") {
+    if (kind != "evicted" || !value.empty()) return wrong(text, "a node can be: evicted");
+    order.evicted_node = *index;
+    return order;
+  }
+  order.ost = *index;
+  if (!read_fault(kind, value, order.fault) || !rest.empty()) {
+    return wrong(text,
+                 "an OST can be: no_space, error RATE (0 to 1), error_at BYTE, slow FACTOR, hung, "
+                 "well");
+  }
+  return order;
+}
+
+bool Faults::is_full(std::int32_t ost) const {
+  const auto found = by_ost_.find(ost);
+  return found != by_ost_.end() && found->second.no_space;
+}
+
+Status Faults::check(std::int32_t ost, const Extent& file, bool writes) {
+  const auto found = by_ost_.find(ost);
+  if (found == by_ost_.end()) return {};
+  const OstFault& fault = found->second;
+  if (fault.no_space && writes) return refused(ENOSPC);
+  if (fault.error_byte && file.contains(*fault.error_byte)) return refused(EIO);
+  if (fault.error_rate > 0) {
+    std::uniform_real_distribution<double> chance(0, 1);
+    if (chance(random_) < fault.error_rate) return refused(EIO);
+  }
+  return {};
+}
+
+}  // namespace nacre::sim

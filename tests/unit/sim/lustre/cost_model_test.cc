@@ -1,0 +1,140 @@
+// The requests, locks and errors that accesses cause at the OSTs. No test waits for a time.
+#include "sim/lustre/cost_model.h"
+
+#include <cerrno>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "sim/lustre/errno_result.h"
+
+namespace nacre::sim {
+namespace {
+
+constexpr ObjectName object{0, 1};
+const Machine machine{.nodes = 2, .rpc_bytes = 1000, .dirty_bytes = 4000, .osts = 1};
+
+/// An access to bytes whose offsets in the object and in the file are equal.
+Status write(CostModel& costs, OpenHandle& handle, const Extent& extent) {
+  const ObjectAccess access{object, extent, extent};
+  return costs.write({&handle}, {{&access, 1}});
+}
+Status read(CostModel& costs, OpenHandle& handle, const Extent& extent) {
+  const ObjectAccess access{object, extent, extent};
+  return costs.read({&handle}, {{&access, 1}});
+}
+Status flush(CostModel& costs, OpenHandle& handle) { return costs.flush({&handle}, {&object, 1}); }
+
+bool counts(CostModel& costs, const std::string& what) {
+  return costs.counters_json().find(what) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("adjacent pieces are sent as one request") {
+  ObjectStore objects;
+  CostModel costs(machine, objects);
+  const auto handle = costs.open(0, false);
+  for (std::int64_t at = 0; at < 2500; at += 100) REQUIRE(write(costs, *handle, {at, 100}).ok());
+  CHECK(counts(costs, R"("requests":[2])"));
+  REQUIRE(flush(costs, *handle).ok());
+  CHECK(counts(costs, R"({"osts":{"bytes_written":[2500],"bytes_read":[0],"requests":[3])"));
+  REQUIRE(read(costs, *handle, {0, 1500}).ok());
+  CHECK(counts(costs, R"("bytes_read":[1500],"requests":[5])"));
+  costs.reset_counters();
+  CHECK(counts(costs, R"("bytes_written":[0])"));
+}
+
+TEST_CASE("direct writes are sent at once") {
+  ObjectStore objects;
+  CostModel costs(machine, objects);
+  const auto handle = costs.open(0, true);
+  REQUIRE(write(costs, *handle, {0, 100}).ok());
+  CHECK(counts(costs, R"("requests":[1])"));
+}
+
+TEST_CASE("a conflicting access of another node calls a lock back, and the dirty data is sent") {
+  ObjectStore objects;
+  CostModel costs(machine, objects);
+  const auto here = costs.open(0, false);
+  const auto there = costs.open(1, false);
+  REQUIRE(write(costs, *here, {0, 100}).ok());
+  REQUIRE(write(costs, *here, {5000, 100}).ok());
+  CHECK(counts(costs, R"("lock_grants":[1],"lock_callbacks":[0])"));
+  CHECK(counts(costs, R"("requests":[1])"));  // sent when the second piece began
+  REQUIRE(read(costs, *there, {0, 10}).ok());
+  CHECK(counts(costs, R"("lock_grants":[2],"lock_callbacks":[1])"));
+  CHECK(counts(costs, R"("bytes_written":[200],"bytes_read":[10])"));
+  CHECK(counts(costs, R"("clients":[2])"));
+}
+
+TEST_CASE("unsent data of an evicted node is lost, and its open files return one error") {
+  ObjectStore objects;
+  CostModel costs(machine, objects);
+  const auto handle = costs.open(0, false);
+  const std::vector<std::byte> bytes(100, std::byte{7});
+  REQUIRE(write(costs, *handle, {0, 100}).ok());
+  REQUIRE(!objects.write(object, bytes, 0).error);
+  REQUIRE(costs.order({.evicted_node = 0}).ok());
+  std::vector<std::byte> found(100, std::byte{1});
+  REQUIRE(objects.read(object, found, 0).ok());
+  CHECK(found == std::vector<std::byte>(100));
+  CHECK(errno_of(flush(costs, *handle)) == EIO);
+  CHECK(flush(costs, *handle).ok());
+  CHECK(flush(costs, *costs.open(0, false)).ok());
+}
+
+TEST_CASE("reads with a constant stride are read ahead, so that they do not wait for the OST") {
+  Machine slow = machine;
+  slow.ost.bandwidth = 1 << 30;
+  ObjectStore objects;
+  CostModel costs(slow, objects);
+  const auto handle = costs.open(0, false);
+  REQUIRE(read(costs, *handle, {100, 100}).ok());
+  REQUIRE(read(costs, *handle, {1100, 100}).ok());
+  REQUIRE(costs.order(*parse_fault("ost 0 hung", slow)).ok());
+  const auto asked = [&](const Extent& extent) {
+    const ObjectAccess access{object, extent, extent};
+    return costs.read({handle.get(), [] { return true; }}, {{&access, 1}});
+  };
+  CHECK(asked({2100, 100}).ok());
+  CHECK(asked({3100, 100}).ok());
+  CHECK(errno_of(asked({5100, 100})) == EINTR);
+}
+
+TEST_CASE("waiting for a hung OST can be interrupted, and ends when the testbed stops") {
+  Machine slow = machine;
+  slow.ost.bandwidth = 1000;
+  ObjectStore objects;
+  CostModel costs(slow, objects);
+  REQUIRE(costs.order(*parse_fault("ost 0 hung", slow)).ok());
+  const auto handle = costs.open(0, true);
+  const ObjectAccess access{object, {0, 100}, {0, 100}};
+  const Caller impatient{handle.get(), [] { return true; }};
+  CHECK(errno_of(costs.write(impatient, {{&access, 1}})) == EINTR);
+  std::thread other([&] { CHECK(errno_of(write(costs, *handle, {200, 100})) == EIO); });
+  costs.stop();
+  other.join();
+}
+
+TEST_CASE("nodes that write the same object alternately all complete") {
+  Machine busy = machine;
+  busy.ost.bandwidth = 1 << 30;
+  busy.lock_latency_us = 10;
+  ObjectStore objects;
+  CostModel costs(busy, objects);
+  std::vector<std::thread> writers;
+  for (std::int32_t node = 0; node < 2; ++node) {
+    writers.emplace_back([&costs, node] {
+      const auto handle = costs.open(node, false);
+      for (int i = 0; i < 50; ++i) CHECK(write(costs, *handle, {(2 * i + node) * 300, 300}).ok());
+      CHECK(flush(costs, *handle).ok());
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  CHECK(counts(costs, R"("bytes_written":[30000])"));
+}
+
+}  // namespace nacre::sim

@@ -1,0 +1,113 @@
+// Compares the end times of requests with computed times.
+#include "sim/lustre/request_model.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace nacre::sim {
+namespace {
+
+constexpr SimulatedTime millisecond = 1'000'000;
+constexpr SimulatedTime late = 1'000'000 * millisecond;
+constexpr std::int64_t kilobyte = 1000;
+
+/// A machine whose OSTs move one kilobyte per millisecond.
+Machine slow_osts() {
+  Machine machine{.nodes = 4, .osts = 4};
+  machine.ost.bandwidth = 1000 * kilobyte;
+  return machine;
+}
+
+/// The time at which all of `rpcs`, sent at time 0, have ended.
+SimulatedTime end_of(const Machine& machine, const std::vector<Rpc>& rpcs) {
+  RequestModel simulation(machine);
+  for (const Rpc& rpc : rpcs) static_cast<void>(simulation.submit(rpc, 0));
+  SimulatedTime last = 0;
+  while (const auto next = simulation.next()) {
+    last = *next;
+    static_cast<void>(simulation.advance(last));
+  }
+  return last;
+}
+
+std::vector<Rpc> repeated(const Rpc& rpc, int count) {
+  return std::vector<Rpc>(static_cast<std::size_t>(count), rpc);
+}
+
+}  // namespace
+
+TEST_CASE("a request without cost ends at once") {
+  RequestModel simulation({.nodes = 1, .osts = 1});
+  const Ticket ticket = simulation.submit({0, 0, 1 << 20}, 5);
+  CHECK(simulation.advance(5) == std::vector{ticket});
+  CHECK_FALSE(simulation.next());
+}
+
+TEST_CASE("requests to one OST are sequential, requests to several OSTs are concurrent") {
+  const Machine machine = slow_osts();
+  CHECK(end_of(machine, repeated({0, 0, 10 * kilobyte}, 3)) == 30 * millisecond);
+  CHECK(end_of(machine, {{0, 0, 10 * kilobyte}, {0, 1, 10 * kilobyte}, {0, 2, 10 * kilobyte}}) ==
+        10 * millisecond);
+}
+
+TEST_CASE("each additional concurrent node of an OST costs a part of a request") {
+  Machine machine = slow_osts();
+  machine.ost.client_cost = 0.5;
+  // 1 + 0.5 * 2, 1 + 0.5 * 1, 1 times ten milliseconds
+  CHECK(end_of(machine, {{0, 0, 10 * kilobyte}, {1, 0, 10 * kilobyte}, {2, 0, 10 * kilobyte}}) ==
+        45 * millisecond);
+  CHECK(end_of(machine, repeated({1, 0, 10 * kilobyte}, 3)) == 30 * millisecond);
+}
+
+TEST_CASE("latencies overlap, for as many requests as threads and the window of a node allow") {
+  Machine machine = slow_osts();
+  machine.ost_latency_us = 100'000;
+  CHECK(end_of(machine, repeated({0, 0, 10 * kilobyte}, 4)) == (100 + 4 * 10) * millisecond);
+  machine.rpcs_in_flight = 1;
+  CHECK(end_of(machine, repeated({0, 0, 10 * kilobyte}, 4)) == 4 * (100 + 10) * millisecond);
+  CHECK(end_of(machine, {{0, 0, 10 * kilobyte}, {1, 0, 10 * kilobyte}}) == 120 * millisecond);
+  machine.ost_threads = 1;
+  CHECK(end_of(machine, {{0, 0, 10 * kilobyte}, {1, 0, 10 * kilobyte}}) == 220 * millisecond);
+}
+
+TEST_CASE("requests share the links of servers, uplinks and nodes") {
+  Machine machine = slow_osts();
+  machine.osts_per_server = 2;  // OSTs 0 and 2 on one server, 1 and 3 on the other
+  machine.server_link.bandwidth = 1000 * kilobyte;
+  const std::vector<Rpc> one_server{{0, 0, 10 * kilobyte}, {1, 2, 10 * kilobyte}};
+  const std::vector<Rpc> two_servers{{0, 0, 10 * kilobyte}, {1, 1, 10 * kilobyte}};
+  CHECK(end_of(machine, one_server) == 30 * millisecond);
+  CHECK(end_of(machine, two_servers) == 20 * millisecond);
+  machine.osts_per_server = 0;
+  machine.uplinks = 2;
+  machine.uplink.bandwidth = 1000 * kilobyte;
+  CHECK(end_of(machine, {{0, 0, 10 * kilobyte}, {2, 1, 10 * kilobyte}}) == 30 * millisecond);
+  CHECK(end_of(machine, two_servers) == 20 * millisecond);
+  machine.uplinks = 0;
+  machine.node_link.bandwidth = 1000 * kilobyte;
+  CHECK(end_of(machine, {{0, 0, 10 * kilobyte}, {0, 1, 10 * kilobyte}}) == 30 * millisecond);
+}
+
+TEST_CASE("a late poll does not change the end times") {
+  Machine machine = slow_osts();
+  RequestModel simulation(machine);
+  const Ticket first = simulation.submit({0, 0, 10 * kilobyte}, 0);
+  const Ticket second = simulation.submit({0, 0, 10 * kilobyte}, 0);
+  const Ticket delay = simulation.delay(15 * millisecond, 0);
+  CHECK(simulation.advance(late) == std::vector{first, delay, second});
+}
+
+TEST_CASE("a hung OST continues where it stopped; a slow OST takes longer") {
+  RequestModel simulation(slow_osts());
+  simulation.set_slowness(0, 0, 0);
+  const Ticket ticket = simulation.submit({0, 0, 10 * kilobyte}, 0);
+  CHECK(simulation.advance(late).empty());
+  simulation.set_slowness(0, 3, late);
+  CHECK(simulation.next() == late + 30 * millisecond);
+  CHECK(simulation.advance(late + 30 * millisecond) == std::vector{ticket});
+}
+
+}  // namespace nacre::sim

@@ -1,0 +1,135 @@
+// The bytes of a file are the same in any layout. A file without a layout behaves as on Lustre.
+#include "sim/lustre/striped_file.h"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "asked_layout.h"
+
+namespace nacre::sim {
+namespace {
+
+const Machine four_osts{.osts = 4, .stripe_size = 1 << 16};
+
+std::vector<std::byte> bytes_of(std::size_t count, std::mt19937_64& random) {
+  std::vector<std::byte> bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a file without a layout cannot be written, reads as empty, and can be resized") {
+  Striping striping(four_osts);
+  StripedFile file(striping, 7);
+  std::vector<std::byte> bytes(10);
+  CHECK(errno_in(file.layout()) == ENODATA);
+  CHECK(errno_in(file.write(bytes, 0)) == EBADF);
+  CHECK(file.read(bytes, 0).value() == 0);
+  REQUIRE(file.resize(100).ok());
+  CHECK(file.size() == 100);
+}
+
+TEST_CASE("a layout is set once: setting it again has no effect and is not an error") {
+  Striping striping(four_osts);
+  StripedFile file(striping, 7);
+  REQUIRE(file.set_layout(asked_layout("-c 2")).ok());
+  const std::vector<std::byte> first = file.layout().value();
+  CHECK(file.set_layout(asked_layout("-c 4")).ok());
+  CHECK(file.layout().value() == first);
+}
+
+TEST_CASE("writes after the last component fail until a tail is added") {
+  Striping striping(four_osts);
+  StripedFile file(striping, 7);
+  REQUIRE(file.set_layout(asked_layout("-E 64k -c 1")).ok());
+  const std::vector<std::byte> bytes(10, std::byte{5});
+  CHECK(file.write(bytes, 65526).ok());
+  CHECK(errno_in(file.write(bytes, 65527)) == ENODATA);
+  plan::Layout tail = asked_layout("-E 64k -c 1 -E -1 -c 4");
+  tail.components.erase(tail.components.begin());
+  REQUIRE(file.add_components(tail).ok());
+  CHECK(file.write(bytes, 65527).ok());
+  CHECK(file.size() == 65537);
+}
+
+TEST_CASE("a group lock instantiates all objects and calls all other locks back") {
+  Striping striping(four_osts);
+  StripedFile file(striping, 7);
+  const auto handle = striping.costs.open(1, false);
+  const Caller caller{handle.get()};
+  const auto other_handle = striping.costs.open(0, false);
+  const Caller other{other_handle.get()};
+  file.locks().note_open(0);
+  file.locks().note_open(1);
+  CHECK(errno_in(file.acquire_group_lock(caller, 3)) == EBADF);
+  REQUIRE(file.set_layout(asked_layout("-E 64k -c 1 -E -1 -c 4")).ok());
+  CHECK(file.objects().size() == 1);
+  REQUIRE(file.acquire_group_lock(caller, 3).ok());
+  CHECK(file.objects().size() == 5);
+  CHECK(errno_in(file.acquire_group_lock(other, 4)) == EBUSY);
+  CHECK(errno_in(file.release_group_lock(other, 3)) == EINVAL);
+  CHECK(file.release_group_lock(caller, 3).ok());
+  CHECK(file.acquire_group_lock(other, 4).ok());
+}
+
+TEST_CASE("appended data is written at the end") {
+  Striping striping(four_osts);
+  StripedFile file(striping, 7);
+  REQUIRE(file.set_layout(asked_layout("-c 2")).ok());
+  const std::vector<std::byte> bytes(10, std::byte{5});
+  REQUIRE(file.write(bytes, 90).ok());
+  REQUIRE(file.append(bytes).ok());
+  CHECK(file.size() == 110);
+}
+
+TEST_CASE("random writes, reads and sizes agree with a plain array, in any layout") {
+  const std::uint64_t seed = 20261122;
+  MESSAGE("seed ", seed);
+  std::mt19937_64 random(seed);
+  for (const char* words :
+       {"-c 1", "-c 3 -S 64k", "-C 7 -S 64k", "-E 64k -L mdt -E 256k -c 1 -S 64k -E -1 -c 4",
+        "-E 128k -c 1 -S 64k -E 512k -c 2 -E -1 -c 3 -S 128k"}) {
+    CAPTURE(words);
+    Striping striping(four_osts);
+    StripedFile file(striping, 7);
+    REQUIRE(file.set_layout(asked_layout(words)).ok());
+    constexpr std::size_t size_max = 1 << 20;
+    std::vector<std::byte> expected;
+    for (int step = 0; step < 200; ++step) {
+      const std::size_t offset = random() % size_max;
+      const std::size_t count = 1 + random() % (random() % 2 == 0 ? 100 : 200'000);
+      switch (random() % 4) {
+        case 0: {
+          REQUIRE(file.resize(static_cast<std::int64_t>(offset)).ok());
+          expected.resize(offset);
+          break;
+        }
+        case 1:
+        case 2: {
+          const std::vector<std::byte> bytes = bytes_of(count, random);
+          REQUIRE(file.write(bytes, static_cast<std::int64_t>(offset)).ok());
+          expected.resize(std::max(expected.size(), offset + count));
+          std::ranges::copy(bytes, expected.begin() + static_cast<std::ptrdiff_t>(offset));
+          break;
+        }
+        default:
+          break;
+      }
+      CHECK(file.size() == std::ssize(expected));
+      std::vector<std::byte> found(count, std::byte{0xee});
+      const std::size_t read = file.read(found, static_cast<std::int64_t>(offset)).value();
+      const std::size_t there =
+          offset < expected.size() ? std::min(count, expected.size() - offset) : 0;
+      REQUIRE(read == there);
+      CHECK(std::equal(
+          found.begin(), found.begin() + static_cast<std::ptrdiff_t>(there),
+          expected.begin() + static_cast<std::ptrdiff_t>(std::min(offset, expected.size()))));
+    }
+  }
+}
+
+}  // namespace nacre::sim

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from count_tests import Counts, counts_of  # noqa: E402
 
 FUZZ_SECONDS = 60
+SIMULATION_SECONDS = 60
 SOURCE = Path(__file__).resolve().parents[1]
 BUILD = SOURCE / "build"
 
@@ -58,11 +59,13 @@ def preset_part(preset: str, about: str, defines: tuple[str, ...] = (), targets:
 
 def parts() -> list[Part]:
     tidy = [str(BUILD / "venv/tool/bin/python"), "scripts/tidy_changed.py", str(BUILD)]
+    simulation = [str(BUILD / "tests/simulation/simulation"), "--seconds", str(SIMULATION_SECONDS)]
     return [
         Part("format", "clang-format and ruff", [["make", "check-format"]]),
         Part("build", "everything, with GCC", [["make"]]),
         Part("tidy", "clang-tidy on the sources changed last", [tidy]),
         Part("test", "all tests except the long ones", [["make", "test"]], BUILD / "test-results.xml"),
+        Part("faults", f"random programs with faults in virtual time for {SIMULATION_SECONDS} s", [simulation]),
         preset_part("fuzz", f"each fuzz target for {FUZZ_SECONDS} s", (f"-DNACRE_FUZZ_SECONDS={FUZZ_SECONDS}",)),
         preset_part("asan", "unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"),
         preset_part("tsan", "unit tests of two floors with ThreadSanitizer"),

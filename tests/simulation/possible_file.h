@@ -1,0 +1,41 @@
+// PossibleFile: which bytes a file may contain after accesses that may have failed.
+#ifndef NACRE_TESTS_SIMULATION_POSSIBLE_FILE_H_
+#define NACRE_TESTS_SIMULATION_POSSIBLE_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "random_access.h"
+
+namespace nacre::simulation {
+
+/// An oracle. A byte of a write that succeeded is that of one of its ranks. A byte of a write that
+/// failed is that of one of its ranks, or what it was. All other bytes stay what they were.
+class PossibleFile {
+ public:
+  using Bytes = collective::fixtures::Bytes;
+
+  /// Ranks whose write failed have false in `succeeded`.
+  void write(const std::vector<collective::fixtures::RankAccess>& ranks,
+             const std::vector<bool>& succeeded);
+  void resize(std::int64_t size, bool succeeded);
+  /// What is wrong with the contents `found` of the file; nothing if they are possible.
+  [[nodiscard]] std::optional<std::string> misfit(const Bytes& found) const;
+  /// The same for the buffer of a read that returned `bytes` bytes. `before`: the buffer before it.
+  [[nodiscard]] std::optional<std::string> misfit(const collective::fixtures::RankAccess& read,
+                                                  const Bytes& before, std::int64_t bytes) const;
+
+ private:
+  [[nodiscard]] bool allows(std::int64_t offset, std::byte value) const;
+
+  std::map<std::int64_t, std::set<std::byte>> written_;  // by offset; elsewhere: 0
+};
+
+}  // namespace nacre::simulation
+
+#endif  // NACRE_TESTS_SIMULATION_POSSIBLE_FILE_H_

@@ -1,0 +1,185 @@
+#include "program.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "plan/algorithms/algorithm_table.h"
+
+namespace nacre::simulation {
+namespace {
+
+using namespace collective::fixtures;
+
+template <class T, std::size_t N>
+T one_of(Random& random, const std::array<T, N>& values) {
+  return values[static_cast<std::size_t>(pick(random, 0, std::ssize(values) - 1))];
+}
+
+machine::Machine random_machine(Random& random) {
+  constexpr std::array<std::int64_t, 3> bandwidths{0, 1 << 20, 1 << 28};
+  machine::Machine machine;
+  machine.ost = {one_of(random, bandwidths), 0};
+  machine.osts = pick(random, 1, 5);
+  machine.ost_latency_us = pick(random, 0, 1) * 100;
+  machine.lock_latency_us = pick(random, 0, 1) * 20;
+  machine.wide_locks = pick(random, 0, 1);
+  machine.rpc_bytes = 1 << 16;
+  machine.dirty_bytes = one_of(random, std::array<std::int64_t, 2>{1 << 14, 1 << 20});
+  machine.near_message_ns = pick(random, 0, 1) * 500;
+  machine.far_message_ns = pick(random, 0, 1) * 3'000;
+  machine.message_bandwidth = one_of(random, bandwidths);
+  machine.copy_bandwidth = one_of(random, bandwidths);
+  machine.write_call_ns = pick(random, 0, 1) * 4'000;
+  machine.one_writer = pick(random, 0, 1);
+  machine.stripe_count = pick(random, 1, 3);
+  machine.stripe_size = 1 << 16;
+  return machine;
+}
+
+plan::NodeMap random_nodes(Random& random, int rank_count) {
+  const std::int64_t nodes = pick(random, 1, std::min(8, rank_count));
+  const bool deals_ranks = pick(random, 0, 2) == 0;
+  const std::int64_t per_node = (rank_count + nodes - 1) / nodes;
+  std::vector<plan::NodeMap::Run> runs;
+  for (int rank = 0; rank < rank_count; ++rank) {
+    const std::int64_t node = deals_ranks ? rank % nodes : rank / per_node;
+    const plan::NodeMap::Run run{static_cast<std::uint64_t>(node + 1), 1};
+    plan::append_runs(runs, {&run, 1});
+  }
+  return plan::NodeMap::from_runs(runs);
+}
+
+file::InfoPairs random_hints(Random& random, int rank_count) {
+  const std::span rows = plan::algorithm_table();
+  const auto row = static_cast<std::size_t>(pick(random, 0, std::ssize(rows) - 1));
+  const auto number = [&](std::int64_t low, std::int64_t high) {
+    return std::to_string(pick(random, low, high));
+  };
+  file::InfoPairs hints{{"nacre_machine", pick(random, 0, 1) == 0 ? "none" : "lustre"},
+                        {"cb_nodes", number(1, rank_count + 2)},
+                        {"cb_buffer_size", number(1, 5'000)},
+                        {"nacre_io_threads", number(0, 3)},
+                        {"nacre_cycle_buffers", number(2, 4)}};
+  if (pick(random, 0, 4) > 0) hints.emplace_back("nacre_algorithm", std::string(rows[row]->name));
+  if (pick(random, 0, 1) == 0) hints.emplace_back("striping_factor", number(1, 3));
+  return hints;
+}
+
+Step random_step(Random& random, int rank_count) {
+  constexpr std::array actions{Action::write_all, Action::write_all, Action::write_all,
+                               Action::read_all,  Action::read_all,  Action::write_each,
+                               Action::sync,      Action::resize};
+  Step step;
+  step.action = one_of(random, actions);
+  if (step.action == Action::resize) step.size_bytes = pick(random, 0, 20'000);
+  if (step.action == Action::sync || step.action == Action::resize) return step;
+  for (int rank = 0; rank < rank_count; ++rank) {
+    step.accesses.push_back(random_access(random, 3'000, 20'000));
+  }
+  return step;
+}
+
+std::string random_store_fault(Random& random, int rank_count) {
+  constexpr std::array errnos{"ENOSPC", "EIO", "EDQUOT", "ESTALE", "ENOMEM", "EACCES", "EFBIG"};
+  constexpr std::array calls{"write", "write", "write",  "read", "read",
+                             "open",  "sync",  "resize", "close"};
+  const auto number = [&](std::int64_t low, std::int64_t high) {
+    return std::to_string(pick(random, low, high));
+  };
+  std::string words;
+  if (pick(random, 0, 3) > 0) words = "rank=" + number(0, rank_count - 1) + ",";
+  switch (pick(random, 0, 3)) {
+    case 0:
+      words += "byte=" + number(0, 15'000);
+      break;
+    case 1:
+      words += "after=" + number(0, 15'000);
+      break;
+    default: {
+      const std::string call = one_of(random, calls);
+      words += call + "=" + number(1, 8);
+      const bool may_be_short = call == "write" || call == "read";
+      if (may_be_short && pick(random, 0, 1) == 0) words += ",short=" + number(1, 500);
+    }
+  }
+  if (pick(random, 0, 2) == 0) words += ",repeat=1";
+  return words + ",errno=" + one_of(random, errnos);
+}
+
+/// A fault of an OST, and mostly its end.
+void add_server_fault(Random& random, std::int64_t ost_count, std::vector<ServerFault>& faults) {
+  constexpr std::array kinds{"no_space", "error 0.3", "slow 20", "hung"};
+  const std::string ost = "ost " + std::to_string(pick(random, 0, ost_count - 1)) + " ";
+  const std::string kind = one_of(random, kinds);
+  const std::int64_t begin = pick(random, 0, 3'000'000);
+  faults.push_back({begin, ost + kind});
+  // Requests to an OST that hangs for ever never end.
+  if (kind == "hung" || pick(random, 0, 1) == 0) {
+    faults.push_back({begin + pick(random, 0, 60'000'000'000), ost + "well"});
+  }
+}
+
+template <class T>
+void erase_at(std::vector<T>& from, std::vector<std::size_t> indices) {
+  std::ranges::sort(indices, std::greater<>());
+  for (const std::size_t index : indices) {
+    if (index < from.size()) from.erase(from.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+}
+
+std::string described(const Step& step) {
+  constexpr std::array names{"write_all", "read_all", "write_each", "sync", "resize"};
+  std::string words = names[static_cast<std::size_t>(step.action)];
+  if (step.action == Action::resize) words += " " + std::to_string(step.size_bytes);
+  for (const RankAccess& access : step.accesses) {
+    words += " " + std::to_string(access.file.byte_count);
+  }
+  return words;
+}
+
+}  // namespace
+
+Program random_program(std::uint64_t seed) {
+  Random random(seed);
+  Program program;
+  program.seed = seed;
+  const int rank_count =
+      static_cast<int>(pick(random, 0, 9) == 0 ? pick(random, 17, 64) : pick(random, 2, 16));
+  program.machine = random_machine(random);
+  program.nodes = random_nodes(random, rank_count);
+  program.buffered_bytes_max = one_of(random, std::array<std::int64_t, 3>{0, 100, 16'384});
+  program.hints = random_hints(random, rank_count);
+  for (std::int64_t i = pick(random, 1, 6); i > 0; --i) {
+    program.steps.push_back(random_step(random, rank_count));
+  }
+  for (std::int64_t i = pick(random, 0, 2); i > 0; --i) {
+    program.store_faults.push_back(random_store_fault(random, rank_count));
+  }
+  if (pick(random, 0, 2) == 0) {
+    add_server_fault(random, program.machine.osts, program.server_faults);
+  }
+  return program;
+}
+
+Program without(Program program, const Omissions& omissions) {
+  erase_at(program.steps, omissions.steps);
+  erase_at(program.store_faults, omissions.store_faults);
+  erase_at(program.server_faults, omissions.server_faults);
+  return program;
+}
+
+std::string described(const Program& program) {
+  std::string words = std::to_string(program.nodes.rank_count()) + " ranks on " +
+                      std::to_string(program.nodes.node_count()) + " nodes\nhints:";
+  for (const auto& [name, value] : program.hints) words += " " + name + "=" + value;
+  for (const Step& step : program.steps) words += "\nstep: " + described(step);
+  for (const std::string& fault : program.store_faults) words += "\nstore fault: " + fault;
+  for (const ServerFault& fault : program.server_faults) {
+    words += "\nserver fault at " + std::to_string(fault.at_nanoseconds) + " ns: " + fault.words;
+  }
+  return words + "\n";
+}
+
+}  // namespace nacre::simulation

@@ -18,7 +18,7 @@ def main() -> None:
 
     from nacre import __version__
     from nacre.errors import UserError
-    from nacre.verbs import compare, doctor, explain, hints, man, report, run, stripe, testbed, tune
+    from nacre.verbs import compare, doctor, explain, hints, man, report, run, simulate, stripe, testbed, tune
 
     app = typer.Typer(
         name="nacre",
@@ -45,7 +45,7 @@ def main() -> None:
     ) -> None:
         pass
 
-    for verb in (run, doctor, report, compare, explain, hints, stripe, testbed, tune, man):
+    for verb in (run, doctor, report, compare, explain, hints, stripe, testbed, simulate, tune, man):
         verb.register(app)
     try:
         app(prog_name="nacre")

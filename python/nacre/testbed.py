@@ -32,16 +32,15 @@ def _prefixes() -> list[Path]:
     return list(library.directory().parents[:3])
 
 
-def program(name: str) -> str:
+def program(
+    name: str, advice: str = "CMake builds it if it finds libfuse3 (libfuse3-dev on Debian). Run `make setup-test`."
+) -> str:
     for prefix in _prefixes():
         if (prefix / "bin" / name).exists():
             return str(prefix / "bin" / name)
     found = shutil.which(name)
     if found is None:
-        raise UserError(
-            f"program {name} not found",
-            "CMake builds it if it finds libfuse3 (libfuse3-dev on Debian). Run `make setup-test`.",
-        )
+        raise UserError(f"program {name} not found", advice)
     return found
 
 

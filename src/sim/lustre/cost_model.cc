@@ -416,6 +416,12 @@ std::string CostModel::counters_json() {
   return counters_.json();
 }
 
+std::vector<SimulatedTime> CostModel::busy_times(StationKind kind) {
+  const std::lock_guard guard(mutex_);
+  settle();
+  return requests_.busy_times(kind);
+}
+
 void CostModel::reset_counters() {
   const std::lock_guard guard(mutex_);
   settle();

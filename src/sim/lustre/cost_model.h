@@ -110,6 +110,8 @@ class CostModel {
   /// Sets the fault of an OST, or evicts a node.
   [[nodiscard]] Status order(const FaultOrder& order);
   [[nodiscard]] std::string counters_json();
+  /// As RequestModel::busy_times().
+  [[nodiscard]] std::vector<SimulatedTime> busy_times(StationKind kind);
   void reset_counters();
   /// Waiting calls and later calls that have to wait return EIO.
   void stop();

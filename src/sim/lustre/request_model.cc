@@ -1,7 +1,9 @@
 #include "sim/lustre/request_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "base/checked_cast.h"
 
@@ -106,7 +108,9 @@ void RequestModel::start(Station& station, SimulatedTime now) {
   const auto bandwidth = static_cast<double>(station.channel.bandwidth);
   const double transfer = bandwidth > 0 ? static_cast<double>(rpc.bytes) * second / bandwidth : 0;
   const double length = transfer * (1 + station.channel.client_cost * others) * station.slowness;
-  schedule(now + std::llround(length), station.waiting.front());
+  const SimulatedTime rounded = std::llround(length);
+  station.busy_time += rounded;
+  schedule(now + rounded, station.waiting.front());
 }
 
 void RequestModel::leave(Station& station, const Rpc& rpc, SimulatedTime now) {
@@ -173,6 +177,19 @@ std::vector<Ticket> RequestModel::advance(SimulatedTime now) {
 std::optional<SimulatedTime> RequestModel::next() const {
   if (events_.empty()) return std::nullopt;
   return events_.top().time;
+}
+
+std::vector<SimulatedTime> RequestModel::busy_times(StationKind kind) const {
+  const std::array<std::int64_t, 4> counts{machine_.nodes, machine_.uplinks, machine_.servers(),
+                                           machine_.osts};
+  const auto index = static_cast<std::size_t>(kind);
+  const std::int64_t first =
+      std::accumulate(counts.begin(), counts.begin() + index, std::int64_t{0});
+  std::vector<SimulatedTime> times;
+  for (std::int64_t i = 0; i < counts[index]; ++i) {
+    times.push_back(stations_[static_cast<std::size_t>(first + i)].busy_time);
+  }
+  return times;
 }
 
 void RequestModel::set_slowness(std::int32_t ost, double factor, SimulatedTime now) {

@@ -31,6 +31,9 @@ struct Rpc {
 /// Identifies a request or a delay.
 using Ticket = std::uint64_t;
 
+/// What requests pass, in this order.
+enum class StationKind : std::uint8_t { node_link, uplink, server_link, ost };
+
 /// A request passes its node's link, the uplink, the server's link and the OST, in this order, and
 /// queues at each. At most `rpcs_in_flight` requests of a node to an OST are in flight; further
 /// requests queue at the node. Callers pass the time: the simulation reads no clock, and processes
@@ -51,6 +54,9 @@ class RequestModel {
   /// Fault: transfers that start at the OST from `now` on take `factor` times as long, and so do
   /// latencies if it is above 1. 0: transfers wait until the factor is set again.
   void set_slowness(std::int32_t ost, double factor, SimulatedTime now);
+  /// For each station of a kind, the time during which it transferred, or will until the end of its
+  /// current transfer.
+  [[nodiscard]] std::vector<SimulatedTime> busy_times(StationKind kind) const;
   /// The total time that requests have waited for a thread of the OST.
   [[nodiscard]] SimulatedTime queue_time(std::int32_t ost) const {
     return osts_[static_cast<std::size_t>(ost)].queued;
@@ -68,6 +74,7 @@ class RequestModel {
     Channel channel;
     double slowness = 1;
     bool busy = false;
+    SimulatedTime busy_time = 0;
     std::deque<Ticket> waiting = {};
     std::map<std::int32_t, std::int64_t> requests_by_node = {};
   };

@@ -1,0 +1,118 @@
+#include "options.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include <getopt.h>
+
+#include "base/parse_number.h"
+#include "machine/machine_file.h"
+#include "store/system/text_file.h"
+
+namespace nacre::simulate {
+namespace {
+
+constexpr std::int64_t ranks_max = 1 << 20;
+
+Error wrong(const std::string& what) { return Error{ErrorClass::arg, 0, what}; }
+
+Status take_machine(machine::Machine& machine, const std::string& path) {
+  const Result<std::optional<std::string>> text = store::read_text_file(path);
+  if (!text) return text.error();
+  if (!text->has_value()) return wrong("--machine " + path + ": there is no such file");
+  machine::MachineFile file{.machine = machine};
+  Status read = machine::read_machine(file, **text, path);
+  machine = file.machine;
+  return read;
+}
+
+Status take_number(const char* option, const char* text, std::int64_t max, std::int64_t& number) {
+  const std::optional<std::int64_t> parsed = parse_number<std::int64_t>(text);
+  if (!parsed || *parsed < 1 || *parsed > max) {
+    return wrong(std::string(option) + " " + text + ": expected a number from 1 to " +
+                 std::to_string(max));
+  }
+  number = *parsed;
+  return {};
+}
+
+Status take_hint(file::InfoPairs& hints, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return wrong("--hint " + text + ": expected NAME=VALUE");
+  hints.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  return {};
+}
+
+Status take_workload(Options& options, const char* name) {
+  options.workload = sim::find_workload(name);
+  if (options.workload != nullptr) return {};
+  std::string known;
+  for (const sim::Workload& workload : sim::all_workloads()) {
+    known += (known.empty() ? "" : ", ") + std::string(workload.name);
+  }
+  return wrong(std::string("unknown workload ") + name + "; the workloads are: " + known);
+}
+
+/// An option of getopt_long(), and what takes its value.
+Status take_option(Options& options, int option, const char* value) {
+  constexpr std::int64_t bytes_max = std::int64_t{1} << 60U;
+  std::int64_t number = 0;
+  Status taken = wrong("invalid option; see nacre-simulate --help");
+  if (option == 'm') taken = take_machine(options.machine, value);
+  if (option == 'h') taken = take_hint(options.hints, value);
+  if (option == 'b') taken = take_number("--bytes", value, bytes_max, options.bytes);
+  if (option == 'k') taken = take_number("--block", value, bytes_max, options.block_bytes);
+  if (option == 'n') {
+    taken = take_number("--nodes", value, ranks_max, number);
+    options.nodes = static_cast<int>(number);
+  }
+  if (option == 'r') {
+    taken = take_number("--ranks-per-node", value, ranks_max, number);
+    options.ranks_per_node = static_cast<int>(number);
+  }
+  return taken;
+}
+
+}  // namespace
+
+const char* const usage =
+    "Usage: nacre-simulate [OPTION]... --bytes N WORKLOAD\n"
+    "Runs a workload of nacre-bench on Nacre's engine in virtual time, and prints JSON.\n"
+    "`nacre simulate` starts this program and shows tables.\n"
+    "\n"
+    "  --machine FILE      a machine file; default: a machine on which nothing takes time\n"
+    "  --nodes N           nodes of the job; default 1\n"
+    "  --ranks-per-node M  ranks of each node; default 1\n"
+    "  --bytes N           bytes of the file\n"
+    "  --block N           bytes of a block, for workloads with blocks\n"
+    "  --read              read the file after writing it\n"
+    "  --hint NAME=VALUE   a hint of the open; repeatable\n";
+
+Result<Options> parse_options(int argc, char** argv) {
+  const std::array<option, 8> table{{{"machine", required_argument, nullptr, 'm'},
+                                     {"nodes", required_argument, nullptr, 'n'},
+                                     {"ranks-per-node", required_argument, nullptr, 'r'},
+                                     {"bytes", required_argument, nullptr, 'b'},
+                                     {"block", required_argument, nullptr, 'k'},
+                                     {"hint", required_argument, nullptr, 'h'},
+                                     {"read", no_argument, nullptr, 'R'},
+                                     {nullptr, 0, nullptr, 0}}};
+  Options options;
+  for (int got = 0; (got = getopt_long(argc, argv, "", table.data(), nullptr)) != -1;) {
+    if (got == 'R') {
+      options.reads = true;
+    } else if (Status taken = take_option(options, got, optarg); !taken) {
+      return taken.error();
+    }
+  }
+  if (optind + 1 != argc) return wrong("expected one WORKLOAD; see nacre-simulate --help");
+  if (Status taken = take_workload(options, argv[optind]); !taken) return taken.error();
+  if (options.bytes == 0) return wrong("--bytes is missing; see nacre-simulate --help");
+  if (std::int64_t{options.nodes} * options.ranks_per_node > ranks_max) {
+    return wrong("more than " + std::to_string(ranks_max) + " ranks");
+  }
+  return options;
+}
+
+}  // namespace nacre::simulate

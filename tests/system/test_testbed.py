@@ -675,7 +675,7 @@ def test_unaligned_pieces_call_no_lock_back(build: Path, nacre, nodes: list[Path
 
 def test_wrong_hints_are_refused_before_a_testbed_starts(nacre, tmp_path: Path) -> None:
     for hint, words in (
-        ("nacre_layout=-o 0-6", "layout option -o: unknown"),
+        ("nacre_layout=-q 0", "layout option -q: unknown"),
         ("stripe_count=3", 'unknown hint "stripe_count"'),
     ):
         refused = nacre("testbed", "run", "--at", tmp_path / "none", "--hint", hint, "--", "true")

@@ -18,8 +18,13 @@
 namespace nacre::sim {
 namespace {
 
-constexpr std::uint32_t lustre_magic = 0x0BD00BD0;
 constexpr double nanoseconds_per_second = 1e9;
+
+store::FileSystemFacts facts_of_lustre() {
+  const auto known = store::known_file_systems();
+  const auto row = std::ranges::find(known, "lustre", &store::FileSystem::name);
+  return store::facts_of_magic(row->magic);
+}
 
 /// An error of the model as an error of a store.
 Error described(const Error& error, std::string_view operation, const std::string& path) {
@@ -215,7 +220,7 @@ class FileSystem::File final : public store::StoreFile {
     return {};
   }
   store::FileIdentity identity() override { return {inode().number}; }
-  store::FileSystemFacts facts() override { return store::facts_of_magic(lustre_magic); }
+  store::FileSystemFacts facts() override { return facts_of_lustre(); }
   store::FileLayouts* layouts() override { return &layouts_; }
 
  private:

@@ -184,12 +184,19 @@ Status CostModel::wait_for_pending(Guard& guard, const Caller& caller, std::int6
   return {};
 }
 
+bool OpenHandle::Steps::add(const Extent& file) {
+  const Extent before = std::exchange(last, file);
+  const std::int64_t from_last = file.offset - before.offset;
+  const bool is_same = std::exchange(stride, from_last) == from_last;
+  return is_same && from_last > 0 && file.length == before.length;
+}
+
 OpenHandle::Pattern OpenHandle::classify(const Extent& file) {
-  const Extent before = std::exchange(previous_, file);
-  const std::int64_t stride = file.offset - before.offset;
-  const bool is_same = std::exchange(stride_, stride) == stride && file.length == before.length;
-  if (is_same && stride > 0) return Pattern::strided;
-  return file.offset == before.end() ? Pattern::sequential : Pattern::random;
+  const bool continues = file.offset == requests_.last.end();
+  const bool is_next = requests_.add(file);
+  if (!continues) runs_in_steps_ = runs_.add(file);
+  if (is_next || runs_in_steps_) return Pattern::strided;
+  return continues ? Pattern::sequential : Pattern::random;
 }
 
 /// A read, or a direct write: sends requests to the OSTs and waits for their replies.

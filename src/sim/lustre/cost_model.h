@@ -46,9 +46,21 @@ class OpenHandle {
   [[nodiscard]] Pattern classify(const Extent& file);
 
   std::int32_t node_;
-  bool direct_;                      // bypasses the node's cache
-  Extent previous_;                  // of the file: the previous request
-  std::int64_t stride_ = 0;          // offset of `previous_` minus offset of the request before it
+  bool direct_;  // bypasses the node's cache
+  /// Whether extents of equal size follow each other at equal distances.
+  struct Steps {
+    Extent last;
+    std::int64_t stride = 0;
+
+    /// Whether this is true of `file` and the two extents before it.
+    [[nodiscard]] bool add(const Extent& file);
+  };
+
+  Steps requests_;  // of the file
+  /// The first requests of contiguous runs: FUSE divides a read into several buffers after 256 of
+  /// them, where Lustre's client does not.
+  Steps runs_;
+  bool runs_in_steps_ = false;
   std::deque<Ticket> pending_ = {};  // tickets of the requests that are still in flight
   std::int64_t evictions_ = 0;       // evictions of the node that were reported to this handle
   bool has_written_ = false;

@@ -222,7 +222,7 @@ class CostModel {
     const bool is_one_range =
         plan_.aggregator_count == 1 && plan_.whole_rounds && plan_.pattern == DomainPattern::even;
     if (!summary_.in_steps || !(by_ranks || is_one_range)) return false;
-    return row.needs_groups() ? bridges_gaps() && plan_.round_count <= 1
+    return row.needs_groups() ? bridges_gaps() && plan_.round_count <= 1 && fits_one_read(traffic)
                               : traffic.calls <= traffic.writers;
   }
 
@@ -230,6 +230,12 @@ class CostModel {
   [[nodiscard]] bool bridges_gaps() const {
     const std::int64_t gaps = summary_.run_count - summary_.rank_count;
     return gaps <= 0 || (summary_.span_bytes - summary_.bytes) / gaps <= bridged_gap_bytes;
+  }
+
+  /// Whether the pieces of a group and the gaps between them fit into one preadv.
+  [[nodiscard]] bool fits_one_read(const Traffic& traffic) const {
+    constexpr double buffers_max = 1024;  // IOV_MAX of Linux
+    return 2 * real(summary_.run_count) / traffic.writers <= buffers_max;
   }
 
   /// A node reads ahead from the third read in equal steps on. The pieces of a group of ranks may
@@ -240,7 +246,10 @@ class CostModel {
     const bool is_irregular = row_of(plan_).needs_groups() && summary_.is_interleaved();
     traffic.waits = std::max(1.0, traffic.calls / traffic.writers);
     if (!is_irregular) traffic.waits = std::min(traffic.waits, waits_max);
-    if (goes_on_in_steps(traffic)) traffic.waits = 0;
+    if (goes_on_in_steps(traffic)) {
+      traffic.waits = 0;
+      traffic.in_flight = real(machine_.read_bytes);
+    }
     if (traffic.in_flight > 0) {
       traffic.in_flight = std::max(traffic.in_flight, traffic.bytes / traffic.calls);
     }

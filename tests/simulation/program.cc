@@ -5,17 +5,14 @@
 #include <span>
 #include <utility>
 
-#include "plan/algorithms/algorithm_table.h"
+#include "random_job.h"
 
 namespace nacre::simulation {
 namespace {
 
 using namespace collective::fixtures;
 
-template <class T, std::size_t N>
-T one_of(Random& random, const std::array<T, N>& values) {
-  return values[static_cast<std::size_t>(pick(random, 0, std::ssize(values) - 1))];
-}
+using sim::fixtures::one_of;
 
 machine::Machine random_machine(Random& random) {
   constexpr std::array<std::int64_t, 3> bandwidths{0, 1 << 20, 1 << 28};
@@ -36,35 +33,6 @@ machine::Machine random_machine(Random& random) {
   machine.stripe_count = pick(random, 1, 3);
   machine.stripe_size = 1 << 16;
   return machine;
-}
-
-plan::NodeMap random_nodes(Random& random, int rank_count) {
-  const std::int64_t nodes = pick(random, 1, std::min(8, rank_count));
-  const bool deals_ranks = pick(random, 0, 2) == 0;
-  const std::int64_t per_node = (rank_count + nodes - 1) / nodes;
-  std::vector<plan::NodeMap::Run> runs;
-  for (int rank = 0; rank < rank_count; ++rank) {
-    const std::int64_t node = deals_ranks ? rank % nodes : rank / per_node;
-    const plan::NodeMap::Run run{static_cast<std::uint64_t>(node + 1), 1};
-    plan::append_runs(runs, {&run, 1});
-  }
-  return plan::NodeMap::from_runs(runs);
-}
-
-file::InfoPairs random_hints(Random& random, int rank_count) {
-  const std::span rows = plan::algorithm_table();
-  const auto row = static_cast<std::size_t>(pick(random, 0, std::ssize(rows) - 1));
-  const auto number = [&](std::int64_t low, std::int64_t high) {
-    return std::to_string(pick(random, low, high));
-  };
-  file::InfoPairs hints{{"nacre_machine", pick(random, 0, 1) == 0 ? "none" : "lustre"},
-                        {"cb_nodes", number(1, rank_count + 2)},
-                        {"cb_buffer_size", number(1, 5'000)},
-                        {"nacre_io_threads", number(0, 3)},
-                        {"nacre_cycle_buffers", number(2, 4)}};
-  if (pick(random, 0, 4) > 0) hints.emplace_back("nacre_algorithm", std::string(rows[row]->name));
-  if (pick(random, 0, 1) == 0) hints.emplace_back("striping_factor", number(1, 3));
-  return hints;
 }
 
 Step random_step(Random& random, int rank_count) {
@@ -148,9 +116,9 @@ Program random_program(std::uint64_t seed) {
   const int rank_count =
       static_cast<int>(pick(random, 0, 9) == 0 ? pick(random, 17, 64) : pick(random, 2, 16));
   program.machine = random_machine(random);
-  program.nodes = random_nodes(random, rank_count);
+  program.nodes = sim::fixtures::random_nodes(random, rank_count, 8);
   program.buffered_bytes_max = one_of(random, std::array<std::int64_t, 3>{0, 100, 16'384});
-  program.hints = random_hints(random, rank_count);
+  program.hints = sim::fixtures::random_hints(random, rank_count, 5'000);
   for (std::int64_t i = pick(random, 1, 6); i > 0; --i) {
     program.steps.push_back(random_step(random, rank_count));
   }

@@ -17,13 +17,14 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
-#include "plan/algorithms/algorithm_table.h"
 #include "random_access.h"
+#include "random_job.h"
 
 namespace nacre::sim {
 namespace {
 
 using namespace collective::fixtures;
+using namespace fixtures;
 using plan::Direction;
 
 constexpr SimulatedTime hour = SimulatedTime{3600} * 1'000'000'000;
@@ -45,23 +46,6 @@ struct Observed {
 
   friend bool operator==(const Observed&, const Observed&) = default;
 };
-
-plan::NodeMap random_nodes(Random& random, int rank_count) {
-  const std::int64_t node_count = pick(random, 1, rank_count);
-  const bool deals_ranks = pick(random, 0, 2) == 0;
-  const std::int64_t per_node = (rank_count + node_count - 1) / node_count;
-  std::vector<plan::NodeMap::Run> runs;
-  for (int rank = 0; rank < rank_count; ++rank) {
-    const std::int64_t node = deals_ranks ? rank % node_count : rank / per_node;
-    const plan::NodeMap::Run run{static_cast<std::uint64_t>(node + 1), 1};
-    plan::append_runs(runs, {&run, 1});
-  }
-  return plan::NodeMap::from_runs(runs);
-}
-
-std::int64_t one_of(Random& random, std::span<const std::int64_t> values) {
-  return values[static_cast<std::size_t>(pick(random, 0, std::ssize(values) - 1))];
-}
 
 machine::Machine random_machine(Random& random) {
   constexpr std::array<std::int64_t, 4> bandwidths{0, 1 << 16, 1 << 20, 1 << 30};
@@ -95,30 +79,14 @@ machine::Machine random_machine(Random& random) {
   return machine;
 }
 
-file::InfoPairs random_hints(Random& random, int rank_count) {
-  const std::span rows = plan::algorithm_table();
-  const auto row = static_cast<std::size_t>(pick(random, 0, std::ssize(rows) - 1));
-  const auto number = [&](std::int64_t low, std::int64_t high) {
-    return std::to_string(pick(random, low, high));
-  };
-  file::InfoPairs hints{{"nacre_machine", pick(random, 0, 1) == 0 ? "none" : "lustre"},
-                        {"cb_nodes", number(1, rank_count + 2)},
-                        {"cb_buffer_size", number(1, 9'000)},
-                        {"nacre_io_threads", number(0, 3)},
-                        {"nacre_cycle_buffers", number(2, 4)}};
-  if (pick(random, 0, 4) > 0) hints.emplace_back("nacre_algorithm", std::string(rows[row]->name));
-  if (pick(random, 0, 1) == 0) hints.emplace_back("striping_factor", number(1, 3));
-  return hints;
-}
-
 Trial random_trial(std::uint64_t seed) {
   Random random(seed);
   const int rank_count = static_cast<int>(pick(random, 1, 12));
   Trial trial;
   trial.settings.machine = random_machine(random);
-  trial.settings.nodes = random_nodes(random, rank_count);
+  trial.settings.nodes = random_nodes(random, rank_count, rank_count);
   trial.settings.buffered_bytes_max = one_of(random, std::array<std::int64_t, 3>{0, 100, 16'384});
-  trial.hints = random_hints(random, rank_count);
+  trial.hints = random_hints(random, rank_count, 9'000);
   const std::int64_t span = pick(random, 0, 1) == 0 ? 200 : 200'000;
   for (int rank = 0; rank < rank_count; ++rank) {
     trial.ranks.push_back(random_access(random, 20'000, span));

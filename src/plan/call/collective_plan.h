@@ -12,21 +12,19 @@ namespace nacre::plan {
 
 /// The rule that chose the algorithm. Its sentences are in decide/plan_words.cc.
 enum class PlanReason : std::uint8_t {
-  hint,              ///< a hint sets the algorithm
-  no_data,           ///< no rank has data
-  large_pieces,      ///< runs so long that an exchange costs more than it saves
-  scattered_memory,  ///< runs long in the file and short in memory, all ranks on one node: ranks
-                     ///< gather them directly into cycle buffers
-  shared_objects,    ///< long runs of several nodes on the same objects, which nodes lock
-  single_rank,       ///< only one rank has data, or there is only one
-  interleaved,       ///< short runs, and the ranks' ranges overlap
-  small_pieces,      ///< short runs, each rank in a range of its own
-  no_memory,         ///< some rank cannot allocate cycle buffers
-  no_size,           ///< a read of a file without a size: empty, a device, generated
-  unordered_view,    ///< a view goes backwards in the file or visits bytes twice
-  locked,            ///< each rank locks its range, for atomic mode or consistency
-  cost,              ///< the shortest predicted time
-  observed,          ///< the shortest predicted time, corrected by that of earlier calls
+  hint,            ///< a hint sets the algorithm
+  no_data,         ///< no rank has data
+  large_pieces,    ///< runs so long that an exchange costs more than it saves
+  shared_objects,  ///< long runs of several nodes on the same objects, which nodes lock
+  single_rank,     ///< only one rank has data, or there is only one
+  interleaved,     ///< short runs, and the ranks' ranges overlap
+  small_pieces,    ///< short runs, each rank in a range of its own
+  no_memory,       ///< some rank cannot allocate cycle buffers
+  no_size,         ///< a read of a file without a size: empty, a device, generated
+  unordered_view,  ///< a view goes backwards in the file or visits bytes twice
+  locked,          ///< each rank locks its range, for atomic mode or consistency
+  cost,            ///< the shortest predicted time
+  observed,        ///< the shortest predicted time, corrected by that of earlier calls
 };
 
 /// The rule that set the number of aggregators.

@@ -17,8 +17,6 @@ struct Thresholds {
   /// copy runs at 4 to 10 GB/s (measured on tmpfs): from 32 KiB on the call is less than a third of
   /// the cost, and an exchange adds at least one copy.
   std::int64_t large_run_bytes = 32 << 10;
-  /// A write from memory runs of at least this length costs no more than a write from one run.
-  std::int64_t large_memory_run_bytes = 4 << 10;
 
   /// The largest round, unless cb_buffer_size sets it.
   std::int64_t cycle_bytes_max = 4 << 20;

@@ -1,5 +1,6 @@
 #include "plan/decide/candidates.h"
 
+#include "machine/machine.h"
 #include "plan/algorithms/aggregator_count.h"
 
 namespace nacre::plan {
@@ -10,19 +11,18 @@ bool has_large_pieces(const PlanInputs& inputs) {
          inputs.settings.thresholds().large_run_bytes;
 }
 
-/// Whether the pieces of memory are so small that ranks of one node should copy them directly into
-/// cycle buffers.
-bool has_scattered_memory(const PlanInputs& inputs) {
-  return inputs.participants.node_count == 1 &&
-         inputs.summary.bytes / inputs.summary.memory_run_count <
-             inputs.settings.thresholds().large_memory_run_bytes;
-}
-
 /// Whether nodes lock objects of the file, as on Lustre. If pieces of several nodes interleave,
 /// each piece takes the lock from another node, which must write back first: on the testbed some
 /// 14,000 times per GiB with pieces of 47 KB, and never with domains of whole objects.
 bool locks_objects(const PlanInputs& inputs) {
   return inputs.settings.stripes != nullptr && inputs.participants.node_count > 1;
+}
+
+/// Whether one aggregator may write faster than several ranks, which spin for the lock of the file.
+bool may_take_turns(const PlanInputs& inputs) {
+  const CollectiveSettings& settings = inputs.settings;
+  return inputs.participants.direction == Direction::write && settings.machine != nullptr &&
+         settings.machine->one_writer != 0;
 }
 
 /// Whether several nodes write to the same object: their pieces interleave, or the ranks of a node
@@ -55,7 +55,6 @@ Candidate choose_algorithm(const PlanInputs& inputs) {
   if (write_same_objects(inputs)) {
     return {Algorithm::two_phase, PlanReason::shared_objects};
   }
-  if (has_scattered_memory(inputs)) return {Algorithm::two_phase, PlanReason::scattered_memory};
   return {Algorithm::direct, PlanReason::large_pieces};
 }
 
@@ -85,7 +84,7 @@ bool moves_by_itself(const PlanInputs& own) {
     return !row_of(own.settings.algorithm).exchanges();
   }
   if (own.participants.rank_count == 1) return true;
-  return has_large_pieces(own) && !has_scattered_memory(own) && !locks_objects(own);
+  return has_large_pieces(own) && !locks_objects(own) && !may_take_turns(own);
 }
 
 }  // namespace nacre::plan

@@ -14,7 +14,7 @@ constexpr std::string_view direct_or_sizes =
     "With nacre_algorithm=direct each rank accesses the file by itself; cb_nodes sets the number "
     "of aggregators, cb_buffer_size the bytes of a round.";
 
-constexpr std::array<ReasonWords, 14> reasons{{
+constexpr std::array<ReasonWords, 13> reasons{{
     {"hint", "A hint sets this algorithm.",
      "Unset nacre_algorithm, collective_buffering, romio_cb_read and romio_cb_write: Nacre then "
      "chooses the algorithm for each call."},
@@ -23,10 +23,6 @@ constexpr std::array<ReasonWords, 14> reasons{{
      "The pieces in the file are so long that an exchange between ranks would cost more than it "
      "saves.",
      "With nacre_algorithm=two_phase ranks exchange the pieces through aggregators."},
-    {"scattered_memory",
-     "The pieces are long in the file but short in memory, and all ranks share a node: each rank "
-     "gathers its pieces directly into a cycle buffer of an aggregator.",
-     "With nacre_algorithm=direct each rank gathers its pieces and accesses the file by itself."},
     {"shared_objects",
      "The pieces are long, but pieces of several nodes interleave or share a stripe on the same "
      "OSTs: each access would take the lock of an object from another node.",

@@ -86,7 +86,13 @@ TEST_CASE("long pieces of several nodes on the same OSTs go through aggregators"
 
 TEST_CASE("long pieces stay with their ranks where no OST is shared") {
   CHECK(plan_for({4, 1, 8 * mebibyte}, settings_of("lustre", 4)).algorithm == Algorithm::direct);
-  CHECK(plan_for({8, 1, 8 * mebibyte}, settings_of("local")).algorithm == Algorithm::direct);
+}
+
+TEST_CASE("on a local file system aggregators write for all ranks, each rank reads its own") {
+  const Load contiguous{8, 1, 8 * mebibyte};
+  const CollectivePlan plan = plan_for(contiguous, settings_of("local"));
+  CHECK(plan.algorithm == Algorithm::two_phase);
+  CHECK(plan_for(contiguous, settings_of("local"), Direction::read).algorithm == Algorithm::direct);
 }
 
 TEST_CASE("pieces that fall on stripes stay with their ranks where each node has OSTs of its own") {

@@ -54,6 +54,16 @@ Status take_workload(Options& options, const char* name) {
   return wrong(std::string("unknown workload ") + name + "; the workloads are: " + known);
 }
 
+Status take_calls(Options& options, const std::string& path) {
+  const Result<std::optional<std::string>> text = store::read_text_file(path);
+  if (!text) return text.error();
+  if (!text->has_value()) return wrong("--calls " + path + ": there is no such file");
+  Result<sim::RecordedJob> job = sim::RecordedJob::parse(**text);
+  if (!job) return wrong("--calls " + path + ": " + job.error().message);
+  options.recorded = *std::move(job);
+  return {};
+}
+
 /// An option of getopt_long(), and what takes its value.
 Status take_option(Options& options, int option, const char* value) {
   constexpr std::int64_t bytes_max = std::int64_t{1} << 60U;
@@ -61,6 +71,7 @@ Status take_option(Options& options, int option, const char* value) {
   Status taken = wrong("invalid option; see nacre-simulate --help");
   if (option == 'm') taken = take_machine(options.machine, value);
   if (option == 'h') taken = take_hint(options.hints, value);
+  if (option == 'c') taken = take_calls(options, value);
   if (option == 'b') taken = take_number("--bytes", value, bytes_max, options.bytes);
   if (option == 'k') taken = take_number("--block", value, bytes_max, options.block_bytes);
   if (option == 'n') {
@@ -76,21 +87,33 @@ Status take_option(Options& options, int option, const char* value) {
 
 }  // namespace
 
+sim::RankCalls Options::calls_of(int rank) const {
+  if (recorded) return recorded->calls_of(rank);
+  sim::RankCalls calls;
+  calls.writes.push_back(workload->make({rank, ranks(), bytes, block_bytes}));
+  if (reads) calls.reads = calls.writes;
+  return calls;
+}
+
 const char* const usage =
     "Usage: nacre-simulate [OPTION]... --bytes N WORKLOAD\n"
-    "Runs a workload of nacre-bench on Nacre's engine in virtual time, and prints JSON.\n"
+    "       nacre-simulate [OPTION]... --calls FILE\n"
+    "Runs a workload of nacre-bench, or the calls of a recorded job, on Nacre's engine in virtual "
+    "time, and prints JSON.\n"
     "`nacre simulate` starts this program and shows tables.\n"
     "\n"
     "  --machine FILE      a machine file; default: a machine on which nothing takes time\n"
     "  --nodes N           nodes of the job; default 1\n"
     "  --ranks-per-node M  ranks of each node; default 1\n"
+    "  --calls FILE        the calls of a job (src/sim/program/recorded_job.h)\n"
     "  --bytes N           bytes of the file\n"
     "  --block N           bytes of a block, for workloads with blocks\n"
     "  --read              read the file after writing it\n"
     "  --hint NAME=VALUE   a hint of the open; repeatable\n";
 
 Result<Options> parse_options(int argc, char** argv) {
-  const std::array<option, 8> table{{{"machine", required_argument, nullptr, 'm'},
+  const std::array<option, 9> table{{{"calls", required_argument, nullptr, 'c'},
+                                     {"machine", required_argument, nullptr, 'm'},
                                      {"nodes", required_argument, nullptr, 'n'},
                                      {"ranks-per-node", required_argument, nullptr, 'r'},
                                      {"bytes", required_argument, nullptr, 'b'},
@@ -106,9 +129,13 @@ Result<Options> parse_options(int argc, char** argv) {
       return taken.error();
     }
   }
-  if (optind + 1 != argc) return wrong("expected one WORKLOAD; see nacre-simulate --help");
-  if (Status taken = take_workload(options, argv[optind]); !taken) return taken.error();
-  if (options.bytes == 0) return wrong("--bytes is missing; see nacre-simulate --help");
+  if (optind + (options.recorded ? 0 : 1) != argc) {
+    return wrong("expected one WORKLOAD, or --calls; see nacre-simulate --help");
+  }
+  if (!options.recorded) {
+    if (Status taken = take_workload(options, argv[optind]); !taken) return taken.error();
+    if (options.bytes == 0) return wrong("--bytes is missing; see nacre-simulate --help");
+  }
   if (std::int64_t{options.nodes} * options.ranks_per_node > ranks_max) {
     return wrong("more than " + std::to_string(ranks_max) + " ranks");
   }

@@ -31,13 +31,13 @@ plan::TypeMap spaced(std::int64_t bytes, std::int64_t extent) {
 }
 
 /// All rows in one call through a view.
-RankCalls through_view(const Rows& rows) {
+CallSeries through_view(const Rows& rows) {
   return {{spaced(rows.block, rows.row), rows.begin}, {{0, rows.count * rows.block}}};
 }
 
 /// A call for each row, without a view.
-RankCalls call_a_row(const Rows& rows) {
-  RankCalls result{{plan::TypeMap::bytes(1), 0}, {}};
+CallSeries call_a_row(const Rows& rows) {
+  CallSeries result{{plan::TypeMap::bytes(1), 0}, {}};
   for (std::int64_t i = 0; i < rows.count; ++i) {
     result.calls.push_back({i * rows.row + rows.begin, rows.block});
   }
@@ -48,15 +48,17 @@ std::int64_t chosen_block(const Geometry& geometry) {
   return geometry.block_bytes > 0 ? geometry.block_bytes : 64 * kib;
 }
 
-RankCalls interleaved(const Geometry& geometry) {
+CallSeries interleaved(const Geometry& geometry) {
   return through_view(rows_of(geometry, chosen_block(geometry)));
 }
-RankCalls strided(const Geometry& geometry) {
+CallSeries strided(const Geometry& geometry) {
   return call_a_row(rows_of(geometry, chosen_block(geometry)));
 }
-RankCalls hard(const Geometry& geometry) { return through_view(rows_of(geometry, ior_hard_block)); }
+CallSeries hard(const Geometry& geometry) {
+  return through_view(rows_of(geometry, ior_hard_block));
+}
 
-RankCalls uneven(const Geometry& geometry) {
+CallSeries uneven(const Geometry& geometry) {
   constexpr std::int64_t unit = 4 * kib;
   const auto before = [](std::int64_t rank) { return rank * (rank + 1) / 2 * unit; };
   const std::int64_t row = before(geometry.rank_count);
@@ -66,21 +68,21 @@ RankCalls uneven(const Geometry& geometry) {
 }
 
 /// Each rank has one contiguous piece, in calls of `call_bytes`; 0: one call.
-RankCalls contiguous(const Geometry& geometry, std::int64_t unit, std::int64_t call_bytes) {
+CallSeries contiguous(const Geometry& geometry, std::int64_t unit, std::int64_t call_bytes) {
   const Rows rows = rows_of(geometry, unit);
   const std::int64_t piece = rows.count * unit;
   const std::int64_t call = call_bytes == 0 ? piece : call_bytes;
-  RankCalls result{{plan::TypeMap::bytes(1), 0}, {}};
+  CallSeries result{{plan::TypeMap::bytes(1), 0}, {}};
   for (std::int64_t done = 0; done < piece; done += call) {
     result.calls.push_back({geometry.rank * piece + done, call});
   }
   return result;
 }
 
-RankCalls pieces(const Geometry& geometry) {
+CallSeries pieces(const Geometry& geometry) {
   return contiguous(geometry, chosen_block(geometry), 0);
 }
-RankCalls seg(const Geometry& geometry) { return contiguous(geometry, kib * kib, kib * kib); }
+CallSeries seg(const Geometry& geometry) { return contiguous(geometry, kib * kib, kib * kib); }
 
 /// `count` as a product of N factors that differ as little as possible, largest first.
 template <std::size_t N>
@@ -113,7 +115,7 @@ Part part_of(std::int64_t length, int part, int parts) {
 }
 
 /// The block of a rank in an array whose last dimension is the fastest, in one call.
-RankCalls block_of(std::span<const Part> dimensions, std::int64_t element_bytes) {
+CallSeries block_of(std::span<const Part> dimensions, std::int64_t element_bytes) {
   std::int64_t stride = element_bytes;
   std::int64_t begin = 0;
   plan::TypeMap block = plan::TypeMap::bytes(element_bytes);
@@ -128,7 +130,7 @@ RankCalls block_of(std::span<const Part> dimensions, std::int64_t element_bytes)
 
 /// mpi-tile-io: adjacent tiles of `columns` elements a row. The number of rows follows from the
 /// size of the file.
-RankCalls tiles(const Geometry& geometry, std::int64_t columns, std::int64_t element_bytes) {
+CallSeries tiles(const Geometry& geometry, std::int64_t columns, std::int64_t element_bytes) {
   const auto parts = balanced_factors<2>(geometry.rank_count);
   const std::int64_t rows =
       std::max<std::int64_t>(1, geometry.bytes / (geometry.rank_count * columns * element_bytes));
@@ -136,11 +138,11 @@ RankCalls tiles(const Geometry& geometry, std::int64_t columns, std::int64_t ele
                               part_of(columns * parts[1], geometry.rank % parts[1], parts[1])};
   return block_of(dimensions, element_bytes);
 }
-RankCalls tile64(const Geometry& geometry) { return tiles(geometry, 1024, 64); }
-RankCalls tile8(const Geometry& geometry) { return tiles(geometry, 128, 8); }
+CallSeries tile64(const Geometry& geometry) { return tiles(geometry, 1024, 64); }
+CallSeries tile8(const Geometry& geometry) { return tiles(geometry, 128, 8); }
 
 /// A cube of doubles that is divided among the ranks in three dimensions.
-RankCalls subarray3d(const Geometry& geometry) {
+CallSeries subarray3d(const Geometry& geometry) {
   constexpr std::int64_t element_bytes = 8;
   const auto parts = balanced_factors<3>(geometry.rank_count);
   const double elements = static_cast<double>(geometry.bytes) / element_bytes;

@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
-#include "plan/types/run_cursor.h"
+#include "sim/program/rank_calls.h"
 
 namespace nacre::sim {
 
@@ -21,20 +20,10 @@ struct Geometry {
   std::int64_t block_bytes = 0;  ///< of workloads with blocks; 0: their default
 };
 
-/// The collective calls of one rank through one view. Every rank has the same number of calls.
-struct RankCalls {
-  plan::TiledMap view;
-  struct Call {
-    std::int64_t offset_bytes = 0;  ///< in the view
-    std::int64_t bytes = 0;
-  };
-  std::vector<Call> calls;
-};
-
 struct Workload {
   std::string_view name;
   std::string_view summary;
-  RankCalls (*make)(const Geometry& geometry);
+  CallSeries (*make)(const Geometry& geometry);
 };
 
 /// The names and shapes of nacre-bench (tools/bench/worker/workload.cc). The ranks together fill

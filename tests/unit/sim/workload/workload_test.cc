@@ -14,8 +14,8 @@ namespace {
 std::map<std::int64_t, std::int64_t> runs_of(const Workload& workload, Geometry geometry) {
   std::map<std::int64_t, std::int64_t> runs;
   for (geometry.rank = 0; geometry.rank < geometry.rank_count; ++geometry.rank) {
-    const RankCalls all = workload.make(geometry);
-    for (const RankCalls::Call& call : all.calls) {
+    const CallSeries all = workload.make(geometry);
+    for (const CallSeries::Call& call : all.calls) {
       plan::RunCursor cursor(all.view, call.offset_bytes, call.bytes);
       for (plan::RunSeries series = cursor.next(); series.count > 0; series = cursor.next()) {
         for (std::int64_t i = 0; i < series.count; ++i) {

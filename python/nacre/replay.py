@@ -71,13 +71,16 @@ def _shape_line(shape: dict) -> str:
 
 
 def hints(report: dict) -> list[str]:
-    """The hints of the job, and those that give a new file the layout of a file that had one."""
-    found = {name: hint["value"] for name, hint in report["hints"].items() if name not in LEFT_OUT}
-    if report["layout"] and report.get("layout_origin", "") in FOREIGN_LAYOUTS:
-        last = report["layout"][-1]
-        found.setdefault("striping_factor", str(last["stripes"]))
-        found.setdefault("striping_unit", str(last["stripe_bytes"]))
-    return [f"{name}={value}" for name, value in found.items()]
+    """The hints of the job."""
+    return [f"{name}={hint['value']}" for name, hint in report["hints"].items() if name not in LEFT_OUT]
+
+
+def layout_hints(report: dict) -> list[str]:
+    """Hints that give a new file the layout of the job's file, which it had or got by default."""
+    if not report["layout"] or report.get("layout_origin", "") not in FOREIGN_LAYOUTS:
+        return []
+    last = report["layout"][-1]
+    return [f"striping_factor={last['stripes']}", f"striping_unit={last['stripe_bytes']}"]
 
 
 def ranks_per_node(report: dict) -> int:

@@ -115,3 +115,33 @@ def test_a_report_that_lacks_what_the_simulation_needs_is_refused(nacre, tmp_pat
     both = nacre(*words, "interleaved")
     assert both.returncode == 2
     assert "expected a WORKLOAD or --report FILE, and not both" in both.stderr
+
+
+@pytest.mark.parametrize("workload", ["bt", "flash8", "climate", "block4d", "steps", "header", "latency", "ind64k"])
+def test_the_workloads_of_the_benchmark_are_known(nacre, workload):
+    (one,) = json.loads(nacre("simulate", *SMALL, "--read", workload, "--json").stdout)
+    assert one["bytes_written"] == one["bytes_read"] > 0
+    assert one["stages_ns"]["write"] > 0
+
+
+def test_a_workload_that_needs_another_number_of_ranks_says_so(nacre):
+    result = nacre("simulate", "--machine", "ranger", "--nodes", 3, "bt")
+    assert result.returncode == 2
+    assert "bt needs a square number of ranks, not 3" in result.stderr
+
+
+def test_the_best_settings_are_searched_and_simulated(nacre):
+    words = ("simulate", *SMALL, "interleaved", "--best")
+    as_is, *best = json.loads(nacre(*words, "--json").stdout)
+    assert [one["setting"] for one in best] == ["best 1", "best 2", "best 3", "best 4"]
+    chosen = [dict(hint.split("=") for hint in one["hints"]) for one in best]
+    assert len({(hints["striping_factor"], hints["nacre_algorithm"]) for hints in chosen}) == 4
+    assert all(one["bytes_written"] == as_is["bytes_written"] for one in best)
+
+    def write_ns(one: dict) -> int:
+        return one["stages_ns"]["write"] + one["stages_ns"]["sync"]
+
+    assert min(map(write_ns, best)) <= write_ns(as_is)
+    shown = nacre(*words, "--osts", 4).stdout
+    assert "striping_factor" in shown
+    assert "Fastest: best" in shown or "No setting is faster" in shown

@@ -8,6 +8,7 @@
 
 #include "base/parse_number.h"
 #include "machine/machine_file.h"
+#include "sim/program/workload_calls.h"
 #include "store/system/text_file.h"
 
 namespace nacre::simulate {
@@ -45,11 +46,11 @@ Status take_hint(file::InfoPairs& hints, const std::string& text) {
 }
 
 Status take_workload(Options& options, const char* name) {
-  options.workload = sim::find_workload(name);
+  options.workload = workload::find_workload(name);
   if (options.workload != nullptr) return {};
   std::string known;
-  for (const sim::Workload& workload : sim::all_workloads()) {
-    known += (known.empty() ? "" : ", ") + std::string(workload.name);
+  for (const workload::Workload& one : workload::all_workloads()) {
+    known += (known.empty() ? "" : ", ") + std::string(one.name);
   }
   return wrong(std::string("unknown workload ") + name + "; the workloads are: " + known);
 }
@@ -90,7 +91,11 @@ Status take_option(Options& options, int option, const char* value) {
 sim::RankCalls Options::calls_of(int rank) const {
   if (recorded) return recorded->calls_of(rank);
   sim::RankCalls calls;
-  calls.writes.push_back(workload->make({rank, ranks(), bytes, block_bytes}));
+  calls.writes = sim::calls_of(workload->make({.rank = rank,
+                                               .ranks = ranks(),
+                                               .bytes = bytes,
+                                               .block_bytes = block_bytes,
+                                               .one_process = true}));
   if (reads) calls.reads = calls.writes;
   return calls;
 }
@@ -109,22 +114,26 @@ const char* const usage =
     "  --bytes N           bytes of the file\n"
     "  --block N           bytes of a block, for workloads with blocks\n"
     "  --read              read the file after writing it\n"
-    "  --hint NAME=VALUE   a hint of the open; repeatable\n";
+    "  --hint NAME=VALUE   a hint of the open; repeatable\n"
+    "  --search            print settings and their times by the cost model instead\n";
 
 Result<Options> parse_options(int argc, char** argv) {
-  const std::array<option, 9> table{{{"calls", required_argument, nullptr, 'c'},
-                                     {"machine", required_argument, nullptr, 'm'},
-                                     {"nodes", required_argument, nullptr, 'n'},
-                                     {"ranks-per-node", required_argument, nullptr, 'r'},
-                                     {"bytes", required_argument, nullptr, 'b'},
-                                     {"block", required_argument, nullptr, 'k'},
-                                     {"hint", required_argument, nullptr, 'h'},
-                                     {"read", no_argument, nullptr, 'R'},
-                                     {nullptr, 0, nullptr, 0}}};
+  const std::array<option, 10> table{{{"calls", required_argument, nullptr, 'c'},
+                                      {"machine", required_argument, nullptr, 'm'},
+                                      {"nodes", required_argument, nullptr, 'n'},
+                                      {"ranks-per-node", required_argument, nullptr, 'r'},
+                                      {"bytes", required_argument, nullptr, 'b'},
+                                      {"block", required_argument, nullptr, 'k'},
+                                      {"hint", required_argument, nullptr, 'h'},
+                                      {"read", no_argument, nullptr, 'R'},
+                                      {"search", no_argument, nullptr, 'S'},
+                                      {nullptr, 0, nullptr, 0}}};
   Options options;
   for (int got = 0; (got = getopt_long(argc, argv, "", table.data(), nullptr)) != -1;) {
     if (got == 'R') {
       options.reads = true;
+    } else if (got == 'S') {
+      options.searches = true;
     } else if (Status taken = take_option(options, got, optarg); !taken) {
       return taken.error();
     }
@@ -135,6 +144,10 @@ Result<Options> parse_options(int argc, char** argv) {
   if (!options.recorded) {
     if (Status taken = take_workload(options, argv[optind]); !taken) return taken.error();
     if (options.bytes == 0) return wrong("--bytes is missing; see nacre-simulate --help");
+  }
+  if (!options.recorded && !options.workload->runs_at(options.ranks())) {
+    return wrong(std::string(options.workload->name) + " needs a square number of ranks, not " +
+                 std::to_string(options.ranks()));
   }
   if (std::int64_t{options.nodes} * options.ranks_per_node > ranks_max) {
     return wrong("more than " + std::to_string(ranks_max) + " ranks");

@@ -18,11 +18,12 @@ struct Options {
   machine::Machine machine;
   int nodes = 1;
   int ranks_per_node = 1;
-  const sim::Workload* workload = nullptr;  ///< null: `recorded` is the program
+  const workload::Workload* workload = nullptr;  ///< null: `recorded` is the program
   std::optional<sim::RecordedJob> recorded;
   std::int64_t bytes = 0;        ///< of the file of a workload
   std::int64_t block_bytes = 0;  ///< of the workload; 0: its default
   bool reads = false;            ///< a workload reads the file after writing it
+  bool searches = false;         ///< compares settings by the cost model instead
   file::InfoPairs hints;
 
   [[nodiscard]] int ranks() const { return nodes * ranks_per_node; }

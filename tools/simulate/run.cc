@@ -69,7 +69,7 @@ class Program {
 
   void run(sim::RankOfJob& self) {
     const sim::RankCalls calls = options_.calls_of(self.rank());
-    if (!make_room(self, calls.most_bytes())) return;
+    if (!make_room(self, calls.buffer_bytes())) return;
     const auto opened =
         self.open("file", {.read = true, .write = true, .create = true}, options_.hints);
     progress_.note(open_stage, self.now(), opened ? Status() : Status(opened.error()));
@@ -119,7 +119,8 @@ class Program {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (i > 0 || !has_view) set_view(self, file, all[i], stage);
       for (const sim::CallSeries::Call& call : all[i].calls) {
-        const plan::MemoryAccess memory{buffer_.data(), plan::TypeMap::bytes(1), call.bytes};
+        const plan::MemoryAccess memory{buffer_.data() + call.buffer_offset, all[i].memory,
+                                        call.bytes};
         const file::Access access{direction, file::Position::explicit_offset, call.offset_bytes,
                                   memory, nullptr};
         const file::Outcome outcome = all[i].is_collective

@@ -22,10 +22,10 @@ from nacre.text import amount, duration, parse_bytes, plural, unwrapped
 HELP = unwrapped("""Predict what a workload or a recorded job would do on a machine, in virtual time.
 
 Runs Nacre's engine. The ranks, messages, copies and file accesses are those that the library would make on such a
-job; only their time is simulated, with the figures of a machine file. WORKLOAD is a name of nacre-bench: interleaved,
-pieces, seg, strided, hard, tile64, tile8, subarray3d or uneven. With --report the program is a job that left a report:
-what would it do with other stripes, nodes, aggregators or hints? Each --setting adds a column to the table: hints,
-separated by commas.
+job; only their time is simulated, with the figures of a machine file. WORKLOAD is a name of nacre-bench, such as
+interleaved, tile64, bt, flash or steps. With --report the program is a job that left a report: what would it do with
+other stripes, nodes, aggregators or hints? Each --setting adds a column to the table: hints, separated by commas.
+--best compares stripes, algorithms and aggregators by the cost model, and simulates the best of them.
 
 [bold]Examples[/bold]
 
@@ -36,11 +36,16 @@ separated by commas.
 
   nacre simulate --report io.jsonl --machine site.toml --osts 64 --nodes 512
 
+  nacre simulate --report io.jsonl --machine site.toml --best
+
 [bold]Exit codes[/bold]  0; 1: a simulated call failed; 2: wrong usage.
 """)
 
 NANOSECONDS = 1e9
 DEFAULT_OSTS = 8  # of a machine file that has no count (src/machine/machine.h)
+BEST, ALGORITHMS = 4, 2  # settings that --best simulates; of one number of stripes
+# Hints that --best sets.
+SEARCHED = ("striping_factor", "nacre_algorithm", "cb_nodes", "nacre_pattern")
 STAGES = ("open", "view", "write", "sync", "read", "close")
 
 
@@ -55,6 +60,9 @@ class Setting:
 
     def seconds(self, stage: str) -> float:
         return self.outcome["stages_ns"][stage] / NANOSECONDS
+
+    def hint(self, name: str) -> str:
+        return next((hint.partition("=")[2] for hint in self.hints if hint.startswith(f"{name}=")), "-")
 
     @property
     def total_ns(self) -> int:
@@ -92,6 +100,7 @@ def simulate(
     settings: list[str] = typer.Option(
         [], "--setting", metavar="HINTS", help="NAME=VALUE[,...]: a column. Repeatable."
     ),
+    best: bool = typer.Option(False, "--best", help="Add columns: the settings that the cost model finds best."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON: what the job did with each setting."),
 ) -> None:
     if bool(workload) == bool(report):
@@ -109,6 +118,7 @@ def simulate(
         command += ["--read"] if reads else []
         hints = [f"nacre_machine={file}", *(replay.hints(recorded) if recorded else [])]
         hints += [f"striping_factor={osts}"] if osts else []
+        layout = replay.layout_hints(recorded) if recorded else []
         if recorded:
             calls = Path(folder) / "calls"
             calls.write_text(replay.calls_text(recorded))
@@ -116,13 +126,24 @@ def simulate(
         else:
             command += ["--bytes", _bytes("--bytes", size), workload]
         columns = [("as is", [])] + [(text, text.split(",")) for text in settings]
+        candidates = _best_of(_searched(command, _merged(hints))) if best else []
+        columns += [(f"best {number}", one["hints"]) for number, one in enumerate(candidates, 1)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = list(pool.map(lambda column: _run(command, column[0], _merged(hints + column[1])), columns))
+            found = list(
+                pool.map(lambda column: _run(command, column[0], _merged(layout + hints + column[1])), columns)
+            )
     if as_json:
-        print(json.dumps([{"setting": one.name, **one.outcome, "report": one.report} for one in found], indent=2))
+        print(
+            json.dumps(
+                [{"setting": one.name, "hints": one.hints, **one.outcome, "report": one.report} for one in found],
+                indent=2,
+            )
+        )
         return
     unchanged = recorded and nodes * per_node == recorded["ranks"] and nodes == recorded["nodes"]
     _show(Console(highlight=False, soft_wrap=True), found, recorded, recorded if unchanged and not osts else None)
+    if best:
+        _show_fastest(found, dict(columns))
 
 
 def with_osts(machine: str, osts: int, folder: Path) -> str:
@@ -154,17 +175,41 @@ def _bytes(option: str, text: str) -> str:
         raise UserError(f"{option}: {error}") from error
 
 
+def _started(command: list[str]) -> str:
+    """What nacre-simulate prints."""
+    ended = subprocess.run(command, capture_output=True, text=True)
+    if ended.returncode != 0:
+        problem = ended.stderr.removeprefix("nacre-simulate: ").strip()
+        code = EXIT_USAGE if ended.returncode == EXIT_USAGE else EXIT_PROBLEM
+        raise UserError(problem or f"nacre-simulate ended with status {ended.returncode}", code=code)
+    return ended.stdout
+
+
+def _searched(command: list[str], hints: list[str]) -> list[dict]:
+    """Settings, the fastest first by the cost model."""
+    words = [word for hint in hints for word in ("--hint", hint)]
+    return json.loads(_started([*command, "--search", *words]))
+
+
+def _best_of(candidates: list[dict]) -> list[dict]:
+    """The first few: of a number of stripes at most two, with different algorithms. The cost model is too rough to tell
+    settings apart that differ less."""
+    taken: list[dict] = []
+    for one in candidates:
+        stripes, algorithm = one["hints"][:2]
+        of_stripes = [other["hints"] for other in taken if other["hints"][0] == stripes]
+        if len(taken) < BEST and len(of_stripes) < ALGORITHMS and algorithm not in (hints[1] for hints in of_stripes):
+            taken.append(one)
+    return taken
+
+
 def _run(command: list[str], name: str, hints: list[str]) -> Setting:
     with tempfile.TemporaryDirectory(prefix="nacre-simulate-") as folder:
         report = Path(folder) / "report.jsonl"
         options = [word for hint in [*hints, f"nacre_report={report}"] for word in ("--hint", hint)]
-        ended = subprocess.run([*command, *options], capture_output=True, text=True)
-        if ended.returncode != 0:
-            problem = ended.stderr.removeprefix("nacre-simulate: ").strip()
-            code = EXIT_USAGE if ended.returncode == EXIT_USAGE else EXIT_PROBLEM
-            raise UserError(problem or f"nacre-simulate ended with status {ended.returncode}", code=code)
+        outcome = json.loads(_started([*command, *options]))
         lines = reports.read([str(report)]) if report.exists() else []
-        return Setting(name, hints, json.loads(ended.stdout), lines[0] if lines else {})
+        return Setting(name, hints, outcome, lines[0] if lines else {})
 
 
 def _show(console: Console, found: list[Setting], recorded: dict | None, measured: dict | None) -> None:
@@ -178,6 +223,8 @@ def _show(console: Console, found: list[Setting], recorded: dict | None, measure
     for guess in first["guesses"]:
         console.print(f"note: {guess}")
     table = grid("", *(one.name for one in found))
+    for hint in SEARCHED if any(one.name.startswith("best ") for one in found) else ():
+        table.add_row(hint, *(one.hint(hint) for one in found))
     for stage in STAGES:
         if any(one.seconds(stage) for one in found):
             table.add_row(stage, *(duration(one.seconds(stage)) for one in found))
@@ -200,6 +247,16 @@ def _show(console: Console, found: list[Setting], recorded: dict | None, measure
     if measured:
         stages = [f"{stage} {duration(time)}" for stage, time in replay.measured_stages(measured).items() if time]
         console.print(f"Measured, slowest rank: {', '.join(stages)}")
+
+
+def _show_fastest(found: list[Setting], columns: dict[str, list[str]]) -> None:
+    fastest = min(found, key=lambda one: one.total_ns)
+    if fastest is found[0]:
+        print("No setting is faster than the job as it is.")
+        return
+    words = " ".join(f"--hint {hint}" for hint in columns[fastest.name])
+    times = [duration(one.total_ns / NANOSECONDS) for one in (fastest, found[0])]
+    print(f"Fastest: {fastest.name}, {times[0]} instead of {times[1]}: nacre run {words} ...")
 
 
 def _rate(one: Setting) -> str:

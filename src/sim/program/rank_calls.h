@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/types/run_cursor.h"
+#include "plan/types/type_map.h"
 
 namespace nacre::sim {
 
@@ -16,10 +17,24 @@ struct CallSeries {
   struct Call {
     std::int64_t offset_bytes = 0;  ///< in the view
     std::int64_t bytes = 0;
+    std::int64_t buffer_offset = 0;
   };
   std::vector<Call> calls;
   /// Every rank then makes the same number of calls.
   bool is_collective = true;
+  plan::TypeMap memory = plan::TypeMap::bytes(1);  ///< copies of it make up the memory of a call
+
+  /// The length of a buffer that holds the memory of all calls.
+  [[nodiscard]] std::int64_t buffer_bytes() const {
+    std::int64_t end = 0;
+    for (const Call& call : calls) {
+      if (call.bytes == 0) continue;
+      const std::int64_t copies = (call.bytes + memory.size() - 1) / memory.size();
+      const std::int64_t last = (copies - 1) * memory.extent();
+      end = std::max(end, call.buffer_offset + last + memory.true_lb() + memory.true_extent());
+    }
+    return end;
+  }
 };
 
 /// The writes of a rank, and the reads after them. Every rank has as many series in the same order,
@@ -28,12 +43,11 @@ struct RankCalls {
   std::vector<CallSeries> writes;
   std::vector<CallSeries> reads;
 
-  [[nodiscard]] std::int64_t most_bytes() const {
+  /// The length of a buffer for all calls.
+  [[nodiscard]] std::int64_t buffer_bytes() const {
     std::int64_t most = 0;
     for (const auto* const all : {&writes, &reads}) {
-      for (const CallSeries& series : *all) {
-        for (const CallSeries::Call& call : series.calls) most = std::max(most, call.bytes);
-      }
+      for (const CallSeries& series : *all) most = std::max(most, series.buffer_bytes());
     }
     return most;
   }

@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include "collective/profile/access_shape.h"
+#include "sim/program/workload_calls.h"
 #include "sim/workload/workload.h"
 
 namespace nacre::sim {
@@ -81,10 +82,11 @@ std::string recorded(const std::vector<CallSeries>& ranks) {
          "\n" + shapes;
 }
 
-std::vector<CallSeries> ranks_of(std::string_view workload, int count, std::int64_t bytes) {
+std::vector<CallSeries> ranks_of(std::string_view name, int count, std::int64_t bytes) {
   std::vector<CallSeries> ranks;
   for (int rank = 0; rank < count; ++rank) {
-    ranks.push_back(find_workload(workload)->make({rank, count, bytes, 0}));
+    const workload::Geometry geometry{.rank = rank, .ranks = count, .bytes = bytes};
+    ranks.push_back(calls_of(workload::find_workload(name)->make(geometry)).front());
   }
   return ranks;
 }

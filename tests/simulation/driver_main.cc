@@ -116,8 +116,8 @@ int report(const char* name, const Program& program, const std::string& finding)
   std::fflush(stdout);
   const Omissions omissions = shrink(program);
   const Program smaller = without(program, omissions);
-  std::printf("%s%s\nrepeat: %s --seed %llu --runs 1%s%s%s\n", described(smaller).c_str(),
-              try_out(smaller).value_or("").c_str(), name,
+  std::printf("%s%s%s\nrepeat: %s --seed %llu --runs 1%s%s%s\n", described(smaller).c_str(),
+              errors_of(smaller).c_str(), try_out(smaller).value_or("").c_str(), name,
               static_cast<unsigned long long>(program.seed),
               listed("steps", omissions.steps).c_str(),
               listed("store-faults", omissions.store_faults).c_str(),

@@ -18,7 +18,8 @@ struct Written {
 
 }  // namespace
 
-void PossibleFile::write(const std::vector<RankAccess>& ranks, const std::vector<bool>& succeeded) {
+void PossibleFile::write(const std::vector<RankAccess>& ranks, const std::vector<bool>& succeeded,
+                         bool may_be_lost) {
   std::map<std::int64_t, Written> written;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const std::vector<std::int64_t> in_file = ranks[rank].file_offsets();
@@ -34,6 +35,20 @@ void PossibleFile::write(const std::vector<RankAccess>& ranks, const std::vector
     if (byte.is_certain) possible.clear();
     possible.merge(byte.values);
   }
+  if (may_be_lost && !written.empty()) {
+    const std::int64_t begin = written.begin()->first;
+    unsynced_.push_back({begin, written.rbegin()->first + 1 - begin});
+  }
+}
+
+void PossibleFile::lose_unsynced() {
+  for (const Extent& extent : unsynced_) {
+    const auto end = written_.lower_bound(extent.end());
+    for (auto byte = written_.lower_bound(extent.offset); byte != end; ++byte) {
+      byte->second.insert(std::byte{0});
+    }
+  }
+  unsynced_.clear();
 }
 
 void PossibleFile::resize(std::int64_t size, bool succeeded) {
@@ -44,19 +59,32 @@ void PossibleFile::resize(std::int64_t size, bool succeeded) {
 }
 
 bool PossibleFile::allows(std::int64_t offset, std::byte value) const {
+  const auto holds = [&](const Extent& extent) { return extent.contains(offset); };
+  if (value == std::byte{0} && std::ranges::any_of(unsynced_, holds)) return true;
   const auto found = written_.find(offset);
   return (found == written_.end() ? never_written : found->second).contains(value);
 }
 
 std::optional<std::string> PossibleFile::misfit(const Bytes& found) const {
-  const std::int64_t written_end = written_.empty() ? 0 : written_.rbegin()->first + 1;
-  for (std::int64_t offset = 0; offset < std::max(std::ssize(found), written_end); ++offset) {
+  const auto wrong = [](std::int64_t offset, std::byte value, const char* where) {
+    return "byte " + std::to_string(offset) + " of the file is " +
+           std::to_string(std::to_integer<int>(value)) + where;
+  };
+  auto next = found.begin();  // behind the last byte that was checked
+  const auto first_between = [&](std::int64_t offset) {
+    const auto end = found.begin() + std::min(offset, std::ssize(found));
+    const auto other = std::find_if(next, end, [](std::byte byte) { return byte != std::byte{0}; });
+    next = end == found.end() ? end : end + 1;
+    return other == end ? std::nullopt : std::optional(other);
+  };
+  for (const auto& [offset, values] : written_) {
+    if (const auto other = first_between(offset)) return wrong(*other - found.begin(), **other, "");
     const bool is_there = offset < std::ssize(found);
     const std::byte value = is_there ? found[static_cast<std::size_t>(offset)] : std::byte{0};
-    if (!allows(offset, value)) {
-      return "byte " + std::to_string(offset) + " of the file is " +
-             std::to_string(std::to_integer<int>(value)) + (is_there ? "" : " (behind its end)");
-    }
+    if (!allows(offset, value)) return wrong(offset, value, is_there ? "" : " (behind its end)");
+  }
+  if (const auto other = first_between(std::ssize(found))) {
+    return wrong(*other - found.begin(), **other, "");
   }
   return std::nullopt;
 }

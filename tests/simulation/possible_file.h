@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/extent.h"
 #include "random_access.h"
 
 namespace nacre::simulation {
@@ -20,9 +21,15 @@ class PossibleFile {
  public:
   using Bytes = collective::fixtures::Bytes;
 
-  /// Ranks whose write failed have false in `succeeded`.
+  /// Ranks whose write failed have false in `succeeded`. `may_be_lost`: until sync(), the bytes
+  /// from the first that is written to the last may also be zero. Writes may rewrite what lies
+  /// between their pieces.
   void write(const std::vector<collective::fixtures::RankAccess>& ranks,
-             const std::vector<bool>& succeeded);
+             const std::vector<bool>& succeeded, bool may_be_lost = false);
+  /// All bytes that may be lost are safe.
+  void sync() { unsynced_.clear(); }
+  /// Bytes that may be lost stay so: a call has reported it.
+  void lose_unsynced();
   void resize(std::int64_t size, bool succeeded);
   /// What is wrong with the contents `found` of the file; nothing if they are possible.
   [[nodiscard]] std::optional<std::string> misfit(const Bytes& found) const;
@@ -34,6 +41,7 @@ class PossibleFile {
   [[nodiscard]] bool allows(std::int64_t offset, std::byte value) const;
 
   std::map<std::int64_t, std::set<std::byte>> written_;  // by offset; elsewhere: 0
+  std::vector<Extent> unsynced_;                         // whose bytes may be lost
 };
 
 }  // namespace nacre::simulation

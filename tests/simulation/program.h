@@ -2,6 +2,7 @@
 #ifndef NACRE_TESTS_SIMULATION_PROGRAM_H_
 #define NACRE_TESTS_SIMULATION_PROGRAM_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,18 +18,25 @@ namespace nacre::simulation {
 enum class Action : std::uint8_t {
   write_all,
   read_all,
-  write_each,  ///< each rank by itself
+  write_each,     ///< each rank by itself
+  write_ahead,    ///< collective and nonblocking; each rank writes by itself meanwhile
+  write_ordered,  ///< collective, by the shared pointer
+  write_shared,   ///< each rank by itself, by the shared pointer
   sync,
   resize,
 };
 
 struct Step {
   Action action = Action::write_all;
-  std::vector<collective::fixtures::RankAccess> accesses;  ///< by rank; of reads and writes
-  std::int64_t size_bytes = 0;                             ///< resize
+  /// By rank; of reads and writes. By the shared pointer: all have one view; where the bytes of
+  /// each rank go if the ranks write in their order, and at write_shared all have equally many.
+  std::vector<collective::fixtures::RankAccess> accesses;
+  /// Of write_ahead: the writes meanwhile, through the same views.
+  std::vector<collective::fixtures::RankAccess> beside;
+  std::int64_t size_bytes = 0;  ///< resize; of the shared pointer: where it begins
 };
 
-/// A fault of an OST at a moment of the job (sim/lustre/faults.h).
+/// A fault of an OST, or the eviction of a node, at a moment of the job (sim/lustre/faults.h).
 struct ServerFault {
   std::int64_t at_nanoseconds = 0;
   std::string words;
@@ -45,6 +53,12 @@ struct Program {
   std::vector<ServerFault> server_faults;
 
   [[nodiscard]] bool has_faults() const { return !store_faults.empty() || !server_faults.empty(); }
+  /// Writes that no sync has followed may be lost.
+  [[nodiscard]] bool evicts() const {
+    return std::ranges::any_of(server_faults, [](const ServerFault& fault) {
+      return fault.words.find("evicted") != std::string::npos;
+    });
+  }
 };
 
 /// Equal for equal seeds.

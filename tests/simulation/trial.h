@@ -11,8 +11,11 @@ namespace nacre::simulation {
 
 /// What is wrong; nothing if all ranks returned, all said the same class of error in each
 /// collective call, no call failed without a fault, and file and buffers contain possible bytes
-/// (PossibleFile).
+/// (PossibleFile), and the run has left no memory and no descriptor.
 [[nodiscard]] std::optional<std::string> try_out(const Program& program);
+
+/// Runs the program, and returns what each call returned on each rank that got an error, in words.
+[[nodiscard]] std::string errors_of(const Program& program);
 
 /// Leaves out parts of `program`, which try_out() finds wrong, as long as it finds the rest wrong.
 [[nodiscard]] Omissions shrink(const Program& program);

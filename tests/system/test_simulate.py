@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 SMALL = ("--machine", "ranger", "--nodes", 2, "--ranks-per-node", 2, "--bytes", "16m")
 
 
@@ -26,7 +28,7 @@ def test_hints_have_the_effect_that_they_have_in_the_library(nacre):
     assert sum(1 for count in two_phase["traffic"]["osts"]["bytes_written"] if count) == 4
     assert direct["report"]["plans"][0]["algorithm"] == "direct"
     assert direct["messages"]["far_bytes"] < two_phase["messages"]["far_bytes"]
-    assert all(one["bytes"] == 16 << 20 for one in (two_phase, direct))
+    assert all(one["bytes_written"] == 16 << 20 for one in (two_phase, direct))
 
 
 def test_equal_commands_print_equal_tables(nacre):
@@ -55,3 +57,91 @@ def test_wrong_arguments_are_named(nacre):
     machine = nacre("simulate", "--machine", "nothing", "interleaved")
     assert machine.returncode == 2
     assert "no machine and no file of this name" in machine.stderr
+
+
+def record(nacre, folder, workload, *words) -> tuple[dict, str]:
+    """Simulates a workload. Returns what it did, and the path of the report that it left."""
+    (column,) = json.loads(nacre("simulate", *SMALL, workload, "--json", *words).stdout)
+    path = folder / "io.jsonl"
+    path.write_text(json.dumps(column["report"]) + "\n")
+    return column, str(path)
+
+
+@pytest.mark.parametrize("workload", ["interleaved", "tile64", "seg"])
+def test_a_job_that_left_a_report_is_simulated_again(nacre, tmp_path, workload):
+    before, report = record(nacre, tmp_path, workload, "--read")
+    (again,) = json.loads(nacre("simulate", "--machine", "ranger", "--report", report, "--json").stdout)
+    assert (again["ranks"], again["nodes"]) == (4, 2)
+    assert again["guesses"] == []
+    for name in ("bytes_written", "bytes_read"):
+        assert again[name] == before[name]
+    for stage in ("write", "sync", "read"):
+        assert abs(again["stages_ns"][stage] - before["stages_ns"][stage]) <= 0.02 * before["stages_ns"][stage] + 1e6
+
+
+def test_a_recorded_job_on_more_nodes_and_osts_writes_more_bytes_to_more_osts(nacre, tmp_path):
+    _, report = record(nacre, tmp_path, "interleaved")
+    words = ("--machine", "ranger", "--report", report, "--nodes", 4, "--osts", 64)
+    settings = ("--setting", "striping_unit=65536", "--setting", "striping_factor=3")
+    columns = json.loads(nacre("simulate", *words, "--json", *settings).stdout)
+    assert [one["ranks"] for one in columns] == [8] * 3
+    assert [one["bytes_written"] for one in columns] == [32 << 20] * 3
+    assert [sum(1 for count in one["traffic"]["osts"]["bytes_written"] if count) for one in columns][1:] == [64, 3]
+    shown = nacre("simulate", *words[:4])
+    assert "file of a job with 4 ranks on 2 nodes: 16 MiB by 4 ranks on 2 nodes, simulated" in shown.stdout
+    assert "Measured, slowest rank: " in shown.stdout
+
+
+def test_a_report_that_lacks_what_the_simulation_needs_is_refused(nacre, tmp_path):
+    column, path = record(nacre, tmp_path, "interleaved")
+    report = tmp_path / "io.jsonl"
+    words = ("simulate", "--machine", "ranger", "--report", path)
+
+    def refusal(change) -> str:
+        changed = json.loads(json.dumps(column["report"]))
+        change(changed["kinds"]["collective_write"])
+        report.write_text(json.dumps(changed) + "\n")
+        result = nacre(*words)
+        assert result.returncode == 2
+        return result.stderr
+
+    assert "has no shapes of its collective writes" in refusal(lambda kind: kind.update(shapes=[]))
+    assert "lacks the view of rank 0" in refusal(lambda kind: kind["shapes"][0].pop("type"))
+    assert "has no call that moved data" in refusal(lambda kind: kind["bytes"].update(sum=0))
+    report.write_text(json.dumps(column["report"] | {"machine": "lustre"}) + "\n")
+    unnamed = nacre("simulate", "--report", path)
+    assert unnamed.returncode == 2
+    assert "--machine is missing" in unnamed.stderr
+    both = nacre(*words, "interleaved")
+    assert both.returncode == 2
+    assert "expected a WORKLOAD or --report FILE, and not both" in both.stderr
+
+
+@pytest.mark.parametrize("workload", ["bt", "flash8", "climate", "block4d", "steps", "header", "latency", "ind64k"])
+def test_the_workloads_of_the_benchmark_are_known(nacre, workload):
+    (one,) = json.loads(nacre("simulate", *SMALL, "--read", workload, "--json").stdout)
+    assert one["bytes_written"] == one["bytes_read"] > 0
+    assert one["stages_ns"]["write"] > 0
+
+
+def test_a_workload_that_needs_another_number_of_ranks_says_so(nacre):
+    result = nacre("simulate", "--machine", "ranger", "--nodes", 3, "bt")
+    assert result.returncode == 2
+    assert "bt needs a square number of ranks, not 3" in result.stderr
+
+
+def test_the_best_settings_are_searched_and_simulated(nacre):
+    words = ("simulate", *SMALL, "interleaved", "--best")
+    as_is, *best = json.loads(nacre(*words, "--json").stdout)
+    assert [one["setting"] for one in best] == ["best 1", "best 2", "best 3", "best 4"]
+    chosen = [dict(hint.split("=") for hint in one["hints"]) for one in best]
+    assert len({(hints["striping_factor"], hints["nacre_algorithm"]) for hints in chosen}) == 4
+    assert all(one["bytes_written"] == as_is["bytes_written"] for one in best)
+
+    def write_ns(one: dict) -> int:
+        return one["stages_ns"]["write"] + one["stages_ns"]["sync"]
+
+    assert min(map(write_ns, best)) <= write_ns(as_is)
+    shown = nacre(*words, "--osts", 4).stdout
+    assert "striping_factor" in shown
+    assert "Fastest: best" in shown or "No setting is faster" in shown

@@ -8,6 +8,7 @@
 
 #include "base/parse_number.h"
 #include "machine/machine_file.h"
+#include "sim/program/workload_calls.h"
 #include "store/system/text_file.h"
 
 namespace nacre::simulate {
@@ -45,13 +46,23 @@ Status take_hint(file::InfoPairs& hints, const std::string& text) {
 }
 
 Status take_workload(Options& options, const char* name) {
-  options.workload = sim::find_workload(name);
+  options.workload = workload::find_workload(name);
   if (options.workload != nullptr) return {};
   std::string known;
-  for (const sim::Workload& workload : sim::all_workloads()) {
-    known += (known.empty() ? "" : ", ") + std::string(workload.name);
+  for (const workload::Workload& one : workload::all_workloads()) {
+    known += (known.empty() ? "" : ", ") + std::string(one.name);
   }
   return wrong(std::string("unknown workload ") + name + "; the workloads are: " + known);
+}
+
+Status take_calls(Options& options, const std::string& path) {
+  const Result<std::optional<std::string>> text = store::read_text_file(path);
+  if (!text) return text.error();
+  if (!text->has_value()) return wrong("--calls " + path + ": there is no such file");
+  Result<sim::RecordedJob> job = sim::RecordedJob::parse(**text);
+  if (!job) return wrong("--calls " + path + ": " + job.error().message);
+  options.recorded = *std::move(job);
+  return {};
 }
 
 /// An option of getopt_long(), and what takes its value.
@@ -61,6 +72,7 @@ Status take_option(Options& options, int option, const char* value) {
   Status taken = wrong("invalid option; see nacre-simulate --help");
   if (option == 'm') taken = take_machine(options.machine, value);
   if (option == 'h') taken = take_hint(options.hints, value);
+  if (option == 'c') taken = take_calls(options, value);
   if (option == 'b') taken = take_number("--bytes", value, bytes_max, options.bytes);
   if (option == 'k') taken = take_number("--block", value, bytes_max, options.block_bytes);
   if (option == 'n') {
@@ -76,39 +88,67 @@ Status take_option(Options& options, int option, const char* value) {
 
 }  // namespace
 
+sim::RankCalls Options::calls_of(int rank) const {
+  if (recorded) return recorded->calls_of(rank);
+  sim::RankCalls calls;
+  calls.writes = sim::calls_of(workload->make({.rank = rank,
+                                               .ranks = ranks(),
+                                               .bytes = bytes,
+                                               .block_bytes = block_bytes,
+                                               .one_process = true}));
+  if (reads) calls.reads = calls.writes;
+  return calls;
+}
+
 const char* const usage =
     "Usage: nacre-simulate [OPTION]... --bytes N WORKLOAD\n"
-    "Runs a workload of nacre-bench on Nacre's engine in virtual time, and prints JSON.\n"
+    "       nacre-simulate [OPTION]... --calls FILE\n"
+    "Runs a workload of nacre-bench, or the calls of a recorded job, on Nacre's engine in virtual "
+    "time, and prints JSON.\n"
     "`nacre simulate` starts this program and shows tables.\n"
     "\n"
     "  --machine FILE      a machine file; default: a machine on which nothing takes time\n"
     "  --nodes N           nodes of the job; default 1\n"
     "  --ranks-per-node M  ranks of each node; default 1\n"
+    "  --calls FILE        the calls of a job (src/sim/program/recorded_job.h)\n"
     "  --bytes N           bytes of the file\n"
     "  --block N           bytes of a block, for workloads with blocks\n"
     "  --read              read the file after writing it\n"
-    "  --hint NAME=VALUE   a hint of the open; repeatable\n";
+    "  --hint NAME=VALUE   a hint of the open; repeatable\n"
+    "  --search            print settings and their times by the cost model instead\n";
 
 Result<Options> parse_options(int argc, char** argv) {
-  const std::array<option, 8> table{{{"machine", required_argument, nullptr, 'm'},
-                                     {"nodes", required_argument, nullptr, 'n'},
-                                     {"ranks-per-node", required_argument, nullptr, 'r'},
-                                     {"bytes", required_argument, nullptr, 'b'},
-                                     {"block", required_argument, nullptr, 'k'},
-                                     {"hint", required_argument, nullptr, 'h'},
-                                     {"read", no_argument, nullptr, 'R'},
-                                     {nullptr, 0, nullptr, 0}}};
+  const std::array<option, 10> table{{{"calls", required_argument, nullptr, 'c'},
+                                      {"machine", required_argument, nullptr, 'm'},
+                                      {"nodes", required_argument, nullptr, 'n'},
+                                      {"ranks-per-node", required_argument, nullptr, 'r'},
+                                      {"bytes", required_argument, nullptr, 'b'},
+                                      {"block", required_argument, nullptr, 'k'},
+                                      {"hint", required_argument, nullptr, 'h'},
+                                      {"read", no_argument, nullptr, 'R'},
+                                      {"search", no_argument, nullptr, 'S'},
+                                      {nullptr, 0, nullptr, 0}}};
   Options options;
   for (int got = 0; (got = getopt_long(argc, argv, "", table.data(), nullptr)) != -1;) {
     if (got == 'R') {
       options.reads = true;
+    } else if (got == 'S') {
+      options.searches = true;
     } else if (Status taken = take_option(options, got, optarg); !taken) {
       return taken.error();
     }
   }
-  if (optind + 1 != argc) return wrong("expected one WORKLOAD; see nacre-simulate --help");
-  if (Status taken = take_workload(options, argv[optind]); !taken) return taken.error();
-  if (options.bytes == 0) return wrong("--bytes is missing; see nacre-simulate --help");
+  if (optind + (options.recorded ? 0 : 1) != argc) {
+    return wrong("expected one WORKLOAD, or --calls; see nacre-simulate --help");
+  }
+  if (!options.recorded) {
+    if (Status taken = take_workload(options, argv[optind]); !taken) return taken.error();
+    if (options.bytes == 0) return wrong("--bytes is missing; see nacre-simulate --help");
+  }
+  if (!options.recorded && !options.workload->runs_at(options.ranks())) {
+    return wrong(std::string(options.workload->name) + " needs a square number of ranks, not " +
+                 std::to_string(options.ranks()));
+  }
   if (std::int64_t{options.nodes} * options.ranks_per_node > ranks_max) {
     return wrong("more than " + std::to_string(ranks_max) + " ranks");
   }

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "file/hints/hints.h"
 #include "machine/machine.h"
+#include "sim/program/rank_calls.h"
+#include "sim/program/recorded_job.h"
 #include "sim/workload/workload.h"
 
 namespace nacre::simulate {
@@ -15,13 +18,16 @@ struct Options {
   machine::Machine machine;
   int nodes = 1;
   int ranks_per_node = 1;
-  const sim::Workload* workload = nullptr;
-  std::int64_t bytes = 0;        ///< of the file
+  const workload::Workload* workload = nullptr;  ///< null: `recorded` is the program
+  std::optional<sim::RecordedJob> recorded;
+  std::int64_t bytes = 0;        ///< of the file of a workload
   std::int64_t block_bytes = 0;  ///< of the workload; 0: its default
-  bool reads = false;            ///< reads the file after writing it
+  bool reads = false;            ///< a workload reads the file after writing it
+  bool searches = false;         ///< compares settings by the cost model instead
   file::InfoPairs hints;
 
   [[nodiscard]] int ranks() const { return nodes * ranks_per_node; }
+  [[nodiscard]] sim::RankCalls calls_of(int rank) const;
 };
 
 /// The text of --help.

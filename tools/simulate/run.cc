@@ -41,7 +41,8 @@ enum Stage : std::size_t {
 struct Progress {
   std::array<SimulatedTime, stage_names.size()> ends{};
   std::optional<Error> error;
-  std::int64_t bytes = 0;  // of one direction, over all ranks
+  std::int64_t bytes_written = 0;  // of all ranks
+  std::int64_t bytes_read = 0;
 
   void note(std::size_t stage, SimulatedTime now, const std::optional<Error>& failed) {
     ends[stage] = std::max(ends[stage], now);
@@ -64,38 +65,71 @@ plan::NodeMap nodes_of(const Options& options) {
 /// The program of one rank.
 class Program {
  public:
-  Program(const Options& options, Progress& progress, std::span<std::byte> buffer)
-      : options_(options), progress_(progress), buffer_(buffer) {}
+  Program(const Options& options, Progress& progress) : options_(options), progress_(progress) {}
 
-  void run(sim::RankOfJob& self) const {
-    const sim::RankCalls calls = options_.workload->make(
-        {self.rank(), options_.ranks(), options_.bytes, options_.block_bytes});
+  void run(sim::RankOfJob& self) {
+    const sim::RankCalls calls = options_.calls_of(self.rank());
+    if (!make_room(self, calls.buffer_bytes())) return;
     const auto opened =
         self.open("file", {.read = true, .write = true, .create = true}, options_.hints);
     progress_.note(open_stage, self.now(), opened ? Status() : Status(opened.error()));
     if (!opened) return;
     file::OpenFile& file = **opened;
-    progress_.note(view_stage, self.now(),
-                   self.run(file.set_view({.map = calls.view}, {}, std::nullopt)));
-    access_all(self, file, calls, Direction::write);
+    if (options_.recorded && !calls.reads.empty()) {
+      // A job may read what it did not write. Sizes cost nothing.
+      const Status sized = self.run(file.resize(options_.recorded->end(options_.ranks())));
+      progress_.note(open_stage, self.now(), sized);
+    }
+    set_first_view(self, file, calls);
+    progress_.note(view_stage, self.now(), std::nullopt);
+    access_all(self, file, calls.writes, Direction::write, true);
     progress_.note(write_stage, self.now(), std::nullopt);
-    progress_.note(sync_stage, self.now(), self.run(file.sync()));
-    if (options_.reads) access_all(self, file, calls, Direction::read);
+    if (!calls.writes.empty()) progress_.note(sync_stage, self.now(), self.run(file.sync()));
+    progress_.note(sync_stage, self.now(), std::nullopt);
+    const bool has_view = calls.writes.empty() || (!options_.recorded && calls.reads.size() == 1);
+    access_all(self, file, calls.reads, Direction::read, has_view);
     progress_.note(read_stage, self.now(), std::nullopt);
     progress_.note(close_stage, self.now(), self.run(file.close()));
   }
 
  private:
-  void access_all(sim::RankOfJob& self, file::OpenFile& file, const sim::RankCalls& calls,
-                  Direction direction) const {
-    const std::size_t stage = direction == Direction::write ? write_stage : read_stage;
-    for (const sim::RankCalls::Call& call : calls.calls) {
-      const plan::MemoryAccess memory{buffer_.data(), plan::TypeMap::bytes(1), call.bytes};
-      const file::Access access{direction, file::Position::explicit_offset, call.offset_bytes,
-                                memory, nullptr};
-      const file::Outcome outcome = self.run(file.transfer_all(access, std::nullopt));
-      progress_.note(stage, self.now(), outcome.error);
-      if (direction == Direction::write) progress_.bytes += outcome.bytes;
+  /// Makes the buffer that all ranks share long enough.
+  bool make_room(sim::RankOfJob& self, std::int64_t bytes) {
+    if (std::ssize(buffer_) >= std::max<std::int64_t>(1, bytes)) return true;
+    const auto buffer = self.job().network().phantom_buffer(std::max<std::int64_t>(1, bytes));
+    if (buffer) buffer_ = *buffer;
+    progress_.note(open_stage, self.now(), buffer ? Status() : Status(buffer.error()));
+    return static_cast<bool>(buffer);
+  }
+
+  void set_view(sim::RankOfJob& self, file::OpenFile& file, const sim::CallSeries& series,
+                Stage stage) {
+    const Status set = self.run(file.set_view({.map = series.view}, {}, std::nullopt));
+    progress_.note(stage, self.now(), set);
+  }
+  void set_first_view(sim::RankOfJob& self, file::OpenFile& file, const sim::RankCalls& calls) {
+    const auto& first = calls.writes.empty() ? calls.reads : calls.writes;
+    set_view(self, file, first.front(), view_stage);
+  }
+
+  /// `has_view`: the view of the first series is set.
+  void access_all(sim::RankOfJob& self, file::OpenFile& file,
+                  const std::vector<sim::CallSeries>& all, Direction direction, bool has_view) {
+    const Stage stage = direction == Direction::write ? write_stage : read_stage;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i > 0 || !has_view) set_view(self, file, all[i], stage);
+      for (const sim::CallSeries::Call& call : all[i].calls) {
+        const plan::MemoryAccess memory{buffer_.data() + call.buffer_offset, all[i].memory,
+                                        call.bytes};
+        const file::Access access{direction, file::Position::explicit_offset, call.offset_bytes,
+                                  memory, nullptr};
+        const file::Outcome outcome = all[i].is_collective
+                                          ? self.run(file.transfer_all(access, std::nullopt))
+                                          : file.transfer(access);
+        progress_.note(stage, self.now(), outcome.error);
+        (direction == Direction::write ? progress_.bytes_written : progress_.bytes_read) +=
+            outcome.bytes;
+      }
     }
   }
 
@@ -103,16 +137,6 @@ class Program {
   Progress& progress_;
   std::span<std::byte> buffer_;
 };
-
-std::int64_t most_bytes_of_a_call(const Options& options) {
-  std::int64_t most = 1;
-  for (int rank = 0; rank < options.ranks(); ++rank) {
-    const sim::RankCalls calls =
-        options.workload->make({rank, options.ranks(), options.bytes, options.block_bytes});
-    for (const sim::RankCalls::Call& call : calls.calls) most = std::max(most, call.bytes);
-  }
-  return most;
-}
 
 /// The busy times of one kind of resource.
 std::string resource_json(std::string_view name, const std::vector<SimulatedTime>& busy) {
@@ -142,6 +166,12 @@ std::string resources_json(sim::Job& job) {
   return json_array(parts, [](const std::string& part) { return part; });
 }
 
+std::string guesses_json(const Options& options) {
+  const std::vector<std::string> none;
+  return json_array(options.recorded ? options.recorded->guesses() : none,
+                    [](const std::string& text) { return json_string(text); });
+}
+
 std::string outcome_json(const Options& options, sim::Job& job, const Progress& progress) {
   JsonObject stages;
   SimulatedTime before = 0;
@@ -155,10 +185,12 @@ std::string outcome_json(const Options& options, sim::Job& job, const Progress& 
       .add_number("far", counts.far)
       .add_number("far_bytes", counts.far_bytes);
   JsonObject json;
-  json.add_text("workload", options.workload->name)
+  json.add_text("workload", options.recorded ? "recorded" : options.workload->name)
       .add_number("nodes", options.nodes)
       .add_number("ranks", options.ranks())
-      .add_number("bytes", progress.bytes)
+      .add_number("bytes_written", progress.bytes_written)
+      .add_number("bytes_read", progress.bytes_read)
+      .add("guesses", guesses_json(options))
       .add("stages_ns", stages.text())
       .add("resources", resources_json(job))
       .add("messages", messages.text())
@@ -178,14 +210,11 @@ Result<std::string> run(const Options& options) {
   settings.stack_bytes = stack_bytes;
   const Result<std::unique_ptr<sim::Job>> job = sim::Job::make(std::move(settings));
   if (!job) return job.error();
-  const Result<std::span<std::byte>> buffer =
-      (*job)->network().phantom_buffer(most_bytes_of_a_call(options));
-  if (!buffer) return buffer.error();
   Progress progress;
-  const Program program(options, progress, *buffer);
+  Program program(options, progress);
   const Status ended = (*job)->run([&](sim::RankOfJob& self) { program.run(self); }, year);
-  if (!ended) return ended.error();
   if (progress.error) return *progress.error;
+  if (!ended) return ended.error();
   return outcome_json(options, **job, progress);
 }
 

@@ -5,6 +5,7 @@
 
 #include "options.h"
 #include "run.h"
+#include "search.h"
 
 namespace {
 
@@ -26,7 +27,8 @@ int main(int argc, char** argv) {
   const nacre::Result<nacre::simulate::Options> options =
       nacre::simulate::parse_options(argc, argv);
   if (!options) return fail(options.error(), exit_usage);
-  const nacre::Result<std::string> outcome = nacre::simulate::run(*options);
+  const nacre::Result<std::string> outcome =
+      options->searches ? nacre::simulate::search(*options) : nacre::simulate::run(*options);
   if (!outcome) return fail(outcome.error(), 1);
   std::puts(outcome->c_str());
   return 0;

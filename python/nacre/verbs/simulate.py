@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +14,18 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from nacre import reports, testbed
+from nacre import replay, reports, testbed
 from nacre.errors import EXIT_PROBLEM, EXIT_USAGE, UserError
 from nacre.tables import grid
-from nacre.text import amount, duration, parse_bytes, unwrapped
+from nacre.text import amount, duration, parse_bytes, plural, unwrapped
 
-HELP = unwrapped("""Predict what a workload would do on a machine, by running Nacre's engine in virtual time.
+HELP = unwrapped("""Predict what a workload or a recorded job would do on a machine, in virtual time.
 
-The ranks, messages, copies and file accesses are those that the library would make on such a job; only their time is
-simulated, with the figures of a machine file. WORKLOAD is a name of nacre-bench: interleaved, pieces, seg, strided,
-hard, tile64, tile8, subarray3d or uneven. Each --setting adds a column to the table: hints, separated by commas.
+Runs Nacre's engine. The ranks, messages, copies and file accesses are those that the library would make on such a
+job; only their time is simulated, with the figures of a machine file. WORKLOAD is a name of nacre-bench, such as
+interleaved, tile64, bt, flash or steps. With --report the program is a job that left a report: what would it do with
+other stripes, nodes, aggregators or hints? Each --setting adds a column to the table: hints, separated by commas.
+--best compares stripes, algorithms and aggregators by the cost model, and simulates the best of them.
 
 [bold]Examples[/bold]
 
@@ -31,10 +34,18 @@ hard, tile64, tile8, subarray3d or uneven. Each --setting adds a column to the t
   nacre simulate --machine site.toml --nodes 512 --ranks-per-node 64 --bytes 64g tile64
   --setting cb_nodes=64 --setting cb_nodes=256,striping_factor=64
 
+  nacre simulate --report io.jsonl --machine site.toml --osts 64 --nodes 512
+
+  nacre simulate --report io.jsonl --machine site.toml --best
+
 [bold]Exit codes[/bold]  0; 1: a simulated call failed; 2: wrong usage.
 """)
 
 NANOSECONDS = 1e9
+DEFAULT_OSTS = 8  # of a machine file that has no count (src/machine/machine.h)
+BEST, ALGORITHMS = 4, 2  # settings that --best simulates; of one number of stripes
+# Hints that --best sets.
+SEARCHED = ("striping_factor", "nacre_algorithm", "cb_nodes", "nacre_pattern")
 STAGES = ("open", "view", "write", "sync", "read", "close")
 
 
@@ -50,14 +61,22 @@ class Setting:
     def seconds(self, stage: str) -> float:
         return self.outcome["stages_ns"][stage] / NANOSECONDS
 
+    def hint(self, name: str) -> str:
+        return next((hint.partition("=")[2] for hint in self.hints if hint.startswith(f"{name}=")), "-")
+
     @property
     def total_ns(self) -> int:
         return sum(self.outcome["stages_ns"].values())
 
     @property
+    def bytes(self) -> int:
+        return self.outcome["bytes_written"] or self.outcome["bytes_read"]
+
+    @property
     def plan(self) -> dict:
-        """The plan of the writes with the most time; empty if there is none."""
-        plans = [plan for plan in self.report.get("plans", []) if plan["call"] == "write"]
+        """The plan of the writes with the most time, or of the reads if there are no writes; empty if there is none."""
+        call = "write" if self.outcome["bytes_written"] else "read"
+        plans = [plan for plan in self.report.get("plans", []) if plan["call"] == call]
         return max(plans, key=lambda one: one["seconds"]["max"], default={})
 
 
@@ -66,33 +85,87 @@ def register(app: typer.Typer) -> None:
 
 
 def simulate(
-    workload: str = typer.Argument(..., metavar="WORKLOAD", help="Name of a workload of nacre-bench."),
+    workload: str = typer.Argument("", metavar="[WORKLOAD]", help="Name of a workload of nacre-bench."),
     machine: str = typer.Option(
-        ..., "--machine", metavar="NAME|FILE", help="Machine that comes with Nacre, or a file."
+        "", "--machine", metavar="NAME|FILE", help="Machine that comes with Nacre, or a file. Default: the report's."
     ),
-    nodes: int = typer.Option(1, "--nodes", metavar="N", min=1, help="Number of nodes of the job."),
-    per_node: int = typer.Option(1, "--ranks-per-node", metavar="M", min=1, help="Ranks of each node."),
+    report: str = typer.Option("", "--report", metavar="FILE", help="Simulate the job that left this report."),
+    pattern: str = typer.Option(None, "--file", metavar="PATTERN", help="The file of the report to simulate."),
+    nodes: int = typer.Option(0, "--nodes", metavar="N", min=0, help="Number of nodes of the job."),
+    per_node: int = typer.Option(0, "--ranks-per-node", metavar="M", min=0, help="Ranks of each node."),
+    osts: int = typer.Option(0, "--osts", metavar="N", min=0, help="Stripe the file over N OSTs."),
     size: str = typer.Option("1g", "--bytes", metavar="BYTES", help="Size of the file: k, m, g and t are accepted."),
     block: str = typer.Option("", "--block", metavar="BYTES", help="Size of a block, for workloads with blocks."),
     reads: bool = typer.Option(False, "--read", help="Read the file after writing it."),
     settings: list[str] = typer.Option(
         [], "--setting", metavar="HINTS", help="NAME=VALUE[,...]: a column. Repeatable."
     ),
+    best: bool = typer.Option(False, "--best", help="Add columns: the settings that the cost model finds best."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON: what the job did with each setting."),
 ) -> None:
-    program = testbed.program("nacre-simulate", "`make` builds it.")
-    command = [program, "--nodes", str(nodes), "--ranks-per-node", str(per_node)]
-    command += ["--machine", testbed.machine_file(machine), "--bytes", _bytes("--bytes", size)]
-    command += ["--block", _bytes("--block", block)] if block else []
-    command += ["--read"] if reads else []
-    hints = [f"nacre_machine={testbed.machine_file(machine)}"]
-    columns = [("as is", [])] + [(text, text.split(",")) for text in settings]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(lambda column: _run(command, workload, column[0], hints + column[1]), columns))
+    if bool(workload) == bool(report):
+        raise UserError("expected a WORKLOAD or --report FILE, and not both", "See nacre simulate --help.")
+    recorded = replay.find(report, pattern) if report else None
+    if not machine and recorded is None:
+        raise UserError("--machine is missing", "Name a machine that comes with Nacre, or a machine file.")
+    nodes = nodes or (recorded["nodes"] if recorded else 1)
+    per_node = per_node or (replay.ranks_per_node(recorded) if recorded else 1)
+    with tempfile.TemporaryDirectory(prefix="nacre-simulate-") as folder:
+        file = with_osts(testbed.machine_file(machine or replay.machine_of(recorded)), osts, Path(folder))
+        command = [testbed.program("nacre-simulate", "`make` builds it."), "--machine", file]
+        command += ["--nodes", str(nodes), "--ranks-per-node", str(per_node)]
+        command += ["--block", _bytes("--block", block)] if block else []
+        command += ["--read"] if reads else []
+        hints = [f"nacre_machine={file}", *(replay.hints(recorded) if recorded else [])]
+        hints += [f"striping_factor={osts}"] if osts else []
+        layout = replay.layout_hints(recorded) if recorded else []
+        if recorded:
+            calls = Path(folder) / "calls"
+            calls.write_text(replay.calls_text(recorded))
+            command += ["--calls", str(calls)]
+        else:
+            command += ["--bytes", _bytes("--bytes", size), workload]
+        columns = [("as is", [])] + [(text, text.split(",")) for text in settings]
+        candidates = _best_of(_searched(command, _merged(hints))) if best else []
+        columns += [(f"best {number}", one["hints"]) for number, one in enumerate(candidates, 1)]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = list(
+                pool.map(lambda column: _run(command, column[0], _merged(layout + hints + column[1])), columns)
+            )
     if as_json:
-        print(json.dumps([{"setting": one.name, **one.outcome, "report": one.report} for one in found], indent=2))
+        print(
+            json.dumps(
+                [{"setting": one.name, "hints": one.hints, **one.outcome, "report": one.report} for one in found],
+                indent=2,
+            )
+        )
         return
-    _show(Console(highlight=False, soft_wrap=True), found)
+    unchanged = recorded and nodes * per_node == recorded["ranks"] and nodes == recorded["nodes"]
+    _show(Console(highlight=False, soft_wrap=True), found, recorded, recorded if unchanged and not osts else None)
+    if best:
+        _show_fastest(found, dict(columns))
+
+
+def with_osts(machine: str, osts: int, folder: Path) -> str:
+    """`machine`, or a copy of it in `folder` that has `osts` OSTs, if it has fewer."""
+    try:
+        sections = tomllib.loads(Path(machine).read_text())
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise UserError(f"--machine {machine}: {error}") from error
+    if osts <= sections.get("osts", {}).get("count", DEFAULT_OSTS):
+        return machine
+    sections.setdefault("osts", {})["count"] = osts
+    lines = []
+    for section, values in sections.items():
+        lines += [f"[{section}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items()), ""]
+    copy = folder / Path(machine).name
+    copy.write_text("\n".join(lines))
+    return str(copy)
+
+
+def _merged(hints: list[str]) -> list[str]:
+    """The last value of each hint."""
+    return list({hint.partition("=")[0]: hint for hint in hints}.values())
 
 
 def _bytes(option: str, text: str) -> str:
@@ -102,29 +175,61 @@ def _bytes(option: str, text: str) -> str:
         raise UserError(f"{option}: {error}") from error
 
 
-def _run(command: list[str], workload: str, name: str, hints: list[str]) -> Setting:
+def _started(command: list[str]) -> str:
+    """What nacre-simulate prints."""
+    ended = subprocess.run(command, capture_output=True, text=True)
+    if ended.returncode != 0:
+        problem = ended.stderr.removeprefix("nacre-simulate: ").strip()
+        code = EXIT_USAGE if ended.returncode == EXIT_USAGE else EXIT_PROBLEM
+        raise UserError(problem or f"nacre-simulate ended with status {ended.returncode}", code=code)
+    return ended.stdout
+
+
+def _searched(command: list[str], hints: list[str]) -> list[dict]:
+    """Settings, the fastest first by the cost model."""
+    words = [word for hint in hints for word in ("--hint", hint)]
+    return json.loads(_started([*command, "--search", *words]))
+
+
+def _best_of(candidates: list[dict]) -> list[dict]:
+    """The first few: of a number of stripes at most two, with different algorithms. The cost model is too rough to tell
+    settings apart that differ less."""
+    taken: list[dict] = []
+    for one in candidates:
+        stripes, algorithm = one["hints"][:2]
+        of_stripes = [other["hints"] for other in taken if other["hints"][0] == stripes]
+        if len(taken) < BEST and len(of_stripes) < ALGORITHMS and algorithm not in (hints[1] for hints in of_stripes):
+            taken.append(one)
+    return taken
+
+
+def _run(command: list[str], name: str, hints: list[str]) -> Setting:
     with tempfile.TemporaryDirectory(prefix="nacre-simulate-") as folder:
         report = Path(folder) / "report.jsonl"
         options = [word for hint in [*hints, f"nacre_report={report}"] for word in ("--hint", hint)]
-        ended = subprocess.run([*command, *options, workload], capture_output=True, text=True)
-        if ended.returncode != 0:
-            problem = ended.stderr.removeprefix("nacre-simulate: ").strip()
-            code = EXIT_USAGE if ended.returncode == EXIT_USAGE else EXIT_PROBLEM
-            raise UserError(problem or f"nacre-simulate ended with status {ended.returncode}", code=code)
+        outcome = json.loads(_started([*command, *options]))
         lines = reports.read([str(report)]) if report.exists() else []
-        return Setting(name, hints, json.loads(ended.stdout), lines[0] if lines else {})
+        return Setting(name, hints, outcome, lines[0] if lines else {})
 
 
-def _show(console: Console, found: list[Setting]) -> None:
+def _show(console: Console, found: list[Setting], recorded: dict | None, measured: dict | None) -> None:
+    """`recorded`: the report of the job; `measured`: the same if its ranks and stripes are the simulated ones."""
     first = found[0].outcome
+    name = replay.heading(recorded) if recorded else first["workload"]
     console.print(
-        f"{first['workload']}: {amount(first['bytes'])} by {first['ranks']} ranks on {first['nodes']} nodes, simulated"
+        f"{name}: {amount(found[0].bytes)} by {plural(first['ranks'], 'rank')} on {plural(first['nodes'], 'node')},"
+        " simulated"
     )
+    for guess in first["guesses"]:
+        console.print(f"note: {guess}")
     table = grid("", *(one.name for one in found))
+    for hint in SEARCHED if any(one.name.startswith("best ") for one in found) else ():
+        table.add_row(hint, *(one.hint(hint) for one in found))
     for stage in STAGES:
         if any(one.seconds(stage) for one in found):
             table.add_row(stage, *(duration(one.seconds(stage)) for one in found))
-    table.add_row("write and sync", *(_rate(one) for one in found))
+    if any(one.outcome["bytes_written"] for one in found):
+        table.add_row("write and sync", *(_rate(one) for one in found))
     table.add_row("algorithm", *(one.plan.get("algorithm", "-") for one in found))
     table.add_row("aggregators", *(str(one.plan.get("aggregators", "-")) for one in found))
     table.add_row("OSTs written", *(str(_osts(one)) for one in found))
@@ -139,11 +244,24 @@ def _show(console: Console, found: list[Setting]) -> None:
     table.add_row("bottleneck", *(_bottleneck(one) for one in found))
     console.print(table)
     console.print("Times of phases are medians over ranks. busy: share of the time, of the busiest one.")
+    if measured:
+        stages = [f"{stage} {duration(time)}" for stage, time in replay.measured_stages(measured).items() if time]
+        console.print(f"Measured, slowest rank: {', '.join(stages)}")
+
+
+def _show_fastest(found: list[Setting], columns: dict[str, list[str]]) -> None:
+    fastest = min(found, key=lambda one: one.total_ns)
+    if fastest is found[0]:
+        print("No setting is faster than the job as it is.")
+        return
+    words = " ".join(f"--hint {hint}" for hint in columns[fastest.name])
+    times = [duration(one.total_ns / NANOSECONDS) for one in (fastest, found[0])]
+    print(f"Fastest: {fastest.name}, {times[0]} instead of {times[1]}: nacre run {words} ...")
 
 
 def _rate(one: Setting) -> str:
     seconds = one.seconds("write") + one.seconds("sync")
-    return f"{amount(one.outcome['bytes'] / seconds)}/s" if seconds else "-"
+    return f"{amount(one.outcome['bytes_written'] / seconds)}/s" if seconds else "-"
 
 
 def _osts(one: Setting) -> int:
@@ -152,7 +270,8 @@ def _osts(one: Setting) -> int:
 
 def _phase(one: Setting, phase: str) -> float:
     kinds = one.report.get("kinds", {})
-    return kinds["collective_write"]["phases"][phase]["median"] if "collective_write" in kinds else 0
+    name = "collective_write" if one.outcome["bytes_written"] else "collective_read"
+    return kinds[name]["phases"][phase]["median"] if name in kinds else 0
 
 
 def _busy(one: Setting, index: int) -> str:

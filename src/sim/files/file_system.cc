@@ -20,12 +20,6 @@ namespace {
 
 constexpr double nanoseconds_per_second = 1e9;
 
-store::FileSystemFacts facts_of_lustre() {
-  const auto known = store::known_file_systems();
-  const auto row = std::ranges::find(known, "lustre", &store::FileSystem::name);
-  return store::facts_of_magic(row->magic);
-}
-
 /// An error of the model as an error of a store.
 Error described(const Error& error, std::string_view operation, const std::string& path) {
   return store::error_from_errno(error.system_errno, operation, path);
@@ -39,6 +33,12 @@ std::int64_t bytes_of(const Pieces& pieces) {
 }
 
 }  // namespace
+
+store::FileSystemFacts lustre_facts() {
+  const auto known = store::known_file_systems();
+  const auto row = std::ranges::find(known, "lustre", &store::FileSystem::name);
+  return store::facts_of_magic(row->magic);
+}
 
 /// The layout of an open file, as LustreLayouts reads and changes it.
 class FileSystem::Layouts final : public store::FileLayouts {
@@ -220,7 +220,7 @@ class FileSystem::File final : public store::StoreFile {
     return {};
   }
   store::FileIdentity identity() override { return {inode().number}; }
-  store::FileSystemFacts facts() override { return facts_of_lustre(); }
+  store::FileSystemFacts facts() override { return lustre_facts(); }
   store::FileLayouts* layouts() override { return &layouts_; }
 
  private:

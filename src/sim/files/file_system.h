@@ -20,6 +20,9 @@
 
 namespace nacre::sim {
 
+/// What the library knows of a mount of Lustre.
+[[nodiscard]] store::FileSystemFacts lustre_facts();
+
 /// Names are flat: any non-empty string names a file. An access takes the time of the process
 /// (`clients` of the machine file), and then what the model of servers, locks and caches says
 /// (CostModel). Layouts and errors are those of Lustre. Sizes, layouts, closes and removals cost

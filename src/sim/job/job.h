@@ -84,6 +84,11 @@ class RankOfJob {
   [[nodiscard]] T run(collective::Task<T> task) {
     return collective::run_to_end(std::move(task), *transport_);
   }
+  /// A collective task that the rank drives while it does something else.
+  template <class T>
+  [[nodiscard]] std::unique_ptr<collective::Operation<T>> start(collective::Task<T> task) {
+    return std::make_unique<collective::Operation<T>>(std::move(task), *transport_);
+  }
   /// Opens a file on all ranks. `hints`: as an MPI_Info.
   [[nodiscard]] Result<std::shared_ptr<file::OpenFile>> open(const std::string& path,
                                                              const file::AccessMode& mode,

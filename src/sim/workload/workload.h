@@ -1,48 +1,37 @@
-// Workload: the accesses of a program, by name and size, as in nacre-bench.
+// Workload: the accesses of a program, by name and size. Nacre-bench measures them with MPI, and
+// the simulator runs them in virtual time.
 #ifndef NACRE_SIM_WORKLOAD_WORKLOAD_H_
 #define NACRE_SIM_WORKLOAD_WORKLOAD_H_
 
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
-#include "plan/types/run_cursor.h"
+#include "sim/workload/access.h"
 
-namespace nacre::sim {
+namespace nacre::workload {
 
-/// What the accesses of a rank depend on.
-struct Geometry {
-  int rank = 0;
-  int rank_count = 1;
-  /// The wanted size of the file. A workload takes the nearest size that its shape allows, at least
-  /// one piece per rank.
-  std::int64_t bytes = 0;
-  std::int64_t block_bytes = 0;  ///< of workloads with blocks; 0: their default
-};
+/// The numbers of ranks at which a workload can run.
+enum class RankCount : std::uint8_t { any, square };
 
-/// The collective calls of one rank through one view. Every rank has the same number of calls.
-struct RankCalls {
-  plan::TiledMap view;
-  struct Call {
-    std::int64_t offset_bytes = 0;  ///< in the view
-    std::int64_t bytes = 0;
-  };
-  std::vector<Call> calls;
-};
-
+/// To add a workload, write its make() and add a line to the table in workload.cc.
 struct Workload {
   std::string_view name;
   std::string_view summary;
-  RankCalls (*make)(const Geometry& geometry);
+  Access (*make)(const Geometry&);
+  RankCount rank_count = RankCount::any;
+
+  [[nodiscard]] bool runs_at(int ranks) const;
 };
 
-/// The names and shapes of nacre-bench (tools/bench/worker/workload.cc). The ranks together fill
-/// the file without a hole.
 [[nodiscard]] std::span<const Workload> all_workloads();
-/// Null if there is none of that name.
+
+/// nullptr if there is no workload of that name.
 [[nodiscard]] const Workload* find_workload(std::string_view name);
 
-}  // namespace nacre::sim
+/// An even share of the file as one run, without steps. The limits `plain` and `copy_only` use it.
+[[nodiscard]] Access contiguous_share(const Geometry& geometry);
+
+}  // namespace nacre::workload
 
 #endif  // NACRE_SIM_WORKLOAD_WORKLOAD_H_

@@ -32,6 +32,9 @@ from .patterns.text import patterns_text
 from .report import collective_text
 from .results import FORMAT, ResultFile, ResultLines, library_digest, read_result, resumed
 from .schedule import Hooks, Job, Plan, launch_worker, ours_failed, run_plan
+from .simulated import NAME as SIMULATED
+from .simulated import run as simulated_run
+from .simulated.text import simulated_text
 from .units import MIB
 from .workloads import Workload, find_workload, known_workloads
 
@@ -61,6 +64,8 @@ HELP = unwrapped("""Measure MPI-IO with and without Nacre side by side, and chec
   nacre-bench patterns --dir /lustre/scratch --osts 8,32 --aggregators 0.5x,1x,2x
 
   nacre-bench choice --cases 'ranger/*/16x8/*' --out choice.jsonl
+
+  nacre-bench simulated --cases 'ranger/*' --out simulated.jsonl
 
   nacre-bench overlap --latency-us 2000 --bandwidth-mib 300 --cycles 256k,4m
 
@@ -256,6 +261,15 @@ def act_choice(config: Config, arguments: options.Choice) -> int:
     return status
 
 
+def act_simulated(config: Config, arguments: options.Simulated) -> int:
+    result = result_of(SIMULATED, config, arguments, [choice_run.contender(config, arguments)])
+    # --resume measures cases that failed again.
+    result["launches"] = [entry for entry in result["launches"] if not entry["error"]]
+    run = simulated_run.Run(config, arguments, result["launches"])
+    run.run(ResultLines(result, arguments.out).add)
+    return finish(result, simulated_text(result), arguments.out)
+
+
 def act_check(config: Config, arguments: options.Check) -> int:
     if arguments.native == arguments.preload:
         raise BenchError("check: exactly one of --native and --preload is needed")
@@ -275,6 +289,8 @@ def act_show(config: Config, arguments: options.Show) -> int:
         print(overlap.overlap_text(result))
     elif result["kind"] == CHOICE:
         print(choice_text(result))
+    elif result["kind"] == SIMULATED:
+        print(simulated_text(result))
     elif result["kind"] == PATTERNS:
         print(patterns_text(result))
         if arguments.plot:
@@ -325,6 +341,12 @@ VERBS = (
         options.Choice,
         act_choice,
         "Compare the plan that Nacre chooses without a hint with the best hints, in 190 cases (over an hour).",
+    ),
+    Verb(
+        SIMULATED,
+        options.Simulated,
+        act_simulated,
+        "Compare the times that nacre simulate predicts with those that the testbed measures.",
     ),
     Verb("check", options.Check, act_check, "Run all workloads at a small size and check every byte."),
     Verb("compare", options.Compare, act_compare, "Print the ratios of the second result to the first."),

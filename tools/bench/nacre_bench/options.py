@@ -190,6 +190,14 @@ class Choice(Launches):
 
 
 @dataclasses.dataclass(kw_only=True)
+class Simulated(Launches):
+    cases: Any = option("", "Names or patterns of cases; default: all writes.", parser=words, metavar="GLOB,...")
+    contender: str = option("*/M5", "Nacre contender; of several, the first.", metavar="NAME")
+    rounds: Any = option("3", "Repeats of each setting.", parser=positive, metavar="N")
+    timeout: float = option(180, "Time limit of a launch in seconds.")
+
+
+@dataclasses.dataclass(kw_only=True)
 class Check:
     mpi: str = option(REQUIRED, "MPI to run over.", metavar="NAME")
     native: bool = option(False, "Run over the MPI without Nacre.")

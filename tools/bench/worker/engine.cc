@@ -5,6 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include "hand_block4d.h"
+#include "mpi_support.h"
 #include "plain_file.h"
 #include "resources.h"
 
@@ -32,7 +34,12 @@ class Hints {
 
 class MpiIoPass : public FilePass {
  public:
-  explicit MpiIoPass(const Options& options) : hints_(options) {}
+  MpiIoPass(const Options& options, const Access& access) : hints_(options) {
+    for (const Step& step : access.steps) {
+      types_.push_back(
+          {MpiType::of(step.etype), MpiType::of(step.filetype), MpiType::of(step.memory)});
+    }
+  }
 
   void open(const std::string& path, Direction direction) override {
     const int mode =
@@ -42,12 +49,15 @@ class MpiIoPass : public FilePass {
   }
 
   void transfer(const Access& access, std::span<std::byte> buffer, Direction direction) override {
-    for (const Step& step : access.steps) {
-      require(MPI_File_set_view(file_, step.displacement, step.etype.get(), step.filetype.get(),
+    for (std::size_t i = 0; i < access.steps.size(); ++i) {
+      const Step& step = access.steps[i];
+      const Types& types = types_[i];
+      require(MPI_File_set_view(file_, step.displacement, types.etype.get(), types.filetype.get(),
                                 "native", MPI_INFO_NULL),
               "MPI_File_set_view");
       for (const Transfer& call : step.transfers) {
-        move(step, call, buffer.data() + call.buffer_offset, {step.collective, direction});
+        move(call, types.memory.get(), buffer.data() + call.buffer_offset,
+             {step.collective, direction});
       }
     }
   }
@@ -58,13 +68,18 @@ class MpiIoPass : public FilePass {
   }
 
  private:
+  /// The types of a step.
+  struct Types {
+    MpiType etype;
+    MpiType filetype;
+    MpiType memory;
+  };
   struct Kind {
     bool collective = true;
     Direction direction = Direction::write;
   };
 
-  void move(const Step& step, const Transfer& call, std::byte* data, Kind kind) {
-    const MPI_Datatype type = step.memory.get();
+  void move(const Transfer& call, MPI_Datatype type, std::byte* data, Kind kind) {
     MPI_Status status;
     int code = MPI_SUCCESS;
     if (kind.direction == Direction::write) {
@@ -80,6 +95,7 @@ class MpiIoPass : public FilePass {
   }
 
   Hints hints_;
+  std::vector<Types> types_;
   MPI_File file_ = MPI_FILE_NULL;
 };
 
@@ -121,11 +137,14 @@ class CopyPass : public FilePass {
 
 }  // namespace
 
-std::unique_ptr<FilePass> make_file_pass(const Options& options, const Workload& workload,
-                                         const Geometry& geometry) {
+MakeHandPass find_hand_pass(const Workload& workload) {
+  return workload.name == "block4d" ? hand_block4d : nullptr;
+}
+
+std::unique_ptr<FilePass> make_file_pass(const Options& options, const PassPurpose& purpose) {
   switch (options.engine) {
     case Engine::hand:
-      return workload.hand(geometry);
+      return find_hand_pass(purpose.workload)(purpose.geometry);
     case Engine::plain:
       return std::make_unique<PlainPass>();
     case Engine::copy_only:
@@ -133,7 +152,7 @@ std::unique_ptr<FilePass> make_file_pass(const Options& options, const Workload&
     case Engine::mpi_io:
       break;
   }
-  return std::make_unique<MpiIoPass>(options);
+  return std::make_unique<MpiIoPass>(options, purpose.access);
 }
 
 JsonObject info_in_use(const Options& options) {

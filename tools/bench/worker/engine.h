@@ -27,11 +27,16 @@ class FilePass {
   virtual void close(bool sync) = 0;
 };
 
-/// The pass for `options.engine`. Only Engine::hand uses `workload`, which must have a hand-written
-/// version, and `geometry`. Collective.
+/// What a pass is for.
+struct PassPurpose {
+  const Workload& workload;
+  const Geometry& geometry;
+  const Access& access;  ///< of transfer(); outlives the pass
+};
+/// The pass for `options.engine`. For Engine::hand the workload must have a hand-written version.
+/// Collective.
 [[nodiscard]] std::unique_ptr<FilePass> make_file_pass(const Options& options,
-                                                       const Workload& workload,
-                                                       const Geometry& geometry);
+                                                       const PassPurpose& purpose);
 
 /// The hints that MPI_File_get_info returns for the existing file. Collective.
 [[nodiscard]] JsonObject info_in_use(const Options& options);

@@ -1,3 +1,5 @@
+#include "hand_block4d.h"
+
 #include <array>
 #include <cstring>
 #include <numeric>
@@ -5,11 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "lattice.h"
+#include "mpi_support.h"
 #include "plain_file.h"
+#include "sim/workload/lattice.h"
 
 namespace nacre::bench {
 namespace {
+
+using workload::Block;
+using workload::Lattice;
 
 constexpr std::int64_t extent_bytes_min = std::int64_t{4} << 20;
 
@@ -112,7 +118,7 @@ class Exchange {
  public:
   explicit Exchange(const Lattice& lattice)
       : team_(lattice),
-        site_(bytes_type(Lattice::site_bytes)),
+        site_(MpiType::of(workload::Datatype::bytes(Lattice::site_bytes))),
         of_block_(team_.members()),
         of_share_(team_.members()) {
     for (int member = 0; member < team_.members(); ++member) count(member);
@@ -182,7 +188,7 @@ class Exchange {
   }
 
   Team team_;
-  Datatype site_;
+  MpiType site_;
   Counts of_block_;
   Counts of_share_;
   std::vector<Piece> pieces_;

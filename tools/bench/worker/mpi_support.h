@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "sim/workload/datatype.h"
+
 namespace nacre::bench {
 
 /// Unless `code` is MPI_SUCCESS, prints `what` and the error string of the MPI, and aborts the job.
@@ -11,16 +13,21 @@ namespace nacre::bench {
 void require(int code, const char* what);
 
 /// A datatype. The last copy frees it, unless it is predefined.
-class Datatype {
+class MpiType {
  public:
-  Datatype() = default;
+  MpiType() = default;
+  /// Makes and commits the type that is described.
+  static MpiType of(const workload::Datatype& description);
   /// Takes ownership of a new type and commits it.
-  static Datatype made(MPI_Datatype type);
-  static Datatype predefined(MPI_Datatype type);
+  static MpiType made(MPI_Datatype type);
+  static MpiType predefined(MPI_Datatype type);
 
   [[nodiscard]] MPI_Datatype get() const { return type_ ? *type_ : MPI_DATATYPE_NULL; }
 
  private:
+  static MpiType structure(const workload::Datatype& description);
+  static MpiType subarray(const workload::Datatype& description);
+
   std::shared_ptr<MPI_Datatype> type_;
 };
 

@@ -124,7 +124,7 @@ void measure_write(const Job& job) {
 }
 
 /// Runs of one to three doubles, each after a gap of one to five doubles.
-Datatype indexed_type() {
+MpiType indexed_type() {
   std::vector<int> lengths(view_runs);
   std::vector<int> displacements(view_runs);
   std::uint32_t state = 12345;
@@ -139,18 +139,18 @@ Datatype indexed_type() {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   require(MPI_Type_indexed(view_runs, lengths.data(), displacements.data(), MPI_DOUBLE, &type),
           "MPI_Type_indexed");
-  return Datatype::made(type);
+  return MpiType::made(type);
 }
 
 /// The second half of every dimension: 262,144 runs of 4 KiB.
-Datatype subarray_type() {
+MpiType subarray_type() {
   const std::array<int, 3> sizes = {array_edge, array_edge, array_edge};
   const std::array<int, 3> half = {array_edge / 2, array_edge / 2, array_edge / 2};
   MPI_Datatype type = MPI_DATATYPE_NULL;
   require(MPI_Type_create_subarray(3, sizes.data(), half.data(), half.data(), MPI_ORDER_C,
                                    MPI_DOUBLE, &type),
           "MPI_Type_create_subarray");
-  return Datatype::made(type);
+  return MpiType::made(type);
 }
 
 struct Before {
@@ -184,7 +184,7 @@ void print_growth(const Job& job, const std::string& name, const Before& before)
 
 /// Measures set_view alone, and set_view with the first read through the view: some libraries do at
 /// the read what others do in set_view. The type is committed before, so its memory does not count.
-void measure_view(const Job& job, const std::string& name, const Datatype& type) {
+void measure_view(const Job& job, const std::string& name, const MpiType& type) {
   MPI_File file = open_file(job);
   const Before before = start_measuring();
   require(MPI_File_set_view(file, 0, MPI_DOUBLE, type.get(), "native", MPI_INFO_NULL),

@@ -168,7 +168,7 @@ class WorkloadRun {
   /// wrong bytes on all ranks. Collective.
   std::int64_t run(bool keep_file) {
     double wrong = 0;
-    const auto pass = make_file_pass(options_, workload_, wish_);
+    const auto pass = make_file_pass(options_, {workload_, wish_, access_});
     reset_peak_memory();
     const Memory before = memory();
     baseline_ = before.resident - before.file_pages;
@@ -271,8 +271,8 @@ int list_workloads() {
     JsonObject()
         .add("name", workload.name)
         .add("summary", workload.summary)
-        .add("ranks", workload.rank_count == RankCount::square ? "square" : "any")
-        .add("hand", workload.hand != nullptr)
+        .add("ranks", workload.rank_count == workload::RankCount::square ? "square" : "any")
+        .add("hand", find_hand_pass(workload) != nullptr)
         .print();
   }
   return 0;
@@ -281,7 +281,7 @@ int list_workloads() {
 /// Why a workload cannot run; empty if it can.
 std::string why_not(const Options& options, const Workload& workload, int ranks) {
   if (!workload.runs_at(ranks)) return "needs a square number of ranks";
-  if (options.engine == Engine::hand && workload.hand == nullptr)
+  if (options.engine == Engine::hand && find_hand_pass(workload) == nullptr)
     return "has no hand-written version";
   return "";
 }

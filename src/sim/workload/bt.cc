@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "applications.h"
-#include "shapes.h"
+#include "sim/workload/applications.h"
+#include "sim/workload/shapes.h"
 
-namespace nacre::bench {
+namespace nacre::workload {
 namespace {
 
 constexpr std::int64_t cell_bytes = 5 * sizeof(double);
@@ -44,17 +44,6 @@ std::vector<Part> parts_of(const Geometry& geometry, int grid_edge, int square_e
   return parts;
 }
 
-Datatype struct_of(const std::vector<Datatype>& types, const std::vector<MPI_Aint>& offsets) {
-  const std::vector<int> lengths(types.size(), 1);
-  std::vector<MPI_Datatype> handles;
-  for (const Datatype& type : types) handles.push_back(type.get());
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  require(MPI_Type_create_struct(static_cast<int>(types.size()), lengths.data(), offsets.data(),
-                                 handles.data(), &type),
-          "MPI_Type_create_struct");
-  return Datatype::made(type);
-}
-
 }  // namespace
 
 Access bt(const Geometry& geometry) {
@@ -64,17 +53,17 @@ Access bt(const Geometry& geometry) {
   const std::vector<Part> parts = parts_of(geometry, grid_edge, square_edge);
 
   Step step;
-  step.etype = contiguous_type(5, Datatype::predefined(MPI_DOUBLE));
+  step.etype = Datatype::contiguous(5, Datatype::real());
   std::vector<Datatype> in_file;
   std::vector<Datatype> in_memory;
-  std::vector<MPI_Aint> buffer_offsets;
+  std::vector<std::int64_t> buffer_offsets;
   for (const Part& part : parts) {
-    in_file.push_back(part.grid.subarray(step.etype, MPI_ORDER_FORTRAN));
-    in_memory.push_back(part.memory.subarray(step.etype, MPI_ORDER_FORTRAN));
+    in_file.push_back(part.grid.subarray(step.etype, in_fortran_order));
+    in_memory.push_back(part.memory.subarray(step.etype, in_fortran_order));
     buffer_offsets.push_back(part.buffer_offset);
   }
-  step.filetype = struct_of(in_file, std::vector<MPI_Aint>(parts.size(), 0));
-  step.memory = struct_of(in_memory, buffer_offsets);
+  step.filetype = Datatype::structure(in_file, std::vector<std::int64_t>(parts.size(), 0));
+  step.memory = Datatype::structure(in_memory, buffer_offsets);
   step.transfers.push_back({0, 0, 1});
 
   Access result;
@@ -93,4 +82,4 @@ Access bt(const Geometry& geometry) {
   return result;
 }
 
-}  // namespace nacre::bench
+}  // namespace nacre::workload

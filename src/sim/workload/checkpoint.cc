@@ -1,9 +1,9 @@
 #include <utility>
 
-#include "applications.h"
-#include "shapes.h"
+#include "sim/workload/applications.h"
+#include "sim/workload/shapes.h"
 
-namespace nacre::bench {
+namespace nacre::workload {
 namespace {
 
 constexpr int time_steps = 20;
@@ -45,13 +45,13 @@ Access steps(const Geometry& geometry) {
   constexpr int arrays = time_steps * arrays_a_step;
   const auto block =
       cube_block(geometry, static_cast<double>(geometry.bytes) / arrays, sizeof(double));
-  return access_blocks(block, Datatype::predefined(MPI_DOUBLE), MPI_ORDER_C, arrays);
+  return access_blocks(block, Datatype::real(), in_c_order, arrays);
 }
 
 Access header(const Geometry& geometry) {
   const auto block =
       cube_block(geometry, static_cast<double>(geometry.bytes) / variables, sizeof(double));
-  Access data = access_blocks(block, Datatype::predefined(MPI_DOUBLE), MPI_ORDER_C, variables);
+  Access data = access_blocks(block, Datatype::real(), in_c_order, variables);
   const Step& all = data.steps.front();
   const bool writes_header = geometry.rank == 0;
   const std::size_t buffer_begin = writes_header ? size(header_bytes) : 0;
@@ -80,4 +80,4 @@ Access header(const Geometry& geometry) {
   return result;
 }
 
-}  // namespace nacre::bench
+}  // namespace nacre::workload

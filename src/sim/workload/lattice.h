@@ -1,12 +1,14 @@
-#pragma once
+// Lattice: the array of the workload block4d.
+#ifndef NACRE_SIM_WORKLOAD_LATTICE_H_
+#define NACRE_SIM_WORKLOAD_LATTICE_H_
 
 #include <array>
-#include <memory>
+#include <cstddef>
+#include <cstdint>
 
-#include "engine.h"
-#include "shapes.h"
+#include "sim/workload/shapes.h"
 
-namespace nacre::bench {
+namespace nacre::workload {
 
 /// A four-dimensional lattice of sites, divided into one block per rank. The rows of a block are
 /// eight sites (1.5 KiB) long (pmodels/mpich#7935). Dimensions are in the order t, z, y, x; x is
@@ -24,10 +26,6 @@ struct Lattice {
 
 [[nodiscard]] Access block4d(const Geometry& geometry);
 
-/// The program that a good user would write for block4d. The ranks that together hold extents of at
-/// least 4 MiB of the file (all ranks, if there are none so long) exchange their rows with one
-/// MPI_Alltoallv. Each rank then sorts an even share of the extents and writes it. Reading is the
-/// reverse.
-[[nodiscard]] std::unique_ptr<FilePass> hand_block4d(const Geometry& geometry);
+}  // namespace nacre::workload
 
-}  // namespace nacre::bench
+#endif  // NACRE_SIM_WORKLOAD_LATTICE_H_

@@ -2,10 +2,10 @@
 #include <array>
 #include <utility>
 
-#include "applications.h"
-#include "shapes.h"
+#include "sim/workload/applications.h"
+#include "sim/workload/shapes.h"
 
-namespace nacre::bench {
+namespace nacre::workload {
 namespace {
 
 constexpr int guard_cells = 4;
@@ -65,8 +65,8 @@ Access checkpoint(const Blocks& blocks) {
   result.buffer_bytes = size(Block<5>::count(blocks.memory.array) * blocks.memory.element);
   result.file_bytes = blocks.share_bytes() * blocks.ranks * variables;
   result.runs = [blocks](const RunVisitor& visit) { blocks.visit_runs(visit); };
-  const auto etype = Datatype::predefined(MPI_DOUBLE);
-  const Datatype memory = blocks.memory.subarray(etype, MPI_ORDER_C);
+  const auto etype = Datatype::real();
+  const Datatype memory = blocks.memory.subarray(etype, in_c_order);
   for (int variable = 0; variable < variables; ++variable) {
     Step step;
     step.displacement = variable * blocks.ranks * blocks.share_bytes();
@@ -84,4 +84,4 @@ Access checkpoint(const Blocks& blocks) {
 Access flash(const Geometry& geometry) { return checkpoint({geometry, 16}); }
 Access flash8(const Geometry& geometry) { return checkpoint({geometry, 8}); }
 
-}  // namespace nacre::bench
+}  // namespace nacre::workload

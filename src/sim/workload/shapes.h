@@ -1,6 +1,6 @@
-#pragma once
-
-#include <mpi.h>
+// Shapes that several workloads share: blocks of arrays.
+#ifndef NACRE_SIM_WORKLOAD_SHAPES_H_
+#define NACRE_SIM_WORKLOAD_SHAPES_H_
 
 #include <algorithm>
 #include <array>
@@ -8,15 +8,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
-#include "workload.h"
+#include "sim/workload/access.h"
 
-namespace nacre::bench {
+namespace nacre::workload {
 
 inline std::size_t size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
-[[nodiscard]] Datatype contiguous_type(std::int64_t count, const Datatype& element);
-[[nodiscard]] Datatype bytes_type(std::int64_t count);
+// Orders of the dimensions of a subarray.
+inline constexpr bool in_c_order = false;
+inline constexpr bool in_fortran_order = true;
+
+/// `count` as a product of N factors that differ as little as possible, largest first: what
+/// MPI_Dims_create returns.
+template <std::size_t N>
+[[nodiscard]] std::array<int, N> balanced_factors(int count);
 
 /// The block of one rank in an N-dimensional array. The last dimension is the fastest.
 template <std::size_t N>
@@ -57,28 +64,20 @@ struct Block {
     return at * element;
   }
 
-  /// The block as a datatype over `etype`. With MPI_ORDER_FORTRAN the dimensions are passed fastest
+  /// The block as a datatype over `etype`. In Fortran's order the dimensions are passed fastest
   /// first, as a Fortran program does; the type describes the same bytes.
-  [[nodiscard]] Datatype subarray(const Datatype& etype, int order) const {
-    Block ordered = *this;
-    if (order == MPI_ORDER_FORTRAN) {
-      std::reverse(ordered.array.begin(), ordered.array.end());
-      std::reverse(ordered.start.begin(), ordered.start.end());
-      std::reverse(ordered.extent.begin(), ordered.extent.end());
-    }
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    require(
-        MPI_Type_create_subarray(static_cast<int>(N), ordered.array.data(), ordered.extent.data(),
-                                 ordered.start.data(), order, etype.get(), &type),
-        "MPI_Type_create_subarray");
-    return Datatype::made(type);
+  [[nodiscard]] Datatype subarray(const Datatype& etype, bool is_fortran) const {
+    std::vector<Datatype::Dimension> dimensions;
+    for (std::size_t d = 0; d < N; ++d) dimensions.push_back({array[d], start[d], extent[d]});
+    if (is_fortran) std::reverse(dimensions.begin(), dimensions.end());
+    return Datatype::subarray(std::move(dimensions), is_fortran, etype);
   }
 };
 
 /// Access to `arrays` consecutive arrays of the same shape: one collective call per array for the
 /// block of this rank, all through one subarray view, which repeats from array to array.
 template <std::size_t N>
-[[nodiscard]] Access access_blocks(const Block<N>& block, const Datatype& etype, int order,
+[[nodiscard]] Access access_blocks(const Block<N>& block, const Datatype& etype, bool is_fortran,
                                    int arrays = 1) {
   const std::int64_t array_bytes = Block<N>::count(block.array) * block.element;
   const std::int64_t block_elements = Block<N>::count(block.extent);
@@ -96,9 +95,9 @@ template <std::size_t N>
   };
   Step step;
   step.etype = etype;
-  step.filetype = block.subarray(etype, order);
+  step.filetype = block.subarray(etype, is_fortran);
   // The memory type is one row, so that no count comes near 2^31.
-  step.memory = contiguous_type(block.extent[N - 1], etype);
+  step.memory = Datatype::contiguous(block.extent[N - 1], etype);
   for (int i = 0; i < arrays; ++i) {
     step.transfers.push_back(
         {i * block_elements, size(i * block_bytes), static_cast<int>(block.rows())});
@@ -111,4 +110,6 @@ template <std::size_t N>
 /// dimensions. `element` is the element size in bytes.
 [[nodiscard]] Block<3> cube_block(const Geometry& geometry, double bytes, std::int64_t element);
 
-}  // namespace nacre::bench
+}  // namespace nacre::workload
+
+#endif  // NACRE_SIM_WORKLOAD_SHAPES_H_

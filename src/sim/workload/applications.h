@@ -1,8 +1,10 @@
-#pragma once
+// Workloads of applications.
+#ifndef NACRE_SIM_WORKLOAD_APPLICATIONS_H_
+#define NACRE_SIM_WORKLOAD_APPLICATIONS_H_
 
-#include "workload.h"
+#include "sim/workload/access.h"
 
-namespace nacre::bench {
+namespace nacre::workload {
 
 /// NAS BT-IO (NPB 3, full_mpiio): a cube of cells of five doubles, diagonally multi-partitioned.
 /// Each of q^2 ranks has q blocks, no two of them in one plane of blocks. In memory, every block
@@ -30,4 +32,6 @@ namespace nacre::bench {
 /// each variable, rank 0 updates 4 bytes of the header.
 [[nodiscard]] Access header(const Geometry& geometry);
 
-}  // namespace nacre::bench
+}  // namespace nacre::workload
+
+#endif  // NACRE_SIM_WORKLOAD_APPLICATIONS_H_

@@ -1,9 +1,9 @@
-#include "lattice.h"
+#include "sim/workload/lattice.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace nacre::bench {
+namespace nacre::workload {
 namespace {
 
 constexpr int row_sites = 8;
@@ -11,8 +11,8 @@ constexpr int row_sites = 8;
 }  // namespace
 
 Lattice::Lattice(const Geometry& geometry) {
-  // MPI_Dims_create returns the largest factor first; it is for x, the last dimension.
-  require(MPI_Dims_create(geometry.ranks, dimensions, parts.data()), "MPI_Dims_create");
+  // The largest factor comes first; it is for x, the last dimension.
+  parts = balanced_factors<dimensions>(geometry.ranks);
   std::reverse(parts.begin(), parts.end());
   block.element = site_bytes;
   block.array[3] = row_sites * parts[3];
@@ -31,7 +31,8 @@ Lattice::Lattice(const Geometry& geometry) {
 }
 
 Access block4d(const Geometry& geometry) {
-  return access_blocks(Lattice(geometry).block, bytes_type(Lattice::site_bytes), MPI_ORDER_FORTRAN);
+  return access_blocks(Lattice(geometry).block, Datatype::bytes(Lattice::site_bytes),
+                       in_fortran_order);
 }
 
-}  // namespace nacre::bench
+}  // namespace nacre::workload

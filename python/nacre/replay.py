@@ -1,0 +1,124 @@
+"""The calls of a job that left a report, in the form in which `nacre-simulate --calls` makes them again."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+from nacre import reports, testbed
+from nacre.errors import UserError
+from nacre.text import plural
+
+KINDS = {
+    "independent_write": "write independent",
+    "collective_write": "write collective",
+    "independent_read": "read independent",
+    "collective_read": "read collective",
+}
+# Hints that the simulation sets by itself, or that name files of the job.
+LEFT_OUT = {"nacre_machine", "nacre_report"}
+# Where a layout comes from that a new file would not get by itself: not from hints, and not from Nacre's choice.
+FOREIGN_LAYOUTS = ("default", "file", "")
+
+
+def find(path: str, pattern: str | None) -> dict:
+    """The report of the file with the most time, of those that match `pattern`."""
+    found = reports.read([path], pattern)
+    if not found:
+        raise UserError(f"{path} has no report", "Record the job with: nacre run --report io.jsonl mpiexec ...")
+    report = found[0]
+    _check(report, path)
+    return report
+
+
+def _check(report: dict, path: str) -> None:
+    where = f"{path}: the report of {report['file']}"
+    record = "Record the job again with this version: nacre run --report io.jsonl mpiexec ..."
+    kinds = {name: kind for name, kind in report["kinds"].items() if kind["bytes"]["sum"]}
+    if not kinds:
+        raise UserError(f"{where} has no call that moved data", "Name another file with --file PATTERN.")
+    for name, kind in kinds.items():
+        if not kind["shapes"]:
+            raise UserError(
+                f"{where} has no shapes of its {reports.KINDS[name]} (an older version, POSIX or Darshan)",
+                record,
+            )
+        without = [shape["rank"] for shape in kind["shapes"] if "type" not in shape]
+        if without:
+            raise UserError(
+                f"{where} lacks the view of rank {without[0]} in its {reports.KINDS[name]}: its type takes more than"
+                " the 512 bytes that a report keeps",
+                "Simulate the workload of nacre-bench that is most like it, for example: nacre simulate climate",
+            )
+
+
+def calls_text(report: dict) -> str:
+    """What RecordedJob::parse reads (src/sim/program/recorded_job.h)."""
+    lines = [f"ranks {report['ranks']}"]
+    for name, words in KINDS.items():
+        kind = report["kinds"].get(name)
+        if kind is None or not kind["bytes"]["sum"]:
+            continue
+        lines.append(f"kind {words} {kind['ranks']} {kind['calls']['sum']} {kind['bytes']['sum']}")
+        lines += [_shape_line(shape) for shape in kind["shapes"]]
+    return "\n".join(lines) + "\n"
+
+
+def _shape_line(shape: dict) -> str:
+    figures = [shape["rank"], shape["origin"], shape["first_byte"], shape["bytes"], shape.get("step_bytes", "-")]
+    return f"shape {' '.join(map(str, figures))} {shape['type']}"
+
+
+def hints(report: dict) -> list[str]:
+    """The hints of the job."""
+    return [f"{name}={hint['value']}" for name, hint in report["hints"].items() if name not in LEFT_OUT]
+
+
+def layout_hints(report: dict) -> list[str]:
+    """Hints that give a new file the layout of the job's file, which it had or got by default."""
+    if not report["layout"] or report.get("layout_origin", "") not in FOREIGN_LAYOUTS:
+        return []
+    last = report["layout"][-1]
+    return [f"striping_factor={last['stripes']}", f"striping_unit={last['stripe_bytes']}"]
+
+
+def ranks_per_node(report: dict) -> int:
+    return math.ceil(report["ranks"] / max(1, report["nodes"]))
+
+
+def machine_of(report: dict) -> str:
+    """The machine that the report names, if it is a machine file."""
+    machine = report["machine"]
+    if machine in testbed.machines() or os.path.isfile(machine):
+        return machine
+    raise UserError(
+        f"--machine is missing: the report of {report['file']} names no machine file that is here"
+        + (f" ({machine})" if machine else ""),
+        "Name one that `nacre tune` has written, or a machine that comes with Nacre.",
+    )
+
+
+def measured_stages(report: dict) -> dict[str, float]:
+    """The seconds of the slowest rank, by stage of the simulation."""
+    kinds, others = report["kinds"], report["other_calls"]
+
+    def of_kinds(word: str) -> float:
+        return sum(kind["seconds"]["max"] for name, kind in kinds.items() if name.endswith(word))
+
+    def of_other(name: str) -> float:
+        return others[name]["seconds"]["max"] if name in others else 0.0
+
+    return {
+        "open": report["open_seconds"]["max"],
+        "view": of_other("set_view"),
+        "write": of_kinds("_write"),
+        "sync": of_other("sync"),
+        "read": of_kinds("_read"),
+        "close": report["close_seconds"]["max"],
+    }
+
+
+def heading(report: dict) -> str:
+    name = Path(report["file"]).name
+    return f"{name} of a job with {plural(report['ranks'], 'rank')} on {plural(report['nodes'], 'node')}"

@@ -1,0 +1,160 @@
+"""The run: each case in one launch on the testbed that measures all settings, and in one simulation for each."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Callable
+
+from nacre import testbed
+from nacre.errors import UserError
+
+from ..cells import WRITE, seconds_from_open
+from ..choice import run as choice
+from ..choice.cases import Case
+from ..choice.plans import plans_of
+from ..choice.search import Setting
+from ..config import Config
+from ..contenders import Contender
+from ..errors import BenchError
+from ..launch import RANK_GRACE_S, launch
+from ..options import Simulated
+from ..patterns import place
+from ..schedule import Progress
+from .cases import chosen_cases, settings_of
+
+WARM_UP = "warm-up"
+NANOSECONDS = 1e9
+# The stages of a simulation that seconds_from_open() measures.
+STAGES = {"write": ("view", "write", "sync", "close"), "read": ("read",)}
+
+
+class CaseRun:
+    """`one`: with its ranks on the nodes of the case, and the machine file in its environment."""
+
+    def __init__(self, case: Case, one: Contender, arguments: Simulated, where: place.Place, scratch: pathlib.Path):
+        self.case = case
+        self.one = one
+        self.arguments = arguments
+        self.file = choice.file_of(case, where, case.layout_kind)
+        self.scratch = scratch
+        self.settings = settings_of(case)
+        self.hints = {"striping_factor": str(case.osts), **one.hints}
+
+    def measure(self) -> dict:
+        outcome = launch(self.one, self.case.ranks, self.worker_words(), self.arguments.timeout)
+        samples = [line for line in outcome.lines if line["type"] == "sample" and line["workload"] != WARM_UP]
+        found: dict[str, dict] = {}
+        for setting in self.settings:
+            seconds = [
+                seconds_from_open(line[self.case.direction]) for line in samples if line["workload"] == setting.label
+            ]
+            plans = plans_of(self.report_of(setting, "measured"), self.case.direction)
+            found[setting.label] = {"measured": seconds, "measured_plan": plans[-1] if plans else None}
+            if seconds:
+                found[setting.label] |= self.simulate(setting)
+        return {
+            "case": self.case.name,
+            "file_system": self.case.file_system,
+            "workload": self.case.workload,
+            "ranks": self.case.ranks,
+            "contender": self.one.name,
+            "round": 0,
+            "error": outcome.error,
+            "wrong_bytes": outcome.wrong_bytes,
+            "lines": [line for line in outcome.lines if line["type"] == "start"],
+            "message_us": self.message_us(),
+            "settings": found,
+        }
+
+    def message_us(self) -> float:
+        """The time of a message inside a node, as the simulation takes it."""
+        machine = tomllib.loads(pathlib.Path(self.one.environment["NACRE_MACHINE"]).read_text())
+        return machine.get("messages", {}).get("near_ns", 0) / 1000
+
+    def report_of(self, setting: Setting, how: str) -> str:
+        return str(self.scratch / f"{setting.label}-{how}.jsonl")
+
+    def worker_words(self) -> list[str]:
+        words = [self.one.mpi.program("worker"), "--warmups", "0", "--repeats", str(self.arguments.rounds), "--sync"]
+        words += ["--bytes", str(self.case.bytes), "--file", self.file, "--no-file-check"]
+        words += ["--time-limit", str(int(self.arguments.timeout) + RANK_GRACE_S)]
+        words += ["--write-only"] if self.case.direction == WRITE else []
+        words += [word for name, value in self.hints.items() for word in ("--hint", f"{name}={value}")]
+        words += ["--workload", self.case.workload, "--label", WARM_UP]
+        for setting in self.settings:
+            words += ["--workload", self.case.workload, "--label", setting.label, "--times-only"]
+            for name, value in (*setting.hints, ("nacre_report", self.report_of(setting, "measured"))):
+                words += ["--task-hint", f"{name}={value}"]
+        return words
+
+    def simulate(self, setting: Setting) -> dict:
+        machine = self.one.environment["NACRE_MACHINE"]
+        report = self.report_of(setting, "simulated")
+        hints = {**self.hints, **dict(setting.hints), "nacre_machine": machine, "nacre_report": report}
+        per_node = -(-self.case.ranks // self.case.nodes)
+        words = [program(), "--machine", machine, "--nodes", str(self.case.nodes), "--ranks-per-node", str(per_node)]
+        words += ["--bytes", str(self.case.bytes), *(["--read"] if self.case.direction != WRITE else [])]
+        words += [word for name, value in hints.items() for word in ("--hint", f"{name}={value}")]
+        result = subprocess.run([*words, self.case.workload], capture_output=True, text=True)
+        if result.returncode:
+            raise BenchError(f"{self.case.name}, {setting.label}: {result.stderr.strip()}")
+        stages = json.loads(result.stdout)["stages_ns"]
+        plans = plans_of(report, self.case.direction)
+        return {
+            "simulated": sum(stages[name] for name in STAGES[self.case.direction]) / NANOSECONDS,
+            "simulated_plan": plans[-1] if plans else None,
+        }
+
+
+def program() -> str:
+    try:
+        return testbed.program("nacre-simulate", "`make` builds it.")
+    except UserError as error:
+        raise BenchError(str(error)) from error
+
+
+class Run:
+    """Runs the chosen cases, without those that `before` already has."""
+
+    def __init__(self, config: Config, arguments: Simulated, before: list[dict]):
+        done = {entry["case"] for entry in before}
+        self.config = config
+        self.arguments = arguments
+        self.one = choice.contender(config, arguments)
+        self.left = [case for case in chosen_cases(arguments.cases) if case.name not in done]
+        self.progress = Progress(len(self.left), arguments.quiet)
+
+    def run(self, keep: Callable[[dict], None]) -> None:
+        with tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch:
+            machines = choice.Machines(pathlib.Path(scratch))
+            for _, cases in itertools.groupby(self.left, key=choice.site_of):
+                todo = list(cases)
+                with choice.site(self.config, todo[0], self.arguments.dir) as where:
+                    for case in todo:
+                        entry = self.measure(case, machines, where)
+                        keep(entry)
+                        self.progress.tell(brief(entry))
+
+    def measure(self, case: Case, machines: choice.Machines, where: place.Place) -> dict:
+        one = machines.known_to(choice.on_nodes(self.one, case, where), case, where)
+        with tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch:
+            return CaseRun(case, one, self.arguments, where, pathlib.Path(scratch)).measure()
+
+
+def ratio_of(found: dict) -> float | None:
+    """Simulated seconds over the median of the measured ones."""
+    measured = statistics.median(found["measured"]) if found["measured"] else 0
+    return found["simulated"] / measured if measured else None
+
+
+def brief(entry: dict) -> str:
+    if entry["error"]:
+        return f"{entry['case']}: {entry['error'].splitlines()[0]}"
+    ratios = [ratio for found in entry["settings"].values() if (ratio := ratio_of(found))]
+    return f"{entry['case']}: simulated/measured {', '.join(f'{ratio:.2f}' for ratio in ratios)}"

@@ -1,0 +1,64 @@
+"""nacre-bench simulated: its cases and its text."""
+
+import unittest
+
+from nacre_bench.errors import BenchError
+from nacre_bench.simulated.cases import all_cases, chosen_cases, settings_of
+from nacre_bench.simulated.text import shares, simulated_text
+
+PLAN = {"algorithm": "direct", "plans": 1}
+
+
+def entry(case: str, error: str = "", message_us: float = 5, **settings: tuple[list[float], float]) -> dict:
+    found = {
+        label: {"measured": measured, "measured_plan": PLAN, "simulated": simulated, "simulated_plan": PLAN}
+        for label, (measured, simulated) in settings.items()
+    }
+    system, workload = case.split("/")[:2]
+    return {"case": case, "file_system": system, "workload": workload, "ranks": 16, "contender": "N/M5", "round": 0,
+            "error": error, "wrong_bytes": 0, "message_us": message_us, "lines": [], "settings": found}  # fmt: skip
+
+
+def result_of(*entries: dict) -> dict:
+    facts = {"cores": 2, "cpu": "", "memory": "", "kernel": "", "directory": "", "file_system": "", "load": [0]}
+    about = {"format": 1, "kind": "simulated", "version": "0", "started": "now", "machine": facts, "contenders": []}
+    return {**about, "settings": {}, "launches": list(entries)}
+
+
+class Cases(unittest.TestCase):
+    def test_every_machine_of_the_testbed_has_cases(self):
+        self.assertEqual({case.file_system for case in all_cases()}, {"ranger", "tungsten", "big-red", "flash"})
+
+    def test_writes_are_the_default_and_patterns_choose(self):
+        self.assertEqual({case.direction for case in chosen_cases([])}, {"write"})
+        self.assertEqual({case.direction for case in chosen_cases(["ranger/bt/*/read"])}, {"read"})
+        with self.assertRaises(BenchError):
+            chosen_cases(["nothing/*"])
+
+    def test_each_case_has_a_setting_for_each_kind_of_algorithm(self):
+        labels = [setting.label for setting in settings_of(all_cases()[0])]
+        self.assertEqual(labels, ["automatic", "direct", "two_phase", "dynamic_segmentation"])
+
+
+class Text(unittest.TestCase):
+    def test_ratios_are_of_the_medians_and_shares_count_those_that_are_near(self):
+        one = entry("ranger/bt/16x8/8m/c8/write", automatic=([1.0, 2.0, 1.5], 1.5), direct=([1.0], 1.2))
+        other = entry("flash/bt/16x8/32m/c8/write", automatic=([2.0], 1.8))
+        rows = {row[0]: row[1:3] for row in shares([one, other])}
+        self.assertEqual(rows["ranger"], ["2", "1 (50 %)"])
+        self.assertEqual(rows["automatic"], ["2", "2 (100 %)"])
+        self.assertEqual(rows["all"], ["3", "2 (67 %)"])
+
+    def test_a_launch_that_failed_is_named(self):
+        text = simulated_text(result_of(entry("ranger/bt/16x8/8m/c8/write", error="no nodes\nmore")))
+        self.assertIn("ranger/bt/16x8/8m/c8/write: no nodes", text)
+        self.assertNotIn("more", text)
+
+    def test_a_busy_computer_is_named(self):
+        case = "ranger/bt/16x8/8m/c8/write"
+        self.assertIn(f"before {case}", simulated_text(result_of(entry(case, message_us=55_000, direct=([1.0], 1.2)))))
+        self.assertNotIn("Busy", simulated_text(result_of(entry(case, direct=([1.0], 1.2)))))
+
+
+if __name__ == "__main__":
+    unittest.main()

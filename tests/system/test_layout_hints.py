@@ -1,6 +1,6 @@
 """What hints make of the layout of a new file and of accesses to it, and how a layout follows from what is written.
 
-On a testbed, or on the Lustre that NACRE_TEST_DIR names (docs/lustre.md).
+On a testbed, or on the Lustre that NACRE_TEST_DIR names (docs/testing.md).
 """
 
 from __future__ import annotations
@@ -125,13 +125,18 @@ class Place:
     launch: list[object]  # of the command: what starts ranks there
     environment: dict[str, str]
     scratch: Path  # not striped
+    rank_words: list[str] = dataclasses.field(default_factory=list)  # before each rank's command
+
+    def mpiexec(self, ranks: int, program: str, *arguments: object) -> list[object]:
+        launcher = ["mpiexec.openmpi", "--oversubscribe", "-n", ranks, *self.rank_words]
+        return [*launcher, "/usr/bin/python3", "-c", program, *arguments]
 
     def run(self, tasks: list[Task], ranks: int = RANKS) -> list[Told]:
         """In one program; the bytes that were written are looked at."""
         asked, report = self.scratch / "tasks.json", self.scratch / "report.jsonl"
         asked.write_text(json.dumps([[str(self.files / task.name), task.hints, task.steps] for task in tasks]))
         report.unlink(missing_ok=True)
-        mpiexec = ["mpiexec.openmpi", "--oversubscribe", "-n", ranks, "/usr/bin/python3", "-c", WRITE_FILES, asked]
+        mpiexec = self.mpiexec(ranks, WRITE_FILES, asked)
         done = self.nacre(*self.launch, "--report", report, "--", *mpiexec, **self.environment)
         assert done.returncode == 0, done.stderr
         infos = [json.loads(line) for line in json_lines(done.stdout)]
@@ -233,8 +238,10 @@ def place(request: pytest.FixtureRequest, nacre: Command, tmp_path: Path) -> Ite
     if named and is_striped(Path(named)):
         counts = {"NACRE_TESTBED": "1"} if "NACRE_TESTBED" in os.environ else {}
         with tempfile.TemporaryDirectory(prefix="nacre-test-", dir=named) as directory:
-            here = Path(directory)
-            yield Place(nacre, here, here, count_osts(here), ["run"], counts, tmp_path)
+            here, second = Path(directory), os.environ.get("NACRE_TEST_SECOND")
+            seen = Path(second) / here.name if second else here
+            words = os.environ.get("NACRE_TEST_RANK_WORDS", "").split()
+            yield Place(nacre, here, seen, count_osts(here), ["run"], counts, tmp_path, words)
         return
     request.getfixturevalue("node_namespaces")
     request.getfixturevalue("nodes")  # whether it can be mounted
@@ -547,8 +554,8 @@ os._exit(3)
 @pytest.mark.parametrize("count", [100, 2 << 20])
 def test_a_job_that_is_killed_leaves_a_file_that_any_program_can_write(place: Place, count: int) -> None:
     place.require_choice()
-    mpiexec = ["mpiexec.openmpi", "--oversubscribe", "-n", RANKS, "/usr/bin/python3", "-c", KILLED]
-    done = place.nacre(*place.launch, "--", *mpiexec, place.files / "f", count, **place.environment)
+    mpiexec = place.mpiexec(RANKS, KILLED, place.files / "f", count)
+    done = place.nacre(*place.launch, "--", *mpiexec, **place.environment)
     assert done.returncode != 0
     path, far = place.seen / "f", 300 << 20
     assert path.stat().st_size == RANKS * count, done.stderr

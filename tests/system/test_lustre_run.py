@@ -57,8 +57,8 @@ def test_tests_run_on_one_client_and_on_two(runner: Runner, nodes: list[Path], t
 
 
 def test_a_failed_test_is_counted_and_its_output_is_printed(runner: Runner, tmp_path: Path) -> None:
-    only = "^conformance/eof/mpich4/2,"
-    runner.environment["NACRE_TEST_FAULTS"] = "write=1,errno=EIO"
+    only = "^conformance/shared/mpich4/2,"
+    runner.environment["NACRE_TEST_FAULTS"] = "open=1,errno=EIO"
     done = runner("--mount", tmp_path, "--only", only)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "0 passed, 1 failed, 0 skipped" in done.stdout

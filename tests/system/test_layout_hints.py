@@ -567,6 +567,81 @@ def test_a_job_that_is_killed_leaves_a_file_that_any_program_can_write(place: Pl
         assert file.read() == b"more"
 
 
+# Prints what is in the file after each step.
+KILLED_AT_A_STEP = """
+import sys
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+path, large, header = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "header"
+info = MPI.Info.Create()
+info.Set("nacre_saturation_bytes", "1m")
+file = MPI.File.Open(comm, path, MPI.MODE_CREATE | MPI.MODE_RDWR, info)
+
+def kept(extent):
+    file.Sync()
+    comm.Barrier()
+    if comm.rank == 0:
+        print(f"kept {extent}", flush=True)
+
+if header:
+    if comm.rank == 3:
+        file.Write_at(0, bytes([7]) * 1000)
+    kept("0 1000 7")
+for call in range(2):
+    file.Write_at_all(1000 + (comm.rank + call * comm.size) * large, bytes([8 + call]) * large)
+    kept(f"{1000 + call * comm.size * large} {comm.size * large} {8 + call}")
+file.Close()
+"""
+
+
+def check_killed(place: Place, path: Path, output: str) -> None:
+    """`nacre doctor --repair` keeps what was written, and any program can then write to the whole file."""
+    before = path.read_bytes()
+    for line in output.splitlines():
+        if line.startswith("kept "):
+            offset, count, value = map(int, line.split()[1:])
+            assert before[offset : offset + count] == bytes([value]) * count, line
+    repaired = place.nacre("doctor", "--repair", path, **place.environment)
+    assert repaired.returncode == 0, repaired.stdout + repaired.stderr
+    assert path.read_bytes() == before
+    far = 300 << 20
+    with path.open("r+b") as file:
+        os.pwrite(file.fileno(), b"more", far)
+        assert os.pread(file.fileno(), 4, far) == b"more"
+        assert os.pread(file.fileno(), len(before), 0) == before
+
+
+@pytest.mark.parametrize(
+    ("rank", "call", "first"),
+    [
+        (0, "layout", "collective"),
+        (3, "layout", "header"),
+        (0, "open", "header"),
+        (0, "write", "collective"),
+        (3, "write", "header"),
+        (0, "close", "header"),
+    ],
+)
+def test_a_rank_that_is_killed_at_any_call_leaves_a_file_that_doctor_repairs(
+    place: Place, rank: int, call: str, first: str
+) -> None:
+    place.require_osts(4)
+    place.require_choice()
+    ends = []
+    for number in range(1, 100):
+        path = place.seen / f"f{number}"
+        faults = {**place.environment, "NACRE_TEST_FAULTS": f"rank={rank},{call}={number},kill=1"}
+        mpiexec = place.mpiexec(RANKS, KILLED_AT_A_STEP, place.files / path.name, 1 << 20, first)
+        done = place.nacre(*place.launch, "--", *mpiexec, **faults)
+        ends.append(done.returncode == 0)
+        if path.exists():
+            check_killed(place, path, done.stdout)
+        if ends[-1]:
+            break
+    assert ends == [False] * (len(ends) - 1) + [True]
+    assert len(ends) > 1, "no call was killed"
+
+
 def test_a_default_layout_of_the_root_is_replaced_above_a_size(place: Place) -> None:
     if not os.path.ismount(place.seen):
         pytest.skip(f"the root is above {place.seen}, and not to be changed")

@@ -11,6 +11,10 @@ SETUP_PACKAGES ?= yes
 # Additional arguments: `make test CTEST_ARGS='-R system/'`, `make CMAKE_ARGS=-DNACRE_SANITIZE=undefined`.
 CTEST_ARGS ?=
 CMAKE_ARGS ?=
+# A directory on a Lustre, and the same directory in a second mount on this machine (docs/testing.md).
+MOUNT ?=
+SECOND ?=
+LUSTRE_ARGS ?=
 BENCH_ARGS ?=
 BENCH_OUT ?= $(BUILD)/bench-peers.json
 PAPERS_OUT ?= $(BUILD)/papers
@@ -32,7 +36,7 @@ export PRTE_ALLOW_RUN_AS_ROOT := 1
 export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 endif
 
-.PHONY: all help setup setup-test setup-dev setup-long configure configure-libraries test test-all bench-peers papers papers-programs demo check-format format lint clean distclean
+.PHONY: all help setup setup-test setup-dev setup-long configure configure-libraries test test-all test-lustre pack-lustre bench-peers papers papers-programs demo check-format format lint clean distclean
 .DELETE_ON_ERROR:
 
 all: configure $(BUILD)/bin/nacre
@@ -42,6 +46,8 @@ help:
 	@echo 'make               build everything into build/: build/bin/nacre, build/bin/nacre-bench'
 	@echo 'make test          build, then run all tests except the long ones, as CI does'
 	@echo 'make test-all      build, then run all tests, the long ones included'
+	@echo 'make test-lustre   run the tests on files in MOUNT, a directory on a Lustre; with SECOND, on two clients too'
+	@echo 'make pack-lustre   pack build/lustre-tests.tar, to run these tests on a machine without compilers'
 	@echo 'make bench-peers   measure all workloads and peers on /dev/shm: over an hour; BENCH_ARGS=--resume continues'
 	@echo 'make papers        run the experiment of the papers on the testbed, on three machines: over an hour, as root'
 	@echo 'make demo          run real HDF5, Python and Fortran programs with and without Nacre'
@@ -114,6 +120,17 @@ test: all
 
 test-all: setup-long all
 	scripts/run-tests.sh $(BUILD) $(JOBS) $(CTEST_ARGS)
+
+test-lustre: all
+	$(if $(MOUNT),,$(error make test-lustre needs MOUNT=DIRECTORY, a directory on a Lustre))
+	python3 tests/lustre/run.py --build $(BUILD) --mount $(MOUNT) $(if $(SECOND),--second $(SECOND)) $(LUSTRE_ARGS)
+
+# Paths in a build tree are absolute, so the archive is to be unpacked in /, or read in place on a shared file system.
+PACKED_PARTS = bin lib mpi_test_config.json lustre_tests.json mpi4py-4.1.2 venv tests/conformance tests/unit tools/bench
+pack-lustre: all
+	ctest --test-dir $(BUILD) --show-only=json-v1 > $(BUILD)/lustre_tests.json
+	tar -C / -cf $(BUILD)/lustre-tests.tar --exclude=CMakeFiles --exclude='*.o' --exclude='*.a' --exclude='*.gch' \
+	  $(patsubst /%,%,$(addprefix $(CURDIR)/,python tests tools) $(addprefix $(BUILD)/,$(PACKED_PARTS)))
 
 # `nacre-bench show $(BENCH_OUT)` prints an interrupted run; BENCH_ARGS=--resume continues it. To measure another file
 # system: BENCH_ARGS='--dir /somewhere'.

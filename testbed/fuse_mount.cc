@@ -246,7 +246,7 @@ Status command(Namespace& names, std::string_view name, std::string_view value) 
   }
   const Result<FaultOrder> order = parse_fault(value, names.costs().machine());
   if (!order) return order.error();
-  return names.costs().order(*order);
+  return names.order(*order);
 }
 
 Status change_locks(fuse_req_t request, std::string_view name, std::string_view value) {

@@ -423,6 +423,14 @@ RangeLocks& Namespace::locks(InodeNumber number) {
   return find(number)->locks;
 }
 
+Status Namespace::order(const FaultOrder& order) {
+  if (!order.evicted_node) {
+    const std::lock_guard allocator(striping_.mutex);
+    striping_.allocator.set_refusing(order.ost, order.fault.no_objects);
+  }
+  return costs().order(order);
+}
+
 std::uint64_t Namespace::file_count() {
   const std::lock_guard guard(mutex_);
   return inodes_.size();

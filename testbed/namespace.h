@@ -118,6 +118,8 @@ class Namespace {
   [[nodiscard]] RangeLocks& locks(InodeNumber number);
   [[nodiscard]] const StripingDefaults& defaults() const { return striping_.defaults; }
   [[nodiscard]] CostModel& costs() { return striping_.costs; }
+  /// Injects a fault into the OSTs and locks, or clears it.
+  [[nodiscard]] Status order(const FaultOrder& order);
   [[nodiscard]] std::uint64_t file_count();
 
  private:

@@ -7,6 +7,7 @@ ranks than cores yield to each other; the program gets a scratch directory of it
 The configuration is written by NacreMpiTest.cmake. In the environment:
 NACRE_TEST_NATIVE=1   the MPI alone, without the preload (as --native)
 NACRE_TEST_DIR        where files are made (default: the system's temporary directory)
+NACRE_TEST_RANK_WORDS what stands before the command of each rank (tests/lustre/on_clients.sh)
 """
 
 from __future__ import annotations
@@ -123,7 +124,8 @@ def rank_environment(job: Job, scratch: str) -> list[str]:
 
 def command_line(job: Job, scratch: str) -> list[str]:
     where = nacre_hosts.over_hosts(job.hosts, job.ranks, scratch) if job.hosts else []
-    return [*where, *launcher(job.mpi, job.ranks), *rank_environment(job, scratch), *job.program]
+    words = [*os.environ.get("NACRE_TEST_RANK_WORDS", "").split(), *rank_environment(job, scratch)]
+    return [*where, *launcher(job.mpi, job.ranks), *words, *job.program]
 
 
 def run(job: Job) -> tuple[int, str]:

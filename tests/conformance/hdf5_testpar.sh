@@ -60,10 +60,12 @@ run_one() {
   log="$work/$1.$2.log"
   native=
   [ "$2" = native ] && native=--native
+  files=
+  [ -z "${NACRE_TEST_DIR:-}" ] || files="--env HDF5_PARAPREFIX=$NACRE_TEST_DIR"
   begin=$(date +%s)
   status=0
   (cd "$work/testpar" && python3 "$here/../cmake/mpi_run.py" --config "$config" --mpi "$mpi" -n "$(ranks_of "$1")" \
-    --timeout 3600 --env HDF5_ALARM_SECONDS=3500 $native -- "./$1") > "$log" 2>&1 || status=$?
+    --timeout 3600 --env HDF5_ALARM_SECONDS=3500 $files $native -- "./$1") > "$log" 2>&1 || status=$?
   # The first half of the flush test ends its ranks on purpose; the second half says whether it was right.
   [ "$1" = t_pflush1 ] && status=0
   word=passed

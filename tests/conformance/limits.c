@@ -2,6 +2,7 @@
  * the same class, no rank hangs, and the file stays usable. Calls succeed without memory for cycle
  * buffers. The argument is the limit: fsize, nofile, tmpfs, readonly, vanished, memory, shm. Limits
  * that this user may not set are skipped with the reason. */
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -24,6 +25,23 @@ static void agreed_failure(int code, int error_class, const char* what) {
   check(first == found, "%s: class %d on rank 0, %d here", what, first, found);
 }
 
+/* Whether the kernel applies RLIMIT_FSIZE to this file. A Lustre client does not. */
+static int file_size_limit_applies(const char* path) {
+  const struct rlimit limit = {1, RLIM_INFINITY};
+  const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+  int applies = 0;
+  if (check_rank(MPI_COMM_WORLD) == 0) {
+    const int probe = open(path, O_CREAT | O_WRONLY, 0600);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    applies = ftruncate(probe, 2) != 0;
+    setrlimit(RLIMIT_FSIZE, &none);
+    close(probe);
+    unlink(path);
+  }
+  MPI_Bcast(&applies, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return applies;
+}
+
 /* RLIMIT_FSIZE on all ranks except the first: the write that exceeds it fails with EFBIG. */
 static int file_size_limit(const char* path) {
   const struct rlimit limit = {block / 2, RLIM_INFINITY};
@@ -31,6 +49,10 @@ static int file_size_limit(const char* path) {
   MPI_File file;
   MPI_Status status;
   signal(SIGXFSZ, SIG_IGN);
+  if (!file_size_limit_applies(check_path("limits-probe"))) {
+    if (rank == 0) printf("skipped: the kernel does not limit the size of files here\n");
+    return skip;
+  }
   check_ok(
       MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file),
       "open");

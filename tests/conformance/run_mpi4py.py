@@ -55,11 +55,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def library_path(name: str) -> str:
-    """The path at which the linker of the system finds a shared library."""
-    path = subprocess.run(["cc", f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
-    if not os.path.isabs(path):
-        raise SystemExit(f"{name} was not found by cc")
-    return os.path.realpath(path)
+    """The path at which the system finds a shared library."""
+    known = subprocess.run(["/sbin/ldconfig", "-p"], check=True, capture_output=True, text=True).stdout
+    for line in known.splitlines():
+        if line.split()[:1] == [name]:
+            return os.path.realpath(line.split()[-1])
+    raise SystemExit(f"{name} was not found by ldconfig")
 
 
 def environment_for(mpi: Mpi, work: pathlib.Path) -> dict[str, str]:
@@ -77,6 +78,12 @@ def environment_for(mpi: Mpi, work: pathlib.Path) -> dict[str, str]:
     if mpi.name == "mpiabi":
         return {"PYTHONPATH": os.fspath(work / "mpi4py-mpiabi")}
     return {}
+
+
+def files_in_test_directory() -> dict[str, str]:
+    """What makes the suite create its files in NACRE_TEST_DIR."""
+    directory = os.environ.get("NACRE_TEST_DIR")
+    return {"TMPDIR": directory} if directory else {}
 
 
 def build_for_standard_abi(mpi: Mpi, suite: pathlib.Path, work: pathlib.Path) -> None:
@@ -137,7 +144,7 @@ def launch(arguments: argparse.Namespace, mpi: Mpi, ranks: int, preload: str) ->
         program=list(map(os.fspath, program)),
         preload=preload,
         timeout=arguments.timeout,
-        environment=environment_for(mpi, arguments.work),
+        environment={**environment_for(mpi, arguments.work), **files_in_test_directory()},
         quiet=True,
     )
     begin = time.monotonic()

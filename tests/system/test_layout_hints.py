@@ -1,6 +1,6 @@
 """What hints make of the layout of a new file and of accesses to it, and how a layout follows from what is written.
 
-On a testbed, or on the Lustre that NACRE_TEST_DIR names (docs/lustre.md).
+On a testbed, or on the Lustre that NACRE_TEST_DIR names (docs/testing.md).
 """
 
 from __future__ import annotations
@@ -125,13 +125,18 @@ class Place:
     launch: list[object]  # of the command: what starts ranks there
     environment: dict[str, str]
     scratch: Path  # not striped
+    rank_words: list[str] = dataclasses.field(default_factory=list)  # before each rank's command
+
+    def mpiexec(self, ranks: int, program: str, *arguments: object) -> list[object]:
+        launcher = ["mpiexec.openmpi", "--oversubscribe", "-n", ranks, *self.rank_words]
+        return [*launcher, "/usr/bin/python3", "-c", program, *arguments]
 
     def run(self, tasks: list[Task], ranks: int = RANKS) -> list[Told]:
         """In one program; the bytes that were written are looked at."""
         asked, report = self.scratch / "tasks.json", self.scratch / "report.jsonl"
         asked.write_text(json.dumps([[str(self.files / task.name), task.hints, task.steps] for task in tasks]))
         report.unlink(missing_ok=True)
-        mpiexec = ["mpiexec.openmpi", "--oversubscribe", "-n", ranks, "/usr/bin/python3", "-c", WRITE_FILES, asked]
+        mpiexec = self.mpiexec(ranks, WRITE_FILES, asked)
         done = self.nacre(*self.launch, "--report", report, "--", *mpiexec, **self.environment)
         assert done.returncode == 0, done.stderr
         infos = [json.loads(line) for line in json_lines(done.stdout)]
@@ -233,8 +238,10 @@ def place(request: pytest.FixtureRequest, nacre: Command, tmp_path: Path) -> Ite
     if named and is_striped(Path(named)):
         counts = {"NACRE_TESTBED": "1"} if "NACRE_TESTBED" in os.environ else {}
         with tempfile.TemporaryDirectory(prefix="nacre-test-", dir=named) as directory:
-            here = Path(directory)
-            yield Place(nacre, here, here, count_osts(here), ["run"], counts, tmp_path)
+            here, second = Path(directory), os.environ.get("NACRE_TEST_SECOND")
+            seen = Path(second) / here.name if second else here
+            words = os.environ.get("NACRE_TEST_RANK_WORDS", "").split()
+            yield Place(nacre, here, seen, count_osts(here), ["run"], counts, tmp_path, words)
         return
     request.getfixturevalue("node_namespaces")
     request.getfixturevalue("nodes")  # whether it can be mounted
@@ -547,8 +554,8 @@ os._exit(3)
 @pytest.mark.parametrize("count", [100, 2 << 20])
 def test_a_job_that_is_killed_leaves_a_file_that_any_program_can_write(place: Place, count: int) -> None:
     place.require_choice()
-    mpiexec = ["mpiexec.openmpi", "--oversubscribe", "-n", RANKS, "/usr/bin/python3", "-c", KILLED]
-    done = place.nacre(*place.launch, "--", *mpiexec, place.files / "f", count, **place.environment)
+    mpiexec = place.mpiexec(RANKS, KILLED, place.files / "f", count)
+    done = place.nacre(*place.launch, "--", *mpiexec, **place.environment)
     assert done.returncode != 0
     path, far = place.seen / "f", 300 << 20
     assert path.stat().st_size == RANKS * count, done.stderr
@@ -558,6 +565,81 @@ def test_a_job_that_is_killed_leaves_a_file_that_any_program_can_write(place: Pl
     with path.open("rb") as file:
         file.seek(far)
         assert file.read() == b"more"
+
+
+# Prints what is in the file after each step.
+KILLED_AT_A_STEP = """
+import sys
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+path, large, header = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "header"
+info = MPI.Info.Create()
+info.Set("nacre_saturation_bytes", "1m")
+file = MPI.File.Open(comm, path, MPI.MODE_CREATE | MPI.MODE_RDWR, info)
+
+def kept(extent):
+    file.Sync()
+    comm.Barrier()
+    if comm.rank == 0:
+        print(f"kept {extent}", flush=True)
+
+if header:
+    if comm.rank == 3:
+        file.Write_at(0, bytes([7]) * 1000)
+    kept("0 1000 7")
+for call in range(2):
+    file.Write_at_all(1000 + (comm.rank + call * comm.size) * large, bytes([8 + call]) * large)
+    kept(f"{1000 + call * comm.size * large} {comm.size * large} {8 + call}")
+file.Close()
+"""
+
+
+def check_killed(place: Place, path: Path, output: str) -> None:
+    """`nacre doctor --repair` keeps what was written, and any program can then write to the whole file."""
+    before = path.read_bytes()
+    for line in output.splitlines():
+        if line.startswith("kept "):
+            offset, count, value = map(int, line.split()[1:])
+            assert before[offset : offset + count] == bytes([value]) * count, line
+    repaired = place.nacre("doctor", "--repair", path, **place.environment)
+    assert repaired.returncode == 0, repaired.stdout + repaired.stderr
+    assert path.read_bytes() == before
+    far = 300 << 20
+    with path.open("r+b") as file:
+        os.pwrite(file.fileno(), b"more", far)
+        assert os.pread(file.fileno(), 4, far) == b"more"
+        assert os.pread(file.fileno(), len(before), 0) == before
+
+
+@pytest.mark.parametrize(
+    ("rank", "call", "first"),
+    [
+        (0, "layout", "collective"),
+        (3, "layout", "header"),
+        (0, "open", "header"),
+        (0, "write", "collective"),
+        (3, "write", "header"),
+        (0, "close", "header"),
+    ],
+)
+def test_a_rank_that_is_killed_at_any_call_leaves_a_file_that_doctor_repairs(
+    place: Place, rank: int, call: str, first: str
+) -> None:
+    place.require_osts(4)
+    place.require_choice()
+    ends = []
+    for number in range(1, 100):
+        path = place.seen / f"f{number}"
+        faults = {**place.environment, "NACRE_TEST_FAULTS": f"rank={rank},{call}={number},kill=1"}
+        mpiexec = place.mpiexec(RANKS, KILLED_AT_A_STEP, place.files / path.name, 1 << 20, first)
+        done = place.nacre(*place.launch, "--", *mpiexec, **faults)
+        ends.append(done.returncode == 0)
+        if path.exists():
+            check_killed(place, path, done.stdout)
+        if ends[-1]:
+            break
+    assert ends == [False] * (len(ends) - 1) + [True]
+    assert len(ends) > 1, "no call was killed"
 
 
 def test_a_default_layout_of_the_root_is_replaced_above_a_size(place: Place) -> None:

@@ -259,6 +259,22 @@ def test_fault_injects_faults(nacre, played: Path) -> None:
     assert "OSTs 0 to 3 and nodes 0 to 1" in " ".join(wrong.stderr.split())
 
 
+def test_files_get_fewer_stripes_where_an_ost_creates_no_objects(nacre, played: Path) -> None:
+    """As on a real Lustre: without an error, with another first OST, and with objects there again once it is well."""
+    assert nacre("testbed", "fault", "--at", played, *"ost 1 no_objects".split()).returncode == 0
+    for name, layout, count, first in (("all", plain(count=4), 3, None), ("first", plain(count=1, first=1), 1, 2)):
+        file = delay_create(played / "0" / name)
+        os.setxattr(file, LAYOUT, layout)
+        lov = os.getxattr(file, LAYOUT)
+        assert count_of(lov) == count
+        assert first in (None, struct.unpack_from("<I", lov, 32 + 20)[0])
+        os.close(file)
+    assert nacre("testbed", "fault", "--at", played, *"ost 1 well".split()).returncode == 0
+    os.setxattr(played / "0", LAYOUT, plain(count=4))
+    (played / "0" / "later").touch()
+    assert count_of(os.getxattr(played / "0" / "later", LAYOUT)) == 4
+
+
 PREALLOCATE = """
 import sys
 from mpi4py import MPI

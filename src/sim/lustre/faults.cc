@@ -18,8 +18,9 @@ Error wrong(std::string_view text, const std::string& what) {
 bool read_fault(const std::string& kind, const std::string& value, OstFault& fault) {
   if (value.empty()) {
     if (kind == "no_space") fault.no_space = true;
+    if (kind == "no_objects") fault.no_objects = true;
     if (kind == "hung") fault.slowness = 0;
-    return kind == "no_space" || kind == "hung" || kind == "well";
+    return fault.no_space || fault.no_objects || kind == "hung" || kind == "well";
   }
   if (kind == "error_at") {
     fault.error_byte = parse_scaled_number<std::int64_t>(value);
@@ -57,8 +58,8 @@ Result<FaultOrder> parse_fault(std::string_view text, const machine::Machine& ma
   order.ost = *index;
   if (!read_fault(kind, value, order.fault) || !rest.empty()) {
     return wrong(text,
-                 "an OST can be: no_space, error RATE (0 to 1), error_at BYTE, slow FACTOR, hung, "
-                 "well");
+                 "an OST can be: no_space, no_objects, error RATE (0 to 1), error_at BYTE, slow "
+                 "FACTOR, hung, well");
   }
   return order;
 }

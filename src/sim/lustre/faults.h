@@ -17,6 +17,7 @@ namespace nacre::sim {
 /// The faults of one OST.
 struct OstFault {
   bool no_space = false;
+  bool no_objects = false;                      ///< creates no objects
   double error_rate = 0;                        ///< fraction of accesses that fail, 0 to 1
   std::optional<std::int64_t> error_byte = {};  ///< offset in the file: accesses to it fail
   double slowness = 1;  ///< factor for the time of requests; 0: requests never end
@@ -29,9 +30,9 @@ struct FaultOrder {
   OstFault fault = {};
 };
 
-/// Parses one of "ost K no_space", "ost K error RATE", "ost K error_at BYTE", "ost K slow FACTOR",
-/// "ost K hung", "ost K well" and "node K evicted". Otherwise the error message lists the valid
-/// values.
+/// Parses one of "ost K no_space", "ost K no_objects", "ost K error RATE", "ost K error_at BYTE",
+/// "ost K slow FACTOR", "ost K hung", "ost K well" and "node K evicted". Otherwise the error
+/// message lists the valid values.
 [[nodiscard]] Result<FaultOrder> parse_fault(std::string_view text,
                                              const machine::Machine& machine);
 

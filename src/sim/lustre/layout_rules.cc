@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/checked_cast.h"
 #include "plan/layout/lov_codec.h"
 #include "plan/layout/stripe_map.h"
 #include "sim/lustre/errno_result.h"
@@ -122,24 +123,47 @@ Result<std::vector<plan::LayoutComponent>> delete_components(plan::Layout& layou
   return deleted;
 }
 
-void ObjectAllocator::instantiate(plan::LayoutComponent& component) {
+void ObjectAllocator::set_refusing(std::int32_t ost, bool refuses) {
+  if (refuses) {
+    refusing_.insert(ost);
+  } else {
+    refusing_.erase(ost);
+  }
+}
+
+std::vector<std::int32_t> ObjectAllocator::usable_osts_from(std::int32_t first) const {
+  std::vector<std::int32_t> osts;
+  for (std::int32_t i = 0; i < ost_count_; ++i) {
+    const std::int32_t ost = (first + i) % ost_count_;
+    if (!refusing_.contains(ost)) osts.push_back(ost);
+  }
+  return osts;
+}
+
+Status ObjectAllocator::instantiate(plan::LayoutComponent& component) {
   plan::Striping& striping = component.striping;
   const bool is_on_mdt = striping.pattern == plan::StripePattern::mdt;
   striping.stripe_count = plan::stripe_count_over(striping, ost_count_);
   if (striping.stripe_count <= ost_count_) striping.overstriped = false;
   const std::vector<plan::OstObject> listed = std::exchange(striping.objects, {});
   if (std::exchange(striping.lists_osts, false) && striping.pool == "") striping.pool.reset();
-  const std::int32_t first = striping.first_ost.value_or(next_ost_);
+  const std::vector<std::int32_t> usable = usable_osts_from(striping.first_ost.value_or(next_ost_));
+  if (usable.empty() && !is_on_mdt) return refused(ENOSPC);
+  const auto usable_count = checked_cast<std::int32_t>(usable.size());
+  if (listed.empty() && !striping.overstriped) {
+    striping.stripe_count = std::min(striping.stripe_count, usable_count);
+  }
   for (std::int32_t slot = 0; slot < striping.stripe_count && !is_on_mdt; ++slot) {
     plan::OstObject object;
-    object.ost =
-        listed.empty() ? (first + slot) % ost_count_ : listed[static_cast<std::size_t>(slot)].ost;
+    object.ost = listed.empty() ? usable[static_cast<std::size_t>(slot % usable_count)]
+                                : listed[static_cast<std::size_t>(slot)].ost;
     object.sequence = first_sequence + static_cast<std::uint64_t>(object.ost);
     object.object_id = next_object_++;
     striping.objects.push_back(object);
   }
-  if (!is_on_mdt && listed.empty()) next_ost_ = (first + striping.stripe_count) % ost_count_;
+  if (!is_on_mdt && listed.empty()) next_ost_ = (striping.objects.back().ost + 1) % ost_count_;
   component.flags |= plan::component_instantiated;
+  return {};
 }
 
 Result<bool> instantiate(plan::Layout& layout, const Extent& extent, ObjectAllocator& allocator) {
@@ -148,7 +172,7 @@ Result<bool> instantiate(plan::Layout& layout, const Extent& extent, ObjectAlloc
   for (plan::LayoutComponent& component : layout.components) {
     const Extent whole{component.begin, component.end - component.begin};
     if (component.is_instantiated() || intersection(whole, extent).empty()) continue;
-    allocator.instantiate(component);
+    if (Status made = allocator.instantiate(component); !made) return std::move(made).error();
     if (layout.is_composite) component.generation = ++layout.generation;
     changed = true;
   }

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
+#include <vector>
 
 #include "base/extent.h"
 #include "base/result.h"
@@ -46,20 +48,26 @@ struct StripingDefaults {
 class ObjectAllocator {
  public:
   explicit ObjectAllocator(std::int32_t ost_count) : ost_count_(ost_count) {}
+  /// Whether the OST creates no objects from now on.
+  void set_refusing(std::int32_t ost, bool refuses);
   /// Assigns one object per stripe to a component without objects, on the listed OSTs or on
   /// consecutive ones. These start at the requested first OST, or after the last OST of the
-  /// previous component.
-  void instantiate(plan::LayoutComponent& component);
+  /// previous component. OSTs that refuse objects are passed over: without an error, a component
+  /// gets fewer stripes or another first OST. ENOSPC if all OSTs refuse.
+  [[nodiscard]] Status instantiate(plan::LayoutComponent& component);
 
  private:
+  [[nodiscard]] std::vector<std::int32_t> usable_osts_from(std::int32_t first) const;
+
   std::int32_t ost_count_;
+  std::set<std::int32_t> refusing_;
   std::int32_t next_ost_ = 0;
   std::uint32_t next_object_ = 1;
 };
 
 /// Instantiates the components that `extent` of the file touches, and increments the generation of
 /// a composite layout for each. Returns whether there were any. ENODATA if the layout ends before
-/// the extent does.
+/// the extent does, or the error of the allocator.
 [[nodiscard]] Result<bool> instantiate(plan::Layout& layout, const Extent& extent,
                                        ObjectAllocator& allocator);
 

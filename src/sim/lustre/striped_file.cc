@@ -79,7 +79,8 @@ Status StripedFile::set_layout(plan::Layout asked) {
   Result<plan::Layout> layout = layout_for_file(std::move(asked), striping_.defaults);
   if (!layout) return std::move(layout).error();
   const std::lock_guard allocator(striping_.mutex);
-  striping_.allocator.instantiate(layout->components.front());
+  Status made = striping_.allocator.instantiate(layout->components.front());
+  if (!made) return made;
   replace_layout(*std::move(layout));
   return {};
 }

@@ -4,33 +4,38 @@
 #include <string>
 #include <vector>
 
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-
 #include "base/split.h"
 #include "store/system/text_file.h"
 
 namespace nacre::store {
 
-bool has_mount_option(std::string_view mountinfo, dev_t device, std::string_view option) {
-  constexpr std::size_t device_field = 2;
-  const std::string wanted = std::to_string(major(device)) + ":" + std::to_string(minor(device));
+std::string mount_number_in(std::string_view fdinfo) {
+  constexpr std::string_view key = "mnt_id:";
+  for (const std::string_view line : split_filled(fdinfo, '\n')) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t digits = line.find_first_not_of(" \t", key.size());
+    return digits == std::string_view::npos ? "" : std::string(line.substr(digits));
+  }
+  return "";
+}
+
+bool has_mount_option(std::string_view mountinfo, std::string_view mount_number,
+                      std::string_view option) {
   return std::ranges::any_of(split_filled(mountinfo, '\n'), [&](std::string_view line) {
     const std::vector<std::string_view> fields = split_filled(line, ' ');
-    return fields.size() > device_field && fields[device_field] == wanted &&
+    return !fields.empty() && fields.front() == mount_number &&
            std::ranges::count(split(fields.back(), ','), option) > 0;
   });
 }
 
 const FileSystem* file_system_with_local_locks(int descriptor) {
   const FileSystem* const system = file_system_of(facts_of_file(descriptor));
-  struct stat file {};
   if (system == nullptr || system->local_locks_option.empty()) return nullptr;
-  if (::fstat(descriptor, &file) != 0) return nullptr;
+  const auto file = read_text_file("/proc/self/fdinfo/" + std::to_string(descriptor));
   const auto mounts = read_text_file("/proc/self/mountinfo");
-  const bool are_local = mounts && mounts->has_value() &&
-                         has_mount_option(**mounts, file.st_dev, system->local_locks_option);
-  return are_local ? system : nullptr;
+  if (!file || !file->has_value() || !mounts || !mounts->has_value()) return nullptr;
+  const std::string number = mount_number_in(**file);
+  return has_mount_option(**mounts, number, system->local_locks_option) ? system : nullptr;
 }
 
 }  // namespace nacre::store

@@ -13,7 +13,7 @@
 namespace nacre::testing {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, StoreCall>, 10> operations{{
+constexpr std::array<std::pair<std::string_view, StoreCall>, 11> operations{{
     {"open", StoreCall::open},
     {"read", StoreCall::read},
     {"write", StoreCall::write},
@@ -24,6 +24,7 @@ constexpr std::array<std::pair<std::string_view, StoreCall>, 10> operations{{
     {"lock", StoreCall::lock},
     {"remove", StoreCall::remove},
     {"counter", StoreCall::counter},
+    {"layout", StoreCall::layout},
 }};
 
 constexpr std::array<std::pair<std::string_view, int>, 31> errno_names{{
@@ -60,8 +61,9 @@ constexpr std::array<std::pair<std::string_view, int>, 31> errno_names{{
     {"EREMOTEIO", EREMOTEIO},
 }};
 
-constexpr std::array<std::string_view, 10> other_keys{
-    "rank", "path", "byte", "after", "on", "short", "repeat", "errno", "latency_us", "bandwidth"};
+constexpr std::array<std::string_view, 11> other_keys{"rank", "path",       "byte",     "after",
+                                                      "on",   "short",      "repeat",   "errno",
+                                                      "kill", "latency_us", "bandwidth"};
 
 template <class Table>
 auto look_up(const Table& table, std::string_view name)
@@ -183,8 +185,14 @@ std::variant<NthCall, TouchedByte, MovedBytes> trigger_of(Rule& rule) {
 }
 
 int errno_of(Rule& rule) {
+  if (rule.has("kill")) {
+    if (rule.text("kill") != "1" || rule.has("errno")) {
+      rule.set_error("kill is only valid as kill=1, and without errno");
+    }
+    return kills_process;
+  }
   if (!rule.has("errno")) {
-    rule.set_error("expected errno= (a fault), or latency_us= or bandwidth= (a delay)");
+    rule.set_error("expected errno= or kill=1 (a fault), or latency_us= or bandwidth= (a delay)");
     return EIO;
   }
   const std::string name = rule.text("errno");
@@ -216,7 +224,7 @@ Delay delay_of(Rule& rule) {
   if (rule.has("latency_us")) delay.latency_microseconds = rule.number("latency_us", 0);
   if (rule.has("bandwidth")) delay.bytes_per_second = rule.number("bandwidth", 1);
   const auto is_of_fault = [&](std::string_view key) { return rule.has(key); };
-  constexpr std::array<std::string_view, 6> fault_keys{"errno", "byte",  "after",
+  constexpr std::array<std::string_view, 7> fault_keys{"errno", "kill",  "byte",  "after",
                                                        "on",    "short", "repeat"};
   const bool has_operation =
       std::any_of(operations.begin(), operations.end(),

@@ -14,7 +14,7 @@
 namespace nacre::testing {
 
 /// The calls that faults count. `counter`: all calls on a shared counter, including its creation
-/// and opening.
+/// and opening. `layout`: calls that set or change the layout of an open file.
 enum class StoreCall : std::uint8_t {
   open,
   read,
@@ -26,7 +26,11 @@ enum class StoreCall : std::uint8_t {
   lock,
   remove,
   counter,
+  layout,
 };
+
+/// The errno of a fault that ends the process with SIGKILL.
+inline constexpr int kills_process = -1;
 
 /// The rank's nth call (from 1) of this operation, counted over all files of the fault.
 struct NthCall {
@@ -50,7 +54,7 @@ struct Fault {
   std::optional<int> rank;  ///< nullopt: every rank
   std::string path_part;    ///< only files whose path contains this
   std::variant<NthCall, TouchedByte, MovedBytes> trigger;
-  int system_errno = 0;  ///< of the injected Error
+  int system_errno = 0;  ///< of the injected Error, or kills_process
   bool repeats = false;  ///< fails all calls that meet the trigger; else only the first
 };
 
@@ -76,6 +80,7 @@ struct FaultPlan {
 ///   short=BYTES                 with read=N, write=N: transferred before the error
 ///   repeat=1                    also at all later calls that meet the trigger
 ///   errno=ENOSPC                the error of a fault: a name or a number
+///   kill=1                      instead of errno: the process ends, as if it was killed
 ///   latency_us=N  bandwidth=N   a delay instead of a fault: microseconds per read and write,
 ///                               bytes per second of all reads and writes in flight
 /// E.g. "rank=2,write=3,errno=ENOSPC;rank=0,byte=1048576,errno=EIO". Pure. An invalid

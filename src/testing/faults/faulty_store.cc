@@ -1,6 +1,7 @@
 #include "testing/faults/faulty_store.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <optional>
 #include <span>
@@ -16,11 +17,51 @@
 namespace nacre::testing {
 namespace {
 
+/// The error that a call returns. Does not return if the fault kills the process.
 Error injected(int system_errno, std::string_view operation, const std::string& path) {
+  if (system_errno == kills_process) static_cast<void>(std::raise(SIGKILL));
   Error error = store::error_from_errno(system_errno, operation, path);
   error.message += " (injected)";
   return error;
 }
+
+class FaultyLayouts final : public store::FileLayouts {
+ public:
+  /// `inner` outlives this object.
+  FaultyLayouts(store::FileLayouts& inner, std::string path,
+                std::shared_ptr<FaultInjector> injector)
+      : inner_(inner), path_(std::move(path)), injector_(std::move(injector)) {}
+
+  Result<std::optional<plan::Layout>> read() override { return inner_.read(); }
+  Status set(const plan::Layout& layout) override {
+    return unless_faulty([&] { return inner_.set(layout); });
+  }
+  Status set_default() override {
+    return unless_faulty([&] { return inner_.set_default(); });
+  }
+  std::optional<plan::Layout> default_layout() override { return inner_.default_layout(); }
+  Status add(const plan::Layout& components) override {
+    return unless_faulty([&] { return inner_.add(components); });
+  }
+  Status remove_unwritten() override {
+    return unless_faulty([&] { return inner_.remove_unwritten(); });
+  }
+  Result<std::int32_t> target_count() override { return inner_.target_count(); }
+  bool means_no_layout(const Error& error) const override { return inner_.means_no_layout(error); }
+  bool means_not_owner(const Error& error) const override { return inner_.means_not_owner(error); }
+
+ private:
+  template <class Change>
+  Status unless_faulty(Change change) {
+    const std::optional<int> fault = injector_->count_call(StoreCall::layout, path_);
+    if (fault) return injected(*fault, "set the layout of", path_);
+    return change();
+  }
+
+  store::FileLayouts& inner_;
+  std::string path_;
+  std::shared_ptr<FaultInjector> injector_;
+};
 
 class FaultyFile final : public store::ForwardingFile {
  public:
@@ -28,7 +69,10 @@ class FaultyFile final : public store::ForwardingFile {
              std::shared_ptr<FaultInjector> injector)
       : store::ForwardingFile(std::move(inner)),
         path_(std::move(path)),
-        injector_(std::move(injector)) {}
+        injector_(std::move(injector)) {
+    store::FileLayouts* const inner_layouts = store::ForwardingFile::layouts();
+    if (inner_layouts != nullptr) layouts_.emplace(*inner_layouts, path_, injector_);
+  }
 
   store::Transfer read(std::span<const store::ReadPiece> pieces, std::int64_t offset) override {
     return delayed(StoreCall::read, pieces, offset);
@@ -65,6 +109,7 @@ class FaultyFile final : public store::ForwardingFile {
     if (injector_->delays(path_)) facts.one_writer_per_node = false;
     return facts;
   }
+  store::FileLayouts* layouts() override { return layouts_ ? &*layouts_ : nullptr; }
 
  private:
   std::optional<Error> fault(StoreCall operation, std::string_view words) {
@@ -111,6 +156,7 @@ class FaultyFile final : public store::ForwardingFile {
 
   std::string path_;
   std::shared_ptr<FaultInjector> injector_;
+  std::optional<FaultyLayouts> layouts_;
 };
 
 class FaultyCounter final : public store::SharedCounter {

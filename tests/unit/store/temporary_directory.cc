@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace nacre::store::fixtures {
@@ -15,6 +16,12 @@ std::vector<std::string> test_roots() {
   const char* given = std::getenv("NACRE_TEST_DIR");
   if (given != nullptr && *given != '\0') roots.emplace_back(given);
   return roots;
+}
+
+std::int64_t stored_bytes(const std::string& path) {
+  struct stat found {};
+  REQUIRE(stat(path.c_str(), &found) == 0);
+  return std::int64_t{found.st_blocks} * 512;
 }
 
 TemporaryDirectory::TemporaryDirectory(const std::string& root)

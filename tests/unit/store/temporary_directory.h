@@ -2,6 +2,7 @@
 #ifndef NACRE_TESTS_UNIT_STORE_TEMPORARY_DIRECTORY_H_
 #define NACRE_TESTS_UNIT_STORE_TEMPORARY_DIRECTORY_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@ namespace nacre::store::fixtures {
 
 /// Shared memory, the system's directory for temporary files and, if it is set, NACRE_TEST_DIR.
 [[nodiscard]] std::vector<std::string> test_roots();
+
+/// The bytes of storage that the file system counts for the file.
+[[nodiscard]] std::int64_t stored_bytes(const std::string& path);
 
 /// A new directory. The destructor removes it with its contents.
 class TemporaryDirectory {

@@ -30,7 +30,8 @@ def check_outcome(outcome: Outcome, damage: int | None) -> str:
 def check_contenders(config: Config, arguments: Check) -> list[Contender]:
     mpi = config.mpi(arguments.mpi)
     if arguments.preload:
-        return [ours_over(mpi, "N", config.preload, {})]
+        rank_words = tuple(os.environ.get("NACRE_TEST_RANK_WORDS", "").split())
+        return [dataclasses.replace(ours_over(mpi, "N", config.preload, {}), rank_words=rank_words)]
     return [over(mpi, name=mpi.name, role=PEER, about="the MPI without Nacre"), hand_over(mpi)]
 
 

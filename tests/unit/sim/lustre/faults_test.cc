@@ -54,6 +54,7 @@ TEST_CASE("an OST can be slow or hang, a node be evicted") {
   CHECK(parse_fault("ost 1 slow 2.5", machine_of_four_osts)->fault.slowness == 2.5);
   CHECK(parse_fault("ost 1 hung", machine_of_four_osts)->fault.slowness == 0);
   CHECK(parse_fault("ost 1 well", machine_of_four_osts)->fault.slowness == 1);
+  CHECK(parse_fault("ost 1 no_objects", machine_of_four_osts)->fault.no_objects);
   CHECK(parse_fault("node 1 evicted", machine_of_four_osts)->evicted_node == 1);
 }
 

@@ -18,7 +18,7 @@ constexpr StripingDefaults four_osts{.ost_count = 4, .stripe_count = 1, .stripe_
 plan::Striping made(const std::string& words) {
   plan::Layout layout = layout_for_file(asked_layout(words), four_osts).value();
   ObjectAllocator allocator(four_osts.ost_count);
-  allocator.instantiate(layout.components.front());
+  REQUIRE(allocator.instantiate(layout.components.front()).ok());
   return layout.components.front().striping;
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("objects are placed round robin on the OSTs, from the requested or the
   ObjectAllocator allocator(4);
   const auto osts_of = [&](const std::string& words) {
     plan::Layout layout = layout_for_file(asked_layout(words), four_osts).value();
-    allocator.instantiate(layout.components.front());
+    REQUIRE(allocator.instantiate(layout.components.front()).ok());
     std::vector<std::int32_t> osts;
     for (const plan::OstObject& object : layout.components.front().striping.objects) {
       osts.push_back(object.ost);
@@ -113,6 +113,20 @@ TEST_CASE("objects are placed round robin on the OSTs, from the requested or the
   CHECK(osts_of("-c 3 -i 2") == std::vector<std::int32_t>{2, 3, 0});
   CHECK(osts_of("-c 2") == std::vector<std::int32_t>{1, 2});
   CHECK(osts_of("-C 6 -i 0") == std::vector<std::int32_t>{0, 1, 2, 3, 0, 1});
+  allocator.set_refusing(3, true);
+  CHECK(osts_of("-c 4 -i 2") == std::vector<std::int32_t>{2, 0, 1});
+  CHECK(osts_of("-c 1 -i 3") == std::vector<std::int32_t>{0});
+  CHECK(osts_of("-c 2") == std::vector<std::int32_t>{1, 2});
+  allocator.set_refusing(3, false);
+  CHECK(osts_of("-c 2") == std::vector<std::int32_t>{3, 0});
+}
+
+TEST_CASE("no objects are created where all OSTs refuse") {
+  ObjectAllocator allocator(4);
+  for (std::int32_t ost = 0; ost < 4; ++ost) allocator.set_refusing(ost, true);
+  plan::Layout layout = layout_for_file(asked_layout("-E 1m -c 1 -E 4m -c 2"), four_osts).value();
+  CHECK(errno_in(instantiate(layout, {0, 10}, allocator)) == ENOSPC);
+  CHECK_FALSE(layout.components[0].is_instantiated());
 }
 
 TEST_CASE("a first write instantiates a component and increments the generation") {
@@ -150,7 +164,7 @@ TEST_CASE("a tail is added after the head, and deleted by its id, with or withou
   which.components.front().id = layout.components.front().id;  // not the last component
   CHECK(errno_in(delete_components(layout, which)) == EINVAL);
   which.components.front().id = id;
-  allocator.instantiate(layout.components[1]);
+  REQUIRE(allocator.instantiate(layout.components[1]).ok());
   CHECK(delete_components(layout, which).value().front().striping.objects.size() == 4);
   CHECK(layout.components.size() == 1);
 }
@@ -166,10 +180,10 @@ TEST_CASE("all components without objects can be deleted together") {
   CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // id and flags together
   which.components.front().id = 0;
   CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // no component would remain
-  allocator.instantiate(layout.components[0]);
-  allocator.instantiate(layout.components[2]);
+  REQUIRE(allocator.instantiate(layout.components[0]).ok());
+  REQUIRE(allocator.instantiate(layout.components[2]).ok());
   CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // it would leave a gap
-  allocator.instantiate(layout.components[1]);
+  REQUIRE(allocator.instantiate(layout.components[1]).ok());
   CHECK(delete_components(layout, which).value().size() == 1);
   CHECK(layout.components.size() == 3);
   CHECK(errno_in(delete_components(layout, which)) == EINVAL);  // no such component remains

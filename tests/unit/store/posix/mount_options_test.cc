@@ -1,24 +1,43 @@
 // The options of a mount in the mount list of the kernel.
 #include "store/posix/mount_options.h"
 
+#include <string>
+
 #include <doctest/doctest.h>
-#include <sys/sysmacros.h>
+#include <fcntl.h>
+
+#include "store/system/descriptor.h"
+#include "store/system/text_file.h"
 
 namespace nacre::store {
 
 TEST_CASE("an option is searched in the file-system options of the right mount") {
+  // Two mounts of one Lustre have the same device number.
   constexpr const char* mounts =
       "36 35 8:1 / / rw,localflock shared:1 - ext4 /dev/root rw\n"
       "40 36 0:45 / /scratch rw - lustre 10.0.0.1@o2ib:/scratch rw,localflock,lazystatfs\n"
-      "41 36 0:46 / /with\\040blank rw master:2 - lustre 10.0.0.1@o2ib:/home rw,flock\n";
-  CHECK(has_mount_option(mounts, makedev(0, 45), "localflock"));
-  CHECK(has_mount_option(mounts, makedev(0, 45), "rw"));
-  CHECK_FALSE(has_mount_option(mounts, makedev(0, 45), "flock"));
-  CHECK_FALSE(has_mount_option(mounts, makedev(0, 46), "localflock"));
-  CHECK(has_mount_option(mounts, makedev(0, 46), "flock"));
-  CHECK_FALSE(has_mount_option(mounts, makedev(8, 1), "localflock"));
-  CHECK_FALSE(has_mount_option(mounts, makedev(4, 5), "rw"));
-  CHECK_FALSE(has_mount_option("", makedev(0, 45), "rw"));
+      "41 36 0:45 / /with\\040blank rw master:2 - lustre 10.0.0.1@o2ib:/scratch rw,flock\n";
+  CHECK(has_mount_option(mounts, "40", "localflock"));
+  CHECK(has_mount_option(mounts, "40", "rw"));
+  CHECK_FALSE(has_mount_option(mounts, "40", "flock"));
+  CHECK_FALSE(has_mount_option(mounts, "41", "localflock"));
+  CHECK(has_mount_option(mounts, "41", "flock"));
+  CHECK_FALSE(has_mount_option(mounts, "36", "localflock"));
+  CHECK_FALSE(has_mount_option(mounts, "4", "rw"));
+  CHECK_FALSE(has_mount_option(mounts, "", "rw"));
+  CHECK_FALSE(has_mount_option("", "40", "rw"));
+}
+
+TEST_CASE("the mount of an open file is in the mount list") {
+  CHECK(mount_number_in("pos:\t0\nflags:\t0100000\nmnt_id:\t40\nino:\t7\n") == "40");
+  CHECK(mount_number_in("pos:\t0\nmnt_id:\n").empty());
+  CHECK(mount_number_in("").empty());
+  const Descriptor root(::open("/proc", O_RDONLY | O_DIRECTORY));
+  const auto file = read_text_file("/proc/self/fdinfo/" + std::to_string(root.number()));
+  const auto mounts = read_text_file("/proc/self/mountinfo");
+  REQUIRE(file.ok());
+  REQUIRE(mounts.ok());
+  CHECK(has_mount_option(mounts->value(), mount_number_in(file->value()), "rw"));
 }
 
 }  // namespace nacre::store

@@ -122,10 +122,9 @@ TEST_CASE("allocate writes zeros if a refused fallocate has raised the size") {
     REQUIRE(fixtures::write_text(*file, "kept", 100).bytes == 4);
     const auto stored_bytes = [&] {
       REQUIRE(file->sync().ok());
-      struct stat found {};
-      REQUIRE(stat(directory.file("x").c_str(), &found) == 0);
-      return std::int64_t{found.st_blocks} * 512;
+      return fixtures::stored_bytes(directory.file("x"));
     };
+    const bool counts_storage = stored_bytes() > 0;  // a Lustre with its objects in memory: no
     g_fallocate_lies = true;
     const Status below = file->allocate(50);
     const std::int64_t size_below = file->size().value();
@@ -136,7 +135,7 @@ TEST_CASE("allocate writes zeros if a refused fallocate has raised the size") {
     CHECK(size_below == 104);
     CHECK(above.ok());
     CHECK(file->size().value() == size);
-    CHECK(stored_bytes() >= size);
+    CHECK((stored_bytes() >= size || !counts_storage));
     std::string text = read_text(*file, size + 1, 0);
     std::string expected(static_cast<std::size_t>(size), '\0');
     expected.replace(100, 4, "kept");

@@ -41,9 +41,9 @@ TEST_CASE("every key is parsed") {
       " read = 1 , short=100, path=x.h5, repeat=1, errno=5 ;; after=4096,on=write,errno=EDQUOT;"
       "open=2,errno=EACCES;resize=1,errno=EFBIG;allocate=1,errno=ENOSPC;sync=1,errno=EIO;"
       "close=1,errno=EDQUOT;lock=1,errno=ENOLCK;remove=1,errno=EPERM;counter=3,errno=EIO;"
-      "byte=7,on=read,errno=EIO;latency_us=200,bandwidth=1000000,rank=1,path=y;");
+      "byte=7,on=read,errno=EIO;layout=2,kill=1;latency_us=200,bandwidth=1000000,rank=1,path=y;");
   REQUIRE_MESSAGE(plan.ok(), (plan ? "" : plan.error().message));
-  REQUIRE(plan->faults.size() == 11);
+  REQUIRE(plan->faults.size() == 12);
   const Fault& read = plan->faults[0];
   CHECK_FALSE(read.rank.has_value());
   CHECK(read.path_part == "x.h5");
@@ -52,6 +52,8 @@ TEST_CASE("every key is parsed") {
   CHECK(std::get<NthCall>(read.trigger).short_bytes == 100);
   CHECK(std::get<MovedBytes>(plan->faults[1].trigger).only == StoreCall::write);
   CHECK(std::get<TouchedByte>(plan->faults[10].trigger).only == StoreCall::read);
+  CHECK(std::get<NthCall>(plan->faults[11].trigger).operation == StoreCall::layout);
+  CHECK(plan->faults[11].system_errno == kills_process);
   REQUIRE(plan->delays.size() == 1);
   CHECK(plan->delays[0].latency_microseconds == 200);
   CHECK(plan->delays[0].bytes_per_second == 1'000'000);
@@ -96,6 +98,9 @@ TEST_CASE("an error quotes the invalid rule and says why") {
       "write=1,on=write,errno=EIO",
       "latency_us=5,errno=EIO",
       "latency_us=5,write=1",
+      "latency_us=5,kill=1",
+      "write=1,kill=2",
+      "write=1,kill=1,errno=EIO",
       "bandwidth=0",
       "write=1,,errno=EIO",
   };

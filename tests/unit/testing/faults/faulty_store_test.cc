@@ -6,6 +6,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -152,6 +155,21 @@ TEST_CASE("all other calls can fail too, without an effect") {
   CHECK(file->lock({0, 1}, store::LockKind::exclusive).ok());
   CHECK(file->close().error().error_class == ErrorClass::quota);
   CHECK(faulty.store.remove("x").ok());
+}
+
+TEST_CASE("a fault may kill the process, after the bytes before it") {
+  const store::fixtures::TemporaryDirectory directory;
+  const std::string path = directory.file("x");
+  const store::fixtures::Report report = store::fixtures::run_in_child([&] {
+    FaultyStore faulty(std::make_shared<store::PosixStore>(),
+                       parse_fault_plan("write=2,short=1,kill=1").value(), 0);
+    const auto file = *faulty.open(path, to_create);
+    static_cast<void>(write_text(*file, "aa", 0));
+    static_cast<void>(write_text(*file, "bb", 2));
+    return store::fixtures::Report("the second write returned");
+  });
+  CHECK(report == "killed by signal 9");
+  CHECK(std::filesystem::file_size(path) == 3);
 }
 
 TEST_CASE("shared counters fail at the given call") {

@@ -84,10 +84,10 @@ std::optional<CollectiveCall> collective_call(const Options& options) {
 plan::AccessSummary summary_of(const Options& options, const CollectiveCall& call,
                                const plan::StripeMap& stripes) {
   plan::AccessSummary all;
+  std::size_t rank = 0;
   for (int node = 0; node < options.nodes; ++node) {
     plan::AccessSummary of_node;
-    for (int i = 0; i < options.ranks_per_node; ++i) {
-      const auto rank = static_cast<std::size_t>(node * options.ranks_per_node + i);
+    for (int i = 0; i < options.ranks_per_node; ++i, ++rank) {
       plan::fold(of_node, plan::summarize(call.files[rank], call.memory[rank], node, &stripes));
     }
     plan::fold(all, of_node);

@@ -14,6 +14,10 @@ int fail(const nacre::Error& error, int code) {
   return code;
 }
 
+nacre::Result<std::string> answer_to(const nacre::simulate::Options& options) {
+  return options.searches ? nacre::simulate::search(options) : nacre::simulate::run(options);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -27,8 +31,7 @@ int main(int argc, char** argv) {
   const nacre::Result<nacre::simulate::Options> options =
       nacre::simulate::parse_options(argc, argv);
   if (!options) return fail(options.error(), exit_usage);
-  const nacre::Result<std::string> outcome =
-      options->searches ? nacre::simulate::search(*options) : nacre::simulate::run(*options);
+  const nacre::Result<std::string> outcome = answer_to(*options);
   if (!outcome) return fail(outcome.error(), 1);
   std::puts(outcome->c_str());
   return 0;

@@ -123,11 +123,12 @@ Status RecordedJob::take_line(std::string_view line) {
   if (words.front() == "shape" && words.size() == shape_words && !kinds_.empty()) {
     return take_shape(words);
   }
-  const auto count = words.size() == 2 ? parse_number<std::int64_t>(words[1]) : std::nullopt;
-  if (words.front() != "ranks" || !count || *count < 1 || *count > ranks_max) {
+  const std::int64_t count =
+      words.size() == 2 ? parse_number<std::int64_t>(words[1]).value_or(0) : 0;
+  if (words.front() != "ranks" || count < 1 || count > ranks_max) {
     return wrong("expected \"ranks COUNT\", \"kind ...\" or, after it, \"shape ...\"");
   }
-  rank_count_ = checked_cast<int>(*count);
+  rank_count_ = checked_cast<int>(count);
   return {};
 }
 
@@ -173,6 +174,7 @@ Status RecordedJob::derive(Kind& kind) {
   const bool only_first = common == 0;
   kind.rank_step = only_first && kind.ranks == 1 ? rank_count_ : std::max(1, common);
   std::vector<RankPlacement::Sample> samples;
+  samples.reserve(kind.shapes.size());
   for (const Shape& shape : kind.shapes) {
     samples.push_back({shape.rank / kind.rank_step, plan::bounds(shape.access).offset});
   }

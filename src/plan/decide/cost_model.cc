@@ -80,7 +80,8 @@ class CostModel {
 
   [[nodiscard]] Prediction predict() {
     const AlgorithmRow& row = row_of(plan_);
-    const Traffic traffic = row.exchanges() ? aggregated(row) : direct();
+    Traffic traffic = row.exchanges() ? aggregated(row) : direct();
+    meet_in_steps(traffic);
     access(traffic);
     if (row.exchanges()) {
       exchange(row, traffic);
@@ -147,7 +148,6 @@ class CostModel {
     traffic.nodes_per_ost = summary_.slots != 0 ? summary_.nodes_per_slot()
                                                 : traffic.nodes * osts_of(span) / traffic.osts;
     traffic.nodes_per_ost = std::max(1.0, traffic.nodes_per_ost);
-    meet_in_steps(traffic);
     if (!writes() || traffic.nodes < 2) return traffic;
     const bool interleave = summary_.node_span_bytes() > summary_.bounds.length;
     const double piece = traffic.bytes / traffic.calls;
@@ -213,7 +213,6 @@ class CostModel {
     if (plan_.whole_rounds || row.needs_groups()) count_waits(traffic);
     traffic.osts = osts_of(real(summary_.bounds.length));
     share_osts(traffic, row);
-    meet_in_steps(traffic);
     return traffic;
   }
 

@@ -14,14 +14,23 @@ Error wrong(std::string_view text, const std::string& what) {
   return Error{ErrorClass::arg, EINVAL, "fault \"" + std::string(text) + "\": " + what};
 }
 
+/// Puts a fault without a value into `fault`. False if there is no such fault.
+bool read_plain_fault(const std::string& kind, OstFault& fault) {
+  if (kind == "no_space") {
+    fault.no_space = true;
+  } else if (kind == "no_objects") {
+    fault.no_objects = true;
+  } else if (kind == "hung") {
+    fault.slowness = 0;
+  } else {
+    return kind == "well";
+  }
+  return true;
+}
+
 /// Parses a fault of an OST and its value into `fault`. False if there is no such fault.
 bool read_fault(const std::string& kind, const std::string& value, OstFault& fault) {
-  if (value.empty()) {
-    if (kind == "no_space") fault.no_space = true;
-    if (kind == "no_objects") fault.no_objects = true;
-    if (kind == "hung") fault.slowness = 0;
-    return fault.no_space || fault.no_objects || kind == "hung" || kind == "well";
-  }
+  if (value.empty()) return read_plain_fault(kind, fault);
   if (kind == "error_at") {
     fault.error_byte = parse_scaled_number<std::int64_t>(value);
     return fault.error_byte.has_value();

@@ -216,7 +216,7 @@ def run_test(test: Test, arguments: argparse.Namespace, directory: str) -> tuple
     try:
         text, _ = process.communicate(timeout=timeout + 60)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        mpi_run.end_group(process)
         text, _ = process.communicate()
         return FAILED, f"{text}\nended: still running after {timeout + 60:g} s\n"
     outcomes = {0: PASSED, mpi_run.SKIP: SKIPPED}

@@ -1,6 +1,7 @@
 #include "plan/decide/choice.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -205,8 +206,12 @@ std::vector<PredictedPlan> compare_plans(const Candidate& rule, const PlanInputs
     }
   }
   if (is_free && inputs.settings.aggregator_count == 0) {
-    for (const Algorithm algorithm :
-         {Algorithm::dynamic_segmentation, Algorithm::static_segmentation}) {
+    // Of plans that are equally fast the first is taken. A read that turns out to be in steps keeps
+    // the groups of static segmentation, and the nodes have begun to read ahead for them.
+    const bool is_read = inputs.participants.direction == Direction::read;
+    std::array algorithms{Algorithm::dynamic_segmentation, Algorithm::static_segmentation};
+    if (is_read) std::ranges::reverse(algorithms);
+    for (const Algorithm algorithm : algorithms) {
       for (const std::int64_t count : group_counts(inputs)) {
         comparison.add(algorithm, PlanReason::cost, count);
       }

@@ -372,6 +372,30 @@ TEST_CASE("steps are read by one aggregator where answers take long, because it 
   CHECK(seconds() > in_steps + 0.05);
 }
 
+TEST_CASE("reads in steps keep the OSTs of the next component busy, too") {
+  machine::Machine machine;
+  machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0};
+  machine.read_bytes = 512 << 10;
+  AccessSummary summary = summary_of({16, 8, 1'024, 8, false});
+  summary.in_steps = true;
+  const Participants all{Direction::read, 16, 8};
+  const auto ost_seconds = [&](std::int64_t next_component) {
+    Layout layout;
+    layout.is_composite = true;
+    layout.components = {
+        {.end = next_component, .striping = {.stripe_size = mebibyte, .stripe_count = 1}},
+        {.begin = next_component, .striping = {.stripe_size = mebibyte, .stripe_count = 8}}};
+    CollectiveSettings settings = settings_of("lustre");
+    settings.machine = std::make_shared<const machine::Machine>(machine);
+    settings.stripes = std::make_shared<const StripeMap>(StripeMap::of(layout, 8).value());
+    settings.algorithm = Algorithm::static_segmentation;
+    const PlanInputs inputs{summary, settings, all, nullptr, 4};
+    const Candidate candidate{Algorithm::static_segmentation, PlanReason::hint};
+    return predict(laid_out(candidate, inputs), inputs).of(Resource::ost);
+  };
+  CHECK(ost_seconds(mebibyte) < 0.6 * ost_seconds(64 * mebibyte));
+}
+
 TEST_CASE("groups that interleave read the pieces of each other too") {
   machine::Machine machine;
   machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0};
@@ -387,6 +411,43 @@ TEST_CASE("groups that interleave read the pieces of each other too") {
   const AccessSummary interleaved = summary_of({16, 8, 1'024, 1'024, true});
   const AccessSummary apart = summary_of({16, 8, 1'024, 1'024, false});
   CHECK(ost_seconds(interleaved) == doctest::Approx(16 * ost_seconds(apart)).epsilon(0.1));
+}
+
+TEST_CASE("groups of whole rows of a grid of ranks do not read each other's pieces") {
+  machine::Machine machine;
+  machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0};
+  CollectiveSettings settings = settings_of("lustre", 8);
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  settings.algorithm = Algorithm::static_segmentation;
+  const Participants all{Direction::read, 16, 8};
+  // 4 rows of 4 ranks, 2 ranks on a node.
+  AccessSummary summary = summary_of({16, 8, 1'024, 1'024, true});
+  const std::int64_t row = summary.bounds.length / 4;
+  summary.span_bytes = 16 * row;
+  summary.node_bounds.length = row;
+  summary.span_of_others = 7 * row;
+  const auto ost_seconds = [&](int groups) {
+    const PlanInputs inputs{summary, settings, all, nullptr, groups};
+    const Candidate candidate{Algorithm::static_segmentation, PlanReason::hint};
+    return predict(laid_out(candidate, inputs), inputs).of(Resource::ost);
+  };
+  CHECK(ost_seconds(4) == doctest::Approx(ost_seconds(2)));
+  CHECK(ost_seconds(8) == doctest::Approx(2 * ost_seconds(4)));
+}
+
+TEST_CASE("of equal predictions, reads have static segmentation and writes dynamic") {
+  const AccessSummary summary = summary_of({16, 8, 1'024, 64, true});
+  const CollectiveSettings settings = settings_of("lustre", 8);
+  const auto first_segmentation = [&](Direction direction) {
+    const std::vector<PredictedPlan> plans = compared_plans(summary, settings, {direction, 16, 8});
+    const auto is_segmentation = [](const PredictedPlan& one) {
+      return one.plan.algorithm == Algorithm::static_segmentation ||
+             one.plan.algorithm == Algorithm::dynamic_segmentation;
+    };
+    return std::ranges::find_if(plans, is_segmentation)->plan.algorithm;
+  };
+  CHECK(first_segmentation(Direction::read) == Algorithm::static_segmentation);
+  CHECK(first_segmentation(Direction::write) == Algorithm::dynamic_segmentation);
 }
 
 TEST_CASE("equal calls in components with other stripes are decided apart") {
@@ -490,6 +551,19 @@ TEST_CASE("a call elsewhere on the stripes keeps the plan unless another is clea
   CallShape larger = other;
   larger.summary.bytes += 1;
   CHECK(learner.memory.steadied(larger, plans_of(1.0, 0.9), 1) == 1);
+}
+
+TEST_CASE("reads in steps keep the plan across components unless another is clearly faster") {
+  const StripedRegion component{};
+  for (const bool in_steps : {false, true}) {
+    Learner learner;
+    learner.shape.summary.in_steps = in_steps;
+    learner.memory.keep(learner.shape, plans_of(1.0, 1.5), 0);
+    CallShape other = learner.shape;
+    other.region = &component;
+    CHECK(learner.memory.steadied(other, plans_of(1.0, 0.9), 1) == (in_steps ? 0 : 1));
+    CHECK(learner.memory.steadied(other, plans_of(1.0, 0.5), 1) == 1);
+  }
 }
 
 TEST_CASE("a call elsewhere on the stripes has the plan that equal pieces were seen to need") {

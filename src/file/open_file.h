@@ -265,9 +265,10 @@ class OpenFile {
   std::shared_ptr<const plan::InitialGroups> grid_;  // of the cartesian communicator; null: none
   std::atomic<bool> atomic_ = false;
   std::atomic<bool> wrote_ = false;
-  const std::uint64_t id_;            // OpenRequest::id
-  std::int64_t locked_calls_ = 0;     // calls that may use a group lock; the same on all ranks
-  bool refuses_write_locks_ = false;  // the locks of nacre_write_locks were refused
+  std::atomic<bool> read_alone_ = false;  // since the last collective read
+  const std::uint64_t id_;                // OpenRequest::id
+  std::int64_t locked_calls_ = 0;         // calls that may use a group lock; the same on all ranks
+  bool refuses_write_locks_ = false;      // the locks of nacre_write_locks were refused
   FileProfile profile_;
   const MpiFacts mpi_;
 

@@ -219,7 +219,8 @@ store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool lock
   if (placed.file_bytes == 0) return {};
   const Result<store::StoreFile*> file = file_.file();
   if (!file) return {0, file.error()};
-  if (placed.access.direction == Direction::write) wrote_.store(true, std::memory_order_relaxed);
+  const bool writes = placed.access.direction == Direction::write;
+  (writes ? wrote_ : read_alone_).store(true, std::memory_order_relaxed);
   collective::IndependentSettings settings = placed.settings->independent;
   settings.call_cost_bytes = file_system_.call_cost_bytes;
   // A sieving write reads the file and acquires a lock, which `locked` already holds.

@@ -233,6 +233,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
     repeated_.forget();
     decided_with_ = settings;
   }
+  if (direction == Direction::read && read_alone_.exchange(false)) choices_.end_steps();
   const plan::CollectiveSettings for_all = collective_settings(direction, *settings);
   profiler.describe_file(
       {for_all.stripes.get(), for_all.alignment_bytes, file_system_.has_layouts});

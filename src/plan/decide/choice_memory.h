@@ -58,6 +58,8 @@ class ChoiceMemory {
   /// Whether the call is a read and at least the third of its size at equal distances. Nodes read
   /// ahead what they expect next. Call it once for each call, in their order.
   [[nodiscard]] bool is_in_steps(const AccessSummary& summary, Direction direction);
+  /// The rank read elsewhere, which ends the read-ahead of its node.
+  void end_steps() { last_read_ = {}; }
 
  private:
   /// A plan that was compared, and what it was seen to take.

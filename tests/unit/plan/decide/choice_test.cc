@@ -336,6 +336,12 @@ TEST_CASE("reads of equal size at equal distances are in steps from the third on
     CHECK_FALSE(at(memory, 20'000, Direction::write));
     CHECK_FALSE(at(memory, 25'000));
   }
+  SUBCASE("until the rank reads elsewhere") {
+    memory.end_steps();
+    CHECK_FALSE(at(memory, 20'000));
+    CHECK_FALSE(at(memory, 25'000));
+    CHECK(at(memory, 30'000));
+  }
   SUBCASE("but not in place or backward") {
     CHECK_FALSE(at(memory, 15'000));
     CHECK_FALSE(at(memory, 15'000));

@@ -204,8 +204,10 @@ class CostModel {
     const double each = traffic.bytes / traffic.writers;
     const double cycle =
         std::clamp(real(std::max<std::int64_t>(1, plan_.cycle_bytes)), 1.0, std::max(1.0, each));
-    const double piece = bridges ? cycle : contiguous(row, traffic.writers);
-    traffic.calls = traffic.bytes / std::min(cycle, std::max(1.0, piece));
+    // A round holds as many bytes as are wanted, and one read bridges the gaps between them.
+    traffic.calls =
+        bridges ? std::max(traffic.writers, real(summary_.bytes) / cycle)
+                : traffic.bytes / std::min(cycle, std::max(1.0, contiguous(row, traffic.writers)));
     const double read_ahead = real(std::max<std::int64_t>(1, machine_.read_bytes));
     traffic.in_flight = plan_.whole_rounds
                             ? read_ahead

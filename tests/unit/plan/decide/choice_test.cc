@@ -441,6 +441,20 @@ TEST_CASE("groups of whole rows of a grid of ranks do not read each other's piec
   CHECK(ost_seconds(8) == doctest::Approx(2 * ost_seconds(4)));
 }
 
+TEST_CASE("one read of a group bridges the gaps of a round and waits for one answer") {
+  machine::Machine machine;
+  machine.ost = {.bandwidth = 12 * mebibyte};
+  machine.ost_latency_us = 60'000;
+  CollectiveSettings settings = settings_of("lustre", 8);
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  settings.algorithm = Algorithm::static_segmentation;
+  const Participants all{Direction::read, 16, 8};
+  const AccessSummary summary = summary_of({16, 8, 1'024, 8, true});
+  const PlanInputs inputs{summary, settings, all, nullptr, 8};
+  const Candidate candidate{Algorithm::static_segmentation, PlanReason::hint};
+  CHECK(predict(laid_out(candidate, inputs), inputs).of(Resource::agreement) < 0.07);
+}
+
 TEST_CASE("of equal predictions, reads have static segmentation and writes dynamic") {
   const AccessSummary summary = summary_of({16, 8, 1'024, 64, true});
   const CollectiveSettings settings = settings_of("lustre", 8);

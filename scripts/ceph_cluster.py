@@ -28,6 +28,7 @@ PROGRAMS = ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds", "ceph-fuse", "ceph",
 PACKAGES = "ceph-mon ceph-mgr ceph-osd ceph-mds ceph-fuse"
 FILE_SYSTEM = "nacre"
 META_POOL, DATA_POOL, SECOND_POOL = "nacre_meta", "nacre_data", "nacre_second"
+FILE_BYTES_MAX = 16 << 40  # the default, 1 TiB, is less than the tests of large files need
 START_SECONDS = 180
 SKIP = 77
 
@@ -137,6 +138,7 @@ class Cluster:
             self.run("ceph", "osd", "pool", "create", pool, groups)
         self.run("ceph", "fs", "new", FILE_SYSTEM, META_POOL, DATA_POOL)
         self.run("ceph", "fs", "add_data_pool", FILE_SYSTEM, SECOND_POOL)
+        self.run("ceph", "fs", "set", FILE_SYSTEM, "max_file_size", FILE_BYTES_MAX)
         for flag in ("noscrub", "nodeep-scrub"):
             self.run("ceph", "osd", "set", flag)
         self._start("mds", "a")

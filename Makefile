@@ -11,10 +11,13 @@ SETUP_PACKAGES ?= yes
 # Additional arguments: `make test CTEST_ARGS='-R system/'`, `make CMAKE_ARGS=-DNACRE_SANITIZE=undefined`.
 CTEST_ARGS ?=
 CMAKE_ARGS ?=
-# A directory on a Lustre, and the same directory in a second mount on this machine (docs/testing.md).
+# A directory on any mounted file system, and the same directory in a second mount on this machine (docs/testing.md).
 MOUNT ?=
 SECOND ?=
 LUSTRE_ARGS ?=
+# The folder in which `make test-ceph` runs a Ceph cluster. Long paths do not fit into the names of its sockets.
+CEPH ?= /tmp/nacre-ceph
+CEPH_ARGS ?=
 BENCH_ARGS ?=
 BENCH_OUT ?= $(BUILD)/bench-peers.json
 PAPERS_OUT ?= $(BUILD)/papers
@@ -36,7 +39,7 @@ export PRTE_ALLOW_RUN_AS_ROOT := 1
 export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 endif
 
-.PHONY: all help setup setup-test setup-dev setup-long configure configure-libraries test test-all test-lustre pack-lustre bench-peers papers papers-programs demo check-format format lint clean distclean
+.PHONY: all help setup setup-test setup-dev setup-long configure configure-libraries test test-all test-mount test-lustre test-ceph pack-lustre bench-peers papers papers-programs demo check-format format lint clean distclean
 .DELETE_ON_ERROR:
 
 all: configure $(BUILD)/bin/nacre
@@ -47,6 +50,8 @@ help:
 	@echo 'make test          build, then run all tests except the long ones, as CI does'
 	@echo 'make test-all      build, then run all tests, the long ones included'
 	@echo 'make test-lustre   run the tests on files in MOUNT, a directory on a Lustre; with SECOND, on two clients too'
+	@echo 'make test-mount    the same on any mounted file system'
+	@echo 'make test-ceph     the same on a Ceph cluster that it starts in CEPH, on two clients; as root'
 	@echo 'make pack-lustre   pack build/lustre-tests.tar, to run these tests on a machine without compilers'
 	@echo 'make bench-peers   measure all workloads and peers on /dev/shm: over an hour; BENCH_ARGS=--resume continues'
 	@echo 'make papers        run the experiment of the papers on the testbed, on three machines: over an hour, as root'
@@ -121,9 +126,14 @@ test: all
 test-all: setup-long all
 	scripts/run-tests.sh $(BUILD) $(JOBS) $(CTEST_ARGS)
 
-test-lustre: all
-	$(if $(MOUNT),,$(error make test-lustre needs MOUNT=DIRECTORY, a directory on a Lustre))
+test-lustre test-mount: all
+	$(if $(MOUNT),,$(error make $@ needs MOUNT=DIRECTORY, a directory on the file system))
 	python3 tests/lustre/run.py --build $(BUILD) --mount $(MOUNT) $(if $(SECOND),--second $(SECOND)) $(LUSTRE_ARGS)
+
+# Exit status 77: no cluster can run here; the script has printed the reason.
+test-ceph: all
+	scripts/ceph_cluster.py with $(CEPH) python3 tests/lustre/run.py --build $(BUILD) --mount $(CEPH)/0 --second $(CEPH)/1 \
+	  $(CEPH_ARGS) || [ $$? -eq 77 ]
 
 # Paths in a build tree are absolute, so the archive is to be unpacked in /, or read in place on a shared file system.
 PACKED_PARTS = bin lib mpi_test_config.json lustre_tests.json mpi4py-4.1.2 venv tests/conformance tests/unit tools/bench

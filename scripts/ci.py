@@ -1,4 +1,5 @@
-"""Runs the parts of CI, after `make setup-dev` (see .ci/run): `ci.py [PART]...` runs all parts, or the named ones.
+"""Runs the parts of CI, after `make setup-dev` (see .ci/run): `ci.py [PART]...` runs the named parts, or all parts but
+those that run on request only.
 
 The last line counts tests. A part without a JUnit file of ctest counts as one test. A part that fails without a failed
 test, for example in the compiler, counts as one failed test. A failed part does not stop the next parts.
@@ -32,6 +33,7 @@ class Part:
     about: str
     commands: list[list[str]]
     results: Path | None = None
+    on_request: bool = False  # runs only if it is named
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +71,7 @@ def parts() -> list[Part]:
         preset_part("fuzz", f"each fuzz target for {FUZZ_SECONDS} s", (f"-DNACRE_FUZZ_SECONDS={FUZZ_SECONDS}",)),
         preset_part("asan", "unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"),
         preset_part("tsan", "unit tests of two floors with ThreadSanitizer"),
+        Part("ceph", "files on a Ceph cluster; on request", [["make", "test-ceph"]], on_request=True),
     ]
 
 
@@ -114,7 +117,7 @@ def main() -> int:
     unknown = set(wanted) - {part.name for part in known}
     if unknown:
         parser.error(f"unknown part: {', '.join(sorted(unknown))}")
-    outcomes = [run(part) for part in known if not wanted or part.name in wanted]
+    outcomes = [run(part) for part in known if part.name in wanted or not (wanted or part.on_request)]
     print("== parts and times")
     print(*table(outcomes, arguments.setup_seconds), sep="\n")
     total = Counts.sum([outcome.counts for outcome in outcomes])

@@ -34,7 +34,7 @@ NACRE_API const char* nacre_hints_json(void);
 NACRE_API size_t nacre_hints_for(const char* path, char* text, size_t text_size);
 
 /* What the xattr lustre.lov of a file, `size` bytes, says of its layout, as YAML with the keys of
- * `lfs getstripe -y`. */
+ * `lfs getstripe -y`; or the xattr ceph.file.layout or ceph.dir.layout, with its own keys. */
 NACRE_API size_t nacre_layout_yaml(const void* lov, size_t size, char* text, size_t text_size);
 
 /* How a file of `bytes` bytes in `directory` that `ranks` ranks on `nodes` nodes write or read

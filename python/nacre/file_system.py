@@ -8,6 +8,9 @@ import os
 import tomllib
 from pathlib import Path
 
+# State (good, note, bad), subject, text, advice: as nacre doctor prints it.
+Remark = tuple[str, str, str, str]
+
 # The build generates C++ code from the same table. Its comments describe the keys.
 _TABLE = "file_systems.toml"
 
@@ -72,7 +75,13 @@ def machine_class(kind: str) -> str:
     return row.get("machine") or ("local" if row.get("sharing") == "local" else "remote")
 
 
-def judgement(found: FileSystem | None, directory: Path) -> tuple[str, str, str, str]:
+def store(kind: str) -> str:
+    """The store of the library (src/store) for a mount type or a row of the table."""
+    row = known().get(kind) or _row(kind)
+    return row.get("store", "posix")
+
+
+def judgement(found: FileSystem | None, directory: Path) -> Remark:
     """What `nacre doctor` says about a file system: state, subject, text and advice."""
     if found is None:
         return "note", "file system", f"the file system of {directory} is unknown", ""

@@ -19,7 +19,7 @@ from pathlib import Path
 from nacre import layout_text, library
 from nacre.advice import ranges, run_with
 from nacre.errors import UserError
-from nacre.file_system import FileSystem
+from nacre.file_system import FileSystem, Remark
 from nacre.text import amount, plural
 
 XATTR = "lustre.lov"
@@ -31,9 +31,6 @@ OST_NAME = re.compile(r"-OST([0-9a-f]{4})-osc-(?!MDT)")
 FULL = 0.99  # of an OST: writes may fail with ENOSPC
 NEARLY_FULL = 0.9
 UNEVEN = 0.2  # fuller than the median by this share
-
-# State (good, note, bad), subject, text, advice: as nacre doctor prints it.
-Remark = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)

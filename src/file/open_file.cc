@@ -77,7 +77,11 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   options.exclusive = mode_.exclusive;
   options.permissions = hints_.permissions();
   if (mode_.create) {
-    options.layout = requested_layout(hints_, [this] { return store_->target_count(path_); });
+    options.layout = requested_layout(
+        hints_,
+        {.ost_count = [this] { return store_->target_count(path_); },
+         .check =
+             [this](const plan::Layout& layout) { return store_->check_layout(path_, layout); }});
     layout_.expect(options.layout);
   }
   // One rank gains nothing from a chosen layout; a simulated layout exists already.

@@ -188,7 +188,9 @@ void OpenFile::rewind_unread(const PlacedAccess& placed, std::int64_t file_bytes
 /// Two writers should not share a block of this size.
 std::int64_t OpenFile::block_bytes(const plan::StripeMap* stripes) const {
   const std::int64_t block = file_system_.block_size_bytes;
-  return stripes == nullptr ? block : std::min(block, stripes->regions().back().stripe_size);
+  if (stripes == nullptr) return block;
+  const std::int64_t unit = stripes->regions().back().unit_bytes();
+  return stripes->names_osts() ? std::min(block, unit) : unit;
 }
 
 bool OpenFile::locks_accesses(const AccessSettings& settings) const {

@@ -50,6 +50,11 @@ class MountedStore final : public Store {
     return (facts ? store_of(*facts) : posix_).target_count(path);
   }
 
+  Status check_layout(const std::string& path, const plan::Layout& layout) override {
+    const std::optional<FileSystemFacts> facts = facts_of_directory(path);
+    return (facts ? store_of(*facts) : posix_).check_layout(path, layout);
+  }
+
   void forget_counter(const CounterKey& key) override { posix_.forget_counter(key); }
 
  private:

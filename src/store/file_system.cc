@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <fcntl.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 
 #include "base/hexadecimal.h"
+#include "store/posix/mount_options.h"
 #include "store/posix/posix_store.h"
 #include "store/system/descriptor.h"
 
@@ -18,11 +20,17 @@ constexpr std::int64_t local_call_worth_bytes = 2 << 10;
 // On tmpfs calls of more than 256 KiB write no faster.
 constexpr std::int64_t local_saturation_bytes = 256 << 10;
 
-/// `has_attribute`: whether the file has an extended attribute.
-template <class HasAttribute>
-FileSystemFacts facts_of(std::uint32_t magic, HasAttribute has_attribute) {
+/// `has_attribute`: whether the file has an extended attribute. `mount_type`: returns the type of
+/// its mount; called only if the magic is not enough.
+template <class HasAttribute, class MountType>
+FileSystemFacts facts_of(std::uint32_t magic, HasAttribute has_attribute, MountType mount_type) {
+  std::optional<std::string> found_type;
   const auto matches = [&](const FileSystem& row) {
     if (row.magic != magic) return false;
+    if (!row.mount_type.empty()) {
+      if (!found_type) found_type = mount_type();
+      return row.mount_type == *found_type;
+    }
     if (row.marker_attribute == nullptr) return true;
     return std::getenv(row.marker_setting) != nullptr && has_attribute(row.marker_attribute);
   };
@@ -53,6 +61,11 @@ std::string name_of(const FileSystemFacts& facts) {
   return facts.magic == 0 ? "unknown" : "0x" + short_hexadecimal(facts.magic);
 }
 
+bool has_stale_pages(const FileSystemFacts& facts) {
+  const FileSystem* const row = file_system_of(facts);
+  return row != nullptr && row->stale_pages;
+}
+
 Store& store_of(const FileSystemFacts& facts) {
   const FileSystem* const row = file_system_of(facts);
   static PosixStore posix;
@@ -62,23 +75,30 @@ Store& store_of(const FileSystemFacts& facts) {
 // f_type is signed and as wide as a long; the numbers are 32 bits.
 
 FileSystemFacts facts_of_magic(std::uint32_t magic) {
-  return facts_of(magic, [](const char* /*attribute*/) { return false; });
+  return facts_of(
+      magic, [](const char* /*attribute*/) { return false; }, [] { return std::string(); });
 }
 
 FileSystemFacts facts_of_file(int descriptor) {
   struct statfs system {};
   if (retry_interrupted([&] { return ::fstatfs(descriptor, &system); }) != 0) return {};
-  return facts_of(static_cast<std::uint32_t>(system.f_type), [&](const char* attribute) {
-    return ::fgetxattr(descriptor, attribute, nullptr, 0) > 0;
-  });
+  return facts_of(
+      static_cast<std::uint32_t>(system.f_type),
+      [&](const char* attribute) { return ::fgetxattr(descriptor, attribute, nullptr, 0) > 0; },
+      [&] { return mount_type_of(descriptor); });
 }
 
 std::optional<FileSystemFacts> facts_of_path(const std::string& path) {
   struct statfs system {};
   if (retry_interrupted([&] { return ::statfs(path.c_str(), &system); }) != 0) return std::nullopt;
-  return facts_of(static_cast<std::uint32_t>(system.f_type), [&](const char* attribute) {
-    return ::getxattr(path.c_str(), attribute, nullptr, 0) > 0;
-  });
+  return facts_of(
+      static_cast<std::uint32_t>(system.f_type),
+      [&](const char* attribute) { return ::getxattr(path.c_str(), attribute, nullptr, 0) > 0; },
+      [&] {
+        const Descriptor named(
+            retry_interrupted([&] { return ::open(path.c_str(), O_PATH | O_CLOEXEC); }));
+        return mount_type_of(named.number());
+      });
 }
 
 }  // namespace nacre::store

@@ -23,10 +23,14 @@ enum class Sharing : std::uint8_t {
 struct FileSystem {
   std::string_view name;
   std::uint32_t magic = 0;  ///< statfs's f_type
+  /// Its type in the mount table. Empty: the magic is enough to recognise it.
+  std::string_view mount_type = {};
   Sharing sharing = Sharing::coherent;
   /// Creates the store that opens its files. Null: PosixStore.
   Store* (*store)() = nullptr;
   bool has_layouts = false;  ///< StoreFile::layouts() of that store
+  /// The kernel may have cached pages that other nodes have written since.
+  bool stale_pages = false;
   /// The class of its machine (src/machine/classes). Empty: local or remote.
   const char* machine = "";
   /// An extended attribute of its files, which distinguishes file systems with the same magic.
@@ -39,17 +43,20 @@ struct FileSystem {
   std::string_view locks_advice = {};
 };
 
-/// All known file systems. Rows with a marker precede other rows with the same magic.
+/// All known file systems. Rows with a marker or a mount type precede other rows with the same
+/// magic.
 [[nodiscard]] std::span<const FileSystem> known_file_systems();
 /// The row of `facts`; null if the file system is unknown.
 [[nodiscard]] const FileSystem* file_system_of(const FileSystemFacts& facts);
 /// Its name, or the magic of an unknown one: "0x1badface".
 [[nodiscard]] std::string name_of(const FileSystemFacts& facts);
+/// FileSystem::stale_pages; false if the file system is unknown.
+[[nodiscard]] bool has_stale_pages(const FileSystemFacts& facts);
 /// The store that opens files on this file system.
 [[nodiscard]] Store& store_of(const FileSystemFacts& facts);
 
-/// The facts of a statfs f_type. Pure; a row with a marker is not found. block_size_bytes is left
-/// at its default, here and below.
+/// The facts of a statfs f_type. Pure; a row with a marker or a mount type is not found.
+/// block_size_bytes is left at its default, here and below.
 [[nodiscard]] FileSystemFacts facts_of_magic(std::uint32_t magic);
 /// The facts of the file system of an open file. Never fails: the facts of an unknown file system
 /// if the system call fails.

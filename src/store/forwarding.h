@@ -60,6 +60,9 @@ class ForwardingStore : public Store {
   Result<std::int32_t> target_count(const std::string& path) override {
     return inner_->target_count(path);
   }
+  Status check_layout(const std::string& path, const plan::Layout& layout) override {
+    return inner_->check_layout(path, layout);
+  }
   void forget_counter(const CounterKey& key) override { inner_->forget_counter(key); }
 
  private:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 TEXTS = ("machine", "local_locks_option", "locks_advice", "marker_attribute", "marker_setting")
 REQUIRED = {"magics", "sharing"}
-KEYS = {*REQUIRED, "mount_types", "store", "has_layouts", *TEXTS}
+FLAGS = ("has_layouts", "stale_pages")
+KEYS = {*REQUIRED, "mount_types", "by_mount_type", "store", *FLAGS, *TEXTS}
 SHARINGS = ("local", "coherent", "cached")
 
 
@@ -24,15 +25,19 @@ def check(name: str, row: dict) -> None:
 
 
 def rows_of(name: str, row: dict) -> list[str]:
-    """One row for each magic."""
+    """One row for each magic and, if by_mount_type, for each mount type."""
     check(name, row)
     fields = [f".sharing = Sharing::{row['sharing']}"]
     if "store" in row:
         fields.append(f".store = &only<{row['store'].title()}Store>")
-    if row.get("has_layouts"):
-        fields.append(".has_layouts = true")
+    fields += [f".{flag} = true" for flag in FLAGS if row.get(flag)]
     fields += [f'.{key} = "{row[key]}"' for key in TEXTS if key in row]
-    return [f'    {{.name = "{name}", .magic = {magic:#010x}, {", ".join(fields)}}},\n' for magic in row["magics"]]
+    types = [f'.mount_type = "{kind}", ' for kind in row["mount_types"]] if row.get("by_mount_type") else [""]
+    return [
+        f'    {{.name = "{name}", .magic = {magic:#010x}, {mount_type}{", ".join(fields)}}},\n'
+        for magic in row["magics"]
+        for mount_type in types
+    ]
 
 
 def source(table: dict[str, dict]) -> str:

@@ -198,7 +198,7 @@ struct CounterKey {
 };
 
 /// Opens and removes files. Thread-safe. All calls are pure virtual, so that ForwardingStore cannot
-/// miss one; target_count has a body for file systems without storage targets.
+/// miss one; target_count and check_layout have a body for file systems without storage targets.
 class Store {
  public:
   virtual ~Store() = default;
@@ -213,6 +213,10 @@ class Store {
   /// The number of storage targets of the file system that would hold a file of this name. Fails if
   /// the file system has none or does not report it.
   [[nodiscard]] virtual Result<std::int32_t> target_count(const std::string& path) = 0;
+  /// Whether OpenOptions may request this layout for a new file of this name. Asks no server: the
+  /// open may still fail.
+  [[nodiscard]] virtual Status check_layout(const std::string& path,
+                                            const plan::Layout& layout) = 0;
   /// Removes the counter's name; attached counters stay usable. Called once, by the rank that
   /// created the counter.
   virtual void forget_counter(const CounterKey& key) = 0;
@@ -221,6 +225,10 @@ class Store {
 inline Result<std::int32_t> Store::target_count(const std::string& path) {
   return Error{ErrorClass::unsupported_operation, 0,
                path + ": the file system has no storage targets"};
+}
+
+inline Status Store::check_layout(const std::string& /*path*/, const plan::Layout& /*layout*/) {
+  return {};
 }
 
 }  // namespace nacre::store

@@ -39,6 +39,9 @@ class MemoryStore final : public store::Store {
   Result<std::int32_t> target_count(const std::string& path) override {
     return Store::target_count(path);
   }
+  Status check_layout(const std::string& path, const plan::Layout& layout) override {
+    return Store::check_layout(path, layout);
+  }
   void forget_counter(const store::CounterKey& key) override;
 
   /// For tests: all bytes of a file (no_such_file if it does not exist), and the calls so far.

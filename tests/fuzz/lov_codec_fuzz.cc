@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "plan/layout/layout_codec.h"
 #include "plan/layout/layout_yaml.h"
-#include "plan/layout/lov_codec.h"
 #include "plan/layout/stripe_map.h"
 
 namespace nacre::plan {
@@ -24,11 +24,11 @@ void check_place(const StripeMap& map, std::int64_t offset) {
 }
 
 void check(std::span<const std::byte> bytes) {
-  const Result<Layout> layout = decode_lov(bytes);
+  const Result<Layout> layout = decode_layout(bytes);
   if (!layout) return require(!layout.error().message.empty());
-  const Result<std::vector<std::byte>> encoded = encode_lov(*layout);
+  const Result<std::vector<std::byte>> encoded = encode_layout(*layout);
   require(encoded.ok() && encoded->size() <= bytes.size());
-  const Result<Layout> again = decode_lov(*encoded);
+  const Result<Layout> again = decode_layout(*encoded);
   require(again.ok() && *again == *layout);
   require(!layout_yaml(*layout).empty());
   const Result<StripeMap> map = StripeMap::of(*layout, 4);

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the tests that access files on a mounted Lustre, and counts them by suite, clients, ranks and MPI.
+"""Runs the tests that access files on a mounted file system, and counts them by suite, clients, ranks and MPI.
 
     run.py --build build --mount /lustre/scratch/me [--second /mnt/second/scratch/me]
 
-`make test-lustre` calls it (docs/testing.md). It needs no compiler and only the standard library of Python, so that it
-also runs in a tree that `make pack-lustre` has packed, where BUILD/lustre_tests.json stands for ctest.
+`make test-mount`, `make test-lustre` and `make test-ceph` call it (docs/testing.md). It needs no compiler and only the
+standard library of Python, so that it also runs in a tree that `make pack-lustre` has packed, where
+BUILD/lustre_tests.json stands for ctest.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ ON_CLIENTS = pathlib.Path(__file__).with_name("on_clients.sh").resolve()
 RANKS = (2, 3, 4)
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 PROGRAM = re.compile(r"conformance/(?P<name>[^/]+)/(?P<mpi>[^/]+)/(?P<ranks>\d+)")
+# The tests of layouts, by the type of the mount; elsewhere those of Lustre.
+LAYOUTS = {"ceph": "ceph", "fuse.ceph-fuse": "ceph"}
+LUSTRE_LAYOUTS = "layout_hints|stripe"
 # What these test is not the file system of NACRE_TEST_DIR.
 ELSEWHERE = re.compile(
     r"conformance/(hosts_|nodes/|differential_oracle|limits_(tmpfs|readonly|shm)|differential_striped)"
@@ -133,11 +137,11 @@ def with_ranks(suite: str, command: list[str]) -> list[str]:
     return [*command, "--ranks", ",".join(words)] if suite == "workloads" else command
 
 
-def other_tests(tests: list[dict], with_long: bool) -> Iterator[Test]:
+def other_tests(tests: list[dict], mount_type: str, with_long: bool) -> Iterator[Test]:
     """The store's unit tests, the tests of layouts, the benchmark's workloads, and the suites of other projects."""
     suites = {
         r"unit/(store)": "store",
-        r"system/(layout_hints|stripe)": "layouts",
+        rf"system/({LAYOUTS.get(mount_type, LUSTRE_LAYOUTS)})": "layouts",
         r"bench/workloads/([^/]+)/preload": "workloads",
         r"conformance/mpi4py_files/([^/]+)": "mpi4py",
     }
@@ -163,7 +167,7 @@ def on_two_clients(test: Test) -> Test | None:
 def selected_tests(arguments: argparse.Namespace, mpis: list[str]) -> list[Test]:
     registered = registered_tests(arguments.build)
     one_client = [
-        *other_tests(registered, arguments.long),
+        *other_tests(registered, mount_type(arguments.mount), arguments.long),
         *conformance_tests(registered, arguments.long),
         *variant_tests(registered),
     ]
@@ -236,7 +240,7 @@ def run_tests(tests: list[Test], arguments: argparse.Namespace) -> dict[tuple, c
     for number, test in enumerate(tests, 1):
         begin = time.monotonic()
         with tempfile.TemporaryDirectory(
-            prefix="nacre-lustre-", dir=arguments.mount, ignore_cleanup_errors=True
+            prefix="nacre-tests-", dir=arguments.mount, ignore_cleanup_errors=True
         ) as directory:
             outcome, text = run_test(test, arguments, directory)
         seconds = time.monotonic() - begin
@@ -272,7 +276,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tree = pathlib.Path(__file__).resolve().parents[2]
     parser.add_argument("--build", type=pathlib.Path, default=tree / "build", help="build tree")
-    parser.add_argument("--mount", type=pathlib.Path, required=True, help="directory on Lustre for the tests' files")
+    parser.add_argument("--mount", type=pathlib.Path, required=True, help="directory for the tests' files")
     parser.add_argument("--second", type=pathlib.Path, help="the same directory in a second mount on this machine")
     parser.add_argument("--clients", type=numbers, default=[1, 2], help="1, 2 or 1,2 (default)")
     parser.add_argument("--mpis", type=lambda text: text.split(","), default=[], help="default: all that are here")
@@ -291,6 +295,15 @@ def parse_arguments() -> argparse.Namespace:
     return arguments
 
 
+def mount_type(directory: pathlib.Path) -> str:
+    """For example lustre; empty if it is unknown."""
+    number = mount_of(directory)
+    for line in pathlib.Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+        if line.split()[0] == number:
+            return line.partition(" - ")[2].partition(" ")[0]
+    return ""
+
+
 def mount_of(directory: pathlib.Path) -> str:
     """The kernel's number of the mount. All mounts of a Lustre have the same st_dev."""
     opened = os.open(directory, os.O_RDONLY)
@@ -305,7 +318,7 @@ def why_not_two_clients(mount: pathlib.Path, second: pathlib.Path) -> str:
     """Why the two directories do not serve as one directory of two clients; empty if they do."""
     if mount_of(mount) == mount_of(second):
         return f"{mount} and {second} are in the same mount, so they are one client"
-    with tempfile.NamedTemporaryFile(prefix="nacre-lustre-", dir=mount) as probe:
+    with tempfile.NamedTemporaryFile(prefix="nacre-tests-", dir=mount) as probe:
         if not (second / pathlib.Path(probe.name).name).exists():
             return f"a file in {mount} is not in {second}"
     user = [] if os.getuid() == 0 else ["--map-root-user"]

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nacre import lustre_client
+from nacre import ceph_client, lustre_client
 from nacre.advice import ranges, run_with
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, plural
@@ -109,6 +109,8 @@ def in_words(found: list[dict]) -> str:
 
 
 def _region_in_words(region: dict) -> str:
+    if objects := region.get("object_bytes"):
+        return ceph_client.in_words(region["stripe_bytes"], region["stripes"], objects)
     numbers, count = _known_osts(region), region["stripes"]
     named = f" (OST {ranges(numbers)})" if numbers else ""
     begin = f"from {amount(region['begin'])} on " if region["begin"] else ""
@@ -138,8 +140,9 @@ def origin_in_words(one: dict) -> str:
 
 
 def stripes(one: dict) -> int:
-    """The most stripes of a range of the file; 0: not striped, or unknown."""
-    return max((region["stripes"] for region in regions(one)), default=0)
+    """The most stripes of a range of the file; 0: not striped, or unknown, or successive objects of a stripe lie on
+    different OSTs (CephFS)."""
+    return max((region["stripes"] for region in regions(one) if not region.get("object_bytes")), default=0)
 
 
 def shared(one: dict, kind: dict) -> set[int]:

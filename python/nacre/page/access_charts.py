@@ -126,10 +126,15 @@ def layouts(job: Job) -> list[Chart]:
     """The stripes of the files with the most time, and who accessed their OSTs."""
     found = []
     for group in job.groups:
-        one = next((one for one in group.reports if one["layout"]), None)
+        one = next((one for one in group.reports if _has_osts(one)), None)
         if one and len(found) < FILES_SHOWN:
             found.append(_layout(one, f"layout-{len(found)}"))
     return found
+
+
+def _has_osts(one: dict) -> bool:
+    """Whether the layout says on which OST each stripe is."""
+    return any(not region.get("object_bytes") for region in one["layout"])
 
 
 def _layout(one: dict, name: str) -> Chart:

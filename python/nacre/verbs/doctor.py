@@ -16,7 +16,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from nacre import file_system, launchers, library, lustre_client, probe, program, settings
+from nacre import ceph_client, file_system, launchers, library, lustre_client, probe, program, settings
 from nacre.errors import EXIT_PROBLEM, UserError
 from nacre.text import unwrapped
 from nacre.verbs.run import as_shell
@@ -40,10 +40,11 @@ and checks that Nacre served the calls. Without COMMAND, nacre tests the mpiexec
   nacre doctor /scratch/me
 
 With a directory in place of COMMAND, nacre says what its file system is, and on Lustre how many OSTs there are and how
-full, the directory's default layout, whether locks work, and what of it will hurt.
+full, the directory's default layout, whether locks work, and what of it will hurt; on CephFS, what a client can see of
+these.
 
-With FILE on Lustre, nacre says on how many OSTs it is, and whether its layout covers the whole file. A killed job may
-leave an incomplete layout: writes after its end fail until --repair completes it.
+With FILE on Lustre or CephFS, nacre says how it is striped, and whether its layout covers the whole file. A killed job
+may leave an incomplete layout: writes after its end fail until --repair completes it.
 
 [bold]Exit codes[/bold]  0: no problem; 1: a problem, marked !!; 2: wrong usage.
 """)
@@ -95,7 +96,7 @@ def doctor(
     command: list[str] = typer.Argument(
         None,
         metavar="COMMAND|FILE|DIR",
-        help="Command to test, a -- before it is optional; or directories, or files on Lustre.",
+        help="Command to test, a -- before it is optional; or directories, or files on Lustre or CephFS.",
     ),
     directory: Path = typer.Option(
         None, "--directory", metavar="DIR", help="Directory of the program's files; default: the current directory."
@@ -129,10 +130,16 @@ def _is_plain_file(word: str) -> bool:
 
 
 def _examine_layout(examination: Examination, path: str, repair: bool) -> None:
+    found = file_system.of(Path(path))
+    if found is not None and file_system.store(found.kind) == "ceph":
+        for remark in ceph_client.file_remarks(path):
+            examination.say(*remark)
+        examination.good("layout", f"{path}: the layout covers the whole file")
+        return
     try:
         rest = library.layout_rest(os.getxattr(path, lustre_client.XATTR))
     except OSError as error:
-        examination.note("layout", f"{path} is not on Lustre, or has no layout yet: {error.strerror}")
+        examination.note("layout", f"{path} is not on Lustre or CephFS, or has no layout yet: {error.strerror}")
         return
     except ValueError as error:
         examination.bad("layout", f"{path}: {error}")
@@ -190,6 +197,9 @@ def _examine_directory(examination: Examination, directory: Path) -> None:
     examination.say(*file_system.judgement(found, directory))
     if found is not None and (found.kind == "lustre" or lustre_client.is_emulated(directory)):
         for remark in lustre_client.remarks(directory, found):
+            examination.say(*remark)
+    elif found is not None and file_system.store(found.kind) == "ceph":
+        for remark in ceph_client.remarks(directory, found):
             examination.say(*remark)
 
 

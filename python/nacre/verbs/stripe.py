@@ -1,4 +1,4 @@
-"""`nacre stripe`: shows and recommends Lustre layouts."""
+"""`nacre stripe`: shows and recommends layouts of Lustre and CephFS."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from pathlib import Path
 
 import typer
 
-from nacre import layout_text, library, lustre_client
+from nacre import ceph_client, file_system, layout_text, library, lustre_client
 from nacre.advice import run_with
 from nacre.errors import UserError
 from nacre.text import parse_bytes, unwrapped
 
 INT_MAX = 2**31 - 1
 
-HELP = "Show the layout of files on Lustre, or recommend one."
+HELP = "Show the layout of files on Lustre or CephFS, or recommend one."
 
 SHOW_HELP = unwrapped("""Show the layout of a file, or the default layout of a directory, as `lfs getstripe -y` does.
 
-nacre reads the xattr lustre.lov and does not need lfs. --raw reads a saved xattr, for example from another machine:
+nacre reads the xattr lustre.lov and does not need lfs. On CephFS it shows the xattrs ceph.file.layout and
+ceph.dir.layout. --raw reads a saved xattr, for example from another machine:
 `getfattr -n lustre.lov --only-values FILE > BLOB`.
 
 [bold]Examples[/bold]
@@ -41,7 +42,7 @@ ADVISE_HELP = unwrapped("""Recommend a layout for a new file, with reasons, the 
 
 SIZE is the size of the complete file in bytes, or with the suffix k, m, g or t (powers of 1024). --nodes and --ranks
 are the numbers of nodes and ranks that write or read the file together. Without --osts, nacre asks the Lustre of DIR
-for its number of OSTs.
+for its number of OSTs. On CephFS nacre cannot ask: give the number of OSDs to get a striped layout.
 
 [bold]Examples[/bold]
 
@@ -65,7 +66,7 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    files: list[str] = typer.Argument(None, metavar="FILE", help="Files and directories on Lustre."),
+    files: list[str] = typer.Argument(None, metavar="FILE", help="Files and directories on Lustre or CephFS."),
     raw: list[str] = typer.Option(
         [], "--raw", metavar="BLOB", help="Saved xattr lustre.lov; - is standard input. Repeatable."
     ),
@@ -121,20 +122,51 @@ def advise(
         byte_count = parse_bytes(size)
     except ValueError as error:
         raise UserError(f"SIZE {error}", "Give bytes, or a number with k, m, g or t: 4096, 64m, 20g, 2t.") from error
+    is_on_ceph = _is_on_ceph(directory)
+    if is_on_ceph and osts is None:
+        _advise_default(as_json)
+        return
     osts = _ost_count(directory) if osts is None else osts
     try:
         options, reasons = library.layout_advice(directory, byte_count, nodes, nodes if ranks is None else ranks, osts)
     except ValueError as error:
         raise UserError(str(error)) from error
-    command = f"lfs setstripe {options} {shlex.quote(os.path.join(directory, 'FILE'))}"
+    file = shlex.quote(os.path.join(directory, "FILE"))
+    command = _ceph_command(options, file) if is_on_ceph else f"lfs setstripe {options} {file}"
     hint = run_with(f"nacre_layout={options}")
     if as_json:
         print(json.dumps({"options": options, "command": command, "run": hint, "reasons": reasons}, indent=2))
         return
     print(command)
-    print(f"or, without lfs: {hint}")
+    print(f"or, without {'setfattr' if is_on_ceph else 'lfs'}: {hint}")
     for reason in reasons:
         print(f"  {reason}")
+
+
+def _is_on_ceph(path: str) -> bool:
+    found = file_system.of(Path(path))
+    return found is not None and file_system.store(found.kind) == "ceph"
+
+
+def _advise_default(as_json: bool) -> None:
+    """For CephFS with an unknown number of OSDs."""
+    reasons = [
+        "successive objects of 4 MiB lie on OSDs that Ceph chooses, so that a large file uses all of them",
+        "for a smaller file, whose objects several ranks access at once, give the number of OSDs with --osts",
+    ]
+    if as_json:
+        print(json.dumps({"options": "", "command": "", "run": "", "reasons": reasons}, indent=2))
+        return
+    print("Keep the default layout of CephFS.")
+    for reason in reasons:
+        print(f"  {reason}")
+
+
+def _ceph_command(options: str, file: str) -> str:
+    """`options`: of lfs setstripe, as the library recommends them: -c COUNT -S SIZE."""
+    _, count, _, size = options.split()
+    layout = ceph_client.setting(int(count), parse_bytes(size))
+    return f'touch {file} && setfattr -n {ceph_client.XATTR} -v "{layout}" {file}'
 
 
 def _ost_count(directory: str) -> int:
@@ -157,14 +189,14 @@ def _layout(path: str, lov: bytes) -> str:
 
 def _of_file(path: str) -> bytes:
     try:
-        return os.getxattr(path, lustre_client.XATTR)
+        return ceph_client.layout_of(path) if _is_on_ceph(path) else os.getxattr(path, lustre_client.XATTR)
     except OSError as error:
         if error.errno == errno.ENODATA and os.path.isdir(path):
             raise NoDefault(path) from error
         if error.errno == errno.ENODATA:
             raise UserError(f"{path} has no layout yet", "A new file gets a layout when it is written.") from error
         if error.errno == errno.EOPNOTSUPP:
-            raise UserError(f"{path} is not on Lustre: it has no xattr {lustre_client.XATTR}") from error
+            raise UserError(f"{path} is not on Lustre or CephFS: it has no xattr {lustre_client.XATTR}") from error
         raise UserError(f"cannot read the layout of {path}: {os.strerror(error.errno)}") from error
 
 

@@ -8,11 +8,13 @@
 
 #include "base/checked_cast.h"
 #include "base/rounding.h"
-#include "plan/layout/lov_codec.h"
 #include "plan/layout/stripe_options.h"
 
 namespace nacre::file {
 namespace {
+
+/// Returns the number of OSTs.
+using OstCount = std::function<Result<std::int32_t>()>;
 
 /// The smaller of `value` and `maximum`, with a note if `value` is larger.
 std::int64_t limited(Hints& hints, std::string_view name, std::int64_t value,
@@ -157,9 +159,9 @@ bool fits(const plan::Layout& asked, const plan::Layout& has) {
                             });
 }
 
-std::optional<plan::Layout> requested_layout(Hints& hints, const OstCount& ost_count) {
+std::optional<plan::Layout> requested_layout(Hints& hints, const LayoutLimits& limits) {
   std::optional<Result<std::int32_t>> answer;
-  const OstCount ask_once = [&] { return answer ? *answer : answer.emplace(ost_count()); };
+  const OstCount ask_once = [&] { return answer ? *answer : answer.emplace(limits.ost_count()); };
   plan::Layout layout = layout_of_hints(hints, ask_once);
   const std::string pool = hints.get("nacre_pool");
   for (plan::LayoutComponent& component : layout.components) {
@@ -170,9 +172,9 @@ std::optional<plan::Layout> requested_layout(Hints& hints, const OstCount& ost_c
     if (component.striping.first_ost == 0) layout.is_composite = true;
   }
   if (layout == plan::plain_layout({})) return std::nullopt;
-  const auto encoded = plan::encode_lov(layout);
-  if (encoded) return layout;
-  hints.note(encoded.error().message + "; the file gets the default layout of its directory");
+  const Status possible = limits.check(layout);
+  if (possible) return layout;
+  hints.note(possible.error().message + "; the file gets the default layout of its directory");
   return std::nullopt;
 }
 
@@ -195,7 +197,7 @@ void set_actual_layout(Hints& hints, const plan::Layout& layout, const plan::Str
   if (first == plan::on_mdt) return;
   // As long as the file system has not chosen OSTs, each stripe counts as one OST.
   const std::set<std::int32_t> osts(region.osts.begin(), region.osts.end());
-  const bool are_known = first != plan::unknown_ost;
+  const bool are_known = first >= 0;
   const std::int64_t count = are_known ? std::ssize(osts) : std::ssize(region.osts);
   set_actual_number(hints, "striping_factor", count);
   set_actual_number(hints, "striping_unit", region.stripe_size);

@@ -15,12 +15,16 @@
 
 namespace nacre::file {
 
-/// Returns the number of OSTs; called only if it matters.
-using OstCount = std::function<Result<std::int32_t>()>;
+/// What the file system of a new file answers. Functions are called only if the answer matters.
+struct LayoutLimits {
+  std::function<Result<std::int32_t>()> ost_count;
+  std::function<Status(const plan::Layout&)> check;  ///< store::Store::check_layout
+};
 
 /// The layout that the hints request; none if they request none. Invalid values are corrected or
 /// ignored, with a note.
-[[nodiscard]] std::optional<plan::Layout> requested_layout(Hints& hints, const OstCount& ost_count);
+[[nodiscard]] std::optional<plan::Layout> requested_layout(Hints& hints,
+                                                           const LayoutLimits& limits);
 
 /// The rules by which Nacre chooses the layout of a file from its first writes.
 [[nodiscard]] plan::GrowthRules growth_rules(const Hints& hints);

@@ -10,7 +10,7 @@
 #include "base/checked_cast.h"
 #include "file/layout/found_layout.h"
 #include "file/layout/layout_hints.h"
-#include "plan/layout/lov_codec.h"
+#include "plan/layout/layout_codec.h"
 
 namespace nacre::file {
 namespace {
@@ -51,7 +51,7 @@ void OpenLayout::note(const std::string& text) {
 /// Keeps the layout for the next broadcast. A layout that was read or checked can be encoded.
 void OpenLayout::keep(std::optional<plan::Layout> layout) {
   layout_ = std::move(layout);
-  encoded_ = layout_ ? plan::encode_lov(*layout_).value() : std::vector<std::byte>();
+  encoded_ = layout_ ? plan::encode_layout(*layout_).value() : std::vector<std::byte>();
 }
 
 OpenLayout::AtOpen OpenLayout::read(const store::FileSystemFacts& file_system) {
@@ -76,7 +76,7 @@ collective::Task<collective::Unit> OpenLayout::broadcast_encoded(std::int64_t by
   encoded_.resize(checked_cast<std::size_t>(bytes));
   auto sending = collective::broadcast(file_.transport, encoded_, 0);
   co_await sending;
-  if (!layout_) layout_ = plan::decode_lov(encoded_).value();
+  if (!layout_) layout_ = plan::decode_layout(encoded_).value();
   const std::lock_guard guard(file_.hints_mutex);
   stripes_ = stripes_of(*layout_).value();
   set_actual_layout(file_.hints, *layout_, *stripes_);

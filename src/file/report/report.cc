@@ -318,14 +318,16 @@ std::string layout_json(const plan::StripeMap* stripes) {
   const auto listed = regions.first(std::min(regions.size(), regions_listed_max));
   return json_array(listed, [](const plan::StripedRegion& region) {
     const std::int64_t end = region.extent.end();
-    const auto osts = std::span(region.osts);
-    return JsonObject()
-        .add_number("begin", region.extent.offset)
+    const bool are_named = region.osts.front() != plan::unnamed_ost;
+    const auto osts = std::span(region.osts).first(are_named ? region.osts.size() : 0);
+    JsonObject json;
+    json.add_number("begin", region.extent.offset)
         .add_number("end", end == plan::layout_end_of_file ? -1 : end)
         .add_number("stripe_bytes", region.stripe_size)
         .add_number("stripes", region.slot_count())
-        .add("osts", json_array(osts.first(std::min(osts.size(), osts_listed_max)), &plain_int))
-        .text();
+        .add("osts", json_array(osts.first(std::min(osts.size(), osts_listed_max)), &plain_int));
+    if (region.object_size != 0) json.add_number("object_bytes", region.object_size);
+    return json.text();
   });
 }
 

@@ -15,6 +15,7 @@
 #include "mpi/calls/served_calls.h"
 #include "nacre/nacre.h"
 #include "plan/layout/layout_choice.h"
+#include "plan/layout/layout_codec.h"
 #include "plan/layout/layout_growth.h"
 #include "plan/layout/layout_yaml.h"
 #include "plan/layout/lov_codec.h"
@@ -72,13 +73,13 @@ Result<std::string> hints_for(const char* path) {
 }
 
 Result<std::string> yaml_of(std::span<const std::byte> lov) {
-  const auto layout = plan::decode_lov(lov);
+  const auto layout = plan::decode_layout(lov);
   if (!layout) return layout.error();
   return plan::layout_yaml(*layout);
 }
 
 Result<std::string> rest_of(std::span<const std::byte> lov) {
-  const auto layout = plan::decode_lov(lov);
+  const auto layout = plan::decode_layout(lov);
   if (!layout) return layout.error();
   const std::int64_t end = plan::end_of(*layout);
   if (end != plan::layout_end_of_file && plan::is_redundant(*layout)) {

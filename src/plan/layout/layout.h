@@ -1,6 +1,6 @@
-// Layouts: on which storage targets (OSTs) of a Lustre file system the bytes of a file lie. The
-// values of the xattr `lustre.lov`: lov_codec.h converts them to bytes, stripe_map.h interprets
-// them.
+// Layouts: on which storage targets (OSTs; on CephFS, OSDs) of a file system the bytes of a file
+// lie. lov_codec.h converts them to the bytes of Lustre's xattr `lustre.lov`, ceph_layout.h to the
+// text of CephFS's xattr `ceph.file.layout`; stripe_map.h interprets them.
 #ifndef NACRE_PLAN_LAYOUT_LAYOUT_H_
 #define NACRE_PLAN_LAYOUT_LAYOUT_H_
 
@@ -65,6 +65,9 @@ struct Striping {
   bool parity = false;       ///< erasure coding: the objects hold parity, not bytes of the file
   /// Bytes; 0: the default. In a component that extends: the bytes of one extension.
   std::int64_t stripe_size = 0;
+  /// CephFS: bytes of an object. The stripes behind the objects of all slots are in other objects,
+  /// on OSTs that clients do not know. 0: an object holds all stripes of its slot (Lustre).
+  std::int64_t object_size = 0;
   std::int32_t stripe_count = 0;               ///< 0: the default; or stripes_on_all_osts
   std::optional<std::int32_t> first_ost = {};  ///< requested; objects name their OSTs
   std::optional<std::string> pool = {};        ///< of OSTs; "": the record has an empty name

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/hexadecimal.h"
+#include "plan/layout/ceph_layout.h"
 
 namespace nacre::plan {
 namespace {
@@ -179,12 +180,23 @@ void add_composite(std::string& text, const Layout& layout) {
   for (const LayoutComponent& component : layout.components) add_component(text, component);
 }
 
+void add_ceph(std::string& text, const Striping& striping) {
+  constexpr std::size_t column = 14;
+  Lines lines(text, 0, column);
+  lines.add("stripe_unit", striping.stripe_size);
+  lines.add("stripe_count", striping.stripe_count);
+  lines.add("object_size", striping.object_size);
+  if (striping.pool) lines.add("pool", *striping.pool);
+}
+
 }  // namespace
 
 std::string layout_yaml(const Layout& layout) {
   std::string text;
   if (layout.foreign) {
     text = "lfm_value:     " + quoted(layout.foreign->value) + '\n';
+  } else if (is_ceph_layout(layout)) {
+    add_ceph(text, layout.components.front().striping);
   } else if (layout.is_composite) {
     add_composite(text, layout);
   } else if (!layout.components.empty()) {

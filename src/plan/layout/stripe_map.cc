@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/checked_cast.h"
+
 namespace nacre::plan {
 namespace {
 
@@ -32,14 +34,16 @@ std::vector<std::int32_t> osts_of(const Striping& striping, std::int32_t ost_cou
   const bool is_number = !stands_for_osts(striping.stripe_count);
   const std::int32_t count =
       is_number ? striping.stripe_count : stripe_count_over(striping, ost_count);
-  return std::vector<std::int32_t>(static_cast<std::size_t>(std::max(1, count)), unknown_ost);
+  const std::int32_t ost = striping.object_size == 0 ? unknown_ost : unnamed_ost;
+  return std::vector<std::int32_t>(static_cast<std::size_t>(std::max(1, count)), ost);
 }
 
 Result<StripedRegion> region_of(const Striping& striping, const Extent& extent,
                                 std::int32_t ost_count) {
   if (striping.released)
     return layout_error("the file's data are released (HSM); restore them with lfs hsm_restore");
-  StripedRegion region{extent, striping.stripe_size, osts_of(striping, ost_count)};
+  StripedRegion region{extent, striping.stripe_size, osts_of(striping, ost_count),
+                       striping.object_size};
   if (striping.pattern == StripePattern::mdt) region.stripe_size = extent.length;
   if (region.stripe_size < 1) return layout_error("it has no stripe size");
   return region;
@@ -62,6 +66,18 @@ std::int32_t stripe_count_over(const Striping& striping, std::int32_t ost_count)
     return std::min(ost_count * each, stripe_count_max);
   }
   return striping.overstriped ? striping.stripe_count : std::min(striping.stripe_count, ost_count);
+}
+
+std::int64_t StripedRegion::unit_bytes() const {
+  // Below the bytes that keep one writer busy (FileSystemFacts::saturation_bytes), a longer unit
+  // would leave writers without bytes.
+  constexpr std::int64_t unit_bytes_max = 32 << 20;
+  if (object_size == 0) return stripe_size;
+  for (const std::int64_t unit :
+       {saturating_multiply<std::int64_t>(object_size, slot_count()), row_bytes()}) {
+    if (unit <= unit_bytes_max) return unit;
+  }
+  return stripe_size;
 }
 
 Result<StripeMap> StripeMap::of(const Layout& layout, std::int32_t ost_count) {
@@ -107,6 +123,11 @@ std::optional<StripePlace> StripeMap::place_of(std::int64_t offset) const {
   return StripePlace{
       index, static_cast<std::int32_t>(stripe % region.slot_count()),
       stripe / region.slot_count() * region.stripe_size + offset % region.stripe_size};
+}
+
+bool StripeMap::names_osts() const {
+  return std::ranges::all_of(regions_,
+                             [](const StripedRegion& region) { return region.object_size == 0; });
 }
 
 bool StripeMap::knows_osts(const Extent& extent) const {

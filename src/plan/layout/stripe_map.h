@@ -18,6 +18,8 @@ namespace nacre::plan {
 inline constexpr std::int32_t unknown_ost = -1;
 /// The metadata target, which is no OST.
 inline constexpr std::int32_t on_mdt = -2;
+/// The file system never names the OSTs.
+inline constexpr std::int32_t unnamed_ost = -3;
 
 /// The number of stripes that a file with this striping gets on `ost_count` OSTs. The stripe count
 /// may stand for all OSTs, or for several stripes per OST, or exceed the number of OSTs.
@@ -29,10 +31,15 @@ struct StripedRegion {
   Extent extent;                   ///< ends at layout_end_of_file or where the next region begins
   std::int64_t stripe_size = 1;    ///< bytes
   std::vector<std::int32_t> osts;  ///< by slot; at least one
+  std::int64_t object_size = 0;    ///< Striping::object_size
 
   [[nodiscard]] std::int32_t slot_count() const { return static_cast<std::int32_t>(osts.size()); }
   /// Bytes of the stripes of all slots.
   [[nodiscard]] std::int64_t row_bytes() const { return stripe_size * slot_count(); }
+  /// Writers that divide the file at multiples of this share few objects or none: a stripe; if
+  /// objects end (object_size), the bytes of the objects of all slots, or of a row if the objects
+  /// are together longer than 32 MiB, or of a stripe if a row is longer, too.
+  [[nodiscard]] std::int64_t unit_bytes() const;
   friend bool operator==(const StripedRegion&, const StripedRegion&) = default;
 };
 
@@ -59,8 +66,11 @@ class StripeMap {
   [[nodiscard]] const StripedRegion& main_region(const Extent& bytes) const;
   /// Nothing if `offset` (>= 0) lies behind the last region.
   [[nodiscard]] std::optional<StripePlace> place_of(std::int64_t offset) const;
+  /// Whether slots stand for OSTs. If not, objects end, and a slot goes on on another OST: domains
+  /// by slot gain nothing.
+  [[nodiscard]] bool names_osts() const;
   /// Whether the file system has chosen all OSTs of `extent`. It chooses the OSTs of a component at
-  /// the first write to it.
+  /// the first write to it. True if it never names them.
   [[nodiscard]] bool knows_osts(const Extent& extent) const;
   /// The part of the slot's object that holds bytes of `file`, an extent inside the region.
   [[nodiscard]] Extent object_extent(std::size_t region, std::int32_t slot,

@@ -305,6 +305,10 @@ class FileSystem::ProcessStore final : public store::Store {
   Result<std::int32_t> target_count(const std::string& /*path*/) override {
     return checked_cast<std::int32_t>(system_.machine_.osts);
   }
+  Status check_layout(const std::string& /*path*/, const plan::Layout& layout) override {
+    const Result<std::vector<std::byte>> encoded = plan::encode_lov(layout);
+    return encoded ? Status() : encoded.error();
+  }
   void forget_counter(const store::CounterKey& key) override {
     system_.counters_.forget_counter(key);
   }

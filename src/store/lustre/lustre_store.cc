@@ -6,11 +6,13 @@
 #include <limits>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#include "plan/layout/lov_codec.h"
 #include "store/system/errno.h"
 
 namespace nacre::store {
@@ -118,6 +120,11 @@ int LustreStoreFile::narrow_locks_of(int descriptor) {
 }
 
 int LustreStore::counter_flags() const { return O_APPEND; }
+
+Status LustreStore::check_layout(const std::string& /*path*/, const plan::Layout& layout) {
+  const Result<std::vector<std::byte>> encoded = plan::encode_lov(layout);
+  return encoded ? Status() : encoded.error();
+}
 
 Result<Descriptor> LustreStore::open_descriptor(const std::string& path, int flags,
                                                 const OpenOptions& options) {

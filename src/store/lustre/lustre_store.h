@@ -44,6 +44,7 @@ class LustreStore : public PosixStore {
   Result<std::int32_t> target_count(const std::string& path) override {
     return ost_count(directory_of(path));
   }
+  Status check_layout(const std::string& path, const plan::Layout& layout) override;
 
  protected:
   Result<Descriptor> open_descriptor(const std::string& path, int flags,

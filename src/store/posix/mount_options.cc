@@ -8,6 +8,22 @@
 #include "store/system/text_file.h"
 
 namespace nacre::store {
+namespace {
+
+/// The number of a mount, and the mount table. Empty texts if /proc is missing.
+struct MountTable {
+  std::string number;
+  std::string mountinfo;
+};
+
+MountTable mount_table_for(int descriptor) {
+  const auto file = read_text_file("/proc/self/fdinfo/" + std::to_string(descriptor));
+  const auto mounts = read_text_file("/proc/self/mountinfo");
+  if (!file || !file->has_value() || !mounts || !mounts->has_value()) return {};
+  return {mount_number_in(**file), **mounts};
+}
+
+}  // namespace
 
 std::string mount_number_in(std::string_view fdinfo) {
   constexpr std::string_view key = "mnt_id:";
@@ -31,11 +47,25 @@ bool has_mount_option(std::string_view mountinfo, std::string_view mount_number,
 const FileSystem* file_system_with_local_locks(int descriptor) {
   const FileSystem* const system = file_system_of(facts_of_file(descriptor));
   if (system == nullptr || system->local_locks_option.empty()) return nullptr;
-  const auto file = read_text_file("/proc/self/fdinfo/" + std::to_string(descriptor));
-  const auto mounts = read_text_file("/proc/self/mountinfo");
-  if (!file || !file->has_value() || !mounts || !mounts->has_value()) return nullptr;
-  const std::string number = mount_number_in(**file);
-  return has_mount_option(**mounts, number, system->local_locks_option) ? system : nullptr;
+  const MountTable table = mount_table_for(descriptor);
+  return has_mount_option(table.mountinfo, table.number, system->local_locks_option) ? system
+                                                                                     : nullptr;
+}
+
+std::string mount_type_in(std::string_view mountinfo, std::string_view mount_number) {
+  for (const std::string_view line : split_filled(mountinfo, '\n')) {
+    if (split(line, ' ').front() != mount_number) continue;
+    constexpr std::string_view separator = " - ";
+    const std::size_t fields = line.find(separator);
+    if (fields == std::string_view::npos) return "";
+    return std::string(split(line.substr(fields + separator.size()), ' ').front());
+  }
+  return "";
+}
+
+std::string mount_type_of(int descriptor) {
+  const MountTable table = mount_table_for(descriptor);
+  return mount_type_in(table.mountinfo, table.number);
 }
 
 }  // namespace nacre::store

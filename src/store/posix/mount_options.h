@@ -1,4 +1,4 @@
-// Mount options of a file system.
+// The mount table: the types and options of mounts.
 #ifndef NACRE_STORE_POSIX_MOUNT_OPTIONS_H_
 #define NACRE_STORE_POSIX_MOUNT_OPTIONS_H_
 
@@ -13,6 +13,9 @@ namespace nacre::store {
 /// otherwise null.
 [[nodiscard]] const FileSystem* file_system_with_local_locks(int descriptor);
 
+/// The type of the mount of an open file, for example "fuse.ceph-fuse"; empty if it is unknown.
+[[nodiscard]] std::string mount_type_of(int descriptor);
+
 /// The number of a file's mount, from /proc/self/fdinfo/N, given as text; empty if it has none.
 [[nodiscard]] std::string mount_number_in(std::string_view fdinfo);
 
@@ -20,6 +23,10 @@ namespace nacre::store {
 /// st_dev does not identify a mount: it is the same in all mounts of one Lustre.
 [[nodiscard]] bool has_mount_option(std::string_view mountinfo, std::string_view mount_number,
                                     std::string_view option);
+
+/// The type that /proc/self/mountinfo, given as text, lists for the mount with this number; empty
+/// if it lists none.
+[[nodiscard]] std::string mount_type_in(std::string_view mountinfo, std::string_view mount_number);
 
 }  // namespace nacre::store
 

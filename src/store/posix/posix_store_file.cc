@@ -15,6 +15,7 @@
 #include "store/pieces.h"
 #include "store/posix/mount_options.h"
 #include "store/posix/piece_batch.h"
+#include "store/system/cached_pages.h"
 #include "store/system/errno.h"
 #include "store/system/file_size_signal.h"
 
@@ -113,11 +114,20 @@ Status growing_call(std::string_view operation, const std::string& path, Call ca
 
 }  // namespace
 
+PosixStoreFile::PosixStoreFile(OpenedFile opened)
+    : opened_(std::move(opened)),
+      discards_pages_(!opened_.options.one_node && has_stale_pages(opened_.facts)) {
+  opened_.facts.has_direct = opened_.direct.valid();
+}
+
 Error PosixStoreFile::error(int system_errno, std::string_view operation) const {
   return error_from_errno(system_errno, operation, opened_.path);
 }
 
 Transfer PosixStoreFile::read(std::span<const ReadPiece> pieces, std::int64_t offset) {
+  if (discards_pages_ && offset >= 0) {
+    discard_cached_pages(opened_.file.number(), {offset, total_bytes(pieces)});
+  }
   return transfer_pieces(pieces, offset);
 }
 

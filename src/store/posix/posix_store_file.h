@@ -37,9 +37,7 @@ struct OpenedFile {
 ///   other programs. A shared lock on a file that is open only for writing is exclusive.
 class PosixStoreFile : public StoreFile {
  public:
-  explicit PosixStoreFile(OpenedFile opened) : opened_(std::move(opened)) {
-    opened_.facts.has_direct = opened_.direct.valid();
-  }
+  explicit PosixStoreFile(OpenedFile opened);
 
   Transfer read(std::span<const ReadPiece> pieces, std::int64_t offset) override;
   Transfer write(std::span<const WritePiece> pieces, std::int64_t offset) override;
@@ -74,6 +72,7 @@ class PosixStoreFile : public StoreFile {
   [[nodiscard]] Status write_zeros(const Extent& range);
 
   OpenedFile opened_;
+  bool discards_pages_;  ///< FileSystem::stale_pages, and other nodes have the file open
   std::once_flag local_locks_checked_;
   const FileSystem* local_locks_ = nullptr;  // see LockTarget
   /// There was no RLIMIT_FSIZE at the last check; small writes that end below this offset are not

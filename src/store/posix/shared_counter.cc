@@ -12,6 +12,7 @@
 #include "store/memory/shared_memory.h"
 #include "store/posix/mount_options.h"
 #include "store/posix/range_lock.h"
+#include "store/system/cached_pages.h"
 #include "store/system/descriptor.h"
 #include "store/system/errno.h"
 #include "store/system/file_size_signal.h"
@@ -85,6 +86,7 @@ class FileCounter final : public SharedCounter {
 
   Result<std::int64_t> load() {
     std::int64_t value = 0;
+    if (discards_pages_) discard_cached_pages(file_.number(), counter_bytes);
     const ssize_t bytes =
         retry_interrupted([&] { return pread(file_.number(), &value, sizeof value, 0); });
     // The file is empty between its creation and the first value.
@@ -108,6 +110,7 @@ class FileCounter final : public SharedCounter {
   std::string path_;
   // Always checked: ranks on several nodes use this counter.
   const FileSystem* local_locks_ = file_system_with_local_locks(file_.number());
+  bool discards_pages_ = has_stale_pages(facts_of_file(file_.number()));
   std::mutex mutex_;
 };
 

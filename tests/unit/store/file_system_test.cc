@@ -13,6 +13,7 @@ TEST_CASE("file systems are found by their magic number") {
   CHECK(name_of(facts_of_magic(0xEF53)) == "ext4");
   CHECK(name_of(facts_of_magic(0x58465342)) == "xfs");
   CHECK(name_of(facts_of_magic(0x47504653)) == "gpfs");
+  CHECK(name_of(facts_of_magic(0x00C36400)) == "ceph");
   CHECK(name_of(facts_of_magic(0x65735546)) == "fuse");
   CHECK(name_of(facts_of_magic(0x1badface)) == "0x1badface");
 }
@@ -38,12 +39,13 @@ TEST_CASE("a file system is found by a descriptor and by a path") {
 }
 
 TEST_CASE(
-    "each row of the table is found by its magic number, or has a marker before a row that is") {
+    "each row of the table is found by its magic number, or has a marker or a mount type before a "
+    "row that is") {
   for (const FileSystem& row : known_file_systems()) {
     CAPTURE(row.name);
     const FileSystem* const found = file_system_of(facts_of_magic(row.magic));
     REQUIRE(found != nullptr);
-    CHECK((found == &row || row.marker_attribute != nullptr));
+    CHECK((found == &row || row.marker_attribute != nullptr || !row.mount_type.empty()));
     CHECK((row.marker_attribute == nullptr) == (row.marker_setting == nullptr));
     CHECK((row.local_locks_option.empty() || !row.locks_advice.empty()));
     CHECK(&row <= found);

@@ -104,6 +104,9 @@ class RecordingStore final : public Store {
     return record("counter");
   }
   Result<std::int32_t> target_count(const std::string&) override { return record("target_count"); }
+  Status check_layout(const std::string&, const plan::Layout&) override {
+    return record("check_layout");
+  }
   void forget_counter(const CounterKey&) override { record("forget_counter"); }
 
  private:
@@ -167,6 +170,7 @@ void check_all_calls(Store& store, const Calls& calls) {
   CHECK(message_of(store.remove("x")) == "store remove");
   CHECK(message_of(store.counter({}, true)) == "counter");
   CHECK(message_of(store.target_count("x")) == "target_count");
+  CHECK(message_of(store.check_layout("x", {})) == "check_layout");
   store.forget_counter({});
   CHECK(calls == Calls{"open",
                        "read",
@@ -193,6 +197,7 @@ void check_all_calls(Store& store, const Calls& calls) {
                        "store remove",
                        "counter",
                        "target_count",
+                       "check_layout",
                        "forget_counter"});
 }
 

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "plan/layout/lov_codec.h"
 #include "plan/layout/stripe_options.h"
 #include "world.h"
 
@@ -14,7 +15,12 @@ namespace {
 
 using namespace fixtures;
 
-Result<std::int32_t> six_osts() { return 6; }
+/// A Lustre with six OSTs.
+const LayoutLimits six_osts{.ost_count = []() -> Result<std::int32_t> { return 6; },
+                            .check = [](const plan::Layout& layout) -> Status {
+                              const auto encoded = plan::encode_lov(layout);
+                              return encoded ? Status() : encoded.error();
+                            }};
 
 Hints hints_of(const InfoPairs& pairs) {
   Hints hints;

@@ -54,6 +54,9 @@ class LaidOutStore final : public store::Store {
     return memory_.counter(key, create);
   }
   Result<std::int32_t> target_count(const std::string& /*path*/) override { return 8; }
+  Status check_layout(const std::string& path, const plan::Layout& layout) override {
+    return Store::check_layout(path, layout);
+  }
   void forget_counter(const store::CounterKey& key) override { memory_.forget_counter(key); }
 
  private:
@@ -188,6 +191,20 @@ TEST_CASE("all ranks know the wider layout after a write that comes near the las
   CHECK_FALSE(ranks.grows());
   CHECK(ranks.close().ok());
   CHECK(layouts.end() == plan::layout_end_of_file);
+}
+
+TEST_CASE("a layout of objects whose OSTs have no names never grows and is read once") {
+  Layouts layouts(plan::plain_layout(
+      {.stripe_size = mebibyte, .object_size = 4 * mebibyte, .stripe_count = 2}));
+  Ranks ranks(layouts, {.write = true});
+  CHECK(ranks.known_stripes() == 2);
+  CHECK_FALSE(ranks.grows());
+  const int reads = layouts.read_count();
+  ranks.grow(64 * mebibyte);
+  ranks.refresh(64 * mebibyte);
+  CHECK(ranks.close().ok());
+  CHECK(layouts.read_count() == reads);
+  CHECK(layouts.change_count() == 0);
 }
 
 TEST_CASE("a small file has a complete layout before its close, which only reads it") {

@@ -1,4 +1,4 @@
-// The options of a mount in the mount list of the kernel.
+// The options and the type of a mount in the mount list of the kernel.
 #include "store/posix/mount_options.h"
 
 #include <string>
@@ -38,6 +38,20 @@ TEST_CASE("the mount of an open file is in the mount list") {
   REQUIRE(file.ok());
   REQUIRE(mounts.ok());
   CHECK(has_mount_option(mounts->value(), mount_number_in(file->value()), "rw"));
+}
+
+TEST_CASE("the type of a mount follows the separator, behind any number of optional fields") {
+  constexpr const char* mounts =
+      "36 35 8:1 / / rw shared:1 master:2 - ext4 /dev/root rw\n"
+      "40 36 0:45 / /a\\040-\\040b rw - fuse.ceph-fuse ceph-fuse rw,user_id=0\n"
+      "4 36 0:46 / /cut";
+  CHECK(mount_type_in(mounts, "36") == "ext4");
+  CHECK(mount_type_in(mounts, "40") == "fuse.ceph-fuse");
+  CHECK(mount_type_in(mounts, "4").empty());
+  CHECK(mount_type_in(mounts, "").empty());
+  const Descriptor root(::open("/proc", O_RDONLY | O_DIRECTORY));
+  CHECK(mount_type_of(root.number()) == "proc");
+  CHECK(mount_type_of(-1).empty());
 }
 
 }  // namespace nacre::store

@@ -1,0 +1,124 @@
+#include "store/ceph/ceph_layout.h"
+
+#include <cerrno>
+#include <string_view>
+
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include "plan/layout/ceph_layout.h"
+#include "store/path.h"
+#include "store/system/descriptor.h"
+#include "store/system/errno.h"
+
+namespace nacre::store {
+namespace {
+
+constexpr const char* file_xattr = "ceph.file.layout";
+constexpr const char* directory_xattr = "ceph.dir.layout";
+
+/// Reads an xattr. `get` calls fgetxattr or getxattr. Empty, with errno, if it cannot be read.
+template <class Get>
+std::string read_text(Get get) {
+  std::string text;
+  while (true) {
+    const ssize_t size = get(nullptr, 0);
+    if (size <= 0) return "";
+    text.resize(static_cast<std::size_t>(size));
+    const ssize_t read = get(text.data(), text.size());
+    // The text may become longer between the calls.
+    if (read < 0 && errno == ERANGE) continue;
+    text.resize(read < 0 ? 0 : static_cast<std::size_t>(read));
+    return text;
+  }
+}
+
+/// The layout of a directory that has one of its own, as text; otherwise empty.
+std::string layout_of_directory(const std::string& directory) {
+  return read_text([&](void* to, std::size_t size) {
+    return ::getxattr(directory.c_str(), directory_xattr, to, size);
+  });
+}
+
+/// The default layout of the nearest directory from `directory` on upwards; empty if none has one.
+std::string inherited_layout(std::string directory) {
+  if (directory.empty()) directory = "./";
+  struct stat here {};
+  if (::stat(directory.c_str(), &here) != 0) return "";
+  while (true) {
+    std::string text = layout_of_directory(directory);
+    if (!text.empty()) return text;
+    directory += "../";
+    struct stat above {};
+    if (::stat(directory.c_str(), &above) != 0) return "";
+    const bool is_top = above.st_dev != here.st_dev || above.st_ino == here.st_ino;
+    if (is_top) return "";
+    here = above;
+  }
+}
+
+/// Hints request the layouts of new files, so a layout that cannot exist (EINVAL) or an unknown
+/// pool (ENOENT) is the fault of a hint's value, not of the file's name.
+Error refusal(int system_errno, const std::string& path) {
+  Error error = error_from_errno(system_errno, "set the layout of", path);
+  if (system_errno == EINVAL || system_errno == ENOENT) {
+    error.error_class = ErrorClass::info_value;
+    error.message += " (the pool must be a data pool of this file system)";
+  } else if (system_errno == EPERM || system_errno == EACCES) {
+    error.message += " (this needs the flag p in the MDS capabilities of the client's key)";
+  }
+  return error;
+}
+
+Error no_components(const std::string& path) {
+  return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
+               "change the layout of " + path + ": layouts of CephFS have no components"};
+}
+
+}  // namespace
+
+Result<std::optional<plan::Layout>> CephLayouts::read() {
+  const std::string text = read_text(
+      [&](void* to, std::size_t size) { return ::fgetxattr(descriptor_, file_xattr, to, size); });
+  if (text.empty()) return error_from_errno(errno, "read the layout of", path_);
+  Result<plan::Layout> layout = plan::parse_ceph_layout(text);
+  if (!layout) return std::move(layout).error();
+  return std::optional(*std::move(layout));
+}
+
+Status CephLayouts::set(const plan::Layout& layout) {
+  const Result<std::optional<plan::Layout>> current = read();
+  if (!current) return current.error();
+  const std::string text = plan::ceph_layout_request(layout, **current);
+  if (text.empty()) return {};
+  const int done = retry_interrupted(
+      [&] { return ::fsetxattr(descriptor_, file_xattr, text.data(), text.size(), 0); });
+  if (done == 0 || errno == ENOTEMPTY) return {};
+  return refusal(errno, path_);
+}
+
+std::optional<plan::Layout> CephLayouts::default_layout() {
+  const std::string inherited = inherited_layout(directory_of(path_));
+  if (inherited.empty()) {
+    constexpr std::int64_t object_bytes = 4 << 20;
+    return plan::plain_layout(
+        {.stripe_size = object_bytes, .object_size = object_bytes, .stripe_count = 1});
+  }
+  Result<plan::Layout> layout = plan::parse_ceph_layout(inherited);
+  return layout ? std::optional(*std::move(layout)) : std::nullopt;
+}
+
+Status CephLayouts::add(const plan::Layout& /*components*/) { return no_components(path_); }
+
+Status CephLayouts::remove_unwritten() { return no_components(path_); }
+
+Result<std::int32_t> CephLayouts::target_count() {
+  return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
+               "count the OSDs of " + path_ + ": clients of CephFS do not show them"};
+}
+
+bool CephLayouts::means_not_owner(const Error& error) const {
+  return error.system_errno == EPERM || error.system_errno == EACCES;
+}
+
+}  // namespace nacre::store

@@ -1,0 +1,38 @@
+// Files on CephFS, with their layouts, and their store.
+#ifndef NACRE_STORE_CEPH_CEPH_STORE_H_
+#define NACRE_STORE_CEPH_CEPH_STORE_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "store/ceph/ceph_layout.h"
+#include "store/posix/posix_store.h"
+#include "store/posix/posix_store_file.h"
+
+namespace nacre::store {
+
+/// See StoreFile.
+class CephStoreFile final : public PosixStoreFile {
+ public:
+  explicit CephStoreFile(OpenedFile opened)
+      : PosixStoreFile(std::move(opened)), layouts_(file().number(), path()) {}
+
+  FileLayouts* layouts() override { return &layouts_; }
+
+ private:
+  CephLayouts layouts_;
+};
+
+/// A PosixStore that also sets the layouts that OpenOptions request. A client whose key may not set
+/// layouts leaves new files with the default.
+class CephStore : public PosixStore {
+ protected:
+  Result<Descriptor> open_descriptor(const std::string& path, int flags,
+                                     const OpenOptions& options) override;
+  std::unique_ptr<StoreFile> make_file(OpenedFile opened) override;
+};
+
+}  // namespace nacre::store
+
+#endif  // NACRE_STORE_CEPH_CEPH_STORE_H_

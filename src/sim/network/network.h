@@ -32,6 +32,10 @@ struct NetworkOptions {
   std::int64_t buffered_bytes_max = 16 << 10;
   /// Of each node: Transport::available_memory().
   std::int64_t available_memory_bytes = std::int64_t{1} << 40U;
+  /// By how much the next message, or the next ring of a rank, comes later. Null: none is late.
+  std::function<SimulatedTime()> delay = nullptr;
+  /// Whether a rank gets no memory that its node shares, of so many bytes. Null: all get it.
+  std::function<bool(int rank, std::int64_t bytes)> refuses_memory = nullptr;
 };
 
 /// What the ranks of a job have sent so far.
@@ -114,6 +118,7 @@ class Network {
   [[nodiscard]] collective::MessageId new_id();
   collective::MessageId post_send(const Way& way, std::span<const std::byte> data);
   collective::MessageId post_receive(const Way& way, std::span<std::byte> data);
+  [[nodiscard]] SimulatedTime delay() const { return options_.delay ? options_.delay() : 0; }
   void transfer(const MessagePointer& message);
   void transfer_far(const MessagePointer& message);
   void arrive(Message& message);

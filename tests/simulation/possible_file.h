@@ -2,11 +2,11 @@
 #ifndef NACRE_TESTS_SIMULATION_POSSIBLE_FILE_H_
 #define NACRE_TESTS_SIMULATION_POSSIBLE_FILE_H_
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -38,10 +38,12 @@ class PossibleFile {
                                                   const Bytes& before, std::int64_t bytes) const;
 
  private:
+  /// The bit of each possible value is set.
+  using Values = std::bitset<256>;
   [[nodiscard]] bool allows(std::int64_t offset, std::byte value) const;
 
-  std::map<std::int64_t, std::set<std::byte>> written_;  // by offset; elsewhere: 0
-  std::vector<Extent> unsynced_;                         // whose bytes may be lost
+  std::map<std::int64_t, Values> written_;  // by offset; elsewhere: 0
+  std::vector<Extent> unsynced_;            // whose bytes may be lost
 };
 
 }  // namespace nacre::simulation

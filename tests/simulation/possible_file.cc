@@ -96,11 +96,12 @@ std::optional<std::string> PossibleFile::misfit(const RankAccess& read, const By
   const std::vector<std::int64_t> in_file = read.file_offsets();
   const std::vector<std::int64_t> in_memory = read.memory_offsets();
   Bytes buffer = before;
-  for (std::int64_t i = 0; i < bytes; ++i) {
-    const auto index = static_cast<std::size_t>(i);
+  for (std::size_t index = 0; index < in_memory.size(); ++index) {
     const auto place = static_cast<std::size_t>(in_memory[index]);
+    const bool is_behind = std::cmp_greater_equal(index, bytes);
+    if (is_behind && read.buffer[place] != std::byte{0}) continue;
     buffer[place] = read.buffer[place];
-    if (!allows(in_file[index], read.buffer[place])) {
+    if (!is_behind && !allows(in_file[index], read.buffer[place])) {
       return "byte " + std::to_string(in_file[index]) + " was read as " +
              std::to_string(std::to_integer<int>(read.buffer[place]));
     }

@@ -34,6 +34,8 @@ class PossibleFile {
   /// What is wrong with the contents `found` of the file; nothing if they are possible.
   [[nodiscard]] std::optional<std::string> misfit(const Bytes& found) const;
   /// The same for the buffer of a read that returned `bytes` bytes. `before`: the buffer before it.
+  /// Behind these bytes, those that the read asked for may be zeros: a file may have a size and no
+  /// objects, so that reads find its end before the size.
   [[nodiscard]] std::optional<std::string> misfit(const collective::fixtures::RankAccess& read,
                                                   const Bytes& before, std::int64_t bytes) const;
 

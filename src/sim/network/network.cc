@@ -203,11 +203,11 @@ collective::RoundCopies& Network::copies(int rank) {
   return *copies_[static_cast<std::size_t>(rank)];
 }
 
-SimulatedTime Network::copy_time(int node) const {
-  return nodes_[static_cast<std::size_t>(node)].copies->busy_time();
+const BusyTimeline& Network::copy_times(int node) const {
+  return nodes_[static_cast<std::size_t>(node)].copies->busy_times();
 }
 
-SimulatedTime Network::link_time(int node) const {
+const BusyTimeline& Network::link_times(int node) const {
   return nodes_[static_cast<std::size_t>(node)].link_busy;
 }
 
@@ -326,7 +326,7 @@ void Network::transfer_far(const MessagePointer& message) {
   Node& from = nodes_[static_cast<std::size_t>(nodes().node_of(message->source))];
   const SimulatedTime leaves = std::max(scheduler_.now(), from.sends_until);
   from.sends_until = leaves + length;
-  from.link_busy += length;
+  from.link_busy.add(leaves, leaves + length);
   scheduler_.at(leaves + machine_.far_message_ns + delay(), [this, message, length] {
     Node& to = nodes_[static_cast<std::size_t>(nodes().node_of(message->destination))];
     to.receives_until = std::max(scheduler_.now(), to.receives_until) + length;

@@ -18,6 +18,7 @@
 #include "machine/machine.h"
 #include "plan/nodes/node_map.h"
 #include "sim/network/shared_bandwidth.h"
+#include "sim/time/busy_timeline.h"
 #include "sim/time/scheduler.h"
 #include "store/memory/reserved_memory.h"
 
@@ -79,9 +80,9 @@ class Network {
   [[nodiscard]] std::int64_t unmatched_count() const;
   /// A receive whose length differs from its message, or a message of 0 bytes.
   [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
-  /// The time during which ranks of `node` copied, or the link of the node sent messages.
-  [[nodiscard]] SimulatedTime copy_time(int node) const;
-  [[nodiscard]] SimulatedTime link_time(int node) const;
+  /// When ranks of `node` copied, and when the link of the node sent messages.
+  [[nodiscard]] const BusyTimeline& copy_times(int node) const;
+  [[nodiscard]] const BusyTimeline& link_times(int node) const;
 
  private:
   class RankTransport;
@@ -93,7 +94,7 @@ class Network {
     std::unique_ptr<SharedBandwidth> copies;
     SimulatedTime sends_until = 0;
     SimulatedTime receives_until = 0;
-    SimulatedTime link_busy = 0;
+    BusyTimeline link_busy;
   };
   struct Rank {
     explicit Rank(Scheduler& scheduler) : has_event(scheduler) {}

@@ -249,11 +249,20 @@ Fault random_other_fault(Random& random, const Program& program) {
   }
 }
 
-void add_hints(Random& random, Program& program) {
+/// Other locks than the usual ones, and what makes Nacre use them: domains by stripe that share an
+/// OST, and accesses to several stripes.
+void add_write_locks(Random& random, Program& program, Kind& kind) {
   constexpr std::array locks{"narrow", "group"};
-  if (pick(random, 0, 3) == 0) {
-    program.hints.emplace_back("nacre_write_locks", one_of(random, locks));
+  constexpr std::array patterns{"stripes", "osts"};
+  constexpr std::int64_t stripe = 1 << 16;
+  for (const char* const name : {"nacre_algorithm", "striping_factor"}) {
+    std::erase_if(program.hints, [&](const auto& hint) { return hint.first == name; });
   }
+  program.hints.emplace_back("nacre_write_locks", one_of(random, locks));
+  program.hints.emplace_back("nacre_algorithm", "two_phase");
+  program.hints.emplace_back("nacre_pattern", one_of(random, patterns));
+  program.hints.emplace_back("striping_factor", std::to_string(pick(random, 1, 2)));
+  kind.shifts = {stripe - 10'000, 2 * stripe - 10'000, 0};
 }
 
 }  // namespace
@@ -269,8 +278,8 @@ Program random_program(std::uint64_t seed) {
   program.nodes = sim::fixtures::random_nodes(random, kind.rank_count, 8);
   program.buffered_bytes_max = one_of(random, std::array<std::int64_t, 3>{0, 100, 16'384});
   program.hints = sim::fixtures::random_hints(random, kind.rank_count, 5'000);
-  add_hints(random, program);
   const std::int64_t layout = pick(random, 0, 7);
+  if (layout >= 3 && layout < 5) add_write_locks(random, program, kind);
   if (layout < 2) add_composite_layout(random, program, kind);
   if (layout >= 5) add_growing_layout(random, program, kind);
   for (std::int64_t i = pick(random, 1, 6); i > 0; --i) {

@@ -423,13 +423,7 @@ RangeLocks& Namespace::locks(InodeNumber number) {
   return find(number)->locks;
 }
 
-Status Namespace::order(const FaultOrder& order) {
-  if (!order.evicted_node) {
-    const std::lock_guard allocator(striping_.mutex);
-    striping_.allocator.set_refusing(order.ost, order.fault.no_objects);
-  }
-  return costs().order(order);
-}
+Status Namespace::order(const FaultOrder& order) { return striping_.order(order); }
 
 std::uint64_t Namespace::file_count() {
   const std::lock_guard guard(mutex_);

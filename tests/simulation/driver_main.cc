@@ -1,8 +1,9 @@
-// Runs random programs with faults in virtual time, and shrinks the first one that goes wrong.
+// Runs random programs with faults in virtual time, and shrinks the first one that goes wrong, also
+// if it crashes or never ends.
 //
 //   simulation --seed 1 --runs 1000         programs 1 to 1000
 //   simulation --seconds 60                 from a fresh seed, which is printed
-//   simulation --seed 7 --runs 1 --without-steps 0,2 --without-store-faults 1
+//   simulation --seed 7 --runs 1 --without-steps 0,2 --without-faults 1
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <array>
 #include <chrono>
@@ -19,6 +20,7 @@
 #include <doctest/doctest.h>
 #include <getopt.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/parse_number.h"
@@ -38,26 +40,92 @@ struct Options {
   std::optional<std::uint64_t> seed;
   std::int64_t runs = std::numeric_limits<std::int64_t>::max();
   std::int64_t seconds = std::numeric_limits<std::int64_t>::max();
+  bool in_children = false;
+  bool shrinks = true;
   Omissions omissions;
 };
-
-std::uint64_t running_seed = 0;
-
-/// A program that crashes, or waits outside of virtual time.
-void report_crash(int signal) {
-  std::array<char, 80> line{};
-  const int length =
-      std::snprintf(line.data(), line.size(), "signal %d in the program of seed %llu\n", signal,
-                    static_cast<unsigned long long>(running_seed));
-  static_cast<void>(!write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length)));
-  _exit(1);
-}
 
 void limit_time(bool is_limited) {
   const itimerval cpu_time{{}, {is_limited ? cpu_seconds_max : 0, 0}};
   setitimer(ITIMER_PROF, &cpu_time, nullptr);
   alarm(is_limited ? seconds_max : 0);
 }
+
+// ---- programs that crash ----
+
+constexpr std::array crashes{SIGSEGV, SIGBUS, SIGABRT, SIGALRM, SIGPROF};
+
+/// The arguments of this process, and then --in-children and the seed of the program that runs.
+struct Restart {
+  std::vector<char*> arguments;
+  std::array<char, 24> seed{};
+};
+Restart restart;
+
+/// A program crashed, or waits outside of virtual time: starts this driver again, which runs the
+/// program in child processes and shrinks it.
+void run_in_children(int signal) {
+  std::array<char, 64> line{};
+  const int length =
+      std::snprintf(line.data(), line.size(), "signal %d in the program of seed %s\n", signal,
+                    restart.seed.data());
+  static_cast<void>(!write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length)));
+  execv("/proc/self/exe", restart.arguments.data());
+  _exit(1);
+}
+
+void note_running(std::uint64_t seed) {
+  std::snprintf(restart.seed.data(), restart.seed.size(), "%llu",
+                static_cast<unsigned long long>(seed));
+}
+
+/// Rank programs run on small stacks, which may be what overflowed.
+void handle_crashes(int argc, char** argv) {
+  static std::array<char, 1 << 16> stack{};
+  const stack_t other{stack.data(), 0, stack.size()};
+  sigaltstack(&other, nullptr);
+  static std::array<std::string, 4> more{"--in-children", "--runs", "1", "--seed"};
+  restart.arguments.assign(argv, argv + argc);
+  for (std::string& word : more) restart.arguments.push_back(word.data());
+  restart.arguments.push_back(restart.seed.data());
+  restart.arguments.push_back(nullptr);
+  struct sigaction action {};
+  action.sa_handler = run_in_children;
+  action.sa_flags = SA_ONSTACK | SA_NODEFER;
+  sigset_t unblocked{};
+  for (const int signal : crashes) {
+    sigaction(signal, &action, nullptr);
+    sigaddset(&unblocked, signal);
+  }
+  sigprocmask(SIG_UNBLOCK, &unblocked, nullptr);
+}
+
+/// As try_out(), in a child process: also finds crashes.
+std::optional<std::string> try_out_in_child(const Program& program) {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) return "cannot create a pipe";
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const int signal : crashes) std::signal(signal, SIG_DFL);
+    limit_time(true);
+    const std::string finding = try_out(program).value_or("");
+    const bool is_sent = write(ends[1], finding.data(), finding.size()) == std::ssize(finding);
+    _exit(is_sent ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string finding;
+  std::array<char, 4096> part{};
+  for (ssize_t got = 0; (got = read(ends[0], part.data(), part.size())) > 0;) {
+    finding.append(part.data(), static_cast<std::size_t>(got));
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
+  return finding.empty() ? std::nullopt : std::optional(finding);
+}
+
+// ---- options ----
 
 bool take_list(const char* text, std::vector<std::size_t>& list) {
   for (const std::string_view part : split(text, ',')) {
@@ -75,12 +143,13 @@ bool take_number(const char* text, std::int64_t& into) {
 }
 
 std::optional<Options> parse(int argc, char** argv) {
-  const std::array<option, 7> table{{{"seed", required_argument, nullptr, 's'},
+  const std::array<option, 8> table{{{"seed", required_argument, nullptr, 's'},
                                      {"runs", required_argument, nullptr, 'r'},
                                      {"seconds", required_argument, nullptr, 't'},
+                                     {"in-children", no_argument, nullptr, 'c'},
+                                     {"no-shrinking", no_argument, nullptr, 'n'},
                                      {"without-steps", required_argument, nullptr, '0'},
-                                     {"without-store-faults", required_argument, nullptr, '1'},
-                                     {"without-server-faults", required_argument, nullptr, '2'},
+                                     {"without-faults", required_argument, nullptr, '1'},
                                      {nullptr, 0, nullptr, 0}}};
   Options options;
   bool is_valid = true;
@@ -92,12 +161,14 @@ std::optional<Options> parse(int argc, char** argv) {
       is_valid = take_number(optarg, options.runs) && is_valid;
     } else if (got == 't') {
       is_valid = take_number(optarg, options.seconds) && is_valid;
+    } else if (got == 'c') {
+      options.in_children = true;
+    } else if (got == 'n') {
+      options.shrinks = false;
     } else if (got == '0') {
       is_valid = take_list(optarg, options.omissions.steps) && is_valid;
     } else if (got == '1') {
-      is_valid = take_list(optarg, options.omissions.store_faults) && is_valid;
-    } else if (got == '2') {
-      is_valid = take_list(optarg, options.omissions.server_faults) && is_valid;
+      is_valid = take_list(optarg, options.omissions.faults) && is_valid;
     } else {
       is_valid = false;
     }
@@ -111,17 +182,15 @@ std::string listed(const char* option, const std::vector<std::size_t>& parts) {
   return text.empty() ? "" : std::string(" --without-") + option + " " + text;
 }
 
-int report(const char* name, const Program& program, const std::string& finding) {
-  std::printf("seed %llu: %s\n", static_cast<unsigned long long>(program.seed), finding.c_str());
-  std::fflush(stdout);
-  const Omissions omissions = shrink(program);
+int report(const char* name, const Program& program, const Omissions& omitted) {
+  const Omissions omissions = shrink(program, omitted, [](const Program& smaller) {
+    return try_out_in_child(smaller).has_value();
+  });
   const Program smaller = without(program, omissions);
-  std::printf("%s%s%s\nrepeat: %s --seed %llu --runs 1%s%s%s\n", described(smaller).c_str(),
-              errors_of(smaller).c_str(), try_out(smaller).value_or("").c_str(), name,
-              static_cast<unsigned long long>(program.seed),
-              listed("steps", omissions.steps).c_str(),
-              listed("store-faults", omissions.store_faults).c_str(),
-              listed("server-faults", omissions.server_faults).c_str());
+  const std::string finding = try_out_in_child(smaller).value_or("");
+  std::printf("%s%s\nrepeat: %s --seed %llu --runs 1%s%s\n", described(smaller).c_str(),
+              finding.c_str(), name, static_cast<unsigned long long>(program.seed),
+              listed("steps", omissions.steps).c_str(), listed("faults", omissions.faults).c_str());
   return 1;
 }
 
@@ -133,13 +202,17 @@ int run(const char* name, const Options& options) {
   const auto end = begin + std::chrono::seconds(std::min<std::int64_t>(options.seconds, 1 << 20));
   std::int64_t done = 0;
   for (; done < options.runs && std::chrono::steady_clock::now() < end; ++done) {
-    running_seed = first + static_cast<std::uint64_t>(done);
-    limit_time(true);
-    const Program program = without(random_program(running_seed), options.omissions);
-    if (const std::optional<std::string> finding = try_out(program)) {
-      limit_time(false);
-      return report(name, program, *finding);
-    }
+    const std::uint64_t seed = first + static_cast<std::uint64_t>(done);
+    note_running(seed);
+    limit_time(!options.in_children);
+    const Program whole = random_program(seed);
+    const Program program = without(whole, options.omissions);
+    const auto finding = options.in_children ? try_out_in_child(program) : try_out(program);
+    limit_time(false);
+    if (!finding) continue;
+    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), finding->c_str());
+    std::fflush(stdout);
+    return options.shrinks ? report(name, whole, options.omissions) : 1;
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::printf("%lld programs in %.1f s, nothing wrong\n", static_cast<long long>(done),
@@ -157,7 +230,7 @@ int main(int argc, char** argv) {
     std::fputs("usage: simulation [--seed N] [--runs N] [--seconds N] [--without-...]\n", stderr);
     return exit_usage;
   }
-  for (const int signal : {SIGSEGV, SIGABRT, SIGALRM, SIGPROF}) std::signal(signal, report_crash);
+  handle_crashes(argc, argv);
   doctest::Context context;  // for the checks in random_access.cc
   context.setAsDefaultForAssertsOutOfTestCases();
   return run(argv[0], *options);

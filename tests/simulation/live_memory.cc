@@ -1,9 +1,11 @@
 #include "live_memory.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include <malloc.h>
 
@@ -11,21 +13,47 @@ namespace nacre::simulation {
 namespace {
 
 std::atomic<std::int64_t> live = 0;
+std::atomic<std::int64_t> peak = 0;
+
+std::function<bool()>& refusal() {
+  static std::function<bool()> refuses;
+  return refuses;
+}
 
 }  // namespace
 
 std::int64_t live_bytes() { return live; }
 
+std::int64_t take_peak_bytes() { return peak.exchange(live); }
+
+void refuse_memory(std::function<bool()> refuses) { refusal() = std::move(refuses); }
+
 }  // namespace nacre::simulation
 
 #ifndef __SANITIZE_ADDRESS__
 
+namespace {
+
+void* allocate(std::size_t size) noexcept {
+  using namespace nacre::simulation;
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) return nullptr;
+  live += static_cast<std::int64_t>(malloc_usable_size(memory));
+  peak = std::max<std::int64_t>(peak, live);
+  return memory;
+}
+
+}  // namespace
+
 // The other forms of operator new and delete call these.
 void* operator new(std::size_t size) {
-  void* const memory = std::malloc(size == 0 ? 1 : size);
+  void* const memory = allocate(size);
   if (memory == nullptr) throw std::bad_alloc();
-  nacre::simulation::live += static_cast<std::int64_t>(malloc_usable_size(memory));
   return memory;
+}
+void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  const auto& refuses = nacre::simulation::refusal();
+  return refuses && refuses() ? nullptr : allocate(size);
 }
 void operator delete(void* memory) noexcept {
   nacre::simulation::live -= static_cast<std::int64_t>(malloc_usable_size(memory));

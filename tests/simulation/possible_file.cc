@@ -8,11 +8,13 @@ namespace {
 
 using collective::fixtures::RankAccess;
 
-const std::set<std::byte> never_written{std::byte{0}};
+const std::bitset<256> never_written(1);
+
+std::size_t bit_of(std::byte value) { return std::to_integer<std::size_t>(value); }
 
 /// The values that ranks write to a byte.
 struct Written {
-  std::set<std::byte> values;
+  std::bitset<256> values;
   bool is_certain = false;  // the write of one of them succeeded
 };
 
@@ -26,14 +28,14 @@ void PossibleFile::write(const std::vector<RankAccess>& ranks, const std::vector
     const std::vector<std::int64_t> in_memory = ranks[rank].memory_offsets();
     for (std::size_t i = 0; i < in_file.size(); ++i) {
       Written& byte = written[in_file[i]];
-      byte.values.insert(ranks[rank].buffer[static_cast<std::size_t>(in_memory[i])]);
+      byte.values.set(bit_of(ranks[rank].buffer[static_cast<std::size_t>(in_memory[i])]));
       byte.is_certain = byte.is_certain || succeeded[rank];
     }
   }
   for (auto& [offset, byte] : written) {
-    std::set<std::byte>& possible = written_.try_emplace(offset, never_written).first->second;
-    if (byte.is_certain) possible.clear();
-    possible.merge(byte.values);
+    Values& possible = written_.try_emplace(offset, never_written).first->second;
+    if (byte.is_certain) possible.reset();
+    possible |= byte.values;
   }
   if (may_be_lost && !written.empty()) {
     const std::int64_t begin = written.begin()->first;
@@ -45,7 +47,7 @@ void PossibleFile::lose_unsynced() {
   for (const Extent& extent : unsynced_) {
     const auto end = written_.lower_bound(extent.end());
     for (auto byte = written_.lower_bound(extent.offset); byte != end; ++byte) {
-      byte->second.insert(std::byte{0});
+      byte->second |= never_written;
     }
   }
   unsynced_.clear();
@@ -53,8 +55,8 @@ void PossibleFile::lose_unsynced() {
 
 void PossibleFile::resize(std::int64_t size, bool succeeded) {
   for (auto byte = written_.lower_bound(size); byte != written_.end(); ++byte) {
-    if (succeeded) byte->second.clear();
-    byte->second.insert(std::byte{0});
+    if (succeeded) byte->second.reset();
+    byte->second |= never_written;
   }
 }
 
@@ -62,7 +64,7 @@ bool PossibleFile::allows(std::int64_t offset, std::byte value) const {
   const auto holds = [&](const Extent& extent) { return extent.contains(offset); };
   if (value == std::byte{0} && std::ranges::any_of(unsynced_, holds)) return true;
   const auto found = written_.find(offset);
-  return (found == written_.end() ? never_written : found->second).contains(value);
+  return (found == written_.end() ? never_written : found->second).test(bit_of(value));
 }
 
 std::optional<std::string> PossibleFile::misfit(const Bytes& found) const {
@@ -94,11 +96,12 @@ std::optional<std::string> PossibleFile::misfit(const RankAccess& read, const By
   const std::vector<std::int64_t> in_file = read.file_offsets();
   const std::vector<std::int64_t> in_memory = read.memory_offsets();
   Bytes buffer = before;
-  for (std::int64_t i = 0; i < bytes; ++i) {
-    const auto index = static_cast<std::size_t>(i);
+  for (std::size_t index = 0; index < in_memory.size(); ++index) {
     const auto place = static_cast<std::size_t>(in_memory[index]);
+    const bool is_behind = std::cmp_greater_equal(index, bytes);
+    if (is_behind && read.buffer[place] != std::byte{0}) continue;
     buffer[place] = read.buffer[place];
-    if (!allows(in_file[index], read.buffer[place])) {
+    if (!is_behind && !allows(in_file[index], read.buffer[place])) {
       return "byte " + std::to_string(in_file[index]) + " was read as " +
              std::to_string(std::to_integer<int>(read.buffer[place]));
     }

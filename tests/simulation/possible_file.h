@@ -2,11 +2,11 @@
 #ifndef NACRE_TESTS_SIMULATION_POSSIBLE_FILE_H_
 #define NACRE_TESTS_SIMULATION_POSSIBLE_FILE_H_
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -34,14 +34,18 @@ class PossibleFile {
   /// What is wrong with the contents `found` of the file; nothing if they are possible.
   [[nodiscard]] std::optional<std::string> misfit(const Bytes& found) const;
   /// The same for the buffer of a read that returned `bytes` bytes. `before`: the buffer before it.
+  /// Behind these bytes, those that the read asked for may be zeros: a file may have a size and no
+  /// objects, so that reads find its end before the size.
   [[nodiscard]] std::optional<std::string> misfit(const collective::fixtures::RankAccess& read,
                                                   const Bytes& before, std::int64_t bytes) const;
 
  private:
+  /// The bit of each possible value is set.
+  using Values = std::bitset<256>;
   [[nodiscard]] bool allows(std::int64_t offset, std::byte value) const;
 
-  std::map<std::int64_t, std::set<std::byte>> written_;  // by offset; elsewhere: 0
-  std::vector<Extent> unsynced_;                         // whose bytes may be lost
+  std::map<std::int64_t, Values> written_;  // by offset; elsewhere: 0
+  std::vector<Extent> unsynced_;            // whose bytes may be lost
 };
 
 }  // namespace nacre::simulation

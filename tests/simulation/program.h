@@ -2,11 +2,12 @@
 #ifndef NACRE_TESTS_SIMULATION_PROGRAM_H_
 #define NACRE_TESTS_SIMULATION_PROGRAM_H_
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "faults.h"
 #include "file/hints/hints.h"
 #include "machine/machine.h"
 #include "plan/nodes/node_map.h"
@@ -16,30 +17,36 @@ namespace nacre::simulation {
 
 /// What all ranks do, one step after the other.
 enum class Action : std::uint8_t {
-  write_all,
-  read_all,
+  write_all,      ///< collective
+  read_all,       ///< collective
   write_each,     ///< each rank by itself
-  write_ahead,    ///< collective and nonblocking; each rank writes by itself meanwhile
+  read_each,      ///< each rank by itself
   write_ordered,  ///< collective, by the shared pointer
+  read_ordered,   ///< collective, by the shared pointer
   write_shared,   ///< each rank by itself, by the shared pointer
   sync,
   resize,
+  preallocate,
+  set_atomicity,
 };
+
+/// The accesses of one call, by rank.
+using Accesses = std::vector<collective::fixtures::RankAccess>;
 
 struct Step {
   Action action = Action::write_all;
-  /// By rank; of reads and writes. By the shared pointer: all have one view; where the bytes of
-  /// each rank go if the ranks write in their order, and at write_shared all have equally many.
-  std::vector<collective::fixtures::RankAccess> accesses;
-  /// Of write_ahead: the writes meanwhile, through the same views.
-  std::vector<collective::fixtures::RankAccess> beside;
-  std::int64_t size_bytes = 0;  ///< resize; of the shared pointer: where it begins
-};
-
-/// A fault of an OST, or the eviction of a node, at a moment of the job (sim/lustre/faults.h).
-struct ServerFault {
-  std::int64_t at_nanoseconds = 0;
-  std::string words;
+  /// Of reads and writes: of each call, through the same views. Several calls: nonblocking
+  /// collective calls. By the shared pointer: all ranks have one view; where the bytes of each rank
+  /// go if the ranks come in their order, and at write_shared all have equally many.
+  std::vector<Accesses> calls;
+  /// The collective calls are in flight (nonblocking, or split) while each rank makes these
+  /// accesses by itself, in the same direction. Empty: the call blocks.
+  Accesses beside;
+  bool individual = false;  ///< by the individual pointers, not by explicit offsets
+  std::int64_t number = 0;  ///< of resize and preallocate: bytes; of set_atomicity: 0 or 1;
+                            ///< of the shared pointer: where it begins
+  std::vector<std::int64_t> pauses;  ///< nanoseconds that each rank computes before the step, and
+                                     ///< while calls are in flight
 };
 
 struct Program {
@@ -49,26 +56,20 @@ struct Program {
   std::int64_t buffered_bytes_max = 0;  ///< longer messages wait for their receive
   file::InfoPairs hints;
   std::vector<Step> steps;
-  std::vector<std::string> store_faults;  ///< rules of testing::parse_fault_plan()
-  std::vector<ServerFault> server_faults;
+  std::vector<Fault> faults;
 
-  [[nodiscard]] bool has_faults() const { return !store_faults.empty() || !server_faults.empty(); }
+  [[nodiscard]] bool excuses_errors() const;
   /// Writes that no sync has followed may be lost.
-  [[nodiscard]] bool evicts() const {
-    return std::ranges::any_of(server_faults, [](const ServerFault& fault) {
-      return fault.words.find("evicted") != std::string::npos;
-    });
-  }
+  [[nodiscard]] bool loses_writes() const;
 };
 
 /// Equal for equal seeds.
 [[nodiscard]] Program random_program(std::uint64_t seed);
 
-/// Parts of a program that are left out, by their index: of steps, store faults, server faults.
+/// Parts of a program that are left out, by their index.
 struct Omissions {
   std::vector<std::size_t> steps;
-  std::vector<std::size_t> store_faults;
-  std::vector<std::size_t> server_faults;
+  std::vector<std::size_t> faults;
 };
 [[nodiscard]] Program without(Program program, const Omissions& omissions);
 

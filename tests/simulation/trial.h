@@ -2,6 +2,7 @@
 #ifndef NACRE_TESTS_SIMULATION_TRIAL_H_
 #define NACRE_TESTS_SIMULATION_TRIAL_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -9,16 +10,15 @@
 
 namespace nacre::simulation {
 
-/// What is wrong; nothing if all ranks returned, all said the same class of error in each
-/// collective call, no call failed without a fault, and file and buffers contain possible bytes
-/// (PossibleFile), and the run has left no memory and no descriptor.
+/// What is wrong, with the errors of all calls; nothing if all ranks returned in time, all said the
+/// same class of error in each collective call, no call failed without a fault, file and buffers
+/// contain possible bytes (PossibleFile), the file's layout is complete, and the run has taken no
+/// more memory than it may and left no memory and no descriptor.
 [[nodiscard]] std::optional<std::string> try_out(const Program& program);
 
-/// Runs the program, and returns what each call returned on each rank that got an error, in words.
-[[nodiscard]] std::string errors_of(const Program& program);
-
-/// Leaves out parts of `program`, which try_out() finds wrong, as long as it finds the rest wrong.
-[[nodiscard]] Omissions shrink(const Program& program);
+/// Leaves out more parts of `program` than `omissions`, as long as `is_wrong` finds the rest wrong.
+[[nodiscard]] Omissions shrink(const Program& program, Omissions omissions,
+                               const std::function<bool(const Program&)>& is_wrong);
 
 }  // namespace nacre::simulation
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -29,6 +30,35 @@ def test_hints_have_the_effect_that_they_have_in_the_library(nacre):
     assert direct["report"]["plans"][0]["algorithm"] == "direct"
     assert direct["messages"]["far_bytes"] < two_phase["messages"]["far_bytes"]
     assert all(one["bytes_written"] == 16 << 20 for one in (two_phase, direct))
+
+
+def test_a_column_may_have_another_machine(nacre):
+    fast = ("--set", "osts.bandwidth=1g")
+    words = ("--setting", "osts.bandwidth=4m", "--setting", "osts.bandwidth=4m,striping_factor=1")
+    as_is, slow, narrow = json.loads(nacre("simulate", *SMALL, *fast, "interleaved", "--json", *words).stdout)
+    times = [one["stages_ns"]["write"] + one["stages_ns"]["sync"] for one in (as_is, slow, narrow)]
+    assert 1.5 * times[0] < times[1] < times[2]
+    wrong = nacre("simulate", *SMALL, "--set", "cb_nodes=2", "interleaved")
+    assert wrong.returncode == 2
+    assert "expected SECTION.KEY=VALUE" in wrong.stderr
+    unknown = nacre("simulate", *SMALL, "--set", "osts.speed=2", "interleaved")
+    assert unknown.returncode == 2
+    assert "osts.speed" in unknown.stderr
+
+
+def test_the_page_draws_when_nodes_and_osts_were_busy(nacre, tmp_path):
+    page = tmp_path / "job.html"
+    words = ("--setting", "striping_factor=2", "--html", page)
+    shown = nacre("simulate", *SMALL, "interleaved", *words)
+    assert (shown.returncode, shown.stdout) == (0, ""), shown.stderr
+    text = page.read_text()
+    assert "interleaved: 16 MiB by 4 ranks on 2 nodes, simulated" in text
+    specs = json.loads(re.search(r'id="charts">(.*?)</script>', text)[1])
+    for column in (0, 1):
+        for chart in ("nodes", "osts-over-time", "ranks"):
+            assert specs[f"{column}-{chart}"]["data"]["values"], chart
+    osts = {row["unit"] for row in specs["1-osts-over-time"]["data"]["values"]}
+    assert len(osts) == 2
 
 
 def test_equal_commands_print_equal_tables(nacre):

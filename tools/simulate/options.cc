@@ -115,10 +115,12 @@ const char* const usage =
     "  --block N           bytes of a block, for workloads with blocks\n"
     "  --read              read the file after writing it\n"
     "  --hint NAME=VALUE   a hint of the open; repeatable\n"
-    "  --search            print settings and their times by the cost model instead\n";
+    "  --search            print settings and their times by the cost model instead\n"
+    "  --timelines         also print when each node, server and OST was busy\n"
+    "  --progress          print lines about the progress on standard error\n";
 
 Result<Options> parse_options(int argc, char** argv) {
-  const std::array<option, 10> table{{{"calls", required_argument, nullptr, 'c'},
+  const std::array<option, 12> table{{{"calls", required_argument, nullptr, 'c'},
                                       {"machine", required_argument, nullptr, 'm'},
                                       {"nodes", required_argument, nullptr, 'n'},
                                       {"ranks-per-node", required_argument, nullptr, 'r'},
@@ -127,6 +129,8 @@ Result<Options> parse_options(int argc, char** argv) {
                                       {"hint", required_argument, nullptr, 'h'},
                                       {"read", no_argument, nullptr, 'R'},
                                       {"search", no_argument, nullptr, 'S'},
+                                      {"timelines", no_argument, nullptr, 't'},
+                                      {"progress", no_argument, nullptr, 'p'},
                                       {nullptr, 0, nullptr, 0}}};
   Options options;
   for (int got = 0; (got = getopt_long(argc, argv, "", table.data(), nullptr)) != -1;) {
@@ -134,6 +138,10 @@ Result<Options> parse_options(int argc, char** argv) {
       options.reads = true;
     } else if (got == 'S') {
       options.searches = true;
+    } else if (got == 't') {
+      options.timelines = true;
+    } else if (got == 'p') {
+      options.reports_progress = true;
     } else if (Status taken = take_option(options, got, optarg); !taken) {
       return taken.error();
     }

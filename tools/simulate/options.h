@@ -24,6 +24,8 @@ struct Options {
   std::int64_t block_bytes = 0;  ///< of the workload; 0: its default
   bool reads = false;            ///< a workload reads the file after writing it
   bool searches = false;         ///< compares settings by the cost model instead
+  bool timelines = false;        ///< prints when each resource was busy
+  bool reports_progress = false;
   file::InfoPairs hints;
 
   [[nodiscard]] int ranks() const { return nodes * ranks_per_node; }

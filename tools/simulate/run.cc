@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -43,7 +42,13 @@ struct Progress {
   std::optional<Error> error;
   std::int64_t bytes_written = 0;  // of all ranks
   std::int64_t bytes_read = 0;
+  std::array<int, stage_names.size()> ranks_past{};  // by stage
 
+  /// A rank has ended a stage.
+  void end(std::size_t stage, SimulatedTime now) {
+    ends[stage] = std::max(ends[stage], now);
+    ++ranks_past[stage];
+  }
   void note(std::size_t stage, SimulatedTime now, const std::optional<Error>& failed) {
     ends[stage] = std::max(ends[stage], now);
     if (failed && !error) error = failed;
@@ -80,16 +85,18 @@ class Program {
       const Status sized = self.run(file.resize(options_.recorded->end(options_.ranks())));
       progress_.note(open_stage, self.now(), sized);
     }
+    progress_.end(open_stage, self.now());
     set_first_view(self, file, calls);
-    progress_.note(view_stage, self.now(), std::nullopt);
+    progress_.end(view_stage, self.now());
     access_all(self, file, calls.writes, Direction::write, true);
-    progress_.note(write_stage, self.now(), std::nullopt);
+    progress_.end(write_stage, self.now());
     if (!calls.writes.empty()) progress_.note(sync_stage, self.now(), self.run(file.sync()));
-    progress_.note(sync_stage, self.now(), std::nullopt);
+    progress_.end(sync_stage, self.now());
     const bool has_view = calls.writes.empty() || (!options_.recorded && calls.reads.size() == 1);
     access_all(self, file, calls.reads, Direction::read, has_view);
-    progress_.note(read_stage, self.now(), std::nullopt);
+    progress_.end(read_stage, self.now());
     progress_.note(close_stage, self.now(), self.run(file.close()));
+    progress_.end(close_stage, self.now());
   }
 
  private:
@@ -138,32 +145,53 @@ class Program {
   std::span<std::byte> buffer_;
 };
 
-/// The busy times of one kind of resource.
-std::string resource_json(std::string_view name, const std::vector<SimulatedTime>& busy) {
-  const SimulatedTime sum = std::accumulate(busy.begin(), busy.end(), SimulatedTime{0});
+std::string timeline_json(const sim::BusyTimeline& busy) {
+  const auto number = [](SimulatedTime time) { return std::to_string(time); };
   JsonObject json;
-  json.add_text("name", name)
-      .add_number("count", std::ssize(busy))
-      .add_number("busy_ns_sum", sum)
-      .add_number("busy_ns_max", busy.empty() ? 0 : *std::ranges::max_element(busy));
+  json.add_number("interval_ns", busy.interval())
+      .add("busy_ns", json_array(busy.intervals(), number));
   return json.text();
 }
 
-std::string resources_json(sim::Job& job) {
-  sim::CostModel& costs = job.files().costs();
-  std::vector<SimulatedTime> copies;
-  std::vector<SimulatedTime> links;
-  for (int node = 0; node < job.network().nodes().node_count(); ++node) {
-    copies.push_back(job.network().copy_time(node));
-    links.push_back(job.network().link_time(node));
+/// The busy times of one kind of resource.
+std::string resource_json(std::string_view name, const std::vector<sim::BusyTimeline>& all,
+                          bool with_timelines) {
+  SimulatedTime sum = 0;
+  SimulatedTime max = 0;
+  for (const sim::BusyTimeline& one : all) {
+    sum += one.total();
+    max = std::max(max, one.total());
   }
-  const std::array parts{resource_json("copies", copies),
-                         resource_json("messages", links),
-                         resource_json("node links", costs.busy_times(sim::StationKind::node_link)),
-                         resource_json("uplinks", costs.busy_times(sim::StationKind::uplink)),
-                         resource_json("servers", costs.busy_times(sim::StationKind::server_link)),
-                         resource_json("OSTs", costs.busy_times(sim::StationKind::ost))};
-  return json_array(parts, [](const std::string& part) { return part; });
+  JsonObject json;
+  json.add_text("name", name)
+      .add_number("count", std::ssize(all))
+      .add_number("busy_ns_sum", sum)
+      .add_number("busy_ns_max", max);
+  if (with_timelines && max > 0) json.add("timelines", json_array(all, &timeline_json));
+  return json.text();
+}
+
+std::string resources_json(sim::Job& job, bool with_timelines) {
+  sim::CostModel& costs = job.files().costs();
+  std::vector<sim::BusyTimeline> copies;
+  std::vector<sim::BusyTimeline> links;
+  for (int node = 0; node < job.network().nodes().node_count(); ++node) {
+    copies.push_back(job.network().copy_times(node));
+    links.push_back(job.network().link_times(node));
+  }
+  using sim::StationKind;
+  struct Resource {
+    std::string_view name;
+    std::vector<sim::BusyTimeline> busy;
+  };
+  const std::array all{Resource{"copies", std::move(copies)},
+                       Resource{"messages", std::move(links)},
+                       Resource{"node links", costs.busy_times(StationKind::node_link)},
+                       Resource{"uplinks", costs.busy_times(StationKind::uplink)},
+                       Resource{"servers", costs.busy_times(StationKind::server_link)},
+                       Resource{"OSTs", costs.busy_times(StationKind::ost)}};
+  return json_array(
+      all, [&](const Resource& one) { return resource_json(one.name, one.busy, with_timelines); });
 }
 
 std::string guesses_json(const Options& options) {
@@ -192,11 +220,31 @@ std::string outcome_json(const Options& options, sim::Job& job, const Progress& 
       .add_number("bytes_read", progress.bytes_read)
       .add("guesses", guesses_json(options))
       .add("stages_ns", stages.text())
-      .add("resources", resources_json(job))
+      .add("resources", resources_json(job, options.timelines))
       .add("messages", messages.text())
       .add("traffic", job.files().costs().counters_json())
       .add_number("events", job.scheduler().event_count());
   return json.text();
+}
+
+/// Prints once a second how far the job is: its stage, its virtual time in nanoseconds, the bytes
+/// of its requests to OSTs, and the number of events.
+void report_progress(sim::Job& job, const Progress& progress) {
+  constexpr std::int64_t events_between_looks = 1 << 12;
+  using Clock = std::chrono::steady_clock;
+  job.scheduler().observe_every(events_between_looks, [&job, &progress,
+                                                       last = Clock::now()] mutable {
+    if (Clock::now() - last < std::chrono::seconds(1)) return;
+    last = Clock::now();
+    std::size_t stage = 0;
+    while (stage + 1 < stage_names.size() && progress.ranks_past[stage] == job.network().size()) {
+      ++stage;
+    }
+    std::fprintf(stderr, "progress: %s %lld %lld %lld\n", std::string(stage_names[stage]).c_str(),
+                 static_cast<long long>(job.scheduler().now()),
+                 static_cast<long long>(job.files().costs().bytes_requested()),
+                 static_cast<long long>(job.scheduler().event_count()));
+  });
 }
 
 }  // namespace
@@ -212,6 +260,7 @@ Result<std::string> run(const Options& options) {
   if (!job) return job.error();
   Progress progress;
   Program program(options, progress);
+  if (options.reports_progress) report_progress(**job, progress);
   const Status ended = (*job)->run([&](sim::RankOfJob& self) { program.run(self); }, year);
   if (progress.error) return *progress.error;
   if (!ended) return ended.error();

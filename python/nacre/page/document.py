@@ -9,7 +9,7 @@ from pathlib import Path
 from nacre.errors import UserError
 from nacre.findings import Finding
 from nacre.jobs import Job
-from nacre.page import access_charts, time_charts
+from nacre.page import access_charts, resource_charts, time_charts
 from nacre.page.chart import Chart
 from nacre.predictions import misfit_of
 from nacre.text import amount, duration, plural, shortened
@@ -68,7 +68,9 @@ return vegaEmbed(at,{...spec,config,width:'container',autosize:{type:'fit-x',con
 Promise.all(Object.entries(charts).map(draw)).then(()=>document.body.dataset.drawn=Object.keys(charts).length);
 addEventListener('beforeprint',()=>document.querySelectorAll('details').forEach(one=>one.open=true));
 """
-WIDE = {"timeline", "ranks", "plans", "layout-0", "layout-1", "layout-2"}
+WIDE = {"timeline", "ranks", "plans", "layout-0", "layout-1", "layout-2"} | {
+    drawing.name for drawing in resource_charts.DRAWINGS
+}
 
 
 def write(path: str, html: str) -> None:
@@ -120,6 +122,23 @@ def of_pair(first: Job, second: Job, findings: tuple[list[Finding], list[Finding
         f'<div class="pair"><section>{"".join(columns[0])}</section><section>{"".join(columns[1])}</section></div>',
     ]
     return _document(f"{first.title} and {second.title}", parts, drawn)
+
+
+def of_simulation(
+    lines: list[str], settings: list[str], rows: list[list[str]], jobs: list[tuple[dict, Job | None]]
+) -> str:
+    """The page of `nacre simulate --html`. `lines`: the job and notes on it; `rows`: of the table, with a column for
+    each setting; `jobs`: what nacre-simulate printed for each setting, and the job's report."""
+    title, *notes = lines
+    drawn: dict[str, Chart] = {}
+    parts = [f"<h1>{escape(title)}</h1>", *(f'<p class="soft">{escape(note)}</p>' for note in notes)]
+    parts += ["<h2>Settings</h2>", _table(["", *settings], rows)]
+    for number, (name, (outcome, job)) in enumerate(zip(settings, jobs, strict=True)):
+        charts = resource_charts.charts(outcome)
+        charts += [*time_charts.charts(job), *access_charts.charts(job)] if job is not None else []
+        drawn |= {f"{number}-{chart.name}": chart for chart in charts}
+        parts += [f"<h2>{escape(name)}</h2>", *_figures(charts, f"{number}-")]
+    return _document(title, parts, drawn)
 
 
 def _heading(job: Job) -> list[str]:
@@ -214,7 +233,7 @@ def _document(title: str, parts: list[str], charts: dict[str, Chart]) -> str:
     data = json.dumps(specs, separators=(",", ":")).replace("</", "<\\/")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>{escape(shortened(title, 120))}: nacre report</title>"
+        f"<title>{escape(shortened(title, 120))}: nacre</title>"
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<style>{STYLE}</style></head><body>\n"
         + "\n".join(parts)

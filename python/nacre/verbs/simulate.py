@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 import json
 import os
 import subprocess
 import tempfile
 import tomllib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +17,10 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from nacre import replay, reports, testbed
+from nacre import progress, replay, reports, testbed
 from nacre.errors import EXIT_PROBLEM, EXIT_USAGE, UserError
+from nacre.jobs import Job, jobs_of
+from nacre.page import document
 from nacre.tables import grid
 from nacre.text import amount, duration, parse_bytes, plural, unwrapped
 
@@ -24,8 +29,10 @@ HELP = unwrapped("""Predict what a workload or a recorded job would do on a mach
 Runs Nacre's engine. The ranks, messages, copies and file accesses are those that the library would make on such a
 job; only their time is simulated, with the figures of a machine file. WORKLOAD is a name of nacre-bench, such as
 interleaved, tile64, bt, flash or steps. With --report the program is a job that left a report: what would it do with
-other stripes, nodes, aggregators or hints? Each --setting adds a column to the table: hints, separated by commas.
---best compares stripes, algorithms and aggregators by the cost model, and simulates the best of them.
+other stripes, nodes, aggregators or hints? Each --setting adds a column to the table: hints, and figures of the
+machine (SECTION.KEY=VALUE), separated by commas. --set changes a figure of the machine in all columns. --best compares
+stripes, algorithms and aggregators by the cost model, and simulates the best of them. --html draws when each node, OST
+and rank was busy.
 
 [bold]Examples[/bold]
 
@@ -34,7 +41,12 @@ other stripes, nodes, aggregators or hints? Each --setting adds a column to the 
   nacre simulate --machine site.toml --nodes 512 --ranks-per-node 64 --bytes 64g tile64
   --setting cb_nodes=64 --setting cb_nodes=256,striping_factor=64
 
+  nacre simulate --machine site.toml --nodes 64 --bytes 64g tile64 --setting osts.bandwidth=2g
+  --setting osts.count=32,striping_factor=32
+
   nacre simulate --report io.jsonl --machine site.toml --osts 64 --nodes 512
+
+  nacre simulate --report io.jsonl --machine site.toml --html io.html
 
   nacre simulate --report io.jsonl --machine site.toml --best
 
@@ -46,6 +58,7 @@ DEFAULT_OSTS = 8  # of a machine file that has no count (src/machine/machine.h)
 BEST, ALGORITHMS = 4, 2  # settings that --best simulates; of one number of stripes
 # Hints that --best sets.
 SEARCHED = ("striping_factor", "nacre_algorithm", "cb_nodes", "nacre_pattern")
+FOOTNOTE = "Times of phases are medians over ranks. busy: share of the time, of the busiest one."
 STAGES = ("open", "view", "write", "sync", "read", "close")
 
 
@@ -97,10 +110,16 @@ def simulate(
     size: str = typer.Option("1g", "--bytes", metavar="BYTES", help="Size of the file: k, m, g and t are accepted."),
     block: str = typer.Option("", "--block", metavar="BYTES", help="Size of a block, for workloads with blocks."),
     reads: bool = typer.Option(False, "--read", help="Read the file after writing it."),
+    assignments: list[str] = typer.Option(
+        [], "--set", metavar="SECTION.KEY=VALUE", help="Change a figure of the machine. Repeatable."
+    ),
     settings: list[str] = typer.Option(
-        [], "--setting", metavar="HINTS", help="NAME=VALUE[,...]: a column. Repeatable."
+        [], "--setting", metavar="NAME=VALUE[,...]", help="Hints and figures of the machine: a column. Repeatable."
     ),
     best: bool = typer.Option(False, "--best", help="Add columns: the settings that the cost model finds best."),
+    html: str = typer.Option(
+        None, "--html", metavar="OUT", help="Write the table, and drawings of nodes, OSTs and ranks over time, to OUT."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON: what the job did with each setting."),
 ) -> None:
     if bool(workload) == bool(report):
@@ -111,13 +130,13 @@ def simulate(
     nodes = nodes or (recorded["nodes"] if recorded else 1)
     per_node = per_node or (replay.ranks_per_node(recorded) if recorded else 1)
     with tempfile.TemporaryDirectory(prefix="nacre-simulate-") as folder:
-        file = with_osts(testbed.machine_file(machine or replay.machine_of(recorded)), osts, Path(folder))
-        command = [testbed.program("nacre-simulate", "`make` builds it."), "--machine", file]
+        figures = Figures(testbed.machine_file(machine or replay.machine_of(recorded)), assignments, osts, Path(folder))
+        command = [testbed.program("nacre-simulate", "`make` builds it.")]
         command += ["--nodes", str(nodes), "--ranks-per-node", str(per_node)]
+        command += ["--timelines"] if html is not None else []
         command += ["--block", _bytes("--block", block)] if block else []
         command += ["--read"] if reads else []
-        hints = [f"nacre_machine={file}", *(replay.hints(recorded) if recorded else [])]
-        hints += [f"striping_factor={osts}"] if osts else []
+        hints = [*(replay.hints(recorded) if recorded else []), *([f"striping_factor={osts}"] if osts else [])]
         layout = replay.layout_hints(recorded) if recorded else []
         if recorded:
             calls = Path(folder) / "calls"
@@ -126,12 +145,18 @@ def simulate(
         else:
             command += ["--bytes", _bytes("--bytes", size), workload]
         columns = [("as is", [])] + [(text, text.split(",")) for text in settings]
-        candidates = _best_of(_searched(command, _merged(hints))) if best else []
+        candidates = _best_of(_searched([*command, *figures.options([])], _merged(hints))) if best else []
         columns += [(f"best {number}", one["hints"]) for number, one in enumerate(candidates, 1)]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = list(
-                pool.map(lambda column: _run(command, column[0], _merged(layout + hints + column[1])), columns)
-            )
+        with progress.shown() as show, ThreadPoolExecutor(os.cpu_count()) as pool:
+
+            def simulated(column: tuple[str, list[str]]) -> Setting:
+                name, words = column
+                of_machine, chosen = _divided(words)
+                return _run(
+                    [*command, *figures.options(of_machine)], show(name), name, _merged(layout + hints + chosen)
+                )
+
+            found = list(pool.map(simulated, columns))
     if as_json:
         print(
             json.dumps(
@@ -140,27 +165,69 @@ def simulate(
             )
         )
         return
-    unchanged = recorded and nodes * per_node == recorded["ranks"] and nodes == recorded["nodes"]
-    _show(Console(highlight=False, soft_wrap=True), found, recorded, recorded if unchanged and not osts else None)
+    unchanged = recorded and nodes * per_node == recorded["ranks"] and nodes == recorded["nodes"] and not assignments
+    lines = _notes(found, recorded)
+    rows = _rows(found)
+    if html is not None:
+        document.write(html, document.of_simulation(lines, [one.name for one in found], rows, _jobs(found)))
+        return
+    _show(Console(highlight=False, soft_wrap=True), lines, found, rows)
+    if unchanged and not osts:
+        _show_measured(recorded)
     if best:
         _show_fastest(found, dict(columns))
 
 
-def with_osts(machine: str, osts: int, folder: Path) -> str:
-    """`machine`, or a copy of it in `folder` that has `osts` OSTs, if it has fewer."""
-    try:
-        sections = tomllib.loads(Path(machine).read_text())
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"--machine {machine}: {error}") from error
-    if osts <= sections.get("osts", {}).get("count", DEFAULT_OSTS):
-        return machine
-    sections.setdefault("osts", {})["count"] = osts
-    lines = []
-    for section, values in sections.items():
-        lines += [f"[{section}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items()), ""]
-    copy = folder / Path(machine).name
-    copy.write_text("\n".join(lines))
-    return str(copy)
+class Figures:
+    """The machine of the columns: `file`, with `assignments` (SECTION.KEY=VALUE) in all columns, and at least `osts`
+    OSTs."""
+
+    def __init__(self, file: str, assignments: list[str], osts: int, folder: Path):
+        self._file, self._folder = file, folder
+        self._copies = itertools.count()
+        try:
+            self._sections = tomllib.loads(Path(file).read_text())
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise UserError(f"--machine {file}: {error}") from error
+        wrong = next((words for words in assignments if not _is_figure(words)), None)
+        if wrong is not None:
+            raise UserError(f"--set {wrong}: expected SECTION.KEY=VALUE", "A hint is set with --setting.")
+        self._assignments = list(assignments)
+        count = self._sections.get("osts", {}).get("count", DEFAULT_OSTS)
+        if osts > count:
+            self._assignments.insert(0, f"osts.count={osts}")
+
+    def options(self, more: list[str]) -> list[str]:
+        """Options of nacre-simulate for the machine with `more` assignments."""
+        assignments = self._assignments + more
+        file = self._changed(assignments) if assignments else self._file
+        return ["--machine", file, "--hint", f"nacre_machine={file}"]
+
+    def _changed(self, assignments: list[str]) -> str:
+        """A copy of the machine file."""
+        sections = copy.deepcopy(self._sections)
+        for words in assignments:
+            name, _, value = words.partition("=")
+            section, _, key = name.partition(".")
+            sections.setdefault(section, {})[key] = int(value) if value.isdecimal() else value
+        lines = []
+        for section, values in sections.items():
+            lines += [f"[{section}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items()), ""]
+        changed = self._folder / f"{next(self._copies)}" / Path(self._file).name
+        changed.parent.mkdir()
+        changed.write_text("\n".join(lines))
+        return str(changed)
+
+
+def _is_figure(words: str) -> bool:
+    """Whether the words set a figure of the machine, and not a hint."""
+    name, equals, _ = words.partition("=")
+    return "." in name and bool(equals)
+
+
+def _divided(words: list[str]) -> tuple[list[str], list[str]]:
+    """Of a column: figures of the machine, and hints."""
+    return [one for one in words if _is_figure(one)], [one for one in words if not _is_figure(one)]
 
 
 def _merged(hints: list[str]) -> list[str]:
@@ -175,14 +242,21 @@ def _bytes(option: str, text: str) -> str:
         raise UserError(f"{option}: {error}") from error
 
 
-def _started(command: list[str]) -> str:
-    """What nacre-simulate prints."""
-    ended = subprocess.run(command, capture_output=True, text=True)
-    if ended.returncode != 0:
-        problem = ended.stderr.removeprefix("nacre-simulate: ").strip()
-        code = EXIT_USAGE if ended.returncode == EXIT_USAGE else EXIT_PROBLEM
-        raise UserError(problem or f"nacre-simulate ended with status {ended.returncode}", code=code)
-    return ended.stdout
+def _started(command: list[str], note: Callable[[str], None] | None = None) -> str:
+    """What nacre-simulate prints. `note` gets the lines about its progress."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
+        problems = []
+        for line in started.stderr:
+            if note is not None and line.startswith(progress.PREFIX):
+                note(line)
+            else:
+                problems.append(line)
+        printed = started.stdout.read()
+    if started.returncode != 0:
+        problem = "".join(problems).removeprefix("nacre-simulate: ").strip()
+        code = EXIT_USAGE if started.returncode == EXIT_USAGE else EXIT_PROBLEM
+        raise UserError(problem or f"nacre-simulate ended with status {started.returncode}", code=code)
+    return printed
 
 
 def _searched(command: list[str], hints: list[str]) -> list[dict]:
@@ -203,50 +277,68 @@ def _best_of(candidates: list[dict]) -> list[dict]:
     return taken
 
 
-def _run(command: list[str], name: str, hints: list[str]) -> Setting:
+def _run(command: list[str], note: Callable[[str], None] | None, name: str, hints: list[str]) -> Setting:
     with tempfile.TemporaryDirectory(prefix="nacre-simulate-") as folder:
         report = Path(folder) / "report.jsonl"
         options = [word for hint in [*hints, f"nacre_report={report}"] for word in ("--hint", hint)]
-        outcome = json.loads(_started([*command, *options]))
+        options += ["--progress"] if note is not None else []
+        outcome = json.loads(_started([*command, *options], note))
         lines = reports.read([str(report)]) if report.exists() else []
         return Setting(name, hints, outcome, lines[0] if lines else {})
 
 
-def _show(console: Console, found: list[Setting], recorded: dict | None, measured: dict | None) -> None:
-    """`recorded`: the report of the job; `measured`: the same if its ranks and stripes are the simulated ones."""
+def _notes(found: list[Setting], recorded: dict | None) -> list[str]:
+    """The job in one line, and what was guessed of it. `recorded`: the report of the job."""
     first = found[0].outcome
     name = replay.heading(recorded) if recorded else first["workload"]
-    console.print(
-        f"{name}: {amount(found[0].bytes)} by {plural(first['ranks'], 'rank')} on {plural(first['nodes'], 'node')},"
-        " simulated"
-    )
-    for guess in first["guesses"]:
-        console.print(f"note: {guess}")
-    table = grid("", *(one.name for one in found))
-    for hint in SEARCHED if any(one.name.startswith("best ") for one in found) else ():
-        table.add_row(hint, *(one.hint(hint) for one in found))
+    job = f"{amount(found[0].bytes)} by {plural(first['ranks'], 'rank')} on {plural(first['nodes'], 'node')}"
+    return [f"{name}: {job}, simulated", *(f"note: {guess}" for guess in first["guesses"])]
+
+
+def _rows(found: list[Setting]) -> list[list[str]]:
+    """The table: a column for each setting."""
+    rows = [
+        [hint, *(one.hint(hint) for one in found)]
+        for hint in (SEARCHED if any(one.name.startswith("best ") for one in found) else ())
+    ]
     for stage in STAGES:
         if any(one.seconds(stage) for one in found):
-            table.add_row(stage, *(duration(one.seconds(stage)) for one in found))
+            rows.append([stage, *(duration(one.seconds(stage)) for one in found)])
     if any(one.outcome["bytes_written"] for one in found):
-        table.add_row("write and sync", *(_rate(one) for one in found))
-    table.add_row("algorithm", *(one.plan.get("algorithm", "-") for one in found))
-    table.add_row("aggregators", *(str(one.plan.get("aggregators", "-")) for one in found))
-    table.add_row("OSTs written", *(str(_osts(one)) for one in found))
-    table.add_row("lock callbacks", *(str(sum(one.outcome["traffic"]["osts"]["lock_callbacks"])) for one in found))
+        rows.append(["write and sync", *(_rate(one) for one in found)])
+    rows.append(["algorithm", *(one.plan.get("algorithm", "-") for one in found)])
+    rows.append(["aggregators", *(str(one.plan.get("aggregators", "-")) for one in found)])
+    rows.append(["OSTs written", *(str(_osts(one)) for one in found)])
+    rows.append(["lock callbacks", *(str(sum(one.outcome["traffic"]["osts"]["lock_callbacks"])) for one in found)])
     for phase, words in reports.PHASES.items():
         times = [_phase(one, phase) for one in found]
         if any(times):
-            table.add_row(f"  {words}", *(duration(seconds) for seconds in times))
-    for index, resource in enumerate(first["resources"]):
+            rows.append([f"  {words}", *(duration(seconds) for seconds in times)])
+    for index, resource in enumerate(found[0].outcome["resources"]):
         if any(one.outcome["resources"][index]["busy_ns_max"] for one in found):
-            table.add_row(f"  busy: {resource['name']}", *(_busy(one, index) for one in found))
-    table.add_row("bottleneck", *(_bottleneck(one) for one in found))
+            rows.append([f"  busy: {resource['name']}", *(_busy(one, index) for one in found)])
+    rows.append(["bottleneck", *(_bottleneck(one) for one in found)])
+    return rows
+
+
+def _show(console: Console, lines: list[str], found: list[Setting], rows: list[list[str]]) -> None:
+    for line in lines:
+        console.print(line)
+    table = grid("", *(one.name for one in found))
+    for row in rows:
+        table.add_row(*row)
     console.print(table)
-    console.print("Times of phases are medians over ranks. busy: share of the time, of the busiest one.")
-    if measured:
-        stages = [f"{stage} {duration(time)}" for stage, time in replay.measured_stages(measured).items() if time]
-        console.print(f"Measured, slowest rank: {', '.join(stages)}")
+    console.print(FOOTNOTE)
+
+
+def _show_measured(report: dict) -> None:
+    stages = [f"{stage} {duration(time)}" for stage, time in replay.measured_stages(report).items() if time]
+    print(f"Measured, slowest rank: {', '.join(stages)}")
+
+
+def _jobs(found: list[Setting]) -> list[tuple[dict, Job | None]]:
+    """What the job did with each setting, and its report as that of a job."""
+    return [(one.outcome, jobs_of([one.report])[0] if one.report else None) for one in found]
 
 
 def _show_fastest(found: list[Setting], columns: dict[str, list[str]]) -> None:

@@ -353,12 +353,16 @@ Status FileSystem::give_layout(Inode& inode, const store::OpenOptions& options, 
   return inode.data.set_layout(plan::plain_layout({}));
 }
 
-Result<std::vector<std::byte>> FileSystem::contents(const std::string& path) {
+StripedFile* FileSystem::data(const std::string& path) {
   const auto found = files_.find(path);
-  if (found == files_.end()) return store::error_from_errno(ENOENT, "open", path);
-  StripedFile& data = found->second->data;
-  std::vector<std::byte> bytes(checked_cast<std::size_t>(data.size()));
-  const Result<std::size_t> got = data.read(bytes, 0);
+  return found == files_.end() ? nullptr : &found->second->data;
+}
+
+Result<std::vector<std::byte>> FileSystem::contents(const std::string& path) {
+  StripedFile* const file = data(path);
+  if (file == nullptr) return store::error_from_errno(ENOENT, "open", path);
+  std::vector<std::byte> bytes(checked_cast<std::size_t>(file->size()));
+  const Result<std::size_t> got = file->read(bytes, 0);
   if (!got) return described(got.error(), "read", path);
   return bytes;
 }

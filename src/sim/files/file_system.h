@@ -38,6 +38,10 @@ class FileSystem {
   /// The store of a process on `node`. Does not outlive the file system.
   [[nodiscard]] std::shared_ptr<store::Store> store_on(std::int32_t node);
   [[nodiscard]] CostModel& costs() { return striping_.costs; }
+  /// Sets the fault of an OST, or evicts a node.
+  [[nodiscard]] Status order(const FaultOrder& fault) { return striping_.order(fault); }
+  /// The data of a file, without the time that accesses take. Null if it does not exist.
+  [[nodiscard]] StripedFile* data(const std::string& path);
   /// All bytes of a file; no_such_file if it does not exist. Takes no time.
   [[nodiscard]] Result<std::vector<std::byte>> contents(const std::string& path);
 

@@ -36,7 +36,9 @@ Job::Job(JobSettings settings, store::ReservedMemory memory)
       network_(scheduler_, machine_,
                {.nodes = settings_.nodes,
                 .phantom = settings_.phantom,
-                .buffered_bytes_max = settings_.buffered_bytes_max},
+                .buffered_bytes_max = settings_.buffered_bytes_max,
+                .delay = settings_.delay,
+                .refuses_memory = settings_.refuses_memory},
                std::move(memory)),
       files_(scheduler_, machine_, objects_of(settings_)) {}
 

@@ -23,8 +23,10 @@ namespace nacre::sim {
 struct JobSettings {
   machine::Machine machine;  ///< its count of nodes is that of the job's nodes
   plan::NodeMap nodes;
-  bool phantom = false;                        ///< files and buffers have no bytes
-  std::int64_t buffered_bytes_max = 16 << 10;  ///< NetworkOptions::buffered_bytes_max
+  bool phantom = false;                            ///< files and buffers have no bytes
+  std::int64_t buffered_bytes_max = 16 << 10;      ///< NetworkOptions::buffered_bytes_max
+  std::function<SimulatedTime()> delay = nullptr;  ///< as in NetworkOptions
+  std::function<bool(int rank, std::int64_t bytes)> refuses_memory = nullptr;  ///< the same
   /// For memory that ranks of a node share, and phantom buffers.
   std::int64_t address_space_bytes = std::int64_t{16} << 30U;
   std::size_t stack_bytes = std::size_t{256} << 10U;  ///< of a rank

@@ -413,6 +413,11 @@ Status CostModel::evict(std::int32_t node) {
   return lost;
 }
 
+std::int64_t CostModel::bytes_requested() {
+  const std::lock_guard guard(mutex_);
+  return counters_.bytes();
+}
+
 std::string CostModel::counters_json() {
   const std::lock_guard guard(mutex_);
   settle();
@@ -423,7 +428,7 @@ std::string CostModel::counters_json() {
   return counters_.json();
 }
 
-std::vector<SimulatedTime> CostModel::busy_times(StationKind kind) {
+std::vector<BusyTimeline> CostModel::busy_times(StationKind kind) {
   const std::lock_guard guard(mutex_);
   settle();
   return requests_.busy_times(kind);

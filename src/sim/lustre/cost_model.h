@@ -122,8 +122,10 @@ class CostModel {
   /// Sets the fault of an OST, or evicts a node.
   [[nodiscard]] Status order(const FaultOrder& order);
   [[nodiscard]] std::string counters_json();
+  /// The bytes of all requests so far.
+  [[nodiscard]] std::int64_t bytes_requested();
   /// As RequestModel::busy_times().
-  [[nodiscard]] std::vector<SimulatedTime> busy_times(StationKind kind);
+  [[nodiscard]] std::vector<BusyTimeline> busy_times(StationKind kind);
   void reset_counters();
   /// Waiting calls and later calls that have to wait return EIO.
   void stop();

@@ -50,6 +50,12 @@ void Counters::count_callback(std::int32_t node, std::int32_t ost) {
   ++of_node(node).lock_callbacks;
 }
 
+std::int64_t Counters::bytes() const {
+  std::int64_t sum = 0;
+  for (const Traffic& ost : osts_) sum += ost.bytes_written + ost.bytes_read;
+  return sum;
+}
+
 void Counters::set_queue_time(std::int32_t ost, SimulatedTime queued) {
   of_ost(ost).queue_us = queued / microsecond;
 }

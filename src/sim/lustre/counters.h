@@ -33,6 +33,8 @@ class Counters {
   void count_request(const Rpc& rpc, plan::Direction direction);
   void count_grant(std::int32_t node, std::int32_t ost);
   void count_callback(std::int32_t node, std::int32_t ost);
+  /// Of all requests so far.
+  [[nodiscard]] std::int64_t bytes() const;
   void set_queue_time(std::int32_t ost, SimulatedTime queued);
   /// {"osts": {"bytes_written": [...], ...}, "nodes": {...}}: a number for each OST and node.
   [[nodiscard]] std::string json() const;

@@ -109,7 +109,7 @@ void RequestModel::start(Station& station, SimulatedTime now) {
   const double transfer = bandwidth > 0 ? static_cast<double>(rpc.bytes) * second / bandwidth : 0;
   const double length = transfer * (1 + station.channel.client_cost * others) * station.slowness;
   const SimulatedTime rounded = std::llround(length);
-  station.busy_time += rounded;
+  station.busy_times.add(now, now + rounded);
   schedule(now + rounded, station.waiting.front());
 }
 
@@ -179,15 +179,15 @@ std::optional<SimulatedTime> RequestModel::next() const {
   return events_.top().time;
 }
 
-std::vector<SimulatedTime> RequestModel::busy_times(StationKind kind) const {
+std::vector<BusyTimeline> RequestModel::busy_times(StationKind kind) const {
   const std::array<std::int64_t, 4> counts{machine_.nodes, machine_.uplinks, machine_.servers(),
                                            machine_.osts};
   const auto index = static_cast<std::size_t>(kind);
   const std::int64_t first =
       std::accumulate(counts.begin(), counts.begin() + index, std::int64_t{0});
-  std::vector<SimulatedTime> times;
+  std::vector<BusyTimeline> times;
   for (std::int64_t i = 0; i < counts[index]; ++i) {
-    times.push_back(stations_[static_cast<std::size_t>(first + i)].busy_time);
+    times.push_back(stations_[static_cast<std::size_t>(first + i)].busy_times);
   }
   return times;
 }

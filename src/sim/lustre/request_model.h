@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "machine/machine.h"
+#include "sim/time/busy_timeline.h"
 #include "sim/time/timing.h"
 
 namespace nacre::sim {
@@ -54,9 +55,8 @@ class RequestModel {
   /// Fault: transfers that start at the OST from `now` on take `factor` times as long, and so do
   /// latencies if it is above 1. 0: transfers wait until the factor is set again.
   void set_slowness(std::int32_t ost, double factor, SimulatedTime now);
-  /// For each station of a kind, the time during which it transferred, or will until the end of its
-  /// current transfer.
-  [[nodiscard]] std::vector<SimulatedTime> busy_times(StationKind kind) const;
+  /// For each station of a kind, when it transferred, up to the end of its current transfer.
+  [[nodiscard]] std::vector<BusyTimeline> busy_times(StationKind kind) const;
   /// The total time that requests have waited for a thread of the OST.
   [[nodiscard]] SimulatedTime queue_time(std::int32_t ost) const {
     return osts_[static_cast<std::size_t>(ost)].queued;
@@ -74,7 +74,7 @@ class RequestModel {
     Channel channel;
     double slowness = 1;
     bool busy = false;
-    SimulatedTime busy_time = 0;
+    BusyTimeline busy_times = {};
     std::deque<Ticket> waiting = {};
     std::map<std::int32_t, std::int64_t> requests_by_node = {};
   };

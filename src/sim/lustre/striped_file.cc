@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <utility>
 
 #include "base/checked_cast.h"
@@ -29,6 +30,14 @@ std::vector<ObjectAccess> on_osts(const std::vector<Piece>& pieces, std::int64_t
 }
 
 }  // namespace
+
+Status Striping::order(const FaultOrder& order) {
+  if (!order.evicted_node) {
+    const std::lock_guard guard(mutex);
+    allocator.set_refusing(order.ost, order.fault.no_objects);
+  }
+  return costs.order(order);
+}
 
 StripedFile::~StripedFile() {
   for (const ObjectName& object : all_objects()) drop(object);
@@ -110,6 +119,35 @@ Status StripedFile::delete_components(const plan::Layout& which) {
   return {};
 }
 
+Status StripedFile::migrate(const Caller& caller, plan::Layout asked) {
+  constexpr std::int32_t number = std::numeric_limits<std::int32_t>::max();
+  if (Status locked = acquire_group_lock(caller, number); !locked) return locked;
+  Status moved = move_to_layout(std::move(asked));
+  Status released = release_group_lock(caller, number);
+  return moved ? released : moved;
+}
+
+/// Accesses that began before the group lock was acquired find either layout, with all data.
+Status StripedFile::move_to_layout(plan::Layout asked) {
+  Result<plan::Layout> layout = layout_for_file(std::move(asked), striping_.defaults);
+  if (!layout) return std::move(layout).error();
+  const std::lock_guard guard(mutex_);
+  const Extent kept = readable_part({0, size_});
+  const Extent used{0, std::max<std::int64_t>(1, kept.length)};
+  {
+    const std::lock_guard allocator(striping_.mutex);
+    const Result<bool> made = instantiate(*layout, used, striping_.allocator);
+    if (!made) return made.error();
+  }
+  std::vector<std::byte> bytes(checked_cast<std::size_t>(kept.length));
+  if (Status read = read_pieces(bytes, pieces_of(0, bytes.size())); !read) return read;
+  const std::vector<ObjectName> old = all_objects();
+  replace_layout(*std::move(layout));
+  const store::Transfer written = write_pieces(bytes, pieces_of(0, bytes.size()));
+  for (const ObjectName& object : old) drop(object);
+  return written.error ? Status(*written.error) : Status();
+}
+
 /// Deletes an object that no longer belongs to the file.
 void StripedFile::drop(const ObjectName& object) {
   striping_.objects.remove(object);
@@ -169,16 +207,21 @@ Result<std::size_t> StripedFile::read(std::span<std::byte> to, std::int64_t offs
     bytes = checked_cast<std::size_t>(found.length);
     pieces = pieces_of(offset, bytes);
   }
+  if (Status done = read_pieces(to, pieces); !done) return std::move(done).error();
+  return bytes;
+}
+
+Status StripedFile::read_pieces(std::span<std::byte> to, const std::vector<Piece>& pieces) {
   for (const Piece& piece : pieces) {
     const std::span<std::byte> part = to.subspan(piece.buffer_offset, piece.bytes);
     if (piece.object == ObjectName{}) {
       std::ranges::fill(part, std::byte{0});
     } else if (Status done = striping_.objects.read(piece.object, part, piece.object_offset);
                !done) {
-      return std::move(done).error();
+      return done;
     }
   }
-  return bytes;
+  return {};
 }
 
 /// Creates the objects of the components that the extent touches. The caller holds mutex_.

@@ -38,6 +38,9 @@ struct Striping {
   CostModel costs;
   std::mutex mutex;  ///< guards the allocator
   ObjectAllocator allocator{defaults.ost_count};
+
+  /// Sets the fault of an OST, or evicts a node.
+  [[nodiscard]] Status order(const FaultOrder& order);
 };
 
 /// Thread-safe. Errors carry the errno that Lustre returns, or an errno of the object store.
@@ -60,6 +63,10 @@ class StripedFile {
   /// The xattrs lustre.lov.add and lustre.lov.del. ENODATA without a layout.
   [[nodiscard]] Status add_components(const plan::Layout& more);
   [[nodiscard]] Status delete_components(const plan::Layout& which);
+  /// Moves the data to new objects with the layout for which `asked` was requested, as `lfs migrate
+  /// --block` does: under a group lock, so accesses of other nodes wait. EBUSY if another group
+  /// lock is held, EBADF without a layout, ENODATA if the new layout ends before the file does.
+  [[nodiscard]] Status migrate(const Caller& caller, plan::Layout asked);
 
   [[nodiscard]] std::int64_t size() const;
   /// Returns the number of bytes that were read: fewer than requested at the end of the file, 0
@@ -103,12 +110,14 @@ class StripedFile {
   };
   void replace_layout(plan::Layout layout);
   void drop(const ObjectName& object);
+  [[nodiscard]] Status move_to_layout(plan::Layout asked);
   [[nodiscard]] Status make_objects(const Extent& extent);
   [[nodiscard]] std::vector<ObjectName> all_objects() const;
   [[nodiscard]] Extent readable_part(const Extent& extent) const;
   [[nodiscard]] ObjectName object_of(std::size_t region, std::int32_t slot) const;
   [[nodiscard]] std::vector<Piece> pieces_of(std::int64_t offset, std::size_t bytes) const;
   [[nodiscard]] Result<std::vector<Piece>> pieces_to_write(const Extent& extent);
+  [[nodiscard]] Status read_pieces(std::span<std::byte> to, const std::vector<Piece>& pieces);
   [[nodiscard]] store::Transfer write_pieces(std::span<const std::byte> from,
                                              const std::vector<Piece>& pieces);
   [[nodiscard]] Status truncate_objects(std::int64_t size);

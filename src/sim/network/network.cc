@@ -158,6 +158,10 @@ class Network::RankTransport final : public collective::Transport {
   void wait(collective::Condition& condition) override { network_.wait(*this, condition); }
   [[nodiscard]] Result<store::SharedMemory> create_shared_memory(
       std::uint64_t id, std::int64_t bytes, const std::string& /*purpose*/) override {
+    const auto& refuses = network_.options_.refuses_memory;
+    if (refuses && refuses(rank_, bytes)) {
+      return Error{ErrorClass::no_mem, 0, "memory for a node is refused"};
+    }
     Result<std::span<std::byte>> memory = network_.memory_.take(bytes);
     if (!memory) return std::move(memory).error();
     return store::SharedMemory::lend(id, *memory);
@@ -199,11 +203,11 @@ collective::RoundCopies& Network::copies(int rank) {
   return *copies_[static_cast<std::size_t>(rank)];
 }
 
-SimulatedTime Network::copy_time(int node) const {
-  return nodes_[static_cast<std::size_t>(node)].copies->busy_time();
+const BusyTimeline& Network::copy_times(int node) const {
+  return nodes_[static_cast<std::size_t>(node)].copies->busy_times();
 }
 
-SimulatedTime Network::link_time(int node) const {
+const BusyTimeline& Network::link_times(int node) const {
   return nodes_[static_cast<std::size_t>(node)].link_busy;
 }
 
@@ -309,7 +313,7 @@ void Network::transfer(const MessagePointer& message) {
   }
   ++counts_.near;
   const SimulatedTime length =
-      machine_.near_message_ns + time_of(message->bytes, machine_.copy_bandwidth);
+      machine_.near_message_ns + time_of(message->bytes, machine_.copy_bandwidth) + delay();
   scheduler_.at(scheduler_.now() + length, [this, message] { arrive(*message); });
 }
 
@@ -322,8 +326,8 @@ void Network::transfer_far(const MessagePointer& message) {
   Node& from = nodes_[static_cast<std::size_t>(nodes().node_of(message->source))];
   const SimulatedTime leaves = std::max(scheduler_.now(), from.sends_until);
   from.sends_until = leaves + length;
-  from.link_busy += length;
-  scheduler_.at(leaves + machine_.far_message_ns, [this, message, length] {
+  from.link_busy.add(leaves, leaves + length);
+  scheduler_.at(leaves + machine_.far_message_ns + delay(), [this, message, length] {
     Node& to = nodes_[static_cast<std::size_t>(nodes().node_of(message->destination))];
     to.receives_until = std::max(scheduler_.now(), to.receives_until) + length;
     scheduler_.at(to.receives_until, [this, message] { arrive(*message); });
@@ -368,7 +372,7 @@ void Network::add_event(int rank) {
 
 void Network::ring(int rank) {
   Rank& it = ranks_[static_cast<std::size_t>(rank)];
-  const SimulatedTime time = scheduler_.now() + machine_.near_message_ns;
+  const SimulatedTime time = scheduler_.now() + machine_.near_message_ns + delay();
   if (std::exchange(it.rung_for, time) == time) return;
   scheduler_.at(time, [this, rank] {
     ranks_[static_cast<std::size_t>(rank)].rung_for = -1;

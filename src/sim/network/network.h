@@ -18,6 +18,7 @@
 #include "machine/machine.h"
 #include "plan/nodes/node_map.h"
 #include "sim/network/shared_bandwidth.h"
+#include "sim/time/busy_timeline.h"
 #include "sim/time/scheduler.h"
 #include "store/memory/reserved_memory.h"
 
@@ -32,6 +33,10 @@ struct NetworkOptions {
   std::int64_t buffered_bytes_max = 16 << 10;
   /// Of each node: Transport::available_memory().
   std::int64_t available_memory_bytes = std::int64_t{1} << 40U;
+  /// By how much the next message, or the next ring of a rank, comes later. Null: none is late.
+  std::function<SimulatedTime()> delay = nullptr;
+  /// Whether a rank gets no memory that its node shares, of so many bytes. Null: all get it.
+  std::function<bool(int rank, std::int64_t bytes)> refuses_memory = nullptr;
 };
 
 /// What the ranks of a job have sent so far.
@@ -75,9 +80,9 @@ class Network {
   [[nodiscard]] std::int64_t unmatched_count() const;
   /// A receive whose length differs from its message, or a message of 0 bytes.
   [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
-  /// The time during which ranks of `node` copied, or the link of the node sent messages.
-  [[nodiscard]] SimulatedTime copy_time(int node) const;
-  [[nodiscard]] SimulatedTime link_time(int node) const;
+  /// When ranks of `node` copied, and when the link of the node sent messages.
+  [[nodiscard]] const BusyTimeline& copy_times(int node) const;
+  [[nodiscard]] const BusyTimeline& link_times(int node) const;
 
  private:
   class RankTransport;
@@ -89,7 +94,7 @@ class Network {
     std::unique_ptr<SharedBandwidth> copies;
     SimulatedTime sends_until = 0;
     SimulatedTime receives_until = 0;
-    SimulatedTime link_busy = 0;
+    BusyTimeline link_busy;
   };
   struct Rank {
     explicit Rank(Scheduler& scheduler) : has_event(scheduler) {}
@@ -114,6 +119,7 @@ class Network {
   [[nodiscard]] collective::MessageId new_id();
   collective::MessageId post_send(const Way& way, std::span<const std::byte> data);
   collective::MessageId post_receive(const Way& way, std::span<std::byte> data);
+  [[nodiscard]] SimulatedTime delay() const { return options_.delay ? options_.delay() : 0; }
   void transfer(const MessagePointer& message);
   void transfer_far(const MessagePointer& message);
   void arrive(Message& message);

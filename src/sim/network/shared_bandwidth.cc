@@ -21,10 +21,10 @@ double SharedBandwidth::rate() const {
 /// Lets the transfers progress until now.
 void SharedBandwidth::progress() {
   const SimulatedTime now = scheduler_.now();
-  const SimulatedTime length = now - std::exchange(since_, now);
+  const SimulatedTime before = std::exchange(since_, now);
   if (transfers_.empty()) return;
-  progress_bytes_ += static_cast<double>(length) * rate();
-  busy_ += length;
+  progress_bytes_ += static_cast<double>(now - before) * rate();
+  busy_.add(before, now);
 }
 
 void SharedBandwidth::transfer(std::int64_t bytes) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "sim/time/busy_timeline.h"
 #include "sim/time/scheduler.h"
 
 namespace nacre::sim {
@@ -24,8 +25,8 @@ class SharedBandwidth {
 
   /// Blocks the fiber that runs for the time of the transfer.
   void transfer(std::int64_t bytes);
-  /// The time during which there was a transfer.
-  [[nodiscard]] SimulatedTime busy_time() const { return busy_; }
+  /// When there was a transfer.
+  [[nodiscard]] const BusyTimeline& busy_times() const { return busy_; }
 
  private:
   void progress();
@@ -42,7 +43,7 @@ class SharedBandwidth {
   std::map<std::pair<double, std::uint64_t>, FiberQueue> transfers_;
   std::uint64_t next_order_ = 0;
   std::uint64_t scheduled_ = 0;  // number of the last scheduled end; earlier ones do not count
-  SimulatedTime busy_ = 0;
+  BusyTimeline busy_;
 };
 
 }  // namespace nacre::sim

@@ -75,6 +75,11 @@ void Scheduler::at(SimulatedTime time, std::function<void()> act) {
   std::ranges::push_heap(events_, is_later);
 }
 
+void Scheduler::observe_every(std::int64_t count, std::function<void()> observe) {
+  observed_count_ = count;
+  observe_ = std::move(observe);
+}
+
 void Scheduler::start(const std::string& name, const std::function<void()>& body) {
   const std::uint64_t id = next_fiber_++;
   fibers_.try_emplace(id, name, body, stack_bytes_);
@@ -117,6 +122,7 @@ bool Scheduler::run(SimulatedTime time_max) {
     const Event event = take_next();
     now_ = event.time;
     ++event_count_;
+    if (observed_count_ != 0 && event_count_ % observed_count_ == 0) observe_();
     event.act();
   }
   return fibers_.empty();

@@ -60,6 +60,8 @@ class Scheduler final : public Timing, public Clock {
   /// The names of some fibers that have not ended, for messages.
   [[nodiscard]] std::string stuck() const;
   [[nodiscard]] bool has_events() const { return !events_.empty(); }
+  /// Calls `observe` after each `count` events, between them. It changes nothing.
+  void observe_every(std::int64_t count, std::function<void()> observe);
   /// The number of events so far.
   [[nodiscard]] std::int64_t event_count() const { return event_count_; }
 
@@ -90,6 +92,8 @@ class Scheduler final : public Timing, public Clock {
   SimulatedTime time_max_ = 0;
   std::uint64_t next_order_ = 0;
   std::int64_t event_count_ = 0;
+  std::int64_t observed_count_ = 0;  // 0: nobody observes
+  std::function<void()> observe_;
   std::vector<Event> events_;                   // a heap
   std::map<std::uint64_t, NamedFiber> fibers_;  // by id; those that have not ended
   std::uint64_t next_fiber_ = 1;

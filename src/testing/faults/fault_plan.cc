@@ -27,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, StoreCall>, 11> operations{{
     {"layout", StoreCall::layout},
 }};
 
-constexpr std::array<std::pair<std::string_view, int>, 31> errno_names{{
+constexpr std::array<std::pair<std::string_view, int>, 33> errno_names{{
     {"EACCES", EACCES},
     {"EAGAIN", EAGAIN},
     {"EBADF", EBADF},
@@ -43,12 +43,14 @@ constexpr std::array<std::pair<std::string_view, int>, 31> errno_names{{
     {"EMFILE", EMFILE},
     {"ENFILE", ENFILE},
     {"ENAMETOOLONG", ENAMETOOLONG},
+    {"ENODATA", ENODATA},
     {"ENODEV", ENODEV},
     {"ENOENT", ENOENT},
     {"ENOLCK", ENOLCK},
     {"ENOMEM", ENOMEM},
     {"ENOSPC", ENOSPC},
     {"ENOSYS", ENOSYS},
+    {"ENOTCONN", ENOTCONN},
     {"ENOTDIR", ENOTDIR},
     {"ENXIO", ENXIO},
     {"EOPNOTSUPP", EOPNOTSUPP},

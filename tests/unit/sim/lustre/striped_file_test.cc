@@ -2,6 +2,8 @@
 #include "sim/lustre/striped_file.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -130,6 +132,29 @@ TEST_CASE("random writes, reads and sizes agree with a plain array, in any layou
           expected.begin() + static_cast<std::ptrdiff_t>(std::min(offset, expected.size()))));
     }
   }
+}
+
+TEST_CASE("a migrated file has its bytes and its size in the new layout") {
+  std::mt19937_64 random(6);
+  Striping striping(four_osts);
+  StripedFile file(striping, 7);
+  const std::unique_ptr<OpenHandle> handle = striping.costs.open(0, false);
+  file.locks().note_open(0);
+  CHECK(errno_in(file.migrate({handle.get()}, asked_layout("-c 2 -S 64k"))) == EBADF);
+  REQUIRE(file.set_layout(asked_layout("-E 64k -c 1 -E -1 -c 2 -S 64k")).ok());
+  const std::vector<std::byte> bytes = bytes_of(300'000, random);
+  REQUIRE(file.write(bytes, 1'000).ok());
+  const std::vector<ObjectName> before = file.objects();
+  REQUIRE(file.migrate({handle.get()}, asked_layout("-c 4 -S 128k")).ok());
+  std::vector<std::byte> found(bytes.size());
+  CHECK(file.read(found, 1'000).value() == bytes.size());
+  CHECK(found == bytes);
+  CHECK(file.size() == 301'000);
+  const std::vector<ObjectName> after = file.objects();
+  CHECK(after.size() == 4);
+  for (const ObjectName& object : after) CHECK(std::ranges::find(before, object) == before.end());
+  CHECK(errno_in(file.migrate({handle.get()}, asked_layout("-E 64k -c 1"))) == ENODATA);
+  CHECK(file.read(found, 1'000).value() == bytes.size());
 }
 
 }  // namespace nacre::sim

@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -41,11 +42,13 @@ plan::NodeMap two_nodes() {
 }
 
 struct World {
+  explicit World(NetworkOptions its_options = {.nodes = two_nodes()})
+      : options(std::move(its_options)) {}
+
+  NetworkOptions options;
   machine::Machine machine = slow_machine();
   Scheduler scheduler;
-  Network network{scheduler,
-                  machine,
-                  {.nodes = two_nodes()},
+  Network network{scheduler, machine, options,
                   store::ReservedMemory::reserve(std::int64_t{1} << 30U).value()};
 
   using Body = std::function<Task<SimulatedTime>(World&, Transport&)>;
@@ -100,7 +103,7 @@ TEST_CASE("a message between nodes takes its latency and the time of its bytes")
   CHECK(times[0] == 0);  // buffered
   CHECK(world.network.counts().far == 1);
   CHECK(world.network.counts().far_bytes == 8'000);
-  CHECK(world.network.link_time(0) == 8'000);
+  CHECK(world.network.link_times(0).total() == 8'000);
 }
 
 TEST_CASE("a message inside a node takes its latency and the time of a copy") {
@@ -115,6 +118,28 @@ TEST_CASE("the send of a long message completes when the message has arrived") {
   const auto times = world.run({sending(2, 1'000'000), idle, receiving({0}, 1'000'000), idle});
   CHECK(times[2] == 1'001'000);
   CHECK(times[0] == 1'001'000);
+}
+
+TEST_CASE("a late message holds up whoever waits for it, and no other message") {
+  World world(
+      {.nodes = two_nodes(), .delay = [left = 50'000] mutable { return std::exchange(left, 0); }});
+  const auto times =
+      world.run({sending(2, 8'000), sending(3, 500), receiving({0}, 8'000), receiving({1}, 500)});
+  CHECK(times[2] == 59'000);
+  CHECK(times[3] < 10'000);
+}
+
+TEST_CASE("memory of a node is refused to the ranks that the options name") {
+  std::int64_t asked = 0;
+  World world({.nodes = two_nodes(), .refuses_memory = [&](int rank, std::int64_t bytes) {
+                 asked = bytes;
+                 return rank == 1;
+               }});
+  CHECK(world.network.make_transport(0)->create_shared_memory(1, 5'000, "").ok());
+  CHECK(asked == 5'000);
+  const auto refused = world.network.make_transport(1)->create_shared_memory(2, 5'000, "");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().error_class == ErrorClass::no_mem);
 }
 
 TEST_CASE("two messages to one node share its link") {
@@ -194,7 +219,7 @@ TEST_CASE("copies share the memory of a node, and none is faster than a core") {
   CHECK(ends[2] == 3'000);  // a third of 1 byte/ns each
   CHECK(ends[0] == 7'000);  // 2,000 bytes are left, at 0.5 bytes/ns
   CHECK(ends[1] == 7'000);
-  CHECK(memory.busy_time() == 7'000);
+  CHECK(memory.busy_times().total() == 7'000);
 }
 
 TEST_CASE("helper threads run beside the rank, no more of them than allowed") {

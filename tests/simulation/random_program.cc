@@ -1,0 +1,298 @@
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "program.h"
+#include "random_job.h"
+
+namespace nacre::simulation {
+namespace {
+
+using namespace collective::fixtures;
+
+using sim::fixtures::one_of;
+
+constexpr std::int64_t second = 1'000'000'000;
+
+/// What decides how the steps of a program are drawn.
+struct Kind {
+  int rank_count = 0;
+  /// By which accesses are shifted: to a boundary between components of the file.
+  std::vector<std::int64_t> shifts = {0};
+};
+
+machine::Machine random_machine(Random& random) {
+  constexpr std::array<std::int64_t, 3> bandwidths{0, 1 << 20, 1 << 28};
+  machine::Machine machine;
+  machine.ost = {one_of(random, bandwidths), 0};
+  machine.osts = pick(random, 1, 5);
+  machine.ost_latency_us = pick(random, 0, 1) * 100;
+  machine.lock_latency_us = pick(random, 0, 1) * 20;
+  machine.wide_locks = pick(random, 0, 1);
+  machine.rpc_bytes = 1 << 16;
+  machine.dirty_bytes = one_of(random, std::array<std::int64_t, 2>{1 << 14, 1 << 20});
+  machine.near_message_ns = pick(random, 0, 1) * 500;
+  machine.far_message_ns = pick(random, 0, 1) * 3'000;
+  machine.message_bandwidth = one_of(random, bandwidths);
+  machine.copy_bandwidth = one_of(random, bandwidths);
+  machine.write_call_ns = pick(random, 0, 1) * 4'000;
+  machine.one_writer = pick(random, 0, 1);
+  machine.stripe_count = pick(random, 1, 3);
+  machine.stripe_size = 1 << 16;
+  return machine;
+}
+
+// ---- layouts ----
+
+/// The file has components of 64 KiB and more.
+void add_composite_layout(Random& random, Program& program, Kind& kind) {
+  constexpr std::array layouts{"-E 64k -c 1 -E -1 -c 2 -S 64k",
+                               "-E 64k -c 1 -E 128k -c 2 -E -1 -c -1 -S 64k",
+                               "-E 128k -c 1 -S 64k"};
+  program.hints.emplace_back("nacre_layout", one_of(random, layouts));
+  for (std::int64_t component = 1; component <= 3; ++component) {
+    kind.shifts.push_back(component << 16);
+  }
+  if (pick(random, 0, 2) == 0) program.hints.emplace_back("nacre_choose_layout", "replace");
+}
+
+/// Nacre lays the file out when it is written: a head of 1 MiB, and behind it components that widen
+/// from so few bytes that these programs reach several of them.
+void add_growing_layout(Random& random, Program& program, Kind& kind) {
+  constexpr std::array choices{"automatic", "automatic", "enable", "replace"};
+  constexpr std::int64_t head = 1 << 20;
+  std::erase_if(program.hints, [](const auto& hint) { return hint.first == "striping_factor"; });
+  program.hints.emplace_back("nacre_choose_layout", one_of(random, choices));
+  program.hints.emplace_back("nacre_saturation_bytes",
+                             std::to_string(pick(random, 1 << 17, 1 << 20)));
+  if (pick(random, 0, 3) == 0) program.hints.emplace_back("nacre_choose_layout_from", "2097152");
+  for (const std::int64_t shift : {head - 10'000, head, 2 * head, 3 * head, 6 * head}) {
+    kind.shifts.push_back(shift);
+  }
+}
+
+// ---- steps ----
+
+/// Another access through the view of `access`.
+RankAccess access_through(Random& random, const plan::TiledMap& view, std::int64_t bytes_max) {
+  RankAccess other = random_access(random, bytes_max, 1);
+  other.file.view = view;
+  return other;
+}
+
+/// Accesses by the shared pointer, from step.number on.
+void add_shared_accesses(Random& random, const Kind& kind, Step& step) {
+  const plan::TiledMap view{random_monotone_type(random), pick(random, 0, 5'000)};
+  step.number = pick(random, 0, 400);
+  const std::int64_t bytes_each = pick(random, 1, kind.rank_count > 16 ? 20 : 200);
+  std::int64_t begin = step.number;
+  Accesses accesses;
+  for (int rank = 0; rank < kind.rank_count; ++rank) {
+    RankAccess access = access_through(random, view, 300);
+    while (step.action == Action::write_shared && access.file.byte_count != bytes_each) {
+      access = access_through(random, view, bytes_each);
+      access.file.byte_count = std::max(access.file.byte_count, bytes_each);
+      access.buffer = random_bytes(random, std::ranges::max(access.memory_offsets()) + 1);
+    }
+    access.file.first_byte = begin;
+    begin += access.file.byte_count;
+    accesses.push_back(std::move(access));
+  }
+  step.calls.push_back(std::move(accesses));
+}
+
+/// Collective calls in flight, or one call that blocks.
+void add_accesses(Random& random, const Kind& kind, Step& step) {
+  const std::int64_t shift =
+      kind.shifts[static_cast<std::size_t>(pick(random, 0, std::ssize(kind.shifts) - 1))];
+  const bool is_collective = step.action == Action::write_all || step.action == Action::read_all;
+  const bool is_in_flight = is_collective && pick(random, 0, 2) == 0;
+  const std::int64_t call_count = is_in_flight && pick(random, 0, 2) == 0 ? pick(random, 2, 3) : 1;
+  step.individual = pick(random, 0, 2) == 0;
+  step.calls.resize(static_cast<std::size_t>(call_count));
+  for (int rank = 0; rank < kind.rank_count; ++rank) {
+    RankAccess first = random_access(random, 3'000, 20'000);
+    first.file.view.origin += shift;
+    const plan::TiledMap view = first.file.view;
+    if (is_in_flight) step.beside.push_back(access_through(random, view, 1'000));
+    step.calls.front().push_back(std::move(first));
+    for (Accesses& more : std::span(step.calls).subspan(1)) {
+      more.push_back(access_through(random, view, 1'000));
+    }
+  }
+}
+
+void add_pauses(Random& random, const Kind& kind, Step& step) {
+  constexpr std::array<std::int64_t, 4> longest{0, 0, 100'000, 50'000'000};
+  const std::int64_t max = one_of(random, longest);
+  for (int rank = 0; max > 0 && rank < kind.rank_count; ++rank) {
+    step.pauses.push_back(pick(random, 0, 1) * pick(random, 0, max));
+  }
+}
+
+Step random_step(Random& random, const Kind& kind) {
+  constexpr std::array actions{
+      Action::write_all,    Action::write_all,   Action::write_all,     Action::write_all,
+      Action::read_all,     Action::read_all,    Action::write_each,    Action::read_each,
+      Action::sync,         Action::resize,      Action::write_ordered, Action::write_shared,
+      Action::read_ordered, Action::preallocate, Action::set_atomicity, Action::write_all};
+  Step step;
+  step.action = one_of(random, actions);
+  add_pauses(random, kind, step);
+  switch (step.action) {
+    case Action::sync:
+      break;
+    case Action::set_atomicity:
+      step.number = pick(random, 0, 1);
+      break;
+    case Action::resize:
+    case Action::preallocate:
+      step.number = pick(random, 0, 20'000) +
+                    one_of(random, std::array{kind.shifts.front(), kind.shifts.back()});
+      break;
+    case Action::write_ordered:
+    case Action::read_ordered:
+    case Action::write_shared:
+      add_shared_accesses(random, kind, step);
+      break;
+    default:
+      add_accesses(random, kind, step);
+  }
+  return step;
+}
+
+// ---- faults ----
+
+/// With an error that Lustre's clients return.
+StoreFault random_store_fault(Random& random, int rank_count) {
+  constexpr std::array errnos{"ENOSPC", "EIO",       "EDQUOT",    "ESTALE",   "ENOMEM",
+                              "EACCES", "EFBIG",     "ENOLCK",    "EROFS",    "ENODATA",
+                              "EBADF",  "ESHUTDOWN", "ETIMEDOUT", "ENOTCONN", "EINVAL",
+                              "ENOENT", "EPERM",     "EBUSY",     "EAGAIN",   "ENODEV"};
+  constexpr std::array calls{"write",  "write", "write",   "read",     "read", "open",  "sync",
+                             "resize", "close", "counter", "allocate", "lock", "layout"};
+  const auto number = [&](std::int64_t low, std::int64_t high) {
+    return std::to_string(pick(random, low, high));
+  };
+  std::string words;
+  if (pick(random, 0, 3) > 0) words = "rank=" + number(0, rank_count - 1) + ",";
+  switch (pick(random, 0, 3)) {
+    case 0:
+      words += "byte=" + number(0, 15'000);
+      break;
+    case 1:
+      words += "after=" + number(0, 15'000);
+      break;
+    default: {
+      const std::string call = one_of(random, calls);
+      words += call + "=" + number(1, 8);
+      const bool may_be_short = call == "write" || call == "read";
+      if (may_be_short && pick(random, 0, 1) == 0) words += ",short=" + number(1, 500);
+    }
+  }
+  if (pick(random, 0, 2) == 0) words += ",repeat=1";
+  return {words + ",errno=" + one_of(random, errnos)};
+}
+
+/// The eviction of a node; or a fault of an OST, and mostly its end.
+void add_server_fault(Random& random, Program& program) {
+  if (pick(random, 0, 3) == 0) {
+    const std::int64_t node = pick(random, 0, program.nodes.node_count() - 1);
+    program.faults.emplace_back(
+        ServerFault{pick(random, 0, 3'000'000), "node " + std::to_string(node) + " evicted"});
+    return;
+  }
+  const std::int64_t ost_count = program.machine.osts;
+  constexpr std::array kinds{"no_space", "no_objects", "error 0.3", "slow 20", "hung"};
+  const std::string ost = "ost " + std::to_string(pick(random, 0, ost_count - 1)) + " ";
+  const std::string kind = one_of(random, kinds);
+  const std::int64_t begin = pick(random, 0, 3'000'000);
+  program.faults.emplace_back(ServerFault{begin, ost + kind});
+  // Requests to an OST that hangs for ever never end.
+  if (kind == "hung" || pick(random, 0, 1) == 0) {
+    program.faults.emplace_back(ServerFault{begin + pick(random, 0, 60 * second), ost + "well"});
+  }
+}
+
+Intrusion random_intrusion(Random& random, const Program& program) {
+  using Act = Intrusion::Act;
+  constexpr std::array acts{
+      Act::read,    Act::read,   Act::set_layout, Act::add_component, Act::remove_unwritten,
+      Act::migrate, Act::migrate};
+  constexpr std::array layouts{"-c 1 -S 64k", "-c 2 -S 128k", "-c -1 -S 64k"};
+  constexpr std::array composites{"-E 64k -c 1 -E -1 -c 2 -S 64k", "-E 1m -c 1 -E -1 -c -1 -S 64k"};
+  Intrusion one;
+  one.act = one_of(random, acts);
+  one.at_nanoseconds = pick(random, 0, 5'000'000);
+  one.node = static_cast<std::int32_t>(pick(random, 0, program.nodes.node_count() - 1));
+  const bool has_layout = one.act != Act::read && one.act != Act::remove_unwritten;
+  if (has_layout) one.layout = one_of(random, layouts);
+  const bool may_be_composite = one.act == Act::set_layout || one.act == Act::migrate;
+  if (may_be_composite && pick(random, 0, 1) == 0) one.layout = one_of(random, composites);
+  return one;
+}
+
+/// A fault that makes something late or smaller, or another process.
+Fault random_other_fault(Random& random, const Program& program) {
+  constexpr std::array<std::int64_t, 3> message_delays{1'000, 100'000, 10'000'000};
+  switch (pick(random, 0, 4)) {
+    case 0:
+      return LateCall{static_cast<int>(pick(random, 0, program.nodes.rank_count() - 1)),
+                      pick(random, 1, 8), pick(random, 0, 60 * second)};
+    case 1:
+      return LateMessages{one_of(random, message_delays)};
+    case 2:
+      return RefusedMemory{pick(random, 0, 1) == 0, pick(random, 1, 6), pick(random, 0, 1) == 0};
+    default:
+      return random_intrusion(random, program);
+  }
+}
+
+/// Other locks than the usual ones, and what makes Nacre use them: domains by stripe that share an
+/// OST, and accesses to several stripes.
+void add_write_locks(Random& random, Program& program, Kind& kind) {
+  constexpr std::array locks{"narrow", "group"};
+  constexpr std::array patterns{"stripes", "osts"};
+  constexpr std::int64_t stripe = 1 << 16;
+  for (const char* const name : {"nacre_algorithm", "striping_factor"}) {
+    std::erase_if(program.hints, [&](const auto& hint) { return hint.first == name; });
+  }
+  program.hints.emplace_back("nacre_write_locks", one_of(random, locks));
+  program.hints.emplace_back("nacre_algorithm", "two_phase");
+  program.hints.emplace_back("nacre_pattern", one_of(random, patterns));
+  program.hints.emplace_back("striping_factor", std::to_string(pick(random, 1, 2)));
+  kind.shifts = {stripe - 10'000, 2 * stripe - 10'000, 0};
+}
+
+}  // namespace
+
+Program random_program(std::uint64_t seed) {
+  Random random(seed);
+  Program program;
+  program.seed = seed;
+  Kind kind;
+  kind.rank_count =
+      static_cast<int>(pick(random, 0, 9) == 0 ? pick(random, 17, 64) : pick(random, 2, 16));
+  program.machine = random_machine(random);
+  program.nodes = sim::fixtures::random_nodes(random, kind.rank_count, 8);
+  program.buffered_bytes_max = one_of(random, std::array<std::int64_t, 3>{0, 100, 16'384});
+  program.hints = sim::fixtures::random_hints(random, kind.rank_count, 5'000);
+  const std::int64_t layout = pick(random, 0, 7);
+  if (layout >= 3 && layout < 5) add_write_locks(random, program, kind);
+  if (layout < 2) add_composite_layout(random, program, kind);
+  if (layout >= 5) add_growing_layout(random, program, kind);
+  for (std::int64_t i = pick(random, 1, 6); i > 0; --i) {
+    program.steps.push_back(random_step(random, kind));
+  }
+  for (std::int64_t i = pick(random, 0, 2); i > 0; --i) {
+    program.faults.emplace_back(random_store_fault(random, kind.rank_count));
+  }
+  if (pick(random, 0, 2) == 0) add_server_fault(random, program);
+  for (std::int64_t i = pick(random, 0, 2); i > 0; --i) {
+    program.faults.push_back(random_other_fault(random, program));
+  }
+  return program;
+}
+
+}  // namespace nacre::simulation

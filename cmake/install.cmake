@@ -1,5 +1,5 @@
-# Installs the header, the pkg-config file, the nacre command and its documents. src/mpi installs the libraries, and
-# testbed its programs.
+# Installs the header, the files of pkg-config and CMake, the nacre command and its documents. src/mpi
+# installs the libraries, and testbed its programs.
 #
 # In a wheel (pyproject.toml), NACRE_INSTALL_COMMAND is off: the Python packaging tools install the command.
 include_guard(GLOBAL)
@@ -12,6 +12,15 @@ file(RELATIVE_PATH NACRE_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" NACRE_PC_PREFIX "${NACRE_PC_PREFIX}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/nacre.pc.in ${PROJECT_BINARY_DIR}/nacre.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/nacre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+include(CMakePackageConfigHelpers)
+set(package_config ${CMAKE_INSTALL_LIBDIR}/cmake/nacre)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/nacreConfig.cmake.in ${PROJECT_BINARY_DIR}/nacreConfig.cmake
+                              INSTALL_DESTINATION ${package_config}
+                              PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/nacreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/nacreConfig.cmake ${PROJECT_BINARY_DIR}/nacreConfigVersion.cmake
+        DESTINATION ${package_config})
 
 # The command reads this table. It must be in the directory of the Python package.
 set(file_systems ${PROJECT_SOURCE_DIR}/src/store/file_systems.toml)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-import tomllib
 from pathlib import Path
+
+from nacre.newer_python import tomllib
 
 # The build generates C++ code from the same table. Its comments describe the keys.
 _TABLE = "file_systems.toml"

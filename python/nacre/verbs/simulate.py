@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import tempfile
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from rich.console import Console
 
 from nacre import replay, reports, testbed
 from nacre.errors import EXIT_PROBLEM, EXIT_USAGE, UserError
+from nacre.newer_python import tomllib
 from nacre.tables import grid
 from nacre.text import amount, duration, parse_bytes, plural, unwrapped
 

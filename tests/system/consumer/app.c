@@ -1,6 +1,7 @@
-/* Writes a byte for each rank to the file argv[1]; rank 0 prints Nacre's version and commit, and whether it has served
- * calls. */
+/* Writes a byte for each rank to the file argv[1]; rank 0 prints Nacre's version and commit, and
+ * whether it has served calls. */
 #include <mpi.h>
+
 #include <nacre/nacre.h>
 #include <stdio.h>
 

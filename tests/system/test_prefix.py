@@ -64,6 +64,11 @@ def test_the_command_names_its_version_its_commit_and_its_abis(prefix, command, 
     assert abis.startswith(f"ABIs mpich, openmpi, mpiabi, in {prefix}/")
 
 
+def test_the_recipes_have_the_version(version, source):
+    assert f"version = '{version}'" in (source / f"packaging/easybuild/nacre-{version}.eb").read_text()
+    assert f'version("{version}")' in (source / "packaging/spack/packages/nacre/package.py").read_text()
+
+
 def pc_of(prefix: Path, environment: dict[str, str]) -> dict[str, str]:
     [pc] = prefix.rglob("nacre.pc")
     return {**environment, "PKG_CONFIG_PATH": str(pc.parent)}

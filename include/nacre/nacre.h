@@ -15,8 +15,12 @@ extern "C" {
 #define NACRE_API
 #endif
 
-/* "0.1.0"; static storage. */
+/* The version, MAJOR.MINOR.PATCH; static storage. */
 NACRE_API const char* nacre_version(void);
+
+/* The commit of the sources, in hexadecimal digits, with "-dirty" behind it if files differed from
+ * the commit; "unknown" if the sources were built without git. Static storage. */
+NACRE_API const char* nacre_commit(void);
 
 /* MPI-IO calls on files of Nacre's that this process has made so far. */
 NACRE_API unsigned long long nacre_calls_served(void);

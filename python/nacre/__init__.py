@@ -1,3 +1,1 @@
 """The command line of Nacre, the MPI-IO library made for Lustre."""
-
-__version__ = "0.1.0"

@@ -16,7 +16,7 @@ def main() -> None:
             "The library works without this command: set LD_PRELOAD=.../libnacre.so on the ranks."
         )
 
-    from nacre import __version__
+    from nacre import library
     from nacre.errors import UserError
     from nacre.verbs import compare, doctor, explain, hints, man, report, run, simulate, stripe, testbed, tune
 
@@ -34,13 +34,15 @@ def main() -> None:
 
     def show_version(wanted: bool) -> None:
         if wanted:
-            print(f"nacre {__version__}")
+            print(f"nacre {library.version()}")
+            print(f"commit {library.commit()}")
+            print(f"ABIs {', '.join(library.built_abis()) or 'none'}, in {library.directory()}")
             raise typer.Exit
 
     @app.callback()
     def top(
         version: bool = typer.Option(
-            False, "--version", callback=show_version, is_eager=True, help="Show the version."
+            False, "--version", callback=show_version, is_eager=True, help="Show the version, its commit, and its ABIs."
         ),
     ) -> None:
         pass

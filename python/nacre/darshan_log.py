@@ -131,7 +131,7 @@ class _Log:
         tables = self.report.records[module].to_df()
         prefix = {"MPI-IO": "MPIIO_"}.get(module, f"{module}_")
         floats = tables["fcounters"].to_dict("records")
-        for counters, fcounters in zip(tables["counters"].to_dict("records"), floats, strict=True):
+        for counters, fcounters in zip(tables["counters"].to_dict("records"), floats):
             values = {name.removeprefix(prefix): value for name, value in {**counters, **fcounters}.items()}
             yield _Record(int(values["id"]), int(values["rank"]), values)
 

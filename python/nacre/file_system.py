@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-import tomllib
 from pathlib import Path
+
+from nacre.newer_python import tomllib
 
 # State (good, note, bad), subject, text, advice: as nacre doctor prints it.
 Remark = tuple[str, str, str, str]

@@ -145,7 +145,7 @@ class Job:
 
 def _pattern(names: set[str]) -> str:
     """Names that differ only in numbers as one, with * for the numbers in which they differ."""
-    parts = zip(*(re.split(r"(\d+)", name) for name in names), strict=True)
+    parts = zip(*(re.split(r"(\d+)", name) for name in names))
     return "".join(part[0] if len(set(part)) == 1 else "*" for part in parts)
 
 

@@ -92,7 +92,18 @@ def _any_library() -> ctypes.CDLL:
 
 
 def version() -> str:
-    function = _any_library().nacre_version
+    return _constant_text("nacre_version")
+
+
+def commit() -> str:
+    """The commit of the sources that the libraries are built from; "unknown" without git."""
+    return _constant_text("nacre_commit")
+
+
+def _constant_text(name: str) -> str:
+    """What a function without parameters returns. libnacre.so has these functions itself, without a library of an
+    ABI."""
+    function = getattr(ctypes.CDLL(str(directory() / DISPATCHER)), name)
     function.restype = ctypes.c_char_p
     return function().decode()
 

@@ -7,7 +7,7 @@ import re
 import typer
 from typer.core import TyperGroup, TyperOption
 
-from nacre import __version__
+from nacre import library
 
 
 def pages(command: TyperGroup) -> dict[str, str]:
@@ -29,7 +29,7 @@ def _page(command: object, words: list[str]) -> str:
     context = typer.Context(command, info_name=" ".join(words))
     short = _plain(command.get_short_help_str(limit=200)).rstrip(".")
     lines = [
-        f'.TH {name.upper()} 1 "" "Nacre {__version__}" "Nacre"',
+        f'.TH {name.upper()} 1 "" "Nacre {library.version()}" "Nacre"',
         ".SH NAME", f"{name} \\- {_escaped(short)}",
         ".SH SYNOPSIS", f".B {' '.join(words)}", _escaped(_usage(command, context)),
         ".SH DESCRIPTION", *_description(command.help or ""),

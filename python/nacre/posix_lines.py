@@ -11,14 +11,14 @@ from nacre.text import plural
 
 SOURCE = "posix"
 # What a line needs; see reports.py for the form of shapes.
-_CALL = {"calls": int, "seconds": int | float}
-_ACCESS = {**dict.fromkeys(("calls", "bytes", "file_calls", "file_bytes"), int), "seconds": int | float,
+_CALL = {"calls": int, "seconds": (int, float)}
+_ACCESS = {**dict.fromkeys(("calls", "bytes", "file_calls", "file_bytes"), int), "seconds": (int, float),
            "file_call_sizes": dict}  # fmt: skip
 _FILE = {"file": str, "files": int, "calls": dict, "accesses": dict}
 SHAPE = {
     **dict.fromkeys(("run", "job", "version", "host"), str),
     **dict.fromkeys(("process", "rank", "ranks"), int),
-    "started_at": int | float, "ended_at": int | float, "program": [str], "files": [_FILE],
+    "started_at": (int, float), "ended_at": (int, float), "program": [str], "files": [_FILE],
     "elsewhere": dict.fromkeys(("failed_opens", "failed_stats", "stats"), _CALL),
 }  # fmt: skip
 ACCESSES = {"write": ("write", "stream_write"), "read": ("read", "stream_read")}

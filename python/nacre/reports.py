@@ -51,7 +51,7 @@ KINDS = {
     "independent_read": "independent reads",
 }
 # The shape of a report: a type, an object with at least these fields, or a list whose items have one shape.
-_NUMBER = int | float
+_NUMBER = (int, float)
 _SPREAD = dict.fromkeys(("min", "median", "max", "sum"), _NUMBER)
 _KIND = {
     "ranks": int,

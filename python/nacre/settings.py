@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tomllib
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from nacre.errors import UserError
+from nacre.newer_python import tomllib
 
 HINTS = "NACRE_HINTS"
 REPORT = "NACRE_REPORT"
@@ -28,7 +28,7 @@ CONFIG = "NACRE_CONFIG"
 
 # Variables that do not set one hint. The library lists the others (`nacre_hints_json`).
 VARIABLES = [
-    dict(zip(("name", "default", "meaning"), row, strict=True))
+    dict(zip(("name", "default", "meaning"), row))
     for row in (
         (HINTS, "", "hints by file name: glob:key=value:key=value,glob2:key=value"),
         ("MPICH_MPIIO_HINTS", "", "the same for Cray MPICH; Nacre reads it, and NACRE_HINTS overrides it"),

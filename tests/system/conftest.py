@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,12 @@ def build() -> Path:
 @pytest.fixture(scope="session")
 def source() -> Path:
     return SOURCE
+
+
+@pytest.fixture(scope="session")
+def version(source: Path) -> str:
+    """The version of Nacre, from the one place that sets it."""
+    return re.search(r"project\(nacre VERSION ([\d.]+)", (source / "CMakeLists.txt").read_text())[1]
 
 
 @pytest.fixture

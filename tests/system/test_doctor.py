@@ -117,9 +117,9 @@ def _linked(tmp_path: Path) -> Path:
     return tmp_path / "app"
 
 
-def test_without_a_command_the_installation_is_described(nacre, build):
+def test_without_a_command_the_installation_is_described(nacre, build, version):
     result = nacre("doctor")
-    assert f"0.1.0 in {build}/lib" in result.stdout
+    assert f"{version} in {build}/lib" in result.stdout
     for abi in ("mpich", "openmpi", "mpiabi"):
         assert f"libnacre_{abi}.so" in result.stdout
     assert "file system" in result.stdout

@@ -1,10 +1,12 @@
-"""`nacre run` and `nacre doctor` under a real Slurm: one controller and one node, on this machine, of our own.
+"""`nacre run`, `nacre doctor` and the SPANK plugin under a real Slurm: one controller and one node, on this machine, of
+our own.
 
-Needs Debian's slurmctld, slurmd, slurm-client and munge (`make setup-long`) and root, for slurmd.
+Needs Debian's slurmctld, slurmd, slurm-client, libslurm-dev and munge (`make setup-long`) and root, for slurmd.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -41,6 +43,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 ReturnToService=2
 SlurmdParameters=config_overrides
+PlugStackConfig={directory}/plugstack.conf
 NodeName={host} CPUs=8
 PartitionName=all Nodes=ALL Default=YES State=UP
 """
@@ -53,10 +56,20 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def slurm(tmp_path_factory):
+def spank_plugin(source, tmp_path_factory) -> Path:
+    """The SPANK plugin, built as a site builds it."""
+    build = tmp_path_factory.mktemp("spank")
+    for command in (["cmake", "-S", source / "packaging/slurm", "-B", build], ["cmake", "--build", build]):
+        subprocess.run(command, check=True, timeout=600)
+    return build / "nacre.so"
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory, spank_plugin, build):
     """The path of the configuration of a cluster that has started."""
     directory = tmp_path_factory.mktemp("slurm")
     directory.chmod(0o755)
+    plugstack(directory, spank_plugin, f"library={build}/lib/libnacre.so")
     for name in ("state", "spool"):
         (directory / name).mkdir()
     key = directory / "munge.key"
@@ -92,6 +105,10 @@ def slurm(tmp_path_factory):
         for process in reversed(processes):
             process.terminate()
             process.wait(timeout=600)
+
+
+def plugstack(directory: Path, plugin: Path, arguments: str) -> None:
+    (directory / "plugstack.conf").write_text(f"optional {plugin} {arguments}\n")
 
 
 def wait_until_idle(environment: dict[str, str], directory: Path) -> None:
@@ -143,4 +160,92 @@ def test_a_programs_io_is_proved_to_go_through_nacre(nacre, slurm, tmp_path, mpi
     subprocess.run([f"mpicc.{mpi}", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=600)
     result = nacre("doctor", "--", "srun", f"--mpi={plugin}", "-n", 2, "./app", SLURM_CONF=slurm)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert f"2 ranks wrote a file with the right bytes; libnacre_{mpi}.so served" in result.stdout
+    assert f"2 ranks wrote a file and read the same bytes back; libnacre_{mpi}.so served" in result.stdout
+
+
+def with_plugin(slurm: str, environment: dict[str, str], *words: object, **more: str) -> subprocess.CompletedProcess:
+    """A command of Slurm without `nacre run`."""
+    environment = {**environment, "SLURM_CONF": slurm, **more}
+    return subprocess.run(
+        [str(word) for word in words], env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+
+
+def shown_with_plugin(slurm: str, environment: dict[str, str], *options: str, **more: str) -> str:
+    script = 'echo "[$LD_PRELOAD][$NACRE_HINTS][$NACRE_DISABLE]"'
+    result = with_plugin(slurm, environment, "srun", "-Q", *options, "-n", 1, "/bin/sh", "-c", script, **more)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout.strip()
+
+
+def test_the_plugin_preloads_nacre_with_the_hints_of_its_option(nacre, slurm, clean_environment):
+    def shown(*options: str, **more: str) -> str:
+        return shown_with_plugin(slurm, clean_environment, *options, **more)
+
+    assert shown() == "[][][]"
+    assert shown("--nacre") == f"[{nacre.library}][][]"
+    assert shown("--nacre=cb_nodes=2,*.h5:cb_nodes=1") == f"[{nacre.library}][*:cb_nodes=2,*.h5:cb_nodes=1][]"
+    assert shown("--nacre=cb_nodes=2", NACRE_HINTS="*:cb_nodes=4") == f"[{nacre.library}][*:cb_nodes=4,*:cb_nodes=2][]"
+    assert shown("--nacre", LD_PRELOAD="libm.so.6") == f"[libm.so.6:{nacre.library}][][]"
+    assert shown("--nacre=off") == "[][][1]"
+
+
+def test_the_plugin_can_be_on_by_default(nacre, slurm, spank_plugin, clean_environment):
+    directory = Path(slurm).parent
+    before = (directory / "plugstack.conf").read_text()
+    plugstack(directory, spank_plugin, f"library={nacre.library} default=on")
+    try:
+        assert shown_with_plugin(slurm, clean_environment) == f"[{nacre.library}][][]"
+        assert shown_with_plugin(slurm, clean_environment, "--nacre=off") == "[][][1]"
+    finally:
+        (directory / "plugstack.conf").write_text(before)
+
+
+def test_without_the_library_on_the_node_the_plugin_says_so_and_the_tasks_run(slurm, spank_plugin, clean_environment):
+    directory = Path(slurm).parent
+    before = (directory / "plugstack.conf").read_text()
+    plugstack(directory, spank_plugin, "library=/nowhere/libnacre.so")
+    try:
+        result = with_plugin(slurm, clean_environment, "srun", "--nacre", "-n", 1, "/bin/sh", "-c", "echo $LD_PRELOAD")
+    finally:
+        (directory / "plugstack.conf").write_text(before)
+    assert (result.returncode, result.stdout) == (0, "\n")
+    assert "cannot read /nowhere/libnacre.so on this node" in result.stderr
+
+
+def test_the_plugin_serves_a_batch_script_and_its_steps(nacre, slurm, clean_environment, tmp_path):
+    script = tmp_path / "job.sh"
+    script.write_text('#!/bin/sh\necho "[$LD_PRELOAD]"\nsrun -n 1 /bin/sh -c \'echo "[$LD_PRELOAD]"\'\n')
+    out = tmp_path / "out"
+    result = with_plugin(slurm, clean_environment, "sbatch", "--wait", "--nacre", "-n", 1, "-o", out, script)
+    assert result.returncode == 0, result.stderr
+    assert out.read_text() == f"[{nacre.library}]\n" * 2
+
+
+WRITER = """
+#include <mpi.h>
+int main(int argc, char** argv) {
+  MPI_File file;
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+  MPI_File_write_at_all(file, rank, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+  return MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize(("mpi", "pmi"), [("mpich", "pmi2"), ("openmpi", "pmix")])
+def test_the_plugin_serves_a_programs_io(slurm, clean_environment, tmp_path, mpi, pmi):
+    (tmp_path / "app.c").write_text(WRITER)
+    subprocess.run([f"mpicc.{mpi}", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=600)
+    report, data = tmp_path / "io.jsonl", tmp_path / "data"
+    options = [f"--nacre=nacre_report={report}", f"--mpi={pmi}", "-n", 2]
+    result = with_plugin(slurm, clean_environment, "srun", *options, tmp_path / "app", data)
+    assert result.returncode == 0, result.stderr
+    assert data.read_bytes() == b"xx"
+    [line] = report.read_text().splitlines()
+    assert json.loads(line)["file"] == str(data)

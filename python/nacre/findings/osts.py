@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import bisect
 import functools
-import itertools
 import os
 import shlex
 from collections import Counter
@@ -150,11 +149,11 @@ def shared(one: dict, kind: dict) -> set[int]:
     accessed them."""
     table = kind["rank_osts"]
     bounds = [*table["first_ranks"], one["ranks"]]
-    ranks = [after - first for first, after in itertools.pairwise(bounds)]
+    ranks = [after - first for first, after in zip(bounds, bounds[1:])]
     found = set()
     for ost in (figures["ost"] for figures in kind["osts"] if figures["calls"]):
         column = bisect.bisect_right(table["first_osts"], ost) - 1
-        users = sum(count for count, moved in zip(ranks, table["bytes"], strict=True) if column < 0 or moved[column])
+        users = sum(count for count, moved in zip(ranks, table["bytes"]) if column < 0 or moved[column])
         if users != 1:
             found.add(ost)
     return found

@@ -64,7 +64,7 @@ def split_contexts(grammar: Grammar, arguments: list[str]) -> list[Context]:
         else:
             parts[-1].append(argument)
     ends = [_end_of_options(grammar, part) for part in parts]
-    return [Context(part[:end], part[end:]) for part, end in zip(parts, ends, strict=True)]
+    return [Context(part[:end], part[end:]) for part, end in zip(parts, ends)]
 
 
 @dataclasses.dataclass(frozen=True)

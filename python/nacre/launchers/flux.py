@@ -1,5 +1,7 @@
 """Flux: `flux run` and `flux submit`, in older versions `flux mini run`."""
 
+from __future__ import annotations
+
 from nacre.launchers.base import Context, Grammar, Launcher, Writer, assigning, split_contexts
 
 VERBS = ("run", "submit", "bulksubmit")

@@ -91,9 +91,9 @@ def rank_osts(job: Job) -> Chart | None:
     for one in job.reports:
         for table in _rank_osts_of(one) if one["ranks"] == largest else []:
             firsts = table["first_ranks"]
-            for band, (first, after) in enumerate(zip(firsts, [*firsts[1:], largest], strict=True)):
+            for band, (first, after) in enumerate(zip(firsts, [*firsts[1:], largest])):
                 bands[band] = str(first) if after == first + 1 else f"{first}-{after - 1}"
-                for ost, count in zip(table["first_osts"], table["bytes"][band], strict=True):
+                for ost, count in zip(table["first_osts"], table["bytes"][band]):
                     sums[band, ost] += count
     if not sums:
         return None
@@ -188,9 +188,9 @@ def _users(one: dict) -> dict[int, str]:
     most: dict[int, tuple[int, str]] = {}
     for table in _rank_osts_of(one):
         firsts = table["first_ranks"]
-        for band, (first, after) in enumerate(zip(firsts, [*firsts[1:], one["ranks"]], strict=True)):
+        for band, (first, after) in enumerate(zip(firsts, [*firsts[1:], one["ranks"]])):
             name = str(first) if after == first + 1 else f"{first}-{after - 1}"
-            for ost, count in zip(table["first_osts"], table["bytes"][band], strict=True):
+            for ost, count in zip(table["first_osts"], table["bytes"][band]):
                 most[ost] = max(most.get(ost, (0, "")), (count, name), key=lambda pair: pair[0])
     return {ost: name for ost, (count, name) in most.items() if count}
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Union
 
-Cell = str | int | float
+Cell = Union[str, int, float]
 
 
 @dataclass

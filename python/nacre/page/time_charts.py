@@ -36,7 +36,7 @@ def timelines(job: Job) -> list[Chart]:
     busy = _busy(shown, begin, width)
     left_out = len(job.reports) - len(shown)
     note = f" {left_out} opens by fewer ranks are not drawn." if left_out else ""
-    sizes = [after - first for first, after in zip(firsts, [*firsts[1:], ranks], strict=True)]
+    sizes = [after - first for first, after in zip(firsts, [*firsts[1:], ranks])]
     return [_over_time(busy, sizes, width, note), _by_band(busy, firsts, sizes, width, note)]
 
 
@@ -103,7 +103,7 @@ def _over_time(busy: Busy, sizes: list[int], width: float, note: str) -> Chart:
 
 def _by_band(busy: Busy, firsts: list[int], sizes: list[int], width: float, note: str) -> Chart:
     names = [str(first) if size == 1 else f"{first}-{first + size - 1}"
-             for first, size in zip(firsts, sizes, strict=True)]  # fmt: skip
+             for first, size in zip(firsts, sizes)]  # fmt: skip
     data, sums = [], {}
     for (band, index), counter in sorted(busy.items()):
         sums.setdefault(band, Counter()).update(counter)

@@ -57,7 +57,7 @@ class Comparison:
         for repetition in range(REPETITIONS):
             pairs = [
                 (read, written, piece)
-                for written, read in zip(self.contenders(True), self.contenders(False), strict=True)
+                for written, read in zip(self.contenders(True), self.contenders(False))
                 for piece in CASES.values()
             ]
             random.Random(repetition).shuffle(pairs)

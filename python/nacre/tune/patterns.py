@@ -125,7 +125,7 @@ def _failed(samples: Samples, place: plan.Place, setting: Setting) -> bool:
 def better_half(samples: Samples, place: plan.Place, settings: list[Setting]) -> list[Setting]:
     """In turn the next fastest write and the next fastest read, until half of the settings are found."""
     orders = [ranked(samples, place, settings, write) for write in (True, False)]
-    found = list(dict.fromkeys(setting for pair in zip(*orders, strict=False) for setting in pair))
+    found = list(dict.fromkeys(setting for pair in zip(*orders) for setting in pair))
     return found[: max(FINALISTS, (len(settings) + 1) // 2)]
 
 

@@ -152,7 +152,7 @@ def _printed(row: Row) -> tuple[str, str, str, str]:
 
 def _rows(first: Job, second: Job) -> list[Row]:
     """The figures that either job has."""
-    pairs = zip(_figures(first), _figures(second), strict=True)  # the same figures in the same order
+    pairs = zip(_figures(first), _figures(second))  # the same figures in the same order
     return [(of, words, one, other, show) for (of, words, one, show), (_, _, other, _) in pairs if one or other]
 
 

@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import tempfile
-import tomllib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from nacre import progress, replay, reports, testbed
 from nacre.errors import EXIT_PROBLEM, EXIT_USAGE, UserError
 from nacre.jobs import Job, jobs_of
 from nacre.page import document
+from nacre.newer_python import tomllib
 from nacre.tables import grid
 from nacre.text import amount, duration, parse_bytes, plural, unwrapped
 

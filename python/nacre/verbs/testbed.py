@@ -157,7 +157,7 @@ def status(
 
 def _table(kind: str, columns: dict[str, list[int]]) -> Table:
     table = Table(kind[:-1], *(name.replace("_", " ") for name in columns), box=None, header_style="bold")
-    for number, values in enumerate(zip(*columns.values(), strict=True)):
+    for number, values in enumerate(zip(*columns.values())):
         table.add_row(str(number), *(str(value) for value in values))
     return table
 

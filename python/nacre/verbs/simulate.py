@@ -19,8 +19,8 @@ from rich.console import Console
 from nacre import progress, replay, reports, testbed
 from nacre.errors import EXIT_PROBLEM, EXIT_USAGE, UserError
 from nacre.jobs import Job, jobs_of
-from nacre.page import document
 from nacre.newer_python import tomllib
+from nacre.page import document
 from nacre.tables import grid
 from nacre.text import amount, duration, parse_bytes, plural, unwrapped
 

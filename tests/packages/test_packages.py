@@ -44,7 +44,7 @@ def system(request) -> systems.System:
 def expect_version(printed: str) -> None:
     lines = printed.splitlines()
     assert lines[0] == f"nacre {VERSION}"
-    assert re.fullmatch("commit [0-9a-f]{12,40}", lines[1])
+    assert re.fullmatch("commit [0-9a-f]{12,40}(-dirty)?", lines[1])
     assert lines[2].startswith("ABIs mpich, openmpi, mpiabi, in ")
 
 
@@ -60,7 +60,7 @@ def expect_served(system: systems.System, nacre: str, include: str) -> None:
         assert f"libnacre_{mpi}.so served" in printed
         assert "!!" not in printed
         printed = system.run(f"{nacre} run -- {mpiexec} -n 2 ./app data; wc -c < data; rm data")
-        assert re.fullmatch(rf"{VERSION} [0-9a-f]+ 1\n2", printed.strip())
+        assert re.fullmatch(rf"{VERSION} [0-9a-f]+(-dirty)? 1\n2", printed.strip())
 
 
 def test_the_wheel_serves_programs(system, tmp_path):

@@ -145,9 +145,7 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
     collective.saturation_bytes = file_system_.saturation_bytes;
   }
   if (collective.initial_groups == nullptr) collective.initial_groups = grid_;
-  if (layout_.stripes() != nullptr && layout_.stripes()->names_osts()) {
-    collective.stripes = layout_.stripes();
-  }
+  collective.stripes = layout_.stripes();
   collective.machine = machine_;
   if (refuses_write_locks_) collective.write_locks = plan::WriteLocks::usual;
   return collective;
@@ -166,8 +164,9 @@ void OpenFile::note_plan(const PlanUse& call, const plan::CollectiveSettings& se
   if (noted == nullptr || transport_->rank() != 0) return;
   noted->settings = settings;
   const bool is_by_domains = plan::row_of(call.plan).domains == plan::DomainsOf::file;
-  if (!is_by_domains || settings.stripes == nullptr) return;
-  noted->osts = plan::osts_touched(plan::domains_of(call.plan, settings), *settings.stripes);
+  const plan::StripeMap* const stripes = layout_.stripes().get();
+  if (!is_by_domains || stripes == nullptr || !stripes->names_osts()) return;
+  noted->osts = plan::osts_touched(plan::domains_of(call.plan, settings), *stripes);
 }
 
 collective::CollectiveCall OpenFile::call_of(Routine routine, const Result<PlacedAccess>& placed,

@@ -51,7 +51,7 @@ struct CollectiveSettings {
   std::int32_t osts_per_aggregator = 1;              ///< nacre_osts_per_aggregator: at least
   OstSharing sharing = OstSharing::turns;            ///< nacre_ost_sharing
   WriteLocks write_locks = WriteLocks::usual;        ///< nacre_write_locks
-  /// The OSTs of the file; null: the file is not striped, or its layout is unknown.
+  /// The stripes of the file; null: the file is not striped, or its layout is unknown.
   std::shared_ptr<const StripeMap> stripes = nullptr;
   /// The figures by which decide() compares plans; null: it follows rules only.
   std::shared_ptr<const machine::Machine> machine = nullptr;
@@ -71,9 +71,9 @@ struct CollectiveSettings {
   [[nodiscard]] std::int64_t saturation() const {
     return round_up(std::max<std::int64_t>(1, saturation_bytes), alignment());
   }
-  /// Whether the OSTs of all of `bytes` are known.
+  /// Whether domains can follow the stripes of all of `bytes`.
   [[nodiscard]] bool has_stripes_of(const Extent& bytes) const {
-    return stripes != nullptr && stripes->regions().back().extent.end() >= bytes.end();
+    return stripes != nullptr && stripes->names_osts() && stripes->regions().back().extent.end() >= bytes.end();
   }
 };
 

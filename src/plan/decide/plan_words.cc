@@ -24,8 +24,9 @@ constexpr std::array<ReasonWords, 13> reasons{{
      "saves.",
      "With nacre_algorithm=two_phase ranks exchange the pieces through aggregators."},
     {"shared_objects",
-     "The pieces are long, but pieces of several nodes interleave or share a stripe on the same "
-     "OSTs: each access would take the lock of an object from another node.",
+     "The pieces are long, but pieces of several nodes interleave or share a stripe: each access "
+     "would take the lock of an object from another node (Lustre), or wait for servers because no "
+     "node may cache the file (CephFS).",
      "With nacre_algorithm=direct each rank accesses the file by itself."},
     {"single_rank", "Only one rank has data, so there are no pieces of other ranks to combine.",
      "With nacre_algorithm=two_phase aggregators access the file for this rank."},

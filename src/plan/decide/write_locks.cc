@@ -32,7 +32,7 @@ WriteLocks write_locks_for(const CollectivePlan& plan, const CollectiveSettings&
   const WriteLocks wish = settings.write_locks;
   if (wish == WriteLocks::usual || participants.direction == Direction::read ||
       participants.node_count == 1 || row_of(plan).domains != DomainsOf::file ||
-      settings.stripes == nullptr) {
+      settings.stripes == nullptr || !settings.stripes->names_osts()) {
     return WriteLocks::usual;
   }
   const StripeMap& stripes = *settings.stripes;

@@ -125,10 +125,29 @@ Error PosixStoreFile::error(int system_errno, std::string_view operation) const 
 }
 
 Transfer PosixStoreFile::read(std::span<const ReadPiece> pieces, std::int64_t offset) {
-  if (discards_pages_ && offset >= 0) {
-    discard_cached_pages(opened_.file.number(), {offset, total_bytes(pieces)});
+  if (!discards_pages_ || offset < 0) return transfer_pieces(pieces, offset);
+  return read_uncached(pieces, offset);
+}
+
+Transfer PosixStoreFile::read_uncached(std::span<const ReadPiece> pieces, std::int64_t offset) {
+  // While processes write near the end of the file, the kernel may take it for shorter than it is,
+  // and reads end early (seen on ceph-fuse). It corrects the size when it is asked for it.
+  constexpr int attempts = 3;
+  Transfer done;
+  std::vector<ReadPiece> left(pieces.begin(), pieces.end());
+  for (int i = 0; i < attempts; ++i) {
+    const std::int64_t begin = offset + done.bytes;
+    const std::int64_t wanted = total_bytes(std::span<const ReadPiece>(left));
+    discard_cached_pages(opened_.file.number(), {begin, wanted});
+    Transfer part = transfer_pieces(std::span<const ReadPiece>(left), begin);
+    done.bytes += part.bytes;
+    done.error = std::move(part.error);
+    if (done.error || part.bytes == wanted) break;
+    const Result<std::int64_t> end = size();
+    if (!end || *end <= offset + done.bytes) break;
+    left = pieces_behind(pieces, done.bytes);
   }
-  return transfer_pieces(pieces, offset);
+  return done;
 }
 
 template <class Piece>

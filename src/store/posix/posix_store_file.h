@@ -66,6 +66,8 @@ class PosixStoreFile : public StoreFile {
   template <class Piece>
   [[nodiscard]] Transfer transfer_pieces(std::span<const Piece> pieces, std::int64_t offset);
 
+  /// Reads what other nodes have written, whatever the kernel has cached of the file and its size.
+  [[nodiscard]] Transfer read_uncached(std::span<const ReadPiece> pieces, std::int64_t offset);
   [[nodiscard]] LockTarget lock_target();
   [[nodiscard]] Error error(int system_errno, std::string_view operation) const;
   /// Nothing if the range is empty.

@@ -86,7 +86,11 @@ class FileCounter final : public SharedCounter {
 
   Result<std::int64_t> load() {
     std::int64_t value = 0;
-    if (discards_pages_) discard_cached_pages(file_.number(), counter_bytes);
+    if (discards_pages_) {
+      discard_cached_pages(file_.number(), counter_bytes);
+      struct stat ignored {};  // makes the kernel ask for the size
+      static_cast<void>(::fstat(file_.number(), &ignored));
+    }
     const ssize_t bytes =
         retry_interrupted([&] { return pread(file_.number(), &value, sizeof value, 0); });
     // The file is empty between its creation and the first value.

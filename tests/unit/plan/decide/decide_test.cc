@@ -128,7 +128,7 @@ TEST_CASE("offsets near the end of 64 bits do not overflow") {
   }
 }
 
-TEST_CASE("interleaved large pieces of several nodes are exchanged if nodes lock objects") {
+TEST_CASE("interleaved large pieces of several nodes are exchanged if nodes share objects") {
   AccessSummary own;
   own.bounds = {0, 8 << 20};
   own.bytes = own.bytes_max = 4 << 20;
@@ -147,6 +147,16 @@ TEST_CASE("interleaved large pieces of several nodes are exchanged if nodes lock
   CHECK_FALSE(moves_by_itself({own, striped, two_nodes}));
   CHECK(decide(all, striped, one_node).algorithm == Algorithm::direct);
   CHECK(moves_by_itself({own, striped, one_node}));
+  CollectiveSettings unnamed;
+  unnamed.stripes = std::make_shared<const StripeMap>(
+      StripeMap::of(
+          plain_layout({.stripe_size = 1 << 20, .object_size = 4 << 20, .stripe_count = 2}), 1)
+          .value());
+  unnamed.write_locks = WriteLocks::narrow;
+  const CollectivePlan of_objects = decide(all, unnamed, two_nodes);
+  CHECK(of_objects.reason == PlanReason::shared_objects);
+  CHECK(of_objects.pattern == DomainPattern::even);
+  CHECK(of_objects.write_locks == WriteLocks::usual);
   CHECK(decide(all, {}, two_nodes).algorithm == Algorithm::direct);
   CHECK(moves_by_itself({own, CollectiveSettings(), two_nodes}));
 

@@ -22,7 +22,8 @@ DEFAULT = {"stripe_unit": 4 * MIB, "stripe_count": 1, "object_size": 4 * MIB}
 SECOND_POOL = "nacre_second"  # of scripts/ceph_cluster.py
 
 # Two ranks in turn write pages that the other rank has read before, with a barrier and no MPI_File_sync. The size of
-# the file stays the same: the kernel discards the pages of a file if a read makes it ask for the size, and it has changed.
+# the file stays the same: the kernel discards the pages of a file if a read makes it ask for the size, and it has
+# changed.
 TAKE_TURNS = """
 import sys
 from mpi4py import MPI

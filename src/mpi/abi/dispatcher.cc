@@ -1,8 +1,11 @@
 #include "mpi/abi/dispatcher.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "mpi/abi/find_mpi.h"
 #include "nacre/nacre.h"
@@ -30,11 +33,11 @@ void* address_of(int (*function)()) { return reinterpret_cast<void*>(function); 
 const char* library_of(Abi abi) {
   switch (abi) {
     case Abi::mpich:
-      return "$ORIGIN/libnacre_mpich.so";
+      return "libnacre_mpich.so";
     case Abi::openmpi:
-      return "$ORIGIN/libnacre_openmpi.so";
+      return "libnacre_openmpi.so";
     case Abi::standard:
-      return "$ORIGIN/libnacre_mpiabi.so";
+      return "libnacre_mpiabi.so";
     default:
       return nullptr;
   }
@@ -54,15 +57,29 @@ void complain_of_missing_library() {
       known ? self.dli_fname : "libnacre.so", dlerror());
 }
 
-/// The library for the process's MPI, or null. The dynamic linker expands $ORIGIN to the directory
-/// of libnacre.so.
+/// Loads a library from the directory of libnacre.so, as the dynamic linker knows it since it
+/// loaded libnacre.so: the program may have changed its directory. The name is absolute: UCX calls
+/// dlopen on behalf of all libraries, so that $ORIGIN or a run path would be those of UCX.
+void* load_neighbour(const char* name) {
+  char path[2 * PATH_MAX] = "";
+  Dl_info info;
+  link_map* self = nullptr;
+  if (dladdr1(dispatched_names, &info, reinterpret_cast<void**>(&self), RTLD_DL_LINKMAP) != 0) {
+    dlinfo(self, RTLD_DI_ORIGIN, path);
+  }
+  const size_t length = strlen(path);
+  snprintf(path + length, sizeof path - length, "%s%s", length > 0 ? "/" : "", name);
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/// The library for the process's MPI, or null.
 void* load_library(Abi abi) {
   const char* name = library_of(abi);
   if (name == nullptr) {
     complain("this MPI has neither MPICH's, Open MPI's nor the standard ABI", "");
     return nullptr;
   }
-  void* loaded = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  void* loaded = load_neighbour(name);
   if (loaded == nullptr) {
     complain_of_missing_library();
     return nullptr;

@@ -2,7 +2,7 @@
 """The dispatcher under one MPI: a program behaves as ever whether its calls go to Nacre or past it.
 
 usage: dispatcher_test.py --run-module DIRECTORY --config mpi_test_config.json --mpi NAME --libraries DIRECTORY
-                          --program passthrough --abi mpich|openmpi|mpiabi
+                          --program passthrough --abi mpich|openmpi|mpiabi --calls-dlopen libcalls_dlopen.so
 """
 
 import argparse
@@ -47,6 +47,7 @@ def cases(arguments: argparse.Namespace, python: str, lonely: Path) -> list[Case
         Case("served by the library itself", served, library, 0),
         Case("disabled", unserved, dispatcher, 0, {"NACRE_DISABLE": "1"}),
         Case("the library is missing", unserved, str(lonely), 1),
+        Case("another library calls dlopen", served, f"{dispatcher}:{arguments.calls_dlopen}", 0),
     ]
     if arguments.mpi in ("mpich5", "openmpi5"):
         found.append(Case("Python", [python, "-c", PYTHON_PROGRAM], dispatcher, 0))
@@ -79,6 +80,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--libraries", type=Path, required=True)
     parser.add_argument("--program", type=Path, required=True)
     parser.add_argument("--abi", required=True)
+    parser.add_argument("--calls-dlopen", required=True)
     return parser.parse_args()
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 MOUNTS = """
+mount --bind "$1" "$1"
 mount -t proc proc "$1/proc"
 mount --rbind /dev "$1/dev"
 mount --rbind /sys "$1/sys"

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 MOUNTS = """
+mount --bind "$1" "$1"
 mount -t proc proc "$1/proc"
 mount --rbind /dev "$1/dev"
+mount --rbind /sys "$1/sys"
 mount -t tmpfs -o mode=1777 tmpfs "$1/dev/shm"
 exec chroot "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
   DEBIAN_FRONTEND=noninteractive \

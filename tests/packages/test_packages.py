@@ -60,7 +60,7 @@ def expect_served(system: systems.System, nacre: str, include: str) -> None:
         assert f"libnacre_{mpi}.so served" in printed
         assert "!!" not in printed
         printed = system.run(f"{nacre} run -- {mpiexec} -n 2 ./app data; wc -c < data; rm data")
-        assert re.fullmatch(rf"{VERSION} [0-9a-f]+(-dirty)? 1\n2", printed.strip())
+        assert re.search(rf"^{VERSION} [0-9a-f]+(-dirty)? 1\n2$", printed, re.MULTILINE)
 
 
 def test_the_wheel_serves_programs(system, tmp_path):
@@ -68,7 +68,9 @@ def test_the_wheel_serves_programs(system, tmp_path):
     wheel = package("nacre-*-manylinux_2_28_*.whl")
     python = re.search(r"\d\.\d+", system.run("python3 --version"))[0]
     pip = [SOURCE / "build/venv/package/bin/pip", "download", "--quiet", "--only-binary", ":all:", "--dest", tmp_path]
-    subprocess.run([*map(str, pip), "--python-version", python, str(wheel)], check=True, timeout=600)
+    # pip evaluates conditions on the version of Python for its own.
+    older = ["tomli>=2"] if python in ("3.9", "3.10") else []
+    subprocess.run([*map(str, pip), "--python-version", python, str(wheel), *older], check=True, timeout=600)
     shutil.rmtree(system.root / "wheels", ignore_errors=True)
     for path in tmp_path.iterdir():
         system.put(path, "/wheels")

@@ -73,7 +73,8 @@ struct CollectiveSettings {
   }
   /// Whether domains can follow the stripes of all of `bytes`.
   [[nodiscard]] bool has_stripes_of(const Extent& bytes) const {
-    return stripes != nullptr && stripes->names_osts() && stripes->regions().back().extent.end() >= bytes.end();
+    return stripes != nullptr && stripes->names_osts() &&
+           stripes->regions().back().extent.end() >= bytes.end();
   }
 };
 

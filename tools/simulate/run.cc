@@ -233,7 +233,7 @@ void report_progress(sim::Job& job, const Progress& progress) {
   constexpr std::int64_t events_between_looks = 1 << 12;
   using Clock = std::chrono::steady_clock;
   job.scheduler().observe_every(events_between_looks, [&job, &progress,
-                                                       last = Clock::now()] mutable {
+                                                       last = Clock::now()]() mutable {
     if (Clock::now() - last < std::chrono::seconds(1)) return;
     last = Clock::now();
     std::size_t stage = 0;

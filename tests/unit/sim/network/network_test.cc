@@ -121,8 +121,8 @@ TEST_CASE("the send of a long message completes when the message has arrived") {
 }
 
 TEST_CASE("a late message holds up whoever waits for it, and no other message") {
-  World world(
-      {.nodes = two_nodes(), .delay = [left = 50'000] mutable { return std::exchange(left, 0); }});
+  World world({.nodes = two_nodes(),
+               .delay = [left = 50'000]() mutable { return std::exchange(left, 0); }});
   const auto times =
       world.run({sending(2, 8'000), sending(3, 500), receiving({0}, 8'000), receiving({1}, 500)});
   CHECK(times[2] == 59'000);

@@ -21,6 +21,7 @@
 #include "base/checked_cast.h"
 #include "base/parse_number.h"
 #include "machine/machine_file.h"
+#include "sim/files/node_file.h"
 #include "sim/lustre/errno_result.h"
 #include "store/system/errno.h"
 
@@ -85,24 +86,21 @@ Maker maker_of(fuse_req_t request, mode_t mode) {
   return {context->uid, context->gid, mode & ~context->umask};
 }
 
-Namespace::Opening opening_of(fuse_req_t request, const fuse_file_info& file) {
-  return {mount_of(request).node(), (file.flags & O_ACCMODE) != O_RDONLY};
-}
-
 /// Opens a file with direct_io: the kernel does not cache its data.
 Status begin_open(fuse_req_t request, fuse_ino_t number, fuse_file_info& file) {
   const FuseMount& mount = mount_of(request);
-  Status opened = mount.names().open(number, opening_of(request, file));
-  if (!opened) return opened;
-  file.direct_io = 1;
+  const bool writes = (file.flags & O_ACCMODE) != O_RDONLY;
   const bool direct = (file.flags & O_DIRECT) != 0;
-  file.fh = reinterpret_cast<std::uint64_t>(  // NOLINT: the kernel stores it
-      mount.names().costs().open(mount.node(), direct).release());
+  Result<std::unique_ptr<NodeFile>> opened =
+      NodeFile::open(mount.names(), {number, mount.node(), writes, direct});
+  if (!opened) return std::move(opened).error();
+  file.direct_io = 1;
+  file.fh = reinterpret_cast<std::uint64_t>(opened->release());  // NOLINT: the kernel stores it
   return {};
 }
 
-OpenHandle* handle_of(const fuse_file_info& file) {
-  return reinterpret_cast<OpenHandle*>(file.fh);  // NOLINT: from begin_open
+NodeFile* opened_in(const fuse_file_info& file) {
+  return reinterpret_cast<NodeFile*>(file.fh);  // NOLINT: from begin_open
 }
 
 /// Whether the caller received a signal, or the testbed stops.
@@ -110,8 +108,9 @@ bool is_interrupted(fuse_req_t request) {
   return fuse_req_interrupted(request) != 0 || names_of(request).costs().is_stopped();
 }
 
-Caller caller_of(fuse_req_t request, const fuse_file_info& file) {
-  return {handle_of(file), [request] { return is_interrupted(request); }};
+/// A call of `size` bytes.
+NodeCall call_of(fuse_req_t request, std::size_t size = 0) {
+  return {size == request_bytes_max, [request] { return is_interrupted(request); }};
 }
 
 /// NodeLocks::believe_size() for this mount's node.
@@ -366,51 +365,30 @@ void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
   fuse_reply_open(request, file);
 }
 
-void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
+void read(fuse_req_t request, fuse_ino_t /*number*/, std::size_t size, off_t offset,
           fuse_file_info* file) {
-  const Result<StripedFile*> data = names_of(request).data(number);
-  if (!data) return reply(request, data.error());
-  const Caller caller = caller_of(request, *file);
-  const Result<LockWish> locks = (*data)->locks_for(caller);
-  if (!locks) return reply(request, locks.error());
-  const std::vector<ObjectAccess> accesses =
-      (*data)->accesses_of({offset, checked_cast<std::int64_t>(size)});
-  const Status charged =
-      names_of(request).costs().read(caller, {accesses, size == request_bytes_max, *locks});
-  if (!charged) return reply(request, charged);
   std::vector<std::byte> bytes(size);
-  const Result<std::size_t> count = (*data)->read(bytes, offset);
-  if (!count) return reply(request, count.error());
-  fuse_reply_buf(request, reinterpret_cast<const char*>(bytes.data()), *count);
-}
-
-/// Waits for the time that the write takes on the emulated machine.
-Status charge_write(const Caller& caller, CostModel& costs, StripedFile& data, const Extent& extent,
-                    LockWish locks) {
-  const Result<std::vector<ObjectAccess>> accesses = data.accesses_to_write(extent);
-  if (!accesses) return accesses.error();
-  return costs.write(caller, {*accesses, extent.length == request_bytes_max, locks});
+  const store::ReadPiece piece{bytes.data(), std::ssize(bytes)};
+  const store::Transfer done = opened_in(*file)->read({&piece, 1}, offset, call_of(request, size));
+  if (done.error) return reply(request, *done.error);
+  fuse_reply_buf(request, reinterpret_cast<const char*>(bytes.data()),
+                 checked_cast<std::size_t>(done.bytes));
 }
 
 // NOLINTNEXTLINE(readability-function-size): FUSE's parameters
 void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t offset,
            fuse_file_info* file) {
-  const Result<StripedFile*> data = names_of(request).data(number);
-  if (!data) return reply(request, data.error());
-  const Caller caller = caller_of(request, *file);
-  const Result<LockWish> locks = (*data)->locks_for(caller);
-  if (!locks) return reply(request, locks.error());
-  // The kernel does not know about writes of other nodes: find the end of the file here.
-  const bool appends = (file->flags & O_APPEND) != 0;
   const auto bytes = std::as_bytes(std::span(from, size));
-  Result<std::int64_t> place{offset};
-  if (appends) place = (*data)->append(bytes);
-  if (!place) return reply(request, place.error());
-  const Status charged =
-      charge_write(caller, names_of(request).costs(), **data, {*place, std::ssize(bytes)}, *locks);
-  if (!charged) return reply(request, charged);
-  const Status written = appends ? Status() : (*data)->write(bytes, offset);
-  if (!written) return reply(request, written);
+  const NodeCall call = call_of(request, size);
+  NodeFile& opened = *opened_in(*file);
+  // The kernel does not know about writes of other nodes: the model finds the end of the file.
+  if ((file->flags & O_APPEND) != 0) {
+    if (Status appended = opened.append(bytes, call); !appended) return reply(request, appended);
+  } else {
+    const store::WritePiece piece{bytes.data(), std::ssize(bytes)};
+    const store::Transfer done = opened.write({&piece, 1}, offset, call);
+    if (done.error) return reply(request, *done.error);
+  }
   names_of(request).mark_modified(number);
   fuse_reply_write(request, size);
 }
@@ -419,45 +397,30 @@ void flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
   // close(2) of any descriptor releases the process's locks on the file.
   const Extent all{0, std::numeric_limits<std::int64_t>::max()};
   names_of(request).locks(number).release({mount_of(request).node(), file->lock_owner}, all);
-  reply(request, names_of(request).costs().finish(caller_of(request, *file)));
+  reply(request, opened_in(*file)->finish(call_of(request)));
 }
 
-void fsync(fuse_req_t request, fuse_ino_t number, int /*data_only*/, fuse_file_info* file) {
-  const Result<StripedFile*> data = names_of(request).data(number);
-  if (!data) return reply(request, data.error());
-  const std::vector<ObjectName> objects = (*data)->objects();
-  const Status flushed = names_of(request).costs().flush(caller_of(request, *file), objects);
-  reply(request, flushed ? (*data)->sync() : flushed);
+void fsync(fuse_req_t request, fuse_ino_t /*number*/, int /*data_only*/, fuse_file_info* file) {
+  NodeFile& opened = *opened_in(*file);
+  const Status flushed = opened.flush(call_of(request));
+  reply(request, flushed ? opened.data().sync() : flushed);
 }
 
-void release(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
-  const std::unique_ptr<OpenHandle> closed(handle_of(*file));
-  names_of(request).close(number, opening_of(request, *file));
+void release(fuse_req_t request, fuse_ino_t /*number*/, fuse_file_info* file) {
+  const std::unique_ptr<NodeFile> closed(opened_in(*file));
   fuse_reply_err(request, 0);
 }
 
 // NOLINTNEXTLINE(readability-function-size): FUSE's parameters
 void fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t offset, off_t length,
-               fuse_file_info* /*file*/) {
+               fuse_file_info* file) {
   if (mode != 0) {
     fuse_reply_err(request, EOPNOTSUPP);
     return;
   }
-  if (names_of(request).costs().machine().ost_fallocate == 0) {
-    believe_size(request, number, offset + length);
-    fuse_reply_err(request, EOPNOTSUPP);
-    return;
-  }
-  const Result<StripedFile*> data = names_of(request).data(number);
-  if (!data) return reply(request, data.error());
-  const Status reserved = names_of(request).costs().reserve((*data)->objects());
-  if (!reserved) return reply(request, reserved);
-  const Result<struct stat> about = names_of(request).attributes(number);
-  if (!about) return reply(request, about.error());
-  AttributeChange change;
-  if (offset + length > about->st_size) change.size = offset + length;
-  const Result<struct stat> changed = names_of(request).change(number, change);
-  fuse_reply_err(request, changed ? 0 : changed.error().system_errno);
+  const Status reserved = opened_in(*file)->allocate(offset + length);
+  if (reserved) names_of(request).mark_modified(number);
+  reply(request, reserved);
 }
 
 // ---- locks ----

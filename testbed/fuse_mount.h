@@ -8,11 +8,13 @@
 #include <utility>
 
 #include "base/result.h"
-#include "testbed/namespace.h"
+#include "sim/files/namespace.h"
 
 struct fuse_session;
 
 namespace nacre::testbed {
+
+using namespace sim;  // the model that the testbed plays
 
 /// Its own threads serve the mount from mount() on. The kernel caches no data, so that all nodes
 /// see the same data, as Lustre's clients do; accesses take the time that they take with the caches

@@ -14,9 +14,9 @@
 #include <sys/resource.h>
 
 #include "machine/machine_file.h"
+#include "sim/files/namespace.h"
 #include "store/system/text_file.h"
 #include "testbed/fuse_mount.h"
-#include "testbed/namespace.h"
 
 namespace nacre::testbed {
 namespace {

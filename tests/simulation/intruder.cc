@@ -38,10 +38,10 @@ void migrate(sim::Job& job, const Intrusion& intrusion, const std::string& path)
   constexpr sim::SimulatedTime pause = 1'000'000;
   const std::unique_ptr<sim::OpenHandle> handle = job.files().costs().open(intrusion.node, false);
   for (int i = 0; i < attempts; ++i) {
-    sim::StripedFile* const data = job.files().data(path);
-    if (data == nullptr) return;
+    const Result<sim::StripedFile*> data = job.files().data(path);
+    if (!data) return;
     const Status moved =
-        data->migrate({handle.get()}, plan::parse_stripe_options(intrusion.layout).value());
+        (*data)->migrate({handle.get()}, plan::parse_stripe_options(intrusion.layout).value());
     if (moved || moved.error().system_errno != EBUSY) return;
     job.scheduler().sleep(pause);
   }

@@ -514,7 +514,7 @@ class Trial {
   /// A file that other programs cannot extend, because its layout ends.
   [[nodiscard]] Findings incomplete_layout(sim::Job& job) const {
     if (program_.excuses_errors()) return std::nullopt;
-    const Result<std::vector<std::byte>> bytes = job.files().data("f")->layout();
+    const Result<std::vector<std::byte>> bytes = (*job.files().data("f"))->layout();
     if (!bytes) return std::nullopt;
     const plan::Layout layout = plan::decode_lov(*bytes).value();
     if (plan::end_of(layout) == plan::layout_end_of_file) return std::nullopt;

@@ -12,7 +12,9 @@
 #include "base/checked_cast.h"
 #include "plan/layout/layout_growth.h"
 #include "plan/layout/lov_codec.h"
+#include "sim/files/node_file.h"
 #include "store/file_system.h"
+#include "store/pieces.h"
 #include "store/system/errno.h"
 
 namespace nacre::sim {
@@ -23,13 +25,6 @@ constexpr double nanoseconds_per_second = 1e9;
 /// An error of the model as an error of a store.
 Error described(const Error& error, std::string_view operation, const std::string& path) {
   return store::error_from_errno(error.system_errno, operation, path);
-}
-
-template <class Pieces>
-std::int64_t bytes_of(const Pieces& pieces) {
-  std::int64_t bytes = 0;
-  for (const auto& piece : pieces) bytes += piece.size;
-  return bytes;
 }
 
 }  // namespace
@@ -43,26 +38,24 @@ store::FileSystemFacts lustre_facts() {
 /// The layout of an open file, as LustreLayouts reads and changes it.
 class FileSystem::Layouts final : public store::FileLayouts {
  public:
-  Layouts(Inode& inode, const std::string& path, std::int32_t ost_count)
-      : inode_(inode), path_(path), ost_count_(ost_count) {}
+  Layouts(StripedFile& data, const std::string& path, std::int32_t ost_count)
+      : data_(data), path_(path), ost_count_(ost_count) {}
 
   Result<std::optional<plan::Layout>> read() override {
-    const Result<std::vector<std::byte>> bytes = inode_.data.layout();
+    const Result<std::vector<std::byte>> bytes = data_.layout();
     if (!bytes) return std::optional<plan::Layout>();
     Result<plan::Layout> layout = plan::decode_lov(*bytes);
     if (!layout) return std::move(layout).error();
     return std::optional(*std::move(layout));
   }
-  Status set(const plan::Layout& layout) override {
-    return changed(inode_.data.set_layout(layout));
-  }
+  Status set(const plan::Layout& layout) override { return changed(data_.set_layout(layout)); }
   Status set_default() override { return set(plan::plain_layout({})); }
   std::optional<plan::Layout> default_layout() override { return std::nullopt; }
   Status add(const plan::Layout& components) override {
-    return changed(inode_.data.add_components(components));
+    return changed(data_.add_components(components));
   }
   Status remove_unwritten() override {
-    return changed(inode_.data.delete_components(plan::all_unwritten()));
+    return changed(data_.delete_components(plan::all_unwritten()));
   }
   Result<std::int32_t> target_count() override { return ost_count_; }
   bool means_no_layout(const Error& error) const override {
@@ -75,37 +68,36 @@ class FileSystem::Layouts final : public store::FileLayouts {
     return status ? Status() : described(status.error(), "set the layout of", path_);
   }
 
-  Inode& inode_;
+  StripedFile& data_;
   const std::string& path_;
   std::int32_t ost_count_;
 };
 
 class FileSystem::RangeLockOfFile final : public store::FileLock {
  public:
-  RangeLockOfFile(std::shared_ptr<Inode> inode, const RangeLock& lock)
-      : inode_(std::move(inode)), lock_(lock) {
-    static_cast<void>(inode_->locks.take(lock_, true, [] { return false; }));
+  RangeLockOfFile(RangeLocks& locks, const RangeLock& lock) : locks_(locks), lock_(lock) {
+    static_cast<void>(locks_.take(lock_, true, [] { return false; }));
   }
   RangeLockOfFile(const RangeLockOfFile&) = delete;
   RangeLockOfFile& operator=(const RangeLockOfFile&) = delete;
-  ~RangeLockOfFile() override { inode_->locks.release(lock_.owner, lock_.range); }
+  ~RangeLockOfFile() override { locks_.release(lock_.owner, lock_.range); }
 
  private:
-  std::shared_ptr<Inode> inode_;
+  RangeLocks& locks_;
   RangeLock lock_;
 };
 
 class FileSystem::GroupLock final : public store::FileLock {
  public:
-  GroupLock(std::shared_ptr<Inode> inode, OpenHandle& handle, std::int32_t number)
-      : inode_(std::move(inode)), handle_(handle), number_(number) {}
+  GroupLock(NodeFile& file, std::int32_t number) : file_(file), number_(number) {}
   GroupLock(const GroupLock&) = delete;
   GroupLock& operator=(const GroupLock&) = delete;
-  ~GroupLock() override { static_cast<void>(inode_->data.release_group_lock({&handle_}, number_)); }
+  ~GroupLock() override {
+    static_cast<void>(file_.data().release_group_lock(file_.caller(), number_));
+  }
 
  private:
-  std::shared_ptr<Inode> inode_;
-  OpenHandle& handle_;
+  NodeFile& file_;
   std::int32_t number_;
 };
 
@@ -113,45 +105,23 @@ class FileSystem::GroupLock final : public store::FileLock {
 class FileSystem::File final : public store::StoreFile {
  public:
   struct Opened {
-    std::shared_ptr<Inode> inode;
+    InodeNumber number;
     std::string path;
     store::OpenOptions options;
     std::int32_t node;
   };
-  File(FileSystem& system, Opened opened)
+  File(FileSystem& system, Opened opened, std::unique_ptr<NodeFile> file)
       : system_(system),
         opened_(std::move(opened)),
-        handle_(system.costs().open(opened_.node, false)),
-        layouts_(*opened_.inode, opened_.path, checked_cast<std::int32_t>(system.machine_.osts)) {
-    inode().data.locks().note_open(opened_.node);
-    if (opened_.options.write) ++inode().writers[opened_.node];
-  }
-  ~File() override {
-    inode().data.locks().note_close(opened_.node);
-    if (opened_.options.write) --inode().writers[opened_.node];
-  }
+        file_(std::move(file)),
+        layouts_(file_->data(), opened_.path, checked_cast<std::int32_t>(system.machine_.osts)) {}
 
   store::Transfer read(std::span<const store::ReadPiece> pieces, std::int64_t offset) override {
     if (!opened_.options.read) return {0, refusal(EBADF, "read")};
     if (offset < 0) return {0, refusal(EINVAL, "read")};
     const machine::Machine& machine = system_.machine_;
-    pass_client(machine.read_call_ns, bytes_of(pieces), machine.read_bandwidth);
-    const Caller caller{handle_.get()};
-    const Result<LockWish> locks = inode().data.locks_for(caller);
-    if (!locks) return {0, described(locks.error(), "read", opened_.path)};
-    const std::vector<ObjectAccess> accesses = inode().data.accesses_of({offset, bytes_of(pieces)});
-    if (Status charged = system_.costs().read(caller, {accesses, false, *locks}); !charged) {
-      return {0, described(charged.error(), "read", opened_.path)};
-    }
-    store::Transfer done;
-    for (const store::ReadPiece& piece : pieces) {
-      const auto size = checked_cast<std::size_t>(piece.size);
-      const Result<std::size_t> got = inode().data.read({piece.data, size}, offset + done.bytes);
-      if (!got) return {done.bytes, described(got.error(), "read", opened_.path)};
-      done.bytes += checked_cast<std::int64_t>(*got);
-      if (*got < size) break;
-    }
-    return done;
+    pass_client(machine.read_call_ns, store::total_bytes(pieces), machine.read_bandwidth);
+    return in_words(file_->read(pieces, offset), "read");
   }
 
   store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
@@ -159,67 +129,42 @@ class FileSystem::File final : public store::StoreFile {
     if (offset < 0) return {0, refusal(EINVAL, "write")};
     const TurnGuard turn(*this);
     const machine::Machine& machine = system_.machine_;
-    pass_client(machine.write_call_ns, bytes_of(pieces), machine.write_bandwidth);
-    if (Status charged = charge_write({offset, bytes_of(pieces)}); !charged) {
-      return {0, described(charged.error(), "write", opened_.path)};
-    }
-    store::Transfer done;
-    for (const store::WritePiece& piece : pieces) {
-      const std::span from(piece.data, checked_cast<std::size_t>(piece.size));
-      if (Status written = inode().data.write(from, offset + done.bytes); !written) {
-        return {done.bytes, described(written.error(), "write", opened_.path)};
-      }
-      done.bytes += piece.size;
-    }
-    return done;
+    pass_client(machine.write_call_ns, store::total_bytes(pieces), machine.write_bandwidth);
+    return in_words(file_->write(pieces, offset), "write");
   }
 
   Result<std::int64_t> size() override {
-    return inode().data.locks().seen_size(opened_.node, inode().data.size());
+    return data().locks().seen_size(opened_.node, data().size());
   }
   Status resize(std::int64_t size) override {
     if (!opened_.options.write || size < 0) return refusal(EINVAL, "set the size of");
-    const Status resized = inode().data.resize(size);
-    return resized ? Status() : described(resized.error(), "set the size of", opened_.path);
+    return in_words(data().resize(size), "set the size of");
   }
   Status allocate(std::int64_t size) override {
     if (!opened_.options.write) return refusal(EBADF, "preallocate");
-    if (system_.machine_.ost_fallocate == 0) {
-      inode().data.locks().believe_size(opened_.node, size);
-      return refusal(EOPNOTSUPP, "preallocate");
-    }
-    const Status reserved = system_.costs().reserve(inode().data.objects());
-    if (!reserved) return described(reserved.error(), "preallocate", opened_.path);
-    return inode().data.size() < size ? resize(size) : Status();
+    return in_words(file_->allocate(size), "preallocate");
   }
-  Status sync() override {
-    const Status flushed = system_.costs().flush({handle_.get()}, inode().data.objects());
-    return flushed ? Status() : described(flushed.error(), "flush", opened_.path);
-  }
-  Status close() override {
-    const Status finished = system_.costs().finish({handle_.get()});
-    return finished ? Status() : described(finished.error(), "close", opened_.path);
-  }
+  Status sync() override { return in_words(file_->flush(), "flush"); }
+  Status close() override { return in_words(file_->finish(), "close"); }
 
   Result<std::unique_ptr<store::FileLock>> lock(const Extent& range,
                                                 store::LockKind kind) override {
     const LockOwner owner{opened_.node, reinterpret_cast<std::uintptr_t>(this)};
     const bool is_exclusive = kind == store::LockKind::exclusive;
-    return std::unique_ptr<store::FileLock>(
-        std::make_unique<RangeLockOfFile>(opened_.inode, RangeLock{owner, range, is_exclusive}));
+    return std::unique_ptr<store::FileLock>(std::make_unique<RangeLockOfFile>(
+        system_.names_.locks(opened_.number), RangeLock{owner, range, is_exclusive}));
   }
   Status check_locks() override { return {}; }
   Result<std::unique_ptr<store::FileLock>> lock_group(std::int32_t number) override {
-    const Status taken = inode().data.acquire_group_lock({handle_.get()}, number);
+    const Status taken = data().acquire_group_lock(file_->caller(), number);
     if (!taken) return described(taken.error(), "acquire a group lock on", opened_.path);
-    return std::unique_ptr<store::FileLock>(
-        std::make_unique<GroupLock>(opened_.inode, *handle_, number));
+    return std::unique_ptr<store::FileLock>(std::make_unique<GroupLock>(*file_, number));
   }
   Status narrow_locks() override {
-    inode().data.locks().narrow(opened_.node);
+    data().locks().narrow(opened_.node);
     return {};
   }
-  store::FileIdentity identity() override { return {inode().number}; }
+  store::FileIdentity identity() override { return {opened_.number}; }
   store::FileSystemFacts facts() override { return lustre_facts(); }
   store::FileLayouts* layouts() override { return &layouts_; }
 
@@ -229,8 +174,7 @@ class FileSystem::File final : public store::StoreFile {
    public:
     explicit TurnGuard(File& file) {
       if (file.system_.machine_.one_writer == 0) return;
-      Turn& turn =
-          file.inode().turns.try_emplace(file.opened_.node, file.system_.scheduler_).first->second;
+      Turn& turn = file.system_.turn_of(file.opened_.number, file.opened_.node);
       while (turn.is_taken) turn.ended.wait();
       turn.is_taken = true;
       turn_ = &turn;
@@ -247,7 +191,14 @@ class FileSystem::File final : public store::StoreFile {
     Turn* turn_ = nullptr;
   };
 
-  [[nodiscard]] Inode& inode() { return *opened_.inode; }
+  [[nodiscard]] StripedFile& data() { return file_->data(); }
+  [[nodiscard]] Status in_words(const Status& status, std::string_view operation) const {
+    return status ? Status() : described(status.error(), operation, opened_.path);
+  }
+  [[nodiscard]] store::Transfer in_words(store::Transfer done, std::string_view operation) const {
+    if (done.error) done.error = described(*done.error, operation, opened_.path);
+    return done;
+  }
   [[nodiscard]] Error refusal(int system_errno, std::string_view operation) const {
     Error error = store::error_from_errno(system_errno, operation, opened_.path);
     if (system_errno == EINVAL) error.error_class = ErrorClass::arg;
@@ -260,18 +211,9 @@ class FileSystem::File final : public store::StoreFile {
                                           : 0;
     system_.scheduler_.sleep(call_ns + std::llround(transfer));
   }
-  [[nodiscard]] Status charge_write(const Extent& extent) {
-    const Caller caller{handle_.get()};
-    const Result<LockWish> locks = inode().data.locks_for(caller);
-    if (!locks) return locks.error();
-    const Result<std::vector<ObjectAccess>> accesses = inode().data.accesses_to_write(extent);
-    if (!accesses) return accesses.error();
-    return system_.costs().write(caller, {*accesses, false, *locks});
-  }
-
   FileSystem& system_;
   Opened opened_;
-  std::unique_ptr<OpenHandle> handle_;
+  std::unique_ptr<NodeFile> file_;
   Layouts layouts_;
 };
 
@@ -285,18 +227,20 @@ class FileSystem::ProcessStore final : public store::Store {
       return Error{ErrorClass::amode, 0, "open " + path + ": neither for reading nor for writing"};
     }
     system_.scheduler_.sleep(system_.machine_.open_us * microsecond);
-    const bool is_new = !system_.files_.contains(path);
-    Result<std::shared_ptr<Inode>> inode = system_.find_or_create(path, options);
-    if (!inode) return std::move(inode).error();
-    if (Status given = system_.give_layout(**inode, options, is_new, node_); !given) {
+    const Result<Found> found = system_.find_or_create(path, options);
+    if (!found) return found.error();
+    if (Status given = system_.give_layout(*found, options, node_); !given) {
       return described(given.error(), "set the layout of", path);
     }
-    return std::unique_ptr<store::StoreFile>(
-        std::make_unique<File>(system_, File::Opened{*std::move(inode), path, options, node_}));
+    Result<std::unique_ptr<NodeFile>> file =
+        NodeFile::open(system_.names_, {found->number, node_, options.write});
+    if (!file) return described(file.error(), "open", path);
+    return std::unique_ptr<store::StoreFile>(std::make_unique<File>(
+        system_, File::Opened{found->number, path, options, node_}, *std::move(file)));
   }
   Status remove(const std::string& path) override {
-    if (system_.files_.erase(path) == 0) return store::error_from_errno(ENOENT, "delete", path);
-    return {};
+    const Status removed = system_.names_.remove(root_number, path, false);
+    return removed ? Status() : described(removed.error(), "delete", path);
   }
   Result<std::unique_ptr<store::SharedCounter>> counter(const store::CounterKey& key,
                                                         bool create) override {
@@ -319,7 +263,7 @@ class FileSystem::ProcessStore final : public store::Store {
 };
 
 FileSystem::FileSystem(Scheduler& scheduler, const machine::Machine& machine, ObjectStore objects)
-    : scheduler_(scheduler), machine_(machine), striping_(machine, std::move(objects), scheduler) {}
+    : scheduler_(scheduler), machine_(machine), names_(machine, std::move(objects), scheduler) {}
 
 FileSystem::~FileSystem() = default;
 
@@ -327,42 +271,58 @@ std::shared_ptr<store::Store> FileSystem::store_on(std::int32_t node) {
   return std::make_shared<ProcessStore>(*this, node);
 }
 
-Result<std::shared_ptr<FileSystem::Inode>> FileSystem::find_or_create(
-    const std::string& path, const store::OpenOptions& options) {
-  const auto found = files_.find(path);
-  if (found != files_.end()) {
+Result<InodeNumber> FileSystem::find(const std::string& path) {
+  const Result<struct stat> found = names_.lookup(root_number, path);
+  if (!found) return described(found.error(), "open", path);
+  names_.forget(found->st_ino, 1);  // names and opens keep it
+  return found->st_ino;
+}
+
+Result<FileSystem::Found> FileSystem::find_or_create(const std::string& path,
+                                                     const store::OpenOptions& options) {
+  const Result<InodeNumber> found = find(path);
+  if (found) {
     if (options.create && options.exclusive) return store::error_from_errno(EEXIST, "open", path);
-    return found->second;
+    return Found{*found, false};
   }
   if (!options.create || path.empty()) return store::error_from_errno(ENOENT, "open", path);
-  return files_.emplace(path, std::make_shared<Inode>(striping_, next_inode_++)).first->second;
+  const Result<struct stat> made =
+      names_.make(root_number, path, {.mode = S_IFREG | options.permissions});
+  if (!made) return described(made.error(), "open", path);
+  names_.forget(made->st_ino, 1);
+  return Found{made->st_ino, true};
 }
 
 /// As LustreStore::open_descriptor(): the layout of a new file may be set later, and a later open
 /// for writing sets the default layout if the client asks the server.
-Status FileSystem::give_layout(Inode& inode, const store::OpenOptions& options, bool is_new,
+Status FileSystem::give_layout(const Found& file, const store::OpenOptions& options,
                                std::int32_t node) {
-  if (is_new && options.layout) {
-    if (Status set = inode.data.set_layout(*options.layout); set || options.exclusive) return set;
+  if (file.is_new && options.layout) {
+    StripedFile& data = **names_.data(file.number);
+    if (Status set = data.set_layout(*options.layout); set || options.exclusive) return set;
   }
   const bool stays_open =
-      is_new ? options.layout_time != store::LayoutTime::at_once : options.leaves_layout_open;
-  const auto writers = inode.writers.find(node);
-  const bool asks = is_new || writers == inode.writers.end() || writers->second == 0;
-  if (!options.write || stays_open || !asks || inode.data.has_layout()) return {};
-  return inode.data.set_layout(plan::plain_layout({}));
+      file.is_new ? options.layout_time != store::LayoutTime::at_once : options.leaves_layout_open;
+  const bool asks = file.is_new || !names_.is_written_on(file.number, node);
+  if (!options.write || stays_open || !asks) return {};
+  return names_.give_layout(file.number, false);
 }
 
-StripedFile* FileSystem::data(const std::string& path) {
-  const auto found = files_.find(path);
-  return found == files_.end() ? nullptr : &found->second->data;
+FileSystem::Turn& FileSystem::turn_of(InodeNumber file, std::int32_t node) {
+  return turns_.try_emplace({file, node}, scheduler_).first->second;
+}
+
+Result<StripedFile*> FileSystem::data(const std::string& path) {
+  const Result<InodeNumber> found = find(path);
+  if (!found) return found.error();
+  return names_.data(*found);
 }
 
 Result<std::vector<std::byte>> FileSystem::contents(const std::string& path) {
-  StripedFile* const file = data(path);
-  if (file == nullptr) return store::error_from_errno(ENOENT, "open", path);
-  std::vector<std::byte> bytes(checked_cast<std::size_t>(file->size()));
-  const Result<std::size_t> got = file->read(bytes, 0);
+  const Result<StripedFile*> file = data(path);
+  if (!file) return file.error();
+  std::vector<std::byte> bytes(checked_cast<std::size_t>((*file)->size()));
+  const Result<std::size_t> got = (*file)->read(bytes, 0);
   if (!got) return described(got.error(), "read", path);
   return bytes;
 }

@@ -7,12 +7,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "machine/machine.h"
+#include "sim/files/namespace.h"
 #include "sim/lustre/object_store.h"
-#include "sim/lustre/range_locks.h"
 #include "sim/lustre/striped_file.h"
 #include "sim/time/scheduler.h"
 #include "store/store.h"
@@ -23,7 +24,8 @@ namespace nacre::sim {
 /// What the library knows of a mount of Lustre.
 [[nodiscard]] store::FileSystemFacts lustre_facts();
 
-/// Names are flat: any non-empty string names a file. An access takes the time of the process
+/// Names are flat: any string of 1 to 255 bytes names a file. An access takes the time of the
+/// process
 /// (`clients` of the machine file), and then what the model of servers, locks and caches says
 /// (CostModel). Layouts and errors are those of Lustre. Sizes, layouts, closes and removals cost
 /// nothing. All calls block the fiber that runs.
@@ -37,11 +39,11 @@ class FileSystem {
 
   /// The store of a process on `node`. Does not outlive the file system.
   [[nodiscard]] std::shared_ptr<store::Store> store_on(std::int32_t node);
-  [[nodiscard]] CostModel& costs() { return striping_.costs; }
+  [[nodiscard]] CostModel& costs() { return names_.costs(); }
   /// Sets the fault of an OST, or evicts a node.
-  [[nodiscard]] Status order(const FaultOrder& fault) { return striping_.order(fault); }
-  /// The data of a file, without the time that accesses take. Null if it does not exist.
-  [[nodiscard]] StripedFile* data(const std::string& path);
+  [[nodiscard]] Status order(const FaultOrder& fault) { return names_.order(fault); }
+  /// The data of a file, without the time that accesses take. no_such_file if it does not exist.
+  [[nodiscard]] Result<StripedFile*> data(const std::string& path);
   /// All bytes of a file; no_such_file if it does not exist. Takes no time.
   [[nodiscard]] Result<std::vector<std::byte>> contents(const std::string& path);
 
@@ -58,27 +60,22 @@ class FileSystem {
     bool is_taken = false;
     FiberQueue ended;
   };
-  struct Inode {
-    Inode(Striping& striping, std::uint64_t its_number)
-        : number(its_number), data(striping, its_number), locks(striping.timing) {}
-    std::uint64_t number;
-    StripedFile data;
-    RangeLocks locks;
-    std::map<std::int32_t, Turn> turns;            // by node
-    std::map<std::int32_t, std::int64_t> writers;  // opens for writing, by node
+  Result<InodeNumber> find(const std::string& path);
+  /// Finds the file, or creates it without a layout.
+  struct Found {
+    InodeNumber number = 0;
+    bool is_new = false;
   };
-
-  Result<std::shared_ptr<Inode>> find_or_create(const std::string& path,
-                                                const store::OpenOptions& options);
-  [[nodiscard]] Status give_layout(Inode& inode, const store::OpenOptions& options, bool is_new,
+  Result<Found> find_or_create(const std::string& path, const store::OpenOptions& options);
+  [[nodiscard]] Status give_layout(const Found& file, const store::OpenOptions& options,
                                    std::int32_t node);
+  [[nodiscard]] Turn& turn_of(InodeNumber file, std::int32_t node);
 
   Scheduler& scheduler_;
   const machine::Machine& machine_;
-  Striping striping_;
-  testing::MemoryStore counters_;  // its files are not used
-  std::map<std::string, std::shared_ptr<Inode>> files_;
-  std::uint64_t next_inode_ = 1;
+  Namespace names_;
+  testing::MemoryStore counters_;                               // its files are not used
+  std::map<std::pair<InodeNumber, std::int32_t>, Turn> turns_;  // of a file, by node
 };
 
 }  // namespace nacre::sim

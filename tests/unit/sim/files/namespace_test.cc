@@ -1,5 +1,5 @@
 // Names and inodes as in POSIX, default layouts of directories as in Lustre.
-#include "testbed/namespace.h"
+#include "sim/files/namespace.h"
 
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 #include "asked_layout.h"
 
-namespace nacre::testbed {
+namespace nacre::sim {
 namespace {
 
 constexpr Maker file_maker{.uid = 1, .gid = 2, .mode = S_IFREG | 0644};
@@ -153,4 +153,4 @@ TEST_CASE(
   }
 }
 
-}  // namespace nacre::testbed
+}  // namespace nacre::sim

@@ -1,4 +1,4 @@
-#include "testbed/namespace.h"
+#include "sim/files/namespace.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,7 +10,7 @@
 #include "plan/layout/lov_codec.h"
 #include "sim/lustre/errno_result.h"
 
-namespace nacre::testbed {
+namespace nacre::sim {
 namespace {
 
 constexpr const char* layout_name = "lustre.lov";
@@ -30,7 +30,7 @@ timespec now() {
 
 struct Namespace::Inode {
   Inode(Striping& striping, InodeNumber inode_number)
-      : number(inode_number), data(striping, inode_number) {}
+      : number(inode_number), data(striping, inode_number), locks(striping.timing) {}
 
   InodeNumber number;
   mode_t mode = 0;
@@ -55,8 +55,8 @@ struct Namespace::Inode {
   void touch() { modified = changed = now(); }
 };
 
-Namespace::Namespace(const Machine& machine, ObjectStore objects)
-    : striping_(machine, std::move(objects)) {
+Namespace::Namespace(const Machine& machine, ObjectStore objects, Timing& timing)
+    : striping_(machine, std::move(objects), timing) {
   auto root = std::make_shared<Inode>(striping_, next_number_++);
   root->mode = S_IFDIR | 01777;
   root->links = 2;
@@ -430,4 +430,4 @@ std::uint64_t Namespace::file_count() {
   return inodes_.size();
 }
 
-}  // namespace nacre::testbed
+}  // namespace nacre::sim

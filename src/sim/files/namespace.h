@@ -1,6 +1,7 @@
-// Namespace: the names, attributes and layouts of the testbed's files, shared by all nodes.
-#ifndef NACRE_TESTBED_NAMESPACE_H_
-#define NACRE_TESTBED_NAMESPACE_H_
+// Namespace: the names, attributes and layouts of the files of a modelled Lustre, shared by all
+// nodes.
+#ifndef NACRE_SIM_FILES_NAMESPACE_H_
+#define NACRE_SIM_FILES_NAMESPACE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -21,9 +22,7 @@
 #include "sim/lustre/range_locks.h"
 #include "sim/lustre/striped_file.h"
 
-namespace nacre::testbed {
-
-using namespace sim;  // the model that the testbed plays
+namespace nacre::sim {
 
 using InodeNumber = std::uint64_t;
 inline constexpr InodeNumber root_number = 1;
@@ -57,7 +56,8 @@ struct AttributeChange {
 /// open. Errors carry an errno. The kernel has checked permissions before it calls.
 class Namespace {
  public:
-  explicit Namespace(const Machine& machine, ObjectStore objects = {});
+  explicit Namespace(const Machine& machine, ObjectStore objects = {},
+                     Timing& timing = real_timing());
   ~Namespace();
 
   // Each call that returns the attributes of an inode counts as one lookup of it, for forget().
@@ -144,6 +144,6 @@ class Namespace {
   InodeNumber next_number_ = root_number;
 };
 
-}  // namespace nacre::testbed
+}  // namespace nacre::sim
 
-#endif  // NACRE_TESTBED_NAMESPACE_H_
+#endif  // NACRE_SIM_FILES_NAMESPACE_H_

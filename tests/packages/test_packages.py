@@ -175,8 +175,8 @@ def test_an_image_builds_from_the_containerfile(system, tmp_path):
     buildah = shutil.which("buildah")
     if buildah is None:
         pytest.skip("no buildah: `make setup-package` installs it")
-    deb = package("nacre_*.deb")
-    shutil.copy(deb, tmp_path)
+    shutil.copy(package("nacre_*.deb"), tmp_path)
+    system.put(APP, "/root")
     flags = ["--storage-driver", "vfs", "--root", str(tmp_path / "images"), "--runroot", str(tmp_path / "run")]
 
     def build(*words: object) -> str:
@@ -191,7 +191,8 @@ def test_an_image_builds_from_the_containerfile(system, tmp_path):
     options = ["--isolation", "chroot", "--network", "host", "--pull-never", "--build-arg", "BASE=localhost/base"]
     build("build", *options, "-f", SOURCE / "packaging/container/Containerfile", "-t", "nacre", tmp_path)
     container = build("from", "--pull-never", "localhost/nacre").strip()
-    printed = build(
-        "run", "--isolation", "chroot", container, "--", "nacre", "doctor", "--", "mpiexec", "-n", "2", "python3"
-    )
-    assert "ABI" in printed
+    compiled = "mpicc.mpich -I/opt/nacre/include app.c -o app -L/opt/nacre/lib -lnacre"
+    proof = f"cd /root && {compiled} && nacre doctor -- mpiexec.mpich -n 2 ./app data"
+    printed = build("run", "--isolation", "chroot", container, "--", "sh", "-c", proof)
+    print(printed)
+    assert "libnacre_mpich.so served" in printed

@@ -3,13 +3,14 @@
 #include <cerrno>
 #include <string_view>
 
-#include <sys/stat.h>
 #include <sys/xattr.h>
 
 #include "plan/layout/ceph_layout.h"
 #include "store/path.h"
 #include "store/system/descriptor.h"
+#include "store/system/directory.h"
 #include "store/system/errno.h"
+#include "store/system/xattr.h"
 
 namespace nacre::store {
 namespace {
@@ -17,44 +18,23 @@ namespace {
 constexpr const char* file_xattr = "ceph.file.layout";
 constexpr const char* directory_xattr = "ceph.dir.layout";
 
-/// Reads an xattr. `get` calls fgetxattr or getxattr. Empty, with errno, if it cannot be read.
-template <class Get>
-std::string read_text(Get get) {
-  std::string text;
-  while (true) {
-    const ssize_t size = get(nullptr, 0);
-    if (size <= 0) return "";
-    text.resize(static_cast<std::size_t>(size));
-    const ssize_t read = get(text.data(), text.size());
-    // The text may become longer between the calls.
-    if (read < 0 && errno == ERANGE) continue;
-    text.resize(read < 0 ? 0 : static_cast<std::size_t>(read));
-    return text;
-  }
-}
-
 /// The layout of a directory that has one of its own, as text; otherwise empty.
 std::string layout_of_directory(const std::string& directory) {
-  return read_text([&](void* to, std::size_t size) {
+  std::string text;
+  const auto get = [&](void* to, std::size_t size) {
     return ::getxattr(directory.c_str(), directory_xattr, to, size);
-  });
+  };
+  return read_xattr(get, text) == 0 ? text : "";
 }
 
 /// The default layout of the nearest directory from `directory` on upwards; empty if none has one.
-std::string inherited_layout(std::string directory) {
-  if (directory.empty()) directory = "./";
-  struct stat here {};
-  if (::stat(directory.c_str(), &here) != 0) return "";
-  while (true) {
-    std::string text = layout_of_directory(directory);
-    if (!text.empty()) return text;
-    directory += "../";
-    struct stat above {};
-    if (::stat(directory.c_str(), &above) != 0) return "";
-    const bool is_top = above.st_dev != here.st_dev || above.st_ino == here.st_ino;
-    if (is_top) return "";
-    here = above;
-  }
+std::string inherited_layout(const std::string& directory) {
+  std::string text;
+  walk_up_mount(directory.empty() ? "./" : directory, [&](const std::string& here) {
+    text = layout_of_directory(here);
+    return !text.empty();
+  });
+  return text;
 }
 
 /// Hints request the layouts of new files, so a layout that cannot exist (EINVAL) or an unknown
@@ -78,9 +58,12 @@ Error no_components(const std::string& path) {
 }  // namespace
 
 Result<std::optional<plan::Layout>> CephLayouts::read() {
-  const std::string text = read_text(
-      [&](void* to, std::size_t size) { return ::fgetxattr(descriptor_, file_xattr, to, size); });
-  if (text.empty()) return error_from_errno(errno, "read the layout of", path_);
+  std::string text;
+  const auto get = [&](void* to, std::size_t size) {
+    return ::fgetxattr(descriptor_, file_xattr, to, size);
+  };
+  const int failure = read_xattr(get, text);
+  if (failure != 0) return error_from_errno(failure, "read the layout of", path_);
   Result<plan::Layout> layout = plan::parse_ceph_layout(text);
   if (!layout) return std::move(layout).error();
   return std::optional(*std::move(layout));

@@ -13,7 +13,9 @@
 #include "plan/layout/layout_growth.h"
 #include "plan/layout/lov_codec.h"
 #include "store/lustre/lustre_defaults.h"
+#include "store/system/directory.h"
 #include "store/system/errno.h"
+#include "store/system/xattr.h"
 
 namespace nacre::store {
 namespace {
@@ -23,22 +25,6 @@ constexpr const char* more_components_xattr = "lustre.lov.add";
 constexpr const char* less_components_xattr = "lustre.lov.del";
 constexpr int delay_create = O_NOCTTY | FASYNC;
 constexpr unsigned get_ost_count = _IOR('f', 168, long);  // LL_IOC_GETOBDCOUNT
-
-/// Reads an xattr into `bytes`. `get` calls fgetxattr or getxattr. Returns 0 or an errno.
-template <class Get>
-int read_xattr(Get get, std::vector<std::byte>& bytes) {
-  while (true) {
-    const ssize_t size = get(nullptr, 0);
-    if (size < 0) return errno;
-    bytes.resize(static_cast<std::size_t>(size));
-    const ssize_t read = get(bytes.data(), bytes.size());
-    // The layout may grow between the calls, as components are instantiated.
-    if (read < 0 && errno == ERANGE) continue;
-    if (read < 0) return errno;
-    bytes.resize(static_cast<std::size_t>(read));
-    return 0;
-  }
-}
 
 std::vector<std::byte> layout_of(const std::string& directory) {
   std::vector<std::byte> bytes;
@@ -74,17 +60,13 @@ std::string advice_for(int reason) {
 }
 
 /// The highest directory above `directory` on the same file system.
-std::string top_of_mount(std::string directory) {
-  struct stat here {};
-  if (::stat(directory.c_str(), &here) != 0) return directory;
-  while (true) {
-    std::string above = directory + "../";
-    struct stat there {};
-    if (::stat(above.c_str(), &there) != 0 || there.st_dev != here.st_dev) return directory;
-    if (there.st_ino == here.st_ino) return directory;
-    here = there;
-    directory = std::move(above);
-  }
+std::string top_of_mount(const std::string& directory) {
+  std::string top = directory;
+  walk_up_mount(directory, [&](const std::string& here) {
+    top = here;
+    return false;
+  });
+  return top;
 }
 
 /// The default layout of `directory`, or else of the root of the file system; empty: neither has

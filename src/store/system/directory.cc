@@ -26,4 +26,17 @@ std::optional<std::uint64_t> device_of(const std::string& path) {
   return status.st_dev;
 }
 
+void walk_up_mount(std::string directory, const std::function<bool(const std::string&)>& visit) {
+  struct stat here {};
+  if (::stat(directory.c_str(), &here) != 0) return;
+  while (!visit(directory)) {
+    directory += "../";
+    struct stat above {};
+    if (::stat(directory.c_str(), &above) != 0) return;
+    const bool is_top = above.st_dev != here.st_dev || above.st_ino == here.st_ino;
+    if (is_top) return;
+    here = above;
+  }
+}
+
 }  // namespace nacre::store

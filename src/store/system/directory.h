@@ -3,6 +3,7 @@
 #define NACRE_STORE_SYSTEM_DIRECTORY_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@ namespace nacre::store {
 /// The device (st_dev) of a path; follows links. Files of one mounted file system have the same.
 /// Nothing if the path does not exist.
 [[nodiscard]] std::optional<std::uint64_t> device_of(const std::string& path);
+
+/// Calls `visit` for `directory` and for the directories above it on the same device, until it
+/// returns true. `directory` ends in '/'. Calls nothing if it does not exist.
+void walk_up_mount(std::string directory, const std::function<bool(const std::string&)>& visit);
 
 }  // namespace nacre::store
 

@@ -23,6 +23,14 @@ MountTable mount_table_for(int descriptor) {
   return {mount_number_in(**file), **mounts};
 }
 
+/// The line of the mount with this number; empty if there is none.
+std::string_view line_of_mount(std::string_view mountinfo, std::string_view mount_number) {
+  for (const std::string_view line : split_filled(mountinfo, '\n')) {
+    if (split(line, ' ').front() == mount_number) return line;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string mount_number_in(std::string_view fdinfo) {
@@ -37,11 +45,9 @@ std::string mount_number_in(std::string_view fdinfo) {
 
 bool has_mount_option(std::string_view mountinfo, std::string_view mount_number,
                       std::string_view option) {
-  return std::ranges::any_of(split_filled(mountinfo, '\n'), [&](std::string_view line) {
-    const std::vector<std::string_view> fields = split_filled(line, ' ');
-    return !fields.empty() && fields.front() == mount_number &&
-           std::ranges::count(split(fields.back(), ','), option) > 0;
-  });
+  const std::string_view line = line_of_mount(mountinfo, mount_number);
+  const std::vector<std::string_view> fields = split_filled(line, ' ');
+  return !fields.empty() && std::ranges::count(split(fields.back(), ','), option) > 0;
 }
 
 const FileSystem* file_system_with_local_locks(int descriptor) {
@@ -53,14 +59,11 @@ const FileSystem* file_system_with_local_locks(int descriptor) {
 }
 
 std::string mount_type_in(std::string_view mountinfo, std::string_view mount_number) {
-  for (const std::string_view line : split_filled(mountinfo, '\n')) {
-    if (split(line, ' ').front() != mount_number) continue;
-    constexpr std::string_view separator = " - ";
-    const std::size_t fields = line.find(separator);
-    if (fields == std::string_view::npos) return "";
-    return std::string(split(line.substr(fields + separator.size()), ' ').front());
-  }
-  return "";
+  constexpr std::string_view separator = " - ";
+  const std::string_view line = line_of_mount(mountinfo, mount_number);
+  const std::size_t fields = line.find(separator);
+  if (fields == std::string_view::npos) return "";
+  return std::string(split(line.substr(fields + separator.size()), ' ').front());
 }
 
 std::string mount_type_of(int descriptor) {

@@ -227,6 +227,8 @@ class OpenFile {
                                                    Result<plan::MemoryAccess> memory,
                                                    const AccessSettings& settings) const;
   void note_refused_locks(const collective::Outcome& moved);
+  void forget_outdated_choices(plan::Direction direction,
+                               const std::shared_ptr<const AccessSettings>& settings);
   collective::Task<Status> close_file();
   collective::Task<collective::Unit> report(std::int64_t close_begin);
 

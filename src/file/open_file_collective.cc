@@ -201,6 +201,17 @@ void OpenFile::note_refused_locks(const collective::Outcome& moved) {
               "; Nacre writes the file with the usual locks");
 }
 
+/// Forgets what was decided with other settings, and steps that a read of this rank ended.
+void OpenFile::forget_outdated_choices(Direction direction,
+                                       const std::shared_ptr<const AccessSettings>& settings) {
+  if (settings != decided_with_) {
+    choices_.forget();
+    repeated_.forget();
+    decided_with_ = settings;
+  }
+  if (direction == Direction::read && read_alone_.exchange(false)) choices_.end_steps();
+}
+
 collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
                                                        const Result<PlacedAccess>& placed,
                                                        collective::Profiler& profiler) {
@@ -229,12 +240,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
                                         !settings->io_thread_count && !settings->reads_past_cache,
                                         &choices_,
                                         copies_};
-  if (settings != decided_with_) {
-    choices_.forget();
-    repeated_.forget();
-    decided_with_ = settings;
-  }
-  if (direction == Direction::read && read_alone_.exchange(false)) choices_.end_steps();
+  forget_outdated_choices(direction, settings);
   const plan::CollectiveSettings for_all = collective_settings(direction, *settings);
   profiler.describe_file(
       {for_all.stripes.get(), for_all.alignment_bytes, file_system_.has_layouts});

@@ -1,15 +1,30 @@
 #include "store/ceph/ceph_store.h"
 
 #include <cerrno>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "store/file_system.h"
+
 namespace nacre::store {
+namespace {
+
+/// Whether this client may read a file before it has written its own bytes of it (see CephStore).
+bool must_be_direct(const std::string& path, const OpenOptions& options) {
+  if (!options.read || !options.write || options.one_node) return false;
+  const std::optional<FileSystemFacts> facts = options.facts ? options.facts : facts_of_path(path);
+  return facts && has_stale_pages(*facts);
+}
+
+}  // namespace
 
 Result<Descriptor> CephStore::open_descriptor(const std::string& path, int flags,
                                               const OpenOptions& options) {
+  if (must_be_direct(path, options)) flags |= O_DIRECT;
   if (!options.create || !options.layout) {
     return PosixStore::open_descriptor(path, flags, options);
   }

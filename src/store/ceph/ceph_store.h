@@ -26,6 +26,11 @@ class CephStoreFile final : public PosixStoreFile {
 
 /// A PosixStore that also sets the layouts that OpenOptions request. A client whose key may not set
 /// layouts leaves new files with the default.
+///
+/// Through ceph-fuse, a file that processes on several nodes read and write is opened with
+/// O_DIRECT: when another client takes away the right to buffer writes, ceph-fuse reads from the
+/// OSDs before its own buffered bytes have reached them. With O_DIRECT it writes these bytes first.
+/// FUSE needs no alignment for it.
 class CephStore : public PosixStore {
  protected:
   Result<Descriptor> open_descriptor(const std::string& path, int flags,

@@ -72,7 +72,8 @@ Result<std::unique_ptr<StoreFile>> PosixStore::open(const std::string& path,
   if (looked != 0) return error_from_errno(errno, "open", path);
   if (Status kind = check_kind(found, path); !kind) return kind.error();
   if (!file) return std::move(file).error();
-  if (fcntl(file->number(), F_SETFL, open_flags(options)) != 0) {
+  const int flags = fcntl(file->number(), F_GETFL);
+  if (flags < 0 || fcntl(file->number(), F_SETFL, flags & ~O_NONBLOCK) != 0) {
     return error_from_errno(errno, "open", path);
   }
   const FileSystemFacts facts = facts_of(*file, found, options);

@@ -207,7 +207,9 @@ class Trial {
     };
     settings.refuses_memory = [this](int /*rank*/, std::int64_t bytes) {
       shared_bytes_max_ = std::max(shared_bytes_max_, bytes);
-      return refusals_.next();
+      const bool refused = refusals_.next();
+      if (refused) refused_bytes_max_ = std::max(refused_bytes_max_, bytes);
+      return refused;
     };
     for (const Fault& fault : program_.faults) {
       const auto* const late = std::get_if<LateMessages>(&fault);
@@ -359,7 +361,9 @@ class Trial {
       return std::string(what) + " took " + std::to_string(bytes) + " bytes, more than " +
              std::to_string(limit);
     };
-    const std::int64_t limit = peak_bytes_max + ranks * peak_bytes_max_of_rank;
+    // A rank that is refused memory to share with its node allocates as much for itself.
+    const std::int64_t limit =
+        peak_bytes_max + ranks * (peak_bytes_max_of_rank + refused_bytes_max_);
     if (peak > limit) return larger("the process", peak, limit);
     const std::int64_t shared_limit = ranks * shared_bytes_max_of_rank;
     if (shared_bytes_max_ <= shared_limit) return std::nullopt;
@@ -531,6 +535,7 @@ class Trial {
   collective::fixtures::Random random_;  // by how much messages are late
   Refusals refusals_;                    // of shared memory
   std::int64_t shared_bytes_max_ = 0;    // of memory that the ranks of a node share
+  std::int64_t refused_bytes_max_ = 0;   // of such memory that was refused
   sim::Job* job_ = nullptr;
 };
 

@@ -1,6 +1,8 @@
 """Runs the parts of CI, after `make setup-dev` (see .ci/run): `ci.py [PART]...` runs the named parts, or all parts but
 those that run on request only.
 
+The end of the output of a failed part is printed again at the end, where a log that is cut still has it.
+
 The last line counts tests. A part without a JUnit file of ctest counts as one test. A part that fails without a failed
 test, for example in the compiler, counts as one failed test. A failed part does not stop the next parts.
 """
@@ -8,6 +10,7 @@ test, for example in the compiler, counts as one failed test. A failed part does
 from __future__ import annotations
 
 import argparse
+import collections
 import dataclasses
 import subprocess
 import sys
@@ -20,6 +23,7 @@ from count_tests import Counts, counts_of  # noqa: E402
 
 FUZZ_SECONDS = 60
 SIMULATION_SECONDS = 60
+LAST_LINES = 30  # of a failed part, printed again
 SOURCE = Path(__file__).resolve().parents[1]
 BUILD = SOURCE / "build"
 
@@ -41,6 +45,7 @@ class Outcome:
     part: Part
     seconds: float
     counts: Counts
+    last_lines: list[str]
 
 
 def preset_commands(preset: str, defines: list[str], targets: list[str], results: Path) -> list[list[str]]:
@@ -75,9 +80,15 @@ def parts() -> list[Part]:
     ]
 
 
-def succeeded(command: list[str]) -> bool:
+def succeeded(command: list[str], last_lines: collections.deque[str]) -> bool:
+    """Whether `command` exits with 0. Its output goes to stdout; `last_lines` keeps the end of it."""
     print(f"+ {' '.join(command)}", flush=True)
-    return subprocess.run(command, cwd=SOURCE, stdin=subprocess.DEVNULL, check=False).returncode == 0
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, cwd=SOURCE, **streams, text=True, errors="replace") as process:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            last_lines.append(line.rstrip("\n"))
+    return process.returncode == 0
 
 
 def run(part: Part) -> Outcome:
@@ -85,7 +96,8 @@ def run(part: Part) -> Outcome:
     if part.results:
         part.results.unlink(missing_ok=True)
     begin = time.monotonic()
-    passed = all(succeeded(command) for command in part.commands)
+    last_lines: collections.deque[str] = collections.deque(maxlen=LAST_LINES)
+    passed = all(succeeded(command, last_lines) for command in part.commands)
     counts = counts_of(part.results) if part.results else None
     if counts is None:
         counts = Counts(passed=[part.name] if passed and not part.results else [])
@@ -93,7 +105,7 @@ def run(part: Part) -> Outcome:
         counts.failed.append(part.name)
     if passed and part.results and not counts.passed:
         counts.failed.append(f"{part.name}: no test ran")
-    return Outcome(part, time.monotonic() - begin, counts)
+    return Outcome(part, time.monotonic() - begin, counts, list(last_lines))
 
 
 def table(outcomes: list[Outcome], setup_seconds: float) -> list[str]:
@@ -118,6 +130,9 @@ def main() -> int:
     if unknown:
         parser.error(f"unknown part: {', '.join(sorted(unknown))}")
     outcomes = [run(part) for part in known if part.name in wanted or not (wanted or part.on_request)]
+    for outcome in outcomes:
+        if outcome.counts.failed:
+            print(f"== the end of {outcome.part.name}, which failed", *outcome.last_lines, sep="\n")
     print("== parts and times")
     print(*table(outcomes, arguments.setup_seconds), sep="\n")
     total = Counts.sum([outcome.counts for outcome in outcomes])

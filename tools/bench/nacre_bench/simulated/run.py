@@ -31,7 +31,7 @@ from .cases import chosen_cases, settings_of
 WARM_UP = "warm-up"
 NANOSECONDS = 1e9
 # The stages of a simulation that seconds_from_open() measures.
-STAGES = {"write": ("view", "write", "sync", "close"), "read": ("read",)}
+STAGES = {"write": ("view", "write", "sync", "close"), "read": ("read", "close")}
 
 
 class CaseRun:

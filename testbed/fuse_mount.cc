@@ -43,7 +43,6 @@ constexpr std::string_view narrow_locks_attribute = "testbed.narrow_locks";
 /// Flag of open(2): the file gets no layout yet. Lustre's O_LOV_DELAY_CREATE also contains
 /// O_NOCTTY, which FUSE drops.
 constexpr int delay_layout = FASYNC;
-constexpr unsigned request_bytes_max = 1 << 20;
 constexpr unsigned server_threads_max = 64;
 constexpr unsigned get_ost_count = _IOR('f', 168, long);  // LL_IOC_GETOBDCOUNT
 
@@ -108,9 +107,8 @@ bool is_interrupted(fuse_req_t request) {
   return fuse_req_interrupted(request) != 0 || names_of(request).costs().is_stopped();
 }
 
-/// A call of `size` bytes.
-NodeCall call_of(fuse_req_t request, std::size_t size = 0) {
-  return {size == request_bytes_max, [request] { return is_interrupted(request); }};
+IsInterrupted interruption_of(fuse_req_t request) {
+  return [request] { return is_interrupted(request); };
 }
 
 /// NodeLocks::believe_size() for this mount's node.
@@ -124,7 +122,7 @@ void believe_size(fuse_req_t request, fuse_ino_t number, std::int64_t size) {
 void init(void* /*mount*/, fuse_conn_info* connection) {
   connection->want |= connection->capable & (FUSE_CAP_POSIX_LOCKS | FUSE_CAP_DONT_MASK);
   connection->want &= ~(FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_SPLICE_READ);
-  connection->max_write = request_bytes_max;
+  connection->max_write = checked_cast<unsigned>(kernel_request_bytes_max);
 }
 
 void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
@@ -369,7 +367,8 @@ void read(fuse_req_t request, fuse_ino_t /*number*/, std::size_t size, off_t off
           fuse_file_info* file) {
   std::vector<std::byte> bytes(size);
   const store::ReadPiece piece{bytes.data(), std::ssize(bytes)};
-  const store::Transfer done = opened_in(*file)->read({&piece, 1}, offset, call_of(request, size));
+  const store::Transfer done =
+      opened_in(*file)->read({&piece, 1}, offset, interruption_of(request));
   if (done.error) return reply(request, *done.error);
   fuse_reply_buf(request, reinterpret_cast<const char*>(bytes.data()),
                  checked_cast<std::size_t>(done.bytes));
@@ -379,14 +378,15 @@ void read(fuse_req_t request, fuse_ino_t /*number*/, std::size_t size, off_t off
 void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t offset,
            fuse_file_info* file) {
   const auto bytes = std::as_bytes(std::span(from, size));
-  const NodeCall call = call_of(request, size);
+  const IsInterrupted is_interrupted = interruption_of(request);
   NodeFile& opened = *opened_in(*file);
   // The kernel does not know about writes of other nodes: the model finds the end of the file.
   if ((file->flags & O_APPEND) != 0) {
-    if (Status appended = opened.append(bytes, call); !appended) return reply(request, appended);
+    if (Status appended = opened.append(bytes, is_interrupted); !appended)
+      return reply(request, appended);
   } else {
     const store::WritePiece piece{bytes.data(), std::ssize(bytes)};
-    const store::Transfer done = opened.write({&piece, 1}, offset, call);
+    const store::Transfer done = opened.write({&piece, 1}, offset, is_interrupted);
     if (done.error) return reply(request, *done.error);
   }
   names_of(request).mark_modified(number);
@@ -397,12 +397,12 @@ void flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
   // close(2) of any descriptor releases the process's locks on the file.
   const Extent all{0, std::numeric_limits<std::int64_t>::max()};
   names_of(request).locks(number).release({mount_of(request).node(), file->lock_owner}, all);
-  reply(request, opened_in(*file)->finish(call_of(request)));
+  reply(request, opened_in(*file)->finish(interruption_of(request)));
 }
 
 void fsync(fuse_req_t request, fuse_ino_t /*number*/, int /*data_only*/, fuse_file_info* file) {
   NodeFile& opened = *opened_in(*file);
-  const Status flushed = opened.flush(call_of(request));
+  const Status flushed = opened.flush(interruption_of(request));
   reply(request, flushed ? opened.data().sync() : flushed);
 }
 

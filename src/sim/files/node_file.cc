@@ -1,5 +1,6 @@
 #include "sim/files/node_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 #include <vector>
@@ -20,14 +21,31 @@ Result<std::unique_ptr<NodeFile>> NodeFile::open(Namespace& names, const Opening
 
 NodeFile::~NodeFile() { names_.close(opening_.number, {opening_.node, opening_.writes}); }
 
+Status NodeFile::charge(plan::Direction direction, const Extent& extent, LockWish locks,
+                        const IsInterrupted& is_interrupted) {
+  const bool writes = direction == plan::Direction::write;
+  CostModel& costs = names_.costs();
+  for (Extent left = extent; !left.empty();) {
+    const Extent part{left.offset, std::min(left.length, kernel_request_bytes_max)};
+    const Result<std::vector<ObjectAccess>> accesses =
+        writes ? data_.accesses_to_write(part) : data_.accesses_of(part);
+    if (!accesses) return accesses.error();
+    // The model does not know more of a call than the kernel tells a file system.
+    const FileRequest request{*accesses, part.length == kernel_request_bytes_max, locks};
+    Status charged = writes ? costs.write(caller(is_interrupted), request)
+                            : costs.read(caller(is_interrupted), request);
+    if (!charged) return charged;
+    left = {part.end(), left.length - part.length};
+  }
+  return {};
+}
+
 store::Transfer NodeFile::read(std::span<const store::ReadPiece> pieces, std::int64_t offset,
-                               const NodeCall& call) {
-  const Caller caller = this->caller(call);
-  const Result<LockWish> locks = data_.locks_for(caller);
+                               const IsInterrupted& is_interrupted) {
+  const Result<LockWish> locks = data_.locks_for(caller(is_interrupted));
   if (!locks) return {0, locks.error()};
-  const std::vector<ObjectAccess> accesses =
-      data_.accesses_of({offset, store::total_bytes(pieces)});
-  Status charged = names_.costs().read(caller, {accesses, call.may_continue, *locks});
+  Status charged =
+      charge(plan::Direction::read, {offset, store::total_bytes(pieces)}, *locks, is_interrupted);
   if (!charged) return {0, std::move(charged).error()};
   store::Transfer done;
   for (const store::ReadPiece& piece : pieces) {
@@ -40,19 +58,12 @@ store::Transfer NodeFile::read(std::span<const store::ReadPiece> pieces, std::in
   return done;
 }
 
-/// Waits for the time that a write takes. `locks`: what the call has waited for before it looked
-/// for the end of the file, if it did.
-Status NodeFile::charge_write(const Extent& extent, LockWish locks, const NodeCall& call) {
-  const Result<std::vector<ObjectAccess>> accesses = data_.accesses_to_write(extent);
-  if (!accesses) return accesses.error();
-  return names_.costs().write(caller(call), {*accesses, call.may_continue, locks});
-}
-
 store::Transfer NodeFile::write(std::span<const store::WritePiece> pieces, std::int64_t offset,
-                                const NodeCall& call) {
-  const Result<LockWish> locks = data_.locks_for(caller(call));
+                                const IsInterrupted& is_interrupted) {
+  const Result<LockWish> locks = data_.locks_for(caller(is_interrupted));
   if (!locks) return {0, locks.error()};
-  Status charged = charge_write({offset, store::total_bytes(pieces)}, *locks, call);
+  Status charged =
+      charge(plan::Direction::write, {offset, store::total_bytes(pieces)}, *locks, is_interrupted);
   if (!charged) return {0, std::move(charged).error()};
   store::Transfer done;
   for (const store::WritePiece& piece : pieces) {
@@ -65,12 +76,12 @@ store::Transfer NodeFile::write(std::span<const store::WritePiece> pieces, std::
   return done;
 }
 
-Status NodeFile::append(std::span<const std::byte> from, const NodeCall& call) {
-  const Result<LockWish> locks = data_.locks_for(caller(call));
+Status NodeFile::append(std::span<const std::byte> from, const IsInterrupted& is_interrupted) {
+  const Result<LockWish> locks = data_.locks_for(caller(is_interrupted));
   if (!locks) return locks.error();
   const Result<std::int64_t> place = data_.append(from);
   if (!place) return place.error();
-  return charge_write({*place, std::ssize(from)}, *locks, call);
+  return charge(plan::Direction::write, {*place, std::ssize(from)}, *locks, is_interrupted);
 }
 
 Status NodeFile::allocate(std::int64_t end) {
@@ -82,10 +93,12 @@ Status NodeFile::allocate(std::int64_t end) {
   return data_.size() < end ? data_.resize(end) : Status();
 }
 
-Status NodeFile::flush(const NodeCall& call) {
-  return names_.costs().flush(caller(call), data_.objects());
+Status NodeFile::flush(const IsInterrupted& is_interrupted) {
+  return names_.costs().flush(caller(is_interrupted), data_.objects());
 }
 
-Status NodeFile::finish(const NodeCall& call) { return names_.costs().finish(caller(call)); }
+Status NodeFile::finish(const IsInterrupted& is_interrupted) {
+  return names_.costs().finish(caller(is_interrupted));
+}
 
 }  // namespace nacre::sim

@@ -16,12 +16,13 @@
 
 namespace nacre::sim {
 
-/// A call on a NodeFile.
-struct NodeCall {
-  /// Has the largest size that the kernel passes on: the next call may continue it.
-  bool may_continue = false;
-  std::function<bool()> is_interrupted = [] { return false; };
-};
+/// The longest access that the kernel of a client passes on at once (a request of FUSE). It splits
+/// longer calls.
+constexpr std::int64_t kernel_request_bytes_max = 1 << 20;
+
+/// Whether the caller of a call that waits has received a signal.
+using IsInterrupted = std::function<bool()>;
+constexpr auto never_interrupted = [] { return false; };
 
 /// Errors carry an errno and no message. Calls wait for their time: threads, or fibers.
 class NodeFile {
@@ -41,23 +42,25 @@ class NodeFile {
   NodeFile& operator=(const NodeFile&) = delete;
 
   [[nodiscard]] store::Transfer read(std::span<const store::ReadPiece> pieces, std::int64_t offset,
-                                     const NodeCall& call = {});
+                                     const IsInterrupted& is_interrupted = never_interrupted);
   [[nodiscard]] store::Transfer write(std::span<const store::WritePiece> pieces,
-                                      std::int64_t offset, const NodeCall& call = {});
+                                      std::int64_t offset,
+                                      const IsInterrupted& is_interrupted = never_interrupted);
   /// Writes at the end of the file, which no other node moves meanwhile.
-  [[nodiscard]] Status append(std::span<const std::byte> from, const NodeCall& call = {});
+  [[nodiscard]] Status append(std::span<const std::byte> from,
+                              const IsInterrupted& is_interrupted = never_interrupted);
   /// Reserves space up to `end`. Without fallocate on the OSTs: EOPNOTSUPP, and the node sees a
   /// file of this size.
   [[nodiscard]] Status allocate(std::int64_t end);
   /// Waits until the node's writes are on the OSTs.
-  [[nodiscard]] Status flush(const NodeCall& call = {});
+  [[nodiscard]] Status flush(const IsInterrupted& is_interrupted = never_interrupted);
   /// For close(2): CostModel::finish().
-  [[nodiscard]] Status finish(const NodeCall& call = {});
+  [[nodiscard]] Status finish(const IsInterrupted& is_interrupted = never_interrupted);
 
   [[nodiscard]] StripedFile& data() { return data_; }
   /// For calls of data() that wait.
-  [[nodiscard]] Caller caller(const NodeCall& call = {}) {
-    return {handle_.get(), call.is_interrupted};
+  [[nodiscard]] Caller caller(const IsInterrupted& is_interrupted = never_interrupted) {
+    return {handle_.get(), is_interrupted};
   }
 
  private:
@@ -66,7 +69,9 @@ class NodeFile {
         opening_(opening),
         data_(data),
         handle_(names.costs().open(opening.node, opening.direct)) {}
-  [[nodiscard]] Status charge_write(const Extent& extent, LockWish locks, const NodeCall& call);
+  /// Waits for the time that an access takes. `locks`: what it has waited for before.
+  [[nodiscard]] Status charge(plan::Direction direction, const Extent& extent, LockWish locks,
+                              const IsInterrupted& is_interrupted);
 
   Namespace& names_;
   Opening opening_;

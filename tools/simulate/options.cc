@@ -72,6 +72,7 @@ Status take_option(Options& options, int option, const char* value) {
   Status taken = wrong("invalid option; see nacre-simulate --help");
   if (option == 'm') taken = take_machine(options.machine, value);
   if (option == 'h') taken = take_hint(options.hints, value);
+  if (option == 'H') taken = take_hint(options.read_hints, value);
   if (option == 'c') taken = take_calls(options, value);
   if (option == 'b') taken = take_number("--bytes", value, bytes_max, options.bytes);
   if (option == 'k') taken = take_number("--block", value, bytes_max, options.block_bytes);
@@ -114,20 +115,25 @@ const char* const usage =
     "  --bytes N           bytes of the file\n"
     "  --block N           bytes of a block, for workloads with blocks\n"
     "  --read              read the file after writing it\n"
+    "  --reopen            read as a later job: close the file, give up all locks, and open it\n"
     "  --hint NAME=VALUE   a hint of the open; repeatable\n"
+    "  --read-hint NAME=VALUE\n"
+    "                      a hint of the open before the reads instead; repeatable\n"
     "  --search            print settings and their times by the cost model instead\n"
     "  --timelines         also print when each node, server and OST was busy\n"
     "  --progress          print lines about the progress on standard error\n";
 
 Result<Options> parse_options(int argc, char** argv) {
-  const std::array<option, 12> table{{{"calls", required_argument, nullptr, 'c'},
+  const std::array<option, 14> table{{{"calls", required_argument, nullptr, 'c'},
                                       {"machine", required_argument, nullptr, 'm'},
                                       {"nodes", required_argument, nullptr, 'n'},
                                       {"ranks-per-node", required_argument, nullptr, 'r'},
                                       {"bytes", required_argument, nullptr, 'b'},
                                       {"block", required_argument, nullptr, 'k'},
                                       {"hint", required_argument, nullptr, 'h'},
+                                      {"read-hint", required_argument, nullptr, 'H'},
                                       {"read", no_argument, nullptr, 'R'},
+                                      {"reopen", no_argument, nullptr, 'O'},
                                       {"search", no_argument, nullptr, 'S'},
                                       {"timelines", no_argument, nullptr, 't'},
                                       {"progress", no_argument, nullptr, 'p'},
@@ -136,6 +142,8 @@ Result<Options> parse_options(int argc, char** argv) {
   for (int got = 0; (got = getopt_long(argc, argv, "", table.data(), nullptr)) != -1;) {
     if (got == 'R') {
       options.reads = true;
+    } else if (got == 'O') {
+      options.reopens = true;
     } else if (got == 'S') {
       options.searches = true;
     } else if (got == 't') {
@@ -153,6 +161,8 @@ Result<Options> parse_options(int argc, char** argv) {
     if (Status taken = take_workload(options, argv[optind]); !taken) return taken.error();
     if (options.bytes == 0) return wrong("--bytes is missing; see nacre-simulate --help");
   }
+  if (options.reopens && !options.reads) return wrong("--reopen needs --read");
+  if (!options.read_hints.empty() && !options.reopens) return wrong("--read-hint needs --reopen");
   if (!options.recorded && !options.workload->runs_at(options.ranks())) {
     return wrong(std::string(options.workload->name) + " needs a square number of ranks, not " +
                  std::to_string(options.ranks()));

@@ -23,10 +23,12 @@ struct Options {
   std::int64_t bytes = 0;        ///< of the file of a workload
   std::int64_t block_bytes = 0;  ///< of the workload; 0: its default
   bool reads = false;            ///< a workload reads the file after writing it
+  bool reopens = false;          ///< and reads it as a later job
   bool searches = false;         ///< compares settings by the cost model instead
   bool timelines = false;        ///< prints when each resource was busy
   bool reports_progress = false;
   file::InfoPairs hints;
+  file::InfoPairs read_hints;  ///< of the open before the reads; empty: `hints`
 
   [[nodiscard]] int ranks() const { return nodes * ranks_per_node; }
   [[nodiscard]] sim::RankCalls calls_of(int rank) const;

@@ -25,13 +25,14 @@ constexpr std::int64_t address_space_bytes = std::int64_t{32} << 40U;
 constexpr std::size_t stack_bytes = 128 << 10;
 
 /// What the program does, one after the other. All ranks agree at the end of each stage.
-constexpr std::array<std::string_view, 6> stage_names{"open", "view", "write",
-                                                      "sync", "read", "close"};
+constexpr std::array<std::string_view, 7> stage_names{"open",   "view", "write", "sync",
+                                                      "reopen", "read", "close"};
 enum Stage : std::size_t {
   open_stage,
   view_stage,
   write_stage,
   sync_stage,
+  reopen_stage,
   read_stage,
   close_stage
 };
@@ -75,31 +76,44 @@ class Program {
   void run(sim::RankOfJob& self) {
     const sim::RankCalls calls = options_.calls_of(self.rank());
     if (!make_room(self, calls.buffer_bytes())) return;
-    const auto opened =
-        self.open("file", {.read = true, .write = true, .create = true}, options_.hints);
-    progress_.note(open_stage, self.now(), opened ? Status() : Status(opened.error()));
-    if (!opened) return;
-    file::OpenFile& file = **opened;
+    std::shared_ptr<file::OpenFile> file = open(self, open_stage, options_.hints);
+    if (file == nullptr) return;
     if (options_.recorded && !calls.reads.empty()) {
       // A job may read what it did not write. Sizes cost nothing.
-      const Status sized = self.run(file.resize(options_.recorded->end(options_.ranks())));
+      const Status sized = self.run(file->resize(options_.recorded->end(options_.ranks())));
       progress_.note(open_stage, self.now(), sized);
     }
     progress_.end(open_stage, self.now());
-    set_first_view(self, file, calls);
+    set_first_view(self, *file, calls);
     progress_.end(view_stage, self.now());
-    access_all(self, file, calls.writes, Direction::write, true);
+    access_all(self, *file, calls.writes, Direction::write, true);
     progress_.end(write_stage, self.now());
-    if (!calls.writes.empty()) progress_.note(sync_stage, self.now(), self.run(file.sync()));
+    if (!calls.writes.empty()) progress_.note(sync_stage, self.now(), self.run(file->sync()));
     progress_.end(sync_stage, self.now());
+    if (options_.reopens) {
+      progress_.note(reopen_stage, self.now(), self.run(file->close()));
+      if (self.rank() == 0) self.job().files().costs().drop_locks();
+      const bool is_same = options_.read_hints.empty();
+      file = open(self, reopen_stage, is_same ? options_.hints : options_.read_hints);
+      if (file == nullptr) return;
+      set_view(self, *file, calls.reads.front(), reopen_stage);
+    }
+    progress_.end(reopen_stage, self.now());
     const bool has_view = calls.writes.empty() || (!options_.recorded && calls.reads.size() == 1);
-    access_all(self, file, calls.reads, Direction::read, has_view);
+    access_all(self, *file, calls.reads, Direction::read, has_view || options_.reopens);
     progress_.end(read_stage, self.now());
-    progress_.note(close_stage, self.now(), self.run(file.close()));
+    progress_.note(close_stage, self.now(), self.run(file->close()));
     progress_.end(close_stage, self.now());
   }
 
  private:
+  /// Null after an error.
+  std::shared_ptr<file::OpenFile> open(sim::RankOfJob& self, Stage stage,
+                                       const file::InfoPairs& hints) {
+    const auto opened = self.open("file", {.read = true, .write = true, .create = true}, hints);
+    progress_.note(stage, self.now(), opened ? Status() : Status(opened.error()));
+    return opened ? *opened : nullptr;
+  }
   /// Makes the buffer that all ranks share long enough.
   bool make_room(sim::RankOfJob& self, std::int64_t bytes) {
     if (std::ssize(buffer_) >= std::max<std::int64_t>(1, bytes)) return true;

@@ -59,7 +59,7 @@ BEST, ALGORITHMS = 4, 2  # settings that --best simulates; of one number of stri
 # Hints that --best sets.
 SEARCHED = ("striping_factor", "nacre_algorithm", "cb_nodes", "nacre_pattern")
 FOOTNOTE = "Times of phases are medians over ranks. busy: share of the time, of the busiest one."
-STAGES = ("open", "view", "write", "sync", "read", "close")
+STAGES = ("open", "view", "write", "sync", "reopen", "read", "close")
 
 
 @dataclass

@@ -394,6 +394,13 @@ Status CostModel::order(const FaultOrder& order) {
 }
 
 /// Drops the node's locks, and erases its writes that are not yet on the OSTs.
+void CostModel::drop_locks() {
+  const std::lock_guard guard(mutex_);
+  for (const auto& [object, locks] : locks_) {
+    for (std::int32_t node = 0; node < machine_.nodes; ++node) locks->locks.drop(node);
+  }
+}
+
 Status CostModel::evict(std::int32_t node) {
   Status lost;
   const auto lose = [&](const ObjectName& object, const Extent& extent) {

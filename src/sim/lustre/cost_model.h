@@ -107,6 +107,9 @@ class CostModel {
   [[nodiscard]] Status read(const Caller& caller, const FileRequest& request);
   /// Revokes all locks on the objects, and waits until their holders have written back their data.
   [[nodiscard]] Status revoke_locks(const Caller& caller, std::span<const ObjectName> objects);
+  /// All nodes give up their locks, as some time after their job. Takes no time. For files whose
+  /// writes are all on the OSTs.
+  void drop_locks();
   /// Waits until the node's cached writes to the objects are on the OSTs, and until the handle's
   /// reads and direct writes have completed.
   [[nodiscard]] Status flush(const Caller& caller, std::span<const ObjectName> objects);

@@ -60,7 +60,12 @@ void divide_stripes(CollectivePlan& plan, const PlanInputs& inputs, const Aggreg
   // leaves some of them without bytes.
   const bool keeps_osts = plan.pattern == DomainPattern::osts;
   if (blocks < count.count && !keeps_osts) count = {blocks, CountReason::blocks};
-  if (plan.pattern == DomainPattern::osts && settings.aggregator_count == 0) {
+  // Equal numbers on all nodes keep their links equally busy, if each OST has several writers.
+  // Reads of them took longer than predicted.
+  const bool fills_nodes = inputs.participants.direction == Direction::write &&
+                           inputs.aggregator_count >= 2 * std::int64_t{region.slot_count()} &&
+                           inputs.aggregator_count % inputs.participants.node_count == 0;
+  if (plan.pattern == DomainPattern::osts && settings.aggregator_count == 0 && !fills_nodes) {
     const std::int64_t even = even_count(count.count, region.slot_count());
     if (even < count.count) count = {even, CountReason::osts};
   }

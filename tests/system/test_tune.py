@@ -160,7 +160,7 @@ def small_writes(samples: Samples, *, direct: float, cached: float, locking: flo
     for how, seconds in (((True, True), direct), ((False, True), cached), ((False, False), locking)):
         timed(samples, plan.small_word(PLACE, *how), seconds)
     timed(samples, plan.turns_word(PLACE), turn)
-    timed(samples, plan.message_word(True), 10e-6)
+    timed(samples, plan.ring_word(), 10e-6)
 
 
 def test_narrow_locks_show_in_writes_of_one_node():

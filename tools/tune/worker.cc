@@ -101,6 +101,7 @@ void print_ranks(const Ranks& ranks, const char* client) {
 
 Sample measure(const Ranks& ranks, const Measurement& what, const std::string& directory) {
   if (what.name() == "message") return measure_message(ranks, what);
+  if (what.name() == "ring") return measure_ring(ranks, what);
   if (what.name() == "copy") return measure_copy(ranks, what);
   if (what.name() == "transfer") return measure_transfer(ranks, what, directory);
   if (what.name() == "turns") return measure_turns(ranks, what, directory);

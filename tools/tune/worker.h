@@ -61,6 +61,7 @@ int create_file(const std::string& path, const Measurement& what, std::int64_t n
 
 // All ranks call these.
 Sample measure_message(const Ranks& ranks, const Measurement& what);
+Sample measure_ring(const Ranks& ranks, const Measurement& what);
 Sample measure_copy(const Ranks& ranks, const Measurement& what);
 Sample measure_transfer(const Ranks& ranks, const Measurement& what, const std::string& directory);
 Sample measure_turns(const Ranks& ranks, const Measurement& what, const std::string& directory);

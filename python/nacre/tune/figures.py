@@ -81,7 +81,7 @@ def _messages(found: Findings, samples: Samples, place: plan.Place) -> None:
             found.missing[name] = "one node only"
         return
     found.add("messages.far_ns", _scaled(samples.each(plan.message_word(True)), 1e9))
-    found.add("messages.bandwidth", samples.rate(plan.message_word(True, plan.FAR_BYTES)))
+    found.add("messages.bandwidth", samples.rate(plan.ring_word(plan.FAR_BYTES)))
 
 
 def call_curve(samples: Samples, place: plan.Place, write: bool, ranks: int = 1) -> dict[int, Figure]:
@@ -215,7 +215,7 @@ def _wide_locks(found: Findings, samples: Samples, place: plan.Place, direct: Fi
     back, and the holder writes back its page."""
     if place.nodes < 2:
         return False
-    turn, message = samples.each(plan.turns_word(place)), samples.each(plan.message_word(True))
+    turn, message = samples.each(plan.turns_word(place)), samples.each(plan.ring_word())
     taken = turn and direct and _difference(turn, direct, message.value if message else 0.0)
     if not taken or taken.spread > SPREAD_MAX or taken.value <= LOCK_SHARE * direct.value:
         return False

@@ -49,8 +49,12 @@ def call_sizes(place: Place, ranks: int = 1) -> list[int]:
     return sizes if ranks == 1 else sizes[::NODE_STEP]
 
 
-def message_word(far: bool, size: int = 8) -> str:
-    return word("message", far=int(far), size=size, count=2000 if size < KIB else 5)
+def message_word(far: bool) -> str:
+    return word("message", far=int(far), count=200)
+
+
+def ring_word(size: int = 8) -> str:
+    return word("ring", size=size, count=2000 if size < KIB else 5)
 
 
 def copy_word(ranks: int, piece: int = MIB) -> str:
@@ -166,7 +170,7 @@ def server_steps(place: Place) -> list[int]:
 
 def on_nodes(place: Place) -> list[str]:
     """What messages, copies and calls cost, whatever the servers."""
-    words = [message_word(False), message_word(True), message_word(True, FAR_BYTES)]
+    words = [message_word(False), message_word(True), ring_word(), ring_word(FAR_BYTES)]
     words += [copy_word(1), copy_word(place.ranks_per_node), copy_word(1, LINE_BYTES)]
     return words + [cached_word(write) for write in (True, False)]
 

@@ -18,6 +18,7 @@ from nacre.text import unwrapped
 from . import check, machine, matrix, options, overlap
 from .choice import NAME as CHOICE
 from .choice import run as choice_run
+from .choice import virtual
 from .choice.cases import chosen_cases
 from .choice.text import choice_text
 from .compare import compare_text
@@ -89,7 +90,7 @@ def contenders_for(config: Config, arguments: options.Launches, patterns: list[s
 def result_of(kind: str, config: Config, arguments: options.Launches, contenders: list[Contender]) -> dict:
     """A result without launches, or with --resume the result in the --out file. Called before the first launch,
     because it records the load of the machine."""
-    names = "workloads ranks hosts size_mib rounds repeats warmups sync seed timeout hint dir".split()
+    names = "virtual workloads ranks hosts size_mib rounds repeats warmups sync seed timeout hint dir".split()
     names += "latency_us bandwidth_mib aggregators cycles buffers keep_all".split()
     names += "machine set switch_off switched_rounds osts patterns redistributed stripe_size mib_per_ost".split()
     settings = {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
@@ -250,6 +251,10 @@ def act_choice(config: Config, arguments: options.Choice) -> int:
         names = (case.name for case in chosen_cases(arguments.cases, arguments.file_system, arguments.ranks))
         print("\n".join(names))
         return 0
+    if arguments.virtual:
+        result = result_of(CHOICE, config, arguments, [])
+        virtual.Run(config, arguments, result["launches"]).run(ResultLines(result, arguments.out).add)
+        return finish(result, choice_text(result), arguments.out)
     result = result_of(CHOICE, config, arguments, [choice_run.contender(config, arguments)])
     # --resume measures cases that failed again.
     result["launches"] = [entry for entry in result["launches"] if not entry["error"]]

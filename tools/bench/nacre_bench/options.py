@@ -186,6 +186,9 @@ class Choice(Launches):
     peers: bool = option(False, "Also compare with the MPI itself, which has to be MPICH, with and without hints.")
     max_seconds: float | None = option(None, "Begin no case after this time; --resume continues.")
     timeout: float = option(30, "Time limit of a launch in seconds; the setting that exceeds it is left out.")
+    virtual: bool = option(
+        False, "Simulate the cases of emulated machines in virtual time instead (minutes; --rounds does not matter)."
+    )
     list_cases: bool = option(False, "Print the names of the chosen cases, and measure nothing.")
 
 

@@ -9,12 +9,13 @@ import unittest
 
 import typer
 from nacre_bench import options
-from nacre_bench.choice import figures, search
+from nacre_bench.choice import figures, search, virtual
 from nacre_bench.choice.cases import Case, all_cases, chosen_cases
 from nacre_bench.choice.fixed import fixed_settings
 from nacre_bench.choice.run import Sequence, site_of
 from nacre_bench.choice.search import AUTOMATIC, Setting
 from nacre_bench.choice.text import choice_text
+from nacre_bench.config import Config
 from nacre_bench.errors import BenchError
 from nacre_bench.results import ResultLines, read_result
 from parsing import parsed
@@ -237,6 +238,30 @@ class OnALocalFileSystem(unittest.TestCase):
         self.assertEqual(case["times"].keys(), case["hints"].keys())
         self.assertEqual(case["plans"]["direct"]["algorithm"], "direct")
         self.assertEqual(case["plans"]["two_phase A=2 even 4 MiB"]["aggregators"], 2)
+
+
+class InVirtualTime(unittest.TestCase):
+    """Simulates cases, whose times are the same on every computer."""
+
+    CASES = ("tungsten/*/16x8/*/write", "big-red/tile64/*/read", "flash/*/9x3/*", "flash/seg/32x16/*/read")
+
+    def test_without_hints_nacre_is_within_25_percent_of_the_best_hints(self):
+        command = os.environ.get("NACRE_BENCH")
+        if not command:
+            self.skipTest("NACRE_BENCH does not name the nacre-bench of a build")
+        with tempfile.TemporaryDirectory() as directory:
+            out = os.path.join(directory, "out.jsonl")
+            words = [command, "choice", "--virtual", "--cases", ",".join(self.CASES), "--out", out, "--quiet"]
+            done = subprocess.run(words, capture_output=True, text=True, timeout=1800, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            entries = read_result(out)["launches"]
+        self.assertEqual(len(entries), len(chosen_cases(list(self.CASES), [], [])))
+        slow = {one["case"]: ratio for one in entries if (ratio := figures.ratio_of(one).value) > figures.FAR}
+        self.assertEqual(slow, {}, done.stdout)
+
+    def test_a_local_file_system_is_not_emulated(self):
+        with self.assertRaisesRegex(BenchError, "local file system, which is not emulated"):
+            virtual.Run(Config("0", "", {}), parsed(options.Choice, "--file-system", "local"), [])
 
 
 if __name__ == "__main__":

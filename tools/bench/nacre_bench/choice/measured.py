@@ -39,6 +39,10 @@ def machine_file(machine: str, one: Contender, where: Place, ranks: Ranks) -> st
     for name, figure in _measured(one, where, ranks).figures.items():
         section, key = name.split(".")
         sections.setdefault(section, {})[key] = round(figure.value)
+    return machine_text(sections)
+
+
+def machine_text(sections: dict[str, dict]) -> str:
     lines = []
     for section, values in sections.items():
         lines += [f"[{section}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items()), ""]

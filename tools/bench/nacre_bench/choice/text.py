@@ -23,6 +23,9 @@ from .fixed import fixed_text
 from .plans import words
 from .search import AUTOMATIC, EARLY_ROUNDS, FINALISTS
 
+VIRTUAL = """Seconds from when all ranks have opened the file to when all have closed it, MPI_File_sync of writes
+included. automatic: Nacre without a hint for the call; best: the fastest of the searched settings. Messages, copies
+and calls take no time. A file that is read was written without hints, and its locks are free."""
 ABOUT = f"""Seconds from when all ranks have opened the file to when all have closed it, MPI_File_sync of writes
 included. automatic: Nacre without a hint for the call; best: the fastest of the searched settings. All settings run in
 round 1, the better half in each next round, the best {FINALISTS} from round {len(EARLY_ROUNDS) + 1} on; the automatic
@@ -138,6 +141,8 @@ def failures_text(entries: list[dict]) -> str:
 
 def run_text(result: dict) -> str:
     settings = result["settings"]
+    if settings.get("virtual"):
+        return f"nacre-bench {result['version']}, {result['started']}: in virtual time, on machines as their files say."
     first = f"nacre-bench {result['version']}, {result['started']}: {sentence(result['machine'])}"
     second = (
         f"{settings['rounds']} rounds. A launch measures all settings of a case that are still in the search, in "
@@ -149,7 +154,7 @@ def run_text(result: dict) -> str:
 def choice_text(result: dict) -> str:
     entries = result["launches"]
     judged = judged_of(entries)
-    parts = [run_text(result), ABOUT]
+    parts = [run_text(result), VIRTUAL if result["settings"].get("virtual") else ABOUT]
     if judged:
         parts += [cases_text(judged), shares_text(judged), misses_text(judged), algorithms_text(judged)]
         parts += [fixed_text(judged), peers_text(judged)]

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 import pathlib
 import statistics
-import subprocess
 import tempfile
 import tomllib
 from collections.abc import Callable
-
-from nacre import testbed
-from nacre.errors import UserError
 
 from ..cells import WRITE, seconds_from_open
 from ..choice import run as choice
@@ -21,17 +16,14 @@ from ..choice.plans import plans_of
 from ..choice.search import Setting
 from ..config import Config
 from ..contenders import Contender
-from ..errors import BenchError
 from ..launch import RANK_GRACE_S, launch
 from ..options import Simulated
 from ..patterns import place
 from ..schedule import Progress
+from ..simulation import simulate
 from .cases import chosen_cases, settings_of
 
 WARM_UP = "warm-up"
-NANOSECONDS = 1e9
-# The stages of a simulation that seconds_from_open() measures.
-STAGES = {"write": ("view", "write", "sync", "close"), "read": ("read", "close")}
 
 
 class CaseRun:
@@ -54,7 +46,7 @@ class CaseRun:
             seconds = [
                 seconds_from_open(line[self.case.direction]) for line in samples if line["workload"] == setting.label
             ]
-            plans = plans_of(self.report_of(setting, "measured"), self.case.direction)
+            plans = plans_of(self.report_of(setting), self.case.direction)
             found[setting.label] = {"measured": seconds, "measured_plan": plans[-1] if plans else None}
             if seconds:
                 found[setting.label] |= self.simulate(setting)
@@ -77,8 +69,8 @@ class CaseRun:
         machine = tomllib.loads(pathlib.Path(self.one.environment["NACRE_MACHINE"]).read_text())
         return machine.get("messages", {}).get("near_ns", 0) / 1000
 
-    def report_of(self, setting: Setting, how: str) -> str:
-        return str(self.scratch / f"{setting.label}-{how}.jsonl")
+    def report_of(self, setting: Setting) -> str:
+        return str(self.scratch / f"{setting.label}.jsonl")
 
     def worker_words(self) -> list[str]:
         words = [self.one.mpi.program("worker"), "--warmups", "0", "--repeats", str(self.arguments.rounds), "--sync"]
@@ -89,34 +81,14 @@ class CaseRun:
         words += ["--workload", self.case.workload, "--label", WARM_UP]
         for setting in self.settings:
             words += ["--workload", self.case.workload, "--label", setting.label, "--times-only"]
-            for name, value in (*setting.hints, ("nacre_report", self.report_of(setting, "measured"))):
+            for name, value in (*setting.hints, ("nacre_report", self.report_of(setting))):
                 words += ["--task-hint", f"{name}={value}"]
         return words
 
     def simulate(self, setting: Setting) -> dict:
-        machine = self.one.environment["NACRE_MACHINE"]
-        report = self.report_of(setting, "simulated")
-        hints = {**self.hints, **dict(setting.hints), "nacre_machine": machine, "nacre_report": report}
-        per_node = -(-self.case.ranks // self.case.nodes)
-        words = [program(), "--machine", machine, "--nodes", str(self.case.nodes), "--ranks-per-node", str(per_node)]
-        words += ["--bytes", str(self.case.bytes), *(["--read"] if self.case.direction != WRITE else [])]
-        words += [word for name, value in hints.items() for word in ("--hint", f"{name}={value}")]
-        result = subprocess.run([*words, self.case.workload], capture_output=True, text=True)
-        if result.returncode:
-            raise BenchError(f"{self.case.name}, {setting.label}: {result.stderr.strip()}")
-        stages = json.loads(result.stdout)["stages_ns"]
-        plans = plans_of(report, self.case.direction)
-        return {
-            "simulated": sum(stages[name] for name in STAGES[self.case.direction]) / NANOSECONDS,
-            "simulated_plan": plans[-1] if plans else None,
-        }
-
-
-def program() -> str:
-    try:
-        return testbed.program("nacre-simulate", "`make` builds it.")
-    except UserError as error:
-        raise BenchError(str(error)) from error
+        hints = {**self.hints, **dict(setting.hints)}
+        done = simulate(self.case, self.one.environment["NACRE_MACHINE"], hints, hints)
+        return {"simulated": done.seconds, "simulated_plan": done.plans[-1] if done.plans else None}
 
 
 class Run:

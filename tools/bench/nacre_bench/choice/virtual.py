@@ -1,0 +1,104 @@
+"""The run in virtual time: each setting of a case in one simulation, on the emulated machine as its file describes it.
+Messages, copies and calls take no time, and nothing else runs: a ratio is that of the plans."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import tempfile
+import time
+import tomllib
+from collections.abc import Callable
+
+from nacre import testbed
+
+from ..cells import WRITE
+from ..config import Config
+from ..errors import BenchError
+from ..options import Choice
+from ..schedule import Progress
+from ..simulation import Simulation, simulate
+from .cases import BY_HINT, LOCAL, Case, chosen_cases
+from .measured import machine_text
+from .run import brief
+from .search import AUTOMATIC, Setting, best_of, settings_of
+
+
+class Machines:
+    """The files of the emulated machines. `directory`: for those whose default layout a case sets."""
+
+    def __init__(self, directory: pathlib.Path):
+        self.directory = directory
+
+    def file_for(self, case: Case) -> str:
+        shipped = testbed.machine_file(case.file_system)
+        if case.layout_kind == BY_HINT:
+            return shipped
+        file = self.directory / f"{case.file_system}-{case.osts}.toml"
+        if not file.exists():
+            sections = tomllib.loads(pathlib.Path(shipped).read_text())
+            sections.setdefault("striping", {})["count"] = case.osts
+            file.write_text(machine_text(sections))
+        return str(file)
+
+
+def hints_of(case: Case, setting: Setting | None = None) -> dict[str, str]:
+    layout = {"striping_factor": str(case.osts)} if case.layout_kind == BY_HINT else {}
+    return {**layout, **(dict(setting.hints) if setting else {})}
+
+
+class Run:
+    """Simulates the chosen cases of emulated machines, without those that `before` already has."""
+
+    def __init__(self, config: Config, arguments: Choice, before: list[dict]):
+        done = {entry["case"] for entry in before}
+        cases = chosen_cases(arguments.cases, arguments.file_system, arguments.ranks)
+        emulated = [case for case in cases if case.file_system != LOCAL]
+        if not emulated:
+            raise BenchError("--virtual: all chosen cases are on the local file system, which is not emulated")
+        os.environ.setdefault("NACRE_LIBRARY_DIR", os.path.dirname(config.preload))
+        self.left = [case for case in emulated if case.name not in done]
+        self.progress = Progress(len(self.left), arguments.quiet)
+
+    def run(self, keep: Callable[[dict], None]) -> None:
+        with (
+            tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch,
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool,
+        ):
+            machines = Machines(pathlib.Path(scratch))
+            for case in self.left:
+                entry = self.simulate(case, machines.file_for(case), pool)
+                keep(entry)
+                self.progress.tell(brief(entry))
+
+    def simulate(self, case: Case, machine: str, pool: concurrent.futures.Executor) -> dict:
+        begin = time.monotonic()
+        settings = settings_of(case)
+
+        def one(setting: Setting) -> Simulation:
+            own = hints_of(case, setting)
+            # A file that is read was written by a job without hints.
+            return simulate(case, machine, own if case.direction == WRITE else hints_of(case), own)
+
+        found = {setting.label: done for setting, done in zip(settings, pool.map(one, settings), strict=True)}
+        times = {label: {0: one.seconds} for label, one in found.items()}
+        predicted = [plan for plan in found[AUTOMATIC].plans if "predicted" in plan and plan["plans"] == 1]
+        return {
+            "case": case.name,
+            **dataclasses.asdict(case),
+            "contender": "",
+            "round": 0,
+            "error": "",
+            "wrong_bytes": 0,
+            "lines": [],
+            "seconds": round(time.monotonic() - begin, 1),
+            "best": best_of(settings, times),
+            "best_peer": None,
+            "too_slow": [],
+            "hints": {one.label: dict(one.hints) for one in settings},
+            "times": {label: {str(number): s for number, s in series.items()} for label, series in times.items()},
+            "plans": {label: one.plans[-1] for label, one in found.items() if one.plans},
+            "predictions": [[plan["predicted"], found[AUTOMATIC].seconds] for plan in predicted],
+        }

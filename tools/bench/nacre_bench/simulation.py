@@ -1,0 +1,59 @@
+"""One simulation of a case of the benchmark by nacre-simulate."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import subprocess
+import tempfile
+
+from nacre import testbed
+from nacre.errors import UserError
+
+from .cells import WRITE
+from .choice.cases import Case
+from .choice.plans import plans_of
+from .errors import BenchError
+
+NANOSECONDS = 1e9
+# The stages that cells.seconds_from_open() measures.
+STAGES = {"write": ("view", "write", "sync", "close"), "read": ("read", "close")}
+
+
+@dataclasses.dataclass(frozen=True)
+class Simulation:
+    """`seconds`: from when all ranks have opened the file to when all have closed it. `plans`: as plans_of()."""
+
+    seconds: float
+    plans: list[dict]
+
+
+def program() -> str:
+    try:
+        return testbed.program("nacre-simulate", "`make` builds it.")
+    except UserError as error:
+        raise BenchError(str(error)) from error
+
+
+def simulate(case: Case, machine: str, writer: dict[str, str], reader: dict[str, str]) -> Simulation:
+    """Simulates the case on the machine of a machine file. `writer` and `reader`: the hints of the open before the
+    writes, and of the open of a later job before the reads."""
+    with tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch:
+        report = str(pathlib.Path(scratch) / "report.jsonl")
+        common = {"nacre_machine": machine, "nacre_report": report}
+        per_node = -(-case.ranks // case.nodes)
+        words = [program(), "--machine", machine, "--nodes", str(case.nodes), "--ranks-per-node", str(per_node)]
+        words += ["--bytes", str(case.bytes), *_hints("--hint", {**writer, **common})]
+        if case.direction != WRITE:
+            words += ["--read", "--reopen", *_hints("--read-hint", {**reader, **common})]
+        result = subprocess.run([*words, case.workload], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if result.returncode:
+            raise BenchError(f"{case.name}: {' '.join(words)}: {result.stderr.strip()}")
+        stages = json.loads(result.stdout)["stages_ns"]
+        seconds = sum(stages[name] for name in STAGES[case.direction]) / NANOSECONDS
+        return Simulation(seconds, plans_of(report, case.direction))
+
+
+def _hints(option: str, hints: dict[str, str]) -> list[str]:
+    return [word for name, value in hints.items() for word in (option, f"{name}={value}")]

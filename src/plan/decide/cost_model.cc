@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "machine/machine.h"
+#include "plan/decide/ost_shares.h"
 #include "plan/nodes/grouping.h"
 
 namespace nacre::plan {
@@ -58,67 +59,6 @@ struct Traffic {
 struct Stripes {
   double slots;
   double stripe_bytes;
-};
-
-/// Aggregators of which each has the stripes of some OSTs, on `nodes` nodes (FileDomains::by_osts).
-/// Sets of aggregators with the same OSTs follow each other.
-class OstShares {
- public:
-  /// `keeps_sets`: the aggregators of a set are on one node.
-  OstShares(std::int64_t aggregators, std::int64_t slots, std::int64_t nodes, bool keeps_sets)
-      : aggregators_(aggregators),
-        slots_(slots),
-        sets_(std::min(aggregators, slots)),
-        nodes_(nodes),
-        keeps_sets_(keeps_sets) {}
-
-  /// Of the bytes.
-  [[nodiscard]] double of_fullest_aggregator() const {
-    return real(divide_up(slots_, sets_)) / real(slots_) / real(aggregators_ / sets_);
-  }
-  [[nodiscard]] double of_fullest_node() const {
-    if (aggregators_ % sets_ == 0 && slots_ % sets_ == 0) {
-      const std::int64_t units = keeps_sets_ ? sets_ : aggregators_;
-      return real(divide_up(units, std::min(units, nodes_))) / real(units);
-    }
-    double fullest = 0;
-    double share = 0;
-    for (std::int64_t i = 0; i < aggregators_; ++i) {
-      if (i > 0 && node_of(i) != node_of(i - 1)) share = 0;
-      share += share_of(i);
-      fullest = std::max(fullest, share);
-    }
-    return fullest;
-  }
-  /// The most nodes whose aggregators have the same OSTs.
-  [[nodiscard]] std::int64_t nodes_of_a_set() const {
-    if (keeps_sets_ || aggregators_ <= sets_) return 1;
-    std::int64_t most = 1;
-    for (std::int64_t set = 0; set < sets_; ++set) {
-      most = std::max(most, node_of(first_of(set + 1) - 1) - node_of(first_of(set)) + 1);
-    }
-    return most;
-  }
-
- private:
-  [[nodiscard]] std::int64_t set_of(std::int64_t i) const { return i * sets_ / aggregators_; }
-  [[nodiscard]] std::int64_t first_of(std::int64_t set) const {
-    return divide_up(set * aggregators_, sets_);
-  }
-  [[nodiscard]] std::int64_t node_of(std::int64_t i) const {
-    return keeps_sets_ ? set_of(i) * nodes_ / sets_ : i * nodes_ / aggregators_;
-  }
-  [[nodiscard]] double share_of(std::int64_t i) const {
-    const std::int64_t set = set_of(i);
-    const std::int64_t slots = slots_ / sets_ + (set < slots_ % sets_ ? 1 : 0);
-    return real(slots) / real(slots_) / real(first_of(set + 1) - first_of(set));
-  }
-
-  std::int64_t aggregators_;
-  std::int64_t slots_;
-  std::int64_t sets_;
-  std::int64_t nodes_;
-  bool keeps_sets_;
 };
 
 class CostModel {
@@ -295,9 +235,21 @@ class CostModel {
     const bool by_ranks = !row.exchanges() || row.order == RoundOrder::rank;
     const bool is_one_range =
         plan_.aggregator_count == 1 && plan_.whole_rounds && plan_.pattern == DomainPattern::even;
+    if (summary_.in_steps && keep_own_stripes()) return true;
     if (!summary_.in_steps || !(by_ranks || is_one_range)) return false;
     return row.needs_groups() ? bridges_gaps() && plan_.round_count <= 1
                               : traffic.calls <= traffic.writers;
+  }
+
+  /// Whether the stripes of each aggregator are at equal distances, also from call to call: calls
+  /// of whole stripes that leave none out.
+  [[nodiscard]] bool keep_own_stripes() const {
+    const auto stripe = static_cast<std::int64_t>(stripes_.stripe_bytes);
+    const auto slots = static_cast<std::int64_t>(stripes_.slots);
+    const bool have_equal_slots = slots % std::max(1, plan_.aggregator_count) == 0;
+    return row_of(plan_).exchanges() && plan_.pattern == DomainPattern::osts && have_equal_slots &&
+           summary_.distinct_bytes() == summary_.bounds.length &&
+           summary_.bounds.length % stripe == 0 && summary_.bounds.offset % stripe == 0;
   }
 
   /// Whether a read of one rank's pieces bridges the gaps between them, if these are equal.
@@ -327,9 +279,11 @@ class CostModel {
   void share_osts(Traffic& traffic, const AlgorithmRow& row) const {
     const DomainPattern pattern = row.needs_groups() ? DomainPattern::even : plan_.pattern;
     if (pattern == DomainPattern::osts) {
-      const OstShares shares(static_cast<std::int64_t>(traffic.writers),
-                             static_cast<std::int64_t>(stripes_.slots),
-                             static_cast<std::int64_t>(traffic.nodes), plan_.aggregator_sets > 0);
+      const OstShares shares({.aggregators = static_cast<std::int64_t>(traffic.writers),
+                              .slots = static_cast<std::int64_t>(stripes_.slots),
+                              .slots_each_min = settings_.osts_per_aggregator,
+                              .nodes = static_cast<std::int64_t>(traffic.nodes),
+                              .keeps_sets = plan_.aggregator_sets > 0});
       traffic.fullest_writer = shares.of_fullest_aggregator();
       traffic.fullest_node = shares.of_fullest_node();
       traffic.nodes_per_ost = real(shares.nodes_of_a_set());
@@ -401,9 +355,10 @@ class CostModel {
   }
 
   /// The requests of several calls bring every node to every OST (steps, emulated tungsten: 0.26 s
-  /// by 4 nodes, 0.49 s by 8).
+  /// by 4 nodes, 0.49 s by 8), unless each has its own.
   void meet_in_steps(Traffic& traffic) const {
-    if (calls_at_once(traffic) > 1) traffic.nodes_per_ost = traffic.nodes;
+    const bool have_own = row_of(plan_).exchanges() && plan_.pattern == DomainPattern::osts;
+    if (calls_at_once(traffic) > 1 && !have_own) traffic.nodes_per_ost = traffic.nodes;
   }
 
   /// A short range has one stripe more on some OSTs than on others. The OSTs of calls at once are

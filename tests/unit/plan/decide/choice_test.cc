@@ -95,6 +95,24 @@ TEST_CASE("if few nodes have uneven numbers of OSTs, their ranks share the OSTs"
   CHECK(plan.aggregator_count == 9);
 }
 
+TEST_CASE("aggregators with stripes of their own do not wait in steps of whole stripes") {
+  const CollectiveSettings settings = settings_of("lustre", 8);
+  AccessSummary summary = summary_of({16, 8, 5 * mebibyte / 16}, settings.stripes.get());
+  summary.in_steps = true;
+  const Participants all{Direction::read, 16, 8};
+  const auto agreement = [&] {
+    const auto plans = compared_plans(summary, settings, all);
+    const auto by_ost = std::ranges::find_if(plans, [](const PredictedPlan& one) {
+      return one.plan.pattern == DomainPattern::osts && one.plan.aggregator_count == 8;
+    });
+    REQUIRE(by_ost != plans.end());
+    return by_ost->prediction.of(Resource::agreement);
+  };
+  const double aligned = agreement();
+  summary.bounds.offset += 1;
+  CHECK(aligned < agreement());
+}
+
 TEST_CASE("long pieces stay with their ranks where no OST is shared") {
   CHECK(plan_for({4, 1, 8 * mebibyte}, settings_of("lustre", 4)).algorithm == Algorithm::direct);
 }

@@ -71,8 +71,10 @@ def _shape_line(shape: dict) -> str:
 
 
 def hints(report: dict) -> list[str]:
-    """The hints of the job."""
-    return [f"{name}={hint['value']}" for name, hint in report["hints"].items() if name not in LEFT_OUT]
+    """The hints of the job. Those of the open file are left out if Nacre chose its layout: it chooses it again."""
+    chosen = report.get("layout_origin") == "nacre"
+    kept = {name: hint for name, hint in report["hints"].items() if not (chosen and hint["from"] == "open file")}
+    return [f"{name}={hint['value']}" for name, hint in kept.items() if name not in LEFT_OUT]
 
 
 def layout_hints(report: dict) -> list[str]:

@@ -106,7 +106,7 @@ def test_a_job_that_left_a_report_is_simulated_again(nacre, tmp_path, workload):
     for name in ("bytes_written", "bytes_read"):
         assert again[name] == before[name]
     for stage in ("write", "sync", "read"):
-        assert abs(again["stages_ns"][stage] - before["stages_ns"][stage]) <= 0.05 * before["stages_ns"][stage] + 1e6
+        assert abs(again["stages_ns"][stage] - before["stages_ns"][stage]) <= 0.02 * before["stages_ns"][stage] + 1e6
 
 
 def test_a_recorded_job_on_more_nodes_and_osts_writes_more_bytes_to_more_osts(nacre, tmp_path):

@@ -87,6 +87,43 @@ Status take_option(Options& options, int option, const char* value) {
   return taken;
 }
 
+/// Null if the option is not a flag.
+bool* flag_of(Options& options, int option) {
+  switch (option) {
+    case 'R':
+      return &options.reads;
+    case 'O':
+      return &options.reopens;
+    case 'S':
+      return &options.searches;
+    case 't':
+      return &options.timelines;
+    case 'p':
+      return &options.reports_progress;
+    default:
+      return nullptr;
+  }
+}
+
+/// Whether the options fit together.
+Status check(const Options& options) {
+  if (!options.recorded && options.bytes == 0) {
+    return wrong("--bytes is missing; see nacre-simulate --help");
+  }
+  if (options.reopens && (options.recorded || !options.reads)) {
+    return wrong("--reopen needs --read and a WORKLOAD");
+  }
+  if (!options.read_hints.empty() && !options.reopens) return wrong("--read-hint needs --reopen");
+  if (!options.recorded && !options.workload->runs_at(options.ranks())) {
+    return wrong(std::string(options.workload->name) + " needs a square number of ranks, not " +
+                 std::to_string(options.ranks()));
+  }
+  if (std::int64_t{options.nodes} * options.ranks_per_node > ranks_max) {
+    return wrong("more than " + std::to_string(ranks_max) + " ranks");
+  }
+  return {};
+}
+
 }  // namespace
 
 sim::RankCalls Options::calls_of(int rank) const {
@@ -140,16 +177,8 @@ Result<Options> parse_options(int argc, char** argv) {
                                       {nullptr, 0, nullptr, 0}}};
   Options options;
   for (int got = 0; (got = getopt_long(argc, argv, "", table.data(), nullptr)) != -1;) {
-    if (got == 'R') {
-      options.reads = true;
-    } else if (got == 'O') {
-      options.reopens = true;
-    } else if (got == 'S') {
-      options.searches = true;
-    } else if (got == 't') {
-      options.timelines = true;
-    } else if (got == 'p') {
-      options.reports_progress = true;
+    if (bool* const flag = flag_of(options, got)) {
+      *flag = true;
     } else if (Status taken = take_option(options, got, optarg); !taken) {
       return taken.error();
     }
@@ -159,17 +188,9 @@ Result<Options> parse_options(int argc, char** argv) {
   }
   if (!options.recorded) {
     if (Status taken = take_workload(options, argv[optind]); !taken) return taken.error();
-    if (options.bytes == 0) return wrong("--bytes is missing; see nacre-simulate --help");
   }
-  if (options.reopens && !options.reads) return wrong("--reopen needs --read");
-  if (!options.read_hints.empty() && !options.reopens) return wrong("--read-hint needs --reopen");
-  if (!options.recorded && !options.workload->runs_at(options.ranks())) {
-    return wrong(std::string(options.workload->name) + " needs a square number of ranks, not " +
-                 std::to_string(options.ranks()));
-  }
-  if (std::int64_t{options.nodes} * options.ranks_per_node > ranks_max) {
-    return wrong("more than " + std::to_string(ranks_max) + " ranks");
-  }
+  if (Status fits = check(options); !fits) return fits.error();
+  if (options.read_hints.empty()) options.read_hints = options.hints;
   return options;
 }
 

@@ -28,7 +28,7 @@ struct Options {
   bool timelines = false;        ///< prints when each resource was busy
   bool reports_progress = false;
   file::InfoPairs hints;
-  file::InfoPairs read_hints;  ///< of the open before the reads; empty: `hints`
+  file::InfoPairs read_hints;  ///< of the open before the reads
 
   [[nodiscard]] int ranks() const { return nodes * ranks_per_node; }
   [[nodiscard]] sim::RankCalls calls_of(int rank) const;

@@ -78,23 +78,23 @@ class Program {
     if (!make_room(self, calls.buffer_bytes())) return;
     std::shared_ptr<file::OpenFile> file = open(self, open_stage, options_.hints);
     if (file == nullptr) return;
-    if (options_.recorded && !calls.reads.empty()) {
-      // A job may read what it did not write. Sizes cost nothing.
-      const Status sized = self.run(file->resize(options_.recorded->end(options_.ranks())));
-      progress_.note(open_stage, self.now(), sized);
-    }
     progress_.end(open_stage, self.now());
     set_first_view(self, *file, calls);
     progress_.end(view_stage, self.now());
     access_all(self, *file, calls.writes, Direction::write, true);
     progress_.end(write_stage, self.now());
     if (!calls.writes.empty()) progress_.note(sync_stage, self.now(), self.run(file->sync()));
+    if (options_.recorded && !calls.reads.empty()) {
+      // A job may read what it did not write. Sizes cost nothing. Not before the writes: the first
+      // of them decides about the layout, as it did in the job.
+      const Status sized = self.run(file->resize(options_.recorded->end(options_.ranks())));
+      progress_.note(sync_stage, self.now(), sized);
+    }
     progress_.end(sync_stage, self.now());
     if (options_.reopens) {
       progress_.note(reopen_stage, self.now(), self.run(file->close()));
       if (self.rank() == 0) self.job().files().costs().drop_locks();
-      const bool is_same = options_.read_hints.empty();
-      file = open(self, reopen_stage, is_same ? options_.hints : options_.read_hints);
+      file = open(self, reopen_stage, options_.read_hints);
       if (file == nullptr) return;
       set_view(self, *file, calls.reads.front(), reopen_stage);
     }

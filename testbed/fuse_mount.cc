@@ -382,8 +382,8 @@ void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t 
   NodeFile& opened = *opened_in(*file);
   // The kernel does not know about writes of other nodes: the model finds the end of the file.
   if ((file->flags & O_APPEND) != 0) {
-    if (Status appended = opened.append(bytes, is_interrupted); !appended)
-      return reply(request, appended);
+    const Status appended = opened.append(bytes, is_interrupted);
+    if (!appended) return reply(request, appended);
   } else {
     const store::WritePiece piece{bytes.data(), std::ssize(bytes)};
     const store::Transfer done = opened.write({&piece, 1}, offset, is_interrupted);

@@ -138,12 +138,15 @@ std::vector<std::int64_t> group_counts(const PlanInputs& inputs) {
   return counts;
 }
 
-/// A write with an aggregator for each OST may be slower by this factor than the chosen one. Than
-/// one with fewer: nodes keep written bytes in their caches, and then the links of all aggregators
-/// send the bytes of several calls at once, which no prediction of one call shows. 24 writes of 0.7
-/// MiB (flash8, emulated flash Lustre) took 0.195 s with 4 aggregators and 0.149 s with 8, one for
-/// each OST, predicted to be slower by 1 %. Than one with more: their requests are shorter, so that
-/// the first one is on its OST earlier, which disks pay for with each request.
+/// A write with an aggregator for each OST may be predicted to be slower by this factor than the
+/// chosen one, which has fewer or more.
+/// - Fewer: nodes keep written bytes in their caches, and then the links of all aggregators send
+/// the
+///   bytes of several calls at once, which no prediction of one call shows. 24 writes of 0.7 MiB
+///   (flash8, emulated flash Lustre) took 0.195 s with 4 aggregators and 0.149 s with 8, one for
+///   each OST, predicted to be slower by 1 %.
+/// - More: the first request is on its OST earlier, because requests are shorter. Disks need longer
+///   for many short requests, which the prediction does not contain.
 constexpr double barely_of_writes = 0.92;
 
 /// Whether each aggregator has OSTs of its own, and there are no more such sets of OSTs. Of reads

@@ -235,8 +235,9 @@ class CostModel {
     const bool by_ranks = !row.exchanges() || row.order == RoundOrder::rank;
     const bool is_one_range =
         plan_.aggregator_count == 1 && plan_.whole_rounds && plan_.pattern == DomainPattern::even;
-    if (summary_.in_steps && keep_own_stripes()) return true;
-    if (!summary_.in_steps || !(by_ranks || is_one_range)) return false;
+    if (!summary_.in_steps) return false;
+    if (keep_own_stripes()) return true;
+    if (!by_ranks && !is_one_range) return false;
     return row.needs_groups() ? bridges_gaps() && plan_.round_count <= 1
                               : traffic.calls <= traffic.writers;
   }

@@ -393,7 +393,6 @@ Status CostModel::order(const FaultOrder& order) {
   return {};
 }
 
-/// Drops the node's locks, and erases its writes that are not yet on the OSTs.
 void CostModel::drop_locks() {
   const std::lock_guard guard(mutex_);
   for (const auto& [object, locks] : locks_) {
@@ -401,6 +400,7 @@ void CostModel::drop_locks() {
   }
 }
 
+/// Drops the node's locks, and erases its writes that are not yet on the OSTs.
 Status CostModel::evict(std::int32_t node) {
   Status lost;
   const auto lose = [&](const ObjectName& object, const Extent& extent) {

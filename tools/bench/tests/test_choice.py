@@ -18,7 +18,7 @@ from nacre_bench.choice.text import choice_text
 from nacre_bench.config import Config
 from nacre_bench.errors import BenchError
 from nacre_bench.results import ResultLines, read_result
-from parsing import parsed
+from parsing import built_command, parsed
 
 STRIPED = Case("ranger", "latency", 16, 8, 16, "c8", "write")
 LOCAL = Case("local", "latency", 16, 1, 2, "", "read")
@@ -219,9 +219,7 @@ class OnALocalFileSystem(unittest.TestCase):
     """Runs a case. NACRE_BENCH is the path of the nacre-bench command of a build."""
 
     def test_a_case_runs_and_a_resumed_run_does_not_repeat_it(self):
-        command = os.environ.get("NACRE_BENCH")
-        if not command:
-            self.skipTest("NACRE_BENCH does not name the nacre-bench of a build")
+        command = built_command(self)
         with tempfile.TemporaryDirectory() as directory:
             out = os.path.join(directory, "out.jsonl")
             words = [command, "choice", "--cases", "local/uneven/4x1/*/read", "--rounds", "4", "--timeout", "200"]
@@ -246,9 +244,7 @@ class InVirtualTime(unittest.TestCase):
     CASES = ("tungsten/*/16x8/*/write", "big-red/tile64/*/read", "flash/*/9x3/*", "flash/seg/32x16/*/read")
 
     def test_without_hints_nacre_is_within_25_percent_of_the_best_hints(self):
-        command = os.environ.get("NACRE_BENCH")
-        if not command:
-            self.skipTest("NACRE_BENCH does not name the nacre-bench of a build")
+        command = built_command(self)
         with tempfile.TemporaryDirectory() as directory:
             out = os.path.join(directory, "out.jsonl")
             words = [command, "choice", "--virtual", "--cases", ",".join(self.CASES), "--out", out, "--quiet"]

@@ -17,7 +17,7 @@ from nacre_bench.patterns import cells, checks, place, run
 from nacre_bench.patterns.figures import Medians, rate_of
 from nacre_bench.patterns.text import patterns_text
 from nacre_bench.units import MIB
-from parsing import parsed
+from parsing import built_command, parsed
 
 MPICH = Mpi("mpich5", "mpich", "mpiexec", "/programs")
 OURS = contenders.ours_over(MPICH, "N", "/lib.so", {})
@@ -161,9 +161,7 @@ class OnTheTestbed(unittest.TestCase):
     """Runs on the testbed. NACRE_BENCH is the path of the nacre-bench command of a build."""
 
     def test_a_small_run_has_right_bytes_and_ost_counts(self):
-        command = os.environ.get("NACRE_BENCH")
-        if not command:
-            self.skipTest("NACRE_BENCH does not name the nacre-bench of a build")
+        command = built_command(self)
         with tempfile.TemporaryDirectory() as directory:
             out = os.path.join(directory, "out.json")
             size = "--osts 2 --aggregators 1x --patterns 1,2 --mib-per-ost 1 --stripe-size 64k --rounds 1".split()

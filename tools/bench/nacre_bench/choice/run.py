@@ -25,7 +25,8 @@ from . import measured
 from .cases import BY_DIRECTORY, BY_FILE_SYSTEM, BY_HINT, LOCAL, Case, chosen_cases
 from .figures import ratio_of
 from .plans import plans_of
-from .search import AUTOMATIC, EARLY_ROUNDS, Setting, Times, best_of, peer_settings, settings_of, survivors
+from .record import predicted, record_of
+from .search import AUTOMATIC, EARLY_ROUNDS, Setting, Times, peer_settings, settings_of, survivors
 
 WARM_UP = "warm-up"
 # All testbeds have as many nodes, so that cases of different numbers of nodes share one.
@@ -202,28 +203,24 @@ class CaseRun:
 
     def record(self, seconds: float) -> dict:
         plans = {one.label: plans_of(self.report_of(one), self.case.direction) for one in self.settings}
-        return {
-            "case": self.case.name,
-            **dataclasses.asdict(self.case),
-            "contender": self.one.name,
-            "round": 0,
-            "error": self.error,
-            "wrong_bytes": self.wrong_bytes,
-            "lines": self.start_lines,
-            "seconds": round(seconds, 1),
-            "best": best_of(self.settings, self.times),
-            "best_peer": best_of(self.settings, self.times, peers=True),
-            "too_slow": self.too_slow,
-            "hints": {one.label: dict(one.hints) for one in self.settings},
-            "times": {label: {str(number): s for number, s in series.items()} for label, series in self.times.items()},
-            "plans": {label: found[-1] for label, found in plans.items() if found},
-            "predictions": self.predictions(plans[AUTOMATIC]),
-        }
+        return record_of(
+            self.case,
+            self.settings,
+            self.times,
+            plans,
+            contender=self.one.name,
+            error=self.error,
+            wrong_bytes=self.wrong_bytes,
+            lines=self.start_lines,
+            seconds=round(seconds, 1),
+            too_slow=self.too_slow,
+            predictions=self.predictions(plans[AUTOMATIC]),
+        )
 
     def predictions(self, plans: list[dict]) -> list[list[float]]:
         """Predicted and observed seconds of files with one plan. A write ends when its bytes are in a cache, so the
         time of writes is that of the round, which ends with MPI_File_sync."""
-        whole = [plan for plan in plans if "predicted" in plan and plan["plans"] == 1]
+        whole = predicted(plans)
         if self.case.direction != WRITE:
             return [[plan["predicted"], plan["observed"]] for plan in whole]
         return [[whole[-1]["predicted"], seconds] for seconds in self.times.get(AUTOMATIC, {}).values() if whole]

@@ -23,11 +23,11 @@ from .fixed import fixed_text
 from .plans import words
 from .search import AUTOMATIC, EARLY_ROUNDS, FINALISTS
 
-VIRTUAL = """Seconds from when all ranks have opened the file to when all have closed it, MPI_File_sync of writes
-included. automatic: Nacre without a hint for the call; best: the fastest of the searched settings. Messages, copies
-and calls take no time. A file that is read was written without hints, and its locks are free."""
-ABOUT = f"""Seconds from when all ranks have opened the file to when all have closed it, MPI_File_sync of writes
-included. automatic: Nacre without a hint for the call; best: the fastest of the searched settings. All settings run in
+COLUMNS = """Seconds from when all ranks have opened the file to when all have closed it, MPI_File_sync of writes
+included. automatic: Nacre without a hint for the call; best: the fastest of the searched settings."""
+VIRTUAL = f"""{COLUMNS}
+Messages, copies and calls take no time. A file that is read was written without hints, and its locks are free."""
+ABOUT = f"""{COLUMNS} All settings run in
 round 1, the better half in each next round, the best {FINALISTS} from round {len(EARLY_ROUNDS) + 1} on; the automatic
 choice runs in every round. Ratio: medians of the rounds from {len(EARLY_ROUNDS) + 1} on, if there are at least
 {JUDGING_ROUNDS_MIN}, automatic / best, and its 95 % interval; above 1 the automatic choice is slower."""

@@ -4,7 +4,6 @@ Messages, copies and calls take no time, and nothing else runs: a ratio is that 
 from __future__ import annotations
 
 import concurrent.futures
-import dataclasses
 import os
 import pathlib
 import tempfile
@@ -18,12 +17,14 @@ from ..cells import WRITE
 from ..config import Config
 from ..errors import BenchError
 from ..options import Choice
+from ..patterns import place
 from ..schedule import Progress
 from ..simulation import Simulation, simulate
 from .cases import BY_HINT, LOCAL, Case, chosen_cases
 from .measured import machine_text
+from .record import predicted, record_of
 from .run import brief
-from .search import AUTOMATIC, Setting, best_of, settings_of
+from .search import AUTOMATIC, Setting, settings_of
 
 
 class Machines:
@@ -58,7 +59,7 @@ class Run:
         emulated = [case for case in cases if case.file_system != LOCAL]
         if not emulated:
             raise BenchError("--virtual: all chosen cases are on the local file system, which is not emulated")
-        os.environ.setdefault("NACRE_LIBRARY_DIR", os.path.dirname(config.preload))
+        place.name_library(config)
         self.left = [case for case in emulated if case.name not in done]
         self.progress = Progress(len(self.left), arguments.quiet)
 
@@ -83,22 +84,16 @@ class Run:
             return simulate(case, machine, own if case.direction == WRITE else hints_of(case), own)
 
         found = {setting.label: done for setting, done in zip(settings, pool.map(one, settings), strict=True)}
-        times = {label: {0: one.seconds} for label, one in found.items()}
-        predicted = [plan for plan in found[AUTOMATIC].plans if "predicted" in plan and plan["plans"] == 1]
-        return {
-            "case": case.name,
-            **dataclasses.asdict(case),
-            "contender": "",
-            "round": 0,
-            "error": "",
-            "wrong_bytes": 0,
-            "lines": [],
-            "seconds": round(time.monotonic() - begin, 1),
-            "best": best_of(settings, times),
-            "best_peer": None,
-            "too_slow": [],
-            "hints": {one.label: dict(one.hints) for one in settings},
-            "times": {label: {str(number): s for number, s in series.items()} for label, series in times.items()},
-            "plans": {label: one.plans[-1] for label, one in found.items() if one.plans},
-            "predictions": [[plan["predicted"], found[AUTOMATIC].seconds] for plan in predicted],
-        }
+        return record_of(
+            case,
+            settings,
+            {label: {0: one.seconds} for label, one in found.items()},
+            {label: one.plans for label, one in found.items()},
+            contender="",
+            error="",
+            wrong_bytes=0,
+            lines=[],
+            seconds=round(time.monotonic() - begin, 1),
+            too_slow=[],
+            predictions=[[plan["predicted"], found[AUTOMATIC].seconds] for plan in predicted(found[AUTOMATIC].plans)],
+        )

@@ -68,10 +68,15 @@ def in_directory(directory: str) -> Iterator[Place]:
         yield Place(pathlib.Path(scratch), pathlib.Path(scratch))
 
 
+def name_library(config: Config) -> None:
+    """Names the build's library to the package nacre, which finds machines and programs beside it."""
+    os.environ.setdefault("NACRE_LIBRARY_DIR", os.path.dirname(config.preload))
+
+
 @contextlib.contextmanager
 def on_testbed(config: Config, machine: str, assignments: list[str], nodes: int) -> Iterator[Place]:
     """Starts a testbed with `nodes` nodes, each for one rank."""
-    os.environ.setdefault("NACRE_LIBRARY_DIR", os.path.dirname(config.preload))
+    name_library(config)
     try:
         options = ["--machine", testbed.machine_file(machine)]
         options += [word for assignment in assignments for word in ("--set", assignment)]

@@ -208,7 +208,7 @@ class Trial {
     settings.refuses_memory = [this](int /*rank*/, std::int64_t bytes) {
       shared_bytes_max_ = std::max(shared_bytes_max_, bytes);
       const bool refused = refusals_.next();
-      if (refused) refused_bytes_max_ = std::max(refused_bytes_max_, bytes);
+      shared_was_refused_ = shared_was_refused_ || refused;
       return refused;
     };
     for (const Fault& fault : program_.faults) {
@@ -361,11 +361,12 @@ class Trial {
       return std::string(what) + " took " + std::to_string(bytes) + " bytes, more than " +
              std::to_string(limit);
     };
-    // A rank that is refused memory to share with its node allocates as much for itself.
-    const std::int64_t limit =
-        peak_bytes_max + ranks * (peak_bytes_max_of_rank + refused_bytes_max_);
-    if (peak > limit) return larger("the process", peak, limit);
     const std::int64_t shared_limit = ranks * shared_bytes_max_of_rank;
+    // A rank that was once refused memory to share with its node allocates as much for itself, in
+    // that call and in later ones.
+    const std::int64_t own_limit = shared_was_refused_ ? shared_limit : 0;
+    const std::int64_t limit = peak_bytes_max + ranks * (peak_bytes_max_of_rank + own_limit);
+    if (peak > limit) return larger("the process", peak, limit);
     if (shared_bytes_max_ <= shared_limit) return std::nullopt;
     return larger("the shared memory of a node", shared_bytes_max_, shared_limit);
   }
@@ -535,7 +536,7 @@ class Trial {
   collective::fixtures::Random random_;  // by how much messages are late
   Refusals refusals_;                    // of shared memory
   std::int64_t shared_bytes_max_ = 0;    // of memory that the ranks of a node share
-  std::int64_t refused_bytes_max_ = 0;   // of such memory that was refused
+  bool shared_was_refused_ = false;      // such memory
   sim::Job* job_ = nullptr;
 };
 

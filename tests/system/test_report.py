@@ -262,6 +262,15 @@ def test_predictions_that_are_far_off_ask_for_a_measured_machine_file(nacre):
     assert "1/10 of the predicted time" in explained(nacre, plan_of(100, 0.1))
 
 
+def test_fast_writes_to_osts_may_be_in_the_caches_of_the_nodes(nacre):
+    fast = plan_of(100, 0.1)
+    on_osts = {"layout": [{"begin": 0, "end": -1, "stripe_bytes": 65536, "stripes": 4, "osts": [0, 1, 2, 3]}]}
+    assert "of the predicted time" not in explained(nacre, fast | {"call": "write"}, **on_osts)
+    assert "of the predicted time" not in explained(nacre, fast | {"call": "read"}, bytes_written=1, **on_osts)
+    assert "1/10 of the predicted time" in explained(nacre, fast | {"call": "read"}, bytes_written=0, **on_osts)
+    assert "20 times the predicted time" in explained(nacre, plan_of(100, 20.0) | {"call": "write"}, **on_osts)
+
+
 def test_a_report_without_findings_says_that_predictions_do_not_fit(nacre):
     assert "Most collective calls took 20 times" not in summed_up(nacre, plan_of(100, 2.0))
     text = summed_up(nacre, plan_of(100, 20.0))

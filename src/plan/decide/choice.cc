@@ -33,14 +33,23 @@ double score_of(const PredictedPlan& one) {
   return one.domains.pattern == DomainPattern::even ? caution_in_ranges * score : score;
 }
 
-/// Whether no resource is busier with `a` than with `b`: then `a` is as fast even if the machine
-/// file is wrong.
+/// Whether `a` takes no longer than `b` even if the machine file is wrong, by up to the factor
+/// `doubt`, about all resources that `a` keeps busier. Resources are busy at the same time, but for
+/// locks and agreements.
 bool is_safe_instead(const PredictedPlan& a, const PredictedPlan& b) {
+  constexpr double doubt = 8;
   constexpr double rounding = 1.001;
+  const double bottleneck = a.prediction.of(a.prediction.bottleneck());
+  double longer = 0;
   for (std::size_t i = 0; i < a.prediction.busy.size(); ++i) {
-    if (a.prediction.busy[i] > rounding * b.prediction.busy[i]) return false;
+    const double more = a.prediction.busy[i] - b.prediction.busy[i];
+    if (more <= (rounding - 1) * b.prediction.busy[i]) continue;
+    const auto resource = static_cast<Resource>(i);
+    const bool adds = resource == Resource::locks || resource == Resource::agreement;
+    const double beyond = adds ? doubt * more : doubt * a.prediction.busy[i] - bottleneck;
+    longer += std::clamp(beyond, 0.0, doubt * more);
   }
-  return true;
+  return longer <= std::max(0.0, b.prediction.seconds - a.prediction.seconds);
 }
 
 /// The stripes of the range that the call accesses; null if they are unknown or there are none.

@@ -143,6 +143,7 @@ class CostModel {
       traffic.calls = std::max(traffic.writers, traffic.bytes / sieve_bytes);
     }
     traffic.divide_evenly();
+    traffic.fullest_node = std::max(traffic.fullest_node, part_of_fullest_node());
     count_waits(traffic);
     traffic.osts = osts_of(real(summary_.bounds.length));
     const double span = real(summary_.node_span_bytes()) / traffic.nodes;
@@ -164,6 +165,11 @@ class CostModel {
       traffic.shared_pieces = traffic.nodes_per_ost * traffic.osts;
     }
     return traffic;
+  }
+
+  /// The part of the bytes that the ranks of the node with the most have.
+  [[nodiscard]] double part_of_fullest_node() const {
+    return real(summary_.node_bytes_max()) / std::max(1.0, real(summary_.bytes));
   }
 
   /// Bytes of the longest contiguous access of an aggregator.

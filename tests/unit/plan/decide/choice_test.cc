@@ -142,8 +142,26 @@ TEST_CASE("a plan that keeps no resource busier need not be clearly faster") {
   Prediction other{.seconds = 0.95};
   other.of(Resource::ost) = 0.8;
   CHECK(choose({{rule, predicted}, {{}, other}}, Direction::read) == 1);
-  other.of(Resource::client) = 0.1;
+  other.of(Resource::client) = 0.2;
   CHECK(choose({{rule, predicted}, {{}, other}}, Direction::read) == 0);
+}
+
+TEST_CASE(
+    "a resource that stays below the bottleneck may be busier, though the machine file errs") {
+  CollectivePlan rule{.algorithm = Algorithm::direct};
+  Prediction predicted{.seconds = 1.0};
+  predicted.of(Resource::ost) = 0.8;
+  Prediction other{.seconds = 0.95};
+  other.of(Resource::ost) = 0.8;
+  other.of(Resource::messages) = 0.09;
+  CHECK(choose({{rule, predicted}, {{}, other}}, Direction::read) == 1);
+  other.of(Resource::messages) = 0.11;
+  CHECK(choose({{rule, predicted}, {{}, other}}, Direction::read) == 0);
+  other.of(Resource::messages) = 0;
+  other.of(Resource::agreement) = 0.01;  // nothing overlaps it
+  CHECK(choose({{rule, predicted}, {{}, other}}, Direction::read) == 0);
+  other.of(Resource::agreement) = 0.005;
+  CHECK(choose({{rule, predicted}, {{}, other}}, Direction::read) == 1);
 }
 
 TEST_CASE("of equally fast plans one with an aggregator for each OST is chosen") {
@@ -429,6 +447,22 @@ TEST_CASE("reads in steps keep the OSTs of the next component busy, too") {
     return predict(laid_out(candidate, inputs), inputs).of(Resource::ost);
   };
   CHECK(ost_seconds(mebibyte) < 0.6 * ost_seconds(64 * mebibyte));
+}
+
+TEST_CASE("the link of the node with the most bytes bounds direct accesses") {
+  machine::Machine machine;
+  machine.node_link.bandwidth = mebibyte;
+  CollectiveSettings settings = settings_of("lustre", 8);
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  AccessSummary summary = summary_of({16, 8, mebibyte});
+  const auto link_seconds = [&] {
+    const PlanInputs inputs{summary, settings, {Direction::read, 16, 8}, nullptr, 0};
+    const Candidate candidate{Algorithm::direct, PlanReason::hint};
+    return predict(laid_out(candidate, inputs), inputs).of(Resource::link);
+  };
+  CHECK(link_seconds() == doctest::Approx(2));
+  summary.most_of_others = 8 * mebibyte;
+  CHECK(link_seconds() == doctest::Approx(8));
 }
 
 TEST_CASE("groups that interleave read the pieces of each other too") {

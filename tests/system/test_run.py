@@ -176,6 +176,7 @@ def test_the_mpi_serves_files_for_which_nacre_is_disabled(nacre, build, python_o
     [
         (["nosuchprogram"], 127, ["program not found: nosuchprogram", "module"]),
         (["./file"], 126, ["./file is not executable", "chmod +x"]),
+        (["/tmp"], 126, ["/tmp is a directory, not a program", "launcher"]),
         (["--hint", "cb_nodes", "true"], 2, ["'cb_nodes' is not of the form KEY=VALUE", "GLOB:KEY=VALUE"]),
         (["--hint", "cb_node=2", "true"], 2, ['unknown hint "cb_node"', "Did you mean cb_nodes?"]),
         (["--hint", "cb_nodes=many", "true"], 2, ['the value "many"', "whole number"]),

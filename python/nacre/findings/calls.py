@@ -111,6 +111,9 @@ def file_per_rank(job: Job) -> Iterator[Finding]:
         )
 
 
+OF_NEW_FILES = "striping hints set the layout of new files"  # in notes of the library
+
+
 def hints_without_effect(job: Job) -> Iterator[Finding]:
     """Notes of the library on hints."""
     seen: dict[str, list[str]] = {}
@@ -120,14 +123,10 @@ def hints_without_effect(job: Job) -> Iterator[Finding]:
                 seen.setdefault(note, []).append(one["file"])
     for note, files in seen.items():
         where = files[0] if len(set(files)) == 1 else plural(len(set(files)), "file")
-        yield Finding(
-            "hint-without-effect",
-            "A hint is not in force",
-            where,
-            note,
-            0.0,
-            ["nacre hints FILE lists all hints, their values and where they come from"],
-        )
+        remedies = ["nacre hints FILE lists all hints, their values and where they come from"]
+        if OF_NEW_FILES in note:
+            remedies.insert(0, "A file keeps its layout: remove it before the job, or write to another name")
+        yield Finding("hint-without-effect", "A hint is not in force", where, note, 0.0, remedies)
 
 
 RULES = [

@@ -707,6 +707,12 @@ def test_wrong_hints_are_refused_before_a_testbed_starts(nacre, tmp_path: Path) 
     assert "--posix: nothing would be reported" in refused.stderr
 
 
+def test_nacre_run_is_refused_where_all_ranks_would_be_on_one_node(nacre) -> None:
+    refused = nacre("testbed", "run", "--", "nacre", "run", "--", "mpiexec", "-n", "2", "true")
+    assert refused.returncode == 2
+    assert "all ranks would be on one node" in " ".join(refused.stderr.split())
+
+
 def test_calls_of_posix_on_the_nodes_are_counted(nacre, played: Path, node_namespaces, tmp_path: Path) -> None:
     program = tmp_path / "both"
     source = Path(__file__).with_name("both_interfaces.c")

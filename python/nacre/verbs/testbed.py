@@ -191,6 +191,11 @@ def run(
         raise UserError(
             "--without-nacre: no hint would apply and nothing would be reported", "Omit one of the options."
         )
+    if [Path(word).name for word in command[:2]] == ["nacre", "run"]:
+        raise UserError(
+            "nacre run: all ranks would be on one node, because only the launcher's programs are spread over the nodes",
+            "Give the options to `nacre testbed run`, or: nacre run [OPTIONS] -- nacre testbed run -- LAUNCHER ...",
+        )
     environment = inherited_environment()
     summing = Summary(environment, report) if summary or (wants_summary(environment) and not without_nacre) else None
     if posix:

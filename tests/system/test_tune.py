@@ -30,6 +30,7 @@ def test_a_local_directory_is_measured_and_left_empty(nacre, build, tmp_path, fa
     files.mkdir()
     result = nacre("tune", "--max-bytes", "4m", "--out", out, files, *launcher(build, family))
     assert result.returncode == 0, result.stdout + result.stderr
+    assert f"Use: NACRE_MACHINE={out}" in result.stdout
     text = out.read_text()
     machine = tomllib.loads(text)
     assert machine["machine"]["version"] == 1

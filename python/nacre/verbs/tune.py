@@ -106,6 +106,10 @@ def tune(
         return
     summary.show(result)
     print(f"Wrote {out}\nFigures: {drawn / report_page.PAGE}")
+    if out == machine_file.default_path(name, os.environ):
+        print("Nacre uses the file for all files of this file system.")
+    else:
+        print(f"Use: NACRE_MACHINE={shlex.quote(str(out.absolute()))}")
 
 
 def _parse_seconds(text: str) -> float:

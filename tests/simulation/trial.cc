@@ -536,7 +536,7 @@ class Trial {
   collective::fixtures::Random random_;  // by how much messages are late
   Refusals refusals_;                    // of shared memory
   std::int64_t shared_bytes_max_ = 0;    // of memory that the ranks of a node share
-  bool shared_was_refused_ = false;      // such memory
+  bool shared_was_refused_ = false;      // such memory, at least once
   sim::Job* job_ = nullptr;
 };
 

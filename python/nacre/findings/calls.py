@@ -17,6 +17,7 @@ MANY_FILES = 16
 
 # Findings that are shown whatever time is at stake.
 ALWAYS = {"hint-without-effect", "file-per-rank"}
+OF_NEW_FILES = "striping hints set the layout of new files"  # in notes of the library: set_actual() in layout_hints.cc
 
 
 def reopened_files(job: Job) -> Iterator[Finding]:
@@ -111,9 +112,6 @@ def file_per_rank(job: Job) -> Iterator[Finding]:
         )
 
 
-OF_NEW_FILES = "striping hints set the layout of new files"  # in notes of the library
-
-
 def hints_without_effect(job: Job) -> Iterator[Finding]:
     """Notes of the library on hints."""
     seen: dict[str, list[str]] = {}
@@ -125,7 +123,7 @@ def hints_without_effect(job: Job) -> Iterator[Finding]:
         where = files[0] if len(set(files)) == 1 else plural(len(set(files)), "file")
         remedies = ["nacre hints FILE lists all hints, their values and where they come from"]
         if OF_NEW_FILES in note:
-            remedies.insert(0, "A file keeps its layout: remove it before the job, or write to another name")
+            remedies.insert(0, "An existing file keeps its layout: remove it before the job, or write to another name")
         yield Finding("hint-without-effect", "A hint is not in force", where, note, 0.0, remedies)
 
 

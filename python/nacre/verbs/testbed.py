@@ -193,7 +193,7 @@ def run(
         )
     if [Path(word).name for word in command[:2]] == ["nacre", "run"]:
         raise UserError(
-            "nacre run: all ranks would be on one node, because only the launcher's programs are spread over the nodes",
+            "nacre run: all ranks would be on one node; `nacre testbed run` spreads only the programs of a launcher",
             "Give the options to `nacre testbed run`, or: nacre run [OPTIONS] -- nacre testbed run -- LAUNCHER ...",
         )
     environment = inherited_environment()

@@ -534,7 +534,7 @@ def test_a_file_that_may_grow_has_the_width_of_the_default_and_widens(place: Pla
         "far out": ([one(2, 8 << 20, 1000), *steps[2:]], growing),
         "small": ([every(0, 100)], [1, 3]),
     }
-    place.run([Task(name, {}, steps) for name, (steps, _) in asked.items()])
+    place.run([Task(name, {"nacre_saturation_bytes": str(5 << 20)}, steps) for name, (steps, _) in asked.items()])
     found = place.counts(list(asked))
     for name, (_, counts) in asked.items():
         assert found[name] == counts, name

@@ -171,8 +171,8 @@ def test_advice_prints_a_command_and_reasons(nacre) -> None:
     assert as_json["command"] == f"lfs setstripe {as_json['options']} /s/FILE"
     assert as_json["reasons"][-1].startswith("stripes of")
     small = nacre("stripe", "advise", "10m", "--nodes", "2", "--osts", "8")
-    assert small.stdout.splitlines()[0] == "lfs setstripe -c 2 -S 1m ./FILE"
-    assert small.stdout.splitlines()[2] == "  at most 2: each OST should have at least 5 MiB"
+    assert small.stdout.splitlines()[0] == "lfs setstripe -c 4 -S 1m ./FILE"
+    assert small.stdout.splitlines()[2] == "  at most 4: the ranks keep no more OSTs busy"
     one_writer = nacre("stripe", "advise", "10m", "--nodes", "2", "--osts", "8", NACRE_MACHINE="none")
     assert "each OST should have at least 32 MiB" in one_writer.stdout
 

@@ -125,7 +125,7 @@ Result<Kind> grow_once(store::FileLayouts& layouts, Growth& growth) {
 
 /// Whether a file of this size is laid out as a whole. Otherwise a longer write decides.
 bool decides(const plan::ExpectedFile& file, const plan::GrowthRules& rules) {
-  return rules.is_own && file.bytes > plan::layout_head_bytes && file.bytes >= rules.bytes_min;
+  return rules.is_own && file.bytes > plan::head_bytes(file) && file.bytes >= rules.bytes_min;
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ collective::Task<collective::Unit> OpenLayout::broadcast_at_open(AtOpen at_open,
   if (grows_) {
     // Below a size that a hint sets, files get their default; one rank does not know the size.
     const bool may_choose = growth_rules(file_.hints).bytes_min == 0;
-    file_.file.expect_growth(may_choose ? std::optional(expected_file(0)) : std::nullopt);
+    file_.file.expect_growth(may_choose ? std::optional(expected_file({})) : std::nullopt);
   }
   may_name_osts_ = file_.is_written && storage_.file_system.has_layouts;
   return broadcast_encoded(at_open.encoded_bytes);
@@ -113,12 +113,14 @@ collective::Task<bool> OpenLayout::broadcast(GrownLayout grown) {
   co_return announced.encoded_bytes != 0;
 }
 
-plan::ExpectedFile OpenLayout::expected_file(std::int64_t end) {
+/// `written`: by the last or the next collective call.
+plan::ExpectedFile OpenLayout::expected_file(Extent written) {
   const std::int64_t saturation = file_.hints.access_settings().collective_write.saturation_bytes;
-  plan::ExpectedFile file{.bytes = end,
+  plan::ExpectedFile file{.bytes = written.end(),
                           .nodes = file_.transport.nodes().node_count(),
                           .ranks = file_.transport.size(),
-                          .bytes_per_ost_min = storage_.file_system.saturation_bytes};
+                          .bytes_per_ost_min = storage_.file_system.saturation_bytes,
+                          .call_bytes = written.length};
   if (storage_.machine != nullptr) file = plan::on_machine(file, *storage_.machine);
   if (saturation != 0) file.bytes_per_ost_min = saturation;
   return file;
@@ -137,7 +139,8 @@ GrownLayout OpenLayout::checked(GrownLayout grown, store::FileLayouts& layouts) 
   return {};
 }
 
-/// Extends the layout. Returns the new layout; none if it is still incomplete.
+/// Extends the layout before a call that writes up to `end`, as if it began at 0: the first call to
+/// a new file usually does. Returns the new layout; none if it is still incomplete.
 GrownLayout OpenLayout::grow_on_rank_zero(std::int64_t end) {
   const Result<store::StoreFile*> file = file_.file.file();
   if (!file) return {};  // the write reports the error
@@ -145,7 +148,7 @@ GrownLayout OpenLayout::grow_on_rank_zero(std::int64_t end) {
   const std::lock_guard guard(file_.hints_mutex);
   plan::GrowthRules rules = growth_rules(file_.hints);
   rules.is_own = is_own_;
-  Result<GrownLayout> grown = grow_for_all(layouts, expected_file(end), rules);
+  Result<GrownLayout> grown = grow_for_all(layouts, expected_file({0, end}), rules);
   if (grown) {
     is_set_by_all_ |= grown->is_new || grown->is_chosen;
     is_chosen_ |= grown->is_chosen;
@@ -155,17 +158,17 @@ GrownLayout OpenLayout::grow_on_rank_zero(std::int64_t end) {
   return {};
 }
 
-/// Reads the layout after a write up to `end`, and widens it if this is due.
-GrownLayout OpenLayout::read_on_rank_zero(std::int64_t end) {
+/// Reads the layout after a write, and widens it if this is due.
+GrownLayout OpenLayout::read_on_rank_zero(Extent written) {
   store::StoreFile* const file = file_.file.if_open();
   if (file == nullptr) return {};
-  if (end < widens_from_) {
+  if (written.end() < widens_from_) {
     auto found = find_layout(*file, storage_.file_system);
     if (!found) return {};
     return {.layout = *std::move(found), .reasons = {}, .widens_from = widens_from_};
   }
   const std::lock_guard guard(file_.hints_mutex);
-  Result<GrownLayout> grown = widen_after_write(*file->layouts(), expected_file(end));
+  Result<GrownLayout> grown = widen_after_write(*file->layouts(), expected_file(written));
   if (grown) return checked(*std::move(grown), *file->layouts());
   file_.hints.note(grown.error().message + not_striped);
   return {};
@@ -189,7 +192,7 @@ collective::Task<collective::Unit> OpenLayout::refresh_after_write(Extent writte
   const bool has_new_osts = may_name_osts_ && stripes_ != nullptr && !stripes_->knows_osts(written);
   if (!has_new_osts && written.end() < widens_from_) co_return collective::Unit{};
   GrownLayout now;
-  if (file_.transport.rank() == 0) now = read_on_rank_zero(written.end());
+  if (file_.transport.rank() == 0) now = read_on_rank_zero(written);
   auto sending = broadcast(std::move(now));
   const bool is_there = co_await sending;
   // Does not read again if OSTs are still unknown: the write may have gone to another mirror.

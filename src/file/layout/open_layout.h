@@ -94,9 +94,9 @@ class OpenLayout {
  private:
   collective::Task<collective::Unit> broadcast_encoded(std::int64_t bytes);
   collective::Task<bool> broadcast(GrownLayout grown);
-  [[nodiscard]] plan::ExpectedFile expected_file(std::int64_t end);
+  [[nodiscard]] plan::ExpectedFile expected_file(Extent written);
   [[nodiscard]] GrownLayout grow_on_rank_zero(std::int64_t end);
-  [[nodiscard]] GrownLayout read_on_rank_zero(std::int64_t end);
+  [[nodiscard]] GrownLayout read_on_rank_zero(Extent written);
   /// Adds the reasons to the notes. Returns the layout if Nacre can use it.
   [[nodiscard]] GrownLayout checked(GrownLayout grown, store::FileLayouts& layouts);
   [[nodiscard]] Status complete_on_rank_zero();

@@ -140,8 +140,8 @@ std::vector<std::string> reasons_for(std::span<const LayoutComponent> added) {
 
 /// The first step for a file without a layout.
 Result<LayoutStep> first_step(const ExpectedFile& file, const GrowthRules& rules) {
-  if (file.bytes <= layout_head_bytes) {
-    return head_and_tail(layout_head_bytes, rules.default_striping);
+  if (file.bytes <= head_bytes(file)) {
+    return head_and_tail(head_bytes(file), rules.default_striping);
   }
   if (file.bytes < rules.bytes_min) return LayoutStep{.kind = Kind::set_default};
   Result<LayoutChoice> choice = choose_layout(file);
@@ -247,10 +247,10 @@ LayoutStep step_to_widen(const Layout& current, const ExpectedFile& file) {
 LayoutStep step_for_one(const std::optional<Layout>& current, std::int64_t end,
                         const Striping& default_striping, const std::optional<ExpectedFile>& file) {
   if (!current) {
-    const bool is_head = end <= layout_head_bytes;
+    const std::int64_t head = head_bytes(file.value_or(ExpectedFile()));
+    const bool is_head = end <= head;
     if (!is_head && !file) return {.kind = Kind::set_default};
-    LayoutStep step =
-        head_and_tail(is_head ? layout_head_bytes : stripe_size_unit, default_striping);
+    LayoutStep step = head_and_tail(is_head ? head : stripe_size_unit, default_striping);
     if (file) widen_tail(step.layout, *file);
     return step;
   }

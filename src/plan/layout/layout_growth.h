@@ -17,8 +17,10 @@
 namespace nacre::plan {
 
 /// The size of the head: a first component for early small writes, superblocks and headers, which
-/// thus do not decide how the file is striped.
-inline constexpr std::int64_t layout_head_bytes = 1 << 20;
+/// thus do not decide how the file is striped. As long as the shortest stripe.
+[[nodiscard]] inline std::int64_t head_bytes(const ExpectedFile& file) {
+  return file.stripe_size_min;
+}
 /// Nacre never gives a file more components. Each component with bytes costs objects, and each
 /// change of a layout costs requests to the metadata server.
 inline constexpr std::int64_t layout_components_max = 8;

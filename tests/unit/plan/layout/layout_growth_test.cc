@@ -19,6 +19,8 @@
 namespace nacre::plan {
 namespace {
 
+const std::int64_t head = head_bytes({});
+
 using Kind = LayoutStep::Kind;
 
 constexpr std::int64_t mebibyte = 1 << 20;
@@ -45,8 +47,7 @@ Layout taken(const std::optional<Layout>& current, const LayoutStep& step) {
 Layout head_only() {
   Layout layout;
   layout.is_composite = true;
-  layout.components.push_back({.end = layout_head_bytes,
-                               .striping = {.stripe_size = layout_head_bytes, .stripe_count = 1}});
+  layout.components.push_back({.end = head, .striping = {.stripe_size = head, .stripe_count = 1}});
   return layout;
 }
 
@@ -88,7 +89,7 @@ struct Emulated {
     const bool is_first = !layout;
     if (rules.is_own) take(step_for_all(layout, expected(end), rules).value());
     if (is_first) take(step_for_all(layout, expected(end), rules).value());
-    if (end > layout_head_bytes) rules.is_own = false;
+    if (end > head) rules.is_own = false;
     REQUIRE(end_of(*layout) >= end);
     for (LayoutComponent& one : layout->components) {
       if (one.begin < end) one.flags = component_instantiated;
@@ -145,7 +146,7 @@ TEST_CASE(
   Emulated file;
   file.write_all(100);
   CHECK(file.counts() == std::vector<std::int32_t>{1, 2});
-  CHECK(file.layout->components.front().end == layout_head_bytes);
+  CHECK(file.layout->components.front().end == head);
   file.write_all(mebibyte);
   CHECK(file.changes == 1);
 
@@ -226,7 +227,7 @@ TEST_CASE("random sequences of writes keep a layout complete, wide enough and sh
       file.check_widths();
     }
     CHECK(file.changes <= layout_components_max);
-    if (end <= layout_head_bytes) CHECK(file.object_count() == 1);
+    if (end <= head) CHECK(file.object_count() == 1);
   }
 }
 
@@ -256,11 +257,10 @@ TEST_CASE("an independent write sets a head with the default behind it, or the d
   }
   CHECK(counts == std::vector<std::int32_t>{1, 8, 32, 64});
   CHECK(end_of(alone.layout) == layout_end_of_file);
-  CHECK(step_for_one(std::nullopt, 100, {}, many).layout.components.front().end ==
-        layout_head_bytes);
+  CHECK(step_for_one(std::nullopt, 100, {}, many).layout.components.front().end == head);
   CHECK(step_for_one(first.layout, gibibyte).kind == Kind::none);
-  CHECK(step_for_one(head_only(), layout_head_bytes).kind == Kind::none);
-  const LayoutStep rest = step_for_one(head_only(), layout_head_bytes + 1);
+  CHECK(step_for_one(head_only(), head).kind == Kind::none);
+  const LayoutStep rest = step_for_one(head_only(), head + 1);
   CHECK(rest.kind == Kind::add);
   CHECK(end_of(taken(head_only(), rest)) == layout_end_of_file);
 }

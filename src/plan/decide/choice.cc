@@ -24,7 +24,7 @@ constexpr double weight_of_slack = 0.02;
 /// Reads of ranges of a striped file, compared with other reads, took longer than predicted where
 /// ranges are as short as the stripes of one round (latency on the emulated flash Lustre: 1.22
 /// times the prediction, and 1.05 times by OST); longer ranges did not.
-constexpr double caution_in_ranges = 1.1;
+constexpr double caution_in_ranges = 1.04;
 
 double score_of(const PredictedPlan& one) {
   const auto& busy = one.prediction.busy;

@@ -157,8 +157,8 @@ const ChoiceMemory::Entry* ChoiceMemory::last_like(const CallShape& shape) const
     const AccessSummary& b = shape.summary;
     return one.shape.participants == shape.participants && a.bytes == b.bytes &&
            a.run_count == b.run_count && a.memory_run_count == b.memory_run_count &&
-           a.rank_count == b.rank_count && a.in_steps == b.in_steps &&
-           one.shape.stripes == shape.stripes && (a.in_steps || one.shape.region == shape.region);
+           a.rank_count == b.rank_count && (b.in_steps || !a.in_steps) &&
+           one.shape.stripes == shape.stripes && (b.in_steps || one.shape.region == shape.region);
   };
   for (std::size_t back = 1; back <= count_; ++back) {
     const Entry& entry = entries_[(next_ + entries_.size() - back) % entries_.size()];

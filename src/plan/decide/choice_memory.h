@@ -37,7 +37,8 @@ class ChoiceMemory {
   /// The number of the plan for a call that differs from calls with kept choices only in how it
   /// lies on the stripes: that of the last such call if it was changed after calls had been seen to
   /// take longer, or if plans[chosen] is not clearly faster. A plan that changes from call to call
-  /// ends the read-ahead of the nodes, and locks move. Reads in steps may be in another component.
+  /// ends the read-ahead of the nodes, and locks move. Reads in steps may be in another component,
+  /// and keep the plan of the reads before they were steps.
   [[nodiscard]] std::size_t steadied(const CallShape& shape,
                                      const std::vector<PredictedPlan>& plans,
                                      std::size_t chosen) const;

@@ -185,14 +185,20 @@ class CostModel {
     return by_stripes && stripes_.slots > 1 ? real(plan_.block_bytes) : real(plan_.cycle_bytes);
   }
 
-  /// Of a range with fewer stripes than the file has OSTs, neighbouring stripes may all be those of
-  /// one aggregator.
+  /// Whether the range has fewer stripes than the file has OSTs.
+  [[nodiscard]] bool is_short() const {
+    return std::ceil(real(summary_.bounds.length) / stripes_.stripe_bytes) < stripes_.slots;
+  }
+
+  /// Short writes load OSTs and links in turn. Nodes keep the bytes of several calls in their
+  /// caches, so that all are busy at the same time.
+  [[nodiscard]] bool overlaps_next_calls() const { return writes() && is_short(); }
+
+  /// A short read leaves aggregators without bytes: stripes are dealt to them in turn.
   [[nodiscard]] double writers_among_aggregators() const {
     const double aggregators = std::max(1, plan_.aggregator_count);
-    const double stripes = std::ceil(real(summary_.bounds.length) / stripes_.stripe_bytes);
-    if (plan_.pattern != DomainPattern::osts || stripes >= stripes_.slots) return aggregators;
-    const double slots_each = std::ceil(stripes_.slots / aggregators);
-    return std::min(aggregators, std::ceil(stripes / slots_each));
+    const bool leaves_some = plan_.pattern == DomainPattern::osts && !writes() && is_short();
+    return leaves_some ? std::min(aggregators, osts_of(real(summary_.bounds.length))) : aggregators;
   }
 
   /// Aggregators access the file.
@@ -321,6 +327,7 @@ class CostModel {
     const double ost_bytes = bytes_of_fullest_ost(traffic);
     busy(Resource::ost) = time_of(ost_bytes, machine_.ost, traffic.nodes_per_ost);
     limit_by_requests(traffic, ost_bytes);
+    limit_by_stripes(traffic);
     busy(Resource::link) =
         time_of(traffic.bytes * traffic.fullest_node, machine_.node_link.bandwidth);
     if (machine_.uplinks > 0) {
@@ -328,7 +335,9 @@ class CostModel {
       busy(Resource::uplink) = time_of(traffic.bytes / used, machine_.uplink, traffic.nodes / used);
     }
     if (machine_.osts_per_server > 0) {
-      const double osts = osts_of(calls_at_once(traffic) * real(summary_.bounds.length));
+      const double osts = overlaps_next_calls()
+                              ? stripes_.slots
+                              : osts_of(calls_at_once(traffic) * real(summary_.bounds.length));
       const double used = std::min(real(machine_.servers()), osts);
       const double nodes = std::min(traffic.nodes, traffic.nodes_per_ost * osts / used);
       busy(Resource::server) = time_of(traffic.bytes / used, machine_.server_link, nodes);
@@ -373,6 +382,7 @@ class CostModel {
   [[nodiscard]] double bytes_of_fullest_ost(const Traffic& traffic) const {
     const double calls = calls_at_once(traffic);
     const double range = real(summary_.bounds.length);
+    if (overlaps_next_calls()) return traffic.bytes / stripes_.slots;
     const double density = traffic.bytes / range;  // above 1 if ranks read the same bytes
     const double most = calls > 1 ? most_on_an_ost(calls * range)
                                   : stripes_of_an_ost(range) * stripes_.stripe_bytes;
@@ -420,6 +430,21 @@ class CostModel {
     const double later = std::max(0.0, traffic.bytes / traffic.writers - waited_for);
     double& client = busy(Resource::client);
     client = std::max(client, later / traffic.in_flight * turn);
+  }
+
+  /// An aggregator reads the stripes of its OSTs in their order, so that the bytes that it keeps in
+  /// flight lie on few of them if stripes are long (128 MiB on 16 OSTs by 4 nodes, emulated ranger,
+  /// in virtual time: stripes of 1 MiB took 2.3 s with 4 aggregators, 1.2 s with 8).
+  void limit_by_stripes(const Traffic& traffic) {
+    const bool has_own_osts =
+        row_of(plan_).exchanges() && plan_.pattern == DomainPattern::osts && stripes_.slots > 1;
+    if (writes() || !has_own_osts || traffic.waits == 0) return;
+    const double own = std::ceil(stripes_.slots / traffic.writers);
+    const double at_once = std::min(own, 1 + std::floor(traffic.in_flight / stripes_.stripe_bytes));
+    if (at_once == own) return;
+    double& client = busy(Resource::client);
+    client = std::max(
+        client, time_of(traffic.bytes * traffic.fullest_writer / at_once, machine_.ost.bandwidth));
   }
 
   [[nodiscard]] bool gathers_memory() const {

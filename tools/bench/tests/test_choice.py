@@ -20,6 +20,7 @@ from nacre_bench.errors import BenchError
 from nacre_bench.results import ResultLines, read_result
 from parsing import built_command, parsed
 
+BY_DEFAULT = Case("ranger", "steps", 16, 8, 16, "fs8", "write")
 STRIPED = Case("ranger", "latency", 16, 8, 16, "c8", "write")
 LOCAL = Case("local", "latency", 16, 1, 2, "", "read")
 
@@ -75,7 +76,7 @@ class Cases(unittest.TestCase):
 
     def test_only_a_default_of_the_file_system_needs_a_testbed_of_its_own(self):
         self.assertEqual(site_of(STRIPED), ("ranger", 0))
-        self.assertEqual(site_of(Case("ranger", "steps", 16, 8, 16, "fs8", "write")), ("ranger", 8))
+        self.assertEqual(site_of(BY_DEFAULT), ("ranger", 8))
 
 
 class Search(unittest.TestCase):
@@ -88,6 +89,11 @@ class Search(unittest.TestCase):
                 {dict(one.hints)["nacre_algorithm"] for one in others},
                 {"direct", "two_phase", "dynamic_segmentation", "static_segmentation"},
             )
+
+    def test_stripe_counts_are_searched_where_nacre_lays_out_the_file(self):
+        counts = [dict(one.hints)["striping_factor"] for one in search.stripe_settings(BY_DEFAULT, 48)]
+        self.assertEqual(counts, ["1", "2", "4", "8", "16", "32", "48"])
+        self.assertEqual(search.stripe_settings(STRIPED, 48), [])
 
     def test_aggregators_follow_nodes_osts_and_ranks(self):
         self.assertEqual(search.aggregator_counts(STRIPED), [1, 4, 8, 16])

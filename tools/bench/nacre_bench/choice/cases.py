@@ -91,6 +91,8 @@ TABLE = (
     # The layout is left to the default of the directory or of the file system.
     Row("ranger", "pieces interleaved header", "16x8", 16, "dir8"),
     Row("ranger", "pieces steps", "16x8", 6, "fs8"),
+    Row("ranger tungsten big-red", "strided interleaved header", "16x8", 32, "fs1"),
+    Row("ranger", "tile64 steps", "16x4", 64, "fs1"),
     Row("tungsten big-red", "steps", "16x8", 8, "dir8"),
     # Flash.
     Row("flash", "seg pieces interleaved latency tile64 bt flash8 steps header uneven", "16x8", 16, "c8"),
@@ -98,6 +100,8 @@ TABLE = (
     Row("flash", "bt tile8 climate", "9x3", 6, "c4"),
     Row("flash", "seg interleaved block4d uneven", "32x16", 16, "c16"),
     Row("flash", "pieces steps", "16x8", 8, "fs8"),
+    Row("flash", "strided interleaved header", "16x8", 32, "fs1"),
+    Row("flash", "tile64 steps", "16x4", 64, "fs1"),
 )
 
 

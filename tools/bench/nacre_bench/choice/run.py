@@ -26,7 +26,17 @@ from .cases import BY_DIRECTORY, BY_FILE_SYSTEM, BY_HINT, LOCAL, Case, chosen_ca
 from .figures import ratio_of
 from .plans import plans_of
 from .record import predicted, record_of
-from .search import AUTOMATIC, EARLY_ROUNDS, Setting, Times, peer_settings, settings_of, survivors
+from .search import (
+    AUTOMATIC,
+    EARLY_ROUNDS,
+    Setting,
+    Times,
+    ost_count,
+    peer_settings,
+    settings_of,
+    stripe_settings,
+    survivors,
+)
 
 WARM_UP = "warm-up"
 # All testbeds have as many nodes, so that cases of different numbers of nodes share one.
@@ -132,6 +142,8 @@ class CaseRun:
         self.file = file_of(case, where, self.layout_kind)
         self.scratch = scratch
         self.settings = settings_of(case) + (peer_settings(case) if arguments.peers else [])
+        if case.file_system != LOCAL and case.direction == WRITE:  # all settings read the same file
+            self.settings += stripe_settings(case, ost_count(case))
         self.places = {setting.label: i for i, setting in enumerate(self.settings)}
         self.times: Times = {}
         self.too_slow: list[str] = []

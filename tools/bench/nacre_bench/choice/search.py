@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import statistics
 
+from nacre import testbed
+from nacre.newer_python import tomllib
 from nacre.text import amount
 
-from .cases import Case
+from .cases import BY_FILE_SYSTEM, Case
 
 AUTOMATIC = "automatic"
+STRIPES = "striping_factor"
 ROUND_BYTES = (256 << 10, 1 << 20, 4 << 20)
 SEGMENTATIONS = ("dynamic_segmentation", "static_segmentation")
 # Settings beside the automatic one that are measured in the last stage, and of the peer.
@@ -71,6 +75,20 @@ def settings_of(case: Case) -> list[Setting]:
             hints = (("nacre_algorithm", algorithm), ("cb_nodes", str(count)))
             settings.append(Setting(f"{algorithm} A={count}", hints))
     return settings
+
+
+def ost_count(case: Case) -> int:
+    """Of the case's emulated machine."""
+    machine = tomllib.loads(pathlib.Path(testbed.machine_file(case.file_system)).read_text())
+    return machine["osts"]["count"]
+
+
+def stripe_settings(case: Case, osts: int) -> list[Setting]:
+    """Other layouts than that which Nacre gives a file of its own accord, on a file system with so many OSTs."""
+    if case.layout_kind != BY_FILE_SYSTEM:
+        return []
+    counts = sorted({min(2**power, osts) for power in range(osts.bit_length() + 1)})
+    return [Setting(f"{count} stripes", ((STRIPES, str(count)),)) for count in counts]
 
 
 def peer_settings(case: Case) -> list[Setting]:

@@ -24,7 +24,7 @@ from .cases import BY_HINT, LOCAL, Case, chosen_cases
 from .measured import machine_text
 from .record import predicted, record_of
 from .run import brief
-from .search import AUTOMATIC, Setting, settings_of
+from .search import AUTOMATIC, STRIPES, Setting, ost_count, settings_of, stripe_settings
 
 
 class Machines:
@@ -76,12 +76,13 @@ class Run:
 
     def simulate(self, case: Case, machine: str, pool: concurrent.futures.Executor) -> dict:
         begin = time.monotonic()
-        settings = settings_of(case)
+        settings = settings_of(case) + stripe_settings(case, ost_count(case))
 
         def one(setting: Setting) -> Simulation:
             own = hints_of(case, setting)
-            # A file that is read was written by a job without hints.
-            return simulate(case, machine, own if case.direction == WRITE else hints_of(case), own)
+            # A file that is read was written by a job without hints, except for its layout.
+            layout = {name: value for name, value in own.items() if name == STRIPES}
+            return simulate(case, machine, own if case.direction == WRITE else layout, own)
 
         found = {setting.label: done for setting, done in zip(settings, pool.map(one, settings), strict=True)}
         return record_of(

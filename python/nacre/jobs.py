@@ -109,6 +109,13 @@ class Job:
                 alone[one["world"]["rank"]] += one["seconds"]["max"]
         return shared + max(alone.values(), default=0)
 
+    @property
+    def open_seconds(self) -> float:
+        """From the first open of a file to the last close, with what the program did meanwhile; 0 if it is unknown."""
+        opened = [one for one in self.reports if one["open_for_seconds"]]
+        begin = min((one["opened_at"] for one in opened), default=0)
+        return max((one["opened_at"] + one["open_for_seconds"] - begin for one in opened), default=0)
+
     def total(self, field_name: str) -> int:
         return sum(one[field_name] for one in self.reports)
 

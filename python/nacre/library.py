@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from nacre.errors import UserError
@@ -145,10 +146,17 @@ def check_buffering(rules: str) -> None:
 
 def check_settings(environ: Mapping[str, str]) -> None:
     """ValueError says which hint, variable or configuration file of these variables the library refuses."""
-    before = dict(os.environ)
-    os.environ.update({name: value for name, value in environ.items() if name.isupper()})
-    try:
+    with _environment({name: value for name, value in environ.items() if name.isupper()}):
         hints_for("file")
+
+
+@contextlib.contextmanager
+def _environment(more: Mapping[str, str]) -> Iterator[None]:
+    """The library reads these variables meanwhile."""
+    before = dict(os.environ)
+    os.environ.update(more)
+    try:
+        yield
     finally:
         os.environ.clear()
         os.environ.update(before)
@@ -164,11 +172,14 @@ def layout_rest(lov: bytes) -> bytes:
     return bytes.fromhex(_text(_any_library().nacre_layout_rest, ctypes.c_char_p(lov), ctypes.c_size_t(len(lov))))
 
 
-def layout_advice(directory: str, byte_count: int, nodes: int, ranks: int, osts: int) -> tuple[str, list[str]]:
-    """Options of `lfs setstripe` for a file of `byte_count` bytes in `directory`, with reasons. ValueError if an
-    argument is invalid."""
+def layout_advice(
+    directory: str, byte_count: int, nodes: int, ranks: int, osts: int, machine: str = ""
+) -> tuple[str, list[str]]:
+    """Options of `lfs setstripe` for a file of `byte_count` bytes in `directory`, with reasons. `machine`: a machine
+    file, or the name of one; empty: that of the directory. ValueError if an argument is invalid."""
     counts = (ctypes.c_longlong(byte_count), ctypes.c_int(nodes), ctypes.c_int(ranks), ctypes.c_int(osts))
-    text = _text(_any_library().nacre_layout_advice, ctypes.c_char_p(os.fsencode(directory)), *counts)
+    with _environment({"NACRE_HINTS": f"*:nacre_machine={machine}"} if machine else {}):
+        text = _text(_any_library().nacre_layout_advice, ctypes.c_char_p(os.fsencode(directory)), *counts)
     options, *reasons = text.splitlines()
     return options, reasons
 

@@ -17,14 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nacre import layout_text, library
-from nacre.advice import ranges, run_with
+from nacre.advice import ranges
 from nacre.errors import UserError
 from nacre.file_system import FileSystem, Remark
 from nacre.text import amount, plural
 
 XATTR = "lustre.lov"
 GET_OST_COUNT = 0x800866A8  # the ioctl LL_IOC_GETOBDCOUNT; in: 0 (count OSTs), out: their number
-STRIPES_MAX = 64  # that nacre recommends without knowing more of a file
 TESTBED_RANK_MOUNT = "node"
 SYSFS = Path("/sys/fs/lustre")
 OST_NAME = re.compile(r"-OST([0-9a-f]{4})-osc-(?!MDT)")
@@ -194,23 +193,15 @@ def _layout_remarks(directory: Path) -> Iterator[Remark]:
         yield (
             "note", "layout", f"{what}. New files are on one OST, however many nodes write them",
             f"Let Nacre choose: lfs setstripe -d {shlex.quote(str(directory))}\n"
-            f"or, for one job: {_wide(directory)}",
+            f"or set what a file deserves: {_advice(directory)}",
         )  # fmt: skip
     else:
         yield "good", "layout", f"{what}. Nacre keeps it for new files", ""
 
 
-def _wide(directory: Path) -> str:
-    """The command that gives the new files of a job more stripes than one."""
-    return run_with(f"striping_factor={_wide_count(directory)}")
-
-
-def _wide_count(directory: Path) -> int:
-    """All OSTs, or as many as one file needs; -1: all, if their number is unknown."""
-    try:
-        return min(ost_count(str(directory)), STRIPES_MAX)
-    except OSError:
-        return -1
+def _advice(directory: Path, size: str = "SIZE") -> str:
+    """The command that says how many stripes a file of a job deserves."""
+    return f"nacre stripe advise {size} --nodes N --ranks P {shlex.quote(str(directory))}"
 
 
 def file_remarks(path: str) -> Iterator[Remark]:
@@ -228,8 +219,8 @@ def file_remarks(path: str) -> Iterator[Remark]:
         folder = Path(os.path.abspath(path)).parent
         yield (
             "note", "OSTs", f"{text}. If several nodes access it, that OST is their bottleneck",
-            f"Give it more: lfs migrate -c {_wide_count(folder)} {shlex.quote(path)}\n"
-            f"or write it anew: {_wide(folder)}",
+            f"Ask how many it deserves: {_advice(folder, str(size))}\n"
+            f"and give it so many: lfs migrate -c COUNT {shlex.quote(path)}",
         )  # fmt: skip
     else:
         yield "good", "OSTs", text, ""

@@ -31,10 +31,8 @@ def misfit(one: dict) -> str:
     own the command. Empty if they are not."""
     ratios: list[tuple[float, int]] = []
     for plan in one["plans"]:
-        predicted = plan.get("predicted", {}).get("seconds", 0)
-        if predicted and plan["calls"]:
-            ratio = plan["seconds"]["max"] / plan["calls"] / predicted
-            ratios.append((1.0 if ratio < 1 and _may_be_cached(one, plan) else ratio, plan["calls"]))
+        if plan.get("predicted", {}).get("seconds", 0) and plan["calls"]:
+            ratios.append((_ratio(one, plan), plan["calls"]))
     far = [(ratio, calls) for ratio, calls in ratios if ratio >= FAR or ratio <= 1 / FAR]
     if sum(calls for _, calls in far) <= sum(calls for _, calls in ratios) / 2:
         return ""
@@ -42,8 +40,19 @@ def misfit(one: dict) -> str:
     much = f"{ratio:.0f} times" if ratio > 1 else f"1/{1 / ratio:.0f} of"
     return (
         f"Most collective calls took {much} the predicted time: the figures of the machine"
-        f" ({one['machine'] or 'nacre_machine'}) do not fit this file system. Measure it:\n{tune_command(one)}"
+        f" ({one['machine'] or 'nacre_machine'}) do not fit this file system, so Nacre may choose slower plans and"
+        f" layouts than it could. Measure it:\n{tune_command(one)}"
     )
+
+
+def _ratio(one: dict, plan: dict) -> float:
+    """The time of a plan's calls divided by the predicted time; 1 if it may be as predicted. Ranks that come early wait
+    for others: the rank that waits least tells how long the calls took, and no rank takes longer than the slowest."""
+    predicted = plan["predicted"]["seconds"] * plan["calls"]
+    least, most = plan["seconds"]["min"] / predicted, plan["seconds"]["max"] / predicted
+    if least > 1:
+        return least
+    return most if most < 1 and not _may_be_cached(one, plan) else 1.0
 
 
 def _may_be_cached(one: dict, plan: dict) -> bool:

@@ -292,7 +292,7 @@ def test_a_directory_is_examined_by_itself(nacre, nodes):
     os.setxattr(directory, "lustre.lov", plain(1))
     layout = findings(nacre("doctor", "--json", directory), "layout")[0]
     assert layout["state"] == "note"
-    assert "nacre run --hint striping_factor=4 -- ..." in layout["advice"]
+    assert f"nacre stripe advise SIZE --nodes N --ranks P {directory}" in layout["advice"]
 
 
 def test_a_file_on_one_ost_is_remarked(nacre, nodes):
@@ -304,7 +304,7 @@ def test_a_file_on_one_ost_is_remarked(nacre, nodes):
         (found,) = findings(result, "OSTs")
         assert found["state"] == state
         assert f"on {count} OST" in found["text"]
-        assert ("lfs migrate -c 4" in found["advice"]) == (count == 1)
+        assert (f"nacre stripe advise 1 --nodes N --ranks P {nodes[0]}" in found["advice"]) == (count == 1)
         assert findings(result, "layout")[0]["state"] == "good"
 
 

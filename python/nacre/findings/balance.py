@@ -15,6 +15,7 @@ MUCH = 16 << 20  # bytes: less is moved at once, whoever does it
 ALONE_BYTES_MIN = 4 << 20  # of an OST, from calls to it alone: less says nothing of its speed
 ALIKE = 0.75  # of the load of an OST: another with as much has a comparable one
 ALIKE_MIN = 3  # OSTs with a comparable load: fewer do not tell which of them is slow
+SLOW_SHARE_MAX = 0.25  # of the OSTs: if more are slow, the cause is elsewhere
 FAR_SLOWER = 2.0
 OST_FAR_SLOWER = 3.0  # calls to healthy OSTs differ by a factor of 2 where they queue in bursts
 UNEVEN = 3.0
@@ -159,13 +160,16 @@ def slow_ost(job: Job) -> Iterator[Finding]:
     """Calls to one OST alone take far longer than those to OSTs that hold about as many bytes, or more."""
     for reads in (False, True):
         slow: dict[int, tuple[float, float, float]] = {}
-        for by_ost in _by_ost(job, reads).values():
+        by_counts = _by_ost(job, reads).values()
+        for by_ost in by_counts:
             for ost, found in _slow_of(by_ost):
                 slow[ost] = max(slow.get(ost, found), found)
         slowest = min((rate for _, rate, _ in slow.values()), default=0)
+        # Others may only queue behind the slowest: the same threads access both.
+        slow = {ost: found for ost, found in slow.items() if found[1] <= FAR_SLOWER * slowest}
+        if len(slow) > max(1, SLOW_SHARE_MAX * len(set().union(*by_counts))):
+            continue
         for ost, (lost, rate, usual) in slow.items():
-            if rate > FAR_SLOWER * slowest:
-                continue  # may only queue behind the slowest: the same threads access both
             verb = "reads" if reads else "writes"
             yield Finding(
                 "slow-ost",
@@ -175,7 +179,7 @@ def slow_ost(job: Job) -> Iterator[Finding]:
                 lost / job.nodes,
                 [
                     f"Tell the site's staff that OST {ost} is slow (obdfilter.*.brw_stats on its server)",
-                    *osts.without(job, ost),
+                    *osts.without(job, sorted(slow)),
                 ],
             )
 

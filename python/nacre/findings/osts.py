@@ -13,15 +13,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nacre import ceph_client, lustre_client
+from nacre import ceph_client, library, lustre_client
 from nacre.advice import ranges, run_with
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, plural
 
 LUSTRES = ("lustre", "testbed")  # file systems of which this machine can ask for layouts
-OSTS_PER_NODE = 4  # that one client keeps busy
+OSTS_PER_NODE = 4  # that one client keeps busy, if nothing is known of the file system
 FILE_BYTES_PER_OST = 64 << 20  # of a file that is large enough for one more OST, whatever the time
-LEAST_BYTES_PER_OST = 1 << 20
 LEAST_SECONDS_PER_OST = 0.05  # of the file access: a shorter access gains nothing that a user notices
 CLOCKS_DIFFER = 10  # seconds, at most, between nodes
 SMALL_ACCESS = 256 << 10  # bytes: mostly latency, which more OSTs do not change
@@ -220,15 +219,24 @@ def is_most_of_the_time(one: dict) -> bool:
 
 
 def possible(one: dict) -> int:
-    """How many OSTs would make the accesses of the file faster."""
-    total = count_of(one)
+    """How many OSTs would make the accesses of the file faster: as many as `nacre stripe advise` recommends, unless the
+    accesses are too short for so many."""
     by_size = -(-moved(one) // FILE_BYTES_PER_OST)
-    by_nodes = one["nodes"] * (OSTS_PER_NODE if total else 1)
     by_time = int(file_seconds(one) / LEAST_SECONDS_PER_OST) if is_most_of_the_time(one) else 0
-    wanted = max(by_size, min(by_nodes, by_time, moved(one) // LEAST_BYTES_PER_OST))
-    if by_size > 1:
-        wanted = max(wanted, one["nodes"])
-    return min(wanted, lustre_client.STRIPES_MAX, total or lustre_client.STRIPES_MAX)
+    return min(_advised(one), max(by_size, by_time))
+
+
+def _advised(one: dict) -> int:
+    """The number of OSTs that Nacre would choose for the file, on the machine of the job if that is known here."""
+    osts = count_of(one) or max(one["nodes"], OSTS_PER_NODE)
+    job = (_folder(one["file"]), moved(one), one["nodes"], one["ranks"], osts)
+    for machine in (one["machine"], ""):
+        try:
+            options, _ = library.layout_advice(*job, machine)
+        except ValueError:
+            continue  # the machine file of the job is not here
+        return int(options.split()[1])
+    return osts
 
 
 def more_stripes(group: FileGroup, count: int) -> list[str]:
@@ -243,14 +251,25 @@ def more_stripes(group: FileGroup, count: int) -> list[str]:
     return lines
 
 
-def without(job: Job, slow: int) -> list[str]:
+def without(job: Job, slow: list[int]) -> list[str]:
     """Lines that place new files on the other OSTs."""
     group = max(job.groups, key=lambda group: sum(moved(one) for one in group.reports))
     seen = {ost["ost"] for one in job.reports for kind in one["kinds"].values() for ost in kind["osts"]}
     total = count_of(group.reports[0])
-    others = sorted((set(range(total)) if total else seen) - {slow})
+    others = sorted((set(range(total)) if total else seen) - set(slow))
     lines = [f"Until then place files elsewhere: lfs setstripe -o {ranges(others)} {shlex.quote(folder_of(group))}"]
     if total:
-        start = (slow + 1) % total
-        lines.append(f"or: {run_with(f'start_iodevice={start}', f'striping_factor={total - 1}')}")
+        start, count = _longest_run(others, total)
+        lines.append(f"or: {run_with(f'start_iodevice={start}', f'striping_factor={count}')}")
     return lines
+
+
+def _longest_run(numbers: list[int], total: int) -> tuple[int, int]:
+    """The first and the count of the most successive `numbers`; 0 follows total - 1."""
+    kept = set(numbers)
+    firsts = [number for number in numbers if (number - 1) % total not in kept] or numbers[:1]
+
+    def length(first: int) -> int:
+        return next((count for count in range(total) if (first + count) % total not in kept), total)
+
+    return max(((first, length(first)) for first in firsts), key=lambda run: run[1], default=(0, total))

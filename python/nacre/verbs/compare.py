@@ -25,7 +25,8 @@ PLANS_SHOWN = 3
 HELP = unwrapped("""Show two jobs side by side: times, phases, bytes, layouts, plans and findings.
 
 A and B are reports that `nacre run --report FILE` wrote. Of a report with several jobs nacre takes the slowest. The
-last column is B divided by A: below 1, B has less of it.
+last column is B divided by A: below 1, B has less of it. The time of ranks that wait for others outside MPI-IO is in
+the first row alone.
 
 [bold]Examples[/bold]
 
@@ -157,6 +158,7 @@ def _rows(first: Job, second: Job) -> list[Row]:
 
 
 def _figures(job: Job) -> Iterator[Figure]:
+    yield "job", "first open to last close", job.open_seconds, duration
     yield "job", "MPI-IO of a rank", job.mean_seconds, duration
     yield "job", "  slowest rank, at most", job.slowest_seconds, duration
     yield "job", "  opens and closes", _calls(job, "open_seconds", "close_seconds"), duration

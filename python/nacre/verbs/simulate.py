@@ -145,7 +145,8 @@ def simulate(
         else:
             command += ["--bytes", _bytes("--bytes", size), workload]
         columns = [("as is", [])] + [(text, text.split(",")) for text in settings]
-        candidates = _best_of(_searched([*command, *figures.options([])], _merged(hints))) if best else []
+        kept = _kept_by_search(hints, osts)
+        candidates = _best_of(_searched([*command, *figures.options([])], _merged(kept))) if best else []
         columns += [(f"best {number}", one["hints"]) for number, one in enumerate(candidates, 1)]
         with progress.shown() as show, ThreadPoolExecutor(os.cpu_count()) as pool:
 
@@ -257,6 +258,12 @@ def _started(command: list[str], note: Callable[[str], None] | None = None) -> s
         code = EXIT_USAGE if started.returncode == EXIT_USAGE else EXIT_PROBLEM
         raise UserError(problem or f"nacre-simulate ended with status {started.returncode}", code=code)
     return printed
+
+
+def _kept_by_search(hints: list[str], osts: int) -> list[str]:
+    """The hints that --best leaves as they are: not those of a report that it searches itself."""
+    free = [name for name in SEARCHED if name != "striping_factor" or not osts]
+    return [hint for hint in hints if hint.partition("=")[0] not in free]
 
 
 def _searched(command: list[str], hints: list[str]) -> list[dict]:

@@ -178,6 +178,9 @@ def test_an_ost_on_which_calls_queue_is_not_slow(nacre):
     # Threads that wait for a slow OST are late at others too.
     behind = kind_of(osts=figures_by_ost([64] * 5, [1, 1, 1, 24, 4]))
     assert "OST 3" in findings_of(nacre, report_of({"collective_write": behind}))["slow-ost"]["title"]
+    # Where many OSTs of a file are slow, it is not they that are slow.
+    many_slow = kind_of(osts=figures_by_ost([64] * 8, [1, 1, 1, 1, 1, 9, 9, 9]))
+    assert "slow-ost" not in findings_of(nacre, report_of({"collective_write": many_slow}))
     # All threads access the one OST of the first file; the second file has four.
     one = kind_of(osts=figures_by_ost([64], [4]))
     four = kind_of(osts=figures_by_ost([64] * 4, [0.3] * 4))
@@ -243,7 +246,7 @@ def on_osts(count: int, seconds: float, mebibytes: int, **fields: object) -> dic
     kind = kind_of(phases=phases, file_bytes=size, file_calls={"min": 0, "median": 0, "max": 16, "sum": 16})
     layout = [{"begin": 0, "end": -1, "stripe_bytes": 1 << 20, "stripes": count, "osts": list(range(count))}]
     return report_of(
-        {"collective_write": kind}, bytes_written=mebibytes << 20, nodes=2, **({"layout": layout} | fields)
+        {"collective_write": kind}, bytes_written=mebibytes << 20, **({"layout": layout, "nodes": 2} | fields)
     )
 
 
@@ -306,6 +309,21 @@ def test_two_jobs_are_compared(nacre, program, tmp_path):
     refused = nacre("compare", "a.jsonl", "none.jsonl")
     assert refused.returncode == 2
     assert "cannot read none.jsonl" in refused.stderr
+
+
+def test_the_time_of_ranks_that_wait_outside_mpi_io_is_compared(nacre, tmp_path):
+    for name, seconds in (("a", 3.5), ("b", 0.5)):
+        one = on_osts(8, 0.1, 32, opened_at=100.25, open_for_seconds=seconds)
+        (tmp_path / name).write_text(json.dumps(one))
+    figures = json.loads(nacre("compare", "--json", "a", "b").stdout)["figures"]
+    assert figures[0] == {"of": "job", "figure": "first open to last close", "a": 3.5, "b": 0.5}
+
+
+def test_a_file_of_one_node_may_have_too_few_stripes(nacre):
+    alone = findings_of(nacre, on_osts(1, 0.9, 256, nodes=1))["few-stripes"]
+    assert "striping_factor=4" in alone["remedy"][0]
+    assert "few-stripes" not in findings_of(nacre, on_osts(1, 0.02, 256, nodes=1))
+    assert "few-stripes" not in findings_of(nacre, on_osts(3, 0.9, 256, nodes=1))
 
 
 def test_layouts_and_plans_of_two_jobs_are_compared(nacre, tmp_path):

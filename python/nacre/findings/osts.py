@@ -220,8 +220,8 @@ def is_most_of_the_time(one: dict) -> bool:
 
 def possible(one: dict) -> int:
     """How many OSTs would make the accesses of the file faster: as many as `nacre stripe advise` recommends, unless the
-    accesses are too short for so many."""
-    by_size = -(-moved(one) // FILE_BYTES_PER_OST)
+    accesses are too short for so many. One node may keep many bytes in its cache: only its time counts."""
+    by_size = -(-moved(one) // FILE_BYTES_PER_OST) if one["nodes"] > 1 else 0
     by_time = int(file_seconds(one) / LEAST_SECONDS_PER_OST) if is_most_of_the_time(one) else 0
     return min(_advised(one), max(by_size, by_time))
 

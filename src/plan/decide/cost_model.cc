@@ -129,6 +129,11 @@ class CostModel {
     return std::min(osts_of(each), real(stripes) * places);
   }
 
+  /// Whether each aggregator has the stripes on some OSTs.
+  [[nodiscard]] bool divides_osts() const {
+    return row_of(plan_).exchanges() && plan_.pattern == DomainPattern::osts;
+  }
+
   /// Each rank accesses its own pieces.
   [[nodiscard]] Traffic direct() const {
     Traffic traffic;
@@ -260,7 +265,7 @@ class CostModel {
     const auto stripe = static_cast<std::int64_t>(stripes_.stripe_bytes);
     const auto slots = static_cast<std::int64_t>(stripes_.slots);
     const bool have_equal_slots = slots % std::max(1, plan_.aggregator_count) == 0;
-    return row_of(plan_).exchanges() && plan_.pattern == DomainPattern::osts && have_equal_slots &&
+    return divides_osts() && have_equal_slots &&
            summary_.distinct_bytes() == summary_.bounds.length &&
            summary_.bounds.length % stripe == 0 && summary_.bounds.offset % stripe == 0;
   }
@@ -373,8 +378,7 @@ class CostModel {
   /// The requests of several calls bring every node to every OST (steps, emulated tungsten: 0.26 s
   /// by 4 nodes, 0.49 s by 8), unless each has its own.
   void meet_in_steps(Traffic& traffic) const {
-    const bool have_own = row_of(plan_).exchanges() && plan_.pattern == DomainPattern::osts;
-    if (calls_at_once(traffic) > 1 && !have_own) traffic.nodes_per_ost = traffic.nodes;
+    if (calls_at_once(traffic) > 1 && !divides_osts()) traffic.nodes_per_ost = traffic.nodes;
   }
 
   /// A short range has one stripe more on some OSTs than on others. The OSTs of calls at once are
@@ -436,9 +440,7 @@ class CostModel {
   /// flight lie on few of them if stripes are long (128 MiB on 16 OSTs by 4 nodes, emulated ranger,
   /// in virtual time: stripes of 1 MiB took 2.3 s with 4 aggregators, 1.2 s with 8).
   void limit_by_stripes(const Traffic& traffic) {
-    const bool has_own_osts =
-        row_of(plan_).exchanges() && plan_.pattern == DomainPattern::osts && stripes_.slots > 1;
-    if (writes() || !has_own_osts || traffic.waits == 0) return;
+    if (writes() || !divides_osts() || stripes_.slots <= 1 || traffic.waits == 0) return;
     const double own = std::ceil(stripes_.slots / traffic.writers);
     const double at_once = std::min(own, 1 + std::floor(traffic.in_flight / stripes_.stripe_bytes));
     if (at_once == own) return;

@@ -19,18 +19,16 @@ struct ExpectedFile {
   std::int32_t osts = 1;   ///< that the file may lie on
   /// Fewer bytes do not justify the connections, locks and objects of one more OST.
   std::int64_t bytes_per_ost_min = 32 << 20;
-  // That they can keep busy; 0: unknown.
-  std::int64_t osts_of_links = 0;  ///< the links of the nodes
-  std::int64_t osts_of_ranks = 0;
-  std::int64_t call_bytes = 0;             ///< of the range of a collective call; 0: unknown
+  std::int64_t osts_of_links = 0;  ///< that the links of the nodes can keep busy; 0: unknown
+  std::int64_t osts_of_ranks = 0;  ///< that the ranks can keep busy; 0: unknown
+  std::int64_t call_bytes = 0;     ///< of the range of a collective call; 0: unknown
   std::int64_t stripe_size_min = 1 << 20;  ///< a multiple of stripe_size_unit
 };
 
 /// `file` with the limits that follow from the machine, where it has the figures: an OST is worth
-/// its cost if it transfers its bytes for at least as long as a request and its lock take,
-/// and no more OSTs are worthwhile than the links of the nodes and the ranks can keep busy. The
-/// latter are at least one for each rank. Stripes are as small as the file system's own, where
-/// these are smaller than usual.
+/// its cost if it transfers its bytes for at least as long as a request and its lock take, and no
+/// more OSTs are worthwhile than the links of the nodes and the ranks can keep busy. Each rank
+/// keeps at least one busy. stripe_size_min is the file system's own, where that is shorter.
 [[nodiscard]] ExpectedFile on_machine(ExpectedFile file, const machine::Machine& machine);
 
 struct LayoutChoice {

@@ -46,7 +46,7 @@ class Machines:
 
 
 def hints_of(case: Case, setting: Setting | None = None) -> dict[str, str]:
-    layout = {"striping_factor": str(case.osts)} if case.layout_kind == BY_HINT else {}
+    layout = {STRIPES: str(case.osts)} if case.layout_kind == BY_HINT else {}
     return {**layout, **(dict(setting.hints) if setting else {})}
 
 

@@ -110,11 +110,10 @@ class Job:
         return shared + max(alone.values(), default=0)
 
     @property
-    def open_seconds(self) -> float:
+    def elapsed_seconds(self) -> float:
         """From the first open of a file to the last close, with what the program did meanwhile; 0 if it is unknown."""
-        opened = [one for one in self.reports if one["open_for_seconds"]]
-        begin = min((one["opened_at"] for one in opened), default=0)
-        return max((one["opened_at"] + one["open_for_seconds"] - begin for one in opened), default=0)
+        begin, end = span_of([one for one in self.reports if one["open_for_seconds"]])
+        return end - begin
 
     def total(self, field_name: str) -> int:
         return sum(one[field_name] for one in self.reports)
@@ -148,6 +147,12 @@ class Job:
             return "without Nacre; from a log of Darshan"
         parts = [self.first["mpi"], f"Nacre {self.first['version']}" if self.first["version"] else ""]
         return ", ".join(" ".join(part.split()) for part in parts if part)
+
+
+def span_of(reports: list[dict]) -> tuple[float, float]:
+    """When the first of the files was opened, and the last closed, in seconds since 1970; 0 and 0 of no report."""
+    begin = min((one["opened_at"] for one in reports), default=0)
+    return begin, max((one["opened_at"] + one["open_for_seconds"] for one in reports), default=0)
 
 
 def _pattern(names: set[str]) -> str:

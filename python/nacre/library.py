@@ -8,6 +8,7 @@ import functools
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from nacre.errors import UserError
@@ -172,12 +173,25 @@ def layout_rest(lov: bytes) -> bytes:
     return bytes.fromhex(_text(_any_library().nacre_layout_rest, ctypes.c_char_p(lov), ctypes.c_size_t(len(lov))))
 
 
-def layout_advice(
-    directory: str, byte_count: int, nodes: int, ranks: int, osts: int, machine: str = ""
-) -> tuple[str, list[str]]:
-    """Options of `lfs setstripe` for a file of `byte_count` bytes in `directory`, with reasons. `machine`: a machine
-    file, or the name of one; empty: that of the directory. ValueError if an argument is invalid."""
-    counts = (ctypes.c_longlong(byte_count), ctypes.c_int(nodes), ctypes.c_int(ranks), ctypes.c_int(osts))
+@dataclass(frozen=True)
+class ExpectedFile:
+    """A file of so many bytes, which so many ranks on so many nodes access, and which may lie on so many OSTs."""
+
+    byte_count: int
+    nodes: int
+    ranks: int
+    osts: int
+
+
+def layout_advice(directory: str, file: ExpectedFile, machine: str = "") -> tuple[str, list[str]]:
+    """Options of `lfs setstripe` for a file in `directory`, with reasons. `machine`: a machine file, or the name of
+    one; empty: that of the directory. ValueError if an argument is invalid."""
+    counts = (
+        ctypes.c_longlong(file.byte_count),
+        ctypes.c_int(file.nodes),
+        ctypes.c_int(file.ranks),
+        ctypes.c_int(file.osts),
+    )
     with _environment({"NACRE_HINTS": f"*:nacre_machine={machine}"} if machine else {}):
         text = _text(_any_library().nacre_layout_advice, ctypes.c_char_p(os.fsencode(directory)), *counts)
     options, *reasons = text.splitlines()

@@ -193,14 +193,14 @@ def _layout_remarks(directory: Path) -> Iterator[Remark]:
         yield (
             "note", "layout", f"{what}. New files are on one OST, however many nodes write them",
             f"Let Nacre choose: lfs setstripe -d {shlex.quote(str(directory))}\n"
-            f"or set what a file deserves: {_advice(directory)}",
+            f"or ask for the layout of a file: {_advice(directory)}",
         )  # fmt: skip
     else:
         yield "good", "layout", f"{what}. Nacre keeps it for new files", ""
 
 
 def _advice(directory: Path, size: str = "SIZE") -> str:
-    """The command that says how many stripes a file of a job deserves."""
+    """The command that recommends a layout for a file of a job."""
     return f"nacre stripe advise {size} --nodes N --ranks P {shlex.quote(str(directory))}"
 
 
@@ -219,8 +219,8 @@ def file_remarks(path: str) -> Iterator[Remark]:
         folder = Path(os.path.abspath(path)).parent
         yield (
             "note", "OSTs", f"{text}. If several nodes access it, that OST is their bottleneck",
-            f"Ask how many it deserves: {_advice(folder, str(size))}\n"
-            f"and give it so many: lfs migrate -c COUNT {shlex.quote(path)}",
+            f"Ask for its layout: {_advice(folder, str(size))}\n"
+            f"and apply the number of stripes: lfs migrate -c COUNT {shlex.quote(path)}",
         )  # fmt: skip
     else:
         yield "good", "OSTs", text, ""

@@ -223,20 +223,27 @@ def possible(one: dict) -> int:
     accesses are too short for so many. One node may keep many bytes in its cache: only its time counts."""
     by_size = -(-moved(one) // FILE_BYTES_PER_OST) if one["nodes"] > 1 else 0
     by_time = int(file_seconds(one) / LEAST_SECONDS_PER_OST) if is_most_of_the_time(one) else 0
-    return min(_advised(one), max(by_size, by_time))
+    most = max(by_size, by_time)
+    return most if most <= 1 else min(most, _advised(one))
 
 
 def _advised(one: dict) -> int:
     """The number of OSTs that Nacre would choose for the file, on the machine of the job if that is known here."""
     osts = count_of(one) or max(one["nodes"], OSTS_PER_NODE)
-    job = (_folder(one["file"]), moved(one), one["nodes"], one["ranks"], osts)
-    for machine in (one["machine"], ""):
+    return _advised_for(
+        _folder(one["file"]), library.ExpectedFile(moved(one), one["nodes"], one["ranks"], osts), one["machine"]
+    )
+
+
+@functools.cache
+def _advised_for(folder: str, file: library.ExpectedFile, machine: str) -> int:
+    for known in (machine, ""):
         try:
-            options, _ = library.layout_advice(*job, machine)
+            options, _ = library.layout_advice(folder, file, known)
         except ValueError:
             continue  # the machine file of the job is not here
         return int(options.split()[1])
-    return osts
+    return file.osts
 
 
 def more_stripes(group: FileGroup, count: int) -> list[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from nacre import reports
-from nacre.jobs import Job
+from nacre.jobs import Job, span_of
 from nacre.page.chart import ACTIVITIES, ACTIVITY_OF_PHASE, Chart, activity_colour, category, quantity
 from nacre.text import duration
 
@@ -29,8 +29,7 @@ def timelines(job: Job) -> list[Chart]:
     # Files that all ranks opened; those of fewer ranks have other bands.
     ranks = max(one["ranks"] for one in timed)
     shown = [one for one in timed if one["ranks"] == ranks]
-    begin = min(one["opened_at"] for one in shown)
-    end = max(one["opened_at"] + one["open_for_seconds"] for one in shown)
+    begin, end = span_of(shown)
     width = max(end - begin, 1e-6) / BINS
     firsts = shown[0]["timeline"]["first_ranks"]
     busy = _busy(shown, begin, width)

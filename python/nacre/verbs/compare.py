@@ -158,7 +158,7 @@ def _rows(first: Job, second: Job) -> list[Row]:
 
 
 def _figures(job: Job) -> Iterator[Figure]:
-    yield "job", "first open to last close", job.open_seconds, duration
+    yield "job", "first open to last close", job.elapsed_seconds, duration
     yield "job", "MPI-IO of a rank", job.mean_seconds, duration
     yield "job", "  slowest rank, at most", job.slowest_seconds, duration
     yield "job", "  opens and closes", _calls(job, "open_seconds", "close_seconds"), duration

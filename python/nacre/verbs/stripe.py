@@ -128,11 +128,12 @@ def advise(
         return
     osts = _ost_count(directory) if osts is None else osts
     try:
-        options, reasons = library.layout_advice(directory, byte_count, nodes, nodes if ranks is None else ranks, osts)
+        file = library.ExpectedFile(byte_count, nodes, nodes if ranks is None else ranks, osts)
+        options, reasons = library.layout_advice(directory, file)
     except ValueError as error:
         raise UserError(str(error)) from error
-    file = shlex.quote(os.path.join(directory, "FILE"))
-    command = _ceph_command(options, file) if is_on_ceph else f"lfs setstripe {options} {file}"
+    path = shlex.quote(os.path.join(directory, "FILE"))
+    command = _ceph_command(options, path) if is_on_ceph else f"lfs setstripe {options} {path}"
     hint = run_with(f"nacre_layout={options}")
     if as_json:
         print(json.dumps({"options": options, "command": command, "run": hint, "reasons": reasons}, indent=2))

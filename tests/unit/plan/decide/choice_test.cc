@@ -113,6 +113,56 @@ TEST_CASE("aggregators with stripes of their own do not wait in steps of whole s
   CHECK(aligned < agreement());
 }
 
+TEST_CASE("no more nodes meet on an OST than have requests in flight") {
+  CollectiveSettings settings = settings_of("lustre", 8);
+  AccessSummary summary = summary_of({16, 8, 300'000}, settings.stripes.get());
+  summary.in_steps = true;
+  const auto time_of_osts = [&](std::int64_t read_ahead) {
+    machine::Machine machine = machine::shipped_machine("lustre");
+    machine.read_bytes = read_ahead;
+    settings.machine = std::make_shared<const machine::Machine>(machine);
+    const auto plans = compared_plans(summary, settings, {Direction::read, 16, 8});
+    const auto direct = std::ranges::find(
+        plans, Algorithm::direct, [](const PredictedPlan& one) { return one.plan.algorithm; });
+    return direct->prediction.of(Resource::ost);
+  };
+  CHECK(time_of_osts(mebibyte) < time_of_osts(4 * mebibyte));
+  CHECK(time_of_osts(4 * mebibyte) == doctest::Approx(time_of_osts(32 * mebibyte)).epsilon(0.1));
+}
+
+TEST_CASE("no write waits for the way to its OSTs if it is shorter than a row of stripes") {
+  const auto agreement = [](std::int64_t piece) {
+    const CollectiveSettings settings = settings_of("lustre", 8);
+    const AccessSummary summary = summary_of({16, 8, piece}, settings.stripes.get());
+    const auto plans = compared_plans(summary, settings, {Direction::write, 16, 8});
+    const auto by_ost = std::ranges::find_if(plans, [](const PredictedPlan& one) {
+      return one.plan.pattern == DomainPattern::osts && one.plan.aggregator_count == 8;
+    });
+    REQUIRE(by_ost != plans.end());
+    return by_ost->prediction.of(Resource::agreement);
+  };
+  CHECK(agreement(7 * mebibyte / 16) + 1e-4 < agreement(8 * mebibyte / 16));
+}
+
+TEST_CASE("if links are the bottleneck, the last request keeps its OST busy after them") {
+  CollectiveSettings settings = settings_of("lustre", 4);
+  machine::Machine machine = machine::shipped_machine("lustre");
+  const AccessSummary summary = summary_of({4, 1, 16 * mebibyte}, settings.stripes.get());
+  const auto agreement = [&](std::int64_t link) {
+    machine.node_link.bandwidth = link;
+    settings.machine = std::make_shared<const machine::Machine>(machine);
+    const auto plans = compared_plans(summary, settings, {Direction::write, 4, 1});
+    const auto by_ost = std::ranges::find_if(plans, [](const PredictedPlan& one) {
+      return one.plan.pattern == DomainPattern::osts && one.plan.aggregator_count == 4;
+    });
+    REQUIRE(by_ost != plans.end());
+    return by_ost->prediction.of(Resource::agreement);
+  };
+  // A request of 4 MiB takes 0.4 ms on a link of 10 GiB/s, and 3.9 ms on an OST.
+  CHECK(agreement(1 << 30) ==
+        doctest::Approx(agreement(std::int64_t{10} << 30) + 3.5e-3).epsilon(0.1));
+}
+
 TEST_CASE("long pieces stay with their ranks where no OST is shared") {
   CHECK(plan_for({4, 1, 8 * mebibyte}, settings_of("lustre", 4)).algorithm == Algorithm::direct);
 }

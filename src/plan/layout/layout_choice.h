@@ -19,16 +19,17 @@ struct ExpectedFile {
   std::int32_t osts = 1;   ///< that the file may lie on
   /// Fewer bytes do not justify the connections, locks and objects of one more OST.
   std::int64_t bytes_per_ost_min = 32 << 20;
-  std::int64_t osts_of_links = 0;  ///< that the links of the nodes can keep busy; 0: unknown
-  std::int64_t osts_of_ranks = 0;  ///< that the ranks can keep busy; 0: unknown
-  std::int64_t call_bytes = 0;     ///< of the range of a collective call; 0: unknown
+  std::int64_t osts_of_links = 0;          ///< beyond which the links are the limit; 0: unknown
+  std::int64_t osts_of_ranks = 0;          ///< that the ranks can keep busy; 0: unknown
+  std::int64_t call_bytes = 0;             ///< of the range of a collective call; 0: unknown
   std::int64_t stripe_size_min = 1 << 20;  ///< a multiple of stripe_size_unit
 };
 
 /// `file` with the limits that follow from the machine, where it has the figures: an OST is worth
-/// its cost if it transfers its bytes for at least as long as a request and its lock take, and no
-/// more OSTs are worthwhile than the links of the nodes and the ranks can keep busy. Each rank
-/// keeps at least one busy. stripe_size_min is the file system's own, where that is shorter.
+/// its cost if it transfers its bytes for at least a quarter of the time that a request and its
+/// lock take, and no more OSTs are worthwhile than the ranks can keep busy, or have 1.5 times the
+/// bandwidth of the links of the nodes. Each rank keeps at least one busy. stripe_size_min is the
+/// file system's own, where that is shorter.
 [[nodiscard]] ExpectedFile on_machine(ExpectedFile file, const machine::Machine& machine);
 
 struct LayoutChoice {
@@ -42,11 +43,10 @@ struct LayoutChoice {
 
 /// The stripe count is the smallest of: the OSTs, osts_of_links, osts_of_ranks (unknown: as many as
 /// ranks), and the stripes that get bytes_per_ost_min each. It becomes smaller, by a quarter at
-/// most, or larger, by a third at most, if the nodes then share the stripes evenly; beyond
-/// osts_of_links rather larger, by half at most. It is at least the square root of the size in GB
-/// (Markomanolis, "Lustre best practices", KAUST 2016). The stripe size is 1 to 16 times
-/// stripe_size_min: the largest with which each OST has 16 stripes of the file, and one of each
-/// collective call. Error: a number of `file` is out of its range.
+/// most, or larger, by a third at most, if the nodes then share the stripes evenly. It is at least
+/// the square root of the size in GB (Markomanolis, "Lustre best practices", KAUST 2016). The
+/// stripe size is 1 to 16 times stripe_size_min: the largest with which each OST has 16 stripes of
+/// the file, and one of each collective call. Error: a number of `file` is out of its range.
 [[nodiscard]] Result<LayoutChoice> choose_layout(const ExpectedFile& file);
 
 }  // namespace nacre::plan

@@ -49,6 +49,11 @@ NACRE_API size_t nacre_layout_yaml(const void* lov, size_t size, char* text, siz
 NACRE_API size_t nacre_layout_advice(const char* directory, long long bytes, int nodes, int ranks,
                                      int osts, char* text, size_t text_size);
 
+/* The value of the xattr lustre.lov that requests a layout: hexadecimal digits, two a byte.
+ * `options`: options of `lfs setstripe`, for example "-c 8 -S 4m"; `osts`: the OSTs of the file
+ * system. 0: an option is invalid, and `text` says which, and what is valid. */
+NACRE_API size_t nacre_layout_lov(const char* options, int osts, char* text, size_t text_size);
+
 /* What is to be set as the xattr lustre.lov.add of a file whose lustre.lov is `lov`, `size` bytes,
  * so that its layout reaches to the end of the file: hexadecimal digits, two a byte; none where it
  * does. Written and returned as above; 0: `lov` is no layout, and `text` says why. */

@@ -168,6 +168,13 @@ def layout_yaml(lov: bytes) -> str:
     return _text(_any_library().nacre_layout_yaml, ctypes.c_char_p(lov), ctypes.c_size_t(len(lov)))
 
 
+def layout_lov(options: str, osts: int) -> bytes:
+    """The value of lustre.lov that requests a layout, from options of `lfs setstripe`, on a file system with so many
+    OSTs; ValueError names the invalid option, its value and the valid ones."""
+    arguments = ctypes.c_char_p(os.fsencode(options)), ctypes.c_int(osts)
+    return bytes.fromhex(_text(_any_library().nacre_layout_lov, *arguments))
+
+
 def layout_rest(lov: bytes) -> bytes:
     """The value of lustre.lov.add that extends a layout to the end of the file; empty if the layout covers it."""
     return bytes.fromhex(_text(_any_library().nacre_layout_rest, ctypes.c_char_p(lov), ctypes.c_size_t(len(lov))))

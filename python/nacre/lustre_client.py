@@ -23,6 +23,7 @@ from nacre.file_system import FileSystem, Remark
 from nacre.text import amount, plural
 
 XATTR = "lustre.lov"
+DELAYS_LAYOUT = os.O_NOCTTY | os.O_ASYNC  # of open(2): Lustre creates the file without a layout
 GET_OST_COUNT = 0x800866A8  # the ioctl LL_IOC_GETOBDCOUNT; in: 0 (count OSTs), out: their number
 TESTBED_RANK_MOUNT = "node"
 SYSFS = Path("/sys/fs/lustre")
@@ -89,6 +90,22 @@ def _region(component: dict) -> dict:
         "stripe_bytes": part.get("lmm_stripe_size", 0), "stripes": part["lmm_stripe_count"],
         "osts": [one["l_ost_idx"] for one in part.get("lmm_objects", [])],
     }  # fmt: skip
+
+
+def set_layout(path: str, lov: bytes) -> None:
+    """Sets the default layout of a directory, or creates an empty file with this layout. OSError: FileExistsError if
+    the file exists; otherwise the file system refuses the layout, and the file is removed."""
+    if os.path.isdir(path):
+        os.setxattr(path, XATTR, lov)
+        return
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | DELAYS_LAYOUT, 0o666)
+    try:
+        os.setxattr(descriptor, XATTR, lov)
+    except OSError:
+        os.unlink(path)
+        raise
+    finally:
+        os.close(descriptor)
 
 
 def ost_count(directory: str) -> int:

@@ -14,19 +14,19 @@ def pages(command: TyperGroup) -> dict[str, str]:
     """All pages by name: nacre, nacre-run, nacre-stripe-show and so on."""
     found = {}
 
-    def visit(one: object, words: list[str]) -> None:
-        found["-".join(words)] = _page(one, words)
+    def visit(one: object, words: list[str], parent: typer.Context | None) -> None:
+        context = typer.Context(one, parent, words[-1], **one.context_settings)
+        found["-".join(words)] = _page(one, words, context)
         for name, sub in sorted(getattr(one, "commands", {}).items()):
             if not sub.hidden:
-                visit(sub, [*words, name])
+                visit(sub, [*words, name], context)
 
-    visit(command, ["nacre"])
+    visit(command, ["nacre"], None)
     return found
 
 
-def _page(command: object, words: list[str]) -> str:
+def _page(command: object, words: list[str], context: typer.Context) -> str:
     name = "-".join(words)
-    context = typer.Context(command, info_name=" ".join(words))
     short = _plain(command.get_short_help_str(limit=200)).rstrip(".")
     lines = [
         f'.TH {name.upper()} 1 "" "Nacre {library.version()}" "Nacre"',
@@ -56,7 +56,8 @@ def _usage(command: object, context: typer.Context) -> str:
 
 
 def _option(option: TyperOption) -> str:
-    names = ", ".join(f"\\fB{_escaped(name)}\\fR" for name in (*option.opts, *option.secondary_opts))
+    ordered = sorted((*option.opts, *option.secondary_opts), key=len)  # click has -h and --help in any order
+    names = ", ".join(f"\\fB{_escaped(name)}\\fR" for name in ordered)
     value = _escaped(option.metavar or "VALUE")
     return names if option.is_flag else f"{names} \\fI{value}\\fR"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -323,13 +324,30 @@ def test_for_a_script_doctor_names_the_command_inside_it(nacre, tmp_path):
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="not root")
-@pytest.mark.parametrize("compiled", ["openmpi4"], indirect=True)
-def test_doctor_says_how_root_may_use_open_mpi(nacre, compiled):
+@pytest.mark.parametrize("compiled", ["openmpi4", "openmpi5"], indirect=True)
+def test_the_proof_runs_as_root_and_says_what_open_mpi_needs_for_it(nacre, compiled):
     launcher, binary, _ = compiled
+
+    def said_of(*command: object) -> list[str]:
+        result = nacre("doctor", "--json", "--", *command, "-n", 1, binary)
+        assert result.returncode == 0, result.stdout + result.stderr
+        assert findings(result, "proof")[0]["state"] == "good"
+        return [found["advice"] for found in findings(result, "launcher") if found["state"] == "note"]
+
+    assert said_of(*launcher) == []
     for name in [name for name in nacre.environment if "RUN_AS_ROOT" in name]:
         del nacre.environment[name]
-    result = nacre("doctor", "--json", "--", *launcher, "-n", 1, binary)
-    (found,) = findings(result, "proof")
-    assert result.returncode == 1
-    assert "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" in found["advice"]
-    assert "eport this problem" not in found["advice"]
+    assert said_of(*launcher, "--allow-run-as-root") == []
+    (advice,) = said_of(*launcher)
+    assert advice == "Run your programs as a user, or add --allow-run-as-root to your command."
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="not root")
+def test_the_launcher_on_path_is_proved_as_root(nacre, tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/mpiexec").symlink_to(shutil.which("mpiexec.openmpi"))
+    for name in [name for name in nacre.environment if "RUN_AS_ROOT" in name]:
+        del nacre.environment[name]
+    result = nacre("doctor", PATH=f"{tmp_path}/bin:{nacre.environment['PATH']}")
+    assert result.returncode == 0, result.stdout
+    assert "2 ranks wrote a file and read the same bytes back" in result.stdout

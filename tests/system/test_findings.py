@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -215,6 +216,38 @@ def test_views_that_hdf5_sets_for_its_calls_are_no_finding(nacre):
     assert "one larger selection and one H5Dwrite" in small["remedy"][0]
     assert small["remedy"][-1].startswith("If the dataset is chunked")
     assert "view-storm" in findings_of(nacre, report_of({"collective_write": calls}, other_calls=views))
+
+
+@pytest.mark.parametrize(
+    ("begin", "words"),
+    [
+        (b"\x89HDF\r\n\x1a\n", "H5Pset_dxpl_mpio"),
+        (b"CDF\x01", "nc_var_par_access"),
+        (b"CDF\x05", "nc_var_par_access"),
+        (b"CDF\x03", "MPI_File_write_all"),
+        (b"\x89HDF", "MPI_File_write_all"),
+        (None, "MPI_File_write_all"),
+    ],
+)
+def test_a_file_of_any_name_is_recognised_by_its_first_bytes(nacre, tmp_path, begin, words):
+    """A remedy names the calls of the library that writes the file."""
+    path = tmp_path / "restart.0001"
+    if begin is not None:
+        path.write_bytes(begin + bytes(8))
+    rows = kind_of(file_calls=many(500), file_bytes=many(250 << 10))
+    report = report_of({"independent_write": rows}, file=str(path))
+    assert words in findings_of(nacre, report)["collective-missing"]["remedy"][0]
+    # Of files whose names differ in numbers, one is enough.
+    others = (report | {"file": str(tmp_path / f"restart.{number:04}")} for number in (2, 3))
+    assert words in findings_of(nacre, report, *others)["collective-missing"]["remedy"][0]
+
+
+def test_what_is_no_file_is_not_read_for_its_format(nacre, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    rows = kind_of(file_calls=many(500), file_bytes=many(250 << 10))
+    for path in ("pipe", "."):
+        report = report_of({"independent_write": rows}, file=str(tmp_path / path))
+        assert "MPI_File_write_all" in findings_of(nacre, report)["collective-missing"]["remedy"][0]
 
 
 def test_a_hint_that_sets_too_few_aggregators_is_named(nacre):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import re
 import subprocess
+from pathlib import Path
 
 VERBS = ["run", "doctor", "report", "explain", "hints", "tune", "stripe", "stripe-show", "testbed-run", "man"]
 
@@ -26,6 +30,49 @@ def test_a_page_has_the_options_and_examples_of_the_help(nacre):
     assert nacre("man", "nacre-stripe-advise").stdout == page
     assert nacre("man", "nacre").stdout == nacre("man").stdout
     assert ".SH COMMANDS" in nacre("man", "nacre").stdout
+
+
+def on_a_terminal(nacre, *arguments: str, **environment: str) -> str:
+    """What the command prints to a terminal, without the codes that set colours and fonts."""
+    leader, terminal = pty.openpty()
+    with subprocess.Popen(
+        [str(nacre.path), *arguments], env={**nacre.environment, **environment}, stdout=terminal, stderr=terminal
+    ) as command:
+        os.close(terminal)
+        text = b""
+        while piece := read_terminal(leader):
+            text += piece
+        os.close(leader)
+        assert command.wait(timeout=600) == 0, text
+    return re.sub(r"\x1b\[[0-9;]*m|.\x08", "", text.decode().replace("\r\n", "\n"))
+
+
+def read_terminal(leader: int) -> bytes:
+    """Empty once all processes have closed the terminal."""
+    try:
+        return os.read(leader, 1 << 16)
+    except OSError:  # EIO
+        return b""
+
+
+def test_a_terminal_gets_the_page_formatted(nacre):
+    shown = on_a_terminal(nacre, "man", "stripe-advise", MANPAGER="cat", MAN_KEEP_FORMATTING="", TERM="dumb")
+    assert shown.startswith("NACRE-STRIPE-ADVISE(1)")
+    assert "\nSYNOPSIS\n" in shown
+    assert ".SH" not in shown
+
+
+def test_without_man_a_terminal_gets_the_text_of_help(nacre, tmp_path: Path):
+    for name, words in (("nacre", []), ("stripe-advise", ["stripe", "advise"])):
+        shown = on_a_terminal(nacre, "man", name, PATH=str(tmp_path), TERM="dumb")
+        assert shown.strip() == on_a_terminal(nacre, *words, "--help", PATH=str(tmp_path), TERM="dumb").strip()
+        assert f"Usage: {' '.join(['nacre', *words])}" in shown
+
+
+def test_a_man_that_fails_is_replaced_by_the_text_of_help(nacre, tmp_path: Path):
+    (tmp_path / "man").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "man").chmod(0o755)
+    assert "Usage: nacre report" in on_a_terminal(nacre, "man", "report", PATH=str(tmp_path), TERM="dumb")
 
 
 def test_an_unknown_page_is_refused_with_the_names_of_all(nacre, tmp_path):

@@ -329,6 +329,8 @@ def test_the_first_open_searches_no_library_that_is_not_loaded(nacre, tmp_path):
         ("nacre run --hint cb_n", ["cb_nodes="]),
         ("nacre run --hint *.nc:striping_f", ["*.nc:striping_factor="]),
         ("nacre report --mi", ["--min-share"]),
+        ("nacre stripe adv", ["advise"]),
+        ("nacre stripe out.h5 --js", ["--json"]),
     ],
 )
 def test_a_shell_completes_verbs_options_and_hints(nacre, words, expected):

@@ -6,13 +6,14 @@ import errno
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from nacre import layout_text, lustre_client
-from striping import ALL_OSTS, END_OF_FILE, LAYOUT, composite, plain
+from striping import ALL_OSTS, END_OF_FILE, LAYOUT, composite, count_of, plain
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "lustre-layouts"
 
@@ -84,6 +85,28 @@ def test_a_file_on_another_file_system_has_no_layout(nacre, tmp_path: Path) -> N
     assert shown.returncode == 2
     assert "is not on Lustre" in shown.stderr
     assert nacre("stripe", "show").returncode == 2
+
+
+def test_a_file_in_place_of_a_command_is_shown(nacre, nodes) -> None:
+    (nodes[0] / "file").write_bytes(b"x")
+    for words in ([nodes[0] / "file"], [nodes[0] / "file", nodes[0]], [nodes[0] / "file", "--json"]):
+        shown = nacre("stripe", *words)
+        assert shown.returncode == 0, shown.stderr
+        assert shown.stdout == nacre("stripe", "show", *words).stdout
+    missing = nacre("stripe", "nowhere/file")
+    assert missing.returncode == 2
+    assert "cannot read the layout of nowhere/file: No such file or directory" in missing.stderr
+
+
+def test_commands_of_stripe_are_no_files(nacre, tmp_path: Path) -> None:
+    for name in ("advise", "advis"):
+        (tmp_path / name).touch()
+    assert "Missing argument 'SIZE'" in nacre("stripe", "advise").stderr
+    assert "advis is not on Lustre" in nacre("stripe", "advis").stderr  # a file here
+    (tmp_path / "advis").unlink()
+    assert "Did you mean 'advise'?" in nacre("stripe", "advis").stderr
+    assert "No such option" in nacre("stripe", "--osts", "4").stderr
+    assert "Usage: nacre stripe" in nacre("stripe", "--help").stdout
 
 
 @pytest.mark.skipif("NACRE_TEST_DIR" not in os.environ, reason="NACRE_TEST_DIR is not set: no Lustre to look at")
@@ -158,21 +181,34 @@ def test_a_default_layout_with_components_has_the_keys_of_lfs(nacre, nodes) -> N
     assert file["components"][0]["sub_layout"]["lmm_stripe_count"] == 1
 
 
-def test_advice_prints_a_command_and_reasons(nacre) -> None:
+def with_lfs(nacre, tmp_path: Path) -> dict[str, str]:
+    """The environment of a machine that has lfs."""
+    folder = tmp_path / "lustre-client"
+    folder.mkdir()
+    (folder / "lfs").symlink_to(shutil.which("true"))
+    return {"PATH": f"{folder}:{nacre.environment['PATH']}"}
+
+
+@pytest.mark.skipif(shutil.which("lfs") is not None, reason="lfs is on this machine")
+def test_advice_prints_a_command_and_reasons(nacre, tmp_path: Path) -> None:
     advised = nacre("stripe", "advise", "1t", "--nodes", "120", "--ranks", "6400", "--osts", "144", "/scratch/run1")
     assert advised.returncode == 0, advised.stderr
-    command, hint, *reasons = advised.stdout.splitlines()
+    command, set_command, hint, *reasons = advised.stdout.splitlines()
     assert command == "lfs setstripe -c 120 -S 16m /scratch/run1/FILE"
+    assert set_command == "or, without lfs: nacre stripe set -c 120 -S 16m /scratch/run1/FILE"
     assert hint == "or, without lfs: nacre run --hint 'nacre_layout=-c 120 -S 16m' -- ..."
     assert nacre("run", "--hint", "nacre_layout=-c 120 -S 16m", "--", "true").returncode == 0
     assert reasons[0] == "  at most 144: there are no more OSTs"
     assert reasons[1] == "  120 rather than 144: the 120 nodes share them evenly"
     as_json = json.loads(nacre("stripe", "advise", "1t", "--nodes", "120", "--osts", "144", "--json", "/s").stdout)
     assert as_json["command"] == f"lfs setstripe {as_json['options']} /s/FILE"
+    assert as_json["set"] == f"nacre stripe set {as_json['options']} /s/FILE"
     assert as_json["reasons"][-1].startswith("stripes of")
     small = nacre("stripe", "advise", "10m", "--nodes", "2", "--osts", "8")
     assert small.stdout.splitlines()[0] == "lfs setstripe -c 4 -S 1m ./FILE"
-    assert small.stdout.splitlines()[2] == "  at most 4: the ranks keep no more OSTs busy"
+    assert small.stdout.splitlines()[3] == "  at most 4: the ranks keep no more OSTs busy"
+    beside_lfs = nacre("stripe", "advise", "10m", "--nodes", "2", "--osts", "8", **with_lfs(nacre, tmp_path))
+    assert "nacre stripe set" not in beside_lfs.stdout
     one_writer = nacre("stripe", "advise", "10m", "--nodes", "2", "--osts", "8", NACRE_MACHINE="none")
     assert "each OST should have at least 32 MiB" in one_writer.stdout
 
@@ -191,3 +227,76 @@ def test_advice_needs_valid_arguments_and_a_number_of_osts(nacre, tmp_path: Path
         refused = nacre("stripe", "advise", *arguments)
         assert refused.returncode == 2
         assert complaint in " ".join(refused.stderr.split())
+
+
+SET = (
+    ("-c 3 -S 128k", ["lmm_stripe_count:  3", "lmm_stripe_size:   131072"]),
+    ("-c -1", ["lmm_stripe_count:  4"]),
+    ("-C -2", ["lmm_stripe_count:  8", "lmm_pattern:       raid0,overstriped"]),
+    ("-c 1 -i 0", ["lcme_extent.e_end:   EOF", "lmm_stripe_offset: 0"]),
+    ("-o 2,0", ["lmm_stripe_count:  2", "l_ost_idx: 2", "l_ost_idx: 0"]),
+    ("-E 64m -c 1 -E -1 -c 4", ["lcme_extent.e_end:   67108864", "lmm_stripe_count:  4"]),
+)
+
+
+@pytest.mark.parametrize(("options", "lines"), SET, ids=[options for options, _ in SET])
+def test_a_file_is_created_with_a_layout(nacre, nodes, options: str, lines: list[str]) -> None:
+    words = options.split()
+    for number, command in enumerate(([*words, "PATH"], ["PATH", *words], [options, "PATH"])):
+        path = nodes[0] / f"file{number}"
+        done = nacre("stripe", "set", *(path if word == "PATH" else word for word in command))
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == nacre("stripe", "show", path).stdout
+        assert path.stat().st_size == 0
+        with path.open("r+b") as file:
+            file.truncate(65 << 20)
+            file.seek(64 << 20)
+            file.write(b"x")
+        shown = nacre("stripe", "show", nodes[1] / path.name).stdout
+        for line in lines:
+            assert line in shown
+
+
+def test_a_directory_gets_a_default_layout_and_loses_it(nacre, nodes) -> None:
+    directory = nodes[0] / "run"
+    directory.mkdir()
+    done = nacre("stripe", "set", "-c", 3, "-S", "128k", directory)
+    assert done.returncode == 0, done.stderr
+    assert "stripe_count:  3" in done.stdout
+    (directory / "file").write_bytes(b"x")
+    assert count_of(os.getxattr(directory / "file", LAYOUT)) == 3
+    (layout,) = json.loads(nacre("stripe", "set", "-c", 2, directory, "--json").stdout)
+    assert layout["stripe_count"] == 2
+    assert "no layout of its own" in nacre("stripe", "set", "-d", directory).stdout
+    assert "no layout of its own" in nacre("stripe", "set", directory, "--delete").stdout
+    (directory / "other").write_bytes(b"x")
+    assert count_of(os.getxattr(directory / "other", LAYOUT)) == 1
+
+
+def test_the_error_for_a_layout_that_cannot_be_set_says_why(nacre, nodes, tmp_path: Path) -> None:
+    (nodes[0] / "there").write_bytes(b"x")
+    for words, complaint in (
+        (["-c", "x", nodes[0] / "f"], "layout option -c x: a stripe count is 1 to 2000"),
+        (["-x", "1", nodes[0] / "f"], "layout option -x: unknown; the options are -E, -c, -S"),
+        ([nodes[0] / "f"], "there are no options; for example -c 4 -S 1m"),
+        (["-c", "1", nodes[0] / "there"], f"{nodes[0] / 'there'} exists; only a new file can get a layout"),
+        (["-c", "1", nodes[0] / "none" / "f"], f"cannot open the directory {nodes[0] / 'none'}: No such file"),
+        (["-c", "1", "-i", "77", nodes[0] / "f"], "cannot set the layout '-c 1 -i 77' of"),
+        (["-c", "1", "-i", "77", nodes[0] / "f"], "Check the numbers of OSTs (0 to 3)"),
+        (["-c", "1", tmp_path / "f"], f"cannot set the layout of {tmp_path / 'f'}: {tmp_path} is on "),
+        (["-c", "1", tmp_path], "not on Lustre"),
+        (["-d", nodes[0] / "there"], f"-d: {nodes[0] / 'there'} is not a directory"),
+    ):
+        refused = nacre("stripe", "set", *words)
+        assert refused.returncode == 2
+        assert complaint in refused.stderr
+    assert not (nodes[0] / "f").exists()
+    assert not (tmp_path / "f").exists()
+
+
+def test_a_value_of_an_option_is_no_option_of_nacre(nacre, nodes) -> None:
+    """-pflash has an h and a d in it, and -h is help."""
+    done = nacre("stripe", "set", nodes[0] / "f", "-c1", "-phdd")
+    assert done.returncode == 0, done.stderr
+    assert "hdd" in done.stdout
+    assert "Usage: nacre stripe set" in nacre("stripe", "set", "-h").stdout

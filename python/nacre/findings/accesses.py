@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nacre.findings import posix
+from nacre.findings import file_format, posix
 from nacre.findings.finding import Finding
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, plural
@@ -17,7 +17,6 @@ FEW_CALLS = 100  # per rank: fewer cost no time that a user notices
 HALF = 0.5
 VIEWS_OF_A_CALL = 2  # that HDF5 sets: one before a collective call, and one after it
 FEW_VIEWS = 10
-SELF_DESCRIBING = (".h5", ".hdf5", ".he5", ".nc", ".nc4", ".cdf")
 
 
 def _seconds(job: Job, kinds: list[dict]) -> float:
@@ -35,19 +34,16 @@ def are_views_of_library(group: FileGroup) -> bool:
     for one in group.reports:
         views += one["other_calls"].get("set_view", {"calls": {"max": 0}})["calls"]["max"]
         calls += sum(kind["calls"]["max"] for name, kind in one["kinds"].items() if name.startswith("collective"))
-    return _is_self_describing(group) and views <= VIEWS_OF_A_CALL * calls + FEW_VIEWS
-
-
-def _is_self_describing(group: FileGroup) -> bool:
-    return group.name.endswith(SELF_DESCRIBING)
+    return file_format.of(group) != file_format.OTHER and views <= VIEWS_OF_A_CALL * calls + FEW_VIEWS
 
 
 def _collective_call(group: FileGroup, reads: bool) -> list[str]:
     verb = "read" if reads else "write"
-    if group.name.endswith((".nc", ".nc4", ".cdf")):
+    kind = file_format.of(group)
+    if kind == file_format.NETCDF:
         return ["netCDF: nc_var_par_access(ncid, varid, NC_COLLECTIVE) for each variable;"
                 f" PnetCDF: ncmpi_{'get' if reads else 'put'}_vara_all"]  # fmt: skip
-    if _is_self_describing(group):
+    if kind == file_format.HDF5:
         return ["HDF5: H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE), and pass dxpl to "
                 f"H5D{verb}; h5py: with dataset.collective: ..."]  # fmt: skip
     return [f"MPI: set a view for all ranks (MPI_File_set_view) and call MPI_File_{verb}_all"]
@@ -58,7 +54,7 @@ def _one_call(group: FileGroup, kinds: list[dict], reads: bool) -> list[str]:
     verb = "read" if reads else "write"
     lines = [
         f"Both together: {verb} all pieces of a rank with ONE call, and make that call collective:",
-        *(_one_call_of_hdf5(verb) if _is_self_describing(group) else _one_call_of_mpi(verb)),
+        *(_one_call_of_mpi(verb) if file_format.of(group) == file_format.OTHER else _one_call_of_hdf5(verb)),
         f"A collective call for each piece is slower than these {verb}s: all ranks meet in each call. One call that"
         f" is not collective is no faster: each piece is still a {verb} of its own",
     ]
@@ -203,7 +199,7 @@ def _view_seconds(job: Job, group: FileGroup) -> float:
 
 
 def _larger_calls(group: FileGroup, verb: str) -> list[str]:
-    if not _is_self_describing(group):
+    if file_format.of(group) == file_format.OTHER:
         return [
             f"Program: move more with each call: one view (MPI_File_set_view) and one MPI_File_{verb}_all for several"
             " steps or variables, or one MPI datatype for all"

@@ -83,6 +83,8 @@ class Launcher:
     suffixes: tuple[str, ...] = ()  # of mpiexec and mpirun, as in mpiexec.hydra
     abi: str | None = None  # the only ABI of its programs; None: any
     doctor_options: tuple[str, ...] = ()  # options of `nacre doctor`, to start two ranks on any machine
+    root_option: str = ""  # the launcher refuses root without it, or without one of `root_variables`
+    root_variables: tuple[str, ...] = ()
 
     def contexts(self, arguments: list[str]) -> list[Context]:
         return self.split(self.grammar, arguments)

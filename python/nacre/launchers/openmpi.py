@@ -78,4 +78,6 @@ LAUNCHER = Launcher(
     write=_write,
     abi="openmpi",
     doctor_options=("--oversubscribe",),
+    root_option="--allow-run-as-root",
+    root_variables=("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"),
 )

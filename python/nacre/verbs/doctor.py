@@ -326,12 +326,30 @@ def _prove(examination: Examination, command: list[str], target: program.Program
         return
     handle, name = tempfile.mkstemp(prefix=".nacre-doctor-", dir=directory)
     os.close(handle)
+    command = _allowing_root(examination, command)
     try:
         launch = _probe_launch(command, target, name)
         outcome, output = _run_probe(launch)
     finally:
         Path(name).unlink(missing_ok=True)
     _judge(examination, launch, outcome, output)
+
+
+def _allowing_root(examination: Examination, command: list[str]) -> list[str]:
+    """`command`; if this is root, with the option without which its launcher refuses root."""
+    at, found = launchers.find_launcher(command)
+    if found is None or not found.launcher.root_option or os.geteuid() != 0:
+        return command
+    option = found.launcher.root_option
+    is_given = option.lstrip("-") in (word.lstrip("-") for word in command)
+    if is_given or any(name in os.environ for name in found.launcher.root_variables):
+        return command
+    examination.note(
+        "launcher",
+        f"{found.launcher.title} refuses root without {option}; the proof uses this option",
+        f"Run your programs as a user, or add {option} to your command.",
+    )
+    return [*command[: at + 1], option, *command[at + 1 :]]
 
 
 def _command_to_type(target: program.Program) -> str:
@@ -376,20 +394,13 @@ def _run_probe(launch: launchers.Launch) -> tuple[dict | None, str]:
     return probe.first_outcome(result.stdout), output or f"exit code {result.returncode}, no output"
 
 
-def _advice_on_failure(output: str) -> str:
-    if "as root" in output and "ALLOW_RUN_AS_ROOT" in output.upper().replace("-", "_"):
-        return (
-            "Open MPI starts no program of root. Run nacre as a user, or allow it: "
-            "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 nacre doctor ..."
-        )
-    return "Try `hostname` with the same launcher. If that works, report this problem with the lines above."
-
-
 def _judge(examination: Examination, launch: launchers.Launch, outcome: dict | None, output: str) -> None:
     if outcome is None:
         tail = "\n".join(f"{'':18}{line}" for line in output.splitlines()[-12:])
         examination.bad(
-            "proof", f"the small program failed: {shlex.join(launch.argv)}\n{tail}", _advice_on_failure(output)
+            "proof",
+            f"the small program failed: {shlex.join(launch.argv)}\n{tail}",
+            "Try `hostname` with the same launcher. If that works, report this problem with the lines above.",
         )
         return
     ranks = f"{outcome['ranks']} rank{'s' if outcome['ranks'] != 1 else ''}"

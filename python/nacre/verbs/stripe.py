@@ -1,15 +1,18 @@
-"""`nacre stripe`: shows and recommends layouts of Lustre and CephFS."""
+"""`nacre stripe`: shows, recommends and sets layouts of Lustre and CephFS."""
 
 from __future__ import annotations
 
+import difflib
 import errno
 import json
 import os
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from nacre import ceph_client, file_system, layout_text, library, lustre_client
 from nacre.advice import run_with
@@ -18,7 +21,12 @@ from nacre.text import parse_bytes, unwrapped
 
 INT_MAX = 2**31 - 1
 
-HELP = "Show the layout of files on Lustre or CephFS, or recommend one."
+HELP = "Show or recommend the layout of files on Lustre or CephFS, or set it on Lustre."
+
+GROUP_HELP = unwrapped(f"""{HELP}
+
+`nacre stripe FILE` is short for `nacre stripe show FILE`.
+""")
 
 SHOW_HELP = unwrapped("""Show the layout of a file, or the default layout of a directory, as `lfs getstripe -y` does.
 
@@ -54,14 +62,85 @@ for its number of OSTs. On CephFS nacre cannot ask: give the number of OSDs to g
 """)
 
 
+SET_HELP = unwrapped("""Create an empty file with a layout, or set the default layout of a directory.
+
+`lfs setstripe` does the same. nacre writes the xattr lustre.lov and does not need lfs. PATH is a directory, or a new
+file, on Lustre. New files of a directory get its default layout unless hints request another. nacre then shows the
+layout.
+
+OPTIONS are those of `lfs setstripe`, before or after PATH, as words or as one quoted word:
+
+  -c COUNT   number of stripes, each on another OST; -1: all OSTs
+
+  -S SIZE    stripe size in bytes, a multiple of 64k; suffixes k, m, g, t
+
+  -i OST     first OST
+
+  -o OSTS    list of OSTs, for example 0,2,4-6
+
+  -p POOL    OST pool
+
+  -C COUNT   number of stripes, several on an OST; -2: two on each OST
+
+  -E END     begins a component that ends at byte END; -1: end of the file
+
+  -L mdt     data of the component on the metadata target
+
+  -d         removes the default layout of a directory; no other option
+
+[bold]Examples[/bold]
+
+  nacre stripe set -c 8 -S 4m /scratch/run1/out.h5
+
+  nacre stripe set /scratch/run1 -E 64m -c 1 -E -1 -c 16 -S 4m
+
+  nacre stripe set -d /scratch/run1
+
+[bold]Exit codes[/bold]  0; 2: an option is invalid, PATH is not on Lustre or exists as a file, or Lustre refuses the
+layout.
+""")
+
+
 class NoDefault(Exception):
     """A directory has no default layout of its own."""
 
 
+class StripeGroup(TyperGroup):
+    """Takes a file name in place of a command, and shows its layout."""
+
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> tuple:
+        return super().resolve_command(ctx, ["show", *args] if self._is_file(args[0]) else args)
+
+    def _is_file(self, word: str) -> bool:
+        """Whether `word` is no command, no option, and no command with a typing error."""
+        if word in self.commands or word.startswith("-"):
+            return False
+        return os.path.lexists(word) or not difflib.get_close_matches(word, self.commands)
+
+
+class SetCommand(TyperCommand):
+    """Has no short option, because click would look for it in a value: -pflash contains an h."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, ["--help"] if args == ["-h"] else args)
+
+
 def register(app: typer.Typer) -> None:
-    stripe = typer.Typer(help=HELP, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
+    stripe = typer.Typer(
+        cls=StripeGroup,
+        help=GROUP_HELP,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
     stripe.command("show", help=SHOW_HELP, short_help="Show the layout of a file.")(show)
     stripe.command("advise", help=ADVISE_HELP, short_help="Recommend a layout for a new file.")(advise)
+    stripe.command(
+        "set",
+        cls=SetCommand,
+        help=SET_HELP,
+        short_help="Create a file with a layout, or set the default layout of a directory.",
+        context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
+    )(set_)
     app.add_typer(stripe, name="stripe", short_help=HELP)
 
 
@@ -134,14 +213,89 @@ def advise(
         raise UserError(str(error)) from error
     path = shlex.quote(os.path.join(directory, "FILE"))
     command = _ceph_command(options, path) if is_on_ceph else f"lfs setstripe {options} {path}"
+    without_lfs = "" if is_on_ceph else f"nacre stripe set {options} {path}"
     hint = run_with(f"nacre_layout={options}")
     if as_json:
-        print(json.dumps({"options": options, "command": command, "run": hint, "reasons": reasons}, indent=2))
+        advice = {"options": options, "command": command, "set": without_lfs, "run": hint, "reasons": reasons}
+        print(json.dumps(advice, indent=2))
         return
     print(command)
+    if without_lfs and shutil.which("lfs") is None:
+        print(f"or, without lfs: {without_lfs}")
     print(f"or, without {'setfattr' if is_on_ceph else 'lfs'}: {hint}")
     for reason in reasons:
         print(f"  {reason}")
+
+
+def set_(
+    words: list[str] = typer.Argument(
+        metavar="PATH|OPTION", help="A directory or a new file, and options of lfs setstripe."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print the layout in JSON."),
+) -> None:
+    path, options = (words[-1], words[:-1]) if words[0].startswith("-") else (words[0], words[1:])
+    osts = _osts_to_set(path)
+    if options in (["-d"], ["--delete"]):
+        _remove_default(path)
+    else:
+        _set_layout(path, " ".join(options), osts)
+    show([path], [], as_json)
+
+
+def _osts_to_set(path: str) -> int:
+    """The number of OSTs of the Lustre on which `path` is or will be."""
+    directory = path if os.path.isdir(path) else os.path.dirname(path) or "."
+    try:
+        return lustre_client.ost_count(directory)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EACCES):
+            raise UserError(f"cannot open the directory {directory}: {os.strerror(error.errno)}") from error
+        if _is_on_ceph(directory):
+            raise UserError(
+                f"cannot set the layout of {path}: {directory} is on CephFS, not on Lustre",
+                "On CephFS, set the xattr ceph.dir.layout or ceph.file.layout with setfattr.",
+            ) from error
+        found = file_system.of(Path(directory))
+        kind = found.kind if found else "an unknown file system"
+        raise UserError(
+            f"cannot set the layout of {path}: {directory} is on {kind}, not on Lustre",
+            "Name a directory, or a new file, on Lustre.",
+        ) from error
+
+
+def _set_layout(path: str, options: str, osts: int) -> None:
+    try:
+        lustre_client.set_layout(path, library.layout_lov(options, osts))
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    except FileExistsError as error:
+        raise UserError(
+            f"{path} exists; only a new file can get a layout",
+            "Name a new file and copy the data to it, or change the layout with `lfs migrate`.",
+        ) from error
+    except OSError as error:
+        raise UserError(
+            f"cannot set the layout {options!r} of {path}: {os.strerror(error.errno)}", _advice_on_refusal(error, osts)
+        ) from error
+
+
+def _advice_on_refusal(error: OSError, osts: int) -> str:
+    if error.errno in (errno.EINVAL, errno.EREMOTEIO):
+        return f"Check the numbers of OSTs (0 to {osts - 1}) and the pool; an OST may also be down."
+    if error.errno in (errno.EPERM, errno.EACCES):
+        return "Only the owner of a directory may set its layout, and a new file needs permission to write there."
+    return ""
+
+
+def _remove_default(path: str) -> None:
+    if not os.path.isdir(path):
+        raise UserError(f"-d: {path} is not a directory", "Only directories have a default layout.")
+    try:
+        os.removexattr(path, lustre_client.XATTR)
+    except OSError as error:
+        if error.errno != errno.ENODATA:  # otherwise it has none
+            what = os.strerror(error.errno)
+            raise UserError(f"cannot remove the default layout of {path}: {what}") from error
 
 
 def _is_on_ceph(path: str) -> bool:
@@ -156,7 +310,7 @@ def _advise_default(as_json: bool) -> None:
         "for a smaller file, whose objects several ranks access at once, give the number of OSDs with --osts",
     ]
     if as_json:
-        print(json.dumps({"options": "", "command": "", "run": "", "reasons": reasons}, indent=2))
+        print(json.dumps({"options": "", "command": "", "set": "", "run": "", "reasons": reasons}, indent=2))
         return
     print("Keep the default layout of CephFS.")
     for reason in reasons:

@@ -8,6 +8,7 @@
 
 #include "base/checked_cast.h"
 #include "base/rounding.h"
+#include "plan/layout/lov_codec.h"
 #include "plan/layout/stripe_options.h"
 
 namespace nacre::file {
@@ -65,14 +66,6 @@ void set_first_ost(plan::Striping& striping, Hints& hints) {
   if (asked.empty() || asked == "-1") return;
   striping.first_ost = checked_cast<std::int32_t>(
       limited(hints, "start_iodevice", hints.number("start_iodevice"), plan::first_ost_max));
-}
-
-/// Replaces "N stripes on each OST" by a number: old versions of Lustre know no other form.
-void resolve_count(plan::Striping& striping, const OstCount& ost_count) {
-  if (!striping.overstriped || !plan::stands_for_osts(striping.stripe_count)) return;
-  if (const auto total = ost_count()) {
-    striping.stripe_count = plan::stripe_count_over(striping, *total);
-  }
 }
 
 /// The layout that nacre_layout describes, otherwise the layout of the single striping hints.
@@ -167,10 +160,8 @@ std::optional<plan::Layout> requested_layout(Hints& hints, const LayoutLimits& l
   for (plan::LayoutComponent& component : layout.components) {
     const bool has_osts = component.striping.pattern != plan::StripePattern::mdt;
     if (!pool.empty() && has_osts && !component.striping.pool) component.striping.pool = pool;
-    resolve_count(component.striping, ask_once);
-    // In a plain layout Lustre's clients take a request for OST 0 as no request.
-    if (component.striping.first_ost == 0) layout.is_composite = true;
   }
+  layout = plan::lov_request(std::move(layout), ask_once);
   if (layout == plan::plain_layout({})) return std::nullopt;
   const Status possible = limits.check(layout);
   if (possible) return layout;

@@ -19,6 +19,7 @@
 #include "plan/layout/layout_growth.h"
 #include "plan/layout/layout_yaml.h"
 #include "plan/layout/lov_codec.h"
+#include "plan/layout/stripe_options.h"
 #include "store/file_system.h"
 
 namespace nacre::mpi {
@@ -78,6 +79,22 @@ Result<std::string> yaml_of(std::span<const std::byte> lov) {
   return plan::layout_yaml(*layout);
 }
 
+std::string hexadecimal_text(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += hexadecimal(std::to_integer<std::uint64_t>(byte)).substr(14);
+  }
+  return text;
+}
+
+Result<std::string> lov_of(const char* options, int osts) {
+  const auto layout = plan::parse_stripe_options(options);
+  if (!layout) return layout.error();
+  const auto bytes = plan::encode_lov(plan::lov_request(*layout, [osts] { return osts; }));
+  if (!bytes) return bytes.error();
+  return hexadecimal_text(*bytes);
+}
+
 Result<std::string> rest_of(std::span<const std::byte> lov) {
   const auto layout = plan::decode_layout(lov);
   if (!layout) return layout.error();
@@ -91,11 +108,7 @@ Result<std::string> rest_of(std::span<const std::byte> lov) {
   if (step.kind == plan::LayoutStep::Kind::none) return std::string();
   const auto bytes = plan::encode_lov(step.layout);
   if (!bytes) return bytes.error();
-  std::string text;
-  for (const std::byte byte : *bytes) {
-    text += hexadecimal(std::to_integer<std::uint64_t>(byte)).substr(14);
-  }
-  return text;
+  return hexadecimal_text(*bytes);
 }
 
 /// `file` with the limits of the machine of `directory`, or of Lustre machines.
@@ -151,6 +164,10 @@ extern "C" size_t nacre_hints_for(const char* path, char* text, size_t text_size
 
 extern "C" size_t nacre_layout_yaml(const void* lov, size_t size, char* text, size_t text_size) {
   return hand_out(yaml_of({static_cast<const std::byte*>(lov), size}), {text, text_size});
+}
+
+extern "C" size_t nacre_layout_lov(const char* options, int osts, char* text, size_t text_size) {
+  return hand_out(lov_of(options, osts), {text, text_size});
 }
 
 extern "C" size_t nacre_layout_rest(const void* lov, size_t size, char* text, size_t text_size) {

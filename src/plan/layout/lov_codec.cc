@@ -15,6 +15,7 @@
 
 #include "base/checked_cast.h"
 #include "base/hexadecimal.h"
+#include "plan/layout/stripe_map.h"
 
 namespace nacre::plan {
 namespace {
@@ -398,6 +399,18 @@ Result<std::vector<std::byte>> encode_lov(const Layout& layout) {
   }
   if (!written) return std::move(written).error();
   return bytes;
+}
+
+Layout lov_request(Layout layout, const std::function<Result<std::int32_t>()>& ost_count) {
+  for (LayoutComponent& component : layout.components) {
+    Striping& striping = component.striping;
+    if (striping.overstriped && stands_for_osts(striping.stripe_count)) {
+      if (const auto total = ost_count())
+        striping.stripe_count = stripe_count_over(striping, *total);
+    }
+    if (striping.first_ost == 0) layout.is_composite = true;
+  }
+  return layout;
 }
 
 }  // namespace nacre::plan

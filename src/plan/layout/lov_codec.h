@@ -5,6 +5,8 @@
 #define NACRE_PLAN_LAYOUT_LOV_CODEC_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,6 +21,13 @@ namespace nacre::plan {
 /// Bytes from which decode_lov() makes the same layout. They are the file system's own bytes if it
 /// writes its records without gaps. Error: a number does not fit the format.
 [[nodiscard]] Result<std::vector<std::byte>> encode_lov(const Layout& layout);
+
+/// `layout` as a request that every version of Lustre follows. "N stripes on each OST" becomes a
+/// number, since old versions know no other form; it remains if `ost_count` fails, which is called
+/// for such a count only. A plain layout whose first OST is 0 becomes composite, since clients
+/// ignore 0 in a plain layout.
+[[nodiscard]] Layout lov_request(Layout layout,
+                                 const std::function<Result<std::int32_t>()>& ost_count);
 
 }  // namespace nacre::plan
 

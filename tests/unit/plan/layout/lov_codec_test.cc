@@ -190,4 +190,23 @@ TEST_CASE("numbers that do not fit the format are refused") {
   CHECK_FALSE(encode_lov(Layout{}).ok());
 }
 
+TEST_CASE("a request is in the form that every version of Lustre follows") {
+  bool is_asked = false;
+  const auto request = [&](const Striping& striping, const Result<std::int32_t>& osts) {
+    is_asked = false;
+    return lov_request(plain_layout(striping), [&] {
+      is_asked = true;
+      return osts;
+    });
+  };
+  const Striping two_on_each{.overstriped = true, .stripe_count = stripes_on_all_osts - 1};
+  CHECK(request(two_on_each, 6).components.front().striping.stripe_count == 12);
+  CHECK(request(two_on_each, Error{}) == plain_layout(two_on_each));
+  const Striping on_all{.stripe_count = stripes_on_all_osts};
+  CHECK(request(on_all, 6) == plain_layout(on_all));
+  CHECK_FALSE(is_asked);
+  CHECK(request({.stripe_count = 2, .first_ost = 0}, 6).is_composite);
+  CHECK_FALSE(request({.stripe_count = 2, .first_ost = 1}, 6).is_composite);
+}
+
 }  // namespace nacre::plan

@@ -1,0 +1,41 @@
+"""Whether HDF5 or netCDF makes the calls on a file: remedies then name calls of these libraries, not of MPI.
+
+The name of a file says it, or the first bytes of the file, if this machine has it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import stat
+
+from nacre import lustre_client
+from nacre.jobs import FileGroup
+
+HDF5, NETCDF, OTHER = "HDF5", "netCDF", ""
+SUFFIXES = {HDF5: (".h5", ".hdf5", ".he5"), NETCDF: (".nc", ".nc4", ".cdf")}
+# Files of netCDF-4 are files of HDF5. HDF5's signature comes later in a file with a user block.
+SIGNATURES = {b"\x89HDF\r\n\x1a\n": HDF5, b"CDF\x01": NETCDF, b"CDF\x02": NETCDF, b"CDF\x05": NETCDF}
+
+
+def of(group: FileGroup) -> str:
+    """HDF5, NETCDF or OTHER; of several files, the format of the first by name."""
+    for name, suffixes in SUFFIXES.items():
+        if group.name.endswith(suffixes):
+            return name
+    return _by_signature(lustre_client.as_seen_here(min(group.paths)))
+
+
+@functools.cache
+def _by_signature(path: str) -> str:
+    """OTHER if the file cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a FIFO without a writer does not block
+    except OSError:
+        return OTHER
+    try:
+        begin = os.read(descriptor, 8) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    except OSError:
+        return OTHER
+    finally:
+        os.close(descriptor)
+    return next((name for signature, name in SIGNATURES.items() if begin.startswith(signature)), OTHER)

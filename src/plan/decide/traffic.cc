@@ -1,0 +1,333 @@
+#include "plan/decide/traffic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+
+#include "machine/machine.h"
+#include "plan/decide/ost_shares.h"
+
+namespace nacre::plan {
+namespace {
+
+/// Of a sieving read.
+constexpr double sieve_bytes = 4 << 20;
+
+double real(std::int64_t value) { return static_cast<double>(value); }
+
+RangeStripes stripes_of(const PlanInputs& inputs) {
+  const Extent& bounds = inputs.summary.bounds;
+  if (!inputs.settings.has_stripes_of(bounds)) {
+    return {.slots = 1, .stripe_bytes = std::max(1.0, real(bounds.length))};
+  }
+  const StripedRegion& region = inputs.settings.stripes->main_region(bounds);
+  return {.slots = real(region.slot_count()), .stripe_bytes = real(region.stripe_size)};
+}
+
+/// The writers have equal parts of the bytes, and the nodes equal numbers of writers or one less.
+void divide_evenly(Traffic& traffic) {
+  traffic.fullest_writer = 1 / traffic.writers;
+  traffic.fullest_node = std::ceil(traffic.writers / traffic.nodes) / traffic.writers;
+}
+
+class TrafficModel {
+ public:
+  TrafficModel(const CollectivePlan& plan, const PlanInputs& inputs)
+      : plan_(plan),
+        row_(row_of(plan)),
+        summary_(inputs.summary),
+        settings_(inputs.settings),
+        machine_(*inputs.settings.machine),
+        direction_(inputs.participants.direction),
+        nodes_(std::max(1, inputs.participants.node_count)),
+        stripes_(stripes_of(inputs)) {}
+
+  [[nodiscard]] Traffic traffic() const {
+    Traffic traffic = row_.exchanges() ? aggregated() : direct();
+    traffic.calls_at_once = calls_at_once(traffic);
+    meet_in_steps(traffic);
+    traffic.fullest_ost_bytes = bytes_of_fullest_ost(traffic);
+    return traffic;
+  }
+
+ private:
+  [[nodiscard]] bool writes() const { return direction_ == Direction::write; }
+
+  [[nodiscard]] Traffic begin() const {
+    return {.stripes = stripes_,
+            .divides_osts = divides_osts(),
+            .overlaps_next_calls = overlaps_next_calls()};
+  }
+
+  /// The OSTs of an aggregator with `each` bytes, in blocks of stripes that are dealt in turn.
+  [[nodiscard]] double osts_in_turn(double writers, double each) const {
+    const auto slots = static_cast<std::int64_t>(stripes_.slots);
+    const std::int64_t stripes = stripes_in_turn(plan_, settings_);
+    const std::int64_t step = stripes * static_cast<std::int64_t>(writers);
+    const double places = real(slots / std::gcd(step, slots));
+    return std::min(stripes_.osts_of(each), real(stripes) * places);
+  }
+
+  /// Whether each aggregator has the stripes on some OSTs.
+  [[nodiscard]] bool divides_osts() const {
+    return row_.exchanges() && plan_.pattern == DomainPattern::osts;
+  }
+
+  /// Whether the range has fewer stripes than the file has OSTs.
+  [[nodiscard]] bool is_short() const {
+    return std::ceil(real(summary_.bounds.length) / stripes_.stripe_bytes) < stripes_.slots;
+  }
+
+  [[nodiscard]] bool overlaps_next_calls() const { return writes() && is_short(); }
+
+  /// Each rank accesses its own pieces.
+  [[nodiscard]] Traffic direct() const {
+    Traffic traffic = begin();
+    traffic.bytes = real(summary_.bytes);
+    traffic.writers = std::max(1, summary_.rank_count);
+    traffic.nodes = std::min(nodes_, traffic.writers);
+    traffic.calls = real(summary_.run_count);
+    traffic.in_flight = real(machine_.read_bytes);
+    const double run_and_gap = real(summary_.span_bytes) / traffic.calls;
+    if (!writes() && run_and_gap <= real(settings_.sieving_bytes)) {
+      traffic.bytes = real(summary_.span_bytes);
+      traffic.calls = std::max(traffic.writers, traffic.bytes / sieve_bytes);
+    }
+    divide_evenly(traffic);
+    traffic.fullest_node = std::max(traffic.fullest_node, part_of_fullest_node());
+    count_waits(traffic);
+    traffic.osts = stripes_.osts_of(real(summary_.bounds.length));
+    const double span = real(summary_.node_span_bytes()) / traffic.nodes;
+    traffic.nodes_per_ost = summary_.slots != 0
+                                ? summary_.nodes_per_slot()
+                                : traffic.nodes * stripes_.osts_of(span) / traffic.osts;
+    traffic.nodes_per_ost = std::max(1.0, traffic.nodes_per_ost);
+    if (writes() && traffic.nodes > 1) traffic.shared_pieces = pieces_that_share_locks(traffic);
+    return traffic;
+  }
+
+  /// Of direct writes by several nodes.
+  [[nodiscard]] double pieces_that_share_locks(const Traffic& traffic) const {
+    if (machine_.wide_locks == 0 && summary_.whole_pages && summary_.slots != 0) return 0;
+    const bool interleave = summary_.node_span_bytes() > summary_.bounds.length;
+    if (interleave) {
+      const double piece = traffic.bytes / traffic.calls;
+      const double from_others = 1 - 1 / traffic.nodes_per_ost;
+      return traffic.calls * std::ceil(piece / stripes_.stripe_bytes) * from_others;
+    }
+    const double span = real(summary_.node_span_bytes()) / traffic.nodes;
+    if (span < stripes_.stripe_bytes) return traffic.nodes;
+    return machine_.wide_locks != 0 ? traffic.nodes_per_ost * traffic.osts : 0;
+  }
+
+  /// The part of the bytes that the ranks of the node with the most have.
+  [[nodiscard]] double part_of_fullest_node() const {
+    return real(summary_.node_bytes_max()) / std::max(1.0, real(summary_.bytes));
+  }
+
+  /// Aggregators access the file.
+  [[nodiscard]] Traffic aggregated() const {
+    Traffic traffic = begin();
+    const bool reads_range = !writes() && plan_.whole_rounds && !row_.needs_groups();
+    traffic.bytes = reads_range ? real(plan_.end - plan_.origin) : real(summary_.distinct_bytes());
+    traffic.writers = writers_among_aggregators();
+    const bool bridges = !writes() && row_.needs_groups() && bridges_gaps();
+    if (bridges) {  // interleaved groups read each other's pieces too
+      const double of_all_groups = traffic.writers * real(summary_.bounds.length);
+      traffic.bytes = std::max(traffic.bytes, std::min(spans_of(traffic.writers), of_all_groups));
+    }
+    const double sets = plan_.aggregator_sets;
+    traffic.nodes = std::min({nodes_, traffic.writers, sets > 0 ? sets : nodes_});
+    divide_evenly(traffic);
+    const double each = traffic.bytes / traffic.writers;
+    const double cycle =
+        std::clamp(real(std::max<std::int64_t>(1, plan_.cycle_bytes)), 1.0, std::max(1.0, each));
+    // A round holds as many bytes as are wanted, and one read bridges the gaps between them.
+    traffic.calls =
+        bridges ? std::max(traffic.writers, real(summary_.bytes) / cycle)
+                : traffic.bytes / std::min(cycle, std::max(1.0, contiguous(traffic.writers)));
+    const double read_ahead = real(std::max<std::int64_t>(1, machine_.read_bytes));
+    traffic.in_flight = plan_.whole_rounds
+                            ? read_ahead
+                            : real(plan_.cycle_buffer_count) * std::min(cycle, read_ahead);
+    if (plan_.whole_rounds || row_.needs_groups()) count_waits(traffic);
+    traffic.osts = stripes_.osts_of(real(summary_.bounds.length));
+    share_osts(traffic);
+    return traffic;
+  }
+
+  /// Bytes of the longest contiguous access of an aggregator.
+  [[nodiscard]] double contiguous(double writers) const {
+    const double run = real(summary_.bytes) / real(summary_.run_count);
+    if (row_.order == RoundOrder::rank) return run;
+    const double members = real(summary_.rank_count) / writers;
+    if (row_.needs_groups()) return summary_.is_interleaved() ? run * std::max(1.0, members) : run;
+    const bool is_dense = 2 * summary_.distinct_bytes() >= summary_.bounds.length;
+    if (!is_dense) return run;
+    const bool by_stripes =
+        plan_.pattern == DomainPattern::osts || plan_.pattern == DomainPattern::stripes;
+    return by_stripes && stripes_.slots > 1 ? real(plan_.block_bytes) : real(plan_.cycle_bytes);
+  }
+
+  /// A short read leaves aggregators without bytes: stripes are dealt to them in turn.
+  [[nodiscard]] double writers_among_aggregators() const {
+    const double aggregators = std::max(1, plan_.aggregator_count);
+    const bool leaves_some = plan_.pattern == DomainPattern::osts && !writes() && is_short();
+    return leaves_some ? std::min(aggregators, stripes_.osts_of(real(summary_.bounds.length)))
+                       : aggregators;
+  }
+
+  /// The ranges of `groups` of ranks, added up. Ranks are usually a grid: fewer groups than nodes
+  /// are then whole rows of it, whose ranges overlap less than those of the nodes.
+  [[nodiscard]] double spans_of(double groups) const {
+    if (groups > nodes_) return real(summary_.span_bytes);
+    const double of_nodes = real(summary_.node_span_bytes());
+    return std::max(real(summary_.bounds.length), of_nodes * groups / nodes_);
+  }
+
+  /// A node reads ahead from the third read in equal steps on. The pieces of a group of ranks may
+  /// lie at any distances. A long read asks for all of its bytes at once.
+  void count_waits(Traffic& traffic) const {
+    if (writes()) return;
+    constexpr double waits_max = 3;
+    const bool is_irregular = row_.needs_groups() && summary_.is_interleaved();
+    traffic.waits = std::max(1.0, traffic.calls / traffic.writers);
+    if (!is_irregular) traffic.waits = std::min(traffic.waits, waits_max);
+    if (goes_on_in_steps(traffic)) {
+      traffic.waits = 0;
+      traffic.in_flight = real(machine_.read_bytes);
+    }
+    if (traffic.in_flight > 0) {
+      traffic.in_flight = std::max(traffic.in_flight, traffic.bytes / traffic.calls);
+    }
+  }
+
+  /// Whether each reader goes on in the steps of earlier calls, with one read each. Domains of
+  /// several aggregators end at whole blocks, wherever the call begins.
+  [[nodiscard]] bool goes_on_in_steps(const Traffic& traffic) const {
+    const bool by_ranks = !row_.exchanges() || row_.order == RoundOrder::rank;
+    const bool is_one_range =
+        plan_.aggregator_count == 1 && plan_.whole_rounds && plan_.pattern == DomainPattern::even;
+    if (!summary_.in_steps) return false;
+    if (keep_own_stripes()) return true;
+    if (!by_ranks && !is_one_range) return false;
+    return row_.needs_groups() ? bridges_gaps() && plan_.round_count <= 1
+                               : traffic.calls <= traffic.writers;
+  }
+
+  /// Whether the stripes of each aggregator are at equal distances, also from call to call: calls
+  /// of whole stripes that leave none out.
+  [[nodiscard]] bool keep_own_stripes() const {
+    const auto stripe = static_cast<std::int64_t>(stripes_.stripe_bytes);
+    const auto slots = static_cast<std::int64_t>(stripes_.slots);
+    const bool have_equal_slots = slots % std::max(1, plan_.aggregator_count) == 0;
+    return divides_osts() && have_equal_slots &&
+           summary_.distinct_bytes() == summary_.bounds.length &&
+           summary_.bounds.length % stripe == 0 && summary_.bounds.offset % stripe == 0;
+  }
+
+  /// Whether a read of one rank's pieces bridges the gaps between them, if these are equal.
+  [[nodiscard]] bool bridges_gaps() const {
+    const std::int64_t gaps = summary_.run_count - summary_.rank_count;
+    return gaps <= 0 || (summary_.span_bytes - summary_.bytes) / gaps <= bridged_gap_bytes;
+  }
+
+  /// The nodes of aggregators that meet on an OST, and the locks that they take from each other.
+  void share_osts(Traffic& traffic) const {
+    const DomainPattern pattern = row_.needs_groups() ? DomainPattern::even : plan_.pattern;
+    if (pattern == DomainPattern::osts) {
+      const OstShares shares({.aggregators = static_cast<std::int64_t>(traffic.writers),
+                              .slots = static_cast<std::int64_t>(stripes_.slots),
+                              .slots_each_min = settings_.osts_per_aggregator,
+                              .nodes = static_cast<std::int64_t>(traffic.nodes),
+                              .keeps_sets = plan_.aggregator_sets > 0});
+      traffic.fullest_writer = shares.of_fullest_aggregator();
+      traffic.fullest_node = shares.of_fullest_node();
+      traffic.nodes_per_ost = real(shares.nodes_of_a_set());
+      return;
+    }
+    const bool in_turn = pattern == DomainPattern::stripes;
+    const double each = traffic.bytes / traffic.writers;
+    const double osts_each = in_turn ? osts_in_turn(traffic.writers, each) : stripes_.osts_of(each);
+    traffic.nodes_per_ost = std::max(1.0, traffic.nodes * osts_each / traffic.osts);
+    if (!writes() || traffic.nodes <= 1) return;
+    if (in_turn) {
+      traffic.shared_pieces = machine_.wide_locks != 0 ? traffic.calls : 0;
+    } else if (row_.needs_groups() && summary_.is_interleaved()) {
+      traffic.shared_pieces = traffic.calls;
+    } else {
+      traffic.shared_pieces = traffic.nodes_per_ost * traffic.osts;
+    }
+  }
+
+  /// Reads that go on in steps are ahead by some calls.
+  [[nodiscard]] double calls_at_once(const Traffic& traffic) const {
+    if (writes() || traffic.waits > 0) return 1;
+    return 1 + std::floor(traffic.in_flight * traffic.writers / traffic.bytes);
+  }
+
+  /// The requests of several calls bring every node to every OST (steps, emulated tungsten: 0.26 s
+  /// by 4 nodes, 0.49 s by 8), unless each has its own. No more nodes meet there than have requests
+  /// in flight (calls of 17 stripes on 16 OSTs, emulated ranger, in virtual time: 10 ms by 4 nodes
+  /// with 8 requests each, 18 ms by 2).
+  void meet_in_steps(Traffic& traffic) const {
+    if (traffic.calls_at_once <= 1 || divides_osts()) return;
+    const double request = std::min(stripes_.stripe_bytes, real(machine_.rpc_bytes));
+    const double requests = traffic.in_flight * traffic.writers / request / traffic.osts;
+    traffic.nodes_per_ost = std::max(traffic.nodes_per_ost, std::min(requests, traffic.nodes));
+  }
+
+  /// A short range has one stripe more on some OSTs than on others. The OSTs of calls at once are
+  /// busy at the same time.
+  [[nodiscard]] double bytes_of_fullest_ost(const Traffic& traffic) const {
+    const double calls = traffic.calls_at_once;
+    const double range = real(summary_.bounds.length);
+    if (overlaps_next_calls()) return traffic.bytes / stripes_.slots;
+    const double density = traffic.bytes / range;  // above 1 if ranks read the same bytes
+    const double most =
+        calls > 1 ? most_on_an_ost(calls * range) : stripes_.rows_of(range) * stripes_.stripe_bytes;
+    return std::min(traffic.bytes, density * most / calls);
+  }
+
+  /// The most bytes that an OST has of the `bytes` from the beginning of the call on. Calls at once
+  /// may reach into components that have other OSTs (steps of 137 KiB on the emulated tungsten,
+  /// from one OST into the next: 10 ms a call by 4 groups, by one aggregator 41 ms).
+  [[nodiscard]] double most_on_an_ost(double bytes) const {
+    if (!settings_.has_stripes_of(summary_.bounds)) return bytes;
+    const double begin = real(summary_.bounds.offset);
+    double most = 0;
+    for (const StripedRegion& region : settings_.stripes->regions()) {
+      const double first = std::max(begin, real(region.extent.offset));
+      const double end = std::min(begin + bytes, real(region.extent.end()));
+      if (first >= end) continue;
+      const auto stripe = real(region.stripe_size);
+      const double stripes = std::ceil((end - first) / stripe / region.slot_count());
+      most = std::max(most, std::min(end - first, stripes * stripe));
+    }
+    return most;
+  }
+
+  const CollectivePlan& plan_;
+  const AlgorithmRow& row_;
+  const AccessSummary& summary_;
+  const CollectiveSettings& settings_;
+  const machine::Machine& machine_;
+  Direction direction_;
+  double nodes_;
+  RangeStripes stripes_;
+};
+
+}  // namespace
+
+double RangeStripes::osts_of(double bytes) const {
+  return std::clamp(std::ceil(bytes / stripe_bytes), 1.0, slots);
+}
+
+double RangeStripes::rows_of(double bytes) const { return std::ceil(bytes / stripe_bytes / slots); }
+
+Traffic traffic_of(const CollectivePlan& plan, const PlanInputs& inputs) {
+  return TrafficModel(plan, inputs).traffic();
+}
+
+}  // namespace nacre::plan

@@ -543,6 +543,20 @@ def group_lock(file: Path, number: int, *, give: bool = False) -> None:
     os.setxattr(file.parent, "testbed.group_unlock" if give else "testbed.group_lock", text.encode())
 
 
+@pytest.mark.usefixtures("node_namespaces")
+def test_a_path_on_the_mount_of_one_node_is_warned_of(nacre, played: Path, tmp_path: Path) -> None:
+    path = played / "1" / "out"
+    warned = nacre("testbed", "run", "--at", played, "--", "echo", f"file={path}")
+    assert warned.stdout.split() == [f"file={path}"], warned.stderr
+    assert f"warning: {played}/1 is the mount of node 1, and all ranks" in " ".join(warned.stderr.split())
+    for word in ("{}/1/out", played / "10x"):
+        quiet = nacre("testbed", "run", "--at", played, "--", "echo", word)
+        assert (quiet.returncode, quiet.stderr) == (0, "")
+    one = tmp_path / "one"
+    quiet = nacre("testbed", "run", "--nodes", 1, "--at", one, "--", "echo", one / "0" / "out")
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+
+
 def test_only_holders_of_a_group_lock_can_write(nodes: list[Path]) -> None:
     paths = [node / "f" for node in nodes]
     files = [os.open(path, os.O_CREAT | os.O_RDWR) for path in paths]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nacre import launchers, library, settings, testbed
-from nacre.errors import EXIT_CANNOT_RUN, UserError
+from nacre.errors import EXIT_CANNOT_RUN, UserError, warn
 from nacre.text import unwrapped
 from nacre.verbs.run import (
     Summary,
@@ -211,6 +212,7 @@ def run(
     with contextlib.ExitStack() as stack:
         if not testbed.is_up(directory):
             directory = stack.enter_context(testbed.serving(options, at))
+        _warn_of_one_node(command, directory)
         words = [word.replace("{}", str(directory / testbed.RANK_MOUNT)) for word in command]
         counting = library.posix_path() if posix else ""
         words = launchers.started_through(words, testbed.rank_words(directory, testbed.nodes_of(directory), counting))
@@ -222,6 +224,17 @@ def run(
             stack.enter_context(summing.of(chosen[settings.RUN], environment))
         code = _wait_for(words, environment)
     raise typer.Exit(code if code >= 0 else 128 - code)
+
+
+def _warn_of_one_node(command: list[str], directory: Path) -> None:
+    """If a word of the command names the mount of one node: ranks of all nodes would use it, and only its link."""
+    mount = re.compile(re.escape(str(directory)) + r"/(\d+)(?=/|$)")
+    found = next((match for word in command if (match := mount.search(word))), None)
+    if found is not None and testbed.nodes_of(directory) > 1:
+        warn(
+            f"{found[0]} is the mount of node {found[1]}, and all ranks access the file system through it; {{}} stands"
+            " for the mount of each rank's own node"
+        )
 
 
 def _chosen(environment: dict[str, str], hints: list[str], report: str | None) -> dict[str, str]:

@@ -79,11 +79,12 @@ void fold_contributions(std::span<std::byte> into, std::span<const std::byte> fr
 struct Decision {
   plan::CollectivePlan plan;
   std::int32_t failed_rank = no_rank;
-  bool all_moved = false;           ///< all ranks have moved their bytes already
-  bool repeats = false;             ///< equal calls will be direct too
-  bool reuses_groups = false;       ///< the plan uses the groups of the last call
-  bool keeps_round_memory = false;  ///< of all ranks
-  std::int64_t file_end = no_end;   ///< reads stop here
+  bool all_moved : 1 = false;           ///< all ranks have moved their bytes already
+  bool repeats : 1 = false;             ///< equal calls will be direct too
+  bool reuses_groups : 1 = false;       ///< the plan uses the groups of the last call
+  bool keeps_round_memory : 1 = false;  ///< of all ranks
+  bool in_steps : 1 = false;            ///< Outcome::in_steps
+  std::int64_t file_end = no_end;       ///< reads stop here
 };
 
 /// The part of `access` before `file_end`.
@@ -124,6 +125,7 @@ class Engine {
     asked_bytes_ = call_.file.byte_count;
     const Decision decision = co_await agree_on_plan(own);
     outcome_.plan = decision.plan;
+    outcome_.in_steps = decision.in_steps;
     expect_next(decision.repeats);
     // All ranks have arrived, so that late ranks do not count.
     const std::int64_t begin = monotonic_nanoseconds();
@@ -202,6 +204,7 @@ class Engine {
       summary.in_steps = file_.choices->is_in_steps(summary, call_.direction);
     }
     outcome_.summary = summary;
+    decision.in_steps = summary.in_steps;
     plan::Participants all = participants();
     all.may_hold_group_lock = contribution.may_lock;
     if (decision.all_moved) {

@@ -47,6 +47,7 @@ struct Outcome {
   std::int64_t bytes = 0;
   std::optional<Error> error;   ///< the same class on all ranks
   plan::CollectivePlan plan;    ///< the executed plan; the same on all ranks
+  bool in_steps = false;        ///< AccessSummary::in_steps, on all ranks
   SharedGroups groups;          ///< the same on all ranks; null except in segmentation
   plan::AccessSummary summary;  ///< on rank 0: the input of the decision
   std::string locks_refusal;    ///< why the plan's write locks were not used

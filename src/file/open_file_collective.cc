@@ -250,6 +250,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
   if (!moved.error) {
     note_plan({.direction = direction,
                .plan = moved.plan,
+               .in_steps = moved.in_steps,
                .groups = std::move(moved.groups),
                .summary = moved.summary,
                .saturation_bytes = for_all.saturation(),

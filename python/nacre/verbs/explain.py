@@ -79,11 +79,12 @@ def explain(
 
 def _alike(plans: list[dict]) -> list[list[dict]]:
     """Plans in blocks, in the order of their first calls: those of a block have the same algorithm, aggregators and
-    reason, and about as many bytes in a call. They differ only in file domains and rounds."""
+    reason, are all in steps or none, and move about as many bytes in a call. They differ only in file domains and
+    rounds."""
     blocks: dict[tuple, list[dict]] = {}
     for plan in plans:
         magnitude = int(plan["bytes"]["sum"] / plan["calls"]).bit_length()
-        names = ("call", "algorithm", "reason", "aggregators", "aggregators_reason")
+        names = ("call", "in_steps", "algorithm", "reason", "aggregators", "aggregators_reason")
         blocks.setdefault((*(plan.get(name) for name in names), magnitude), []).append(plan)
     return list(blocks.values())
 
@@ -93,6 +94,8 @@ def _explain(console: Console, plans: list[dict]) -> None:
     plan = max(plans, key=lambda one: one["seconds"]["max"])
     slowest = duration(sum(one["seconds"]["max"] for one in plans))
     calls = plural(sum(one["calls"] for one in plans), f"collective {plan['call']}")
+    if plan.get("in_steps"):
+        calls += " in steps"
     size = amount(sum(one["bytes"]["sum"] for one in plans))
     among = f" in {len(plans)} plans" if len(plans) > 1 else ""
     console.print(f"  [bold]{calls}[/bold]{among}, {size} in total, {slowest} on the slowest rank")

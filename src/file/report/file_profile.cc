@@ -17,8 +17,8 @@ bool is_same_plan(const PlanUse& a, const PlanUse& b) {
   moved.origin = b.plan.origin;
   moved.end = b.plan.end;
   moved.first_byte = b.plan.first_byte;
-  return a.direction == b.direction && moved == b.plan && are_same(a.groups, b.groups) &&
-         a.saturation_bytes == b.saturation_bytes;
+  return a.direction == b.direction && a.in_steps == b.in_steps && moved == b.plan &&
+         are_same(a.groups, b.groups) && a.saturation_bytes == b.saturation_bytes;
 }
 
 }  // namespace

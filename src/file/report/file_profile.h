@@ -60,6 +60,7 @@ inline constexpr std::array<std::string_view, 9> plain_call_names{"set_view",
 struct PlanUse {
   plan::Direction direction = plan::Direction::read;
   plan::CollectivePlan plan;  ///< of the first call
+  bool in_steps = false;      ///< of all calls: AccessSummary::in_steps
   std::shared_ptr<const plan::RankGroups> groups =
       nullptr;                        ///< of the first call; null except in segmentation
   plan::AccessSummary summary;        ///< of the first call, on rank 0

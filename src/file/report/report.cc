@@ -257,6 +257,7 @@ std::string plan_json(const ReducedProfile::OfPlan& of_plan, const plan::NodeMap
       .add("bytes", spread_json(of_plan.bytes, &plain))
       .add("seconds", spread_json(of_plan.nanoseconds, &seconds))
       .add("first_call", summary_json(of_plan.use.summary));
+  if (of_plan.use.in_steps) json.add("in_steps", "true");
   add_predictions(json, of_plan.use, nodes);
   if (!plan::row_of(plan).exchanges()) return json.text();
   const std::shared_ptr<const plan::RankGroups>& groups = of_plan.use.groups;

@@ -12,6 +12,7 @@ from nacre_bench import options
 from nacre_bench.choice import figures, search, virtual
 from nacre_bench.choice.cases import Case, all_cases, chosen_cases
 from nacre_bench.choice.fixed import fixed_settings
+from nacre_bench.choice.plans import longest
 from nacre_bench.choice.run import Sequence, site_of
 from nacre_bench.choice.search import AUTOMATIC, Setting
 from nacre_bench.choice.text import choice_text
@@ -44,6 +45,24 @@ def result_of(*entries: dict) -> dict:
     facts = {"cores": 2, "cpu": "", "memory": "", "kernel": "", "directory": "", "file_system": "", "load": [0]}
     about = {"format": 1, "kind": "choice", "version": "0", "started": "now", "machine": facts, "contenders": []}
     return {**about, "settings": {"rounds": 8, "seed": 1, "timeout": 30.0}, "launches": list(entries)}
+
+
+class Plans(unittest.TestCase):
+    def test_predictions_are_of_all_calls_or_none(self):
+        def plan(calls: int, seconds: float, **more) -> dict:
+            return {"call": "read", "algorithm": "direct", "calls": calls, "seconds": {"max": seconds}, **more}
+
+        first, steps = plan(2, 0.4, predicted={"seconds": 0.1}), plan(8, 1.0, predicted={"seconds": 0.2})
+        report = {"plans": [first, steps], "other_plan_calls": 0}
+        found = longest(report, "read")
+        self.assertEqual((found["calls"], found["plans"], found["observed"]), (8, 2, 1.4))
+        self.assertAlmostEqual(found["predicted"], 2 * 0.1 + 8 * 0.2)
+        self.assertIsNone(longest(report, "write"))
+        written = plan(5, 1.0, predicted={"seconds": 0.3, "busy": {"ost": 0.1, "link": 0.05, "agreement": 0.2}})
+        of_writes = longest({**report, "plans": [{**written, "call": "write"}]}, "write")
+        self.assertAlmostEqual(of_writes["predicted"], 5 * 0.1 + 0.2)
+        self.assertNotIn("predicted", longest({**report, "other_plan_calls": 3}, "read"))
+        self.assertNotIn("predicted", longest({**report, "plans": [first, plan(8, 1.0)]}, "read"))
 
 
 class Cases(unittest.TestCase):

@@ -40,6 +40,18 @@ TEST_CASE(
   CHECK(profile.plans()[1].calls == 1);
 }
 
+TEST_CASE("reads in steps count apart, because their prediction is another one") {
+  FileProfile profile;
+  PlanUse read = use_of(100, 8);
+  read.direction = plan::Direction::read;
+  profile.note_plan(read);
+  read.in_steps = true;
+  for (int i = 0; i < 4; ++i) profile.note_plan(read);
+  REQUIRE(profile.plans().size() == 2);
+  CHECK(profile.plans()[0].calls == 1);
+  CHECK(profile.plans()[1].calls == 4);
+}
+
 TEST_CASE("the number of stored plans is bounded") {
   FileProfile profile;
   for (std::int64_t i = 1; i <= 20; ++i) profile.note_plan(use_of(0, i));

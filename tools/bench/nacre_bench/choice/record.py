@@ -24,5 +24,5 @@ def record_of(case: Case, settings: list[Setting], times: Times, plans: dict[str
 
 
 def predicted(plans: list[dict]) -> list[dict]:
-    """Those that were predicted, of files with one plan."""
-    return [plan for plan in plans if "predicted" in plan and plan["plans"] == 1]
+    """Those of files whose calls were all predicted."""
+    return [plan for plan in plans if "predicted" in plan]

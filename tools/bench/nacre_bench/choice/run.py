@@ -230,8 +230,8 @@ class CaseRun:
         )
 
     def predictions(self, plans: list[dict]) -> list[list[float]]:
-        """Predicted and observed seconds of files with one plan. A write ends when its bytes are in a cache, so the
-        time of writes is that of the round, which ends with MPI_File_sync."""
+        """Predicted and observed seconds of files whose calls were all predicted. A write ends when its bytes are in a
+        cache, so the time of writes is that of the round, which ends with MPI_File_sync."""
         whole = predicted(plans)
         if self.case.direction != WRITE:
             return [[plan["predicted"], plan["observed"]] for plan in whole]

@@ -142,6 +142,8 @@ std::vector<std::int32_t> ObjectAllocator::usable_osts_from(std::int32_t first) 
 
 Status ObjectAllocator::instantiate(plan::LayoutComponent& component) {
   plan::Striping& striping = component.striping;
+  const auto refuses = [&](const plan::OstObject& one) { return refusing_.contains(one.ost); };
+  if (std::ranges::any_of(striping.objects, refuses)) return refused(EREMOTEIO);
   const bool is_on_mdt = striping.pattern == plan::StripePattern::mdt;
   striping.stripe_count = plan::stripe_count_over(striping, ost_count_);
   if (striping.stripe_count <= ost_count_) striping.overstriped = false;

@@ -53,7 +53,8 @@ class ObjectAllocator {
   /// Assigns one object per stripe to a component without objects, on the listed OSTs or on
   /// consecutive ones. These start at the requested first OST, or after the last OST of the
   /// previous component. OSTs that refuse objects are passed over: without an error, a component
-  /// gets fewer stripes or another first OST. ENOSPC if all OSTs refuse.
+  /// gets fewer stripes or another first OST. ENOSPC if all OSTs refuse, EREMOTEIO if a listed one
+  /// does.
   [[nodiscard]] Status instantiate(plan::LayoutComponent& component);
 
  private:

@@ -121,6 +121,16 @@ TEST_CASE("objects are placed round robin on the OSTs, from the requested or the
   CHECK(osts_of("-c 2") == std::vector<std::int32_t>{3, 0});
 }
 
+TEST_CASE("a list of OSTs fails if one of them creates no objects") {
+  ObjectAllocator allocator(4);
+  allocator.set_refusing(2, true);
+  plan::Layout layout = layout_for_file(asked_layout("-o 1,2"), four_osts).value();
+  CHECK(errno_in(instantiate(layout, {0, 10}, allocator)) == EREMOTEIO);
+  CHECK_FALSE(layout.components[0].is_instantiated());
+  allocator.set_refusing(2, false);
+  CHECK(instantiate(layout, {0, 10}, allocator).value());
+}
+
 TEST_CASE("no objects are created where all OSTs refuse") {
   ObjectAllocator allocator(4);
   for (std::int32_t ost = 0; ost < 4; ++ost) allocator.set_refusing(ost, true);

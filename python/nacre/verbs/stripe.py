@@ -14,14 +14,14 @@ from pathlib import Path
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from nacre import ceph_client, file_system, layout_text, library, lustre_client
+from nacre import ceph_client, file_system, layout_text, library, lustre_client, orangefs_client
 from nacre.advice import run_with
 from nacre.errors import UserError
 from nacre.text import parse_bytes, unwrapped
 
 INT_MAX = 2**31 - 1
 
-HELP = "Show or recommend the layout of files on Lustre or CephFS, or set it on Lustre."
+HELP = "Show or recommend the layout of files on Lustre, CephFS or OrangeFS, or set it on Lustre."
 
 GROUP_HELP = unwrapped(f"""{HELP}
 
@@ -31,8 +31,8 @@ GROUP_HELP = unwrapped(f"""{HELP}
 SHOW_HELP = unwrapped("""Show the layout of a file, or the default layout of a directory, as `lfs getstripe -y` does.
 
 nacre reads the xattr lustre.lov and does not need lfs. On CephFS it shows the xattrs ceph.file.layout and
-ceph.dir.layout. --raw reads a saved xattr, for example from another machine:
-`getfattr -n lustre.lov --only-values FILE > BLOB`.
+ceph.dir.layout, on OrangeFS the distribution and the number of data files. --raw reads a saved xattr, for example from
+another machine: `getfattr -n lustre.lov --only-values FILE > BLOB`.
 
 [bold]Examples[/bold]
 
@@ -145,7 +145,9 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    files: list[str] = typer.Argument(None, metavar="FILE", help="Files and directories on Lustre or CephFS."),
+    files: list[str] = typer.Argument(
+        None, metavar="FILE", help="Files on Lustre, CephFS or OrangeFS, or directories."
+    ),
     raw: list[str] = typer.Option(
         [], "--raw", metavar="BLOB", help="Saved xattr lustre.lov; - is standard input. Repeatable."
     ),
@@ -158,7 +160,7 @@ def show(
     layouts = []
     for path, read in sources:
         try:
-            text = _layout(path, read(path))
+            text = read(path)
         except NoDefault:
             layouts.append({"path": path, "has_default": False})
             if not as_json:
@@ -201,7 +203,7 @@ def advise(
         byte_count = parse_bytes(size)
     except ValueError as error:
         raise UserError(f"SIZE {error}", "Give bytes, or a number with k, m, g or t: 4096, 64m, 20g, 2t.") from error
-    is_on_ceph = _is_on_ceph(directory)
+    is_on_ceph, is_on_orangefs = _is_on("ceph", directory), _is_on("orangefs", directory)
     if is_on_ceph and osts is None:
         _advise_default(as_json)
         return
@@ -212,9 +214,14 @@ def advise(
     except ValueError as error:
         raise UserError(str(error)) from error
     path = shlex.quote(os.path.join(directory, "FILE"))
-    command = _ceph_command(options, path) if is_on_ceph else f"lfs setstripe {options} {path}"
-    without_lfs = "" if is_on_ceph else f"nacre stripe set {options} {path}"
+    without_lfs = ""
     hint = run_with(f"nacre_layout={options}")
+    if is_on_ceph:
+        command = _ceph_command(options, path)
+    elif is_on_orangefs:
+        command, hint = orangefs_client.command(*_numbers(options), directory), ""
+    else:
+        command, without_lfs = f"lfs setstripe {options} {path}", f"nacre stripe set {options} {path}"
     if as_json:
         advice = {"options": options, "command": command, "set": without_lfs, "run": hint, "reasons": reasons}
         print(json.dumps(advice, indent=2))
@@ -222,7 +229,8 @@ def advise(
     print(command)
     if without_lfs and shutil.which("lfs") is None:
         print(f"or, without lfs: {without_lfs}")
-    print(f"or, without {'setfattr' if is_on_ceph else 'lfs'}: {hint}")
+    if hint:
+        print(f"or, without {'setfattr' if is_on_ceph else 'lfs'}: {hint}")
     for reason in reasons:
         print(f"  {reason}")
 
@@ -250,7 +258,7 @@ def _osts_to_set(path: str) -> int:
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EACCES):
             raise UserError(f"cannot open the directory {directory}: {os.strerror(error.errno)}") from error
-        if _is_on_ceph(directory):
+        if _is_on("ceph", directory):
             raise UserError(
                 f"cannot set the layout of {path}: {directory} is on CephFS, not on Lustre",
                 "On CephFS, set the xattr ceph.dir.layout or ceph.file.layout with setfattr.",
@@ -298,9 +306,9 @@ def _remove_default(path: str) -> None:
             raise UserError(f"cannot remove the default layout of {path}: {what}") from error
 
 
-def _is_on_ceph(path: str) -> bool:
+def _is_on(store: str, path: str) -> bool:
     found = file_system.of(Path(path))
-    return found is not None and file_system.store(found.kind) == "ceph"
+    return found is not None and file_system.store(found.kind) == store
 
 
 def _advise_default(as_json: bool) -> None:
@@ -317,10 +325,15 @@ def _advise_default(as_json: bool) -> None:
         print(f"  {reason}")
 
 
-def _ceph_command(options: str, file: str) -> str:
-    """`options`: of lfs setstripe, as the library recommends them: -c COUNT -S SIZE."""
+def _numbers(options: str) -> tuple[int, int]:
+    """The stripe count and the stripe size in options of lfs setstripe as the library recommends them: -c COUNT -S
+    SIZE."""
     _, count, _, size = options.split()
-    layout = ceph_client.setting(int(count), parse_bytes(size))
+    return int(count), parse_bytes(size)
+
+
+def _ceph_command(options: str, file: str) -> str:
+    layout = ceph_client.setting(*_numbers(options))
     return f'touch {file} && setfattr -n {ceph_client.XATTR} -v "{layout}" {file}'
 
 
@@ -331,7 +344,7 @@ def _ost_count(directory: str) -> int:
     try:
         return lustre_client.ost_count(directory)
     except OSError as error:
-        advice = "Name a directory on Lustre, or give the number of OSTs with --osts."
+        advice = "Name a directory on Lustre, or give the number of OSTs (on OrangeFS: of servers) with --osts."
         raise UserError(f"{directory} is not on Lustre, so the number of OSTs is unknown", advice) from error
 
 
@@ -342,21 +355,29 @@ def _layout(path: str, lov: bytes) -> str:
         raise UserError(f"{path}: {error}") from error
 
 
-def _of_file(path: str) -> bytes:
+def _of_file(path: str) -> str:
+    """The layout as text: that of lfs, or with the names that the file system has for it."""
     try:
-        return ceph_client.layout_of(path) if _is_on_ceph(path) else os.getxattr(path, lustre_client.XATTR)
+        if _is_on("orangefs", path):
+            return "".join(f"{name}: {value}\n" for name, value in orangefs_client.layout_of(path).items())
+        lov = ceph_client.layout_of(path) if _is_on("ceph", path) else os.getxattr(path, lustre_client.XATTR)
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from error
     except OSError as error:
         if error.errno == errno.ENODATA and os.path.isdir(path):
             raise NoDefault(path) from error
         if error.errno == errno.ENODATA:
             raise UserError(f"{path} has no layout yet", "A new file gets a layout when it is written.") from error
         if error.errno == errno.EOPNOTSUPP:
-            raise UserError(f"{path} is not on Lustre or CephFS: it has no xattr {lustre_client.XATTR}") from error
+            where = "Lustre, CephFS or OrangeFS"
+            raise UserError(f"{path} is not on {where}: it has no xattr {lustre_client.XATTR}") from error
         raise UserError(f"cannot read the layout of {path}: {os.strerror(error.errno)}") from error
+    return _layout(path, lov)
 
 
-def _of_blob(path: str) -> bytes:
+def _of_blob(path: str) -> str:
     try:
-        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        lov = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
         raise UserError(f"--raw {path}: cannot read the file: {os.strerror(error.errno)}") from error
+    return _layout(path, lov)

@@ -1,0 +1,58 @@
+"""What the kernel's client of OrangeFS says about the layouts of files and directories, in extended attributes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+import struct
+
+DISTRIBUTION = "system.pvfs2.md"
+HANDLES = "system.pvfs2.dh"
+HANDLE_BYTES = 8
+# A directory's layout for new files: xattrs with this prefix.
+PREFIX = "user.pvfs2."
+OF_DIRECTORY = ("dist_name", "dist_params", "num_dfiles")
+
+
+def layout_of(path: str) -> dict[str, int | str]:
+    """The layout of a file, or that of a directory for its new files, with OrangeFS's own names. OSError: ENODATA if a
+    directory has none of its own; ValueError if Nacre does not understand the bytes."""
+    return _of_directory(path) if os.path.isdir(path) else _of_file(path)
+
+
+def _of_file(path: str) -> dict[str, int | str]:
+    distribution, handles = os.getxattr(path, DISTRIBUTION), os.getxattr(path, HANDLES)
+    try:
+        (length,) = struct.unpack_from("<I", distribution)
+        (name,) = struct.unpack_from(f"{length}s", distribution, 4)
+        layout: dict[str, int | str] = {"dist_name": name.decode("ascii")}
+        if name == b"simple_stripe":
+            parameters = (4 + length + 1 + 7) // 8 * 8  # the name ends with a zero byte and is padded
+            (layout["strip_size"],) = struct.unpack_from("<q", distribution, parameters)
+    except (struct.error, UnicodeDecodeError) as error:
+        raise ValueError(f"{DISTRIBUTION} has unknown contents: {distribution.hex()}") from error
+    return layout | {"num_dfiles": len(handles) // HANDLE_BYTES}
+
+
+def _of_directory(path: str) -> dict[str, int | str]:
+    layout: dict[str, int | str] = {}
+    for name in OF_DIRECTORY:
+        try:
+            text = os.getxattr(path, PREFIX + name).rstrip(b"\0").decode("ascii", "replace")
+        except OSError as error:
+            if error.errno != errno.ENODATA:
+                raise
+            continue
+        layout[name] = int(text) if text.isdecimal() else text
+    if not layout:
+        raise OSError(errno.ENODATA, os.strerror(errno.ENODATA), path)
+    return layout
+
+
+def command(stripes: int, stripe_bytes: int, directory: str) -> str:
+    """The commands that give new files in `directory` this layout. Without the zero byte at the end of a value,
+    OrangeFS ignores the value, or refuses new files."""
+    values = {"num_dfiles": stripes, "dist_name": "simple_stripe", "dist_params": f"strip_size:{stripe_bytes}"}
+    where = shlex.quote(directory)
+    return " && ".join(rf"""setfattr -n {PREFIX}{name} -v '"{value}\000"' {where}""" for name, value in values.items())

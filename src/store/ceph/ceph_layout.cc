@@ -50,20 +50,15 @@ Error refusal(int system_errno, const std::string& path) {
   return error;
 }
 
-Error no_components(const std::string& path) {
-  return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
-               "change the layout of " + path + ": layouts of CephFS have no components"};
-}
-
 }  // namespace
 
 Result<std::optional<plan::Layout>> CephLayouts::read() {
   std::string text;
   const auto get = [&](void* to, std::size_t size) {
-    return ::fgetxattr(descriptor_, file_xattr, to, size);
+    return ::fgetxattr(descriptor(), file_xattr, to, size);
   };
   const int failure = read_xattr(get, text);
-  if (failure != 0) return error_from_errno(failure, "read the layout of", path_);
+  if (failure != 0) return error_from_errno(failure, "read the layout of", path());
   Result<plan::Layout> layout = plan::parse_ceph_layout(text);
   if (!layout) return std::move(layout).error();
   return std::optional(*std::move(layout));
@@ -75,13 +70,13 @@ Status CephLayouts::set(const plan::Layout& layout) {
   const std::string text = plan::ceph_layout_request(layout, **current);
   if (text.empty()) return {};
   const int done = retry_interrupted(
-      [&] { return ::fsetxattr(descriptor_, file_xattr, text.data(), text.size(), 0); });
+      [&] { return ::fsetxattr(descriptor(), file_xattr, text.data(), text.size(), 0); });
   if (done == 0 || errno == ENOTEMPTY) return {};
-  return refusal(errno, path_);
+  return refusal(errno, path());
 }
 
 std::optional<plan::Layout> CephLayouts::default_layout() {
-  const std::string inherited = inherited_layout(directory_of(path_));
+  const std::string inherited = inherited_layout(directory_of(path()));
   if (inherited.empty()) {
     constexpr std::int64_t object_bytes = 4 << 20;
     return plan::plain_layout(
@@ -91,13 +86,9 @@ std::optional<plan::Layout> CephLayouts::default_layout() {
   return layout ? std::optional(*std::move(layout)) : std::nullopt;
 }
 
-Status CephLayouts::add(const plan::Layout& /*components*/) { return no_components(path_); }
-
-Status CephLayouts::remove_unwritten() { return no_components(path_); }
-
 Result<std::int32_t> CephLayouts::target_count() {
   return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
-               "count the OSDs of " + path_ + ": clients of CephFS do not show them"};
+               "count the OSDs of " + path() + ": clients of CephFS do not show them"};
 }
 
 bool CephLayouts::means_not_owner(const Error& error) const {

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "plan/layout/layout.h"
-#include "store/store.h"
+#include "store/posix/fixed_layouts.h"
 
 namespace nacre::store {
 
@@ -18,30 +18,21 @@ namespace nacre::store {
 /// never grows: Nacre leaves it as it is unless striping hints request another, because successive
 /// objects of a file with the default layout already lie on all OSDs. The only code that reads and
 /// writes the xattrs ceph.file.layout and ceph.dir.layout.
-class CephLayouts final : public FileLayouts {
+class CephLayouts final : public FixedLayouts {
  public:
-  /// `descriptor` must stay open during the lifetime of this object.
-  CephLayouts(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  CephLayouts(int descriptor, std::string path)
+      : FixedLayouts(descriptor, std::move(path), "CephFS") {}
 
   Result<std::optional<plan::Layout>> read() override;
   /// As plan::ceph_layout_request(). Does nothing if the file has data. ErrorClass::info_value if
   /// the value of a hint is invalid there, for example because there is no such pool.
   Status set(const plan::Layout& layout) override;
-  /// Does nothing: the file got the default when it was created.
-  Status set_default() override { return {}; }
   /// The layout of the nearest directory above the file that has one, or else CephFS's own default.
   std::optional<plan::Layout> default_layout() override;
-  Status add(const plan::Layout& components) override;
-  Status remove_unwritten() override;
   /// Always fails: clients do not show ordinary users how many OSDs there are.
   Result<std::int32_t> target_count() override;
-  bool means_no_layout(const Error& /*error*/) const override { return false; }
   /// CephFS wants the flag p in the MDS capabilities of the client's key.
   bool means_not_owner(const Error& error) const override;
-
- private:
-  int descriptor_;
-  std::string path_;
 };
 
 }  // namespace nacre::store

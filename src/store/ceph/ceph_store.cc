@@ -42,7 +42,7 @@ Result<Descriptor> CephStore::open_descriptor(const std::string& path, int flags
 
 std::unique_ptr<StoreFile> CephStore::make_file(OpenedFile opened) {
   if (!opened.facts.has_layouts) return PosixStore::make_file(std::move(opened));
-  return std::make_unique<CephStoreFile>(std::move(opened));
+  return std::make_unique<LaidOutFile<CephLayouts>>(std::move(opened));
 }
 
 }  // namespace nacre::store

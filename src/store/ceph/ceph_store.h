@@ -1,28 +1,14 @@
-// Files on CephFS, with their layouts, and their store.
+// The store of files on CephFS.
 #ifndef NACRE_STORE_CEPH_CEPH_STORE_H_
 #define NACRE_STORE_CEPH_CEPH_STORE_H_
 
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "store/ceph/ceph_layout.h"
 #include "store/posix/posix_store.h"
-#include "store/posix/posix_store_file.h"
 
 namespace nacre::store {
-
-/// See StoreFile.
-class CephStoreFile final : public PosixStoreFile {
- public:
-  explicit CephStoreFile(OpenedFile opened)
-      : PosixStoreFile(std::move(opened)), layouts_(file().number(), path()) {}
-
-  FileLayouts* layouts() override { return &layouts_; }
-
- private:
-  CephLayouts layouts_;
-};
 
 /// A PosixStore that also sets the layouts that OpenOptions request. A client whose key may not set
 /// layouts leaves new files with the default.

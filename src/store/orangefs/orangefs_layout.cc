@@ -16,11 +16,6 @@ namespace {
 constexpr const char* distribution_xattr = "system.pvfs2.md";
 constexpr const char* handles_xattr = "system.pvfs2.dh";
 
-Error no_components(const std::string& path) {
-  return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
-               "change the layout of " + path + ": layouts of OrangeFS have no components"};
-}
-
 }  // namespace
 
 Result<std::optional<plan::Layout>> OrangefsLayouts::read() {
@@ -28,24 +23,20 @@ Result<std::optional<plan::Layout>> OrangefsLayouts::read() {
   std::vector<std::byte> handles;
   const auto get = [&](const char* name) {
     return [this, name](void* to, std::size_t size) {
-      return ::fgetxattr(descriptor_, name, to, size);
+      return ::fgetxattr(descriptor(), name, to, size);
     };
   };
   int failure = read_xattr(get(distribution_xattr), distribution);
   if (failure == 0) failure = read_xattr(get(handles_xattr), handles);
-  if (failure != 0) return error_from_errno(failure, "read the layout of", path_);
+  if (failure != 0) return error_from_errno(failure, "read the layout of", path());
   Result<plan::Layout> layout = plan::decode_orangefs_layout(distribution, handles);
   if (!layout) return std::move(layout).error();
   return std::optional(*std::move(layout));
 }
 
-Status OrangefsLayouts::add(const plan::Layout& /*components*/) { return no_components(path_); }
-
-Status OrangefsLayouts::remove_unwritten() { return no_components(path_); }
-
 Result<std::int32_t> OrangefsLayouts::target_count() {
   return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
-               "count the servers of " + path_ + ": clients of OrangeFS do not show them"};
+               "count the servers of " + path() + ": clients of OrangeFS do not show them"};
 }
 
 }  // namespace nacre::store

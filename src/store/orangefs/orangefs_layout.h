@@ -9,35 +9,26 @@
 
 #include "base/result.h"
 #include "plan/layout/layout.h"
-#include "store/store.h"
+#include "store/posix/fixed_layouts.h"
 
 namespace nacre::store {
 
 /// The layout of a file that is open on a mount of OrangeFS. A file gets it when it is created,
 /// from the xattrs user.pvfs2.num_dfiles, user.pvfs2.dist_name and user.pvfs2.dist_params of its
 /// directory, and keeps it: nothing can set the layout of one file.
-class OrangefsLayouts final : public FileLayouts {
+class OrangefsLayouts final : public FixedLayouts {
  public:
-  /// `descriptor` must stay open during the lifetime of this object.
   OrangefsLayouts(int descriptor, std::string path)
-      : descriptor_(descriptor), path_(std::move(path)) {}
+      : FixedLayouts(descriptor, std::move(path), "OrangeFS") {}
 
   Result<std::optional<plan::Layout>> read() override;
   /// Does nothing: the file has a layout.
   Status set(const plan::Layout& /*layout*/) override { return {}; }
-  Status set_default() override { return {}; }
   /// None: the default of a directory without xattrs is known to the servers only.
   std::optional<plan::Layout> default_layout() override { return std::nullopt; }
-  Status add(const plan::Layout& components) override;
-  Status remove_unwritten() override;
   /// Always fails: clients show only the servers of each file.
   Result<std::int32_t> target_count() override;
-  bool means_no_layout(const Error& /*error*/) const override { return false; }
   bool means_not_owner(const Error& /*error*/) const override { return false; }
-
- private:
-  int descriptor_;
-  std::string path_;
 };
 
 }  // namespace nacre::store

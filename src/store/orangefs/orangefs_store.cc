@@ -13,7 +13,7 @@ Status OrangefsStore::check_layout(const std::string& path, const plan::Layout& 
 
 std::unique_ptr<StoreFile> OrangefsStore::make_file(OpenedFile opened) {
   if (!opened.facts.has_layouts) return PosixStore::make_file(std::move(opened));
-  return std::make_unique<OrangefsStoreFile>(std::move(opened));
+  return std::make_unique<LaidOutFile<OrangefsLayouts>>(std::move(opened));
 }
 
 }  // namespace nacre::store

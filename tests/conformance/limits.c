@@ -196,7 +196,8 @@ static void write_and_read(MPI_File file, char* in, int bytes) {
 
 /* The last rank has no memory for cycle buffers, in a call through a view of short pieces that are
  * a gigabyte apart: all ranks continue without an exchange, and exchange again when memory is
- * available. NACRE_TEST_RANKS_PER_NODE=1, because ranks that share memory would use /dev/shm. */
+ * available. NACRE_TEST_RANKS_PER_NODE=1: the limit is on the last rank, not on those that share
+ * memory. */
 static int memory_limit(const char* path) {
   enum { piece = 1000 };
   const char* reports = check_path("limits-memory-report");
@@ -231,8 +232,8 @@ static int memory_limit(const char* path) {
   return 0;
 }
 
-/* A /dev/shm of 64 MiB, most of which Nacre must not use: each rank has private cycle buffers, and
- * sends the aggregator, whose file is slow, more short messages than it can receive at once. */
+/* A /dev/shm of 64 MiB, most of which Nacre must not use. Each rank sends the aggregator, whose
+ * file is slow, more short messages than it can receive at once. */
 static int small_shared_memory(const char* unused) {
   enum { piece = 200, pieces = 60 };
   const char* path = check_path("limits-shm");

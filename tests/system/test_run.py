@@ -337,3 +337,18 @@ def test_a_shell_completes_verbs_options_and_hints(nacre, words, expected):
     position = str(len(words.split()) - 1)
     result = nacre(_NACRE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=position)
     assert result.stdout.split() == expected, result.stderr
+
+
+def test_ranks_in_pid_namespaces_of_their_own_share_memory(nacre, build, clean_environment):
+    """They do not find memory without a name. UCX has its own trouble there, except with TCP."""
+    own = ["unshare", "--pid", "--fork"]
+    if subprocess.run([*own, "true"], capture_output=True).returncode:
+        pytest.skip("this user may not create PID namespaces")
+    worker = build / "tools/bench/mpich5/worker"
+    words = ["--warmups", "0", "--repeats", "1", "--bytes", "4194304", "--file", "x", "--workload", "interleaved"]
+    hint = ["--hint", "nacre_algorithm=two_phase"]
+    launch = [build / "venv/mpich/bin/mpiexec", "-n", "4", *own, worker, *words, *hint]
+    result = nacre("run", "--report", "r", "--", *launch, UCX_TLS="tcp,self", MPIR_CVAR_NOLOCAL="1")
+    assert result.returncode == 0, result.stderr
+    writes = json.loads((nacre.directory / "r").read_text().splitlines()[0])["kinds"]["collective_write"]
+    assert writes["message_bytes"]["sum"] < 100_000  # of 4 MiB

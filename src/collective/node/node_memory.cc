@@ -14,47 +14,44 @@ const char* const purpose = "share memory between the ranks of a node by";
 
 /// Sent by the lowest rank of a node to the other ranks.
 struct Announcement {
-  std::uint64_t id = 0;
+  store::SharedMemoryAddress address;
   std::uint64_t made = 0;  ///< 1: the memory exists
 };
 
 /// The first word of the memory until all ranks have mapped it.
 constexpr std::uint64_t mark_of(std::uint64_t id) { return ~id; }
 
-std::optional<store::SharedMemory> make_marked(Transport& transport, std::int64_t bytes,
-                                               Announcement& announcement) {
-  announcement.id = store::random_id();
-  Result<store::SharedMemory> made =
-      transport.create_shared_memory(announcement.id, bytes, purpose);
+std::optional<store::SharedMemory> make_marked(Transport& transport, store::SharedMemory::Kind kind,
+                                               std::int64_t bytes, Announcement& announcement) {
+  const std::uint64_t id = store::random_id();
+  Result<store::SharedMemory> made = transport.create_shared_memory(kind, id, bytes, purpose);
   if (!made) return std::nullopt;
-  announcement.made = 1;
-  const std::uint64_t mark = mark_of(announcement.id);
+  announcement = {made->address(), 1};
+  const std::uint64_t mark = mark_of(id);
   std::memcpy(made->bytes().data(), &mark, sizeof mark);
   return *std::move(made);
 }
 
 std::optional<store::SharedMemory> find_marked(std::int64_t bytes, const Announcement& from) {
   if (from.made == 0) return std::nullopt;
-  Result<store::SharedMemory> found = store::SharedMemory::attach(from.id, bytes, purpose);
+  Result<store::SharedMemory> found = store::SharedMemory::attach(from.address, bytes, purpose);
   if (!found) return std::nullopt;
   std::uint64_t mark = 0;
   std::memcpy(&mark, found->bytes().data(), sizeof mark);
-  if (mark != mark_of(from.id)) return std::nullopt;
+  if (mark != mark_of(from.address.id)) return std::nullopt;
   return *std::move(found);
 }
 
-}  // namespace
-
-Task<std::optional<store::SharedMemory>> share_memory(Transport& transport,
-                                                      std::span<const int> node_ranks,
-                                                      std::int64_t bytes) {
+Task<std::optional<store::SharedMemory>> share(Transport& transport,
+                                               std::span<const int> node_ranks,
+                                               store::SharedMemory::Kind kind, std::int64_t bytes) {
   Announcement announcement;
   std::optional<store::SharedMemory> memory;
   std::byte all_have_it{0};
   std::vector<MessageId> messages;
   const std::span<const int> others = node_ranks.subspan(1);
   if (transport.rank() == node_ranks.front()) {
-    memory = make_marked(transport, bytes, announcement);
+    memory = make_marked(transport, kind, bytes, announcement);
     for (const int mate : others) messages.push_back(transport.send(mate, bytes_of(announcement)));
     std::vector<std::byte> replies(others.size());
     for (std::size_t i = 0; i < others.size(); ++i) {
@@ -64,7 +61,7 @@ Task<std::optional<store::SharedMemory>> share_memory(Transport& transport,
     all_have_it = std::byte{1};
     for (const std::byte reply : replies) all_have_it &= reply;
     if (memory) {
-      store::SharedMemory::forget(announcement.id);
+      store::SharedMemory::forget(announcement.address.id);
       std::memset(memory->bytes().data(), 0, sizeof(std::uint64_t));
     }
     for (const int mate : others) messages.push_back(transport.send(mate, bytes_of(all_have_it)));
@@ -80,6 +77,19 @@ Task<std::optional<store::SharedMemory>> share_memory(Transport& transport,
   }
   if (all_have_it == std::byte{0}) memory.reset();
   co_return memory;
+}
+
+}  // namespace
+
+Task<std::optional<store::SharedMemory>> share_memory(Transport& transport,
+                                                      std::span<const int> node_ranks,
+                                                      std::int64_t bytes) {
+  using Kind = store::SharedMemory::Kind;
+  for (const Kind kind : {Kind::unnamed, Kind::named}) {
+    std::optional<store::SharedMemory> memory = co_await share(transport, node_ranks, kind, bytes);
+    if (memory) co_return memory;
+  }
+  co_return std::nullopt;
 }
 
 }  // namespace nacre::collective

@@ -15,7 +15,8 @@ namespace nacre::collective {
 /// Collective over `node_ranks`: two or more ranks of one node, lowest first. Returns shared memory
 /// of `bytes` zeros, or nothing on all ranks if a rank cannot allocate it or does not find the
 /// memory of the lowest rank (containers on one host look like one node, but do not share memory).
-/// The same `bytes` on all ranks. The memory has no name after this has returned.
+/// The same `bytes` on all ranks. The memory has no name after this has returned. Ranks in several
+/// PID namespaces get named memory, all others unnamed memory.
 Task<std::optional<store::SharedMemory>> share_memory(Transport& transport,
                                                       std::span<const int> node_ranks,
                                                       std::int64_t bytes);

@@ -43,8 +43,9 @@ class CountedTransport final : public Transport {
   }
   void wait(Condition& condition) override { inner_.wait(condition); }
   [[nodiscard]] Result<store::SharedMemory> create_shared_memory(
-      std::uint64_t id, std::int64_t bytes, const std::string& purpose) override {
-    return inner_.create_shared_memory(id, bytes, purpose);
+      store::SharedMemory::Kind kind, std::uint64_t id, std::int64_t bytes,
+      const std::string& purpose) override {
+    return inner_.create_shared_memory(kind, id, bytes, purpose);
   }
   [[nodiscard]] std::int64_t available_memory() override { return inner_.available_memory(); }
 

@@ -4,9 +4,10 @@
 
 namespace nacre::collective {
 
-Result<store::SharedMemory> Transport::create_shared_memory(std::uint64_t id, std::int64_t bytes,
+Result<store::SharedMemory> Transport::create_shared_memory(store::SharedMemory::Kind kind,
+                                                            std::uint64_t id, std::int64_t bytes,
                                                             const std::string& purpose) {
-  return store::SharedMemory::create(id, bytes, purpose);
+  return store::SharedMemory::create(kind, id, bytes, purpose);
 }
 
 std::int64_t Transport::available_memory() { return store::available_memory(); }

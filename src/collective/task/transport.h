@@ -67,7 +67,8 @@ class Transport {
 
   /// Creates memory that all ranks of this node can attach. Errors: SharedMemory::create().
   [[nodiscard]] virtual Result<store::SharedMemory> create_shared_memory(
-      std::uint64_t id, std::int64_t bytes, const std::string& purpose);
+      store::SharedMemory::Kind kind, std::uint64_t id, std::int64_t bytes,
+      const std::string& purpose);
   /// The memory that this node has left, in bytes.
   [[nodiscard]] virtual std::int64_t available_memory();
 };

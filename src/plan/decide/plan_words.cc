@@ -41,8 +41,8 @@ constexpr std::array<ReasonWords, 13> reasons{{
     {"no_memory",
      "A rank could not allocate the cycle buffers of an exchange, so each rank accesses the file "
      "by itself.",
-     "Use fewer or smaller cycle buffers (cb_nodes, cb_buffer_size, nacre_cycle_buffers), enlarge "
-     "/dev/shm, or give the job more memory."},
+     "Use fewer or smaller cycle buffers (cb_nodes, cb_buffer_size, nacre_cycle_buffers), or give "
+     "the job more memory."},
     {"no_size",
      "The file reports no size (it is empty, a device, or generated while it is read), so each "
      "rank reads by itself.",

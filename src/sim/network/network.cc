@@ -157,7 +157,8 @@ class Network::RankTransport final : public collective::Transport {
   }
   void wait(collective::Condition& condition) override { network_.wait(*this, condition); }
   [[nodiscard]] Result<store::SharedMemory> create_shared_memory(
-      std::uint64_t id, std::int64_t bytes, const std::string& /*purpose*/) override {
+      store::SharedMemory::Kind /*kind*/, std::uint64_t id, std::int64_t bytes,
+      const std::string& /*purpose*/) override {
     const auto& refuses = network_.options_.refuses_memory;
     if (refuses && refuses(rank_, bytes)) {
       return Error{ErrorClass::no_mem, 0, "memory for a node is refused"};

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -18,6 +19,7 @@
 
 #include "base/checked_cast.h"
 #include "base/hexadecimal.h"
+#include "store/memory/available_memory.h"
 #include "store/system/descriptor.h"
 #include "store/system/errno.h"
 #include "store/system/file_size_signal.h"
@@ -27,11 +29,28 @@ namespace {
 
 constexpr mode_t owner_only = 0600;
 
+constexpr std::int64_t small_bytes = 64 << 10;  // not compared with the free space
+constexpr std::int64_t part_of_free = 4;
+
+// ---- named objects ----
+
+std::string path_of(std::uint64_t id) { return "/dev/shm" + SharedMemory::name(id); }
+
+Error failure(int system_errno, const std::string& purpose, std::uint64_t id) {
+  Error error = error_from_errno(system_errno, purpose, path_of(id));
+  if (system_errno == ENOSPC) error.message += "; /dev/shm is full: free space there";
+  return error;
+}
+
+Descriptor open_named(std::uint64_t id, int flags) {
+  const std::string name = SharedMemory::name(id);
+  return Descriptor(retry_interrupted(
+      [&] { return shm_open(name.c_str(), O_RDWR | O_CLOEXEC | flags, owner_only); }));
+}
+
 /// Whether an object of this size leaves enough of /dev/shm to other users, such as the transport
 /// of the MPI, which fails if /dev/shm is full.
 bool leaves_room(int descriptor, std::int64_t bytes) {
-  constexpr std::int64_t small_bytes = 64 << 10;
-  constexpr std::uint64_t part_of_free = 4;
   struct statvfs system {};
   if (bytes <= small_bytes || fstatvfs(descriptor, &system) != 0) return true;
   return static_cast<std::uint64_t>(bytes) <= system.f_bavail * system.f_frsize / part_of_free;
@@ -40,16 +59,52 @@ bool leaves_room(int descriptor, std::int64_t bytes) {
 /// Allocates all pages of the object, because access to a missing page raises SIGBUS. A process
 /// that attaches does the same: it may be ahead of the creator. Keeps the contents. Returns 0 or an
 /// errno.
-int allocate_pages(int descriptor, std::int64_t bytes, bool creates) {
-  if (creates && !leaves_room(descriptor, bytes)) return ENOSPC;
+int allocate_pages(int descriptor, std::int64_t bytes) {
   const FileSizeSignalGuard guard;
   return posix_fallocate(descriptor, 0, bytes);
 }
 
-Error failure(int system_errno, const std::string& purpose, std::uint64_t id) {
-  Error error = error_from_errno(system_errno, purpose, "/dev/shm" + SharedMemory::name(id));
-  if (system_errno == ENOSPC) error.message += "; /dev/shm is full: free space there";
-  return error;
+// ---- unnamed objects ----
+
+std::string label_of(std::uint64_t id) { return SharedMemory::name(id).substr(1); }
+
+Error failure_of_unnamed(int system_errno, const std::string& purpose, std::uint64_t id) {
+  return error_from_errno(system_errno, purpose, "/memfd:" + label_of(id));
+}
+
+Descriptor create_labelled(std::uint64_t id) {
+  constexpr unsigned not_executable = 8;  // MFD_NOEXEC_SEAL, since Linux 6.3
+  const std::string label = label_of(id);
+  Descriptor object(memfd_create(label.c_str(), MFD_CLOEXEC | not_executable));
+  if (object.valid() || errno != EINVAL) return object;
+  return Descriptor(memfd_create(label.c_str(), MFD_CLOEXEC));
+}
+
+/// Sets errno on failure.
+bool set_size(int descriptor, std::int64_t bytes) {
+  if (bytes > small_bytes && bytes > available_memory() / part_of_free) {
+    errno = ENOMEM;
+    return false;
+  }
+  const FileSizeSignalGuard guard;
+  return ftruncate(descriptor, bytes) == 0;
+}
+
+/// Returns an invalid descriptor and sets errno on failure. In this PID namespace the number of the
+/// process may be that of another one, and its descriptor may be anything.
+Descriptor open_unnamed(const SharedMemoryAddress& address) {
+  const std::string link =
+      "/proc/" + std::to_string(address.process) + "/fd/" + std::to_string(address.descriptor);
+  const std::string expected = "/memfd:" + label_of(address.id) + " (deleted)";
+  std::string target(expected.size() + 1, '\0');
+  const ssize_t length = readlink(link.c_str(), target.data(), target.size());
+  if (length < 0) return Descriptor();
+  target.resize(static_cast<std::size_t>(length));
+  if (target != expected) {
+    errno = ENOENT;
+    return Descriptor();
+  }
+  return Descriptor(retry_interrupted([&] { return open(link.c_str(), O_RDWR | O_CLOEXEC); }));
 }
 
 long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
@@ -85,61 +140,106 @@ std::string SharedMemory::name(std::uint64_t id) {
   return "/nacre-" + std::to_string(geteuid()) + "-" + hexadecimal(id);
 }
 
-Result<SharedMemory> SharedMemory::map(std::uint64_t id, std::int64_t bytes,
-                                       const std::string& purpose, bool create) {
-  const int flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0);
-  const Descriptor object(
-      retry_interrupted([&] { return shm_open(name(id).c_str(), flags, owner_only); }));
-  if (!object.valid()) return failure(errno, purpose, id);
+/// Returns nothing and sets errno on failure.
+std::optional<SharedMemory> SharedMemory::map(std::uint64_t id, const Descriptor& object,
+                                              std::int64_t bytes) {
   const auto size = checked_cast<std::size_t>(bytes);
-  int reason = allocate_pages(object.number(), bytes, create);
-  void* memory = MAP_FAILED;
-  if (reason == 0) {
-    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, object.number(), 0);
-    if (memory == MAP_FAILED) reason = errno;
-  }
-  if (memory == MAP_FAILED) {
-    if (create) forget(id);
-    return failure(reason, purpose, id);
-  }
-  auto mapping = std::make_shared<Mapping>(std::span(static_cast<std::byte*>(memory), size));
-  if (create) note(id, mapping);
-  return SharedMemory(std::move(mapping));
+  void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, object.number(), 0);
+  if (memory == MAP_FAILED) return std::nullopt;
+  return SharedMemory(
+      std::make_shared<Mapping>(id, std::span(static_cast<std::byte*>(memory), size), false));
 }
 
 /// Lets attach() find the mapping in this process.
-void SharedMemory::note(std::uint64_t id, const std::shared_ptr<Mapping>& mapping) {
+void SharedMemory::note(const std::shared_ptr<Mapping>& mapping) {
   const std::lock_guard guard(known().mutex);
-  known().mappings[id] = mapping;
+  known().mappings[mapping->id()] = mapping;
 }
 
 SharedMemory SharedMemory::lend(std::uint64_t id, std::span<std::byte> bytes) {
-  auto mapping = std::make_shared<Mapping>(bytes, true);
-  note(id, mapping);
-  return SharedMemory(std::move(mapping));
+  SharedMemory memory(std::make_shared<Mapping>(id, bytes, true));
+  note(memory.mapping_);
+  return memory;
 }
 
-Result<SharedMemory> SharedMemory::create(std::uint64_t id, std::int64_t bytes,
+Result<SharedMemory> SharedMemory::create(Kind kind, std::uint64_t id, std::int64_t bytes,
                                           const std::string& purpose) {
-  return map(id, bytes, purpose, true);
+  Result<SharedMemory> memory =
+      kind == Kind::named ? create_named(id, bytes, purpose) : create_unnamed(id, bytes, purpose);
+  if (memory) note(memory->mapping_);
+  return memory;
 }
 
-Result<SharedMemory> SharedMemory::attach(std::uint64_t id, std::int64_t bytes,
+Result<SharedMemory> SharedMemory::create_named(std::uint64_t id, std::int64_t bytes,
+                                                const std::string& purpose) {
+  const Descriptor object = open_named(id, O_CREAT | O_EXCL);
+  if (!object.valid()) return failure(errno, purpose, id);
+  std::optional<SharedMemory> memory;
+  errno = leaves_room(object.number(), bytes) ? allocate_pages(object.number(), bytes) : ENOSPC;
+  if (errno == 0) memory = map(id, object, bytes);
+  if (memory) return *std::move(memory);
+  Error error = failure(errno, purpose, id);
+  forget(id);
+  return error;
+}
+
+Result<SharedMemory> SharedMemory::create_unnamed(std::uint64_t id, std::int64_t bytes,
+                                                  const std::string& purpose) {
+  std::optional<SharedMemory> memory;
+  Descriptor object = create_labelled(id);
+  if (object.valid() && set_size(object.number(), bytes)) memory = map(id, object, bytes);
+  if (!memory) return failure_of_unnamed(errno, purpose, id);
+  memory->mapping_->keep(std::move(object));
+  return *std::move(memory);
+}
+
+SharedMemoryAddress SharedMemory::address() const {
+  const int descriptor = mapping_->object().number();
+  return {mapping_->id(), descriptor < 0 ? 0 : getpid(), descriptor};
+}
+
+Result<SharedMemory> SharedMemory::attach(const SharedMemoryAddress& address, std::int64_t bytes,
                                           const std::string& purpose) {
   {
     const std::lock_guard guard(known().mutex);
-    const auto found = known().mappings.find(id);
+    const auto found = known().mappings.find(address.id);
     if (found != known().mappings.end()) {
       if (auto mapping = found->second.lock()) return SharedMemory(std::move(mapping));
     }
   }
-  return map(id, bytes, purpose, false);
+  return address.descriptor < 0 ? attach_named(address.id, bytes, purpose)
+                                : attach_unnamed(address, bytes, purpose);
+}
+
+Result<SharedMemory> SharedMemory::attach_named(std::uint64_t id, std::int64_t bytes,
+                                                const std::string& purpose) {
+  std::optional<SharedMemory> memory;
+  const Descriptor object = open_named(id, 0);
+  if (object.valid()) errno = allocate_pages(object.number(), bytes);
+  if (object.valid() && errno == 0) memory = map(id, object, bytes);
+  if (!memory) return failure(errno, purpose, id);
+  return *std::move(memory);
+}
+
+Result<SharedMemory> SharedMemory::attach_unnamed(const SharedMemoryAddress& address,
+                                                  std::int64_t bytes, const std::string& purpose) {
+  std::optional<SharedMemory> memory;
+  const Descriptor object = open_unnamed(address);
+  if (object.valid()) memory = map(address.id, object, bytes);
+  if (!memory) return failure_of_unnamed(errno, purpose, address.id);
+  return *std::move(memory);
 }
 
 void SharedMemory::forget(std::uint64_t id) {
   const std::lock_guard guard(known().mutex);
+  const auto found = known().mappings.find(id);
+  const auto mapping = found == known().mappings.end() ? nullptr : found->second.lock();
+  if (mapping != nullptr && mapping->object().valid()) {
+    mapping->keep(Descriptor());
+  } else {
+    shm_unlink(name(id).c_str());
+  }
   known().mappings.erase(id);
-  shm_unlink(name(id).c_str());
 }
 
 SharedMemory::Mapping::~Mapping() {

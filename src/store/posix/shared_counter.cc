@@ -134,8 +134,10 @@ Error file_counter_error(int system_errno, bool create, const std::string& path)
 
 Result<std::unique_ptr<SharedCounter>> memory_counter(std::uint64_t id, bool create) {
   Result<SharedMemory> memory =
-      create ? SharedMemory::create(id, counter_bytes.length, "create the shared file pointer")
-             : SharedMemory::attach(id, counter_bytes.length, "attach to the shared file pointer");
+      create
+          ? SharedMemory::create(SharedMemory::Kind::named, id, counter_bytes.length,
+                                 "create the shared file pointer")
+          : SharedMemory::attach({id}, counter_bytes.length, "attach to the shared file pointer");
   if (!memory) return std::move(memory).error();
   return std::unique_ptr<SharedCounter>(std::make_unique<MemoryCounter>(*std::move(memory)));
 }

@@ -135,9 +135,10 @@ TEST_CASE("memory of a node is refused to the ranks that the options name") {
                  asked = bytes;
                  return rank == 1;
                }});
-  CHECK(world.network.make_transport(0)->create_shared_memory(1, 5'000, "").ok());
+  constexpr auto unnamed = store::SharedMemory::Kind::unnamed;
+  CHECK(world.network.make_transport(0)->create_shared_memory(unnamed, 1, 5'000, "").ok());
   CHECK(asked == 5'000);
-  const auto refused = world.network.make_transport(1)->create_shared_memory(2, 5'000, "");
+  const auto refused = world.network.make_transport(1)->create_shared_memory(unnamed, 2, 5'000, "");
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().error_class == ErrorClass::no_mem);
 }

@@ -37,10 +37,10 @@ TEST_CASE("ranks of one process attach lent memory") {
   alignas(64) std::byte memory[64]{};
   const std::uint64_t id = random_id();
   const SharedMemory lent = SharedMemory::lend(id, memory);
-  const SharedMemory found = SharedMemory::attach(id, 64, "test").value();
+  const SharedMemory found = SharedMemory::attach({id}, 64, "test").value();
   CHECK(found.bytes().data() == static_cast<std::byte*>(memory));
   SharedMemory::forget(id);
-  CHECK_FALSE(SharedMemory::attach(id, 64, "test").ok());
+  CHECK_FALSE(SharedMemory::attach({id}, 64, "test").ok());
 }
 
 }  // namespace nacre::store

@@ -137,10 +137,10 @@ bool ChoiceMemory::is_settled(const CallShape& shape) {
 }
 
 bool ChoiceMemory::is_in_steps(const AccessSummary& summary, Direction direction) {
-  const bool is_read = direction == Direction::read && summary.rank_count > 0;
-  const Extent now = is_read ? summary.bounds : Extent{};
-  const Extent before = std::exchange(last_read_, now);
-  const bool is_equal = is_read && before.length == now.length;
+  const Extent now = summary.rank_count > 0 ? summary.bounds : Extent{};
+  const Extent before = std::exchange(last_call_, now);
+  const bool follows = std::exchange(last_direction_, direction) == direction;
+  const bool is_equal = follows && !now.empty() && before.length == now.length;
   const std::int64_t step = is_equal ? now.offset - before.offset : 0;
   return std::exchange(last_step_, step) == step && step > 0;
 }

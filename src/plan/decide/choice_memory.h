@@ -56,11 +56,12 @@ class ChoiceMemory {
   [[nodiscard]] bool is_settled(const CallShape& shape);
   void forget() { *this = {}; }
 
-  /// Whether the call is a read and at least the third of its size at equal distances. Nodes read
-  /// ahead what they expect next. Call it once for each call, in their order.
+  /// Whether the call is at least the third of its direction and size at equal distances. Nodes
+  /// read ahead what they expect next, and write back the bytes of earlier calls. Call it once for
+  /// each call, in their order.
   [[nodiscard]] bool is_in_steps(const AccessSummary& summary, Direction direction);
   /// The rank read elsewhere, which ends the read-ahead of its node.
-  void end_steps() { last_read_ = {}; }
+  void end_steps() { last_call_ = {}; }
 
  private:
   /// A plan that was compared, and what it was seen to take.
@@ -89,7 +90,8 @@ class ChoiceMemory {
   std::size_t count_ = 0;
   std::size_t next_ = 0;  // is overwritten next
   // For is_in_steps():
-  Extent last_read_;
+  Extent last_call_;
+  Direction last_direction_ = Direction::write;
   std::int64_t last_step_ = 0;
 };
 

@@ -252,6 +252,7 @@ class CostModel {
       agreement += ranks * real(machine_.piece_ns) * nanosecond +
                    time_of(ranks * sizeof(RankLoad), machine_.message_bandwidth);
     }
+    if (is_written_back_later()) return;
     agreement += real(machine_.ost_latency_us + 2 * machine_.lock_latency_us) * microsecond;
     agreement += writes() ? time_of_other_stages() : time_of_waits();
   }
@@ -319,6 +320,16 @@ class CostModel {
     return writes() && nodes_ == 1 && cores() > 1 && ranks_at_once() > traffic_.writers;
   }
 
+  /// Nodes write back one call while the next ones take place.
+  [[nodiscard]] bool is_written_back_later() const { return writes() && summary_.in_steps; }
+
+  /// The time of an exchange and of accesses that overlap in all rounds but one.
+  [[nodiscard]] double overlapped(double gathered, double accessed) const {
+    double parts = 1;
+    if (row_.exchanges() && gathers_meanwhile()) parts = rounds_with_data();
+    return std::max(gathered, accessed) + std::min(gathered, accessed) / parts;
+  }
+
   void total() {
     const auto most = [&](Resource first, Resource last) {
       const auto begin = prediction_.busy.begin();
@@ -326,15 +337,12 @@ class CostModel {
                                begin + static_cast<std::ptrdiff_t>(last) + 1);
     };
     const double gathered = most(Resource::cores, Resource::messages);
-    const double accessed = most(Resource::client, Resource::ost) + prediction_.of(Resource::locks);
-    double seconds = prediction_.of(Resource::agreement) + std::max(gathered, accessed);
-    if (!row_.exchanges()) {
-      seconds += std::min(gathered, accessed);
-    } else {
-      const double overlapping = gathers_meanwhile() ? rounds_with_data() : 1;
-      seconds += std::min(gathered, accessed) / overlapping;
-    }
-    prediction_.seconds = seconds;
+    const double behind = most(Resource::link, Resource::ost);  // the caches of the nodes
+    double accessed = prediction_.of(Resource::client);
+    if (!is_written_back_later()) accessed = std::max(accessed, behind);
+    accessed += prediction_.of(Resource::locks);
+    const double of_call = prediction_.of(Resource::agreement) + overlapped(gathered, accessed);
+    prediction_.seconds = std::max(of_call, behind);
   }
 
   const CollectivePlan& plan_;

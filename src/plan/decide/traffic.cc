@@ -79,7 +79,9 @@ class TrafficModel {
     return std::ceil(real(summary_.bounds.length) / stripes_.stripe_bytes) < stripes_.slots;
   }
 
-  [[nodiscard]] bool overlaps_next_calls() const { return writes() && is_short(); }
+  [[nodiscard]] bool overlaps_next_calls() const {
+    return writes() && (is_short() || summary_.in_steps);
+  }
 
   /// Each rank accesses its own pieces.
   [[nodiscard]] Traffic direct() const {

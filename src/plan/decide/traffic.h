@@ -38,8 +38,8 @@ struct Traffic {
   double fullest_ost_bytes = 0;  ///< of the OST that has the most
 
   bool divides_osts = false;  ///< each aggregator has the stripes on some OSTs
-  /// Short writes load OSTs and links in turn. Nodes keep the bytes of several calls in their
-  /// caches, so that all are busy at the same time.
+  /// Short writes and writes in steps load OSTs and links in turn. Nodes keep the bytes of several
+  /// calls in their caches, so that all are busy at the same time.
   bool overlaps_next_calls = false;
   double calls_at_once = 1;  ///< reads that go on in steps are ahead by some calls
 };

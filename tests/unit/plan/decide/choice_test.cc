@@ -406,7 +406,7 @@ TEST_CASE("equal calls are decided once, wherever they are in the file") {
   CHECK(memory.find(shape) == nullptr);
 }
 
-TEST_CASE("reads of equal size at equal distances are in steps from the third on") {
+TEST_CASE("calls of equal size at equal distances are in steps from the third on") {
   AccessSummary summary = summary_of({4, 2, 1000});
   const auto at = [&](ChoiceMemory& memory, std::int64_t offset,
                       Direction direction = Direction::read) {
@@ -432,6 +432,13 @@ TEST_CASE("reads of equal size at equal distances are in steps from the third on
   SUBCASE("until a write") {
     CHECK_FALSE(at(memory, 20'000, Direction::write));
     CHECK_FALSE(at(memory, 25'000));
+    CHECK_FALSE(at(memory, 30'000));
+    CHECK(at(memory, 35'000));
+  }
+  SUBCASE("writes, too") {
+    CHECK_FALSE(at(memory, 20'000, Direction::write));
+    CHECK_FALSE(at(memory, 25'000, Direction::write));
+    CHECK(at(memory, 30'000, Direction::write));
   }
   SUBCASE("until the rank reads elsewhere") {
     memory.end_steps();
@@ -473,6 +480,29 @@ TEST_CASE("steps are read by one aggregator where answers take long, because it 
   const double in_steps = seconds();
   summary.in_steps = false;
   CHECK(seconds() > in_steps + 0.05);
+}
+
+TEST_CASE("nodes write back one call in steps while the next ones take place") {
+  const CollectiveSettings settings = settings_of("lustre", 8);
+  AccessSummary summary = summary_of({16, 8, 64 << 10, 64, true}, settings.stripes.get());
+  const Participants all{Direction::write, 16, 8};
+  const auto each_ost = [&] {
+    const std::vector<PredictedPlan> plans = compared_plans(summary, settings, all);
+    const auto is_wanted = [](const PredictedPlan& one) {
+      return one.plan.pattern == DomainPattern::osts && one.plan.aggregator_count == 8;
+    };
+    const auto found = std::ranges::find_if(plans, is_wanted);
+    REQUIRE(found != plans.end());
+    return found->prediction;
+  };
+  const Prediction single = each_ost();
+  summary.in_steps = true;
+  const Prediction in_steps = each_ost();
+  const double ost_latency = static_cast<double>(settings.machine->ost_latency_us) * 1e-6;
+  CHECK(in_steps.of(Resource::agreement) < single.of(Resource::agreement) - ost_latency);
+  // The OSTs are the bottleneck, and everything else takes place meanwhile.
+  CHECK(in_steps.bottleneck() == Resource::ost);
+  CHECK(in_steps.seconds == in_steps.of(Resource::ost));
 }
 
 TEST_CASE("reads in steps keep the OSTs of the next component busy, too") {

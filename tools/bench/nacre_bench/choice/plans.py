@@ -40,9 +40,9 @@ def longest(report: dict, direction: str) -> dict | None:
 
 def predicted_seconds(plan: dict) -> float:
     """The predicted time of all calls of a plan. Nodes keep the bytes of several writes in their caches, so what a
-    write waits for beside its busiest resource counts once."""
+    write waits for beside its busiest resource counts once; the time of calls in steps is without it."""
     seconds, calls = plan["predicted"]["seconds"], plan["calls"]
-    if plan["call"] == "read":
+    if plan["call"] == "read" or plan.get("in_steps"):
         return calls * seconds
     busiest = max((time for name, time in plan["predicted"]["busy"].items() if name != "agreement"), default=0)
     return calls * busiest + seconds - busiest

@@ -201,7 +201,8 @@ class Engine {
     decision.keeps_round_memory = contribution.keeps_round_memory;
     plan::AccessSummary summary = contribution.summary;
     if (file_.choices != nullptr) {
-      summary.in_steps = file_.choices->is_in_steps(summary, call_.direction);
+      const int steps = file_.choices->count_steps(summary, call_.direction);
+      summary.in_steps = steps >= 2 || (steps == 1 && goes_on(summary));
     }
     outcome_.summary = summary;
     decision.in_steps = summary.in_steps;
@@ -233,6 +234,14 @@ class Engine {
     outcome_.summary = cut_at_end(summary, *size);
     decision.plan = decide_for(participants());
     return with_groups(decision, contribution);
+  }
+
+  /// Whether the call is a read, and the file has bytes for several more of its length.
+  [[nodiscard]] bool goes_on(const plan::AccessSummary& summary) {
+    constexpr std::int64_t several = 4;
+    if (call_.direction == Direction::write) return false;
+    const Result<std::int64_t> size = file_size();
+    return size && (*size - summary.bounds.end()) / summary.bounds.length >= several;
   }
 
   /// Whether the choice for this call will not change.

@@ -29,7 +29,7 @@ struct AccessSummary {
   std::int32_t rank_count = 0;  ///< ranks with data
   bool monotone = true;         ///< every rank's view is TypeMap::tiles_monotone()
   bool whole_pages = true;      ///< of all ranks; StripesTouched
-  bool in_steps = false;        ///< ChoiceMemory::is_in_steps(); set by rank 0 at last
+  bool in_steps = false;        ///< equal calls lead to this one; set by rank 0 at last
   SlotSet slots = 0;            ///< touched by all ranks; 0: the layout is unknown
   // By node. Ranks of a node are folded with each other before they are folded with ranks of other
   // nodes.

@@ -136,13 +136,15 @@ bool ChoiceMemory::is_settled(const CallShape& shape) {
   return entry != nullptr && entry->is_settled;
 }
 
-bool ChoiceMemory::is_in_steps(const AccessSummary& summary, Direction direction) {
+int ChoiceMemory::count_steps(const AccessSummary& summary, Direction direction) {
   const Extent now = summary.rank_count > 0 ? summary.bounds : Extent{};
   const Extent before = std::exchange(last_call_, now);
   const bool follows = std::exchange(last_direction_, direction) == direction;
   const bool is_equal = follows && !now.empty() && before.length == now.length;
   const std::int64_t step = is_equal ? now.offset - before.offset : 0;
-  return std::exchange(last_step_, step) == step && step > 0;
+  const bool is_repeated = std::exchange(last_step_, step) == step;
+  if (step <= 0) return 0;
+  return is_repeated ? 2 : 1;
 }
 
 ChoiceMemory::Entry* ChoiceMemory::entry_of(const CallShape& shape) {
@@ -152,13 +154,16 @@ ChoiceMemory::Entry* ChoiceMemory::entry_of(const CallShape& shape) {
 }
 
 const ChoiceMemory::Entry* ChoiceMemory::last_like(const CallShape& shape) const {
+  const auto is_on_same_stripes = [&](const Entry& one) {
+    return one.shape.stripes == shape.stripes && one.shape.region == shape.region;
+  };
   const auto has_same_pieces = [&](const Entry& one) {
     const AccessSummary& a = one.shape.summary;
     const AccessSummary& b = shape.summary;
     return one.shape.participants == shape.participants && a.bytes == b.bytes &&
            a.run_count == b.run_count && a.memory_run_count == b.memory_run_count &&
            a.rank_count == b.rank_count && (b.in_steps || !a.in_steps) &&
-           one.shape.stripes == shape.stripes && (b.in_steps || one.shape.region == shape.region);
+           (b.in_steps || is_on_same_stripes(one));
   };
   for (std::size_t back = 1; back <= count_; ++back) {
     const Entry& entry = entries_[(next_ + entries_.size() - back) % entries_.size()];

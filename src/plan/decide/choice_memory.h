@@ -37,8 +37,8 @@ class ChoiceMemory {
   /// The number of the plan for a call that differs from calls with kept choices only in how it
   /// lies on the stripes: that of the last such call if it was changed after calls had been seen to
   /// take longer, or if plans[chosen] is not clearly faster. A plan that changes from call to call
-  /// ends the read-ahead of the nodes, and locks move. Reads in steps may be in another component,
-  /// and keep the plan of the reads before they were steps.
+  /// ends the read-ahead of the nodes, and locks move. Calls in steps may be in another component,
+  /// also of a layout that has grown, and keep the plan of the calls before they were steps.
   [[nodiscard]] std::size_t steadied(const CallShape& shape,
                                      const std::vector<PredictedPlan>& plans,
                                      std::size_t chosen) const;
@@ -56,10 +56,10 @@ class ChoiceMemory {
   [[nodiscard]] bool is_settled(const CallShape& shape);
   void forget() { *this = {}; }
 
-  /// Whether the call is at least the third of its direction and size at equal distances. Nodes
-  /// read ahead what they expect next, and write back the bytes of earlier calls. Call it once for
-  /// each call, in their order.
-  [[nodiscard]] bool is_in_steps(const AccessSummary& summary, Direction direction);
+  /// The number of equal steps that lead to the call, up to 2: from calls of its direction and
+  /// size, each at the same distance from the one before. From two steps on, nodes read ahead what
+  /// they expect next. Call it once for each call, in their order.
+  [[nodiscard]] int count_steps(const AccessSummary& summary, Direction direction);
   /// The rank read elsewhere, which ends the read-ahead of its node.
   void end_steps() { last_call_ = {}; }
 
@@ -89,7 +89,7 @@ class ChoiceMemory {
   std::array<Entry, 16> entries_;
   std::size_t count_ = 0;
   std::size_t next_ = 0;  // is overwritten next
-  // For is_in_steps():
+  // For count_steps():
   Extent last_call_;
   Direction last_direction_ = Direction::write;
   std::int64_t last_step_ = 0;

@@ -272,6 +272,17 @@ def test_a_hint_that_sets_too_few_aggregators_is_named(nacre):
     assert "few-aggregators" not in found("hint", 0.7)
 
 
+def test_a_striping_hint_for_a_file_that_existed_is_told_to_need_a_new_one(nacre):
+    def remedies(note: str, origin: str) -> list[str]:
+        report = report_of({}, notes=[note], layout_origin=origin)
+        return findings_of(nacre, report)["hint-without-effect"]["remedy"]
+
+    note = "hint striping_factor: requested 8, but the file has 1"
+    assert remedies(note, "file")[0].startswith("An existing file keeps its layout")
+    assert len(remedies(note, "nacre")) == 1
+    assert len(remedies('hint cb_buffer_size: "x" is not a size', "file")) == 1
+
+
 def on_osts(count: int, seconds: float, mebibytes: int, **fields: object) -> dict:
     """A file of two nodes on `count` OSTs, whose accesses took `seconds` of a second on the slowest rank."""
     phases = dict.fromkeys(PHASES, NOTHING) | {"file_wait": {"min": 0, "median": 0, "max": seconds, "sum": seconds}}

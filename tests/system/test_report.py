@@ -280,12 +280,6 @@ def test_a_report_without_findings_says_that_predictions_do_not_fit(nacre):
     assert "nacre tune /scratch" in job["misfit"]
 
 
-def test_a_striping_hint_of_a_file_that_exists_asks_for_a_new_one(nacre):
-    note = "hint striping_factor: requested 8, but the file has 1; striping hints set the layout of new files"
-    assert "remove it before the job" in summed_up(nacre, notes=[note])
-    assert "remove it before the job" not in summed_up(nacre, notes=["hint cb_nodes: 0 is not positive"])
-
-
 def summed_up(nacre, *plans: dict, **fields: object) -> str:
     explained(nacre, *plans, **fields)
     return nacre("report", "--summary", "plans").stdout

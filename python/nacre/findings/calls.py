@@ -17,7 +17,7 @@ MANY_FILES = 16
 
 # Findings that are shown whatever time is at stake.
 ALWAYS = {"hint-without-effect", "file-per-rank"}
-OF_NEW_FILES = "striping hints set the layout of new files"  # in notes of the library: set_actual() in layout_hints.cc
+STRIPING_HINTS = ("striping_", "start_iodevice", "overstriping_", "nacre_pool", "nacre_layout")  # how they begin
 
 
 def reopened_files(job: Job) -> Iterator[Finding]:
@@ -114,15 +114,17 @@ def file_per_rank(job: Job) -> Iterator[Finding]:
 
 def hints_without_effect(job: Job) -> Iterator[Finding]:
     """Notes of the library on hints."""
-    seen: dict[str, list[str]] = {}
+    seen: dict[str, list[dict]] = {}
     for one in job.reports:
         for note in one["notes"]:
             if note.startswith(("hint ", "hints ", "variable ")):
-                seen.setdefault(note, []).append(one["file"])
-    for note, files in seen.items():
-        where = files[0] if len(set(files)) == 1 else plural(len(set(files)), "file")
+                seen.setdefault(note, []).append(one)
+    for note, reports in seen.items():
+        files = list(dict.fromkeys(one["file"] for one in reports))
+        where = files[0] if len(files) == 1 else plural(len(files), "file")
         remedies = ["nacre hints FILE lists all hints, their values and where they come from"]
-        if OF_NEW_FILES in note:
+        of_layout = note.startswith(tuple(f"hint {name}" for name in STRIPING_HINTS))
+        if of_layout and any(one.get("layout_origin") == "file" for one in reports):
             remedies.insert(0, "An existing file keeps its layout: remove it before the job, or write to another name")
         yield Finding("hint-without-effect", "A hint is not in force", where, note, 0.0, remedies)
 

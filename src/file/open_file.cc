@@ -84,7 +84,8 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
              [this](const plan::Layout& layout) { return store_->check_layout(path_, layout); }});
     layout_.expect(options.layout);
   }
-  // One rank gains nothing from a chosen layout; a simulated layout exists already.
+  // A file of one rank is usually one of many, which load all OSTs in the default layout. A
+  // simulated layout exists already.
   if (transport_->size() > 1 && !simulates_layout()) options.layout_time = layout_time(hints_);
   const Result<store::StoreFile*> file = file_.create(options);
   if (!file) return file.error();

@@ -25,11 +25,21 @@ DomainPattern pattern_for(const PlanInputs& inputs) {
   return is_striped ? DomainPattern::osts : DomainPattern::even;
 }
 
+/// In reads that are in steps, the range of an aggregator is at the same place in each call, so
+/// that its node reads ahead. All others begin at whole blocks.
+std::int64_t range_alignment(DomainPattern pattern, const PlanInputs& inputs) {
+  const AccessSummary& summary = inputs.summary;
+  const bool is_dense = summary.distinct_bytes() >= summary.bounds.length / 2;
+  const bool is_read_ahead =
+      inputs.participants.direction == Direction::read && summary.in_steps && is_dense;
+  return is_read_ahead && pattern == DomainPattern::even
+             ? 1
+             : inputs.settings.alignment_of(summary.bounds);
+}
+
 /// One contiguous range per aggregator.
-void divide_ranges(CollectivePlan& plan, const CollectiveSettings& settings,
-                   const AggregatorCount& wanted) {
+void divide_ranges(CollectivePlan& plan, std::int64_t alignment, const AggregatorCount& wanted) {
   const std::int64_t range = plan.end - plan.origin;
-  const std::int64_t alignment = settings.alignment_of(range_of(plan));
   plan.block_bytes = round_up(divide_up(range, wanted.count), alignment);
   const std::int64_t ranges = divide_up(range, plan.block_bytes);
   set_count(plan, {ranges, ranges < wanted.count ? CountReason::blocks : wanted.reason});
@@ -111,17 +121,18 @@ void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
   const AccessSummary& summary = inputs.summary;
   const CollectiveSettings& settings = inputs.settings;
   const Participants& participants = inputs.participants;
-  plan.origin = round_down(summary.bounds.offset, settings.alignment_of(summary.bounds));
+  plan.pattern = pattern_for(inputs);
+  const std::int64_t alignment = range_alignment(plan.pattern, inputs);
+  plan.origin = round_down(summary.bounds.offset, alignment);
   plan.end = summary.bounds.end();
   plan.first_byte = summary.bounds.offset;
-  plan.pattern = pattern_for(inputs);
   const std::int64_t sets = sets_with_own_osts(plan, settings);
   const AggregatorCount wanted = limit_to_nodes(count_aggregators(inputs), sets, inputs);
   const bool by_stripes = plan.pattern != DomainPattern::even;
   if (by_stripes) {
     divide_stripes(plan, inputs, wanted);
   } else {
-    divide_ranges(plan, settings, wanted);
+    divide_ranges(plan, alignment, wanted);
   }
   const bool is_even = sets > 0 && plan.aggregator_count % sets == 0;
   plan.aggregator_sets = is_even ? checked_cast<std::int32_t>(sets) : 0;

@@ -205,15 +205,13 @@ class TrafficModel {
     }
   }
 
-  /// Whether each reader goes on in the steps of earlier calls, with one read each. Domains of
-  /// several aggregators end at whole blocks, wherever the call begins.
+  /// Whether each reader goes on in the steps of earlier calls, with one read each.
   [[nodiscard]] bool goes_on_in_steps(const Traffic& traffic) const {
     const bool by_ranks = !row_.exchanges() || row_.order == RoundOrder::rank;
-    const bool is_one_range =
-        plan_.aggregator_count == 1 && plan_.whole_rounds && plan_.pattern == DomainPattern::even;
+    const bool by_ranges = plan_.whole_rounds && plan_.pattern == DomainPattern::even;
     if (!summary_.in_steps) return false;
     if (keep_own_stripes()) return true;
-    if (!by_ranks && !is_one_range) return false;
+    if (!by_ranks && !by_ranges) return false;
     return row_.needs_groups() ? bridges_gaps() && plan_.round_count <= 1
                                : traffic.calls <= traffic.writers;
   }

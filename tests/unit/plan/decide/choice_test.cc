@@ -500,6 +500,27 @@ TEST_CASE("nodes write back one call in steps while the next ones take place") {
   CHECK(in_steps.seconds == in_steps.of(Resource::ost));
 }
 
+TEST_CASE("ranges of reads in steps are at the same places in each call, others at whole blocks") {
+  CollectiveSettings settings = settings_of("lustre", 8);
+  settings.algorithm = Algorithm::two_phase;
+  settings.pattern = DomainPattern::even;
+  settings.aggregator_count = 4;
+  AccessSummary summary = summary_of({16, 8, 64 << 10, 8, true}, settings.stripes.get());
+  summary.bounds.offset = 12'345;
+  const auto plan_of = [&](Direction direction, bool in_steps) {
+    summary.in_steps = in_steps;
+    return decide(summary, settings, {direction, 16, 8});
+  };
+  const CollectivePlan in_steps = plan_of(Direction::read, true);
+  CHECK(in_steps.origin == 12'345);
+  CHECK(in_steps.block_bytes == summary.bounds.length / 4);
+  for (const CollectivePlan& other :
+       {plan_of(Direction::read, false), plan_of(Direction::write, true)}) {
+    CHECK(other.origin == 12'288);
+    CHECK(other.block_bytes % settings.alignment() == 0);
+  }
+}
+
 TEST_CASE("reads in steps keep the OSTs of the next component busy, too") {
   machine::Machine machine;
   machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0};

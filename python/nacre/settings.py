@@ -15,6 +15,7 @@ from nacre.newer_python import tomllib
 HINTS = "NACRE_HINTS"
 REPORT = "NACRE_REPORT"
 REPORT_HINT = "nacre_report"
+STRIPING_HINTS = ("striping_factor", "striping_unit", "start_iodevice", "overstriping_ratio", "overstriping_factor")
 RUN = "NACRE_RUN"
 SUMMARY = "NACRE_SUMMARY"
 EXCLUDE = "NACRE_EXCLUDE"

@@ -220,7 +220,7 @@ class Engine {
       return with_groups(decision, contribution);
     // Rank 0 finds the end of the file before the exchange, so that no message has to tell it and
     // no rank requests bytes beyond it.
-    const Result<std::int64_t> size = file_size();
+    const Result<std::int64_t>& size = file_size();
     if (!size) {
       local_ = size.error();
       decision.failed_rank = 0;
@@ -240,7 +240,7 @@ class Engine {
   [[nodiscard]] bool goes_on(const plan::AccessSummary& summary) {
     constexpr std::int64_t several = 4;
     if (call_.direction == Direction::write) return false;
-    const Result<std::int64_t> size = file_size();
+    const Result<std::int64_t>& size = file_size();
     return size && (*size - summary.bounds.end()) / summary.bounds.length >= several;
   }
 
@@ -272,10 +272,12 @@ class Engine {
     return {call_.direction, transport_.size(), transport_.nodes().node_count()};
   }
 
-  Result<std::int64_t> file_size() {
+  /// Asks the file system once.
+  const Result<std::int64_t>& file_size() {
+    if (size_) return *size_;
     Result<store::StoreFile*> file = file_.source.file();
-    if (!file) return std::move(file).error();
-    return (*file)->size();
+    if (!file) return size_.emplace(std::move(file).error());
+    return size_.emplace((*file)->size());
   }
 
   [[nodiscard]] GroupingRequest grouping_request(const plan::CollectivePlan& plan) const {
@@ -420,6 +422,7 @@ class Engine {
   bool moved_ = false;  // this rank moved its bytes before the decision
   std::unique_ptr<store::FileLock> group_lock_;
   std::optional<plan::Participants> decided_for_;  // on rank 0
+  std::optional<Result<std::int64_t>> size_;       // likewise, if the plan depends on it
   std::int64_t asked_bytes_ = 0;
 };
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nacre import settings
 from nacre.findings import accesses
 from nacre.findings.finding import Finding
 from nacre.findings.posix import is_posix
@@ -17,7 +18,7 @@ MANY_FILES = 16
 
 # Findings that are shown whatever time is at stake.
 ALWAYS = {"hint-without-effect", "file-per-rank"}
-STRIPING_HINTS = ("striping_", "start_iodevice", "overstriping_", "nacre_pool", "nacre_layout")  # how they begin
+LAYOUT_HINTS = (*settings.STRIPING_HINTS, "nacre_pool", "nacre_layout")
 
 
 def reopened_files(job: Job) -> Iterator[Finding]:
@@ -123,7 +124,7 @@ def hints_without_effect(job: Job) -> Iterator[Finding]:
         files = list(dict.fromkeys(one["file"] for one in reports))
         where = files[0] if len(files) == 1 else plural(len(files), "file")
         remedies = ["nacre hints FILE lists all hints, their values and where they come from"]
-        of_layout = note.startswith(tuple(f"hint {name}" for name in STRIPING_HINTS))
+        of_layout = note.startswith(tuple(f"hint {name}" for name in LAYOUT_HINTS))
         if of_layout and any(one.get("layout_origin") == "file" for one in reports):
             remedies.insert(0, "An existing file keeps its layout: remove it before the job, or write to another name")
         yield Finding("hint-without-effect", "A hint is not in force", where, note, 0.0, remedies)

@@ -19,7 +19,6 @@ from nacre.tables import grid
 from nacre.text import amount, duration, plural, unwrapped
 
 FORMATS = ("text", "json", "prometheus")
-STRIPING = ("striping_factor", "striping_unit", "start_iodevice", "overstriping_ratio", "overstriping_factor")
 
 HELP = unwrapped("""Show where the I/O time of programs went, and what to change.
 
@@ -123,7 +122,11 @@ def settings_lines(one: dict) -> list[str]:
     hints = {name: hint for name, hint in one["hints"].items() if name != settings.REPORT_HINT}
     if layout:
         # The striping hints of an open file have the values of the last component only.
-        hints = {name: hint for name, hint in hints.items() if name not in STRIPING or hint["from"] != "open file"}
+        hints = {
+            name: hint
+            for name, hint in hints.items()
+            if name not in settings.STRIPING_HINTS or hint["from"] != "open file"
+        }
     lines = [layout] if layout else []
     lines += [f"  hint {name}={hint['value']} (from the {hint['from']})" for name, hint in hints.items()]
     return [escape(line) for line in lines + [f"  note: {note}" for note in one["notes"]]]

@@ -29,12 +29,9 @@ DomainPattern pattern_for(const PlanInputs& inputs) {
 /// that its node reads ahead. All others begin at whole blocks.
 std::int64_t range_alignment(DomainPattern pattern, const PlanInputs& inputs) {
   const AccessSummary& summary = inputs.summary;
-  const bool is_dense = summary.distinct_bytes() >= summary.bounds.length / 2;
-  const bool is_read_ahead =
-      inputs.participants.direction == Direction::read && summary.in_steps && is_dense;
-  return is_read_ahead && pattern == DomainPattern::even
-             ? 1
-             : inputs.settings.alignment_of(summary.bounds);
+  const bool reads = inputs.participants.direction == Direction::read;
+  if (pattern == DomainPattern::even && reads && summary.in_steps && summary.is_dense()) return 1;
+  return inputs.settings.alignment_of(summary.bounds);
 }
 
 /// One contiguous range per aggregator.

@@ -46,6 +46,8 @@ struct AccessSummary {
   /// Estimated bytes of the file that ranks access. Ranks with equal bounds are assumed to access
   /// the same bytes.
   [[nodiscard]] std::int64_t distinct_bytes() const;
+  /// Whether ranks access at least half of `bounds`.
+  [[nodiscard]] bool is_dense() const { return distinct_bytes() >= bounds.length / 2; }
   /// Sum of the nodes' bounds; > bounds.length if they overlap.
   [[nodiscard]] std::int64_t node_span_bytes() const {
     return saturating_add(span_of_others, node_bounds.length);

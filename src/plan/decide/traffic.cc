@@ -165,8 +165,7 @@ class TrafficModel {
     if (row_.order == RoundOrder::rank) return run;
     const double members = real(summary_.rank_count) / writers;
     if (row_.needs_groups()) return summary_.is_interleaved() ? run * std::max(1.0, members) : run;
-    const bool is_dense = 2 * summary_.distinct_bytes() >= summary_.bounds.length;
-    if (!is_dense) return run;
+    if (!summary_.is_dense()) return run;
     const bool by_stripes =
         plan_.pattern == DomainPattern::osts || plan_.pattern == DomainPattern::stripes;
     return by_stripes && stripes_.slots > 1 ? real(plan_.block_bytes) : real(plan_.cycle_bytes);

@@ -32,15 +32,11 @@ constexpr mode_t owner_only = 0600;
 constexpr std::int64_t small_bytes = 64 << 10;  // not compared with the free space
 constexpr std::int64_t part_of_free = 4;
 
+// The functions below set errno on failure.
+
 // ---- named objects ----
 
-std::string path_of(std::uint64_t id) { return "/dev/shm" + SharedMemory::name(id); }
-
-Error failure(int system_errno, const std::string& purpose, std::uint64_t id) {
-  Error error = error_from_errno(system_errno, purpose, path_of(id));
-  if (system_errno == ENOSPC) error.message += "; /dev/shm is full: free space there";
-  return error;
-}
+std::string path_of_named(std::uint64_t id) { return "/dev/shm" + SharedMemory::name(id); }
 
 Descriptor open_named(std::uint64_t id, int flags) {
   const std::string name = SharedMemory::name(id);
@@ -53,24 +49,26 @@ Descriptor open_named(std::uint64_t id, int flags) {
 bool leaves_room(int descriptor, std::int64_t bytes) {
   struct statvfs system {};
   if (bytes <= small_bytes || fstatvfs(descriptor, &system) != 0) return true;
-  return static_cast<std::uint64_t>(bytes) <= system.f_bavail * system.f_frsize / part_of_free;
+  const std::uint64_t room = system.f_bavail * system.f_frsize / part_of_free;
+  if (static_cast<std::uint64_t>(bytes) <= room) return true;
+  errno = ENOSPC;
+  return false;
 }
 
 /// Allocates all pages of the object, because access to a missing page raises SIGBUS. A process
-/// that attaches does the same: it may be ahead of the creator. Keeps the contents. Returns 0 or an
-/// errno.
-int allocate_pages(int descriptor, std::int64_t bytes) {
+/// that attaches does the same: it may be ahead of the creator. Keeps the contents.
+bool allocate_pages(int descriptor, std::int64_t bytes) {
   const FileSizeSignalGuard guard;
-  return posix_fallocate(descriptor, 0, bytes);
+  errno = posix_fallocate(descriptor, 0, bytes);
+  return errno == 0;
 }
 
 // ---- unnamed objects ----
 
 std::string label_of(std::uint64_t id) { return SharedMemory::name(id).substr(1); }
 
-Error failure_of_unnamed(int system_errno, const std::string& purpose, std::uint64_t id) {
-  return error_from_errno(system_errno, purpose, "/memfd:" + label_of(id));
-}
+/// As the link of a descriptor shows it.
+std::string path_of_unnamed(std::uint64_t id) { return "/memfd:" + label_of(id); }
 
 Descriptor create_labelled(std::uint64_t id) {
   constexpr unsigned not_executable = 8;  // MFD_NOEXEC_SEAL, since Linux 6.3
@@ -80,7 +78,6 @@ Descriptor create_labelled(std::uint64_t id) {
   return Descriptor(memfd_create(label.c_str(), MFD_CLOEXEC));
 }
 
-/// Sets errno on failure.
 bool set_size(int descriptor, std::int64_t bytes) {
   if (bytes > small_bytes && bytes > available_memory() / part_of_free) {
     errno = ENOMEM;
@@ -90,12 +87,12 @@ bool set_size(int descriptor, std::int64_t bytes) {
   return ftruncate(descriptor, bytes) == 0;
 }
 
-/// Returns an invalid descriptor and sets errno on failure. In this PID namespace the number of the
-/// process may be that of another one, and its descriptor may be anything.
+/// In this PID namespace the number of the process may be that of another one, and its descriptor
+/// may be anything.
 Descriptor open_unnamed(const SharedMemoryAddress& address) {
   const std::string link =
       "/proc/" + std::to_string(address.process) + "/fd/" + std::to_string(address.descriptor);
-  const std::string expected = "/memfd:" + label_of(address.id) + " (deleted)";
+  const std::string expected = path_of_unnamed(address.id) + " (deleted)";
   std::string target(expected.size() + 1, '\0');
   const ssize_t length = readlink(link.c_str(), target.data(), target.size());
   if (length < 0) return Descriptor();
@@ -105,6 +102,13 @@ Descriptor open_unnamed(const SharedMemoryAddress& address) {
     return Descriptor();
   }
   return Descriptor(retry_interrupted([&] { return open(link.c_str(), O_RDWR | O_CLOEXEC); }));
+}
+
+/// Of the last system call.
+Error failure(const std::string& purpose, const std::string& path) {
+  Error error = error_from_errno(errno, purpose, path);
+  if (error.system_errno == ENOSPC) error.message += "; /dev/shm is full: free space there";
+  return error;
 }
 
 long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
@@ -172,13 +176,15 @@ Result<SharedMemory> SharedMemory::create(Kind kind, std::uint64_t id, std::int6
 
 Result<SharedMemory> SharedMemory::create_named(std::uint64_t id, std::int64_t bytes,
                                                 const std::string& purpose) {
+  const std::string path = path_of_named(id);
   const Descriptor object = open_named(id, O_CREAT | O_EXCL);
-  if (!object.valid()) return failure(errno, purpose, id);
+  if (!object.valid()) return failure(purpose, path);
   std::optional<SharedMemory> memory;
-  errno = leaves_room(object.number(), bytes) ? allocate_pages(object.number(), bytes) : ENOSPC;
-  if (errno == 0) memory = map(id, object, bytes);
+  if (leaves_room(object.number(), bytes) && allocate_pages(object.number(), bytes)) {
+    memory = map(id, object, bytes);
+  }
   if (memory) return *std::move(memory);
-  Error error = failure(errno, purpose, id);
+  Error error = failure(purpose, path);
   forget(id);
   return error;
 }
@@ -188,7 +194,7 @@ Result<SharedMemory> SharedMemory::create_unnamed(std::uint64_t id, std::int64_t
   std::optional<SharedMemory> memory;
   Descriptor object = create_labelled(id);
   if (object.valid() && set_size(object.number(), bytes)) memory = map(id, object, bytes);
-  if (!memory) return failure_of_unnamed(errno, purpose, id);
+  if (!memory) return failure(purpose, path_of_unnamed(id));
   memory->mapping_->keep(std::move(object));
   return *std::move(memory);
 }
@@ -207,27 +213,14 @@ Result<SharedMemory> SharedMemory::attach(const SharedMemoryAddress& address, st
       if (auto mapping = found->second.lock()) return SharedMemory(std::move(mapping));
     }
   }
-  return address.descriptor < 0 ? attach_named(address.id, bytes, purpose)
-                                : attach_unnamed(address, bytes, purpose);
-}
-
-Result<SharedMemory> SharedMemory::attach_named(std::uint64_t id, std::int64_t bytes,
-                                                const std::string& purpose) {
+  const bool is_named = address.descriptor < 0;
   std::optional<SharedMemory> memory;
-  const Descriptor object = open_named(id, 0);
-  if (object.valid()) errno = allocate_pages(object.number(), bytes);
-  if (object.valid() && errno == 0) memory = map(id, object, bytes);
-  if (!memory) return failure(errno, purpose, id);
-  return *std::move(memory);
-}
-
-Result<SharedMemory> SharedMemory::attach_unnamed(const SharedMemoryAddress& address,
-                                                  std::int64_t bytes, const std::string& purpose) {
-  std::optional<SharedMemory> memory;
-  const Descriptor object = open_unnamed(address);
-  if (object.valid()) memory = map(address.id, object, bytes);
-  if (!memory) return failure_of_unnamed(errno, purpose, address.id);
-  return *std::move(memory);
+  const Descriptor object = is_named ? open_named(address.id, 0) : open_unnamed(address);
+  if (object.valid() && (!is_named || allocate_pages(object.number(), bytes))) {
+    memory = map(address.id, object, bytes);
+  }
+  if (memory) return *std::move(memory);
+  return failure(purpose, is_named ? path_of_named(address.id) : path_of_unnamed(address.id));
 }
 
 void SharedMemory::forget(std::uint64_t id) {

@@ -86,10 +86,6 @@ class SharedMemory {
                                            const std::string& purpose);
   static Result<SharedMemory> create_unnamed(std::uint64_t id, std::int64_t bytes,
                                              const std::string& purpose);
-  static Result<SharedMemory> attach_named(std::uint64_t id, std::int64_t bytes,
-                                           const std::string& purpose);
-  static Result<SharedMemory> attach_unnamed(const SharedMemoryAddress& address, std::int64_t bytes,
-                                             const std::string& purpose);
   static std::optional<SharedMemory> map(std::uint64_t id, const Descriptor& object,
                                          std::int64_t bytes);
   static void note(const std::shared_ptr<Mapping>& mapping);

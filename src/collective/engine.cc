@@ -236,12 +236,15 @@ class Engine {
     return with_groups(decision, contribution);
   }
 
-  /// Whether the call is a read, and the file has bytes for several more of its length.
+  /// Whether the call is a read, and the first or second of several that the file has bytes for.
   [[nodiscard]] bool goes_on(const plan::AccessSummary& summary) {
-    constexpr std::int64_t several = 4;
+    constexpr std::int64_t several = 5;
     if (call_.direction == Direction::write) return false;
     const Result<std::int64_t>& size = file_size();
-    return size && (*size - summary.bounds.end()) / summary.bounds.length >= several;
+    if (!size) return false;
+    const std::int64_t calls_before = summary.bounds.offset == 0 ? 0 : 1;
+    const std::int64_t calls_from_here = (*size - summary.bounds.offset) / summary.bounds.length;
+    return calls_before + calls_from_here >= several;
   }
 
   /// Whether the choice for this call will not change.

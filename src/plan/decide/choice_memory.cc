@@ -23,6 +23,8 @@ constexpr double beyond_reason = 8;
 constexpr double worthwhile = 0.7;
 /// Another plan than that of a similar call has to be faster by this factor.
 constexpr double clearly = 0.85;
+/// Less is enough where steps begin, because the nodes do not read ahead yet.
+constexpr double slightly = 0.98;
 constexpr double shortest = 1e-9;  // seconds
 
 }  // namespace
@@ -61,7 +63,9 @@ std::size_t ChoiceMemory::steadied(const CallShape& shape, const std::vector<Pre
   const auto found = std::ranges::find_if(plans, is_usual);
   if (found == plans.end()) return chosen;
   const bool was_changed = like->current != 0;
-  const bool is_close = clearly * found->prediction.seconds < plans[chosen].prediction.seconds;
+  const bool begins_steps = shape.summary.in_steps && !like->shape.summary.in_steps;
+  const bool is_close = (begins_steps ? slightly : clearly) * found->prediction.seconds <
+                        plans[chosen].prediction.seconds;
   return was_changed || is_close ? static_cast<std::size_t>(found - plans.begin()) : chosen;
 }
 
@@ -143,6 +147,8 @@ int ChoiceMemory::count_steps(const AccessSummary& summary, Direction direction)
   const bool is_equal = follows && !now.empty() && before.length == now.length;
   const std::int64_t step = is_equal ? now.offset - before.offset : 0;
   const bool is_repeated = std::exchange(last_step_, step) == step;
+  const bool is_at_start = !now.empty() && now.offset == 0;
+  if (!follows && direction == Direction::read && is_at_start) return 1;
   if (step <= 0) return 0;
   return is_repeated ? 2 : 1;
 }

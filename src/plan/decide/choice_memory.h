@@ -58,10 +58,14 @@ class ChoiceMemory {
 
   /// The number of equal steps that lead to the call, up to 2: from calls of its direction and
   /// size, each at the same distance from the one before. From two steps on, nodes read ahead what
-  /// they expect next. Call it once for each call, in their order.
+  /// they expect next. The first read counts as a step if it is of the start of the file: most
+  /// programs then read on. Call it once for each call, in their order.
   [[nodiscard]] int count_steps(const AccessSummary& summary, Direction direction);
   /// The rank read elsewhere, which ends the read-ahead of its node.
-  void end_steps() { last_call_ = {}; }
+  void end_steps() {
+    last_call_ = {};
+    last_direction_ = Direction::read;
+  }
 
  private:
   /// A plan that was compared, and what it was seen to take.

@@ -779,15 +779,17 @@ TEST_CASE("groups that predicted times chose are kept while calls stay the same"
 }
 
 TEST_CASE(
-    "a read that will be repeated is in steps from the second on, a write from the third on") {
+    "a read that will be repeated is in steps from the second on, from the first on at the start "
+    "of the file, a write from the third on") {
   constexpr std::int64_t bytes = 100;
-  const auto in_steps = [&](Direction direction, std::int64_t file_bytes) {
+  constexpr std::int64_t call_bytes = 3 * bytes;
+  const auto in_steps = [&](Direction direction, std::int64_t file_bytes, std::int64_t start) {
     World world(Bytes(static_cast<std::size_t>(file_bytes)), 3);
     std::vector<bool> seen;
     for (std::int64_t call = 0; call < 3; ++call) {
       for (std::int64_t rank = 0; rank < 3; ++rank) {
         world.ranks[static_cast<std::size_t>(rank)] =
-            contiguous((3 * call + rank) * bytes, Bytes(static_cast<std::size_t>(bytes)));
+            contiguous(start + (3 * call + rank) * bytes, Bytes(static_cast<std::size_t>(bytes)));
       }
       const std::vector<Outcome> outcomes = world.run(direction);
       for (const Outcome& outcome : outcomes) CHECK(outcome.in_steps == outcomes.front().in_steps);
@@ -795,10 +797,14 @@ TEST_CASE(
     }
     return seen;
   };
-  constexpr std::int64_t call_bytes = 3 * bytes;
-  CHECK(in_steps(Direction::read, 6 * call_bytes) == std::vector{false, true, true});
-  CHECK(in_steps(Direction::read, 6 * call_bytes - 1) == std::vector{false, false, true});
-  CHECK(in_steps(Direction::write, 6 * call_bytes) == std::vector{false, false, true});
+  const std::vector all = {true, true, true};
+  const std::vector from_second = {false, true, true};
+  const std::vector from_third = {false, false, true};
+  CHECK(in_steps(Direction::read, 5 * call_bytes, 0) == all);
+  CHECK(in_steps(Direction::read, 5 * call_bytes - 1, 0) == from_third);
+  CHECK(in_steps(Direction::read, 6 * call_bytes, call_bytes) == from_second);
+  CHECK(in_steps(Direction::read, 6 * call_bytes - 1, call_bytes) == from_third);
+  CHECK(in_steps(Direction::write, 6 * call_bytes, 0) == from_third);
 }
 
 TEST_CASE("a call that repeats direct ones moves its bytes before the ranks meet") {

@@ -414,7 +414,11 @@ TEST_CASE("equal steps lead from call to call of equal size at equal distances")
     return memory.count_steps(summary, direction);
   };
   ChoiceMemory memory;
-  CHECK(at(memory, 0) == 0);
+  CHECK(at(memory, 1'000) == 0);
+  CHECK(at(memory, 6'000) == 1);
+  CHECK(at(memory, 11'000) == 2);
+  memory = {};
+  CHECK(at(memory, 0) == 1);
   CHECK(at(memory, 5'000) == 1);
   CHECK(at(memory, 10'000) == 2);
   CHECK(at(memory, 15'000) == 2);
@@ -434,6 +438,16 @@ TEST_CASE("equal steps lead from call to call of equal size at equal distances")
     CHECK(at(memory, 25'000, Direction::write) == 1);
     CHECK(at(memory, 30'000, Direction::write) == 2);
     CHECK(at(memory, 35'000) == 0);
+  }
+  SUBCASE("and begin at the start of the file only with the first read") {
+    CHECK(at(memory, 0) == 0);
+    CHECK(at(memory, 0, Direction::write) == 0);
+    CHECK(at(memory, 0) == 1);
+    ChoiceMemory after_header;
+    after_header.end_steps();
+    CHECK(at(after_header, 0) == 0);
+    ChoiceMemory after_nothing;
+    CHECK(after_nothing.count_steps({}, Direction::read) == 0);
   }
   SUBCASE("until the rank reads elsewhere") {
     memory.end_steps();
@@ -745,6 +759,14 @@ TEST_CASE("calls in steps keep the plan across components unless another is clea
     other.stripes = stripes_on(4);  // of a layout that has got components since
     CHECK(learner.memory.steadied(other, plans_of(1.0, 0.9), 1) == (in_steps ? 0 : 1));
   }
+}
+
+TEST_CASE("where steps begin, a plan that is slightly faster is taken") {
+  const Learner learner;
+  CallShape in_steps = learner.shape;
+  in_steps.summary.in_steps = true;
+  CHECK(learner.memory.steadied(in_steps, plans_of(1.0, 0.99), 1) == 0);
+  CHECK(learner.memory.steadied(in_steps, plans_of(1.0, 0.96), 1) == 1);
 }
 
 TEST_CASE("a call elsewhere on the stripes has the plan that equal pieces were seen to need") {

@@ -47,18 +47,14 @@ struct Contribution {
 
 void fold_summaries(Contribution& into, const Contribution& from) {
   if (from.summary.bytes == 0) return;
-  if (into.summary.bytes == 0) {
-    into.summary = from.summary;
-    into.moved = from.moved;
-    return;
-  }
+  if (into.summary.bytes == 0) into.moved = from.moved;
   const bool into_has_moved = into.moved == Moved::all;
   const bool from_has_moved = from.moved == Moved::all;
-  if (into_has_moved == from_has_moved) {
-    plan::fold(into.summary, from.summary);
-  } else if (into_has_moved) {
-    into.summary = from.summary;
+  if (into_has_moved && !from_has_moved) {
+    const std::int32_t node = std::exchange(into.summary, {}).node;
+    into.summary.node = node;
   }
+  if (into_has_moved || !from_has_moved) plan::fold(into.summary, from.summary);
   if (into.moved != from.moved) into.moved = Moved::some;
 }
 
@@ -95,10 +91,13 @@ void cut(plan::FileAccess& access, std::int64_t file_end) {
 }
 
 /// The summary of a read, with bounds up to the end of the file. Other figures stay: a summary does
-/// not tell how many bytes lie before the end.
+/// not tell how many bytes lie before the end. But ranges that do not overlap still do not.
 plan::AccessSummary cut_at_end(plan::AccessSummary summary, std::int64_t file_end) {
+  const bool is_interleaved = summary.is_interleaved();
   summary.bounds = intersection(summary.bounds, {0, file_end});
-  return summary.bounds.empty() ? plan::AccessSummary() : summary;
+  if (summary.bounds.empty()) return {};
+  if (!is_interleaved) summary.span_bytes = std::min(summary.span_bytes, summary.bounds.length);
+  return summary;
 }
 
 class Engine {
@@ -164,9 +163,10 @@ class Engine {
 
   /// Rank 0 remembers how long the plan took.
   void learn(std::int64_t nanoseconds) {
-    const bool is_known =
-        decided_for_.has_value() && outcome_.plan.reason != plan::PlanReason::no_memory;
-    if (file_.choices == nullptr || !call_.learns || !is_known || outcome_.error) return;
+    const bool is_other_plan = outcome_.plan.reason == plan::PlanReason::no_memory ||
+                               outcome_.plan.reason == plan::PlanReason::no_size;
+    if (!decided_for_ || is_other_plan || outcome_.error) return;
+    if (file_.choices == nullptr || !call_.learns) return;
     const plan::CallShape shape = plan::shape_of(outcome_.summary, settings_, *decided_for_);
     file_.choices->learn(shape, static_cast<double>(nanoseconds) * 1e-9);
   }
@@ -232,7 +232,7 @@ class Engine {
     }
     decision.file_end = *size;
     outcome_.summary = cut_at_end(summary, *size);
-    decision.plan = decide_for(participants());
+    decision.plan = decide_for(all);
     return with_groups(decision, contribution);
   }
 

@@ -56,6 +56,7 @@ static void fold_nodes(AccessSummary& into, const AccessSummary& from) {
   into.span_of_others = saturating_add(into.span_of_others, from.span_of_others);
   into.most_of_others = std::max(into.most_of_others, from.most_of_others);
   into.slots_of_others += from.slots_of_others;
+  into.other_nodes += from.other_nodes;
   if (into.node < 0) into.node = from.node;
   if (from.node == into.node) {
     into.node_bounds = hull(into.node_bounds, from.node_bounds);
@@ -65,6 +66,7 @@ static void fold_nodes(AccessSummary& into, const AccessSummary& from) {
     into.span_of_others = saturating_add(into.span_of_others, from.node_bounds.length);
     into.most_of_others = std::max(into.most_of_others, from.node_bytes);
     into.slots_of_others += std::popcount(from.node_slots);
+    if (from.node_bytes > 0) ++into.other_nodes;
   }
 }
 

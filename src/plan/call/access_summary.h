@@ -27,10 +27,12 @@ struct AccessSummary {
   std::int64_t span_bytes = 0;  ///< sum of the ranks' bounds; > bounds.length if they overlap
   std::int64_t bytes_max = 0;   ///< most data bytes of one rank
   std::int32_t rank_count = 0;  ///< ranks with data
-  bool monotone = true;         ///< every rank's view is TypeMap::tiles_monotone()
-  bool whole_pages = true;      ///< of all ranks; StripesTouched
-  bool in_steps = false;        ///< equal calls lead to this one; set by rank 0 at last
-  SlotSet slots = 0;            ///< touched by all ranks; 0: the layout is unknown
+  // Bit fields, because each rank sends a summary with each call.
+  std::int32_t other_nodes : 29 = 0;  ///< with data, beside `node`
+  bool monotone : 1 = true;           ///< every rank's view is TypeMap::tiles_monotone()
+  bool whole_pages : 1 = true;        ///< of all ranks; StripesTouched
+  bool in_steps : 1 = false;          ///< equal calls lead to this one; set by rank 0 at last
+  SlotSet slots = 0;                  ///< touched by all ranks; 0: the layout is unknown
   // By node. Ranks of a node are folded with each other before they are folded with ranks of other
   // nodes.
   std::int32_t node = -1;            ///< of the last three
@@ -52,6 +54,8 @@ struct AccessSummary {
   [[nodiscard]] std::int64_t node_span_bytes() const {
     return saturating_add(span_of_others, node_bounds.length);
   }
+  /// Nodes with data.
+  [[nodiscard]] std::int32_t node_count() const { return other_nodes + (node_bytes > 0 ? 1 : 0); }
   /// Nodes that access one OST, on average. The accesses touch a known layout.
   [[nodiscard]] double nodes_per_slot() const {
     return static_cast<double>(slots_of_others + std::popcount(node_slots)) / std::popcount(slots);

@@ -32,10 +32,10 @@ bool may_take_turns(const PlanInputs& inputs) {
 /// have less than a stripe. Nodes that read an object share its lock.
 bool write_same_objects(const PlanInputs& inputs) {
   const AccessSummary& summary = inputs.summary;
-  const Participants& participants = inputs.participants;
-  if (participants.direction == Direction::read || !share_objects(inputs)) return false;
+  const bool is_read = inputs.participants.direction == Direction::read;
+  if (is_read || !share_objects(inputs) || summary.node_count() <= 1) return false;
   return summary.is_interleaved() ||
-         summary.span_bytes / participants.node_count <
+         summary.span_bytes / summary.node_count() <
              inputs.settings.stripes->main_region(summary.bounds).unit_bytes();
 }
 

@@ -176,15 +176,27 @@ class CostModel {
   /// file, which also has to be found, takes 20 ns (8 bytes of flash, file system in memory).
   [[nodiscard]] double memory_pieces() const { return real(summary_.memory_run_count) / 10; }
 
+  /// Data bytes of the ranks of one host.
+  [[nodiscard]] double bytes_of_fullest_host() const {
+    const double bytes = real(summary_.bytes);
+    return hosts_ == 1 ? bytes : std::max(real(summary_.node_bytes_max()), bytes / nodes_);
+  }
+
+  /// Cores of a host on which some of `ranks` work, which are on the nodes with data.
+  [[nodiscard]] double busy_cores(double ranks) const {
+    const double hosts = std::clamp(real(summary_.node_count()), 1.0, hosts_);
+    return std::clamp(ranks / hosts, 1.0, std::max(1.0, cores()));
+  }
+
   /// The time that ranks take to gather or scatter the pieces of their own accesses.
   void gather() {
     const bool sieves = traffic_.calls < real(summary_.run_count);
     if (!gathers_memory() && !sieves) return;
-    const double bytes = real(summary_.bytes) / hosts_;
+    const double bytes = bytes_of_fullest_host();
     const double pieces = std::max(memory_pieces(), real(summary_.run_count)) / hosts_;
     busy(Resource::cores) =
         (time_of(bytes, machine_.copy_bandwidth) + pieces * real(machine_.piece_ns) * nanosecond) /
-        cores();
+        busy_cores(real(summary_.rank_count));
   }
 
   /// The part of the bytes whose aggregator is on another node. Ranks of a group follow each other
@@ -212,8 +224,7 @@ class CostModel {
     const double remote = remote_share();
     // A byte is copied once on its way to an aggregator of its own node. On the way to another node
     // it is copied into a message, and from there into the aggregator's buffer.
-    const double own =
-        hosts_ == 1 ? moved : std::max(real(summary_.node_bytes_max()), moved / nodes_);
+    const double own = bytes_of_fullest_host();
     const double copied = own + received * remote;
     // Listed runs are sent, received and searched one by one: 110 ns each, where runs of strides
     // took 20 ns (climate, local file system, 2 cores).
@@ -223,7 +234,7 @@ class CostModel {
                           hosts_;
     busy(Resource::cores) =
         (time_of(copied, machine_.copy_bandwidth) + pieces * real(machine_.piece_ns) * nanosecond) /
-        std::min(cores(), ranks_at_once() / hosts_);
+        busy_cores(ranks_at_once());
     busy(Resource::memory) = time_of(2 * copied, machine_.memory_bandwidth);
     const double rounds = rounds_with_data();
     // A message a round, and two for the view, between each aggregator and each other node.

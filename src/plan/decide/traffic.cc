@@ -88,7 +88,7 @@ class TrafficModel {
     Traffic traffic = begin();
     traffic.bytes = real(summary_.bytes);
     traffic.writers = std::max(1, summary_.rank_count);
-    traffic.nodes = std::min(nodes_, traffic.writers);
+    traffic.nodes = std::clamp(real(summary_.node_count()), 1.0, nodes_);
     traffic.calls = real(summary_.run_count);
     traffic.in_flight = real(machine_.read_bytes);
     const double run_and_gap = real(summary_.span_bytes) / traffic.calls;
@@ -97,7 +97,8 @@ class TrafficModel {
       traffic.calls = std::max(traffic.writers, traffic.bytes / sieve_bytes);
     }
     divide_evenly(traffic);
-    traffic.fullest_node = std::max(traffic.fullest_node, part_of_fullest_node());
+    traffic.fullest_writer = std::max(traffic.fullest_writer, part_of(summary_.bytes_max));
+    traffic.fullest_node = std::max(traffic.fullest_node, part_of(summary_.node_bytes_max()));
     count_waits(traffic);
     traffic.osts = stripes_.osts_of(real(summary_.bounds.length));
     const double span = real(summary_.node_span_bytes()) / traffic.nodes;
@@ -123,9 +124,8 @@ class TrafficModel {
     return machine_.wide_locks != 0 ? traffic.nodes_per_ost * traffic.osts : 0;
   }
 
-  /// The part of the bytes that the ranks of the node with the most have.
-  [[nodiscard]] double part_of_fullest_node() const {
-    return real(summary_.node_bytes_max()) / std::max(1.0, real(summary_.bytes));
+  [[nodiscard]] double part_of(std::int64_t bytes) const {
+    return real(bytes) / std::max(1.0, real(summary_.bytes));
   }
 
   /// Aggregators access the file.

@@ -748,6 +748,17 @@ TEST_CASE("second and later steps send less than 240 bytes per rank before data"
   }
 }
 
+TEST_CASE("nodes are counted once, also that of a rank 0 without data") {
+  World world = interleaved(12, 20, 100);
+  world.ranks_per_node = 3;
+  world.ranks.front().file.byte_count = 0;
+  world.ranks.front().buffer.clear();
+  const plan::AccessSummary summary = world.run(Direction::write).front().summary;
+  CHECK(summary.node_count() == 4);
+  CHECK(summary.node_bytes_max() == 3 * 2'000);
+  CHECK(summary.bytes == 11 * 2'000);
+}
+
 TEST_CASE("groups that predicted times chose are kept while calls stay the same") {
   machine::Machine machine;
   machine.far_message_ns = 3'000'000;

@@ -37,6 +37,23 @@ TEST_CASE("the bounds of nodes add up, in the order in which ranks are reduced")
   CHECK(first.bounds == Extent{0, 100});
 }
 
+TEST_CASE("nodes with data are counted once") {
+  AccessSummary first;  // of rank 0, which has no data
+  first.node = 0;
+  AccessSummary second = rank_at(10, 10, 1);
+  fold(second, rank_at(20, 10, 1));
+  AccessSummary empty;
+  empty.node = 2;
+  fold(first, second);
+  fold(first, empty);
+  CHECK(first.node_count() == 1);
+  fold(first, rank_at(30, 10, 0));
+  fold(first, rank_at(40, 10, 0));
+  CHECK(first.node_count() == 2);
+  CHECK(first.node_span_bytes() == 40);
+  CHECK(AccessSummary().node_count() == 0);
+}
+
 TEST_CASE("the summary of a rank without data takes the node of the other") {
   AccessSummary summary;
   fold(summary, rank_at(0, 10, 3));

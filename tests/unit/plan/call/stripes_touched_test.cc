@@ -90,7 +90,7 @@ TEST_CASE("a summary knows how many nodes meet on an OST") {
   }
   CHECK(all.slots == SlotSet{15});
   CHECK(all.nodes_per_slot() == 2);  // four nodes, each on two slots
-  CHECK(all.whole_pages);
+  CHECK(bool{all.whole_pages});
 }
 
 }  // namespace nacre::plan

@@ -49,7 +49,7 @@ TEST_CASE("summaries fold in any order and ignore ranks without data") {
   CHECK(summary.span_bytes == 70);
   CHECK(summary.bytes_max == 50);
   CHECK(summary.rank_count == 2);
-  CHECK(summary.monotone);
+  CHECK(bool{summary.monotone});
   const AccessSummary back = summary_of({accesses[2], accesses[1], accesses[0]});
   CHECK(back.bounds == summary.bounds);
   CHECK(back.bytes == summary.bytes);
@@ -83,7 +83,7 @@ TEST_CASE("a view with decreasing offsets is direct, whatever the hint") {
   const std::vector<std::int64_t> offsets{10, 0};
   const TypeMap type = TypeMap::indexed(TypeMap::bytes(1), lengths, offsets).value();
   const AccessSummary summary = summary_of({FileAccess{{type, 0}, 0, 8}, access_at(0, 10)});
-  CHECK_FALSE(summary.monotone);
+  CHECK_FALSE(bool{summary.monotone});
   const CollectivePlan plan = decide(summary, {Algorithm::two_phase}, writers(2));
   CHECK(plan.algorithm == Algorithm::direct);
   CHECK(plan.reason == PlanReason::unordered_view);
@@ -135,8 +135,12 @@ TEST_CASE("interleaved large pieces of several nodes are exchanged if nodes shar
   own.run_count = own.memory_run_count = 64;
   own.span_bytes = own.bounds.length;
   own.rank_count = 1;
+  own.node = 0;
+  own.node_bytes = own.bytes;
+  AccessSummary other = own;
+  other.node = 1;
   AccessSummary all = own;
-  fold(all, own);
+  fold(all, other);
   CollectiveSettings striped;
   striped.stripes = std::make_shared<const StripeMap>(
       StripeMap::of(plain_layout({.stripe_size = 1 << 20, .stripe_count = 4}), 4).value());
@@ -165,6 +169,8 @@ TEST_CASE("interleaved large pieces of several nodes are exchanged if nodes shar
   all.span_bytes = all.bounds.length = 1 << 20;  // both ranges in one stripe
   CHECK(decide(all, striped, two_nodes).reason == PlanReason::shared_objects);
   CHECK(decide(all, striped, one_node).reason == PlanReason::large_pieces);
+  all.other_nodes = 0;  // the other node has no data
+  CHECK(decide(all, striped, two_nodes).reason == PlanReason::large_pieces);
   CHECK(decide(all, striped, {Direction::read, 2, 2}).reason == PlanReason::large_pieces);
 }
 

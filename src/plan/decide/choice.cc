@@ -154,10 +154,9 @@ std::vector<std::int64_t> group_counts(const PlanInputs& inputs) {
 /// A write with an aggregator for each OST may be predicted to be slower by this factor than the
 /// chosen one, which has fewer or more.
 /// - Fewer: nodes keep written bytes in their caches, and then the links of all aggregators send
-/// the
-///   bytes of several calls at once, which no prediction of one call shows. 24 writes of 0.7 MiB
-///   (flash8, emulated flash Lustre) took 0.195 s with 4 aggregators and 0.149 s with 8, one for
-///   each OST, predicted to be slower by 1 %.
+///   the bytes of several calls at once, which no prediction of one call shows. 24 writes of
+///   0.7 MiB (flash8, emulated flash Lustre) took 0.195 s with 4 aggregators and 0.149 s with 8,
+///   one for each OST, predicted to be slower by 1 %.
 /// - More: the first request is on its OST earlier, because requests are shorter. Disks need longer
 ///   for many short requests, which the prediction does not contain.
 constexpr double barely_of_writes = 0.92;
@@ -240,9 +239,10 @@ std::vector<PredictedPlan> compare_plans(const Candidate& rule, const PlanInputs
 std::size_t choose(const std::vector<PredictedPlan>& plans, Direction direction) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < plans.size(); ++i) {
-    const bool is_safe = best == 0 && is_safe_instead(plans[i], plans[0]);
-    const double factor = best == 0 && !is_safe ? clearly : barely;
-    if (score_of(plans[i]) < factor * score_of(plans[best])) best = i;
+    const double factor = is_safe_instead(plans[i], plans[0]) ? barely : clearly;
+    const double score = score_of(plans[i]);
+    const bool beats_rule = score < factor * score_of(plans[0]);
+    if (beats_rule && (best == 0 || score < barely * score_of(plans[best]))) best = i;
   }
   const double factor = direction == Direction::write ? barely_of_writes : barely;
   const auto is_better_spread = [&](const PredictedPlan& one) {
@@ -252,10 +252,6 @@ std::size_t choose(const std::vector<PredictedPlan>& plans, Direction direction)
   };
   const auto spread = std::ranges::find_if(plans, is_better_spread);
   return spread == plans.end() ? best : static_cast<std::size_t>(spread - plans.begin());
-}
-
-Choice choice_of(const CollectivePlan& plan) {
-  return {{plan.algorithm, plan.reason}, chosen_count(plan)};
 }
 
 Choice choice_of(const PredictedPlan& one) {

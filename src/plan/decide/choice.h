@@ -46,8 +46,6 @@ struct Choice {
   std::int64_t aggregator_count = 0;  ///< 0: as many as the rules say
   DomainChoice domains = {};
 };
-/// Of the plan of the rules.
-[[nodiscard]] Choice choice_of(const CollectivePlan& plan);
 [[nodiscard]] Choice choice_of(const PredictedPlan& one);
 /// The plan of a choice for a call.
 [[nodiscard]] CollectivePlan laid_out(const Choice& choice, const PlanInputs& inputs);

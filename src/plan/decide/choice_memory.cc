@@ -41,6 +41,7 @@ CallShape shape_of(const AccessSummary& summary, const CollectiveSettings& setti
   shape.summary.slots = 0;
   shape.summary.node_slots = 0;
   shape.summary.slots_of_others = 0;
+  shape.participants.may_hold_group_lock = false;  // it changes the locks, not the plan
   return shape;
 }
 
@@ -49,7 +50,7 @@ const Choice* ChoiceMemory::find(const CallShape& shape) {
   return entry == nullptr ? nullptr : &entry->trials[entry->current].choice;
 }
 
-std::size_t ChoiceMemory::steadied(const CallShape& shape, const std::vector<PredictedPlan>& plans,
+std::size_t ChoiceMemory::steadied(const CallShape& shape, std::vector<PredictedPlan>& plans,
                                    std::size_t chosen) const {
   const Entry* const like = last_like(shape);
   if (like == nullptr) return chosen;
@@ -62,7 +63,8 @@ std::size_t ChoiceMemory::steadied(const CallShape& shape, const std::vector<Pre
   };
   const auto found = std::ranges::find_if(plans, is_usual);
   if (found == plans.end()) return chosen;
-  const bool was_changed = like->current != 0;
+  const bool was_changed = usual.candidate.reason == PlanReason::observed;
+  if (was_changed) found->plan.reason = PlanReason::observed;
   const bool begins_steps = shape.summary.in_steps && !like->shape.summary.in_steps;
   const bool is_close = (begins_steps ? slightly : clearly) * found->prediction.seconds <
                         plans[chosen].prediction.seconds;

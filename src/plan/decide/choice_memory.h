@@ -39,8 +39,8 @@ class ChoiceMemory {
   /// take longer, or if plans[chosen] is not clearly faster. A plan that changes from call to call
   /// ends the read-ahead of the nodes, and locks move. Calls in steps may be in another component,
   /// also of a layout that has grown, and keep the plan of the calls before they were steps.
-  [[nodiscard]] std::size_t steadied(const CallShape& shape,
-                                     const std::vector<PredictedPlan>& plans,
+  /// The reason of a plan that was changed stays `observed`.
+  [[nodiscard]] std::size_t steadied(const CallShape& shape, std::vector<PredictedPlan>& plans,
                                      std::size_t chosen) const;
   /// Keeps the choice of plans[chosen], and the fastest of the others for corrections.
   void keep(const CallShape& shape, const std::vector<PredictedPlan>& plans, std::size_t chosen);

@@ -28,6 +28,7 @@ enum class Resource : std::uint8_t {
 inline constexpr std::array<std::string_view, 10> resource_names{
     "cores",  "memory", "messages", "client", "link",
     "uplink", "server", "ost",      "locks",  "agreement"};
+static_assert(resource_names.size() == static_cast<std::size_t>(Resource::agreement) + 1);
 
 /// Of the whole call, in seconds.
 struct Prediction {

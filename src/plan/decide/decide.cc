@@ -22,11 +22,11 @@ CollectivePlan compared(const PlanInputs& inputs, ChoiceMemory* memory) {
     shape = shape_of(inputs.summary, inputs.settings, inputs.participants);
     if (const Choice* const known = memory->find(shape)) return laid_out(*known, inputs);
   }
-  const std::vector<PredictedPlan> plans =
+  std::vector<PredictedPlan> plans =
       compared_plans(inputs.summary, inputs.settings, inputs.participants);
   if (plans.empty()) {
     const CollectivePlan plan = decide_by_rules(inputs);
-    if (memory != nullptr) memory->keep(shape, choice_of(plan));
+    if (memory != nullptr) memory->keep(shape, Choice{{plan.algorithm, plan.reason}});
     return plan;
   }
   std::size_t chosen = choose(plans, inputs.participants.direction);

@@ -6,10 +6,11 @@
 
 namespace nacre::plan {
 
-/// The locks of the settings if several nodes write to one OST, otherwise the usual locks. A group
-/// lock has further conditions: all ranks may hold it; no page of memory, of at most 64 KiB,
-/// belongs to two domains (a node writes whole pages back); and all OSTs are known (the lock would
-/// make the file system create all objects of the file).
+/// The locks of the settings if several aggregators write to one OST, otherwise the usual locks:
+/// the plan does not say on which nodes they are. A group lock has further conditions: all ranks
+/// may hold it; no page of memory, of at most 64 KiB, belongs to two domains (a node writes whole
+/// pages back); and all OSTs are known (the lock would make the file system create all objects of
+/// the file).
 [[nodiscard]] WriteLocks write_locks_for(const CollectivePlan& plan,
                                          const CollectiveSettings& settings,
                                          const Participants& participants);

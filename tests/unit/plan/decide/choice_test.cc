@@ -734,16 +734,21 @@ CallShape elsewhere(CallShape shape) {
   return shape;
 }
 
+std::size_t steadied(const ChoiceMemory& memory, const CallShape& shape,
+                     std::vector<PredictedPlan> plans, std::size_t chosen) {
+  return memory.steadied(shape, plans, chosen);
+}
+
 }  // namespace
 
 TEST_CASE("a call elsewhere on the stripes keeps the plan unless another is clearly faster") {
   const Learner learner;
   const CallShape other = elsewhere(learner.shape);
-  CHECK(learner.memory.steadied(other, plans_of(1.0, 0.9), 1) == 0);
-  CHECK(learner.memory.steadied(other, plans_of(1.0, 0.5), 1) == 1);
+  CHECK(steadied(learner.memory, other, plans_of(1.0, 0.9), 1) == 0);
+  CHECK(steadied(learner.memory, other, plans_of(1.0, 0.5), 1) == 1);
   CallShape larger = other;
   larger.summary.bytes += 1;
-  CHECK(learner.memory.steadied(larger, plans_of(1.0, 0.9), 1) == 1);
+  CHECK(steadied(learner.memory, larger, plans_of(1.0, 0.9), 1) == 1);
 }
 
 TEST_CASE("calls in steps keep the plan across components unless another is clearly faster") {
@@ -754,10 +759,10 @@ TEST_CASE("calls in steps keep the plan across components unless another is clea
     learner.memory.keep(learner.shape, plans_of(1.0, 1.5), 0);
     CallShape other = learner.shape;
     other.region = &component;
-    CHECK(learner.memory.steadied(other, plans_of(1.0, 0.9), 1) == (in_steps ? 0 : 1));
-    CHECK(learner.memory.steadied(other, plans_of(1.0, 0.5), 1) == 1);
+    CHECK(steadied(learner.memory, other, plans_of(1.0, 0.9), 1) == (in_steps ? 0 : 1));
+    CHECK(steadied(learner.memory, other, plans_of(1.0, 0.5), 1) == 1);
     other.stripes = stripes_on(4);  // of a layout that has got components since
-    CHECK(learner.memory.steadied(other, plans_of(1.0, 0.9), 1) == (in_steps ? 0 : 1));
+    CHECK(steadied(learner.memory, other, plans_of(1.0, 0.9), 1) == (in_steps ? 0 : 1));
   }
 }
 
@@ -765,15 +770,35 @@ TEST_CASE("where steps begin, a plan that is slightly faster is taken") {
   const Learner learner;
   CallShape in_steps = learner.shape;
   in_steps.summary.in_steps = true;
-  CHECK(learner.memory.steadied(in_steps, plans_of(1.0, 0.99), 1) == 0);
-  CHECK(learner.memory.steadied(in_steps, plans_of(1.0, 0.96), 1) == 1);
+  CHECK(steadied(learner.memory, in_steps, plans_of(1.0, 0.99), 1) == 0);
+  CHECK(steadied(learner.memory, in_steps, plans_of(1.0, 0.96), 1) == 1);
 }
 
 TEST_CASE("a call elsewhere on the stripes has the plan that equal pieces were seen to need") {
   Learner learner;
   learner.calls(4, 6.0);
   REQUIRE(learner.algorithm() == Algorithm::two_phase);
-  CHECK(learner.memory.steadied(elsewhere(learner.shape), plans_of(1.0, 1.5), 0) == 1);
+  CallShape shape = learner.shape;
+  for (int calls = 0; calls < 3; ++calls) {
+    shape = elsewhere(shape);
+    std::vector<PredictedPlan> plans = plans_of(1.0, 1.5);
+    const std::size_t chosen = learner.memory.steadied(shape, plans, 0);
+    CHECK(chosen == 1);
+    CHECK(plans[chosen].plan.reason == PlanReason::observed);
+    learner.memory.keep(shape, plans, chosen);
+  }
+}
+
+TEST_CASE("a plan that is safe does not help one that is not clearly faster than the rules'") {
+  const auto plan_of = [](double seconds, double messages) {
+    Prediction prediction{.seconds = seconds};
+    prediction.of(Resource::client) = seconds;
+    prediction.of(Resource::messages) = messages;
+    return PredictedPlan{{}, prediction};
+  };
+  const std::vector<PredictedPlan> plans{plan_of(1.0, 0), plan_of(0.98, 0), plan_of(0.95, 0.9)};
+  CHECK(choose({plans[0], plans[2]}, Direction::read) == 0);
+  CHECK(choose(plans, Direction::read) == 1);
 }
 
 TEST_CASE("calls that take as long as predicted keep their plan") {

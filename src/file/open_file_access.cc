@@ -221,6 +221,10 @@ store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool lock
   if (placed.file_bytes == 0) return {};
   const Result<store::StoreFile*> file = file_.file();
   if (!file) return {0, file.error()};
+  const plan::StripeMap* const stripes = placed.stripes.get();
+  const bool has_unknown_stripes = stripes == nullptr && file_system_.has_layouts;
+  const std::int64_t block = has_unknown_stripes ? plan::stripe_size_unit : block_bytes(stripes);
+  profiler.describe_file({stripes, block, file_system_.has_layouts});
   const bool writes = placed.access.direction == Direction::write;
   (writes ? wrote_ : read_alone_).store(true, std::memory_order_relaxed);
   collective::IndependentSettings settings = placed.settings->independent;
@@ -250,10 +254,6 @@ Outcome OpenFile::transfer(const Access& access) {
     return {0, placed.error()};
   }
   profile.shape.note(placed->file);
-  const plan::StripeMap* const stripes = placed->stripes.get();
-  const bool has_unknown_stripes = stripes == nullptr && file_system_.has_layouts;
-  const std::int64_t block = has_unknown_stripes ? plan::stripe_size_unit : block_bytes(stripes);
-  profiler.describe_file({stripes, block, file_system_.has_layouts});
   store::Transfer moved = move_independent(*placed, locks_accesses(*placed->settings), profiler);
   const bool short_read = access.direction == Direction::read && moved.bytes < placed->file_bytes;
   if (short_read && access.position == Position::individual) {

@@ -122,7 +122,7 @@ collective::Task<Outcome> OpenFile::move_all_locked(Direction direction,
                         .plan = plan,
                         .summary = {},
                         .calls = 1,
-                        .bytes = outcome.bytes,
+                        .bytes = moved.bytes,
                         .nanoseconds = profiler.nanoseconds()});
   } else {
     outcome.error = std::move(ended).error();
@@ -153,9 +153,9 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
 
 int OpenFile::io_thread_count(const AccessSettings& settings) const {
   // A local file system uses the processor instead of waiting: another thread gains nothing.
-  constexpr int cycle_buffer_count_max = 16;
-  return settings.io_thread_count.value_or(
-      file_system_.one_writer_per_node ? 0 : cycle_buffer_count_max);
+  constexpr int threads_of_waiting = 16;
+  return settings.io_thread_count.value_or(file_system_.one_writer_per_node ? 0
+                                                                            : threads_of_waiting);
 }
 
 /// Records the plan of a call that the engine ran with these settings.
@@ -230,16 +230,17 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
       co_await growing;
     }
   }
-  const collective::CollectiveFile file{file_,
-                                        views_,
-                                        rounds_,
-                                        groups_,
-                                        repeated_,
-                                        profiler,
-                                        io_thread_count(*settings),
-                                        !settings->io_thread_count && !settings->reads_past_cache,
-                                        &choices_,
-                                        copies_};
+  const collective::CollectiveFile file{
+      .source = file_,
+      .views = views_,
+      .rounds = rounds_,
+      .groups = groups_,
+      .repeated = repeated_,
+      .profiler = profiler,
+      .io_thread_count = io_thread_count(*settings),
+      .reads_in_order = !settings->io_thread_count && !settings->reads_past_cache,
+      .choices = &choices_,
+      .copies = copies_};
   forget_outdated_choices(direction, settings);
   const plan::CollectiveSettings for_all = collective_settings(direction, *settings);
   profiler.describe_file(

@@ -179,8 +179,6 @@ class Profiler {
   /// Adds the time since the last call to the current phase.
   void book();
   void end();
-  /// Adds the times of a call that stands for others.
-  void add_sample();
 
   Profile& profile_;
   FileTraits traits_;

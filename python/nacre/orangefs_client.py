@@ -21,6 +21,21 @@ def layout_of(path: str) -> dict[str, int | str]:
     return _of_directory(path) if os.path.isdir(path) else _of_file(path)
 
 
+def regions(path: str) -> list[dict]:
+    """The layout of an existing file, with the fields of a report's layout; empty if it is unknown or not striped.
+    Data files are numbered from 0 on, as in reports."""
+    try:
+        layout = _of_file(path)
+    except (OSError, ValueError):
+        return []
+    if "strip_size" not in layout:
+        return []
+    count = layout["num_dfiles"]
+    return [{
+        "begin": 0, "end": -1, "stripe_bytes": layout["strip_size"], "stripes": count, "osts": list(range(count)),
+    }]  # fmt: skip
+
+
 def _of_file(path: str) -> dict[str, int | str]:
     distribution, handles = os.getxattr(path, DISTRIBUTION), os.getxattr(path, HANDLES)
     try:

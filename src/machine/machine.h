@@ -40,6 +40,8 @@ struct Machine {
   std::int64_t read_bandwidth = 0;    ///< of one process
   std::int64_t write_saturation = 0;  ///< k: bytes of the smallest call that reaches the bandwidth
   std::int64_t read_saturation = 0;
+  /// Of each end of a write in a page that another process of the node writes, in addition.
+  std::int64_t shared_page_ns = 0;
   std::int64_t one_writer = 0;  ///< 1: the writers of a node to one file take turns
   // Links that nodes share. Nodes are assigned to them in turn. 0: none.
   std::int64_t uplinks = 0;

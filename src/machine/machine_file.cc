@@ -73,6 +73,8 @@ std::vector<Setting> settings_of(Machine& m) {
        "k: bytes of the smallest write that reaches this bandwidth"},
       {"clients.read_saturation", &m.read_saturation, 0, largest,
        "k: bytes of the smallest read that reaches this bandwidth"},
+      {"clients.shared_page_ns", &m.shared_page_ns, 0, nanoseconds_max,
+       "nanoseconds of each end of a write in a page that another process of the node writes"},
       {"clients.one_writer", &m.one_writer, 0, 1,
        "1: the processes of a node that write to one file take turns"},
       {"uplinks.count", &m.uplinks, 0, nodes_max,

@@ -37,6 +37,15 @@ def test_the_layout_of_a_file_is_its_distribution_and_its_data_files(attributes:
     assert orangefs_client.layout_of("/orangefs/out") == {"dist_name": "basic_dist", "num_dfiles": 4}
 
 
+def test_reports_number_the_data_files_of_a_striped_file(attributes: dict[str, bytes]) -> None:
+    assert orangefs_client.regions("/orangefs/out") == []
+    attributes |= {"system.pvfs2.md": SIMPLE_STRIPE, "system.pvfs2.dh": FOUR_HANDLES}
+    expected = {"begin": 0, "end": -1, "stripe_bytes": 65536, "stripes": 4, "osts": [0, 1, 2, 3]}
+    assert orangefs_client.regions("/orangefs/out") == [expected]
+    attributes["system.pvfs2.md"] = BASIC
+    assert orangefs_client.regions("/orangefs/out") == []
+
+
 def test_bytes_that_are_no_distribution_are_an_error_that_shows_them(attributes: dict[str, bytes]) -> None:
     attributes |= {"system.pvfs2.md": SIMPLE_STRIPE[:10], "system.pvfs2.dh": FOUR_HANDLES}
     with pytest.raises(ValueError, match="unknown contents: 0d00000073696d706c65"):

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from nacre import ceph_client, library, lustre_client, settings
+from nacre import ceph_client, library, lustre_client, orangefs_client, settings
 from nacre.errors import UserError
 from nacre.findings import osts
 from nacre.text import near, unwrapped
@@ -22,7 +22,7 @@ HELP = unwrapped("""List hints and variables with their defaults and meanings, o
 Set a hint in the program's MPI_Info, with `nacre run --hint`, in the environment or in a configuration file. For FILE,
 which need not exist, nacre shows the hints that configuration files and variables set, the source of each, and the
 machine file or class by which plans would be compared. The program's MPI_Info overrides them. For an existing file on
-Lustre or CephFS nacre also shows the layout, of each part of a file whose layout grows.
+Lustre, CephFS or OrangeFS nacre also shows the layout, of each part of a file whose layout grows.
 
 [bold]Examples[/bold]
 
@@ -88,7 +88,7 @@ def _show_for(path: str, as_json: bool) -> None:
 
 
 def _regions(path: str) -> list[dict]:
-    return lustre_client.regions(path) or ceph_client.regions(path)
+    return lustre_client.regions(path) or ceph_client.regions(path) or orangefs_client.regions(path)
 
 
 def _matching(entries: list[dict], key: str) -> list[dict]:

@@ -75,7 +75,8 @@ class CostModel {
   }
   /// The time that processes, links, servers and OSTs take.
   void access() {
-    const std::int64_t call = writes() ? machine_.write_call_ns : machine_.read_call_ns;
+    std::int64_t call = writes() ? machine_.write_call_ns : machine_.read_call_ns;
+    if (share_pages()) call += 2 * machine_.shared_page_ns;
     const double calls = traffic_.calls * traffic_.fullest_writer * real(call) * nanosecond;
     const std::int64_t bandwidth = writes() ? machine_.write_bandwidth : machine_.read_bandwidth;
     busy(Resource::client) =
@@ -108,6 +109,13 @@ class CostModel {
     busy(Resource::locks) =
         traffic_.shared_pieces / traffic_.osts *
         (4 * lock + latency + time_of(std::min(piece, ost_bytes), machine_.ost.bandwidth));
+  }
+
+  /// Whether several processes of a node write to the same pages, at the ends of their pieces.
+  [[nodiscard]] bool share_pages() const {
+    const bool have_own_ranges = row_.exchanges() && !row_.needs_groups();
+    return writes() && !have_own_ranges && writers_per_host() > 1 && summary_.is_interleaved() &&
+           !summary_.whole_pages;
   }
 
   [[nodiscard]] double writers_per_host() const {

@@ -85,6 +85,26 @@ TEST_CASE("long pieces of several nodes on the same OSTs go through aggregators"
   }
 }
 
+TEST_CASE("direct writes that share pages with other processes of the node take longer") {
+  CollectiveSettings settings = settings_of("orangefs", 4);
+  settings.one_writer_per_node = false;
+  settings.algorithm = Algorithm::direct;
+  const auto seconds = [&](int nodes, Direction direction) {
+    const AccessSummary summary = summary_of({4, nodes, 47'008, 89, true}, settings.stripes.get());
+    const PlanInputs inputs{summary, settings, {direction, 4, nodes}};
+    return predict(decide_by_rules(inputs), inputs).of(Resource::client);
+  };
+  const double one_node = seconds(1, Direction::write);
+  const double four_nodes = seconds(4, Direction::write);
+  const double reads = seconds(1, Direction::read);
+  machine::Machine machine = *settings.machine;
+  machine.shared_page_ns = 0;
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  CHECK(one_node > 3 * seconds(1, Direction::write));
+  CHECK(four_nodes == seconds(4, Direction::write));
+  CHECK(reads == seconds(1, Direction::read));
+}
+
 TEST_CASE("if few nodes have uneven numbers of OSTs, their ranks share the OSTs") {
   CollectiveSettings settings = settings_of("lustre-flash", 4);
   machine::Machine links_as_slow_as_osts;

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 
 
-def run_with(*hints: str) -> str:
+def run_with(*hints: str, on_testbed: bool = False) -> str:
     """The command that runs a job with hints."""
-    return f"nacre run {' '.join(f'--hint {shlex.quote(hint)}' for hint in hints)} -- ..."
+    words = " ".join(f"--hint {shlex.quote(hint)}" for hint in hints)
+    return f"nacre {'testbed ' if on_testbed else ''}run {words} -- ..."
+
+
+def set_layout(options: str, directory: str) -> str:
+    """The command that sets the layout of new files in a directory on Lustre, with what this machine has."""
+    command = "lfs setstripe" if shutil.which("lfs") else "nacre stripe set"
+    return f"{command} {options} {shlex.quote(directory)}"
 
 
 def ranges(numbers: list[int]) -> str:

@@ -19,9 +19,15 @@ def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN) -> No
         console.print(f"  {escape(job.libraries)}", soft_wrap=True)
     files = len({one["file"] for one in job.reports})
     what = "I/O" if job.is_from_darshan or job.has_posix else "MPI-IO"
+    elapsed = job.elapsed_seconds
+    among = f", of the {duration(elapsed)} from the first open to the last close" if elapsed else ""
     console.print(
-        f"  {what} took {duration(job.mean_seconds)} of a rank on average, {duration(job.slowest_seconds)} at most:"
-        f" {plural(files, 'file')}, {plural(len(job.reports), 'open')}, {amount(job.total('bytes_written'))} written,"
+        f"  {what} took {duration(job.mean_seconds)} of a rank on average, {duration(job.slowest_seconds)} at most"
+        f"{among}",
+        soft_wrap=True,
+    )
+    console.print(
+        f"  {plural(files, 'file')}, {plural(len(job.reports), 'open')}, {amount(job.total('bytes_written'))} written,"
         f" {amount(job.total('bytes_read'))} read",
         soft_wrap=True,
     )

@@ -112,8 +112,10 @@ class Job:
     @property
     def elapsed_seconds(self) -> float:
         """From the first open of a file to the last close, with what the program did meanwhile; 0 if it is unknown."""
-        begin, end = span_of([one for one in self.reports if one["open_for_seconds"]])
-        return end - begin
+        timed = [one for one in self.reports if one["open_for_seconds"]]
+        begin = min((one["opened_at"] - one["open_seconds"]["max"] for one in timed), default=0)
+        ends = (one["opened_at"] + one["open_for_seconds"] + one["close_seconds"]["max"] for one in timed)
+        return max(ends, default=0) - begin
 
     def total(self, field_name: str) -> int:
         return sum(one[field_name] for one in self.reports)

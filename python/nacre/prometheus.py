@@ -23,12 +23,13 @@ METRICS = {
 }
 
 
-def exposition(jobs: list[Job]) -> str:
-    """All jobs; metrics in the order of METRICS, samples of one metric together, as the format asks."""
+def exposition(jobs: list[Job], share_min: float) -> str:
+    """All jobs, with the findings that may save this share of the I/O time; metrics in the order of METRICS, samples of
+    one metric together, as the format asks."""
     samples: dict[str, list[str]] = {name: [] for name in METRICS}
     for job in jobs:
         base = {"job": job.first["job"], "run": job.first["run"], "program": (job.first["program"] or [""])[0]}
-        for name, labels, value in _samples(job):
+        for name, labels, value in _samples(job, share_min):
             samples[name].append(f"{name}{{{_labels(base | labels)}}} {value:g}")
     lines = []
     for name, found in samples.items():
@@ -38,7 +39,7 @@ def exposition(jobs: list[Job]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _samples(job: Job) -> Iterator[tuple[str, dict[str, str], float]]:
+def _samples(job: Job, share_min: float) -> Iterator[tuple[str, dict[str, str], float]]:
     yield "nacre_job_io_seconds", {}, job.rank_seconds
     yield "nacre_job_io_slowest_rank_seconds", {}, job.slowest_seconds
     yield "nacre_job_ranks", {}, job.ranks
@@ -60,7 +61,7 @@ def _samples(job: Job) -> Iterator[tuple[str, dict[str, str], float]]:
                 by_ost[ost["ost"]] = by_ost.get(ost["ost"], 0) + ost["bytes"]
     for ost, count in sorted(by_ost.items()):
         yield "nacre_job_ost_bytes_total", {"ost": str(ost)}, count
-    for finding in find(job):
+    for finding in find(job, share_min):
         yield "nacre_job_finding_seconds", {"rule": finding.rule, "where": finding.where}, finding.at_stake
 
 

@@ -300,7 +300,12 @@ def test_a_small_file_has_too_few_stripes_if_the_file_system_takes_the_time(nacr
     assert slow["evidence"].endswith("the file system may have more")
     assert slow["at_stake_seconds"] == pytest.approx(0.75)
     assert "nacre run --hint striping_factor=4 -- ..." in slow["remedy"][0]
-    assert "lfs setstripe -c 4 /" in slow["remedy"][1]
+    assert "nacre stripe set -c 4 /" in slow["remedy"][1]
+    short = [{"begin": 0, "end": -1, "stripe_bytes": 64 << 10, "stripes": 1, "osts": [3]}]
+    longer = findings_of(nacre, on_osts(1, 0.9, 32, layout=short))["few-stripes"]["remedy"]
+    assert "--hint striping_factor=4 --hint striping_unit=" in longer[0]
+    assert "nacre stripe set -c 4 -S " in longer[1]
+    assert "nacre stripe set -d /" in longer[2]
     assert "few-stripes" not in findings_of(nacre, on_osts(4, 0.9, 32))
     assert "few-stripes" not in findings_of(nacre, on_osts(1, 0.1, 32))  # the ranks wait for something else
     # Two OSTs, but most of the file is before the second.
@@ -393,7 +398,7 @@ def test_layouts_and_plans_of_two_jobs_are_compared(nacre, tmp_path):
 def test_the_figures_of_a_job_are_printed_for_prometheus(nacre, program, tmp_path):
     words = [*LAUNCHER, "-n", 4, program, tmp_path / "data", "collective-missing"]
     assert nacre("run", "--report", "io.jsonl", *words).returncode == 0
-    lines = nacre("report", "--format", "prometheus", "io.jsonl").stdout.splitlines()
+    lines = nacre("report", "--format", "prometheus", "--min-share", 0, "io.jsonl").stdout.splitlines()
     samples = {}
     for line in lines:
         if not line.startswith("#"):
@@ -473,5 +478,5 @@ def test_too_few_stripes_of_a_file_on_the_testbed_are_seen_in_the_file(
     assert len(found) == (stripes == 1), job["findings"]
     for finding in found:
         assert finding["evidence"].endswith("the file system has 4 OSTs")
-        assert "nacre run --hint striping_factor=4 -- ..." in finding["remedy"][0]
-        assert f"lfs setstripe -c 4 {directory}/0 " in finding["remedy"][1]
+        assert "nacre testbed run --hint striping_factor=4 " in finding["remedy"][0]
+        assert f"nacre stripe set -c 4 {directory}/0 " in finding["remedy"][1]

@@ -55,8 +55,8 @@ def _one_call(group: FileGroup, kinds: list[dict], reads: bool) -> list[str]:
     lines = [
         f"Both together: {verb} all pieces of a rank with ONE call, and make that call collective:",
         *(_one_call_of_mpi(verb) if file_format.of(group) == file_format.OTHER else _one_call_of_hdf5(verb)),
-        f"A collective call for each piece is slower than these {verb}s: all ranks meet in each call. One call that"
-        f" is not collective is no faster: each piece is still a {verb} of its own",
+        f"Do not make a collective call for each piece: all ranks meet in each call, so it is far slower than these"
+        f" {verb}s. One call that is not collective is no faster: each piece is still a {verb} of its own",
     ]
     steps = {shape.get("step_bytes", 0) for kind in kinds for shape in kind["shapes"]}
     if len(steps) == 1 and steps != {0}:
@@ -67,10 +67,11 @@ def _one_call(group: FileGroup, kinds: list[dict], reads: bool) -> list[str]:
 def _one_call_of_hdf5(verb: str) -> list[str]:
     access = "get" if verb == "read" else "put"
     return [
-        f"HDF5: one hyperslab with stride and count, and one H5D{verb} with a transfer list of"
+        f"HDF5: one buffer and one hyperslab for all pieces of the rank, and one H5D{verb} with a transfer list of"
         " H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)",
-        f"h5py: with dataset.collective: one {verb} of dataset[rank::size]; netCDF: one nc_{access}_vars after"
-        f" nc_var_par_access(ncid, varid, NC_COLLECTIVE); PnetCDF: one ncmpi_{access}_vars_all",
+        f"h5py: with dataset.collective: one {verb} of the slice with all pieces of the rank; netCDF: one"
+        f" nc_{access}_vara (nc_{access}_vars with gaps) after nc_var_par_access(ncid, varid, NC_COLLECTIVE); PnetCDF:"
+        f" one ncmpi_{access}_vara_all (ncmpi_{access}_vars_all)",
     ]
 
 

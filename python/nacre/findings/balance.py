@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import statistics
 from collections import Counter
 from collections.abc import Iterator
@@ -79,6 +81,22 @@ def uneven_ranks(job: Job) -> Iterator[Finding]:
                 )
 
 
+BALANCE = (
+    "Program: balance the work before the call, or let it go on during the call (MPI_File_iwrite_all, ncmpi_iput_vara)"
+)
+
+
+def _cores_shared(job: Job) -> list[str]:
+    """If the ranks of this machine have to wait for a core: only it tells the number of its cores."""
+    cores = len(os.sched_getaffinity(0))
+    ranks = -(-job.ranks // job.nodes)
+    if job.hosts != [socket.gethostname()] or ranks <= cores:
+        return []
+    return [
+        f"Run no more ranks than cores: {ranks} ranks share {cores}, so each message waits until its rank has a core"
+    ]
+
+
 def late_ranks(job: Job) -> Iterator[Finding]:
     """Ranks wait in collective calls while nobody accesses the file: some ranks come late."""
     for group in job.groups:
@@ -99,10 +117,7 @@ def late_ranks(job: Job) -> Iterator[Finding]:
                 f"every rank waited at least {duration(waited)}, while file accesses and copies took {duration(worked)}"
                 " on the busiest rank",
                 waited,
-                [
-                    "Program: balance the work before the call, or let it go on during the call"
-                    " (MPI_File_iwrite_all, ncmpi_iput_vara)"
-                ],  # fmt: skip
+                [*_cores_shared(job), BALANCE],
             )
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
-from nacre.advice import ranges, run_with
+from nacre.advice import ranges, run_with, set_layout
 from nacre.findings import osts
 from nacre.findings.finding import Finding
 from nacre.jobs import FileGroup, Job
@@ -41,7 +40,7 @@ def too_few_stripes(job: Job) -> Iterator[Finding]:
             str(group),
             f"{amount(size)} of {plural(nodes, 'node')} on {spread}{_because(found)}{more}",
             _data_seconds(job, found) * (1 - spread.used / wanted),
-            osts.more_stripes(group, wanted),
+            [*osts.more_stripes(group, wanted), *_leave_it_to_nacre(group, found)],
         )
 
 
@@ -58,6 +57,16 @@ def is_narrow(one: dict) -> bool:
     return is_large or osts.is_most_of_the_time(one)
 
 
+DEFAULT_LAYOUT = "; the default layout of the directory sets this"
+
+
+def _leave_it_to_nacre(group: FileGroup, reports: list[dict]) -> list[str]:
+    """Without a default layout of the directory, Nacre chooses the layout of a file that collective calls write."""
+    if _because(reports) != DEFAULT_LAYOUT:
+        return []
+    return [f"or let Nacre choose: {set_layout('-d', osts.folder_of(group))}      # removes the directory's default"]
+
+
 def _because(reports: list[dict]) -> str:
     """Why Nacre did not choose the layout itself."""
     hints = [one["hints"].get("striping_factor", {}).get("from", "") for one in reports]
@@ -68,7 +77,7 @@ def _because(reports: list[dict]) -> str:
     collective = any("collective_write" in one["kinds"] for one in reports)
     if any(len(osts.regions(one)) > 1 for one in reports):
         return ""  # a layout that grows with the file, by whom is unknown
-    return "; the default layout of the directory sets this" if collective else "; no collective call chose a layout"
+    return DEFAULT_LAYOUT if collective else "; no collective call chose a layout"
 
 
 def too_many_stripes(job: Job) -> Iterator[Finding]:
@@ -86,6 +95,7 @@ def too_many_stripes(job: Job) -> Iterator[Finding]:
         stripes = max(osts.stripes(one) for one in found)
         size = max(osts.moved(one) for one in found)
         seconds = sum(one["open_seconds"]["sum"] + one["close_seconds"]["sum"] for one in found) / job.ranks
+        on_testbed = found[0]["file_system"] == "testbed"
         grows = f"-E 4m -c 1 -E -1 -c {stripes}"  # few stripes for small files
         yield Finding(
             "many-stripes",
@@ -94,8 +104,8 @@ def too_many_stripes(job: Job) -> Iterator[Finding]:
             f"{amount(size)} on {stripes} OSTs",
             seconds,
             [
-                f"{run_with(f'nacre_layout={grows}')}      # new files of this job",
-                f"lfs setstripe {grows} {shlex.quote(osts.folder_of(group))}      # all new files in the directory",
+                f"{run_with(f'nacre_layout={grows}', on_testbed=on_testbed)}      # new files of this job",
+                f"{set_layout(grows, osts.folder_of(group))}      # all new files in the directory",
             ],
         )
 

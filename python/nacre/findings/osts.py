@@ -9,14 +9,15 @@ import bisect
 import functools
 import os
 import shlex
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nacre import ceph_client, library, lustre_client
-from nacre.advice import ranges, run_with
+from nacre.advice import ranges, run_with, set_layout
 from nacre.jobs import FileGroup, Job
-from nacre.text import amount, plural
+from nacre.text import amount, parse_bytes, plural
 
 LUSTRES = ("lustre", "testbed")  # file systems of which this machine can ask for layouts
 OSTS_PER_NODE = 4  # that one client keeps busy, if nothing is known of the file system
@@ -224,11 +225,12 @@ def possible(one: dict) -> int:
     by_size = -(-moved(one) // FILE_BYTES_PER_OST) if one["nodes"] > 1 else 0
     by_time = int(file_seconds(one) / LEAST_SECONDS_PER_OST) if is_most_of_the_time(one) else 0
     most = max(by_size, by_time)
-    return most if most <= 1 else min(most, _advised(one))
+    return most if most <= 1 else min(most, _advised(one)[0])
 
 
-def _advised(one: dict) -> int:
-    """The number of OSTs that Nacre would choose for the file, on the machine of the job if that is known here."""
+def _advised(one: dict) -> tuple[int, str]:
+    """The number of OSTs and the size of stripes that Nacre would choose for the file, on the machine of the job if
+    that is known here. No size: it is unknown."""
     osts = count_of(one) or max(one["nodes"], OSTS_PER_NODE)
     return _advised_for(
         _folder(one["file"]), library.ExpectedFile(moved(one), one["nodes"], one["ranks"], osts), one["machine"]
@@ -236,22 +238,36 @@ def _advised(one: dict) -> int:
 
 
 @functools.cache
-def _advised_for(folder: str, file: library.ExpectedFile, machine: str) -> int:
+def _advised_for(folder: str, file: library.ExpectedFile, machine: str) -> tuple[int, str]:
     for known in (machine, ""):
         try:
             options, _ = library.layout_advice(folder, file, known)
         except ValueError:
             continue  # the machine file of the job is not here
-        return int(options.split()[1])
-    return file.osts
+        _, count, _, size = options.split()
+        return int(count), size
+    return file.osts, ""
+
+
+def _longer_stripes(group: FileGroup) -> str:
+    """The size of stripes that Nacre would choose; empty if those of the files are as long."""
+    largest = max(group.reports, key=moved)
+    _, size = _advised(largest)
+    longest = max((region["stripe_bytes"] for region in regions(largest)), default=0)
+    return size if size and 0 < longest < parse_bytes(size) else ""
 
 
 def more_stripes(group: FileGroup, count: int) -> list[str]:
-    """Lines that give new files `count` stripes."""
-    folder = shlex.quote(folder_of(group))
+    """Lines that give new files `count` stripes, and longer ones if theirs are short."""
+    size = _longer_stripes(group)
+    hints = [f"striping_factor={count}", *([f"striping_unit={size}"] if size else [])]
+    options = f"-c {count} -S {size}" if size else f"-c {count}"
+    on_testbed = group.reports[0]["file_system"] == "testbed"
+    folder = folder_of(group)
+    migrate = f"; existing ones: lfs migrate {options} FILE" if shutil.which("lfs") else ""
     lines = [
-        f"{run_with(f'striping_factor={count}')}      # new files of this job",
-        f"lfs setstripe -c {count} {folder}      # all new files there; existing ones: lfs migrate -c {count} FILE",
+        f"{run_with(*hints, on_testbed=on_testbed)}      # new files of this job",
+        f"{set_layout(options, folder)}      # all new files there{migrate}",
     ]
     if any(one["hints"].get("striping_factor", {}).get("from") == "program" for one in group.reports):
         lines.insert(0, f"Program: set striping_factor={count} in its MPI_Info, which overrides other hints")

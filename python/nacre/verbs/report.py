@@ -84,7 +84,7 @@ def report(
         document.write(html, document.of_job(jobs[0], find(jobs[0], min_share / 100)))
         return
     if format == "prometheus":
-        print(prometheus.exposition(jobs), end="")
+        print(prometheus.exposition(jobs, min_share / 100), end="")
         return
     if as_json or format == "json":
         print(json.dumps([job_text.as_json(job, min_share / 100) for job in jobs] if summary else found, indent=2))

@@ -28,6 +28,11 @@ Each job begins with its findings: what costs time, the evidence, and the hint, 
 with the most time at stake first. Then come its files, the slowest first. Each figure has the minimum, the median, the
 maximum and the sum over the ranks. nacre skips lines that are damaged, and prints a warning for each.
 
+[bold]Phases[/bold] of collective calls. view and plan: ranks summarise their accesses, and rank 0 chooses the plan.
+exchange of views: aggregators learn which bytes come from which rank. gather and copy: copies in memory. messages: data
+between ranks. waiting: for late ranks, or for data of others. file access, and waiting for it: the file system.
+agreement: ranks that have finished wait for those that still access the file.
+
 [bold]Examples[/bold]
 
   nacre report io.jsonl

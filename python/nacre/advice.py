@@ -12,9 +12,13 @@ def run_with(*hints: str, on_testbed: bool = False) -> str:
     return f"nacre {'testbed ' if on_testbed else ''}run {words} -- ..."
 
 
+def has_lfs() -> bool:
+    return shutil.which("lfs") is not None
+
+
 def set_layout(options: str, directory: str) -> str:
     """The command that sets the layout of new files in a directory on Lustre, with what this machine has."""
-    command = "lfs setstripe" if shutil.which("lfs") else "nacre stripe set"
+    command = "lfs setstripe" if has_lfs() else "nacre stripe set"
     return f"{command} {options} {shlex.quote(directory)}"
 
 

@@ -41,8 +41,8 @@ def misfit(one: dict) -> str:
     return (
         f"Most collective calls took {much} the predicted time: the figures of the machine"
         f" ({one['machine'] or 'nacre_machine'}) do not fit this file system, so Nacre may choose slower plans and"
-        f" layouts than it could. Measure it, in an allocation of its own; it takes minutes, and Nacre then uses the"
-        f" figures for all files there until you remove the machine file that it names:\n{tune_command(one)}"
+        f" layouts than it could. Measure it in an allocation of its own, which takes minutes. Nacre then uses the"
+        f" figures for all files there, until you remove the machine file that the command names:\n{tune_command(one)}"
     )
 
 

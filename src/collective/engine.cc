@@ -51,8 +51,9 @@ void fold_summaries(Contribution& into, const Contribution& from) {
   const bool into_has_moved = into.moved == Moved::all;
   const bool from_has_moved = from.moved == Moved::all;
   if (into_has_moved && !from_has_moved) {
-    const std::int32_t node = std::exchange(into.summary, {}).node;
-    into.summary.node = node;
+    plan::AccessSummary nothing;
+    nothing.node = into.summary.node;
+    into.summary = nothing;
   }
   if (into_has_moved || !from_has_moved) plan::fold(into.summary, from.summary);
   if (into.moved != from.moved) into.moved = Moved::some;

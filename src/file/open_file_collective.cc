@@ -153,9 +153,8 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
 
 int OpenFile::io_thread_count(const AccessSettings& settings) const {
   // A local file system uses the processor instead of waiting: another thread gains nothing.
-  constexpr int threads_of_waiting = 16;
-  return settings.io_thread_count.value_or(file_system_.one_writer_per_node ? 0
-                                                                            : threads_of_waiting);
+  constexpr int usual_count = 16;
+  return settings.io_thread_count.value_or(file_system_.one_writer_per_node ? 0 : usual_count);
 }
 
 /// Records the plan of a call that the engine ran with these settings.

@@ -21,6 +21,9 @@ SLOW_SHARE_MAX = 0.25  # of the OSTs: if more are slow, the cause is elsewhere
 FAR_SLOWER = 2.0
 OST_FAR_SLOWER = 3.0  # calls to healthy OSTs differ by a factor of 2 where they queue in bursts
 UNEVEN = 3.0
+BALANCE = (
+    "Program: balance the work before the call, or let it go on during the call (MPI_File_iwrite_all, ncmpi_iput_vara)"
+)
 WAITED_MIN = 0.05  # seconds: less is the scheduling of a busy machine
 WAITED_OF_A_CALL_MIN = 0.005  # seconds: less is the exchange of messages itself
 
@@ -81,20 +84,14 @@ def uneven_ranks(job: Job) -> Iterator[Finding]:
                 )
 
 
-BALANCE = (
-    "Program: balance the work before the call, or let it go on during the call (MPI_File_iwrite_all, ncmpi_iput_vara)"
-)
-
-
 def _cores_shared(job: Job) -> list[str]:
-    """If the ranks of this machine have to wait for a core: only it tells the number of its cores."""
+    """What to do if the job ran on this machine alone, whose cores are known, with more ranks than cores."""
     cores = len(os.sched_getaffinity(0))
     ranks = -(-job.ranks // job.nodes)
     if job.hosts != [socket.gethostname()] or ranks <= cores:
         return []
-    return [
-        f"Run no more ranks than cores: {ranks} ranks share {cores}, so each message waits until its rank has a core"
-    ]
+    shared = f"{ranks} ranks share {plural(cores, 'core')}"
+    return [f"Run no more ranks than cores: {shared}, so a message waits until its receiver has a core"]
 
 
 def late_ranks(job: Job) -> Iterator[Finding]:

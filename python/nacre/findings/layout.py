@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nacre.advice import ranges, run_with, set_layout
+from nacre.advice import ranges, set_layout
 from nacre.findings import osts
 from nacre.findings.finding import Finding
 from nacre.jobs import FileGroup, Job
@@ -15,6 +15,7 @@ STRIPE_ENOUGH = 1 << 20  # bytes of a file on one OST
 SMALL = 1 << 20
 HALF = 0.5
 MANY_MORE = 2
+DEFAULT_LAYOUT = "; the default layout of the directory sets this"
 
 
 def _data_seconds(job: Job, reports: list[dict]) -> float:
@@ -34,13 +35,17 @@ def too_few_stripes(job: Job) -> Iterator[Finding]:
         total = osts.count_of(largest)
         size, nodes = osts.moved(largest), max(one["nodes"] for one in found)
         more = f"; the file system has {plural(total, 'OST')}" if total else "; the file system may have more"
+        because, remedy = _because(found), osts.more_stripes(group, wanted)
+        if because == DEFAULT_LAYOUT:
+            default = set_layout("-d", osts.folder_of(group))
+            remedy.append(f"or let Nacre choose: {default}      # removes the directory's default")
         yield Finding(
             "few-stripes",
             "The file has too few stripes",
             str(group),
-            f"{amount(size)} of {plural(nodes, 'node')} on {spread}{_because(found)}{more}",
+            f"{amount(size)} of {plural(nodes, 'node')} on {spread}{because}{more}",
             _data_seconds(job, found) * (1 - spread.used / wanted),
-            [*osts.more_stripes(group, wanted), *_leave_it_to_nacre(group, found)],
+            remedy,
         )
 
 
@@ -55,16 +60,6 @@ def is_narrow(one: dict) -> bool:
         return False
     is_large = spread.stripes <= 2 and osts.moved(one) >= ONE_STRIPE_ENOUGH * spread.stripes
     return is_large or osts.is_most_of_the_time(one)
-
-
-DEFAULT_LAYOUT = "; the default layout of the directory sets this"
-
-
-def _leave_it_to_nacre(group: FileGroup, reports: list[dict]) -> list[str]:
-    """Without a default layout of the directory, Nacre chooses the layout of a file that collective calls write."""
-    if _because(reports) != DEFAULT_LAYOUT:
-        return []
-    return [f"or let Nacre choose: {set_layout('-d', osts.folder_of(group))}      # removes the directory's default"]
 
 
 def _because(reports: list[dict]) -> str:
@@ -95,7 +90,6 @@ def too_many_stripes(job: Job) -> Iterator[Finding]:
         stripes = max(osts.stripes(one) for one in found)
         size = max(osts.moved(one) for one in found)
         seconds = sum(one["open_seconds"]["sum"] + one["close_seconds"]["sum"] for one in found) / job.ranks
-        on_testbed = found[0]["file_system"] == "testbed"
         grows = f"-E 4m -c 1 -E -1 -c {stripes}"  # few stripes for small files
         yield Finding(
             "many-stripes",
@@ -104,7 +98,7 @@ def too_many_stripes(job: Job) -> Iterator[Finding]:
             f"{amount(size)} on {stripes} OSTs",
             seconds,
             [
-                f"{run_with(f'nacre_layout={grows}', on_testbed=on_testbed)}      # new files of this job",
+                f"{osts.run_again_with(group, f'nacre_layout={grows}')}      # new files of this job",
                 f"{set_layout(grows, osts.folder_of(group))}      # all new files in the directory",
             ],
         )

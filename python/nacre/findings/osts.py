@@ -9,13 +9,12 @@ import bisect
 import functools
 import os
 import shlex
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nacre import ceph_client, library, lustre_client
-from nacre.advice import ranges, run_with, set_layout
+from nacre.advice import has_lfs, ranges, run_with, set_layout
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, parse_bytes, plural
 
@@ -257,20 +256,23 @@ def _longer_stripes(group: FileGroup) -> str:
     return size if size and 0 < longest < parse_bytes(size) else ""
 
 
+def run_again_with(group: FileGroup, *hints: str) -> str:
+    """The command that runs the job of a file with hints."""
+    return run_with(*hints, on_testbed=group.reports[0]["file_system"] == "testbed")
+
+
 def more_stripes(group: FileGroup, count: int) -> list[str]:
     """Lines that give new files `count` stripes, and longer ones if theirs are short."""
     size = _longer_stripes(group)
     hints = [f"striping_factor={count}", *([f"striping_unit={size}"] if size else [])]
     options = f"-c {count} -S {size}" if size else f"-c {count}"
-    on_testbed = group.reports[0]["file_system"] == "testbed"
-    folder = folder_of(group)
-    migrate = f"; existing ones: lfs migrate {options} FILE" if shutil.which("lfs") else ""
+    migrate = f"; existing ones: lfs migrate {options} FILE" if has_lfs() else ""
     lines = [
-        f"{run_with(*hints, on_testbed=on_testbed)}      # new files of this job",
-        f"{set_layout(options, folder)}      # all new files there{migrate}",
+        f"{run_again_with(group, *hints)}      # new files of this job",
+        f"{set_layout(options, folder_of(group))}      # all new files there{migrate}",
     ]
     if any(one["hints"].get("striping_factor", {}).get("from") == "program" for one in group.reports):
-        lines.insert(0, f"Program: set striping_factor={count} in its MPI_Info, which overrides other hints")
+        lines.insert(0, f"Program: set {' and '.join(hints)} in its MPI_Info, which overrides other hints")
     return lines
 
 
@@ -283,7 +285,7 @@ def without(job: Job, slow: list[int]) -> list[str]:
     lines = [f"Until then place files elsewhere: lfs setstripe -o {ranges(others)} {shlex.quote(folder_of(group))}"]
     if total:
         start, count = _longest_run(others, total)
-        lines.append(f"or: {run_with(f'start_iodevice={start}', f'striping_factor={count}')}")
+        lines.append(f"or: {run_again_with(group, f'start_iodevice={start}', f'striping_factor={count}')}")
     return lines
 
 

@@ -7,7 +7,6 @@ import errno
 import json
 import os
 import shlex
-import shutil
 import sys
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from nacre import ceph_client, file_system, layout_text, library, lustre_client, orangefs_client
-from nacre.advice import run_with
+from nacre.advice import has_lfs, run_with
 from nacre.errors import UserError
 from nacre.text import parse_bytes, unwrapped
 
@@ -227,7 +226,7 @@ def advise(
         print(json.dumps(advice, indent=2))
         return
     print(command)
-    if without_lfs and shutil.which("lfs") is None:
+    if without_lfs and not has_lfs():
         print(f"or, without lfs: {without_lfs}")
     if hint:
         print(f"or, without {'setfattr' if is_on_ceph else 'lfs'}: {hint}")

@@ -64,7 +64,7 @@ class ChoiceMemory {
   /// The rank read elsewhere, which ends the read-ahead of its node.
   void end_steps() {
     last_call_ = {};
-    last_direction_ = Direction::read;
+    last_direction_ = Direction::read;  // the next read is not the first one
   }
 
  private:

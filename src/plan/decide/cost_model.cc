@@ -113,7 +113,7 @@ class CostModel {
 
   /// Whether several processes of a node write to the same pages, at the ends of their pieces.
   [[nodiscard]] bool share_pages() const {
-    const bool have_own_ranges = row_.exchanges() && !row_.needs_groups();
+    const bool have_own_ranges = row_.domains == DomainsOf::file;
     return writes() && !have_own_ranges && writers_per_host() > 1 && summary_.is_interleaved() &&
            !summary_.whole_pages;
   }

@@ -59,9 +59,8 @@ constexpr std::array<ReasonWords, 13> reasons{{
      "Leave atomic mode with MPI_File_set_atomicity(file, 0). Outside atomic mode "
      "nacre_coherence=trusted removes the locks; use it only if no two nodes share bytes."},
     {"cost", "Of all plans this one has the shortest predicted time on this machine.",
-     "nacre_algorithm, cb_nodes and cb_buffer_size set another algorithm, number of aggregators "
-     "and "
-     "size of rounds."},
+     "nacre_algorithm sets another algorithm, cb_nodes another number of aggregators, and "
+     "cb_buffer_size another size of rounds."},
     {"observed",
      "Earlier calls like this one took far longer than predicted, and with the machine's figures "
      "corrected by them this plan has the shortest predicted time.",

@@ -150,6 +150,12 @@ class Search(unittest.TestCase):
         self.assertEqual(search.best_of(settings, times), "two_phase A=0")
         self.assertEqual(search.best_of(settings, times, peers=True), "MPI alone")
 
+    def test_peers_are_compared_with_the_time_of_the_opens(self):
+        one = entry("a", {AUTOMATIC: [1.0], "MPI alone": [0.9]}, AUTOMATIC, best_peer="MPI alone")
+        self.assertIsNone(figures.ratio_to_peer(one))
+        one["opens"] = {AUTOMATIC: {"0": 0.1}, "MPI alone": {"0": 0.2}}
+        self.assertAlmostEqual(figures.ratio_to_peer(one).value, 1.0)
+
     def test_too_few_rounds_are_an_error(self):
         with self.assertRaisesRegex(typer.BadParameter, "3 is less than 4"):
             parsed(options.Choice, "--rounds", "3")
@@ -164,15 +170,16 @@ class Sequences(unittest.TestCase):
         a, b = Setting("a"), Setting("b")
         sequence = Sequence([(a, 0), (b, 0), (b, 1), (a, 1)])
         times: search.Times = {}
-        self.assertEqual(sequence.take(self.lines(2), STRIPED, times), 2)
-        self.assertEqual(times, {"a": {0: 2.0}})
+        opens: search.Times = {}
+        self.assertEqual(sequence.take(self.lines(2), STRIPED, times, opens), 2)
+        self.assertEqual((times, opens), ({"a": {0: 2.0}}, {"a": {0: 1.0}}))
         self.assertEqual(sequence.order, [(b, 0), (b, 1), (a, 1)])
         self.assertEqual(sequence.drop_first(), "b")
         self.assertEqual(sequence.order, [(a, 1)])
 
     def test_without_a_complete_warm_up_nothing_is_taken(self):
         sequence = Sequence([(Setting("a"), 0)])
-        self.assertEqual(sequence.take(self.lines(0), STRIPED, {}), 0)
+        self.assertEqual(sequence.take(self.lines(0), STRIPED, {}, {}), 0)
         self.assertEqual(len(sequence.order), 1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
+from collections.abc import Callable
 
 from ..figures import Ratio, paired_ratio
 from .search import AUTOMATIC, EARLY_ROUNDS
@@ -14,8 +15,14 @@ NEAR, FAR = 1.10, 1.25
 JUDGING_ROUNDS_MIN = 3
 
 
-def series_of(entry: dict, label: str) -> dict[int, float]:
-    return {int(number): seconds for number, seconds in entry["times"].get(label, {}).items()}
+def series_of(entry: dict, label: str, what: str = "times") -> dict[int, float]:
+    return {int(number): seconds for number, seconds in entry.get(what, {}).get(label, {}).items()}
+
+
+def with_opens(entry: dict, label: str) -> dict[int, float]:
+    """As series_of, with the time of the opens; empty if that was not recorded."""
+    opens = series_of(entry, label, "opens")
+    return {number: seconds + opens[number] for number, seconds in series_of(entry, label).items() if number in opens}
 
 
 def judging(series: dict[int, float]) -> dict[int, float]:
@@ -23,9 +30,9 @@ def judging(series: dict[int, float]) -> dict[int, float]:
     return late if len(late) >= JUDGING_ROUNDS_MIN else series
 
 
-def ratio_to(entry: dict, label: str | None) -> Ratio | None:
+def ratio_to(entry: dict, label: str | None, of: Callable[[dict, str], dict] = series_of) -> Ratio | None:
     """Time of the automatic choice divided by that of another setting: medians of the judging rounds."""
-    return paired_ratio(judging(series_of(entry, AUTOMATIC)), judging(series_of(entry, label))) if label else None
+    return paired_ratio(judging(of(entry, AUTOMATIC)), judging(of(entry, label))) if label else None
 
 
 def ratio_of(entry: dict) -> Ratio | None:
@@ -34,7 +41,8 @@ def ratio_of(entry: dict) -> Ratio | None:
 
 
 def ratio_to_peer(entry: dict) -> Ratio | None:
-    return ratio_to(entry, entry.get("best_peer"))
+    """Opens included: Nacre opens at the first access what its peers open in MPI_File_open."""
+    return ratio_to(entry, entry.get("best_peer"), of=with_opens)
 
 
 def seconds_of(entry: dict, label: str) -> float | None:

@@ -17,10 +17,15 @@ def record_of(case: Case, settings: list[Setting], times: Times, plans: dict[str
         "best": best_of(settings, times),
         "best_peer": best_of(settings, times, peers=True),
         "hints": {one.label: dict(one.hints) for one in settings},
-        "times": {label: {str(number): s for number, s in series.items()} for label, series in times.items()},
+        "times": labelled(times),
         "plans": {label: found[-1] for label, found in plans.items() if found},
         **facts,
     }
+
+
+def labelled(times: Times) -> dict[str, dict[str, float]]:
+    """`times` with keys that JSON has."""
+    return {label: {str(number): s for number, s in series.items()} for label, series in times.items()}
 
 
 def predicted(plans: list[dict]) -> list[dict]:

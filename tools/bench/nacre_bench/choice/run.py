@@ -25,7 +25,7 @@ from . import measured
 from .cases import BY_DIRECTORY, BY_FILE_SYSTEM, BY_HINT, LOCAL, Case, chosen_cases
 from .figures import ratio_of
 from .plans import plans_of
-from .record import predicted, record_of
+from .record import labelled, predicted, record_of
 from .search import (
     AUTOMATIC,
     EARLY_ROUNDS,
@@ -111,16 +111,17 @@ class Sequence:
 
     order: list[tuple[Setting, int]]
 
-    def take(self, lines: list[dict], case: Case, times: Times) -> int:
-        """Adds the samples of a launch to `times`, and leaves only the settings that it did not complete. Returns the
-        number of tasks that it completed, the warm-up included."""
+    def take(self, lines: list[dict], case: Case, times: Times, opens: Times) -> int:
+        """Adds the samples of a launch to `times`, and the seconds of their opens to `opens`. Leaves only the settings
+        that it did not complete. Returns the number of tasks that it completed, the warm-up included."""
         samples = [line for line in lines if line["type"] == "sample"]
         tasks = len(samples) // case.repeats
         measured = max(0, tasks - 1)
         for i, (setting, number) in enumerate(self.order[:measured], 1):
             repeats = samples[i * case.repeats : (i + 1) * case.repeats]
-            seconds = [seconds_from_open(line[case.direction]) for line in repeats]
-            times.setdefault(setting.label, {})[number] = statistics.median(seconds)
+            passes = [line[case.direction] for line in repeats]
+            times.setdefault(setting.label, {})[number] = statistics.median(map(seconds_from_open, passes))
+            opens.setdefault(setting.label, {})[number] = statistics.median(one["open_s"] for one in passes)
         self.order = self.order[measured:]
         return tasks
 
@@ -146,6 +147,7 @@ class CaseRun:
             self.settings += stripe_settings(case, ost_count(case))
         self.places = {setting.label: i for i, setting in enumerate(self.settings)}
         self.times: Times = {}
+        self.opens: Times = {}
         self.too_slow: list[str] = []
         self.start_lines: list[dict] = []
         self.error = ""
@@ -175,7 +177,7 @@ class CaseRun:
         sequence = Sequence(order)
         while sequence.order and not self.error:
             outcome = self.launch(sequence, checks=stage == 0)
-            tasks = sequence.take(outcome.lines, self.case, self.times)
+            tasks = sequence.take(outcome.lines, self.case, self.times, self.opens)
             self.start_lines = self.start_lines or [line for line in outcome.lines if line["type"] == "start"]
             self.wrong_bytes += outcome.wrong_bytes
             if not outcome.stopped or outcome.wrong_bytes or tasks == 0:
@@ -206,11 +208,13 @@ class CaseRun:
 
     def task_words(self, sequence: Sequence) -> list[str]:
         words = []
-        for setting, _ in sequence.order:
+        for setting, number in sequence.order:
             words += ["--workload", self.case.workload, "--label", setting.label, "--times-only"]
             words += [] if self.case.direction == WRITE else ["--read-only"]
-            for name, value in (*setting.hints, ("nacre_report", self.report_of(setting))):
-                words += ["--task-hint", f"{name}={value}"]
+            hints = list(setting.hints)
+            # A report costs time that a peer does not spend: none in the rounds that judge.
+            hints += [("nacre_report", self.report_of(setting))] if number < sum(EARLY_ROUNDS) else []
+            words += [word for name, value in hints for word in ("--task-hint", f"{name}={value}")]
         return words
 
     def record(self, seconds: float) -> dict:
@@ -220,6 +224,7 @@ class CaseRun:
             self.settings,
             self.times,
             plans,
+            opens=labelled(self.opens),
             contender=self.one.name,
             error=self.error,
             wrong_bytes=self.wrong_bytes,

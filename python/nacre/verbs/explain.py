@@ -13,6 +13,7 @@ from nacre.verbs.report import heading, settings_lines
 
 # Of the plans that were compared, and of the resources of each.
 OTHERS_SHOWN = 3
+ALIKE_SHOWN = 3
 RESOURCES_SHOWN = 3
 
 HELP = unwrapped("""Show how Nacre executed collective calls, and why.
@@ -121,9 +122,12 @@ def _compare(console: Console, plan: dict) -> None:
     took = duration(plan["seconds"]["max"] / plan["calls"])
     console.print(f"    predicted: {_prediction(plan['predicted'])}; a call took {took}.", markup=False)
     used = _name(plan["predicted"])
-    others = [one for one in plan["compared"] if _name(one) != used]
-    for one in others[:OTHERS_SHOWN]:
-        console.print(f"      instead of {_name(one)}: {_prediction(one)}", markup=False)
+    others: dict[str, list[str]] = {}
+    for one in plan["compared"]:
+        if (name := _name(one)) != used:
+            others.setdefault(_prediction(one), []).append(name)
+    for prediction, names in list(others.items())[:OTHERS_SHOWN]:
+        console.print(f"      instead of {_any_of(names)}: {prediction}", markup=False)
     if plan.get("decided_by"):
         figures = ", ".join(plan["decided_by"])
         console.print(f"    decided by: {figures}. Without one of these figures Nacre would choose another plan.")
@@ -132,6 +136,13 @@ def _compare(console: Console, plan: dict) -> None:
 def _name(predicted: dict) -> str:
     count = predicted["aggregators"]
     return f"{predicted['algorithm']} with {plural(count, 'aggregator')}" if count else predicted["algorithm"]
+
+
+def _any_of(names: list[str]) -> str:
+    """Some of the plans that are predicted alike."""
+    shown = list(dict.fromkeys(names))
+    more = [f"{len(shown) - ALIKE_SHOWN} more"] if len(shown) > ALIKE_SHOWN else []
+    return " or ".join([*shown[:ALIKE_SHOWN], *more])
 
 
 def _prediction(predicted: dict) -> str:

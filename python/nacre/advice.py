@@ -16,7 +16,7 @@ def has_lfs() -> bool:
     return shutil.which("lfs") is not None
 
 
-def set_layout(options: str, directory: str) -> str:
+def layout_command(options: str, directory: str) -> str:
     """The command that sets the layout of new files in a directory on Lustre, with what this machine has."""
     command = "lfs setstripe" if has_lfs() else "nacre stripe set"
     return f"{command} {options} {shlex.quote(directory)}"

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nacre import layout_text, library
-from nacre.advice import ranges
+from nacre.advice import layout_command, ranges
 from nacre.errors import UserError
 from nacre.file_system import FileSystem, Remark
 from nacre.text import amount, plural
@@ -142,7 +142,7 @@ def name_of(mount: FileSystem) -> str:
 def remarks(directory: Path, mount: FileSystem, root: Path = SYSFS) -> Iterator[Remark]:
     """What is to be known of a directory before a program writes there."""
     yield from _count_remarks(directory)
-    yield from _fill_remarks(osts(name_of(mount), root), shlex.quote(str(directory)))
+    yield from _fill_remarks(osts(name_of(mount), root), str(directory))
     yield from _layout_remarks(directory)
     yield from _lock_remarks(mount)
 
@@ -156,7 +156,8 @@ def _count_remarks(directory: Path) -> Iterator[Remark]:
     yield "good", "OSTs", plural(count, "OST"), ""
 
 
-def _fill_remarks(known: list[Ost], folder: str) -> Iterator[Remark]:
+def _fill_remarks(known: list[Ost], directory: str) -> Iterator[Remark]:
+    folder = shlex.quote(directory)
     if not known:
         yield (
             "note",
@@ -175,7 +176,7 @@ def _fill_remarks(known: list[Ost], folder: str) -> Iterator[Remark]:
         if not ost.is_active:
             yield (
                 "bad", name, "is deactivated on this client: files that have stripes on it cannot be read",
-                f"Ask the site's staff, and place new files elsewhere: lfs setstripe -o {active} {folder}",
+                f"Ask the site's staff, and place new files elsewhere: {layout_command(f'-o {active}', directory)}",
             )  # fmt: skip
         elif ost.fill >= FULL:
             yield (
@@ -190,6 +191,7 @@ def _fill_remarks(known: list[Ost], folder: str) -> Iterator[Remark]:
 
 
 def _layout_remarks(directory: Path) -> Iterator[Remark]:
+    remove = layout_command("-d", str(directory))
     try:
         text = library.layout_yaml(os.getxattr(directory, XATTR))
     except OSError as error:
@@ -199,7 +201,7 @@ def _layout_remarks(directory: Path) -> Iterator[Remark]:
         yield "good", "layout", "the directory has no default layout of its own: Nacre chooses that of new files", ""
         return
     except ValueError as error:
-        yield "bad", "layout", f"the default layout is damaged: {error}", f"Remove it: lfs setstripe -d {directory}"
+        yield "bad", "layout", f"the default layout is damaged: {error}", f"Remove it: {remove}"
         return
     layout = layout_text.parse(text)
     parts = [one["sub_layout"] for one in _with_data(layout)]
@@ -209,7 +211,7 @@ def _layout_remarks(directory: Path) -> Iterator[Remark]:
     if counts and counts[-1] == 1:
         yield (
             "note", "layout", f"{what}. New files are on one OST, however many nodes write them",
-            f"Let Nacre choose: lfs setstripe -d {shlex.quote(str(directory))}\n"
+            f"Let Nacre choose: {remove}\n"
             f"or ask for the layout of a file: {_advice(directory)}",
         )  # fmt: skip
     else:

@@ -6,6 +6,11 @@ import errno
 import os
 import shlex
 import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from nacre.file_system import FileSystem, Remark
+from nacre.text import amount, plural
 
 DISTRIBUTION = "system.pvfs2.md"
 HANDLES = "system.pvfs2.dh"
@@ -63,6 +68,37 @@ def _of_directory(path: str) -> dict[str, int | str]:
     if not layout:
         raise OSError(errno.ENODATA, os.strerror(errno.ENODATA), path)
     return layout
+
+
+def in_words(layout: dict[str, int | str]) -> str:
+    """For example: simple_stripe, strip_size 65536, num_dfiles 4."""
+    return ", ".join(str(value) if name == "dist_name" else f"{name} {value}" for name, value in layout.items())
+
+
+def file_remarks(path: str) -> Iterator[Remark]:
+    """How the data of a file is placed. OSError or ValueError as layout_of()."""
+    layout = _of_file(path)
+    files = plural(layout["num_dfiles"], "data file")
+    if "strip_size" in layout:
+        yield "good", "layout", f"{path}: {files}, stripes of {amount(layout['strip_size'])}", ""
+    else:
+        yield "note", "layout", f"{path}: {files}, {layout['dist_name']}: Nacre treats the file as not striped", ""
+
+
+def remarks(directory: Path, mount: FileSystem) -> Iterator[Remark]:
+    """What is to be known of a directory before a program writes there."""
+    yield "good", "servers", "their number is unknown: clients do not show it. As administrator: pvfs2-statfs", ""
+    try:
+        text = f"the directory's layout of new files: {in_words(_of_directory(str(directory)))}"
+    except OSError as error:
+        none = "the directory has no layout of its own: new files have the default of OrangeFS"
+        text = none if error.errno == errno.ENODATA else f"the layout of new files is unknown: {error.strerror}"
+    yield "good", "layout", text, ""
+    if "local_lock" not in mount.options:
+        yield (
+            "note", "locks", "no byte-range locks: Nacre refuses atomic mode and shared file pointers",
+            "On one node the mount option local_lock gives locks.",
+        )  # fmt: skip
 
 
 def command(stripes: int, stripe_bytes: int, directory: str) -> str:

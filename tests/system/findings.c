@@ -118,6 +118,17 @@ static void file_per_rank(MPI_File file) {
   }
 }
 
+static void many_files(MPI_File file) {
+  char name[4096];
+  for (int i = 0; i < (good ? 0 : 40); ++i) {
+    snprintf(name, sizeof name, "%s.%d", path, i);
+    MPI_File step = open_file(MPI_COMM_WORLD, name);
+    MPI_File_write_at(step, rank * kib, buffer, kib, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_close(&step);
+  }
+  write_interleaved(file, kib, 40, 1);
+}
+
 static void hint_without_effect(MPI_File file) {
   set_hint(file, "cb_buffer_size", good ? "4194304" : "none");
   write_interleaved(file, kib, 8, 1);
@@ -193,6 +204,7 @@ static const struct {
     {"sync-storm", sync_storm},
     {"view-storm", view_storm},
     {"file-per-rank", file_per_rank},
+    {"many-files", many_files},
     {"hint-without-effect", hint_without_effect},
     {"read-modify-write", read_modify_write},
     {"reads-holes", reads_holes},

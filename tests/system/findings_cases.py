@@ -67,6 +67,7 @@ CASES = [
     Case("sync-storm", "200 `fsync`", "one", POSIX),
     Case("view-storm", "400 `MPI_File_set_view`", "2", MPI),
     Case("file-per-rank", "16 ranks, a file each", "one file", MPI),
+    Case("many-files", "40 files, 1 KiB of each rank in each", "one file with the same bytes", MPI),
     Case("hint-without-effect", "`cb_buffer_size=none`", "`cb_buffer_size=4194304`", MPI),
     Case("few-stripes", "80 MiB from two nodes on one OST", "on 4 OSTs", MPI),
     Case("many-stripes", "2 KiB on 8 OSTs", "on one OST", MPI),

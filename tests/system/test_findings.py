@@ -12,10 +12,11 @@ from pathlib import Path
 import findings_cases
 import pytest
 from conftest import brought_up
-from figures import NOTHING, PHASES, kind_of, many, report_of
+from figures import NOTHING, PHASES, SPREAD, kind_of, many, report_of
 
 SOURCE = Path(__file__).with_name("findings.c")
 LAUNCHER = ["mpiexec.mpich"]
+SET_LAYOUT = ("nacre stripe set", "lfs setstripe")  # without and with lfs
 RANKS = {"small-accesses": 1, "file-per-rank": 16}
 # Findings on layouts: the simulated layout of the bad program and of the good one (sizes are 1,024 times smaller), on
 # two simulated nodes.
@@ -152,7 +153,7 @@ def test_an_ost_that_is_slow_or_has_most_of_the_data_is_named(nacre):
     both = found([64, 1024, 64, 64], [0.2, 3.2, 2.0, 0.2])
     assert set(both) == {"slow-ost", "uneven-osts"}
     assert "OST 2" in both["slow-ost"]["title"]
-    assert "lfs setstripe -o 0-1,3 /" in both["slow-ost"]["remedy"][1]
+    assert re.search("(lfs setstripe|nacre stripe set) -o 0-1,3 /$", both["slow-ost"]["remedy"][1])
     assert "OST 1" in both["uneven-osts"]["title"]
     assert "nacre run --hint striping_factor=4 -- ..." in both["uneven-osts"]["remedy"][0]
     assert not found([64] * 4, [0.2] * 4)
@@ -317,6 +318,61 @@ def test_a_small_file_has_too_few_stripes_if_the_file_system_takes_the_time(nacr
     assert "mostly OST 3 (88% of it)" in mostly["evidence"]
     own = {"striping_factor": {"value": "1", "from": "program"}}
     assert "MPI_Info" in findings_of(nacre, on_osts(1, 0.9, 32, hints=own))["few-stripes"]["remedy"][0]
+
+
+@pytest.mark.parametrize(
+    ("fields", "because", "last"),
+    [
+        ({"layout_origin": "default"}, "the default layout of the directory sets this", "or let Nacre choose"),
+        ({"layout_origin": "file"}, "the file had this layout when it was opened", "A file that exists keeps"),
+        ({"layout_origin": "nacre"}, "", SET_LAYOUT),
+        (
+            {"layout_origin": "hints", "hints": {"nacre_layout": {"value": "-c 1", "from": "environment"}}},
+            "the hint nacre_layout sets this",
+            SET_LAYOUT,
+        ),
+    ],
+)
+def test_too_few_stripes_are_blamed_on_what_set_them(nacre, fields, because, last):
+    finding = findings_of(nacre, on_osts(1, 0.9, 32, **fields))["few-stripes"]
+    assert because in finding["evidence"]
+    assert ("sets this" in finding["evidence"]) == ("sets this" in because)
+    assert finding["remedy"][-1].startswith(last)
+
+
+def test_remedies_on_orangefs_are_those_of_its_directories(nacre):
+    few = findings_of(nacre, on_osts(1, 0.9, 32, file_system="orangefs", file="/ofs/run1/x"))["few-stripes"]
+    (line,) = few["remedy"]
+    assert line.startswith("setfattr -n user.pvfs2.num_dfiles")
+    assert "/ofs/run1 " in line
+    small = on_osts(8, 0.0, 1, file_system="orangefs") | {"bytes_written": 2 << 10, "open_seconds": SPREAD}
+    many_stripes = findings_of(nacre, small)["many-stripes"]
+    assert """num_dfiles -v '"1\\000"'""" in many_stripes["remedy"][0]
+    pieces = kind_of(file_calls=many(500), file_bytes=many(500 << 10), calls=many(500))
+    layout = [{"begin": 0, "end": -1, "stripe_bytes": 64 << 10, "stripes": 4, "osts": [0, 1, 2, 3]}]
+    for system, takes_locks in (("lustre", True), ("orangefs", False)):
+        one = report_of({"independent_write": pieces}, nodes=2, layout=layout, file_system=system)
+        assert ("moving-locks" in findings_of(nacre, one)) == takes_locks
+
+
+def test_calls_to_many_files_are_no_storm(nacre):
+    """One call to each of many files; and many calls to one."""
+    calls = {name: {"calls": many(1), "seconds": many(1)} for name in ("sync", "set_view", "get_size")}
+    steps = [report_of({}, file=f"/out.{step}", other_calls=calls) for step in range(80)]
+    assert not set(findings_of(nacre, *steps)) & {"sync-storm", "view-storm", "size-storm"}
+    storm = report_of({}, file="/out.80", other_calls={"sync": {"calls": many(60), "seconds": many(60)}})
+    assert "60 MPI_File_sync of a rank" in findings_of(nacre, *steps, storm)["sync-storm"]["evidence"]
+
+
+def test_many_files_of_one_rank_are_not_files_of_each_rank(nacre):
+    def files_of(ranks: list[int]) -> list[dict]:
+        return [
+            report_of({}, file=f"/out.{number}", ranks=1, world={"rank": rank, "ranks": 16})
+            for number, rank in enumerate(ranks)
+        ]
+
+    assert "file-per-rank" in findings_of(nacre, *files_of(list(range(16))))
+    assert "file-per-rank" not in findings_of(nacre, *files_of([0] * 40))
 
 
 def test_nodes_take_locks_only_of_osts_that_several_ranks_write(nacre):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from nacre import orangefs_client
+from nacre.file_system import FileSystem
 
 SIMPLE_STRIPE = struct.pack("<I20sq24x", 13, b"simple_stripe", 65536)  # and more zeros than here
 BASIC = struct.pack("<I12s", 10, b"basic_dist")
@@ -58,6 +59,23 @@ def test_a_directory_has_the_layout_of_new_files_or_none(attributes: dict[str, b
     attributes |= {"user.pvfs2.num_dfiles": b"2\0", "user.pvfs2.dist_params": b"strip_size:1048576\0"}
     expected = {"dist_params": "strip_size:1048576", "num_dfiles": 2}
     assert orangefs_client.layout_of(str(tmp_path)) == expected
+
+
+def test_what_is_said_of_a_file_and_a_directory(attributes: dict[str, bytes], tmp_path: Path) -> None:
+    mount = FileSystem("orangefs", "/orangefs", "tcp://server:3334/orangefs")
+    texts = [text for _, _, text, _ in orangefs_client.remarks(tmp_path, mount)]
+    assert "the directory has no layout of its own" in texts[1]
+    assert "no byte-range locks" in texts[2]
+    attributes |= {"user.pvfs2.num_dfiles": b"2\0", "system.pvfs2.md": SIMPLE_STRIPE, "system.pvfs2.dh": FOUR_HANDLES}
+    local = FileSystem("orangefs", "/orangefs", "", frozenset({"local_lock"}))
+    texts = [text for _, _, text, _ in orangefs_client.remarks(tmp_path, local)]
+    assert texts[1:] == ["the directory's layout of new files: num_dfiles 2"]
+    ((state, _, text, _),) = orangefs_client.file_remarks("/orangefs/out")
+    assert (state, text) == ("good", "/orangefs/out: 4 data files, stripes of 64 KiB")
+    attributes["system.pvfs2.md"] = BASIC
+    ((state, _, text, _),) = orangefs_client.file_remarks("/orangefs/out")
+    assert state == "note"
+    assert "basic_dist: Nacre treats the file as not striped" in text
 
 
 def test_the_commands_for_a_directory_set_all_of_its_layout() -> None:

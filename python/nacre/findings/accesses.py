@@ -139,7 +139,7 @@ def small_serial_accesses(job: Job) -> Iterator[Finding]:
 
 
 def metadata_of_all_ranks(job: Job) -> Iterator[Finding]:
-    """Every rank reads (or one writes) the file's own metadata in small pieces."""
+    """Every rank reads the file's own metadata in small pieces."""
     for group in job.groups:
         found = [(one, kind) for one, kind in group.kinds("independent_read") if _small_metadata(one, kind)]
         if not found:
@@ -147,14 +147,17 @@ def metadata_of_all_ranks(job: Job) -> Iterator[Finding]:
         kinds = [kind for _, kind in found]
         calls = sum(kind["file_calls"]["sum"] for kind in kinds)
         mean = sum(kind["file_bytes"]["sum"] for kind in kinds) / calls
+        by_posix = posix.is_posix(group)
         yield Finding(
             "metadata-by-all-ranks",
-            "Every rank reads the file's metadata by itself",
+            f"Every rank reads {'the same pieces of the file' if by_posix else 'the metadata of the file'} by itself",
             str(group),
             f"{plural(max(kind['ranks'] for kind in kinds), 'rank')} read the same {amount(mean)} pieces,"
             f" {calls:,} reads in all",
             _seconds(job, kinds),
-            [
+            ["Program: read the file on one rank, and broadcast it"]
+            if by_posix
+            else [
                 "HDF5: H5Pset_all_coll_metadata_ops(fapl, true) and H5Pset_coll_metadata_write(fapl, true)",
                 "h5py, netCDF-4: open with HDF5 1.14 or later and one open for all variables",
             ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from nacre import settings
@@ -13,12 +14,18 @@ from nacre.text import duration, plural
 
 MANY_OPENS = 20  # of one file
 MANY_CALLS = 50  # of one kind that moves no data, by one rank
-FILES_PER_RANK = 1  # each rank has a file of its own
 MANY_FILES = 16
+MOST_RANKS = 0.75  # as good as each
+HALF = 0.5
 
 # Findings that are shown whatever time is at stake.
 ALWAYS = {"hint-without-effect", "file-per-rank"}
 LAYOUT_HINTS = (*settings.STRIPING_HINTS, "nacre_pool", "nacre_layout")
+
+
+def _open_seconds(job: Job, group: FileGroup) -> float:
+    """The time of a rank in opens and closes, on average."""
+    return sum(one["open_seconds"]["sum"] + one["close_seconds"]["sum"] for one in group.reports) / job.ranks
 
 
 def reopened_files(job: Job) -> Iterator[Finding]:
@@ -26,7 +33,7 @@ def reopened_files(job: Job) -> Iterator[Finding]:
         per_file = group.opens / len(group.paths)
         if per_file < MANY_OPENS:
             continue
-        seconds = sum(one["open_seconds"]["sum"] + one["close_seconds"]["sum"] for one in group.reports) / job.ranks
+        seconds = _open_seconds(job, group)
         yield Finding(
             "reopened",
             "The file is opened again and again",
@@ -38,12 +45,17 @@ def reopened_files(job: Job) -> Iterator[Finding]:
 
 
 def _calls_storm(job: Job, name: str) -> Iterator[tuple[FileGroup, int, float]]:
+    """Groups with many of these calls to one file, the most to a file, and the seconds of those to all such files."""
     for group in job.groups:
-        found = [one["other_calls"][name] for one in group.reports if name in one["other_calls"]]
-        count = sum(calls["calls"]["max"] for calls in found)
-        seconds = sum(calls["seconds"]["sum"] for calls in found) / job.ranks
-        if count >= MANY_CALLS:
-            yield group, count, seconds
+        counts: Counter = Counter()
+        seconds: Counter = Counter()
+        for one in group.reports:
+            if name in one["other_calls"]:
+                counts[one["file"]] += one["other_calls"][name]["calls"]["max"]
+                seconds[one["file"]] += one["other_calls"][name]["seconds"]["sum"]
+        many = [path for path, count in counts.items() if count >= MANY_CALLS]
+        if many:
+            yield group, max(counts.values()), sum(seconds[path] for path in many) / job.ranks
 
 
 def size_storm(job: Job) -> Iterator[Finding]:
@@ -99,10 +111,11 @@ def file_per_rank(job: Job) -> Iterator[Finding]:
     if job.ranks < MANY_FILES:
         return
     for group in job.groups:
-        alone = {one["file"] for one in group.reports if one["ranks"] == 1}
-        if len(alone) < max(MANY_FILES, FILES_PER_RANK * job.ranks):
+        alone = _files_of_one_rank(group)
+        owners = {one["world"]["rank"] for one in group.reports if one["file"] in alone}
+        if len(owners) < MOST_RANKS * job.ranks:
             continue
-        seconds = sum(one["open_seconds"]["sum"] + one["close_seconds"]["sum"] for one in group.reports) / job.ranks
+        seconds = _open_seconds(job, group)
         yield Finding(
             "file-per-rank",
             "Each rank has files of its own",
@@ -110,6 +123,32 @@ def file_per_rank(job: Job) -> Iterator[Finding]:
             f"{plural(len(alone), 'file')} of single ranks; their opens and closes took {duration(seconds)} of a rank",
             seconds,
             ["Program: one file for all ranks, or one for each node (MPI_Comm_split_type, HDF5 subfiling)"],
+        )
+
+
+def _files_of_one_rank(group: FileGroup) -> set[str]:
+    return {one["file"] for one in group.reports if one["ranks"] == 1}
+
+
+def many_files(job: Job) -> Iterator[Finding]:
+    """Opens and closes of many files take longer than what is read and written there."""
+    for group in job.groups:
+        shared = group.paths - _files_of_one_rank(group)  # file-per-rank is about the others
+        if is_posix(group) or len(shared) < MANY_FILES or group.opens / len(group.paths) >= MANY_OPENS:
+            continue
+        seconds = _open_seconds(job, group)
+        if seconds < HALF * group.rank_seconds / job.ranks:
+            continue
+        yield Finding(
+            "many-files",
+            "Opens and closes of many files take most of their time",
+            str(group),
+            f"opens and closes of {plural(len(shared), 'file')} took {duration(seconds)} of a rank",
+            seconds,
+            [
+                "Program: several steps or variables in one file (a dimension more, a group of HDF5 for each step), and"
+                " keep it open between them"
+            ],
         )
 
 
@@ -131,5 +170,5 @@ def hints_without_effect(job: Job) -> Iterator[Finding]:
 
 
 RULES = [
-    reopened_files, size_storm, sync_storm, view_storm, file_per_rank, hints_without_effect,
+    reopened_files, size_storm, sync_storm, view_storm, file_per_rank, many_files, hints_without_effect,
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nacre.advice import ranges, set_layout
+from nacre.advice import layout_command, ranges
 from nacre.findings import osts
 from nacre.findings.finding import Finding
 from nacre.jobs import FileGroup, Job
@@ -15,7 +15,10 @@ STRIPE_ENOUGH = 1 << 20  # bytes of a file on one OST
 SMALL = 1 << 20
 HALF = 0.5
 MANY_MORE = 2
+LAYOUT_HINTS = ("striping_factor", "nacre_layout")
+BY_USERS = ("program", "environment", "user's file", "site's file")  # where a hint comes from
 DEFAULT_LAYOUT = "; the default layout of the directory sets this"
+EXISTING = "; the file had this layout when it was opened"
 
 
 def _data_seconds(job: Job, reports: list[dict]) -> float:
@@ -35,9 +38,11 @@ def too_few_stripes(job: Job) -> Iterator[Finding]:
         total = osts.count_of(largest)
         size, nodes = osts.moved(largest), max(one["nodes"] for one in found)
         more = f"; the file system has {plural(total, 'OST')}" if total else "; the file system may have more"
-        because, remedy = _because(found), osts.more_stripes(group, wanted)
-        if because == DEFAULT_LAYOUT:
-            default = set_layout("-d", osts.folder_of(group))
+        because, remedy = _because(largest), osts.more_stripes(group, wanted)
+        if because == EXISTING:
+            remedy.append("A file that exists keeps its layout: remove it before the job, or write to another name")
+        if because == DEFAULT_LAYOUT and not osts.is_on_orangefs(group):
+            default = layout_command("-d", osts.folder_of(group))
             remedy.append(f"or let Nacre choose: {default}      # removes the directory's default")
         yield Finding(
             "few-stripes",
@@ -62,17 +67,19 @@ def is_narrow(one: dict) -> bool:
     return is_large or osts.is_most_of_the_time(one)
 
 
-def _because(reports: list[dict]) -> str:
-    """Why Nacre did not choose the layout itself."""
-    hints = [one["hints"].get("striping_factor", {}).get("from", "") for one in reports]
-    if any(source in ("program", "environment", "user's file", "site's file") for source in hints):
-        return "; the hint striping_factor sets this"
-    if all(one["mode"] == "read" for one in reports):
+def _because(one: dict) -> str:
+    """Why Nacre did not choose the layout itself; empty if it did, or if that is unknown."""
+    origin = one.get("layout_origin", "")
+    if origin == "file":
+        return EXISTING
+    if origin == "nacre" or one["mode"] == "read":
         return ""
-    collective = any("collective_write" in one["kinds"] for one in reports)
-    if any(len(osts.regions(one)) > 1 for one in reports):
+    hints = [name for name in LAYOUT_HINTS if one["hints"].get(name, {}).get("from", "") in BY_USERS]
+    if hints:
+        return f"; the hint {hints[-1]} sets this"  # nacre_layout overrides striping_factor
+    if len(osts.regions(one)) > 1:
         return ""  # a layout that grows with the file, by whom is unknown
-    return DEFAULT_LAYOUT if collective else "; no collective call chose a layout"
+    return DEFAULT_LAYOUT if "collective_write" in one["kinds"] else "; no collective call chose a layout"
 
 
 def too_many_stripes(job: Job) -> Iterator[Finding]:
@@ -90,24 +97,30 @@ def too_many_stripes(job: Job) -> Iterator[Finding]:
         stripes = max(osts.stripes(one) for one in found)
         size = max(osts.moved(one) for one in found)
         seconds = sum(one["open_seconds"]["sum"] + one["close_seconds"]["sum"] for one in found) / job.ranks
-        grows = f"-E 4m -c 1 -E -1 -c {stripes}"  # few stripes for small files
         yield Finding(
             "many-stripes",
             "A small file has many stripes",
             str(group),
             f"{amount(size)} on {stripes} OSTs",
             seconds,
-            [
-                f"{osts.run_again_with(group, f'nacre_layout={grows}')}      # new files of this job",
-                f"{set_layout(grows, osts.folder_of(group))}      # all new files in the directory",
-            ],
+            _fewer_stripes(group, stripes),
         )
+
+
+def _fewer_stripes(group: FileGroup, most: int) -> list[str]:
+    if osts.is_on_orangefs(group):
+        return [f"{osts.orangefs_layout(group, 1)}      # all new files in the directory"]
+    grows = f"-E 4m -c 1 -E -1 -c {most}"  # few stripes for small files
+    return [
+        f"{osts.run_again_with(group, f'nacre_layout={grows}')}      # new files of this job",
+        f"{layout_command(grows, osts.folder_of(group))}      # all new files in the directory",
+    ]
 
 
 def moving_locks(job: Job) -> Iterator[Finding]:
     """Ranks of several nodes write small pieces to the same OSTs by themselves."""
     for group in job.groups:
-        found = list(_contended(group))
+        found = [] if osts.is_on_orangefs(group) else list(_contended(group))
         if not found:
             continue
         seconds = sum(kind["seconds"]["sum"] for _, kind in found) / job.ranks

@@ -8,13 +8,12 @@ from __future__ import annotations
 import bisect
 import functools
 import os
-import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nacre import ceph_client, library, lustre_client
-from nacre.advice import has_lfs, ranges, run_with, set_layout
+from nacre import ceph_client, library, lustre_client, orangefs_client
+from nacre.advice import has_lfs, layout_command, ranges, run_with
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, parse_bytes, plural
 
@@ -256,6 +255,17 @@ def _longer_stripes(group: FileGroup) -> str:
     return size if size and 0 < longest < parse_bytes(size) else ""
 
 
+def is_on_orangefs(group: FileGroup) -> bool:
+    """Whether layouts are those of directories, in OrangeFS's own xattrs, and nodes take no locks."""
+    return group.reports[0]["file_system"] == "orangefs"
+
+
+def orangefs_layout(group: FileGroup, count: int, size: str = "") -> str:
+    """The commands that give new files `count` data files. No size: stripes as long as those of the files are."""
+    longest = max(region["stripe_bytes"] for one in group.reports for region in regions(one))
+    return orangefs_client.command(count, parse_bytes(size) if size else longest, folder_of(group))
+
+
 def run_again_with(group: FileGroup, *hints: str) -> str:
     """The command that runs the job of a file with hints."""
     return run_with(*hints, on_testbed=group.reports[0]["file_system"] == "testbed")
@@ -264,12 +274,14 @@ def run_again_with(group: FileGroup, *hints: str) -> str:
 def more_stripes(group: FileGroup, count: int) -> list[str]:
     """Lines that give new files `count` stripes, and longer ones if theirs are short."""
     size = _longer_stripes(group)
+    if is_on_orangefs(group):
+        return [f"{orangefs_layout(group, count, size)}      # all new files there; at most as many as servers"]
     hints = [f"striping_factor={count}", *([f"striping_unit={size}"] if size else [])]
     options = f"-c {count} -S {size}" if size else f"-c {count}"
     migrate = f"; existing ones: lfs migrate {options} FILE" if has_lfs() else ""
     lines = [
         f"{run_again_with(group, *hints)}      # new files of this job",
-        f"{set_layout(options, folder_of(group))}      # all new files there{migrate}",
+        f"{layout_command(options, folder_of(group))}      # all new files there{migrate}",
     ]
     if any(one["hints"].get("striping_factor", {}).get("from") == "program" for one in group.reports):
         lines.insert(0, f"Program: set {' and '.join(hints)} in its MPI_Info, which overrides other hints")
@@ -282,7 +294,7 @@ def without(job: Job, slow: list[int]) -> list[str]:
     seen = {ost["ost"] for one in job.reports for kind in one["kinds"].values() for ost in kind["osts"]}
     total = count_of(group.reports[0])
     others = sorted((set(range(total)) if total else seen) - set(slow))
-    lines = [f"Until then place files elsewhere: lfs setstripe -o {ranges(others)} {shlex.quote(folder_of(group))}"]
+    lines = [f"Until then place files elsewhere: {layout_command(f'-o {ranges(others)}', folder_of(group))}"]
     if total:
         start, count = _longest_run(others, total)
         lines.append(f"or: {run_again_with(group, f'start_iodevice={start}', f'striping_factor={count}')}")

@@ -16,7 +16,17 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from nacre import ceph_client, file_system, launchers, library, lustre_client, probe, program, settings
+from nacre import (
+    ceph_client,
+    file_system,
+    launchers,
+    library,
+    lustre_client,
+    orangefs_client,
+    probe,
+    program,
+    settings,
+)
 from nacre.errors import EXIT_PROBLEM, UserError
 from nacre.text import unwrapped
 from nacre.verbs.run import as_shell
@@ -40,16 +50,19 @@ and checks that Nacre served the calls. Without COMMAND, nacre tests the mpiexec
   nacre doctor /scratch/me
 
 With a directory in place of COMMAND, nacre says what its file system is, and on Lustre how many OSTs there are and how
-full, the directory's default layout, whether locks work, and what of it will hurt; on CephFS, what a client can see of
-these.
+full, the directory's default layout, whether locks work, and what of it will hurt; on CephFS and OrangeFS, what a
+client can see of these.
 
-With FILE on Lustre or CephFS, nacre says how it is striped, and whether its layout covers the whole file. A killed job
-may leave an incomplete layout: writes after its end fail until --repair completes it.
+With FILE on Lustre, CephFS or OrangeFS, nacre says how it is striped, and on the first two whether its layout covers
+the whole file. On Lustre a killed job may leave an incomplete layout: writes after its end fail until --repair
+completes it.
 
 [bold]Exit codes[/bold]  0: no problem; 1: a problem, marked !!; 2: wrong usage.
 """)
 
 PROBE_TIMEOUT_SECONDS = 120
+# By store: the modules that know what to say of a directory. Lustre's also knows the testbed.
+CLIENTS = {"ceph": ceph_client, "orangefs": orangefs_client}
 
 
 def register(app: typer.Typer) -> None:
@@ -131,15 +144,25 @@ def _is_plain_file(word: str) -> bool:
 
 def _examine_layout(examination: Examination, path: str, repair: bool) -> None:
     found = file_system.of(Path(path))
-    if found is not None and file_system.store(found.kind) == "ceph":
+    store = file_system.store(found.kind) if found is not None else ""
+    if store == "ceph":
         for remark in ceph_client.file_remarks(path):
             examination.say(*remark)
         examination.good("layout", f"{path}: the layout covers the whole file")
         return
+    if store == "orangefs":
+        try:
+            for remark in orangefs_client.file_remarks(path):
+                examination.say(*remark)
+        except (OSError, ValueError) as error:
+            examination.note("layout", f"{path}: the layout is unknown: {error}")
+        return
     try:
         rest = library.layout_rest(os.getxattr(path, lustre_client.XATTR))
     except OSError as error:
-        examination.note("layout", f"{path} is not on Lustre or CephFS, or has no layout yet: {error.strerror}")
+        examination.note(
+            "layout", f"{path} is not on Lustre, CephFS or OrangeFS, or has no layout yet: {error.strerror}"
+        )
         return
     except ValueError as error:
         examination.bad("layout", f"{path}: {error}")
@@ -198,8 +221,8 @@ def _examine_directory(examination: Examination, directory: Path) -> None:
     if found is not None and (found.kind == "lustre" or lustre_client.is_emulated(directory)):
         for remark in lustre_client.remarks(directory, found):
             examination.say(*remark)
-    elif found is not None and file_system.store(found.kind) == "ceph":
-        for remark in ceph_client.remarks(directory, found):
+    elif found is not None and (client := CLIENTS.get(file_system.store(found.kind))) is not None:
+        for remark in client.remarks(directory, found):
             examination.say(*remark)
 
 

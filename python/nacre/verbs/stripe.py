@@ -262,6 +262,11 @@ def _osts_to_set(path: str) -> int:
                 f"cannot set the layout of {path}: {directory} is on CephFS, not on Lustre",
                 "On CephFS, set the xattr ceph.dir.layout or ceph.file.layout with setfattr.",
             ) from error
+        if _is_on("orangefs", directory):
+            raise UserError(
+                f"cannot set the layout of {path}: {directory} is on OrangeFS, not on Lustre",
+                "On OrangeFS, set the layout of a directory with setfattr: nacre stripe advise prints the commands.",
+            ) from error
         found = file_system.of(Path(directory))
         kind = found.kind if found else "an unknown file system"
         raise UserError(

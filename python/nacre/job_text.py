@@ -12,17 +12,16 @@ from nacre.tables import grid
 from nacre.text import amount, duration, plural
 
 
-def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN) -> None:
-    """Headline and findings."""
+def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN, top: int = 10) -> None:
+    """Headline and findings, at most `top` of these."""
     console.print(f"[bold]{escape(job.title)}[/bold]", soft_wrap=True)
     if job.libraries:
         console.print(f"  {escape(job.libraries)}", soft_wrap=True)
     files = len({one["file"] for one in job.reports})
-    what = "I/O" if job.is_from_darshan or job.has_posix else "MPI-IO"
     elapsed = job.elapsed_seconds
     among = f", of the {duration(elapsed)} from the first open to the last close" if elapsed else ""
     console.print(
-        f"  {what} took {duration(job.mean_seconds)} of a rank on average, {duration(job.slowest_seconds)} at most"
+        f"  {job.what} took {duration(job.mean_seconds)} of a rank on average, {duration(job.slowest_seconds)} at most"
         f"{among}",
         soft_wrap=True,
     )
@@ -32,9 +31,11 @@ def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN) -> No
         soft_wrap=True,
     )
     found = find(job, share_min)
-    for number, finding in enumerate(found, 1):
+    for number, finding in enumerate(found[:top], 1):
         console.print()
         _show_finding(console, number, finding)
+    if len(found) > top:
+        console.print(f"\n  {plural(len(found) - top, 'more finding')}: show all with --top {len(found)}.")
     if not found:
         console.print("  Nothing found that would make it faster.")
         if misfit := misfit_of(job):

@@ -85,6 +85,11 @@ class Job:
         """Whether calls of POSIX were counted too."""
         return any(one.get("source") == posix_lines.SOURCE for one in self.reports)
 
+    @property
+    def what(self) -> str:
+        """What its times are of."""
+        return "I/O" if self.is_from_darshan or self.has_posix else "MPI-IO"
+
     @cached_property
     def hosts(self) -> list[str]:
         return sorted({host for one in self.reports for host in one["hosts"]})

@@ -1,7 +1,7 @@
 """The packages in build/dist, installed into bare systems that have never seen the source tree: `make test-packages`.
 
 Each system has its own MPIs, compiler and Python. NACRE_TEST_DIST: the directory of the packages. NACRE_TEST_SYSTEMS:
-where the systems are made, 1.5 GB; they stay there for the next run.
+where the systems are made, 2.5 GB; they stay there for the next run.
 """
 
 from __future__ import annotations

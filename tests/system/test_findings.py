@@ -130,6 +130,27 @@ def test_a_job_is_summed_up(nacre, program, tmp_path):
     assert sorted((group["files"], group["opens"]) for group in job["files"]) == [(1, 1), (16, 16)]
 
 
+def test_a_file_that_was_opened_again_and_again_is_shown_once(nacre, tmp_path):
+    opens = [report_of({}, file="/again", seconds=many(number + 1)) for number in range(300)]
+    (tmp_path / "r").write_text("".join(json.dumps(one) + "\n" for one in [*opens, report_of({}, file="/once")]))
+    text = nacre("report", "r").stdout
+    assert "2 files, 301 opens" in text
+    assert text.count("/again: 4 ranks") == 1
+    assert "299 more opens: show all with --top 301." in text
+    assert nacre("report", "--top", 301, "r").stdout.count("/again: 4 ranks") == 300
+
+
+def test_jobs_of_one_report_are_numbered_and_findings_are_limited(nacre, tmp_path):
+    calls = {name: {"calls": many(60), "seconds": many(1)} for name in ("sync", "set_view", "get_size")}
+    jobs = [report_of({}, run=run, other_calls=calls, seconds=many(3)) for run in ("first", "second")]
+    (tmp_path / "r").write_text("".join(json.dumps(one) + "\n" for one in jobs))
+    text = nacre("report", "--top", 2, "r").stdout
+    assert "Run 1 of 2, the slowest first; ended " in text
+    assert "Run 2 of 2" in text
+    assert text.count("1 more finding: show all with --top 3.") == 2
+    assert "more finding" not in nacre("report", "r").stdout
+
+
 def findings_of(nacre, *reports: dict) -> dict[str, dict]:
     """What `nacre report` finds in these reports, by rule."""
     (nacre.directory / "r").write_text("".join(json.dumps(one) + "\n" for one in reports))

@@ -354,7 +354,8 @@ def test_many_files_and_jobs_are_shown_slowest_first_and_selected_by_name(nacre,
     slow["file"], slow["job"], slow["seconds"]["max"] = "/scratch/slow.h5", "17", 1000
     other.write_text(json.dumps(slow) + "\n")
     result = nacre("report", report, other)
-    assert result.stdout.startswith("job 17: ./app first.nc, 3 ranks on one node (")
+    assert result.stdout.startswith("Run 1 of ")
+    assert result.stdout.splitlines()[1].startswith("job 17: ./app first.nc, 3 ranks on one node (")
     names = ["/scratch/slow.h5: job 17", "second.h5: 3 ranks", "first.nc: 3 ranks"]
     assert all(name in result.stdout for name in names)
     assert result.stdout.count("MPI-IO took") == 3

@@ -228,6 +228,7 @@ def test_status_shows_the_traffic_of_osts(nacre, played: Path) -> None:
     assert counters["osts"]["bytes_read"] == [1 << 16] * 4
     assert counters["nodes"]["lock_callbacks"] == [4, 0]
     assert "osts.count = 4" in nacre("testbed", "status", "--machine", played).stdout
+    assert json.loads(nacre("testbed", "status", "--machine", "--json", played).stdout)["osts"]["count"] == 4
     assert "lock" in nacre("testbed", "status", played).stdout
     assert "lock" in nacre("testbed", "status", "--at", played).stdout
     os.close(file)

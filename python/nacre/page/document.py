@@ -142,8 +142,10 @@ def of_simulation(
 
 
 def _heading(job: Job) -> list[str]:
+    elapsed = job.elapsed_seconds
     tiles = [
-        (duration(job.mean_seconds), "in MPI-IO, mean of the ranks"),
+        *([(duration(elapsed), "from the first open to the last close")] if elapsed else []),
+        (duration(job.mean_seconds), f"in {job.what}, mean of the ranks"),
         (duration(job.slowest_seconds), "slowest rank, at most"),
         (amount(job.total("bytes_written")), "written"),
         (amount(job.total("bytes_read")), "read"),

@@ -34,7 +34,7 @@ def timelines(job: Job) -> list[Chart]:
     firsts = shown[0]["timeline"]["first_ranks"]
     busy = _busy(shown, begin, width)
     left_out = len(job.reports) - len(shown)
-    note = f" {left_out} opens by fewer ranks are not drawn." if left_out else ""
+    note = f" {left_out} other opens (of fewer ranks, or without a timeline) are not drawn." if left_out else ""
     sizes = [after - first for first, after in zip(firsts, [*firsts[1:], ranks])]
     return [_over_time(busy, sizes, width, note), _by_band(busy, firsts, sizes, width, note)]
 

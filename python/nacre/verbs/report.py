@@ -58,7 +58,9 @@ def register(app: typer.Typer) -> None:
 def report(
     files: list[str] = typer.Argument(..., metavar="FILE", help="Report files; - is standard input."),
     file: str = typer.Option(None, "--file", metavar="PATTERN", help="Show only files whose name matches."),
-    top: int = typer.Option(10, "--top", metavar="N", min=1, help="Show the N slowest files of each job in full."),
+    top: int = typer.Option(
+        10, "--top", metavar="N", min=1, help="Show the N slowest files of each job in full, N findings, and N jobs."
+    ),
     summary: bool = typer.Option(False, "--summary", help="Show only the headline and the findings of each job."),
     format: str = typer.Option(
         "text",
@@ -95,8 +97,10 @@ def report(
         print(json.dumps([job_text.as_json(job, min_share / 100) for job in jobs] if summary else found, indent=2))
         return
     console = Console(highlight=False)
-    for job in jobs[:top]:
-        job_text.show_summary(console, job, min_share / 100)
+    for number, job in enumerate(jobs[:top], 1):
+        if len(jobs) > 1:
+            console.print(f"[bold]Run {number} of {len(jobs)}[/bold], the slowest first; ended {_ended(job)}")
+        job_text.show_summary(console, job, min_share / 100, top)
         console.print()
         if not summary:
             _show_files(console, job, top)
@@ -108,18 +112,30 @@ def _show_files(console: Console, job: Job, top: int) -> None:
     if len(job.reports) > 1:
         job_text.show_files(console, job, top)
         console.print()
-    for one in job.reports[:top]:
+    # Of a file that was opened many times, the slowest open, unless there is room for all.
+    slowest = {one["file"]: one for one in reversed(job.reports)}
+    shown = job.reports if len(job.reports) <= top else [one for one in job.reports if slowest[one["file"]] is one]
+    for one in shown[:top]:
         _show(console, one)
-    if len(job.reports) > top:
-        console.print(f"{plural(len(job.reports) - top, 'more open')}: show all with --top {len(job.reports)}.\n")
+    if len(job.reports) > len(shown[:top]):
+        left = plural(len(job.reports) - len(shown[:top]), "more open")
+        console.print(f"{left}: show all with --top {len(job.reports)}.\n")
+
+
+def _ended(job: Job) -> str:
+    return _time_of_day(max(one["closed_at"] for one in job.reports))
+
+
+def _time_of_day(seconds: int) -> str:
+    return datetime.datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def heading(one: dict) -> str:
     job = f"job {one['job']}, " if one["job"] else ""
     where = "one node" if one["nodes"] == 1 else plural(one["nodes"], "node")
     nodes = f" on {where}" if one["ranks"] > 1 and "source" not in one else ""
-    closed = datetime.datetime.fromtimestamp(one["closed_at"]).strftime("%Y-%m-%d %H:%M:%S")
-    return f"[bold]{escape(one['file'])}[/bold]: {job}{plural(one['ranks'], 'rank')}{nodes}, closed {closed}"
+    closed = f"closed {_time_of_day(one['closed_at'])}"
+    return f"[bold]{escape(one['file'])}[/bold]: {job}{plural(one['ranks'], 'rank')}{nodes}, {closed}"
 
 
 def settings_lines(one: dict) -> list[str]:

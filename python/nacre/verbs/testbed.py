@@ -15,7 +15,8 @@ from rich.table import Table
 
 from nacre import launchers, library, settings, testbed
 from nacre.errors import EXIT_CANNOT_RUN, UserError, warn
-from nacre.text import unwrapped
+from nacre.newer_python import tomllib
+from nacre.text import plural, unwrapped
 from nacre.verbs.run import (
     Summary,
     inherited_environment,
@@ -144,7 +145,8 @@ def status(
     """Show the traffic of the OSTs and nodes of a testbed since it started or since --reset."""
     directory = at or directory
     if machine:
-        print(testbed.machine(directory), end="")
+        text = testbed.machine(directory)
+        print(json.dumps(tomllib.loads(text)) if as_json else text.rstrip("\n"))
         return
     counters = testbed.counters(directory)
     if as_json:
@@ -158,8 +160,17 @@ def status(
 
 def _table(kind: str, columns: dict[str, list[int]]) -> Table:
     table = Table(kind[:-1], *(name.replace("_", " ") for name in columns), box=None, header_style="bold")
+    idle = 0
     for number, values in enumerate(zip(*columns.values())):
-        table.add_row(str(number), *(str(value) for value in values))
+        if any(values):
+            table.add_row(str(number), *(str(value) for value in values))
+        else:
+            idle += 1
+    if idle:
+        table.caption, table.caption_justify = (
+            f"{plural(idle, 'OST' if kind == 'osts' else kind[:-1])} without traffic",
+            "left",
+        )
     return table
 
 

@@ -2,7 +2,6 @@
 #include "file/open_file.h"
 
 #include <array>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -119,7 +118,7 @@ Status OpenFile::find_machine_for(OpenedFacts& facts) {
   if (!found->has_value()) return {};
   facts.has_machine = true;
   facts.machine = (*found)->machine;
-  if (facts.machine.cores == 0) facts.machine.cores = std::thread::hardware_concurrency();
+  if (facts.machine.cores == 0) facts.machine.cores = transport_->core_count();
   machine_origin_ = (*found)->origin;
   return {};
 }

@@ -49,7 +49,7 @@ std::vector<Setting> settings_of(Machine& m) {
       {"nodes.dirty_bytes", &m.dirty_bytes, 4096, largest,
        "bytes that a node caches and has not yet written to one OST"},
       {"nodes.read_bytes", &m.read_bytes, 0, largest, "read-ahead of an open file, bytes"},
-      {"nodes.cores", &m.cores, 0, nodes_max, "cores of a node; 0: as many as ranks"},
+      {"nodes.cores", &m.cores, 0, nodes_max, "cores of a node; 0: those of the node of rank 0"},
       {"nodes.memory_bandwidth", &m.memory_bandwidth, 0, largest,
        "bytes per second that all ranks of a node copy together"},
       {"nodes.copy_bandwidth", &m.copy_bandwidth, 0, largest, "bytes per second of one rank"},

@@ -1,5 +1,7 @@
 #include "collective/task/transport.h"
 
+#include <thread>
+
 #include "store/memory/available_memory.h"
 
 namespace nacre::collective {
@@ -11,5 +13,7 @@ Result<store::SharedMemory> Transport::create_shared_memory(store::SharedMemory:
 }
 
 std::int64_t Transport::available_memory() { return store::available_memory(); }
+
+std::int64_t Transport::core_count() { return std::thread::hardware_concurrency(); }
 
 }  // namespace nacre::collective

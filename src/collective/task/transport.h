@@ -71,6 +71,8 @@ class Transport {
       const std::string& purpose);
   /// The memory that this node has left, in bytes.
   [[nodiscard]] virtual std::int64_t available_memory();
+  /// The cores of this node; 0: as many as ranks.
+  [[nodiscard]] virtual std::int64_t core_count();
 };
 
 /// Rings all of `ranks`, which are on this node, except this rank.

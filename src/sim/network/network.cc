@@ -170,6 +170,7 @@ class Network::RankTransport final : public collective::Transport {
   [[nodiscard]] std::int64_t available_memory() override {
     return network_.options_.available_memory_bytes;
   }
+  [[nodiscard]] std::int64_t core_count() override { return network_.machine_.cores; }
 
  private:
   Network& network_;

@@ -5,6 +5,7 @@
 #include "base/bytes_of.h"
 #include "base/checked_cast.h"
 #include "collective/agreement/agreements.h"
+#include "collective/node/first_on_node.h"
 #include "file/open_file.h"
 
 namespace nacre::file {
@@ -172,10 +173,14 @@ collective::Task<Status> OpenFile::change_size(std::int64_t size_bytes, const ch
 }
 
 collective::Task<Status> OpenFile::sync() {
-  Status status;
-  // A rank whose data others wrote has nothing to sync, and may never have opened the file.
+  // A rank whose data others wrote has nothing to sync, and may never have opened the file. fsync
+  // writes back what all processes of the node have written, and on Lustre asks every OST.
   store::StoreFile* file = file_.if_open();
-  if (file != nullptr && wrote_.load(std::memory_order_relaxed)) status = file->sync();
+  const bool has_written = file != nullptr && wrote_.load(std::memory_order_relaxed);
+  auto choosing = collective::is_first_on_node(*transport_, has_written);
+  const bool syncs = co_await choosing;
+  Status status;
+  if (syncs) status = file->sync();
   auto agreement = collective::agree(*transport_, std::move(status));
   Status agreed = co_await agreement;
   co_return agreed;

@@ -271,6 +271,21 @@ TEST_CASE("only ranks that have written call sync; the other ranks do not open t
   CHECK(world.watch(1).opens == 0);
 }
 
+TEST_CASE("one rank of a node syncs what all its ranks have written") {
+  for (const bool one_node : {true, false}) {
+    World world(3, 1, one_node ? 3 : 1);
+    world.must_open(read_write);
+    std::string text = "x";
+    for (const int rank : {1, 2}) {
+      CHECK(world.file(rank).transfer(writing(text, Position::explicit_offset)).bytes == 1);
+    }
+    world.must([](OpenFile& file, int) { return file.sync(); });
+    CHECK(world.watch(0).syncs == 0);
+    CHECK(world.watch(1).syncs == 1);
+    CHECK(world.watch(2).syncs == (one_node ? 0 : 1));
+  }
+}
+
 TEST_CASE("after a collective write the aggregators call sync") {
   World world(4);
   world.must_open(read_write, {{"nacre_algorithm", "two_phase"}, {"cb_nodes", "1"}});

@@ -82,10 +82,10 @@ Result<std::unique_ptr<store::StoreFile>> WatchedStore::open(const std::string& 
   return std::unique_ptr<store::StoreFile>(std::make_unique<WatchedFile>(*std::move(file), watch_));
 }
 
-World::World(int rank_count, std::uint64_t seed)
+World::World(int rank_count, std::uint64_t seed, int ranks_per_node)
     : seed_(seed),
       network_(std::make_unique<testing::InProcessNetwork>(
-          testing::InProcessOptions{rank_count, testing::SendMode::mixed, seed})) {
+          testing::InProcessOptions{rank_count, testing::SendMode::mixed, seed, ranks_per_node})) {
   for (int rank = 0; rank < rank_count; ++rank) {
     watched_.push_back(std::make_shared<WatchedStore>(memory_));
   }

@@ -53,7 +53,7 @@ inline constexpr AccessMode write_only{.write = true, .create = true};
 /// The file is called "f".
 class World {
  public:
-  explicit World(int rank_count, std::uint64_t seed = 1);
+  explicit World(int rank_count, std::uint64_t seed = 1, int ranks_per_node = 1);
   /// The store contains a file with `text`.
   World(int rank_count, const std::string& text);
 

@@ -19,6 +19,7 @@
 #include "plan/call/access_summary.h"
 #include "plan/decide/candidates.h"
 #include "plan/decide/decide.h"
+#include "plan/decide/write_locks.h"
 #include "plan/nodes/aggregators.h"
 
 namespace nacre::collective {
@@ -174,7 +175,9 @@ class Engine {
 
   plan::CollectivePlan decide_for(const plan::Participants& all) {
     decided_for_ = all;
-    return plan::decide(outcome_.summary, settings_, all, file_.choices);
+    plan::CollectivePlan plan = plan::decide(outcome_.summary, settings_, all, file_.choices);
+    outcome_.locks_obstacle = plan::group_lock_obstacle(plan, settings_, all);
+    return plan;
   }
 
   Task<Decision> agree_on_plan(const plan::AccessSummary& own) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "collective/agreement/rank_grouping.h"
@@ -45,12 +46,13 @@ struct Outcome {
   /// Data bytes of this rank that were transferred, up to the first byte that was not. After an
   /// error exact for the direct algorithm, otherwise 0: aggregators do not record bytes by rank.
   std::int64_t bytes = 0;
-  std::optional<Error> error;   ///< the same class on all ranks
-  plan::CollectivePlan plan;    ///< the executed plan; the same on all ranks
-  bool in_steps = false;        ///< AccessSummary::in_steps, on all ranks
-  SharedGroups groups;          ///< the same on all ranks; null except in segmentation
-  plan::AccessSummary summary;  ///< on rank 0: the input of the decision
-  std::string locks_refusal;    ///< why the plan's write locks were not used
+  std::optional<Error> error;       ///< the same class on all ranks
+  plan::CollectivePlan plan;        ///< the executed plan; the same on all ranks
+  bool in_steps = false;            ///< AccessSummary::in_steps, on all ranks
+  SharedGroups groups;              ///< the same on all ranks; null except in segmentation
+  plan::AccessSummary summary;      ///< on rank 0: the input of the decision
+  std::string locks_refusal;        ///< why the plan's write locks were not used
+  std::string_view locks_obstacle;  ///< on rank 0: plan::group_lock_obstacle()
 };
 
 /// Collective over `transport`, which must outlive the task. The coroutine owns `call`.

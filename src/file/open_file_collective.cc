@@ -191,8 +191,13 @@ collective::CollectiveCall OpenFile::call_of(Routine routine, const Result<Place
   return call;
 }
 
-/// After a refusal later calls do not request the locks again.
+/// After a refusal later calls do not request the locks again; an obstacle may be one of this call.
 void OpenFile::note_refused_locks(const collective::Outcome& moved) {
+  if (!moved.locks_obstacle.empty()) {
+    const std::lock_guard guard(mutex_);
+    hints_.note("hint nacre_write_locks: " + std::string(moved.locks_obstacle) +
+                "; Nacre writes with the usual locks");
+  }
   if (moved.locks_refusal.empty()) return;
   refuses_write_locks_ = true;
   const std::lock_guard guard(mutex_);

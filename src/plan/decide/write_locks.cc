@@ -19,10 +19,13 @@ bool keeps_pages_apart(const CollectivePlan& plan, const StripeMap& stripes) {
          });
 }
 
-bool may_lock_group(const CollectivePlan& plan, const StripeMap& stripes,
-                    const Participants& participants) {
-  return participants.may_hold_group_lock && keeps_pages_apart(plan, stripes) &&
-         stripes.knows_osts({0, layout_end_of_file});
+/// Whether several aggregators, perhaps of several nodes, write to one OST.
+bool writers_share_osts(const CollectivePlan& plan, const CollectiveSettings& settings,
+                        const Participants& participants) {
+  return participants.direction == Direction::write && participants.node_count > 1 &&
+         row_of(plan).domains == DomainsOf::file && settings.stripes != nullptr &&
+         settings.stripes->names_osts() &&
+         share_osts(domains_of(plan, settings), *settings.stripes);
 }
 
 }  // namespace
@@ -30,16 +33,29 @@ bool may_lock_group(const CollectivePlan& plan, const StripeMap& stripes,
 WriteLocks write_locks_for(const CollectivePlan& plan, const CollectiveSettings& settings,
                            const Participants& participants) {
   const WriteLocks wish = settings.write_locks;
-  if (wish == WriteLocks::usual || participants.direction == Direction::read ||
-      participants.node_count == 1 || row_of(plan).domains != DomainsOf::file ||
-      settings.stripes == nullptr || !settings.stripes->names_osts()) {
+  if (wish == WriteLocks::usual || !writers_share_osts(plan, settings, participants)) {
     return WriteLocks::usual;
   }
-  const StripeMap& stripes = *settings.stripes;
-  if (wish == WriteLocks::group && !may_lock_group(plan, stripes, participants)) {
-    return WriteLocks::usual;
+  const bool is_possible = group_lock_obstacle(plan, settings, participants).empty();
+  return wish == WriteLocks::group && !is_possible ? WriteLocks::usual : wish;
+}
+
+std::string_view group_lock_obstacle(const CollectivePlan& plan, const CollectiveSettings& settings,
+                                     const Participants& participants) {
+  if (settings.write_locks != WriteLocks::group ||
+      !writers_share_osts(plan, settings, participants)) {
+    return {};
   }
-  return share_osts(domains_of(plan, settings), stripes) ? wish : WriteLocks::usual;
+  if (!participants.may_hold_group_lock) {
+    return "calls of other threads, or nonblocking and split calls, would wait for the group lock";
+  }
+  if (!keeps_pages_apart(plan, *settings.stripes)) {
+    return "the domains of the aggregators do not end at stripes of whole pages (nacre_pattern)";
+  }
+  if (!settings.stripes->knows_osts({0, layout_end_of_file})) {
+    return "the group lock would create all objects of the file, of which some do not exist yet";
+  }
+  return {};
 }
 
 }  // namespace nacre::plan

@@ -2,6 +2,8 @@
 #ifndef NACRE_PLAN_DECIDE_WRITE_LOCKS_H_
 #define NACRE_PLAN_DECIDE_WRITE_LOCKS_H_
 
+#include <string_view>
+
 #include "plan/call/collective_plan.h"
 
 namespace nacre::plan {
@@ -14,6 +16,12 @@ namespace nacre::plan {
 [[nodiscard]] WriteLocks write_locks_for(const CollectivePlan& plan,
                                          const CollectiveSettings& settings,
                                          const Participants& participants);
+
+/// Which of these conditions keeps the plan from the group lock that it would use; empty if none
+/// does.
+[[nodiscard]] std::string_view group_lock_obstacle(const CollectivePlan& plan,
+                                                   const CollectiveSettings& settings,
+                                                   const Participants& participants);
 
 }  // namespace nacre::plan
 

@@ -104,7 +104,7 @@ Status LustreStoreFile::narrow_locks() {
   return error_from_errno(errno, "request narrow locks on", path());
 }
 
-// No test of this project runs these system calls: they follow what was observed on a real Lustre.
+// Only tests on a mounted Lustre (`make test-lustre`) run these system calls.
 
 int LustreStoreFile::acquire_group_lock(std::int32_t number) {
   return ::ioctl(file().number(), acquire_group_lock_request, long{number});

@@ -220,24 +220,24 @@ class Engine {
     decision.plan = decide_for(all);
     const bool exchanges = plan::row_of(decision.plan).exchanges();
     decision.repeats = !exchanges && contribution.moved == Moved::none && is_settled(all);
-    if (call_.direction == Direction::write || !exchanges)
-      return with_groups(decision, contribution);
-    // Rank 0 finds the end of the file before the exchange, so that no message has to tell it and
-    // no rank requests bytes beyond it.
+    if (call_.direction == Direction::read && exchanges) decide_within_file(decision, all);
+    return decision.failed_rank == no_rank ? with_groups(decision, contribution) : decision;
+  }
+
+  /// Decides again for a read with an exchange. Rank 0 finds the end of the file before the
+  /// exchange, so that no message has to tell it and no rank requests bytes beyond it.
+  void decide_within_file(Decision& decision, const plan::Participants& all) {
     const Result<std::int64_t>& size = file_size();
     if (!size) {
       local_ = size.error();
       decision.failed_rank = 0;
-      return decision;
-    }
-    if (*size == 0) {
+    } else if (*size == 0) {
       decision.plan = {.algorithm = plan::Algorithm::direct, .reason = plan::PlanReason::no_size};
-      return decision;
+    } else {
+      decision.file_end = *size;
+      outcome_.summary = cut_at_end(outcome_.summary, *size);
+      decision.plan = decide_for(all);
     }
-    decision.file_end = *size;
-    outcome_.summary = cut_at_end(summary, *size);
-    decision.plan = decide_for(all);
-    return with_groups(decision, contribution);
   }
 
   /// Whether the call is a read, and the first or second of several that the file has bytes for.

@@ -226,6 +226,8 @@ class OpenFile {
                                                    const Result<PlacedAccess>& placed,
                                                    Result<plan::MemoryAccess> memory,
                                                    const AccessSettings& settings) const;
+  [[nodiscard]] collective::CollectiveFile file_for_engine(const AccessSettings& settings,
+                                                           collective::Profiler& profiler);
   void note_refused_locks(const collective::Outcome& moved);
   void forget_outdated_choices(plan::Direction direction,
                                const std::shared_ptr<const AccessSettings>& settings);

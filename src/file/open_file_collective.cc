@@ -216,6 +216,20 @@ void OpenFile::forget_outdated_choices(Direction direction,
   if (direction == Direction::read && read_alone_.exchange(false)) choices_.end_steps();
 }
 
+collective::CollectiveFile OpenFile::file_for_engine(const AccessSettings& settings,
+                                                     collective::Profiler& profiler) {
+  return {.source = file_,
+          .views = views_,
+          .rounds = rounds_,
+          .groups = groups_,
+          .repeated = repeated_,
+          .profiler = profiler,
+          .io_thread_count = io_thread_count(settings),
+          .reads_in_order = !settings.io_thread_count && !settings.reads_past_cache,
+          .choices = &choices_,
+          .copies = copies_};
+}
+
 collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
                                                        const Result<PlacedAccess>& placed,
                                                        collective::Profiler& profiler) {
@@ -234,17 +248,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
       co_await growing;
     }
   }
-  const collective::CollectiveFile file{
-      .source = file_,
-      .views = views_,
-      .rounds = rounds_,
-      .groups = groups_,
-      .repeated = repeated_,
-      .profiler = profiler,
-      .io_thread_count = io_thread_count(*settings),
-      .reads_in_order = !settings->io_thread_count && !settings->reads_past_cache,
-      .choices = &choices_,
-      .copies = copies_};
+  const collective::CollectiveFile file = file_for_engine(*settings, profiler);
   forget_outdated_choices(direction, settings);
   const plan::CollectiveSettings for_all = collective_settings(direction, *settings);
   profiler.describe_file(

@@ -30,6 +30,8 @@ from .patterns import NAME as PATTERNS
 from .patterns import plot
 from .patterns import run as patterns_run
 from .patterns.text import patterns_text
+from .published import NAME as PUBLISHED
+from .published import run as published_run
 from .report import collective_text
 from .results import FORMAT, ResultFile, ResultLines, library_digest, read_result, resumed
 from .schedule import Hooks, Job, Plan, launch_worker, ours_failed, run_plan
@@ -67,6 +69,8 @@ HELP = unwrapped("""Measure MPI-IO with and without Nacre side by side, and chec
   nacre-bench choice --cases 'ranger/*/16x8/*' --out choice.jsonl
 
   nacre-bench simulated --cases 'ranger/*' --out simulated.jsonl
+
+  nacre-bench published --out papers.md
 
   nacre-bench overlap --latency-us 2000 --bandwidth-mib 300 --cycles 256k,4m
 
@@ -275,6 +279,11 @@ def act_simulated(config: Config, arguments: options.Simulated) -> int:
     return finish(result, simulated_text(result), arguments.out)
 
 
+def act_published(config: Config, arguments: options.Published) -> int:
+    print(published_run.run(config, arguments))
+    return 0
+
+
 def act_check(config: Config, arguments: options.Check) -> int:
     if arguments.native == arguments.preload:
         raise BenchError("check: exactly one of --native and --preload is needed")
@@ -352,6 +361,12 @@ VERBS = (
         options.Simulated,
         act_simulated,
         "Compare the times that nacre simulate predicts with those that the testbed measures.",
+    ),
+    Verb(
+        PUBLISHED,
+        options.Published,
+        act_published,
+        "Simulate the papers' experiments on their machines in virtual time, and write a page.",
     ),
     Verb("check", options.Check, act_check, "Run all workloads at a small size and check every byte."),
     Verb("compare", options.Compare, act_compare, "Print the ratios of the second result to the first."),

@@ -201,6 +201,12 @@ class Simulated(Launches):
 
 
 @dataclasses.dataclass(kw_only=True)
+class Published:
+    out: str | None = option(None, "Also write the page to this file.", metavar="FILE.md")
+    quiet: bool = option(False, "Print no progress on standard error.")
+
+
+@dataclasses.dataclass(kw_only=True)
 class Check:
     mpi: str = option(REQUIRED, "MPI to run over.", metavar="NAME")
     native: bool = option(False, "Run over the MPI without Nacre.")

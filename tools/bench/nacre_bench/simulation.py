@@ -36,6 +36,14 @@ def program() -> str:
         raise BenchError(str(error)) from error
 
 
+def run_program(words: list[str]) -> dict:
+    """What nacre-simulate prints for these options."""
+    result = subprocess.run([program(), *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if result.returncode:
+        raise BenchError(f"nacre-simulate {' '.join(words)}: {result.stderr.strip()}")
+    return json.loads(result.stdout)
+
+
 def simulate(case: Case, machine: str, writer: dict[str, str], reader: dict[str, str]) -> Simulation:
     """Simulates the case on the machine of a machine file. `writer` and `reader`: the hints of the open before the
     writes, and of the open of a later job before the reads."""
@@ -43,14 +51,11 @@ def simulate(case: Case, machine: str, writer: dict[str, str], reader: dict[str,
         report = str(pathlib.Path(scratch) / "report.jsonl")
         common = {"nacre_machine": machine, "nacre_report": report}
         per_node = -(-case.ranks // case.nodes)
-        words = [program(), "--machine", machine, "--nodes", str(case.nodes), "--ranks-per-node", str(per_node)]
+        words = ["--machine", machine, "--nodes", str(case.nodes), "--ranks-per-node", str(per_node)]
         words += ["--bytes", str(case.bytes), *_hints("--hint", {**writer, **common})]
         if case.direction != WRITE:
             words += ["--read", "--reopen", *_hints("--read-hint", {**reader, **common})]
-        result = subprocess.run([*words, case.workload], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        if result.returncode:
-            raise BenchError(f"{case.name}: {' '.join(words)}: {result.stderr.strip()}")
-        stages = json.loads(result.stdout)["stages_ns"]
+        stages = run_program([*words, case.workload])["stages_ns"]
         seconds = sum(stages[name] for name in STAGES[case.direction]) / NANOSECONDS
         return Simulation(seconds, plans_of(report, case.direction))
 

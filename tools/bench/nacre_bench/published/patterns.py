@@ -1,0 +1,198 @@
+"""The studies of Dickens & Logan and of Logan & Dickens: which pattern of OSTs is the fastest."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+
+from ..units import GIB, MIB
+from .points import Outcome, Point, outcome_of
+
+OWN, AUTOMATIC = "MPI's own", "Nacre without a hint"
+# The MiB/s of a study, by row and number of aggregators.
+Rates = dict[tuple[str, int], float]
+Changes = tuple[tuple[str, float], ...]
+BY_FAR = 1.25
+WEAK, STRONG = 0.005, 0.05  # costs of a further client at an OST, beside that of the machine file
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """An order that a paper publishes. `holds`: whether the rates have it. `found`: what they have in its place."""
+
+    published: str
+    holds: Callable[[Rates], bool]
+    found: Callable[[Rates], str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """One figure. Each aggregator is a rank on a node of its own; the data of a rank are in place, as in the papers."""
+
+    title: str
+    source: str
+    machine: str
+    osts: int
+    bytes: int
+    aggregators: tuple[int, ...]
+    patterns: tuple[int, ...]
+    orders: tuple[Order, ...]
+    variants: tuple[tuple[str, Changes], ...]  # what papers do not give: does an order depend on it?
+
+    def point(self, row: str, aggregators: int) -> Point:
+        hints = [("striping_factor", str(self.osts)), ("striping_unit", str(MIB))]
+        if row != AUTOMATIC:
+            hints.append(("nacre_algorithm", "direct"))
+        workload, block = ("interleaved", int(row.split("-")[0]) * MIB) if row.endswith("-OST") else ("pieces", 0)
+        return Point(self.machine, aggregators, 1, self.bytes, workload, block, tuple(hints))
+
+    def rows(self) -> list[str]:
+        return [*(f"{count}-OST" for count in self.patterns), OWN, AUTOMATIC]
+
+    def points(self, changes: Changes = ()) -> dict[tuple[str, int], Point]:
+        """Without Nacre's choice, about which the papers say nothing, if there are changes."""
+        rows = [row for row in self.rows() if row != AUTOMATIC or not changes]
+        return {(row, count): self.point(row, count).changed(changes) for row in rows for count in self.aggregators}
+
+    def outcomes(self, changes: Changes = ()) -> dict[tuple[str, int], Outcome]:
+        return {key: outcome_of(point) for key, point in self.points(changes).items()}
+
+    def rates(self, changes: Changes = ()) -> Rates:
+        return {key: one.mib_per_second for key, one in self.outcomes(changes).items()}
+
+
+def points() -> list[Point]:
+    return [
+        point
+        for study in STUDIES
+        for changes in ((), *(changes for _, changes in study.variants))
+        for point in study.points(changes).values()
+    ]
+
+
+def _of_patterns(rates: Rates, aggregators: int) -> dict[str, float]:
+    return {row: rate for (row, count), rate in rates.items() if count == aggregators and row.endswith("-OST")}
+
+
+def _fastest(rates: Rates, aggregators: int) -> str:
+    found = _of_patterns(rates, aggregators)
+    return max(found, key=found.get)
+
+
+def _slowest(rates: Rates, aggregators: int, count: int) -> list[str]:
+    found = {**_of_patterns(rates, aggregators), OWN: rates[OWN, aggregators]}
+    return sorted(found, key=found.get)[:count]
+
+
+def fastest_is(row: str, aggregators: tuple[int, ...], published: str, by: float = 1.0) -> Order:
+    def holds(rates: Rates) -> bool:
+        def ahead(count: int) -> bool:
+            others = [rate for name, rate in _of_patterns(rates, count).items() if name != row]
+            return rates[row, count] > by * max(others)
+
+        return all(ahead(count) for count in aggregators)
+
+    def found(rates: Rates) -> str:
+        return ", ".join(f"{_fastest(rates, count)} ({count})" for count in aggregators)
+
+    return Order(published, holds, found)
+
+
+def slowest_are(rows: set[str], aggregators: tuple[int, ...], published: str) -> Order:
+    return Order(
+        published,
+        lambda rates: all(set(_slowest(rates, count, len(rows))) == rows for count in aggregators),
+        lambda rates: "; ".join(f"{', '.join(_slowest(rates, count, len(rows)))} ({count})" for count in aggregators),
+    )
+
+
+def times_as_fast(row: str, aggregators: int, factor: float) -> Order:
+    def ratio(rates: Rates) -> float:
+        return rates[row, aggregators] / rates[OWN, aggregators]
+
+    return Order(
+        f"{row} is {factor:g} times as fast as {OWN} ({aggregators} aggregators)",
+        lambda rates: ratio(rates) > BY_FAR,
+        lambda rates: f"{ratio(rates):.1f} times",
+    )
+
+
+def _falls(rates: Rates, counts: tuple[int, ...]) -> bool:
+    best = [max(_of_patterns(rates, count).values()) for count in counts]
+    return all(after < before for before, after in itertools.pairwise(best))
+
+
+def _ranger(osts: int, factor: float) -> Study:
+    return Study(
+        f"Ranger, a file of 50 GB on {osts} OSTs",
+        "Logan & Dickens, figure 8",
+        "ranger",
+        osts,
+        50 * GIB,
+        tuple(sorted({50, 100, 150, 200})),
+        (1, 2, 4, 8, 16, 32),
+        (
+            fastest_is("1-OST", (osts,), "1-OST is the fastest with as many aggregators as OSTs", BY_FAR),
+            times_as_fast("1-OST", osts, factor),
+            slowest_are({"16-OST", "32-OST", OWN}, (osts,), "16-OST, 32-OST and MPI's own are the slowest"),
+        ),
+        (
+            ("no cost of further clients", (("osts.client_cost", 0.0),)),
+            (f"cost {WEAK:g}", (("osts.client_cost", WEAK),)),
+            (f"cost {STRONG:g}", (("osts.client_cost", STRONG),)),
+        ),
+    )
+
+
+STUDIES = (
+    *(_ranger(osts, factor) for osts, factor in ((50, 2), (100, 5), (150, 5))),
+    Study(
+        "Big Red, a file of 13 GB on 52 OSTs",
+        "Dickens & Logan, figure 9; Logan & Dickens, figure 7",
+        "big-red",
+        52,
+        13 * GIB,
+        (13, 26, 52, 104),
+        (1, 2, 4, 8, 16),
+        (
+            fastest_is("2-OST", (13, 26, 52, 104), "2-OST is the fastest"),
+            slowest_are({"16-OST", OWN}, (13, 26, 52, 104), "16-OST and MPI's own are the slowest"),
+        ),
+        (
+            ("no cost of further clients", (("osts.client_cost", 0.0),)),
+            (f"cost {STRONG:g}", (("osts.client_cost", STRONG),)),
+            ("a request takes 60 ms", (("osts.latency_us", 60_000),)),
+        ),
+    ),
+    Study(
+        "Tungsten, a file of 8 GB on 32 OSTs",
+        "Dickens & Logan, figure 10",
+        "tungsten",
+        32,
+        8 * GIB,
+        (8, 16, 32, 64, 128, 256),
+        (1, 2, 4, 8, 16, 32),
+        (
+            fastest_is("1-OST", (32,), "1-OST with 32 aggregators is the fastest by far", BY_FAR),
+            slowest_are({OWN}, (32,), "MPI's own is the slowest with 32 aggregators"),
+            Order(
+                "the best pattern gets slower from 32 to 64, 128 and 256 aggregators",
+                lambda rates: _falls(rates, (32, 64, 128, 256)),
+                lambda rates: ", ".join(
+                    f"{max(_of_patterns(rates, count).values()):,.0f} ({count})" for count in (32, 64, 128, 256)
+                ),
+            ),
+            fastest_is("2-OST", (64,), "2-OST is the fastest with 64 aggregators"),
+            Order(
+                "little difference between patterns with 256 aggregators",
+                lambda rates: max((found := _of_patterns(rates, 256)).values()) < BY_FAR * min(found.values()),
+                lambda rates: f"{max((found := _of_patterns(rates, 256)).values()) / min(found.values()):.2f} times",
+            ),
+        ),
+        (
+            ("no cost of further clients", (("osts.client_cost", 0.0), ("uplinks.client_cost", 0.0))),
+            (f"cost {STRONG:g}", (("osts.client_cost", STRONG),)),
+        ),
+    ),
+)

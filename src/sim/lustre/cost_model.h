@@ -142,7 +142,8 @@ class CostModel {
 
     std::int64_t dirty_bytes = 0;                  // written by programs and not yet on the OST
     ObjectName object;                             // the object of `unsent`
-    Extent unsent;                                 // cached, to be sent in the next write request
+    std::vector<Extent> unsent;                    // cached, to be sent in the next write request
+    std::int64_t unsent_bytes = 0;                 // of these extents
     std::map<ObjectName, std::int64_t> in_flight;  // number of requests
     std::unique_ptr<Signal> changed;
   };
@@ -153,8 +154,7 @@ class CostModel {
   struct InFlight {
     Rpc rpc;
     ObjectName object;
-    Extent extent;
-    bool dirty;
+    std::vector<Extent> extents;  // of a write from the cache
   };
   struct ObjectLocks {
     ObjectLocks(bool wide, Timing& timing) : locks(wide), changed(timing.make_signal()) {}
@@ -187,7 +187,7 @@ class CostModel {
                                       const ObjectAccess& access);
   void append_unsent(Outbox& box, std::int32_t node, const ObjectAccess& access);
   void send_unsent(Outbox& box, std::int32_t node);
-  [[nodiscard]] Ticket send(std::int32_t node, const ObjectName& object, const Extent& extent,
+  [[nodiscard]] Ticket send(std::int32_t node, const ObjectName& object, std::int64_t bytes,
                             plan::Direction direction);
   [[nodiscard]] Status access_osts(Guard& guard, const Caller& caller, const FileRequest& request,
                                    plan::Direction direction);

@@ -40,7 +40,8 @@ def run_program(words: list[str]) -> dict:
     """What nacre-simulate prints for these options."""
     result = subprocess.run([program(), *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if result.returncode:
-        raise BenchError(f"nacre-simulate {' '.join(words)}: {result.stderr.strip()}")
+        why = result.stderr.strip() or f"ended with {result.returncode}; negative: killed, perhaps for want of memory"
+        raise BenchError(f"nacre-simulate {' '.join(words)}: {why}")
     return json.loads(result.stdout)
 
 

@@ -30,10 +30,16 @@ def study_text(study: Study) -> list[str]:
     found = study.outcomes()
     rates = {key: one.mib_per_second for key, one in found.items()}
     lines = [f"## {study.title}", "", f"{study.source}. MiB/s by number of aggregators:", ""]
-    rows = [[row, *(f"{rates[row, count]:,.0f}" for count in study.aggregators)] for row in study.rows()]
+    columns = study.aggregators
+    rows = [
+        [row, *(f"{rates[row, count]:,.0f}" if (row, count) in rates else "-" for count in columns)]
+        for row in study.rows()
+    ]
     lines += _table(["", *map(str, study.aggregators)], rows)
-    busiest = {row: ", ".join(dict.fromkeys(found[row, count].bottleneck for count in study.aggregators))
-               for row in study.rows()}  # fmt: skip
+    busiest = {
+        row: ", ".join(dict.fromkeys(one.bottleneck for (name, _), one in found.items() if name == row))
+        for row in study.rows()
+    }
     lines += [f"Busiest: {'; '.join(f'{row}: {name}' for row, name in busiest.items())}.", ""]
     variants = [(name, study.rates(changes)) for name, changes in study.variants]
     cost = sections_of(study.machine)["osts"].get("client_cost", 0)

@@ -56,7 +56,7 @@ def _bt(machine: str, nodes: int, kind: str, published: str) -> Benchmark:
 
 def _latency(machine: str, nodes: int, segment: int, published: str) -> Benchmark:
     name = f"Latency-IO, 64 ranks, segments of {segment >> 10} KiB"
-    return Benchmark(name, machine, nodes, 64 // nodes, "latency", 64 * 20 * MIB, segment, published)
+    return Benchmark(name, machine, nodes, 64 // nodes, "interleaved", 64 * 20 * MIB, segment, published)
 
 
 BENCHMARKS = (

@@ -167,10 +167,8 @@ def _table(kind: str, columns: dict[str, list[int]]) -> Table:
         else:
             idle += 1
     if idle:
-        table.caption, table.caption_justify = (
-            f"{plural(idle, 'OST' if kind == 'osts' else kind[:-1])} without traffic",
-            "left",
-        )
+        table.caption = f"{plural(idle, 'OST' if kind == 'osts' else 'node')} without traffic"
+        table.caption_justify = "left"
     return table
 
 

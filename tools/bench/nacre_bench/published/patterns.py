@@ -77,13 +77,21 @@ def _of_patterns(rates: Rates, aggregators: int) -> dict[str, float]:
     return {row: rate for (row, count), rate in rates.items() if count == aggregators and row.endswith("-OST")}
 
 
+def _with_own(rates: Rates, aggregators: int) -> dict[str, float]:
+    return {**_of_patterns(rates, aggregators), OWN: rates[OWN, aggregators]}
+
+
 def _fastest(rates: Rates, aggregators: int) -> str:
     found = _of_patterns(rates, aggregators)
     return max(found, key=found.get)
 
 
+def _best(rates: Rates, aggregators: int) -> float:
+    return max(_of_patterns(rates, aggregators).values())
+
+
 def _slowest(rates: Rates, aggregators: int, count: int) -> list[str]:
-    found = {**_of_patterns(rates, aggregators), OWN: rates[OWN, aggregators]}
+    found = _with_own(rates, aggregators)
     return sorted(found, key=found.get)[:count]
 
 
@@ -103,7 +111,7 @@ def fastest_is(row: str, aggregators: tuple[int, ...], published: str, by: float
 
 def slowest_are(rows: set[str], aggregators: tuple[int, ...], published: str) -> Order:
     def holds(rates: Rates, count: int) -> bool:
-        found = {**_of_patterns(rates, count), OWN: rates[OWN, count]}
+        found = _with_own(rates, count)
         return max(found[row] for row in rows) <= min(rate for row, rate in found.items() if row not in rows)
 
     return Order(
@@ -124,8 +132,13 @@ def times_as_fast(row: str, aggregators: int, factor: float) -> Order:
     )
 
 
+def _difference(rates: Rates, aggregators: int) -> float:
+    """The rate of the fastest pattern divided by that of the slowest."""
+    return _best(rates, aggregators) / min(_of_patterns(rates, aggregators).values())
+
+
 def _falls(rates: Rates, counts: tuple[int, ...]) -> bool:
-    best = [max(_of_patterns(rates, count).values()) for count in counts]
+    best = [_best(rates, count) for count in counts]
     return all(after < before for before, after in itertools.pairwise(best))
 
 
@@ -136,7 +149,7 @@ def _ranger(osts: int, factor: float) -> Study:
         "ranger",
         osts,
         50 * GIB,
-        tuple(sorted({50, 100, 150, 200})),
+        (50, 100, 150, 200),
         (1, 2, 4, 8, 16, 32),
         (
             fastest_is("1-OST", (osts,), "1-OST is the fastest with as many aggregators as OSTs"),
@@ -185,15 +198,13 @@ STUDIES = (
             Order(
                 "the best pattern gets slower from 32 to 64, 128 and 256 aggregators",
                 lambda rates: _falls(rates, (32, 64, 128, 256)),
-                lambda rates: ", ".join(
-                    f"{max(_of_patterns(rates, count).values()):,.0f} ({count})" for count in (32, 64, 128, 256)
-                ),
+                lambda rates: ", ".join(f"{_best(rates, count):,.0f} ({count})" for count in (32, 64, 128, 256)),
             ),
             fastest_is("2-OST", (64,), "2-OST is the fastest with 64 aggregators"),
             Order(
                 "little difference between patterns with 256 aggregators",
-                lambda rates: max((found := _of_patterns(rates, 256)).values()) < BY_FAR * min(found.values()),
-                lambda rates: f"{max((found := _of_patterns(rates, 256)).values()) / min(found.values()):.2f} times",
+                lambda rates: _difference(rates, 256) < BY_FAR,
+                lambda rates: f"{_difference(rates, 256):.2f} times",
             ),
         ),
         (

@@ -28,6 +28,20 @@ bool writers_share_osts(const CollectivePlan& plan, const CollectiveSettings& se
          share_osts(domains_of(plan, settings), *settings.stripes);
 }
 
+std::string_view obstacle_of(const CollectivePlan& plan, const StripeMap& stripes,
+                             const Participants& participants) {
+  if (!participants.may_hold_group_lock) {
+    return "calls of other threads, or nonblocking and split calls, would wait for the group lock";
+  }
+  if (!keeps_pages_apart(plan, stripes)) {
+    return "the domains of the aggregators do not end at stripes of whole pages (nacre_pattern)";
+  }
+  if (!stripes.knows_osts({0, layout_end_of_file})) {
+    return "the group lock would create all objects of the file, of which some do not exist yet";
+  }
+  return {};
+}
+
 }  // namespace
 
 WriteLocks write_locks_for(const CollectivePlan& plan, const CollectiveSettings& settings,
@@ -36,26 +50,17 @@ WriteLocks write_locks_for(const CollectivePlan& plan, const CollectiveSettings&
   if (wish == WriteLocks::usual || !writers_share_osts(plan, settings, participants)) {
     return WriteLocks::usual;
   }
-  const bool is_possible = group_lock_obstacle(plan, settings, participants).empty();
-  return wish == WriteLocks::group && !is_possible ? WriteLocks::usual : wish;
+  const bool is_possible =
+      wish != WriteLocks::group || obstacle_of(plan, *settings.stripes, participants).empty();
+  return is_possible ? wish : WriteLocks::usual;
 }
 
 std::string_view group_lock_obstacle(const CollectivePlan& plan, const CollectiveSettings& settings,
                                      const Participants& participants) {
-  if (settings.write_locks != WriteLocks::group ||
-      !writers_share_osts(plan, settings, participants)) {
-    return {};
-  }
-  if (!participants.may_hold_group_lock) {
-    return "calls of other threads, or nonblocking and split calls, would wait for the group lock";
-  }
-  if (!keeps_pages_apart(plan, *settings.stripes)) {
-    return "the domains of the aggregators do not end at stripes of whole pages (nacre_pattern)";
-  }
-  if (!settings.stripes->knows_osts({0, layout_end_of_file})) {
-    return "the group lock would create all objects of the file, of which some do not exist yet";
-  }
-  return {};
+  const bool lacks_group_lock =
+      settings.write_locks == WriteLocks::group && plan.write_locks != WriteLocks::group;
+  if (!lacks_group_lock || !writers_share_osts(plan, settings, participants)) return {};
+  return obstacle_of(plan, *settings.stripes, participants);
 }
 
 }  // namespace nacre::plan

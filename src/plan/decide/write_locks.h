@@ -17,8 +17,8 @@ namespace nacre::plan {
                                          const CollectiveSettings& settings,
                                          const Participants& participants);
 
-/// Which of these conditions keeps the plan from the group lock that it would use; empty if none
-/// does.
+/// Which of these conditions keeps a decided plan from the group lock of the settings; empty if
+/// none does.
 [[nodiscard]] std::string_view group_lock_obstacle(const CollectivePlan& plan,
                                                    const CollectiveSettings& settings,
                                                    const Participants& participants);

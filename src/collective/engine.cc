@@ -165,12 +165,19 @@ class Engine {
 
   /// Rank 0 remembers how long the plan took.
   void learn(std::int64_t nanoseconds) {
-    const bool is_other_plan = outcome_.plan.reason == plan::PlanReason::no_memory ||
-                               outcome_.plan.reason == plan::PlanReason::no_size;
+    using enum plan::PlanReason;
+    const plan::PlanReason reason = outcome_.plan.reason;
+    const bool is_other_plan = reason == no_memory || reason == no_size || reason == cached;
     if (!decided_for_ || is_other_plan || outcome_.error) return;
     if (file_.choices == nullptr || !call_.learns) return;
     const plan::CallShape shape = plan::shape_of(outcome_.summary, settings_, *decided_for_);
     file_.choices->learn(shape, static_cast<double>(nanoseconds) * 1e-9);
+  }
+
+  /// Rank 0 remembers whose caches have the bytes.
+  void note_caches(const Decision& decision) {
+    if (file_.choices == nullptr || decision.failed_rank != no_rank) return;
+    file_.choices->note_caches(call_.direction, outcome_.summary.bounds, decision.plan);
   }
 
   plan::CollectivePlan decide_for(const plan::Participants& all) {
@@ -191,7 +198,10 @@ class Engine {
     const std::span<std::byte> contribution_bytes = bytes_of(contribution);
     co_await reduce(transport_, contribution_bytes, &fold_contributions);
     Decision decision;
-    if (transport_.rank() == 0) decision = decide(contribution);
+    if (transport_.rank() == 0) {
+      decision = decide(contribution);
+      note_caches(decision);
+    }
     const std::span<std::byte> decision_bytes = bytes_of(decision);
     co_await broadcast(transport_, decision_bytes, 0);
     co_return decision;

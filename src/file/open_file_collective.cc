@@ -136,6 +136,7 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
       direction == Direction::read ? settings.collective_read : settings.collective_write;
   collective.alignment_bytes = block_bytes(layout_.stripes().get());
   collective.one_writer_per_node = file_system_.one_writer_per_node;
+  collective.keeps_written = file_system_.keeps_written && !file_system_.has_direct;
   if (settings.independent.read_sieving) collective.sieving_bytes = file_system_.call_cost_bytes;
   if (collective.saturation_bytes == 0 && machine_ != nullptr) {
     collective.saturation_bytes =

@@ -28,7 +28,8 @@ struct FileSystem {
   Sharing sharing = Sharing::coherent;
   /// Creates the store that opens its files. Null: PosixStore.
   Store* (*store)() = nullptr;
-  bool has_layouts = false;  ///< StoreFile::layouts() of that store
+  bool has_layouts = false;    ///< StoreFile::layouts() of that store
+  bool keeps_written = false;  ///< as in FileSystemFacts
   /// The kernel may have cached pages that other nodes have written since.
   bool stale_pages = false;
   /// The class of its machine (src/machine/classes). Empty: local or remote.

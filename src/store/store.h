@@ -39,7 +39,9 @@ struct FileSystemFacts {
   /// Size of the smallest write that reaches the full bandwidth of one process.
   std::int64_t saturation_bytes = 32 << 20;
   bool has_layouts = false;  ///< StoreFile::layouts() is not null
-  bool has_direct = false;   ///< O_DIRECT was requested and is possible
+  /// A node reads what it has written from its cache until another node accesses it.
+  bool keeps_written = false;
+  bool has_direct = false;  ///< O_DIRECT was requested and is possible
 };
 
 /// Arguments of an open. Exactly one rank sets `create` or `exclusive`. At least one of `read` and

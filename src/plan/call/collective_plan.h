@@ -25,6 +25,7 @@ enum class PlanReason : std::uint8_t {
   locked,          ///< each rank locks its range, for atomic mode or consistency
   cost,            ///< the shortest predicted time
   observed,        ///< the shortest predicted time, corrected by that of earlier calls
+  cached,          ///< its aggregators have written the bytes, which their nodes still cache
 };
 
 /// The rule that set the number of aggregators.

@@ -41,6 +41,7 @@ struct CollectiveSettings {
   std::int64_t cycle_bytes = 0;         ///< cb_buffer_size: bytes of a round of an aggregator
   std::int64_t alignment_bytes = 4096;  ///< domains begin at multiples of this; >= 1
   bool one_writer_per_node = false;     ///< store::FileSystemFacts
+  bool keeps_written = false;           ///< store::FileSystemFacts
   std::int64_t saturation_bytes = 0;    ///< nacre_saturation_bytes, else the file system's
   /// A direct read of a run includes the gap before it if they are together at most so long; 0: no.
   std::int64_t sieving_bytes = 0;

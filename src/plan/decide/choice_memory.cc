@@ -142,6 +142,27 @@ bool ChoiceMemory::is_settled(const CallShape& shape) {
   return entry != nullptr && entry->is_settled;
 }
 
+void ChoiceMemory::note_caches(Direction direction, const Extent& bounds,
+                               const CollectivePlan& plan) {
+  if (plan.reason == PlanReason::cached || plan.reason == PlanReason::no_data) return;
+  // Whoever accesses bytes otherwise takes the locks, and so empties the caches.
+  std::erase_if(writes_,
+                [&](const Written& one) { return !intersection(one.bounds, bounds).empty(); });
+  const AlgorithmRow& row = row_of(plan);
+  const bool have_own_parts = row.domains == DomainsOf::file && row.order == RoundOrder::file;
+  // The cache that a group lock covers is emptied when the lock is given back.
+  if (direction == Direction::read || !have_own_parts || plan.write_locks == WriteLocks::group) {
+    return;
+  }
+  if (writes_.size() == writes_max) writes_.erase(writes_.begin());
+  writes_.push_back({bounds, plan});
+}
+
+const CollectivePlan* ChoiceMemory::write_of(const Extent& bounds) const {
+  const auto found = std::ranges::find(writes_, bounds, &Written::bounds);
+  return found == writes_.end() ? nullptr : &found->plan;
+}
+
 int ChoiceMemory::count_steps(const AccessSummary& summary, Direction direction) {
   const Extent now = summary.rank_count > 0 ? summary.bounds : Extent{};
   const Extent before = std::exchange(last_call_, now);

@@ -7,7 +7,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/extent.h"
 #include "plan/call/access_summary.h"
+#include "plan/call/collective_plan.h"
 #include "plan/call/collective_settings.h"
 #include "plan/decide/choice.h"
 
@@ -56,6 +58,13 @@ class ChoiceMemory {
   [[nodiscard]] bool is_settled(const CallShape& shape);
   void forget() { *this = {}; }
 
+  /// A call accessed `bounds` with this plan: keeps which aggregators have bytes in the caches of
+  /// their nodes.
+  void note_caches(Direction direction, const Extent& bounds, const CollectivePlan& plan);
+  /// The plan of the write that has left the bytes of a call with these bounds in caches; null:
+  /// none has.
+  [[nodiscard]] const CollectivePlan* write_of(const Extent& bounds) const;
+
   /// The number of equal steps that lead to the call, up to 2: from calls of its direction and
   /// size, each at the same distance from the one before. From two steps on, nodes read ahead what
   /// they expect next. The first read counts as a step if it is of the start of the file: most
@@ -90,6 +99,14 @@ class ChoiceMemory {
   [[nodiscard]] const Entry* last_like(const CallShape& shape) const;
   void add(Entry entry);
 
+  /// Of a write whose aggregators have one part of the file each.
+  struct Written {
+    Extent bounds;
+    CollectivePlan plan;
+  };
+  static constexpr std::size_t writes_max = 16;
+
+  std::vector<Written> writes_;  // whose bytes are in caches, the oldest first
   std::array<Entry, 16> entries_;
   std::size_t count_ = 0;
   std::size_t next_ = 0;  // is overwritten next

@@ -32,7 +32,7 @@ double time_of(double bytes, const Channel& channel, double nodes) {
 
 class CostModel {
  public:
-  CostModel(const CollectivePlan& plan, const PlanInputs& inputs)
+  CostModel(const CollectivePlan& plan, const PlanInputs& inputs, BytesIn place)
       : plan_(plan),
         row_(row_of(plan)),
         summary_(inputs.summary),
@@ -41,10 +41,15 @@ class CostModel {
         machine_(*inputs.settings.machine),
         nodes_(std::max(1, inputs.participants.node_count)),
         hosts_(settings_.one_writer_per_node ? 1 : nodes_),
-        traffic_(traffic_of(plan, inputs)) {}
+        traffic_(traffic_of(plan, inputs)),
+        place_(place) {}
 
   [[nodiscard]] Prediction predict() {
-    access();
+    if (place_ == BytesIn::servers) {
+      access();
+    } else {
+      access_caches();
+    }
     if (row_.exchanges()) {
       exchange();
     } else {
@@ -109,6 +114,12 @@ class CostModel {
     busy(Resource::locks) =
         traffic_.shared_pieces / traffic_.osts *
         (4 * lock + latency + time_of(std::min(piece, ost_bytes), machine_.ost.bandwidth));
+  }
+
+  void access_caches() {
+    busy(Resource::client) =
+        time_of(traffic_.bytes * traffic_.fullest_writer, machine_.copy_bandwidth) *
+        turns(writers_per_host());
   }
 
   /// Whether several processes of a node write to the same pages, at the ends of their pieces.
@@ -270,7 +281,7 @@ class CostModel {
       agreement += ranks * real(machine_.piece_ns) * nanosecond +
                    time_of(ranks * sizeof(RankLoad), machine_.message_bandwidth);
     }
-    if (is_written_back_later()) return;
+    if (is_written_back_later() || place_ == BytesIn::caches) return;
     agreement += real(machine_.ost_latency_us + 2 * machine_.lock_latency_us) * microsecond;
     agreement += writes() ? time_of_other_stages() : time_of_waits();
   }
@@ -369,6 +380,7 @@ class CostModel {
   double nodes_;
   double hosts_;  // nodes with cores of their own: a local file system has one host
   Traffic traffic_;
+  BytesIn place_;
   Prediction prediction_;
 };
 
@@ -379,8 +391,8 @@ Resource Prediction::bottleneck() const {
   return static_cast<Resource>(longest - busy.begin());
 }
 
-Prediction predict(const CollectivePlan& plan, const PlanInputs& inputs) {
-  return CostModel(plan, inputs).predict();
+Prediction predict(const CollectivePlan& plan, const PlanInputs& inputs, BytesIn place) {
+  return CostModel(plan, inputs, place).predict();
 }
 
 }  // namespace nacre::plan

@@ -42,13 +42,20 @@ struct Prediction {
   [[nodiscard]] Resource bottleneck() const;
 };
 
+/// Where a call finds the bytes.
+enum class BytesIn : std::uint8_t {
+  servers,
+  caches,  ///< of the nodes of the aggregators
+};
+
 /// `plan` is complete, or that of segmentation before the groups are known.
 /// `inputs.settings.machine` is not null.
 ///
 /// The ranks gather data for a round while the file system moves the round before it, so the call
 /// takes as long as the busier of the two, plus one round of the other. A resource of the file
 /// system is as busy as its most loaded part.
-[[nodiscard]] Prediction predict(const CollectivePlan& plan, const PlanInputs& inputs);
+[[nodiscard]] Prediction predict(const CollectivePlan& plan, const PlanInputs& inputs,
+                                 BytesIn place = BytesIn::servers);
 
 }  // namespace nacre::plan
 

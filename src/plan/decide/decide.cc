@@ -2,10 +2,12 @@
 
 #include <memory>
 
+#include "base/checked_cast.h"
 #include "machine/machine_file.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/decide/candidates.h"
 #include "plan/decide/choice.h"
+#include "plan/decide/cost_model.h"
 #include "plan/decide/write_locks.h"
 
 namespace nacre::plan {
@@ -16,32 +18,75 @@ CollectivePlan decide_by_rules(const PlanInputs& inputs) {
 
 namespace {
 
-CollectivePlan compared(const PlanInputs& inputs, ChoiceMemory* memory) {
+/// The plan of the choice that is kept for such calls, or that of a new one, which is then kept.
+Choice compared(const PlanInputs& inputs, ChoiceMemory* memory) {
   CallShape shape;
   if (memory != nullptr) {
     shape = shape_of(inputs.summary, inputs.settings, inputs.participants);
-    if (const Choice* const known = memory->find(shape)) return laid_out(*known, inputs);
+    if (const Choice* const known = memory->find(shape)) return *known;
   }
   std::vector<PredictedPlan> plans =
       compared_plans(inputs.summary, inputs.settings, inputs.participants);
   if (plans.empty()) {
-    const CollectivePlan plan = decide_by_rules(inputs);
-    if (memory != nullptr) memory->keep(shape, Choice{{plan.algorithm, plan.reason}});
-    return plan;
+    const Choice choice{choose_algorithm(inputs)};
+    if (memory != nullptr) memory->keep(shape, choice);
+    return choice;
   }
   std::size_t chosen = choose(plans, inputs.participants.direction);
   if (memory != nullptr) {
     chosen = memory->steadied(shape, plans, chosen);
     memory->keep(shape, plans, chosen);
   }
-  return plans[chosen].plan;
+  return choice_of(plans[chosen]);
+}
+
+bool have_same_domains(const CollectivePlan& a, const CollectivePlan& b) {
+  return a.pattern == b.pattern && a.aggregator_count == b.aggregator_count &&
+         a.aggregator_sets == b.aggregator_sets && a.origin == b.origin && a.end == b.end &&
+         a.block_bytes == b.block_bytes;
+}
+
+/// The choice that leads to the domains of `plan` in another call with the same bounds.
+Choice choice_of_domains(const CollectivePlan& plan, const PlanInputs& inputs) {
+  Choice choice{{plan.algorithm, PlanReason::cached}, plan.aggregator_count, {plan.pattern}};
+  if (plan.pattern == DomainPattern::stripes &&
+      inputs.settings.has_stripes_of(inputs.summary.bounds)) {
+    const StripedRegion& region = inputs.settings.stripes->main_region(inputs.summary.bounds);
+    choice.domains.stripes = checked_cast<std::int32_t>(plan.block_bytes / region.stripe_size);
+  }
+  return choice;
+}
+
+/// The plan of a read from the caches of the aggregators that wrote the bytes, if it is faster than
+/// `plan`. A client of Lustre keeps what it has written, and the locks on it; a reader on another
+/// node takes these locks from it, and waits until it has written back. On one node all readers
+/// have the same cache.
+CollectivePlan from_caches(const CollectivePlan& plan, const PlanInputs& inputs,
+                           const ChoiceMemory& memory) {
+  constexpr std::int64_t cached_bytes_max = 1 << 30;  // of an aggregator
+  const CollectiveSettings& settings = inputs.settings;
+  const Candidate rule = choose_algorithm(inputs);
+  if (settings.machine == nullptr || !settings.keeps_written || !may_compare(rule)) return plan;
+  if (inputs.participants.node_count == 1 || plan.reason == PlanReason::observed) return plan;
+  const CollectivePlan* const written = memory.write_of(inputs.summary.bounds);
+  if (written == nullptr) return plan;
+  if (rule.reason == PlanReason::hint && rule.algorithm != written->algorithm) return plan;
+  if (inputs.summary.bytes / written->aggregator_count > cached_bytes_max) return plan;
+  const CollectivePlan again = laid_out(choice_of_domains(*written, inputs), inputs);
+  if (!have_same_domains(again, *written)) return plan;
+  const Prediction cached = predict(again, inputs, BytesIn::caches);
+  return cached.seconds < predict(plan, inputs).seconds ? again : plan;
 }
 
 }  // namespace
 
 CollectivePlan decide(const AccessSummary& summary, const CollectiveSettings& settings,
                       const Participants& participants, ChoiceMemory* memory) {
-  CollectivePlan plan = compared({summary, settings, participants}, memory);
+  const PlanInputs inputs{summary, settings, participants};
+  CollectivePlan plan = laid_out(compared(inputs, memory), inputs);
+  if (memory != nullptr && participants.direction == Direction::read) {
+    plan = from_caches(plan, inputs, *memory);
+  }
   plan.write_locks = write_locks_for(plan, settings, participants);
   return plan;
 }

@@ -16,7 +16,7 @@ constexpr std::string_view direct_or_sizes =
     "With nacre_algorithm=direct each rank accesses the file by itself; cb_nodes sets the number "
     "of aggregators, cb_buffer_size the bytes of a round.";
 
-constexpr std::array<ReasonWords, 13> reasons{{
+constexpr std::array<ReasonWords, 14> reasons{{
     {"hint", "A hint sets this algorithm.",
      "Unset nacre_algorithm, collective_buffering, romio_cb_read and romio_cb_write: Nacre then "
      "chooses the algorithm for each call."},
@@ -65,8 +65,13 @@ constexpr std::array<ReasonWords, 13> reasons{{
      "Earlier calls like this one took far longer than predicted, and with the machine's figures "
      "corrected by them this plan has the shortest predicted time.",
      "With nacre_learn=disable observed times change no plan."},
+    {"cached",
+     "These aggregators wrote the bytes through this open file, so that their nodes still have "
+     "them "
+     "in their caches, with the locks.",
+     direct_or_sizes},
 }};
-static_assert(reasons.size() == static_cast<std::size_t>(PlanReason::observed) + 1);
+static_assert(reasons.size() == static_cast<std::size_t>(PlanReason::cached) + 1);
 
 constexpr std::array<CountWords, 8> count_reasons{{
     {"hint", "set by cb_nodes"},

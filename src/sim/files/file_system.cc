@@ -32,7 +32,9 @@ Error described(const Error& error, std::string_view operation, const std::strin
 store::FileSystemFacts lustre_facts() {
   const auto known = store::known_file_systems();
   const auto row = std::ranges::find(known, "lustre", &store::FileSystem::name);
-  return store::facts_of_magic(row->magic);
+  store::FileSystemFacts facts = store::facts_of_magic(row->magic);
+  facts.keeps_written = false;  // the model has no cache of reads
+  return facts;
 }
 
 /// The layout of an open file, as LustreLayouts reads and changes it.

@@ -52,6 +52,7 @@ TEST_CASE(
     const FileSystemFacts facts = facts_of_magic(row.magic);
     CHECK(facts.coherent == (found->sharing != Sharing::cached));
     CHECK(facts.has_layouts == found->has_layouts);
+    CHECK(facts.keeps_written == found->keeps_written);
   }
 }
 

@@ -85,6 +85,63 @@ TEST_CASE("long pieces of several nodes on the same OSTs go through aggregators"
   }
 }
 
+TEST_CASE("bytes that aggregators have written are read from their caches") {
+  CollectiveSettings settings = settings_of("lustre", 8);
+  settings.keeps_written = true;
+  const Load load{16, 8, 47'008, 42, true};
+  AccessSummary summary = summary_of(load, settings.stripes.get());
+  const Participants writers{Direction::write, load.ranks, load.nodes};
+  const Participants readers{Direction::read, load.ranks, load.nodes};
+  ChoiceMemory memory;
+  const CollectivePlan cold = decide(summary, settings, readers, &memory);
+  CHECK(cold.reason != PlanReason::cached);
+  const CollectivePlan written = decide(summary, settings, writers, &memory);
+  memory.note_caches(Direction::write, summary.bounds, written);
+  const CollectivePlan read = decide(summary, settings, readers, &memory);
+  CHECK(read.reason == PlanReason::cached);
+  CHECK(read.aggregator_count == written.aggregator_count);
+  CHECK(read.pattern == written.pattern);
+  CHECK(read.block_bytes == written.block_bytes);
+  const auto is_cached = [&] {
+    return decide(summary, settings, readers, &memory).reason == PlanReason::cached;
+  };
+  SUBCASE("not bytes beside them") {
+    summary.bounds.offset += 8;
+    CHECK_FALSE(is_cached());
+  }
+  SUBCASE("not after others have written or read there") {
+    const Extent first_byte{summary.bounds.offset, 1};
+    SUBCASE("through aggregators") { memory.note_caches(Direction::write, first_byte, written); }
+    SUBCASE("by themselves") {
+      memory.note_caches(Direction::write, first_byte, {.reason = PlanReason::large_pieces});
+    }
+    SUBCASE("reading") { memory.note_caches(Direction::read, first_byte, cold); }
+    CHECK_FALSE(is_cached());
+  }
+  SUBCASE("after the same bytes were read from caches") {
+    memory.note_caches(Direction::read, summary.bounds, read);
+    CHECK(is_cached());
+  }
+  SUBCASE("not if a group lock covered them") {
+    CollectivePlan locked = written;
+    locked.write_locks = WriteLocks::group;
+    memory.note_caches(Direction::write, summary.bounds, locked);
+    CHECK_FALSE(is_cached());
+  }
+  SUBCASE("not on one node, whose ranks have one cache") {
+    const Participants one_node{Direction::read, load.ranks, 1};
+    CHECK(decide(summary, settings, one_node, &memory).reason != PlanReason::cached);
+  }
+  SUBCASE("not if a hint wants each rank to read by itself") {
+    settings.algorithm = Algorithm::direct;
+    CHECK_FALSE(is_cached());
+  }
+  SUBCASE("not on a file system whose clients do not cache") {
+    settings.keeps_written = false;
+    CHECK_FALSE(is_cached());
+  }
+}
+
 TEST_CASE("direct writes that share pages with other processes of the node take longer") {
   CollectiveSettings settings = settings_of("orangefs", 4);
   settings.one_writer_per_node = false;

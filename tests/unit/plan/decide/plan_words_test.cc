@@ -10,7 +10,7 @@ namespace nacre::plan {
 
 TEST_CASE("every reason has a unique name, a sentence and a way to change the decision") {
   std::set<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(PlanReason::locked); ++i) {
+  for (int i = 0; i <= static_cast<int>(PlanReason::cached); ++i) {
     const ReasonWords words = words_of(static_cast<PlanReason>(i));
     CHECK(names.insert(words.name).second);
     CHECK(words.because.ends_with('.'));
@@ -20,7 +20,7 @@ TEST_CASE("every reason has a unique name, a sentence and a way to change the de
 
 TEST_CASE("every reason for a number of aggregators has a name of its own and a clause") {
   std::set<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(CountReason::groups); ++i) {
+  for (int i = 0; i <= static_cast<int>(CountReason::cost); ++i) {
     const CountWords words = words_of(static_cast<CountReason>(i));
     CHECK(names.insert(words.name).second);
     CHECK_FALSE(words.because.ends_with('.'));

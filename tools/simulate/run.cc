@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -43,6 +44,7 @@ struct Progress {
   std::optional<Error> error;
   std::int64_t bytes_written = 0;  // of all ranks
   std::int64_t bytes_read = 0;
+  std::int64_t node_shared_bytes = 0;  // the largest memory that ranks of a node share
   std::array<int, stage_names.size()> ranks_past{};  // by stage
 
   /// A rank has ended a stage.
@@ -214,6 +216,35 @@ std::string guesses_json(const Options& options) {
                     [](const std::string& text) { return json_string(text); });
 }
 
+/// A figure of the ranks: its mean, and the rank with the most.
+template <class Figure>
+std::string of_ranks_json(int rank_count, const Figure& figure) {
+  std::int64_t sum = 0;
+  int most = 0;
+  for (int rank = 0; rank < rank_count; ++rank) {
+    sum += figure(rank);
+    if (figure(rank) > figure(most)) most = rank;
+  }
+  return JsonObject()
+      .add("mean", std::to_string(static_cast<double>(sum) / rank_count))
+      .add_number("max", figure(most))
+      .add_number("rank_of_max", most)
+      .text();
+}
+
+std::string messages_json(const sim::Network& network) {
+  const sim::MessageCounts& counts = network.counts();
+  const auto messages = [&](int rank) { return network.traffic(rank).messages; };
+  const auto peers = [&](int rank) { return network.traffic(rank).peers; };
+  return JsonObject()
+      .add_number("near", counts.near)
+      .add_number("far", counts.far)
+      .add_number("far_bytes", counts.far_bytes)
+      .add("of_rank", of_ranks_json(network.size(), messages))
+      .add("peers_of_rank", of_ranks_json(network.size(), peers))
+      .text();
+}
+
 std::string outcome_json(const Options& options, sim::Job& job, const Progress& progress) {
   JsonObject stages;
   SimulatedTime before = 0;
@@ -221,11 +252,6 @@ std::string outcome_json(const Options& options, sim::Job& job, const Progress& 
     stages.add_number(stage_names[i], progress.ends[i] - before);
     before = progress.ends[i];
   }
-  const sim::MessageCounts& counts = job.network().counts();
-  JsonObject messages;
-  messages.add_number("near", counts.near)
-      .add_number("far", counts.far)
-      .add_number("far_bytes", counts.far_bytes);
   JsonObject json;
   json.add_text("workload", options.recorded ? "recorded" : options.workload->name)
       .add_number("nodes", options.nodes)
@@ -235,7 +261,8 @@ std::string outcome_json(const Options& options, sim::Job& job, const Progress& 
       .add("guesses", guesses_json(options))
       .add("stages_ns", stages.text())
       .add("resources", resources_json(job, options.timelines))
-      .add("messages", messages.text())
+      .add("messages", messages_json(job.network()))
+      .add_number("node_shared_bytes", progress.node_shared_bytes)
       .add("traffic", job.files().costs().counters_json())
       .add_number("events", job.scheduler().event_count());
   return json.text();
@@ -270,9 +297,13 @@ Result<std::string> run(const Options& options) {
   settings.phantom = true;
   settings.address_space_bytes = address_space_bytes;
   settings.stack_bytes = stack_bytes;
+  Progress progress;
+  settings.refuses_memory = [&progress](int /*rank*/, std::int64_t bytes) {
+    progress.node_shared_bytes = std::max(progress.node_shared_bytes, bytes);
+    return false;
+  };
   const Result<std::unique_ptr<sim::Job>> job = sim::Job::make(std::move(settings));
   if (!job) return job.error();
-  Progress progress;
   Program program(options, progress);
   if (options.reports_progress) report_progress(**job, progress);
   const Status ended = (*job)->run([&](sim::RankOfJob& self) { program.run(self); }, year);

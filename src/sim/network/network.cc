@@ -307,8 +307,22 @@ MessageId Network::post_receive(const Way& way, std::span<std::byte> data) {
   return id;
 }
 
+void Network::count_message(int rank, int peer) {
+  Rank& of = ranks_[static_cast<std::size_t>(rank)];
+  ++of.message_count;
+  const auto at = std::ranges::lower_bound(of.peers, peer);
+  if (at == of.peers.end() || *at != peer) of.peers.insert(at, peer);
+}
+
+RankTraffic Network::traffic(int rank) const {
+  const Rank& of = ranks_[static_cast<std::size_t>(rank)];
+  return {of.message_count, std::ssize(of.peers)};
+}
+
 /// Begins to move a message.
 void Network::transfer(const MessagePointer& message) {
+  count_message(message->source, message->destination);
+  count_message(message->destination, message->source);
   if (nodes().node_of(message->source) != nodes().node_of(message->destination)) {
     transfer_far(message);
     return;

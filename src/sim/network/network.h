@@ -46,6 +46,12 @@ struct MessageCounts {
   std::int64_t far_bytes = 0;
 };
 
+/// What one rank has sent and received so far, without messages of 0 bytes.
+struct RankTraffic {
+  std::int64_t messages = 0;
+  std::int64_t peers = 0;  ///< other ranks that sent or received these
+};
+
 /// Messages cost what the machine file says. A message inside a node takes `near_message_ns` and
 /// the time of its copy. A message between nodes takes `far_message_ns`, and occupies the links of
 /// both nodes for its bytes at `message_bandwidth`; links serve messages in their order. The
@@ -76,6 +82,7 @@ class Network {
   }
 
   [[nodiscard]] const MessageCounts& counts() const { return counts_; }
+  [[nodiscard]] RankTraffic traffic(int rank) const;
   /// The number of sends without a receive and of receives without a send.
   [[nodiscard]] std::int64_t unmatched_count() const;
   /// A receive whose length differs from its message, or a message of 0 bytes.
@@ -103,6 +110,8 @@ class Network {
     SimulatedTime rung_for = -1;             // a bell of this time is scheduled
     std::deque<std::function<bool()>> jobs;  // that no helper thread has begun
     int thread_count = 0;
+    std::int64_t message_count = 0;
+    std::vector<int> peers;  // ascending
   };
   /// Unmatched messages from one rank to another, oldest first: sent, or expected.
   struct Channel {
@@ -121,6 +130,7 @@ class Network {
   collective::MessageId post_receive(const Way& way, std::span<std::byte> data);
   [[nodiscard]] SimulatedTime delay() const { return options_.delay ? options_.delay() : 0; }
   void transfer(const MessagePointer& message);
+  void count_message(int rank, int peer);
   void transfer_far(const MessagePointer& message);
   void arrive(Message& message);
   void deliver(Message& message);

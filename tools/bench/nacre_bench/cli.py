@@ -25,6 +25,8 @@ from .compare import compare_text
 from .config import Config, read_config
 from .contenders import Contender, all_contenders, choose, parse_pairs, preloads
 from .errors import BenchError
+from .growth import NAME as GROWTH
+from .growth import run as growth_run
 from .overhead import NAME, launch_overhead, overhead_text, with_default_hints
 from .patterns import NAME as PATTERNS
 from .patterns import plot
@@ -71,6 +73,8 @@ HELP = unwrapped("""Measure MPI-IO with and without Nacre side by side, and chec
   nacre-bench simulated --cases 'ranger/*' --out simulated.jsonl
 
   nacre-bench published --out papers.md
+
+  nacre-bench growth --machine tests/data/machines/cluster.toml --plot growth.svg
 
   nacre-bench overlap --latency-us 2000 --bandwidth-mib 300 --cycles 256k,4m
 
@@ -284,6 +288,11 @@ def act_published(config: Config, arguments: options.Published) -> int:
     return 0
 
 
+def act_growth(config: Config, arguments: options.Growth) -> int:
+    print(growth_run.run(config, arguments))
+    return 0
+
+
 def act_check(config: Config, arguments: options.Check) -> int:
     if arguments.native == arguments.preload:
         raise BenchError("check: exactly one of --native and --preload is needed")
@@ -367,6 +376,12 @@ VERBS = (
         options.Published,
         act_published,
         "Simulate the papers' experiments on their machines in virtual time, and write a page.",
+    ),
+    Verb(
+        GROWTH,
+        options.Growth,
+        act_growth,
+        "Show what grows with the ranks of a job: messages, peers and memory, in virtual time.",
     ),
     Verb("check", options.Check, act_check, "Run all workloads at a small size and check every byte."),
     Verb("compare", options.Compare, act_compare, "Print the ratios of the second result to the first."),

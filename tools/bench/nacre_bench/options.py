@@ -207,6 +207,15 @@ class Published:
 
 
 @dataclasses.dataclass(kw_only=True)
+class Growth:
+    machine: str = option(REQUIRED, "Machine file.", metavar="FILE")
+    nodes: int = option(1024, "Most nodes of a job.", metavar="N")
+    out: str | None = option(None, "Also write the page to this file.", metavar="FILE.md")
+    plot: str | None = option(None, "Draw the figures against the ranks.", metavar="FILE.svg")
+    quiet: bool = option(False, "Print no progress on standard error.")
+
+
+@dataclasses.dataclass(kw_only=True)
 class Check:
     mpi: str = option(REQUIRED, "MPI to run over.", metavar="NAME")
     native: bool = option(False, "Run over the MPI without Nacre.")

@@ -122,6 +122,64 @@ def test_a_recorded_job_on_more_nodes_and_osts_writes_more_bytes_to_more_osts(na
     assert "Measured, slowest rank: " in shown.stdout
 
 
+INTERLEAVED = """
+[[calls]]
+kind = "collective write"
+piece = "64k"
+pieces = 64
+strides = "256k"
+offsets = "64k"
+"""
+
+
+def test_calls_that_a_file_describes_are_those_of_a_workload(nacre, tmp_path):
+    (tmp_path / "calls.toml").write_text(INTERLEAVED)
+    (workload,) = json.loads(nacre("simulate", *SMALL, "interleaved", "--json").stdout)
+    result = nacre("simulate", *SMALL[:-2], "--calls", "calls.toml", "--json")
+    assert result.returncode == 0, result.stderr
+    (described,) = json.loads(result.stdout)
+    assert described["bytes_written"] == workload["bytes_written"] == 16 << 20
+    assert described["stages_ns"]["write"] == pytest.approx(workload["stages_ns"]["write"], rel=0.02)
+
+
+def test_described_ranks_lie_in_a_grid_and_calls_follow_each_other(nacre, tmp_path):
+    text = INTERLEAVED + "calls = 3\nranks = [2, 3]\n"
+    text = text.replace("pieces = 64", "pieces = [2, 4]").replace('strides = "256k"', 'strides = ["128k", "1m"]')
+    text = text.replace('offsets = "64k"', 'offsets = ["64k", "256k"]')
+    (tmp_path / "calls.toml").write_text(text)
+    words = ("simulate", "--machine", "ranger", "--nodes", 2, "--calls", "calls.toml", "--json")
+    result = nacre(*words)
+    assert result.returncode == 0, result.stderr
+    (one,) = json.loads(result.stdout)
+    assert one["ranks"] == 6  # of the arrangement
+    assert one["guesses"] == []
+    assert one["bytes_written"] == 6 * 3 * 8 * (64 << 10)
+    assert one["report"]["kinds"]["collective_write"]["calls"]["max"] == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[[calls]]", "[calls]", "expected one or more tables [[calls]]"),
+        ("collective write", "write", "kind = 'write'"),
+        ("strides", "stride", "unknown key stride"),
+        ('"64k"', '"64x"', "piece = '64x'"),
+        ("pieces = 64", "pieces = 0", "pieces = 0"),
+        ("pieces = 64", "pieces = [64, 2]", "pieces has 2 dimensions, and strides 1"),
+        ('"256k"', '"4k"', "the first of strides is less than piece"),
+        ("piece =", "ranks = 5\npiece =", "are 5 ranks, and the job has 4"),
+        ('piece = "64k"', "", "piece is missing"),
+        ("=", "", "calls.toml: "),
+    ],
+)
+def test_a_wrong_description_is_named(nacre, tmp_path, old, new, message):
+    (tmp_path / "calls.toml").write_text(INTERLEAVED.replace(old, new, 1))
+    result = nacre("simulate", *SMALL[:-2], "--calls", "calls.toml")
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert nacre("simulate", *SMALL, "interleaved", "--calls", "calls.toml").returncode == 2
+
+
 def test_a_report_that_lacks_what_the_simulation_needs_is_refused(nacre, tmp_path):
     column, path = record(nacre, tmp_path, "interleaved")
     report = tmp_path / "io.jsonl"
@@ -144,7 +202,7 @@ def test_a_report_that_lacks_what_the_simulation_needs_is_refused(nacre, tmp_pat
     assert "--machine is missing" in unnamed.stderr
     both = nacre(*words, "interleaved")
     assert both.returncode == 2
-    assert "expected a WORKLOAD or --report FILE, and not both" in both.stderr
+    assert "expected one of WORKLOAD, --report FILE and --calls FILE" in both.stderr
 
 
 @pytest.mark.parametrize("workload", ["bt", "flash8", "climate", "block4d", "steps", "header", "latency", "ind64k"])

@@ -16,7 +16,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from nacre import progress, replay, reports, testbed
+from nacre import described_calls, progress, replay, reports, testbed
 from nacre.errors import EXIT_PROBLEM, EXIT_USAGE, UserError
 from nacre.jobs import Job, jobs_of
 from nacre.newer_python import tomllib
@@ -26,13 +26,13 @@ from nacre.text import amount, duration, parse_bytes, plural, unwrapped
 
 HELP = unwrapped("""Predict what a workload or a recorded job would do on a machine, in virtual time.
 
-Runs Nacre's engine. The ranks, messages, copies and file accesses are those that the library would make on such a
-job; only their time is simulated, with the figures of a machine file. WORKLOAD is a name of nacre-bench, such as
+Runs Nacre's engine. The ranks, messages, copies and file accesses are those that the library would make on such a job;
+only their time is simulated, with the figures of a machine file. WORKLOAD is a name of nacre-bench, such as
 interleaved, tile64, bt, flash or steps. With --report the program is a job that left a report: what would it do with
-other stripes, nodes, aggregators or hints? Each --setting adds a column to the table: hints, and figures of the
-machine (SECTION.KEY=VALUE), separated by commas. --set changes a figure of the machine in all columns. --best compares
-stripes, algorithms and aggregators by the cost model, and simulates the best of them. --html draws when each node, OST
-and rank was busy.
+other stripes, nodes, aggregators or hints? With --calls the program is described by a TOML file. Each --setting adds a
+column to the table: hints, and figures of the machine (SECTION.KEY=VALUE), separated by commas. --set changes a figure
+of the machine in all columns. --best compares stripes, algorithms and aggregators by the cost model, and simulates the
+best of them. --html draws when each node, OST and rank was busy.
 
 [bold]Examples[/bold]
 
@@ -43,6 +43,8 @@ and rank was busy.
 
   nacre simulate --machine site.toml --nodes 64 --bytes 64g tile64 --setting osts.bandwidth=2g
   --setting osts.count=32,striping_factor=32
+
+  nacre simulate --calls model.toml --machine site.toml --nodes 64 --ranks-per-node 32
 
   nacre simulate --report io.jsonl --machine site.toml --osts 64 --nodes 512
 
@@ -103,6 +105,7 @@ def simulate(
         "", "--machine", metavar="NAME|FILE", help="Machine that comes with Nacre, or a file. Default: the report's."
     ),
     report: str = typer.Option("", "--report", metavar="FILE", help="Simulate the job that left this report."),
+    calls: str = typer.Option("", "--calls", metavar="FILE", help="Simulate the calls that this TOML file describes."),
     pattern: str = typer.Option(None, "--file", metavar="PATTERN", help="The file of the report to simulate."),
     nodes: int = typer.Option(0, "--nodes", metavar="N", min=0, help="Number of nodes of the job."),
     per_node: int = typer.Option(0, "--ranks-per-node", metavar="M", min=0, help="Ranks of each node."),
@@ -122,13 +125,14 @@ def simulate(
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON: what the job did with each setting."),
 ) -> None:
-    if bool(workload) == bool(report):
-        raise UserError("expected a WORKLOAD or --report FILE, and not both", "See nacre simulate --help.")
+    if sum(map(bool, (workload, report, calls))) != 1:
+        raise UserError("expected one of WORKLOAD, --report FILE and --calls FILE", "See nacre simulate --help.")
     recorded = replay.find(report, pattern) if report else None
     if not machine and recorded is None:
         raise UserError("--machine is missing", "Name a machine that comes with Nacre, or a machine file.")
     nodes = nodes or (recorded["nodes"] if recorded else 1)
-    per_node = per_node or (replay.ranks_per_node(recorded) if recorded else 1)
+    per_node = per_node or (replay.ranks_per_node(recorded) if recorded else 0)
+    per_node = per_node or -(-(described_calls.rank_count(calls) or 1 if calls else 1) // nodes)
     with tempfile.TemporaryDirectory(prefix="nacre-simulate-") as folder:
         figures = Figures(testbed.machine_file(machine or replay.machine_of(recorded)), assignments, osts, Path(folder))
         command = [testbed.program("nacre-simulate", "`make` builds it.")]
@@ -138,10 +142,11 @@ def simulate(
         command += ["--read"] if reads else []
         hints = [*(replay.hints(recorded) if recorded else []), *([f"striping_factor={osts}"] if osts else [])]
         layout = replay.layout_hints(recorded) if recorded else []
-        if recorded:
-            calls = Path(folder) / "calls"
-            calls.write_text(replay.calls_text(recorded))
-            command += ["--calls", str(calls)]
+        if recorded or calls:
+            made = Path(folder) / "calls"
+            text = replay.calls_text(recorded) if recorded else described_calls.calls_text(calls, nodes * per_node)
+            made.write_text(text)
+            command += ["--calls", str(made)]
         else:
             command += ["--bytes", _bytes("--bytes", size), workload]
         columns = [("as is", [])] + [(text, text.split(",")) for text in settings]
@@ -167,7 +172,7 @@ def simulate(
         )
         return
     unchanged = recorded and nodes * per_node == recorded["ranks"] and nodes == recorded["nodes"] and not assignments
-    lines = _notes(found, recorded)
+    lines = _notes(found, replay.heading(recorded) if recorded else Path(calls).name)
     rows = _rows(found)
     if html is not None:
         document.write(html, document.of_simulation(lines, [one.name for one in found], rows, _jobs(found)))
@@ -294,10 +299,10 @@ def _run(command: list[str], note: Callable[[str], None] | None, name: str, hint
         return Setting(name, hints, outcome, lines[0] if lines else {})
 
 
-def _notes(found: list[Setting], recorded: dict | None) -> list[str]:
-    """The job in one line, and what was guessed of it. `recorded`: the report of the job."""
+def _notes(found: list[Setting], name: str) -> list[str]:
+    """The job in one line, and what was guessed of it. `name`: of its calls; empty: that of the workload."""
     first = found[0].outcome
-    name = replay.heading(recorded) if recorded else first["workload"]
+    name = name or first["workload"]
     job = f"{amount(found[0].bytes)} by {plural(first['ranks'], 'rank')} on {plural(first['nodes'], 'node')}"
     return [f"{name}: {job}, simulated", *(f"note: {guess}" for guess in first["guesses"])]
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "base/checked_cast.h"
@@ -29,6 +30,25 @@ std::optional<std::vector<std::byte>> bytes_of(std::string_view digits) {
     bytes.push_back(std::byte{*byte});
   }
   return bytes;
+}
+
+/// BYTES[*COUNT/STRIDE]...
+std::optional<plan::TypeMap> type_of_pieces(std::string_view words) {
+  const std::vector<std::string_view> parts = split(words, '*');
+  const auto bytes = parse_number<std::int64_t>(parts.front());
+  if (!bytes || *bytes <= 0) return std::nullopt;
+  plan::TypeMap type = plan::TypeMap::bytes(*bytes);
+  for (const std::string_view part : std::span(parts).subspan(1)) {
+    const std::vector<std::string_view> figures = split(part, '/');
+    if (figures.size() != 2) return std::nullopt;
+    const auto count = parse_number<std::int64_t>(figures[0]);
+    const auto stride = parse_number<std::int64_t>(figures[1]);
+    if (!count || !stride || *count <= 0 || *stride < 0) return std::nullopt;
+    Result<plan::TypeMap> repeated = plan::TypeMap::repeat(type, *count, *stride);
+    if (!repeated) return std::nullopt;
+    type = *std::move(repeated);
+  }
+  return type;
 }
 
 std::optional<plan::TypeMap> type_of(std::string_view digits) {
@@ -160,7 +180,8 @@ Status RecordedJob::take_shape(const std::vector<std::string_view>& words) {
   if (rank >= rank_count_ || (!shapes.empty() && rank <= shapes.back().rank)) {
     return wrong("rank " + std::to_string(rank) + " is not between the rank before and the last");
   }
-  std::optional<plan::TypeMap> type = type_of(words[6]);
+  std::optional<plan::TypeMap> type =
+      words[6].starts_with('=') ? type_of_pieces(words[6].substr(1)) : type_of(words[6]);
   if (!type) return wrong("the type of rank " + std::to_string(rank) + " is no encoded type");
   shapes.push_back(
       {checked_cast<int>(rank), {{*std::move(type), (*place)[1]}, (*place)[2], (*place)[3]}, step});
@@ -254,11 +275,7 @@ void RecordedJob::add_calls(const Kind& kind, int rank, RankCalls& calls) const 
 
 RankCalls RecordedJob::calls_of(int rank) const {
   RankCalls calls;
-  for (const bool is_collective : {false, true}) {
-    for (const Kind& kind : kinds_) {
-      if (kind.is_collective == is_collective) add_calls(kind, rank, calls);
-    }
-  }
+  for (const Kind& kind : kinds_) add_calls(kind, rank, calls);
   return calls;
 }
 

@@ -18,15 +18,16 @@ namespace nacre::sim {
 
 /// A report has the first call of some ranks (`shapes` in docs/report.md), and sums. Other ranks
 /// make the calls of a sampled rank at the places that the arrangement of the ranks gives them.
-/// Calls after the first are alike, a step apart. Independent calls come before collective calls,
-/// and writes before reads. guesses() says what the report does not show.
+/// Calls after the first are alike, a step apart. Writes come before reads, and both in the order
+/// of the lines. guesses() says what the report does not show.
 class RecordedJob {
  public:
   /// Lines of words:
   ///   ranks COUNT
   ///   kind write|read collective|independent RANKS CALLS BYTES     (sums; RANKS made CALLS)
   ///   shape RANK ORIGIN FIRST_BYTE BYTES STEP|- TYPE               (of the kind above; by rank)
-  /// TYPE: TypeMap::encode in hexadecimal digits. The error message names the wrong line.
+  /// TYPE: TypeMap::encode in hexadecimal digits; or =BYTES[*COUNT/STRIDE]..., a piece of BYTES,
+  /// COUNT of it STRIDE bytes apart, and so on. The error message names the wrong line.
   [[nodiscard]] static Result<RecordedJob> parse(std::string_view text);
 
   /// Ranks beyond the job's form further copies of it: rank r makes the calls of rank r modulo the

@@ -176,6 +176,20 @@ TEST_CASE("calls at distances that are no multiple of the type are made at these
   }
 }
 
+TEST_CASE("types are written as pieces too") {
+  const RecordedJob job = RecordedJob::parse(
+                              "ranks 2\nkind write collective 2 2 48\n"
+                              "shape 0 0 0 24 - =4*2/10*3/100\nshape 1 5 0 24 - =4*2/10*3/100\n")
+                              .value();
+  const Runs expected{{5, 4}, {15, 4}, {105, 4}, {115, 4}, {205, 4}, {215, 4}};
+  CHECK(runs_of(job.calls_of(1).writes.front()).front() == expected);
+  for (const char* const type : {"=", "=0", "=4*2", "=4*0/8", "=4*2/-8", "=x"}) {
+    CAPTURE(type);
+    CHECK_FALSE(RecordedJob::parse(
+        std::string("ranks 1\nkind write collective 1 1 4\nshape 0 0 0 4 - ") + type + "\n"));
+  }
+}
+
 TEST_CASE("wrong lines are named") {
   constexpr std::array<std::pair<const char*, const char*>, 6> cases{{
       {"", "the number of ranks is missing"},

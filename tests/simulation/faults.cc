@@ -1,7 +1,11 @@
 #include "faults.h"
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
+
+#include "store/system/errno.h"
+#include "testing/faults/fault_plan.h"
 
 namespace nacre::simulation {
 namespace {
@@ -47,10 +51,26 @@ std::string described(const Fault& fault) {
   return std::visit([](const auto& one) { return words_of(one); }, fault);
 }
 
-bool excuses_errors(const Fault& fault) {
+std::vector<ErrorClass> error_classes_of(const Fault& fault) {
+  if (const auto* const failing = as<StoreFault>(fault)) {
+    std::vector<ErrorClass> classes;
+    const testing::FaultPlan plan = testing::parse_fault_plan(failing->rule).value();
+    for (const testing::Fault& one : plan.faults) {
+      classes.push_back(store::error_class_of(one.system_errno));
+    }
+    return classes;
+  }
+  if (const auto* const server = as<ServerFault>(fault)) {
+    const auto says = [&](const char* word) {
+      return server->words.find(word) != std::string::npos;
+    };
+    if (says("no_space") || says("no_objects")) return {ErrorClass::no_space};
+    if (says("error") || says("evicted")) return {ErrorClass::io};
+  }
+  if (as<RefusedMemory>(fault) != nullptr) return {ErrorClass::no_mem};
   const auto* const intrusion = as<Intrusion>(fault);
-  if (intrusion != nullptr) return intrusion->act == Intrusion::Act::remove_unwritten;
-  return as<LateCall>(fault) == nullptr && as<LateMessages>(fault) == nullptr;
+  const bool removes = intrusion != nullptr && intrusion->act == Intrusion::Act::remove_unwritten;
+  return removes ? std::vector{store::error_class_of(ENODATA)} : std::vector<ErrorClass>{};
 }
 
 bool loses_writes(const Fault& fault) {

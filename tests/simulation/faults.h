@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
+
+#include "base/result.h"
 
 namespace nacre::simulation {
 
@@ -59,8 +62,9 @@ using Fault =
 
 /// In words.
 [[nodiscard]] std::string described(const Fault& fault);
-/// Whether calls may fail because of it. A fault that only makes calls slow is no reason.
-[[nodiscard]] bool excuses_errors(const Fault& fault);
+/// The classes of the errors with which calls may fail because of it. None: it only makes calls
+/// slow.
+[[nodiscard]] std::vector<ErrorClass> error_classes_of(const Fault& fault);
 /// Whether writes may be lost because of it before a sync.
 [[nodiscard]] bool loses_writes(const Fault& fault);
 

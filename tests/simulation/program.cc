@@ -34,7 +34,14 @@ std::string described(const Step& step) {
 }  // namespace
 
 bool Program::excuses_errors() const {
-  return std::ranges::any_of(faults, &simulation::excuses_errors);
+  return std::ranges::any_of(faults,
+                             [](const Fault& fault) { return !error_classes_of(fault).empty(); });
+}
+
+bool Program::explains(const Error& error) const {
+  return std::ranges::any_of(faults, [&](const Fault& fault) {
+    return std::ranges::count(error_classes_of(fault), error.error_class) > 0;
+  });
 }
 
 bool Program::loses_writes() const {

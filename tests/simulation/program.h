@@ -58,7 +58,10 @@ struct Program {
   std::vector<Step> steps;
   std::vector<Fault> faults;
 
+  /// Whether a fault makes calls fail.
   [[nodiscard]] bool excuses_errors() const;
+  /// Whether a fault makes calls fail with an error of this class.
+  [[nodiscard]] bool explains(const Error& error) const;
   /// Writes that no sync has followed may be lost.
   [[nodiscard]] bool loses_writes() const;
 };

@@ -503,11 +503,12 @@ class Trial {
     return needless(ranks);
   }
 
-  /// An error without a fault that excuses it.
+  /// An error that no fault explains.
   [[nodiscard]] Findings needless(const ByRank& ranks) const {
-    if (program_.excuses_errors()) return std::nullopt;
     for (const Returned& one : ranks) {
-      if (one.error) return "failed without a fault: " + one.error->message;
+      if (one.error && !program_.explains(*one.error)) {
+        return "failed without a fault that explains it: " + one.error->message;
+      }
     }
     return std::nullopt;
   }

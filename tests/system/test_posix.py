@@ -102,6 +102,15 @@ def test_files_of_the_system_pipes_and_processes_without_files_leave_no_line(pre
     assert not (tmp_path / "io.jsonl").exists()
 
 
+def test_a_line_that_cannot_be_written_is_said_with_its_reason(preloaded, tmp_path):
+    program = "open('data', 'w').write('x')"
+    for report, reason in (("missing/io.jsonl", "its directory does not exist (ENOENT)"), (".", "(EISDIR)")):
+        result = preloaded(PYTHON, "-S", "-c", program, NACRE_REPORT=report)
+        assert result.returncode == 0, result.stderr
+        assert f'are missing in the report "{report}" (NACRE_REPORT): ' in result.stderr
+        assert reason in result.stderr
+
+
 def test_a_child_counts_its_own_calls_alone(preloaded, tmp_path):
     program = """
 import os

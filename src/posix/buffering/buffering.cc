@@ -1,7 +1,6 @@
 #include "posix/buffering/buffering.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <string_view>
 
 #include <fcntl.h>
@@ -21,24 +20,6 @@ bool is_of_kernel(std::string_view path) {
   return path.starts_with("/proc/") || path.starts_with("/sys/") || path.starts_with("/dev/");
 }
 
-/// What an error is called on every system: strerror() is for no signal handler.
-std::string_view name_of_error(int error) {
-  switch (error) {
-    case EFBIG:
-      return "the file is too large (EFBIG)";
-    case ENOSPC:
-      return "no space is left on the device (ENOSPC)";
-    case EDQUOT:
-      return "the quota is exceeded (EDQUOT)";
-    case EBADF:
-      return "a call that the library does not see has closed the file (EBADF)";
-    case EIO:
-      return "the device failed (EIO)";
-    default:
-      return {};
-  }
-}
-
 /// Warns of an error that no call of the program has returned.
 void warn_of_error(const BufferedFile& file) {
   if (file.error == 0) return;
@@ -47,14 +28,7 @@ void warn_of_error(const BufferedFile& file) {
   line.add("nacre: bytes of the buffered file ");
   if (file.failed_name_bytes > 0)
     line.add_string({file.failed_name.data(), file.failed_name_bytes}).add(" ");
-  line.add("(NACRE_IOBUF) are lost: ");
-  const std::string_view name = name_of_error(file.error);
-  if (name.empty()) {
-    line.add("errno ").add(file.error);
-  } else {
-    line.add(name);
-  }
-  line.add("\n");
+  line.add("(NACRE_IOBUF) are lost: ").add_error(file.error).add("\n");
   print_warning(line.text());
 }
 

@@ -49,6 +49,9 @@ class LineText {
     return add("\"");
   }
 
+  /// What an errno means.
+  LineText& add_error(int error);
+
   [[nodiscard]] bool is_complete() const { return is_complete_; }
   [[nodiscard]] std::string_view text() const { return {room_.data(), used_}; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -212,8 +213,15 @@ void write_line(const char* path, const Contents& contents, Workspace& space) {
   line.add("},");
   add_files(line, files, contents.found, space.others);
   line.add("}\n");
-  if (!line.is_complete() || !append_once(path, line.text()))
-    print_warning("nacre: cannot append to the report of the job (NACRE_REPORT)\n");
+  const int error = line.is_complete() ? append_once(path, line.text()) : E2BIG;
+  if (error == 0) return;
+  std::array<char, 512> room;  // NOLINT: filled next
+  LineText warning(room);
+  warning.add("nacre: the calls of POSIX of process ").add(system_process());
+  constexpr std::size_t path_bytes_max = 256;
+  warning.add(" are missing in the report ");
+  warning.add_string(std::string_view(path).substr(0, path_bytes_max)).add(" (NACRE_REPORT): ");
+  print_warning(warning.add_error(error).add("\n").text());
 }
 
 }  // namespace

@@ -153,15 +153,16 @@ void unmap_memory(std::byte* memory, std::size_t bytes) {
   if (memory != nullptr) syscall(SYS_munmap, memory, bytes);
 }
 
-bool append_once(const char* path, std::string_view text) {
+int append_once(const char* path, std::string_view text) {
   const ErrnoKeeper keeper;
   const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY;
   const auto file =
       static_cast<int>(repeated([&] { return syscall(SYS_openat, AT_FDCWD, path, flags, 0666); }));
-  if (file < 0) return false;
-  const bool done = system_append(file, text.data(), text.size()) == std::ssize(text);
+  if (file < 0) return errno;
+  const std::int64_t done = system_append(file, text.data(), text.size());
+  const int error = done < 0 ? errno : ENOSPC;
   syscall(SYS_close, file);
-  return done;
+  return done == std::ssize(text) ? 0 : error;
 }
 
 void note_standard_error() { standard_error = file_of(STDERR_FILENO); }

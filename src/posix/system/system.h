@@ -70,9 +70,9 @@ std::int64_t system_seek(int descriptor, std::int64_t offset, int whence);
 [[nodiscard]] std::byte* map_wiped_memory(std::size_t bytes);
 void unmap_memory(std::byte* memory, std::size_t bytes);
 
-/// Appends `text` with one call to the file at `path`, which it creates if necessary. False if that
-/// failed.
-bool append_once(const char* path, std::string_view text);
+/// Appends `text` with one call to the file at `path`, which it creates if necessary. 0, or an
+/// errno.
+[[nodiscard]] int append_once(const char* path, std::string_view text);
 
 /// Which file standard error is, at the start of the process.
 void note_standard_error();

@@ -143,7 +143,7 @@ def remarks(directory: Path, mount: FileSystem, root: Path = SYSFS) -> Iterator[
     """What is to be known of a directory before a program writes there."""
     yield from _count_remarks(directory)
     yield from _fill_remarks(osts(name_of(mount), root), str(directory))
-    yield from _layout_remarks(directory)
+    yield from _layout_remarks(directory, mount)
     yield from _lock_remarks(mount)
 
 
@@ -190,24 +190,21 @@ def _fill_remarks(known: list[Ost], directory: str) -> Iterator[Remark]:
             )  # fmt: skip
 
 
-def _layout_remarks(directory: Path) -> Iterator[Remark]:
+def _layout_remarks(directory: Path, mount: FileSystem) -> Iterator[Remark]:
     remove = layout_command("-d", str(directory))
     try:
-        text = library.layout_yaml(os.getxattr(directory, XATTR))
+        counts = _default_counts(str(directory))
     except OSError as error:
         if error.errno != errno.ENODATA:
             yield "note", "layout", f"the default layout is unknown: {error.strerror}", ""
             return
-        yield "good", "layout", "the directory has no default layout of its own: Nacre chooses that of new files", ""
+        text = "the directory has no default layout of its own: Nacre chooses that of new files"
+        yield "good", "layout", text + _default_of_others(mount), ""
         return
     except ValueError as error:
         yield "bad", "layout", f"the default layout is damaged: {error}", f"Remove it: {remove}"
         return
-    layout = layout_text.parse(text)
-    parts = [one["sub_layout"] for one in _with_data(layout)]
-    counts = [part.get("stripe_count", 0) for part in parts if part.get("pattern") != "mdt"]
-    stripes = " then ".join(_stripes(count) for count in counts)
-    what = f"the directory's default layout: {stripes}"
+    what = f"the directory's default layout: {' then '.join(map(_stripes, counts))}"
     if counts and counts[-1] == 1:
         yield (
             "note", "layout", f"{what}. New files are on one OST, however many nodes write them",
@@ -216,6 +213,23 @@ def _layout_remarks(directory: Path) -> Iterator[Remark]:
         )  # fmt: skip
     else:
         yield "good", "layout", f"{what}. Nacre keeps it for new files", ""
+
+
+def _default_counts(directory: str) -> list[int]:
+    """The stripes of each component of a directory's default layout. OSError with ENODATA if it has none; ValueError if
+    it is damaged."""
+    layout = layout_text.parse(library.layout_yaml(os.getxattr(directory, XATTR)))
+    parts = [one["sub_layout"] for one in _with_data(layout)]
+    return [part.get("stripe_count", 0) for part in parts if part.get("pattern") != "mdt"]
+
+
+def _default_of_others(mount: FileSystem) -> str:
+    """What files get that Nacre does not create: the default of the file system, if its root is mounted here."""
+    try:
+        counts = _default_counts(mount.mount_point)
+    except (OSError, ValueError):
+        return ""
+    return f"; files of other programs get the file system's default: {' then '.join(map(_stripes, counts))}"
 
 
 def _advice(directory: Path, size: str = "SIZE") -> str:

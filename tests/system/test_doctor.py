@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -266,6 +267,20 @@ def test_full_and_deactivated_osts_are_remarked(tmp_path):
     assert not {"OST 0", "OST 4"} & remarks.keys()
     assert remarks["OSTs"][0] == "note"  # this directory is not on Lustre
     assert remarks["locks"][0] == "good"
+
+
+@pytest.mark.parametrize("of_root", [[1, 4], None])
+def test_the_default_of_the_file_system_is_named_where_a_directory_has_none(tmp_path, monkeypatch, of_root):
+    def counts(directory: str) -> list[int]:
+        if directory == "/scratch" and of_root is not None:
+            return of_root
+        raise OSError(errno.ENODATA, "no data available")
+
+    monkeypatch.setattr(lustre_client, "_default_counts", counts)
+    mount = file_system.FileSystem("lustre", "/scratch", "10.0.0.1@tcp:/scratch", frozenset({"rw", "flock"}))
+    (text,) = [text for _, subject, text, _ in lustre_client.remarks(tmp_path, mount, tmp_path) if subject == "layout"]
+    assert "Nacre chooses that of new files" in text
+    assert ("file system's default: 1 OST then 4 OSTs" in text) == (of_root is not None)
 
 
 @pytest.mark.parametrize(("options", "state"), [("flock", "good"), ("noflock", "bad"), ("localflock", None)])

@@ -18,13 +18,17 @@ from pathlib import Path
 
 from nacre import unserved
 from nacre.errors import UserError
-from nacre.unserved import NOTHING, spread, total
+from nacre.unserved import spread, total
 
 MAGIC = struct.Struct("=8sq")  # the version as text, and a number
 MAGIC_NUMBER = 6567223
 SOURCE = "darshan"
 NO_PACKAGE = 3  # the exit code of the process that reads
+# What Darshan says of the fastest and of the slowest rank is the sum of these.
+BOTH_WAYS = {"TIME": ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"), "BYTES": ("BYTES_READ", "BYTES_WRITTEN")}
+NEARLY_ALL = 0.9
 RANKS_PER_NODE_MAX = 256  # of today's machines
+OTHER_CALLS = {"set_view": ["VIEWS"], "sync": ["SYNCS", "FSYNCS", "FDSYNCS"], "stat": ["STATS"]}
 SIZE_NAMES = {
     "0_100": 0, "100_1K": 100, "1K_10K": 1 << 10, "10K_100K": 10 << 10, "100K_1M": 100 << 10, "1M_4M": 1 << 20,
     "4M_10M": 4 << 20, "10M_100M": 10 << 20, "100M_1G": 100 << 20, "1G_PLUS": 1 << 30,
@@ -162,22 +166,48 @@ def _report(log: _Log, name: str, file: _File, layout: list[dict]) -> dict | Non
     if not kinds:
         return None
     ranks = _ranks(log, calls)
-    meta = _spread(log, [(record, record["F_META_TIME"]) for record in calls])
-    other = {}
-    for field_name, count in (("set_view", "VIEWS"), ("sync", "SYNCS")):
-        made = sum(record[count] for record in calls)
-        if made:
-            each = int(made / ranks)
-            other[field_name] = {"calls": {"min": each, "median": each, "max": each, "sum": int(made)},
-                                 "seconds": NOTHING}  # fmt: skip
+    meta = _spread(log, [(record, record["F_META_TIME"]) for record in calls], "TIME")
+    by_posix = "MPI-IO" not in file.by_module
+    other, meta = _other_calls(calls, ranks, meta)
     opens = sum(record["COLL_OPENS"] + record["INDEP_OPENS"] + record["OPENS"] for record in calls)
+    first_open, last_close = _open_times(calls)
+    began = int(log.job["start_time_sec"])
     return unserved.report(
         kinds, source=SOURCE, file=name, job=str(log.job["jobid"]), run=f"{SOURCE} {Path(log.path).name}",
         program=log.program, ranks=ranks, world={"rank": _first_rank(log, calls), "ranks": log.ranks},
-        opened_at=int(log.job["start_time_sec"]), closed_at=int(log.job["end_time_sec"]),
+        opened_at=began + first_open, open_for_seconds=max(0.0, last_close - first_open),
+        closed_at=int(log.job["end_time_sec"]), by_posix=by_posix,
         nodes=-(-ranks // RANKS_PER_NODE_MAX), opens=max(1, round(opens / ranks)),
         file_system="lustre" if layout else "", layout=layout, open_seconds=meta, other_calls=other,
+        other_seconds=unserved.added(calls["seconds"] for calls in other.values()),
     )  # fmt: skip
+
+
+def _open_times(calls: list[_Record]) -> tuple[float, float]:
+    """When the file was first opened and last closed, in seconds of the job; 0 and 0 if Darshan did not see both."""
+    pairs = [(record["F_OPEN_START_TIMESTAMP"], record["F_CLOSE_END_TIMESTAMP"]) for record in calls]
+    seen = [pair for pair in pairs if min(pair) > 0]
+    return min((first for first, _ in seen), default=0.0), max((last for _, last in seen), default=0.0)
+
+
+def _other_calls(calls: list[_Record], ranks: int, meta: dict) -> tuple[dict, dict]:
+    """Calls that move no data, and the time of opens and closes. Darshan has one time for opens, closes, stats, seeks
+    and views: each has the share of its number. Darshan counts the time of syncs as that of writes."""
+    made = {name: sum(record[count] for record in calls for count in counts) for name, counts in OTHER_CALLS.items()}
+    opens = sum(record[count] for record in calls for count in ("OPENS", "COLL_OPENS", "INDEP_OPENS"))
+    timed = {name: made[name] for name in ("set_view", "stat")}
+    whole = 2 * opens + sum(timed.values()) + sum(record["SEEKS"] for record in calls)
+    other = {}
+    for name, count in made.items():
+        if count:
+            each = int(count / ranks)
+            other[name] = {"calls": {"min": each, "median": each, "max": max(1, each), "sum": int(count)},
+                           "seconds": _share(meta, timed.get(name, 0) / whole)}  # fmt: skip
+    return other, _share(meta, 2 * opens / whole) if whole else meta
+
+
+def _share(spread_of_all: dict, share: float) -> dict:
+    return {name: value * share for name, value in spread_of_all.items()}
 
 
 def _first_rank(log: _Log, records: list[_Record]) -> int:
@@ -210,8 +240,8 @@ def _kind(log: _Log, calls: list[_Record], accesses: list[_Record], direction: s
     """The figures of the reads or of the writes; None if there were none."""
     if not any(_calls_of(record, direction) for record in calls):
         return None
-    seconds = _spread(log, [(record, record[f"F_{direction.upper()}_TIME"]) for record in calls])
-    moved = _spread(log, [(record, _bytes_of(record, direction)) for record in calls])
+    seconds = _spread(log, [(record, record[f"F_{direction.upper()}_TIME"]) for record in calls], "TIME")
+    moved = _spread(log, [(record, _bytes_of(record, direction)) for record in calls], "BYTES")
     users = [record for record in calls if _calls_of(record, direction)]
     file_bytes = sum(_bytes_of(record, direction) for record in accesses)
     file_calls = sum(_calls_of(record, direction) for record in accesses)
@@ -237,18 +267,22 @@ def _reads_gaps(calls: list[_Record], accesses: list[_Record]) -> bool:
     return calls is not accesses and not any(_calls_of(record, "read") for record in calls)
 
 
-def _spread(log: _Log, values: list[tuple[_Record, float]]) -> dict:
-    """Of records of single ranks: their spread. Of the one record of all ranks: its mean, and the ranks that Darshan
-    found to be the fastest and the slowest."""
+def _spread(log: _Log, values: list[tuple[_Record, float]], of_extremes: str = "") -> dict:
+    """Of records of single ranks: their spread. Of the one record of all ranks: the mean and, with `of_extremes`, the
+    figures (TIME or BYTES) of the ranks that Darshan found to be the fastest and the slowest."""
     if all(record.rank >= 0 for record, _ in values):
         return spread(value for _, value in values)
     whole_sum = sum(value for _, value in values)
-    mean = whole_sum / log.ranks if isinstance(whole_sum, float) else round(whole_sum / log.ranks)
-    shared = next(record for record, _ in values if record.rank < 0)
-    times = [shared["F_FASTEST_RANK_TIME"], shared["F_SLOWEST_RANK_TIME"]]
-    whole = sum(shared[name] for name in ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"))
-    is_time = isinstance(whole_sum, float) and whole > 0
-    low, high = (share * whole_sum / whole for share in times) if is_time else (mean, mean)
+    mean = whole_sum / log.ranks if of_extremes == "TIME" else round(whole_sum / log.ranks)
+    low = high = mean
+    if of_extremes:
+        shared = next(record for record, _ in values if record.rank < 0)
+        both = sum(shared[name] for name in BOTH_WAYS[of_extremes])
+        prefix = "F_" if of_extremes == "TIME" else ""
+        extremes = [shared[f"{prefix}{rank}_RANK_{of_extremes}"] for rank in ("FASTEST", "SLOWEST")]
+        # They are of reads and writes together: their bytes tell nothing if both moved much.
+        if both and (of_extremes == "TIME" or whole_sum >= NEARLY_ALL * both):
+            low, high = (share * whole_sum / both for share in sorted(extremes))
     return {"min": min(low, mean), "median": mean, "max": max(high, mean), "sum": whole_sum}
 
 

@@ -118,7 +118,7 @@ class Job:
     def elapsed_seconds(self) -> float:
         """From the first open of a file to the last close, with what the program did meanwhile; 0 if it is unknown."""
         timed = [one for one in self.reports if one["open_for_seconds"]]
-        begin = min((one["opened_at"] - one["open_seconds"]["max"] for one in timed), default=0)
+        begin = min(map(_open_began, timed), default=0)
         ends = (one["opened_at"] + one["open_for_seconds"] + one["close_seconds"]["max"] for one in timed)
         return max(ends, default=0) - begin
 
@@ -154,6 +154,11 @@ class Job:
             return "without Nacre; from a log of Darshan"
         parts = [self.first["mpi"], f"Nacre {self.first['version']}" if self.first["version"] else ""]
         return ", ".join(" ".join(part.split()) for part in parts if part)
+
+
+def _open_began(one: dict) -> float:
+    """Darshan says when opens began, Nacre when they ended."""
+    return one["opened_at"] - (0 if one.get("source") == darshan_log.SOURCE else one["open_seconds"]["max"])
 
 
 def span_of(reports: list[dict]) -> tuple[float, float]:

@@ -52,7 +52,7 @@ def kind(**known) -> dict:
 
 def report(kinds: dict[str, dict], **known) -> dict:
     """The report of a file: `file`, `run`, `source`, `world`, `ranks`, `nodes` and what else is known. The time is that
-    of all kinds, of open, close, and `other_seconds` (a spread)."""
+    of all kinds, of open, close, and `other_seconds` (a spread). `by_posix`: the program calls POSIX for the file."""
     made = {**copy.deepcopy(_REPORT), "kinds": kinds, **known}
     parts = [made["open_seconds"], made["close_seconds"], made.pop("other_seconds", NOTHING)]
     made["seconds"] = added([*parts, *(one["seconds"] for one in kinds.values())])

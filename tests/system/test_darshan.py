@@ -22,7 +22,7 @@ def log(name: str) -> Path:
 FINDINGS = {
     "sample-badost": {"slow-ost", "file-per-rank"},  # one of the OSTs was far slower than the others
     "sample-goodost": {"file-per-rank"},
-    "noposixopens": {"reopened", "collective-missing"},
+    "noposixopens": {"reopened", "collective-missing", "uneven-ranks"},
     "example": {"collective-calls-of-the-mpi"},
     "shane_macsio": {"collective-missing"},
     "ior_hdf5_example": set(),

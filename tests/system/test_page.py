@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from PIL import Image, ImageStat
 
 BROWSER = "chromium-headless-shell"
 PAGE_BYTES_MAX = 5_000_000
@@ -107,6 +108,38 @@ def test_the_page_is_drawn_without_errors_or_requests(nacre, reported, tmp_path,
     assert (tmp_path / "page.html").stat().st_size < PAGE_BYTES_MAX
 
 
+def browser(page: Path, *options: str) -> None:
+    command = [BROWSER, "--no-sandbox", "--disable-gpu", "--virtual-time-budget=60000", *options, page.as_uri()]
+    subprocess.run(command, capture_output=True, timeout=600, check=True)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_page_has_the_colours_that_the_browser_prefers(nacre, reported, tmp_path, size, dark):
+    assert nacre("report", "--html", "page.html", reported).returncode == 0
+    picture = tmp_path / "page.png"
+    preferred = ["--blink-settings=preferredColorScheme=0"] if dark else []
+    browser(tmp_path / "page.html", f"--window-size={SIZES[size]}", f"--screenshot={picture}", *preferred)
+    with Image.open(picture) as image:
+        assert f"{image.width},{image.height}" == SIZES[size]
+        brightness = ImageStat.Stat(image.convert("L")).mean[0]
+    assert (brightness < 80) == dark
+    assert (brightness > 180) == (not dark)
+
+
+def test_all_tables_are_unfolded_on_paper(nacre, reported, tmp_path):
+    """A copy whose tables stay folded takes fewer sheets."""
+    assert nacre("report", "--html", "page.html", reported).returncode == 0
+    text = (tmp_path / "page.html").read_text()
+    assert "beforeprint" in text
+    (tmp_path / "folded.html").write_text(text.replace("beforeprint", "never"))
+    sheets = {}
+    for name in ("page", "folded"):
+        browser(tmp_path / f"{name}.html", f"--print-to-pdf={tmp_path / name}.pdf")
+        sheets[name] = len(re.findall(rb"/Type\s*/Page\b", (tmp_path / f"{name}.pdf").read_bytes()))
+    assert sheets["page"] > sheets["folded"] > 0
+
+
 def test_each_chart_has_its_figures_as_a_table(nacre, reported, tmp_path):
     assert nacre("report", "--html", "page.html", reported).returncode == 0
     text = (tmp_path / "page.html").read_text()
@@ -118,6 +151,15 @@ def test_each_chart_has_its_figures_as_a_table(nacre, reported, tmp_path):
     report = json.loads(reported.read_text().splitlines()[0])
     for expected in (report["program"][0], "OST 3", "collective writes", "independent writes"):
         assert html.escape(expected) in text
+
+
+def test_the_page_says_how_much_file_access_other_work_hid(nacre, reported, tmp_path):
+    report = json.loads(reported.read_text().splitlines()[0])
+    assert report["kinds"]["collective_write"]["file_busy_seconds"]["sum"] > 0  # the testbed has servers
+    assert nacre("report", "--html", "page.html", reported).returncode == 0
+    text = (tmp_path / "page.html").read_text()
+    assert "<td>collective writes, I/O threads</td>" in text
+    assert re.search("<td>file access (behind other work|that ranks waited for)</td>", text)
 
 
 def many(reported: Path, count: int, **changed: object) -> str:

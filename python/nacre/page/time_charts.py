@@ -12,6 +12,7 @@ from nacre.text import duration
 
 BINS = 120  # of the time of the job
 SHARE_SHOWN_MIN = 0.005  # of a bin
+HIDDEN, WAITED_FOR = "file access behind other work", "file access that ranks waited for"
 
 # Seconds by band of ranks, bin and activity.
 Busy = dict[tuple[int, int], Counter]
@@ -133,6 +134,15 @@ def _by_band(busy: Busy, firsts: list[int], sizes: list[int], width: float, note
     )  # fmt: skip
 
 
+def _of_threads(kinds: list[dict]) -> Iterator[tuple[str, float]]:
+    """While at least one thread of a rank accessed the file: how long other work hid it, and how long not."""
+    busy = sum(one["file_busy_seconds"]["sum"] for one in kinds)
+    waited = min(busy, sum(one["phases"]["file_wait"]["sum"] for one in kinds))
+    for words, seconds in ((HIDDEN, busy - waited), (WAITED_FOR, waited)):
+        if seconds > 0:
+            yield words, seconds
+
+
 def phases(job: Job) -> Chart | None:
     """The breakdown of the OPAL paper: the time of each kind of call by phase."""
     data, rows = [], []
@@ -145,12 +155,16 @@ def phases(job: Job) -> Chart | None:
                 activity = ACTIVITIES[ACTIVITY_OF_PHASE[phase]]
                 data.append({"kind": title, "phase": words, "activity": activity, "seconds": round(seconds, 9)})
                 rows.append([title, words, duration(seconds), duration(slowest)])
+        for words, seconds in _of_threads(kinds):
+            name, of_rank = f"{title}, I/O threads", seconds / job.ranks
+            data.append({"kind": name, "phase": words, "activity": ACTIVITIES["file"], "seconds": round(of_rank, 9)})
+            rows.append([name, words, duration(of_rank), ""])
     if not data:
         return None
     return Chart(
         "phases", "Where the time of the calls went",
-        "Seconds of a rank on average. File access in helper threads, behind the exchange, costs no time and is not "
-        "drawn.",
+        "Seconds of a rank on average. While I/O threads access the file, the rank exchanges data, which hides the "
+        "access, or waits for them. Their bars lie beside the calls, and add nothing to their time.",
         ["Calls", "Phase", "Mean of the ranks", "Slowest rank, longest open"], rows,
         {
             "mark": {"type": "bar", "tooltip": True, "stroke": "currentColor", "strokeOpacity": 0.35},
@@ -159,6 +173,7 @@ def phases(job: Job) -> Chart | None:
                 "x": quantity("seconds", "seconds of a rank", stack="zero"),
                 "color": activity_colour(),
                 "detail": {"field": "phase"},
+                "opacity": {"condition": {"test": f"datum.phase === '{HIDDEN}'", "value": 0.45}, "value": 1},
             },
         },
         data,

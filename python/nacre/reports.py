@@ -64,6 +64,12 @@ _KIND = {
     "rank_osts": {"first_ranks": [int], "first_osts": [int], "bytes": [[int]]},
     "busiest": [{"rank": int, "bytes": int, "calls": int, "seconds": _NUMBER}],
 }
+_NODES = {
+    "bytes": _SPREAD,
+    "file_bytes": _SPREAD,
+    "with_file_bytes": int,
+    "busiest": [{"host": str, "first_rank": int, "bytes": int, "calls": int, "seconds": _NUMBER}],
+}
 _PLAN = {
     **dict.fromkeys(("call", "algorithm", "reason", "because", "otherwise"), str),
     "calls": int,
@@ -187,6 +193,8 @@ def _checked(line: str) -> dict:
         if name not in KINDS:
             raise ValueError(f"kinds: unknown kind {name!r}; expected {', '.join(KINDS)}")
         _check(kind, _KIND, name)
+        if "nodes" in kind:
+            _check(kind["nodes"], _NODES, f"{name}: nodes")
         if not all(size.isdecimal() for size in kind["file_call_sizes"]):
             raise ValueError(f"{name}: file_call_sizes: a key is not a number of bytes")
         _check(kind["file_call_sizes"], dict.fromkeys(kind["file_call_sizes"], int), f"{name}: file_call_sizes")

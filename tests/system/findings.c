@@ -64,6 +64,21 @@ static void one_rank(MPI_File file) {
   }
 }
 
+/* The first two ranks are on one node. */
+static void one_node(MPI_File file) {
+  const int writers = good ? size : 2;
+  for (int i = rank; i < 32; i += writers) {
+    if (rank < writers)
+      MPI_File_write_at(file, (MPI_Offset)i * mib, buffer, mib, MPI_BYTE, MPI_STATUS_IGNORE);
+  }
+}
+
+/* The launch decides how many ranks a node has. */
+static void uneven_nodes(MPI_File file) {
+  MPI_File_write_at_all(file, (MPI_Offset)rank * 4 * mib, buffer, 4 * mib, MPI_BYTE,
+                        MPI_STATUS_IGNORE);
+}
+
 static void uneven_ranks(MPI_File file) {
   const int mine = good || rank == 1 ? 4 * mib : 0;
   for (int i = 0; i < 4; ++i) {
@@ -170,6 +185,15 @@ static void metadata_by_all_ranks(MPI_File file) {
   }
 }
 
+static void back_and_forth(MPI_File file) {
+  MPI_File_set_size(file, 128 * mib);
+  for (int i = 0; i < 256; ++i) {
+    const int piece = good ? i : i * 97 % 256;
+    MPI_File_read_at(file, (MPI_Offset)piece * 512 * kib, buffer, 512 * kib, MPI_BYTE,
+                     MPI_STATUS_IGNORE);
+  }
+}
+
 static void unaligned(MPI_File file) {
   const int bytes = good ? mib : mib + 100;
   for (int i = 0; i < 8; ++i) {
@@ -197,6 +221,9 @@ static const struct {
     {"collective-missing", collective_missing},
     {"small-accesses", small_accesses},
     {"one-rank", one_rank},
+    {"one-node", one_node},
+    {"uneven-nodes", uneven_nodes},
+    {"back-and-forth", back_and_forth},
     {"uneven-ranks", uneven_ranks},
     {"late-ranks", late_ranks},
     {"reopened", reopened},

@@ -10,8 +10,8 @@ from collections.abc import Collection
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """`raises`, `similar`: what the two programs do. `test`: findings.c or posix_findings.c, whose cases have the name
-    of the rule, or the test function with a program or figures of its own."""
+    """`raises`, `similar`: what the two programs do. `test`: a program in C whose cases have the name of the rule, or
+    the test function with a program or figures of its own."""
 
     rule: str
     raises: str
@@ -19,7 +19,7 @@ class Case:
     test: str
 
 
-MPI, POSIX = "findings.c", "posix_findings.c"
+MPI, HDF5, POSIX = "findings.c", "findings_hdf5.c", "posix_findings.c"
 LOGS = "test_a_log_has_the_findings_that_it_is_known_for"
 SLOW_OST = "test_a_slow_ost_of_the_testbed_is_named"
 OSTS = "test_an_ost_that_is_slow_or_has_most_of_the_data_is_named"
@@ -32,10 +32,35 @@ CASES = [
         "one collective write of the same pieces",
         MPI,
     ),
+    Case(
+        "collective-missing",
+        "each rank makes 2,000 independent `H5Dwrite` of 512 B",
+        "one collective `H5Dwrite` of the same pieces",
+        HDF5,
+    ),
     Case("small-accesses", "one rank makes 4,000 writes of 512 B", "the same bytes in writes of 1 MiB", MPI),
     Case("small-accesses", "each rank makes 4,000 `write` of 512 B", "2 `write` of 1 MiB", POSIX),
     Case("metadata-by-all-ranks", "all ranks make the same 2,000 reads of 512 B", "rank 0 reads and broadcasts", MPI),
+    Case(
+        "metadata-by-all-ranks",
+        "all ranks read the attributes of 300 groups of HDF5",
+        "the same with `H5Pset_all_coll_metadata_ops`",
+        HDF5,
+    ),
+    Case(
+        "metadata-writes",
+        "300 groups of HDF5, 32 MiB of collective writes",
+        "the same with `H5Pset_coll_metadata_write`",
+        HDF5,
+    ),
     Case("small-collective-calls", "400 collective writes of 1 KiB a rank", "one of 400 KiB a rank", MPI),
+    Case(
+        "small-collective-calls",
+        "400 collective `H5Dwrite` of 1 KiB a rank",
+        "one of 400 KiB a rank",
+        HDF5,
+    ),
+    Case("back-and-forth", "256 reads of 512 KiB in no order", "the same reads in order", MPI),
     Case("unaligned", "writes of 1 MiB and 100 B", "writes of 1 MiB", MPI),
     Case(
         "read-modify-write",
@@ -46,6 +71,13 @@ CASES = [
     Case("reads-holes", "reads of 64 B in each KiB", "reads of the same bytes without gaps", MPI),
     Case("one-rank", "rank 0 writes 32 MiB, four ranks have the file open", "the ranks write 8 MiB each", MPI),
     Case("one-rank", "rank 0 of two makes 32 `write` of 1 MiB", "both ranks make 8", POSIX),
+    Case("one-node", "the ranks of one node of two write 16 MiB each", "all ranks write 8 MiB", MPI),
+    Case(
+        "uneven-nodes",
+        "5 ranks of one node, and one of each of two others, write 4 MiB each",
+        "2 ranks of each of three nodes",
+        MPI,
+    ),
     Case(
         "uneven-ranks",
         "one rank of four writes 4 MiB in each collective call, the others nothing",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -14,10 +15,12 @@ import pytest
 from conftest import brought_up
 from figures import NOTHING, PHASES, SPREAD, kind_of, many, report_of
 
-SOURCE = Path(__file__).with_name("findings.c")
+HERE = Path(__file__).parent
+# The programs of findings, with the package whose flags they need.
+PROGRAMS = {findings_cases.MPI: "", findings_cases.HDF5: "hdf5-mpich"}
 LAUNCHER = ["mpiexec.mpich"]
 SET_LAYOUT = ("nacre stripe set", "lfs setstripe")  # without and with lfs
-RANKS = {"small-accesses": 1, "file-per-rank": 16}
+RANKS = {"small-accesses": 1, "back-and-forth": 1, "file-per-rank": 16}
 # Findings on layouts: the simulated layout of the bad program and of the good one (sizes are 1,024 times smaller), on
 # two simulated nodes.
 LAYOUTS = {
@@ -25,32 +28,50 @@ LAYOUTS = {
     "many-stripes": ("-c 8 -S 64m", "-c 1 -S 64m"),
     "moving-locks": ("-c 4 -S 64m", "-c 4 -S 64m"),
 }
+# Findings on nodes: the ranks of each simulated node, of the bad program and of the good one.
+NODES = {"one-node": ([2, 2], [2, 2]), "uneven-nodes": ([5, 1, 1], [2, 2, 2])}
+NODES |= dict.fromkeys(LAYOUTS, ([2, 2], [2, 2]))
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("findings") / "findings"
-    subprocess.run(["mpicc.mpich", SOURCE, "-o", path], check=True, timeout=600)
+def compiled(directory: Path, name: str) -> Path:
+    words = ["pkg-config", "--cflags", "--libs", PROGRAMS[name]] if PROGRAMS[name] else ["true"]
+    flags = subprocess.run(words, check=True, capture_output=True, text=True, timeout=600).stdout.split()
+    path = directory / Path(name).stem
+    subprocess.run(["mpicc.mpich", HERE / name, "-o", path, *flags], check=True, timeout=600)
     return path
 
 
-def ranks_on_nodes(rule: str, words: list[object]) -> list[object]:
-    """The ranks of a launch: on one node, or for findings on layouts on two simulated ones."""
-    count = RANKS.get(rule, 4)
-    if rule not in LAYOUTS:
-        return ["-n", count, *words]
-    half = ["-n", count // 2]
-    return [*half, "env", "NACRE_NODE_ID=1", *words, ":", *half, "env", "NACRE_NODE_ID=2", *words]
+@pytest.fixture(scope="module")
+def program_of(tmp_path_factory):
+    """Compiles a program when it is first needed."""
+    directory = tmp_path_factory.mktemp("findings")
+    return functools.cache(lambda name: compiled(directory, name))
 
 
-@pytest.mark.parametrize("rule", findings_cases.rules_of(findings_cases.MPI))
+@pytest.fixture(scope="module")
+def program(program_of) -> Path:
+    return program_of(findings_cases.MPI)
+
+
+def ranks_on_nodes(rule: str, good: bool, words: list[object]) -> list[object]:
+    """The ranks of a launch: on one node, or for findings on nodes and layouts on simulated ones."""
+    if rule not in NODES:
+        return ["-n", RANKS.get(rule, 4), *words]
+    parts = [["-n", count, "env", f"NACRE_NODE_ID={node}", *words] for node, count in enumerate(NODES[rule][good], 1)]
+    return parts[0] + [word for part in parts[1:] for word in (":", *part)]
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"), [(name, rule) for name in PROGRAMS for rule in findings_cases.rules_of(name)]
+)
 @pytest.mark.parametrize("good", [False, True], ids=["bad", "good"])
-def test_a_finding_is_raised_by_the_program_that_has_it_alone(nacre, program, tmp_path, rule, good):
-    words = [program, tmp_path / "data", rule, *(["good"] if good else [])]
+def test_a_finding_is_raised_by_the_program_that_has_it_alone(nacre, program_of, tmp_path, name, rule, good):
+    file = tmp_path / ("data.h5" if name == findings_cases.HDF5 else "data")
+    words = [program_of(name), file, rule, *(["good"] if good else [])]
     layout = {"NACRE_TEST_LAYOUT": LAYOUTS[rule][good]} if rule in LAYOUTS else {}
-    run = nacre("run", "--report", "io.jsonl", *LAUNCHER, *ranks_on_nodes(rule, words), **layout)
+    run = nacre("run", "--report", "io.jsonl", *LAUNCHER, *ranks_on_nodes(rule, good, words), **layout)
     assert run.returncode == 0, run.stdout + run.stderr
-    least = [] if good else ["--min-share", 0]  # on a busy machine other times grow
+    least = [] if good else ["--min-share", 0]  # on a busy machine other times grow; metadata are fast here
     result = nacre("report", "--summary", "--json", *least, "io.jsonl")
     assert result.returncode == 0, result.stderr
     (job,) = json.loads(result.stdout)
@@ -290,7 +311,7 @@ def test_a_hint_that_sets_too_few_aggregators_is_named(nacre):
         return findings_of(nacre, report_of({"collective_write": kind_of()}, plans=[plan]))
 
     finding = found("hint", 0.1)["few-aggregators"]
-    assert "cb_nodes sets 1 aggregator; 8 are predicted to take 100 ms instead of 1 s" in finding["evidence"]
+    assert "cb_nodes sets 1 aggregator for 1 node; 8 are predicted to take 100 ms instead of 1 s" in finding["evidence"]
     assert finding["at_stake_seconds"] == pytest.approx(0.9)
     assert "few-aggregators" not in found("saturation", 0.1)
     assert "few-aggregators" not in found("hint", 0.7)

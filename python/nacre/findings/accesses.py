@@ -13,6 +13,10 @@ from nacre.text import amount, plural
 # systems; Nacre's own staging makes larger ones of neighbouring pieces).
 SMALL = 256 << 10
 METADATA = 4 << 10  # HDF5's headers, B-tree nodes and heaps
+METADATA_IN_ALL = 16 << 20
+MOSTLY = 10  # times as many bytes: nearly all
+BACKWARD = 0.3  # of the calls: in no order about half of them go back
+LARGE = 4 << 20  # bytes of an access that is fast wherever it is
 FEW_CALLS = 100  # per rank: fewer cost no time that a user notices
 HALF = 0.5
 VIEWS_OF_A_CALL = 2  # that HDF5 sets: one before a collective call, and one after it
@@ -91,6 +95,8 @@ def collective_calls_missing(job: Job) -> Iterator[Finding]:
         for name, reads in (("independent_write", False), ("independent_read", True)):
             kinds = [kind for _, kind in group.kinds(name) if kind["ranks"] > 1 and _small(kind)]
             kinds = [kind for kind in kinds if not _reads_alike(kind, reads)]
+            if not reads and _writes_metadata(group):
+                continue
             calls = sum(kind["file_calls"]["sum"] for kind in kinds)
             if not calls:
                 continue
@@ -120,9 +126,13 @@ def small_serial_accesses(job: Job) -> Iterator[Finding]:
     """One rank makes many small calls."""
     for group in job.groups:
         for name, verb in (("independent_write", "writes"), ("independent_read", "reads")):
-            kinds = [kind for _, kind in group.kinds(name) if kind["ranks"] == 1 and _small(kind)]
+            kinds = [
+                kind
+                for one, kind in group.kinds(name)
+                if kind["ranks"] == 1 and _small(kind) and not _are_for_all_ranks(group, one, kind)
+            ]
             calls = sum(kind["file_calls"]["sum"] for kind in kinds)
-            if not calls or (verb == "writes" and posix.is_by_streams(group)):
+            if not calls or (verb == "writes" and (posix.is_by_streams(group) or _writes_metadata(group))):
                 continue
             mean = sum(kind["file_bytes"]["sum"] for kind in kinds) / calls
             yield Finding(
@@ -136,6 +146,13 @@ def small_serial_accesses(job: Job) -> Iterator[Finding]:
                     f"Program: gather the data and {verb[:-1]} at least {amount(SMALL)} with one call",
                 ],
             )
+
+
+def _are_for_all_ranks(group: FileGroup, one: dict, kind: dict) -> bool:
+    """Whether one rank reads the metadata of a file of HDF5 for all, as with H5Pset_all_coll_metadata_ops."""
+    size = kind["file_bytes"]["sum"]
+    is_small = size <= min(METADATA * kind["file_calls"]["sum"], METADATA_IN_ALL)
+    return is_small and one["ranks"] > 1 and file_format.of(group) == file_format.HDF5
 
 
 def metadata_of_all_ranks(job: Job) -> Iterator[Finding]:
@@ -169,6 +186,70 @@ def _small_metadata(one: dict, kind: dict) -> bool:
     return (
         one["ranks"] > 1 and kind["ranks"] == one["ranks"] and calls >= 8 * kind["ranks"] and _reads_alike(kind, True)
     )
+
+
+def metadata_writes(job: Job) -> Iterator[Finding]:
+    """Ranks write HDF5's own metadata in small pieces, each by itself, beside collective writes of the data."""
+    for group in job.groups:
+        if not _writes_metadata(group):
+            continue
+        kinds = [kind for _, kind in group.kinds("independent_write")]
+        calls = sum(kind["file_calls"]["sum"] for kind in kinds)
+        if calls < FEW_CALLS:
+            continue
+        mean = sum(kind["file_bytes"]["sum"] for kind in kinds) / calls
+        yield Finding(
+            "metadata-writes",
+            "HDF5 writes its metadata in small pieces, beside collective writes of the data",
+            str(group),
+            f"{plural(max(kind['ranks'] for kind in kinds), 'rank')} made {calls:,} writes of {amount(mean)} on"
+            " average",
+            _seconds(job, kinds),
+            [
+                "HDF5: H5Pset_coll_metadata_write(fapl, true); netCDF-4 sets it",
+                "HDF5: H5Pset_meta_block_size(fapl, 1 << 20) and H5Pset_libver_bounds(fapl, H5F_LIBVER_V110,"
+                " H5F_LIBVER_LATEST); h5py: h5py.File(..., libver='latest', meta_block_size=1 << 20)",
+                "Program: fewer and larger chunks, attributes and datasets; close the file once, not after each step",
+            ],
+        )
+
+
+def _writes_metadata(group: FileGroup) -> bool:
+    """Whether the small independent writes of a file of HDF5 are of its metadata: collective writes move the data."""
+    alone = [kind for _, kind in group.kinds("independent_write")]
+    together = sum(kind["bytes"]["sum"] for _, kind in group.kinds("collective_write"))
+    size, calls = (sum(kind[name]["sum"] for kind in alone) for name in ("file_bytes", "file_calls"))
+    is_small = 0 < size <= METADATA * calls and together >= MOSTLY * size
+    return is_small and file_format.of(group) == file_format.HDF5
+
+
+def accesses_back_and_forth(job: Job) -> Iterator[Finding]:
+    """Ranks access the file in no order: file systems read ahead, and gather writes, of accesses that go forward."""
+    for group in job.groups:
+        for name, verb in (("independent_write", "writes"), ("independent_read", "reads")):
+            kinds = [
+                kind
+                for _, kind in group.kinds(name)
+                if kind["backward_calls"]["sum"] >= BACKWARD * kind["file_calls"]["sum"]
+                and kind["file_calls"]["sum"] >= FEW_CALLS * kind["ranks"]
+                and kind["file_bytes"]["sum"] < LARGE * kind["file_calls"]["sum"]
+            ]
+            if not kinds:
+                continue
+            calls, back = (sum(kind[field]["sum"] for kind in kinds) for field in ("file_calls", "backward_calls"))
+            yield Finding(
+                "back-and-forth",
+                f"Independent {verb} go back and forth in the file",
+                str(group),
+                f"{back:,} of {calls:,} {verb} begin before the end of the rank's last one",
+                _seconds(job, kinds) * HALF,
+                [
+                    f"Program: sort the pieces of a rank by their place in the file, and {verb[:-1]} them with one"
+                    " call: MPI_Type_create_hindexed and MPI_File_set_view; HDF5: one selection, of hyperslabs"
+                    " (H5Sselect_elements is slow)",
+                    f"Ranks that hold pieces of one region: the same in a collective call (MPI_File_{verb[:-1]}_all)",
+                ],
+            )
 
 
 def small_collective_calls(job: Job) -> Iterator[Finding]:
@@ -290,6 +371,6 @@ def sieving_of_holes(job: Job) -> Iterator[Finding]:
 
 
 RULES = [
-    collective_calls_missing, small_serial_accesses, metadata_of_all_ranks, small_collective_calls,
-    unaligned_accesses, read_modify_writes, sieving_of_holes,
+    collective_calls_missing, small_serial_accesses, metadata_of_all_ranks, metadata_writes, small_collective_calls,
+    accesses_back_and_forth, unaligned_accesses, read_modify_writes, sieving_of_holes,
 ]  # fmt: skip

@@ -8,7 +8,8 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator
 
-from nacre.findings import layout, osts
+from nacre import reports
+from nacre.findings import layout, nodes, osts
 from nacre.findings.finding import Finding
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, duration, plural
@@ -67,21 +68,31 @@ def _others(group, name: str, found: list) -> bool:
 def uneven_ranks(job: Job) -> Iterator[Finding]:
     """Some ranks move far more bytes than most."""
     for group in job.groups:
-        for name in ("independent_write", "independent_read", "collective_write", "collective_read"):
-            for one, kind in group.kinds(name):
-                sizes, mean = kind["bytes"], kind["bytes"]["sum"] / one["ranks"]
-                is_uneven = one["ranks"] >= 4 and kind["ranks"] > 1 and sizes["max"] >= UNEVEN * max(mean, 1)
-                if not is_uneven or sizes["max"] < 1 << 20:
-                    continue
-                slowest = kind["seconds"]["max"]
-                yield Finding(
-                    "uneven-ranks",
-                    "Some ranks move far more data than the others",
-                    str(group),
-                    f"{name.replace('_', ' ')}s: {amount(sizes['max'])} by one rank, {amount(mean)} on average",
-                    slowest * (1 - mean / sizes["max"]),
-                    ["Program: divide the data evenly among the ranks"],
-                )
+        for name in reports.KINDS:
+            found = [_unevenness(one, kind) for one, kind in group.kinds(name) if _is_uneven(one, kind)]
+            if not found:
+                continue
+            _, most, mean = max(found)
+            yield Finding(
+                "uneven-ranks",
+                "Some ranks move far more data than the others",
+                str(group),
+                f"{name.replace('_', ' ')}s: {amount(most)} by one rank, {amount(mean)} on average",
+                sum(lost for lost, _, _ in found),
+                ["Program: divide the data evenly among the ranks"],
+            )
+
+
+def _is_uneven(one: dict, kind: dict) -> bool:
+    if one["ranks"] < 4 or kind["ranks"] == 1 or nodes.is_by_one(one, kind):
+        return False
+    return kind["bytes"]["max"] >= max(1 << 20, UNEVEN * kind["bytes"]["sum"] / one["ranks"])
+
+
+def _unevenness(one: dict, kind: dict) -> tuple[float, int, float]:
+    """The seconds lost, the bytes of the rank with the most, and the mean."""
+    most, mean = kind["bytes"]["max"], kind["bytes"]["sum"] / one["ranks"]
+    return kind["seconds"]["max"] * (1 - mean / most), most, mean
 
 
 def _cores_shared(job: Job) -> list[str]:
@@ -132,8 +143,9 @@ def aggregators_on_few_nodes(job: Job) -> Iterator[Finding]:
                     "few-aggregators",
                     "A hint sets too few aggregators",
                     str(group),
-                    f"cb_nodes sets {plural(plan['aggregators'], 'aggregator')}; {best['aggregators']} are predicted to"
-                    f" take {duration(best['seconds'])} instead of {duration(used['seconds'])} a call",
+                    f"cb_nodes sets {plural(plan['aggregators'], 'aggregator')} for {plural(one['nodes'], 'node')};"
+                    f" {best['aggregators']} are predicted to take {duration(best['seconds'])} instead of"
+                    f" {duration(used['seconds'])} a call",
                     plan["seconds"]["max"] * (1 - best["seconds"] / used["seconds"]),
                     ["Remove the hint cb_nodes: Nacre then chooses their number"],
                 )

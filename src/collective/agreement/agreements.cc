@@ -61,6 +61,28 @@ Error decode_error(std::span<const std::byte> bytes, const std::string& prefix) 
           prefix + std::string(text, bytes.size() - sizeof head)};
 }
 
+/// Combines the values of the ranks below `place`, and sends the result to its parent. `place` must
+/// outlive the task.
+Task<Unit> reduce_along(Transport& transport, const plan::RankTree& place,
+                        std::span<std::byte> value, Combine combine) {
+  if (value.empty()) co_return Unit{};
+  std::vector<MessageId> messages;
+  std::vector<std::byte> parts(value.size() * place.children.size());
+  for (std::size_t i = 0; i < place.children.size(); ++i) {
+    const std::span<std::byte> part(&parts[i * value.size()], value.size());
+    messages.push_back(transport.receive(place.children[i], part));
+  }
+  co_await AllOf{messages};
+  for (std::size_t i = 0; i < place.children.size(); ++i) {
+    combine(value, {&parts[i * value.size()], value.size()});
+  }
+  if (place.parent >= 0) {
+    messages.push_back(transport.send(place.parent, value));
+    co_await AllOf{messages};
+  }
+  co_return Unit{};
+}
+
 }  // namespace
 
 Task<Unit> broadcast(Transport& transport, std::span<std::byte> data, int root) {
@@ -87,23 +109,25 @@ Task<Unit> broadcast_sized(Transport& transport, std::vector<std::byte>& data, i
 }
 
 Task<Unit> reduce(Transport& transport, std::span<std::byte> value, Combine combine) {
-  if (value.empty()) co_return Unit{};
-  const plan::RankTree& place = transport.tree();
-  std::vector<MessageId> messages;
-  std::vector<std::byte> parts(value.size() * place.children.size());
-  for (std::size_t i = 0; i < place.children.size(); ++i) {
-    const std::span<std::byte> part(&parts[i * value.size()], value.size());
-    messages.push_back(transport.receive(place.children[i], part));
-  }
-  co_await AllOf{messages};
-  for (std::size_t i = 0; i < place.children.size(); ++i) {
-    combine(value, {&parts[i * value.size()], value.size()});
-  }
-  if (place.parent >= 0) {
-    messages.push_back(transport.send(place.parent, value));
-    co_await AllOf{messages};
-  }
+  return reduce_along(transport, transport.tree(), value, combine);
+}
+
+Task<Unit> reduce_on_node(Transport& transport, std::span<std::byte> value, Combine combine) {
+  const plan::RankTree place = plan::tree_on_node(transport.nodes(), transport.rank());
+  co_await reduce_along(transport, place, value, combine);
   co_return Unit{};
+}
+
+void add_integers(std::span<std::byte> into, std::span<const std::byte> from) {
+  constexpr std::size_t size = sizeof(std::int64_t);
+  for (std::size_t at = 0; at < into.size(); at += size) {
+    std::int64_t a = 0;
+    std::int64_t b = 0;
+    std::memcpy(&a, &into[at], size);
+    std::memcpy(&b, &from[at], size);
+    a += b;
+    std::memcpy(&into[at], &a, size);
+  }
 }
 
 Task<Unit> all_reduce(Transport& transport, std::span<std::byte> value, Combine combine) {

@@ -30,6 +30,12 @@ using Combine = void (*)(std::span<std::byte> into, std::span<const std::byte> f
 /// order of the combine calls depends only on the number of ranks.
 Task<Unit> reduce(Transport& transport, std::span<std::byte> value, Combine combine);
 
+/// As reduce, but to the lowest rank of each node.
+Task<Unit> reduce_on_node(Transport& transport, std::span<std::byte> value, Combine combine);
+
+/// A Combine: adds 64-bit integers.
+void add_integers(std::span<std::byte> into, std::span<const std::byte> from);
+
 /// As reduce, followed by a broadcast: all ranks get the same bytes.
 Task<Unit> all_reduce(Transport& transport, std::span<std::byte> value, Combine combine);
 

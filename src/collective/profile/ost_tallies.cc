@@ -58,18 +58,6 @@ void take_highest(std::span<std::byte> into, std::span<const std::byte> from) {
   std::memcpy(into.data(), &a, sizeof a);
 }
 
-void add_all(std::span<std::byte> into, std::span<const std::byte> from) {
-  constexpr std::size_t size = sizeof(std::int64_t);
-  for (std::size_t at = 0; at < into.size(); at += size) {
-    std::int64_t a = 0;
-    std::int64_t b = 0;
-    std::memcpy(&a, &into[at], size);
-    std::memcpy(&b, &from[at], size);
-    a += b;
-    std::memcpy(&into[at], &a, size);
-  }
-}
-
 }  // namespace
 
 void OstTallies::add(const plan::StripeMap* stripes, const FileCall& call) {
@@ -125,9 +113,11 @@ Task<ReducedOsts> reduce_osts(Transport& transport, const OstTallies& tallies) {
     ranks.at(band, ost) += reduced.by_ost[static_cast<std::size_t>(ost)].bytes;
   }
   reduced.by_ost.resize(checked_cast<std::size_t>(count));
-  auto reducing = reduce(transport, std::as_writable_bytes(std::span(reduced.by_ost)), &add_all);
+  auto reducing =
+      reduce(transport, std::as_writable_bytes(std::span(reduced.by_ost)), &add_integers);
   co_await reducing;
-  auto reducing_ranks = reduce(transport, std::as_writable_bytes(std::span(ranks.bytes)), &add_all);
+  auto reducing_ranks =
+      reduce(transport, std::as_writable_bytes(std::span(ranks.bytes)), &add_integers);
   co_await reducing_ranks;
   co_return reduced;
 }

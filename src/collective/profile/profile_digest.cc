@@ -1,36 +1,13 @@
 #include "collective/profile/profile_digest.h"
 
-#include <algorithm>
-#include <cstring>
-#include <memory>
 #include <span>
 #include <tuple>
-#include <type_traits>
 
 namespace nacre::collective {
-namespace {
-
-void fold(Spread& into, const Spread& from) { into.fold(from); }
-
-/// Folds arrays of T in bytes of any alignment.
-template <class T>
-void fold_all(std::span<std::byte> into, std::span<const std::byte> from) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  const auto a = std::make_unique<T>();
-  const auto b = std::make_unique<T>();
-  for (std::size_t at = 0; at < into.size(); at += sizeof(T)) {
-    std::memcpy(a.get(), &into[at], sizeof(T));
-    std::memcpy(b.get(), &from[at], sizeof(T));
-    fold(*a, *b);
-    std::memcpy(&into[at], a.get(), sizeof(T));
-  }
-}
 
 bool is_busier(const FileShare& a, const FileShare& b) {
   return std::tuple(a.bytes, a.calls, b.rank) > std::tuple(b.bytes, b.calls, a.rank);
 }
-
-}  // namespace
 
 ProfileDigest digest_of(const Profile& profile, int rank) {
   ProfileDigest digest;
@@ -76,12 +53,7 @@ void fold(ProfileDigest& into, const ProfileDigest& from) {
   for (std::size_t i = 0; i < into.file_calls.size(); ++i) {
     into.file_calls[i] += from.file_calls[i];
   }
-  std::array<FileShare, 2 * ProfileDigest::busiest_max> both;
-  const auto nobody = [](const FileShare& share) { return share.rank < 0; };
-  auto end = std::remove_copy_if(into.busiest.begin(), into.busiest.end(), both.begin(), nobody);
-  end = std::remove_copy_if(from.busiest.begin(), from.busiest.end(), end, nobody);
-  std::sort(both.begin(), end, is_busier);
-  std::copy_n(both.begin(), into.busiest.size(), into.busiest.begin());
+  keep_busiest(into.busiest, from.busiest);
 }
 
 Task<Unit> reduce_digests(Transport& transport, std::vector<ProfileDigest>& digests) {

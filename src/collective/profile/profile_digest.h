@@ -2,10 +2,15 @@
 #ifndef NACRE_COLLECTIVE_PROFILE_PROFILE_DIGEST_H_
 #define NACRE_COLLECTIVE_PROFILE_PROFILE_DIGEST_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "collective/agreement/agreements.h"
@@ -51,6 +56,19 @@ struct FileShare {
   std::int64_t nanoseconds = 0;  ///< in Phase::file and in helper threads
 };
 
+[[nodiscard]] bool is_busier(const FileShare& a, const FileShare& b);
+
+/// Keeps the busiest of both, busiest first. `Share` is or extends FileShare.
+template <class Share, std::size_t count>
+void keep_busiest(std::array<Share, count>& into, const std::array<Share, count>& from) {
+  std::array<Share, 2 * count> both;
+  const auto nobody = [](const FileShare& share) { return share.rank < 0; };
+  auto end = std::remove_copy_if(into.begin(), into.end(), both.begin(), nobody);
+  end = std::remove_copy_if(from.begin(), from.end(), end, nobody);
+  std::sort(both.begin(), end, is_busier);
+  std::copy_n(both.begin(), count, into.begin());
+}
+
 /// Trivially copyable; about 40 KB for any number of ranks.
 struct ProfileDigest {
   static constexpr std::size_t busiest_max = 32;
@@ -70,6 +88,20 @@ struct ProfileDigest {
     return counts[static_cast<std::size_t>(count)];
   }
 };
+
+/// A Combine: folds arrays of T in bytes of any alignment, by fold(T&, const T&).
+template <class T>
+void fold_all(std::span<std::byte> into, std::span<const std::byte> from) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const auto a = std::make_unique<T>();
+  const auto b = std::make_unique<T>();
+  for (std::size_t at = 0; at < into.size(); at += sizeof(T)) {
+    std::memcpy(a.get(), &into[at], sizeof(T));
+    std::memcpy(b.get(), &from[at], sizeof(T));
+    fold(*a, *b);
+    std::memcpy(&into[at], a.get(), sizeof(T));
+  }
+}
 
 [[nodiscard]] ProfileDigest digest_of(const Profile& profile, int rank);
 void fold(ProfileDigest& into, const ProfileDigest& from);

@@ -44,6 +44,8 @@ class Spread {
   std::array<std::int32_t, bucket_count> buckets_{};
 };
 
+inline void fold(Spread& into, const Spread& from) { into.fold(from); }
+
 }  // namespace nacre::collective
 
 #endif  // NACRE_COLLECTIVE_PROFILE_SPREAD_H_

@@ -55,14 +55,17 @@ std::vector<std::string> HostNames::sorted() const {
   return all;
 }
 
+HostNames::Name own_host() {
+  HostNames::Name name{};
+  store::host_name().copy(name.data(), name.size() - 1);
+  return name;
+}
+
 collective::Task<HostNames> gather_hosts(collective::Transport& transport) {
   HostNames hosts;
   const plan::NodeMap& nodes = transport.nodes();
-  if (nodes.lowest_rank_on(nodes.node_of(transport.rank())) == transport.rank()) {
-    HostNames::Name name{};
-    store::host_name().copy(name.data(), name.size() - 1);
-    hosts.add(name);
-  }
+  const bool is_lowest = nodes.lowest_rank_on(nodes.node_of(transport.rank())) == transport.rank();
+  if (is_lowest) hosts.add(own_host());
   auto gathering = collective::reduce(transport, bytes_of(hosts), &fold);
   co_await gathering;
   co_return hosts;

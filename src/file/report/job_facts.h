@@ -42,6 +42,9 @@ struct HostNames {
   [[nodiscard]] std::vector<std::string> sorted() const;
 };
 
+/// The host of this process.
+[[nodiscard]] HostNames::Name own_host();
+
 /// Collective. The hosts of the ranks; the result is valid on rank 0 only.
 collective::Task<HostNames> gather_hosts(collective::Transport& transport);
 

@@ -97,6 +97,25 @@ std::string busiest_json(const collective::ProfileDigest& digest) {
   });
 }
 
+std::string nodes_json(const NodeShares& nodes) {
+  const auto end = std::ranges::find(nodes.busiest, -1, &NodeShare::rank);
+  const auto share_json = [](const NodeShare& share) {
+    return JsonObject()
+        .add_text("host", share.host.data())
+        .add_number("first_rank", share.rank)
+        .add_number("bytes", share.bytes)
+        .add_number("calls", share.calls)
+        .add("seconds", seconds(share.nanoseconds))
+        .text();
+  };
+  return JsonObject()
+      .add("bytes", spread_json(nodes.bytes, &plain))
+      .add("file_bytes", spread_json(nodes.file_bytes, &plain))
+      .add_number("with_file_bytes", nodes.file_bytes.nonzero_count())
+      .add("busiest", json_array(std::span(nodes.busiest.begin(), end), share_json))
+      .text();
+}
+
 std::string first_ranks_json(const collective::RankBands& bands) {
   return json_array(std::views::iota(0, bands.count()),
                     [&](int band) { return plain_int(bands.first_rank(band)); });
@@ -181,6 +200,7 @@ std::string kind_json(const ReducedProfile::OfKind& of_kind) {
   for (std::size_t i = 0; i < digest.counts.size(); ++i) {
     json.add(collective::count_names[i], spread_json(digest.counts[i], &plain));
   }
+  if (of_kind.nodes) json.add("nodes", nodes_json(*of_kind.nodes));
   return json.add("file_call_sizes", sizes_json(digest))
       .add("busiest", busiest_json(digest))
       .add("osts", osts_json(of_kind.osts.by_ost))
@@ -235,7 +255,11 @@ void add_predictions(JsonObject& json, const PlanUse& use, const plan::NodeMap& 
   const auto is_used = [&](const plan::PredictedPlan& one) { return one.is_for(use.plan); };
   const auto found = std::ranges::find_if(fastest, is_used);
   if (found == fastest.end()) return;
-  const plan::PredictedPlan used = *found;
+  plan::PredictedPlan used = *found;
+  if (use.plan.reason == plan::PlanReason::cached) {
+    const plan::PlanInputs inputs{use.summary, *use.settings, all};
+    used.prediction = plan::predict(use.plan, inputs, plan::BytesIn::caches);
+  }
   std::ranges::stable_sort(fastest, {},
                            [](const plan::PredictedPlan& one) { return one.prediction.seconds; });
   if (fastest.size() > compared_listed_max) fastest.resize(compared_listed_max);
@@ -387,15 +411,23 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
   const CallsMade made = co_await agreeing;
   std::vector<collective::ProfileDigest> digests;
   digests.reserve(made.kinds.size());
+  std::vector<NodeFigures> by_node;
   for (const CallKind kind : made.kinds) {
     digests.push_back(collective::digest_of(profile.of(kind), transport.rank()));
+    const collective::FileShare& own = digests.back().busiest.front();
+    by_node.push_back({profile.of(kind).bytes.get(), own.bytes, own.calls, own.nanoseconds});
   }
   auto reducing = collective::reduce_digests(transport, digests);
   co_await reducing;
   for (std::size_t i = 0; i < made.kinds.size(); ++i) {
     auto reducing_osts = collective::reduce_osts(transport, profile.of(made.kinds[i]).osts);
     collective::ReducedOsts osts = co_await reducing_osts;
-    reduced.kinds.push_back({made.kinds[i], digests[i], std::move(osts), {}});
+    reduced.kinds.push_back({made.kinds[i], digests[i], std::move(osts), {}, {}});
+  }
+  if (transport.nodes().node_count() > 1) {
+    auto reducing_nodes = reduce_node_shares(transport, std::move(by_node));
+    const std::vector<NodeShares> nodes = co_await reducing_nodes;
+    for (std::size_t i = 0; i < nodes.size(); ++i) reduced.kinds[i].nodes = nodes[i];
   }
   std::vector<const collective::AccessShape*> own_shapes;
   own_shapes.reserve(made.kinds.size());
@@ -515,6 +547,16 @@ void warn_of_lost_report(const std::string& file, const Error& error) {
                "affected. Set NACRE_REPORT or the hint nacre_report to a file that rank 0 may "
                "append to. This process reports no further failures of this kind.\n",
                file.c_str(), error.message.c_str(), error.system_errno);
+}
+
+void warn_of_open_files(const std::vector<std::string>& files) {
+  if (files.empty()) return;
+  const std::string others =
+      files.size() == 1 ? "" : " and " + std::to_string(files.size() - 1) + " more";
+  std::fprintf(stderr,
+               "nacre: %s%s: still open at MPI_Finalize, so the report has no line of it. Close "
+               "each file with MPI_File_close.\n",
+               files.front().c_str(), others.c_str());
 }
 
 }  // namespace nacre::file

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "file/hints/hints.h"
 #include "file/report/file_profile.h"
 #include "file/report/job_facts.h"
+#include "file/report/node_shares.h"
 #include "plan/layout/stripe_map.h"
 #include "plan/nodes/node_map.h"
 
@@ -29,6 +31,7 @@ struct ReducedProfile {
     collective::ProfileDigest digest;
     collective::ReducedOsts osts;
     std::vector<collective::RankShape> shapes;
+    std::optional<NodeShares> nodes = {};  ///< of several nodes
   };
   struct OfPlan {
     PlanUse use;  ///< of rank 0
@@ -86,6 +89,10 @@ struct ReportedFile {
 /// Only rank 0 calls it. Successful MPI calls print nothing else; without this line a lost report
 /// would look like a program that Nacre did not serve. Thread-safe.
 void warn_of_lost_report(const std::string& file, const Error& error);
+
+/// Prints on standard error that the program has not closed these files, so that the report has no
+/// line of them. Prints nothing for no file.
+void warn_of_open_files(const std::vector<std::string>& files);
 
 }  // namespace nacre::file
 

@@ -24,22 +24,26 @@ RankTree binomial_tree(int rank_count, int root, int rank) {
   return tree;
 }
 
-RankTree tree_of_nodes(const NodeMap& nodes, int rank) {
-  const int node = nodes.node_of(rank);
-  const std::vector<int> node_ranks = nodes.ranks_on(node);
-  RankTree tree;
-  if (rank == node_ranks.front()) {
-    tree = binomial_tree(nodes.node_count(), 0, node);
-    if (tree.parent >= 0) tree.parent = nodes.lowest_rank_on(tree.parent);
-    for (int& child : tree.children) child = nodes.lowest_rank_on(child);
-  }
+RankTree tree_on_node(const NodeMap& nodes, int rank) {
+  const std::vector<int> node_ranks = nodes.ranks_on(nodes.node_of(rank));
   const auto place =
       std::lower_bound(node_ranks.begin(), node_ranks.end(), rank) - node_ranks.begin();
+  RankTree tree;
   if (place > 0) tree.parent = node_ranks[static_cast<std::size_t>((place - 1) / children_on_node)];
   const auto first = static_cast<std::size_t>(place * children_on_node + 1);
   for (std::size_t i = first; i < std::min(first + children_on_node, node_ranks.size()); ++i) {
     tree.children.push_back(node_ranks[i]);
   }
+  return tree;
+}
+
+RankTree tree_of_nodes(const NodeMap& nodes, int rank) {
+  const RankTree on_node = tree_on_node(nodes, rank);
+  if (on_node.parent >= 0) return on_node;
+  RankTree tree = binomial_tree(nodes.node_count(), 0, nodes.node_of(rank));
+  if (tree.parent >= 0) tree.parent = nodes.lowest_rank_on(tree.parent);
+  for (int& child : tree.children) child = nodes.lowest_rank_on(child);
+  tree.children.insert(tree.children.end(), on_node.children.begin(), on_node.children.end());
   return tree;
 }
 

@@ -18,6 +18,9 @@ struct RankTree {
 
 [[nodiscard]] RankTree tree_of_nodes(const NodeMap& nodes, int rank);
 
+/// The part of that tree on the rank's node, whose root is the lowest rank there.
+[[nodiscard]] RankTree tree_on_node(const NodeMap& nodes, int rank);
+
 /// The binomial tree over all ranks, regardless of nodes. If ranks are numbered from the root on,
 /// the subtree of the child at distance d is the d ranks from that child on. The furthest child is
 /// first.

@@ -1,6 +1,8 @@
 // The line of a report: the reduction over the ranks, and its format.
 #include "file/report/report.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,13 +26,14 @@ constexpr plan::CollectivePlan two_domains{.algorithm = plan::Algorithm::two_pha
                                            .end = 20'000,
                                            .block_bytes = 12'288};
 
-/// The profile of rank r: r bytes moved by two_domains, an independent read on rank 1 only, and r +
-/// 1 seconds for the open.
+/// The profile of rank r: r bytes moved by two_domains, which reach the file from even ranks, an
+/// independent read on rank 1 only, and r + 1 seconds for the open.
 void fill(FileProfile& profile, int rank) {
   profile.open_nanoseconds = 1'000'000'000LL * (rank + 1);
   collective::Profile& writes = profile.of(plan::Direction::write, true);
   writes.calls.add(1);
   writes.bytes.add(rank);
+  if (rank % 2 == 0) writes.count_file_call({0, 100 + rank}, 4096);
   PlanUse use{.direction = plan::Direction::write,
               .plan = two_domains,
               .summary = {},
@@ -53,13 +56,17 @@ collective::Task<ReducedProfile> reduce_filled(collective::Transport& transport)
   co_return reduced;
 }
 
-ReducedProfile reduced_over(int rank_count) {
-  testing::InProcessNetwork network({.rank_count = rank_count});
+ReducedProfile reduced_over(testing::InProcessNetwork& network) {
   auto results = testing::run_polled<ReducedProfile>(
       network, [&](int rank) { return reduce_filled(network.transport(rank)); }, 3);
   REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
   CHECK(network.unmatched_count() == 0);
   return results->front();
+}
+
+ReducedProfile reduced_over(int rank_count) {
+  testing::InProcessNetwork network({.rank_count = rank_count});
+  return reduced_over(network);
 }
 
 void check_has(const std::string& line, const std::string& part) {
@@ -83,6 +90,42 @@ TEST_CASE("kinds of calls are in the report if any rank made one, from 1 to 9 ra
     CHECK(reduced.open_nanoseconds.min() == 1'000'000'000);
     CHECK(reduced.open_nanoseconds.max() == 1'000'000'000LL * ranks);
   }
+}
+
+TEST_CASE("figures of nodes are sums over their ranks, in blocks or dealt in turn") {
+  for (const bool deals_ranks : {false, true}) {
+    CAPTURE(deals_ranks);
+    testing::InProcessNetwork network(
+        {.rank_count = 133, .ranks_per_node = 12, .deals_ranks = deals_ranks});
+    const plan::NodeMap& nodes = network.nodes();
+    REQUIRE(nodes.node_count() == 12);
+    std::vector<NodeShare> expected(12);
+    std::vector<std::int64_t> moved(12);
+    for (int rank = 0; rank < nodes.rank_count(); ++rank) {
+      const auto node = static_cast<std::size_t>(nodes.node_of(rank));
+      moved[node] += rank;
+      if (rank % 2 == 0) expected[node].bytes += 100 + rank;
+      if (rank % 2 == 0) ++expected[node].calls;
+      expected[node].rank = nodes.lowest_rank_on(nodes.node_of(rank));
+    }
+    std::ranges::sort(expected, collective::is_busier);
+    const ReducedProfile reduced = reduced_over(network);
+    REQUIRE(reduced.kinds[0].nodes.has_value());
+    const NodeShares& found = *reduced.kinds[0].nodes;
+    CHECK(found.bytes.count() == 12);
+    CHECK(found.bytes.max() == std::ranges::max(moved));
+    CHECK(found.bytes.min() == std::ranges::min(moved));
+    CHECK(found.file_bytes.max() == expected.front().bytes);
+    for (std::size_t i = 0; i < found.busiest.size() && expected[i].calls > 0; ++i) {
+      CAPTURE(i);
+      CHECK(found.busiest[i].rank == expected[i].rank);
+      CHECK(found.busiest[i].bytes == expected[i].bytes);
+      CHECK(found.busiest[i].calls == expected[i].calls);
+      CHECK(found.busiest[i].host == own_host());
+    }
+  }
+  testing::InProcessNetwork one_node({.rank_count = 3, .ranks_per_node = 3});
+  CHECK_FALSE(reduced_over(one_node).kinds[0].nodes.has_value());
 }
 
 TEST_CASE("the line contains the calls, their plans, and the sources of the hints") {

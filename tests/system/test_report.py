@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 from figures import kind_of, many, report_of
@@ -137,6 +138,35 @@ def test_the_report_has_the_time_of_file_accesses_in_helper_threads(nacre, serve
         assert [share["seconds"] >= 0.02 * share["calls"] for share in kind["busiest"]] == [True, True]
     assert report["kinds"]["independent_write"]["file_thread_seconds"]["max"] == 0
     assert "file access, sum of all threads" in nacre("report", path).stdout
+
+
+def test_what_a_report_adds_up_is_the_time_of_the_calls(nacre, family, tmp_path):
+    """Over a slow store, so that the little between the clocks does not matter, on a busy machine either."""
+    app = tmp_path / "app"
+    source = Path(__file__).with_name("accounting.c")
+    subprocess.run([f"mpicc.{family}", source, "-o", app], check=True, timeout=600)
+    launcher = [f"mpiexec.{family}", *(["--oversubscribe"] if family == "openmpi" else []), "-n", str(RANKS)]
+    slow = {"NACRE_TEST_FAULTS": "latency_us=10000"}
+    result = nacre("run", "--report", "io.jsonl", *launcher, app, tmp_path / "data", **slow)
+    assert result.returncode == 0, result.stdout + result.stderr
+    outside = [float(line.split()[1]) for line in result.stdout.splitlines()]
+    assert len(outside) == RANKS
+    (report,) = lines(tmp_path / "io.jsonl")
+    assert report["seconds"]["sum"] == pytest.approx(sum(outside), rel=0.02)
+    kinds = {"collective_write", "collective_read", "independent_write", "independent_read"}
+    assert set(report["kinds"]) == kinds
+
+
+def test_a_file_that_is_open_at_the_end_is_named(nacre, family, tmp_path):
+    (tmp_path / "app.c").write_text(PROGRAM.replace("MPI_File_close(&file);", ""))
+    subprocess.run([f"mpicc.{family}", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=600)
+    launcher = [f"mpiexec.{family}", *(["--oversubscribe"] if family == "openmpi" else []), "-n", str(RANKS)]
+    result = nacre("run", "--report", "io.jsonl", *launcher, "./app", "data")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stderr.count("still open at MPI_Finalize") == 1
+    assert "data" in result.stderr
+    assert not (tmp_path / "io.jsonl").exists()
+    assert "MPI_Finalize" not in nacre("run", *launcher, "./app", "data").stderr
 
 
 def test_the_report_has_the_executed_plans(served):

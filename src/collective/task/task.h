@@ -184,12 +184,12 @@ class Operation {
 
   [[nodiscard]] bool done() const { return task_.handle_.done(); }
   /// Runs as far as completed messages allow; returns whether the task has ended. Does not wait for
-  /// messages, but may access the file.
-  bool advance() {
+  /// messages, but may access the file. `caller_waits`: the caller goes on until it has ended.
+  bool advance(bool caller_waits = false) {
     if (wait_.observer != nullptr) wait_.observer->progress_begins();
     while (!done()) {
       if (wait_.condition != nullptr && !wait_.condition->ready(transport_)) {
-        if (wait_.observer != nullptr) wait_.observer->progress_ends();
+        if (wait_.observer != nullptr && !caller_waits) wait_.observer->progress_ends();
         return false;
       }
       run_to_next_wait();

@@ -391,7 +391,13 @@ def file_body(prototype: Prototype, optional: bool) -> list[str]:
     return body + [f"return {native};"]
 
 
+# Others pass through while no access is pending.
+ALWAYS_INTERPOSED = {"Finalize"}
+
+
 def interposed_body(prototype: Prototype, instead: str) -> list[str]:
+    if prototype.name in ALWAYS_INTERPOSED:
+        return [f"return {instead};"]
     native = call(f"native().{prototype.name}", prototype.arguments)
     return [f"if (!progress_needed()) [[likely]] return {native};", f"return {instead};"]
 

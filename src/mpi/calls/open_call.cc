@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "collective/agreement/agreements.h"
 #include "file/hints/hints.h"
+#include "file/report/report.h"
 #include "mpi/calls/calls.h"
 #include "mpi/calls/served_calls.h"
 #include "mpi/datatypes/device_memory.h"
@@ -267,6 +268,17 @@ int file_close(MPI_File* fh) {
   release_handle(*fh);
   *fh = native().FILE_NULL;
   return code;
+}
+
+void warn_of_unreported_files() {
+  std::vector<std::string> files;
+  for (const std::shared_ptr<File>& file : open_files()) {
+    file::OpenFile& open_file = file->open_file();
+    const bool is_first = open_file.transport().rank() == 0;
+    if (is_first && !open_file.report_path().empty()) files.push_back(open_file.path());
+  }
+  std::ranges::sort(files);
+  file::warn_of_open_files(files);
 }
 
 int file_delete(const char* filename, MPI_Info info) {

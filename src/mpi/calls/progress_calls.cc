@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "mpi/calls/calls.h"
 #include "mpi/handles/requests.h"
 #include "mpi/progress/progress.h"
 
@@ -70,7 +71,7 @@ int conclude_one(const Completion& completion, int code, int index) {
 bool progress_needed() { return requests_outstanding() || must_poll_while_waiting(); }
 
 int progress_wait(MPI_Request* request, MPI_Status* status) {
-  const Completion completion(as_span(1, request));
+  const Completion completion(as_span(1, request), true);
   return conclude_one(completion, progress_finish(request, status), 0);
 }
 
@@ -88,7 +89,7 @@ int progress_request_get_status(MPI_Request request, int* flag, MPI_Status* stat
 }
 
 int progress_waitall(int count, MPI_Request requests[], MPI_Status* statuses) {
-  const Completion completion(as_span(count, requests));
+  const Completion completion(as_span(count, requests), true);
   const int code =
       wait_or_poll([&] { return native().Waitall(count, requests, statuses); },
                    [&](int* done) { return native().Testall(count, requests, done, statuses); });
@@ -198,7 +199,9 @@ int progress_mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MP
 
 int progress_finalize() {
   finish_all_pending();
-  return native().Finalize();
+  const int code = native().Finalize();
+  warn_of_unreported_files();
+  return code;
 }
 
 }  // namespace nacre::mpi

@@ -122,6 +122,15 @@ std::shared_ptr<const Representation> File::representation() {
   return view_types_.representation;
 }
 
+std::vector<std::shared_ptr<File>> open_files() {
+  HandleTable& handles = table();
+  const std::shared_lock guard(handles.mutex);
+  std::vector<std::shared_ptr<File>> files;
+  files.reserve(handles.files.size());
+  for (const auto& [handle, file] : handles.files) files.push_back(file);
+  return files;
+}
+
 File* find_file(MPI_File handle) {
   struct Remembered {
     std::uint64_t generation = 0;

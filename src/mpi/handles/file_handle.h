@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "file/open_file.h"
 #include "mpi/abi/native.h"
@@ -98,6 +99,9 @@ using FreeHandle = std::unique_ptr<std::remove_pointer_t<MPI_File>, ReturnHandle
 void assign_handle(FreeHandle handle, const std::shared_ptr<File>& file);
 /// Removes the handle's file from the table. The pool keeps a native handle for the next open.
 void release_handle(MPI_File handle);
+
+/// The files that are open, in no order.
+[[nodiscard]] std::vector<std::shared_ptr<File>> open_files();
 
 /// The file of `handle`, or nullptr: the entry point then passes the call to the MPI, unless the
 /// handle is_closed(). Thread-safe, fast.

@@ -86,17 +86,25 @@ void set_status(MPI_Status* status, std::int64_t bytes) {
 
 bool requests_outstanding() { return table().outstanding.load(std::memory_order_relaxed) > 0; }
 
-Completion::Completion(std::span<const MPI_Request> requests) : accesses_(requests.size()) {
+Completion::Completion(std::span<const MPI_Request> requests, bool waits)
+    : accesses_(requests.size()), waits_(waits) {
   ++completions_under_way;
   RequestTable& all = table();
   const std::lock_guard guard(all.mutex);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const auto found = all.tracked.find(requests[i]);
-    if (found != all.tracked.end()) accesses_[i] = *found->second;
+    if (found == all.tracked.end()) continue;
+    accesses_[i] = *found->second;
+    if (waits_) accesses_[i].access->wait_begins();
   }
 }
 
-Completion::~Completion() { --completions_under_way; }
+Completion::~Completion() {
+  --completions_under_way;
+  for (const RequestedAccess& one : accesses_) {
+    if (waits_ && one.access != nullptr) one.access->wait_ends();
+  }
+}
 
 int Completion::raise(std::size_t index) const {
   const auto& [file, access] = accesses_[index];

@@ -34,7 +34,8 @@ void set_status(MPI_Status* status, std::int64_t bytes);
 /// the MPI.
 class Completion {
  public:
-  explicit Completion(std::span<const MPI_Request> requests);
+  /// `waits`: the call returns when all of them have completed.
+  explicit Completion(std::span<const MPI_Request> requests, bool waits = false);
   Completion(const Completion&) = delete;
   Completion& operator=(const Completion&) = delete;
   ~Completion();
@@ -45,6 +46,7 @@ class Completion {
 
  private:
   std::vector<RequestedAccess> accesses_;  // by index; null if the request is the MPI's
+  bool waits_;
 };
 
 }  // namespace nacre::mpi

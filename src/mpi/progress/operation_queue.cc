@@ -3,7 +3,7 @@
 namespace nacre::mpi {
 
 bool PendingAccess::advance() {
-  if (!operation_->advance()) return false;
+  if (!operation_->advance(waiting_calls_.load(std::memory_order_relaxed) > 0)) return false;
   conclude();
   return true;
 }

@@ -29,6 +29,10 @@ class PendingAccess {
   [[nodiscard]] const file::Outcome& outcome() const { return outcome_; }
   /// Sets the callback of the thread that completes the access. Before the access is queued.
   void when_done(std::function<void()> action) { when_done_ = std::move(action); }
+  /// A call of the program begins, or ends, to wait for the access: meanwhile its time counts as
+  /// that of the access.
+  void wait_begins() { waiting_calls_.fetch_add(1, std::memory_order_relaxed); }
+  void wait_ends() { waiting_calls_.fetch_sub(1, std::memory_order_relaxed); }
 
  private:
   friend class OperationQueue;
@@ -40,6 +44,7 @@ class PendingAccess {
   std::optional<collective::Operation<file::Outcome>> operation_;
   file::Outcome outcome_;
   std::function<void()> when_done_;
+  std::atomic<int> waiting_calls_ = 0;
   std::atomic<bool> done_ = false;
 };
 

@@ -216,7 +216,7 @@ class Engine {
     plan::AccessSummary summary = contribution.summary;
     if (file_.choices != nullptr) {
       const int steps = file_.choices->count_steps(summary, call_.direction);
-      summary.in_steps = steps >= 2 || (steps == 1 && goes_on(summary));
+      summary.in_steps = steps >= 2 || (steps == 1 && !may_be_cached(summary) && goes_on(summary));
     }
     outcome_.summary = summary;
     decision.in_steps = summary.in_steps;
@@ -230,7 +230,10 @@ class Engine {
     decision.plan = decide_for(all);
     const bool exchanges = plan::row_of(decision.plan).exchanges();
     decision.repeats = !exchanges && contribution.moved == Moved::none && is_settled(all);
-    if (call_.direction == Direction::read && exchanges) decide_within_file(decision, all);
+    const bool ends_in_file = decision.plan.reason == plan::PlanReason::cached;
+    if (call_.direction == Direction::read && exchanges && !ends_in_file) {
+      decide_within_file(decision, all);
+    }
     return decision.failed_rank == no_rank ? with_groups(decision, contribution) : decision;
   }
 
@@ -248,6 +251,12 @@ class Engine {
       outcome_.summary = cut_at_end(outcome_.summary, *size);
       decision.plan = decide_for(all);
     }
+  }
+
+  /// Whether aggregators may have the bytes in their caches. The file then has bytes up to the end
+  /// of the call, and rank 0 need not ask for its size, which may take locks from other nodes.
+  [[nodiscard]] bool may_be_cached(const plan::AccessSummary& summary) const {
+    return settings_.keeps_written && file_.choices->write_of(summary.bounds) != nullptr;
   }
 
   /// Whether the call is a read, and the first or second of several that the file has bytes for.

@@ -156,6 +156,7 @@ collective::Task<Status> OpenFile::change_size(std::int64_t size_bytes, const ch
   auto agreement = agree_on_same(argument, std::move(allowed), what);
   Status agreed = co_await agreement;
   if (!agreed) co_return agreed;
+  choices_.forget_writes();
   auto growing = layout_.grow_before_write(size_bytes);
   co_await growing;
   Status status;

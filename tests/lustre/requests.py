@@ -25,7 +25,8 @@ import time
 ON_CLIENTS = pathlib.Path(__file__).with_name("on_clients.sh").resolve()
 PHASES = ("start", "open", "write", "later", "sync", "read", "alone", "close")
 PARAMETERS = ("osc.*.stats", "mdc.*.stats", "ldlm.services.ldlm_cbd.stats")
-COUNTED = re.compile(r"((?:ost|mds|ldlm)_\w+)\s+(\d+) samples")
+COUNTED = re.compile(r"((?:ost|mds|ldlm)_(?!connect|statfs|ping)\w+)\s+(\d+) samples")
+OF_A_SERVER = re.compile(r"osc\.\S+-osc-MDT")  # where the machine has a metadata server too
 PHASE_SECONDS_MAX = 600
 CALLBACKS = ("ldlm_bl_callback", "ldlm_gl_callback", "ldlm_cp_callback")
 
@@ -34,10 +35,13 @@ Counts = collections.Counter
 
 def counters() -> Counts:
     """Requests of all clients of this machine, and callbacks to them, so far."""
-    printed = subprocess.run(["lctl", "get_param", "-n", *PARAMETERS], capture_output=True, text=True, check=False)
+    printed = subprocess.run(["lctl", "get_param", *PARAMETERS], capture_output=True, text=True, check=False)
     counts: Counts = Counts()
-    for name, count in COUNTED.findall(printed.stdout):
-        counts[name] += int(count)
+    for part in re.split(r"^(?=\w+\.\S+=)", printed.stdout, flags=re.MULTILINE):
+        if OF_A_SERVER.match(part):
+            continue
+        for name, count in COUNTED.findall(part):
+            counts[name] += int(count)
     if not counts:
         raise SystemExit(f"lctl shows no counters: {printed.stderr.strip() or 'is this machine a client of a Lustre?'}")
     return counts

@@ -64,6 +64,8 @@ class ChoiceMemory {
   /// The plan of the write that has left the bytes of a call with these bounds in caches; null:
   /// none has.
   [[nodiscard]] const CollectivePlan* write_of(const Extent& bounds) const;
+  /// The file may have become shorter.
+  void forget_writes() { writes_.clear(); }
 
   /// The number of equal steps that lead to the call, up to 2: from calls of its direction and
   /// size, each at the same distance from the one before. From two steps on, nodes read ahead what

@@ -122,6 +122,10 @@ TEST_CASE("bytes that aggregators have written are read from their caches") {
     memory.note_caches(Direction::read, summary.bounds, read);
     CHECK(is_cached());
   }
+  SUBCASE("not after the size of the file was set") {
+    memory.forget_writes();
+    CHECK_FALSE(is_cached());
+  }
   SUBCASE("not if a group lock covered them") {
     CollectivePlan locked = written;
     locked.write_locks = WriteLocks::group;

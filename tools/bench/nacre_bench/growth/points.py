@@ -10,8 +10,12 @@ from ..units import MIB
 
 RANKS_PER_NODE = 16
 BYTES_OF_A_RANK = MIB // 4
-# The workloads, each with the most nodes that a simulation of it has room for (docs/simulate.md).
-WORKLOADS = {"pieces": 1024, "interleaved": 256, "tile64": 64}
+# The workloads and algorithms, each with the most nodes that a simulation of it has room for (docs/simulate.md).
+CHOSEN, TWO_PHASE = "", "two_phase"
+MOST_NODES = {
+    ("pieces", CHOSEN): 1024, ("pieces", TWO_PHASE): 256, ("interleaved", CHOSEN): 256, ("interleaved", TWO_PHASE): 256,
+    ("tile64", CHOSEN): 64,
+}  # fmt: skip
 NODES = (4, 16, 64, 256, 1024)
 
 
@@ -19,7 +23,15 @@ NODES = (4, 16, 64, 256, 1024)
 class Point:
     workload: str
     nodes: int
-    algorithm: str = ""  # empty: chosen
+    algorithm: str = CHOSEN
+
+    @property
+    def title(self) -> str:
+        return f"{self.workload}, {self.algorithm or 'the algorithm that Nacre chooses'}"
+
+    @property
+    def label(self) -> str:
+        return f"{self.workload}, {self.algorithm or 'chosen'}"
 
     @property
     def ranks(self) -> int:
@@ -41,8 +53,8 @@ class Figures:
 
 def points(nodes_max: int) -> list[Point]:
     return [
-        Point(workload, nodes)
-        for workload, most in WORKLOADS.items()
+        Point(workload, nodes, algorithm)
+        for (workload, algorithm), most in MOST_NODES.items()
         for nodes in NODES
         if nodes <= min(most, nodes_max)
     ]

@@ -23,24 +23,25 @@ def page(found: Found) -> str:
         "",
         "An open, one collective write of 256 KiB a rank, a sync and a close, 16 ranks a node, in virtual time.",
         "Peers are the other ranks to which a rank sends or from which it receives. Shared memory: the largest",
-        "that the ranks of a node share.",
+        "that the ranks of a node share; its pages are allocated when they are first written.",
     ]
-    for workload in dict.fromkeys(point.workload for point in found):
-        lines += ["", f"## {workload}", "", *_table(workload, found), "", *_verdicts(workload, found)]
+    for title in dict.fromkeys(point.title for point in found):
+        of = _of(title, found)
+        lines += ["", f"## {title}", "", *_table(of), "", *_verdicts(of)]
     return "\n".join(lines) + "\n"
 
 
-def _of(workload: str, found: Found) -> list[tuple[Point, Figures]]:
-    return [(point, figures) for point, figures in found.items() if point.workload == workload]
+def _of(title: str, found: Found) -> list[tuple[Point, Figures]]:
+    return [(point, figures) for point, figures in found.items() if point.title == title]
 
 
 COLUMNS = ("ranks", "nodes", "messages of a rank", "of the busiest rank", "which", "peers of a rank", "most",
            "shared memory")  # fmt: skip
 
 
-def _table(workload: str, found: Found) -> list[str]:
+def _table(of: list[tuple[Point, Figures]]) -> list[str]:
     rows = [_row(COLUMNS), "|---" * len(COLUMNS) + "|"]
-    for point, one in _of(workload, found):
+    for point, one in of:
         rows.append(_row((
             f"{point.ranks:,}", f"{point.nodes:,}", f"{one.messages_mean:.1f}", f"{one.messages_max:,}",
             f"{one.busiest_rank:,}", f"{one.peers_mean:.1f}", f"{one.peers_max:,}", f"{one.node_bytes / MIB:.1f} MiB",
@@ -52,9 +53,8 @@ def _row(cells: tuple[str, ...]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _verdicts(workload: str, found: Found) -> list[str]:
+def _verdicts(of: list[tuple[Point, Figures]]) -> list[str]:
     """What grows faster than the logarithm between the last two numbers of ranks."""
-    of = _of(workload, found)
     if len(of) < 2:
         return []
     (smaller, before), (larger, after) = of[-2:]
@@ -87,9 +87,9 @@ def _plot(found: Found, path: str) -> None:
 
     figure, panels = pyplot.subplots(1, len(CHECKED), figsize=(3.4 * len(CHECKED), 3.2), layout="constrained")
     for axes, (name, value) in zip(panels, CHECKED.items(), strict=True):
-        for workload in dict.fromkeys(point.workload for point in found):
-            of = _of(workload, found)
-            axes.plot([point.ranks for point, _ in of], [value(one) for _, one in of], marker="o", label=workload)
+        for title in dict.fromkeys(point.title for point in found):
+            of = _of(title, found)
+            axes.plot([point.ranks for point, _ in of], [value(one) for _, one in of], marker="o", label=of[0][0].label)
         axes.set_xscale("log", base=2)
         axes.set_ylim(bottom=0)
         axes.set_xlabel("ranks")

@@ -5,7 +5,7 @@ import pathlib
 import sys
 import unittest
 
-from nacre_bench.growth.points import Figures, Point, exceeds_log, figures_of, points
+from nacre_bench.growth.points import TWO_PHASE, Figures, Point, exceeds_log, figures_of, points
 from nacre_bench.growth.text import page
 from parsing import built_command
 
@@ -35,7 +35,7 @@ class Verdicts(unittest.TestCase):
 class InVirtualTime(unittest.TestCase):
     def test_ranks_and_peers_are_counted(self):
         os.environ["NACRE_LIBRARY_DIR"] = str(pathlib.Path(built_command(self)).parents[1] / "lib")
-        small, large = (figures_of(Point("interleaved", nodes), str(CLUSTER)) for nodes in (4, 16))
+        small, large = (figures_of(Point("interleaved", nodes, TWO_PHASE), str(CLUSTER)) for nodes in (4, 16))
         for found in (small, large):
             self.assertGreater(found.messages_max, found.messages_mean)
             self.assertGreaterEqual(found.messages_mean, found.peers_mean)

@@ -1,0 +1,81 @@
+"""Runs phases.c, on one client of a Lustre or on two, and stops it after each phase."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import shlex
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+
+ON_CLIENTS = pathlib.Path(__file__).with_name("on_clients.sh").resolve()
+PHASES = ("start", "open", "write", "later", "sync", "read", "alone", "close")
+PHASE_SECONDS_MAX = 600
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--mount", type=pathlib.Path, required=True, help="directory for the files")
+    parser.add_argument("--second", type=pathlib.Path, help="the same directory in a second mount on this machine")
+    parser.add_argument("--preload", required=True, help="libnacre.so")
+    parser.add_argument("--program", action="append", required=True, metavar="NAME=COMMAND", help="repeatable")
+    parser.add_argument("--layout", default="-c 4 -S 1m", help="of the directory, for lfs setstripe; empty: none")
+    parser.add_argument("--piece", type=int, default=47008, help="bytes of a piece")
+    parser.add_argument("--bytes", type=int, default=16 << 20, help="bytes of a collective call")
+
+
+def programs_of(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> dict[str, list[str]]:
+    """The commands of --program, by name."""
+    found = {}
+    for text in arguments.program:
+        name, equals, command = text.partition("=")
+        if not equals:
+            parser.error(f"--program {text}: expected NAME=COMMAND")
+        found[name] = shlex.split(command)
+    return found
+
+
+def run(
+    words: list[str], arguments: argparse.Namespace, preload: str | None, after: Callable[[str, str], None]
+) -> tuple[int, str]:
+    """Starts the program; calls `after` with each phase, when all ranks have ended it, and the path of the file.
+    Returns the exit status and what the ranks printed."""
+    with (
+        tempfile.TemporaryDirectory(prefix="nacre-phases-", dir=arguments.mount) as directory,
+        tempfile.TemporaryDirectory(prefix="nacre-phases-") as folder,
+    ):
+        if arguments.layout:
+            subprocess.run(["lfs", "setstripe", *shlex.split(arguments.layout), directory], check=True)
+        file = f"{directory}/file"
+        command = _command(words, arguments, directory, preload)
+        command += [file, folder, str(arguments.piece), str(arguments.bytes)]
+        job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        try:
+            for phase in PHASES:
+                _wait_for(pathlib.Path(folder) / f"{phase}.done", job)
+                after(phase, file)
+                (pathlib.Path(folder) / f"{phase}.counted").touch()
+            printed, _ = job.communicate(timeout=PHASE_SECONDS_MAX)
+        finally:
+            job.kill()
+    return job.returncode, printed
+
+
+def _command(words: list[str], arguments: argparse.Namespace, directory: str, preload: str | None) -> list[str]:
+    """The launcher's words, and before the program what puts a rank on its client and preloads Nacre."""
+    place = next(at for at, word in enumerate(words) if pathlib.Path(word).name.startswith("phases"))
+    before = ["env", f"LD_PRELOAD={preload}"] if preload else []
+    if arguments.second:
+        second = arguments.second / os.path.relpath(directory, arguments.mount)
+        before = [str(ON_CLIENTS), directory, str(second), *before]
+    return [*words[:place], *before, *words[place:]]
+
+
+def _wait_for(path: pathlib.Path, job: subprocess.Popen) -> None:
+    end = time.monotonic() + PHASE_SECONDS_MAX
+    while not path.exists():
+        if job.poll() is not None or time.monotonic() > end:
+            raise SystemExit(f"the program did not end the phase {path.stem}: exit status {job.poll()}")
+        time.sleep(0.05)

@@ -38,7 +38,7 @@ RankTree tree_on_node(const NodeMap& nodes, int rank) {
 }
 
 RankTree tree_of_nodes(const NodeMap& nodes, int rank) {
-  const RankTree on_node = tree_on_node(nodes, rank);
+  RankTree on_node = tree_on_node(nodes, rank);
   if (on_node.parent >= 0) return on_node;
   RankTree tree = binomial_tree(nodes.node_count(), 0, nodes.node_of(rank));
   if (tree.parent >= 0) tree.parent = nodes.lowest_rank_on(tree.parent);

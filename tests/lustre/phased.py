@@ -41,7 +41,7 @@ def run(
     words: list[str], arguments: argparse.Namespace, preload: str | None, after: Callable[[str, str], None]
 ) -> tuple[int, str]:
     """Starts the program; calls `after` with each phase, when all ranks have ended it, and the path of the file.
-    Returns the exit status and what the ranks printed."""
+    Returns the exit status and what the ranks and the launcher printed."""
     with (
         tempfile.TemporaryDirectory(prefix="nacre-phases-", dir=arguments.mount) as directory,
         tempfile.TemporaryDirectory(prefix="nacre-phases-") as folder,
@@ -51,7 +51,9 @@ def run(
         file = f"{directory}/file"
         command = _command(words, arguments, directory, preload)
         command += [file, folder, str(arguments.piece), str(arguments.bytes)]
-        job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        job = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         try:
             for phase in PHASES:
                 _wait_for(pathlib.Path(folder) / f"{phase}.done", job)

@@ -118,18 +118,6 @@ Task<Unit> reduce_on_node(Transport& transport, std::span<std::byte> value, Comb
   co_return Unit{};
 }
 
-void add_integers(std::span<std::byte> into, std::span<const std::byte> from) {
-  constexpr std::size_t size = sizeof(std::int64_t);
-  for (std::size_t at = 0; at < into.size(); at += size) {
-    std::int64_t a = 0;
-    std::int64_t b = 0;
-    std::memcpy(&a, &into[at], size);
-    std::memcpy(&b, &from[at], size);
-    a += b;
-    std::memcpy(&into[at], &a, size);
-  }
-}
-
 Task<Unit> all_reduce(Transport& transport, std::span<std::byte> value, Combine combine) {
   co_await reduce(transport, value, combine);
   co_await broadcast(transport, value, 0);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -33,8 +34,18 @@ Task<Unit> reduce(Transport& transport, std::span<std::byte> value, Combine comb
 /// As reduce, but to the lowest rank of each node.
 Task<Unit> reduce_on_node(Transport& transport, std::span<std::byte> value, Combine combine);
 
-/// A Combine: adds 64-bit integers.
-void add_integers(std::span<std::byte> into, std::span<const std::byte> from);
+/// A Combine: adds integers in bytes of any alignment.
+template <class Integer>
+void add_integers(std::span<std::byte> into, std::span<const std::byte> from) {
+  for (std::size_t at = 0; at < into.size(); at += sizeof(Integer)) {
+    Integer a = 0;
+    Integer b = 0;
+    std::memcpy(&a, &into[at], sizeof a);
+    std::memcpy(&b, &from[at], sizeof b);
+    a += b;
+    std::memcpy(&into[at], &a, sizeof a);
+  }
+}
 
 /// As reduce, followed by a broadcast: all ranks get the same bytes.
 Task<Unit> all_reduce(Transport& transport, std::span<std::byte> value, Combine combine);

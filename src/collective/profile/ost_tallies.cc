@@ -113,11 +113,11 @@ Task<ReducedOsts> reduce_osts(Transport& transport, const OstTallies& tallies) {
     ranks.at(band, ost) += reduced.by_ost[static_cast<std::size_t>(ost)].bytes;
   }
   reduced.by_ost.resize(checked_cast<std::size_t>(count));
-  auto reducing =
-      reduce(transport, std::as_writable_bytes(std::span(reduced.by_ost)), &add_integers);
+  auto reducing = reduce(transport, std::as_writable_bytes(std::span(reduced.by_ost)),
+                         &add_integers<std::int64_t>);
   co_await reducing;
-  auto reducing_ranks =
-      reduce(transport, std::as_writable_bytes(std::span(ranks.bytes)), &add_integers);
+  auto reducing_ranks = reduce(transport, std::as_writable_bytes(std::span(ranks.bytes)),
+                               &add_integers<std::int64_t>);
   co_await reducing_ranks;
   co_return reduced;
 }

@@ -1,7 +1,6 @@
 #include "collective/profile/timeline.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <span>
 
@@ -9,17 +8,6 @@
 
 namespace nacre::collective {
 namespace {
-
-void add_all(std::span<std::byte> into, std::span<const std::byte> from) {
-  for (std::size_t at = 0; at < into.size(); at += sizeof(std::int32_t)) {
-    std::int32_t a = 0;
-    std::int32_t b = 0;
-    std::memcpy(&a, &into[at], sizeof a);
-    std::memcpy(&b, &from[at], sizeof b);
-    a += b;
-    std::memcpy(&into[at], &a, sizeof a);
-  }
-}
 
 /// Makes each interval as long as 2^`doublings` intervals.
 void lengthen(Timeline::Intervals& intervals, int doublings) {
@@ -107,7 +95,8 @@ Task<RankTimelines> reduce_timelines(Transport& transport, const Timeline& timel
       shares[activity][i] = static_cast<std::int32_t>(std::min<std::int64_t>(share, 1000));
     }
   }
-  auto reducing = reduce(transport, std::as_writable_bytes(std::span(ranks.permille)), &add_all);
+  auto reducing = reduce(transport, std::as_writable_bytes(std::span(ranks.permille)),
+                         &add_integers<std::int32_t>);
   co_await reducing;
   co_return ranks;
 }

@@ -29,7 +29,7 @@ void fold(NodeShares& into, const NodeShares& from) {
 collective::Task<std::vector<NodeShares>> reduce_node_shares(collective::Transport& transport,
                                                              std::vector<NodeFigures> own) {
   auto summing = collective::reduce_on_node(transport, std::as_writable_bytes(std::span(own)),
-                                            &collective::add_integers);
+                                            &collective::add_integers<std::int64_t>);
   co_await summing;
   std::vector<NodeShares> shares(own.size());
   const plan::NodeMap& nodes = transport.nodes();

@@ -50,7 +50,7 @@ int progress_improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message*
 int progress_probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 int progress_mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status);
 
-/// Completes pending accesses, calls MPI_Finalize, and names files that miss in the report.
+/// Completes pending accesses, calls MPI_Finalize, and names files that the report has no line of.
 int progress_finalize();
 
 }  // namespace nacre::mpi

@@ -65,11 +65,12 @@ CollectivePlan from_caches(const CollectivePlan& plan, const PlanInputs& inputs,
                            const ChoiceMemory& memory) {
   constexpr std::int64_t cached_bytes_max = 1 << 30;  // of an aggregator
   const CollectiveSettings& settings = inputs.settings;
-  const Candidate rule = choose_algorithm(inputs);
-  if (settings.machine == nullptr || !settings.keeps_written || !may_compare(rule)) return plan;
+  if (settings.machine == nullptr || !settings.keeps_written) return plan;
   if (inputs.participants.node_count == 1 || plan.reason == PlanReason::observed) return plan;
   const CollectivePlan* const written = memory.write_of(inputs.summary.bounds);
   if (written == nullptr) return plan;
+  const Candidate rule = choose_algorithm(inputs);
+  if (!may_compare(rule)) return plan;
   if (rule.reason == PlanReason::hint && rule.algorithm != written->algorithm) return plan;
   if (inputs.summary.bytes / written->aggregator_count > cached_bytes_max) return plan;
   const CollectivePlan again = laid_out(choice_of_domains(*written, inputs), inputs);

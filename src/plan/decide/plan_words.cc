@@ -66,9 +66,8 @@ constexpr std::array<ReasonWords, 14> reasons{{
      "corrected by them this plan has the shortest predicted time.",
      "With nacre_learn=disable observed times change no plan."},
     {"cached",
-     "These aggregators wrote the bytes through this open file, so that their nodes still have "
-     "them "
-     "in their caches, with the locks.",
+     "These aggregators wrote the bytes through this open file, so their nodes still have them in "
+     "their caches, with the locks.",
      direct_or_sizes},
 }};
 static_assert(reasons.size() == static_cast<std::size_t>(PlanReason::cached) + 1);

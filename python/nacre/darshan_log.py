@@ -168,8 +168,8 @@ def _report(log: _Log, name: str, file: _File, layout: list[dict]) -> dict | Non
     ranks = _ranks(log, calls)
     meta = _spread(log, [(record, record["F_META_TIME"]) for record in calls], "TIME")
     by_posix = "MPI-IO" not in file.by_module
-    other, meta = _other_calls(calls, ranks, meta)
     opens = sum(record["COLL_OPENS"] + record["INDEP_OPENS"] + record["OPENS"] for record in calls)
+    other, meta = _other_calls(calls, opens, ranks, meta)
     first_open, last_close = _open_times(calls)
     began = int(log.job["start_time_sec"])
     return unserved.report(
@@ -190,11 +190,10 @@ def _open_times(calls: list[_Record]) -> tuple[float, float]:
     return min((first for first, _ in seen), default=0.0), max((last for _, last in seen), default=0.0)
 
 
-def _other_calls(calls: list[_Record], ranks: int, meta: dict) -> tuple[dict, dict]:
+def _other_calls(calls: list[_Record], opens: float, ranks: int, meta: dict) -> tuple[dict, dict]:
     """Calls that move no data, and the time of opens and closes. Darshan has one time for opens, closes, stats, seeks
     and views: each has the share of its number. Darshan counts the time of syncs as that of writes."""
     made = {name: sum(record[count] for record in calls for count in counts) for name, counts in OTHER_CALLS.items()}
-    opens = sum(record[count] for record in calls for count in ("OPENS", "COLL_OPENS", "INDEP_OPENS"))
     timed = {name: made[name] for name in ("set_view", "stat")}
     whole = 2 * opens + sum(timed.values()) + sum(record["SEEKS"] for record in calls)
     other = {}
@@ -202,7 +201,7 @@ def _other_calls(calls: list[_Record], ranks: int, meta: dict) -> tuple[dict, di
         if count:
             each = int(count / ranks)
             other[name] = {"calls": {"min": each, "median": each, "max": max(1, each), "sum": int(count)},
-                           "seconds": _share(meta, timed.get(name, 0) / whole)}  # fmt: skip
+                           "seconds": _share(meta, timed.get(name, 0) / max(1, whole))}  # fmt: skip
     return other, _share(meta, 2 * opens / whole) if whole else meta
 
 

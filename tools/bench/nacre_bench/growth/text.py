@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
+from .. import drawing
 from ..units import MIB
 from .points import Figures, Point, exceeds_log
 
@@ -69,22 +68,11 @@ def _verdicts(of: list[tuple[Point, Figures]]) -> list[str]:
 
 def draw(found: Found, path: str) -> bool:
     """Draws the figures against the ranks. Returns False and prints the reason if that fails."""
-    try:
-        _plot(found, path)
-    except (ImportError, OSError, ValueError) as error:
-        print(
-            f"nacre-bench: --plot {path}: cannot draw: {error}. `make setup-test` installs matplotlib.", file=sys.stderr
-        )
-        return False
-    return True
+    return drawing.is_drawn(path, lambda: _plot(found, path))
 
 
 def _plot(found: Found, path: str) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+    pyplot = drawing.pyplot()
     figure, panels = pyplot.subplots(1, len(CHECKED), figsize=(3.4 * len(CHECKED), 3.2), layout="constrained")
     for axes, (name, value) in zip(panels, CHECKED.items(), strict=True):
         for title in dict.fromkeys(point.title for point in found):

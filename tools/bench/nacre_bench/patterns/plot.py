@@ -1,9 +1,8 @@
-"""Draws the figure of a result, as in the papers. Only this module needs matplotlib."""
+"""Draws the figure of a result, as in the papers. Needs matplotlib."""
 
 from __future__ import annotations
 
-import sys
-
+from .. import drawing
 from .cells import CHOSEN, IN_PLACE, REDISTRIBUTED
 from .figures import READ, WRITE, Medians
 from .text import cells_on, name_of, several_of_ours
@@ -46,11 +45,7 @@ def bars(axes, medians: Medians, osts: int, direction: str) -> None:
 
 
 def plot(result: dict, path: str) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+    pyplot = drawing.pyplot()
     medians = Medians(result)
     counts = sorted({cell.osts for cell in medians.cells()})
     size = (1.5 + 3.6 * len(counts), 6.4)
@@ -68,12 +63,4 @@ def plot(result: dict, path: str) -> None:
 
 def draw(result: dict, path: str) -> bool:
     """Draws the figure. Returns False and prints the reason if that fails."""
-    try:
-        plot(result, path)
-    except (ImportError, OSError, ValueError) as error:
-        print(
-            f"nacre-bench: --plot {path}: cannot draw the figure: {error}. `make setup-test` installs matplotlib.",
-            file=sys.stderr,
-        )
-        return False
-    return True
+    return drawing.is_drawn(path, lambda: plot(result, path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import math
 import os
 import subprocess
 import tempfile
@@ -131,8 +132,7 @@ def simulate(
     if not machine and recorded is None:
         raise UserError("--machine is missing", "Name a machine that comes with Nacre, or a machine file.")
     nodes = nodes or (recorded["nodes"] if recorded else 1)
-    per_node = per_node or (replay.ranks_per_node(recorded) if recorded else 0)
-    per_node = per_node or -(-(described_calls.rank_count(calls) or 1 if calls else 1) // nodes)
+    per_node = per_node or _ranks_per_node(recorded, calls, nodes)
     with tempfile.TemporaryDirectory(prefix="nacre-simulate-") as folder:
         figures = Figures(testbed.machine_file(machine or replay.machine_of(recorded)), assignments, osts, Path(folder))
         command = [testbed.program("nacre-simulate", "`make` builds it.")]
@@ -182,6 +182,14 @@ def simulate(
         _show_measured(recorded)
     if best:
         _show_fastest(found, dict(columns))
+
+
+def _ranks_per_node(recorded: dict | None, calls: str, nodes: int) -> int:
+    """Those of the report, or what the description of calls needs; otherwise one."""
+    if recorded:
+        return replay.ranks_per_node(recorded)
+    ranks = described_calls.rank_count(calls) if calls else None
+    return math.ceil((ranks or 1) / nodes)
 
 
 class Figures:

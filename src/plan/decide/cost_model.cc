@@ -114,6 +114,10 @@ class CostModel {
     busy(Resource::locks) =
         traffic_.shared_pieces / traffic_.osts *
         (4 * lock + latency + time_of(std::min(piece, ost_bytes), machine_.ost.bandwidth));
+    // What a node writes back waits for what its link has to carry already.
+    const double passed_on = traffic_.bytes * traffic_.passed_on;
+    busy(Resource::locks) += std::max(time_of(passed_on, machine_.node_link.bandwidth),
+                                      time_of(passed_on, machine_.ost.bandwidth));
   }
 
   void access_caches() {

@@ -107,6 +107,8 @@ class TrafficModel {
                                 : traffic.nodes * stripes_.osts_of(span) / traffic.osts;
     traffic.nodes_per_ost = std::max(1.0, traffic.nodes_per_ost);
     if (writes() && traffic.nodes > 1) traffic.shared_pieces = pieces_that_share_locks(traffic);
+    const bool interleave = summary_.node_span_bytes() > summary_.bounds.length;
+    if (!interleave) pass_on(traffic);
     return traffic;
   }
 
@@ -244,6 +246,7 @@ class TrafficModel {
       traffic.fullest_writer = shares.of_fullest_aggregator();
       traffic.fullest_node = shares.of_fullest_node();
       traffic.nodes_per_ost = real(shares.nodes_of_a_set());
+      pass_on(traffic);
       return;
     }
     const bool in_turn = pattern == DomainPattern::stripes;
@@ -258,6 +261,12 @@ class TrafficModel {
     } else {
       traffic.shared_pieces = traffic.nodes_per_ost * traffic.osts;
     }
+  }
+
+  /// The parts of the nodes do not interleave, so that each lock is passed on about once.
+  void pass_on(Traffic& traffic) const {
+    const bool takes_locks = writes() && machine_.wide_locks != 0 && traffic.nodes_per_ost > 1;
+    if (takes_locks) traffic.passed_on = 1 / traffic.osts;
   }
 
   /// Reads that go on in steps are ahead by some calls.

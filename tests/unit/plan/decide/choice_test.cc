@@ -166,14 +166,17 @@ TEST_CASE("direct writes that share pages with other processes of the node take 
   CHECK(reads == seconds(1, Direction::read));
 }
 
-TEST_CASE("if few nodes have uneven numbers of OSTs, their ranks share the OSTs") {
+TEST_CASE("if few nodes have uneven numbers of OSTs, their ranks share the OSTs, but for locks") {
   CollectiveSettings settings = settings_of("lustre-flash", 4);
   machine::Machine links_as_slow_as_osts;
   links_as_slow_as_osts.node_link.bandwidth = links_as_slow_as_osts.ost.bandwidth = 1 << 30;
-  settings.machine = std::make_shared<const machine::Machine>(links_as_slow_as_osts);
-  const CollectivePlan plan = plan_for({9, 3, 47'008, 1000, true}, settings);
-  CHECK(plan.pattern == DomainPattern::osts);
-  CHECK(plan.aggregator_count == 9);
+  for (const bool wide : {false, true}) {
+    links_as_slow_as_osts.wide_locks = wide ? 1 : 0;
+    settings.machine = std::make_shared<const machine::Machine>(links_as_slow_as_osts);
+    const CollectivePlan plan = plan_for({9, 3, 47'008, 1000, true}, settings);
+    CHECK(plan.pattern == DomainPattern::osts);
+    CHECK(plan.aggregator_count == (wide ? 4 : 9));
+  }
 }
 
 TEST_CASE("aggregators with stripes of their own do not wait in steps of whole stripes") {
@@ -308,9 +311,12 @@ TEST_CASE("of equally fast plans one with an aggregator for each OST is chosen")
   CHECK(choose({{{}, same}, {eight, same}}, Direction::read) == 0);
   eight.end = 8 * mebibyte;  // it may touch seven, eight or nine stripes
   CHECK(choose({{four, same}, {eight, same}}, Direction::read) == 0);
-  // Of writes, caches send the bytes of several calls at once.
-  CHECK(choose({{four, same}, {eight, {.seconds = 1.02}}}, Direction::write) == 1);
-  CHECK(choose({{four, same}, {eight, {.seconds = 1.1}}}, Direction::write) == 0);
+  // Of writes, caches send the bytes of several calls at once, by more links.
+  Prediction of_four = same;
+  of_four.of(Resource::link) = 0.5;
+  CHECK(choose({{four, of_four}, {eight, {.seconds = 1.02}}}, Direction::write) == 1);
+  CHECK(choose({{four, of_four}, {eight, {.seconds = 1.1}}}, Direction::write) == 0);
+  CHECK(choose({{four, same}, {eight, {.seconds = 1.02}}}, Direction::write) == 0);
 }
 
 TEST_CASE("each node has a group of its own where messages between nodes are dear") {

@@ -152,7 +152,10 @@ Environment process_environment() {
 }
 
 void Hints::set(std::string_view name, std::string value, HintSource source) {
-  values_.insert_or_assign(std::string(name), Value{std::move(value), source});
+  Value& now = values_[std::string(name)];
+  if (source == HintSource::open_file && now.source != source) now.requester = now.source;
+  now.text = std::move(value);
+  now.source = source;
 }
 
 std::string Hints::get(std::string_view name) const {
@@ -164,6 +167,11 @@ std::string Hints::get(std::string_view name) const {
 HintSource Hints::source(std::string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? HintSource::built_in : found->second.source;
+}
+
+HintSource Hints::requester(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? HintSource::built_in : found->second.requester;
 }
 
 InfoPairs Hints::effective() const {

@@ -67,6 +67,8 @@ class Hints {
   /// The value as a number; 0 if there is none.
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] HintSource source(std::string_view name) const;
+  /// Who requested a value that that of the open file has replaced; built_in: nobody.
+  [[nodiscard]] HintSource requester(std::string_view name) const;
   /// Every hint that has a value, for MPI_File_get_info.
   [[nodiscard]] InfoPairs effective() const;
 
@@ -95,6 +97,7 @@ class Hints {
   struct Value {
     std::string text;
     HintSource source = HintSource::built_in;
+    HintSource requester = HintSource::built_in;
   };
   [[nodiscard]] std::optional<std::string> accepted_value(const HintRow& row,
                                                           const std::string& value, HintTime time);

@@ -474,12 +474,18 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
 }
 
 std::string set_hints_json(const Hints& hints) {
+  const auto words = [](HintSource source) {
+    return source_names[static_cast<std::size_t>(source)];
+  };
   JsonObject json;
   for (const auto& [name, value] : hints.effective()) {
-    const HintSource source = hints.source(name);
-    if (source == HintSource::built_in) continue;
-    const char* const from = source_names[static_cast<std::size_t>(source)];
-    json.add(name, JsonObject().add_text("value", value).add_text("from", from).text());
+    if (hints.source(name) == HintSource::built_in) continue;
+    JsonObject hint;
+    hint.add_text("value", value).add_text("from", words(hints.source(name)));
+    if (const HintSource requester = hints.requester(name); requester != HintSource::built_in) {
+      hint.add_text("requested_by", words(requester));
+    }
+    json.add(name, hint.text());
   }
   return json.text();
 }

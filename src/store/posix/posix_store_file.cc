@@ -229,9 +229,13 @@ Status PosixStoreFile::write_zeros(const Extent& range) {
 
 Status PosixStoreFile::sync() {
   if (retry_interrupted([&] { return fsync(opened_.file.number()); }) == 0) return {};
-  // Files without storage, such as /dev/null, have nothing to sync.
-  if (errno == EINVAL || errno == EROFS) return {};
-  return error(errno, "sync");
+  // Files without storage, such as /dev/null, have nothing to sync. Of a regular file EROFS says
+  // that the file system gave up, and lost data.
+  const int reason = errno;
+  struct stat found {};
+  const bool is_regular = fstat(opened_.file.number(), &found) != 0 || S_ISREG(found.st_mode);
+  if (!is_regular && (reason == EINVAL || reason == EROFS)) return {};
+  return error(reason, "sync");
 }
 
 Status PosixStoreFile::close() {

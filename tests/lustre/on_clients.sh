@@ -6,7 +6,7 @@ set -eu
 
 if [ "$1" = --inside ]; then
   mount --bind "$3" "$2"
-  echo second-client > /proc/sys/kernel/hostname
+  hostname second-client
   shift 3
   NACRE_NODE_ID=second exec "$@"
 fi

@@ -14,6 +14,7 @@ from collections.abc import Callable
 ON_CLIENTS = pathlib.Path(__file__).with_name("on_clients.sh").resolve()
 PHASES = ("start", "open", "write", "later", "sync", "read", "alone", "close")
 PHASE_SECONDS_MAX = 600
+ORDINARY_USER = 65534
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,18 +39,26 @@ def programs_of(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
 
 
 def run(
-    words: list[str], arguments: argparse.Namespace, preload: str | None, after: Callable[[str, str], None]
+    words: list[str],
+    arguments: argparse.Namespace,
+    preload: str | None,
+    after: Callable[[str, str], None],
+    as_root: bool = True,
 ) -> tuple[int, str]:
     """Starts the program; calls `after` with each phase, when all ranks have ended it, and the path of the file.
-    Returns the exit status and what the ranks and the launcher printed."""
+    Returns the exit status and what the ranks and the launcher printed. `as_root`: otherwise as a user to whom the
+    directory of the file belongs."""
     with (
         tempfile.TemporaryDirectory(prefix="nacre-phases-", dir=arguments.mount) as directory,
         tempfile.TemporaryDirectory(prefix="nacre-phases-") as folder,
     ):
         if arguments.layout:
             subprocess.run(["lfs", "setstripe", *shlex.split(arguments.layout), directory], check=True)
+        if not as_root:
+            os.chown(directory, ORDINARY_USER, ORDINARY_USER)
+            os.chown(folder, ORDINARY_USER, ORDINARY_USER)
         file = f"{directory}/file"
-        command = _command(words, arguments, directory, preload)
+        command = _command(words, arguments, directory, preload, as_root)
         command += [file, folder, str(arguments.piece), str(arguments.bytes)]
         job = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -65,14 +74,17 @@ def run(
     return job.returncode, printed
 
 
-def _command(words: list[str], arguments: argparse.Namespace, directory: str, preload: str | None) -> list[str]:
-    """The launcher's words, and before the program what puts a rank on its client and preloads Nacre."""
+def _command(
+    words: list[str], arguments: argparse.Namespace, directory: str, preload: str | None, as_root: bool
+) -> list[str]:
+    """The launcher's words, as its user, and before the program what puts a rank on its client and preloads Nacre."""
     place = next(at for at, word in enumerate(words) if pathlib.Path(word).name.startswith("phases"))
     before = ["env", f"LD_PRELOAD={preload}"] if preload else []
     if arguments.second:
         second = arguments.second / os.path.relpath(directory, arguments.mount)
         before = [str(ON_CLIENTS), directory, str(second), *before]
-    return [*words[:place], *before, *words[place:]]
+    ids = f"--reuid={ORDINARY_USER}", f"--regid={ORDINARY_USER}", "--clear-groups", "--reset-env"
+    return [*([] if as_root else ["setpriv", *ids]), *words[:place], *before, *words[place:]]
 
 
 def _wait_for(path: pathlib.Path, job: subprocess.Popen) -> None:

@@ -27,7 +27,8 @@ WRONG_BYTES = re.compile(r"rank \d+: .*wrong bytes")
 @dataclasses.dataclass(frozen=True)
 class Case:
     """`begin`, `end`: commands for the shell after the phases `first` and `last`. `classes`: of the errors that calls
-    may return meanwhile and after it; empty: no call may fail. `must_fail`: some call has to."""
+    may return meanwhile and after it; empty: no call may fail. `must_fail`: some call has to. `has_layout`: the
+    directory has a default layout."""
 
     name: str
     first: str
@@ -36,6 +37,8 @@ class Case:
     end: str
     classes: tuple[str, ...] = ()
     must_fail: bool = False
+    as_root: bool = True
+    has_layout: bool = True
 
 
 FULL = "lctl set_param -n fail_loc=0x215"
@@ -47,6 +50,8 @@ EVICT = (
 LRU = "lctl set_param -n ldlm.namespaces.*osc*.lru_size=clear"
 AWAY = "for name in $(lctl list_param osc.*-OST0001-osc-[^M]*.active); do lctl set_param -n $name={}; done"
 NO_OBJECTS = "lctl set_param -n obdfilter.*-OST0003.no_create={}"
+RESTRICTED = "lctl set_param -n llite.*.enable_setstripe_gid={}"
+
 CASES = [
     Case("all is well", "open", "true", "close", "true"),
     Case("locks are dropped", "write", LRU, "later", LRU),
@@ -56,6 +61,16 @@ CASES = [
     Case("clients are evicted after a write", "write", EVICT, "later", "true", ("IO",)),
     Case("clients are evicted before a read", "sync", EVICT, "read", "true", ("IO",)),
     Case("an OST is away for a later write", "write", AWAY.format(0), "later", AWAY.format(1), ("IO",)),
+    Case("an ordinary user", "open", "true", "close", "true", as_root=False),
+    Case(
+        "no user may set layouts",
+        "start",
+        RESTRICTED.format(0),
+        "close",
+        RESTRICTED.format(-1),
+        as_root=False,
+        has_layout=False,
+    ),
     Case("an OST makes no new objects", "start", NO_OBJECTS.format(1), "write", NO_OBJECTS.format(0)),
 ]
 
@@ -78,6 +93,8 @@ def judged(case: Case, status: int, printed: str) -> str:
             return f"{phase}: not all ranks returned one class: {classes}"
         if not set(classes.values()) <= set(case.classes):
             return f"{phase}: {classes}, expected {case.classes or 'success'}"
+    if WRONG_BYTES.search(printed) and by_phase.keys() <= {"alone"}:
+        return "all collective calls succeeded, and bytes are wrong"
     return ""
 
 
@@ -90,7 +107,11 @@ def tried(case: Case, words: list[str], arguments: argparse.Namespace) -> tuple[
                 subprocess.run(command, shell=True, check=True, capture_output=True)
 
     try:
-        status, printed = phased.run(words, arguments, arguments.preload, act)
+        layout = arguments.layout if case.has_layout else ""
+        # Ranks of an ordinary user in two namespaces could not share memory.
+        second = arguments.second if case.as_root else None
+        placed = argparse.Namespace(**{**vars(arguments), "layout": layout, "second": second})
+        status, printed = phased.run(words, placed, arguments.preload, act, case.as_root)
     except (SystemExit, subprocess.TimeoutExpired) as error:
         return f"did not end: {error}", ""
     finally:

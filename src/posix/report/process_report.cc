@@ -167,12 +167,14 @@ std::span<std::uint32_t> used_files(CountedFiles& files, std::span<std::uint32_t
 void add_files(LineText& line, CountedFiles& files, std::span<const std::uint32_t> found,
                FileCounts& others) {
   std::uint32_t other_files = 0;
+  bool is_first = true;
   line.add("\"files\":[");
   for (std::size_t i = 0; i < found.size(); ++i) {
     CountedFile& file = files.file(found[i]);
     const bool is_several = files.is_full() && found[i] == files.count();
     if (i < files_in_line_max && !is_several) {
-      add_file(line.add(i == 0 ? "" : ","), file.name(), file.counts, 1);
+      add_file(line.add(is_first ? "" : ","), file.name(), file.counts, 1);
+      is_first = false;
     } else {
       add_to(others, file.counts);
       ++other_files;
@@ -224,12 +226,23 @@ void write_line(const char* path, const Contents& contents, Workspace& space) {
   print_warning(warning.add_error(error).add("\n").text());
 }
 
+/// As the lines of MPI-IO name it, but for launches without a variable.
+void name_run() {
+  const char* const run = std::getenv("NACRE_RUN");
+  const char* const step = std::getenv("SLURM_STEP_ID");
+  if (run != nullptr) {
+    keep(launch.run, run);
+  } else if (step != nullptr && launch.job[0] != '\0') {
+    LineText line(std::span(launch.run).first(variable_bytes_max - 1));
+    line.add(launch.job.data()).add(".").add(step);
+  }
+}
+
 }  // namespace
 
 void note_launch() {
-  const char* const run = std::getenv("NACRE_RUN");
-  keep(launch.run, run == nullptr ? "" : run);
   keep(launch.job, first_set(job_variables));
+  name_run();
   launch.rank = number_of(first_set(rank_variables), -1);
   if (launch.rank >= 0) launch.ranks = number_of(first_set(size_variables), 1);
 }

@@ -86,13 +86,22 @@ EXPORTED int slurm_spank_init(spank_t spank, int count, char* arguments[]) {
   return spank_option_register(spank, &option);
 }
 
-/* Sets a variable of the tasks to what is there, `separator` and `value`; leaves it alone if it is
- * there already. */
+/* Whether `text` is `value`, or ends with `separator` and `value`. */
+static int ends_with(const char* text, const char* separator, const char* value) {
+  const size_t text_length = strlen(text);
+  const size_t value_length = strlen(value);
+  if (text_length < value_length) return 0;
+  const char* const end = text + text_length - value_length;
+  return strcmp(end, value) == 0 && (end == text || end[-1] == *separator);
+}
+
+/* Sets a variable of the tasks to what is there, `separator` and `value`; leaves it alone if it
+ * ends with that already. */
 static int append(spank_t spank, const char* name, const char* separator, const char* value) {
   char before[VALUE_MAX] = "";
   const spank_err_t found = spank_getenv(spank, name, before, sizeof before);
   if (found != ESPANK_SUCCESS && found != ESPANK_ENV_NOEXIST) return found;
-  if (strstr(before, value)) return ESPANK_SUCCESS;
+  if (ends_with(before, separator, value)) return ESPANK_SUCCESS;
   char after[2 * VALUE_MAX + 2];
   snprintf(after, sizeof after, "%s%s%s", before, *before ? separator : "", value);
   return spank_setenv(spank, name, after, 1);

@@ -57,6 +57,12 @@ def test_the_command_works_after_the_prefix_is_moved(prefix, command, version, t
     assert f"{version} in {prefix}" in command("doctor", "true", cwd=tmp_path)
 
 
+def test_the_command_runs_no_module_of_the_working_directory(command, version, tmp_path):
+    for name in ("json", "random", "typer"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('not this one')\n")
+    assert f"nacre {version}" in command("--version", cwd=tmp_path)
+
+
 def test_the_command_names_its_version_its_commit_and_its_abis(prefix, command, version, source):
     first, commit, abis = command("--version").splitlines()
     assert first == f"nacre {version}"

@@ -188,6 +188,8 @@ def test_the_plugin_preloads_nacre_with_the_hints_of_its_option(nacre, slurm, cl
     assert shown("--nacre=cb_nodes=2,*.h5:cb_nodes=1") == f"[{nacre.library}][*:cb_nodes=2,*.h5:cb_nodes=1][]"
     assert shown("--nacre=cb_nodes=2", NACRE_HINTS="*:cb_nodes=4") == f"[{nacre.library}][*:cb_nodes=4,*:cb_nodes=2][]"
     assert shown("--nacre", LD_PRELOAD="libm.so.6") == f"[libm.so.6:{nacre.library}][][]"
+    # Hints that begin like those that are there already count nevertheless.
+    assert shown("--nacre=cb_nodes=8", NACRE_HINTS="*:cb_nodes=80").endswith("[*:cb_nodes=80,*:cb_nodes=8][]")
     assert shown("--nacre=off") == "[][][1]"
 
 

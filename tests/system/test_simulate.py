@@ -109,6 +109,14 @@ def test_a_job_that_left_a_report_is_simulated_again(nacre, tmp_path, workload):
         assert abs(again["stages_ns"][stage] - before["stages_ns"][stage]) <= 0.02 * before["stages_ns"][stage] + 1e6
 
 
+def test_a_recorded_job_on_nodes_with_unequal_numbers_of_ranks_is_no_larger(nacre, tmp_path):
+    before, _ = record(nacre, tmp_path, "interleaved")
+    (tmp_path / "uneven").write_text(json.dumps(before["report"] | {"nodes": 3}) + "\n")
+    (uneven,) = json.loads(nacre("simulate", "--machine", "ranger", "--report", "uneven", "--json").stdout)
+    assert (uneven["ranks"], uneven["nodes"]) == (4, 3)
+    assert uneven["bytes_written"] == before["bytes_written"]
+
+
 def test_a_recorded_job_on_more_nodes_and_osts_writes_more_bytes_to_more_osts(nacre, tmp_path):
     _, report = record(nacre, tmp_path, "interleaved")
     words = ("--machine", "ranger", "--report", report, "--nodes", 4, "--osts", 64)

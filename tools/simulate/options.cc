@@ -84,6 +84,10 @@ Status take_option(Options& options, int option, const char* value) {
     taken = take_number("--ranks-per-node", value, ranks_max, number);
     options.ranks_per_node = static_cast<int>(number);
   }
+  if (option == 'N') {
+    taken = take_number("--ranks", value, ranks_max, number);
+    options.rank_count = static_cast<int>(number);
+  }
   return taken;
 }
 
@@ -121,6 +125,10 @@ Status check(const Options& options) {
   if (std::int64_t{options.nodes} * options.ranks_per_node > ranks_max) {
     return wrong("more than " + std::to_string(ranks_max) + " ranks");
   }
+  if (options.ranks() < options.nodes) {
+    return wrong("--ranks " + std::to_string(options.ranks()) + ": fewer than --nodes " +
+                 std::to_string(options.nodes));
+  }
   return {};
 }
 
@@ -148,6 +156,7 @@ const char* const usage =
     "  --machine FILE      a machine file; default: a machine on which nothing takes time\n"
     "  --nodes N           nodes of the job; default 1\n"
     "  --ranks-per-node M  ranks of each node; default 1\n"
+    "  --ranks N           ranks of all nodes instead, of which some may have one more\n"
     "  --calls FILE        the calls of a job (src/sim/program/recorded_job.h)\n"
     "  --bytes N           bytes of the file\n"
     "  --block N           bytes of a block, for workloads with blocks\n"
@@ -161,10 +170,11 @@ const char* const usage =
     "  --progress          print lines about the progress on standard error\n";
 
 Result<Options> parse_options(int argc, char** argv) {
-  const std::array<option, 14> table{{{"calls", required_argument, nullptr, 'c'},
+  const std::array<option, 15> table{{{"calls", required_argument, nullptr, 'c'},
                                       {"machine", required_argument, nullptr, 'm'},
                                       {"nodes", required_argument, nullptr, 'n'},
                                       {"ranks-per-node", required_argument, nullptr, 'r'},
+                                      {"ranks", required_argument, nullptr, 'N'},
                                       {"bytes", required_argument, nullptr, 'b'},
                                       {"block", required_argument, nullptr, 'k'},
                                       {"hint", required_argument, nullptr, 'h'},

@@ -18,6 +18,7 @@ struct Options {
   machine::Machine machine;
   int nodes = 1;
   int ranks_per_node = 1;
+  int rank_count = 0;                            ///< of all nodes; 0: ranks_per_node of each
   const workload::Workload* workload = nullptr;  ///< null: `recorded` is the program
   std::optional<sim::RecordedJob> recorded;
   std::int64_t bytes = 0;        ///< of the file of a workload
@@ -30,7 +31,11 @@ struct Options {
   file::InfoPairs hints;
   file::InfoPairs read_hints;  ///< of the open before the reads
 
-  [[nodiscard]] int ranks() const { return nodes * ranks_per_node; }
+  [[nodiscard]] int ranks() const { return rank_count > 0 ? rank_count : nodes * ranks_per_node; }
+  /// The first nodes have one more than the others if the ranks are no multiple of the nodes.
+  [[nodiscard]] int ranks_of(int node) const {
+    return ranks() / nodes + (node < ranks() % nodes ? 1 : 0);
+  }
   [[nodiscard]] sim::RankCalls calls_of(int rank) const;
 };
 

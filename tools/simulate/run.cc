@@ -65,7 +65,7 @@ plan::NodeMap nodes_of(const Options& options) {
   std::vector<plan::NodeMap::Run> runs;
   runs.reserve(static_cast<std::size_t>(options.nodes));
   for (int node = 0; node < options.nodes; ++node) {
-    runs.push_back({static_cast<std::uint64_t>(node + 1), options.ranks_per_node});
+    runs.push_back({static_cast<std::uint64_t>(node + 1), options.ranks_of(node)});
   }
   return plan::NodeMap::from_runs(runs);
 }

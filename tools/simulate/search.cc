@@ -87,7 +87,7 @@ plan::AccessSummary summary_of(const Options& options, const CollectiveCall& cal
   std::size_t rank = 0;
   for (int node = 0; node < options.nodes; ++node) {
     plan::AccessSummary of_node;
-    for (int i = 0; i < options.ranks_per_node; ++i, ++rank) {
+    for (int i = 0; i < options.ranks_of(node); ++i, ++rank) {
       plan::fold(of_node, plan::summarize(call.files[rank], call.memory[rank], node, &stripes));
     }
     plan::fold(all, of_node);

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import json
-import math
 import os
 import subprocess
 import tempfile
@@ -132,11 +131,11 @@ def simulate(
     if not machine and recorded is None:
         raise UserError("--machine is missing", "Name a machine that comes with Nacre, or a machine file.")
     nodes = nodes or (recorded["nodes"] if recorded else 1)
-    per_node = per_node or _ranks_per_node(recorded, calls, nodes)
+    ranks = nodes * per_node or _rank_count(recorded, calls, nodes)
     with tempfile.TemporaryDirectory(prefix="nacre-simulate-") as folder:
         figures = Figures(testbed.machine_file(machine or replay.machine_of(recorded)), assignments, osts, Path(folder))
         command = [testbed.program("nacre-simulate", "`make` builds it.")]
-        command += ["--nodes", str(nodes), "--ranks-per-node", str(per_node)]
+        command += ["--nodes", str(nodes), "--ranks", str(ranks)]
         command += ["--timelines"] if html is not None else []
         command += ["--block", _bytes("--block", block)] if block else []
         command += ["--read"] if reads else []
@@ -144,7 +143,7 @@ def simulate(
         layout = replay.layout_hints(recorded) if recorded else []
         if recorded or calls:
             made = Path(folder) / "calls"
-            text = replay.calls_text(recorded) if recorded else described_calls.calls_text(calls, nodes * per_node)
+            text = replay.calls_text(recorded) if recorded else described_calls.calls_text(calls, ranks)
             made.write_text(text)
             command += ["--calls", str(made)]
         else:
@@ -171,7 +170,7 @@ def simulate(
             )
         )
         return
-    unchanged = recorded and nodes * per_node == recorded["ranks"] and nodes == recorded["nodes"] and not assignments
+    unchanged = recorded and ranks == recorded["ranks"] and nodes == recorded["nodes"] and not assignments
     lines = _notes(found, replay.heading(recorded) if recorded else Path(calls).name)
     rows = _rows(found)
     if html is not None:
@@ -184,12 +183,12 @@ def simulate(
         _show_fastest(found, dict(columns))
 
 
-def _ranks_per_node(recorded: dict | None, calls: str, nodes: int) -> int:
-    """Those of the report, or what the description of calls needs; otherwise one."""
+def _rank_count(recorded: dict | None, calls: str, nodes: int) -> int:
+    """That of the report, on as many nodes; what the description of calls needs; otherwise one for each node."""
     if recorded:
-        return replay.ranks_per_node(recorded)
-    ranks = described_calls.rank_count(calls) if calls else None
-    return math.ceil((ranks or 1) / nodes)
+        same = nodes == recorded["nodes"]
+        return recorded["ranks"] if same else nodes * replay.ranks_per_node(recorded)
+    return max(nodes, (described_calls.rank_count(calls) if calls else None) or 0)
 
 
 class Figures:
@@ -366,9 +365,11 @@ def _show_fastest(found: list[Setting], columns: dict[str, list[str]]) -> None:
     if fastest is found[0]:
         print("No setting is faster than the job as it is.")
         return
-    words = " ".join(f"--hint {hint}" for hint in columns[fastest.name])
+    of_machine, hints = _divided(columns[fastest.name])
     times = [duration(one.total_ns / NANOSECONDS) for one in (fastest, found[0])]
-    print(f"Fastest: {fastest.name}, {times[0]} instead of {times[1]}: nacre run {words} ...")
+    words = " ".join(["nacre run", *(f"--hint {hint}" for hint in hints), "..."])
+    how = f"on another machine ({', '.join(of_machine)})" if of_machine else words
+    print(f"Fastest: {fastest.name}, {times[0]} instead of {times[1]}: {how}")
 
 
 def _rate(one: Setting) -> str:

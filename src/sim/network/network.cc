@@ -210,7 +210,9 @@ const BusyTimeline& Network::copy_times(int node) const {
 }
 
 const BusyTimeline& Network::link_times(int node) const {
-  return nodes_[static_cast<std::size_t>(node)].link_busy;
+  const Node& of = nodes_[static_cast<std::size_t>(node)];
+  const bool receives_more = of.receives_busy.total() > of.sends_busy.total();
+  return receives_more ? of.receives_busy : of.sends_busy;
 }
 
 std::int64_t Network::unmatched_count() const {
@@ -342,10 +344,12 @@ void Network::transfer_far(const MessagePointer& message) {
   Node& from = nodes_[static_cast<std::size_t>(nodes().node_of(message->source))];
   const SimulatedTime leaves = std::max(scheduler_.now(), from.sends_until);
   from.sends_until = leaves + length;
-  from.link_busy.add(leaves, leaves + length);
+  from.sends_busy.add(leaves, from.sends_until);
   scheduler_.at(leaves + machine_.far_message_ns + delay(), [this, message, length] {
     Node& to = nodes_[static_cast<std::size_t>(nodes().node_of(message->destination))];
-    to.receives_until = std::max(scheduler_.now(), to.receives_until) + length;
+    const SimulatedTime enters = std::max(scheduler_.now(), to.receives_until);
+    to.receives_until = enters + length;
+    to.receives_busy.add(enters, to.receives_until);
     scheduler_.at(to.receives_until, [this, message] { arrive(*message); });
   });
 }

@@ -87,7 +87,8 @@ class Network {
   [[nodiscard]] std::int64_t unmatched_count() const;
   /// A receive whose length differs from its message, or a message of 0 bytes.
   [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
-  /// When ranks of `node` copied, and when the link of the node sent messages.
+  /// When ranks of `node` copied, and when the link of the node was busy in the direction that was
+  /// busier.
   [[nodiscard]] const BusyTimeline& copy_times(int node) const;
   [[nodiscard]] const BusyTimeline& link_times(int node) const;
 
@@ -101,7 +102,8 @@ class Network {
     std::unique_ptr<SharedBandwidth> copies;
     SimulatedTime sends_until = 0;
     SimulatedTime receives_until = 0;
-    BusyTimeline link_busy;
+    BusyTimeline sends_busy;
+    BusyTimeline receives_busy;
   };
   struct Rank {
     explicit Rank(Scheduler& scheduler) : has_event(scheduler) {}

@@ -104,6 +104,7 @@ TEST_CASE("a message between nodes takes its latency and the time of its bytes")
   CHECK(world.network.counts().far == 1);
   CHECK(world.network.counts().far_bytes == 8'000);
   CHECK(world.network.link_times(0).total() == 8'000);
+  CHECK(world.network.link_times(1).total() == 8'000);
 }
 
 TEST_CASE("a message inside a node takes its latency and the time of a copy") {

@@ -94,9 +94,11 @@ class Cluster:
             raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    def up(self) -> None:
+    def check_folder(self) -> None:
         if self.configuration.exists():
             raise RuntimeError(f"{self.folder} has a cluster already: ceph_cluster.py down {self.folder}")
+
+    def up(self) -> None:
         for name in ("run", "log", "data"):
             (self.folder / name).mkdir(parents=True)
         self._start_monitor()
@@ -226,6 +228,7 @@ def main() -> int:
     except NotHere as reason:
         print(f"skipped: {reason}")
         return SKIP
+    cluster.check_folder()
     try:
         cluster.up()
         if arguments.action == "with":

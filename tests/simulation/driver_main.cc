@@ -214,6 +214,11 @@ int run(const char* name, const Options& options) {
     std::fflush(stdout);
     return options.shrinks ? report(name, whole, options.omissions) : 1;
   }
+  if (options.in_children) {  // started again by run_in_children()
+    std::printf("seed %llu went wrong, but not by itself\n",
+                static_cast<unsigned long long>(first));
+    return 1;
+  }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::printf("%lld programs in %.1f s, nothing wrong\n", static_cast<long long>(done),
               took.count());

@@ -57,8 +57,11 @@ def read(path: str) -> list[dict]:
     with tempfile.TemporaryDirectory(prefix="nacre-darshan-") as scratch:
         link = Path(scratch) / Path(path).name
         link.symlink_to(Path(path).resolve())
-        words = [sys.executable, "-P", "-m", "nacre.darshan_log", str(link)]
-        result = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        # Python puts its working directory first in the paths of modules.
+        words = [sys.executable, "-m", "nacre.darshan_log", str(link)]
+        result = subprocess.run(
+            words, env=environment, cwd=scratch, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
     if result.returncode == NO_PACKAGE:
         raise UserError(
             f"{path} is a log of Darshan; reading it needs the package darshan, which is not installed",

@@ -17,7 +17,6 @@ def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN, top: 
     console.print(f"[bold]{escape(job.title)}[/bold]", soft_wrap=True)
     if job.libraries:
         console.print(f"  {escape(job.libraries)}", soft_wrap=True)
-    files = len({one["file"] for one in job.reports})
     elapsed = job.elapsed_seconds
     among = f", of the {duration(elapsed)} from the first open to the last close" if elapsed else ""
     console.print(
@@ -26,8 +25,8 @@ def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN, top: 
         soft_wrap=True,
     )
     console.print(
-        f"  {plural(files, 'file')}, {plural(len(job.reports), 'open')}, {amount(job.total('bytes_written'))} written,"
-        f" {amount(job.total('bytes_read'))} read",
+        f"  {plural(job.file_count, 'file')}, {plural(job.opens, 'open')},"
+        f" {amount(job.total('bytes_written'))} written, {amount(job.total('bytes_read'))} read",
         soft_wrap=True,
     )
     found = find(job, share_min)

@@ -39,6 +39,11 @@ class FileGroup:
         """The time in calls of these files, summed over the ranks."""
         return sum(one["seconds"]["sum"] for one in self.reports)
 
+    @property
+    def is_sum(self) -> bool:
+        """Whether the figures are sums over files whose names are not known."""
+        return any(one.get("file_count", 1) > 1 for one in self.reports)
+
     def total(self, field_name: str) -> int:
         return sum(one[field_name] for one in self.reports)
 
@@ -73,7 +78,7 @@ class Job:
 
     @cached_property
     def nodes(self) -> int:
-        return max(1, *(max(one["nodes"], len(one["hosts"])) for one in self.reports))
+        return max(1, len(self.hosts), *(one["nodes"] for one in self.reports))
 
     @property
     def is_from_darshan(self) -> bool:
@@ -89,6 +94,14 @@ class Job:
     def what(self) -> str:
         """What its times are of."""
         return "I/O" if self.is_from_darshan or self.has_posix else "MPI-IO"
+
+    @property
+    def file_count(self) -> int:
+        return sum({one["file"]: one.get("file_count", 1) for one in self.reports}.values())
+
+    @property
+    def opens(self) -> int:
+        return sum(one.get("opens", 1) for one in self.reports)
 
     @cached_property
     def hosts(self) -> list[str]:

@@ -193,19 +193,21 @@ def _fill_remarks(known: list[Ost], directory: str) -> Iterator[Remark]:
 def _layout_remarks(directory: Path, mount: FileSystem) -> Iterator[Remark]:
     remove = layout_command("-d", str(directory))
     try:
-        counts = _default_counts(str(directory))
+        counts = [] if _has_default_of_root(directory, mount) else _default_counts(str(directory))
     except OSError as error:
         if error.errno != errno.ENODATA:
             yield "note", "layout", f"the default layout is unknown: {error.strerror}", ""
             return
-        text = "the directory has no default layout of its own: Nacre chooses that of new files"
-        yield "good", "layout", text + _default_of_others(mount), ""
-        return
+        counts = []
     except ValueError as error:
         yield "bad", "layout", f"the default layout is damaged: {error}", f"Remove it: {remove}"
         return
+    if not counts:
+        text = "the directory has no default layout of its own: Nacre chooses that of new files"
+        yield "good", "layout", text + _default_of_others(mount), ""
+        return
     what = f"the directory's default layout: {' then '.join(map(_stripes, counts))}"
-    if counts and counts[-1] == 1:
+    if counts[-1] == 1:
         yield (
             "note", "layout", f"{what}. New files are on one OST, however many nodes write them",
             f"Let Nacre choose: {remove}\n"
@@ -213,6 +215,15 @@ def _layout_remarks(directory: Path, mount: FileSystem) -> Iterator[Remark]:
         )  # fmt: skip
     else:
         yield "good", "layout", f"{what}. Nacre keeps it for new files", ""
+
+
+def _has_default_of_root(directory: Path, mount: FileSystem) -> bool:
+    """For a directory without a default layout of its own, newer clients return the root's."""
+    root = Path(mount.mount_point)
+    try:
+        return directory.resolve() != root and os.getxattr(directory, XATTR) == os.getxattr(root, XATTR)
+    except OSError:
+        return False
 
 
 def _default_counts(directory: str) -> list[int]:

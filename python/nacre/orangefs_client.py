@@ -96,7 +96,8 @@ def remarks(directory: Path, mount: FileSystem) -> Iterator[Remark]:
     yield "good", "layout", text, ""
     if "local_lock" not in mount.options:
         yield (
-            "note", "locks", "no byte-range locks: Nacre refuses atomic mode and shared file pointers",
+            "note", "locks",
+            "no byte-range locks: Nacre refuses atomic mode, and shared file pointers on several nodes",
             "On one node the mount option local_lock gives locks.",
         )  # fmt: skip
 

@@ -94,7 +94,8 @@ def _of_file(name: str, lines: list[dict], found: list[tuple[dict, dict]]) -> di
     files = max(one["files"] for _, one in found)
     return unserved.report(
         kinds, file=name if files == 1 else f"({plural(files, 'other file')})", **launch,
-        opens=max(1, round(opens / launch["ranks"])), other_calls=other, by_posix=True, streams=_streams(found),
+        opens=max(1, round(opens / launch["ranks"])), file_count=files, other_calls=other, by_posix=True,
+        streams=_streams(found),
         open_seconds=spreads.get("open", {}).get("seconds", unserved.NOTHING),
         close_seconds=spreads.get("close", {}).get("seconds", unserved.NOTHING),
         other_seconds=unserved.added(one["seconds"] for one in other.values()),
@@ -164,6 +165,6 @@ def _elsewhere(lines: list[dict]) -> Iterator[dict]:
     if other:
         seconds = unserved.added(one["seconds"] for one in other.values())
         yield unserved.report(
-            {}, file="(paths of no opened file)", **_launch(lines, lines), other_calls=other, by_posix=True,
-            other_seconds=seconds,
+            {}, file="(paths of no opened file)", **_launch(lines, lines), opens=0, file_count=0, other_calls=other,
+            by_posix=True, other_seconds=seconds,
         )  # fmt: skip

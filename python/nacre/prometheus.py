@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from nacre.findings import find
@@ -30,7 +31,7 @@ def exposition(jobs: list[Job], share_min: float) -> str:
     for job in jobs:
         base = {"job": job.first["job"], "run": job.first["run"], "program": (job.first["program"] or [""])[0]}
         for name, labels, value in _samples(job, share_min):
-            samples[name].append(f"{name}{{{_labels(base | labels)}}} {value:g}")
+            samples[name].append(f"{name}{{{_labels(base | labels)}}} {value}")
     lines = []
     for name, found in samples.items():
         kind = "counter" if name.endswith("_total") else "gauge"
@@ -43,8 +44,8 @@ def _samples(job: Job, share_min: float) -> Iterator[tuple[str, dict[str, str], 
     yield "nacre_job_io_seconds", {}, job.rank_seconds
     yield "nacre_job_io_slowest_rank_seconds", {}, job.slowest_seconds
     yield "nacre_job_ranks", {}, job.ranks
-    yield "nacre_job_files", {}, len({one["file"] for one in job.reports})
-    yield "nacre_job_opens", {}, len(job.reports)
+    yield "nacre_job_files", {}, job.file_count
+    yield "nacre_job_opens", {}, job.opens
     kinds = sorted({name for one in job.reports for name in one["kinds"]})
     by_ost: dict[int, int] = {}
     for name in kinds:
@@ -54,6 +55,8 @@ def _samples(job: Job, share_min: float) -> Iterator[tuple[str, dict[str, str], 
         yield "nacre_job_calls_total", labels, sum(kind["calls"]["sum"] for kind in found)
         yield "nacre_job_file_accesses_total", labels, sum(kind["file_calls"]["sum"] for kind in found)
         for phase in found[0]["phases"]:
+            if phase == "away":
+                continue  # the program's own time
             seconds = sum(kind["phases"][phase]["sum"] for kind in found)
             yield "nacre_job_seconds", {**labels, "phase": phase}, seconds
         for kind in found:
@@ -61,8 +64,11 @@ def _samples(job: Job, share_min: float) -> Iterator[tuple[str, dict[str, str], 
                 by_ost[ost["ost"]] = by_ost.get(ost["ost"], 0) + ost["bytes"]
     for ost, count in sorted(by_ost.items()):
         yield "nacre_job_ost_bytes_total", {"ost": str(ost)}, count
+    at_stake: Counter = Counter()  # a rule may find reads and writes of a file
     for finding in find(job, share_min):
-        yield "nacre_job_finding_seconds", {"rule": finding.rule, "where": finding.where}, finding.at_stake
+        at_stake[finding.rule, finding.where] += finding.at_stake
+    for (rule, where), seconds in at_stake.items():
+        yield "nacre_job_finding_seconds", {"rule": rule, "where": where}, seconds
 
 
 def _labels(labels: dict[str, str]) -> str:

@@ -36,7 +36,7 @@ def spread(values: Iterable[float]) -> dict:
 
 def total(value: float) -> dict:
     """A figure of which only the sum over the ranks is known."""
-    return {"min": 0, "median": 0, "max": int(value), "sum": int(value)}
+    return {"min": 0, "median": 0, "max": int(value), "sum": int(value), "only_sum": True}
 
 
 def added(spreads: Iterable[dict]) -> dict:

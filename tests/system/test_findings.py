@@ -197,7 +197,7 @@ def test_an_ost_that_is_slow_or_has_most_of_the_data_is_named(nacre):
     both = found([64, 1024, 64, 64], [0.2, 3.2, 2.0, 0.2])
     assert set(both) == {"slow-ost", "uneven-osts"}
     assert "OST 2" in both["slow-ost"]["title"]
-    assert re.search("(lfs setstripe|nacre stripe set) -o 0-1,3 /$", both["slow-ost"]["remedy"][1])
+    assert re.search("(lfs setstripe|nacre stripe set) -o 0-1,3 /      #", both["slow-ost"]["remedy"][1])
     assert "OST 1" in both["uneven-osts"]["title"]
     assert "nacre run --hint striping_factor=4 -- ..." in both["uneven-osts"]["remedy"][0]
     assert not found([64] * 4, [0.2] * 4)
@@ -365,23 +365,66 @@ def test_a_small_file_has_too_few_stripes_if_the_file_system_takes_the_time(nacr
 
 
 @pytest.mark.parametrize(
-    ("fields", "because", "last"),
+    ("fields", "because", "remedy"),
     [
         ({"layout_origin": "default"}, "the default layout of the directory sets this", "or let Nacre choose"),
         ({"layout_origin": "file"}, "the file had this layout when it was opened", "A file that exists keeps"),
         ({"layout_origin": "nacre"}, "", SET_LAYOUT),
         (
             {"layout_origin": "hints", "hints": {"nacre_layout": {"value": "-c 1", "from": "environment"}}},
-            "the hint nacre_layout sets this",
-            SET_LAYOUT,
+            "the hint nacre_layout (environment) sets this",
+            "nacre run --hint 'nacre_layout=-c 4",
+        ),
+        (
+            {
+                "layout_origin": "hints",
+                "hints": {"striping_factor": {"value": "1", "from": "open file", "requested_by": "program"}},
+            },
+            "the hint striping_factor (program) sets this",
+            "Program: set striping_factor=4",
         ),
     ],
 )
-def test_too_few_stripes_are_blamed_on_what_set_them(nacre, fields, because, last):
+def test_too_few_stripes_are_blamed_on_what_set_them(nacre, fields, because, remedy):
     finding = findings_of(nacre, on_osts(1, 0.9, 32, **fields))["few-stripes"]
     assert because in finding["evidence"]
     assert ("sets this" in finding["evidence"]) == ("sets this" in because)
-    assert finding["remedy"][-1].startswith(last)
+    assert finding["remedy"][-1].startswith(remedy)
+
+
+def test_a_file_that_is_only_read_needs_its_stripes_before_the_job(nacre):
+    reads = on_osts(1, 0.9, 32, mode="read", bytes_read=32 << 20)
+    remedy = findings_of(nacre, reads | {"bytes_written": 0})["few-stripes"]["remedy"]
+    assert remedy[0].startswith("New stripes, as the job only reads it: lfs migrate -c 4")
+    assert not any("--hint" in line for line in remedy)
+
+
+def test_small_reads_of_different_places_are_not_metadata(nacre):
+    def found(*firsts: int) -> set[str]:
+        shapes = [{"rank": rank, "origin": 0, "first_byte": first, "bytes": 512} for rank, first in enumerate(firsts)]
+        pieces = {
+            "calls": many(2000),
+            "file_calls": many(2000),
+            "bytes": many(2000 << 9),
+            "file_bytes": many(2000 << 9),
+        }
+        return set(findings_of(nacre, report_of({"independent_read": kind_of(shapes=shapes, **pieces)})))
+
+    assert "metadata-by-all-ranks" in found(0, 0, 0)
+    assert "collective-missing" in found(0, 512, 1024)
+
+
+def test_a_file_that_each_rank_opens_for_itself_is_one_file(nacre):
+    alone = [report_of({}, ranks=1, world={"rank": rank, "ranks": 64}) for rank in range(64)]
+    assert not set(findings_of(nacre, *alone)) & {"reopened", "file-per-rank"}
+
+
+def test_calls_that_are_collective_already_need_not_become_collective(nacre):
+    holes = kind_of(bytes=many(1 << 20), file_bytes=many(4 << 20), file_calls=many(4))
+    for kind, is_advised in (("collective_read", False), ("independent_read", True)):
+        remedy = findings_of(nacre, report_of({kind: holes}))["reads-holes"]["remedy"]
+        assert any("MPI_File_read_all" in line for line in remedy) == is_advised
+        assert "--hint romio_ds_read=disable" in remedy[-1]
 
 
 def test_remedies_on_orangefs_are_those_of_its_directories(nacre):
@@ -509,6 +552,7 @@ def test_the_figures_of_a_job_are_printed_for_prometheus(nacre, program, tmp_pat
     assert [value for labels, value in samples["nacre_job_calls_total"] if "independent_write" in labels] == [8000]
     assert any('rule="collective-missing"' in labels for labels, _ in samples["nacre_job_finding_seconds"])
     assert len([line for line in lines if line.startswith("# TYPE")]) == len(samples)
+    assert len({line.rpartition(" ")[0] for line in lines}) == len(lines)  # no sample twice
     refused = nacre("report", "--format", "xml", "io.jsonl")
     assert refused.returncode == 2
     assert "--format xml" in refused.stderr

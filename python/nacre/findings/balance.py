@@ -45,13 +45,20 @@ def one_rank_does_all(job: Job) -> Iterator[Finding]:
                 "one-rank",
                 f"One rank {verb} all data of the file, the others wait",
                 str(group),
-                f"rank {ranks.pop()} of {job.ranks:,} moved {amount(size)} in {duration(seconds)}",
+                f"{_rank_in_words(job, found[0][0], ranks.pop())} moved {amount(size)} in {duration(seconds)}",
                 seconds * (1 - 1 / job.ranks),
                 [
                     f"Program: let each rank {verb[:-1]} its own part (MPI_File_open on the communicator of all ranks,"
                     f" MPI_File_{verb[:-1]}_at_all); HDF5: H5Pset_fapl_mpio; netCDF: nc_create_par"
                 ],
             )
+
+
+def _rank_in_words(job: Job, one: dict, rank: int) -> str:
+    """The ranks of a communicator need not follow each other in MPI_COMM_WORLD."""
+    if 1 < one["ranks"] < job.ranks:
+        return f"rank {rank - one['world']['rank']} of the {one['ranks']:,} that opened the file"
+    return f"rank {rank} of {job.ranks:,}"
 
 
 def _busiest(kind: dict) -> int:
@@ -122,8 +129,8 @@ def late_ranks(job: Job) -> Iterator[Finding]:
                 "late-ranks",
                 "Ranks come late to collective calls",
                 str(group),
-                f"every rank waited at least {duration(waited)}, while file accesses and copies took {duration(worked)}"
-                " on the busiest rank",
+                f"at least half of the ranks waited about {duration(waited)}, while file accesses and copies took"
+                f" {duration(worked)} on the busiest rank",
                 waited,
                 [*_cores_shared(job), BALANCE],
             )
@@ -132,23 +139,39 @@ def late_ranks(job: Job) -> Iterator[Finding]:
 def aggregators_on_few_nodes(job: Job) -> Iterator[Finding]:
     """A hint limits the aggregators, although more would be faster."""
     for group in job.groups:
-        for one in group.reports:
-            for plan in one["plans"]:
-                if plan.get("aggregators_reason") != "hint" or "predicted" not in plan:
-                    continue
-                best, used = plan["compared"][0], plan["predicted"]
-                if used["seconds"] < FAR_SLOWER * best["seconds"] or best["aggregators"] <= plan["aggregators"]:
-                    continue
-                yield Finding(
-                    "few-aggregators",
-                    "A hint sets too few aggregators",
-                    str(group),
-                    f"cb_nodes sets {plural(plan['aggregators'], 'aggregator')} for {plural(one['nodes'], 'node')};"
-                    f" {best['aggregators']} are predicted to take {duration(best['seconds'])} instead of"
-                    f" {duration(used['seconds'])} a call",
-                    plan["seconds"]["max"] * (1 - best["seconds"] / used["seconds"]),
-                    ["Remove the hint cb_nodes: Nacre then chooses their number"],
-                )
+        found = [(one, plan) for one in group.reports for plan in one["plans"] if _has_too_few_aggregators(plan)]
+        if not found:
+            continue
+        one, plan = max(found, key=lambda pair: _lost_by_aggregators(pair[1]))
+        best, used = plan["compared"][0], plan["predicted"]
+        yield Finding(
+            "few-aggregators",
+            "A hint sets too few aggregators",
+            str(group),
+            f"cb_nodes sets {plural(plan['aggregators'], 'aggregator')} for {plural(one['nodes'], 'node')};"
+            f" {best['aggregators']} are predicted to take {duration(best['seconds'])} instead of"
+            f" {duration(used['seconds'])} a call",
+            sum(_lost_by_aggregators(plan) for _, plan in found),
+            [f"Remove the hint cb_nodes{_set_by(one, 'cb_nodes')}: Nacre then chooses their number"],
+        )
+
+
+def _has_too_few_aggregators(plan: dict) -> bool:
+    if plan.get("aggregators_reason") != "hint" or "predicted" not in plan:
+        return False
+    best, used = plan["compared"][0], plan["predicted"]
+    return used["seconds"] >= FAR_SLOWER * best["seconds"] and best["aggregators"] > plan["aggregators"]
+
+
+def _lost_by_aggregators(plan: dict) -> float:
+    """Seconds of the slowest rank."""
+    return plan["seconds"]["max"] * (1 - plan["compared"][0]["seconds"] / plan["predicted"]["seconds"])
+
+
+def _set_by(one: dict, hint: str) -> str:
+    """For example: (environment)."""
+    who = osts.requester_of(one, hint)
+    return f" ({who})" if who else ""
 
 
 FIGURES = ("bytes", "alone_bytes", "alone_seconds")

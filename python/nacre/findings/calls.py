@@ -30,7 +30,11 @@ def _open_seconds(job: Job, group: FileGroup) -> float:
 
 def reopened_files(job: Job) -> Iterator[Finding]:
     for group in job.groups:
-        per_file = group.opens / len(group.paths)
+        if group.is_sum:
+            continue
+        # Each rank of MPI_COMM_SELF opens the file for itself.
+        openers = {(one["file"], one["world"]["rank"] if one["ranks"] == 1 else None) for one in group.reports}
+        per_file = group.opens / len(openers)
         if per_file < MANY_OPENS:
             continue
         seconds = _open_seconds(job, group)
@@ -38,7 +42,7 @@ def reopened_files(job: Job) -> Iterator[Finding]:
             "reopened",
             "The file is opened again and again",
             str(group),
-            f"{per_file:.0f} opens of each file; opens and closes took {duration(seconds)} of a rank",
+            f"{per_file:.0f} opens of each file by each rank; opens and closes took {duration(seconds)} of a rank",
             seconds * (1 - 1 / per_file),
             ["Program: keep the file open between steps (with MPI_File_sync or H5Fflush where data must be on disk)"],
         )
@@ -47,6 +51,8 @@ def reopened_files(job: Job) -> Iterator[Finding]:
 def _calls_storm(job: Job, name: str) -> Iterator[tuple[FileGroup, int, float]]:
     """Groups with many of these calls to one file, the most to a file, and the seconds of those to all such files."""
     for group in job.groups:
+        if group.is_sum:
+            continue
         counts: Counter = Counter()
         seconds: Counter = Counter()
         for one in group.reports:
@@ -127,7 +133,11 @@ def file_per_rank(job: Job) -> Iterator[Finding]:
 
 
 def _files_of_one_rank(group: FileGroup) -> set[str]:
-    return {one["file"] for one in group.reports if one["ranks"] == 1}
+    users: dict[str, set[int]] = {}
+    for one in group.reports:
+        ranks = {one["world"]["rank"]} if one["ranks"] == 1 else set(range(2))
+        users.setdefault(one["file"], set()).update(ranks)
+    return {path for path, ranks in users.items() if len(ranks) == 1}
 
 
 def many_files(job: Job) -> Iterator[Finding]:
@@ -157,12 +167,12 @@ def hints_without_effect(job: Job) -> Iterator[Finding]:
     seen: dict[str, list[dict]] = {}
     for one in job.reports:
         for note in one["notes"]:
-            if note.startswith(("hint ", "hints ", "variable ")):
+            if note.startswith(("hint ", "hints ", "striping hints ", "variable ")):
                 seen.setdefault(note, []).append(one)
     for note, reports in seen.items():
         files = list(dict.fromkeys(one["file"] for one in reports))
         where = files[0] if len(files) == 1 else plural(len(files), "file")
-        remedies = ["nacre hints FILE lists all hints, their values and where they come from"]
+        remedies = [f"nacre hints {files[0]} lists all hints, their values and where they come from"]
         of_layout = note.startswith(tuple(f"hint {name}" for name in LAYOUT_HINTS))
         if of_layout and any(one.get("layout_origin") == "file" for one in reports):
             remedies.insert(0, "An existing file keeps its layout: remove it before the job, or write to another name")

@@ -15,8 +15,6 @@ STRIPE_ENOUGH = 1 << 20  # bytes of a file on one OST
 SMALL = 1 << 20
 HALF = 0.5
 MANY_MORE = 2
-COUNT_HINTS = ("striping_factor", "nacre_layout")  # set the number of stripes; the last one overrides the first
-BY_USERS = ("program", "environment", "user's file", "site's file")  # where a hint comes from
 DEFAULT_LAYOUT = "; the default layout of the directory sets this"
 EXISTING = "; the file had this layout when it was opened"
 
@@ -74,9 +72,9 @@ def _because(one: dict) -> str:
         return EXISTING
     if origin == "nacre" or one["mode"] == "read":
         return ""
-    hints = [name for name in COUNT_HINTS if one["hints"].get(name, {}).get("from", "") in BY_USERS]
+    hints = [name for name in osts.COUNT_HINTS if osts.requester_of(one, name)]
     if hints:
-        return f"; the hint {hints[-1]} sets this"
+        return f"; the hint {hints[-1]} ({osts.requester_of(one, hints[-1])}) sets this"
     if len(osts.regions(one)) > 1:
         return ""  # a layout that grows with the file, by whom is unknown
     return DEFAULT_LAYOUT if "collective_write" in one["kinds"] else "; no collective call chose a layout"

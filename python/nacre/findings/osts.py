@@ -31,6 +31,8 @@ ORIGINS = {
     "nacre": "chosen by Nacre",
     "file": "the file had it when it was opened",
 }
+COUNT_HINTS = ("striping_factor", "nacre_layout")  # set the number of stripes; the last one overrides the first
+BY_USERS = ("program", "environment", "user's file", "site's file")  # where a hint comes from
 EVEN = 0.75  # of the stripes of a range: as many OSTs share the file
 
 
@@ -164,7 +166,7 @@ def _bytes_by_ost(one: dict) -> Counter:
     for kind in one["kinds"].values():
         for ost in kind["osts"]:
             counted[ost["ost"]] += ost["bytes"]
-    if counted.total() >= HALF * moved(one) > 0:
+    if sum(counted.values()) >= HALF * moved(one) > 0:
         return counted
     divided: Counter = Counter()
     for ost, size, _ in _parts(one):
@@ -196,10 +198,11 @@ def crowding(one: dict) -> dict[int, float]:
 def spread(one: dict) -> Spread | None:
     """How the data of a file is spread over OSTs; None if it is not striped, or the layout is unknown."""
     most, sizes = stripes(one), _bytes_by_ost(one)
-    if not most or not sizes.total():
+    total = sum(sizes.values())
+    if not most or not total:
         return None
     fullest, size = max(sizes.items(), key=lambda item: item[1])
-    return Spread(most, sizes.total() / size, fullest if fullest >= 0 else None)
+    return Spread(most, total / size, fullest if fullest >= 0 else None)
 
 
 def file_seconds(one: dict) -> float:
@@ -278,14 +281,31 @@ def more_stripes(group: FileGroup, count: int) -> list[str]:
         return [f"{orangefs_layout(group, count, size)}      # all new files there; at most as many as servers"]
     hints = [f"striping_factor={count}", *([f"striping_unit={size}"] if size else [])]
     options = f"-c {count} -S {size}" if size else f"-c {count}"
+    if all(one["mode"] == "read" for one in group.reports):
+        return [f"New stripes, as the job only reads it: lfs migrate {options} FILE", *_copied(options)]
+    requesters = {
+        name: requester for one in group.reports for name in COUNT_HINTS if (requester := requester_of(one, name))
+    }
+    if "nacre_layout" in requesters:  # it overrides the other hint and the directory's default
+        hints = [f"nacre_layout={options}"]
     migrate = f"; existing ones: lfs migrate {options} FILE" if has_lfs() else ""
-    lines = [
-        f"{run_again_with(group, *hints)}      # new files of this job",
-        f"{layout_command(options, folder_of(group))}      # all new files there{migrate}",
-    ]
-    if any(one["hints"].get("striping_factor", {}).get("from") == "program" for one in group.reports):
-        lines.insert(0, f"Program: set {' and '.join(hints)} in its MPI_Info, which overrides other hints")
+    lines = [f"{run_again_with(group, *hints)}      # new files of this job"]
+    if not requesters:
+        lines.append(f"{layout_command(options, folder_of(group))}      # all new files there{migrate}")
+    if "program" in requesters.values():
+        lines[0] = f"Program: set {' and '.join(hints)} in its MPI_Info, which overrides other hints"
     return lines
+
+
+def _copied(options: str) -> list[str]:
+    """How to give a file another layout without lfs."""
+    return [] if has_lfs() else [f"or, without lfs: nacre stripe set {options} NEW, then cp FILE NEW"]
+
+
+def requester_of(one: dict, hint: str) -> str:
+    """Who set a hint, perhaps to another value than that of the file; empty: nobody."""
+    found = one["hints"].get(hint, {})
+    return next((who for who in (found.get("requested_by"), found.get("from")) if who in BY_USERS), "")
 
 
 def without(job: Job, slow: list[int]) -> list[str]:
@@ -294,10 +314,14 @@ def without(job: Job, slow: list[int]) -> list[str]:
     seen = {ost["ost"] for one in job.reports for kind in one["kinds"].values() for ost in kind["osts"]}
     total = count_of(group.reports[0])
     others = sorted((set(range(total)) if total else seen) - set(slow))
-    lines = [f"Until then place files elsewhere: {layout_command(f'-o {ranges(others)}', folder_of(group))}"]
+    lines = []
     if total:
         start, count = _longest_run(others, total)
-        lines.append(f"or: {run_again_with(group, f'start_iodevice={start}', f'striping_factor={count}')}")
+        count = min(count, max(1, *(stripes(one) for one in group.reports)))
+        elsewhere = run_again_with(group, f"start_iodevice={start}", f"striping_factor={count}")
+        lines = [f"Until then place files elsewhere: {elsewhere}"]
+    command = layout_command(f"-o {ranges(others)}", folder_of(group))
+    lines.append(f"For a directory of large files: {command}      # each new file there on all of these OSTs")
     return lines
 
 

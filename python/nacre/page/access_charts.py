@@ -99,10 +99,12 @@ def rank_osts(job: Job) -> Chart | None:
         return None
     columns = sorted({ost for _, ost in sums})
     most = max(sum(1 for ost in columns if sums[band, ost]) for band in bands)
+    names = _names_of_columns(job, columns)
+    met = plural(most, "OST") if names == list(map(str, columns)) else f"{plural(most, 'range')} of OSTs"
     return Chart(
         "rank-osts", "Ranks and OSTs",
-        f"Bytes that each rank, or band of ranks, moved itself. Each met at most {plural(most, 'OST')}.",
-        ["Ranks", *(f"OST {ost}" for ost in columns)],
+        f"Bytes that each rank, or band of ranks, moved itself. Each met at most {met}.",
+        ["Ranks", *(f"OST {name}" for name in names)],
         [[bands[band], *(amount(sums[band, ost]) for ost in columns)] for band in bands],
         {
             "mark": {"type": "rect", "tooltip": True},
@@ -112,10 +114,20 @@ def rank_osts(job: Job) -> Chart | None:
                 "color": quantity("MiB", "MiB", scale={"scheme": "blues", "domainMin": 0}),
             },
         },
-        [{"ost": ost, "ranks": bands[band], "MiB": round(sums[band, ost] / (1 << 20), 3)}
-         for band in bands for ost in columns],
+        [{"ost": name, "ranks": bands[band], "MiB": round(sums[band, ost] / (1 << 20), 3)}
+         for band in bands for ost, name in zip(columns, names)],
         max(120, 18 * len(bands)),
     )  # fmt: skip
+
+
+def _names_of_columns(job: Job, firsts: list[int]) -> list[str]:
+    """5, or 4-5 if a column stands for a range of OSTs: each up to the last OST that was accessed before the next."""
+    accessed = {ost["ost"] for one in job.reports for kind in one["kinds"].values() for ost in kind["osts"]}
+    names = []
+    for first, after in zip(firsts, [*firsts[1:], max(accessed, default=0) + 1]):
+        last = max((ost for ost in accessed if first <= ost < after), default=first)
+        names.append(str(first) if last == first else f"{first}-{last}")
+    return names
 
 
 def _rank_osts_of(one: dict) -> list[dict]:
@@ -153,7 +165,7 @@ def _layout(one: dict, name: str) -> Chart:
             ost = region["osts"][index % len(region["osts"])]
             begin = region["begin"] + index * stripe
             data.append({"begin": round(begin / (1 << 20), 4), "end": round(min(begin + stripe, end) / (1 << 20), 4),
-                         "OST": ost, "by": users.get(ost, "nobody")})  # fmt: skip
+                         "OST": ost, "by": _user_of(users, ost)})  # fmt: skip
     shown = f" The first {STRIPES_SHOWN} stripes." if len(data) == STRIPES_SHOWN else ""
     remarks = _layout_remarks(one)
     return Chart(
@@ -183,8 +195,13 @@ def _layout_remarks(one: dict) -> str:
     return "".join(f" {remark}." for remark in remarks if remark)
 
 
+def _user_of(users: dict[int, str], ost: int) -> str:
+    """`users`: of ranges of OSTs, by the first of each, in order."""
+    return users.get(max((first for first in users if first <= ost), default=-1), "nobody")
+
+
 def _users(one: dict) -> dict[int, str]:
-    """By OST, the band of ranks that moved most of its bytes."""
+    """The band of ranks that moved most of the bytes of an OST, or of a range of OSTs, which its first stands for."""
     most: dict[int, tuple[int, str]] = {}
     for table in _rank_osts_of(one):
         firsts = table["first_ranks"]
@@ -192,7 +209,7 @@ def _users(one: dict) -> dict[int, str]:
             name = str(first) if after == first + 1 else f"{first}-{after - 1}"
             for ost, count in zip(table["first_osts"], table["bytes"][band]):
                 most[ost] = max(most.get(ost, (0, "")), (count, name), key=lambda pair: pair[0])
-    return {ost: name for ost, (count, name) in most.items() if count}
+    return {ost: name if count else "nobody" for ost, (count, name) in sorted(most.items())}
 
 
 def plans(job: Job) -> Chart | None:

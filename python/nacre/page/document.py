@@ -75,7 +75,7 @@ WIDE = {"timeline", "ranks", "plans", "layout-0", "layout-1", "layout-2"} | {
 
 def write(path: str, html: str) -> None:
     try:
-        Path(path).write_text(html)
+        Path(path).write_text(html, encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}", "Name another file with --html.") from error
 
@@ -133,7 +133,7 @@ def of_simulation(
     drawn: dict[str, Chart] = {}
     parts = [f"<h1>{escape(title)}</h1>", *(f'<p class="soft">{escape(note)}</p>' for note in notes)]
     parts += ["<h2>Settings</h2>", _table(["", *settings], rows)]
-    for number, (name, (outcome, job)) in enumerate(zip(settings, jobs, strict=True)):
+    for number, (name, (outcome, job)) in enumerate(zip(settings, jobs)):
         charts = resource_charts.charts(outcome)
         charts += [*time_charts.charts(job), *access_charts.charts(job)] if job is not None else []
         drawn |= {f"{number}-{chart.name}": chart for chart in charts}
@@ -149,8 +149,8 @@ def _heading(job: Job) -> list[str]:
         (duration(job.slowest_seconds), "slowest rank, at most"),
         (amount(job.total("bytes_written")), "written"),
         (amount(job.total("bytes_read")), "read"),
-        (f"{len({one['file'] for one in job.reports}):,}", "files"),
-        (f"{len(job.reports):,}", "opens"),
+        (f"{job.file_count:,}", "files"),
+        (f"{job.opens:,}", "opens"),
     ]
     return [
         f"<h1>{escape(job.title)}</h1>",

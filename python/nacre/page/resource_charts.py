@@ -60,12 +60,12 @@ def _chart(drawing: Drawing, by_name: dict[str, dict], seconds: float) -> Chart 
     if not timelines or not seconds:
         return None
     width = seconds / BINS
-    bands = _bands([at for at, of_one in enumerate(zip(*timelines.values(), strict=True)) if any(
+    bands = _bands([at for at, of_one in enumerate(zip(*timelines.values())) if any(
         timeline["busy_ns"] for timeline in of_one)])  # fmt: skip
     names = [f"{drawing.unit} {band[0]}" if len(band) == 1 else f"{drawing.unit}s {band[0]}-{band[-1]}"
              for band in bands]  # fmt: skip
     data, rows = [], []
-    for name, band in zip(names, bands, strict=True):
+    for name, band in zip(names, bands):
         shares = {words: _shares([of_all[at] for at in band], width) for words, of_all in timelines.items()}
         for index in range(BINS):
             words = max(shares, key=lambda one: shares[one][index])

@@ -97,7 +97,7 @@ def _as_json(first: Job, second: Job, rows: list[Row], findings: tuple[list[Find
 
 def _findings(old: list[Finding], new: list[Finding]) -> Iterator[str]:
     """What only one job has, then what both have, with the times at stake."""
-    by_rule = [{finding.rule: finding for finding in found} for found in (old, new)]
+    by_rule = [{finding.rule: finding for finding in reversed(found)} for found in (old, new)]  # the largest of a rule
     for name, found, others in (("A", *by_rule), ("B", *reversed(by_rule))):
         for rule, finding in found.items():
             if rule not in others:

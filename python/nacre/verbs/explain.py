@@ -73,8 +73,11 @@ def explain(
             )
         if not one["plans"]:
             tried = any(kind.startswith("collective") for kind in one["kinds"])
-            found = "No collective call succeeded" if tried else "The program made no collective call"
-            console.print(f"  {found}. Each rank executes its independent calls alone.")
+            if "source" in one:
+                console.print("  Nacre did not carry out these calls, so there is no plan.")
+            else:
+                found = "No collective call succeeded" if tried else "The program made no collective call"
+                console.print(f"  {found}. Each rank executes its independent calls alone.")
         console.print()
 
 

@@ -207,7 +207,8 @@ def _show_kind(console: Console, title: str, kind: dict) -> None:
 
 
 def _add_row(table: Table, words: str, spread: dict, show, share: str) -> None:
-    table.add_row(f"    {words}", *(show(spread[part]) for part in ("min", "median", "max", "sum")), share)
+    by_rank = ["", "", ""] if spread.get("only_sum") else [show(spread[part]) for part in ("min", "median", "max")]
+    table.add_row(f"    {words}", *by_rank, show(spread["sum"]), share)
 
 
 def _rates(kind: dict) -> str:

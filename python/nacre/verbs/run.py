@@ -169,6 +169,11 @@ class Summary:
         self.is_kept = bool(kept)
         self.report = kept or f"nacre-summary-{os.getpid()}.jsonl"
         self.option = report if kept else self.report  # what --report would be
+        if not kept and (why := settings.why_unwritable(self.report)):
+            raise UserError(
+                f"--summary: the ranks cannot write a report in this directory: {why}",
+                "Add --report FILE, on a file system that all nodes see.",
+            )
 
     @contextlib.contextmanager
     def of(self, run: str, environ: dict[str, str]) -> Iterator[None]:

@@ -88,9 +88,9 @@ const std::array table{
             .meaning =
                 "File domains of the aggregators in two_phase on a striped file. osts: the stripes "
                 "on nacre_osts_per_aggregator OSTs. stripes: blocks of nacre_osts_per_aggregator "
-                "stripes, dealt in turn. even: one contiguous range each. automatic: osts, or "
-                "stripes where that is predicted to be faster, if the file has several stripes; "
-                "otherwise even."},
+                "stripes, dealt in turn. even: one contiguous range each. automatic: osts; where "
+                "predicted to be faster, stripes for writes and even for reads; even if the file "
+                "has one stripe."},
     HintRow{.name = "nacre_osts_per_aggregator",
             .kind = HintKind::count,
             .default_value = "1",
@@ -106,9 +106,9 @@ const std::array table{
     HintRow{.name = "nacre_layout",
             .kind = HintKind::layout,
             .time = open,
-            .meaning = "Layout of a new file on Lustre, as options of lfs setstripe: \"-c 8 -S "
-                       "4m\", or \"-E 64m -c 1 -E -1 -c 16\" for a layout that grows with the "
-                       "file. Overrides the striping hints."},
+            .meaning = "Layout of a new file on Lustre or CephFS, as options of lfs setstripe: "
+                       "\"-c 8 -S 4m\", or, on Lustre, \"-E 64m -c 1 -E -1 -c 16\" for a layout "
+                       "that grows with the file. Overrides the striping hints."},
     HintRow{.name = "nacre_choose_layout",
             .kind = HintKind::choice,
             .time = open,
@@ -128,7 +128,7 @@ const std::array table{
     HintRow{.name = "nacre_pool",
             .kind = HintKind::text,
             .time = open,
-            .meaning = "OST pool of a new file on Lustre."},
+            .meaning = "OST pool of a new file on Lustre, data pool of a new file on CephFS."},
     HintRow{.name = "nacre_saturation_bytes",
             .kind = HintKind::bytes,
             .minimum = 1,
@@ -213,13 +213,15 @@ const std::array table{
             .kind = HintKind::count,
             .time = open,
             .minimum = -1,
-            .meaning = "Number of stripes of a new file on Lustre; -1: one on each OST. For an "
-                       "open file MPI_File_get_info returns the actual number."},
+            .meaning = "Number of stripes of a new file on Lustre or CephFS; -1: one on each OST, "
+                       "on CephFS the default. For an open file MPI_File_get_info returns the "
+                       "actual number."},
     HintRow{.name = "striping_unit",
             .kind = HintKind::bytes,
             .time = open,
-            .meaning = "Stripe size of a new file on Lustre in bytes, rounded up to a multiple of "
-                       "64k. For an open file MPI_File_get_info returns the actual size."},
+            .meaning = "Stripe size of a new file on Lustre or CephFS in bytes, rounded up to a "
+                       "multiple of 64k. For an open file MPI_File_get_info returns the actual "
+                       "size."},
     HintRow{.name = "start_iodevice",
             .kind = HintKind::count,
             .time = open,

@@ -1,6 +1,7 @@
 #include "file/hints/hints.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 #include <fnmatch.h>
@@ -66,6 +67,13 @@ std::string user_config_path(const Environment& environment) {
   if (const auto path = environment("NACRE_CONFIG")) return *path;
   const std::string folder = user_config_folder(environment);
   return folder.empty() ? folder : folder + "/config.toml";
+}
+
+/// Home directories may be out of reach on compute nodes, for example without a Kerberos ticket.
+/// That is no error unless the user names the file.
+bool is_out_of_reach(const Layer& file, const Error& error, const Environment& environment) {
+  return file.source == HintSource::user_file && error.system_errno == EACCES &&
+         !environment("NACRE_CONFIG");
 }
 
 Status apply_variables(Hints& hints, const Environment& environment) {
@@ -348,8 +356,13 @@ Result<Hints> resolve_hints(const std::string& path, const InfoPairs& info_pairs
   const Layer user_file{HintSource::user_file, user_config_path(environment)};
   for (const Layer& file : {system_file, user_file}) {
     if (file.where.empty()) continue;
-    if (Status applied = apply_config(hints, file, path); !applied)
+    Status applied = apply_config(hints, file, path);
+    if (!applied && is_out_of_reach(file, applied.error(), environment)) {
+      hints.note("configuration file " + file.where +
+                 ": permission denied, so its hints do not hold");
+    } else if (!applied) {
       return std::move(applied).error();
+    }
   }
   apply_foreign_hints(hints, environment, path);
   if (Status applied = apply_variables(hints, environment); !applied) {

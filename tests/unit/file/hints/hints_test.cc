@@ -2,6 +2,7 @@
 // fail a call, and all ranks use the hints of rank 0.
 #include "file/hints/hints.h"
 
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include "store/system/text_file.h"
 #include "temporary_directory.h"
@@ -114,6 +116,28 @@ TEST_CASE("the user's file is NACRE_CONFIG, or is under XDG_CONFIG_HOME, or unde
   CHECK(nodes() == "2");
   variables["NACRE_CONFIG"] = directory.file("own/config.toml");
   CHECK(nodes() == "3");
+}
+
+TEST_CASE("a home directory that is out of reach is a note, and a file that is named an error") {
+  const store::fixtures::TemporaryDirectory directory;
+  const std::string home = directory.file("home");
+  std::filesystem::create_directories(home);
+  std::filesystem::permissions(home, std::filesystem::perms::none);
+  Variables variables{{"NACRE_SYSTEM_CONFIG", "/none"}, {"HOME", home}};
+  const uid_t user = geteuid();
+  constexpr uid_t nobody = 65534;
+  if (user == 0) REQUIRE(seteuid(nobody) == 0);  // root may read everything
+  const auto hints = resolve_hints("f", {}, environment_of(variables));
+  variables["NACRE_CONFIG"] = home + "/.config/nacre/config.toml";
+  const auto of_named = resolve_hints("f", {}, environment_of(variables));
+  REQUIRE(seteuid(user) == 0);
+  std::filesystem::permissions(home, std::filesystem::perms::owner_all);
+  REQUIRE(hints.ok());
+  REQUIRE(hints->notes().size() == 1);
+  CHECK(hints->notes()[0].starts_with("configuration file " + variables["NACRE_CONFIG"] +
+                                      ": permission denied"));
+  REQUIRE(!of_named.ok());
+  CHECK(of_named.error().system_errno == EACCES);
 }
 
 TEST_CASE("NACRE_HINTS accepts Cray's grammar and overrides the variables of single hints") {

@@ -6,10 +6,11 @@ import shlex
 import shutil
 
 
-def run_with(*hints: str, on_testbed: bool = False) -> str:
-    """The command that runs a job with hints."""
+def run_with(*hints: str, testbed: str = "") -> str:
+    """The command that runs a job with hints, on the testbed in a directory."""
     words = " ".join(f"--hint {shlex.quote(hint)}" for hint in hints)
-    return f"nacre {'testbed ' if on_testbed else ''}run {words} -- ..."
+    command = f"nacre testbed run --at {shlex.quote(testbed)}" if testbed else "nacre run"
+    return f"{command} {words} -- ..."
 
 
 def has_lfs() -> bool:

@@ -36,9 +36,10 @@ def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN, top: 
     if len(found) > top:
         console.print(f"\n  {plural(len(found) - top, 'more finding')}: show all with --top {len(found)}.")
     if not found:
-        console.print("  Nothing found that would make it faster.")
         if misfit := misfit_of(job):
             show_misfit(console, misfit)
+        else:
+            console.print("  Nothing found that would make it faster.")
 
 
 def show_misfit(console: Console, misfit: str) -> None:

@@ -28,7 +28,9 @@ def misfit_of(job: Job) -> str:
 
 def misfit(one: dict) -> str:
     """What to do if the predicted times are far from the observed ones in most calls: a sentence, and on a line of its
-    own the command. Empty if they are not."""
+    own the command. Empty if they are not, and on a testbed, whose figures are those of its machine."""
+    if one["file_system"] == "testbed":
+        return ""
     ratios: list[tuple[float, int]] = []
     for plan in one["plans"]:
         if plan.get("predicted", {}).get("seconds", 0) and plan["calls"]:

@@ -427,6 +427,16 @@ def test_calls_that_are_collective_already_need_not_become_collective(nacre):
         assert "--hint romio_ds_read=disable" in remedy[-1]
 
 
+def test_a_file_that_kept_its_stripes_against_a_hint_is_to_be_removed(nacre):
+    note = "hint striping_factor: requested 8, but the file has 1; striping hints set the layout of new files"
+    hints = {"striping_factor": {"value": "1", "from": "open file", "requested_by": "environment"}}
+    finding = findings_of(nacre, on_osts(1, 0.9, 32, layout_origin="hints", hints=hints, notes=[note]))["few-stripes"]
+    assert "the file had this layout when it was opened" in finding["evidence"]
+    assert finding["remedy"] == [
+        "A file that exists keeps its layout, whatever the hints: rm /x, and run the job again"
+    ]
+
+
 def test_remedies_on_orangefs_are_those_of_its_directories(nacre):
     few = findings_of(nacre, on_osts(1, 0.9, 32, file_system="orangefs", file="/ofs/run1/x"))["few-stripes"]
     (line,) = few["remedy"]
@@ -622,5 +632,5 @@ def test_too_few_stripes_of_a_file_on_the_testbed_are_seen_in_the_file(
     assert len(found) == (stripes == 1), job["findings"]
     for finding in found:
         assert finding["evidence"].endswith("the file system has 4 OSTs")
-        assert "nacre testbed run --hint striping_factor=4 " in finding["remedy"][0]
+        assert f"nacre testbed run --at {directory} --hint striping_factor=4 " in finding["remedy"][0]
         assert f"nacre stripe set -c 4 {directory}/0 " in finding["remedy"][1]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from nacre.tune import figures, machine_file, plan, rank
+from nacre.tune.comparison import CASES, Comparison
 from nacre.tune.samples import Samples
 
 WORK = ".nacre-tune"
@@ -129,6 +130,20 @@ def given(samples: Samples, word: str, rate: float, latency: float = 0) -> None:
         samples.add_line(
             f'NACRE-TUNE {{"word": "{word}", "seconds": {1 + latency}, "bytes": {rate}, "count": 1, "error": 0}}'
         )
+
+
+def test_the_worth_of_a_machine_file_is_its_speed_against_that_of_the_class():
+    """In the median of the cases: one of four may be slower."""
+    samples = Samples()
+    compared = Comparison(PLACE, "lustre", {True: None, False: None})
+    assert compared.worth(samples) is None
+    rates = iter((0.5e6, 3e6, 2e6, 2e6))
+    for write in (True, False):
+        _, by_class, by_file = compared.contenders(write)
+        for piece in CASES.values():
+            given(samples, compared.word(by_class, piece, write), 1e6)
+            given(samples, compared.word(by_file, piece, write), next(rates))
+    assert compared.worth(samples) == pytest.approx(2)
 
 
 def test_figures_of_a_striped_machine_are_found_from_its_rates():

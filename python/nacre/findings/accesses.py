@@ -72,8 +72,8 @@ def _one_call(group: FileGroup, kinds: list[dict], reads: bool) -> list[str]:
 def _one_call_of_hdf5(verb: str) -> list[str]:
     access = "get" if verb == "read" else "put"
     return [
-        f"HDF5: one buffer and one hyperslab for all pieces of the rank, and one H5D{verb} with a transfer list of"
-        " H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)",
+        f"HDF5: one buffer and one hyperslab (stride, block) for all pieces of the rank, and one H5D{verb} with a"
+        " transfer list of H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)",
         f"h5py: with dataset.collective: one {verb} of the slice with all pieces of the rank; netCDF: one"
         f" nc_{access}_vara (nc_{access}_vars with gaps) after nc_var_par_access(ncid, varid, NC_COLLECTIVE); PnetCDF:"
         f" one ncmpi_{access}_vara_all (ncmpi_{access}_vars_all)",

@@ -49,7 +49,9 @@ def one_rank_does_all(job: Job) -> Iterator[Finding]:
                 seconds * (1 - 1 / job.ranks),
                 [
                     f"Program: let each rank {verb[:-1]} its own part (MPI_File_open on the communicator of all ranks,"
-                    f" MPI_File_{verb[:-1]}_at_all); HDF5: H5Pset_fapl_mpio; netCDF: nc_create_par"
+                    f" MPI_File_{verb[:-1]}_at_all); HDF5: H5Pset_fapl_mpio; netCDF: nc_create_par",
+                    f"and {'no longer gather it on' if verb == 'writes' else 'no longer scatter it from'} that rank:"
+                    " the time of that is outside MPI-IO, and not counted here",
                 ],
             )
 

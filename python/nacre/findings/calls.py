@@ -172,7 +172,9 @@ def hints_without_effect(job: Job) -> Iterator[Finding]:
     for note, reports in seen.items():
         files = list(dict.fromkeys(one["file"] for one in reports))
         where = files[0] if len(files) == 1 else plural(len(files), "file")
-        remedies = [f"nacre hints {files[0]} lists all hints, their values and where they come from"]
+        remedies = [
+            "nacre explain REPORT lists the hints of the job and where they come from; nacre hints, all there are"
+        ]
         of_layout = note.startswith(tuple(f"hint {name}" for name in LAYOUT_HINTS))
         if of_layout and any(one.get("layout_origin") == "file" for one in reports):
             remedies.insert(0, "An existing file keeps its layout: remove it before the job, or write to another name")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
+from nacre import lustre_client
 from nacre.advice import layout_command, ranges
 from nacre.findings import osts
 from nacre.findings.finding import Finding
@@ -17,6 +19,7 @@ HALF = 0.5
 MANY_MORE = 2
 DEFAULT_LAYOUT = "; the default layout of the directory sets this"
 EXISTING = "; the file had this layout when it was opened"
+KEPT_BY_HINT = "A file that exists keeps its layout, whatever the hints: rm {}, and run the job again"
 
 
 def _data_seconds(job: Job, reports: list[dict]) -> float:
@@ -37,7 +40,9 @@ def too_few_stripes(job: Job) -> Iterator[Finding]:
         size, nodes = osts.moved(largest), max(one["nodes"] for one in found)
         more = f"; the file system has {plural(total, 'OST')}" if total else "; the file system may have more"
         because, remedy = _because(largest), osts.more_stripes(group, wanted)
-        if because == EXISTING:
+        if has_refused_hint(largest):
+            remedy = [KEPT_BY_HINT.format(shlex.quote(lustre_client.as_seen_here(largest["file"])))]
+        elif because == EXISTING:
             remedy.append("A file that exists keeps its layout: remove it before the job, or write to another name")
         if because == DEFAULT_LAYOUT and not osts.is_on_orangefs(group):
             default = layout_command("-d", osts.folder_of(group))
@@ -68,7 +73,7 @@ def is_narrow(one: dict) -> bool:
 def _because(one: dict) -> str:
     """Why Nacre did not choose the layout itself; empty if it did, or if that is unknown."""
     origin = one.get("layout_origin", "")
-    if origin == "file":
+    if origin == "file" or has_refused_hint(one):
         return EXISTING
     if origin == "nacre" or one["mode"] == "read":
         return ""
@@ -78,6 +83,11 @@ def _because(one: dict) -> str:
     if len(osts.regions(one)) > 1:
         return ""  # a layout that grows with the file, by whom is unknown
     return DEFAULT_LAYOUT if "collective_write" in one["kinds"] else "; no collective call chose a layout"
+
+
+def has_refused_hint(one: dict) -> bool:
+    """Whether a hint asked for another number of stripes than the file has."""
+    return any(note.startswith(f"hint {name}: requested ") for name in osts.COUNT_HINTS for note in one["notes"])
 
 
 def too_many_stripes(job: Job) -> Iterator[Finding]:

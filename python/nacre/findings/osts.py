@@ -271,7 +271,8 @@ def orangefs_layout(group: FileGroup, count: int, size: str = "") -> str:
 
 def run_again_with(group: FileGroup, *hints: str) -> str:
     """The command that runs the job of a file with hints."""
-    return run_with(*hints, on_testbed=group.reports[0]["file_system"] == "testbed")
+    place, is_on_testbed, _ = group.reports[0]["file"].partition(f"/{lustre_client.TESTBED_RANK_MOUNT}/")
+    return run_with(*hints, testbed=place if is_on_testbed else "")
 
 
 def more_stripes(group: FileGroup, count: int) -> list[str]:

@@ -164,8 +164,9 @@ def _heading(job: Job) -> list[str]:
 def _findings(job: Job, findings: list[Finding]) -> list[str]:
     if not findings:
         sentence, _, command = misfit_of(job).partition("\n")
-        misfit = [f"<p>{escape(sentence)}</p>", f"<pre>{escape(command)}</pre>"] if sentence else []
-        return ["<p>Nothing found that would make it faster.</p>", *misfit]
+        if sentence:
+            return [f"<p>{escape(sentence)}</p>", f"<pre>{escape(command)}</pre>"]
+        return ["<p>Nothing found that would make it faster.</p>"]
     parts = []
     for finding in findings:
         stake = f'<span class="stake">up to {duration(finding.at_stake)}</span>' if finding.at_stake else ""

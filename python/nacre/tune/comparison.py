@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import statistics
 
 from nacre.tune import plan
 from nacre.tune.patterns import Setting
@@ -64,6 +65,13 @@ class Comparison:
             for read, written, piece in pairs:
                 words += [self.word(written, piece, True), self.word(read, piece, False)]
         return words
+
+    def worth(self, samples: Samples) -> float | None:
+        """How fast Nacre is with this machine file, as a multiple of with the figures of the class, in the median of
+        the cases; None if none was measured."""
+        found = [self.rates(samples, piece, write) for piece in CASES.values() for write in (True, False)]
+        both = [rates for rates in found if BY_FILE in rates and BY_CLASS in rates]
+        return statistics.median(rates[BY_FILE].value / rates[BY_CLASS].value for rates in both) if both else None
 
     def rates(self, samples: Samples, piece: int, write: bool) -> dict[str, Figure]:
         """Bytes per second by contender, those that were measured."""

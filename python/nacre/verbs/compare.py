@@ -82,6 +82,9 @@ def compare(
             console.print(f"  {job}: {text or missing}", soft_wrap=True, markup=False)
     for line in _findings(*findings):
         console.print(line, soft_wrap=True, markup=False)
+    if first.elapsed_seconds and second.elapsed_seconds:
+        ratio = second.elapsed_seconds / first.elapsed_seconds
+        console.print(f"From the first open to the last close B took {ratio:.2f} times as long as A.", markup=False)
 
 
 def _as_json(first: Job, second: Job, rows: list[Row], findings: tuple[list[Finding], list[Finding]]) -> dict:

@@ -163,7 +163,9 @@ def show(
         except NoDefault:
             layouts.append({"path": path, "has_default": False})
             if not as_json:
-                print(f"{path}: no layout of its own: new files get the default of the file system")
+                print(
+                    f"{path}: no layout of its own: new files get that of the file system, or on Lustre Nacre's choice"
+                )
             continue
         except UserError as error:
             wrong.append(error)

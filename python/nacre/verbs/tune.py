@@ -19,6 +19,8 @@ from nacre.tune.ranks import Launcher
 from nacre.tune.result import Result
 from nacre.tune.samples import Samples
 
+WORTH_MIN = 0.9  # of the speed without the machine file: with less it does harm
+
 HELP = unwrapped("""Measure a file system from the ranks of a job, and write a machine file.
 
 DIR is a directory of the file system, or the directory of a running testbed. COMMAND is the command that you start
@@ -96,20 +98,34 @@ def tune(
         finally:
             samples.save(state, repetitions)
     result = Result(samples, where, found, search, comparison)
+    worth = comparison.worth(samples) if comparison else None
+    is_default = out == machine_file.default_path(name, os.environ)
+    is_refused = is_default and worth is not None and worth < WORTH_MIN
+    out = out.with_name(out.name + ".rejected") if is_refused else out
     machine_file.write(out, machine_file.as_toml(heading, found, summary.remarks(result)))
     if not tuning.left() and not tuning.ended_early:
         state.unlink()
     drawn = figures_at or out.with_suffix(".figures")
     report_page.write(drawn, heading, result)
+    page = str(drawn / report_page.PAGE)
     if as_json:
-        print(json.dumps(summary.as_json(result) | {"file": str(out), "page": str(drawn / report_page.PAGE)}, indent=2))
+        print(
+            json.dumps(summary.as_json(result) | {"file": str(out), "page": page, "is_refused": is_refused}, indent=2)
+        )
         return
     summary.show(result)
-    print(f"Wrote {out}\nFigures: {drawn / report_page.PAGE}")
-    if out == machine_file.default_path(name, os.environ):
-        print("Nacre uses the file for all files of this file system.")
+    print(f"Wrote {out}\nFigures: {page}")
+    path = shlex.quote(str(out.absolute()))
+    if is_refused:
+        raise UserError(
+            f"with this machine file Nacre reaches {worth:.2f} times what it reaches without, so it will not use it",
+            "Measure again with --resume on idle nodes, with no more ranks than cores, or with a longer --max-time."
+            f" To use it nevertheless: NACRE_MACHINE={path}",
+        )
+    if is_default:
+        print(f"Nacre uses the file for all files of this file system. To undo: rm {path}")
     else:
-        print(f"Use: NACRE_MACHINE={shlex.quote(str(out.absolute()))}")
+        print(f"Use: NACRE_MACHINE={path}")
 
 
 def _parse_seconds(text: str) -> float:

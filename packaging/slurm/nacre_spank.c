@@ -95,8 +95,8 @@ static int ends_with(const char* text, const char* separator, const char* value)
   return strcmp(end, value) == 0 && (end == text || end[-1] == *separator);
 }
 
-/* Sets a variable of the tasks to what is there, `separator` and `value`; leaves it alone if it
- * ends with that already. */
+/* Appends `separator` and `value` to a variable of the tasks; leaves it alone if it ends with
+ * them. */
 static int append(spank_t spank, const char* name, const char* separator, const char* value) {
   char before[VALUE_MAX] = "";
   const spank_err_t found = spank_getenv(spank, name, before, sizeof before);

@@ -53,7 +53,7 @@ def read(path: str) -> list[dict]:
     if not os.access(path, os.R_OK):
         raise UserError(f"cannot read {path}", "Name a readable log of Darshan.")
     paths = [str(Path(__file__).parents[1]), *os.environ.get("PYTHONPATH", "").split(":")]
-    environment = {**os.environ, "PYTHONPATH": ":".join(filter(None, paths))}
+    environment = {**os.environ, "PYTHONPATH": ":".join(map(os.path.abspath, filter(None, paths)))}
     with tempfile.TemporaryDirectory(prefix="nacre-darshan-") as scratch:
         link = Path(scratch) / Path(path).name
         link.symlink_to(Path(path).resolve())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-EXIT_PROBLEM = 1  # `nacre doctor` found a problem
+EXIT_PROBLEM = 1  # what was examined or measured is not as it should be
 EXIT_USAGE = 2  # the command line is wrong; typer exits with 2 too
 EXIT_CANNOT_RUN = 126  # the program exists and cannot be executed
 EXIT_NOT_FOUND = 127  # the program does not exist

@@ -368,7 +368,7 @@ def test_a_small_file_has_too_few_stripes_if_the_file_system_takes_the_time(nacr
     ("fields", "because", "remedy"),
     [
         ({"layout_origin": "default"}, "the default layout of the directory sets this", "or let Nacre choose"),
-        ({"layout_origin": "file"}, "the file had this layout when it was opened", "A file that exists keeps"),
+        ({"layout_origin": "file"}, "the file had this layout when it was opened", "If the file existed before"),
         ({"layout_origin": "nacre"}, "", SET_LAYOUT),
         (
             {"layout_origin": "hints", "hints": {"nacre_layout": {"value": "-c 1", "from": "environment"}}},
@@ -430,11 +430,13 @@ def test_calls_that_are_collective_already_need_not_become_collective(nacre):
 def test_a_file_that_kept_its_stripes_against_a_hint_is_to_be_removed(nacre):
     note = "hint striping_factor: requested 8, but the file has 1; striping hints set the layout of new files"
     hints = {"striping_factor": {"value": "1", "from": "open file", "requested_by": "environment"}}
-    finding = findings_of(nacre, on_osts(1, 0.9, 32, layout_origin="hints", hints=hints, notes=[note]))["few-stripes"]
-    assert "the file had this layout when it was opened" in finding["evidence"]
-    assert finding["remedy"] == [
-        "A file that exists keeps its layout, whatever the hints: rm /x, and run the job again"
-    ]
+    fields = {"layout_origin": "default", "hints": hints, "notes": [note]}
+    finding = findings_of(nacre, on_osts(1, 0.9, 32, **fields))["few-stripes"]
+    assert "a hint asks for another layout than the file has" in finding["evidence"]
+    (remedy,) = finding["remedy"]
+    assert remedy.endswith("if the job writes all of it anew, remove /x first")
+    read = findings_of(nacre, on_osts(1, 0.9, 32, **fields, mode="read"))["few-stripes"]
+    assert not any("remove" in line for line in read["remedy"])
 
 
 def test_remedies_on_orangefs_are_those_of_its_directories(nacre):

@@ -102,7 +102,7 @@ def test_a_process_with_more_files_than_are_counted_has_a_whole_line(nacre, prel
 import os
 for number in range(6000):
     descriptor = os.open(f"files/{number}", os.O_CREAT | os.O_WRONLY)
-    if number > 4200: os.fsync(descriptor)
+    if number > 5900: os.fsync(descriptor)
     os.write(descriptor, bytes(10)); os.close(descriptor)
 """
     (tmp_path / "files").mkdir()

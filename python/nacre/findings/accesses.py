@@ -122,7 +122,8 @@ def _reads_alike(kind: dict, reads: bool) -> bool:
     is_small = kind["file_bytes"]["sum"] <= METADATA * kind["file_calls"]["sum"]
     # Rank 0 may begin with a read of its own, as HDF5 does.
     places = Counter((shape["origin"], shape["first_byte"], shape.get("type", "")) for shape in kind["shapes"])
-    begin_alike = max(places.values(), default=0) >= len(kind["shapes"]) - 1
+    count = len(kind["shapes"])
+    begin_alike = max(places.values(), default=0) >= min(count, max(2, count - 1))
     return reads and is_small and sizes["min"] > 0.8 * sizes["max"] and begin_alike
 
 

@@ -50,15 +50,15 @@ def one_rank_does_all(job: Job) -> Iterator[Finding]:
                 [
                     f"Program: let each rank {verb[:-1]} its own part (MPI_File_open on the communicator of all ranks,"
                     f" MPI_File_{verb[:-1]}_at_all); HDF5: H5Pset_fapl_mpio; netCDF: nc_create_par",
-                    f"and {'no longer gather it on' if verb == 'writes' else 'no longer scatter it from'} that rank:"
-                    " the time of that is outside MPI-IO, and not counted here",
+                    f"and do not {'gather it on' if verb == 'writes' else 'scatter it from'} that rank, which takes"
+                    " time that Nacre does not measure",
                 ],
             )
 
 
 def _rank_in_words(job: Job, one: dict, rank: int) -> str:
     """The ranks of a communicator need not follow each other in MPI_COMM_WORLD."""
-    if 1 < one["ranks"] < job.ranks:
+    if "source" not in one and 1 < one["ranks"] < job.ranks:
         return f"rank {rank - one['world']['rank']} of the {one['ranks']:,} that opened the file"
     return f"rank {rank} of {job.ranks:,}"
 

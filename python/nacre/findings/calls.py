@@ -167,7 +167,7 @@ def hints_without_effect(job: Job) -> Iterator[Finding]:
     seen: dict[str, list[dict]] = {}
     for one in job.reports:
         for note in one["notes"]:
-            if note.startswith(("hint ", "hints ", "striping hints ", "variable ")):
+            if note.startswith(("hint ", "hints ", "striping hints ", "variable ", "configuration file ")):
                 seen.setdefault(note, []).append(one)
     for note, reports in seen.items():
         files = list(dict.fromkeys(one["file"] for one in reports))

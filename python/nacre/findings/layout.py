@@ -19,7 +19,8 @@ HALF = 0.5
 MANY_MORE = 2
 DEFAULT_LAYOUT = "; the default layout of the directory sets this"
 EXISTING = "; the file had this layout when it was opened"
-KEPT_BY_HINT = "A file that exists keeps its layout, whatever the hints: rm {}, and run the job again"
+NOT_AS_ASKED = "; a hint asks for another layout than the file has"
+KEPT = "If the file existed before the job, it kept its layout: if the job writes all of it anew, remove {} first"
 
 
 def _data_seconds(job: Job, reports: list[dict]) -> float:
@@ -40,10 +41,9 @@ def too_few_stripes(job: Job) -> Iterator[Finding]:
         size, nodes = osts.moved(largest), max(one["nodes"] for one in found)
         more = f"; the file system has {plural(total, 'OST')}" if total else "; the file system may have more"
         because, remedy = _because(largest), osts.more_stripes(group, wanted)
-        if has_refused_hint(largest):
-            remedy = [KEPT_BY_HINT.format(shlex.quote(lustre_client.as_seen_here(largest["file"])))]
-        elif because == EXISTING:
-            remedy.append("A file that exists keeps its layout: remove it before the job, or write to another name")
+        if because in (EXISTING, NOT_AS_ASKED) and any(one["mode"] != "read" for one in group.reports):
+            kept = KEPT.format(shlex.quote(lustre_client.as_seen_here(largest["file"])))
+            remedy = [kept] if because == NOT_AS_ASKED else [*remedy, kept]
         if because == DEFAULT_LAYOUT and not osts.is_on_orangefs(group):
             default = layout_command("-d", osts.folder_of(group))
             remedy.append(f"or let Nacre choose: {default}      # removes the directory's default")
@@ -73,8 +73,10 @@ def is_narrow(one: dict) -> bool:
 def _because(one: dict) -> str:
     """Why Nacre did not choose the layout itself; empty if it did, or if that is unknown."""
     origin = one.get("layout_origin", "")
-    if origin == "file" or has_refused_hint(one):
+    if origin == "file":
         return EXISTING
+    if has_refused_hint(one):
+        return NOT_AS_ASKED
     if origin == "nacre" or one["mode"] == "read":
         return ""
     hints = [name for name in osts.COUNT_HINTS if osts.requester_of(one, name)]

@@ -271,8 +271,9 @@ def orangefs_layout(group: FileGroup, count: int, size: str = "") -> str:
 
 def run_again_with(group: FileGroup, *hints: str) -> str:
     """The command that runs the job of a file with hints."""
-    place, is_on_testbed, _ = group.reports[0]["file"].partition(f"/{lustre_client.TESTBED_RANK_MOUNT}/")
-    return run_with(*hints, testbed=place if is_on_testbed else "")
+    first = group.reports[0]
+    place, found, _ = first["file"].partition(f"/{lustre_client.TESTBED_RANK_MOUNT}/")
+    return run_with(*hints, testbed=place if found and first["file_system"] == "testbed" else "")
 
 
 def more_stripes(group: FileGroup, count: int) -> list[str]:

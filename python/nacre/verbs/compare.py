@@ -100,7 +100,10 @@ def _as_json(first: Job, second: Job, rows: list[Row], findings: tuple[list[Find
 
 def _findings(old: list[Finding], new: list[Finding]) -> Iterator[str]:
     """What only one job has, then what both have, with the times at stake."""
-    by_rule = [{finding.rule: finding for finding in reversed(found)} for found in (old, new)]  # the largest of a rule
+    by_rule: list[dict[str, Finding]] = [{}, {}]
+    for rules, found in zip(by_rule, (old, new)):
+        for finding in found:
+            rules.setdefault(finding.rule, finding)  # the one with the most time at stake
     for name, found, others in (("A", *by_rule), ("B", *reversed(by_rule))):
         for rule, finding in found.items():
             if rule not in others:

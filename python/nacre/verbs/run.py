@@ -111,7 +111,7 @@ def run(
             f"Name one of {', '.join(library.ABIS)}, or omit the option: Nacre then finds the ABI.",
         )
     environ = inherited_environment()
-    summing = Summary(environ, report) if summary or wants_summary(environ) else None
+    summing = Summary(environ, report, summary) if summary or wants_summary(environ) else None
     report = summing.option if summing else report
     if posix:
         require_report_of_posix(environ, report)
@@ -164,12 +164,12 @@ class Summary:
     """The findings of a job, printed when it ends. Without a report of the user, in `report` or in the environment, the
     job writes one that is removed then."""
 
-    def __init__(self, environ: Mapping[str, str], report: str | None):
+    def __init__(self, environ: Mapping[str, str], report: str | None, is_asked: bool):
         kept = report or environ.get(settings.REPORT)
         self.is_kept = bool(kept)
         self.report = kept or f"nacre-summary-{os.getpid()}.jsonl"
         self.option = report if kept else self.report  # what --report would be
-        if not kept and (why := settings.why_unwritable(self.report)):
+        if is_asked and not kept and (why := settings.why_unwritable(self.report)):
             raise UserError(
                 f"--summary: the ranks cannot write a report in this directory: {why}",
                 "Add --report FILE, on a file system that all nodes see.",

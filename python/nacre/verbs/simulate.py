@@ -368,7 +368,7 @@ def _show_fastest(found: list[Setting], columns: dict[str, list[str]]) -> None:
     of_machine, hints = _divided(columns[fastest.name])
     times = [duration(one.total_ns / NANOSECONDS) for one in (fastest, found[0])]
     words = " ".join(["nacre run", *(f"--hint {hint}" for hint in hints), "..."])
-    how = f"on another machine ({', '.join(of_machine)})" if of_machine else words
+    how = f"{words}, on another machine ({', '.join(of_machine)})" if of_machine else words
     print(f"Fastest: {fastest.name}, {times[0]} instead of {times[1]}: {how}")
 
 

@@ -164,7 +164,7 @@ def show(
             layouts.append({"path": path, "has_default": False})
             if not as_json:
                 print(
-                    f"{path}: no layout of its own: new files get that of the file system, or on Lustre Nacre's choice"
+                    f"{path}: no layout of its own: new files get the file system's; on Lustre Nacre chooses its files'"
                 )
             continue
         except UserError as error:

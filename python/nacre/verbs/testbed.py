@@ -207,7 +207,9 @@ def run(
             "Give the options to `nacre testbed run`, or: nacre run [OPTIONS] -- nacre testbed run -- LAUNCHER ...",
         )
     environment = inherited_environment()
-    summing = Summary(environment, report) if summary or (wants_summary(environment) and not without_nacre) else None
+    summing = (
+        Summary(environment, report, summary) if summary or (wants_summary(environment) and not without_nacre) else None
+    )
     if posix:
         require_report_of_posix(environment, summing.option if summing else report)
     chosen = {} if without_nacre else _chosen(environment, hint, summing.option if summing else report)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import typer
 
-from nacre.errors import UserError
+from nacre.errors import EXIT_PROBLEM, UserError
 from nacre.text import parse_bytes, unwrapped
 from nacre.tune import figures, machine_file, place, report_page, session, summary
 from nacre.tune.ranks import Launcher
@@ -35,7 +35,8 @@ removes all files that it made in DIR.
 
   nacre tune --max-time 20m --out site.toml /scratch/me -- srun -N 16 --ntasks-per-node 4
 
-[bold]Exit codes[/bold]  0: wrote the machine file; 1: could not measure; 2: wrong usage.
+[bold]Exit codes[/bold]  0: wrote the machine file; 1: could not measure, or Nacre is slower with the file,
+which is then written as FILE.rejected; 2: wrong usage.
 """)
 
 
@@ -103,7 +104,7 @@ def tune(
     is_refused = is_default and worth is not None and worth < WORTH_MIN
     out = out.with_name(out.name + ".rejected") if is_refused else out
     machine_file.write(out, machine_file.as_toml(heading, found, summary.remarks(result)))
-    if not tuning.left() and not tuning.ended_early:
+    if is_refused or (not tuning.left() and not tuning.ended_early):
         state.unlink()
     drawn = figures_at or out.with_suffix(".figures")
     report_page.write(drawn, heading, result)
@@ -112,15 +113,19 @@ def tune(
         print(
             json.dumps(summary.as_json(result) | {"file": str(out), "page": page, "is_refused": is_refused}, indent=2)
         )
+        if is_refused:
+            raise typer.Exit(EXIT_PROBLEM)
         return
     summary.show(result)
     print(f"Wrote {out}\nFigures: {page}")
     path = shlex.quote(str(out.absolute()))
     if is_refused:
         raise UserError(
-            f"with this machine file Nacre reaches {worth:.2f} times what it reaches without, so it will not use it",
-            "Measure again with --resume on idle nodes, with no more ranks than cores, or with a longer --max-time."
-            f" To use it nevertheless: NACRE_MACHINE={path}",
+            f"{directory}: with the new machine file Nacre reaches only {worth:.2f} times the speed that it reaches"
+            " without, so nacre tune wrote it where Nacre does not look for it",
+            "Measure again on idle nodes, with no more ranks than cores, or with a longer --max-time. To use the file"
+            f" nevertheless: NACRE_MACHINE={path}",
+            EXIT_PROBLEM,
         )
     if is_default:
         print(f"Nacre uses the file for all files of this file system. To undo: rm {path}")

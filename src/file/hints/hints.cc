@@ -322,7 +322,8 @@ collective::IndependentSettings Hints::independent() const {
 std::vector<std::byte> Hints::serialized() const {
   std::string text = std::to_string(values_.size()) + '\0';
   for (const auto& [name, value] : values_) {
-    text += name + '\0' + value.text + '\0' + std::to_string(static_cast<int>(value.source)) + '\0';
+    text += name + '\0' + value.text + '\0' + std::to_string(static_cast<int>(value.source)) +
+            '\0' + std::to_string(static_cast<int>(value.requester)) + '\0';
   }
   for (const std::string& line : notes_) text += line + '\0';
   const auto bytes = std::as_bytes(std::span(text));
@@ -334,9 +335,10 @@ Hints Hints::deserialized(std::span<const std::byte> bytes) {
   const std::vector<std::string_view> texts = split(text, '\0');
   Hints hints;
   auto next = texts.begin();
-  for (auto left = parse_number<std::size_t>(*next++).value(); left > 0; --left, next += 3) {
+  for (auto left = parse_number<std::size_t>(*next++).value(); left > 0; --left, next += 4) {
     const auto source = static_cast<HintSource>(parse_number<int>(next[2]).value());
-    hints.set(next[0], std::string(next[1]), source);
+    const auto requester = static_cast<HintSource>(parse_number<int>(next[3]).value());
+    hints.values_[std::string(next[0])] = {std::string(next[1]), source, requester};
   }
   hints.notes_.assign(next, texts.end() - 1);
   return hints;
@@ -359,7 +361,7 @@ Result<Hints> resolve_hints(const std::string& path, const InfoPairs& info_pairs
     Status applied = apply_config(hints, file, path);
     if (!applied && is_out_of_reach(file, applied.error(), environment)) {
       hints.note("configuration file " + file.where +
-                 ": permission denied, so its hints do not hold");
+                 ": permission denied, so Nacre ignores it; the node of rank 0 has to reach it");
     } else if (!applied) {
       return std::move(applied).error();
     }

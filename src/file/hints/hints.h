@@ -67,7 +67,7 @@ class Hints {
   /// The value as a number; 0 if there is none.
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] HintSource source(std::string_view name) const;
-  /// Who requested a value that that of the open file has replaced; built_in: nobody.
+  /// Who requested the value that the open file's value has replaced; built_in: nobody.
   [[nodiscard]] HintSource requester(std::string_view name) const;
   /// Every hint that has a value, for MPI_File_get_info.
   [[nodiscard]] InfoPairs effective() const;

@@ -126,7 +126,10 @@ TEST_CASE("a home directory that is out of reach is a note, and a file that is n
   Variables variables{{"NACRE_SYSTEM_CONFIG", "/none"}, {"HOME", home}};
   const uid_t user = geteuid();
   constexpr uid_t nobody = 65534;
-  if (user == 0) REQUIRE(seteuid(nobody) == 0);  // root may read everything
+  if (user == 0 && seteuid(nobody) != 0) {  // root may read everything
+    MESSAGE("skipped: this user namespace has no user but root");
+    return;
+  }
   const auto hints = resolve_hints("f", {}, environment_of(variables));
   variables["NACRE_CONFIG"] = home + "/.config/nacre/config.toml";
   const auto of_named = resolve_hints("f", {}, environment_of(variables));
@@ -138,6 +141,19 @@ TEST_CASE("a home directory that is out of reach is a note, and a file that is n
                                       ": permission denied"));
   REQUIRE(!of_named.ok());
   CHECK(of_named.error().system_errno == EACCES);
+}
+
+TEST_CASE("who requested a value is known after that of the open file has replaced it") {
+  Hints hints;
+  CHECK(hints.requester("striping_factor") == HintSource::built_in);
+  hints.set("striping_factor", "8", HintSource::program);
+  hints.set("striping_factor", "1", HintSource::open_file);
+  hints.set("striping_factor", "2", HintSource::open_file);
+  for (const Hints& one : {hints, Hints::deserialized(hints.serialized())}) {
+    CHECK(one.get("striping_factor") == "2");
+    CHECK(one.source("striping_factor") == HintSource::open_file);
+    CHECK(one.requester("striping_factor") == HintSource::program);
+  }
 }
 
 TEST_CASE("NACRE_HINTS accepts Cray's grammar and overrides the variables of single hints") {

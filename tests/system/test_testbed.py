@@ -184,7 +184,7 @@ def test_nacre_stripes_new_files_by_hints(
     info = worker_info(worker, {**clean_environment, **settings}, mpiexec, nodes[0] / "f", *asked)
     assert (info["striping_factor"], info["striping_unit"], info["start_iodevice"]) == ("3", "65536", "2")
     lines = [json.loads(line) for line in report.read_text().splitlines()]
-    assert lines[0]["hints"]["striping_factor"] == {"value": "3", "from": "open file"}
+    assert lines[0]["hints"]["striping_factor"] == {"value": "3", "from": "open file", "requested_by": "program"}
     exchanged = [plan for plan in lines[0]["plans"] if "aggregators" in plan]
     assert exchanged
     assert all(plan["pattern"] == "osts" and 1 <= plan["osts"]["most"] <= 3 for plan in exchanged)

@@ -27,6 +27,10 @@ class FileGroup:
         return {one["file"] for one in self.reports}
 
     @property
+    def file_count(self) -> int:
+        return sum({one["file"]: one.get("file_count", 1) for one in self.reports}.values())
+
+    @property
     def opens(self) -> int:
         return sum(one.get("opens", 1) for one in self.reports)
 
@@ -97,11 +101,11 @@ class Job:
 
     @property
     def file_count(self) -> int:
-        return sum({one["file"]: one.get("file_count", 1) for one in self.reports}.values())
+        return sum(group.file_count for group in self.groups)
 
     @property
     def opens(self) -> int:
-        return sum(one.get("opens", 1) for one in self.reports)
+        return sum(group.opens for group in self.groups)
 
     @cached_property
     def hosts(self) -> list[str]:
@@ -123,8 +127,8 @@ class Job:
         shared = sum(one["seconds"]["max"] for one in self.reports if one["ranks"] > 1)
         alone: Counter = Counter()
         for one in self.reports:
-            if one["ranks"] == 1:
-                alone[one["world"]["rank"]] += one["seconds"]["max"]
+            if (rank := single_rank(one)) is not None:
+                alone[rank] += one["seconds"]["max"]
         return shared + max(alone.values(), default=0)
 
     @property
@@ -167,6 +171,11 @@ class Job:
             return "without Nacre; from a log of Darshan"
         parts = [self.first["mpi"], f"Nacre {self.first['version']}" if self.first["version"] else ""]
         return ", ".join(" ".join(part.split()) for part in parts if part)
+
+
+def single_rank(one: dict) -> int | None:
+    """The rank that used a file alone; None: several did."""
+    return one["world"]["rank"] if one["ranks"] == 1 else None
 
 
 def _open_began(one: dict) -> float:

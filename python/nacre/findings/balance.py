@@ -50,8 +50,8 @@ def one_rank_does_all(job: Job) -> Iterator[Finding]:
                 [
                     f"Program: let each rank {verb[:-1]} its own part (MPI_File_open on the communicator of all ranks,"
                     f" MPI_File_{verb[:-1]}_at_all); HDF5: H5Pset_fapl_mpio; netCDF: nc_create_par",
-                    f"and do not {'gather it on' if verb == 'writes' else 'scatter it from'} that rank, which takes"
-                    " time that Nacre does not measure",
+                    f"Program: do not {'gather data on' if verb == 'writes' else 'scatter data from'} that rank; Nacre"
+                    " does not measure the time of that",
                 ],
             )
 

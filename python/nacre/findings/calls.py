@@ -9,7 +9,7 @@ from nacre import settings
 from nacre.findings import accesses
 from nacre.findings.finding import Finding
 from nacre.findings.posix import is_posix
-from nacre.jobs import FileGroup, Job
+from nacre.jobs import FileGroup, Job, single_rank
 from nacre.text import duration, plural
 
 MANY_OPENS = 20  # of one file
@@ -33,7 +33,7 @@ def reopened_files(job: Job) -> Iterator[Finding]:
         if group.is_sum:
             continue
         # Each rank of MPI_COMM_SELF opens the file for itself.
-        openers = {(one["file"], one["world"]["rank"] if one["ranks"] == 1 else None) for one in group.reports}
+        openers = {(one["file"], single_rank(one)) for one in group.reports}
         per_file = group.opens / len(openers)
         if per_file < MANY_OPENS:
             continue
@@ -133,11 +133,10 @@ def file_per_rank(job: Job) -> Iterator[Finding]:
 
 
 def _files_of_one_rank(group: FileGroup) -> set[str]:
-    users: dict[str, set[int]] = {}
+    users: dict[str, set[int | None]] = {}
     for one in group.reports:
-        ranks = {one["world"]["rank"]} if one["ranks"] == 1 else set(range(2))
-        users.setdefault(one["file"], set()).update(ranks)
-    return {path for path, ranks in users.items() if len(ranks) == 1}
+        users.setdefault(one["file"], set()).add(single_rank(one))
+    return {path for path, ranks in users.items() if len(ranks) == 1 and None not in ranks}
 
 
 def many_files(job: Job) -> Iterator[Finding]:
@@ -173,7 +172,7 @@ def hints_without_effect(job: Job) -> Iterator[Finding]:
         files = list(dict.fromkeys(one["file"] for one in reports))
         where = files[0] if len(files) == 1 else plural(len(files), "file")
         remedies = [
-            "nacre explain REPORT lists the hints of the job and where they come from; nacre hints, all there are"
+            "nacre explain REPORT lists the hints of the job and where each comes from; nacre hints lists all hints"
         ]
         of_layout = note.startswith(tuple(f"hint {name}" for name in LAYOUT_HINTS))
         if of_layout and any(one.get("layout_origin") == "file" for one in reports):

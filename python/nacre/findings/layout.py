@@ -75,7 +75,7 @@ def _because(one: dict) -> str:
     origin = one.get("layout_origin", "")
     if origin == "file":
         return EXISTING
-    if has_refused_hint(one):
+    if _has_refused_hint(one):
         return NOT_AS_ASKED
     if origin == "nacre" or one["mode"] == "read":
         return ""
@@ -87,7 +87,7 @@ def _because(one: dict) -> str:
     return DEFAULT_LAYOUT if "collective_write" in one["kinds"] else "; no collective call chose a layout"
 
 
-def has_refused_hint(one: dict) -> bool:
+def _has_refused_hint(one: dict) -> bool:
     """Whether a hint asked for another number of stripes than the file has."""
     return any(note.startswith(f"hint {name}: requested ") for name in osts.COUNT_HINTS for note in one["notes"])
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from nacre.findings.finding import Finding
-from nacre.jobs import FileGroup, Job
+from nacre.jobs import FileGroup, Job, single_rank
 from nacre.text import amount, duration, plural
 
 SMALL = 256 << 10  # bytes
@@ -81,8 +81,7 @@ def _most_look_ups(group: FileGroup) -> int:
     """By one rank: of files of several ranks, the same rank may make the most each time."""
     by_rank: Counter = Counter()
     for one in group.reports:
-        owner = one["world"]["rank"] if one["ranks"] == 1 else None
-        by_rank[owner] += sum(
+        by_rank[single_rank(one)] += sum(
             one["other_calls"][name]["calls"]["max"] for name in LOOK_UPS if name in one["other_calls"]
         )
     return by_rank.pop(None, 0) + max(by_rank.values(), default=0)
@@ -104,7 +103,7 @@ def open_storm(job: Job) -> Iterator[Finding]:
     yield Finding(
         "open-storm",
         "Each rank opens many files",
-        plural(sum(Job(job.key, group.reports).file_count for group in groups), "file"),
+        plural(sum(group.file_count for group in groups), "file"),
         f"{tries:,.0f} opens of a rank, on average, took {duration(seconds)}"
         + (f"; {misses:,} of all ranks found no file" if misses else ""),
         seconds,

@@ -164,7 +164,8 @@ def show(
             layouts.append({"path": path, "has_default": False})
             if not as_json:
                 print(
-                    f"{path}: no layout of its own: new files get the file system's; on Lustre Nacre chooses its files'"
+                    f"{path}: no layout of its own: new files get the default layout of the file system; on Lustre,"
+                    " Nacre chooses the layout of the files that it creates"
                 )
             continue
         except UserError as error:

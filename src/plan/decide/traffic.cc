@@ -107,16 +107,18 @@ class TrafficModel {
                                 : traffic.nodes * stripes_.osts_of(span) / traffic.osts;
     traffic.nodes_per_ost = std::max(1.0, traffic.nodes_per_ost);
     if (writes() && traffic.nodes > 1) traffic.shared_pieces = pieces_that_share_locks(traffic);
-    const bool interleave = summary_.node_span_bytes() > summary_.bounds.length;
-    if (!interleave) pass_on(traffic);
+    if (!nodes_interleave()) pass_on(traffic);
     return traffic;
+  }
+
+  [[nodiscard]] bool nodes_interleave() const {
+    return summary_.node_span_bytes() > summary_.bounds.length;
   }
 
   /// Of direct writes by several nodes.
   [[nodiscard]] double pieces_that_share_locks(const Traffic& traffic) const {
     if (machine_.wide_locks == 0 && summary_.whole_pages && summary_.slots != 0) return 0;
-    const bool interleave = summary_.node_span_bytes() > summary_.bounds.length;
-    if (interleave) {
+    if (nodes_interleave()) {
       const double piece = traffic.bytes / traffic.calls;
       const double from_others = 1 - 1 / traffic.nodes_per_ost;
       return traffic.calls * std::ceil(piece / stripes_.stripe_bytes) * from_others;

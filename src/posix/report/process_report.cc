@@ -226,7 +226,7 @@ void write_line(const char* path, const Contents& contents, Workspace& space) {
   print_warning(warning.add_error(error).add("\n").text());
 }
 
-/// As the lines of MPI-IO name it, but for launches without a variable.
+/// The name that the lines of MPI-IO give the launch; none without these variables.
 void name_run() {
   const char* const run = std::getenv("NACRE_RUN");
   const char* const step = std::getenv("SLURM_STEP_ID");

@@ -82,11 +82,9 @@ class CostModel {
   void access() {
     std::int64_t call = writes() ? machine_.write_call_ns : machine_.read_call_ns;
     if (share_pages()) call += 2 * machine_.shared_page_ns;
-    const double calls = traffic_.calls * traffic_.fullest_writer * real(call) * nanosecond;
+    const double calls = traffic_.calls * real(call) * nanosecond;
     const std::int64_t bandwidth = writes() ? machine_.write_bandwidth : machine_.read_bandwidth;
-    busy(Resource::client) =
-        (calls + time_of(traffic_.bytes * traffic_.fullest_writer, bandwidth)) *
-        turns(writers_per_host());
+    busy(Resource::client) = (calls + time_of(traffic_.bytes, bandwidth)) * share_of_turns();
 
     const double ost_bytes = traffic_.fullest_ost_bytes;
     busy(Resource::ost) = time_of(ost_bytes, machine_.ost, traffic_.nodes_per_ost);
@@ -121,9 +119,7 @@ class CostModel {
   }
 
   void access_caches() {
-    busy(Resource::client) =
-        time_of(traffic_.bytes * traffic_.fullest_writer, machine_.copy_bandwidth) *
-        turns(writers_per_host());
+    busy(Resource::client) = time_of(traffic_.bytes, machine_.copy_bandwidth) * share_of_turns();
   }
 
   /// Whether several processes of a node write to the same pages, at the ends of their pieces.
@@ -137,14 +133,19 @@ class CostModel {
     return std::ceil(traffic_.writers / std::min(traffic_.nodes, hosts_));
   }
 
-  /// How often as long as one the processes of a node take that access the file at once.
-  /// Aggregators take turns to write; other writers, unless they gather pieces meanwhile, spin for
-  /// the lock of the file (tmpfs, 4 writers on 2 cores: 2.6 GB/s, one aggregator 3.2 GB/s).
-  [[nodiscard]] double turns(double processes) const {
+  /// The part of the whole access that processes of the fullest host do one after the other: each
+  /// has a core for a part of the time. Writers of a local file take turns, aggregators in order;
+  /// others, unless they gather pieces meanwhile, spin for the lock of the file (tmpfs, 4 writers on
+  /// 2 cores: 2.6 GB/s, one aggregator 3.2 GB/s).
+  [[nodiscard]] double share_of_turns() const {
     constexpr double spinning = 1.2;
-    if (!writes() || machine_.one_writer == 0) return std::max(1.0, processes / cores());
+    const double processes = writers_per_host();
+    const double of_host = hosts_ == 1 ? 1 : traffic_.fullest_node;
+    if (!writes() || machine_.one_writer == 0) {
+      return std::max(traffic_.fullest_writer, of_host / cores());
+    }
     const bool spins = processes > 1 && !plan_.writers_take_turns && !gathers_memory();
-    return spins ? spinning * processes : processes;
+    return spins ? spinning * of_host : of_host;
   }
 
   /// A client gathers pieces of an object that do not follow each other, of all processes of the

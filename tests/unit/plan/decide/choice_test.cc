@@ -662,6 +662,21 @@ TEST_CASE("the link of the node with the most bytes bounds direct accesses") {
   CHECK(link_seconds() == doctest::Approx(8));
 }
 
+TEST_CASE("writers of a local file take turns, whichever of them has the most bytes") {
+  const CollectiveSettings settings = settings_of("memory");
+  AccessSummary summary = summary_of({16, 1, mebibyte});
+  const auto client_seconds = [&](Direction direction) {
+    const PlanInputs inputs{summary, settings, {direction, 16, 1}, nullptr, 0};
+    const Candidate candidate{Algorithm::direct, PlanReason::hint};
+    return predict(laid_out(candidate, inputs), inputs).of(Resource::client);
+  };
+  const double written = client_seconds(Direction::write);
+  const double read = client_seconds(Direction::read);
+  summary.bytes_max = 8 * mebibyte;
+  CHECK(client_seconds(Direction::write) == doctest::Approx(written));
+  CHECK(client_seconds(Direction::read) == doctest::Approx(8 * read));
+}
+
 TEST_CASE("groups that interleave read the pieces of each other too") {
   machine::Machine machine;
   machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0};

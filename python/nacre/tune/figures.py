@@ -11,6 +11,7 @@ PLATEAU = 0.9  # a rate within 10 % of the best has reached the plateau
 LOCK_SHARE = 0.3  # of the time of a write: less is no sign of a lock
 DEFAULT_REQUESTS = 8  # Lustre's max_rpcs_in_flight
 LIMITED = 0.85  # a sum that is further below its parts has another limit
+CORE_WAIT = 1e-3  # seconds: a message inside a node that takes longer has waited for a core
 
 
 @dataclasses.dataclass
@@ -75,13 +76,19 @@ def _memory(found: Findings, samples: Samples, place: plan.Place) -> None:
 
 
 def _messages(found: Findings, samples: Samples, place: plan.Place) -> None:
-    found.add("messages.near_ns", _scaled(samples.each(plan.message_word(False)), 1e9), "one rank a node")
+    near = samples.each(plan.message_word(False))
+    found.add("messages.near_ns", _scaled(near, 1e9), "one rank a node")
     if place.nodes < 2:
         for name in ("messages.far_ns", "messages.bandwidth"):
             found.missing[name] = "one node only"
-        return
-    found.add("messages.far_ns", _scaled(samples.each(plan.message_word(True)), 1e9))
-    found.add("messages.bandwidth", samples.rate(plan.ring_word(plan.FAR_BYTES)))
+    else:
+        found.add("messages.far_ns", _scaled(samples.each(plan.message_word(True)), 1e9))
+        found.add("messages.bandwidth", samples.rate(plan.ring_word(plan.FAR_BYTES)))
+    if near and near.value > CORE_WAIT:
+        why_not = f"a message inside a node took {near.value * 1e3:.1f} ms, because ranks waited for a core"
+        for name in ("messages.near_ns", "messages.far_ns", "messages.bandwidth"):
+            if found.figures.pop(name, None):
+                found.missing[name] = why_not
 
 
 def call_curve(samples: Samples, place: plan.Place, write: bool, ranks: int = 1) -> dict[int, Figure]:
@@ -196,7 +203,7 @@ def _latency(found: Findings, samples: Samples, place: plan.Place) -> None:
     transfer = sum(plan.SMALL_BYTES / bandwidth.value for bandwidth in passed if bandwidth)
     waiting = direct and cached and _difference(direct, cached, transfer)
     found.add("osts.latency_us", _scaled(waiting, 1e6), "O_DIRECT is refused, or was not measured in the time")
-    if not _narrow_locks(found, locking, cached) and not _wide_locks(found, samples, place, direct):
+    if not _wide_locks(found, samples, place, direct) and not _narrow_locks(found, locking, cached):
         found.missing["locks.latency_us"] = found.missing["locks.wide"] = "small writes show no locks"
 
 

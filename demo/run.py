@@ -30,6 +30,7 @@ from rich.table import Table
 HERE = Path(__file__).resolve().parent
 RANKS = 8
 TIMEOUT_SECONDS = 300
+REPORT = "report.jsonl"
 # Ranger at TACC, scaled (testbed/machines/ranger.toml): eight nodes, eight OSTs, all of them for each file.
 RANGER = ("--machine", "ranger", "--nodes", "8", "--osts", "8", "--set", "striping.count=8")
 
@@ -230,7 +231,7 @@ def place(program: Program, work: Path, nacre: str) -> Iterator[tuple[Path, list
 
 def demonstrate(program: Program, work: Path, nacre: str, runs: int) -> Outcome:
     outcome = Outcome(program)
-    report = work / "report.jsonl"
+    report = work / REPORT
     work.mkdir(parents=True, exist_ok=True)
     with place(program, work, nacre) as (directory, before, before_nacre):
         alone, served = directory / "alone", directory / "with-nacre"
@@ -322,6 +323,16 @@ def main() -> int:
         f"Times: medians of {arguments.runs} runs, one run on the emulated Lustre; the programs measure their I/O "
         "themselves. Calls: the MPI-IO calls of all ranks in the report of Nacre."
     )
+    report = data / REPORT
+    if report.exists():
+        nacre = shlex.quote(str(build / "bin/nacre"))
+        print(
+            f"\nThe report of the last program is in {report}. Where its time went, why Nacre chose this plan, and"
+            " what twice as many nodes would do, with as many bytes each, on twice as many OSTs:\n"
+            f"  {nacre} report {report}\n"
+            f"  {nacre} explain {report}\n"
+            f"  {nacre} simulate --report {report} --machine ranger --nodes 16 --osts 16"
+        )
     return 1 if failed or not outcomes else 0
 
 

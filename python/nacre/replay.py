@@ -18,24 +18,57 @@ KINDS = {
 }
 # Hints that the simulation sets by itself, or that name files of the job.
 LEFT_OUT = {"nacre_machine", "nacre_report"}
+# Reports that agree in these are of one file of one job.
+SAME_JOB = ("file", "job", "run", "ranks", "nodes")
 # Where a layout comes from that a new file would not get by itself: not from hints, and not from Nacre's choice.
 FOREIGN_LAYOUTS = ("default", "file", "")
 
 
 def find(path: str, pattern: str | None) -> dict:
-    """The report of the file with the most time, of those that match `pattern`."""
+    """The report of the file with the most time, of those that match `pattern`.
+
+    A job that writes a file and opens it again to read it leaves two reports. They count as one with two `parts`.
+    """
     found = reports.read([path], pattern)
     if not found:
         raise UserError(f"{path} has no report", "Record the job with: nacre run --report io.jsonl mpiexec ...")
-    report = found[0]
+    report = _joined([one for one in found if all(one[name] == found[0][name] for name in SAME_JOB)])
     _check(report, path)
     return report
+
+
+def _joined(opens: list[dict]) -> dict:
+    """The open with the most time, the first one, and the next one that moved data in the other direction only."""
+    first = opens[0]
+    other = next((one for one in opens[1:] if sorted(_directions(first) + _directions(one)) == ["read", "write"]), None)
+    if other is None:
+        return first | {"parts": [first], "opens_of_job": len(opens)}
+    writer, reader = (first, other) if _directions(first) == ["write"] else (other, first)
+    kinds = _with_data(writer) | _with_data(reader)
+    return writer | {"kinds": kinds, "parts": [writer, reader], "opens_of_job": len(opens)}
+
+
+def _with_data(report: dict) -> dict[str, dict]:
+    return {name: kind for name, kind in report["kinds"].items() if kind["bytes"]["sum"]}
+
+
+def _directions(report: dict) -> list[str]:
+    return sorted({name.rpartition("_")[2] for name in _with_data(report)})
+
+
+def notes(report: dict) -> list[str]:
+    """What the simulation leaves out."""
+    count = len(report["parts"])
+    if count == report["opens_of_job"]:
+        return []
+    which = "the slowest one" if count == 1 else "the slowest one that writes and the slowest one that reads"
+    return [f"the job opened the file {report['opens_of_job']} times; simulated: {which}"]
 
 
 def _check(report: dict, path: str) -> None:
     where = f"{path}: the report of {report['file']}"
     record = "Record the job again with this version: nacre run --report io.jsonl mpiexec ..."
-    kinds = {name: kind for name, kind in report["kinds"].items() if kind["bytes"]["sum"]}
+    kinds = _with_data(report)
     if not kinds:
         raise UserError(f"{where} has no call that moved data", "Name another file with --file PATTERN.")
     for name, kind in kinds.items():
@@ -56,9 +89,10 @@ def _check(report: dict, path: str) -> None:
 def calls_text(report: dict) -> str:
     """What RecordedJob::parse reads (src/sim/program/recorded_job.h)."""
     lines = [f"ranks {report['ranks']}"]
+    kinds = _with_data(report)
     for name, words in KINDS.items():
-        kind = report["kinds"].get(name)
-        if kind is None or not kind["bytes"]["sum"]:
+        kind = kinds.get(name)
+        if kind is None:
             continue
         lines.append(f"kind {words} {kind['ranks']} {kind['calls']['sum']} {kind['bytes']['sum']}")
         lines += [_shape_line(shape) for shape in kind["shapes"]]
@@ -102,22 +136,22 @@ def machine_of(report: dict) -> str:
 
 
 def measured_stages(report: dict) -> dict[str, float]:
-    """The seconds of the slowest rank, by stage of the simulation."""
-    kinds, others = report["kinds"], report["other_calls"]
+    """The seconds of the slowest rank, by stage of the simulation, of all opens that it covers."""
 
     def of_kinds(word: str) -> float:
-        return sum(kind["seconds"]["max"] for name, kind in kinds.items() if name.endswith(word))
+        return sum(kind["seconds"]["max"] for name, kind in report["kinds"].items() if name.endswith(word))
 
     def of_other(name: str) -> float:
-        return others[name]["seconds"]["max"] if name in others else 0.0
+        calls = [one["other_calls"][name] for one in report["parts"] if name in one["other_calls"]]
+        return sum(one["seconds"]["max"] for one in calls)
 
     return {
-        "open": report["open_seconds"]["max"],
+        "open": sum(one["open_seconds"]["max"] for one in report["parts"]),
         "view": of_other("set_view"),
         "write": of_kinds("_write"),
         "sync": of_other("sync"),
         "read": of_kinds("_read"),
-        "close": report["close_seconds"]["max"],
+        "close": sum(one["close_seconds"]["max"] for one in report["parts"]),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -107,6 +108,24 @@ def test_a_job_that_left_a_report_is_simulated_again(nacre, tmp_path, workload):
         assert again[name] == before[name]
     for stage in ("write", "sync", "read"):
         assert abs(again["stages_ns"][stage] - before["stages_ns"][stage]) <= 0.02 * before["stages_ns"][stage] + 1e6
+
+
+def test_a_job_that_writes_a_file_and_opens_it_again_to_read_it_does_both(nacre, tmp_path):
+    before, report = record(nacre, tmp_path, "interleaved", "--read")
+    line = before["report"]
+    opens = [
+        line | {"kinds": {name: kind for name, kind in line["kinds"].items() if name.endswith(direction)}}
+        for direction in ("read", "write", "write")
+    ]
+    Path(report).write_text("".join(json.dumps(one) + "\n" for one in opens))
+    words = ("simulate", "--machine", "ranger", "--report", report)
+    (again,) = json.loads(nacre(*words, "--json").stdout)
+    for name in ("bytes_written", "bytes_read"):
+        assert again[name] == before[name]
+    left_out = (
+        "note: the job opened the file 3 times; simulated: the slowest one that writes and the slowest one that reads"
+    )
+    assert left_out in nacre(*words).stdout.splitlines()
 
 
 def test_a_recorded_job_on_nodes_with_unequal_numbers_of_ranks_is_no_larger(nacre, tmp_path):

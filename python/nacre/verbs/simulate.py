@@ -172,6 +172,7 @@ def simulate(
         return
     unchanged = recorded and ranks == recorded["ranks"] and nodes == recorded["nodes"] and not assignments
     lines = _notes(found, replay.heading(recorded) if recorded else Path(calls).name)
+    lines += [f"note: {note}" for note in (replay.notes(recorded) if recorded else [])]
     rows = _rows(found)
     if html is not None:
         document.write(html, document.of_simulation(lines, [one.name for one in found], rows, _jobs(found)))

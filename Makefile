@@ -136,8 +136,7 @@ test-lustre test-mount: all
 
 # Exit status 77: no cluster can run here; the script has printed the reason.
 test-ceph: all
-	scripts/ceph_cluster.py with $(CEPH) python3 tests/lustre/run.py --build $(BUILD) --mount $(CEPH)/0 --second $(CEPH)/1 \
-	  $(CEPH_ARGS) || [ $$? -eq 77 ]
+	scripts/test-ceph.sh $(BUILD) $(CEPH) $(CEPH_ARGS) || [ $$? -eq 77 ]
 
 # Paths in a build tree are absolute, so the archive is to be unpacked in /, or read in place on a shared file system.
 PACKED_PARTS = bin lib mpi_test_config.json lustre_tests.json mpi4py-4.1.2 venv tests/conformance tests/unit tools/bench

@@ -4,7 +4,8 @@ those that run on request only.
 The end of the output of a failed part is printed again at the end, where a log that is cut still has it.
 
 The last line counts tests. A part without a JUnit file of ctest counts as one test. A part that fails without a failed
-test, for example in the compiler, counts as one failed test. A failed part does not stop the next parts.
+test, for example in the compiler, counts as one failed test. A failed part does not stop the next parts. A part that
+cannot run here counts as one skipped test; the lines above the last one have the reason.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from count_tests import Counts, counts_of  # noqa: E402
 FUZZ_SECONDS = 60
 SIMULATION_SECONDS = 60
 LAST_LINES = 30  # of a failed part, printed again
+SKIP = 77  # exit status of a part without a JUnit file that cannot run here; it has printed "skipped: REASON"
+SKIP_PREFIX = "skipped: "
+CEPH_FOLDER = "/tmp/nacre-ceph"  # as in the Makefile
 SOURCE = Path(__file__).resolve().parents[1]
 BUILD = SOURCE / "build"
 
@@ -47,6 +51,10 @@ class Outcome:
     counts: Counts
     last_lines: list[str]
 
+    def why_skipped(self) -> str:
+        reasons = [line for line in self.last_lines if line.startswith(SKIP_PREFIX)]
+        return reasons[-1].removeprefix(SKIP_PREFIX) if reasons else "it printed no reason"
+
 
 def preset_commands(preset: str, defines: list[str], targets: list[str], results: Path) -> list[list[str]]:
     """The commands that configure, build and test a preset of CMakePresets.json."""
@@ -67,6 +75,7 @@ def preset_part(preset: str, about: str, defines: tuple[str, ...] = (), targets:
 def parts() -> list[Part]:
     tidy = [str(BUILD / "venv/tool/bin/python"), "scripts/tidy_changed.py", str(BUILD)]
     simulation = [str(BUILD / "tests/simulation/simulation"), "--seconds", str(SIMULATION_SECONDS)]
+    ceph = ["scripts/test-ceph.sh", str(BUILD), CEPH_FOLDER]
     return [
         Part("format", "clang-format and ruff", [["make", "check-format"]]),
         Part("build", "everything, with GCC", [["make"]]),
@@ -76,19 +85,19 @@ def parts() -> list[Part]:
         preset_part("fuzz", f"each fuzz target for {FUZZ_SECONDS} s", (f"-DNACRE_FUZZ_SECONDS={FUZZ_SECONDS}",)),
         preset_part("asan", "unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"),
         preset_part("tsan", "unit tests of two floors with ThreadSanitizer"),
-        Part("ceph", "files on a Ceph cluster; on request", [["make", "test-ceph"]], on_request=True),
+        Part("ceph", "files on a Ceph cluster; on request", [["make"], ceph], on_request=True),
     ]
 
 
-def succeeded(command: list[str], last_lines: collections.deque[str]) -> bool:
-    """Whether `command` exits with 0. Its output goes to stdout; `last_lines` keeps the end of it."""
+def status_of(command: list[str], last_lines: collections.deque[str]) -> int:
+    """The exit status of `command`. Its output goes to stdout; `last_lines` keeps the end of it."""
     print(f"+ {' '.join(command)}", flush=True)
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(command, cwd=SOURCE, **streams, text=True, errors="replace") as process:
         for line in process.stdout:
             print(line, end="", flush=True)
             last_lines.append(line.rstrip("\n"))
-    return process.returncode == 0
+    return process.returncode
 
 
 def run(part: Part) -> Outcome:
@@ -97,15 +106,22 @@ def run(part: Part) -> Outcome:
         part.results.unlink(missing_ok=True)
     begin = time.monotonic()
     last_lines: collections.deque[str] = collections.deque(maxlen=LAST_LINES)
-    passed = all(succeeded(command, last_lines) for command in part.commands)
-    counts = counts_of(part.results) if part.results else None
-    if counts is None:
-        counts = Counts(passed=[part.name] if passed and not part.results else [])
-    if not passed and not counts.failed:
+    statuses = (status_of(command, last_lines) for command in part.commands)
+    failure = next((status for status in statuses if status), 0)
+    return Outcome(part, time.monotonic() - begin, counts_in(part, failure), list(last_lines))
+
+
+def counts_in(part: Part, status: int) -> Counts:
+    """The counts of a part whose commands have ended with `status`."""
+    if not part.results:
+        outcomes = {0: Counts(passed=[part.name]), SKIP: Counts(skipped=[part.name])}
+        return outcomes.get(status, Counts(failed=[part.name]))
+    counts = counts_of(part.results) or Counts()
+    if status and not counts.failed:
         counts.failed.append(part.name)
-    if passed and part.results and not counts.passed:
+    if not status and not counts.passed:
         counts.failed.append(f"{part.name}: no test ran")
-    return Outcome(part, time.monotonic() - begin, counts, list(last_lines))
+    return counts
 
 
 def table(outcomes: list[Outcome], setup_seconds: float) -> list[str]:
@@ -135,6 +151,12 @@ def main() -> int:
             print(f"== the end of {outcome.part.name}, which failed", *outcome.last_lines, sep="\n")
     print("== parts and times")
     print(*table(outcomes, arguments.setup_seconds), sep="\n")
+    for part in known:
+        if part.on_request and not wanted:
+            print(f"not run: {part.name}: only on request, with .ci/run {part.name}")
+    for outcome in outcomes:
+        if outcome.part.name in outcome.counts.skipped:
+            print(f"{SKIP_PREFIX}{outcome.part.name}: {outcome.why_skipped()}")
     total = Counts.sum([outcome.counts for outcome in outcomes])
     for name in total.failed:
         print(f"failed: {name}")

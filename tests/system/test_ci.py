@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shutil
 import sys
 from pathlib import Path
 
@@ -42,6 +44,35 @@ def test_tests_that_ctest_counted_are_counted(ci, tmp_path):
 def test_a_part_without_tests_counts_as_one(ci, tmp_path):
     assert ci.run(part_of(ci, tmp_path, None)).counts.summary() == "1 passed, 0 failed"
     assert ci.run(part_of(ci, tmp_path, None, status=1)).counts.summary() == "0 passed, 1 failed"
+
+
+def test_a_part_that_cannot_run_here_is_skipped_with_its_reason(ci, source, tmp_path, monkeypatch, capfd):
+    """The part `ceph` on a machine without Ceph counted as passed."""
+    bare = tmp_path / "bin"
+    bare.mkdir()
+    for tool in ("sh", "dirname", "env"):
+        (bare / tool).symlink_to(shutil.which(tool))
+    (bare / "python3").symlink_to(Path(sys.executable).resolve())
+    monkeypatch.setenv("PATH", str(bare))
+    part = next(part for part in ci.parts() if part.name == "ceph")
+    monkeypatch.setattr(ci, "parts", lambda: [dataclasses.replace(part, commands=part.commands[-1:])])
+    monkeypatch.setattr(sys, "argv", ["ci.py", "ceph"])
+    assert ci.main() == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[-1] == "0 passed, 0 failed, 1 skipped"
+    assert lines[-2].startswith("skipped: ceph: ceph-mon, ")
+    assert "not installed; Debian: apt-get install ceph-mon" in lines[-2]
+
+
+def test_a_part_that_runs_on_request_only_is_named_as_not_run(ci, tmp_path, monkeypatch, capfd):
+    good = part_of(ci, tmp_path, None)
+    monkeypatch.setattr(ci, "parts", lambda: [good, dataclasses.replace(good, name="rare", on_request=True)])
+    monkeypatch.setattr(sys, "argv", ["ci.py"])
+    assert ci.main() == 0
+    assert capfd.readouterr().out.splitlines()[-2:] == [
+        "not run: rare: only on request, with .ci/run rare",
+        "1 passed, 0 failed",
+    ]
 
 
 def test_a_failed_command_is_a_failure_even_if_all_tests_passed(ci, tmp_path):

@@ -6,8 +6,11 @@
 # sets the cache variable NACRE_MPICH_INCLUDE, NACRE_OPENMPI_INCLUDE or NACRE_MPIABI_INCLUDE to the folder of that
 # mpi.h, unless it is already set. If there is no mpi.h of the ABI, the variable is empty. Asks the compiler wrappers on
 # PATH, then searches the environments of the tests, the directories in the variables of vendors' modules, and system
-# directories. The macros that an mpi.h defines decide its ABI, not its directory.
+# directories; or, if NACRE_MPI_INCLUDES is set, only the directories that it lists. The macros that an mpi.h defines
+# decide its ABI, not its directory.
 include_guard(GLOBAL)
+set(NACRE_MPI_INCLUDES "" CACHE STRING
+    "Directories with an mpi.h, to build for the MPIs of these directories only; default: those of all MPIs found")
 
 # The preprocessor definition that selects the standard ABI in an mpi.h with two ABIs.
 set(NACRE_MPIABI_DEFINITION MPI_ABI)
@@ -57,6 +60,10 @@ function(nacre_wrapper_includes result wrapper)
 endfunction()
 
 function(nacre_mpi_header_candidates result abi)
+  if(NACRE_MPI_INCLUDES)
+    set(${result} ${NACRE_MPI_INCLUDES} PARENT_SCOPE)
+    return()
+  endif()
   set(candidates "")
   foreach(name IN LISTS NACRE_WRAPPERS_${abi})
     find_program(wrapper ${name} NO_CACHE)

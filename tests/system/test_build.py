@@ -92,6 +92,25 @@ def test_the_headers_of_the_system_tomlplusplus_take_precedence(source, bare_pat
     assert "-- toml++ from /opt/toml/include" in configured.stdout.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("mpi", "abis"), [("mpich5", ["mpich", "mpiabi"]), ("openmpi5", ["openmpi"])], ids=["mpich5", "openmpi5"]
+)
+def test_the_libraries_are_built_for_the_mpis_of_the_given_directories_only(source, build, tmp_path, mpi, abis):
+    directory = build / "venv" / mpi.rstrip("5") / "include"
+    options = [f"-DNACRE_MPI_INCLUDES={directory}", "-DNACRE_BUILD_TESTS=OFF", "-DNACRE_BUILD_TOOLS=OFF"]
+    configured = run("cmake", "-S", source, "-B", tmp_path / "build", "-G", "Unix Makefiles", *options)
+    assert configured.returncode == 0, configured.stderr
+    found = ", ".join(f"{abi} ({directory})" for abi in abis)
+    assert f"-- Nacre for the MPI ABIs {found}" in configured.stdout.splitlines()
+
+
+def test_a_given_directory_without_an_mpi_header_is_refused(source, tmp_path):
+    options = [f"-DNACRE_MPI_INCLUDES={tmp_path}", "-DNACRE_BUILD_TESTS=OFF", "-DNACRE_BUILD_TOOLS=OFF"]
+    configured = run("cmake", "-S", source, "-B", tmp_path / "build", "-G", "Unix Makefiles", *options)
+    assert configured.returncode != 0
+    assert f"NACRE_MPI_INCLUDES={tmp_path}: no mpi.h of a known ABI" in " ".join(configured.stderr.split())
+
+
 def test_install_before_building_says_what_to_build(bare, tmp_path):
     directory, _ = bare
     installed = run("cmake", "--install", directory, "--prefix", tmp_path / "prefix")

@@ -11,6 +11,7 @@ import pytest
 from installing import LIBRARIES, is_stripped, run, sections
 
 CONSUMER = Path(__file__).resolve().parent / "consumer"
+SPACK_REPOSITORY = "packaging/spack/spack_repo/nacre"
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,17 @@ def test_the_command_names_its_version_its_commit_and_its_abis(prefix, command, 
 
 def test_the_recipes_have_the_version(version, source):
     assert f"version = '{version}'" in (source / f"packaging/easybuild/nacre-{version}.eb").read_text()
-    assert f'version("{version}")' in (source / "packaging/spack/packages/nacre/package.py").read_text()
+    recipe = (source / SPACK_REPOSITORY / "packages/nacre/package.py").read_text()
+    compile(recipe, "package.py", "exec")
+    assert f'version("{version}")' in recipe
+
+
+def test_spack_accepts_the_place_of_the_repository(source):
+    """From version 2.0 of its package API on, Spack wants spack_repo/NAMESPACE; it refused packaging/spack."""
+    settings = (source / SPACK_REPOSITORY / "repo.yaml").read_text()
+    assert re.search(r"^  api: v2\.", settings, re.MULTILINE)
+    assert re.search(r"^  namespace: (.*)$", settings, re.MULTILINE)[1] == Path(SPACK_REPOSITORY).name
+    assert Path(SPACK_REPOSITORY).parent.name == "spack_repo"
 
 
 def pc_of(prefix: Path, environment: dict[str, str]) -> dict[str, str]:

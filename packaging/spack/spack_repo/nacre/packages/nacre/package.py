@@ -1,5 +1,5 @@
-# A recipe for Spack 1.0 and later: `spack repo add packaging/spack && spack install nacre ^openmpi`, in the directory of
-# the source package of `make sdist`.
+# A recipe for Spack 1.0 and later. docs/install.md has the commands; run them in the directory of the source package of
+# `make sdist`.
 import os
 
 from spack.package import *
@@ -11,6 +11,8 @@ class Nacre(CMakePackage):
 
     url = f"file://{os.getcwd()}/nacre-0.1.0.tar.gz"
     manual_download = True
+
+    sanity_check_is_file = ["bin/nacre", "include/nacre/nacre.h", "lib/libnacre.so", "lib/libnacre_posix.so"]
 
     license("BSD-3-Clause")
 
@@ -31,16 +33,18 @@ class Nacre(CMakePackage):
     depends_on("pkgconfig", type="build", when="+testbed")
     depends_on("libfuse@3.12:", when="+testbed")
 
-    requires("%gcc@12:", when="%gcc", msg="Nacre needs the coroutines and ranges of C++20")
-
-    def abi(self):
-        return "openmpi" if self.spec.satisfies("^[virtuals=mpi] openmpi") else "mpich"
+    requires("platform=linux")
+    requires("target=x86_64:", "target=aarch64:", policy="any_of")
+    conflicts("%gcc@:11", msg="Nacre needs the coroutines and ranges of C++20")
 
     def cmake_args(self):
-        include = self.spec["mpi"].prefix.include
         return [
+            # Spack expects lib on every distribution.
+            self.define("CMAKE_INSTALL_LIBDIR", "lib"),
+            self.define("CMAKE_SKIP_INSTALL_ALL_DEPENDENCY", True),
             self.define("NACRE_BUILD_TESTS", False),
-            self.define(f"NACRE_{self.abi().upper()}_INCLUDE", include),
+            # CMake finds out which ABIs the mpi.h has. MPIs of the system are left out.
+            self.define("NACRE_MPI_INCLUDES", self.spec["mpi"].headers.directories),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_PkgConfig", self.spec.satisfies("~testbed")),
         ]
 
@@ -51,3 +55,10 @@ class Nacre(CMakePackage):
     def setup_run_environment(self, env):
         env.set("NACRE_PRELOAD", join_path(self.prefix.lib, "libnacre.so"))
         env.set("NACRE_PYTHON", self.spec["python"].command.path)
+
+    def test_version(self):
+        """the command names its version and the ABIs that it serves"""
+        nacre = which(join_path(self.prefix.bin, "nacre"), required=True)
+        printed = nacre("--version", output=str.split, error=str.split)
+        assert f"nacre {self.spec.version}" in printed
+        assert "ABIs " in printed

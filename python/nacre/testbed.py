@@ -32,9 +32,13 @@ def _prefixes() -> list[Path]:
     return list(library.directory().parents[:3])
 
 
-def program(
-    name: str, advice: str = "CMake builds it if it finds libfuse3 (libfuse3-dev on Debian). Run `make setup-test`."
-) -> str:
+ADVICE = (
+    "Wheels, .deb and .rpm packages do not contain it. Install libfuse3-dev and pkg-config (their names on Debian), "
+    "and build Nacre from its sources: `pip install .` or `make`."
+)
+
+
+def program(name: str, advice: str = ADVICE) -> str:
     for prefix in _prefixes():
         if (prefix / "bin" / name).exists():
             return str(prefix / "bin" / name)

@@ -59,6 +59,19 @@ def test_without_a_network_pip_builds_for_the_mpis_of_this_machine(environment, 
     assert "Building for the MPIs of this machine only" in done.stderr
 
 
+@pytest.mark.skipif(not os.access("/dev/fuse", os.W_OK), reason="cannot open /dev/fuse")
+def test_pip_installs_the_testbed_where_libfuse3_is(environment, build, clean_environment, tmp_path):
+    if not (build / "bin/nacre-testbed").exists():
+        pytest.skip("the testbed was not built: there is no libfuse3")
+    command, mounts = environment / "bin/nacre", tmp_path / "mounts"
+    run(command, "testbed", "up", mounts, "--nodes", 2, env=clean_environment)
+    try:
+        (mounts / "0/file").write_bytes(b"x")
+        assert (mounts / "1/file").read_bytes() == b"x"
+    finally:
+        run(command, "testbed", "down", mounts, env=clean_environment)
+
+
 def test_the_command_that_pip_installed_serves_a_program(environment, build, clean_environment, tmp_path):
     command = [build / "venv/mpich/bin/mpiexec", "-n", 2, build / "venv/mpich/bin/python", "train.py"]
     output = run(environment / "bin/nacre", "doctor", "--", *command, env=clean_environment, cwd=tmp_path).stdout

@@ -39,6 +39,16 @@ def fails_with(number: int, call, *arguments) -> bool:
     return raised.value.errno == number
 
 
+def test_an_installation_without_a_testbed_says_how_to_build_it(nacre: Command, tmp_path: Path) -> None:
+    libraries = tmp_path / "prefix/lib"
+    libraries.mkdir(parents=True)
+    (libraries / "libnacre.so").symlink_to(nacre.library)
+    done = nacre("testbed", "up", tmp_path / "mounts", NACRE_LIBRARY_DIR=str(libraries))
+    assert done.returncode == 2
+    assert "program nacre-testbed not found" in done.stderr
+    assert "libfuse3-dev" in done.stderr
+
+
 def test_a_layout_set_on_a_file_without_one_is_visible_on_all_nodes(nodes: list[Path]) -> None:
     file = delay_create(nodes[0] / "f")
     assert fails_with(errno.ENODATA, os.getxattr, file, LAYOUT)

@@ -6,16 +6,22 @@ where the systems are made, 2.5 GB; they stay there for the next run.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import systems
 
 SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests/system"))
+
+import slurm_configuration  # noqa: E402
+
 DIST = Path(os.environ.get("NACRE_TEST_DIST", SOURCE / "build/dist"))
 SYSTEMS = Path(os.environ.get("NACRE_TEST_SYSTEMS", SOURCE / "build/test-packages"))
 VERSION = re.search(r"project\(nacre VERSION ([\d.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
@@ -140,6 +146,38 @@ echo "left <$NACRE_PRELOAD>"
     assert "preload /opt/nacre/lib/libnacre.so" in printed
     assert f"nacre {VERSION}\n" in printed
     assert "left <>" in printed
+
+
+def test_the_slurm_plugin_of_the_deb_serves_programs(system):
+    """The SPANK plugin, built in the system from what the package installed, under the Slurm of the system."""
+    deb = package("nacre_*.deb")
+    folder = Path("/root/slurm")
+    shutil.rmtree(system.root / folder.relative_to("/"), ignore_errors=True)
+    system.put(deb, "/packages")
+    system.put(SOURCE / "tests/system/writer.c", "/root")
+    system.put(SOURCE / "tests/packages/slurm.sh", str(folder))
+    (system.root / "root/slurm/slurm.conf").write_text(slurm_configuration.configuration(folder))
+    system.install(["cmake", "make", "slurmctld", "slurmd", "slurm-client", "libslurm-dev", "munge"])
+    system.run(f"apt-get install -q -y --reinstall /packages/{deb.name}")
+    script = """mpicc.mpich writer.c -o writer
+srun -n 1 sh -c 'echo "without <$LD_PRELOAD>"'
+srun --nacre=cb_nodes=2 -n 1 sh -c 'echo "with <$LD_PRELOAD> <$NACRE_HINTS>"'
+srun --nacre=nacre_report=/root/slurm/io.jsonl --mpi=pmi2 -n 2 ./writer data
+wc -c < data
+nacre doctor -- srun --mpi=pmi2 -n 2 ./writer data
+"""
+    (system.root / "root/slurm/commands.sh").write_text(script)
+    try:
+        printed = system.run(f"{folder}/slurm.sh {folder} sh -e {folder}/commands.sh")
+    finally:
+        system.run("rm -rf /opt/nacre/lib/slurm")
+    print(printed)
+    assert "without <>\n" in printed
+    assert "with </opt/nacre/lib/libnacre.so> <*:cb_nodes=2>\n" in printed
+    assert "\n2\n" in printed
+    assert "libnacre_mpich.so served" in printed
+    [line] = (system.root / "root/slurm/io.jsonl").read_text().splitlines()
+    assert json.loads(line)["file"] == "/root/data"
 
 
 def test_easybuild_builds_and_loads_it(tmp_path):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
+import slurm_configuration
 
 DAEMONS = ["munged", "slurmctld", "slurmd", "srun"]
 MISSING = [name for name in DAEMONS if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None]
@@ -22,37 +22,6 @@ pytestmark = [
     pytest.mark.skipif(bool(MISSING), reason=f"no {', '.join(MISSING)} here: `make setup-long` installs Slurm"),
     pytest.mark.skipif(os.getuid() != 0, reason="slurmd runs as root only"),
 ]
-
-CONFIGURATION = """\
-ClusterName=nacre
-SlurmctldHost={host}
-SlurmUser=root
-AuthType=auth/munge
-AuthInfo=socket={directory}/munge.socket
-SlurmctldPort={controller_port}
-SlurmdPort={node_port}
-StateSaveLocation={directory}/state
-SlurmdSpoolDir={directory}/spool
-SlurmctldPidFile={directory}/slurmctld.pid
-SlurmdPidFile={directory}/slurmd.pid
-SlurmctldLogFile={directory}/slurmctld.log
-SlurmdLogFile={directory}/slurmd.log
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-ReturnToService=2
-SlurmdParameters=config_overrides
-PlugStackConfig={directory}/plugstack.conf
-NodeName={host} CPUs=8
-PartitionName=all Nodes=ALL Default=YES State=UP
-"""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +45,7 @@ def slurm(tmp_path_factory, spank_plugin, build):
     key.write_bytes(os.urandom(128))
     key.chmod(0o400)
     configuration = directory / "slurm.conf"
-    configuration.write_text(
-        CONFIGURATION.format(
-            host=socket.gethostname().split(".")[0],
-            directory=directory,
-            controller_port=free_port(),
-            node_port=free_port(),
-        )
-    )
+    configuration.write_text(slurm_configuration.configuration(directory))
     munge = [
         f"--{name}={directory}/munge.{name.split('-')[0]}" for name in ("socket", "pid-file", "log-file", "seed-file")
     ]
@@ -225,25 +187,10 @@ def test_the_plugin_serves_a_batch_script_and_its_steps(nacre, slurm, clean_envi
     assert out.read_text() == f"[{nacre.library}]\n" * 2
 
 
-WRITER = """
-#include <mpi.h>
-int main(int argc, char** argv) {
-  MPI_File file;
-  int rank;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
-  MPI_File_write_at_all(file, rank, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE);
-  MPI_File_close(&file);
-  return MPI_Finalize();
-}
-"""
-
-
 @pytest.mark.parametrize(("mpi", "pmi"), [("mpich", "pmi2"), ("openmpi", "pmix")])
-def test_the_plugin_serves_a_programs_io(slurm, clean_environment, tmp_path, mpi, pmi):
-    (tmp_path / "app.c").write_text(WRITER)
-    subprocess.run([f"mpicc.{mpi}", "app.c", "-o", "app"], cwd=tmp_path, check=True, timeout=600)
+def test_the_plugin_serves_a_programs_io(slurm, source, clean_environment, tmp_path, mpi, pmi):
+    compiler = [f"mpicc.{mpi}", source / "tests/system/writer.c", "-o", "app"]
+    subprocess.run(compiler, cwd=tmp_path, check=True, timeout=600)
     report, data = tmp_path / "io.jsonl", tmp_path / "data"
     options = [f"--nacre=nacre_report={report}", f"--mpi={pmi}", "-n", 2]
     result = with_plugin(slurm, clean_environment, "srun", *options, tmp_path / "app", data)

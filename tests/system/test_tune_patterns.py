@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import resource
+import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -142,6 +143,23 @@ def test_the_comparison_says_how_much_faster_nacre_is_than_the_mpi():
     assert any(
         line.startswith("Fastest writes: 1-OST, 8 aggregators, rounds of 256 KiB") for line in summary.remarks(found)
     )
+
+
+def test_the_hints_that_force_the_best_setting_are_printed_as_a_command(nacre):
+    """The best of these writes and reads are the same."""
+    found = result_of(Samples())
+    (line,) = (line for line in summary.remarks(found) if line.startswith("To force"))
+    sentence, _, command = line.partition(": ")
+    assert sentence == "To force the fastest writes and reads"
+    verb, *words, last = shlex.split(command)
+    assert (verb, last) == ("nacre", "...")
+    accepted = nacre(*words[:-1], "--dry-run", "--", "true")
+    assert accepted.returncode == 0, accepted.stderr
+    forced = {f"{name}={value}" for name, value in summary.as_json(found)["best_hints"]["reads"].items()}
+    assert forced == set(words) - {"run", "--hint", "--"}
+    assert {"striping_factor=8", "cb_nodes=8", "nacre_osts_per_aggregator=1", "cb_buffer_size=262144"} <= forced
+    found.testbed = "/mnt/played"
+    assert any("nacre testbed run --at /mnt/played --hint" in line for line in summary.remarks(found))
 
 
 def test_the_page_holds_every_drawing_with_its_table_and_nothing_from_elsewhere(tmp_path):

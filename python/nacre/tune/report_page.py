@@ -72,7 +72,7 @@ def page(heading: Heading, found: Result, drawings: dict[str, str]) -> str:
         *_section("What would change", drawings.get("comparison"), [results.comparison_table(found)]),
         *_sentences(results.change_sentences(found)),
         *_section("The best pattern", drawings.get("patterns"), [results.setting_table(found)]),
-        *_sentences(results.best_sentences(found)),
+        *_sentences([*results.best_sentences(found), *results.hint_sentences(found)]),
         *_section("Bandwidth by size of call", drawings.get("calls"), [results.call_table(found)]),
     ]
     if found.where.osts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from nacre.advice import run_with
 from nacre.text import amount
 from nacre.tune import comparison, figures, patterns, plan
 from nacre.tune.comparison import Comparison
@@ -16,11 +17,14 @@ DIRECTIONS = {True: "writes", False: "reads"}
 
 @dataclasses.dataclass
 class Result:
+    """`testbed`: its directory; empty on other file systems."""
+
     samples: Samples
     where: plan.Place
     found: figures.Findings
     search: Search
     comparison: Comparison
+    testbed: str = ""
 
 
 @dataclasses.dataclass
@@ -147,6 +151,22 @@ def best_sentences(result: Result) -> list[str]:
     if not found and result.where.osts:
         found.append("No pattern was searched: no time was left, or there is only one OST or rank.")
     return found
+
+
+def best_hints(result: Result) -> dict[str, dict[str, int | str]]:
+    """By direction: the hints that force the best setting, on a new file like that of the search."""
+    file = {"striping_factor": plan.collective_stripes(result.where), "striping_unit": result.where.stripe_size}
+    best = {direction: result.comparison.best[write] for write, direction in DIRECTIONS.items()}
+    return {direction: {**file, **setting.hints()} for direction, setting in best.items() if setting}
+
+
+def hint_sentences(result: Result) -> list[str]:
+    """The commands that force the best settings."""
+    commands: dict[str, list[str]] = {}
+    for direction, hints in best_hints(result).items():
+        command = run_with(*(f"{name}={value}" for name, value in hints.items()), testbed=result.testbed)
+        commands.setdefault(command, []).append(direction)
+    return [f"To force the fastest {' and '.join(directions)}: {command}" for command, directions in commands.items()]
 
 
 def change_sentences(result: Result) -> list[str]:

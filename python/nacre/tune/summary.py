@@ -11,7 +11,7 @@ from nacre.tune.result import Result, Table
 
 def remarks(result: Result) -> list[str]:
     """What the machine file says in comments: no figure of its vocabulary holds it."""
-    return [*results.best_sentences(result), *results.change_sentences(result)]
+    return [*results.best_sentences(result), *results.hint_sentences(result), *results.change_sentences(result)]
 
 
 def show(result: Result) -> None:
@@ -24,13 +24,14 @@ def show(result: Result) -> None:
             console.print()
             console.print(_printed(table))
     for sentence in remarks(result):
-        console.print(sentence, markup=False)
+        console.print(sentence, markup=False, soft_wrap=True)
 
 
 def as_json(result: Result) -> dict:
     return {
         "figures": {name: {"value": one.value, "spread": one.spread} for name, one in result.found.figures.items()},
         "not_measured": result.found.missing,
+        "best_hints": results.best_hints(result),
         "remarks": remarks(result),
     }
 

@@ -26,8 +26,8 @@ HELP = unwrapped("""Measure a file system from the ranks of a job, and write a m
 DIR is a directory of the file system, or the directory of a running testbed. COMMAND is the command that you start
 programs with, without a program. Its launcher starts a worker on the ranks, which measures messages, copies, calls by
 size, and on Lustre what OSTs, servers and nodes reach together. Then nacre tune searches the fastest pattern of
-aggregators and OSTs, and compares Nacre with the MPI alone. It writes a figure only if its repetitions agree, and
-removes all files that it made in DIR.
+aggregators and OSTs, prints the hints that force it, and compares Nacre with the MPI alone. It writes a figure only if
+its repetitions agree, and removes all files that it made in DIR.
 
 [bold]Examples[/bold]
 
@@ -63,7 +63,9 @@ def tune(
         None, "--figures", metavar="FOLDER", help="Folder of the figures; default: that of FILE, named NAME.figures."
     ),
     resume: bool = typer.Option(False, "--resume", help="Keep the measurements of a tune that did not end."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON: the figures, and why others were not measured."),
+    as_json: bool = typer.Option(
+        False, "--json", help="Print JSON: the figures, why others were not measured, and the best hints."
+    ),
 ) -> None:
     for ending in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(ending, _end)
@@ -98,7 +100,8 @@ def tune(
             comparison = tuning.compare(heading.kind, search)
         finally:
             samples.save(state, repetitions)
-    result = Result(samples, where, found, search, comparison)
+    testbed = str(directory) if seen != directory else ""
+    result = Result(samples, where, found, search, comparison, testbed)
     worth = comparison.worth(samples) if comparison else None
     is_default = out == machine_file.default_path(name, os.environ)
     is_refused = is_default and worth is not None and worth < WORTH_MIN

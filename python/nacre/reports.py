@@ -124,6 +124,15 @@ def seconds(report: dict) -> float:
     return report["seconds"]["max"]
 
 
+def slowest(found: list[dict], count: int) -> list[dict]:
+    """At most `count` of these reports, which are the slowest first. Of a file that was opened many times the slowest
+    open, unless there is room for all."""
+    if len(found) <= count:
+        return found
+    of_file = {one["file"]: one for one in reversed(found)}
+    return [one for one in found if of_file[one["file"]] is one][:count]
+
+
 def _read_file(path: str) -> list[dict]:
     if path != "-" and (path.endswith(".darshan") or darshan_log.is_log(path)):
         return darshan_log.read(path)

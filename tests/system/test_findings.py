@@ -159,6 +159,11 @@ def test_a_file_that_was_opened_again_and_again_is_shown_once(nacre, tmp_path):
     assert text.count("/again: 4 ranks") == 1
     assert "299 more opens: show all with --top 301." in text
     assert nacre("report", "--top", 301, "r").stdout.count("/again: 4 ranks") == 300
+    explained = nacre("explain", "r").stdout
+    assert explained.count("/again: 4 ranks") == explained.count("/once: 4 ranks") == 1
+    assert "299 more opens: show all with --top 301." in explained
+    assert nacre("explain", "--top", 301, "r").stdout.count("/again: 4 ranks") == 300
+    assert "more open" not in nacre("explain", "--file", "/once", "r").stdout
 
 
 def test_jobs_of_one_report_are_numbered_and_findings_are_limited(nacre, tmp_path):

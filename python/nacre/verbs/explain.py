@@ -9,7 +9,7 @@ from rich.console import Console
 
 from nacre import job_text, predictions, reports
 from nacre.text import amount, duration, plural, unwrapped
-from nacre.verbs.report import heading, settings_lines
+from nacre.verbs.report import heading, opens_left, settings_lines
 
 # Of the plans that were compared, and of the resources of each.
 OTHERS_SHOWN = 3
@@ -38,6 +38,7 @@ def register(app: typer.Typer) -> None:
 def explain(
     report: list[str] = typer.Argument(..., metavar="REPORT", help="Report files; - is standard input."),
     file: str = typer.Option(None, "--file", metavar="PATTERN", help="Show only files whose name matches."),
+    top: int = typer.Option(10, "--top", metavar="N", min=1, help="Show the N slowest files."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON: the plans of each file, the slowest first."),
 ) -> None:
     found = reports.read(report, file)
@@ -57,28 +58,35 @@ def explain(
         print(json.dumps([{name: one[name] for name in fields} for one in found], indent=2))
         return
     console = Console(highlight=False, soft_wrap=True)
-    for one in found:
-        console.print(heading(one))
-        for line in settings_lines(one):
-            console.print(line)
-        if one["machine"]:
-            console.print(f"  machine: {one['machine']} (nacre_machine)", markup=False)
-        for plans in _alike(one["plans"]):
-            _explain(console, plans)
-        if misfit := predictions.misfit(one):
-            job_text.show_misfit(console, misfit)
-        if one["other_plan_calls"]:
-            console.print(
-                f"  {plural(one['other_plan_calls'], 'more call')} used other plans, which are not in the report."
-            )
-        if not one["plans"]:
-            tried = any(kind.startswith("collective") for kind in one["kinds"])
-            if "source" in one:
-                console.print("  Nacre did not carry out these calls, so there is no plan.")
-            else:
-                found = "No collective call succeeded" if tried else "The program made no collective call"
-                console.print(f"  {found}. Each rank executes its independent calls alone.")
+    shown = reports.slowest(found, top)
+    for one in shown:
+        _explain_file(console, one)
         console.print()
+    if left := opens_left(shown, found):
+        console.print(left)
+
+
+def _explain_file(console: Console, one: dict) -> None:
+    """The calls of one open of a file."""
+    console.print(heading(one))
+    for line in settings_lines(one):
+        console.print(line)
+    if one["machine"]:
+        console.print(f"  machine: {one['machine']} (nacre_machine)", markup=False)
+    for plans in _alike(one["plans"]):
+        _explain(console, plans)
+    if misfit := predictions.misfit(one):
+        job_text.show_misfit(console, misfit)
+    if one["other_plan_calls"]:
+        others = plural(one["other_plan_calls"], "more call")
+        console.print(f"  {others} used other plans, which are not in the report.")
+    if not one["plans"]:
+        tried = any(kind.startswith("collective") for kind in one["kinds"])
+        if "source" in one:
+            console.print("  Nacre did not carry out these calls, so there is no plan.")
+        else:
+            found = "No collective call succeeded" if tried else "The program made no collective call"
+            console.print(f"  {found}. Each rank executes its independent calls alone.")
 
 
 def _alike(plans: list[dict]) -> list[list[dict]]:

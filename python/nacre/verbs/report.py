@@ -112,14 +112,17 @@ def _show_files(console: Console, job: Job, top: int) -> None:
     if len(job.reports) > 1:
         job_text.show_files(console, job, top)
         console.print()
-    # Of a file that was opened many times, the slowest open, unless there is room for all.
-    slowest = {one["file"]: one for one in reversed(job.reports)}
-    shown = job.reports if len(job.reports) <= top else [one for one in job.reports if slowest[one["file"]] is one]
-    for one in shown[:top]:
+    shown = reports.slowest(job.reports, top)
+    for one in shown:
         _show(console, one)
-    if len(job.reports) > len(shown[:top]):
-        left = plural(len(job.reports) - len(shown[:top]), "more open")
-        console.print(f"{left}: show all with --top {len(job.reports)}.\n")
+    if left := opens_left(shown, job.reports):
+        console.print(f"{left}\n")
+
+
+def opens_left(shown: list[dict], found: list[dict]) -> str:
+    """How many opens are not shown; empty if all are."""
+    left = len(found) - len(shown)
+    return f"{plural(left, 'more open')}: show all with --top {len(found)}." if left else ""
 
 
 def _ended(job: Job) -> str:

@@ -177,6 +177,19 @@ def test_jobs_of_one_report_are_numbered_and_findings_are_limited(nacre, tmp_pat
     assert "more finding" not in nacre("report", "r").stdout
 
 
+def test_one_of_several_jobs_is_shown_alone(nacre, tmp_path):
+    jobs = [report_of({}, run=run, program=[run], seconds=many(took)) for run, took in (("fast", 1), ("slow", 3))]
+    (tmp_path / "r").write_text("".join(json.dumps(one) + "\n" for one in jobs))
+    text = nacre("report", "--run", 2, "r").stdout
+    assert "fast, 4 ranks" in text
+    assert "slow, 4 ranks" not in text
+    (one,) = json.loads(nacre("report", "--run", 1, "--json", "r").stdout)
+    assert one["run"] == "slow"
+    refused = nacre("report", "--run", 3, "r")
+    assert refused.returncode == 2
+    assert "--run 3: there are reports of 2 jobs" in refused.stderr
+
+
 def findings_of(nacre, *reports: dict) -> dict[str, dict]:
     """What `nacre report` finds in these reports, by rule."""
     (nacre.directory / "r").write_text("".join(json.dumps(one) + "\n" for one in reports))

@@ -209,6 +209,18 @@ def test_two_jobs_are_one_page(nacre, reported, tmp_path):
     assert {"A-timeline", "B-timeline", "A-osts", "B-osts"} <= drawn.charts
 
 
+def test_of_several_jobs_the_page_shows_the_slowest_or_the_one_that_is_named(nacre, reported, tmp_path):
+    slow = {"min": 9, "median": 9, "max": 9, "sum": 36}
+    text = many(reported, 1, run="fast", program=["fast"])
+    text += many(reported, 1, run="slow", program=["slow"], seconds=slow)
+    (tmp_path / "both.jsonl").write_text(text)
+    for options, program, others in (([], "slow", True), (["--run", 1], "slow", False), (["--run", 2], "fast", False)):
+        result = nacre("report", *options, "--html", "page.html", "both.jsonl")
+        assert result.returncode == 0, result.stderr
+        assert f"<h1>{program}, " in (tmp_path / "page.html").read_text()
+        assert ("page.html shows run 1 of 2, the slowest; for another add --run N." in result.stderr) == others
+
+
 def test_a_name_cannot_end_the_script_that_holds_the_data(nacre, reported, tmp_path):
     text = many(reported, 1, program=["</script><b id=bad>", "&amp;"])
     (tmp_path / "bad.jsonl").write_text(text.replace("/data/step.0", "/data/</script><b id=bad>"))

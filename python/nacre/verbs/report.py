@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from nacre import job_text, prometheus, reports, settings
-from nacre.errors import UserError
+from nacre.errors import UserError, warn
 from nacre.findings import SHARE_MIN, find, osts
 from nacre.jobs import Job, jobs_of
 from nacre.page import document
@@ -43,6 +43,8 @@ agreement: ranks that have finished wait for those that still access the file.
 
   nacre report --html io.html io.jsonl
 
+  nacre report --run 2 --html io.html io.jsonl
+
   nacre report --json io.jsonl
 
   nacre report job.darshan
@@ -61,6 +63,9 @@ def report(
     top: int = typer.Option(
         10, "--top", metavar="N", min=1, help="Show the N slowest files of each job in full, N findings, and N jobs."
     ),
+    run: int = typer.Option(
+        None, "--run", metavar="N", min=1, help="Show only run N of the jobs: 1 is the slowest. Without it: all."
+    ),
     summary: bool = typer.Option(False, "--summary", help="Show only the headline and the findings of each job."),
     format: str = typer.Option(
         "text",
@@ -77,7 +82,7 @@ def report(
         help="Show only findings that may save this share of the I/O time.",
     ),
     html: str = typer.Option(
-        None, "--html", metavar="OUT", help="Write the slowest job, with drawings, as one HTML page to OUT."
+        None, "--html", metavar="OUT", help="Write the slowest job, or run N, with drawings, as one HTML page to OUT."
     ),
     as_json: bool = typer.Option(
         False, "--json", help="Print JSON: the reports, the slowest first; with --summary the jobs with their findings."
@@ -87,7 +92,12 @@ def report(
         raise UserError(f"--format {format}: unknown format", f"Name one of {', '.join(FORMATS)}.")
     found = reports.read(files, file)
     jobs = jobs_of(found)
+    if run is not None:
+        jobs = [_chosen(jobs, run)]
+        found = jobs[0].reports
     if html is not None:
+        if len(jobs) > 1:
+            warn(f"{html} shows run 1 of {len(jobs)}, the slowest; for another add --run N. `nacre report` lists them.")
         document.write(html, document.of_job(jobs[0], find(jobs[0], min_share / 100)))
         return
     if format == "prometheus":
@@ -106,6 +116,13 @@ def report(
             _show_files(console, job, top)
     if len(jobs) > top:
         console.print(f"{plural(len(jobs) - top, 'more job')}: show all with --top {len(jobs)}.")
+
+
+def _chosen(jobs: list[Job], run: int) -> Job:
+    if run > len(jobs):
+        have = plural(len(jobs), "job")
+        raise UserError(f"--run {run}: there are reports of {have}", "`nacre report --summary` lists the runs.")
+    return jobs[run - 1]
 
 
 def _show_files(console: Console, job: Job, top: int) -> None:

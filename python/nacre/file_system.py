@@ -82,6 +82,11 @@ def store(kind: str) -> str:
     return row.get("store", "posix")
 
 
+def has_layouts(name: str) -> bool:
+    """Whether files have layouts that can be set, on the file system of a row of the table."""
+    return known().get(name, {}).get("has_layouts", False)
+
+
 def judgement(found: FileSystem | None, directory: Path) -> Remark:
     """What `nacre doctor` says about a file system: state, subject, text and advice."""
     if found is None:

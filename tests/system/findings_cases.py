@@ -23,6 +23,7 @@ MPI, HDF5, POSIX = "findings.c", "findings_hdf5.c", "posix_findings.c"
 LOGS = "test_a_log_has_the_findings_that_it_is_known_for"
 SLOW_OST = "test_a_slow_ost_of_the_testbed_is_named"
 OSTS = "test_an_ost_that_is_slow_or_has_most_of_the_data_is_named"
+NO_LAYOUTS = "test_striping_hints_on_a_file_system_without_layouts_are_named"
 AGGREGATORS = "test_a_hint_that_sets_too_few_aggregators_is_named"
 
 CASES = [
@@ -102,6 +103,7 @@ CASES = [
     Case("file-per-rank", "16 ranks, a file each", "one file", MPI),
     Case("many-files", "40 files, 1 KiB of each rank in each", "one file with the same bytes", MPI),
     Case("hint-without-effect", "`cb_buffer_size=none`", "`cb_buffer_size=4194304`", MPI),
+    Case("hint-without-effect", "`striping_factor=4` on a local file system", "the same on a testbed", NO_LAYOUTS),
     Case("few-stripes", "80 MiB from two nodes on one OST", "on 4 OSTs", MPI),
     Case("many-stripes", "2 KiB on 8 OSTs", "on one OST", MPI),
     Case(

@@ -627,6 +627,35 @@ def test_a_slow_ost_of_the_testbed_is_named(nacre, nodes, node_namespaces, tmp_p
     assert found == (["OST 2 is far slower than the others"] if slow else []), (tmp_path / "io.jsonl").read_text()
 
 
+def test_striping_hints_on_a_file_system_without_layouts_are_named(nacre, played, node_namespaces, program, tmp_path):
+    job = ["--hint", "striping_factor=4", "--", *LAUNCHER, "-n", 2, program]
+    case = ["hint-without-effect", "good"]
+    found = {}
+    for place, words in (
+        ("local", ["run", "--report", "io.jsonl", *job, tmp_path / "data", *case]),
+        ("testbed", ["testbed", "run", "--at", played, "--report", "io.jsonl", *job, "{}/data", *case]),
+    ):
+        (tmp_path / "io.jsonl").unlink(missing_ok=True)
+        run = nacre(*words)
+        assert run.returncode == 0, run.stdout + run.stderr
+        (summed,) = json.loads(nacre("report", "--summary", "--json", "io.jsonl").stdout)
+        found[place] = [one for one in summed["findings"] if one["rule"] == "hint-without-effect"]
+    (local,) = found["local"]
+    assert local["evidence"].startswith("striping_factor: files on this file system (")
+    assert found["testbed"] == []
+
+
+def test_hints_that_are_not_meant_for_the_job_are_not_named(nacre):
+    def found(origin: str, **fields: object) -> dict[str, dict]:
+        hints = {"striping_factor": {"value": "8", "from": origin}, "cb_nodes": {"value": "1", "from": "program"}}
+        return findings_of(nacre, report_of({}, **{"file_system": "ext4", "hints": hints, **fields}))
+
+    assert "hint-without-effect" in found("program")
+    assert "hint-without-effect" not in found("site's file")  # which may be for other file systems
+    assert "hint-without-effect" not in found("program", file_system="lustre")
+    assert "hint-without-effect" not in found("program", mode="read")
+
+
 # Each rank writes pieces of 1 MiB by itself: the report has no layout.
 ALONE = LARGE_PIECES.replace("_at_all", "_at")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from nacre import settings
-from nacre.findings import accesses
+from nacre import file_system, settings
+from nacre.findings import accesses, osts
 from nacre.findings.finding import Finding
 from nacre.findings.posix import is_posix
 from nacre.jobs import FileGroup, Job, single_rank
@@ -21,6 +21,7 @@ HALF = 0.5
 # Findings that are shown whatever time is at stake.
 ALWAYS = {"hint-without-effect", "file-per-rank"}
 LAYOUT_HINTS = (*settings.STRIPING_HINTS, "nacre_pool", "nacre_layout")
+OF_THE_JOB = ("program", "environment")  # where a hint comes from that is meant for this job
 
 
 def _open_seconds(job: Job, group: FileGroup) -> float:
@@ -169,17 +170,38 @@ def hints_without_effect(job: Job) -> Iterator[Finding]:
             if note.startswith(("hint ", "hints ", "striping hints ", "variable ", "configuration file ")):
                 seen.setdefault(note, []).append(one)
     for note, reports in seen.items():
-        files = list(dict.fromkeys(one["file"] for one in reports))
-        where = files[0] if len(files) == 1 else plural(len(files), "file")
         remedies = [
             "nacre explain REPORT lists the hints of the job and where each comes from; nacre hints lists all hints"
         ]
         of_layout = note.startswith(tuple(f"hint {name}" for name in LAYOUT_HINTS))
         if of_layout and any(one.get("layout_origin") == "file" for one in reports):
             remedies.insert(0, "An existing file keeps its layout: remove it before the job, or write to another name")
-        yield Finding("hint-without-effect", "A hint is not in force", where, note, 0.0, remedies)
+        yield _not_in_force(reports, note, remedies)
+
+
+def hints_without_layouts(job: Job) -> Iterator[Finding]:
+    """Hints that set the layout of new files, on a file system without layouts."""
+    seen: dict[str, list[dict]] = {}
+    for one in job.reports:
+        name = one["file_system"]
+        if not name or file_system.has_layouts(name) or one["mode"] == "read":
+            continue
+        hints = [hint for hint in LAYOUT_HINTS if osts.requester_of(one, hint) in OF_THE_JOB]
+        if hints:
+            evidence = f"{', '.join(hints)}: files on this file system ({name}) have no layout that hints can set"
+            seen.setdefault(evidence, []).append(one)
+    for evidence, reports in seen.items():
+        remedies = ["Remove the hints, or write the files to a file system with layouts: nacre doctor DIR names it"]
+        yield _not_in_force(reports, evidence, remedies)
+
+
+def _not_in_force(reports: list[dict], evidence: str, remedies: list[str]) -> Finding:
+    files = list(dict.fromkeys(one["file"] for one in reports))
+    where = files[0] if len(files) == 1 else plural(len(files), "file")
+    return Finding("hint-without-effect", "A hint is not in force", where, evidence, 0.0, remedies)
 
 
 RULES = [
     reopened_files, size_storm, sync_storm, view_storm, file_per_rank, many_files, hints_without_effect,
+    hints_without_layouts,
 ]  # fmt: skip

@@ -311,6 +311,24 @@ def test_a_directory_is_examined_by_itself(nacre, nodes):
     assert f"nacre stripe advise SIZE --nodes N --ranks P {directory}" in layout["advice"]
 
 
+def test_the_default_layout_of_the_root_is_not_that_of_a_directory(nacre, nodes):
+    """For a directory without a default layout, newer clients of Lustre return that of the root. The testbed does not,
+    so the directory gets the same bytes."""
+    directory = nodes[0] / "inherits"
+    directory.mkdir()
+    for place in (nodes[0], directory):
+        os.setxattr(place, "lustre.lov", plain(1))
+    (layout,) = findings(nacre("doctor", "--json", directory), "layout")
+    assert layout["state"] == "good"
+    assert layout["text"].startswith("the directory has no default layout of its own")
+    assert layout["text"].endswith("files of other programs get the file system's default: 1 OST")
+    (layout,) = findings(nacre("doctor", "--json", nodes[0]), "layout")
+    assert layout["text"].startswith("the directory's default layout: 1 OST")
+    os.setxattr(directory, "lustre.lov", plain(2))
+    (layout,) = findings(nacre("doctor", "--json", directory), "layout")
+    assert layout["text"].startswith("the directory's default layout: 2 OSTs")
+
+
 def test_a_file_on_one_ost_is_remarked(nacre, nodes):
     for count, state in ((1, "note"), (4, "good")):
         path = nodes[0] / f"on{count}"

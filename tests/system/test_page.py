@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from figures import kind_of, report_of
 from PIL import Image, ImageStat
 
 BROWSER = "chromium-headless-shell"
@@ -177,6 +178,28 @@ def test_the_page_says_what_a_layout_comes_from_and_how_it_grew(nacre, reported,
     (tmp_path / "one").write_text(many(reported, 1, layout_origin="nacre", notes=[note, "hint x: no"]))
     assert nacre("report", "--html", "page.html", "one").returncode == 0
     assert f"Data on 4 OSTs. Layout: chosen by Nacre. T{note[1:]}.</p>" in (tmp_path / "page.html").read_text()
+
+
+def test_ranges_of_osts_are_not_single_osts(nacre, tmp_path):
+    """Rank 0 accessed the OSTs from 0 on, rank 1 those from 4 on; a column of the report stands for four OSTs."""
+    mebibyte = 1 << 20
+    moved = [
+        {"ost": ost, "bytes": mebibyte, "calls": 1, "alone_bytes": mebibyte, "alone_seconds": 0.1} for ost in range(8)
+    ]
+    bands = {"first_ranks": [0, 1, 2, 3], "first_osts": [0, 4], "bytes": [[4, 0], [0, 4], [0, 0], [0, 0]]}
+    layout = [{"begin": 0, "end": -1, "stripe_bytes": mebibyte, "stripes": 8, "osts": list(range(8))}]
+    kind = kind_of(osts=moved, rank_osts=bands)
+    one = report_of({"independent_write": kind}, layout=layout, bytes_written=8 * mebibyte)
+    (tmp_path / "r").write_text(json.dumps(one))
+    result = nacre("report", "--html", "page.html", "r")
+    assert result.returncode == 0, result.stderr
+    text = (tmp_path / "page.html").read_text()
+    assert "<th>OST 0-3</th><th>OST 4-7</th>" in text
+    assert "Each met at most 1 range of OSTs." in text
+    charts = json.loads(re.search(r'id="charts">(.*?)</script>', text)[1])
+    assert {cell["ost"] for cell in charts["rank-osts"]["data"]["values"]} == {"0-3", "4-7"}
+    users = {stripe["OST"]: stripe["by"] for stripe in charts["layout-0"]["data"]["values"]}
+    assert users == {ost: "0" if ost < 4 else "1" for ost in range(8)}
 
 
 def test_10000_ranks_and_5000_files_are_one_page(nacre, reported, tmp_path):

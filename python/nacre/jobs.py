@@ -58,6 +58,10 @@ class FileGroup:
                 if name in one["kinds"]:
                     yield one, one["kinds"][name]
 
+    def kinds_of(self, direction: str) -> Iterator[tuple[dict, dict]]:
+        """The same of all kinds of calls of a direction: write or read."""
+        return self.kinds(f"independent_{direction}", f"collective_{direction}")
+
     def __str__(self) -> str:
         count = len(self.paths)
         return f"{self.name} ({plural(count, 'file')})" if count > 1 else self.name

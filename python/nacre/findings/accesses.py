@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from nacre.findings import file_format, posix
-from nacre.findings.finding import Finding
+from nacre.findings.finding import INDEPENDENT, Finding
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, plural
 
@@ -93,7 +93,8 @@ def _is_piecewise(kind: dict) -> bool:
 def collective_calls_missing(job: Job) -> Iterator[Finding]:
     """Several ranks make many small independent calls to one file."""
     for group in job.groups:
-        for name, reads in (("independent_write", False), ("independent_read", True)):
+        for name, verb in INDEPENDENT.items():
+            reads = verb == "reads"
             kinds = [kind for _, kind in group.kinds(name) if kind["ranks"] > 1 and _small(kind)]
             kinds = [kind for kind in kinds if not _reads_alike(kind, reads)]
             if not reads and _writes_metadata(group):
@@ -103,7 +104,6 @@ def collective_calls_missing(job: Job) -> Iterator[Finding]:
                 continue
             mean = sum(kind["file_bytes"]["sum"] for kind in kinds) / calls
             ranks = max(kind["ranks"] for kind in kinds)
-            verb = "reads" if reads else "writes"
             yield Finding(
                 "collective-missing",
                 f"Small independent {verb}: collective calls would combine them",
@@ -130,7 +130,7 @@ def _reads_alike(kind: dict, reads: bool) -> bool:
 def small_serial_accesses(job: Job) -> Iterator[Finding]:
     """One rank makes many small calls."""
     for group in job.groups:
-        for name, verb in (("independent_write", "writes"), ("independent_read", "reads")):
+        for name, verb in INDEPENDENT.items():
             kinds = [
                 kind
                 for one, kind in group.kinds(name)
@@ -232,7 +232,7 @@ def _writes_metadata(group: FileGroup) -> bool:
 def accesses_back_and_forth(job: Job) -> Iterator[Finding]:
     """Ranks access the file in no order: file systems read ahead, and gather writes, of accesses that go forward."""
     for group in job.groups:
-        for name, verb in (("independent_write", "writes"), ("independent_read", "reads")):
+        for name, verb in INDEPENDENT.items():
             kinds = [
                 kind
                 for _, kind in group.kinds(name)
@@ -343,7 +343,7 @@ def read_modify_writes(job: Job) -> Iterator[Finding]:
     for group in job.groups:
         found = [
             kind
-            for _, kind in group.kinds("independent_write", "collective_write")
+            for _, kind in group.kinds_of("write")
             if kind["read_modify_writes"]["sum"] > HALF * kind["file_calls"]["sum"]
         ]
         count = sum(kind["read_modify_writes"]["sum"] for kind in found)
@@ -367,7 +367,7 @@ def sieving_of_holes(job: Job) -> Iterator[Finding]:
     for group in job.groups:
         found = [
             kind
-            for _, kind in group.kinds("independent_read", "collective_read")
+            for _, kind in group.kinds_of("read")
             if kind["file_bytes"]["sum"] > 2 * kind["bytes"]["sum"] > 0 and kind["file_bytes"]["sum"] > 1 << 20
         ]
         if not found:

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 
 from nacre import reports
 from nacre.findings import layout, nodes, osts
-from nacre.findings.finding import Finding
+from nacre.findings.finding import INDEPENDENT, Finding
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, duration, plural
 
-MUCH = 16 << 20  # bytes: less is moved at once, whoever does it
 ALONE_BYTES_MIN = 4 << 20  # of an OST, from calls to it alone: less says nothing of its speed
 ALIKE = 0.75  # of the load of an OST: another with as much has a comparable one
 ALIKE_MIN = 3  # OSTs with a comparable load: fewer do not tell which of them is slow
@@ -34,11 +33,11 @@ def one_rank_does_all(job: Job) -> Iterator[Finding]:
     if job.ranks == 1:
         return
     for group in job.groups:
-        for name, verb in (("independent_write", "writes"), ("independent_read", "reads")):
+        for name, verb in INDEPENDENT.items():
             found = [(one, kind) for one, kind in group.kinds(name) if kind["ranks"] == 1]
             size = sum(kind["bytes"]["sum"] for _, kind in found)
             ranks = {one["world"]["rank"] + _busiest(kind) for one, kind in found}
-            if size < MUCH or len(ranks) != 1 or _others(group, name, found):
+            if size < nodes.MUCH or len(ranks) != 1 or _is_by_several(group, verb[:-1]):
                 continue
             seconds = sum(kind["seconds"]["sum"] for _, kind in found)
             yield Finding(
@@ -67,11 +66,9 @@ def _busiest(kind: dict) -> int:
     return kind["busiest"][0]["rank"] if kind["busiest"] else 0
 
 
-def _others(group, name: str, found: list) -> bool:
-    """Whether several ranks move bytes of the group by other calls of this direction."""
-    direction = name.rpartition("_")[2]
-    kinds = [kind for _, kind in group.kinds(f"independent_{direction}", f"collective_{direction}")]
-    return any(kind["ranks"] > 1 and kind["bytes"]["sum"] > 0 for kind in kinds)
+def _is_by_several(group: FileGroup, direction: str) -> bool:
+    """Whether calls of several ranks move bytes of the group in this direction."""
+    return any(kind["ranks"] > 1 and kind["bytes"]["sum"] > 0 for _, kind in group.kinds_of(direction))
 
 
 def uneven_ranks(job: Job) -> Iterator[Finding]:
@@ -257,7 +254,7 @@ def uneven_osts(job: Job) -> Iterator[Finding]:
             for _, figures in _osts_of(one, reads):
                 _add(total, one, figures)
         sizes = {ost: sums["bytes"] for ost, sums in total.items()}
-        if len(sizes) < 2 or sum(sizes.values()) < MUCH:
+        if len(sizes) < 2 or sum(sizes.values()) < nodes.MUCH:
             continue
         mean = sum(sizes.values()) / len(sizes)
         most = max(sizes, key=sizes.get)

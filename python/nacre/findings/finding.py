@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+# The kinds of independent calls, and the word for such calls.
+INDEPENDENT = {"independent_write": "writes", "independent_read": "reads"}
+
 
 @dataclass
 class Finding:

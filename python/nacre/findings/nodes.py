@@ -44,7 +44,7 @@ def one_node_does_all(job: Job) -> Iterator[Finding]:
     for group in job.groups:
         is_opened_by_one = _is_opened_by_one(job, group)
         for direction in DIRECTIONS:
-            both = list(group.kinds(f"independent_{direction}", f"collective_{direction}"))
+            both = list(group.kinds_of(direction))
             found = [kind for one, kind in both if is_by_one(one, kind) or (is_opened_by_one and kind["ranks"] > 1)]
             size = sum(kind["bytes"]["sum"] for kind in found)
             if size < MUCH or size < NEARLY_ALL * sum(kind["bytes"]["sum"] for _, kind in both):

@@ -40,6 +40,8 @@ constexpr std::string_view acquire_group_attribute = "testbed.group_lock";
 constexpr std::string_view release_group_attribute = "testbed.group_unlock";
 /// Set it in the same way, with any NUMBER: the node requests narrow locks on the file from now on.
 constexpr std::string_view narrow_locks_attribute = "testbed.narrow_locks";
+/// Set it to "INODE OFFSET LENGTH OFFSET LENGTH ...": the node requests locks on these ranges.
+constexpr std::string_view lock_ahead_attribute = "testbed.lock_ahead";
 /// Flag of open(2): the file gets no layout yet. Lustre's O_LOV_DELAY_CREATE also contains
 /// O_NOCTTY, which FUSE drops.
 constexpr int delay_layout = FASYNC;
@@ -246,13 +248,40 @@ Status command(Namespace& names, std::string_view name, std::string_view value) 
   return names.order(*order);
 }
 
+/// Numbers that are divided by single blanks; nullopt if there is anything else.
+std::optional<std::vector<std::int64_t>> parse_numbers(std::string_view text) {
+  std::vector<std::int64_t> numbers;
+  while (true) {
+    const auto number = parse_leading_number<std::int64_t>(text);
+    if (!number) return std::nullopt;
+    numbers.push_back(number->value);
+    if (number->rest.empty()) return numbers;
+    if (number->rest.front() != ' ') return std::nullopt;
+    text = number->rest.substr(1);
+  }
+}
+
+/// `numbers`: offset and length of each range.
+Result<std::vector<Extent>> ranges_of(std::span<const std::int64_t> numbers) {
+  if (numbers.size() % 2 != 0) return refused(EINVAL);
+  std::vector<Extent> ranges;
+  for (; !numbers.empty(); numbers = numbers.subspan(2)) {
+    const Extent range{numbers[0], numbers[1]};
+    if (range.offset < 0 || range.length < 1 || range.offset > INT64_MAX - range.length) {
+      return refused(EINVAL);
+    }
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
 Status change_locks(fuse_req_t request, std::string_view name, std::string_view value) {
   const std::int32_t node = mount_of(request).node();
-  const std::size_t blank = std::min(value.find(' '), value.size());
-  const auto file_number = parse_number<InodeNumber>(value.substr(0, blank));
-  const auto number = parse_number<std::int32_t>(value.substr(std::min(blank + 1, value.size())));
-  if (!file_number || !number) return refused(EINVAL);
-  const Result<StripedFile*> file = names_of(request).data(*file_number);
+  const std::optional<std::vector<std::int64_t>> numbers = parse_numbers(value);
+  if (!numbers || numbers->size() < 2 || numbers->front() < 0) return refused(EINVAL);
+  const std::span<const std::int64_t> words = std::span(*numbers).subspan(1);
+  const Result<StripedFile*> file =
+      names_of(request).data(static_cast<InodeNumber>(numbers->front()));
   if (!file) return file.error();
   if (name == narrow_locks_attribute) {
     (*file)->locks().narrow(node);
@@ -260,8 +289,14 @@ Status change_locks(fuse_req_t request, std::string_view name, std::string_view 
   }
   const std::unique_ptr<OpenHandle> handle = names_of(request).costs().open(node, false);
   const Caller caller{handle.get(), [request] { return is_interrupted(request); }};
-  return name == acquire_group_attribute ? (*file)->acquire_group_lock(caller, *number)
-                                         : (*file)->release_group_lock(caller, *number);
+  if (name == lock_ahead_attribute) {
+    const Result<std::vector<Extent>> ranges = ranges_of(words);
+    return ranges ? (*file)->lock_ahead(caller, *ranges) : ranges.error();
+  }
+  if (words.front() > INT32_MAX) return refused(EINVAL);
+  const auto number = static_cast<std::int32_t>(words.front());
+  return name == acquire_group_attribute ? (*file)->acquire_group_lock(caller, number)
+                                         : (*file)->release_group_lock(caller, number);
 }
 
 // NOLINTNEXTLINE(readability-function-size): FUSE's parameters
@@ -271,7 +306,7 @@ void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const cha
     return reply(request, command(names_of(request), name, {value, size}));
   }
   if (name == acquire_group_attribute || name == release_group_attribute ||
-      name == narrow_locks_attribute) {
+      name == narrow_locks_attribute || name == lock_ahead_attribute) {
     return reply(request, change_locks(request, name, {value, size}));
   }
   const auto bytes = std::as_bytes(std::span(value, size));

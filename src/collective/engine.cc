@@ -29,6 +29,8 @@ using plan::Direction;
 
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
+/// Of an aggregator. It requests the locks of further ranges when it writes them.
+constexpr std::size_t ranges_locked_ahead_max = 1000;
 constexpr std::int32_t no_rank = std::numeric_limits<std::int32_t>::max();
 
 /// Which ranks with bytes have moved them before the decision.
@@ -352,8 +354,7 @@ class Engine {
     const ExchangeAccess access{call_.direction, call_.file,     places,
                                 call_.memory,    file_.profiler, file_.copies};
     if (outcome_.plan.write_locks != plan::WriteLocks::usual) {
-      const bool aggregates = all.of_rank(transport_.rank()).has_value();
-      co_await acquire_locks(aggregates);
+      co_await acquire_locks(domains, all.of_rank(transport_.rank()));
     }
     ExchangeResult result = co_await collective::run_exchange(transport_, file_, plan, access);
     release_group_lock();
@@ -373,9 +374,9 @@ class Engine {
 
   /// Acquires the write locks of the plan on all aggregators or on none: an aggregator without the
   /// group lock would wait for those that hold it.
-  Task<Unit> acquire_locks(bool aggregates) {
+  Task<Unit> acquire_locks(const plan::FileDomains& domains, std::optional<int> domain) {
     enter(Phase::file);
-    Status taken = aggregates ? acquire_own_locks() : Status();
+    Status taken = domain ? acquire_own_locks(domains, *domain) : Status();
     enter(Phase::agreement);
     Task<Status> agreement = agree(transport_, std::move(taken));
     const Status agreed = co_await agreement;
@@ -388,10 +389,15 @@ class Engine {
     co_return Unit{};
   }
 
-  Status acquire_own_locks() {
+  Status acquire_own_locks(const plan::FileDomains& domains, int domain) {
     const Result<store::StoreFile*> file = file_.source.file();
     if (!file) return file.error();
     if (outcome_.plan.write_locks == plan::WriteLocks::narrow) return (*file)->narrow_locks();
+    if (outcome_.plan.write_locks == plan::WriteLocks::ahead) {
+      const Status narrowed = (*file)->narrow_locks();
+      if (!narrowed.ok()) return narrowed;
+      return (*file)->lock_ahead(domains.ranges_of(domain, ranges_locked_ahead_max));
+    }
     Result<std::unique_ptr<store::FileLock>> lock = (*file)->lock_group(*call_.group_lock);
     if (!lock) return std::move(lock).error();
     group_lock_ = *std::move(lock);

@@ -37,6 +37,7 @@ class ForwardingFile : public StoreFile {
     return inner_->lock_group(number);
   }
   Status narrow_locks() override { return inner_->narrow_locks(); }
+  Status lock_ahead(std::span<const Extent> ranges) override { return inner_->lock_ahead(ranges); }
   FileIdentity identity() override { return inner_->identity(); }
   FileSystemFacts facts() override { return inner_->facts(); }
   FileLayouts* layouts() override { return inner_->layouts(); }

@@ -129,8 +129,8 @@ class FileLayouts {
 
 /// One open file of one process. Thread-safe. Offsets and sizes are in bytes; a single call may
 /// move more than 2 GiB. Implementations retry after EINTR and after short transfers. All calls are
-/// pure virtual, so that ForwardingFile cannot miss one; lock_group, narrow_locks and layouts have
-/// a body for file systems that lack the feature.
+/// pure virtual, so that ForwardingFile cannot miss one; lock_group, narrow_locks, lock_ahead and
+/// layouts have a body for file systems that lack the feature.
 class StoreFile {
  public:
   virtual ~StoreFile() = default;
@@ -165,6 +165,10 @@ class StoreFile {
   /// From now on each write of this open locks only its own bytes, instead of as many bytes as the
   /// lock server would grant. Fails if the file system has no narrow locks.
   [[nodiscard]] virtual Status narrow_locks() = 0;
+  /// Requests the locks with which these ranges, in ascending order, will be written, and does not
+  /// wait for them. Where another client has a lock, it gets none: the write then requests it.
+  /// Fails if the file system has no such request.
+  [[nodiscard]] virtual Status lock_ahead(std::span<const Extent> ranges) = 0;
   [[nodiscard]] virtual FileIdentity identity() = 0;
   [[nodiscard]] virtual FileSystemFacts facts() = 0;
   /// Null if the file system has no layouts.
@@ -177,6 +181,11 @@ inline Result<std::unique_ptr<FileLock>> StoreFile::lock_group(std::int32_t /*nu
 
 inline Status StoreFile::narrow_locks() {
   return Error{ErrorClass::unsupported_operation, 0, "the file system has no narrow locks"};
+}
+
+inline Status StoreFile::lock_ahead(std::span<const Extent> /*ranges*/) {
+  return Error{ErrorClass::unsupported_operation, 0,
+               "the file system has no locks ahead of writes"};
 }
 
 inline FileLayouts* StoreFile::layouts() { return nullptr; }

@@ -191,6 +191,9 @@ class MemoryFile final : public store::StoreFile {
     return StoreFile::lock_group(number);
   }
   Status narrow_locks() override { return StoreFile::narrow_locks(); }
+  Status lock_ahead(std::span<const Extent> ranges) override {
+    return StoreFile::lock_ahead(ranges);
+  }
   store::FileIdentity identity() override { return {inode_->number}; }
   store::FileSystemFacts facts() override {
     store::FileSystemFacts facts;

@@ -47,6 +47,7 @@ VARIANTS = {
     "components": {**STRIPED, "NACRE_LAYOUT": "-E 128k -c 3 -S 64k -E -1 -c 2"},
     "turns": {**STRIPED, "NACRE_PATTERN": "stripes"},
     "narrow": {**STRIPED, "NACRE_WRITE_LOCKS": "narrow"},
+    "ahead": {**STRIPED, "NACRE_WRITE_LOCKS": "ahead"},
     "group": {**STRIPED, "NACRE_WRITE_LOCKS": "group"},
     "direct": {**STRIPED, "NACRE_DIRECT_READ": "true", "NACRE_DIRECT_WRITE": "true"},
 }

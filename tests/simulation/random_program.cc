@@ -252,7 +252,7 @@ Fault random_other_fault(Random& random, const Program& program) {
 /// Other locks than the usual ones, and what makes Nacre use them: domains by stripe that share an
 /// OST, and accesses to several stripes.
 void add_write_locks(Random& random, Program& program, Kind& kind) {
-  constexpr std::array locks{"narrow", "group"};
+  constexpr std::array locks{"narrow", "ahead", "group"};
   constexpr std::array patterns{"stripes", "osts"};
   constexpr std::int64_t stripe = 1 << 16;
   for (const char* const name : {"nacre_algorithm", "striping_factor"}) {

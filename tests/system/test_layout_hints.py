@@ -411,7 +411,7 @@ def test_hints_for_aggregators_are_in_the_plan(place: Place) -> None:
         ("nacre_ost_sharing=both", "turns|ranges"),
         ("nacre_choose_layout=maybe", "automatic|enable|disable|replace"),
         ("nacre_choose_layout_from=-1", "a whole number of at least 0"),
-        ("nacre_write_locks=wide", "usual|narrow|group"),
+        ("nacre_write_locks=wide", "usual|narrow|ahead|group"),
         ("cray_cb_write_lock_mode=3", "0|1|2"),
         ("direct_read=maybe", "true or false"),
         ("direct_write=maybe", "true or false"),

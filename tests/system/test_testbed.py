@@ -659,12 +659,16 @@ def test_aggregators_that_share_osts_use_the_requested_locks(
     worker = build / "tools" / "bench" / "openmpi4" / "worker"
     shared = {"nacre_algorithm": "two_phase", "cb_nodes": "4", "nacre_layout": "-c 2 -S 64k"}
     group, narrow = {**shared, "nacre_write_locks": "group"}, {**shared, "nacre_write_locks": "narrow"}
+    ahead = {**shared, "nacre_write_locks": "ahead"}
     # Hints, what the file was written under, and whether one of the nodes took a lock from another.
     asked = {
         "shared": (shared, "usual", True),
         "group": (group, "group", False),
         "in Cray's words": ({**shared, "cray_cb_write_lock_mode": "1"}, "group", False),
         "narrow": (narrow, "narrow", False),
+        "ahead": (ahead, "ahead", False),
+        "ahead, in ranges": ({**ahead, "nacre_pattern": "even"}, "ahead", False),
+        "ahead, in Cray's words": ({**shared, "cray_cb_write_lock_mode": "2"}, "ahead", False),
         "one writer an object": ({**group, "cb_nodes": "2"}, "usual", False),
         "not by stripes": ({**group, "nacre_pattern": "even"}, "usual", None),
         "objects not made yet": ({**group, "nacre_layout": "-E 1m -c 1 -S 64k -E -1 -c 2 -S 64k"}, "usual", None),

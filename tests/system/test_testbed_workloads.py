@@ -39,6 +39,7 @@ WAYS = {
         "nacre_write_locks": "group",
         "cb_nodes": "3",
     },
+    "locks ahead": {"nacre_algorithm": "two_phase", "nacre_write_locks": "ahead", "cb_nodes": "4"},
     "narrow locks": {"nacre_algorithm": "two_phase", "nacre_write_locks": "narrow", "cb_nodes": "4"},
     "segments": {"nacre_algorithm": "static_segmentation"},
 }

@@ -153,11 +153,12 @@ const std::array table{
     HintRow{.name = "nacre_write_locks",
             .kind = HintKind::choice,
             .default_value = "usual",
-            .choices = "usual|narrow|group",
+            .choices = "usual|narrow|ahead|group",
             .meaning =
                 "Locks on Lustre when aggregators on several nodes write to the same OSTs. usual: "
-                "as Lustre grants them. narrow: each write locks only its own bytes. group: the "
-                "aggregators share a group lock, in blocking collective calls below "
+                "as Lustre grants them. narrow: each write locks only its own bytes. ahead: the "
+                "same, and each aggregator requests its locks before it writes (lockahead). group: "
+                "the aggregators share a group lock, in blocking collective calls below "
                 "MPI_THREAD_MULTIPLE."},
     HintRow{.name = "nacre_cycle_buffers",
             .kind = HintKind::choice,
@@ -243,7 +244,7 @@ const std::array table{
             .kind = HintKind::choice,
             .default_value = "0",
             .choices = "0|1|2",
-            .meaning = "Cray's form of nacre_write_locks. 0: usual. 1: group. 2: narrow."},
+            .meaning = "Cray's form of nacre_write_locks. 0: usual. 1: group. 2: ahead."},
     // ROMIO's, which programs and sites pass already.
     HintRow{.name = "romio_cb_read",
             .kind = HintKind::choice,

@@ -279,7 +279,8 @@ plan::WriteLocks Hints::write_locks() const {
   const bool asks_cray = is("nacre_write_locks", "usual");
   const std::string asked = get(asks_cray ? "cray_cb_write_lock_mode" : "nacre_write_locks");
   if (asked == "group" || asked == "1") return plan::WriteLocks::group;
-  if (asked == "narrow" || asked == "2") return plan::WriteLocks::narrow;
+  if (asked == "ahead" || asked == "2") return plan::WriteLocks::ahead;
+  if (asked == "narrow") return plan::WriteLocks::narrow;
   return plan::WriteLocks::usual;
 }
 

@@ -32,6 +32,7 @@ enum class WriteLocks : std::uint8_t {
   usual,   ///< granted to each node, as wide as the file system makes them
   narrow,  ///< no wider than each write
   group,   ///< all aggregators hold one group lock
+  ahead,   ///< narrow, and requested before the first write
 };
 
 /// The same on all ranks. decide() chooses counts and sizes that are 0, except saturation_bytes.

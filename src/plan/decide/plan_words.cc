@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> pattern_names{"automatic", "even", "stripes", "osts"};
 static_assert(pattern_names.size() == static_cast<std::size_t>(DomainPattern::osts) + 1);
-constexpr std::array<std::string_view, 3> lock_names{"usual", "narrow", "group"};
-static_assert(lock_names.size() == static_cast<std::size_t>(WriteLocks::group) + 1);
+constexpr std::array<std::string_view, 4> lock_names{"usual", "narrow", "group", "ahead"};
+static_assert(lock_names.size() == static_cast<std::size_t>(WriteLocks::ahead) + 1);
 
 constexpr std::string_view direct_or_sizes =
     "With nacre_algorithm=direct each rank accesses the file by itself; cb_nodes sets the number "

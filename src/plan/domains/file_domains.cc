@@ -264,6 +264,24 @@ std::optional<std::int64_t> FileDomains::next_of(int domain, std::int64_t offset
   return std::nullopt;
 }
 
+std::vector<Extent> FileDomains::ranges_of(int domain, std::size_t most) const {
+  std::vector<Extent> ranges;
+  std::int64_t offset = range().offset;
+  while (offset < range().end()) {
+    const std::optional<std::int64_t> begin = next_of(domain, offset);
+    if (!begin) break;
+    offset = place_of(*begin).part.file.end();
+    if (!ranges.empty() && ranges.back().end() == *begin) {
+      ranges.back().length = offset - ranges.back().offset;
+    } else if (ranges.size() == most) {
+      break;
+    } else {
+      ranges.push_back({*begin, offset - *begin});
+    }
+  }
+  return ranges;
+}
+
 void FileDomains::round_parts(int domain, std::int64_t round, std::vector<FilePart>& parts) const {
   parts.clear();
   const auto after = std::ranges::upper_bound(

@@ -77,6 +77,8 @@ class FileDomains {
   [[nodiscard]] DomainPlace place_of(std::int64_t offset) const;
   /// The first byte of `domain` from `offset` on.
   [[nodiscard]] std::optional<std::int64_t> next_of(int domain, std::int64_t offset) const;
+  /// The first contiguous ranges of `domain`, at most `most`, in ascending order.
+  [[nodiscard]] std::vector<Extent> ranges_of(int domain, std::size_t most) const;
   /// Replaces `parts` by the parts of `domain` in `round`, in order, none adjacent.
   void round_parts(int domain, std::int64_t round, std::vector<FilePart>& parts) const;
 

@@ -166,6 +166,9 @@ class FileSystem::File final : public store::StoreFile {
     data().locks().narrow(opened_.node);
     return {};
   }
+  Status lock_ahead(std::span<const Extent> ranges) override {
+    return in_words(data().lock_ahead(file_->caller(), ranges), "request locks on");
+  }
   store::FileIdentity identity() override { return {opened_.number}; }
   store::FileSystemFacts facts() override { return lustre_facts(); }
   store::FileLayouts* layouts() override { return &layouts_; }

@@ -48,6 +48,9 @@ class PhantomFile final : public store::StoreFile {
     return StoreFile::lock_group(number);
   }
   Status narrow_locks() override { return StoreFile::narrow_locks(); }
+  Status lock_ahead(std::span<const Extent> ranges) override {
+    return StoreFile::lock_ahead(ranges);
+  }
   store::FileIdentity identity() override { return {}; }
   store::FileSystemFacts facts() override { return {}; }
   store::FileLayouts* layouts() override { return nullptr; }

@@ -10,6 +10,10 @@ bool are_incompatible(const ExtentLocks::Lock& a, const ExtentLocks::Lock& b) {
   return a.node != b.node && (a.exclusive || b.exclusive);
 }
 
+bool are_in_conflict(const ExtentLocks::Lock& a, const ExtentLocks::Lock& b) {
+  return are_incompatible(a, b) && !intersection(a.extent, b.extent).empty();
+}
+
 bool contains(const Extent& outer, const Extent& inner) {
   return outer.offset <= inner.offset && outer.end() >= inner.end();
 }
@@ -23,11 +27,16 @@ bool ExtentLocks::covers(const Lock& wanted) const {
   });
 }
 
+bool ExtentLocks::conflicts(const Lock& wanted) const {
+  const auto is_in_conflict = [&](const Lock& lock) { return are_in_conflict(lock, wanted); };
+  return std::ranges::any_of(granted_, is_in_conflict) ||
+         std::ranges::any_of(waiting_, is_in_conflict);
+}
+
 std::vector<std::int32_t> ExtentLocks::call_back(const Lock& wanted) {
   std::vector<std::int32_t> nodes;
   std::erase_if(granted_, [&](const Lock& lock) {
-    const bool is_revoked =
-        are_incompatible(lock, wanted) && !intersection(lock.extent, wanted.extent).empty();
+    const bool is_revoked = are_in_conflict(lock, wanted);
     if (is_revoked && std::ranges::find(nodes, lock.node) == nodes.end())
       nodes.push_back(lock.node);
     return is_revoked;

@@ -27,6 +27,8 @@ class ExtentLocks {
   };
   /// Whether the node already holds a sufficient lock.
   [[nodiscard]] bool covers(const Lock& wanted) const;
+  /// Whether another node holds or waits for a lock that conflicts.
+  [[nodiscard]] bool conflicts(const Lock& wanted) const;
   /// Adds a waiting request, which limits the locks of other nodes until grant() or give_up().
   void wait_for(const Lock& wanted) { waiting_.push_back(wanted); }
   /// Removes a waiting request.

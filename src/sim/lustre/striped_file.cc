@@ -307,6 +307,16 @@ Status StripedFile::release_group_lock(const Caller& caller, std::int32_t number
   return given ? flushed : given;
 }
 
+Status StripedFile::lock_ahead(const Caller& caller, std::span<const Extent> ranges) {
+  std::vector<ObjectAccess> accesses;
+  for (const Extent& range : ranges) {
+    const Result<std::vector<ObjectAccess>> found = accesses_to_write(range);
+    if (!found) return found.error();
+    accesses.insert(accesses.end(), found->begin(), found->end());
+  }
+  return striping_.costs.lock_ahead(caller, accesses);
+}
+
 Result<LockWish> StripedFile::locks_for(const Caller& caller) {
   return locks_.pass(caller.handle->node(), caller.is_interrupted);
 }

@@ -95,6 +95,9 @@ class StripedFile {
   // waits until the node's writes are on the OSTs.
   [[nodiscard]] Status acquire_group_lock(const Caller& caller, std::int32_t number);
   [[nodiscard]] Status release_group_lock(const Caller& caller, std::int32_t number);
+  /// Locks ahead of writes of `ranges` for the caller's node. Creates missing objects. Errors as
+  /// write().
+  [[nodiscard]] Status lock_ahead(const Caller& caller, std::span<const Extent> ranges);
   /// Waits for group locks of other nodes. Returns the lock that the caller's access requests.
   /// EINTR.
   [[nodiscard]] Result<LockWish> locks_for(const Caller& caller);

@@ -1,8 +1,12 @@
 #include "store/lustre/lustre_store.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -21,22 +25,41 @@ namespace {
 constexpr unsigned acquire_group_lock_request = _IOW('f', 158, long);  // LL_IOC_GROUP_LOCK
 constexpr unsigned release_group_lock_request = _IOW('f', 159, long);  // LL_IOC_GROUP_UNLOCK
 
-/// The argument of LL_IOC_LADVISE, with one advice for the whole open file.
-struct Advice {
+/// The argument of LL_IOC_LADVISE: a header, and as many advices as it says.
+struct AdviceHeader {
   std::uint32_t magic = 0x1ADF1CE0;
-  std::uint32_t count = 1;
-  std::uint64_t header_unused[3] = {};
-  std::uint16_t kind = 3;  // LU_LADVISE_LOCKNOEXPAND
-  std::uint16_t unused_before = 0;
-  std::uint32_t unused = 0;
-  std::uint64_t begin = 0;  // this kind ignores the range; begin < end
-  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t unused_behind = 0;
+  std::uint32_t count = 0;  ///< below 1024
+  std::uint64_t unused[3] = {};
 };
-constexpr std::size_t advice_header_bytes = 32;
-static_assert(sizeof(Advice) == advice_header_bytes + 32);
-using AdviceHeader = std::byte[advice_header_bytes];
+static_assert(sizeof(AdviceHeader) == 32);
+
+enum class AdviceKind : std::uint16_t {
+  no_expansion = 3,  ///< LU_LADVISE_LOCKNOEXPAND: ignores its range
+  lock_ahead = 4,    ///< LU_LADVISE_LOCKAHEAD
+};
+
+struct Advice {
+  AdviceKind kind = AdviceKind::no_expansion;
+  std::uint16_t mode = 0;  ///< of lock_ahead: 2 is MODE_WRITE_USER
+  std::uint32_t flags = 0;
+  std::uint64_t begin = 0;  ///< begin < end
+  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
+  std::uint32_t result = 0;
+  std::uint32_t unused = 0;
+};
+static_assert(sizeof(Advice) == 32);
+constexpr std::uint16_t write_mode = 2;
+constexpr std::uint32_t asynchronous = 1;  // LF_ASYNC
 constexpr unsigned advise = _IOR('f', 250, AdviceHeader);
+
+/// Returns 0 or more, or -1 and sets errno.
+int give_advice(int descriptor, std::span<const Advice> advices) {
+  const AdviceHeader header{.count = static_cast<std::uint32_t>(advices.size())};
+  std::vector<std::byte> argument(sizeof header + advices.size_bytes());
+  std::memcpy(argument.data(), &header, sizeof header);
+  std::memcpy(argument.data() + sizeof header, advices.data(), advices.size_bytes());
+  return retry_interrupted([&] { return ::ioctl(descriptor, advise, argument.data()); });
+}
 
 /// Retries while another group holds the lock, for 2 s: the file system may take a while to cancel
 /// a lock that was released. Returns 0, or -1 and sets errno.
@@ -104,6 +127,18 @@ Status LustreStoreFile::narrow_locks() {
   return error_from_errno(errno, "request narrow locks on", path());
 }
 
+/// The locks belong to the client, so those of the usual descriptor serve writes with O_DIRECT too.
+Status LustreStoreFile::lock_ahead(std::span<const Extent> ranges) {
+  while (!ranges.empty()) {
+    const std::size_t count = std::min(ranges.size(), ranges_at_once);
+    if (request_locks(ranges.first(count)) < 0) {
+      return error_from_errno(errno, "request locks ahead of writes on", path());
+    }
+    ranges = ranges.subspan(count);
+  }
+  return {};
+}
+
 // Only tests on a mounted Lustre (`make test-lustre`) run these system calls.
 
 int LustreStoreFile::acquire_group_lock(std::int32_t number) {
@@ -115,8 +150,20 @@ int LustreStoreFile::release_group_lock(std::int32_t number) {
 }
 
 int LustreStoreFile::narrow_locks_of(int descriptor) {
-  Advice advice;
-  return retry_interrupted([&] { return ::ioctl(descriptor, advise, &advice); });
+  return give_advice(descriptor, std::array{Advice{}});
+}
+
+int LustreStoreFile::request_locks(std::span<const Extent> ranges) {
+  std::vector<Advice> advices;
+  advices.reserve(ranges.size());
+  for (const Extent& range : ranges) {
+    advices.push_back({.kind = AdviceKind::lock_ahead,
+                       .mode = write_mode,
+                       .flags = asynchronous,
+                       .begin = static_cast<std::uint64_t>(range.offset),
+                       .end = static_cast<std::uint64_t>(range.end() - 1)});
+  }
+  return give_advice(file().number(), advices);
 }
 
 int LustreStore::counter_flags() const { return O_APPEND; }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,7 @@ class LustreStoreFile : public PosixStoreFile {
 
   Result<std::unique_ptr<FileLock>> lock_group(std::int32_t number) override;
   Status narrow_locks() override;
+  Status lock_ahead(std::span<const Extent> ranges) override;
   FileLayouts* layouts() override { return &layouts_; }
 
  protected:
@@ -31,6 +33,10 @@ class LustreStoreFile : public PosixStoreFile {
   virtual int acquire_group_lock(std::int32_t number);
   virtual int release_group_lock(std::int32_t number);
   virtual int narrow_locks_of(int descriptor);
+  /// At most ranges_at_once ranges.
+  virtual int request_locks(std::span<const Extent> ranges);
+
+  static constexpr std::size_t ranges_at_once = 1000;
 
  private:
   class GroupLock;

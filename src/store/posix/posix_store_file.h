@@ -52,6 +52,9 @@ class PosixStoreFile : public StoreFile {
     return StoreFile::lock_group(number);
   }
   Status narrow_locks() override { return StoreFile::narrow_locks(); }
+  Status lock_ahead(std::span<const Extent> ranges) override {
+    return StoreFile::lock_ahead(ranges);
+  }
   FileIdentity identity() override { return opened_.identity; }
   FileSystemFacts facts() override { return opened_.facts; }
   FileLayouts* layouts() override { return StoreFile::layouts(); }

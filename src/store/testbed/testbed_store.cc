@@ -1,6 +1,7 @@
 #include "store/testbed/testbed_store.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -21,13 +22,23 @@ class TestbedFile final : public LustreStoreFile {
     return set("testbed.group_unlock", number);
   }
   int narrow_locks_of(int /*descriptor*/) override { return set("testbed.narrow_locks", 1); }
+  int request_locks(std::span<const Extent> ranges) override {
+    std::string text;
+    for (const Extent& range : ranges) {
+      text += ' ' + std::to_string(range.offset) + ' ' + std::to_string(range.length);
+    }
+    return set("testbed.lock_ahead", text);
+  }
 
  private:
   /// Sets the attribute of the file's directory. The kernel blocks calls on the file's own
   /// attributes during a write, and that write may be waiting for the lock.
   int set(const char* attribute, std::int32_t number) {
+    return set(attribute, ' ' + std::to_string(number));
+  }
+  int set(const char* attribute, const std::string& words) {
     const std::string directory = directory_of(path());
-    const std::string text = std::to_string(identity().inode) + ' ' + std::to_string(number);
+    const std::string text = std::to_string(identity().inode) + words;
     return ::setxattr(directory.c_str(), attribute, text.data(), text.size(), 0);
   }
 };

@@ -34,7 +34,8 @@ struct Group {
   std::atomic<int> holders = 0;
   std::atomic<int> taken = 0;
   std::atomic<int> narrowed = 0;
-  std::atomic<int> written_with = 0;  // writes under the lock
+  std::atomic<std::int64_t> locked_ahead = 0;  // bytes
+  std::atomic<int> written_with = 0;           // writes under the lock
   std::atomic<int> written_without = 0;
 };
 
@@ -71,6 +72,10 @@ class LockedFile final : public store::ForwardingFile {
   Status narrow_locks() override {
     if (group_.refusing_rank == rank_) return Error{ErrorClass::io, ENOTTY, "there are none"};
     ++group_.narrowed;
+    return {};
+  }
+  Status lock_ahead(std::span<const Extent> ranges) override {
+    for (const Extent& range : ranges) group_.locked_ahead += range.length;
     return {};
   }
   store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
@@ -224,6 +229,15 @@ TEST_CASE("all aggregators request narrow locks, also if a rank passes no group 
   const std::vector<Outcome> outcomes = write(group, settings, {true, true, true, true});
   CHECK(all_are(outcomes, plan::WriteLocks::usual));
   CHECK(outcomes.front().locks_refusal.find("there are none") != std::string::npos);
+}
+
+TEST_CASE("aggregators lock their whole domains ahead of the first write") {
+  Group group;
+  const plan::CollectiveSettings settings = settings_of(4, plan::WriteLocks::ahead);
+  const std::vector<Outcome> outcomes = write(group, settings, {true, true, true, true});
+  CHECK(all_are(outcomes, plan::WriteLocks::ahead));
+  CHECK(group.narrowed == 4);
+  CHECK(group.locked_ahead == outcomes.front().plan.end - outcomes.front().plan.origin);
 }
 
 }  // namespace nacre::collective

@@ -68,6 +68,7 @@ class RecordingFile final : public StoreFile {
     return record("lock_group");
   }
   Status narrow_locks() override { return record("narrow_locks"); }
+  Status lock_ahead(std::span<const Extent> /*ranges*/) override { return record("lock_ahead"); }
   FileIdentity identity() override {
     record("identity");
     return {77};
@@ -149,6 +150,7 @@ void check_file_calls(StoreFile& file) {
   CHECK(message_of(file.check_locks()) == "check_locks");
   CHECK(message_of(file.lock_group(1)) == "lock_group");
   CHECK(message_of(file.narrow_locks()) == "narrow_locks");
+  CHECK(message_of(file.lock_ahead({})) == "lock_ahead");
   CHECK(file.identity().inode == 77);
   CHECK(file.facts().row == 7);
   FileLayouts* const layouts = file.layouts();
@@ -183,6 +185,7 @@ void check_all_calls(Store& store, const Calls& calls) {
                        "check_locks",
                        "lock_group",
                        "narrow_locks",
+                       "lock_ahead",
                        "identity",
                        "facts",
                        "layouts",

@@ -135,6 +135,25 @@ void check_next(const FileDomains& domains, const Extent& range) {
   }
 }
 
+void check_ranges(const FileDomains& domains, const Extent& range) {
+  std::vector<Extent> all;
+  for (int domain = 0; domain < domains.count(); ++domain) {
+    const std::vector<Extent> ranges = domains.ranges_of(domain, 1'000'000);
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      CHECK(domains.place_of(ranges[i].offset).domain == domain);
+      CHECK(domains.place_of(ranges[i].end() - 1).domain == domain);
+      CHECK((i == 0 || ranges[i - 1].end() < ranges[i].offset));
+    }
+    const std::vector<Extent> first = domains.ranges_of(domain, 2);
+    CHECK(first.size() == std::min<std::size_t>(2, ranges.size()));
+    CHECK(std::equal(first.begin(), first.end(), ranges.begin()));
+    all.insert(all.end(), ranges.begin(), ranges.end());
+  }
+  std::int64_t bytes = 0;
+  for (const Extent& one : all) bytes += one.length;
+  CHECK(bytes == range.length);
+}
+
 /// Bytes and slots of each domain, in the first rows of the file.
 struct Load {
   std::int64_t bytes = 0;
@@ -173,6 +192,7 @@ TEST_CASE("every byte has one domain, round and position in every pattern") {
     check_places(domains, range);
     check_rounds(domains, range);
     check_next(domains, range);
+    check_ranges(domains, range);
   }
 }
 

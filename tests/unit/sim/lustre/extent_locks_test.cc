@@ -69,6 +69,17 @@ TEST_CASE("narrow locks have the requested range, and adjacent locks merge") {
   CHECK(locks.covers(writes(0, 150, 100)));
 }
 
+TEST_CASE("a lock ahead of a write conflicts with what others hold or wait for") {
+  ExtentLocks locks(true);
+  CHECK_FALSE(locks.conflicts(writes(1, 0, 10)));
+  locks.grant({0, {0, 100}, true, true});
+  CHECK(locks.conflicts(writes(1, 99, 10)));
+  CHECK_FALSE(locks.conflicts(writes(1, 100, 10)));
+  CHECK_FALSE(locks.conflicts(writes(0, 0, 10)));
+  locks.wait_for(writes(2, 200, 10));
+  CHECK(locks.conflicts(writes(1, 205, 1)));
+}
+
 TEST_CASE("readers share locks") {
   ExtentLocks locks(true);
   CHECK(take(locks, reads(0, 0, 10)).empty());

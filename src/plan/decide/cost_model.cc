@@ -135,8 +135,8 @@ class CostModel {
 
   /// The part of the whole access that processes of the fullest host do one after the other: each
   /// has a core for a part of the time. Writers of a local file take turns, aggregators in order;
-  /// others, unless they gather pieces meanwhile, spin for the lock of the file (tmpfs, 4 writers on
-  /// 2 cores: 2.6 GB/s, one aggregator 3.2 GB/s).
+  /// others, unless they gather pieces meanwhile, spin for the lock of the file (tmpfs, 4 writers
+  /// on 2 cores: 2.6 GB/s, one aggregator 3.2 GB/s).
   [[nodiscard]] double share_of_turns() const {
     constexpr double spinning = 1.2;
     const double processes = writers_per_host();

@@ -162,17 +162,13 @@ def simulate(
                 )
 
             found = list(pool.map(simulated, columns))
+    notes = replay.notes(recorded) if recorded else []
     if as_json:
-        print(
-            json.dumps(
-                [{"setting": one.name, "hints": one.hints, **one.outcome, "report": one.report} for one in found],
-                indent=2,
-            )
-        )
+        print(json.dumps([_entry(one, notes) for one in found], indent=2))
         return
     unchanged = recorded and ranks == recorded["ranks"] and nodes == recorded["nodes"] and not assignments
     lines = _notes(found, replay.heading(recorded) if recorded else Path(calls).name)
-    lines += [f"note: {note}" for note in (replay.notes(recorded) if recorded else [])]
+    lines += [f"note: {note}" for note in notes]
     rows = _rows(found)
     if html is not None:
         document.write(html, document.of_simulation(lines, [one.name for one in found], rows, _jobs(found)))
@@ -182,6 +178,11 @@ def simulate(
         _show_measured(recorded)
     if best:
         _show_fastest(found, dict(columns))
+
+
+def _entry(one: Setting, notes: list[str]) -> dict:
+    """The JSON of a column. `notes`: what the simulation leaves out of the recorded job."""
+    return {"setting": one.name, "hints": one.hints, "notes": notes, **one.outcome, "report": one.report}
 
 
 def _rank_count(recorded: dict | None, calls: str, nodes: int) -> int:

@@ -19,33 +19,58 @@ KINDS = {
 # Hints that the simulation sets by itself, or that name files of the job.
 LEFT_OUT = {"nacre_machine", "nacre_report"}
 # Reports that agree in these are of one file of one job.
-SAME_JOB = ("file", "job", "run", "ranks", "nodes")
+OF_FILE = ("file", "job", "run")
 # Where a layout comes from that a new file would not get by itself: not from hints, and not from Nacre's choice.
 FOREIGN_LAYOUTS = ("default", "file", "")
 
 
 def find(path: str, pattern: str | None) -> dict:
-    """The report of the file with the most time, of those that match `pattern`.
+    """The report of the file with the most time, of those that match `pattern` and moved data.
 
     A job that writes a file and opens it again to read it leaves two reports. They count as one with two `parts`.
     """
     found = reports.read([path], pattern)
     if not found:
         raise UserError(f"{path} has no report", "Record the job with: nacre run --report io.jsonl mpiexec ...")
-    report = _joined([one for one in found if all(one[name] == found[0][name] for name in SAME_JOB)])
+    slowest = next((one for one in found if _with_data(one)), found[0])
+    of_file = [one for one in found if all(one[name] == slowest[name] for name in OF_FILE)]
+    # A job that was recorded with --posix leaves a report of its POSIX calls too, which has no shapes.
+    by_mpi_io = [one for one in of_file if "source" not in one]
+    others = [one for one in of_file if "source" in one]
+    if any(map(_with_data, by_mpi_io)):
+        report = _joined(by_mpi_io)
+        report["left_out"] += ["the POSIX calls on the file"] if any(map(_with_data, others)) else []
+    else:
+        report = _joined(of_file)
     _check(report, path)
     return report
 
 
 def _joined(opens: list[dict]) -> dict:
-    """The open with the most time, the first one, and the next one that moved data in the other direction only."""
-    first = opens[0]
-    other = next((one for one in opens[1:] if sorted(_directions(first) + _directions(one)) == ["read", "write"]), None)
+    """The slowest of `opens` that moved data; `opens` begin with the slowest. If it only wrote or only read, it is
+    joined with the slowest open of the same ranks that only did the opposite."""
+    moved = [one for one in opens if _with_data(one)] or opens
+    first = moved[0]
+    other = next((one for one in moved[1:] if _same_ranks(first, one) and _are_opposite(first, one)), None)
+    count = len(opens) - (1 if other is None else 2)
+    left_out = [f"{plural(count, 'more open')} of the file"] if count else []
     if other is None:
-        return first | {"parts": [first], "opens_of_job": len(opens)}
+        return first | {"parts": [first], "left_out": left_out}
     writer, reader = (first, other) if _directions(first) == ["write"] else (other, first)
     kinds = _with_data(writer) | _with_data(reader)
-    return writer | {"kinds": kinds, "parts": [writer, reader], "opens_of_job": len(opens)}
+    return writer | {"kinds": kinds, "parts": [writer, reader], "left_out": left_out}
+
+
+def _same_ranks(one: dict, other: dict) -> bool:
+    """Whether the opens may be of the same ranks. Each rank may open a file by itself: those opens are told apart by
+    the rank in MPI_COMM_WORLD."""
+    same = all(one[name] == other[name] for name in ("ranks", "nodes"))
+    return same and (one["ranks"] > 1 or one["world"]["rank"] == other["world"]["rank"])
+
+
+def _are_opposite(one: dict, other: dict) -> bool:
+    """Whether one of the opens only wrote, and the other only read."""
+    return sorted([_directions(one), _directions(other)]) == [["read"], ["write"]]
 
 
 def _with_data(report: dict) -> dict[str, dict]:
@@ -58,11 +83,7 @@ def _directions(report: dict) -> list[str]:
 
 def notes(report: dict) -> list[str]:
     """What the simulation leaves out."""
-    count = len(report["parts"])
-    if count == report["opens_of_job"]:
-        return []
-    which = "the slowest one" if count == 1 else "the slowest one that writes and the slowest one that reads"
-    return [f"the job opened the file {report['opens_of_job']} times; simulated: {which}"]
+    return [f"left out: {calls}" for calls in report["left_out"]]
 
 
 def _check(report: dict, path: str) -> None:

@@ -122,10 +122,75 @@ def test_a_job_that_writes_a_file_and_opens_it_again_to_read_it_does_both(nacre,
     (again,) = json.loads(nacre(*words, "--json").stdout)
     for name in ("bytes_written", "bytes_read"):
         assert again[name] == before[name]
-    left_out = (
-        "note: the job opened the file 3 times; simulated: the slowest one that writes and the slowest one that reads"
-    )
-    assert left_out in nacre(*words).stdout.splitlines()
+    assert again["notes"] == ["left out: 1 more open of the file"]
+    assert "note: left out: 1 more open of the file" in nacre(*words).stdout.splitlines()
+
+
+def replayed(nacre, folder, lines: list[dict]) -> dict:
+    """What a job does in the simulation that left these reports."""
+    (folder / "opens.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    result = nacre("simulate", "--machine", "ranger", "--report", folder / "opens.jsonl", "--json")
+    assert result.returncode == 0, result.stderr
+    (column,) = json.loads(result.stdout)
+    return column
+
+
+def only(line: dict, *directions: str, seconds: float = 1.0, **fields: object) -> dict:
+    """An open that made the calls of `line` in these directions, and whose slowest rank took `seconds`."""
+    kinds = {name: kind for name, kind in line["kinds"].items() if name.rpartition("_")[2] in directions}
+    return line | {"kinds": kinds, "seconds": dict.fromkeys(line["seconds"], seconds)} | fields
+
+
+def test_an_open_that_moves_no_data_takes_no_part(nacre, tmp_path):
+    before, _ = record(nacre, tmp_path, "interleaved", "--read")
+    line = before["report"]
+    both, empty = only(line, "write", "read", seconds=2), only(line)
+    again = replayed(nacre, tmp_path, [both, empty])
+    assert (again["bytes_written"], again["bytes_read"]) == (before["bytes_written"], before["bytes_read"])
+    assert again["notes"] == ["left out: 1 more open of the file"]
+    # The slowest open has no data, in a report with more ranks too.
+    slow = only(line, seconds=9, ranks=8)
+    again = replayed(nacre, tmp_path, [only(line, "write", seconds=2), slow, only(line, "read")])
+    assert (again["bytes_written"], again["bytes_read"]) == (before["bytes_written"], before["bytes_read"])
+    assert again["notes"] == ["left out: 1 more open of the file"]
+
+
+def test_an_open_that_writes_and_reads_is_simulated_alone(nacre, tmp_path):
+    before, _ = record(nacre, tmp_path, "interleaved", "--read")
+    line = before["report"]
+    again = replayed(nacre, tmp_path, [only(line, "write", seconds=2), only(line, "write", "read")])
+    assert (again["bytes_written"], again["bytes_read"]) == (before["bytes_written"], 0)
+    assert again["notes"] == ["left out: 1 more open of the file"]
+
+
+def test_opens_of_single_ranks_are_joined_if_the_rank_is_the_same(nacre, tmp_path):
+    before, _ = record(nacre, tmp_path, "interleaved", "--read", "--nodes", 1, "--ranks-per-node", 1)
+    line = before["report"]
+    assert line["ranks"] == 1
+    writer = only(line, "write", seconds=2, world={"rank": 0, "ranks": 4})
+    for rank, read in ((0, before["bytes_read"]), (1, 0)):
+        again = replayed(nacre, tmp_path, [writer, only(line, "read", world={"rank": rank, "ranks": 4})])
+        assert (again["bytes_written"], again["bytes_read"]) == (before["bytes_written"], read)
+        assert again["notes"] == ([] if read else ["left out: 1 more open of the file"])
+
+
+@pytest.mark.parametrize("seconds", [0.5, 5.0])
+def test_posix_calls_on_the_file_are_left_out(nacre, tmp_path, seconds):
+    before, _ = record(nacre, tmp_path, "interleaved")
+    line = only(before["report"], "write")
+    access = {"calls": 4, "bytes": 4096, "file_calls": 4, "file_bytes": 4096, "seconds": seconds,
+              "file_call_sizes": {"1024": 4}}  # fmt: skip
+    file = {"file": line["file"], "files": 1, "calls": {}, "accesses": {"read": access}}
+    nothing = {"calls": 0, "seconds": 0.0}
+    process = {
+        "schema": 2, "interface": "posix", "run": line["run"], "job": line["job"], "version": "0",
+        "rank": 0, "ranks": 4, "process": 1, "started_at": 0, "ended_at": 9, "program": ["app"], "files": [file],
+        "elsewhere": dict.fromkeys(("failed_opens", "failed_stats", "stats"), nothing),
+    }  # fmt: skip
+    ranks = [process | {"rank": rank, "process": rank + 1, "host": f"node{rank // 2}"} for rank in range(4)]
+    again = replayed(nacre, tmp_path, [line, *ranks])
+    assert (again["bytes_written"], again["bytes_read"]) == (before["bytes_written"], 0)
+    assert again["notes"] == ["left out: the POSIX calls on the file"]
 
 
 def test_a_recorded_job_on_nodes_with_unequal_numbers_of_ranks_is_no_larger(nacre, tmp_path):

@@ -84,11 +84,18 @@ def _messages(found: Findings, samples: Samples, place: plan.Place) -> None:
     else:
         found.add("messages.far_ns", _scaled(samples.each(plan.message_word(True)), 1e9))
         found.add("messages.bandwidth", samples.rate(plan.ring_word(plan.FAR_BYTES)))
-    if near and near.value > CORE_WAIT:
-        why_not = f"a message inside a node took {near.value * 1e3:.1f} ms, because ranks waited for a core"
+    if why_not := _core_wait(samples):
         for name in ("messages.near_ns", "messages.far_ns", "messages.bandwidth"):
             if found.figures.pop(name, None):
                 found.missing[name] = why_not
+
+
+def _core_wait(samples: Samples) -> str:
+    """Why figures with messages in them are wrong: ranks waited for cores. Empty if they did not."""
+    near = samples.each(plan.message_word(False))
+    if not near or near.value <= CORE_WAIT:
+        return ""
+    return f"a message inside a node took {near.value * 1e3:.1f} ms, because ranks waited for a core"
 
 
 def call_curve(samples: Samples, place: plan.Place, write: bool, ranks: int = 1) -> dict[int, Figure]:
@@ -203,32 +210,60 @@ def _latency(found: Findings, samples: Samples, place: plan.Place) -> None:
     transfer = sum(plan.SMALL_BYTES / bandwidth.value for bandwidth in passed if bandwidth)
     waiting = direct and cached and _difference(direct, cached, transfer)
     found.add("osts.latency_us", _scaled(waiting, 1e6), "O_DIRECT is refused, or was not measured in the time")
-    if not _wide_locks(found, samples, place, direct) and not _narrow_locks(found, locking, cached):
-        found.missing["locks.latency_us"] = found.missing["locks.wide"] = "small writes show no locks"
+    _locks(found, samples, place, (direct, cached, locking))
 
 
-def _narrow_locks(found: Findings, locking: Figure | None, cached: Figure | None) -> bool:
-    """A write that needs a lock of its own takes a message to the lock server and one back longer."""
+def _locks(
+    found: Findings, samples: Samples, place: plan.Place, small: tuple[Figure | None, Figure | None, Figure | None]
+) -> None:
+    """`small`: small writes with O_DIRECT, to the cache, and to the cache with a new lock for each. The first write
+    under a wide lock needs a lock too, so narrow locks are found only where the locks are known not to be wide."""
+    direct, cached, locking = small
+    lock, why_not = _wide_lock(samples, place, direct)
+    wide = bool(lock)
+    if not lock and not why_not:
+        lock = _narrow_lock(locking, cached)
+        why_not = "small writes show no locks"
+    if lock:
+        found.add("locks.latency_us", lock)
+        found.add("locks.wide", Figure(int(wide), lock.spread))
+    else:
+        found.missing["locks.latency_us"] = found.missing["locks.wide"] = why_not
+
+
+def _narrow_lock(locking: Figure | None, cached: Figure | None) -> Figure | None:
+    """Microseconds of a message. A write that needs a lock of its own takes a message to the lock server and one back
+    longer."""
     lock = locking and cached and _difference(locking, cached)
     if not lock or lock.spread > SPREAD_MAX or lock.value <= LOCK_SHARE * cached.value:
-        return False
-    found.add("locks.latency_us", _scaled(lock, 1e6 / 2))
-    found.add("locks.wide", Figure(0, lock.spread))
-    return True
+        return None
+    return _scaled(lock, 1e6 / 2)
 
 
-def _wide_locks(found: Findings, samples: Samples, place: plan.Place, direct: Figure | None) -> bool:
-    """Two nodes that write in turn take the lock from each other: a message to the server, one to the holder and both
-    back, and the holder writes back its page."""
-    if place.nodes < 2:
-        return False
+def _wide_lock(samples: Samples, place: plan.Place, direct: Figure | None) -> tuple[Figure | None, str]:
+    """Microseconds of a message, if locks are wide; otherwise why it is not known whether they are, empty if they are
+    narrow.
+
+    Two nodes that write in turn take a wide lock from each other: a message to the server, one to the holder and both
+    back, and the holder writes back its page.
+    """
     turn, message = samples.each(plan.turns_word(place)), samples.each(plan.ring_word())
-    taken = turn and direct and _difference(turn, direct, message.value if message else 0.0)
-    if not taken or taken.spread > SPREAD_MAX or taken.value <= LOCK_SHARE * direct.value:
-        return False
-    found.add("locks.latency_us", _scaled(taken, 1e6 / 4))
-    found.add("locks.wide", Figure(1, taken.spread))
-    return True
+    if waited := _core_wait(samples):
+        return None, waited
+    if place.nodes < 2:
+        return None, "one node only: two nodes that write in turn show whether locks are wide"
+    if not direct:
+        return None, "O_DIRECT is refused, or was not measured in the time"
+    if not turn:
+        return None, "not measured in the time"
+    taken = _difference(turn, direct, message.value if message else 0.0)
+    noise = turn.spread * turn.value + direct.spread * direct.value
+    least = LOCK_SHARE * direct.value
+    if taken.value + noise <= least:
+        return None, ""
+    if taken.value <= least or taken.spread > SPREAD_MAX:
+        return None, f"writes of two nodes in turn, less a write with O_DIRECT, vary by {noise * 1e3:.2g} ms"
+    return _scaled(taken, 1e6 / 4), ""
 
 
 def _uplinks(found: Findings, samples: Samples, place: plan.Place) -> None:

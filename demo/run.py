@@ -290,6 +290,23 @@ def show(outcomes: list[Outcome], console: Console) -> None:
             console.print(f"{outcome.program.label}, {outcome.program.mpi.label}: {problem}", markup=False)
 
 
+def next_commands(outcomes: list[Outcome], nacre: Path, report: Path) -> list[str]:
+    """Lines with commands to look at the report of the last program, if it passed and ran on the emulated Lustre."""
+    if not (outcomes and outcomes[-1].passed and outcomes[-1].program.testbed):
+        return []
+    command, file = shlex.quote(str(nacre)), shlex.quote(str(report))
+    return [
+        "",
+        f"The report of the last program is in {report}.",
+        "Show where its time went:",
+        f"  {command} report {file}",
+        "Show which plan Nacre chose, and why:",
+        f"  {command} explain {file}",
+        "Simulate twice the nodes, ranks and bytes, on twice the OSTs:",
+        f"  {command} simulate --report {file} --machine ranger --nodes 16 --osts 16",
+    ]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=HERE.parent / "build", help="build tree")
@@ -323,16 +340,8 @@ def main() -> int:
         f"Times: medians of {arguments.runs} runs, one run on the emulated Lustre; the programs measure their I/O "
         "themselves. Calls: the MPI-IO calls of all ranks in the report of Nacre."
     )
-    report = data / REPORT
-    if report.exists():
-        nacre = shlex.quote(str(build / "bin/nacre"))
-        print(
-            f"\nThe report of the last program is in {report}. Where its time went, why Nacre chose this plan, and"
-            " what twice as many nodes would do, with as many bytes each, on twice as many OSTs:\n"
-            f"  {nacre} report {report}\n"
-            f"  {nacre} explain {report}\n"
-            f"  {nacre} simulate --report {report} --machine ranger --nodes 16 --osts 16"
-        )
+    for line in next_commands(outcomes, build / "bin/nacre", data / REPORT):
+        print(line)
     return 1 if failed or not outcomes else 0
 
 

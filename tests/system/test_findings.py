@@ -650,7 +650,8 @@ def test_hints_that_are_not_meant_for_the_job_are_not_named(nacre):
         hints = {"striping_factor": {"value": "8", "from": origin}, "cb_nodes": {"value": "1", "from": "program"}}
         return findings_of(nacre, report_of({}, **{"file_system": "ext4", "hints": hints, **fields}))
 
-    assert "hint-without-effect" in found("program")
+    (remedy,) = found("program")["hint-without-effect"]["remedy"]
+    assert "nacre doctor DIR names the file system of DIR" in remedy
     assert "hint-without-effect" not in found("site's file")  # which may be for other file systems
     assert "hint-without-effect" not in found("program", file_system="lustre")
     assert "hint-without-effect" not in found("program", mode="read")

@@ -191,7 +191,10 @@ def hints_without_layouts(job: Job) -> Iterator[Finding]:
             evidence = f"{', '.join(hints)}: files on this file system ({name}) have no layout that hints can set"
             seen.setdefault(evidence, []).append(one)
     for evidence, reports in seen.items():
-        remedies = ["Remove the hints, or write the files to a file system with layouts: nacre doctor DIR names it"]
+        remedies = [
+            "Remove the hints, or write the files to a file system with layouts:"
+            " nacre doctor DIR names the file system of DIR"
+        ]
         yield _not_in_force(reports, evidence, remedies)
 
 

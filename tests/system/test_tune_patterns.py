@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from nacre import file_system
-from nacre.tune import comparison, drawing, figures, machine_file, patterns, plan, report_page, summary
+from nacre.tune import comparison, drawing, figures, machine_file, patterns, plan, report_page, result, summary
 from nacre.tune.comparison import Comparison
 from nacre.tune.patterns import Search, Setting
 from nacre.tune.result import Result
@@ -160,6 +160,18 @@ def test_the_hints_that_force_the_best_setting_are_printed_as_a_command(nacre):
     assert {"striping_factor=8", "cb_nodes=8", "nacre_osts_per_aggregator=1", "cb_buffer_size=262144"} <= forced
     found.testbed = "/mnt/played"
     assert any("nacre testbed run --at /mnt/played --hint" in line for line in summary.remarks(found))
+
+
+def test_the_commands_for_different_best_settings_say_that_each_sets_both_plans():
+    found = result_of(Samples())
+    both = "Each of these commands sets the plan of writes and of reads."
+    assert both not in summary.remarks(found)
+    found.comparison.best[False] = Setting("stripes", 2, 4)
+    writes, reads, last = result.hint_sentences(found)
+    assert writes.startswith("To force the fastest writes: ") and "nacre_pattern=osts" in writes
+    assert reads.startswith("To force the fastest reads: ") and "nacre_pattern=stripes" in reads
+    assert last == both
+    assert both in summary.remarks(found)
 
 
 def test_the_page_holds_every_drawing_with_its_table_and_nothing_from_elsewhere(tmp_path):

@@ -166,7 +166,10 @@ def hint_sentences(result: Result) -> list[str]:
     for direction, hints in best_hints(result).items():
         command = run_with(*(f"{name}={value}" for name, value in hints.items()), testbed=result.testbed)
         commands.setdefault(command, []).append(direction)
-    return [f"To force the fastest {' and '.join(directions)}: {command}" for command, directions in commands.items()]
+    found = [f"To force the fastest {' and '.join(directions)}: {command}" for command, directions in commands.items()]
+    if len(commands) > 1:
+        found.append("Each of these commands sets the plan of writes and of reads.")
+    return found
 
 
 def change_sentences(result: Result) -> list[str]:

@@ -218,6 +218,25 @@ def test_a_striped_file_is_divided_by_its_stripes(nacre, served):
     assert "each with the stripes on some OSTs (nacre_pattern=osts), contiguous pieces of 64 KiB" in explained
 
 
+@pytest.mark.parametrize(
+    ("locks", "words"),
+    [
+        ("usual", ""),
+        ("narrow", ", written with narrow locks (nacre_write_locks)"),
+        ("ahead", ", written with locks that are requested ahead of the writes (nacre_write_locks)"),
+        ("group", ", written with a group lock (nacre_write_locks)"),
+    ],
+)
+def test_explain_names_the_locks_of_the_writes(nacre, locks, words):
+    shared = {
+        "aggregator_ranks": [0, 1], "aggregators": 2, "aggregators_reason": "r", "aggregators_because": "b",
+        "pattern": "osts", "saturation_bytes": 1, "domain_bytes": 65536, "cycle_bytes": 1, "cycle_buffers": 1,
+        "rounds_max": 1, "write_locks": locks, "osts": {"least": 1, "most": 1, "aggregators_on_one": 2},
+    }  # fmt: skip
+    (how,) = (line for line in explained(nacre, plan_of(1, 1.0, **shared)).splitlines() if "how:" in line)
+    assert f", on 1 OST each, at most 2 aggregators per OST{words}; " in how
+
+
 GROWING = [
     {"begin": 0, "end": 1 << 20, "stripe_bytes": 1 << 20, "stripes": 1, "osts": [3]},
     {"begin": 1 << 20, "end": 4 << 20, "stripe_bytes": 1 << 16, "stripes": 4, "osts": [0, 1, 2, 3]},

@@ -11,6 +11,12 @@ from nacre import job_text, predictions, reports
 from nacre.text import amount, duration, plural, unwrapped
 from nacre.verbs.report import heading, opens_left, settings_lines
 
+# Locks of the writes (nacre_write_locks).
+LOCKS = {
+    "narrow": "with narrow locks",
+    "ahead": "with locks that are requested ahead of the writes",
+    "group": "with a group lock",
+}
 # Of the plans that were compared, and of the resources of each.
 OTHERS_SHOWN = 3
 ALIKE_SHOWN = 3
@@ -199,7 +205,8 @@ def _osts(plan: dict) -> str:
     least, most, sharing = (plan["osts"][name] for name in ("least", "most", "aggregators_on_one"))
     osts = plural(most, "OST") if least == most else f"{least} to {plural(most, 'OST')}"
     locks = plan.get("write_locks", "usual")
-    locked = f", written under {locks} locks (nacre_write_locks)" if locks != "usual" else ""
+    how = LOCKS.get(locks, f"with {locks} locks")
+    locked = f", written {how} (nacre_write_locks)" if locks != "usual" else ""
     return f", on {osts} each, at most {plural(sharing, 'aggregator')} per OST{locked}"
 
 

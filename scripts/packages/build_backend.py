@@ -36,7 +36,11 @@ def include_directory(package: str) -> Path:
             pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
             options = ["--no-deps", "--only-binary", ":all:", "--target", scratch]
             subprocess.run([*pip, *options, requirement], check=True)
-            (Path(scratch) / "include").rename(directory)
+            try:
+                (Path(scratch) / "include").rename(directory)
+            except OSError:
+                if not directory.exists():  # otherwise another build was faster
+                    raise
     return directory
 
 
@@ -45,7 +49,8 @@ def with_headers(hook: Callable[..., str]) -> Callable[..., str]:
 
     @functools.wraps(hook)
     def wrapper(directory: str, settings: dict | None = None, metadata_directory: str | None = None) -> str:
-        if VARIABLE not in os.environ.get("CMAKE_ARGS", ""):
+        names_them = VARIABLE in os.environ.get("CMAKE_ARGS", "") or f"cmake.define.{VARIABLE}" in (settings or {})
+        if not names_them:
             try:
                 includes = ";".join(str(include_directory(package)) for package in PACKAGES)
                 settings = {f"cmake.define.{VARIABLE}": includes, **(settings or {})}

@@ -261,13 +261,14 @@ std::optional<std::vector<std::int64_t>> parse_numbers(std::string_view text) {
   }
 }
 
-/// `numbers`: offset and length of each range.
+/// `numbers`: offset and length of each range. EINVAL for an empty range, as from Lustre.
 Result<std::vector<Extent>> ranges_of(std::span<const std::int64_t> numbers) {
   if (numbers.size() % 2 != 0) return refused(EINVAL);
   std::vector<Extent> ranges;
   for (; !numbers.empty(); numbers = numbers.subspan(2)) {
     const Extent range{numbers[0], numbers[1]};
-    if (range.offset < 0 || range.length < 1 || range.offset > INT64_MAX - range.length) {
+    if (range.offset < 0 || range.length < 1 ||
+        range.offset > std::numeric_limits<std::int64_t>::max() - range.length) {
       return refused(EINVAL);
     }
     ranges.push_back(range);
@@ -281,20 +282,20 @@ Status change_locks(fuse_req_t request, std::string_view name, std::string_view 
   if (!numbers || numbers->size() < 2 || numbers->front() < 0) return refused(EINVAL);
   const std::span<const std::int64_t> words = std::span(*numbers).subspan(1);
   const Result<StripedFile*> file =
-      names_of(request).data(static_cast<InodeNumber>(numbers->front()));
+      names_of(request).data(checked_cast<InodeNumber>(numbers->front()));
   if (!file) return file.error();
+  if (name == lock_ahead_attribute) {
+    const Result<std::vector<Extent>> ranges = ranges_of(words);
+    return ranges ? (*file)->lock_ahead(node, *ranges) : ranges.error();
+  }
+  if (words.size() != 1 || !std::in_range<std::int32_t>(words.front())) return refused(EINVAL);
   if (name == narrow_locks_attribute) {
     (*file)->locks().narrow(node);
     return {};
   }
+  const auto number = checked_cast<std::int32_t>(words.front());
   const std::unique_ptr<OpenHandle> handle = names_of(request).costs().open(node, false);
   const Caller caller{handle.get(), [request] { return is_interrupted(request); }};
-  if (name == lock_ahead_attribute) {
-    const Result<std::vector<Extent>> ranges = ranges_of(words);
-    return ranges ? (*file)->lock_ahead(caller, *ranges) : ranges.error();
-  }
-  if (words.front() > INT32_MAX) return refused(EINVAL);
-  const auto number = static_cast<std::int32_t>(words.front());
   return name == acquire_group_attribute ? (*file)->acquire_group_lock(caller, number)
                                          : (*file)->release_group_lock(caller, number);
 }

@@ -29,8 +29,8 @@ using plan::Direction;
 
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
-/// Of an aggregator. It requests the locks of further ranges when it writes them.
-constexpr std::size_t ranges_locked_ahead_max = 1000;
+/// Of an aggregator. It requests the locks of further blocks when it writes them.
+constexpr std::int32_t blocks_locked_ahead_max = 1000;
 constexpr std::int32_t no_rank = std::numeric_limits<std::int32_t>::max();
 
 /// Which ranks with bytes have moved them before the decision.
@@ -382,11 +382,23 @@ class Engine {
     const Status agreed = co_await agreement;
     if (!agreed.ok()) {
       outcome_.locks_refusal = agreed.error().message;
-      outcome_.plan.write_locks = plan::WriteLocks::usual;
       release_group_lock();
+      Task<plan::WriteLocks> left = locks_after_refusal(domain.has_value());
+      outcome_.plan.write_locks = co_await left;
     }
     enter(Phase::views);
     co_return Unit{};
+  }
+
+  /// Of locks ahead, narrow locks are left if all aggregators have them.
+  Task<plan::WriteLocks> locks_after_refusal(bool aggregates) {
+    if (outcome_.plan.write_locks != plan::WriteLocks::ahead) co_return plan::WriteLocks::usual;
+    const Result<store::StoreFile*> file = file_.source.file();
+    Status narrowed;
+    if (aggregates) narrowed = file ? (*file)->narrow_locks() : file.error();
+    Task<Status> agreement = agree(transport_, std::move(narrowed));
+    const Status agreed = co_await agreement;
+    co_return agreed.ok() ? plan::WriteLocks::narrow : plan::WriteLocks::usual;
   }
 
   Status acquire_own_locks(const plan::FileDomains& domains, int domain) {
@@ -394,9 +406,9 @@ class Engine {
     if (!file) return file.error();
     if (outcome_.plan.write_locks == plan::WriteLocks::narrow) return (*file)->narrow_locks();
     if (outcome_.plan.write_locks == plan::WriteLocks::ahead) {
-      const Status narrowed = (*file)->narrow_locks();
+      Status narrowed = (*file)->narrow_locks();
       if (!narrowed.ok()) return narrowed;
-      return (*file)->lock_ahead(domains.ranges_of(domain, ranges_locked_ahead_max));
+      return (*file)->lock_ahead(domains.ranges_of(domain, blocks_locked_ahead_max));
     }
     Result<std::unique_ptr<store::FileLock>> lock = (*file)->lock_group(*call_.group_lock);
     if (!lock) return std::move(lock).error();

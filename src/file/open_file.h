@@ -272,7 +272,7 @@ class OpenFile {
   std::atomic<bool> read_alone_ = false;  // since the last collective read
   const std::uint64_t id_;                // OpenRequest::id
   std::int64_t locked_calls_ = 0;         // calls that may use a group lock; the same on all ranks
-  bool refuses_write_locks_ = false;      // the locks of nacre_write_locks were refused
+  std::optional<plan::WriteLocks> left_write_locks_;  // those of nacre_write_locks were refused
   FileProfile profile_;
   const MpiFacts mpi_;
 

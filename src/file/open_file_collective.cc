@@ -12,6 +12,7 @@
 #include "file/open_file.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/decide/decide.h"
+#include "plan/decide/plan_words.h"
 
 namespace nacre::file {
 namespace {
@@ -148,7 +149,7 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
   if (collective.initial_groups == nullptr) collective.initial_groups = grid_;
   collective.stripes = layout_.stripes();
   collective.machine = machine_;
-  if (refuses_write_locks_) collective.write_locks = plan::WriteLocks::usual;
+  if (left_write_locks_) collective.write_locks = *left_write_locks_;
   return collective;
 }
 
@@ -200,10 +201,11 @@ void OpenFile::note_refused_locks(const collective::Outcome& moved) {
                 "; Nacre writes with the usual locks");
   }
   if (moved.locks_refusal.empty()) return;
-  refuses_write_locks_ = true;
+  left_write_locks_ = moved.plan.write_locks;
   const std::lock_guard guard(mutex_);
   hints_.note("hint nacre_write_locks: " + moved.locks_refusal +
-              "; Nacre writes the file with the usual locks");
+              "; Nacre writes the file with the " +
+              std::string(plan::name_of(moved.plan.write_locks)) + " locks");
 }
 
 /// Forgets what was decided with other settings, and steps that a read of this rank ended.

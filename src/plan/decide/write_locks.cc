@@ -28,6 +28,12 @@ bool writers_share_osts(const CollectivePlan& plan, const CollectiveSettings& se
          share_osts(domains_of(plan, settings), *settings.stripes);
 }
 
+/// The metadata server refuses locks that it must not widen, so that writes to its component fail.
+bool is_partly_on_mdt(const StripeMap& stripes) {
+  return std::ranges::any_of(
+      stripes.regions(), [](const StripedRegion& region) { return region.osts.front() == on_mdt; });
+}
+
 std::string_view obstacle_of(const CollectivePlan& plan, const StripeMap& stripes,
                              const Participants& participants) {
   if (!participants.may_hold_group_lock) {
@@ -50,8 +56,9 @@ WriteLocks write_locks_for(const CollectivePlan& plan, const CollectiveSettings&
   if (wish == WriteLocks::usual || !writers_share_osts(plan, settings, participants)) {
     return WriteLocks::usual;
   }
-  const bool is_possible =
-      wish != WriteLocks::group || obstacle_of(plan, *settings.stripes, participants).empty();
+  const bool is_possible = wish == WriteLocks::group
+                               ? obstacle_of(plan, *settings.stripes, participants).empty()
+                               : !is_partly_on_mdt(*settings.stripes);
   return is_possible ? wish : WriteLocks::usual;
 }
 

@@ -209,6 +209,13 @@ std::size_t FileDomains::region_at(std::int64_t offset) const {
   return static_cast<std::size_t>(after - regions_.begin()) - 1;
 }
 
+Extent FileDomains::unit_at(std::int64_t offset) const {
+  const Region& region = regions_[region_at(offset)];
+  const std::int64_t row = (offset - region.origin) / region.row_bytes();
+  const std::int64_t into_row = (offset - region.origin) % region.row_bytes();
+  return region.unit(row, checked_cast<std::int32_t>(into_row / region.unit_bytes));
+}
+
 DomainPlace FileDomains::place_of(std::int64_t offset) const {
   const Region& region = regions_[region_at(offset)];
   const std::int64_t row = (offset - region.origin) / region.row_bytes();
@@ -264,17 +271,15 @@ std::optional<std::int64_t> FileDomains::next_of(int domain, std::int64_t offset
   return std::nullopt;
 }
 
-std::vector<Extent> FileDomains::ranges_of(int domain, std::size_t most) const {
+std::vector<Extent> FileDomains::ranges_of(int domain, std::int32_t blocks_max) const {
   std::vector<Extent> ranges;
   std::int64_t offset = range().offset;
-  while (offset < range().end()) {
+  for (std::int32_t block = 0; block < blocks_max && offset < range().end(); ++block) {
     const std::optional<std::int64_t> begin = next_of(domain, offset);
     if (!begin) break;
-    offset = place_of(*begin).part.file.end();
+    offset = unit_at(*begin).end();
     if (!ranges.empty() && ranges.back().end() == *begin) {
       ranges.back().length = offset - ranges.back().offset;
-    } else if (ranges.size() == most) {
-      break;
     } else {
       ranges.push_back({*begin, offset - *begin});
     }

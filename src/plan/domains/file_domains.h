@@ -77,8 +77,9 @@ class FileDomains {
   [[nodiscard]] DomainPlace place_of(std::int64_t offset) const;
   /// The first byte of `domain` from `offset` on.
   [[nodiscard]] std::optional<std::int64_t> next_of(int domain, std::int64_t offset) const;
-  /// The first contiguous ranges of `domain`, at most `most`, in ascending order.
-  [[nodiscard]] std::vector<Extent> ranges_of(int domain, std::size_t most) const;
+  /// The contiguous ranges of the first blocks of `domain` (stripes, if it is divided by stripes),
+  /// in ascending order. Takes time for each of at most `blocks_max` blocks.
+  [[nodiscard]] std::vector<Extent> ranges_of(int domain, std::int32_t blocks_max) const;
   /// Replaces `parts` by the parts of `domain` in `round`, in order, none adjacent.
   void round_parts(int domain, std::int64_t round, std::vector<FilePart>& parts) const;
 
@@ -152,6 +153,7 @@ class FileDomains {
   [[nodiscard]] std::optional<std::int64_t> next_in(const Region& region, int domain,
                                                     std::int64_t offset) const;
   [[nodiscard]] std::size_t region_at(std::int64_t offset) const;
+  [[nodiscard]] Extent unit_at(std::int64_t offset) const;
 
   std::int32_t count_;
   std::int64_t cycle_bytes_;

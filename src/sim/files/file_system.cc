@@ -167,7 +167,7 @@ class FileSystem::File final : public store::StoreFile {
     return {};
   }
   Status lock_ahead(std::span<const Extent> ranges) override {
-    return in_words(data().lock_ahead(file_->caller(), ranges), "request locks on");
+    return in_words(data().lock_ahead(opened_.node, ranges), "request locks on");
   }
   store::FileIdentity identity() override { return {opened_.number}; }
   store::FileSystemFacts facts() override { return lustre_facts(); }

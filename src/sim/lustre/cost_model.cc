@@ -296,20 +296,17 @@ Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectName& nam
   return waited;
 }
 
-Status CostModel::lock_ahead(const Caller& caller, std::span<const ObjectAccess> accesses) {
+void CostModel::lock_ahead(std::int32_t node, std::span<const ObjectAccess> accesses) {
   Guard guard(mutex_);
   settle();
-  bool has_requested = false;
   for (const ObjectAccess& access : accesses) {
-    const ExtentLocks::Lock wanted{caller.handle->node_, access.extent, true, true};
+    const ExtentLocks::Lock wanted{node, access.extent, true, true};
     const std::shared_ptr<ObjectLocks> object = locks_of(access.object);
-    if (object->locks.covers(wanted)) continue;
-    has_requested = true;
-    if (object->is_revoking || object->locks.conflicts(wanted)) continue;
+    const bool is_denied = object->is_revoking || object->locks.conflicts(wanted);
+    if (is_denied || object->locks.covers(wanted)) continue;
     object->locks.grant(wanted);
-    counters_.count_grant(wanted.node, access.object.ost);
+    counters_.count_grant(node, access.object.ost);
   }
-  return has_requested ? wait_for_lock_messages(guard, caller, 2) : Status();
 }
 
 /// Returns the error of a fault, or acquires the lock that an access needs.

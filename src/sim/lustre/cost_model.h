@@ -108,8 +108,8 @@ class CostModel {
   /// Revokes all locks on the objects, and waits until their holders have written back their data.
   [[nodiscard]] Status revoke_locks(const Caller& caller, std::span<const ObjectName> objects);
   /// Grants the node locks for writes of these extents, and of no more, where no other node has a
-  /// lock that conflicts. All requests are on the way at once.
-  [[nodiscard]] Status lock_ahead(const Caller& caller, std::span<const ObjectAccess> accesses);
+  /// lock that conflicts. Nobody waits for them.
+  void lock_ahead(std::int32_t node, std::span<const ObjectAccess> accesses);
   /// All nodes give up their locks, as some time after their job. Takes no time. For files whose
   /// writes are all on the OSTs.
   void drop_locks();

@@ -307,14 +307,30 @@ Status StripedFile::release_group_lock(const Caller& caller, std::int32_t number
   return given ? flushed : given;
 }
 
-Status StripedFile::lock_ahead(const Caller& caller, std::span<const Extent> ranges) {
-  std::vector<ObjectAccess> accesses;
-  for (const Extent& range : ranges) {
-    const Result<std::vector<ObjectAccess>> found = accesses_to_write(range);
-    if (!found) return found.error();
-    accesses.insert(accesses.end(), found->begin(), found->end());
+/// The caller holds mutex_, and the file has a layout.
+void StripedFile::append_object_parts(std::vector<ObjectAccess>& parts,
+                                      const Extent& extent) const {
+  for (std::size_t i = 0; i < map_->regions().size(); ++i) {
+    const plan::StripedRegion& region = map_->regions()[i];
+    const Extent part = intersection(extent, region.extent);
+    if (part.empty() || !layout_->components[i].is_instantiated()) continue;
+    for (std::int32_t slot = 0; slot < region.slot_count(); ++slot) {
+      const ObjectName object = object_of(i, slot);
+      const Extent in_object = map_->object_extent(i, slot, part);
+      if (is_on_ost(object) && !in_object.empty()) parts.push_back({object, in_object, part});
+    }
   }
-  return striping_.costs.lock_ahead(caller, accesses);
+}
+
+Status StripedFile::lock_ahead(std::int32_t node, std::span<const Extent> ranges) {
+  std::vector<ObjectAccess> parts;
+  {
+    const std::lock_guard guard(mutex_);
+    if (!layout_) return refused(EBADF);
+    for (const Extent& range : ranges) append_object_parts(parts, range);
+  }
+  striping_.costs.lock_ahead(node, parts);
+  return {};
 }
 
 Result<LockWish> StripedFile::locks_for(const Caller& caller) {

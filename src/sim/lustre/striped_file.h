@@ -95,9 +95,8 @@ class StripedFile {
   // waits until the node's writes are on the OSTs.
   [[nodiscard]] Status acquire_group_lock(const Caller& caller, std::int32_t number);
   [[nodiscard]] Status release_group_lock(const Caller& caller, std::int32_t number);
-  /// Locks ahead of writes of `ranges` for the caller's node. Creates missing objects. Errors as
-  /// write().
-  [[nodiscard]] Status lock_ahead(const Caller& caller, std::span<const Extent> ranges);
+  /// Locks of `node` ahead of writes of `ranges`, where objects exist. EBADF without a layout.
+  [[nodiscard]] Status lock_ahead(std::int32_t node, std::span<const Extent> ranges);
   /// Waits for group locks of other nodes. Returns the lock that the caller's access requests.
   /// EINTR.
   [[nodiscard]] Result<LockWish> locks_for(const Caller& caller);
@@ -115,6 +114,7 @@ class StripedFile {
   void drop(const ObjectName& object);
   [[nodiscard]] Status move_to_layout(plan::Layout asked);
   [[nodiscard]] Status make_objects(const Extent& extent);
+  void append_object_parts(std::vector<ObjectAccess>& parts, const Extent& extent) const;
   [[nodiscard]] std::vector<ObjectName> all_objects() const;
   [[nodiscard]] Extent readable_part(const Extent& extent) const;
   [[nodiscard]] ObjectName object_of(std::size_t region, std::int32_t slot) const;

@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#include "base/checked_cast.h"
 #include "plan/layout/lov_codec.h"
 #include "store/system/errno.h"
 
@@ -51,6 +52,11 @@ static_assert(sizeof(Advice) == 32);
 constexpr std::uint16_t write_mode = 2;
 constexpr std::uint32_t asynchronous = 1;  // LF_ASYNC
 constexpr unsigned advise = _IOR('f', 250, AdviceHeader);
+
+/// Lustre refuses a range of one byte. The lock covers whole pages anyway.
+std::int64_t last_byte(const Extent& range) {
+  return std::max(range.end() - 1, saturating_add<std::int64_t>(range.offset, 1));
+}
 
 /// Returns 0 or more, or -1 and sets errno.
 int give_advice(int descriptor, std::span<const Advice> advices) {
@@ -131,7 +137,7 @@ Status LustreStoreFile::narrow_locks() {
 Status LustreStoreFile::lock_ahead(std::span<const Extent> ranges) {
   while (!ranges.empty()) {
     const std::size_t count = std::min(ranges.size(), ranges_at_once);
-    if (request_locks(ranges.first(count)) < 0) {
+    if (retry_interrupted([&] { return request_locks(ranges.first(count)); }) < 0) {
       return error_from_errno(errno, "request locks ahead of writes on", path());
     }
     ranges = ranges.subspan(count);
@@ -161,7 +167,7 @@ int LustreStoreFile::request_locks(std::span<const Extent> ranges) {
                        .mode = write_mode,
                        .flags = asynchronous,
                        .begin = static_cast<std::uint64_t>(range.offset),
-                       .end = static_cast<std::uint64_t>(range.end() - 1)});
+                       .end = static_cast<std::uint64_t>(last_byte(range))});
   }
   return give_advice(file().number(), advices);
 }

@@ -30,6 +30,7 @@ constexpr std::int64_t stripe = 64 << 10;
 /// State that all opens of the file share.
 struct Group {
   std::optional<int> refusing_rank;
+  std::optional<int> rank_without_locks_ahead;
   std::optional<int> failing_rank;  // whose writes fail
   std::atomic<int> holders = 0;
   std::atomic<int> taken = 0;
@@ -75,6 +76,10 @@ class LockedFile final : public store::ForwardingFile {
     return {};
   }
   Status lock_ahead(std::span<const Extent> ranges) override {
+    CHECK(group_.written_without == 0);
+    if (group_.rank_without_locks_ahead == rank_) {
+      return Error{ErrorClass::io, EOPNOTSUPP, "there are none ahead"};
+    }
     for (const Extent& range : ranges) group_.locked_ahead += range.length;
     return {};
   }
@@ -238,6 +243,18 @@ TEST_CASE("aggregators lock their whole domains ahead of the first write") {
   CHECK(all_are(outcomes, plan::WriteLocks::ahead));
   CHECK(group.narrowed == 4);
   CHECK(group.locked_ahead == outcomes.front().plan.end - outcomes.front().plan.origin);
+}
+
+TEST_CASE("if a rank gets no locks ahead, narrow locks are left, if all aggregators have them") {
+  Group group;
+  const plan::CollectiveSettings settings = settings_of(4, plan::WriteLocks::ahead);
+  group.rank_without_locks_ahead = 1;
+  const std::vector<Outcome> outcomes = write(group, settings, {true, true, true, true});
+  CHECK(all_are(outcomes, plan::WriteLocks::narrow));
+  CHECK(outcomes.front().locks_refusal.find("none ahead") != std::string::npos);
+  Group without;
+  without.refusing_rank = 2;
+  CHECK(all_are(write(without, settings, {true, true, true, true}), plan::WriteLocks::usual));
 }
 
 }  // namespace nacre::collective

@@ -103,6 +103,15 @@ TEST_CASE("narrow locks have fewer conditions") {
   CHECK(locks_of(settings, busy) == WriteLocks::usual);
 }
 
+TEST_CASE("a file with a part on the metadata server gets no narrow locks") {
+  for (const WriteLocks locks : {WriteLocks::narrow, WriteLocks::ahead}) {
+    CollectiveSettings settings = settings_of("-E 64k -L mdt -E -1 -c 2 -S 64k");
+    settings.aggregator_count = 8;
+    settings.write_locks = locks;
+    CHECK(locks_of(settings) == WriteLocks::usual);
+  }
+}
+
 TEST_CASE("with a group lock no page of 64 KiB has two writers") {
   for (const char* const options :
        {"-c 2 -S 64k", "-C 3 -S 192k", "-E 1m -c 1 -S 64k -E 8m -c 3 -S 128k -E -1 -c 2 -S 1m"}) {

@@ -145,8 +145,11 @@ void check_ranges(const FileDomains& domains, const Extent& range) {
       CHECK((i == 0 || ranges[i - 1].end() < ranges[i].offset));
     }
     const std::vector<Extent> first = domains.ranges_of(domain, 2);
-    CHECK(first.size() == std::min<std::size_t>(2, ranges.size()));
-    CHECK(std::equal(first.begin(), first.end(), ranges.begin()));
+    REQUIRE(first.size() <= std::min<std::size_t>(2, ranges.size()));
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      CHECK(first[i].offset == ranges[i].offset);
+      CHECK(first[i].length <= ranges[i].length);
+    }
     all.insert(all.end(), ranges.begin(), ranges.end());
   }
   std::int64_t bytes = 0;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -56,6 +57,24 @@ TEST_CASE("writes after the last component fail until a tail is added") {
   REQUIRE(file.add_components(tail).ok());
   CHECK(file.write(bytes, 65527).ok());
   CHECK(file.size() == 65537);
+}
+
+TEST_CASE("locks ahead of writes have one extent of each object, where no other node has a lock") {
+  Striping striping(four_osts);
+  StripedFile file(striping, 7);
+  const std::vector<Extent> ranges{{0, 10'000'000}, {20'000'000, 1}};
+  CHECK(errno_in(file.lock_ahead(0, ranges)) == EBADF);
+  REQUIRE(file.set_layout(asked_layout("-E 4m -c 4 -S 64k -E -1 -c 2 -S 64k")).ok());
+  REQUIRE(file.lock_ahead(0, ranges).ok());
+  const auto grants_of = [&](const char* count) {
+    return striping.costs.counters_json().find(std::string("\"lock_grants\":") + count) !=
+           std::string::npos;
+  };
+  CHECK(file.objects().size() == 4);  // those of the first component, which exist
+  CHECK(grants_of("[4,0]"));
+  REQUIRE(file.lock_ahead(0, ranges).ok());
+  REQUIRE(file.lock_ahead(1, ranges).ok());
+  CHECK(grants_of("[4,0]"));
 }
 
 TEST_CASE("a group lock instantiates all objects and calls all other locks back") {

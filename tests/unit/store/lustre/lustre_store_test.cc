@@ -3,7 +3,12 @@
 #include "store/lustre/lustre_store.h"
 
 #include <cerrno>
+#include <cstddef>
+#include <memory>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -21,7 +26,44 @@ using fixtures::TemporaryDirectory;
 using fixtures::to_create;
 using fixtures::to_read;
 
+/// A file of a Lustre that grants every lock, after a first signal.
+class GrantingFile final : public LustreStoreFile {
+ public:
+  GrantingFile(OpenedFile opened, std::vector<std::size_t>& requests)
+      : LustreStoreFile(std::move(opened)), requests_(requests) {}
+
+ protected:
+  int request_locks(std::span<const Extent> ranges) override {
+    const bool is_first = requests_.empty();
+    requests_.push_back(ranges.size());
+    errno = EINTR;
+    return is_first ? -1 : 0;
+  }
+
+ private:
+  std::vector<std::size_t>& requests_;
+};
+
+class GrantingStore final : public LustreStore {
+ public:
+  std::vector<std::size_t> requests;
+
+ protected:
+  std::unique_ptr<StoreFile> make_file(OpenedFile opened) override {
+    return std::make_unique<GrantingFile>(std::move(opened), requests);
+  }
+};
+
 }  // namespace
+
+TEST_CASE("locks ahead of writes are requested for 1000 ranges at once, again after a signal") {
+  const TemporaryDirectory directory;
+  GrantingStore store;
+  const auto file = *store.open(directory.file("x"), to_create);
+  const std::vector<Extent> ranges(2500, Extent{0, 10});
+  CHECK(file->lock_ahead(ranges).ok());
+  CHECK(store.requests == std::vector<std::size_t>{1000, 1000, 1000, 500});
+}
 
 TEST_CASE("a file on another file system has no layout and no Lustre locks") {
   const TemporaryDirectory directory;

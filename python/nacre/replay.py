@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nacre import reports, testbed
 from nacre.errors import UserError
+from nacre.jobs import single_rank
 from nacre.text import plural
 
 KINDS = {
@@ -18,7 +19,7 @@ KINDS = {
 }
 # Hints that the simulation sets by itself, or that name files of the job.
 LEFT_OUT = {"nacre_machine", "nacre_report"}
-# Reports that agree in these are of one file of one job.
+# Reports that agree in these are of the same file of the same job.
 OF_FILE = ("file", "job", "run")
 # Where a layout comes from that a new file would not get by itself: not from hints, and not from Nacre's choice.
 FOREIGN_LAYOUTS = ("default", "file", "")
@@ -62,10 +63,8 @@ def _joined(opens: list[dict]) -> dict:
 
 
 def _same_ranks(one: dict, other: dict) -> bool:
-    """Whether the opens may be of the same ranks. Each rank may open a file by itself: those opens are told apart by
-    the rank in MPI_COMM_WORLD."""
-    same = all(one[name] == other[name] for name in ("ranks", "nodes"))
-    return same and (one["ranks"] > 1 or one["world"]["rank"] == other["world"]["rank"])
+    """Whether the opens may be of the same ranks."""
+    return all(one[name] == other[name] for name in ("ranks", "nodes")) and single_rank(one) == single_rank(other)
 
 
 def _are_opposite(one: dict, other: dict) -> bool:

@@ -209,18 +209,15 @@ std::size_t FileDomains::region_at(std::int64_t offset) const {
   return static_cast<std::size_t>(after - regions_.begin()) - 1;
 }
 
-Extent FileDomains::unit_at(std::int64_t offset) const {
+FileDomains::UnitPlace FileDomains::unit_at(std::int64_t offset) const {
   const Region& region = regions_[region_at(offset)];
   const std::int64_t row = (offset - region.origin) / region.row_bytes();
   const std::int64_t into_row = (offset - region.origin) % region.row_bytes();
-  return region.unit(row, checked_cast<std::int32_t>(into_row / region.unit_bytes));
+  return {region, row, checked_cast<std::int32_t>(into_row / region.unit_bytes)};
 }
 
 DomainPlace FileDomains::place_of(std::int64_t offset) const {
-  const Region& region = regions_[region_at(offset)];
-  const std::int64_t row = (offset - region.origin) / region.row_bytes();
-  const std::int64_t into_row = (offset - region.origin) % region.row_bytes();
-  const auto slot = checked_cast<std::int32_t>(into_row / region.unit_bytes);
+  const auto [region, row, slot] = unit_at(offset);
   const std::int32_t set = region.set_of_slot[static_cast<std::size_t>(slot)];
   const std::int32_t first = first_domain(region, set);
   const Turn turn =
@@ -277,7 +274,7 @@ std::vector<Extent> FileDomains::ranges_of(int domain, std::int32_t blocks_max) 
   for (std::int32_t block = 0; block < blocks_max && offset < range().end(); ++block) {
     const std::optional<std::int64_t> begin = next_of(domain, offset);
     if (!begin) break;
-    offset = unit_at(*begin).end();
+    offset = unit_at(*begin).extent().end();
     if (!ranges.empty() && ranges.back().end() == *begin) {
       ranges.back().length = offset - ranges.back().offset;
     } else {

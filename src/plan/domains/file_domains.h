@@ -116,6 +116,15 @@ class FileDomains {
     [[nodiscard]] Extent unit(std::int64_t row, std::int32_t slot) const;
   };
 
+  /// The unit that holds a byte.
+  struct UnitPlace {
+    const Region& region;
+    std::int64_t row;
+    std::int32_t slot;
+
+    [[nodiscard]] Extent extent() const { return region.unit(row, slot); }
+  };
+
   /// The rows of one domain (share) of a set.
   struct Rows {
     OstSharing sharing;
@@ -153,7 +162,7 @@ class FileDomains {
   [[nodiscard]] std::optional<std::int64_t> next_in(const Region& region, int domain,
                                                     std::int64_t offset) const;
   [[nodiscard]] std::size_t region_at(std::int64_t offset) const;
-  [[nodiscard]] Extent unit_at(std::int64_t offset) const;
+  [[nodiscard]] UnitPlace unit_at(std::int64_t offset) const;
 
   std::int32_t count_;
   std::int64_t cycle_bytes_;

@@ -64,7 +64,7 @@ int give_advice(int descriptor, std::span<const Advice> advices) {
   std::vector<std::byte> argument(sizeof header + advices.size_bytes());
   std::memcpy(argument.data(), &header, sizeof header);
   std::memcpy(argument.data() + sizeof header, advices.data(), advices.size_bytes());
-  return retry_interrupted([&] { return ::ioctl(descriptor, advise, argument.data()); });
+  return ::ioctl(descriptor, advise, argument.data());
 }
 
 /// Retries while another group holds the lock, for 2 s: the file system may take a while to cancel
@@ -127,9 +127,10 @@ Result<std::unique_ptr<FileLock>> LustreStoreFile::lock_group(std::int32_t numbe
 }
 
 Status LustreStoreFile::narrow_locks() {
-  const bool are_narrow = narrow_locks_of(file().number()) >= 0 &&
-                          (!direct().valid() || narrow_locks_of(direct().number()) >= 0);
-  if (are_narrow) return {};
+  const auto ask = [&](int descriptor) {
+    return retry_interrupted([&] { return narrow_locks_of(descriptor); }) >= 0;
+  };
+  if (ask(file().number()) && (!direct().valid() || ask(direct().number()))) return {};
   return error_from_errno(errno, "request narrow locks on", path());
 }
 

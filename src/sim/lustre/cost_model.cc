@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <ranges>
 
 #include "base/checked_cast.h"
 #include "sim/lustre/errno_result.h"
@@ -64,7 +65,7 @@ void CostModel::end(const InFlight& ended) {
 }
 
 CostModel::Outbox& CostModel::outbox(std::int32_t node, std::int32_t ost) {
-  std::unique_ptr<Outbox>& found = outboxes_[{node, ost}];
+  std::unique_ptr<Outbox>& found = outboxes_[{ost, node}];
   if (found == nullptr) found = std::make_unique<Outbox>(timing_);
   return *found;
 }
@@ -392,8 +393,10 @@ Status CostModel::reserve(std::span<const ObjectName> objects) {
 void CostModel::forget(const ObjectName& object) {
   const std::lock_guard guard(mutex_);
   locks_.erase(object);
-  for (const auto& [key, box] : outboxes_) {
-    if (key.second == object.ost && box->object == object) discard_unsent(*box);
+  const auto first = outboxes_.lower_bound({object.ost, 0});
+  const auto last = outboxes_.lower_bound({object.ost + 1, 0});
+  for (const auto& [key, box] : std::ranges::subrange(first, last)) {
+    if (box->object == object) discard_unsent(*box);
   }
 }
 
@@ -436,7 +439,7 @@ Status CostModel::evict(std::int32_t node) {
     for (const Extent& extent : one.extents) lose(one.object, extent);
   }
   for (const auto& [key, box] : outboxes_) {
-    if (key.first != node) continue;
+    if (key.second != node) continue;
     for (const Extent& extent : box->unsent) lose(box->object, extent);
     discard_unsent(*box);
   }

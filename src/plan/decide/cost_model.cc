@@ -135,8 +135,9 @@ class CostModel {
 
   /// The part of the whole access that processes of the fullest host do one after the other: each
   /// has a core for a part of the time. Writers of a local file take turns, aggregators in order;
-  /// others, unless they gather pieces meanwhile, spin for the lock of the file (tmpfs, 4 writers
-  /// on 2 cores: 2.6 GB/s, one aggregator 3.2 GB/s).
+  /// others, unless they gather pieces meanwhile, spin for the lock of the file, which costs time
+  /// if there are more of them than cores (tmpfs, 4 writers on 2 cores: 2.6 GB/s, one aggregator
+  /// 3.2 GB/s; 4 to 16 writers on 16 cores are as fast as one).
   [[nodiscard]] double share_of_turns() const {
     constexpr double spinning = 1.2;
     const double processes = writers_per_host();
@@ -144,7 +145,7 @@ class CostModel {
     if (!writes() || machine_.one_writer == 0) {
       return std::max(traffic_.fullest_writer, of_host / cores());
     }
-    const bool spins = processes > 1 && !plan_.writers_take_turns && !gathers_memory();
+    const bool spins = processes > cores() && !plan_.writers_take_turns && !gathers_memory();
     return spins ? spinning * of_host : of_host;
   }
 
@@ -246,28 +247,51 @@ class CostModel {
     const double received = moved * share;
     const double remote = remote_share();
     // A byte is copied once on its way to an aggregator of its own node. On the way to another node
-    // it is copied into a message, and from there into the aggregator's buffer.
+    // it is copied into a message, and from there, by the aggregator alone, into its buffer.
     const double own = bytes_of_fullest_host();
-    const double copied = own + received * remote;
     // Listed runs are sent, received and searched one by one: 110 ns each, where runs of strides
     // took 20 ns (climate, local file system, 2 cores).
     constexpr double listed_run_pieces = 5;
     const double pieces = (real(summary_.run_count) + memory_pieces() +
                            listed_run_pieces * real(summary_.listed_run_count)) /
                           hosts_;
+    const double of_pieces = pieces * real(machine_.piece_ns) * nanosecond;
+    const double unpacking = remote * of_pieces / 2;
     busy(Resource::cores) =
-        (time_of(copied, machine_.copy_bandwidth) + pieces * real(machine_.piece_ns) * nanosecond) /
-        busy_cores(ranks_at_once());
-    busy(Resource::memory) = time_of(2 * copied, machine_.memory_bandwidth);
-    const double rounds = rounds_with_data();
+        (time_of(own, machine_.copy_bandwidth) + of_pieces - unpacking) /
+            busy_cores(ranks_at_once()) +
+        (time_of(received * remote, machine_.copy_bandwidth) + unpacking) / pairs_of_cores();
+    busy(Resource::memory) = time_of(2 * (own + received * remote), machine_.memory_bandwidth);
     // A message a round, and two for the view, between each aggregator and each other node.
     const double others = remote > 0 ? nodes_ - 1 : 0;
-    const double messages =
-        (rounds + 2) * traffic_.writers * share * others * message(machine_.far_message_ns);
+    const double messages = (rounds_with_data() + 2) * traffic_.writers * share * others;
     busy(Resource::messages) =
-        time_of(std::max(own, received) * remote, machine_.message_bandwidth) + messages;
-    // Nodes of one host send by its cores.
-    if (hosts_ == 1) busy(Resource::cores) += messages;
+        time_of(std::max(own, received) * remote, machine_.message_bandwidth);
+    if (hosts_ > 1) {
+      busy(Resource::messages) += messages * message(machine_.far_message_ns);
+    } else {  // nodes of one host send by its cores
+      busy(Resource::messages) += messages * real(machine_.far_message_ns) * nanosecond;
+      busy(Resource::messages) /= pairs_of_cores();
+    }
+  }
+
+  /// Messages to the aggregators of the fullest host that are under way at once. A message between
+  /// processes of one host takes two of its cores.
+  [[nodiscard]] double pairs_of_cores() const {
+    return std::clamp(cores() / 2, 1.0, writers_per_host());
+  }
+
+  /// The ranks of a node map the memory that they share (16 ranks on 16 cores: 0.37 ms), and each
+  /// aggregator touches its buffers and receives the views (50 to 60 us each, in units of messages
+  /// between ranks).
+  [[nodiscard]] double time_to_begin() const {
+    constexpr double of_rank = 13;
+    constexpr double of_aggregator = 35;
+    constexpr double of_views = 4;
+    const double ranks = real(all_.rank_count) / nodes_;
+    const double near = real(machine_.near_message_ns) * nanosecond;
+    const double views = nodes_ > 1 ? of_views * message(machine_.far_message_ns) : 0;
+    return ranks * of_rank * near + writers_per_host() * (of_aggregator * near + views);
   }
 
   void agree() {
@@ -279,7 +303,11 @@ class CostModel {
     const double trees = row_.needs_groups() ? 8 : row_.exchanges() ? 6 : 2;
     double& agreement = busy(Resource::agreement);
     agreement = trees * (near + far);
-    if (row_.exchanges()) agreement += rounds_with_data() * message(machine_.near_message_ns);
+    if (row_.exchanges()) {
+      agreement += rounds_with_data() * message(machine_.near_message_ns);
+      // Before the first call only, but the summary tells later calls only by their steps.
+      if (!summary_.in_steps) agreement += time_to_begin();
+    }
     if (row_.needs_groups()) {
       // Rank 0 gathers and sorts what each rank accesses.
       const double ranks = real(all_.rank_count);

@@ -768,7 +768,7 @@ TEST_CASE("groups that predicted times chose are kept while calls stay the same"
   world.ranks_per_node = 4;
   world.settings.machine = std::make_shared<const machine::Machine>(machine);
   world.settings.one_writer_per_node = true;
-  world.settings.cycle_bytes = 1'024;
+  world.settings.cycle_bytes = 256;
   world.settings.saturation_bytes = 1 << 20;
   for (int step = 0; step < 4; ++step) {
     CAPTURE(step);

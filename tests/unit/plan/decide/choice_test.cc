@@ -59,6 +59,14 @@ CollectiveSettings settings_of(const char* machine_class, int osts = 0) {
   return settings;
 }
 
+CollectiveSettings local_settings(std::int64_t cores) {
+  CollectiveSettings settings = settings_of("local");
+  machine::Machine machine = *settings.machine;
+  machine.cores = cores;
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  return settings;
+}
+
 CollectivePlan plan_for(const Load& load, const CollectiveSettings& settings,
                         Direction direction = Direction::write) {
   const AccessSummary summary = summary_of(load, settings.stripes.get());
@@ -251,11 +259,18 @@ TEST_CASE("long pieces stay with their ranks where no OST is shared") {
   CHECK(plan_for({4, 1, 8 * mebibyte}, settings_of("lustre", 4)).algorithm == Algorithm::direct);
 }
 
-TEST_CASE("on a local file system aggregators write for all ranks, each rank reads its own") {
-  const Load contiguous{8, 1, 8 * mebibyte};
-  const CollectivePlan plan = plan_for(contiguous, settings_of("local"));
-  CHECK(plan.algorithm == Algorithm::two_phase);
-  CHECK(plan_for(contiguous, settings_of("local"), Direction::read).algorithm == Algorithm::direct);
+TEST_CASE("on a local file system aggregators write for more ranks than cores") {
+  const Load load{8, 1, 47'008, 42, true};
+  CHECK(plan_for(load, local_settings(2)).algorithm == Algorithm::two_phase);
+  CHECK(plan_for(load, local_settings(8)).algorithm == Algorithm::direct);
+  CHECK(plan_for(load, local_settings(2), Direction::read).algorithm == Algorithm::direct);
+}
+
+TEST_CASE("of nodes that share a host's cores, several aggregators unpack messages at once") {
+  // Pieces of 96 bytes: some 12,000 of them come from other nodes.
+  const Load small{16, 4, 96, 1'000, true};
+  CHECK(plan_for(small, local_settings(16)).aggregator_count >= 4);
+  CHECK(plan_for(small, local_settings(1)).aggregator_count <= 2);
 }
 
 TEST_CASE("pieces that fall on stripes stay with their ranks where each node has OSTs of its own") {
@@ -320,7 +335,11 @@ TEST_CASE("of equally fast plans one with an aggregator for each OST is chosen")
 }
 
 TEST_CASE("each node has a group of its own where messages between nodes are dear") {
-  const CollectivePlan plan = plan_for({9, 3, 1000, 400, true}, settings_of("local"));
+  CollectiveSettings settings = local_settings(1);
+  machine::Machine machine = *settings.machine;
+  machine.far_message_ns = 100'000;
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  const CollectivePlan plan = plan_for({9, 3, 1000, 4'000, true}, settings);
   CHECK(row_of(plan).needs_groups());
   CHECK(plan.aggregator_count == 3);
   CHECK(plan.count_reason == CountReason::cost);

@@ -112,6 +112,12 @@ class CostModel {
     busy(Resource::locks) =
         traffic_.shared_pieces / traffic_.osts *
         (4 * lock + latency + time_of(std::min(piece, ost_bytes), machine_.ost.bandwidth));
+    if (writes() && machine_.wide_locks == 0 && !row_.exchanges()) {
+      // Each write requests a lock of its own, from its OST one after the other. Aggregators make
+      // few writes, for which helper threads wait.
+      const double others = std::max(0.0, traffic_.calls - traffic_.shared_pieces);
+      busy(Resource::locks) += 2 * lock * others / std::min(traffic_.osts, traffic_.writers);
+    }
     // What a node writes back waits for what its link has to carry already.
     const double passed_on = traffic_.bytes * traffic_.passed_on;
     busy(Resource::locks) += std::max(time_of(passed_on, machine_.node_link.bandwidth),
@@ -355,7 +361,7 @@ class CostModel {
         std::accumulate(stages.begin(), stages.end(), 0.0) - *std::ranges::max_element(stages);
     const double of_other_readers = (readers_of_an_ost(piece) - 1) * stages.front();
     return others + (traffic_.waits - 1) * std::max(0.0, others + latency - of_other_readers) +
-           time_of_last_answers(piece);
+           (traffic_.osts_waited_for - 1) * stages.front() + time_of_last_answers(piece);
   }
 
   /// Readers whose pieces lie on many OSTs wait for the same OSTs: the answers to a node come

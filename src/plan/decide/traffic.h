@@ -33,8 +33,9 @@ struct Traffic {
   /// The part of the bytes that nodes write to a shared OST one after the other. Each takes the
   /// lock of the whole object, and waits until the other has written back.
   double passed_on = 0;
-  double in_flight = 0;  ///< bytes that one process keeps in flight when it reads
-  double waits = 1;      ///< for an answer of an OST, one after the other
+  double in_flight = 0;        ///< bytes that one process keeps in flight when it reads
+  double waits = 1;            ///< for an answer of an OST, one after the other
+  double osts_waited_for = 1;  ///< by a process, where no other process asks one of them
 
   double fullest_writer = 1;     ///< the part of the bytes of the writer that has the most
   double fullest_node = 1;       ///< of the node whose writers have the most

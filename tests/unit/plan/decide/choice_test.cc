@@ -255,6 +255,42 @@ TEST_CASE("if links are the bottleneck, the last request keeps its OST busy afte
         doctest::Approx(agreement(std::int64_t{10} << 30) + 3.5e-3).epsilon(0.1));
 }
 
+TEST_CASE("where locks are as narrow as writes, each small piece of a rank waits for its own") {
+  // The ranks of a node interleave, the nodes do not.
+  const Load load{16, 1, 256, 64, true};
+  CollectiveSettings settings = settings_of("lustre", 8);
+  machine::Machine machine = *settings.machine;
+  const auto direct = [&](std::int64_t wide_locks) {
+    machine.wide_locks = wide_locks;
+    settings.machine = std::make_shared<const machine::Machine>(machine);
+    const auto plans = compared_plans(summary_of(load, settings.stripes.get()), settings,
+                                      {Direction::write, load.ranks, load.nodes});
+    const auto found = std::ranges::find(
+        plans, Algorithm::direct, [](const PredictedPlan& one) { return one.plan.algorithm; });
+    REQUIRE(found != plans.end());
+    return found->prediction.seconds;
+  };
+  const double requests = 16 * 64;
+  CHECK(direct(0) > direct(1) + requests * 1e-6 * static_cast<double>(machine.lock_latency_us) / 8);
+}
+
+TEST_CASE("an aggregator waits for its OSTs in turn if a read has few stripes for each") {
+  // 21 stripes of 1 MiB on 32 OSTs: of 16 aggregators some have two, on two OSTs.
+  const CollectiveSettings settings = settings_of("lustre", 32);
+  const auto agreement = [&](int stripes) {
+    const auto plans = compared_plans(summary_of({stripes, 1, mebibyte}, settings.stripes.get()),
+                                      settings, {Direction::read, 21, 21});
+    const auto by_ost = std::ranges::find_if(plans, [](const PredictedPlan& one) {
+      return one.plan.pattern == DomainPattern::osts && one.plan.aggregator_count == 16;
+    });
+    REQUIRE(by_ost != plans.end());
+    return by_ost->prediction.of(Resource::agreement);
+  };
+  const double of_a_stripe =
+      static_cast<double>(mebibyte) / static_cast<double>(settings.machine->ost.bandwidth);
+  CHECK(agreement(21) > agreement(16) + 0.9 * of_a_stripe);
+}
+
 TEST_CASE("long pieces stay with their ranks where no OST is shared") {
   CHECK(plan_for({4, 1, 8 * mebibyte}, settings_of("lustre", 4)).algorithm == Algorithm::direct);
 }

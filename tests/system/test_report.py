@@ -211,7 +211,8 @@ def test_explain_prints_json(nacre, served):
 
 
 def test_a_striped_file_is_divided_by_its_stripes(nacre, served):
-    report = served("data", "--hint", "cb_nodes=2", NACRE_TEST_LAYOUT="-c 4 -S 64m")  # played 1024 times smaller
+    hints = ("--hint", "nacre_algorithm=two_phase", "--hint", "cb_nodes=2")
+    report = served("data", *hints, NACRE_TEST_LAYOUT="-c 4 -S 64m")  # played 1024 times smaller
     plans = lines(report)[0]["plans"]
     assert {(plan["pattern"], plan["domain_bytes"]) for plan in plans} == {("osts", 65536)}
     explained = nacre("explain", report).stdout
@@ -363,7 +364,7 @@ def test_the_command_that_measures_has_the_launcher_of_the_jobs_mpi(nacre, tmp_p
 
 
 def test_a_layout_that_cannot_be_used_is_a_note(served):
-    (report,) = lines(served("data", NACRE_TEST_LAYOUT="-c many"))
+    (report,) = lines(served("data", "--hint", "nacre_algorithm=two_phase", NACRE_TEST_LAYOUT="-c many"))
     assert any("-c many" in note and "not striped" in note for note in report["notes"])
     assert {plan["pattern"] for plan in report["plans"]} == {"even"}
 

@@ -64,6 +64,7 @@ class CostModel {
   [[nodiscard]] bool writes() const { return all_.direction == Direction::write; }
   [[nodiscard]] double& busy(Resource resource) { return prediction_.of(resource); }
   [[nodiscard]] double ranks_per_host() const { return real(all_.rank_count) / hosts_; }
+  [[nodiscard]] double ranks_per_node() const { return real(all_.rank_count) / nodes_; }
   /// Ranks of a host that work at the same time.
   [[nodiscard]] double cores() const {
     return machine_.cores == 0 ? ranks_per_host()
@@ -106,22 +107,25 @@ class CostModel {
       const double nodes = std::min(traffic_.nodes, traffic_.nodes_per_ost * osts / used);
       busy(Resource::server) = time_of(traffic_.bytes / used, machine_.server_link, nodes);
     }
+    busy(Resource::locks) = time_of_locks();
+  }
+
+  [[nodiscard]] double time_of_locks() const {
     const double lock = real(machine_.lock_latency_us) * microsecond;
     const double latency = real(machine_.ost_latency_us) * microsecond;
-    const double piece = traffic_.bytes / traffic_.calls;
-    busy(Resource::locks) =
-        traffic_.shared_pieces / traffic_.osts *
-        (4 * lock + latency + time_of(std::min(piece, ost_bytes), machine_.ost.bandwidth));
+    const double piece = std::min(traffic_.bytes / traffic_.calls, traffic_.fullest_ost_bytes);
+    double locks = traffic_.shared_pieces / traffic_.osts *
+                   (4 * lock + latency + time_of(piece, machine_.ost.bandwidth));
     if (writes() && machine_.wide_locks == 0 && !row_.exchanges()) {
-      // Each write requests a lock of its own, from its OST one after the other. Aggregators make
-      // few writes, for which helper threads wait.
+      // Each write requests a lock of its own, and an OST grants one lock at a time. Aggregators
+      // make few writes, and their helper threads wait for the locks.
       const double others = std::max(0.0, traffic_.calls - traffic_.shared_pieces);
-      busy(Resource::locks) += 2 * lock * others / std::min(traffic_.osts, traffic_.writers);
+      locks += 2 * lock * others / std::min(traffic_.osts, traffic_.writers);
     }
     // What a node writes back waits for what its link has to carry already.
     const double passed_on = traffic_.bytes * traffic_.passed_on;
-    busy(Resource::locks) += std::max(time_of(passed_on, machine_.node_link.bandwidth),
-                                      time_of(passed_on, machine_.ost.bandwidth));
+    return locks + std::max(time_of(passed_on, machine_.node_link.bandwidth),
+                            time_of(passed_on, machine_.ost.bandwidth));
   }
 
   void access_caches() {
@@ -255,6 +259,7 @@ class CostModel {
     // A byte is copied once on its way to an aggregator of its own node. On the way to another node
     // it is copied into a message, and from there, by the aggregator alone, into its buffer.
     const double own = bytes_of_fullest_host();
+    const double from_others = received * remote;
     // Listed runs are sent, received and searched one by one: 110 ns each, where runs of strides
     // took 20 ns (climate, local file system, 2 cores).
     constexpr double listed_run_pieces = 5;
@@ -266,19 +271,16 @@ class CostModel {
     busy(Resource::cores) =
         (time_of(own, machine_.copy_bandwidth) + of_pieces - unpacking) /
             busy_cores(ranks_at_once()) +
-        (time_of(received * remote, machine_.copy_bandwidth) + unpacking) / pairs_of_cores();
-    busy(Resource::memory) = time_of(2 * (own + received * remote), machine_.memory_bandwidth);
+        (time_of(from_others, machine_.copy_bandwidth) + unpacking) / pairs_of_cores();
+    busy(Resource::memory) = time_of(2 * (own + from_others), machine_.memory_bandwidth);
     // A message a round, and two for the view, between each aggregator and each other node.
     const double others = remote > 0 ? nodes_ - 1 : 0;
     const double messages = (rounds_with_data() + 2) * traffic_.writers * share * others;
-    busy(Resource::messages) =
-        time_of(std::max(own, received) * remote, machine_.message_bandwidth);
-    if (hosts_ > 1) {
-      busy(Resource::messages) += messages * message(machine_.far_message_ns);
-    } else {  // nodes of one host send by its cores
-      busy(Resource::messages) += messages * real(machine_.far_message_ns) * nanosecond;
-      busy(Resource::messages) /= pairs_of_cores();
-    }
+    const double sent = time_of(std::max(own, received) * remote, machine_.message_bandwidth);
+    // Nodes of one host send by its cores.
+    const double far = real(machine_.far_message_ns) * nanosecond;
+    busy(Resource::messages) = hosts_ > 1 ? sent + messages * message(machine_.far_message_ns)
+                                          : (sent + messages * far) / pairs_of_cores();
   }
 
   /// Messages to the aggregators of the fullest host that are under way at once. A message between
@@ -294,16 +296,14 @@ class CostModel {
     constexpr double of_rank = 13;
     constexpr double of_aggregator = 35;
     constexpr double of_views = 4;
-    const double ranks = real(all_.rank_count) / nodes_;
     const double near = real(machine_.near_message_ns) * nanosecond;
     const double views = nodes_ > 1 ? of_views * message(machine_.far_message_ns) : 0;
-    return ranks * of_rank * near + writers_per_host() * (of_aggregator * near + views);
+    return ranks_per_node() * of_rank * near + writers_per_host() * (of_aggregator * near + views);
   }
 
   void agree() {
-    const double ranks_per_node = real(all_.rank_count) / nodes_;
     const double near =
-        std::log2(std::max(1.0, ranks_per_node)) * message(machine_.near_message_ns);
+        std::log2(std::max(1.0, ranks_per_node())) * message(machine_.near_message_ns);
     const double far = std::log2(nodes_) * message(machine_.far_message_ns);
     // Direct calls that repeat an access agree on the outcome only.
     const double trees = row_.needs_groups() ? 8 : row_.exchanges() ? 6 : 2;

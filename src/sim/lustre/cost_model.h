@@ -208,8 +208,8 @@ class CostModel {
   Faults faults_;
   Counters counters_;
   std::vector<SimulatedTime> queue_time_at_reset_;  // by OST: when the counters were last reset
-  std::map<std::pair<std::int32_t, std::int32_t>, std::unique_ptr<Outbox>>
-      outboxes_;  // by OST, node
+  // By OST and node.
+  std::map<std::pair<std::int32_t, std::int32_t>, std::unique_ptr<Outbox>> outboxes_;
   std::map<Ticket, InFlight> in_flight_;
   std::map<ObjectName, std::shared_ptr<ObjectLocks>> locks_;
   std::map<Ticket, bool> delays_;        // whether the delay is over

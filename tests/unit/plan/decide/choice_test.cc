@@ -67,6 +67,15 @@ CollectiveSettings local_settings(std::int64_t cores) {
   return settings;
 }
 
+/// The time of agreements if each of `aggregators` has OSTs of its own.
+double agreement_by_ost(const std::vector<PredictedPlan>& plans, int aggregators) {
+  const auto found = std::ranges::find_if(plans, [&](const PredictedPlan& one) {
+    return one.plan.pattern == DomainPattern::osts && one.plan.aggregator_count == aggregators;
+  });
+  REQUIRE(found != plans.end());
+  return found->prediction.of(Resource::agreement);
+}
+
 CollectivePlan plan_for(const Load& load, const CollectiveSettings& settings,
                         Direction direction = Direction::write) {
   const AccessSummary summary = summary_of(load, settings.stripes.get());
@@ -194,11 +203,7 @@ TEST_CASE("aggregators with stripes of their own do not wait in steps of whole s
   const Participants all{Direction::read, 16, 8};
   const auto agreement = [&] {
     const auto plans = compared_plans(summary, settings, all);
-    const auto by_ost = std::ranges::find_if(plans, [](const PredictedPlan& one) {
-      return one.plan.pattern == DomainPattern::osts && one.plan.aggregator_count == 8;
-    });
-    REQUIRE(by_ost != plans.end());
-    return by_ost->prediction.of(Resource::agreement);
+    return agreement_by_ost(plans, 8);
   };
   const double aligned = agreement();
   summary.bounds.offset += 1;
@@ -227,11 +232,7 @@ TEST_CASE("no write waits for the way to its OSTs if it is shorter than a row of
     const CollectiveSettings settings = settings_of("lustre", 8);
     const AccessSummary summary = summary_of({16, 8, piece}, settings.stripes.get());
     const auto plans = compared_plans(summary, settings, {Direction::write, 16, 8});
-    const auto by_ost = std::ranges::find_if(plans, [](const PredictedPlan& one) {
-      return one.plan.pattern == DomainPattern::osts && one.plan.aggregator_count == 8;
-    });
-    REQUIRE(by_ost != plans.end());
-    return by_ost->prediction.of(Resource::agreement);
+    return agreement_by_ost(plans, 8);
   };
   CHECK(agreement(7 * mebibyte / 16) + 1e-4 < agreement(8 * mebibyte / 16));
 }
@@ -244,11 +245,7 @@ TEST_CASE("if links are the bottleneck, the last request keeps its OST busy afte
     machine.node_link.bandwidth = link;
     settings.machine = std::make_shared<const machine::Machine>(machine);
     const auto plans = compared_plans(summary, settings, {Direction::write, 4, 1});
-    const auto by_ost = std::ranges::find_if(plans, [](const PredictedPlan& one) {
-      return one.plan.pattern == DomainPattern::osts && one.plan.aggregator_count == 4;
-    });
-    REQUIRE(by_ost != plans.end());
-    return by_ost->prediction.of(Resource::agreement);
+    return agreement_by_ost(plans, 4);
   };
   // A request of 4 MiB takes 0.4 ms on a link of 10 GiB/s, and 3.9 ms on an OST.
   CHECK(agreement(1 << 30) ==
@@ -280,11 +277,7 @@ TEST_CASE("an aggregator waits for its OSTs in turn if a read has few stripes fo
   const auto agreement = [&](int stripes) {
     const auto plans = compared_plans(summary_of({stripes, 1, mebibyte}, settings.stripes.get()),
                                       settings, {Direction::read, 21, 21});
-    const auto by_ost = std::ranges::find_if(plans, [](const PredictedPlan& one) {
-      return one.plan.pattern == DomainPattern::osts && one.plan.aggregator_count == 16;
-    });
-    REQUIRE(by_ost != plans.end());
-    return by_ost->prediction.of(Resource::agreement);
+    return agreement_by_ost(plans, 16);
   };
   const double of_a_stripe =
       static_cast<double>(mebibyte) / static_cast<double>(settings.machine->ost.bandwidth);

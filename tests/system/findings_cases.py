@@ -45,7 +45,7 @@ CASES = [
     Case(
         "metadata-by-all-ranks",
         "all ranks read the attributes of 300 groups of HDF5",
-        "the same with `H5Pset_all_coll_metadata_ops`",
+        "the same with `H5Pset_all_coll_metadata_ops` for file, links and attributes",
         HDF5,
     ),
     Case(

@@ -22,6 +22,13 @@ static hid_t access_list(int together) {
   return list;
 }
 
+/* HDF5 1.10.5 to 1.10.8 ignore the list of the file when they read. */
+static hid_t object_list(hid_t kind, int together) {
+  const hid_t list = H5Pcreate(kind);
+  H5Pset_all_coll_metadata_ops(list, together);
+  return list;
+}
+
 static hid_t create_file(int together) {
   const hid_t list = access_list(together);
   const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, list);
@@ -80,17 +87,21 @@ static void metadata_by_all_ranks(void) {
   create_groups(file);
   H5Fclose(file);
   const hid_t list = access_list(good);
+  const hid_t links = object_list(H5P_LINK_ACCESS, good);
+  const hid_t attributes = object_list(H5P_ATTRIBUTE_ACCESS, good);
   file = H5Fopen(path, H5F_ACC_RDONLY, list);
   for (int i = 0; i < groups; ++i) {
     char name[32];
     int step = -1;
     snprintf(name, sizeof name, "group%d", i);
-    const hid_t attribute = H5Aopen_by_name(file, name, "step", H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t attribute = H5Aopen_by_name(file, name, "step", attributes, links);
     H5Aread(attribute, H5T_NATIVE_INT, &step);
     if (step != i) abort();
     H5Aclose(attribute);
   }
   H5Fclose(file);
+  H5Pclose(attributes);
+  H5Pclose(links);
   H5Pclose(list);
 }
 

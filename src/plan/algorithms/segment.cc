@@ -5,7 +5,7 @@
 namespace nacre::plan {
 
 Extent segment_of(const CollectivePlan& plan, const RankGroups& groups, int rank) {
-  const std::int64_t members = std::ssize(groups.members(groups.group_of(rank)));
+  const std::int64_t members = groups.size_of(groups.group_of(rank));
   const std::int64_t bytes = plan.cycle_bytes / members;
   return {groups.place_of(rank) * bytes, bytes};
 }

@@ -62,7 +62,7 @@ int Aggregators::set_at(int place) const {
 }
 
 int Aggregators::rank_of(int aggregator) const {
-  if (groups_ != nullptr) return groups_->members(aggregator).front();
+  if (groups_ != nullptr) return groups_->rank_at(aggregator, 0);
   return nodes_->rank_at(first_place(aggregator / set_size()) + aggregator % set_size());
 }
 

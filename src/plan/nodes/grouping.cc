@@ -129,7 +129,7 @@ class Refinement {
         split(0, ranks, target.count_max);
       }
     }
-    return RankGroups(std::move(cut_.order), begins_);
+    return RankGroups(cut_.order, begins_);
   }
 
  private:

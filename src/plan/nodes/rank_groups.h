@@ -8,27 +8,33 @@
 #include <span>
 #include <vector>
 
+#include "plan/nodes/progressions.h"
+
 namespace nacre::plan {
 
-/// An order of all ranks, cut into groups. Memory: 12 bytes per rank.
+/// An order of all ranks, cut into groups. Every rank holds it, so it is stored as arithmetic
+/// progressions: less than 100 bytes if the groups consist of successive ranks, two numbers for
+/// each row of a grid that is cut by columns, at most 18 bytes per rank.
 class RankGroups {
  public:
   /// No ranks.
   RankGroups() = default;
   /// `order` holds each of 0..order.size()-1 once. Group g is order[begins[g], begins[g + 1]); the
-  /// last group ends with the order. begins[0] == 0, and `begins` ascends.
-  RankGroups(std::vector<std::int32_t> order, std::span<const std::int32_t> begins);
+  /// last group ends with the order. begins[0] == 0, and `begins` ascends. Takes the time and
+  /// memory of a number per rank.
+  RankGroups(std::span<const std::int32_t> order, std::span<const std::int32_t> begins);
 
-  [[nodiscard]] int rank_count() const { return static_cast<int>(order_.size()); }
-  [[nodiscard]] int count() const { return static_cast<int>(begins_.size()) - 1; }
-  [[nodiscard]] int group_of(int rank) const { return group_of_[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] std::span<const std::int32_t> members(int group) const;
-  /// The index of `rank` among the members of its group.
-  [[nodiscard]] int place_of(int rank) const;
+  [[nodiscard]] int rank_count() const { return order_.size(); }
+  [[nodiscard]] int count() const { return begins_.size(); }
+  [[nodiscard]] int group_of(int rank) const { return begins_.count_up_to(places_.at(rank)) - 1; }
+  [[nodiscard]] int size_of(int group) const;
   [[nodiscard]] int size_max() const;
+  /// The ranks of a group have the places 0..size_of(group)-1.
+  [[nodiscard]] int rank_at(int group, int place) const;
+  /// The place of `rank` in its group.
+  [[nodiscard]] int place_of(int rank) const;
 
-  /// Arithmetic progressions of ranks are compressed: a few bytes if ranks are grouped regularly,
-  /// at most 12 bytes per rank.
+  /// As long as the groups in memory.
   [[nodiscard]] std::vector<std::byte> serialized() const;
   /// `bytes` come from serialized().
   [[nodiscard]] static RankGroups deserialized(std::span<const std::byte> bytes);
@@ -36,10 +42,9 @@ class RankGroups {
   friend bool operator==(const RankGroups&, const RankGroups&) = default;
 
  private:
-  std::vector<std::int32_t> order_;
-  std::vector<std::int32_t> begins_{0};  // of each group, then the end of the last
-  std::vector<std::int32_t> place_;      // of each rank in the order
-  std::vector<std::int32_t> group_of_;   // by rank
+  Progressions order_;   // ranks
+  Progressions places_;  // of each rank in the order
+  Progressions begins_;  // of each group in the order
 };
 
 }  // namespace nacre::plan

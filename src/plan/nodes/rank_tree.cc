@@ -37,12 +37,17 @@ RankTree tree_on_node(const NodeMap& nodes, int rank) {
   return tree;
 }
 
-RankTree tree_of_nodes(const NodeMap& nodes, int rank) {
-  RankTree on_node = tree_on_node(nodes, rank);
-  if (on_node.parent >= 0) return on_node;
+RankTree tree_over_nodes(const NodeMap& nodes, int rank) {
   RankTree tree = binomial_tree(nodes.node_count(), 0, nodes.node_of(rank));
   if (tree.parent >= 0) tree.parent = nodes.lowest_rank_on(tree.parent);
   for (int& child : tree.children) child = nodes.lowest_rank_on(child);
+  return tree;
+}
+
+RankTree tree_of_nodes(const NodeMap& nodes, int rank) {
+  RankTree on_node = tree_on_node(nodes, rank);
+  if (on_node.parent >= 0) return on_node;
+  RankTree tree = tree_over_nodes(nodes, rank);
   tree.children.insert(tree.children.end(), on_node.children.begin(), on_node.children.end());
   return tree;
 }

@@ -21,6 +21,10 @@ struct RankTree {
 /// The part of that tree on the rank's node, whose root is the lowest rank there.
 [[nodiscard]] RankTree tree_on_node(const NodeMap& nodes, int rank);
 
+/// The part of that tree above the nodes: the binomial tree of the lowest ranks of all nodes, of
+/// which `rank` must be one.
+[[nodiscard]] RankTree tree_over_nodes(const NodeMap& nodes, int rank);
+
 /// The binomial tree over all ranks, regardless of nodes. If ranks are numbered from the root on,
 /// the subtree of the child at distance d is the d ranks from that child on. The furthest child is
 /// first.

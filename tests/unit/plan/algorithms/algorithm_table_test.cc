@@ -62,7 +62,7 @@ TEST_CASE("a plan has aggregators, domains and rounds if and only if its algorit
   summary.run_count = summary.memory_run_count = 4096;
   summary.rank_count = 4;
   const Participants participants{Direction::write, 4, 2};
-  const RankGroups groups({0, 1, 2, 3}, std::vector<std::int32_t>{0, 2});
+  const RankGroups groups(std::vector<std::int32_t>{0, 1, 2, 3}, std::vector<std::int32_t>{0, 2});
   for (const AlgorithmRow* const row : algorithm_table()) {
     CAPTURE(row->name);
     const CollectiveSettings settings{.algorithm = row->algorithm};

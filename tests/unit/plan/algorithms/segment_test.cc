@@ -14,7 +14,7 @@
 namespace nacre::plan {
 
 TEST_CASE("segments of a group do not overlap, and rounds process them in order") {
-  const RankGroups groups({2, 0, 1, 3}, std::vector<std::int32_t>{0, 3});
+  const RankGroups groups(std::vector<std::int32_t>{2, 0, 1, 3}, std::vector<std::int32_t>{0, 3});
   AccessSummary summary;
   summary.bytes_max = 100;
   CollectivePlan plan;
@@ -49,7 +49,7 @@ TEST_CASE("segments of a group do not overlap, and rounds process them in order"
 }
 
 TEST_CASE("a cycle has at least one byte per member") {
-  const RankGroups groups({0, 1, 2, 3, 4}, std::vector<std::int32_t>{0});
+  const RankGroups groups(std::vector<std::int32_t>{0, 1, 2, 3, 4}, std::vector<std::int32_t>{0});
   AccessSummary summary;
   summary.bytes_max = 7;
   CollectivePlan plan;

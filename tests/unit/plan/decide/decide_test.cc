@@ -259,7 +259,7 @@ TEST_CASE(
     "segmentation: one aggregator per group, with the range of the whole file or of its group") {
   const std::vector<FileAccess> accesses(4, strided_access(64, 8, 32, 4'000));
   const AccessSummary summary = summary_of(accesses);
-  const RankGroups groups({0, 1, 2, 3}, std::vector<std::int32_t>{0, 3});
+  const RankGroups groups(std::vector<std::int32_t>{0, 1, 2, 3}, std::vector<std::int32_t>{0, 3});
   CollectiveSettings settings{Algorithm::dynamic_segmentation, 0, 1'024, 64};
   CollectivePlan plan = decide(summary, settings, writers(4));
   CHECK(plan.algorithm == Algorithm::dynamic_segmentation);

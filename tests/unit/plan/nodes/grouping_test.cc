@@ -40,8 +40,10 @@ Loads blocks(const std::vector<std::int64_t>& grid, std::int64_t edge) {
 std::vector<std::vector<std::int32_t>> members(const RankGroups& groups) {
   std::vector<std::vector<std::int32_t>> all;
   for (int group = 0; group < groups.count(); ++group) {
-    const auto members = groups.members(group);
-    all.emplace_back(members.begin(), members.end());
+    std::vector<std::int32_t>& ranks = all.emplace_back();
+    for (int place = 0; place < groups.size_of(group); ++place) {
+      ranks.push_back(groups.rank_at(group, place));
+    }
   }
   return all;
 }

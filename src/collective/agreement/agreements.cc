@@ -118,6 +118,14 @@ Task<Unit> reduce_on_node(Transport& transport, std::span<std::byte> value, Comb
   co_return Unit{};
 }
 
+Task<Unit> reduce_over_nodes(Transport& transport, std::span<std::byte> value, Combine combine) {
+  const plan::NodeMap& nodes = transport.nodes();
+  if (nodes.lowest_rank_on(nodes.node_of(transport.rank())) != transport.rank()) co_return Unit{};
+  const plan::RankTree place = plan::tree_over_nodes(nodes, transport.rank());
+  co_await reduce_along(transport, place, value, combine);
+  co_return Unit{};
+}
+
 Task<Unit> all_reduce(Transport& transport, std::span<std::byte> value, Combine combine) {
   co_await reduce(transport, value, combine);
   co_await broadcast(transport, value, 0);
@@ -176,6 +184,25 @@ Task<std::vector<std::byte>> gather(Transport& transport, std::span<const std::b
   messages.push_back(transport.send(place.parent, all));
   co_await AllOf{messages};
   co_return std::vector<std::byte>{};
+}
+
+Task<std::vector<std::byte>> gather_on_node(Transport& transport, std::span<const std::byte> own) {
+  const plan::NodeMap& nodes = transport.nodes();
+  const std::vector<int> node_ranks = nodes.ranks_on(nodes.node_of(transport.rank()));
+  std::vector<MessageId> messages;
+  if (node_ranks.front() != transport.rank()) {
+    messages.push_back(transport.send(node_ranks.front(), own));
+    co_await AllOf{messages};
+    co_return std::vector<std::byte>{};
+  }
+  std::vector<std::byte> all(own.size() * node_ranks.size());
+  std::ranges::copy(own, all.begin());
+  for (std::size_t i = 1; i < node_ranks.size(); ++i) {
+    messages.push_back(
+        transport.receive(node_ranks[i], std::span(all).subspan(i * own.size(), own.size())));
+  }
+  co_await AllOf{messages};
+  co_return all;
 }
 
 Task<plan::NodeMap> agree_on_nodes(Transport& transport, std::uint64_t domain) {

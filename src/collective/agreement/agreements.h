@@ -34,6 +34,9 @@ Task<Unit> reduce(Transport& transport, std::span<std::byte> value, Combine comb
 /// As reduce, but to the lowest rank of each node.
 Task<Unit> reduce_on_node(Transport& transport, std::span<std::byte> value, Combine combine);
 
+/// As reduce, of the values of the lowest rank of each node. The other ranks may leave it out.
+Task<Unit> reduce_over_nodes(Transport& transport, std::span<std::byte> value, Combine combine);
+
 /// A Combine: adds integers in bytes of any alignment.
 template <class Integer>
 void add_integers(std::span<std::byte> into, std::span<const std::byte> from) {
@@ -60,6 +63,9 @@ Task<PrefixSum> prefix_sum(Transport& transport, std::int64_t value);
 /// Gathers `own` of all ranks on rank 0, in rank order; returns nothing on other ranks. The same
 /// size on all ranks. A rank holds the bytes of the ranks below it in the tree.
 Task<std::vector<std::byte>> gather(Transport& transport, std::span<const std::byte> own);
+
+/// As gather, but on the lowest rank of each node, of the ranks of the node.
+Task<std::vector<std::byte>> gather_on_node(Transport& transport, std::span<const std::byte> own);
 
 /// The nodes of all ranks. Ranks with the same `domain` share memory and form a node; a rank with
 /// domain 0 is a node of its own. Consecutive ranks of a node are encoded together, in a few bytes

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <tuple>
+#include <utility>
 
 namespace nacre::collective {
 
@@ -9,39 +10,35 @@ bool is_busier(const FileShare& a, const FileShare& b) {
   return std::tuple(a.bytes, a.calls, b.rank) > std::tuple(b.bytes, b.calls, a.rank);
 }
 
-ProfileDigest digest_of(const Profile& profile, int rank) {
-  ProfileDigest digest;
+RankFigures figures_of(const Profile& profile, int rank) {
+  RankFigures figures;
   const std::int64_t file_calls = profile.file_call_count();
-  digest.of(Count::calls).add(profile.calls.get());
-  digest.of(Count::errors).add(profile.errors.get());
-  digest.of(Count::bytes).add(profile.bytes.get());
-  digest.of(Count::file_calls).add(file_calls);
-  digest.of(Count::file_bytes).add(profile.file_bytes.get());
-  digest.of(Count::messages).add(profile.messages.get());
-  digest.of(Count::message_bytes).add(profile.message_bytes.get());
-  digest.of(Count::copied_bytes).add(profile.copied_bytes.get());
-  digest.of(Count::rounds).add(profile.rounds.get());
-  digest.of(Count::unaligned_calls).add(profile.unaligned_calls.get());
-  digest.of(Count::backward_calls).add(profile.backward_calls.get());
-  digest.of(Count::read_modify_writes).add(profile.read_modify_writes.get());
-  digest.of(Count::holes).add(profile.holes.get());
-  const std::array<std::int64_t, phase_count> by_phase = profile.nanoseconds_by_phase();
-  for (std::size_t phase = 0; phase < phase_count; ++phase) {
-    digest.nanoseconds[phase].add(by_phase[phase]);
-  }
-  digest.total_nanoseconds.add(profile.total_nanoseconds());
-  const std::int64_t in_threads = profile.file_thread_nanoseconds.get();
-  digest.file_thread_nanoseconds.add(in_threads);
-  digest.file_busy_nanoseconds.add(profile.file_busy_nanoseconds.get());
-  for (std::size_t size = 0; size < digest.file_calls.size(); ++size) {
-    digest.file_calls[size] = profile.file_calls[size].get();
+  figures.of(Count::calls) = profile.calls.get();
+  figures.of(Count::errors) = profile.errors.get();
+  figures.of(Count::bytes) = profile.bytes.get();
+  figures.of(Count::file_calls) = file_calls;
+  figures.of(Count::file_bytes) = profile.file_bytes.get();
+  figures.of(Count::messages) = profile.messages.get();
+  figures.of(Count::message_bytes) = profile.message_bytes.get();
+  figures.of(Count::copied_bytes) = profile.copied_bytes.get();
+  figures.of(Count::rounds) = profile.rounds.get();
+  figures.of(Count::unaligned_calls) = profile.unaligned_calls.get();
+  figures.of(Count::backward_calls) = profile.backward_calls.get();
+  figures.of(Count::read_modify_writes) = profile.read_modify_writes.get();
+  figures.of(Count::holes) = profile.holes.get();
+  figures.nanoseconds = profile.nanoseconds_by_phase();
+  figures.total_nanoseconds = profile.total_nanoseconds();
+  figures.file_thread_nanoseconds = profile.file_thread_nanoseconds.get();
+  figures.file_busy_nanoseconds = profile.file_busy_nanoseconds.get();
+  for (std::size_t size = 0; size < figures.file_calls.size(); ++size) {
+    figures.file_calls[size] = profile.file_calls[size].get();
   }
   if (file_calls > 0) {
     const auto in_file = static_cast<std::size_t>(Phase::file);
-    digest.busiest[0] = {rank, profile.file_bytes.get(), file_calls,
-                         by_phase[in_file] + in_threads};
+    figures.share = {rank, profile.file_bytes.get(), file_calls,
+                     figures.nanoseconds[in_file] + figures.file_thread_nanoseconds};
   }
-  return digest;
+  return figures;
 }
 
 void fold(ProfileDigest& into, const ProfileDigest& from) {
@@ -56,12 +53,48 @@ void fold(ProfileDigest& into, const ProfileDigest& from) {
   keep_busiest(into.busiest, from.busiest);
 }
 
-Task<Unit> reduce_digests(Transport& transport, std::vector<ProfileDigest>& digests) {
-  return reduce(transport, std::as_writable_bytes(std::span(digests)), &fold_all<ProfileDigest>);
+namespace {
+
+void add(ProfileDigest& into, const RankFigures& figures) {
+  for (std::size_t i = 0; i < into.counts.size(); ++i) into.counts[i].add(figures.counts[i]);
+  for (std::size_t i = 0; i < phase_count; ++i) into.nanoseconds[i].add(figures.nanoseconds[i]);
+  into.total_nanoseconds.add(figures.total_nanoseconds);
+  into.file_thread_nanoseconds.add(figures.file_thread_nanoseconds);
+  into.file_busy_nanoseconds.add(figures.file_busy_nanoseconds);
+  for (std::size_t i = 0; i < into.file_calls.size(); ++i) {
+    into.file_calls[i] += figures.file_calls[i];
+  }
+  keep_busiest(into.busiest, {figures.share});
 }
 
-Task<Unit> reduce_spreads(Transport& transport, std::vector<Spread>& spreads) {
-  return reduce(transport, std::as_writable_bytes(std::span(spreads)), &fold_all<Spread>);
+void add(Spread& into, std::int64_t figure) { into.add(figure); }
+
+template <class Digest, class Figures>
+Task<std::vector<Digest>> digests_of(Transport& transport, std::vector<Figures> own) {
+  if (own.empty()) co_return std::vector<Digest>{};
+  const std::span<const std::byte> own_bytes = std::as_bytes(std::span(own));
+  const std::vector<std::byte> of_node = co_await gather_on_node(transport, own_bytes);
+  std::vector<Digest> digests(of_node.empty() ? 0 : own.size());
+  for (std::size_t at = 0; at < of_node.size(); at += sizeof(Figures)) {
+    Figures figures;
+    std::memcpy(&figures, &of_node[at], sizeof figures);
+    add(digests[at / sizeof figures % own.size()], figures);
+  }
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(digests));
+  co_await reduce_over_nodes(transport, bytes, &fold_all<Digest>);
+  if (transport.rank() != 0) digests.clear();
+  co_return digests;
+}
+
+}  // namespace
+
+Task<std::vector<ProfileDigest>> digest_figures(Transport& transport,
+                                                std::vector<RankFigures> own) {
+  return digests_of<ProfileDigest>(transport, std::move(own));
+}
+
+Task<std::vector<Spread>> spread_figures(Transport& transport, std::vector<std::int64_t> own) {
+  return digests_of<Spread>(transport, std::move(own));
 }
 
 }  // namespace nacre::collective

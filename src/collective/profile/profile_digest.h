@@ -69,21 +69,35 @@ void keep_busiest(std::array<Share, count>& into, const std::array<Share, count>
   std::copy_n(both.begin(), count, into.begin());
 }
 
-/// Trivially copyable; about 40 KB for any number of ranks.
+/// The figures of one rank that a digest counts. Trivially copyable; less than 1 KB.
+struct RankFigures {
+  std::array<std::int64_t, count_names.size()> counts{};  ///< by Count
+  std::array<std::int64_t, phase_count> nanoseconds{};
+  std::int64_t total_nanoseconds = 0;  ///< of all phases except Phase::away
+  std::int64_t file_thread_nanoseconds = 0;
+  std::int64_t file_busy_nanoseconds = 0;
+  /// Calls of the store, by Profile's size classes.
+  std::array<std::int64_t, Profile::size_class_count> file_calls{};
+  FileShare share;  ///< no rank if the rank has not accessed the file
+
+  [[nodiscard]] std::int64_t& of(Count count) { return counts[static_cast<std::size_t>(count)]; }
+};
+
+[[nodiscard]] RankFigures figures_of(const Profile& profile, int rank);
+
+/// Trivially copyable; about 55 KB for any number of ranks.
 struct ProfileDigest {
   static constexpr std::size_t busiest_max = 32;
 
   std::array<Spread, count_names.size()> counts;  ///< by Count
   std::array<Spread, phase_count> nanoseconds;
-  Spread total_nanoseconds;  ///< of all phases except Phase::away
+  Spread total_nanoseconds;
   Spread file_thread_nanoseconds;
   Spread file_busy_nanoseconds;
-  /// Calls of the store of all ranks, by Profile's size classes.
-  std::array<std::int64_t, Profile::size_class_count> file_calls{};
+  std::array<std::int64_t, Profile::size_class_count> file_calls{};  ///< of all ranks
   /// The ranks that moved most bytes to or from the file, busiest first.
   std::array<FileShare, busiest_max> busiest;
 
-  [[nodiscard]] Spread& of(Count count) { return counts[static_cast<std::size_t>(count)]; }
   [[nodiscard]] const Spread& of(Count count) const {
     return counts[static_cast<std::size_t>(count)];
   }
@@ -103,14 +117,14 @@ void fold_all(std::span<std::byte> into, std::span<const std::byte> from) {
   }
 }
 
-[[nodiscard]] ProfileDigest digest_of(const Profile& profile, int rank);
 void fold(ProfileDigest& into, const ProfileDigest& from);
 
-/// Collective. Folds the digests of all ranks into those of rank 0; the same number on all ranks.
-/// Digests of other ranks are undefined afterwards.
-Task<Unit> reduce_digests(Transport& transport, std::vector<ProfileDigest>& digests);
-/// As reduce_digests, for spreads.
-Task<Unit> reduce_spreads(Transport& transport, std::vector<Spread>& spreads);
+/// Collective. Digests of the figures of all ranks, as many as each rank has, on rank 0; the other
+/// ranks get nothing. The figures, which are small, go to the lowest rank of each node. Only these
+/// ranks have digests, and send them to each other.
+Task<std::vector<ProfileDigest>> digest_figures(Transport& transport, std::vector<RankFigures> own);
+/// The same for spreads of single figures, which must be >= 0.
+Task<std::vector<Spread>> spread_figures(Transport& transport, std::vector<std::int64_t> own);
 
 }  // namespace nacre::collective
 

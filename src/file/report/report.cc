@@ -39,12 +39,6 @@ void take_larger(std::span<std::byte> into, std::span<const std::byte> from) {
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
-Spread spread_of(std::int64_t value) {
-  Spread spread;
-  spread.add(value);
-  return spread;
-}
-
 /// Decimal, whatever the program's locale.
 std::string seconds(std::int64_t nanoseconds) {
   if (nanoseconds == 0) return "0";
@@ -409,32 +403,34 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
   ReducedProfile reduced;
   auto agreeing = agree_on_calls(transport, profile);
   const CallsMade made = co_await agreeing;
-  std::vector<collective::ProfileDigest> digests;
-  digests.reserve(made.kinds.size());
+  std::vector<collective::RankFigures> figures;
   std::vector<NodeFigures> by_node;
   for (const CallKind kind : made.kinds) {
-    digests.push_back(collective::digest_of(profile.of(kind), transport.rank()));
-    const collective::FileShare& own = digests.back().busiest.front();
+    figures.push_back(collective::figures_of(profile.of(kind), transport.rank()));
+    const collective::FileShare& own = figures.back().share;
     by_node.push_back({profile.of(kind).bytes.get(), own.bytes, own.calls, own.nanoseconds});
   }
-  auto reducing = collective::reduce_digests(transport, digests);
-  co_await reducing;
+  auto digesting = collective::digest_figures(transport, std::move(figures));
+  const std::vector<collective::ProfileDigest> digests = co_await digesting;
   for (std::size_t i = 0; i < made.kinds.size(); ++i) {
     auto reducing_osts = collective::reduce_osts(transport, profile.of(made.kinds[i]).osts);
     collective::ReducedOsts osts = co_await reducing_osts;
+    if (digests.empty()) continue;  // not rank 0
     reduced.kinds.push_back({made.kinds[i], digests[i], std::move(osts), {}, {}});
   }
   if (transport.nodes().node_count() > 1) {
     auto reducing_nodes = reduce_node_shares(transport, std::move(by_node));
     const std::vector<NodeShares> nodes = co_await reducing_nodes;
-    for (std::size_t i = 0; i < nodes.size(); ++i) reduced.kinds[i].nodes = nodes[i];
+    for (std::size_t i = 0; i < reduced.kinds.size(); ++i) reduced.kinds[i].nodes = nodes[i];
   }
   std::vector<const collective::AccessShape*> own_shapes;
   own_shapes.reserve(made.kinds.size());
   for (const CallKind kind : made.kinds) own_shapes.push_back(&profile.of(kind).shape);
   auto sampling = collective::sample_shapes(transport, own_shapes);
   std::vector<std::vector<collective::RankShape>> shapes = co_await sampling;
-  for (std::size_t i = 0; i < shapes.size(); ++i) reduced.kinds[i].shapes = std::move(shapes[i]);
+  for (std::size_t i = 0; i < reduced.kinds.size(); ++i) {
+    reduced.kinds[i].shapes = std::move(shapes[i]);
+  }
 
   auto reducing_timelines =
       collective::reduce_timelines(transport, profile.timeline, made.interval_log2);
@@ -443,19 +439,19 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
 
   profile.close_nanoseconds = monotonic_nanoseconds() - close_begin;
   // Plans are the same on all ranks, in the same order.
-  std::vector<Spread> spreads{
-      spread_of(profile.total_nanoseconds()), spread_of(profile.open_nanoseconds),
-      spread_of(profile.late_open_nanoseconds), spread_of(profile.close_nanoseconds)};
+  std::vector<std::int64_t> more{profile.total_nanoseconds(), profile.open_nanoseconds,
+                                 profile.late_open_nanoseconds, profile.close_nanoseconds};
   for (const PlainCall call : made.plain) {
-    spreads.push_back(spread_of(profile.of(call).calls.get()));
-    spreads.push_back(spread_of(profile.of(call).nanoseconds.get()));
+    more.push_back(profile.of(call).calls.get());
+    more.push_back(profile.of(call).nanoseconds.get());
   }
   for (const PlanUse& use : profile.plans()) {
-    spreads.push_back(spread_of(use.bytes));
-    spreads.push_back(spread_of(use.nanoseconds));
+    more.push_back(use.bytes);
+    more.push_back(use.nanoseconds);
   }
-  auto reducing_spreads = collective::reduce_spreads(transport, spreads);
-  co_await reducing_spreads;
+  auto spreading = collective::spread_figures(transport, std::move(more));
+  const std::vector<Spread> spreads = co_await spreading;
+  if (spreads.empty()) co_return reduced;  // not rank 0
   auto next = spreads.begin();
   reduced.total_nanoseconds = *next++;
   reduced.open_nanoseconds = *next++;

@@ -67,9 +67,50 @@ Task<Status> agree_on(Transport& transport, std::vector<int> failing) {
   co_return status;
 }
 
+/// The ranks of this node on its lowest rank, and their sum over all nodes on rank 0.
+struct OfNode {
+  std::vector<std::byte> ranks;
+  std::int64_t sum = 0;
+};
+Task<OfNode> sum_by_node(Transport& transport) {
+  const auto own = static_cast<std::byte>(transport.rank());
+  Task<std::vector<std::byte>> gathering = gather_on_node(transport, std::span(&own, 1));
+  OfNode of_node;
+  of_node.ranks = co_await gathering;
+  for (const std::byte rank : of_node.ranks) of_node.sum += std::to_integer<std::int64_t>(rank);
+  Task<Unit> reducing =
+      reduce_over_nodes(transport, bytes_of(of_node.sum), &add_integers<std::int64_t>);
+  co_await reducing;
+  co_return of_node;
+}
+
 int log2_up(int count) { return std::bit_width(static_cast<unsigned>(count - 1)); }
 
 }  // namespace
+
+TEST_CASE("the lowest ranks of the nodes gather from their node, and reduce over the nodes") {
+  for (const int count : {1, 2, 5, 9, 33}) {
+    for (const int per_node : {1, 3, 64}) {
+      for (const bool deals : {false, true}) {
+        testing::InProcessNetwork network(
+            {.rank_count = count, .ranks_per_node = per_node, .deals_ranks = deals});
+        const auto results = testing::run_polled<OfNode>(
+            network, [&](int rank) { return sum_by_node(network.transport(rank)); }, 5);
+        REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
+        CHECK(results->front().sum == count * (count - 1) / 2);
+        for (int rank = 0; rank < count; ++rank) {
+          const std::vector<int> mates = network.nodes().ranks_on(network.nodes().node_of(rank));
+          const auto is = [](std::byte found, int mate) {
+            return std::to_integer<int>(found) == mate;
+          };
+          const std::vector<int> expected = rank == mates.front() ? mates : std::vector<int>{};
+          const std::vector<std::byte>& found = (*results)[static_cast<std::size_t>(rank)].ranks;
+          CHECK(std::ranges::equal(found, expected, is));
+        }
+      }
+    }
+  }
+}
 
 TEST_CASE("broadcast brings the root's bytes to all") {
   for (const int count : rank_counts) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -31,28 +32,40 @@ void fill(Profile& profile, int rank) {
 Task<std::vector<ProfileDigest>> reduced(Transport& transport) {
   Profile profile;
   fill(profile, transport.rank());
-  std::vector<ProfileDigest> digests;
-  digests.push_back(digest_of(profile, transport.rank()));
-  digests.push_back(digest_of(Profile(), transport.rank()));
-  Task<Unit> reducing = reduce_digests(transport, digests);
-  co_await reducing;
+  std::vector<RankFigures> figures{figures_of(profile, transport.rank()),
+                                   figures_of(Profile(), transport.rank())};
+  Task<std::vector<ProfileDigest>> digesting = digest_figures(transport, std::move(figures));
+  std::vector<ProfileDigest> digests = co_await digesting;
   co_return digests;
 }
 
-std::vector<ProfileDigest> reduce_over(int rank_count) {
-  testing::InProcessNetwork network({.rank_count = rank_count});
+Task<std::vector<Spread>> ranks_and_squares(Transport& transport) {
+  const std::int64_t rank = transport.rank();
+  Task<std::vector<Spread>> spreading = spread_figures(transport, {rank, rank * rank});
+  std::vector<Spread> spreads = co_await spreading;
+  co_return spreads;
+}
+
+/// The digests on rank 0. Other ranks must have none.
+std::vector<ProfileDigest> reduce_over(int rank_count, int ranks_per_node = 1) {
+  testing::InProcessNetwork network(
+      {.rank_count = rank_count, .ranks_per_node = ranks_per_node, .deals_ranks = true});
   auto results = testing::run_polled<std::vector<ProfileDigest>>(
       network, [&](int rank) { return reduced(network.transport(rank)); }, 5);
   REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
+  for (std::size_t rank = 1; rank < results->size(); ++rank) CHECK((*results)[rank].empty());
   return results->front();
 }
 
 }  // namespace
 
-TEST_CASE("minimum, median, maximum and sum of 1 to 9 ranks") {
-  for (int ranks = 1; ranks <= 9; ++ranks) {
+TEST_CASE("minimum, median, maximum and sum of 1 to 9 ranks on 1 to 9 nodes") {
+  for (int i = 0; i < 27; ++i) {
+    const int ranks = 1 + i / 3;
+    const int ranks_per_node = 1 + i % 3;
     CAPTURE(ranks);
-    const ProfileDigest digest = reduce_over(ranks).front();
+    CAPTURE(ranks_per_node);
+    const ProfileDigest digest = reduce_over(ranks, ranks_per_node).front();
     const Spread& calls = digest.counts[count_index("file_calls")];
     CHECK(calls.count() == ranks);
     CHECK(calls.min() == 0);
@@ -69,7 +82,20 @@ TEST_CASE("minimum, median, maximum and sum of 1 to 9 ranks") {
   }
 }
 
-TEST_CASE("digests without ranks stay empty") {
+TEST_CASE("spreads of single figures") {
+  testing::InProcessNetwork network({.rank_count = 10, .ranks_per_node = 4});
+  const auto results = testing::run_polled<std::vector<Spread>>(
+      network, [&](int rank) { return ranks_and_squares(network.transport(rank)); }, 5);
+  REQUIRE_MESSAGE(results.has_value(), network.failure().value_or(""));
+  const std::vector<Spread>& spreads = results->front();
+  REQUIRE(spreads.size() == 2);
+  CHECK(spreads[0].count() == 10);
+  CHECK(spreads[0].sum() == 45);
+  CHECK(spreads[1].max() == 81);
+  CHECK(results->back().empty());
+}
+
+TEST_CASE("digests of ranks without accesses stay empty") {
   const ProfileDigest digest = reduce_over(4).back();
   for (const Spread& spread : digest.counts) CHECK(spread.max() == 0);
   CHECK(digest.busiest[0].rank == -1);

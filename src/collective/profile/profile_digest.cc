@@ -41,33 +41,27 @@ RankFigures figures_of(const Profile& profile, int rank) {
   return figures;
 }
 
-void fold(ProfileDigest& into, const ProfileDigest& from) {
-  for (std::size_t i = 0; i < into.counts.size(); ++i) into.counts[i].fold(from.counts[i]);
-  for (std::size_t i = 0; i < phase_count; ++i) into.nanoseconds[i].fold(from.nanoseconds[i]);
-  into.total_nanoseconds.fold(from.total_nanoseconds);
-  into.file_thread_nanoseconds.fold(from.file_thread_nanoseconds);
-  into.file_busy_nanoseconds.fold(from.file_busy_nanoseconds);
+namespace {
+
+/// Adds each figure of `from`, a digest or the figures of a rank, to the spread of that figure.
+template <class Figures, class Add>
+void add_figures(ProfileDigest& into, const Figures& from, const Add& add) {
+  for (std::size_t i = 0; i < into.counts.size(); ++i) add(into.counts[i], from.counts[i]);
+  for (std::size_t i = 0; i < phase_count; ++i) add(into.nanoseconds[i], from.nanoseconds[i]);
+  add(into.total_nanoseconds, from.total_nanoseconds);
+  add(into.file_thread_nanoseconds, from.file_thread_nanoseconds);
+  add(into.file_busy_nanoseconds, from.file_busy_nanoseconds);
   for (std::size_t i = 0; i < into.file_calls.size(); ++i) {
     into.file_calls[i] += from.file_calls[i];
   }
-  keep_busiest(into.busiest, from.busiest);
-}
-
-namespace {
-
-void add(ProfileDigest& into, const RankFigures& figures) {
-  for (std::size_t i = 0; i < into.counts.size(); ++i) into.counts[i].add(figures.counts[i]);
-  for (std::size_t i = 0; i < phase_count; ++i) into.nanoseconds[i].add(figures.nanoseconds[i]);
-  into.total_nanoseconds.add(figures.total_nanoseconds);
-  into.file_thread_nanoseconds.add(figures.file_thread_nanoseconds);
-  into.file_busy_nanoseconds.add(figures.file_busy_nanoseconds);
-  for (std::size_t i = 0; i < into.file_calls.size(); ++i) {
-    into.file_calls[i] += figures.file_calls[i];
-  }
-  keep_busiest(into.busiest, {figures.share});
 }
 
 void add(Spread& into, std::int64_t figure) { into.add(figure); }
+
+void add(ProfileDigest& into, const RankFigures& figures) {
+  add_figures(into, figures, [](Spread& spread, std::int64_t figure) { spread.add(figure); });
+  keep_busiest(into.busiest, {figures.share});
+}
 
 template <class Digest, class Figures>
 Task<std::vector<Digest>> digests_of(Transport& transport, std::vector<Figures> own) {
@@ -87,6 +81,11 @@ Task<std::vector<Digest>> digests_of(Transport& transport, std::vector<Figures> 
 }
 
 }  // namespace
+
+void fold(ProfileDigest& into, const ProfileDigest& from) {
+  add_figures(into, from, [](Spread& a, const Spread& b) { a.fold(b); });
+  keep_busiest(into.busiest, from.busiest);
+}
 
 Task<std::vector<ProfileDigest>> digest_figures(Transport& transport,
                                                 std::vector<RankFigures> own) {

@@ -387,6 +387,43 @@ collective::Task<CallsMade> agree_on_calls(collective::Transport& transport,
   co_return made;
 }
 
+/// Collective. The figures of each of `kinds` on rank 0; nothing on other ranks.
+collective::Task<std::vector<ReducedProfile::OfKind>> reduce_kinds(collective::Transport& transport,
+                                                                   const FileProfile& profile,
+                                                                   std::vector<CallKind> kinds) {
+  std::vector<ReducedProfile::OfKind> reduced;
+  std::vector<collective::RankFigures> figures;
+  std::vector<NodeFigures> by_node;
+  for (const CallKind kind : kinds) {
+    figures.push_back(collective::figures_of(profile.of(kind), transport.rank()));
+    const collective::FileShare& own = figures.back().share;
+    by_node.push_back({profile.of(kind).bytes.get(), own.bytes, own.calls, own.nanoseconds});
+  }
+  auto digesting = collective::digest_figures(transport, std::move(figures));
+  const std::vector<collective::ProfileDigest> digests = co_await digesting;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    auto reducing_osts = collective::reduce_osts(transport, profile.of(kinds[i]).osts);
+    collective::ReducedOsts osts = co_await reducing_osts;
+    if (digests.empty()) continue;  // not rank 0
+    ReducedProfile::OfKind& of_kind = reduced.emplace_back();
+    of_kind.kind = kinds[i];
+    of_kind.digest = digests[i];
+    of_kind.osts = std::move(osts);
+  }
+  if (transport.nodes().node_count() > 1) {
+    auto reducing_nodes = reduce_node_shares(transport, std::move(by_node));
+    const std::vector<NodeShares> nodes = co_await reducing_nodes;
+    for (std::size_t i = 0; i < reduced.size(); ++i) reduced[i].nodes = nodes[i];
+  }
+  std::vector<const collective::AccessShape*> own_shapes;
+  own_shapes.reserve(kinds.size());
+  for (const CallKind kind : kinds) own_shapes.push_back(&profile.of(kind).shape);
+  auto sampling = collective::sample_shapes(transport, own_shapes);
+  std::vector<std::vector<collective::RankShape>> shapes = co_await sampling;
+  for (std::size_t i = 0; i < reduced.size(); ++i) reduced[i].shapes = std::move(shapes[i]);
+  co_return reduced;
+}
+
 /// The sum of a count over collective and independent calls.
 std::int64_t sum_of(const ReducedProfile& profile, Count count, Direction direction) {
   std::int64_t sum = 0;
@@ -403,35 +440,8 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
   ReducedProfile reduced;
   auto agreeing = agree_on_calls(transport, profile);
   const CallsMade made = co_await agreeing;
-  std::vector<collective::RankFigures> figures;
-  std::vector<NodeFigures> by_node;
-  for (const CallKind kind : made.kinds) {
-    figures.push_back(collective::figures_of(profile.of(kind), transport.rank()));
-    const collective::FileShare& own = figures.back().share;
-    by_node.push_back({profile.of(kind).bytes.get(), own.bytes, own.calls, own.nanoseconds});
-  }
-  auto digesting = collective::digest_figures(transport, std::move(figures));
-  const std::vector<collective::ProfileDigest> digests = co_await digesting;
-  for (std::size_t i = 0; i < made.kinds.size(); ++i) {
-    auto reducing_osts = collective::reduce_osts(transport, profile.of(made.kinds[i]).osts);
-    collective::ReducedOsts osts = co_await reducing_osts;
-    if (digests.empty()) continue;  // not rank 0
-    reduced.kinds.push_back({made.kinds[i], digests[i], std::move(osts), {}, {}});
-  }
-  if (transport.nodes().node_count() > 1) {
-    auto reducing_nodes = reduce_node_shares(transport, std::move(by_node));
-    const std::vector<NodeShares> nodes = co_await reducing_nodes;
-    for (std::size_t i = 0; i < reduced.kinds.size(); ++i) reduced.kinds[i].nodes = nodes[i];
-  }
-  std::vector<const collective::AccessShape*> own_shapes;
-  own_shapes.reserve(made.kinds.size());
-  for (const CallKind kind : made.kinds) own_shapes.push_back(&profile.of(kind).shape);
-  auto sampling = collective::sample_shapes(transport, own_shapes);
-  std::vector<std::vector<collective::RankShape>> shapes = co_await sampling;
-  for (std::size_t i = 0; i < reduced.kinds.size(); ++i) {
-    reduced.kinds[i].shapes = std::move(shapes[i]);
-  }
-
+  auto reducing_kinds = reduce_kinds(transport, profile, made.kinds);
+  reduced.kinds = co_await reducing_kinds;
   auto reducing_timelines =
       collective::reduce_timelines(transport, profile.timeline, made.interval_log2);
   reduced.timelines = co_await reducing_timelines;

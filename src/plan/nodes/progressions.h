@@ -19,7 +19,8 @@ class Progressions {
   [[nodiscard]] int size() const { return size_; }
   /// Takes the logarithm of the number of progressions.
   [[nodiscard]] std::int32_t at(int index) const;
-  /// How many of the numbers are at most `limit`. The numbers must ascend.
+  // The numbers must ascend.
+  /// How many of the numbers are at most `limit`.
   [[nodiscard]] int count_up_to(std::int32_t limit) const;
   /// The largest difference between a number and the one before it; 0: fewer than two numbers.
   [[nodiscard]] std::int32_t step_max() const;

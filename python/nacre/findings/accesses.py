@@ -181,8 +181,8 @@ def metadata_of_all_ranks(job: Job) -> Iterator[Finding]:
             if by_posix
             else [
                 "HDF5: H5Pset_all_coll_metadata_ops(fapl, true) and H5Pset_coll_metadata_write(fapl, true)",
-                "HDF5 1.10.5 to 1.10.8, 1.12.0 and 1.12.1 ignore the former on files: set it on the access lists of"
-                " links, datasets and attributes too",
+                "HDF5 1.10.5 to 1.10.8, 1.12.0 and 1.12.1 ignore H5Pset_all_coll_metadata_ops on a file: set it on"
+                " the access lists of links, datasets and attributes too",
                 "h5py, netCDF-4: open each file and each dataset once, not in each step; read what is small on one"
                 " rank, and broadcast it",
             ],

@@ -13,8 +13,8 @@
 namespace nacre::plan {
 
 /// An order of all ranks, cut into groups. Every rank holds it, so it is stored as arithmetic
-/// progressions: less than 100 bytes if the groups consist of successive ranks, two numbers for
-/// each row of a grid that is cut by columns, at most 18 bytes per rank.
+/// progressions: less than 100 bytes if the groups consist of successive ranks, 12 bytes for each
+/// row and each column if they are the columns of a grid, at most 18 bytes per rank.
 class RankGroups {
  public:
   /// No ranks.

@@ -51,7 +51,7 @@ TEST_CASE("a million ranks in groups of successive ranks take less than 100 byte
   CHECK(rows.size_max() == 1'000);
 }
 
-TEST_CASE("columns of a grid take two numbers a row and two a column") {
+TEST_CASE("columns of a grid take 12 bytes for each row and each column") {
   constexpr std::int32_t rows = 1'000;
   constexpr std::int32_t columns = 40;
   Numbers by_columns;

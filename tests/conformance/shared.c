@@ -5,6 +5,29 @@
 
 enum { records = 50, record_ints = 3 };
 
+/* Each open makes a new shared pointer, to which the other ranks attach while the first ones
+ * already move it. On ceph-fuse this hung in one of the first opens. */
+static void write_in_many_opens(const char* path, int opens) {
+  enum { writes = 3 };
+  const int size = check_size(MPI_COMM_WORLD);
+  for (int i = 0; i < opens; ++i) {
+    MPI_File file;
+    MPI_Offset position = -1;
+    check_ok(
+        MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
+        "open again");
+    for (int k = 0; k < writes; ++k) {
+      check_ok(MPI_File_write_shared(file, &i, 1, MPI_INT, MPI_STATUS_IGNORE), "write_shared");
+    }
+    check_ok(MPI_File_write_ordered(file, &i, 1, MPI_INT, MPI_STATUS_IGNORE), "write_ordered");
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_ok(MPI_File_get_position_shared(file, &position), "get_position_shared");
+    check(position == (MPI_Offset)(writes + 1) * size * (MPI_Offset)sizeof(int),
+          "open %d: the shared pointer is at %lld", i, (long long)position);
+    check_ok(MPI_File_close(&file), "close");
+  }
+}
+
 int main(int argc, char** argv) {
   MPI_File file;
   MPI_Status status;
@@ -60,5 +83,6 @@ int main(int argc, char** argv) {
   free(seen);
   free(all);
   check_ok(MPI_File_close(&file), "close");
+  write_in_many_opens(check_path("shared"), 10);
   return check_finish();
 }

@@ -12,7 +12,6 @@
 #include "store/memory/shared_memory.h"
 #include "store/posix/mount_options.h"
 #include "store/posix/range_lock.h"
-#include "store/system/cached_pages.h"
 #include "store/system/descriptor.h"
 #include "store/system/errno.h"
 #include "store/system/file_size_signal.h"
@@ -51,7 +50,9 @@ class MemoryCounter final : public SharedCounter {
 
 class FileCounter final : public SharedCounter {
  public:
-  FileCounter(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  /// `has_stale_size`: the kernel may not know that other nodes have made the file longer.
+  FileCounter(Descriptor file, std::string path, bool has_stale_size)
+      : file_(std::move(file)), path_(std::move(path)), has_stale_size_(has_stale_size) {}
 
   Result<std::int64_t> fetch_add(std::int64_t amount) override {
     return locked([&]() -> Result<std::int64_t> {
@@ -86,8 +87,7 @@ class FileCounter final : public SharedCounter {
 
   Result<std::int64_t> load() {
     std::int64_t value = 0;
-    if (discards_pages_) {
-      discard_cached_pages(file_.number(), counter_bytes);
+    if (has_stale_size_) {
       struct stat ignored {};  // makes the kernel ask for the size
       static_cast<void>(::fstat(file_.number(), &ignored));
     }
@@ -114,7 +114,7 @@ class FileCounter final : public SharedCounter {
   std::string path_;
   // Always checked: ranks on several nodes use this counter.
   const FileSystem* local_locks_ = file_system_with_local_locks(file_.number());
-  bool discards_pages_ = has_stale_pages(facts_of_file(file_.number()));
+  bool has_stale_size_;
   std::mutex mutex_;
 };
 
@@ -160,7 +160,12 @@ Result<std::unique_ptr<SharedCounter>> file_counter(const CounterKey& key, bool 
   if (!file.valid() || fcntl(file.number(), F_SETFL, 0) != 0) {
     return file_counter_error(errno, create, path);
   }
-  auto counter = std::make_unique<FileCounter>(std::move(file), path);
+  // Pages in the kernel would be old, and ceph-fuse hung while one rank held the lock and filled
+  // such a page, and the kernel waited for the page to discard it for another rank.
+  const bool is_stale = has_stale_pages(facts_of_file(file.number()));
+  if (is_stale) file = reopen(file.number(), O_RDWR | O_DIRECT);
+  if (!file.valid()) return file_counter_error(errno, create, path);
+  auto counter = std::make_unique<FileCounter>(std::move(file), path, is_stale);
   if (create) {
     // Writes the value, so that a full file system fails here. Adds 0 instead of setting 0: other
     // ranks may already have attached and added.

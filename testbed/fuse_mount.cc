@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 
 #include "base/checked_cast.h"
 #include "base/parse_number.h"
@@ -42,6 +43,9 @@ constexpr std::string_view release_group_attribute = "testbed.group_unlock";
 constexpr std::string_view narrow_locks_attribute = "testbed.narrow_locks";
 /// Set it to "INODE OFFSET LENGTH OFFSET LENGTH ...": the node requests locks on these ranges.
 constexpr std::string_view lock_ahead_attribute = "testbed.lock_ahead";
+/// Reading it takes `delay_length` of the model's time.
+constexpr const char* delay_attribute = "testbed.delay";
+constexpr SimulatedTime delay_length = 1'000'000;
 /// Flag of open(2): the file gets no layout yet. Lustre's O_LOV_DELAY_CREATE also contains
 /// O_NOCTTY, which FUSE drops.
 constexpr int delay_layout = FASYNC;
@@ -334,6 +338,12 @@ void getxattr(fuse_req_t request, fuse_ino_t number, const char* name, std::size
   if (name == machine_attribute) {
     return reply_sized(request, machine::describe_machine(costs.machine()), size);
   }
+  if (name == std::string_view(delay_attribute)) {
+    const auto handle = costs.open(mount_of(request).node(), true);
+    const Status waited = costs.delay({handle.get(), interruption_of(request)}, delay_length);
+    return waited ? reply_sized(request, std::to_string(delay_length), size)
+                  : reply(request, waited);
+  }
   const Result<std::vector<std::byte>> value = names_of(request).attribute(number, name);
   if (!value) return reply(request, value.error());
   reply_sized(request, {reinterpret_cast<const char*>(value->data()), value->size()}, size);
@@ -565,6 +575,18 @@ Result<std::unique_ptr<FuseMount>> FuseMount::mount(Namespace& names, int node,
   }
   made->server_ = std::thread(serve, made->session_);
   return made;
+}
+
+SimulatedTime FuseMount::cost_of_call() const {
+  constexpr int attempts = 30;
+  SimulatedTime shortest = std::numeric_limits<SimulatedTime>::max();
+  for (int i = 0; i < attempts; ++i) {
+    std::array<char, 32> value{};
+    const SimulatedTime begin = real_timing().now();
+    if (::getxattr(directory_.c_str(), delay_attribute, value.data(), value.size()) < 0) return 0;
+    shortest = std::min(shortest, real_timing().now() - begin);
+  }
+  return shortest - delay_length;
 }
 
 FuseMount::~FuseMount() {

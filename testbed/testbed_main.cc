@@ -157,6 +157,7 @@ int serve(const Options& options) {
     if (!mount) return fail(mount.error(), 1);
     mounts.push_back(*std::move(mount));
   }
+  names.costs().deduct(mounts.front()->cost_of_call());
   std::puts("ready");
   std::fflush(stdout);
   int signal = 0;

@@ -262,8 +262,11 @@ std::vector<CostModel::NodeObject> CostModel::call_back(const ObjectName& name, 
 
 /// Waits for `count` lock messages that are sent one after the other.
 Status CostModel::wait_for_lock_messages(Guard& guard, const Caller& caller, std::int64_t count) {
-  if (machine_.lock_latency_us == 0) return {};
-  const std::int64_t length = count * machine_.lock_latency_us * microsecond;
+  const SimulatedTime length = count * machine_.lock_latency_us * microsecond - deducted_;
+  return length > 0 ? wait_for_delay(guard, caller, length) : Status();
+}
+
+Status CostModel::wait_for_delay(Guard& guard, const Caller& caller, SimulatedTime length) {
   const Ticket ticket = requests_.delay(length, timing_.now());
   delays_[ticket] = false;
   Status waited = wait(guard, *delay_ended_, caller, [&] { return delays_.at(ticket); });
@@ -382,6 +385,17 @@ Status CostModel::finish(const Caller& caller) {
   Guard guard(mutex_);
   if (caller.handle->has_written_ && was_evicted(*caller.handle)) return refused(EIO);
   return wait_for_pending(guard, caller, 0);
+}
+
+Status CostModel::delay(const Caller& caller, SimulatedTime length) {
+  Guard guard(mutex_);
+  return wait_for_delay(guard, caller, length);
+}
+
+void CostModel::deduct(SimulatedTime cost) {
+  const std::lock_guard guard(mutex_);
+  deducted_ = cost;
+  requests_.shorten_latency(cost);
 }
 
 Status CostModel::reserve(std::span<const ObjectName> objects) {

@@ -119,6 +119,12 @@ class CostModel {
   /// For close(2): waits until the handle's reads and direct writes have completed. EIO if the
   /// handle has written and its node was evicted, so that the data may be lost.
   [[nodiscard]] Status finish(const Caller& caller);
+  /// Waits for `length`, as for a request.
+  [[nodiscard]] Status delay(const Caller& caller, SimulatedTime length);
+  /// `cost`: what a call that waits takes beside the model, such as the way through FUSE. The
+  /// latencies of OSTs and locks become as much shorter, so that the call takes the time that it
+  /// takes on the machine.
+  void deduct(SimulatedTime cost);
   /// ENOSPC if the OST of one of the objects is full.
   [[nodiscard]] Status reserve(std::span<const ObjectName> objects);
   /// Drops the locks and the unsent writes of a removed object.
@@ -182,6 +188,7 @@ class CostModel {
                                                   const ExtentLocks::Lock& wanted);
   [[nodiscard]] Status wait_for_lock_messages(Guard& guard, const Caller& caller,
                                               std::int64_t count);
+  [[nodiscard]] Status wait_for_delay(Guard& guard, const Caller& caller, SimulatedTime length);
   [[nodiscard]] Status lock(Guard& guard, const Caller& caller, const ObjectName& name,
                             const ExtentLocks::Lock& wanted);
   [[nodiscard]] Status write_back(Guard& guard, const Caller& caller,
@@ -212,6 +219,7 @@ class CostModel {
   std::map<std::pair<std::int32_t, std::int32_t>, std::unique_ptr<Outbox>> outboxes_;
   std::map<Ticket, InFlight> in_flight_;
   std::map<ObjectName, std::shared_ptr<ObjectLocks>> locks_;
+  SimulatedTime deducted_ = 0;           // see deduct()
   std::map<Ticket, bool> delays_;        // whether the delay is over
   std::vector<std::int64_t> evictions_;  // by node
   std::unique_ptr<Signal> delay_ended_;

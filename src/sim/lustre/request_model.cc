@@ -14,7 +14,8 @@ constexpr double second = 1e9;
 
 }  // namespace
 
-RequestModel::RequestModel(const Machine& machine) : machine_(machine) {
+RequestModel::RequestModel(const Machine& machine)
+    : machine_(machine), latency_(machine.ost_latency_us * microsecond) {
   const auto add = [&](std::int64_t count, const Channel& channel) {
     for (std::int64_t i = 0; i < count; ++i) stations_.push_back({.channel = channel});
   };
@@ -89,8 +90,7 @@ void RequestModel::start_on_thread(Ticket ticket, SimulatedTime now) {
   osts_[static_cast<std::size_t>(request.rpc.ost)].queued += now - request.arrived;
   ++request.step;
   const double slowness = std::max(1.0, stations_[station_of_ost(request.rpc.ost)].slowness);
-  const auto latency = static_cast<double>(machine_.ost_latency_us * microsecond);
-  schedule(now + std::llround(latency * slowness), ticket);
+  schedule(now + std::llround(static_cast<double>(latency_) * slowness), ticket);
 }
 
 void RequestModel::join(Station& station, Ticket ticket, SimulatedTime now) {

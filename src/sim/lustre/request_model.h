@@ -3,6 +3,7 @@
 #ifndef NACRE_SIM_LUSTRE_REQUEST_MODEL_H_
 #define NACRE_SIM_LUSTRE_REQUEST_MODEL_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -61,6 +62,8 @@ class RequestModel {
   [[nodiscard]] SimulatedTime queue_time(std::int32_t ost) const {
     return osts_[static_cast<std::size_t>(ost)].queued;
   }
+  /// Makes the latency of the OSTs shorter, at most to 0.
+  void shorten_latency(SimulatedTime by) { latency_ = std::max(SimulatedTime{0}, latency_ - by); }
 
  private:
   struct Request {
@@ -109,6 +112,7 @@ class RequestModel {
   void end(Ticket ticket, SimulatedTime now);
 
   Machine machine_;
+  SimulatedTime latency_;          // of the OSTs
   std::size_t first_ost_ = 0;      // index of the first OST in stations_
   std::vector<Station> stations_;  // nodes' links, uplinks, servers' links, OSTs
   std::vector<Ost> osts_;

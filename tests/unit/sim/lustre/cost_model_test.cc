@@ -2,13 +2,16 @@
 #include "sim/lustre/cost_model.h"
 
 #include <cerrno>
+#include <limits>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "sim/lustre/errno_result.h"
+#include "sim/time/scheduler.h"
 
 namespace nacre::sim {
 namespace {
@@ -67,6 +70,40 @@ TEST_CASE("direct writes are sent at once") {
   const auto handle = costs.open(0, true);
   REQUIRE(write(costs, *handle, {0, 100}).ok());
   CHECK(counts(costs, R"("requests":[1])"));
+}
+
+TEST_CASE("what a call costs beside the model is taken off the latencies") {
+  constexpr SimulatedTime us = 1000;
+  Machine slow = machine;
+  slow.ost_latency_us = 500;
+  slow.lock_latency_us = 200;
+  Scheduler scheduler;
+  ObjectStore objects;
+  CostModel costs(slow, objects, scheduler);
+  SimulatedTime before = 0;
+  const auto passed = [&] { return scheduler.now() - std::exchange(before, scheduler.now()); };
+  scheduler.start("client", [&] {
+    const auto handle = costs.open(0, true);
+    REQUIRE(write(costs, *handle, {0, 100}).ok());  // asks for a lock
+    CHECK(passed() == (2 * 200 + 500) * us);
+    REQUIRE(write(costs, *handle, {0, 100}).ok());
+    CHECK(passed() == 500 * us);
+
+    costs.deduct(100 * us);
+    REQUIRE(write(costs, *handle, {0, 100}).ok());
+    CHECK(passed() == 400 * us);
+    costs.drop_locks();
+    REQUIRE(write(costs, *handle, {0, 100}).ok());
+    CHECK(passed() == (2 * 200 - 100 + 400) * us);
+    REQUIRE(costs.delay({handle.get()}, 70 * us).ok());
+    CHECK(passed() == 70 * us);
+
+    costs.deduct(1000 * us);  // more than the latencies
+    costs.drop_locks();
+    REQUIRE(write(costs, *handle, {0, 100}).ok());
+    CHECK(passed() == 0);
+  });
+  CHECK(scheduler.run(std::numeric_limits<SimulatedTime>::max()));
 }
 
 TEST_CASE("a conflicting access of another node calls a lock back, and the dirty data is sent") {

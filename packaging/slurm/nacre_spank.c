@@ -28,7 +28,7 @@ enum { VALUE_MAX = 32768 };
 static const char* library = NACRE_LIBRARY;
 static bool is_on = false;
 static bool is_refused = false; /* by --nacre=off */
-/* Those of --nacre, in the form of NACRE_HINTS. */
+/* The hints of --nacre, in the form of NACRE_HINTS. */
 static char hints[VALUE_MAX];
 
 /* Appends a rule of --nacre to the hints. A rule without a glob is for all files. Returns false if

@@ -42,7 +42,7 @@ VARIABLES = [
         (IOBUF, "", "files that libnacre_posix.so buffers: glob:size=4m:count=4:prefetch=1,glob2 (docs/posix.md)"),
         (SUMMARY, "0", "1: `nacre run` prints a summary when the job ends, as with --summary"),
         (RUN, "", "name of the launch in reports; `nacre run` sets it"),
-        ("NACRE_NODE_ID", "", "name of the node: only ranks with the same one share memory; for simulated nodes"),
+        ("NACRE_NODE_ID", "", "name of the node; ranks share memory only if it is equal; for emulated nodes"),
         ("NACRE_TESTBED", "", "if set: treat files on a mount of nacre-testbed as files on Lustre"),
         ("NACRE_LIBRARY_DIR", "", "directory in which the nacre command looks for the libraries"),
     )

@@ -378,7 +378,7 @@ def sieving_of_holes(job: Job) -> Iterator[Finding]:
         wanted = sum(kind["bytes"]["sum"] for kind in found)
         yield Finding(
             "reads-holes",
-            "Reads fetch mostly bytes that nobody wants",
+            "Reads fetch mostly bytes that the program does not use",
             str(group),
             f"{amount(fetched)} were read for {amount(wanted)}",
             _seconds(job, found) * (1 - wanted / fetched),

@@ -22,7 +22,7 @@ FAR_SLOWER = 2.0
 OST_FAR_SLOWER = 3.0  # calls to healthy OSTs differ by a factor of 2 where they queue in bursts
 UNEVEN = 3.0
 BALANCE = (
-    "Program: balance the work before the call, or let it go on during the call (MPI_File_iwrite_all, ncmpi_iput_vara)"
+    "Program: balance the work before the call, or do it during the call (MPI_File_iwrite_all, ncmpi_iput_vara)"
 )
 WAITED_MIN = 0.05  # seconds: less is the scheduling of a busy machine
 WAITED_OF_A_CALL_MIN = 0.005  # seconds: less is the exchange of messages itself

@@ -26,7 +26,7 @@ HELP = unwrapped("""Show two jobs side by side: times, phases, bytes, layouts, p
 
 A and B are reports that `nacre run --report FILE` wrote. Of a report with several jobs nacre takes the slowest. The
 last column is B divided by A: below 1, B has less of it. The time of ranks that wait for others outside MPI-IO is in
-the first row alone.
+the first row only.
 
 [bold]Examples[/bold]
 

@@ -50,7 +50,7 @@ and checks that Nacre served the calls. Without COMMAND, nacre tests the mpiexec
   nacre doctor /scratch/me
 
 With a directory in place of COMMAND, nacre says what its file system is, and on Lustre how many OSTs there are and how
-full, the directory's default layout, whether locks work, and what of it will hurt; on CephFS and OrangeFS, what a
+full, the directory's default layout, whether locks work, and which of these will cause problems; on CephFS and OrangeFS, what a
 client can see of these.
 
 With FILE on Lustre, CephFS or OrangeFS, nacre says how it is striped, and on the first two whether its layout covers

@@ -17,7 +17,7 @@ SHORT_HELP = "Show a manual page, or write all of them."
 
 HELP = unwrapped(f"""{SHORT_HELP}
 
-NAME is a verb: run, report, stripe-show; nacre is the page of all. On a terminal, nacre shows the page with the command
+NAME is a verb: run, report, stripe-show; nacre is the overview. On a terminal, nacre shows the page with the command
 `man`, or the text of --help if `man` is missing. In a pipe or a file, the page is in roff. --write makes a file of each
 page in DIR; a site writes them to share/man/man1.
 

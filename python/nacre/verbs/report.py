@@ -30,7 +30,7 @@ maximum and the sum over the ranks. nacre skips lines that are damaged, and prin
 
 [bold]Phases[/bold] of collective calls. view and plan: ranks summarise their accesses, and rank 0 chooses the plan.
 exchange of views: aggregators learn which bytes come from which rank. gather and copy: copies in memory. messages: data
-between ranks. waiting: for late ranks, or for data of others. file access, and waiting for it: the file system.
+between ranks. waiting: for late ranks, or for data from other ranks. file access, and waiting for it: the file system.
 agreement: ranks that have finished wait for those that still access the file.
 
 [bold]Examples[/bold]

@@ -1,4 +1,4 @@
-"""`nacre testbed`: emulates a Lustre with simulated nodes on this machine."""
+"""`nacre testbed`: emulates a Lustre with emulated nodes on this machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nacre.verbs.run import (
 
 HELP = "Emulate a Lustre on this machine: OSTs, servers, links, locks, faults."
 
-UP_HELP = unwrapped("""Start the emulated Lustre. Each simulated node has a mount: DIRECTORY/0, DIRECTORY/1 and so on.
+UP_HELP = unwrapped("""Start the emulated Lustre. Each emulated node has a mount: DIRECTORY/0, DIRECTORY/1 and so on.
 
 All mounts show the same files, striped over OSTs as on Lustre. The testbed keeps data in memory, or with --objects on
 disk, for larger files. With --machine, an access takes the time that it takes on that machine. The testbed needs root,
@@ -80,7 +80,7 @@ MACHINE = typer.Option(
     None, "--machine", metavar="NAME|FILE", help="Machine to emulate: one that comes with Nacre, or a machine file."
 )
 SET = typer.Option([], "--set", metavar="NAME=VALUE", help="Override a setting of the machine. Repeatable.")
-NODES = typer.Option(None, "--nodes", metavar="N", help="Number of simulated nodes.")
+NODES = typer.Option(None, "--nodes", metavar="N", help="Number of emulated nodes.")
 OSTS = typer.Option(None, "--osts", metavar="C", help="Number of OSTs.")
 OBJECTS = typer.Option(
     None, "--objects", metavar="PATH", help="Keep data in this directory, a new or empty one; default: in memory."
@@ -96,7 +96,7 @@ def register(app: typer.Typer) -> None:
     verbs.command(
         "run",
         help=RUN_HELP,
-        short_help="Run an MPI program on the simulated nodes.",
+        short_help="Run an MPI program on the emulated nodes.",
         context_settings={"allow_interspersed_args": False},
     )(run)
     app.add_typer(verbs, name="testbed", short_help=HELP)

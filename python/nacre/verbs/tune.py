@@ -23,10 +23,10 @@ WORTH_MIN = 0.9  # of the speed without the machine file: with less it does harm
 
 HELP = unwrapped("""Measure a file system from the ranks of a job, and write a machine file.
 
-DIR is a directory of the file system, or the directory of a running testbed. COMMAND is the command that you start
-programs with, without a program. Its launcher starts a worker on the ranks, which measures messages, copies, calls by
-size, and on Lustre what OSTs, servers and nodes reach together. Then nacre tune searches the fastest pattern of
-aggregators and OSTs, prints the hints that force it, and compares Nacre with the MPI alone. It writes a figure only if
+DIR is a directory of the file system, or the directory of a running testbed. COMMAND is your launcher with its
+options, without a program. It starts a worker on the ranks, which measures messages, copies, calls by size, and on
+Lustre what OSTs, servers and nodes reach together. Then nacre tune searches for the fastest pattern of aggregators and
+OSTs, prints the hints that force it, and compares Nacre with the MPI alone. It writes a figure only if
 its repetitions agree, and removes all files that it made in DIR.
 
 [bold]Examples[/bold]

@@ -566,7 +566,7 @@ void warn_of_open_files(const std::vector<std::string>& files) {
   const std::string others =
       files.size() == 1 ? "" : " and " + std::to_string(files.size() - 1) + " more";
   std::fprintf(stderr,
-               "nacre: %s%s: still open at MPI_Finalize, so the report has no line of it. Close "
+               "nacre: %s%s: still open at MPI_Finalize, so the report has no line for it. Close "
                "each file with MPI_File_close.\n",
                files.front().c_str(), others.c_str());
 }

@@ -65,7 +65,7 @@ int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
 int file_close(MPI_File* fh);
 int file_delete(const char* filename, MPI_Info info);
 /// After MPI_Finalize: rank 0 of each file that is still open and was to be reported says that the
-/// report has no line of it.
+/// report has no line for it.
 void warn_of_unreported_files();
 int register_datarep(const char* datarep, MPI_Datarep_conversion_function* read_conversion,
                      MPI_Datarep_conversion_function* write_conversion,

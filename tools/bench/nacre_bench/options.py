@@ -176,7 +176,7 @@ class Choice(Launches):
         "", "Only cases on these: local, or a machine of the testbed.", parser=words, metavar="NAME,..."
     )
     ranks: Any = option("", "Only cases with these numbers of ranks.", parser=numbers, metavar="N,...")
-    contender: str = option("*/M5", "Nacre contender; of several, the first.", metavar="NAME")
+    contender: str = option("*/M5", "Nacre contender; if several match, the first.", metavar="NAME")
     rounds: Any = option(
         "8",
         f"Rounds of the automatic choice and of the best settings; at least {sum(EARLY_ROUNDS) + 1}.",
@@ -195,7 +195,7 @@ class Choice(Launches):
 @dataclasses.dataclass(kw_only=True)
 class Simulated(Launches):
     cases: Any = option("", "Names or patterns of cases; default: all writes.", parser=words, metavar="GLOB,...")
-    contender: str = option("*/M5", "Nacre contender; of several, the first.", metavar="NAME")
+    contender: str = option("*/M5", "Nacre contender; if several match, the first.", metavar="NAME")
     rounds: Any = option("3", "Repeats of each setting.", parser=positive, metavar="N")
     timeout: float = option(180, "Time limit of a launch in seconds.")
 

@@ -181,7 +181,8 @@ class CostModel {
     double& ost = busy(Resource::ost);
     ost = std::max(ost, traffic_.fullest_ost_bytes / window * turn);
     if (writes() || traffic_.in_flight <= 0) return;
-    const double waited_for = traffic_.waits * traffic_.bytes / traffic_.calls;
+    const double waited_for =
+        traffic_.waits * std::min(traffic_.in_flight, traffic_.bytes / traffic_.calls);
     const double later = std::max(0.0, traffic_.bytes / traffic_.writers - waited_for);
     double& client = busy(Resource::client);
     client = std::max(client, later / traffic_.in_flight * turn);

@@ -500,6 +500,21 @@ TEST_CASE("nodes share OSTs if one node cannot load an OST by itself") {
   }
 }
 
+TEST_CASE("ranks read long pieces themselves where answers take long") {
+  machine::Machine machine;  // as Big Red
+  machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0.2};
+  machine.ost_latency_us = 60'000;
+  machine.rpc_bytes = 64 << 10;
+  machine.read_bytes = 512 << 10;
+  CollectiveSettings settings = settings_of("lustre");
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  const Layout layout = plain_layout({.stripe_size = 64 << 10, .stripe_count = 24});
+  settings.stripes = std::make_shared<const StripeMap>(StripeMap::of(layout, 24).value());
+  const Load contiguous{12, 12, 8 * mebibyte};
+  CHECK(plan_for(contiguous, settings, Direction::read).algorithm == Algorithm::direct);
+  CHECK(plan_for(contiguous, settings).algorithm == Algorithm::two_phase);
+}
+
 TEST_CASE("the figures without which another plan would be chosen are named") {
   const Load contiguous{16, 8, 8 * mebibyte};
   const CollectiveSettings settings = settings_of("lustre", 8);

@@ -2,6 +2,7 @@
 // library, and calls nacre_tune_worker.
 #include "worker.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -33,10 +34,12 @@ double seconds_now() {
 }
 
 void wait_for_all() {
-  constexpr useconds_t nap_us = 200;
+  // Naps grow: many ranks that wake up often would take cores too, where they share them.
+  constexpr useconds_t nap_max_us = 3200;
+  useconds_t nap_us = 200;
   MPI_Request all = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &all);
-  for (int done = 0; done == 0;) {
+  for (int done = 0; done == 0; nap_us = std::min(2 * nap_us, nap_max_us)) {
     MPI_Test(&all, &done, MPI_STATUS_IGNORE);
     if (done == 0) usleep(nap_us);
   }

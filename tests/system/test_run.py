@@ -175,6 +175,7 @@ def test_the_mpi_serves_files_for_which_nacre_is_disabled(nacre, build, python_o
     ("arguments", "code", "words"),
     [
         (["nosuchprogram"], 127, ["program not found: nosuchprogram", "module"]),
+        (["--", "--max-time", "4m"], 2, ["--max-time stands where the command begins", "before the command"]),
         (["./file"], 126, ["./file is not executable", "chmod +x"]),
         (["/tmp"], 126, ["/tmp is a directory, not a program", "launcher"]),
         (["--hint", "cb_nodes", "true"], 2, ["'cb_nodes' is not of the form KEY=VALUE", "GLOB:KEY=VALUE"]),

@@ -64,6 +64,11 @@ class Launch:
 def recognise(word: str) -> FoundLauncher | None:
     """The launcher that `word` starts, or None for a script or a program without a launcher."""
     path = shutil.which(word)
+    if path is None and word.startswith("-"):
+        raise UserError(
+            f"{word} stands where the command begins, so it is not read as an option of nacre",
+            "Give the options of nacre before the command and its arguments.",
+        )
     if path is None and os.path.isdir(word):
         raise UserError(f"{word} is a directory, not a program", "Start the command with a launcher.", EXIT_CANNOT_RUN)
     if path is None and os.path.exists(word) and "/" in word:

@@ -153,7 +153,7 @@ class CostModel {
     ObjectName object;                             // the object of `unsent`
     std::vector<Extent> unsent;                    // cached, to be sent in the next write request
     std::int64_t unsent_bytes = 0;                 // of these extents
-    std::map<ObjectName, std::int64_t> in_flight;  // number of requests
+    std::map<ObjectName, std::int64_t> in_flight;  // number of requests that delay callbacks
     std::unique_ptr<Signal> changed;
   };
   struct NodeObject {
@@ -164,6 +164,7 @@ class CostModel {
     Rpc rpc;
     ObjectName object;
     std::vector<Extent> extents;  // of a write from the cache
+    bool delays_callbacks = true;
   };
   struct ObjectLocks {
     ObjectLocks(bool wide, Timing& timing) : locks(wide), changed(timing.make_signal()) {}

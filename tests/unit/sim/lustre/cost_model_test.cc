@@ -121,6 +121,36 @@ TEST_CASE("a conflicting access of another node calls a lock back, and the dirty
   CHECK(counts(costs, R"("clients":[2])"));
 }
 
+TEST_CASE("a callback waits for reads under the same lock only") {
+  constexpr SimulatedTime us = 1000;
+  const auto time_of_read = [](std::int64_t wide_locks) {
+    Machine slow = machine;
+    slow.ost_latency_us = 500;
+    slow.lock_latency_us = 10;
+    slow.wide_locks = wide_locks;
+    Scheduler scheduler;
+    ObjectStore objects;
+    CostModel costs(slow, objects, scheduler);
+    SimulatedTime passed = 0;
+    scheduler.start("holder", [&] {
+      const auto handle = costs.open(0, false);
+      REQUIRE(write(costs, *handle, {0, 100}).ok());
+      REQUIRE(flush(costs, *handle).ok());
+      REQUIRE(read(costs, *handle, {5000, 100}).ok());
+    });
+    scheduler.start("other", [&] {
+      const auto handle = costs.open(1, false);
+      scheduler.sleep(700 * us);  // the holder reads
+      REQUIRE(read(costs, *handle, {0, 100}).ok());
+      passed = scheduler.now() - 700 * us;
+    });
+    CHECK(scheduler.run(std::numeric_limits<SimulatedTime>::max()));
+    return passed;
+  };
+  CHECK(time_of_read(0) == (4 * 10 + 500) * us);
+  CHECK(time_of_read(1) > (4 * 10 + 500) * us);
+}
+
 TEST_CASE("unsent data of an evicted node is lost, and its open files return one error") {
   ObjectStore objects;
   CostModel costs(machine, objects);

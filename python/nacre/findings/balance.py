@@ -21,9 +21,7 @@ SLOW_SHARE_MAX = 0.25  # of the OSTs: if more are slow, the cause is elsewhere
 FAR_SLOWER = 2.0
 OST_FAR_SLOWER = 3.0  # calls to healthy OSTs differ by a factor of 2 where they queue in bursts
 UNEVEN = 3.0
-BALANCE = (
-    "Program: balance the work before the call, or do it during the call (MPI_File_iwrite_all, ncmpi_iput_vara)"
-)
+BALANCE = "Program: balance the work before the call, or do it during the call (MPI_File_iwrite_all, ncmpi_iput_vara)"
 WAITED_MIN = 0.05  # seconds: less is the scheduling of a busy machine
 WAITED_OF_A_CALL_MIN = 0.005  # seconds: less is the exchange of messages itself
 

@@ -44,7 +44,7 @@ constexpr std::string_view narrow_locks_attribute = "testbed.narrow_locks";
 /// Set it to "INODE OFFSET LENGTH OFFSET LENGTH ...": the node requests locks on these ranges.
 constexpr std::string_view lock_ahead_attribute = "testbed.lock_ahead";
 /// Reading it takes `delay_length` of the model's time.
-constexpr const char* delay_attribute = "testbed.delay";
+constexpr std::string_view delay_attribute = "testbed.delay";
 constexpr SimulatedTime delay_length = 1'000'000;
 /// Flag of open(2): the file gets no layout yet. Lustre's O_LOV_DELAY_CREATE also contains
 /// O_NOCTTY, which FUSE drops.
@@ -338,7 +338,7 @@ void getxattr(fuse_req_t request, fuse_ino_t number, const char* name, std::size
   if (name == machine_attribute) {
     return reply_sized(request, machine::describe_machine(costs.machine()), size);
   }
-  if (name == std::string_view(delay_attribute)) {
+  if (name == delay_attribute) {
     const auto handle = costs.open(mount_of(request).node(), true);
     const Status waited = costs.delay({handle.get(), interruption_of(request)}, delay_length);
     return waited ? reply_sized(request, std::to_string(delay_length), size)
@@ -581,10 +581,11 @@ SimulatedTime FuseMount::cost_of_call() const {
   constexpr int attempts = 30;
   constexpr SimulatedTime longest = 300'000;  // more is the load of other programs
   SimulatedTime shortest = std::numeric_limits<SimulatedTime>::max();
+  const std::string attribute(delay_attribute);
   for (int i = 0; i < attempts; ++i) {
     std::array<char, 32> value{};
     const SimulatedTime begin = real_timing().now();
-    if (::getxattr(directory_.c_str(), delay_attribute, value.data(), value.size()) < 0) return 0;
+    if (::getxattr(directory_.c_str(), attribute.c_str(), value.data(), value.size()) < 0) return 0;
     shortest = std::min(shortest, real_timing().now() - begin);
   }
   return std::min(shortest - delay_length, longest);

@@ -66,7 +66,7 @@ def recognise(word: str) -> FoundLauncher | None:
     path = shutil.which(word)
     if path is None and word.startswith("-"):
         raise UserError(
-            f"{word} stands where the command begins, so it is not read as an option of nacre",
+            f"{word} stands where the command begins, so nacre does not read it as an option",
             "Give the options of nacre before the command and its arguments.",
         )
     if path is None and os.path.isdir(word):

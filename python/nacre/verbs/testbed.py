@@ -1,4 +1,4 @@
-"""`nacre testbed`: emulates a Lustre with emulated nodes on this machine."""
+"""`nacre testbed`: emulates a Lustre and its client nodes on this machine."""
 
 from __future__ import annotations
 

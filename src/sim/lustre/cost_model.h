@@ -164,7 +164,7 @@ class CostModel {
     Rpc rpc;
     ObjectName object;
     std::vector<Extent> extents;  // of a write from the cache
-    bool delays_callbacks = true;
+    bool delays_callbacks;
   };
   struct ObjectLocks {
     ObjectLocks(bool wide, Timing& timing) : locks(wide), changed(timing.make_signal()) {}

@@ -164,7 +164,11 @@ Result<std::unique_ptr<SharedCounter>> file_counter(const CounterKey& key, bool 
   // such a page, and the kernel waited for the page to discard it for another rank.
   const bool is_stale = has_stale_pages(facts_of_file(file.number()));
   if (is_stale) file = reopen(file.number(), O_RDWR | O_DIRECT);
-  if (!file.valid()) return file_counter_error(errno, create, path);
+  if (!file.valid()) {
+    const Error refused = file_counter_error(errno, create, path);
+    if (create) ::unlink(path.c_str());
+    return refused;
+  }
   auto counter = std::make_unique<FileCounter>(std::move(file), path, is_stale);
   if (create) {
     // Writes the value, so that a full file system fails here. Adds 0 instead of setting 0: other

@@ -44,8 +44,8 @@ AccessSummary summary_of(const Load& load, const StripeMap* stripes = nullptr) {
   return summary;
 }
 
-std::shared_ptr<const StripeMap> stripes_on(int osts) {
-  const Layout layout = plain_layout({.stripe_size = mebibyte, .stripe_count = osts});
+std::shared_ptr<const StripeMap> stripes_on(int osts, std::int64_t stripe_bytes = mebibyte) {
+  const Layout layout = plain_layout({.stripe_size = stripe_bytes, .stripe_count = osts});
   return std::make_shared<const StripeMap>(StripeMap::of(layout, osts).value());
 }
 
@@ -74,6 +74,16 @@ double agreement_by_ost(const std::vector<PredictedPlan>& plans, int aggregators
   });
   REQUIRE(found != plans.end());
   return found->prediction.of(Resource::agreement);
+}
+
+/// As Big Red: few requests on the way, each of which waits long.
+machine::Machine big_red() {
+  machine::Machine machine;
+  machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0.2};
+  machine.ost_latency_us = 60'000;
+  machine.rpc_bytes = 64 << 10;
+  machine.wide_locks = 0;
+  return machine;
 }
 
 CollectivePlan plan_for(const Load& load, const CollectiveSettings& settings,
@@ -457,11 +467,7 @@ TEST_CASE("an equal call, whose choice is remembered, has the same plan") {
 }
 
 TEST_CASE("nodes share OSTs if one node cannot load an OST by itself") {
-  machine::Machine machine;  // as Big Red: few requests on the way, each of which waits long
-  machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0.2};
-  machine.ost_latency_us = 60'000;
-  machine.rpc_bytes = 64 << 10;
-  machine.wide_locks = 0;
+  machine::Machine machine = big_red();
   CollectiveSettings settings = settings_of("lustre", 16);
   settings.machine = std::make_shared<const machine::Machine>(machine);
   const Load contiguous{16, 16, 16 * mebibyte};
@@ -501,15 +507,11 @@ TEST_CASE("nodes share OSTs if one node cannot load an OST by itself") {
 }
 
 TEST_CASE("ranks read long pieces themselves where answers take long") {
-  machine::Machine machine;  // as Big Red
-  machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0.2};
-  machine.ost_latency_us = 60'000;
-  machine.rpc_bytes = 64 << 10;
+  machine::Machine machine = big_red();
   machine.read_bytes = 512 << 10;
   CollectiveSettings settings = settings_of("lustre");
   settings.machine = std::make_shared<const machine::Machine>(machine);
-  const Layout layout = plain_layout({.stripe_size = 64 << 10, .stripe_count = 24});
-  settings.stripes = std::make_shared<const StripeMap>(StripeMap::of(layout, 24).value());
+  settings.stripes = stripes_on(24, 64 << 10);
   const Load contiguous{12, 12, 8 * mebibyte};
   CHECK(plan_for(contiguous, settings, Direction::read).algorithm == Algorithm::direct);
   CHECK(plan_for(contiguous, settings).algorithm == Algorithm::two_phase);

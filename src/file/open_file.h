@@ -214,7 +214,8 @@ class OpenFile {
   [[nodiscard]] store::Transfer move_independent(const PlacedAccess& placed, bool locked,
                                                  collective::Profiler& profiler);
   void note_plan(const PlanUse& call, const plan::CollectiveSettings& settings);
-  [[nodiscard]] int io_thread_count(const AccessSettings& settings) const;
+  [[nodiscard]] int io_thread_count(plan::Direction direction,
+                                    const AccessSettings& settings) const;
   collective::Task<Outcome> run_all(Routine routine, Result<PlacedAccess> placed);
   collective::Task<Result<PlacedAccess>> place_ordered(Result<PlacedAccess> placed);
   collective::Task<Outcome> move_all_locked(plan::Direction direction,
@@ -226,7 +227,8 @@ class OpenFile {
                                                    const Result<PlacedAccess>& placed,
                                                    Result<plan::MemoryAccess> memory,
                                                    const AccessSettings& settings) const;
-  [[nodiscard]] collective::CollectiveFile file_for_engine(const AccessSettings& settings,
+  [[nodiscard]] collective::CollectiveFile file_for_engine(plan::Direction direction,
+                                                           const AccessSettings& settings,
                                                            collective::Profiler& profiler);
   void note_refused_locks(const collective::Outcome& moved);
   void forget_outdated_choices(plan::Direction direction,

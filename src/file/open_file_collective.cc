@@ -153,10 +153,14 @@ plan::CollectiveSettings OpenFile::collective_settings(Direction direction,
   return collective;
 }
 
-int OpenFile::io_thread_count(const AccessSettings& settings) const {
+int OpenFile::io_thread_count(Direction direction, const AccessSettings& settings) const {
+  if (settings.io_thread_count) return *settings.io_thread_count;
   // A local file system uses the processor instead of waiting: another thread gains nothing.
+  if (file_system_.one_writer_per_node) return 0;
+  // Threads that wait for each other's writes in the kernel only hand over the processor.
+  const bool in_turn = file_system_.serial_writes && !file_system_.has_direct;
   constexpr int usual_count = 16;
-  return settings.io_thread_count.value_or(file_system_.one_writer_per_node ? 0 : usual_count);
+  return direction == Direction::write && in_turn ? 1 : usual_count;
 }
 
 /// Records the plan of a call that the engine ran with these settings.
@@ -219,7 +223,8 @@ void OpenFile::forget_outdated_choices(Direction direction,
   if (direction == Direction::read && read_alone_.exchange(false)) choices_.end_steps();
 }
 
-collective::CollectiveFile OpenFile::file_for_engine(const AccessSettings& settings,
+collective::CollectiveFile OpenFile::file_for_engine(Direction direction,
+                                                     const AccessSettings& settings,
                                                      collective::Profiler& profiler) {
   return {.source = file_,
           .views = views_,
@@ -227,7 +232,7 @@ collective::CollectiveFile OpenFile::file_for_engine(const AccessSettings& setti
           .groups = groups_,
           .repeated = repeated_,
           .profiler = profiler,
-          .io_thread_count = io_thread_count(settings),
+          .io_thread_count = io_thread_count(direction, settings),
           .reads_in_order = !settings.io_thread_count && !settings.reads_past_cache,
           .choices = &choices_,
           .copies = copies_};
@@ -251,7 +256,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
       co_await growing;
     }
   }
-  const collective::CollectiveFile file = file_for_engine(*settings, profiler);
+  const collective::CollectiveFile file = file_for_engine(direction, *settings, profiler);
   forget_outdated_choices(direction, settings);
   const plan::CollectiveSettings for_all = collective_settings(direction, *settings);
   profiler.describe_file(

@@ -42,6 +42,7 @@ FileSystemFacts facts_of(std::uint32_t magic, HasAttribute has_attribute, MountT
   facts.one_writer_per_node = found->sharing == Sharing::local;
   facts.has_layouts = found->has_layouts;
   facts.keeps_written = found->keeps_written;
+  facts.serial_writes = found->serial_writes;
   if (found->sharing == Sharing::local) {
     facts.call_cost_bytes = local_call_worth_bytes;
     facts.saturation_bytes = local_saturation_bytes;

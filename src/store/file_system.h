@@ -30,6 +30,7 @@ struct FileSystem {
   Store* (*store)() = nullptr;
   bool has_layouts = false;    ///< StoreFile::layouts() of that store
   bool keeps_written = false;  ///< as in FileSystemFacts
+  bool serial_writes = false;  ///< as in FileSystemFacts
   /// The kernel may have cached pages that other nodes have written since.
   bool stale_pages = false;
   /// The class of its machine (src/machine/classes). Empty: local or remote.

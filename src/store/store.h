@@ -32,6 +32,9 @@ struct FileSystemFacts {
   /// The kernel serialises the writes of one node to one file, because a write through the page
   /// cache holds the inode's lock. Waiting writers spin.
   bool one_writer_per_node = false;
+  /// As above, on a file system with servers: a second thread of a process gains nothing by a
+  /// write. Not with O_DIRECT.
+  bool serial_writes = false;
   std::int64_t block_size_bytes = 4096;  ///< two writers should not share a block
   /// Bytes whose transfer costs as much as one more call: a round trip over a network, or a system
   /// call on a local file system.

@@ -169,16 +169,16 @@ const std::array table{
                 "collective call are exchanged, read or written at the same time. automatic: 2 on "
                 "local file systems, otherwise 8 MiB in 3 to 8 buffers; at most as many as the "
                 "call has rounds, but at least 2."},
-    HintRow{
-        .name = "nacre_io_threads",
-        .kind = HintKind::choice,
-        .default_value = "automatic",
-        .choices = "automatic|0|1|2|3|4|6|8|12|16",
-        .meaning =
-            "Threads per process that access files while the aggregators exchange the next "
-            "round. They make no MPI calls. 0: the aggregator itself accesses the file. "
-            "automatic: 0 on local file systems, otherwise one per cycle buffer, and one to read "
-            "contiguous rounds, which file systems read ahead."},
+    HintRow{.name = "nacre_io_threads",
+            .kind = HintKind::choice,
+            .default_value = "automatic",
+            .choices = "automatic|0|1|2|3|4|6|8|12|16",
+            .meaning =
+                "Threads per process that access files while the aggregators exchange the next "
+                "round. They make no MPI calls. 0: the aggregator itself accesses the file. "
+                "automatic: 0 on local file systems, otherwise one per cycle buffer. One to read "
+                "contiguous rounds, which file systems read ahead, and to write where the kernel "
+                "lets one thread at a time write to a file (FUSE, CephFS, OrangeFS, NFS)."},
     HintRow{.name = "nacre_report",
             .kind = HintKind::text,
             .meaning =

@@ -53,6 +53,7 @@ TEST_CASE(
     CHECK(facts.coherent == (found->sharing != Sharing::cached));
     CHECK(facts.has_layouts == found->has_layouts);
     CHECK(facts.keeps_written == found->keeps_written);
+    CHECK(facts.serial_writes == found->serial_writes);
   }
 }
 

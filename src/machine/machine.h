@@ -52,9 +52,10 @@ struct Machine {
   // OSTs.
   std::int64_t osts = 8;
   Channel ost = {};
-  std::int64_t ost_latency_us = 0;  ///< of a request, in addition to the transfer
-  std::int64_t ost_threads = 16;    ///< requests served at once; transfers are one at a time
-  std::int64_t ost_fallocate = 1;   ///< 0: OSTs refuse it; the node still sees the larger size
+  std::int64_t ost_read_bandwidth = 0;  ///< 0: reads are as fast as writes
+  std::int64_t ost_latency_us = 0;      ///< of a request, in addition to the transfer
+  std::int64_t ost_threads = 16;        ///< requests served at once; transfers are one at a time
+  std::int64_t ost_fallocate = 1;       ///< 0: OSTs refuse it; the node still sees the larger size
   // Locks.
   std::int64_t lock_latency_us = 0;  ///< of a message to or from a lock server
   std::int64_t wide_locks = 1;       ///< 1: extended as far as possible; 0: as requested
@@ -66,6 +67,10 @@ struct Machine {
 
   [[nodiscard]] std::int64_t servers() const {
     return osts_per_server == 0 ? 0 : (osts + osts_per_server - 1) / osts_per_server;
+  }
+  /// An OST that serves reads.
+  [[nodiscard]] Channel reading_ost() const {
+    return {ost_read_bandwidth > 0 ? ost_read_bandwidth : ost.bandwidth, ost.client_cost};
   }
 };
 

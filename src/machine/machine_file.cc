@@ -87,6 +87,8 @@ std::vector<Setting> settings_of(Machine& m) {
       {"servers.client_cost", &m.server_link.client_cost, 0, 1000, client_cost},
       {"osts.count", &m.osts, 1, osts_max, "object storage targets"},
       {"osts.bandwidth", &m.ost.bandwidth, 0, largest, "bytes per second of an OST"},
+      {"osts.read_bandwidth", &m.ost_read_bandwidth, 0, largest,
+       "bytes per second that an OST reads; 0: as it writes"},
       {"osts.client_cost", &m.ost.client_cost, 0, 1000, client_cost},
       {"osts.latency_us", &m.ost_latency_us, 0, 60'000'000,
        "microseconds of a request, in addition to the transfer"},

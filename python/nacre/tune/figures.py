@@ -10,6 +10,7 @@ from nacre.tune.samples import SPREAD_MAX, Figure, Samples
 PLATEAU = 0.9  # a rate within 10 % of the best has reached the plateau
 LOCK_SHARE = 0.3  # of the time of a write: less is no sign of a lock
 DEFAULT_REQUESTS = 8  # Lustre's max_rpcs_in_flight
+ALIKE = 0.1  # an OST reads as fast as it writes
 LIMITED = 0.85  # a sum that is further below its parts has another limit
 CORE_WAIT = 1e-3  # seconds: a message inside a node that takes longer has waited for a core
 
@@ -39,6 +40,7 @@ def find(samples: Samples, place: plan.Place) -> Findings:
     _calls(found, samples, place)
     if place.osts:
         _osts(found, samples, place)
+        _reads(found, samples, place)
         _nodes(found, samples, place)
         _servers(found, samples, place)
         _uplinks(found, samples, place)
@@ -158,6 +160,24 @@ def _osts(found: Findings, samples: Samples, place: plan.Place) -> None:
         return
     found.add("osts.bandwidth", rates.get(1))
     found.missing["osts.client_cost"] = "needs 4 nodes or more"
+
+
+def _reads(found: Findings, samples: Samples, place: plan.Place) -> None:
+    """All nodes read from one OST, and half of them. The OST limits both if, less what several nodes cost, both are
+    as fast."""
+    written, cost = (found.figures.get(f"osts.{name}") for name in ("bandwidth", "client_cost"))
+    rates = {nodes: samples.rate(plan.ost_word(place, nodes, write=False)) for nodes in plan.readers(place)}
+    alone = [_scaled(rate, 1 + (cost.value if cost else 0.0) * (nodes - 1)) for nodes, rate in rates.items() if rate]
+    if len(alone) < 2 or written is None:
+        found.missing["osts.read_bandwidth"] = "not measured in the time" if rates else "needs 4 nodes or more"
+        return
+    half, every = alone
+    if min(half.value, every.value) < LIMITED * max(half.value, every.value):
+        found.missing["osts.read_bandwidth"] = "the readers, not the OST, limited the reads"
+    elif abs(every.value - written.value) <= ALIKE * written.value:
+        found.missing["osts.read_bandwidth"] = "OSTs read as fast as they write"
+    else:
+        found.add("osts.read_bandwidth", every)
 
 
 def _line(points: dict[int, float]) -> tuple[float, float]:

@@ -92,7 +92,7 @@ def collective_stripes(place: Place) -> int:
     return min(place.osts, max(place.ranks // 2, place.nodes))
 
 
-def ost_word(place: Place, nodes: int, stripes: int = 1, step: int = 0) -> str:
+def ost_word(place: Place, nodes: int, stripes: int = 1, step: int = 0, write: bool = True) -> str:
     """One rank of each of `nodes` nodes, to a file of its own on `stripes` OSTs, `step` OSTs further for each node."""
     total = max(min(place.volume * stripes // 4, place.volume) // (1 if step else nodes), MIB)
     numbers = {
@@ -102,7 +102,14 @@ def ost_word(place: Place, nodes: int, stripes: int = 1, step: int = 0) -> str:
         "osts": place.osts,
         "stripe_size": 64 * KIB,
     }
+    if not write:
+        numbers["write"] = 0
     return word("transfer", size=MIB, bytes=total, nodes=nodes, **numbers)
+
+
+def readers(place: Place) -> list[int]:
+    """Numbers of nodes that read from one OST."""
+    return [place.nodes // 2, place.nodes] if place.nodes >= 4 else []
 
 
 def ost_bytes(place: Place) -> int:
@@ -189,6 +196,7 @@ def basic(place: Place) -> list[str]:
 def striped(place: Place) -> list[str]:
     """What machines with OSTs have."""
     words = [ost_word(place, nodes) for nodes in doublings(place.nodes)]
+    words += [ost_word(place, nodes, write=False) for nodes in readers(place)]
     words += [small_word(place, *how) for how in ((True, True), (False, True), (False, False))]
     words += [ost_word(place, 1, stripes) for stripes in doublings(place.osts)]
     for servers in server_steps(place):

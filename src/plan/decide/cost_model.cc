@@ -88,7 +88,7 @@ class CostModel {
     busy(Resource::client) = (calls + time_of(traffic_.bytes, bandwidth)) * share_of_turns();
 
     const double ost_bytes = traffic_.fullest_ost_bytes;
-    busy(Resource::ost) = time_of(ost_bytes, machine_.ost, traffic_.nodes_per_ost);
+    busy(Resource::ost) = time_of(ost_bytes, ost_, traffic_.nodes_per_ost);
     limit_by_requests();
     limit_by_stripes();
     busy(Resource::link) =
@@ -176,7 +176,7 @@ class CostModel {
     const double latency = real(machine_.ost_latency_us) * microsecond;
     if (latency == 0) return;
     const double request = request_bytes();
-    const double turn = latency + time_of(request, machine_.ost.bandwidth);
+    const double turn = latency + time_of(request, ost_.bandwidth);
     const double window = request * real(machine_.rpcs_in_flight) * traffic_.nodes_per_ost;
     double& ost = busy(Resource::ost);
     ost = std::max(ost, traffic_.fullest_ost_bytes / window * turn);
@@ -199,8 +199,8 @@ class CostModel {
         std::min(own, 1 + std::floor(traffic_.in_flight / traffic_.stripes.stripe_bytes));
     if (at_once == own) return;
     double& client = busy(Resource::client);
-    client = std::max(client, time_of(traffic_.bytes * traffic_.fullest_writer / at_once,
-                                      machine_.ost.bandwidth));
+    client = std::max(client,
+                      time_of(traffic_.bytes * traffic_.fullest_writer / at_once, ost_.bandwidth));
   }
 
   [[nodiscard]] bool gathers_memory() const {
@@ -333,7 +333,7 @@ class CostModel {
     const double request = std::min(request_bytes(), traffic_.bytes / traffic_.writers);
     const double link = time_of(request, machine_.node_link.bandwidth);
     const double server = time_of(request, machine_.server_link.bandwidth);
-    const double ost = time_of(request, machine_.ost, traffic_.nodes_per_ost);
+    const double ost = time_of(request, ost_, traffic_.nodes_per_ost);
     const bool waits_for_link = prediction_.of(Resource::link) > prediction_.of(Resource::ost);
     return server + (waits_for_link ? ost : link);
   }
@@ -355,7 +355,7 @@ class CostModel {
         std::min({piece, traffic_.stripes.stripe_bytes, real(machine_.rpc_bytes)});
     const double of_an_ost =
         std::min(piece, traffic_.stripes.rows_of(piece) * traffic_.stripes.stripe_bytes);
-    const std::array stages{time_of(of_an_ost, machine_.ost.bandwidth),
+    const std::array stages{time_of(of_an_ost, ost_.bandwidth),
                             time_of(request, machine_.server_link.bandwidth),
                             time_of(piece, machine_.node_link.bandwidth)};
     const double others =
@@ -417,6 +417,7 @@ class CostModel {
   const CollectiveSettings& settings_;
   const Participants& all_;
   const Machine& machine_;
+  const Channel ost_ = writes() ? machine_.ost : machine_.reading_ost();
   double nodes_;
   double hosts_;  // nodes with cores of their own: a local file system has one host
   Traffic traffic_;

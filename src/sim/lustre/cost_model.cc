@@ -106,7 +106,7 @@ std::unique_ptr<OpenHandle> CostModel::open(std::int32_t node, bool direct) {
 
 Ticket CostModel::send(std::int32_t node, const ObjectName& object, std::int64_t bytes,
                        plan::Direction direction) {
-  const Rpc rpc{node, object.ost, bytes};
+  const Rpc rpc{node, object.ost, bytes, direction == plan::Direction::read};
   const Ticket ticket = requests_.submit(rpc, timing_.now());
   // A node gives up a lock when the accesses under it have ended. Where locks are narrow, its reads
   // are under other locks than the one that another node takes.

@@ -16,14 +16,17 @@ constexpr double second = 1e9;
 
 RequestModel::RequestModel(const Machine& machine)
     : machine_(machine), latency_(machine.ost_latency_us * microsecond) {
-  const auto add = [&](std::int64_t count, const Channel& channel) {
-    for (std::int64_t i = 0; i < count; ++i) stations_.push_back({.channel = channel});
+  const auto add = [&](std::int64_t count, const Channel& channel, const Channel& reading) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      stations_.push_back({.channel = channel, .read_bandwidth = reading.bandwidth});
+    }
   };
-  add(machine.nodes, machine.node_link);
-  add(machine.uplinks, machine.uplink);
-  add(machine.servers(), machine.server_link);
+  const auto add_links = [&](std::int64_t count, const Channel& link) { add(count, link, link); };
+  add_links(machine.nodes, machine.node_link);
+  add_links(machine.uplinks, machine.uplink);
+  add_links(machine.servers(), machine.server_link);
   first_ost_ = stations_.size();
-  add(machine.osts, machine.ost);
+  add(machine.osts, machine.ost, machine.reading_ost());
   osts_.assign(static_cast<std::size_t>(machine.osts), Ost{.idle_threads = machine.ost_threads});
 }
 
@@ -105,7 +108,8 @@ void RequestModel::start(Station& station, SimulatedTime now) {
   station.busy = true;
   const Rpc& rpc = requests_.at(station.waiting.front()).rpc;
   const auto others = static_cast<double>(station.requests_by_node.size()) - 1;
-  const auto bandwidth = static_cast<double>(station.channel.bandwidth);
+  const auto bandwidth =
+      static_cast<double>(rpc.reads ? station.read_bandwidth : station.channel.bandwidth);
   const double transfer = bandwidth > 0 ? static_cast<double>(rpc.bytes) * second / bandwidth : 0;
   const double length = transfer * (1 + station.channel.client_cost * others) * station.slowness;
   const SimulatedTime rounded = std::llround(length);

@@ -28,6 +28,7 @@ struct Rpc {
   std::int32_t node = 0;
   std::int32_t ost = 0;
   std::int64_t bytes = 0;
+  bool reads = false;
 };
 
 /// Identifies a request or a delay.
@@ -74,7 +75,8 @@ class RequestModel {
   };
   /// A link, or the transfers of an OST: serves one request at a time, in order of arrival.
   struct Station {
-    Channel channel;
+    Channel channel;                  // of writes
+    std::int64_t read_bandwidth = 0;  // of reads
     double slowness = 1;
     bool busy = false;
     BusyTimeline busy_times = {};

@@ -53,6 +53,18 @@ TEST_CASE("requests to one OST are sequential, requests to several OSTs are conc
         10 * millisecond);
 }
 
+TEST_CASE("an OST may read faster than it writes") {
+  Machine machine = slow_osts();
+  const Rpc write{0, 0, 10 * kilobyte};
+  const Rpc read{0, 0, 10 * kilobyte, true};
+  CHECK(end_of(machine, {read}) == 10 * millisecond);
+  machine.ost_read_bandwidth = 2 * machine.ost.bandwidth;
+  CHECK(end_of(machine, {read}) == 5 * millisecond);
+  CHECK(end_of(machine, {write}) == 10 * millisecond);
+  machine.ost.client_cost = 0.5;
+  CHECK(end_of(machine, {read, {1, 0, 10 * kilobyte, true}}) == (15 + 10) * millisecond / 2);
+}
+
 TEST_CASE("each additional concurrent node of an OST costs a part of a request") {
   Machine machine = slow_osts();
   machine.ost.client_cost = 0.5;

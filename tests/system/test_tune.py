@@ -164,6 +164,19 @@ def test_figures_of_a_striped_machine_are_found_from_its_rates():
     assert found["servers.bandwidth"].value == pytest.approx(LINK)
 
 
+def test_links_whose_bandwidth_varies_too_much_are_left_out():
+    samples = Samples()
+    for rate in (1e6, 4e6, 9e6):
+        for group in plan.uplink_groups(PLACE):
+            line = {"word": group.word(PLACE), "seconds": 1, "bytes": rate, "count": 1, "error": 0}
+            samples.add_line(f"NACRE-TUNE {json.dumps(line)}")
+    for group in plan.uplink_groups(PLACE):
+        given(samples, plan.ost_word(PLACE, 1, group.stripes), 1e9)
+    found = figures.find(samples, PLACE)
+    assert not {"uplinks.count", "uplinks.bandwidth"} & set(found.figures)
+    assert all("varies by" in found.missing[name] for name in ("uplinks.count", "uplinks.bandwidth"))
+
+
 @pytest.mark.parametrize(
     ("read_at", "limit", "reason"),
     [

@@ -33,6 +33,14 @@ class Findings:
             self.figures[name] = figure
             self.missing.pop(name, None)
 
+    def add_link(self, count: tuple[str, Figure], bandwidth: tuple[str, Figure]) -> None:
+        """How many links there are, or how many OSTs use one: of no use without the bandwidth of a link."""
+        self.add(*count)
+        self.add(*bandwidth)
+        for name, other in ((count[0], bandwidth[0]), (bandwidth[0], count[0])):
+            if name in self.missing and self.figures.pop(other, None):
+                self.missing[other] = self.missing[name]
+
 
 def find(samples: Samples, place: plan.Place) -> Findings:
     found = Findings()
@@ -214,8 +222,7 @@ def _servers(found: Findings, samples: Samples, place: plan.Place) -> None:
             why_not = "not measured in the time"
             break
         if together.value < LIMITED * each * alone.value:
-            found.add("servers.osts_each", Figure(each, together.spread))
-            found.add("servers.bandwidth", together)
+            found.add_link(("servers.osts_each", Figure(each, together.spread)), ("servers.bandwidth", together))
             return
     found.missing["servers.osts_each"] = found.missing["servers.bandwidth"] = why_not
 
@@ -306,9 +313,9 @@ def _uplinks(found: Findings, samples: Samples, place: plan.Place) -> None:
         return
     lowest = min(figure.value for figure in limited.values())
     count = min(uplinks for uplinks, figure in limited.items() if figure.value <= lowest / LIMITED)
-    found.add("uplinks.count", Figure(count, limited[count].spread))
-    found.add("uplinks.bandwidth", limited[count])
-    _leave_out_what_the_uplink_limits(found)
+    found.add_link(("uplinks.count", Figure(count, limited[count].spread)), ("uplinks.bandwidth", limited[count]))
+    if "uplinks.count" in found.figures:
+        _leave_out_what_the_uplink_limits(found)
 
 
 def _leave_out_what_the_uplink_limits(found: Findings) -> None:

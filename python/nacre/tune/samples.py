@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 MARK = "NACRE-TUNE "
-SPREAD_MAX = 0.5  # a figure that varies by more is not written
+SPREAD_MAX = 0.3  # a figure that varies by more is not written
 
 
 @dataclasses.dataclass

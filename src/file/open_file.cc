@@ -120,6 +120,7 @@ Status OpenFile::find_machine_for(OpenedFacts& facts) {
   facts.machine = (*found)->machine;
   if (facts.machine.cores == 0) facts.machine.cores = transport_->core_count();
   machine_origin_ = (*found)->origin;
+  if (const std::string& remark = (*found)->remark; !remark.empty()) hints_.note(remark);
   return {};
 }
 

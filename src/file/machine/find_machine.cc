@@ -85,8 +85,23 @@ FoundMachine class_of(const store::FileSystemFacts& facts) {
   return {machine::shipped_machine(name), name};
 }
 
+/// That a machine file is not for the file of the query; "" if it is, or may be.
+std::string mismatch_of(const machine::MachineFile& file, const std::string& path,
+                        const MachineQuery& query) {
+  const std::string kind = store::name_of(query.file_system);
+  const std::string prefix = "machine file " + path + ": its figures are for ";
+  if (!file.file_system.empty() && file.file_system != kind) {
+    return prefix + file.file_system + ", and the file is on " + kind;
+  }
+  if (!file.mount.empty() && store::device_of(file.mount) != store::device_of(query.path)) {
+    return prefix + "the mount " + file.mount + ", and the file is on another one";
+  }
+  return "";
+}
+
 /// The machine that the hint nacre_machine names.
-Result<FoundMachine> named(const std::string& name, const FoundMachine& by_class) {
+Result<FoundMachine> named(const std::string& name, const FoundMachine& by_class,
+                           const MachineQuery& query) {
   const auto is_named = [&](const machine::ShippedMachine& one) { return one.name == name; };
   if (std::ranges::any_of(machine::shipped_machines(), is_named)) {
     return FoundMachine{machine::shipped_machine(name), name};
@@ -95,7 +110,7 @@ Result<FoundMachine> named(const std::string& name, const FoundMachine& by_class
   if (!text) return text.error();
   Result<machine::MachineFile> file = parsed(*text, name, {.machine = by_class.machine});
   if (!file) return std::move(file).error();
-  return FoundMachine{file->machine, name};
+  return FoundMachine{file->machine, name, mismatch_of(*file, name, query)};
 }
 
 }  // namespace
@@ -115,7 +130,7 @@ Result<std::optional<FoundMachine>> find_machine(const MachineQuery& query, cons
   const std::string name = hints.get("nacre_machine");
   if (name == "none") return std::optional<FoundMachine>();
   if (!name.empty() && name != "automatic") {
-    Result<FoundMachine> found = named(name, by_class);
+    Result<FoundMachine> found = named(name, by_class, query);
     if (!found) return std::move(found).error();
     return std::optional(*std::move(found));
   }

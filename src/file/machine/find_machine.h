@@ -18,7 +18,8 @@ namespace nacre::file {
 /// The figures of the machine for a file, and where they stand.
 struct FoundMachine {
   machine::Machine machine;
-  std::string origin;  ///< a path, or the name of a class that is part of the library
+  std::string origin;       ///< a path, or the name of a class that is part of the library
+  std::string remark = {};  ///< that the figures are of another file system than the file's
 };
 
 /// A file that Nacre looks for a machine for.
@@ -30,6 +31,7 @@ struct MachineQuery {
 /// The first of these: the file or class that the hint nacre_machine names; the machine file of the
 /// user, then of the site, that is for the mount of the file, or else for its kind of file system;
 /// the class of its file system. Figures that a machine file does not name are those of the class.
+/// A file that the hint names holds for any file system, with a remark if it is for another one.
 /// Reads the folders once per process. Nothing if the hint is "none". ErrorClass::info_value: a
 /// machine file is invalid; the message names file and line.
 [[nodiscard]] Result<std::optional<FoundMachine>> find_machine(

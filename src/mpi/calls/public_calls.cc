@@ -53,22 +53,19 @@ store::FileSystemFacts facts_of(const std::string& place) {
   return store::facts_of_path(place).value_or(store::FileSystemFacts());
 }
 
-/// The machine file or class that would hold for the file; "none" if no plans would be compared.
-Result<std::string> machine_for(const std::string& path, const file::Hints& hints) {
-  const std::string place = existing(path);
-  const auto found = file::find_machine({place, facts_of(place)}, hints);
-  if (!found) return found.error();
-  return found->has_value() ? (*found)->origin : "none";
-}
-
+/// With the machine file or class that would hold for the file; "none" if no plans would be
+/// compared.
 Result<std::string> hints_for(const char* path) {
-  const auto hints = file::resolve_hints(path, {});
-  if (!hints) return hints.error();
-  const auto machine = machine_for(path, *hints);
+  auto hints = file::resolve_hints(path, {});
+  if (!hints) return std::move(hints).error();
+  const std::string place = existing(path);
+  const auto machine = file::find_machine({place, facts_of(place)}, *hints);
   if (!machine) return machine.error();
+  const bool has_machine = machine->has_value();
+  if (has_machine && !(*machine)->remark.empty()) hints->note((*machine)->remark);
   return JsonObject()
       .add("hints", file::set_hints_json(*hints))
-      .add_text("machine", *machine)
+      .add_text("machine", has_machine ? (*machine)->origin : "none")
       .add("notes", json_array(hints->notes(), &json_string))
       .text();
 }

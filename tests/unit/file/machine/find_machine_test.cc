@@ -69,6 +69,25 @@ TEST_CASE("a hint names a class, a file, or no machine") {
   CHECK(found->machine.ost.client_cost == 0.2);
 }
 
+TEST_CASE("a machine file that a hint names has a remark if it is for another file system") {
+  const store::fixtures::TemporaryDirectory directory;
+  const auto remark = [&](const std::string& settings, std::uint32_t magic) {
+    const std::string path = directory.path() + "/m.toml";
+    write(path, "[machine]\n" + settings + "\n[osts]\ncount = 11\n");
+    const auto found =
+        find_machine(file_on(magic, directory.path()), named(path), home("/none")).value();
+    CHECK(found->machine.osts == 11);
+    return found->remark.substr(found->remark.find(": ") + 1);
+  };
+  const std::string mount = "mount = \"" + directory.path() + "\"";
+  CHECK(remark("file_system = \"lustre\"", lustre_magic).empty());
+  CHECK(remark(mount, lustre_magic).empty());
+  CHECK(remark("file_system = \"lustre\"", tmpfs_magic) ==
+        " its figures are for lustre, and the file is on tmpfs");
+  CHECK(remark("mount = \"/proc\"", lustre_magic) ==
+        " its figures are for the mount /proc, and the file is on another one");
+}
+
 TEST_CASE("a user's machine file holds for its mount, else for its kind of file system") {
   const store::fixtures::TemporaryDirectory directory;
   const std::string folder = directory.path() + "/nacre/machines/";

@@ -24,6 +24,7 @@ class Mpi:
 class Config:
     version: str
     preload: str
+    decision: str  # the program that measures how long the choice of a plan takes
     mpis: dict[str, Mpi]
 
     def mpi(self, name: str) -> Mpi:
@@ -44,4 +45,4 @@ def read_config(path: str | None) -> Config:
             f"cannot read {path}: {error.strerror}. Run `make` first: nacre-bench runs from a build tree."
         ) from error
     mpis = {name: Mpi(name=name, **fields) for name, fields in data["mpis"].items()}
-    return Config(data["version"], data["preload"], mpis)
+    return Config(data["version"], data["preload"], data["decision"], mpis)

@@ -289,7 +289,7 @@ class InVirtualTime(unittest.TestCase):
 
     def test_a_local_file_system_is_not_emulated(self):
         with self.assertRaisesRegex(BenchError, "local file system, which is not emulated"):
-            virtual.Run(Config("0", "", {}), parsed(options.Choice, "--file-system", "local"), [])
+            virtual.Run(Config("0", "", "", {}), parsed(options.Choice, "--file-system", "local"), [])
 
 
 if __name__ == "__main__":

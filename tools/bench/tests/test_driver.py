@@ -20,7 +20,7 @@ from parsing import parsed
 
 MPICH = Mpi("mpich5", "mpich", "mpiexec", "/programs")
 OPENMPI = Mpi("openmpi4", "openmpi", "mpiexec", "/programs")
-CONFIG = Config("0", "/no/such/libnacre.so", {"openmpi4": OPENMPI, "mpich5": MPICH})
+CONFIG = Config("0", "/no/such/libnacre.so", "", {"openmpi4": OPENMPI, "mpich5": MPICH})
 
 
 def sample(seconds: float, warmup: bool = False) -> dict:
@@ -150,7 +150,7 @@ class Contenders(unittest.TestCase):
 
     def test_over_hosts_untuned_romio_is_added_and_mpich_4_is_left_out(self):
         mpich4 = Mpi("mpich4", "mpich", "mpiexec", "/programs")
-        everyone = contenders.all_contenders(Config("0", "", {**CONFIG.mpis, "mpich4": mpich4}), {}, {})
+        everyone = contenders.all_contenders(Config("0", "", "", {**CONFIG.mpis, "mpich4": mpich4}), {}, {})
         peers = {hosts: [c.name for c in everyone if c.role == "peer" and c.fits(hosts)] for hosts in (0, 4)}
         self.assertEqual(peers[0], ["M5t", "M5nlt", "M4t", "M4nlt", "O4", "O4R", "O4Rt"])
         self.assertEqual(peers[4], ["M5t", "M5nlt", "M5", "O4", "O4R", "O4Rt"])

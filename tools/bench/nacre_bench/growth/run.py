@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
+import subprocess
 
 from ..config import Config
 from ..options import Growth
@@ -20,9 +22,15 @@ def run(config: Config, arguments: Growth) -> str:
     for point in chosen:
         found[point] = figures_of(point, arguments.machine)
         progress.tell(f"{point.workload}, {point.ranks:,} ranks: {found[point].messages_mean:.1f} messages a rank")
-    text = page(found)
+    text = page(found, decisions(config.decision))
     if arguments.out:
         pathlib.Path(arguments.out).write_text(text)
     if arguments.plot:
         draw(found, arguments.plot)
     return text
+
+
+def decisions(program: str) -> list[dict]:
+    """How long the choice of a plan takes, for jobs of up to a million ranks."""
+    result = subprocess.run([program], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in result.stdout.splitlines()]

@@ -16,7 +16,7 @@ CHECKED = {
 Found = dict[Point, Figures]
 
 
-def page(found: Found) -> str:
+def page(found: Found, decisions: list[dict]) -> str:
     lines = [
         "# What grows with the ranks",
         "",
@@ -27,6 +27,8 @@ def page(found: Found) -> str:
     for title in dict.fromkeys(point.title for point in found):
         of = _of(title, found)
         lines += ["", f"## {title}", "", *_table(of), "", *_verdicts(of)]
+    lines += ["", "## Choosing a plan", "", "The time of rank 0, on this machine, for a call of a new shape.", ""]
+    lines += _decision_table(decisions)
     return "\n".join(lines) + "\n"
 
 
@@ -45,6 +47,17 @@ def _table(of: list[tuple[Point, Figures]]) -> list[str]:
             f"{point.ranks:,}", f"{point.nodes:,}", f"{one.messages_mean:.1f}", f"{one.messages_max:,}",
             f"{one.busiest_rank:,}", f"{one.peers_mean:.1f}", f"{one.peers_max:,}", f"{one.node_bytes / MIB:.1f} MiB",
         )))  # fmt: skip
+    return rows
+
+
+DECISION_COLUMNS = ("ranks", "OSTs", "direction", "compared plans", "median", "longest of 201")
+
+
+def _decision_table(decisions: list[dict]) -> list[str]:
+    rows = [_row(DECISION_COLUMNS), "|---" * len(DECISION_COLUMNS) + "|"]
+    for one in decisions:
+        times = (f"{one[name] / 1000:,.0f} us" for name in ("median_nanoseconds", "max_nanoseconds"))
+        rows.append(_row((f"{one['ranks']:,}", f"{one['osts']:,}", one["direction"], str(one["plans"]), *times)))
     return rows
 
 

@@ -4,6 +4,9 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "base/checked_cast.h"
 #include "base/json.h"
@@ -22,16 +25,22 @@ constexpr std::string_view automatic = "automatic|enable|disable";
 constexpr HintTime always = HintTime::always;
 constexpr HintTime open = HintTime::open;
 
-constexpr HintRow ignored_hint(std::string_view name, HintKind kind, HintTime time) {
+constexpr HintRow ignored_hint(std::string_view name, HintKind kind, HintTime time,
+                               std::string_view reason) {
   const bool is_number = kind == HintKind::bytes || kind == HintKind::count;
   return {.name = name,
           .kind = kind,
           .time = time,
           .default_value = kind == HintKind::boolean ? "false" : "",
           .minimum = is_number ? 1 : 0,
-          .meaning = "Has no effect. MPI_File_get_info returns its value.",
+          .meaning = reason,
           .has_effect = false};
 }
+
+constexpr std::string_view of_each_call =
+    "Nacre has no use for it: each call shows what the ranks access.";
+constexpr std::string_view of_placement =
+    "Nacre has no use for it: it places aggregators by itself, and cb_nodes sets their number.";
 
 /// "automatic" and the name of every algorithm.
 std::string_view algorithm_choices() {
@@ -293,16 +302,17 @@ const std::array table{
             .meaning = "true: writes of whole pages from page-aligned memory bypass the page cache "
                        "(O_DIRECT), such as the rounds of collective calls."},
     // Accepted for programs that set them.
-    ignored_hint("access_style", HintKind::text, always),
-    ignored_hint("cb_block_size", HintKind::bytes, always),
-    ignored_hint("chunked", HintKind::text, always),
-    ignored_hint("chunked_item", HintKind::text, always),
-    ignored_hint("chunked_size", HintKind::text, always),
-    ignored_hint("io_node_list", HintKind::text, open),
-    ignored_hint("nb_proc", HintKind::count, open),
-    ignored_hint("num_io_nodes", HintKind::count, open),
-    ignored_hint("cb_config_list", HintKind::text, open),
-    ignored_hint("romio_no_indep_rw", HintKind::boolean, open),
+    ignored_hint("access_style", HintKind::text, always, of_each_call),
+    ignored_hint("cb_block_size", HintKind::bytes, always, of_each_call),
+    ignored_hint("chunked", HintKind::text, always, of_each_call),
+    ignored_hint("chunked_item", HintKind::text, always, of_each_call),
+    ignored_hint("chunked_size", HintKind::text, always, of_each_call),
+    ignored_hint("io_node_list", HintKind::text, open, of_placement),
+    ignored_hint("nb_proc", HintKind::count, open, of_placement),
+    ignored_hint("num_io_nodes", HintKind::count, open, of_placement),
+    ignored_hint("cb_config_list", HintKind::text, open, of_placement),
+    ignored_hint("romio_no_indep_rw", HintKind::boolean, open,
+                 "Nacre has no use for it: each rank opens a file only when it accesses it."),
 };
 
 std::string lower(std::string_view text) {
@@ -316,6 +326,22 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(blanks);
   if (begin == std::string_view::npos) return "";
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+/// How many letters must be inserted, removed or replaced to get from one word to the other.
+std::size_t changed_letters(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> changes(to.size() +
+                                   1);  // from the letters of `from` so far, to each prefix of `to`
+  std::iota(changes.begin(), changes.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t replaced = std::exchange(changes[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t here = replaced + (from[i] == to[j] ? 0 : 1);
+      replaced =
+          std::exchange(changes[j + 1], std::min({here, changes[j] + 1, changes[j + 1] + 1}));
+    }
+  }
+  return changes.back();
 }
 
 Error bad_value(const HintRow& row, std::string_view value, const std::string& right) {
@@ -390,6 +416,21 @@ std::span<const HintRow> hint_table() { return table; }
 const HintRow* find_hint(std::string_view name) {
   const auto found = std::ranges::find(table, name, &HintRow::name);
   return found == table.end() ? nullptr : &*found;
+}
+
+const HintRow* likely_hint(std::string_view name) {
+  constexpr std::size_t changes_max = 2;
+  if (name.size() <= 2 * changes_max) return nullptr;
+  const HintRow* likely = nullptr;
+  std::size_t fewest = changes_max + 1;
+  for (const HintRow& row : table) {
+    const std::size_t changes = changed_letters(name, row.name);
+    if (changes < fewest) {
+      likely = &row;
+      fewest = changes;
+    }
+  }
+  return likely;
 }
 
 std::string environment_name(std::string_view hint) {

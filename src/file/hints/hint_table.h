@@ -37,13 +37,17 @@ struct HintRow {
   std::int64_t minimum = 0;             ///< of count and bytes
   std::string_view choices = "";        ///< of choice, separated by '|'
   std::string_view meaning;
-  bool has_effect = true;  ///< false: accepted and returned, otherwise ignored
+  bool has_effect = true;  ///< false: accepted and returned; `meaning` says why it has none
 };
 
 [[nodiscard]] std::span<const HintRow> hint_table();
 
 /// The row of `name`, or nullptr.
 [[nodiscard]] const HintRow* find_hint(std::string_view name);
+
+/// The hint that a misspelt `name` is likely to mean: one that two changes of a letter lead to. Or
+/// nullptr.
+[[nodiscard]] const HintRow* likely_hint(std::string_view name);
 
 /// NACRE_ALGORITHM for nacre_algorithm, NACRE_CB_NODES for cb_nodes.
 [[nodiscard]] std::string environment_name(std::string_view hint);

@@ -36,6 +36,12 @@ struct Layer {
   std::string where;  ///< for messages
 };
 
+std::string advice_on_unknown(const std::string& name) {
+  const HintRow* const likely = likely_hint(name);
+  return likely == nullptr ? "`nacre hints` lists all hints"
+                           : "did you mean " + std::string(likely->name) + "?";
+}
+
 /// Checks hint `name` and sets it, unless `hints` is null: the hints of other files are checked
 /// too, so that a mistake is found at the first open and not at the first match.
 Status set_checked(Hints* hints, const std::string& name, const std::string& value,
@@ -43,7 +49,7 @@ Status set_checked(Hints* hints, const std::string& name, const std::string& val
   const HintRow* row = find_hint(name);
   if (row == nullptr) {
     return Error{ErrorClass::info_value, 0,
-                 layer.where + ": unknown hint \"" + name + "\"; `nacre hints` lists all hints"};
+                 layer.where + ": unknown hint \"" + name + "\"; " + advice_on_unknown(name)};
   }
   Result<std::string> checked = checked_value(*row, value);
   if (!checked) return located(checked.error(), layer.where);
@@ -194,8 +200,23 @@ InfoPairs Hints::effective() const {
 void Hints::apply(const InfoPairs& pairs, HintTime time, HintSource source) {
   for (const auto& [name, value] : pairs) {
     const HintRow* row = find_hint(name);
-    if (row == nullptr || row->kind == HintKind::output) continue;
-    if (auto checked = accepted_value(*row, value, time)) set(name, *std::move(checked), source);
+    if (row == nullptr) {
+      note_unknown(name);
+      continue;
+    }
+    if (row->kind == HintKind::output) continue;
+    auto checked = accepted_value(*row, value, time);
+    if (!checked) continue;
+    if (!row->has_effect && *checked != row->default_value) {
+      note("hint " + name + ": " + std::string(row->meaning));
+    }
+    set(name, *std::move(checked), source);
+  }
+}
+
+void Hints::note_unknown(const std::string& name) {
+  if (name.starts_with("nacre_") || likely_hint(name) != nullptr) {
+    note("hint " + name + ": there is no such hint; " + advice_on_unknown(name));
   }
 }
 

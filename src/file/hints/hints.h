@@ -72,9 +72,10 @@ class Hints {
   /// Every hint that has a value, for MPI_File_get_info.
   [[nodiscard]] InfoPairs effective() const;
 
-  /// Applies the valid hints of a program's info. Ignores unknown names silently. Ignores invalid
-  /// values, and after the open hints that only MPI_File_open can set, with a note: by the standard
-  /// hints never make a call fail.
+  /// Applies the valid hints of a program's info. By the standard hints never make a call fail.
+  /// Ignores with a note: invalid values, after the open hints that only MPI_File_open can set, and
+  /// unknown names like that of a known hint. Ignores other unknown names silently, because they
+  /// may be for another library. Notes hints without effect.
   void apply(const InfoPairs& pairs, HintTime time, HintSource source = HintSource::program);
   /// Remarks for users, such as why a hint is not in force, one line each, for the report. At
   /// most 32.
@@ -101,6 +102,7 @@ class Hints {
   };
   [[nodiscard]] std::optional<std::string> accepted_value(const HintRow& row,
                                                           const std::string& value, HintTime time);
+  void note_unknown(const std::string& name);
   [[nodiscard]] std::int64_t buffer_bytes(std::string_view name) const;
   [[nodiscard]] bool is(std::string_view name, std::string_view value) const;
   [[nodiscard]] Coherence coherence() const;

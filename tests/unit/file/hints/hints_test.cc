@@ -234,7 +234,22 @@ TEST_CASE("errors in files name file and line, also if the pattern does not matc
   Site second;
   second.system_file("[hints]\n\ncb_node = 3\n");
   CHECK(second.error() == second.variables["NACRE_SYSTEM_CONFIG"] +
-                              ":3: unknown hint \"cb_node\"; `nacre hints` lists all hints");
+                              ":3: unknown hint \"cb_node\"; did you mean cb_nodes?");
+}
+
+TEST_CASE("hints of a program that are misspelt, or have no effect, are noted") {
+  const Site site;
+  const auto notes = [&](const InfoPairs& info) { return site.resolve("f", info)->notes(); };
+  CHECK(notes({{"cb_node", "4"}}) ==
+        std::vector<std::string>{"hint cb_node: there is no such hint; did you mean cb_nodes?"});
+  CHECK(notes({{"nacre_speed", "high"}}) ==
+        std::vector<std::string>{
+            "hint nacre_speed: there is no such hint; `nacre hints` lists all hints"});
+  CHECK(notes({{"cb_config_list", "*:1"}}) ==
+        std::vector<std::string>{"hint cb_config_list: Nacre has no use for it: it places "
+                                 "aggregators by itself, and cb_nodes sets their number."});
+  CHECK(notes({{"nc_header_align_size", "4096"}, {"panfs_layout_type", "2"}, {"cb", "1"}}).empty());
+  CHECK(notes({{"romio_no_indep_rw", "false"}}).empty());  // the default
 }
 
 TEST_CASE("errors in variables name the variable and its value") {
@@ -250,7 +265,7 @@ TEST_CASE("errors in variables name the variable and its value") {
       {"x:cb_nodes=3,cb_nodes=4", "\"cb_nodes=4\" is not a pattern of file names"},
       {"cb_nodes", "\"cb_nodes\" sets no hint"},
       {"*:,x:cb_nodes=3", "\"*:\" sets no hint"},
-      {"*:cb=3", "unknown hint \"cb\""},
+      {"*:cb=3", "unknown hint \"cb\"; `nacre hints` lists all hints"},
       {"other:cb_nodes=-3", "hint cb_nodes has the value \"-3\""},
   };
   for (const auto& [text, message] : wrong) {

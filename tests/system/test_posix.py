@@ -84,6 +84,25 @@ os.path.exists("absent")
     assert line["elsewhere"]["failed_stats"]["calls"] >= 1
 
 
+def test_mappings_of_a_file_are_counted_and_those_of_memory_are_not(nacre, preloaded, tmp_path):
+    program = """
+import mmap
+with open("data", "wb+") as file:
+    file.write(bytes(8192))
+    file.flush()
+    for _ in range(3): mmap.mmap(file.fileno(), 8192).close()
+mmap.mmap(-1, 8192).close()
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_REPORT="io.jsonl")
+    assert result.returncode == 0, result.stderr
+    (line,) = lines_of(tmp_path / "io.jsonl")
+    (data,) = line["files"]
+    assert data["file"] == str(tmp_path / "data")
+    assert data["calls"]["map"]["calls"] == 3
+    (report,) = json.loads(nacre("report", "--json", "--file", "data", "io.jsonl").stdout)
+    assert report["other_calls"]["map"]["calls"]["sum"] == 3
+
+
 def test_streams_are_counted_by_calls_and_by_what_reaches_the_file(preloaded, findings, tmp_path):
     result = preloaded(findings, tmp_path, "small-stream-writes", NACRE_REPORT="io.jsonl")
     assert result.returncode == 0, result.stderr
@@ -212,6 +231,8 @@ def test_calls_of_posix_and_of_mpi_io_are_one_job(nacre, tmp_path):
     [
         (["--posix"], "nothing would be reported"),
         (["--iobuf", "*.log:size=5"], "expected a multiple of 4k from 4k to 1g"),
+        (["--iobuf", "*.log:size=1.5"], "expected a multiple of 4k from 4k to 1g"),
+        (["--iobuf", "*.log:size=1.3k"], "expected a multiple of 4k from 4k to 1g"),
         (["--iobuf", "*.log:count=0"], "expected a number from 1 to 64"),
         (["--iobuf", "*.log:ahead=1"], "expected size=BYTES, count=N or prefetch=N"),
         (["--iobuf", ":size=4m"], "expected a pattern of file names"),
@@ -234,7 +255,9 @@ def test_a_wrong_variable_is_said_once_and_buffers_nothing(preloaded, tmp_path):
 # Buffers: the same bytes.
 
 
-@pytest.mark.parametrize("rule", ["size=4k:count=1:prefetch=0", "size=4k:count=2:prefetch=1", "size=64k:prefetch=3"])
+@pytest.mark.parametrize(
+    "rule", ["size=4k:count=1:prefetch=0", "size=4k:count=2:prefetch=1", "size=0.0625m:prefetch=3"]
+)
 def test_random_calls_leave_the_bytes_that_they_must(preloaded, calls, tmp_path, rule):
     for seed in random.sample(range(1, 1 << 30), 40):
         result = preloaded(calls, tmp_path / "data", seed, 200, NACRE_IOBUF=f"data:{rule}")

@@ -20,18 +20,43 @@ std::string_view take_until(std::string_view& rest, char separator) {
   return taken;
 }
 
-/// A whole number with an optional unit k, m or g, in [least, most].
+/// Decimals at the start of a text: `count` of the size 1 / `parts`.
+struct Decimals {
+  std::int64_t count = 0;
+  std::int64_t parts = 1;
+};
+
+/// "." and at most 6 digits, which are removed from `text`, or nothing.
+Decimals take_decimals(std::string_view& text) {
+  Decimals found;
+  if (!text.starts_with('.')) return found;
+  constexpr std::int64_t parts_max = 1'000'000;
+  std::size_t used = 1;
+  for (; used < text.size() && text[used] >= '0' && text[used] <= '9'; ++used) {
+    if (found.parts == parts_max) return {};
+    found = {10 * found.count + (text[used] - '0'), 10 * found.parts};
+  }
+  text.remove_prefix(found.parts == 1 ? 0 : used);
+  return found;
+}
+
+/// A number in [least, most], with an optional unit k, m or g, and decimals before a unit: 1.5m.
 std::optional<std::int64_t> parse_size(std::string_view text, std::int64_t least,
                                        std::int64_t most) {
   std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || number < 0 || number > most) return std::nullopt;
-  if (stop != end) {
+  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  const Decimals decimals = take_decimals(text);
+  if (!text.empty()) {
     constexpr std::string_view units = "kmg";
-    const auto power = units.find(static_cast<char>(*stop | 0x20));
-    if (stop + 1 != end || power == std::string_view::npos) return std::nullopt;
-    number <<= 10 * (power + 1);
+    const auto power = units.find(static_cast<char>(text.front() | 0x20));
+    if (text.size() != 1 || power == std::string_view::npos) return std::nullopt;
+    const std::int64_t smaller = decimals.count << (10 * (power + 1));
+    if (smaller % decimals.parts != 0) return std::nullopt;
+    number = (number << (10 * (power + 1))) + smaller / decimals.parts;
+  } else if (decimals.parts != 1) {
+    return std::nullopt;
   }
   if (number < least || number > most) return std::nullopt;
   return number;

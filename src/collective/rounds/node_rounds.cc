@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
-#include <new>
 #include <string>
 
 #include "base/checked_cast.h"
@@ -87,16 +85,18 @@ RoundLayout NodeRounds::layout_for(const ExchangePlan& exchange) const {
 }
 
 Status NodeRounds::make_own_memory() {
-  const auto bytes = checked_cast<std::size_t>(RoundMemory::bytes_needed(layout_));
+  const std::int64_t bytes = RoundMemory::bytes_needed(layout_);
   memory_ = {};
-  own_.reset(new (std::nothrow) std::byte[bytes]);
-  if (own_ == nullptr) {
+  own_.reset();
+  // Of many aggregators a rank may use few: only their pages are allocated.
+  Result<store::ReservedMemory> reserved = store::ReservedMemory::reserve(bytes);
+  if (!reserved) {
     layout_ = {};
     return Error{ErrorClass::no_mem, 0,
                  "cannot allocate " + std::to_string(bytes) + " bytes for cycle buffers"};
   }
-  std::memset(own_.get(), 0, checked_cast<std::size_t>(RoundMemory::control_bytes(layout_)));
-  memory_ = RoundMemory({own_.get(), bytes}, layout_);
+  own_.emplace(*std::move(reserved));
+  memory_ = RoundMemory(own_->take(bytes).value(), layout_);
   return {};
 }
 

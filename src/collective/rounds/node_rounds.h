@@ -22,6 +22,7 @@
 #include "plan/call/collective_plan.h"
 #include "plan/direction.h"
 #include "plan/nodes/aggregators.h"
+#include "store/memory/reserved_memory.h"
 #include "store/memory/shared_memory.h"
 
 namespace nacre::collective {
@@ -117,7 +118,7 @@ class NodeRounds {
   std::int64_t slot_count_ = 0;
   RoundLayout layout_;
   std::optional<store::SharedMemory> shared_;
-  std::unique_ptr<std::byte[]> own_;  // if the node has one rank
+  std::optional<store::ReservedMemory> own_;  // if the node has one rank
   RoundMemory memory_;
   Need need_;                 // of the current call
   std::optional<Need> kept_;  // the memory of all ranks after the last call

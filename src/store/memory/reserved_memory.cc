@@ -24,6 +24,12 @@ Result<ReservedMemory> ReservedMemory::reserve(std::int64_t bytes) {
 ReservedMemory::ReservedMemory(ReservedMemory&& other) noexcept
     : all_(std::exchange(other.all_, {})), left_(std::exchange(other.left_, {})) {}
 
+ReservedMemory& ReservedMemory::operator=(ReservedMemory&& other) noexcept {
+  std::swap(all_, other.all_);
+  std::swap(left_, other.left_);
+  return *this;
+}
+
 ReservedMemory::~ReservedMemory() {
   if (!all_.empty()) munmap(all_.data(), all_.size());
 }

@@ -17,7 +17,7 @@ class ReservedMemory {
   /// ErrorClass::no_mem if the system refuses so much address space.
   [[nodiscard]] static Result<ReservedMemory> reserve(std::int64_t bytes);
   ReservedMemory(ReservedMemory&& other) noexcept;
-  ReservedMemory& operator=(ReservedMemory&& other) = delete;
+  ReservedMemory& operator=(ReservedMemory&& other) noexcept;
   ~ReservedMemory();
 
   /// The next `bytes`, page-aligned. ErrorClass::no_mem if they are not left.

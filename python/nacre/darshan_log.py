@@ -1,8 +1,9 @@
 """Logs of Darshan (of programs that ran without Nacre) in the form of reports, so that all findings apply to them.
 
-Figures that Darshan does not record are those that raise no finding: 0 seconds in a phase, no plan. Darshan records
-neither nodes nor how bytes divide into collective and independent calls; `nodes` is the least number, and all bytes
-count for the kind that most calls are of."""
+Figures that Darshan does not record are those that raise no finding: 0 seconds in a phase, no plan. Of the phases it
+tells one, file access: the time of POSIX calls on the file. Darshan records neither nodes nor how bytes divide into
+collective and independent calls; `nodes` is the least number, and all bytes count for the kind that most calls are
+of."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,7 +48,7 @@ def is_log(path: str) -> bool:
 
 
 def read(path: str) -> list[dict]:
-    """A report for each file of the log that data were moved to or from.
+    """A report for each file of the log that the program read, wrote, synchronised or called stat for.
 
     Another process reads the log: on a damaged one, Darshan's library may end its process. It may also delete the log,
     so that it gets a symbolic link to it."""
@@ -95,7 +97,17 @@ def _reports(path: str) -> list[dict]:
         report = None if name.startswith("<") else _report(log, name, file, layouts.get(number, []))
         if report is not None:
             reports.append(report)
+    _forget_file_access_of_single_ranks(reports)
     return reports
+
+
+def _forget_file_access_of_single_ranks(reports: list[dict]) -> None:
+    """Ranks that have files of their own share the OSTs. More OSTs for each file would not make its accesses faster,
+    but the findings look at one file at a time: of such files the time of file access counts as unknown."""
+    own = [one for one in reports if one["ranks"] == 1]
+    if len({one["world"]["rank"] for one in own}) > 1:
+        for kind in (kind for one in own for kind in one["kinds"].values()):
+            kind["phases"]["file"] = unserved.NOTHING
 
 
 @dataclass
@@ -115,8 +127,31 @@ class _Record:
 class _File:
     by_module: dict[str, list[_Record]] = field(default_factory=dict)
 
-    def records(self, *modules: str) -> list[_Record]:
-        return next((self.by_module[module] for module in modules if module in self.by_module), [])
+    @property
+    def is_by_mpi_io(self) -> bool:
+        return "MPI-IO" in self.by_module
+
+    @property
+    def calls(self) -> list[_Record]:
+        """The program's reads and writes."""
+        return self._records("MPI-IO") if self.is_by_mpi_io else self._records("POSIX", "STDIO")
+
+    @property
+    def accesses(self) -> list[_Record]:
+        """The reads and writes that reached the file system, as far as they were recorded."""
+        return self._records("POSIX", "STDIO", "MPI-IO")
+
+    def _records(self, *modules: str) -> list[_Record]:
+        """Of the first of these interfaces that moved data; if none did, of the first that has records."""
+        found = [self.by_module[module] for module in modules if module in self.by_module]
+        return next((records for records in found if _moved_data(records)), found[0] if found else [])
+
+    @property
+    def of_program(self) -> list[_Record]:
+        """Those of all interfaces by which the program itself calls. Accesses of the MPI are also calls of POSIX;
+        those of stdio are not."""
+        modules = ("MPI-IO",) if self.is_by_mpi_io else ("POSIX", "STDIO")
+        return [record for module in modules for record in self.by_module.get(module, [])]
 
 
 class _Log:
@@ -159,28 +194,26 @@ class _Log:
 
 
 def _report(log: _Log, name: str, file: _File, layout: list[dict]) -> dict | None:
-    calls = file.records("MPI-IO", "POSIX", "STDIO")
-    accesses = file.records("POSIX", "STDIO", "MPI-IO")
     kinds = {}
     for direction in ("write", "read"):
-        kind = _kind(log, calls, accesses, direction, layout)
+        kind = _kind(log, file, direction, layout)
         if kind is not None:
-            kinds[f"{_way(calls, direction)}_{direction}"] = kind
-    if not kinds:
+            kinds[f"{_way(file.calls, direction)}_{direction}"] = kind
+    every = file.of_program
+    ranks = _ranks(log, every)
+    meta = _spread(log, [(record, record["F_META_TIME"]) for record in every], "TIME")
+    opens = sum(_opens_of(record) for record in every)
+    other, meta = _other_calls(every, opens, ranks, meta)
+    if not kinds and not other:
         return None
-    ranks = _ranks(log, calls)
-    meta = _spread(log, [(record, record["F_META_TIME"]) for record in calls], "TIME")
-    by_posix = "MPI-IO" not in file.by_module
-    opens = sum(record["COLL_OPENS"] + record["INDEP_OPENS"] + record["OPENS"] for record in calls)
-    other, meta = _other_calls(calls, opens, ranks, meta)
-    first_open, last_close = _open_times(calls)
+    first_open, last_close = _open_times(every)
     began = int(log.job["start_time_sec"])
     return unserved.report(
         kinds, source=SOURCE, file=name, job=str(log.job["jobid"]), run=f"{SOURCE} {Path(log.path).name}",
-        program=log.program, ranks=ranks, world={"rank": _first_rank(log, calls), "ranks": log.ranks},
+        program=log.program, ranks=ranks, world={"rank": _first_rank(log, every), "ranks": log.ranks},
         opened_at=began + first_open, open_for_seconds=max(0.0, last_close - first_open),
-        closed_at=int(log.job["end_time_sec"]), by_posix=by_posix,
-        nodes=-(-ranks // RANKS_PER_NODE_MAX), opens=max(1, round(opens / ranks)),
+        closed_at=int(log.job["end_time_sec"]), by_posix=not file.is_by_mpi_io,
+        nodes=-(-ranks // RANKS_PER_NODE_MAX), opens=max(1, round(opens / ranks)) if opens or kinds else 0,
         file_system="lustre" if layout else "", layout=layout, open_seconds=meta, other_calls=other,
         other_seconds=unserved.added(calls["seconds"] for calls in other.values()),
     )  # fmt: skip
@@ -218,8 +251,13 @@ def _first_rank(log: _Log, records: list[_Record]) -> int:
 
 
 def _ranks(log: _Log, records: list[_Record]) -> int:
-    """That accessed the file."""
-    return log.ranks if any(record.rank < 0 for record in records) else len({record.rank for record in records})
+    """How many ranks used the file."""
+    return len(_rank_numbers(log, records))
+
+
+def _rank_numbers(log: _Log, records: list[_Record]) -> set[int]:
+    found = {record.rank for record in records}
+    return set(range(log.ranks)) if -1 in found else found
 
 
 def _way(calls: list[_Record], direction: str) -> str:
@@ -227,6 +265,14 @@ def _way(calls: list[_Record], direction: str) -> str:
     collective = sum(record[f"COLL_{verb}"] + record[f"SPLIT_{verb}"] for record in calls)
     independent = sum(record[f"INDEP_{verb}"] + record[f"NB_{verb}"] for record in calls)
     return "collective" if collective > independent else "independent"
+
+
+def _opens_of(record: _Record) -> float:
+    return record["COLL_OPENS"] + record["INDEP_OPENS"] + record["OPENS"]
+
+
+def _moved_data(records: list[_Record]) -> bool:
+    return any(_calls_of(record, direction) for record in records for direction in ("read", "write"))
 
 
 def _calls_of(record: _Record, direction: str) -> float:
@@ -238,8 +284,9 @@ def _bytes_of(record: _Record, direction: str) -> float:
     return record["BYTES_WRITTEN" if direction == "write" else "BYTES_READ"]
 
 
-def _kind(log: _Log, calls: list[_Record], accesses: list[_Record], direction: str, layout: list[dict]) -> dict | None:
+def _kind(log: _Log, file: _File, direction: str, layout: list[dict]) -> dict | None:
     """The figures of the reads or of the writes; None if there were none."""
+    calls, accesses = file.calls, file.accesses
     if not any(_calls_of(record, direction) for record in calls):
         return None
     seconds = _spread(log, [(record, record[f"F_{direction.upper()}_TIME"]) for record in calls], "TIME")
@@ -253,15 +300,45 @@ def _kind(log: _Log, calls: list[_Record], accesses: list[_Record], direction: s
         ranks=_ranks(log, users), seconds=seconds, bytes=moved, file_calls=total(file_calls),
         calls=_spread(log, [(record, _calls_of(record, direction)) for record in calls]),
         file_bytes=total(file_bytes), unaligned_calls=total(unaligned), file_call_sizes=_sizes(accesses, direction),
+        backward_calls=total(sum(_backward_calls(log, record, direction) for record in accesses)),
         osts=_osts(layout, file_bytes, file_calls, seconds["sum"]),
-        busiest=[{"rank": record.rank - _first_rank(log, calls), "bytes": int(_bytes_of(record, direction)),
+        busiest=[{"rank": record.rank - _first_rank(log, file.of_program), "bytes": int(_bytes_of(record, direction)),
                   "calls": int(_calls_of(record, direction)), "seconds": 0.0}
                  for record in users if record.rank >= 0 and len(users) == 1],
     )  # fmt: skip
+    directions = [direction]
     if direction == "write" and _reads_gaps(calls, accesses):
         reads = sum(_calls_of(record, "read") for record in accesses)
         kind["read_modify_writes"] = total(min(reads, file_calls))
+        kind["gap_read_seconds"] = sum(record["F_READ_TIME"] for record in accesses)
+        directions.append("read")
+    kind["phases"]["file"] = _file_access(log, file, directions, seconds)
+    if calls is not accesses and all(record.rank >= 0 for record in accesses):
+        kind["file_ranks"] = len({record.rank for record in accesses if _calls_of(record, direction)})
     return kind
+
+
+def _file_access(log: _Log, file: _File, directions: list[str], seconds: dict) -> dict:
+    """The time of POSIX and stdio on the file, as a part of the `seconds` of the program's calls. Unknown if only the
+    MPI-IO of the file was recorded."""
+    if file.is_by_mpi_io and file.accesses is file.calls:
+        return unserved.NOTHING
+    names = [f"F_{direction.upper()}_TIME" for direction in directions]
+    values = [(record, sum(record[name] for name in names)) for record in file.accesses]
+    without = _rank_numbers(log, file.calls) - _rank_numbers(log, file.accesses)
+    found = _spread(log, values + [(_Record(0, rank, {}), 0.0) for rank in without], "TIME")
+    return {part: min(found[part], seconds[part]) for part in found}
+
+
+def _backward_calls(log: _Log, record: _Record, direction: str) -> float:
+    """Accesses that begin before the end of the rank's last one in this direction, at least: those that Darshan does
+    not count as sequential. The first access after an open is not sequential either if it begins at byte 0. stdio and
+    MPI-IO have no such counter."""
+    sequential = record.values.get(f"SEQ_{direction.upper()}S", -1)
+    if sequential < 0:
+        return 0
+    first = max(_opens_of(record), log.ranks if record.rank < 0 else 1)
+    return max(0, _calls_of(record, direction) - sequential - first)
 
 
 def _reads_gaps(calls: list[_Record], accesses: list[_Record]) -> bool:
@@ -270,10 +347,13 @@ def _reads_gaps(calls: list[_Record], accesses: list[_Record]) -> bool:
 
 
 def _spread(log: _Log, values: list[tuple[_Record, float]], of_extremes: str = "") -> dict:
-    """Of records of single ranks: their spread. Of the one record of all ranks: the mean and, with `of_extremes`, the
-    figures (TIME or BYTES) of the ranks that Darshan found to be the fastest and the slowest."""
+    """Of records of single ranks: the spread of the ranks. Of the one record of all ranks: the mean and, with
+    `of_extremes`, the figures (TIME or BYTES) of the ranks that Darshan found to be the fastest and the slowest."""
     if all(record.rank >= 0 for record, _ in values):
-        return spread(value for _, value in values)
+        by_rank: Counter = Counter()
+        for record, value in values:
+            by_rank[record.rank] += value
+        return spread(by_rank.values())
     whole_sum = sum(value for _, value in values)
     mean = whole_sum / log.ranks if of_extremes == "TIME" else round(whole_sum / log.ranks)
     low = high = mean

@@ -146,6 +146,7 @@ static void many_files(MPI_File file) {
 
 static void hint_without_effect(MPI_File file) {
   set_hint(file, "cb_buffer_size", good ? "4194304" : "none");
+  set_hint(file, good ? "cb_nodes" : "cb_node", "4");
   write_interleaved(file, kib, 8, 1);
 }
 
@@ -202,6 +203,71 @@ static void unaligned(MPI_File file) {
   }
 }
 
+static void unaligned_reads(MPI_File file) {
+  const int bytes = good ? mib : mib + 100;
+  MPI_File_set_size(file, (MPI_Offset)size * 8 * bytes);
+  for (int i = 0; i < 8; ++i) {
+    const MPI_Offset at = ((MPI_Offset)rank * 8 + i) * bytes;
+    MPI_File_read_at(file, at, buffer, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+  }
+}
+
+/* All ranks need the same 32 MiB. */
+static void redundant_reads(MPI_File file) {
+  const int bytes = 32 * mib / size;
+  char* const all = malloc((size_t)bytes * size);
+  MPI_File_set_size(file, 32 * mib);
+  if (good) {
+    MPI_File_read_at(file, (MPI_Offset)rank * bytes, buffer, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_Allgather(buffer, bytes, MPI_BYTE, all, bytes, MPI_BYTE, MPI_COMM_WORLD);
+  } else {
+    for (int i = 0; i < 32; ++i)
+      MPI_File_read_at(file, (MPI_Offset)i * mib, all, mib, MPI_BYTE, MPI_STATUS_IGNORE);
+  }
+  free(all);
+}
+
+static void redundant_collective_reads(MPI_File file) {
+  MPI_File_set_size(file, 32 * mib);
+  set_hint(file, "nacre_algorithm", good ? "two_phase" : "direct");
+  for (int i = 0; i < 32; ++i)
+    MPI_File_read_at_all(file, (MPI_Offset)i * mib, buffer, mib, MPI_BYTE, MPI_STATUS_IGNORE);
+}
+
+static void redundant_reads_of_the_file(MPI_File file) {
+  const int parts = good ? size : 1;
+  MPI_File again;
+  write_interleaved(file, mib, 8, 1);
+  MPI_File_sync(file);
+  sleep(1); /* the file is older than its next open, whatever the clock of its times */
+  again = open_file(MPI_COMM_WORLD, path);
+  for (int i = 0; i < 32 / parts; ++i) {
+    /* In an order of its own on each rank. */
+    const int piece = (i * 7 + rank * 11) % (32 / parts) + (good ? rank * 32 / parts : 0);
+    MPI_File_read_at(again, (MPI_Offset)piece * mib, buffer, mib, MPI_BYTE, MPI_STATUS_IGNORE);
+  }
+  MPI_File_close(&again);
+}
+
+/* The test delays the accesses of some ranks, or of all. */
+static void slow_rank(MPI_File file) {
+  const int bytes = 256 * kib;
+  for (int i = 0; i < 16; ++i) {
+    const MPI_Offset at = ((MPI_Offset)rank * 16 + i) * bytes;
+    MPI_File_write_at(file, at, buffer, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+  }
+}
+
+/* The launch deals the ranks to the nodes in turn. */
+static void aggregators_on_few_nodes(MPI_File file) {
+  set_hint(file, "nacre_algorithm", good ? "two_phase" : "dynamic_segmentation");
+  set_hint(file, "cb_nodes", "2");
+  for (int i = 0; i < 2; ++i) {
+    MPI_File_write_at_all(file, (MPI_Offset)(i * size + rank) * 8 * mib, buffer, 8 * mib, MPI_BYTE,
+                          MPI_STATUS_IGNORE);
+  }
+}
+
 /* These depend on the layout that the test simulates. */
 static void few_stripes(MPI_File file) {
   for (int i = 0; i < 5; ++i) {
@@ -238,6 +304,13 @@ static const struct {
     {"small-collective-calls", small_collective_calls},
     {"metadata-by-all-ranks", metadata_by_all_ranks},
     {"unaligned", unaligned},
+    {"unaligned-reads", unaligned_reads},
+    {"redundant-reads", redundant_reads},
+    {"redundant-collective-reads", redundant_collective_reads},
+    {"redundant-reads-of-the-file", redundant_reads_of_the_file},
+    {"slow-rank", slow_rank},
+    {"slow-node", slow_rank},
+    {"aggregators-on-few-nodes", aggregators_on_few_nodes},
     {"few-stripes", few_stripes},
     {"many-stripes", many_stripes},
     {"moving-locks", moving_locks},

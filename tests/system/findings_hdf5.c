@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { kib = 1 << 10, mib = 1 << 20, groups = 300 };
 
@@ -36,12 +37,20 @@ static hid_t create_file(int together) {
   return file;
 }
 
-static hid_t create_dataset(hid_t file, const char* name, hsize_t bytes) {
+/* `chunk`: bytes; 0: the dataset is contiguous. */
+static hid_t create_chunked(hid_t file, const char* name, hsize_t bytes, hsize_t chunk) {
   const hid_t space = H5Screate_simple(1, &bytes, NULL);
+  const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+  if (chunk > 0) H5Pset_chunk(list, 1, &chunk);
   const hid_t dataset =
-      H5Dcreate(file, name, H5T_NATIVE_CHAR, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+      H5Dcreate(file, name, H5T_NATIVE_CHAR, space, H5P_DEFAULT, list, H5P_DEFAULT);
+  H5Pclose(list);
   H5Sclose(space);
   return dataset;
+}
+
+static hid_t create_dataset(hid_t file, const char* name, hsize_t bytes) {
+  return create_chunked(file, name, bytes, 0);
 }
 
 /* Writes `count` blocks of `bytes` from `start` on, `step` apart, with one call. */
@@ -129,6 +138,44 @@ static void collective_missing(void) {
   H5Fclose(file);
 }
 
+/* Each rank writes 4 MiB with one call, which consists of many chunks or of few. */
+static void write_chunks(int together, int metadata_together) {
+  const hid_t file = create_file(metadata_together);
+  const hsize_t bytes = 4 * mib;
+  const hid_t dataset = create_chunked(file, "data", size * bytes, good ? mib : kib);
+  write_blocks(dataset, rank * bytes, bytes, 1, bytes, together);
+  H5Dclose(dataset);
+  H5Fclose(file);
+}
+
+static void small_chunks(void) { write_chunks(0, 1); }
+
+static void index_of_small_chunks(void) { write_chunks(1, 0); }
+
+/* All ranks read all of a dataset, each by itself, or each a part of it. */
+static void redundant_reads(void) {
+  const hsize_t whole = 8 * mib, bytes = good ? whole / size : whole;
+  const hsize_t start = good ? rank * bytes : 0, one = 1;
+  hid_t file = create_file(1);
+  hid_t dataset = create_dataset(file, "data", whole);
+  write_blocks(dataset, rank * whole / size, whole, 1, whole / size, 1);
+  H5Dclose(dataset);
+  H5Fclose(file);
+  sleep(1); /* the file is older than its next open, whatever the clock of its times */
+  const hid_t list = access_list(1);
+  const hid_t memory = H5Screate_simple(1, &bytes, NULL);
+  file = H5Fopen(path, H5F_ACC_RDONLY, list);
+  dataset = H5Dopen(file, "data", H5P_DEFAULT);
+  const hid_t space = H5Dget_space(dataset);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &one, &bytes);
+  if (H5Dread(dataset, H5T_NATIVE_CHAR, memory, space, H5P_DEFAULT, buffer) < 0) abort();
+  H5Sclose(space);
+  H5Dclose(dataset);
+  H5Fclose(file);
+  H5Sclose(memory);
+  H5Pclose(list);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
@@ -137,6 +184,9 @@ static const struct {
     {"metadata-by-all-ranks", metadata_by_all_ranks},
     {"small-collective-calls", small_collective_calls},
     {"collective-missing", collective_missing},
+    {"small-chunks", small_chunks},
+    {"index-of-small-chunks", index_of_small_chunks},
+    {"redundant-reads", redundant_reads},
 };
 
 int main(int argc, char** argv) {

@@ -14,6 +14,7 @@ import findings_cases
 import pytest
 from conftest import brought_up
 from figures import NOTHING, PHASES, SPREAD, kind_of, many, report_of
+from nacre import prometheus
 
 HERE = Path(__file__).parent
 # The programs of findings, with the package whose flags they need.
@@ -29,8 +30,18 @@ LAYOUTS = {
     "moving-locks": ("-c 4 -S 64m", "-c 4 -S 64m"),
 }
 # Findings on nodes: the ranks of each simulated node, of the bad program and of the good one.
-NODES = {"one-node": ([2, 2], [2, 2]), "uneven-nodes": ([5, 1, 1], [2, 2, 2])}
-NODES |= dict.fromkeys(LAYOUTS, ([2, 2], [2, 2]))
+NODES = dict.fromkeys(("one-node", "redundant-collective-reads", *LAYOUTS), ([2, 2], [2, 2]))
+NODES["uneven-nodes"] = ([5, 1, 1], [2, 2, 2])
+NODES |= {"slow-node": ([2, 2, 2], [2, 2, 2]), "aggregators-on-few-nodes": ([1, 1, 1, 1], [1, 1, 1, 1])}
+# The number of nodes to which these are dealt in turn, if there are fewer nodes.
+NODES_IN_TURN = {"aggregators-on-few-nodes": 2}
+# Delays of file accesses (NACRE_TEST_FAULTS), of the bad program and of the good one.
+DELAYS = {
+    "slow-rank": ("rank=1,latency_us=50000", "latency_us=50000"),
+    "slow-node": ("rank=0,latency_us=50000;rank=1,latency_us=50000", "latency_us=50000"),
+}
+# What a remedy names.
+REMEDIES = dict.fromkeys(("small-chunks", "index-of-small-chunks"), "H5Pset_chunk")
 
 
 def compiled(directory: Path, name: str) -> Path:
@@ -53,40 +64,55 @@ def program(program_of) -> Path:
     return program_of(findings_cases.MPI)
 
 
-def ranks_on_nodes(rule: str, good: bool, words: list[object]) -> list[object]:
+def ranks_on_nodes(name: str, good: bool, words: list[object]) -> list[object]:
     """The ranks of a launch: on one node, or for findings on nodes and layouts on simulated ones."""
-    if rule not in NODES:
-        return ["-n", RANKS.get(rule, 4), *words]
-    parts = [["-n", count, "env", f"NACRE_NODE_ID={node}", *words] for node, count in enumerate(NODES[rule][good], 1)]
+    if name not in NODES:
+        return ["-n", RANKS.get(name, 4), *words]
+    counts = NODES[name][good]
+    nodes = NODES_IN_TURN.get(name, len(counts))
+    parts = [["-n", ranks, "env", f"NACRE_NODE_ID={i % nodes}", *words] for i, ranks in enumerate(counts)]
     return parts[0] + [word for part in parts[1:] for word in (":", *part)]
 
 
-@pytest.mark.parametrize(
-    ("name", "rule"), [(name, rule) for name in PROGRAMS for rule in findings_cases.rules_of(name)]
-)
-@pytest.mark.parametrize("good", [False, True], ids=["bad", "good"])
-def test_a_finding_is_raised_by_the_program_that_has_it_alone(nacre, program_of, tmp_path, name, rule, good):
-    file = tmp_path / ("data.h5" if name == findings_cases.HDF5 else "data")
-    words = [program_of(name), file, rule, *(["good"] if good else [])]
-    layout = {"NACRE_TEST_LAYOUT": LAYOUTS[rule][good]} if rule in LAYOUTS else {}
-    run = nacre("run", "--report", "io.jsonl", *LAUNCHER, *ranks_on_nodes(rule, good, words), **layout)
-    assert run.returncode == 0, run.stdout + run.stderr
-    least = [] if good else ["--min-share", 0]  # on a busy machine other times grow; metadata are fast here
-    result = nacre("report", "--summary", "--json", *least, "io.jsonl")
+def findings_in(nacre, *options: object) -> dict[str, dict]:
+    """The findings of the one job in io.jsonl, by rule."""
+    result = nacre("report", "--summary", "--json", *options, "io.jsonl")
     assert result.returncode == 0, result.stderr
     (job,) = json.loads(result.stdout)
-    found = {finding["rule"]: finding for finding in job["findings"]}
-    assert (rule in found) != good, (tmp_path / "io.jsonl").read_text()
+    return {finding["rule"]: finding for finding in job["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [pytest.param(name, case, id=f"{name}-{case.name}") for name in PROGRAMS for case in findings_cases.cases_of(name)],
+)
+@pytest.mark.parametrize("good", [False, True], ids=["bad", "good"])
+def test_a_finding_is_raised_by_the_program_that_has_it_alone(nacre, program_of, tmp_path, name, case, good):
+    file = tmp_path / ("data.h5" if name == findings_cases.HDF5 else "data")
+    words = [program_of(name), file, case.name, *(["good"] if good else [])]
+    settings = {
+        variable: values[case.name][good]
+        for variable, values in (("NACRE_TEST_LAYOUT", LAYOUTS), ("NACRE_TEST_FAULTS", DELAYS))
+        if case.name in values
+    }
+    run = nacre("run", "--report", "io.jsonl", *LAUNCHER, *ranks_on_nodes(case.name, good, words), **settings)
+    assert run.returncode == 0, run.stdout + run.stderr
+    by_default = findings_in(nacre)
     if good:
-        assert not findings_cases.false_findings(rule, found)
-    else:
-        finding = found[rule]
-        assert finding["title"]
-        assert finding["evidence"]
-        assert finding["remedy"]
-        text = nacre("report", "--summary", *least, "io.jsonl").stdout
-        assert finding["title"] in text
-        assert f"-> {finding['remedy'][0]}"[:60] in text
+        assert case.rule not in by_default, (tmp_path / "io.jsonl").read_text()
+        assert not findings_cases.false_findings(case.name, by_default)
+        return
+    assert not findings_cases.false_findings_beside(case.name, case.rule, by_default)
+    least = ["--min-share", 0]  # on a busy machine other times grow; metadata are fast here
+    found = findings_in(nacre, *least)
+    assert case.rule in found, (tmp_path / "io.jsonl").read_text()
+    finding = found[case.rule]
+    assert finding["title"]
+    assert finding["evidence"]
+    assert any(REMEDIES.get(case.name, "") in line for line in finding["remedy"])
+    text = nacre("report", "--summary", *least, "io.jsonl").stdout
+    assert finding["title"] in text
+    assert f"-> {finding['remedy'][0]}"[:60] in text
 
 
 def test_every_finding_is_in_the_tables_of_the_documentation_with_its_programs(source):
@@ -143,6 +169,7 @@ def test_a_job_is_summed_up(nacre, program, tmp_path):
     result = nacre("run", "--report", "io.jsonl", *LAUNCHER, "-n", 16, program, tmp_path / "data", "file-per-rank")
     assert result.returncode == 0, result.stderr
     text = nacre("report", "--top", 2, "io.jsonl").stdout
+    assert len(json.loads(nacre("report", "--top", 2, "--json", "io.jsonl").stdout)) == 2
     assert "16 ranks on one node" in text
     assert "17 files, 17 opens" in text
     assert "data.* (16 files)" in text.replace("\n", "")
@@ -192,11 +219,8 @@ def test_one_of_several_jobs_is_shown_alone(nacre, tmp_path):
 
 def findings_of(nacre, *reports: dict) -> dict[str, dict]:
     """What `nacre report` finds in these reports, by rule."""
-    (nacre.directory / "r").write_text("".join(json.dumps(one) + "\n" for one in reports))
-    result = nacre("report", "--summary", "--json", "r")
-    assert result.returncode == 0, result.stderr
-    (job,) = json.loads(result.stdout)
-    return {finding["rule"]: finding for finding in job["findings"]}
+    (nacre.directory / "io.jsonl").write_text("".join(json.dumps(one) + "\n" for one in reports))
+    return findings_in(nacre)
 
 
 def figures_by_ost(mebibytes: list[int], seconds: list[float]) -> list[dict]:
@@ -432,6 +456,109 @@ def test_small_reads_of_different_places_are_not_metadata(nacre):
     assert "collective-missing" in found(0, 512, 1024)
 
 
+def test_ranks_that_only_begin_alike_do_not_read_the_same(nacre):
+    """Ranks of HDF5 read the header first, and then each a part of the data."""
+
+    def found(*shapes: dict) -> set[str]:
+        common = {"origin": 0, "first_byte": 0, "bytes": 1 << 20, "type": "00", "step_bytes": 1 << 20}
+        each = [{"rank": rank, **common, **shape} for rank, shape in enumerate(shapes)]
+        reads = kind_of(
+            calls=many(8), file_calls=many(8), bytes=many(8 << 20), file_bytes=many(8 << 20),
+            shapes=[{name: value for name, value in shape.items() if value is not None} for shape in each],
+        )  # fmt: skip
+        return set(findings_of(nacre, report_of({"independent_read": reads}, bytes_read=32 << 20)))
+
+    assert found({}, {}, {}) == {"redundant-reads"}
+    assert not found({}, {"step_bytes": 2 << 20}, {"step_bytes": 3 << 20})
+    assert not found({}, {}, {"first_byte": 8 << 20})
+    assert not found({}, {}, {"type": "01"})
+    assert not found({"type": None}, {"type": None})  # too long for the report: the views may differ
+    assert not found({"step_bytes": None}, {"step_bytes": None})  # distances differ, and perhaps those of ranks
+    whole = {"step_bytes": None, "bytes": 8 << 20}
+    assert found(whole, whole) == {"redundant-reads"}  # one call
+
+
+def test_collective_reads_of_the_same_bytes_are_named_if_nodes_fetch_them_again(nacre):
+    shapes = [{"rank": rank, "origin": 0, "first_byte": 0, "bytes": 32 << 20, "type": "00"} for rank in (0, 1, 2, 3)]
+    phases = dict.fromkeys(PHASES, NOTHING) | {"file": many(1)}
+
+    def found(fetched: int, **fields: object) -> dict[str, dict]:
+        reads = kind_of(
+            shapes=shapes, bytes=many(32 << 20), file_bytes=many(fetched), file_calls=many(1), phases=phases
+        )
+        return findings_of(
+            nacre, report_of({"collective_read": reads}, **{"nodes": 2, "bytes_read": 128 << 20, **fields})
+        )
+
+    finding = found(32 << 20)["redundant-reads"]
+    assert finding["at_stake_seconds"] == pytest.approx(0.75)
+    assert finding["remedy"][0].startswith("nacre run --hint nacre_algorithm=two_phase -- ...")
+    own = {"nacre_algorithm": {"value": "direct", "from": "program"}}
+    assert "MPI_Info" in found(32 << 20, hints=own)["redundant-reads"]["remedy"][0]
+    assert not found(8 << 20)
+    assert not found(32 << 20, nodes=1)  # from the cache of the node
+
+
+def test_a_file_that_was_read_twice_as_a_whole_has_redundant_reads(nacre, tmp_path):
+    path = tmp_path / "input"
+    path.write_bytes(bytes(8 << 20))
+    reads = kind_of(calls=many(8), file_calls=many(8), bytes=many(4 << 20), file_bytes=many(4 << 20))
+
+    def found(**fields: object) -> dict[str, dict]:
+        later = {"opened_at": path.stat().st_mtime + 1, "file": str(path), "bytes_read": 16 << 20}
+        return findings_of(nacre, report_of({"independent_read": reads}, **{**later, **fields}))
+
+    finding = found()["redundant-reads"]
+    assert "4 ranks read 16 MiB of a file of 8 MiB" in finding["evidence"]
+    assert finding["at_stake_seconds"] == pytest.approx(0.5)
+    assert not found(opened_at=path.stat().st_mtime - 1)  # it was written later: its size is unknown
+    path.write_bytes(bytes(12 << 20))
+    assert not found()
+
+
+def slow_rank(nacre, slowest: float, **figures: object) -> set[str]:
+    """What is found if three ranks take 0.1 s for their writes, and one takes `slowest`."""
+    seconds = {"min": 0.1, "median": 0.1, "max": slowest, "sum": 0.3 + slowest}
+    writes = kind_of(
+        seconds=seconds, bytes=many(8 << 20), calls=many(8), file_calls=many(8), file_bytes=many(8 << 20),
+    ) | {name: value for name, value in figures.items() if name != "late_opens"}  # fmt: skip
+    late = {"late_opens": figures["late_opens"]} if "late_opens" in figures else {}
+    return set(findings_of(nacre, report_of({"independent_write": writes}, seconds=seconds, **late)))
+
+
+def test_a_rank_is_slow_if_nothing_else_explains_its_time(nacre):
+    assert slow_rank(nacre, 1.0) == {"slow-rank"}
+    assert not slow_rank(nacre, 0.29)  # as on a busy machine
+    late = {"min": 0, "median": 0, "max": 0.8, "sum": 0.8}
+    assert not slow_rank(nacre, 1.0, late_opens={"ranks": 1, "seconds": late})
+    assert not slow_rank(nacre, 1.0, phases=dict.fromkeys(PHASES, NOTHING) | {"lock": late})
+    more = {"min": 1 << 20, "median": 1 << 20, "max": 8 << 20, "sum": 11 << 20}
+    assert "slow-rank" not in slow_rank(nacre, 1.0, bytes=more)
+    assert slow_rank(nacre, 1.0, osts=figures_by_ost([64] * 4, [0.2, 0.2, 2.0, 0.2])) == {"slow-ost"}
+
+
+def test_a_node_is_slow_if_several_of_its_ranks_are(nacre):
+    def found(slowest: float, median: float, *by_node: float) -> set[str]:
+        seconds = {"min": 0.1, "median": median, "max": slowest, "sum": sum(by_node)}
+        busiest = [
+            {"host": f"n{node}", "first_rank": 4 * node, "bytes": 32 << 20, "calls": 32, "seconds": took}
+            for node, took in enumerate(by_node)
+        ]
+        ranks = 4 * len(by_node)
+        spread = many(8 << 20, ranks)
+        nodes = {"bytes": many(32 << 20, len(by_node)), "file_bytes": many(32 << 20, len(by_node)),
+                 "with_file_bytes": len(by_node), "busiest": busiest}  # fmt: skip
+        writes = kind_of(ranks=ranks, seconds=seconds, bytes=spread, file_bytes=spread, calls=many(8, ranks),
+                         file_calls=many(8, ranks), nodes=nodes)  # fmt: skip
+        world = {"rank": 0, "ranks": ranks}
+        one = report_of({"independent_write": writes}, ranks=ranks, nodes=len(by_node), world=world, seconds=seconds)
+        return set(findings_of(nacre, one))
+
+    assert found(1.0, 0.1, 0.4, 4.0, 0.4) == {"slow-node"}
+    assert found(1.0, 0.1, 0.4, 1.3, 0.4) == {"slow-rank"}  # one rank of the node
+    assert not found(0.25, 0.1, 0.4, 1.0, 0.4)
+
+
 def test_a_file_that_each_rank_opens_for_itself_is_one_file(nacre):
     alone = [report_of({}, ranks=1, world={"rank": rank, "ranks": 64}) for rank in range(64)]
     assert not set(findings_of(nacre, *alone)) & {"reopened", "file-per-rank"}
@@ -568,7 +695,7 @@ def test_layouts_and_plans_of_two_jobs_are_compared(nacre, tmp_path):
     }
 
 
-def test_the_figures_of_a_job_are_printed_for_prometheus(nacre, program, tmp_path):
+def test_the_figures_of_a_job_are_printed_for_prometheus(nacre, program, source, tmp_path):
     words = [*LAUNCHER, "-n", 4, program, tmp_path / "data", "collective-missing"]
     assert nacre("run", "--report", "io.jsonl", *words).returncode == 0
     lines = nacre("report", "--format", "prometheus", "--min-share", 0, "io.jsonl").stdout.splitlines()
@@ -586,6 +713,17 @@ def test_the_figures_of_a_job_are_printed_for_prometheus(nacre, program, tmp_pat
     refused = nacre("report", "--format", "xml", "io.jsonl")
     assert refused.returncode == 2
     assert "--format xml" in refused.stderr
+    documented = documented_metrics(source / "docs" / "report.md")
+    assert set(documented) == set(prometheus.METRICS)
+    for name, found in samples.items():
+        labels = {label for sample, _ in found for label in re.findall(r'(?:^|,)([a-z]+)="', sample)}
+        assert labels == {"job", "run", "program"} | documented[name], name
+
+
+def documented_metrics(page: Path) -> dict[str, set[str]]:
+    """The metrics in the table of docs/report.md, each with its labels beside those of all metrics."""
+    rows = re.findall(r"^\| `(nacre_[a-z_]+)` \| ([^|]*)\|", page.read_text(), re.MULTILINE)
+    return {name: set(re.findall(r"`([a-z]+)`", labels)) for name, labels in rows}
 
 
 # Each rank writes 12 MiB of its own in calls of 1 MiB.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from nacre.findings import accesses, balance, calls, layout, nodes, posix, without_nacre
+from nacre.findings import accesses, balance, calls, layout, nodes, posix, stragglers, without_nacre
 from nacre.findings.finding import Finding
 from nacre.jobs import Job
 
 __all__ = ["Finding", "find"]
 
 RULES = [
-    *accesses.RULES, *balance.RULES, *nodes.RULES, *calls.RULES, *layout.RULES, *posix.RULES, *without_nacre.RULES,
+    *accesses.RULES, *balance.RULES, *nodes.RULES, *stragglers.RULES, *calls.RULES, *layout.RULES, *posix.RULES,
+    *without_nacre.RULES,
 ]  # fmt: skip
 
 # Of the time of a rank in MPI-IO: a finding that may save less is not worth a user's time.

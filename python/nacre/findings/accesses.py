@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from nacre.findings import file_format, posix
+from nacre.findings import file_format, nodes, posix, repeated
 from nacre.findings.finding import INDEPENDENT, Finding
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, plural
@@ -17,9 +17,12 @@ METADATA = 4 << 10  # HDF5's headers, B-tree nodes and heaps
 METADATA_IN_ALL = 16 << 20
 MOSTLY = 10  # times as many bytes: nearly all
 BACKWARD = 0.3  # of the calls: in no order about half of them go back
+MUCH = 16 << 20  # bytes: less is moved at once
+BLOCK = 4 << 10  # bytes of a block of a file system, if nothing is known of it
 LARGE = 4 << 20  # bytes of an access that is fast wherever it is
 FEW_CALLS = 100  # per rank: fewer cost no time that a user notices
 HALF = 0.5
+CHUNK_CACHE = "HDF5: a chunk cache for all chunks of a selection (H5Pset_chunk_cache; h5py: rdcc_nbytes=...)"
 VIEWS_OF_A_CALL = 2  # that HDF5 sets: one before a collective call, and one after it
 FEW_VIEWS = 10
 
@@ -93,10 +96,11 @@ def _is_piecewise(kind: dict) -> bool:
 def collective_calls_missing(job: Job) -> Iterator[Finding]:
     """Several ranks make many small independent calls to one file."""
     for group in job.groups:
+        repeats = [kind for found in repeated.of(group) for kind in found.kinds]
         for name, verb in INDEPENDENT.items():
             reads = verb == "reads"
             kinds = [kind for _, kind in group.kinds(name) if kind["ranks"] > 1 and _small(kind)]
-            kinds = [kind for kind in kinds if not _reads_alike(kind, reads)]
+            kinds = [kind for kind in kinds if not _reads_alike(kind, reads) and kind not in repeats]
             if not reads and _writes_metadata(group):
                 continue
             calls = sum(kind["file_calls"]["sum"] for kind in kinds)
@@ -110,10 +114,33 @@ def collective_calls_missing(job: Job) -> Iterator[Finding]:
                 str(group),
                 f"{plural(ranks, 'rank')} made {calls:,} {verb} of {amount(mean)} on average, each by itself",
                 _seconds(job, kinds),
-                _one_call(group, kinds, reads)
-                if any(_is_piecewise(kind) for kind in kinds)
-                else _collective_call(group, reads),
+                _calls_of_all(group, kinds, reads),
             )
+
+
+def _calls_of_all(group: FileGroup, kinds: list[dict], reads: bool) -> list[str]:
+    """How to make the small independent calls of several ranks collective."""
+    if not any(_is_piecewise(kind) for kind in kinds):
+        return _collective_call(group, reads)
+    lines = _one_call(group, kinds, reads)
+    if file_format.of(group) == file_format.OTHER:
+        return lines
+    lines.insert(0 if _do_adjoin(kinds) else -1, _larger_chunks())
+    return lines
+
+
+def _do_adjoin(kinds: list[dict]) -> bool:
+    """Whether each call of a rank begins where its last one ended, as with the chunks of one selection."""
+    shapes = [shape for kind in kinds for shape in kind["shapes"]]
+    return bool(shapes) and all(shape.get("step_bytes") == shape["bytes"] for shape in shapes)
+
+
+def _larger_chunks() -> str:
+    """HDF5 makes an access for each chunk, whatever the size of the selection."""
+    return (
+        "If the dataset is chunked: chunks of at least 1 MiB (H5Pset_chunk; h5py: chunks=...; netCDF-4:"
+        " nc_def_var_chunking), aligned to stripes (H5Pset_alignment); HDF5 makes an independent access for each chunk"
+    )
 
 
 def _reads_alike(kind: dict, reads: bool) -> bool:
@@ -149,6 +176,7 @@ def small_serial_accesses(job: Job) -> Iterator[Finding]:
                 [
                     *([posix.buffering(group)] if posix.is_posix(group) and not group.is_sum else []),
                     f"Program: gather the data and {verb[:-1]} at least {amount(SMALL)} with one call",
+                    *([_larger_chunks(), CHUNK_CACHE] if file_format.of(group) == file_format.HDF5 else []),
                 ],
             )
 
@@ -217,7 +245,8 @@ def metadata_writes(job: Job) -> Iterator[Finding]:
                 "HDF5: H5Pset_coll_metadata_write(fapl, true); netCDF-4 sets it",
                 "HDF5: H5Pset_meta_block_size(fapl, 1 << 20) and H5Pset_libver_bounds(fapl, H5F_LIBVER_V110,"
                 " H5F_LIBVER_LATEST); h5py: h5py.File(..., libver='latest', meta_block_size=1 << 20)",
-                "Program: fewer and larger chunks, attributes and datasets; close the file once, not after each step",
+                "Program: fewer and larger chunks (H5Pset_chunk: at least 1 MiB; HDF5 writes an index of all chunks),"
+                " fewer attributes and datasets; close the file once, not after each step",
             ],
         )
 
@@ -306,35 +335,98 @@ def _larger_calls(group: FileGroup, verb: str) -> list[str]:
 
 
 def unaligned_accesses(job: Job) -> Iterator[Finding]:
-    """Large accesses that begin or end inside a block or stripe that another rank writes too."""
+    """Large accesses that begin or end inside a block or stripe, which another rank may access too."""
     for group in job.groups:
-        found = [
-            kind
-            for one, kind in group.kinds("independent_write")
-            if kind["ranks"] > 1
-            and not _small(kind)
-            and kind["unaligned_calls"]["sum"] > HALF * kind["file_calls"]["sum"]
-            and kind["file_bytes"]["sum"] > 16 << 20
-        ]
+        for name, verb in INDEPENDENT.items():
+            found = [kind for _, kind in group.kinds(name) if kind["ranks"] > 1 and _is_unaligned(kind)]
+            if not found:
+                continue
+            calls = sum(kind["file_calls"]["sum"] for kind in found)
+            unaligned = sum(kind["unaligned_calls"]["sum"] for kind in found)
+            mean = sum(kind["file_bytes"]["sum"] for kind in found) / calls
+            # A write takes the lock of a stripe from other ranks. A read fetches a block or a stripe more.
+            share = HALF if verb == "writes" else min(HALF, _block_bytes(group) / mean)
+            yield Finding(
+                "unaligned",
+                f"Independent {verb} begin or end inside stripes{' that other ranks write' * (verb == 'writes')}",
+                str(group),
+                f"{unaligned:,} of {calls:,} {verb} are not aligned to a block or stripe",
+                _seconds(job, found) * share,
+                [
+                    f"HDF5: H5Pset_alignment(fapl, 65536, {_stripe_bytes(group) or 'STRIPE_BYTES'}); PnetCDF: hint"
+                    " nc_var_align_size",
+                    f"MPI: use collective {verb}; Nacre divides them at stripes",
+                ],
+            )
+
+
+def _is_unaligned(kind: dict) -> bool:
+    """Whether most calls are unaligned, and large."""
+    is_mostly = kind["unaligned_calls"]["sum"] > HALF * kind["file_calls"]["sum"]
+    return is_mostly and not _small(kind) and kind["file_bytes"]["sum"] > MUCH
+
+
+def _stripe_bytes(group: FileGroup) -> int | None:
+    return next((part["stripe_bytes"] for one in group.reports for part in one["layout"]), None)
+
+
+def _block_bytes(group: FileGroup) -> int:
+    return _stripe_bytes(group) or BLOCK
+
+
+def repeated_reads(job: Job) -> Iterator[Finding]:
+    """The same data are read several times: by all ranks, or again and again."""
+    for group in job.groups:
+        found = repeated.of(group)
         if not found:
             continue
-        calls = sum(kind["file_calls"]["sum"] for kind in found)
-        unaligned = sum(kind["unaligned_calls"]["sum"] for kind in found)
+        worst = max(found, key=lambda reads: reads.total - reads.once)
         yield Finding(
-            "unaligned",
-            "Independent writes begin or end inside stripes that other ranks write",
+            "redundant-reads",
+            "The same bytes of the file are read several times",
             str(group),
-            f"{unaligned:,} of {calls:,} writes are not aligned to a block or stripe",
-            _seconds(job, found) * HALF,
+            f"{plural(worst.ranks, 'rank')} read {amount(worst.total)} of a file of {amount(worst.once)}"
+            if worst.is_once_the_file
+            else f"{plural(worst.ranks, 'rank')} read the same {amount(worst.once)}, {amount(worst.total)} in all",
+            sum(_seconds(job, reads.kinds) * (1 - reads.once / reads.total) for reads in found),
             [
-                f"HDF5: H5Pset_alignment(fapl, 65536, {_stripe_bytes(group)}); PnetCDF: hint nc_var_align_size",
-                "MPI: use collective writes; Nacre divides them at stripes",
+                "Program: read a part on each rank, and call MPI_Allgather; or read on one rank, and call MPI_Bcast",
+                *([] if posix.is_posix(group) else _collective_read(group)),
+                *(["Program: keep in memory what a rank reads again"] if worst.is_once_the_file else []),
             ],
         )
 
 
-def _stripe_bytes(group: FileGroup) -> str:
-    return next((str(part["stripe_bytes"]) for one in group.reports for part in one["layout"]), "STRIPE_BYTES")
+def _collective_read(group: FileGroup) -> list[str]:
+    if file_format.of(group) != file_format.OTHER:
+        return _collective_call(group, reads=True)
+    return ["or MPI: MPI_File_read_all, with the hint nacre_algorithm=two_phase: aggregators then read each byte once"]
+
+
+def repeated_collective_reads(job: Job) -> Iterator[Finding]:
+    """Ranks read the same data with collective calls, in which each rank accesses the file by itself."""
+    for group in job.groups:
+        found = [
+            (kind, repeated.bytes_of_a_rank(kind))
+            for one, kind in group.kinds("collective_read")
+            if one["nodes"] > 1 and repeated.are_alike(kind) and kind["file_bytes"]["sum"] >= MUCH
+        ]
+        found = [(kind, once) for kind, once in found if kind["file_bytes"]["sum"] >= repeated.OFTEN * once]
+        if not found:
+            continue
+        worst, once = max(found, key=lambda pair: pair[0]["file_bytes"]["sum"])
+        fetched = worst["file_bytes"]["sum"]
+        yield Finding(
+            "redundant-reads",
+            "Collective reads fetch the same bytes of the file several times",
+            str(group),
+            f"{plural(worst['ranks'], 'rank')} read the same {amount(once)}, and fetched {amount(fetched)} in all",
+            sum(kind["phases"]["file"]["max"] * (1 - size / kind["file_bytes"]["sum"]) for kind, size in found),
+            [
+                nodes.two_phase(group, "aggregators then read each byte once"),
+                "Program: read a part on each rank, and call MPI_Allgather; or read on one rank, and call MPI_Bcast",
+            ],
+        )
 
 
 def _has_calls(group: FileGroup, name: str) -> bool:
@@ -391,5 +483,6 @@ def sieving_of_holes(job: Job) -> Iterator[Finding]:
 
 RULES = [
     collective_calls_missing, small_serial_accesses, metadata_of_all_ranks, metadata_writes, small_collective_calls,
-    accesses_back_and_forth, unaligned_accesses, read_modify_writes, sieving_of_holes,
+    accesses_back_and_forth, unaligned_accesses, repeated_reads, repeated_collective_reads,
+    read_modify_writes, sieving_of_holes,
 ]  # fmt: skip

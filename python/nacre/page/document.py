@@ -92,17 +92,17 @@ def library() -> str:
     return vl_convert.javascript_bundle()
 
 
-def of_job(job: Job, findings: list[Finding]) -> str:
-    """The page of `nacre report --html`."""
+def of_job(job: Job, findings: list[Finding], top: int | None = None) -> str:
+    """The page of `nacre report --html`, with at most `top` findings and groups of files."""
     charts = [*time_charts.charts(job), *access_charts.charts(job)]
     parts = [
         *_heading(job),
         "<h2>What to change</h2>",
-        *_findings(job, findings),
+        *_findings(job, findings[:top]),
         "<h2>Where the time went</h2>",
         *_figures(charts, ""),
         "<h2>Files</h2>",
-        _files(job),
+        _files(job, top or FILES_SHOWN),
     ]
     return _document(job.title, parts, {chart.name: chart for chart in charts})
 
@@ -195,12 +195,12 @@ def _figure(chart: Chart, prefix: str) -> str:
     return f'<figure{wide} data-chart="{name}">{caption}{table}</figure>'
 
 
-def _files(job: Job) -> str:
+def _files(job: Job, top: int) -> str:
     rows = [
         [str(group), f"{group.opens:,}", f"{group.ranks:,}", f"{group.total('calls'):,}",
          amount(group.total("bytes_written")), amount(group.total("bytes_read")),
          duration(group.rank_seconds / job.ranks)]
-        for group in job.groups[:FILES_SHOWN]
+        for group in job.groups[:top]
     ]  # fmt: skip
     table = _table(["File", "Opens", "Ranks", "Calls", "Written", "Read", "Time of a rank"], rows)
     left = len(job.groups) - len(rows)

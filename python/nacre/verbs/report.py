@@ -19,6 +19,7 @@ from nacre.tables import grid
 from nacre.text import amount, duration, plural, unwrapped
 
 FORMATS = ("text", "json", "prometheus")
+TOP = 10  # in text
 
 HELP = unwrapped("""Show where the I/O time of programs went, and what to change.
 
@@ -61,7 +62,12 @@ def report(
     files: list[str] = typer.Argument(..., metavar="FILE", help="Report files; - is standard input."),
     file: str = typer.Option(None, "--file", metavar="PATTERN", help="Show only files whose name matches."),
     top: int = typer.Option(
-        10, "--top", metavar="N", min=1, help="Show the N slowest files of each job in full, N findings, and N jobs."
+        None,
+        "--top",
+        metavar="N",
+        min=1,
+        help="Show the N slowest files of each job, N findings, and N jobs; default: 10 in text, 40 files and all "
+        "findings on a page, everything in other formats.",
     ),
     run: int = typer.Option(
         None, "--run", metavar="N", min=1, help="Show only run N of the jobs: 1 is the slowest. Without it: all."
@@ -98,15 +104,19 @@ def report(
     if html is not None:
         if len(jobs) > 1:
             warn(f"{html} shows run 1 of {len(jobs)}, the slowest; for another add --run N. `nacre report` lists them.")
-        document.write(html, document.of_job(jobs[0], find(jobs[0], min_share / 100)))
+        document.write(html, document.of_job(jobs[0], find(jobs[0], min_share / 100), top))
         return
     if format == "prometheus":
-        print(prometheus.exposition(jobs, min_share / 100), end="")
+        print(prometheus.exposition(jobs[:top], min_share / 100), end="")
         return
     if as_json or format == "json":
-        print(json.dumps([job_text.as_json(job, min_share / 100) for job in jobs] if summary else found, indent=2))
+        shown = [job_text.as_json(job, min_share / 100) for job in jobs[:top]] if summary else found[:top]
+        print(json.dumps(shown, indent=2))
         return
-    console = Console(highlight=False)
+    _show_jobs(Console(highlight=False), jobs, summary, min_share, top or TOP)
+
+
+def _show_jobs(console: Console, jobs: list[Job], summary: bool, min_share: float, top: int) -> None:
     for number, job in enumerate(jobs[:top], 1):
         if len(jobs) > 1:
             console.print(f"[bold]Run {number} of {len(jobs)}[/bold], the slowest first; ended {_ended(job)}")

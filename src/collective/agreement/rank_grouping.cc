@@ -43,7 +43,8 @@ Task<SharedGroups> share_groups(Transport& transport, const plan::RankLoad& load
     std::memcpy(loads.data(), all.data(), all.size());
     const plan::InitialGroups as_accesses_lie;
     const plan::InitialGroups& initial = request.initial ? *request.initial : as_accesses_lie;
-    told = plan::group_ranks(loads, initial, request.target).serialized();
+    const plan::RankGroups groups = plan::group_ranks(loads, initial, request.target);
+    told = plan::spread_over(transport.nodes(), groups).serialized();
   }
   co_await broadcast_sized(transport, told, 0);
   co_return std::make_shared<const plan::RankGroups>(plan::RankGroups::deserialized(told));

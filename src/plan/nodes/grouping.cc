@@ -245,4 +245,34 @@ RankGroups group_ranks(std::span<const RankLoad> loads, const InitialGroups& ini
   return Refinement(loads, cut_initially(loads, initial)).into(target);
 }
 
+RankGroups spread_over(const NodeMap& nodes, const RankGroups& groups) {
+  std::vector<std::int32_t> aggregators_on(static_cast<std::size_t>(nodes.node_count()));
+  std::vector<std::int32_t> firsts;  // places in the groups
+  bool changed = false;
+  for (int group = 0; group < groups.count(); ++group) {
+    const auto so_far = [&](int place) -> std::int32_t& {
+      return aggregators_on[static_cast<std::size_t>(nodes.node_of(groups.rank_at(group, place)))];
+    };
+    int best = 0;
+    for (int place = 1; place < groups.size_of(group) && so_far(best) > 0; ++place) {
+      if (so_far(place) < so_far(best)) best = place;
+    }
+    ++so_far(best);
+    firsts.push_back(best);
+    changed = changed || best != 0;
+  }
+  if (!changed) return groups;
+  std::vector<std::int32_t> order;
+  std::vector<std::int32_t> begins;
+  for (int group = 0; group < groups.count(); ++group) {
+    begins.push_back(checked_cast<std::int32_t>(order.size()));
+    for (int place = 0; place < groups.size_of(group); ++place) {
+      order.push_back(groups.rank_at(group, place));
+    }
+    const auto begin = order.begin() + begins.back();
+    std::iter_swap(begin, begin + firsts[static_cast<std::size_t>(group)]);
+  }
+  return {order, begins};
+}
+
 }  // namespace nacre::plan

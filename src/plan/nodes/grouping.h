@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/extent.h"
+#include "plan/nodes/node_map.h"
 #include "plan/nodes/rank_groups.h"
 
 namespace nacre::plan {
@@ -53,6 +54,12 @@ struct GroupTarget {
 /// joined. A grid that does not fit the number of ranks is ignored. O(ranks x log ranks).
 [[nodiscard]] RankGroups group_ranks(std::span<const RankLoad> loads, const InitialGroups& initial,
                                      const GroupTarget& target);
+
+/// The same groups with another first rank, which is the aggregator: of each group in turn, the
+/// first rank on a node that has the fewest aggregators so far. If a launcher deals ranks to nodes
+/// in turn, the aggregators of equal groups of neighbours would otherwise be on few nodes.
+/// O(ranks x log ranks), and O(groups) if successive ranks are on one node.
+[[nodiscard]] RankGroups spread_over(const NodeMap& nodes, const RankGroups& groups);
 
 }  // namespace nacre::plan
 

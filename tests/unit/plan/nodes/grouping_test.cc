@@ -187,4 +187,36 @@ TEST_CASE("without data: one group, or the requested number") {
   CHECK(group_ranks(loads, {}, {100, 3}).count() == 3);
 }
 
+TEST_CASE("aggregators are spread over the nodes, also if ranks are dealt to them in turn") {
+  const auto nodes_of = [](int ranks, int nodes, bool in_turn) {
+    std::vector<NodeMap::Run> runs;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const int node = in_turn ? rank % nodes : rank * nodes / ranks;
+      runs.push_back({static_cast<std::uint64_t>(node + 1), 1});
+    }
+    return NodeMap::from_runs(runs);
+  };
+  const auto most_on_a_node = [](const NodeMap& nodes, const RankGroups& groups) {
+    std::vector<int> counts(static_cast<std::size_t>(nodes.node_count()));
+    for (int group = 0; group < groups.count(); ++group) {
+      ++counts[static_cast<std::size_t>(nodes.node_of(groups.rank_at(group, 0)))];
+    }
+    return *std::ranges::max_element(counts);
+  };
+  for (const int count : {2, 4, 8, 16}) {
+    CAPTURE(count);
+    const RankGroups groups = group_ranks(blocks({16}, 4), {}, {1, count});
+    REQUIRE(groups.count() == count);
+    const NodeMap neighbours = nodes_of(16, 8, false);
+    CHECK(spread_over(neighbours, groups) == groups);
+    const NodeMap in_turn = nodes_of(16, 8, true);
+    const RankGroups spread = spread_over(in_turn, groups);
+    CHECK(most_on_a_node(in_turn, spread) == (count == 16 ? 2 : 1));
+    for (int group = 0; group < count; ++group) {
+      CHECK(spread.size_of(group) == groups.size_of(group));
+    }
+    for (int rank = 0; rank < 16; ++rank) CHECK(spread.group_of(rank) == groups.group_of(rank));
+  }
+}
+
 }  // namespace nacre::plan

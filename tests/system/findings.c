@@ -258,16 +258,6 @@ static void slow_rank(MPI_File file) {
   }
 }
 
-/* The launch deals the ranks to the nodes in turn. */
-static void aggregators_on_few_nodes(MPI_File file) {
-  set_hint(file, "nacre_algorithm", good ? "two_phase" : "dynamic_segmentation");
-  set_hint(file, "cb_nodes", "2");
-  for (int i = 0; i < 2; ++i) {
-    MPI_File_write_at_all(file, (MPI_Offset)(i * size + rank) * 8 * mib, buffer, 8 * mib, MPI_BYTE,
-                          MPI_STATUS_IGNORE);
-  }
-}
-
 /* These depend on the layout that the test simulates. */
 static void few_stripes(MPI_File file) {
   for (int i = 0; i < 5; ++i) {
@@ -310,7 +300,6 @@ static const struct {
     {"redundant-reads-of-the-file", redundant_reads_of_the_file},
     {"slow-rank", slow_rank},
     {"slow-node", slow_rank},
-    {"aggregators-on-few-nodes", aggregators_on_few_nodes},
     {"few-stripes", few_stripes},
     {"many-stripes", many_stripes},
     {"moving-locks", moving_locks},

@@ -131,12 +131,6 @@ CASES = [
         "the same count, not set by a hint; or 8 are predicted to take 0.7 of the time",
         AGGREGATORS,
     ),
-    Case(
-        "aggregators-on-few-nodes",
-        "ranks dealt to two nodes in turn, dynamic segmentation with two aggregators",
-        "two-phase with two aggregators",
-        MPI,
-    ),
     Case("slow-ost", "a testbed on which one OST of 4 takes 6 times as long", "all OSTs alike", SLOW_OST),
     Case("uneven-osts", "1 GiB on one OST, 64 MiB on each of three", "64 MiB on each of four", OSTS),
     Case("reopened", "40 opens of one file", "2 opens", MPI),

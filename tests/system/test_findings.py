@@ -32,9 +32,7 @@ LAYOUTS = {
 # Findings on nodes: the ranks of each simulated node, of the bad program and of the good one.
 NODES = dict.fromkeys(("one-node", "redundant-collective-reads", *LAYOUTS), ([2, 2], [2, 2]))
 NODES["uneven-nodes"] = ([5, 1, 1], [2, 2, 2])
-NODES |= {"slow-node": ([2, 2, 2], [2, 2, 2]), "aggregators-on-few-nodes": ([1, 1, 1, 1], [1, 1, 1, 1])}
-# The number of nodes to which these are dealt in turn, if there are fewer nodes.
-NODES_IN_TURN = {"aggregators-on-few-nodes": 2}
+NODES["slow-node"] = ([2, 2, 2], [2, 2, 2])
 # Delays of file accesses (NACRE_TEST_FAULTS), of the bad program and of the good one.
 DELAYS = {
     "slow-rank": ("rank=1,latency_us=50000", "latency_us=50000"),
@@ -69,8 +67,7 @@ def ranks_on_nodes(name: str, good: bool, words: list[object]) -> list[object]:
     if name not in NODES:
         return ["-n", RANKS.get(name, 4), *words]
     counts = NODES[name][good]
-    nodes = NODES_IN_TURN.get(name, len(counts))
-    parts = [["-n", ranks, "env", f"NACRE_NODE_ID={i % nodes}", *words] for i, ranks in enumerate(counts)]
+    parts = [["-n", ranks, "env", f"NACRE_NODE_ID={node}", *words] for node, ranks in enumerate(counts)]
     return parts[0] + [word for part in parts[1:] for word in (":", *part)]
 
 

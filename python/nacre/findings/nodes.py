@@ -100,35 +100,6 @@ def _lost(found: tuple[dict, dict]) -> float:
     return kind["seconds"]["max"] * (1 - _mean(one, kind) / kind["nodes"]["bytes"]["max"])
 
 
-def aggregators_together(job: Job) -> Iterator[Finding]:
-    """Segmentation takes the first rank of each group as its aggregator. If the launcher deals ranks to nodes in turn,
-    all of these may be on one node."""
-    for group in job.groups:
-        for direction in DIRECTIONS:
-            found = [
-                (one, kind, plan)
-                for one, kind in group.kinds(f"collective_{direction}")
-                for plan in _segmented(one, direction)
-                if _are_together(one, kind, plan)
-            ]
-            if not found:
-                continue
-            one, kind, plan = max(found, key=lambda each: _lost_by_place(*each))
-            yield Finding(
-                "aggregators-on-few-nodes",
-                "The aggregators are on few of the nodes",
-                str(group),
-                f"{plan['aggregators']:,} aggregators are on {plural(kind['nodes']['with_file_bytes'], 'node')} of"
-                f" {one['nodes']:,}",
-                _lost_by_place(one, kind, plan),
-                [
-                    "Launcher: place successive ranks on the same node (srun --distribution=block, mpirun --map-by"
-                    " core, mpiexec -ppn RANKS)",
-                    two_phase(group, "aggregators are then spread over the nodes"),
-                ],
-            )
-
-
 def two_phase(group: FileGroup, effect: str) -> str:
     """The line that carries out the collective calls of a group by two-phase I/O."""
     hint = "nacre_algorithm=two_phase"
@@ -137,25 +108,4 @@ def two_phase(group: FileGroup, effect: str) -> str:
     return f"{run_with(hint)}      # {effect}"
 
 
-def _segmented(one: dict, direction: str) -> list[dict]:
-    """The plan of most bytes in this direction, if its aggregators are those of groups of ranks."""
-    plans = [plan for plan in one["plans"] if plan["call"] == direction and "aggregators" in plan]
-    most = max(plans, key=lambda plan: plan["bytes"]["sum"], default={})
-    return [most] if "group_ranks_max" in most else []
-
-
-def _are_together(one: dict, kind: dict, plan: dict) -> bool:
-    """Whether at least twice as many nodes could have an aggregator."""
-    if "nodes" not in kind or kind["file_bytes"]["sum"] < MUCH:
-        return False
-    return 0 < FAR_MORE * kind["nodes"]["with_file_bytes"] <= min(one["nodes"], plan["aggregators"])
-
-
-def _lost_by_place(one: dict, kind: dict, plan: dict) -> float:
-    """Seconds of file access: more nodes have more links to the file system, and more memory."""
-    possible = min(one["nodes"], plan["aggregators"])
-    seconds = kind["phases"]["file"]["max"] + kind["phases"]["file_wait"]["max"]
-    return seconds * (1 - kind["nodes"]["with_file_bytes"] / possible)
-
-
-RULES = [one_node_does_all, uneven_nodes, aggregators_together]
+RULES = [one_node_does_all, uneven_nodes]

@@ -1,10 +1,12 @@
-// Hexadecimal numbers, for the names of files and objects.
+// Hexadecimal numbers, for the names of files and objects, and bytes.
 #ifndef NACRE_BASE_HEXADECIMAL_H_
 #define NACRE_BASE_HEXADECIMAL_H_
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace nacre {
@@ -20,6 +22,15 @@ namespace nacre {
 [[nodiscard]] inline std::string hexadecimal(std::uint64_t number) {
   const std::string text = short_hexadecimal(number);
   return std::string(16 - text.size(), '0') + text;
+}
+
+/// Two digits for each byte.
+[[nodiscard]] inline std::string hexadecimal(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += hexadecimal(std::to_integer<std::uint64_t>(byte)).substr(14);
+  }
+  return text;
 }
 
 }  // namespace nacre

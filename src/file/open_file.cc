@@ -9,6 +9,7 @@
 #include "base/checked_cast.h"
 #include "base/clock.h"
 #include "base/fnv_hash.h"
+#include "base/hexadecimal.h"
 #include "collective/agreement/agreements.h"
 #include "file/layout/found_layout.h"
 #include "file/layout/layout_hints.h"
@@ -186,6 +187,7 @@ collective::Task<Status> OpenFile::close_file() {
   if (!report_path().empty()) {
     auto reading = layout_.read_before_report();
     co_await reading;
+    read_signature();
   }
   // One agreement covers the outcome of the close and whether any rank used the shared pointer.
   std::int64_t unused = shared_pointer_.used() ? 0 : 1;
@@ -201,6 +203,17 @@ collective::Task<Status> OpenFile::close_file() {
   auto removal = collective::agree(*transport_, std::move(removed));
   Status outcome = co_await removal;
   co_return closed ? std::move(outcome) : std::move(closed);
+}
+
+/// Reads the first bytes on rank 0, if the program may read the file. Whether it is HDF5's decides
+/// what a report advises, and the file may be gone when the report is read.
+void OpenFile::read_signature() {
+  store::StoreFile* const file = transport_->rank() == 0 && mode_.read ? file_.if_open() : nullptr;
+  if (file == nullptr) return;
+  std::array<std::byte, 8> bytes{};
+  const store::ReadPiece piece{bytes.data(), std::ssize(bytes)};
+  const store::Transfer got = file->read({&piece, 1}, 0);
+  signature_ = hexadecimal(std::span(bytes).first(static_cast<std::size_t>(got.bytes)));
 }
 
 OpenFile::Snapshot OpenFile::snapshot() const {
@@ -343,6 +356,7 @@ collective::Task<collective::Unit> OpenFile::report(std::int64_t close_begin) {
                                                  : "write",
                             .stripes = layout_.stripes(),
                             .layout_origin = name_of(layout_.origin()),
+                            .signature = signature_,
                             .opened_at_nanoseconds = now - since_open,
                             .closed_at_nanoseconds = now};
     // A report that cannot be written is no reason to fail the program's close.

@@ -234,6 +234,7 @@ class OpenFile {
   void forget_outdated_choices(plan::Direction direction,
                                const std::shared_ptr<const AccessSettings>& settings);
   collective::Task<Status> close_file();
+  void read_signature();
   collective::Task<collective::Unit> report(std::int64_t close_begin);
 
   // Pointers and size.
@@ -276,6 +277,7 @@ class OpenFile {
   std::int64_t locked_calls_ = 0;         // calls that may use a group lock; the same on all ranks
   std::optional<plan::WriteLocks> left_write_locks_;  // those of nacre_write_locks were refused
   FileProfile profile_;
+  std::string signature_;  // on rank 0: ReportedFile::signature
   const MpiFacts mpi_;
 
   mutable std::mutex mutex_;  // protects the members below

@@ -321,6 +321,9 @@ def test_a_file_of_any_name_is_recognised_by_its_first_bytes(nacre, tmp_path, be
     rows = kind_of(file_calls=many(500), file_bytes=many(250 << 10))
     report = report_of({"independent_write": rows}, file=str(path))
     assert words in findings_of(nacre, report)["collective-missing"]["remedy"][0]
+    # The report has them too, for a file that is no longer there.
+    gone = report | {"file": str(tmp_path / "gone"), "signature": (begin or b"").hex()}
+    assert words in findings_of(nacre, gone)["collective-missing"]["remedy"][0]
     # Of files whose names differ in numbers, one is enough.
     others = (report | {"file": str(tmp_path / f"restart.{number:04}")} for number in (2, 3))
     assert words in findings_of(nacre, report, *others)["collective-missing"]["remedy"][0]

@@ -180,6 +180,7 @@ def test_the_mpi_serves_files_for_which_nacre_is_disabled(nacre, build, python_o
         (["/tmp"], 126, ["/tmp is a directory, not a program", "launcher"]),
         (["--hint", "cb_nodes", "true"], 2, ["'cb_nodes' is not of the form KEY=VALUE", "GLOB:KEY=VALUE"]),
         (["--hint", "cb_node=2", "true"], 2, ['unknown hint "cb_node"', "Did you mean cb_nodes?"]),
+        (["--hint", "stripe_count=4", "true"], 2, ['unknown hint "stripe_count"', "Did you mean striping_factor?"]),
         (["--hint", "cb_nodes=many", "true"], 2, ['the value "many"', "whole number"]),
         (["--hint", "*.h5:a=b:c", "true"], 2, ["colon or a comma", "configuration file"]),
         (["--abi", "lam", "true"], 2, ["--abi lam: unknown ABI", "mpich, openmpi, mpiabi"]),

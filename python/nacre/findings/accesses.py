@@ -61,7 +61,8 @@ def _one_call(group: FileGroup, kinds: list[dict], reads: bool) -> list[str]:
     """For ranks that make a call for each of many small pieces: if only made collective, each would be a meeting."""
     verb = "read" if reads else "write"
     lines = [
-        f"Both together: {verb} all pieces of a rank with ONE call, and make that call collective:",
+        f"Two changes, of which one alone does not help: {verb} all pieces of a rank with ONE call, and make that"
+        " call collective:",
         *(_one_call_of_mpi(verb) if file_format.of(group) == file_format.OTHER else _one_call_of_hdf5(verb)),
         f"Do not make a collective call for each piece: all ranks meet in each call, so it is far slower than these"
         f" {verb}s. One call that is not collective is no faster: each piece is still a {verb} of its own",

@@ -1,6 +1,6 @@
 """Whether HDF5 or netCDF makes the calls on a file: remedies then name calls of these libraries, not of MPI.
 
-The name of a file says it, or the first bytes of the file, if this machine has it."""
+The name of a file says it, or its first bytes: in the report, or of the file, if this machine has it."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ def of(group: FileGroup) -> str:
     for name, suffixes in SUFFIXES.items():
         if group.name.endswith(suffixes):
             return name
-    return _by_signature(lustre_client.as_seen_here(min(group.paths)))
+    recorded = next((one["signature"] for one in group.reports if one.get("signature")), "")
+    begin = bytes.fromhex(recorded) or _first_bytes(lustre_client.as_seen_here(min(group.paths)))
+    return next((name for signature, name in SIGNATURES.items() if begin.startswith(signature)), OTHER)
 
 
 @functools.cache
-def _by_signature(path: str) -> str:
-    """OTHER if the file cannot be read."""
+def _first_bytes(path: str) -> bytes:
+    """Empty if the file cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a FIFO without a writer does not block
     except OSError:
-        return OTHER
+        return b""
     try:
-        begin = os.read(descriptor, 8) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+        return os.read(descriptor, 8) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
     except OSError:
-        return OTHER
+        return b""
     finally:
         os.close(descriptor)
-    return next((name for signature, name in SIGNATURES.items() if begin.startswith(signature)), OTHER)

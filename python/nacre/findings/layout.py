@@ -19,6 +19,7 @@ HALF = 0.5
 MANY_MORE = 2
 DEFAULT_LAYOUT = "; the default layout of the directory sets this"
 EXISTING = "; the file had this layout when it was opened"
+CHOSEN_FOR_FEW = "; Nacre chose it: no collective write said how much is to come"
 NOT_AS_ASKED = "; a hint asks for another layout than the file has"
 KEPT = "If the file existed before the job, it kept its layout: if the job writes all of it anew, remove {} first"
 
@@ -43,7 +44,8 @@ def too_few_stripes(job: Job) -> Iterator[Finding]:
         because, remedy = _because(largest), osts.more_stripes(group, wanted)
         if because in (EXISTING, NOT_AS_ASKED) and any(one["mode"] != "read" for one in group.reports):
             kept = KEPT.format(shlex.quote(lustre_client.as_seen_here(largest["file"])))
-            remedy = [kept] if because == NOT_AS_ASKED else [*remedy, kept]
+            asks_already = because == NOT_AS_ASKED or _has_refused_hint(largest)
+            remedy = [kept] if asks_already else [*remedy, kept]
         if because == DEFAULT_LAYOUT and not osts.is_on_orangefs(group):
             default = layout_command("-d", osts.folder_of(group))
             remedy.append(f"or let Nacre choose: {default}      # removes the directory's default")
@@ -77,8 +79,10 @@ def _because(one: dict) -> str:
         return EXISTING
     if _has_refused_hint(one):
         return NOT_AS_ASKED
-    if origin == "nacre" or one["mode"] == "read":
+    if one["mode"] == "read":
         return ""
+    if origin == "nacre":
+        return "" if "collective_write" in one["kinds"] else CHOSEN_FOR_FEW
     hints = [name for name in osts.COUNT_HINTS if osts.requester_of(one, name)]
     if hints:
         return f"; the hint {hints[-1]} ({osts.requester_of(one, hints[-1])}) sets this"

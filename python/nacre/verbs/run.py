@@ -20,6 +20,12 @@ from nacre.errors import EXIT_CANNOT_RUN, EXIT_NOT_FOUND, UserError
 from nacre.jobs import jobs_of
 from nacre.text import unwrapped
 
+# What other programs call these hints.
+OTHER_NAMES = {
+    "stripe_count": "striping_factor", "stripe_size": "striping_unit", "stripe_offset": "start_iodevice",
+    "stripe_width": "striping_factor",
+}  # fmt: skip
+
 HELP = unwrapped(f"""Run an MPI program whose MPI-IO calls Nacre serves.
 
 COMMAND is the command that you run without Nacre. nacre adds options to the launcher in it so that the ranks preload
@@ -153,11 +159,12 @@ def refuse_wrong_settings(environ: Mapping[str, str]) -> None:
     try:
         library.check_settings(environ)
     except ValueError as problem:
-        unknown = re.search('unknown hint "([^"]*)"', str(problem))
-        names = [entry["name"] for entry in library.hints()] if unknown else []
-        close = text.near(unknown[1], names)[:1] if unknown else []
-        advice = f"Did you mean {close[0]}?" if close else "`nacre hints` lists all hints and their values."
-        raise UserError(str(problem), advice) from problem
+        what, advice = str(problem), "`nacre hints` lists all hints and their values."
+        if unknown := re.match('(.*unknown hint "([^"]*)")', what):
+            what, name = unknown[1], unknown[2]
+            likely = OTHER_NAMES.get(name) or next(iter(text.near(name, [one["name"] for one in library.hints()])), "")
+            advice = f"Did you mean {likely}?" if likely else advice
+        raise UserError(what, advice) from problem
 
 
 class Summary:

@@ -78,7 +78,8 @@ struct ReportedFile {
   std::string mode;                  ///< "read", "write" or "read-write"
   std::shared_ptr<const plan::StripeMap> stripes = nullptr;  ///< null: not striped, or unknown
   std::string layout_origin = {};                            ///< a word of LayoutOrigin
-  std::int64_t opened_at_nanoseconds = 0;                    ///< since 1970
+  std::string signature = {};  ///< the first bytes of the file at its close, in hexadecimal
+  std::int64_t opened_at_nanoseconds = 0;  ///< since 1970
   std::int64_t closed_at_nanoseconds = 0;
 };
 

@@ -76,20 +76,12 @@ Result<std::string> yaml_of(std::span<const std::byte> lov) {
   return plan::layout_yaml(*layout);
 }
 
-std::string hexadecimal_text(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) {
-    text += hexadecimal(std::to_integer<std::uint64_t>(byte)).substr(14);
-  }
-  return text;
-}
-
 Result<std::string> lov_of(const char* options, int osts) {
   const auto layout = plan::parse_stripe_options(options);
   if (!layout) return layout.error();
   const auto bytes = plan::encode_lov(plan::lov_request(*layout, [osts] { return osts; }));
   if (!bytes) return bytes.error();
-  return hexadecimal_text(*bytes);
+  return hexadecimal(std::span<const std::byte>(*bytes));
 }
 
 Result<std::string> rest_of(std::span<const std::byte> lov) {
@@ -105,7 +97,7 @@ Result<std::string> rest_of(std::span<const std::byte> lov) {
   if (step.kind == plan::LayoutStep::Kind::none) return std::string();
   const auto bytes = plan::encode_lov(step.layout);
   if (!bytes) return bytes.error();
-  return hexadecimal_text(*bytes);
+  return hexadecimal(std::span<const std::byte>(*bytes));
 }
 
 /// `file` with the limits of the machine of `directory`, or of Lustre machines.

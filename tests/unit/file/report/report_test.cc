@@ -134,6 +134,7 @@ TEST_CASE("the line contains the calls, their plans, and the sources of the hint
   file.nodes = plan::NodeMap::from_runs(std::vector<plan::NodeMap::Run>{{1, 2}, {2, 2}});
   file.job = "17";
   file.layout_origin = "nacre";
+  file.signature = "894844460d0a1a0a";
   file.hints.set("cb_nodes", "2", HintSource::environment);
   file.hints.apply({{"cb_buffer_size", "none"}}, HintTime::open);
   const std::string line = report_line(file, reduced_over(4));
@@ -142,6 +143,7 @@ TEST_CASE("the line contains the calls, their plans, and the sources of the hint
   check_has(line, R"("ranks":4,"nodes":2,)");
   check_has(line, R"("calls":8,"bytes_read":0,"bytes_written":6)");
   check_has(line, R"("layout":[],"layout_origin":"nacre",)");
+  check_has(line, R"("signature":"894844460d0a1a0a")");
   check_has(line, R"("hints":{"cb_nodes":{"value":"2","from":"environment"}})");
   check_has(line, R"("notes":["hint cb_buffer_size has the value \"none\")");
   check_has(line, R"("file_thread_seconds":{"min":0,"median":)");

@@ -38,9 +38,9 @@ constexpr HintRow ignored_hint(std::string_view name, HintKind kind, HintTime ti
 }
 
 constexpr std::string_view of_each_call =
-    "Nacre has no use for it: each call shows what the ranks access.";
+    "Nacre has no use for it; each call shows what the ranks access.";
 constexpr std::string_view of_placement =
-    "Nacre has no use for it: it places aggregators by itself, and cb_nodes sets their number.";
+    "Nacre has no use for it; Nacre places the aggregators itself, and cb_nodes sets their number.";
 
 /// "automatic" and the name of every algorithm.
 std::string_view algorithm_choices() {
@@ -312,7 +312,7 @@ const std::array table{
     ignored_hint("num_io_nodes", HintKind::count, open, of_placement),
     ignored_hint("cb_config_list", HintKind::text, open, of_placement),
     ignored_hint("romio_no_indep_rw", HintKind::boolean, open,
-                 "Nacre has no use for it: each rank opens a file only when it accesses it."),
+                 "Nacre has no use for it; each rank opens a file only when it accesses the file."),
 };
 
 std::string lower(std::string_view text) {
@@ -330,8 +330,8 @@ std::string_view trimmed(std::string_view text) {
 
 /// How many letters must be inserted, removed or replaced to get from one word to the other.
 std::size_t changed_letters(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> changes(to.size() +
-                                   1);  // from the letters of `from` so far, to each prefix of `to`
+  // From the letters of `from` so far to each prefix of `to`.
+  std::vector<std::size_t> changes(to.size() + 1);
   std::iota(changes.begin(), changes.end(), std::size_t{0});
   for (std::size_t i = 0; i < from.size(); ++i) {
     std::size_t replaced = std::exchange(changes[0], i + 1);

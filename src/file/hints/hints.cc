@@ -36,8 +36,8 @@ struct Layer {
   std::string where;  ///< for messages
 };
 
-std::string advice_on_unknown(const std::string& name) {
-  const HintRow* const likely = likely_hint(name);
+/// On a name that is no hint. `likely`: what it may mean, or nullptr.
+std::string advice_on_unknown(const HintRow* likely) {
   return likely == nullptr ? "`nacre hints` lists all hints"
                            : "did you mean " + std::string(likely->name) + "?";
 }
@@ -48,8 +48,9 @@ Status set_checked(Hints* hints, const std::string& name, const std::string& val
                    const Layer& layer) {
   const HintRow* row = find_hint(name);
   if (row == nullptr) {
-    return Error{ErrorClass::info_value, 0,
-                 layer.where + ": unknown hint \"" + name + "\"; " + advice_on_unknown(name)};
+    return Error{
+        ErrorClass::info_value, 0,
+        layer.where + ": unknown hint \"" + name + "\"; " + advice_on_unknown(likely_hint(name))};
   }
   Result<std::string> checked = checked_value(*row, value);
   if (!checked) return located(checked.error(), layer.where);
@@ -215,8 +216,9 @@ void Hints::apply(const InfoPairs& pairs, HintTime time, HintSource source) {
 }
 
 void Hints::note_unknown(const std::string& name) {
-  if (name.starts_with("nacre_") || likely_hint(name) != nullptr) {
-    note("hint " + name + ": there is no such hint; " + advice_on_unknown(name));
+  const HintRow* const likely = likely_hint(name);
+  if (likely != nullptr || name.starts_with("nacre_")) {
+    note("hint " + name + ": there is no such hint; " + advice_on_unknown(likely));
   }
 }
 

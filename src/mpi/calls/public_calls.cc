@@ -81,7 +81,7 @@ Result<std::string> lov_of(const char* options, int osts) {
   if (!layout) return layout.error();
   const auto bytes = plan::encode_lov(plan::lov_request(*layout, [osts] { return osts; }));
   if (!bytes) return bytes.error();
-  return hexadecimal(std::span<const std::byte>(*bytes));
+  return hexadecimal(*bytes);
 }
 
 Result<std::string> rest_of(std::span<const std::byte> lov) {
@@ -97,7 +97,7 @@ Result<std::string> rest_of(std::span<const std::byte> lov) {
   if (step.kind == plan::LayoutStep::Kind::none) return std::string();
   const auto bytes = plan::encode_lov(step.layout);
   if (!bytes) return bytes.error();
-  return hexadecimal(std::span<const std::byte>(*bytes));
+  return hexadecimal(*bytes);
 }
 
 /// `file` with the limits of the machine of `directory`, or of Lustre machines.

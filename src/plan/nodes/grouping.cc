@@ -248,7 +248,6 @@ RankGroups group_ranks(std::span<const RankLoad> loads, const InitialGroups& ini
 RankGroups spread_over(const NodeMap& nodes, const RankGroups& groups) {
   std::vector<std::int32_t> aggregators_on(static_cast<std::size_t>(nodes.node_count()));
   std::vector<std::int32_t> firsts;  // places in the groups
-  bool changed = false;
   for (int group = 0; group < groups.count(); ++group) {
     const auto so_far = [&](int place) -> std::int32_t& {
       return aggregators_on[static_cast<std::size_t>(nodes.node_of(groups.rank_at(group, place)))];
@@ -259,9 +258,8 @@ RankGroups spread_over(const NodeMap& nodes, const RankGroups& groups) {
     }
     ++so_far(best);
     firsts.push_back(best);
-    changed = changed || best != 0;
   }
-  if (!changed) return groups;
+  if (std::ranges::count(firsts, 0) == std::ssize(firsts)) return groups;
   std::vector<std::int32_t> order;
   std::vector<std::int32_t> begins;
   for (int group = 0; group < groups.count(); ++group) {

@@ -246,8 +246,8 @@ TEST_CASE("hints of a program that are misspelt, or have no effect, are noted") 
         std::vector<std::string>{
             "hint nacre_speed: there is no such hint; `nacre hints` lists all hints"});
   CHECK(notes({{"cb_config_list", "*:1"}}) ==
-        std::vector<std::string>{"hint cb_config_list: Nacre has no use for it: it places "
-                                 "aggregators by itself, and cb_nodes sets their number."});
+        std::vector<std::string>{"hint cb_config_list: Nacre has no use for it; Nacre "
+                                 "places the aggregators itself, and cb_nodes sets their number."});
   CHECK(notes({{"nc_header_align_size", "4096"}, {"panfs_layout_type", "2"}, {"cb", "1"}}).empty());
   CHECK(notes({{"romio_no_indep_rw", "false"}}).empty());  // the default
 }

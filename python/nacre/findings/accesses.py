@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from nacre.findings import file_format, nodes, posix, repeated
-from nacre.findings.finding import INDEPENDENT, Finding
+from nacre.advice import run_with
+from nacre.findings import file_format, osts, posix, repeated
+from nacre.findings.finding import INDEPENDENT, METADATA, MUCH, Finding
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, plural
 
 # Calls to the file system below this size cost mostly their latency (Darshan and drishti: 1 MB on parallel file
 # systems; Nacre's own staging makes larger ones of neighbouring pieces).
 SMALL = 256 << 10
-METADATA = 4 << 10  # HDF5's headers, B-tree nodes and heaps
 METADATA_IN_ALL = 16 << 20
 MOSTLY = 10  # times as many bytes: nearly all
 BACKWARD = 0.3  # of the calls: in no order about half of them go back
-MUCH = 16 << 20  # bytes: less is moved at once
 BLOCK = 4 << 10  # bytes of a block of a file system, if nothing is known of it
 LARGE = 4 << 20  # bytes of an access that is fast wherever it is
 FEW_CALLS = 100  # per rank: fewer cost no time that a user notices
@@ -424,10 +423,18 @@ def repeated_collective_reads(job: Job) -> Iterator[Finding]:
             f"{plural(worst['ranks'], 'rank')} read the same {amount(once)}, and fetched {amount(fetched)} in all",
             sum(kind["phases"]["file"]["max"] * (1 - size / kind["file_bytes"]["sum"]) for kind, size in found),
             [
-                nodes.two_phase(group, "aggregators then read each byte once"),
+                _two_phase(group, "aggregators then read each byte once"),
                 "Program: read a part on each rank, and call MPI_Allgather; or read on one rank, and call MPI_Bcast",
             ],
         )
+
+
+def _two_phase(group: FileGroup, effect: str) -> str:
+    """The line that carries out the collective calls of a group by two-phase I/O."""
+    hint = "nacre_algorithm=two_phase"
+    if any(osts.requester_of(one, "nacre_algorithm") == "program" for one in group.reports):
+        return f"Program: set {hint} in its MPI_Info, which overrides other hints: {effect}"
+    return f"{run_with(hint)}      # {effect}"
 
 
 def _has_calls(group: FileGroup, name: str) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 # The kinds of independent calls, and the word for such calls.
 INDEPENDENT = {"independent_write": "writes", "independent_read": "reads"}
+MUCH = 16 << 20  # bytes: less is moved at once, whoever does it
+METADATA = 4 << 10  # bytes of HDF5's headers, B-tree nodes and heaps
 
 
 @dataclass

@@ -19,7 +19,7 @@ HALF = 0.5
 MANY_MORE = 2
 DEFAULT_LAYOUT = "; the default layout of the directory sets this"
 EXISTING = "; the file had this layout when it was opened"
-CHOSEN_FOR_FEW = "; Nacre chose it: no collective write said how much is to come"
+CHOSEN_FOR_FEW = "; Nacre chose this layout before a collective write told how much data would come"
 NOT_AS_ASKED = "; a hint asks for another layout than the file has"
 KEPT = "If the file existed before the job, it kept its layout: if the job writes all of it anew, remove {} first"
 
@@ -44,8 +44,7 @@ def too_few_stripes(job: Job) -> Iterator[Finding]:
         because, remedy = _because(largest), osts.more_stripes(group, wanted)
         if because in (EXISTING, NOT_AS_ASKED) and any(one["mode"] != "read" for one in group.reports):
             kept = KEPT.format(shlex.quote(lustre_client.as_seen_here(largest["file"])))
-            asks_already = because == NOT_AS_ASKED or _has_refused_hint(largest)
-            remedy = [kept] if asks_already else [*remedy, kept]
+            remedy = [kept] if _has_refused_hint(largest) else [*remedy, kept]
         if because == DEFAULT_LAYOUT and not osts.is_on_orangefs(group):
             default = layout_command("-d", osts.folder_of(group))
             remedy.append(f"or let Nacre choose: {default}      # removes the directory's default")
@@ -73,7 +72,7 @@ def is_narrow(one: dict) -> bool:
 
 
 def _because(one: dict) -> str:
-    """Why Nacre did not choose the layout itself; empty if it did, or if that is unknown."""
+    """Why the file has this layout; empty if that is unknown, or if Nacre chose it by a collective write."""
     origin = one.get("layout_origin", "")
     if origin == "file":
         return EXISTING

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nacre import reports
-from nacre.advice import run_with
-from nacre.findings import osts
-from nacre.findings.finding import Finding
+from nacre.findings.finding import MUCH, Finding
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, duration, plural
 
-MUCH = 16 << 20  # bytes: less is moved at once, whoever does it
 NEARLY_ALL = 0.9
 FAR_MORE = 2.0  # times the average
 DIRECTIONS = ("write", "read")
@@ -98,14 +95,6 @@ def _lost(found: tuple[dict, dict]) -> float:
     """Seconds of the ranks of other nodes."""
     one, kind = found
     return kind["seconds"]["max"] * (1 - _mean(one, kind) / kind["nodes"]["bytes"]["max"])
-
-
-def two_phase(group: FileGroup, effect: str) -> str:
-    """The line that carries out the collective calls of a group by two-phase I/O."""
-    hint = "nacre_algorithm=two_phase"
-    if any(osts.requester_of(one, "nacre_algorithm") == "program" for one in group.reports):
-        return f"Program: set {hint} in its MPI_Info, which overrides other hints: {effect}"
-    return f"{run_with(hint)}      # {effect}"
 
 
 RULES = [one_node_does_all, uneven_nodes]

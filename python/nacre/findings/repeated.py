@@ -8,10 +8,9 @@ import stat
 from dataclasses import dataclass
 
 from nacre import lustre_client
+from nacre.findings.finding import METADATA, MUCH
 from nacre.jobs import FileGroup, single_rank
 
-MUCH = 16 << 20  # bytes: less is read at once
-METADATA = 4 << 10  # bytes of a read: metadata-by-all-ranks names reads that are no longer
 ALIKE = 0.9  # of the bytes of the rank with the most
 OFTEN = 2  # times as many bytes as the file has
 

@@ -59,53 +59,54 @@ def _is_clear(job: Job, lost: float) -> bool:
     return lost >= max(LOST_MIN, LOST_SHARE_MIN * job.slowest_seconds)
 
 
-def slow_nodes(job: Job) -> Iterator[Finding]:
-    """All ranks of a node are far slower than those of other nodes."""
+def slow_nodes_and_ranks(job: Job) -> Iterator[Finding]:
+    """All ranks of a node are far slower than those of other nodes, or one rank is."""
     for group, verb, one, kind in _busy(job):
         found = _slow_node(one, kind)
-        if found is None or not _is_clear(job, found[0]):
-            continue
-        lost, slow, usual = found
-        ranks = one["ranks"] // one["nodes"]
-        yield Finding(
-            "slow-node",
-            f"Node {slow['host']} is far slower than the others",
-            str(group),
-            f"{verb} of {amount(slow['bytes'])} took {duration(slow['seconds'] / ranks)} of a rank there, and"
-            f" {duration(usual / ranks)} for as many bytes on other nodes (median)",
-            lost,
-            [
-                f"Leave the node out: srun --exclude={slow['host']} ...; and report it to the site's staff (its network"
-                " link, its memory, other jobs on it)",
-                "If another node is slow in the next job: ranks with these numbers access a slow part of the file",
-            ],
-        )
+        if found is not None:
+            if _is_clear(job, found[0]):
+                yield _of_node(group, verb, one, found)
+        elif _is_clear(job, lost := _lost_by_rank(one, kind)):
+            yield _of_rank(group, verb, one, kind, lost)
 
 
-def slow_ranks(job: Job) -> Iterator[Finding]:
-    """A rank is far slower than the others."""
-    for group, verb, one, kind in _busy(job):
-        lost = _lost_by_rank(one, kind)
-        if not _is_clear(job, lost) or _slow_node(one, kind) is not None:
-            continue
-        slowest = kind["seconds"]["max"]
-        named = [share for share in kind["busiest"] if share["seconds"] >= NEARLY * slowest]
-        number = one["world"]["rank"] + named[0]["rank"] if len(named) == 1 else None
-        yield Finding(
-            "slow-rank",
-            "A rank is far slower than the others, with as much data",
-            str(group),
-            f"{verb} of {amount(kind['bytes']['max'])} took {duration(slowest)} on"
-            f" {'the slowest rank' if number is None else f'rank {number}'}, and at most"
-            f" {duration(kind['seconds']['median'])} on half of the {plural(kind['ranks'], 'rank')}",
-            lost,
-            [
-                "Program: compare the accesses of this rank with those of the others. Accesses take longer if they are"
-                " unaligned, or if other ranks write the same stripes; collective calls avoid both",
-                "Launcher: bind ranks to cores (srun --cpu-bind=cores). If a rank of the same node is slow in each job,"
-                " leave the node out (srun --exclude=HOST), and report it to the site's staff",
-            ],
-        )
+def _of_node(group: FileGroup, verb: str, one: dict, found: tuple[float, dict, float]) -> Finding:
+    lost, slow, usual = found
+    ranks = one["ranks"] // one["nodes"]
+    return Finding(
+        "slow-node",
+        f"Node {slow['host']} is far slower than the others",
+        str(group),
+        f"{verb} of {amount(slow['bytes'])} took {duration(slow['seconds'] / ranks)} of a rank there, and"
+        f" {duration(usual / ranks)} for as many bytes on other nodes (median)",
+        lost,
+        [
+            f"Leave the node out: srun --exclude={slow['host']} ...; and report it to the site's staff (its network"
+            " link, its memory, other jobs on it)",
+            "If another node is slow in the next job: ranks with these numbers access a slow part of the file",
+        ],
+    )
+
+
+def _of_rank(group: FileGroup, verb: str, one: dict, kind: dict, lost: float) -> Finding:
+    slowest = kind["seconds"]["max"]
+    named = [share for share in kind["busiest"] if share["seconds"] >= NEARLY * slowest]
+    number = one["world"]["rank"] + named[0]["rank"] if len(named) == 1 else None
+    return Finding(
+        "slow-rank",
+        "A rank is far slower than the others, with as much data",
+        str(group),
+        f"{verb} of {amount(kind['bytes']['max'])} took {duration(slowest)} on"
+        f" {'the slowest rank' if number is None else f'rank {number}'}, and at most"
+        f" {duration(kind['seconds']['median'])} on half of the {plural(kind['ranks'], 'rank')}",
+        lost,
+        [
+            "Program: compare the accesses of this rank with those of the others. Accesses take longer if they are"
+            " unaligned, or if other ranks write the same stripes; collective calls avoid both",
+            "Launcher: bind ranks to cores (srun --cpu-bind=cores). If a rank of the same node is slow in each job,"
+            " leave the node out (srun --exclude=HOST), and report it to the site's staff",
+        ],
+    )
 
 
 def _busy(job: Job) -> Iterator[tuple[FileGroup, str, dict, dict]]:
@@ -122,4 +123,4 @@ def _busy(job: Job) -> Iterator[tuple[FileGroup, str, dict, dict]]:
                 yield (group, verb, *max(found, key=lambda pair: pair[1]["seconds"]["max"]))
 
 
-RULES = [slow_nodes, slow_ranks]
+RULES = [slow_nodes_and_ranks]

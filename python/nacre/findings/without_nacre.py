@@ -10,14 +10,13 @@ from pathlib import Path
 
 from nacre import library
 from nacre.errors import UserError
-from nacre.findings.finding import Finding
+from nacre.findings.finding import MUCH, Finding
 from nacre.jobs import FileGroup, Job
 from nacre.newer_python import tomllib
 from nacre.text import amount, duration, parse_bytes, plural
 
 HALF = 0.5
 SMALL = 256 << 10
-MUCH = 16 << 20
 WITHOUT_GAPS = "With Nacre, writes do not read the gaps first: Nacre writes the bytes of the program, and no others"
 RUN = "nacre run --report io.jsonl -- LAUNCHER ... PROGRAM ...      # the program stays as it is"
 

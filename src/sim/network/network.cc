@@ -276,8 +276,10 @@ MessageId Network::post_send(const Way& way, std::span<const std::byte> data) {
   message->from = data;
   message->is_buffered = std::ssize(data) <= options_.buffered_bytes_max;
   if (message->is_buffered) {
-    message->buffer.assign(data.begin(), data.end());
-    message->from = message->buffer;
+    if (moves(data.data())) {
+      message->buffer.assign(data.begin(), data.end());
+      message->from = message->buffer;
+    }
     is_complete_[id - 1] = true;
   } else {
     message->send = id;

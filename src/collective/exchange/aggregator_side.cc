@@ -14,7 +14,7 @@
 namespace nacre::collective {
 namespace {
 
-class AggregatorSide : public DrivenRounds {
+class AggregatorSide : public SteppedRounds {
  protected:
   AggregatorSide(Transport& transport, const AggregatorTask& task, const NodeRounds& node,
                  RoundQueue sources, RoundFile& file)

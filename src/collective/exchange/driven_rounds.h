@@ -13,8 +13,15 @@ class DrivenRounds {
   /// Whether nothing can advance before a helper thread has accessed the file. Requires that step()
   /// advanced nothing.
   [[nodiscard]] virtual bool waits_for_file() const { return false; }
-  /// Advances as far as ranks, messages and files allow; returns whether anything advanced.
-  bool step() {
+  /// Advances as far as ranks, messages and files allow, perhaps with less than all that is
+  /// possible; returns whether anything advanced.
+  virtual bool step() = 0;
+};
+
+/// Rounds that advance by single things to do.
+class SteppedRounds : public DrivenRounds {
+ public:
+  bool step() override {
     bool moved = false;
     while (!done() && advance()) moved = true;
     return moved;

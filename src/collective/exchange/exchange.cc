@@ -11,6 +11,7 @@
 #include "collective/exchange/driven_rounds.h"
 #include "collective/exchange/local_side.h"
 #include "collective/exchange/relay_side.h"
+#include "collective/exchange/sole_side.h"
 #include "collective/files/round_file.h"
 #include "collective/views/view_exchange.h"
 #include "plan/algorithms/algorithm_table.h"
@@ -66,15 +67,22 @@ std::vector<plan::DomainWalk> walks_of(const Transport& transport, const NodeRou
   return walks;
 }
 
-/// The sides of the aggregators on other nodes to which this rank is the relay of its node.
-std::vector<std::unique_ptr<DrivenRounds>> relays_of(Transport& transport, const NodeRounds& rounds,
-                                                     const ExchangePlan& exchange,
-                                                     const ExchangeAccess& access) {
+/// The sides of the aggregators on other nodes with which this rank exchanges messages: as the
+/// relay of its node, or as its only rank.
+std::vector<std::unique_ptr<DrivenRounds>> sides_elsewhere(
+    Transport& transport, const NodeRounds& rounds, const ExchangePlan& exchange,
+    const ExchangeAccess& access, std::span<const plan::DomainWalk> walks) {
   std::vector<std::unique_ptr<DrivenRounds>> sides;
   for (int number = 0; number < std::ssize(rounds.aggregators()); ++number) {
     const auto index = static_cast<std::size_t>(number);
     if (rounds.is_here(number) || rounds.drivers()[index] != transport.rank()) continue;
     const int aggregator_rank = exchange.aggregators.rank_of(rounds.aggregators()[index]);
+    if (rounds.sends_directly_to(number)) {
+      if (walks[index].done()) continue;
+      const SoleTask task{access, aggregator_rank, exchange.plan.cycle_buffer_count};
+      sides.push_back(make_sole_side(transport, task, walks[index]));
+      continue;
+    }
     const Relay relay{access.direction, number, aggregator_rank, access.profiler, access.copies};
     sides.push_back(make_relay_side(transport, relay, rounds));
   }
@@ -90,7 +98,7 @@ Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& fi
   ServedRanks served = co_await exchange_views(transport, file, exchange, access, all_walks);
   access.profiler.enter(Phase::copy);
   std::vector<std::unique_ptr<DrivenRounds>> sides =
-      relays_of(transport, file.rounds, exchange, access);
+      sides_elsewhere(transport, file.rounds, exchange, access, all_walks);
   std::unique_ptr<RoundFile> round_file;
   if (const auto self = exchange.aggregators.of_rank(transport.rank())) {
     round_file = file_of_rounds(file, exchange, *self, std::move(served.segments));

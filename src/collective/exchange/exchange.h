@@ -30,6 +30,7 @@ struct ExchangeResult {
 /// All ranks number rounds alike. Ranks on an aggregator's node copy their bytes into its cycle
 /// buffer by themselves, as far as the aggregator has opened rounds. Ranks of another node do the
 /// same with the cycle buffer of their relay, which sends one message a round with all their bytes.
+/// The only rank of a node sends its bytes itself.
 ///
 /// No rank waits forever: a rank drives all rounds in which it takes part side by side, so the
 /// rounds of an aggregator do not wait for those of another. The lowest round of an aggregator that
@@ -39,7 +40,8 @@ struct ExchangeResult {
 /// Memory of a node: see NodeRounds. Memory of an aggregator that serves other nodes: as much as a
 /// cycle buffer for messages that must be packed; if the messages of a round need more because
 /// nodes overlap, they are exchanged in portions. Memory of a relay: as much as a cycle buffer for
-/// each round whose message must be packed.
+/// each round whose message must be packed. Memory of the only rank of a node: the packed messages
+/// that are in flight.
 Task<ExchangeResult> run_exchange(Transport& transport, const CollectiveFile& file,
                                   const ExchangePlan& exchange, const ExchangeAccess& access);
 

@@ -17,6 +17,7 @@ LocalSide::LocalSide(Transport& transport, const ExchangeAccess& access, const N
     : transport_(transport), access_(access), node_(node) {
   const RoundMemory& memory = node_.memory();
   for (int number = 0; number < std::ssize(walks); ++number) {
+    if (node_.sends_directly_to(number)) continue;
     const plan::DomainWalk& walk = walks[static_cast<std::size_t>(number)];
     node_.publish(memory.placed_until(node_.self(), number), next_round(walk));
     node_.publish(memory.taken_until(node_.self(), number), next_round(walk));

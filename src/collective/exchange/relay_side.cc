@@ -26,7 +26,7 @@ struct RelayedRound {
 
 /// Begins rounds in order, as far as there are slots, once all ranks of the node have placed or
 /// requested their bytes; completes and ends rounds in order.
-class RelaySide final : public DrivenRounds {
+class RelaySide final : public SteppedRounds {
  public:
   RelaySide(Transport& transport, const Relay& relay, const NodeRounds& node)
       : transport_(transport),

@@ -29,7 +29,8 @@ namespace nacre::collective {
 
 /// Each rank has one for each file. All ranks of a node take part in the same calls with the same
 /// plans, so the state of all is alike. An aggregator on another node that serves ranks of this
-/// node has a stand-in here, the relay: one of the ranks of this node.
+/// node has a stand-in here, the relay: one of the ranks of this node. The only rank of a node
+/// needs none (SoleSide).
 ///
 /// Memory: for each of these aggregators as many cycle buffers as a call needs. A buffer holds the
 /// bytes of a round, rounded up to a power of two (at least 64 KiB), and an eighth more for marks.
@@ -86,6 +87,11 @@ class NodeRounds {
   /// Whether the aggregator `number` is on this node.
   [[nodiscard]] bool is_here(int number) const {
     return is_here_[static_cast<std::size_t>(number)];
+  }
+  /// Whether this rank, the only one of its node, exchanges messages with the aggregator `number`
+  /// on another node without a relay and its cycle buffers.
+  [[nodiscard]] bool sends_directly_to(int number) const {
+    return node_ranks_.size() == 1 && !is_here(number);
   }
   /// The marks of a round of the aggregator `number`: bytes that are filled, or requested.
   [[nodiscard]] Coverage coverage(int number, std::int64_t round, plan::Direction direction) const;

@@ -60,6 +60,23 @@ void RoundCopies::copy_out(const ExchangeAccess& access, const plan::RoundPiece&
   plan::copy_runs(buffer, in_buffer, access.memory.base, in_memory, piece.byte_count);
 }
 
+void RoundCopies::gather(const ExchangeAccess& access, Pieces pieces, std::span<std::byte> packed) {
+  for (const plan::RoundPiece& piece : pieces) {
+    const auto bytes = checked_cast<std::size_t>(piece.byte_count);
+    plan::pack(access.memory, access.memory_position(piece.first_byte), packed.first(bytes));
+    packed = packed.subspan(bytes);
+  }
+}
+
+void RoundCopies::scatter(const ExchangeAccess& access, Pieces pieces,
+                          std::span<const std::byte> packed) {
+  for (const plan::RoundPiece& piece : pieces) {
+    const auto bytes = checked_cast<std::size_t>(piece.byte_count);
+    plan::unpack(access.memory, access.memory_position(piece.first_byte), packed.first(bytes));
+    packed = packed.subspan(bytes);
+  }
+}
+
 void RoundCopies::pack(const plan::TiledMap& view, Pieces pieces, std::byte* buffer,
                        std::span<std::byte> packed) {
   for (const plan::RoundPiece& piece : pieces) {

@@ -36,6 +36,11 @@ class RoundCopies {
   virtual void copy_out(const ExchangeAccess& access, const plan::RoundPiece& piece,
                         std::byte* buffer);
 
+  // Between the memory of `access` and a message, which holds the bytes of its pieces, in order.
+  virtual void gather(const ExchangeAccess& access, Pieces pieces, std::span<std::byte> packed);
+  virtual void scatter(const ExchangeAccess& access, Pieces pieces,
+                       std::span<const std::byte> packed);
+
   // Between the cycle buffer and a message, which holds the bytes of one rank's pieces, in order.
   virtual void pack(const plan::TiledMap& view, Pieces pieces, std::byte* buffer,
                     std::span<std::byte> packed);

@@ -93,6 +93,16 @@ class Network::Copies final : public collective::RoundCopies {
     pass_time(piece.byte_count, runs_of(access, piece));
     if (!is_phantom_) RoundCopies::copy_out(access, piece, buffer);
   }
+  void gather(const collective::ExchangeAccess& access, Pieces pieces,
+              std::span<std::byte> packed) override {
+    pass_time(std::ssize(packed), runs_of(access, pieces));
+    if (!is_phantom_) RoundCopies::gather(access, pieces, packed);
+  }
+  void scatter(const collective::ExchangeAccess& access, Pieces pieces,
+               std::span<const std::byte> packed) override {
+    pass_time(std::ssize(packed), runs_of(access, pieces));
+    if (!is_phantom_) RoundCopies::scatter(access, pieces, packed);
+  }
   void pack(const plan::TiledMap& view, Pieces pieces, std::byte* buffer,
             std::span<std::byte> packed) override {
     pass_time(std::ssize(packed), run_count(view, pieces));
@@ -121,6 +131,15 @@ class Network::Copies final : public collective::RoundCopies {
     const plan::RunCursor in_memory({access.memory.type, 0},
                                     access.memory_position(piece.first_byte), piece.byte_count);
     return run_count(access.placed.view, {&piece, 1}) + run_count(in_memory) - 1;
+  }
+  /// The same of a copy between the rank's memory and a message.
+  static std::int64_t runs_of(const collective::ExchangeAccess& access, Pieces pieces) {
+    std::int64_t count = 0;
+    for (const plan::RoundPiece& piece : pieces) {
+      count += run_count(plan::RunCursor(
+          {access.memory.type, 0}, access.memory_position(piece.first_byte), piece.byte_count));
+    }
+    return count;
   }
   void pass_time(std::int64_t bytes, std::int64_t pieces) {
     network_.scheduler_.sleep(pieces * network_.machine_.piece_ns);

@@ -236,6 +236,24 @@ TEST_CASE("aggregators with stripes of their own do not wait in steps of whole s
   CHECK(aligned < agreement());
 }
 
+TEST_CASE("to begin the exchanges of a file takes no longer where ranks wait for cores") {
+  CollectiveSettings settings = settings_of("lustre", 8);
+  AccessSummary summary = summary_of({16, 8, 20'480}, settings.stripes.get());
+  const auto agreement = [&](std::int64_t near_message_ns, bool in_steps) {
+    machine::Machine machine = machine::shipped_machine("lustre");
+    machine.near_message_ns = near_message_ns;
+    settings.machine = std::make_shared<const machine::Machine>(machine);
+    summary.in_steps = in_steps;
+    const auto plans = compared_plans(summary, settings, {Direction::write, 16, 8});
+    return agreement_by_ost(plans, 8);
+  };
+  const auto beginning = [&](std::int64_t near_message_ns) {
+    return agreement(near_message_ns, false) - agreement(near_message_ns, true);
+  };
+  CHECK(beginning(70'000) == doctest::Approx(beginning(1'500)));
+  CHECK(beginning(1'500) > beginning(1));
+}
+
 TEST_CASE("no more nodes meet on an OST than have requests in flight") {
   CollectiveSettings settings = settings_of("lustre", 8);
   AccessSummary summary = summary_of({16, 8, 300'000}, settings.stripes.get());

@@ -211,6 +211,7 @@ Result<OpenFile::Exclusion> OpenFile::exclude_others(store::StoreFile& file,
   Result<std::unique_ptr<store::FileLock>> lock = file.lock(
       plan::bounds(placed.file), writes ? store::LockKind::exclusive : store::LockKind::shared);
   if (!lock) return std::move(lock).error();
+  profiler.profile().locks.add(1);
   exclusion.processes = *std::move(lock);
   return exclusion;
 }
@@ -248,6 +249,7 @@ Outcome OpenFile::transfer(const Access& access) {
   collective::Profiler profiler(
       profile, is_shared ? collective::Phase::lock : collective::Phase::file, weight);
   const Result<PlacedAccess> placed = place_now(access);
+  if (is_shared) profile.locks.add(1);
   profiler.enter(collective::Phase::file);
   if (!placed) {
     profile.errors.add(1);

@@ -303,6 +303,7 @@ collective::Task<Outcome> OpenFile::run_all(Routine routine, Result<PlacedAccess
   if (routine.position == Position::ordered) {
     auto placing = place_ordered(std::move(placed));
     placed = co_await placing;
+    if (transport_->rank() == 0) profile.locks.add(1);
   }
   if (placed) profile.shape.note(placed->file);
   Outcome outcome;

@@ -159,6 +159,9 @@ def test_what_a_report_adds_up_is_the_time_of_the_calls(nacre, family, tmp_path)
     assert max(ratios) == pytest.approx(1, abs=0.02)
     kinds = {"collective_write", "collective_read", "independent_write", "independent_read"}
     assert set(report["kinds"]) == kinds
+    # Each rank: write_shared, and 4 writes in atomic mode. Rank 0 moves the pointer of write_ordered.
+    assert report["kinds"]["independent_write"]["locks"]["sum"] == 5 * RANKS
+    assert report["kinds"]["collective_write"]["locks"]["sum"] == 1
 
 
 def test_a_file_that_is_open_at_the_end_is_named(nacre, family, tmp_path):
@@ -365,6 +368,89 @@ def test_the_command_that_measures_has_the_launcher_of_the_jobs_mpi(nacre, tmp_p
     (commands / "srun").chmod(0o755)
     assert measured_by(nacre, job="4711", nodes=2, mpi="MPICH") == [*line, "srun", "-N", "2", "-n", "4", "app"]
     assert measured_by(nacre, job="4711.pbs", mpi="MPICH") == [*line, "mpiexec", "-n", "4", "app"]
+
+
+@pytest.mark.parametrize(
+    ("file_system", "words"),
+    [
+        ("lustre", "more than an exchange. Each access would take the lock of an object from another node. (shared_ob"),
+        ("ceph", "more than an exchange. No node may cache such a file, so each access would wait for servers. (share"),
+        ("orangefs", "more than an exchange. (shared_objects)"),
+    ],
+)
+def test_explain_names_what_accesses_to_shared_objects_wait_for_on_the_files_own_file_system(nacre, file_system, words):
+    """Regression: the reason named the locks of Lustre and the caches of CephFS for files on either."""
+    because = {"because": "They cost more than an exchange.", "reason": "shared_objects"}
+    assert f"why: They cost {words}" in explained(nacre, plan_of(1, 1.0, **because), file_system=file_system)
+
+
+THREE_STORMS = {name: {"calls": many(60), "seconds": many(1)} for name in ("sync", "set_view", "get_size")}
+
+
+def stormy(nacre, report: str = "r", names: str = "abcde", runs: str = "r", **fields: object) -> str:
+    """A report of files in groups of their own, each with three findings, of one or more runs."""
+    fields = {"other_calls": THREE_STORMS, "seconds": many(3)} | fields
+    of_files = [
+        report_of({"collective_write": kind_of()}, file=f"/{n}", run=run, **fields) for run in runs for n in names
+    ]
+    (nacre.directory / report).write_text("".join(json.dumps(one) + "\n" for one in of_files))
+    return report
+
+
+def test_top_limits_jobs_findings_and_files_in_every_format(nacre):
+    """Regression: --summary --json --top 1 had all groups of files and all findings."""
+    report = stormy(nacre, runs="st")
+    jobs = json.loads(nacre("report", "--summary", "--json", report).stdout)
+    assert [(len(job["files"]), len(job["findings"])) for job in jobs] == [(5, 15)] * 2
+    jobs = json.loads(nacre("report", "--summary", "--json", "--top", 1, report).stdout)
+    assert [(len(job["files"]), len(job["findings"])) for job in jobs] == [(1, 1)]
+    shown = json.loads(nacre("report", "--json", "--top", 2, report).stdout)
+    assert [len({one["file"] for one in shown if one["run"] == run}) for run in "st"] == [2, 2]
+    assert len(shown) == 4
+    for top, findings in (([], 30), (["--top", 1], 1), (["--top", 2], 4)):
+        metrics = nacre("report", "--format", "prometheus", *top, report).stdout
+        assert metrics.count("\nnacre_job_finding_seconds{") == findings
+    assert len(json.loads(nacre("explain", "--json", report).stdout)) == 10
+    assert len(json.loads(nacre("explain", "--json", "--top", 3, report).stdout)) == 3
+
+
+def test_top_limits_what_is_compared(nacre):
+    layout = [{"begin": 0, "end": -1, "stripe_bytes": 65536, "stripes": 1, "osts": [0]}]
+    words = ["compare", stormy(nacre, layout=layout), stormy(nacre, "quiet", other_calls={}, layout=layout)]
+    storms = ["size-storm", "sync-storm", "view-storm"]
+    for top, findings, layouts in (([], 3, 4), (["--top", 2], 2, 2)):
+        compared = json.loads(nacre(*words, *top, "--json").stdout)
+        assert len(set(compared["findings_only_in"]["a"]) & set(storms)) == findings
+        assert [len(compared["layouts"][job]) for job in "ab"] == [layouts, layouts]
+        text = nacre(*words, *top).stdout
+        assert text.count("only A: ") == findings
+        assert text.count("layout of ") == layouts
+
+
+def test_a_report_of_5000_files_is_a_page(nacre):
+    """Regression: the 10 slowest files were shown in full, in 221 lines and more."""
+    phases = dict.fromkeys(["plan", "views", "copy", "messages", "wait", "file", "agreement"], many(1))
+    phases |= dict.fromkeys(["file_wait", "lock", "away"], many(0))
+    figures = {name: many(1000) for name in ("calls", "file_calls", "bytes", "file_bytes", "messages", "message_bytes")}
+    kind = kind_of(phases=phases, seconds=many(7), **figures)
+    with (nacre.directory / "r").open("w") as report:
+        for number in range(5000):
+            calls = THREE_STORMS if number % 2 else {}
+            one = report_of(
+                {"collective_write": kind, "independent_read": kind},
+                file=f"/scratch/{'abcdefghijkl'[number % 12]}/out.{number}",
+                other_calls=calls, seconds=many(7 + number),
+            )  # fmt: skip
+            report.write(json.dumps(one) + "\n")
+    text = nacre("report", "r").stdout
+    assert text.count("4 ranks on one node, closed") == 1
+    assert "/scratch/h/out.4999: 4 ranks" in text
+    assert len(re.findall(r"/out\.\* \(41[67] files\)", text)) == 10
+    assert "2 more groups of files" in text
+    assert "4,999 more opens: show all with --top 5000, or one file with --file PATTERN." in text
+    assert len(text.splitlines()) < 80
+    assert nacre("report", "--top", 3, "r").stdout.count("4 ranks on one node, closed") == 3
+    assert "/scratch/a/out.0: 4 ranks" in nacre("report", "--file", "out.0", "r").stdout
 
 
 def test_a_layout_that_cannot_be_used_is_a_note(served):

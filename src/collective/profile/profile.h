@@ -72,6 +72,7 @@ struct Profile {
   Tally backward_calls;      ///< calls of the store that begin before the end of the call before
   Tally read_modify_writes;  ///< writes that first read the gaps between their pieces
   Tally holes;               ///< gaps between the pieces of a round that were not accessed
+  Tally locks;  ///< of the file for one access, and uses of the shared pointer, which has a lock
   std::array<Tally, phase_count> nanoseconds;          ///< of calls that are timed by phase
   std::array<Tally, phase_count> sampled_nanoseconds;  ///< of these, of calls that stand for others
   Tally untimed_ticks;  ///< clock_ticks() of the calls that are not timed by phase

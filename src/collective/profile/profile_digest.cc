@@ -26,6 +26,7 @@ RankFigures figures_of(const Profile& profile, int rank) {
   figures.of(Count::backward_calls) = profile.backward_calls.get();
   figures.of(Count::read_modify_writes) = profile.read_modify_writes.get();
   figures.of(Count::holes) = profile.holes.get();
+  figures.of(Count::locks) = profile.locks.get();
   figures.nanoseconds = profile.nanoseconds_by_phase();
   figures.total_nanoseconds = profile.total_nanoseconds();
   figures.file_thread_nanoseconds = profile.file_thread_nanoseconds.get();

@@ -40,13 +40,15 @@ enum class Count : std::uint8_t {
   backward_calls,
   read_modify_writes,
   holes,
+  locks,
 };
 /// Their names, in this order.
-inline constexpr std::array<std::string_view, 13> count_names{
-    "calls",      "errors",          "bytes",          "file_calls",
-    "file_bytes", "messages",        "message_bytes",  "copied_bytes",
-    "rounds",     "unaligned_calls", "backward_calls", "read_modify_writes",
-    "holes"};
+inline constexpr std::array<std::string_view, 14> count_names{
+    "calls",           "errors",         "bytes",
+    "file_calls",      "file_bytes",     "messages",
+    "message_bytes",   "copied_bytes",   "rounds",
+    "unaligned_calls", "backward_calls", "read_modify_writes",
+    "holes",           "locks"};
 
 /// The file accesses of one rank.
 struct FileShare {

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <functional>
 #include <numeric>
 #include <ranges>
 #include <span>
@@ -33,7 +34,7 @@ constexpr std::size_t compared_listed_max = 6;
 constexpr std::size_t regions_listed_max = 16;
 constexpr std::size_t osts_listed_max = 64;
 /// OSTs whose figures are listed.
-constexpr std::size_t osts_counted_max = 512;
+constexpr std::int64_t osts_counted_max = 512;
 
 void take_larger(std::span<std::byte> into, std::span<const std::byte> from) {
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
@@ -115,15 +116,26 @@ std::string first_ranks_json(const collective::RankBands& bands) {
                     [&](int band) { return plain_int(bands.first_rank(band)); });
 }
 
-/// The OSTs that were accessed.
-std::string osts_json(const std::vector<collective::OstTally>& by_ost) {
+/// The OSTs that were accessed; of more than osts_counted_max those that took the most time, and
+/// how many others there are.
+void add_osts(JsonObject& json, const std::vector<collective::OstTally>& by_ost) {
   std::vector<std::int64_t> accessed;
   for (std::int64_t ost = 0; ost < std::ssize(by_ost); ++ost) {
     if (by_ost[static_cast<std::size_t>(ost)].calls > 0) accessed.push_back(ost);
   }
-  if (accessed.size() > osts_counted_max) accessed.resize(osts_counted_max);
-  return json_array(accessed, [&](std::int64_t ost) {
-    const collective::OstTally& tally = by_ost[static_cast<std::size_t>(ost)];
+  const auto tally_of = [&](std::int64_t ost) -> const collective::OstTally& {
+    return by_ost[static_cast<std::size_t>(ost)];
+  };
+  if (std::ssize(accessed) > osts_counted_max) {
+    json.add_number("other_osts", std::ssize(accessed) - osts_counted_max);
+    std::ranges::stable_sort(accessed, std::greater<>(), [&](std::int64_t ost) {
+      return std::pair(tally_of(ost).alone_nanoseconds, tally_of(ost).bytes);
+    });
+    accessed.resize(osts_counted_max);
+    std::ranges::sort(accessed);
+  }
+  const auto tally_json = [&](std::int64_t ost) {
+    const collective::OstTally& tally = tally_of(ost);
     return JsonObject()
         .add_number("ost", ost)
         .add_number("bytes", tally.bytes)
@@ -131,7 +143,8 @@ std::string osts_json(const std::vector<collective::OstTally>& by_ost) {
         .add_number("alone_bytes", tally.alone_bytes)
         .add("alone_seconds", seconds(tally.alone_nanoseconds))
         .text();
-  });
+  };
+  json.add("osts", json_array(accessed, tally_json));
 }
 
 /// Bytes by band of ranks and by OST; OSTs that nobody accessed are left out.
@@ -195,10 +208,9 @@ std::string kind_json(const ReducedProfile::OfKind& of_kind) {
     json.add(collective::count_names[i], spread_json(digest.counts[i], &plain));
   }
   if (of_kind.nodes) json.add("nodes", nodes_json(*of_kind.nodes));
-  return json.add("file_call_sizes", sizes_json(digest))
-      .add("busiest", busiest_json(digest))
-      .add("osts", osts_json(of_kind.osts.by_ost))
-      .add("rank_osts", rank_osts_json(of_kind.osts.ranks))
+  json.add("file_call_sizes", sizes_json(digest)).add("busiest", busiest_json(digest));
+  add_osts(json, of_kind.osts.by_ost);
+  return json.add("rank_osts", rank_osts_json(of_kind.osts.ranks))
       .add("shapes", shapes_json(of_kind.shapes))
       .text();
 }

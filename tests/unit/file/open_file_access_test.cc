@@ -254,6 +254,13 @@ TEST_CASE("ordered accesses are in rank order, from the shared pointer on") {
     CHECK_FALSE(agreed(transfer_all(world, texts, Direction::write, Position::ordered)));
     CHECK_FALSE(agreed(transfer_all(world, texts, Direction::write, Position::ordered)));
     CHECK(world.text() == "headacccddeacccdde");
+    const auto locks = [&](int rank, bool collective) {
+      return world.file(rank).profile().of(Direction::write, collective).locks.get();
+    };
+    CHECK(locks(3, false) == (atomic ? 2 : 1));
+    CHECK(locks(0, true) == (atomic ? 4 : 2));
+    CHECK(locks(1, true) == 0);  // it has no bytes
+    CHECK(locks(2, true) == (atomic ? 2 : 0));
     CHECK(world.file(2).position_shared().value() == 18);
     world.must([](OpenFile& file, int) { return file.seek_shared(4, Whence::set, std::nullopt); });
     std::vector<std::string> back{"?", "??", "??", "", "????????????"};

@@ -192,6 +192,21 @@ TEST_CASE("the length of a line is bounded for any number of calls, plans and ra
   CHECK(report_line(file, results->front()).size() < 64'000);
 }
 
+TEST_CASE("of more than 512 OSTs the slowest are listed, and the others counted") {
+  constexpr std::int64_t ost_count = 515;
+  ReducedProfile reduced;
+  ReducedProfile::OfKind& writes = reduced.kinds.emplace_back();
+  for (std::int64_t ost = 0; ost < ost_count; ++ost) {
+    const std::int64_t nanoseconds = ost < 3 ? 1 : 1'000'000'000;
+    writes.osts.by_ost.push_back({100, 1, 100, nanoseconds});
+  }
+  const std::string line = report_line(ReportedFile(), reduced);
+  check_has(line, R"("other_osts":3,"osts":[{"ost":3,)");
+  check_has(line, R"({"ost":514,"bytes":100,"calls":1,"alone_bytes":100,"alone_seconds":1.)");
+  writes.osts.by_ost.resize(512);
+  CHECK(report_line(ReportedFile(), reduced).find("other_osts") == std::string::npos);
+}
+
 TEST_CASE("the variables of the batch system give the job id") {
   std::map<std::string, std::string> variables;
   const Environment environment = [&](const std::string& name) -> std::optional<std::string> {

@@ -62,6 +62,19 @@ def test_the_page_draws_when_nodes_and_osts_were_busy(nacre, tmp_path):
     assert len(osts) == 2
 
 
+@pytest.mark.parametrize("workload", ["seg", "interleaved", "tile64", "flash", "header"])
+def test_every_byte_is_checked_if_asked_and_takes_as_long_as_a_phantom(nacre, workload):
+    words = ("simulate", *SMALL, workload, "--read", "--setting", "nacre_algorithm=two_phase", "--json")
+    checked = nacre(*words, "--check")
+    assert checked.returncode == 0, checked.stderr
+    for real, phantom in zip(json.loads(checked.stdout), json.loads(nacre(*words).stdout)):
+        assert real["bytes_checked"] == real["bytes_written"] > 0 or workload == "header"
+        assert real["stages_ns"] == phantom["stages_ns"]
+    table = nacre("simulate", *SMALL, workload, "--check").stdout
+    assert "Every byte was checked" in table
+    assert "messages of a rank" in table
+
+
 def test_equal_commands_print_equal_tables(nacre):
     first, second = (nacre("simulate", *SMALL, "--read", "tile64").stdout for _ in range(2))
     assert first == second

@@ -104,6 +104,8 @@ bool* flag_of(Options& options, int option) {
       return &options.timelines;
     case 'p':
       return &options.reports_progress;
+    case 'C':
+      return &options.checks_bytes;
     default:
       return nullptr;
   }
@@ -117,6 +119,7 @@ Status check(const Options& options) {
   if (options.reopens && (options.recorded || !options.reads)) {
     return wrong("--reopen needs --read and a WORKLOAD");
   }
+  if (options.checks_bytes && options.searches) return wrong("--check moves bytes, --search none");
   if (!options.read_hints.empty() && !options.reopens) return wrong("--read-hint needs --reopen");
   if (!options.recorded && !options.workload->runs_at(options.ranks())) {
     return wrong(std::string(options.workload->name) + " needs a square number of ranks, not " +
@@ -167,10 +170,13 @@ const char* const usage =
     "                      a hint of the open before the reads instead; repeatable\n"
     "  --search            print settings and their times by the cost model instead\n"
     "  --timelines         also print when each node, server and OST was busy\n"
+    "  --check             move real bytes instead of sizes, and check every byte that is read, "
+    "and\n"
+    "                      the file; takes the memory of all buffers and of the file\n"
     "  --progress          print lines about the progress on standard error\n";
 
 Result<Options> parse_options(int argc, char** argv) {
-  const std::array<option, 15> table{{{"calls", required_argument, nullptr, 'c'},
+  const std::array<option, 16> table{{{"calls", required_argument, nullptr, 'c'},
                                       {"machine", required_argument, nullptr, 'm'},
                                       {"nodes", required_argument, nullptr, 'n'},
                                       {"ranks-per-node", required_argument, nullptr, 'r'},
@@ -184,6 +190,7 @@ Result<Options> parse_options(int argc, char** argv) {
                                       {"search", no_argument, nullptr, 'S'},
                                       {"timelines", no_argument, nullptr, 't'},
                                       {"progress", no_argument, nullptr, 'p'},
+                                      {"check", no_argument, nullptr, 'C'},
                                       {nullptr, 0, nullptr, 0}}};
   Options options;
   for (int got = 0; (got = getopt_long(argc, argv, "", table.data(), nullptr)) != -1;) {

@@ -28,6 +28,7 @@ struct Options {
   bool searches = false;         ///< compares settings by the cost model instead
   bool timelines = false;        ///< prints when each resource was busy
   bool reports_progress = false;
+  bool checks_bytes = false;  ///< moves real bytes, and checks them
   file::InfoPairs hints;
   file::InfoPairs read_hints;  ///< of the open before the reads
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "content.h"
 #include "sim/job/job.h"
 
 namespace nacre::simulate {
@@ -44,6 +45,7 @@ struct Progress {
   std::optional<Error> error;
   std::int64_t bytes_written = 0;  // of all ranks
   std::int64_t bytes_read = 0;
+  std::int64_t bytes_checked = 0;      // of the file
   std::int64_t node_shared_bytes = 0;  // the largest memory that ranks of a node share
   std::array<int, stage_names.size()> ranks_past{};  // by stage
 
@@ -70,20 +72,29 @@ plan::NodeMap nodes_of(const Options& options) {
   return plan::NodeMap::from_runs(runs);
 }
 
+/// The buffer of a rank.
+struct Buffer {
+  std::span<std::byte> bytes;
+  std::vector<std::byte> own;  ///< of a job with bytes; phantoms share one buffer
+};
+
 /// The program of one rank.
 class Program {
  public:
-  Program(const Options& options, Progress& progress) : options_(options), progress_(progress) {}
+  /// `content`: of a job whose bytes are checked, otherwise null.
+  Program(const Options& options, Progress& progress, const Content* content)
+      : options_(options), progress_(progress), content_(content) {}
 
   void run(sim::RankOfJob& self) {
     const sim::RankCalls calls = options_.calls_of(self.rank());
-    if (!make_room(self, calls.buffer_bytes())) return;
+    Buffer buffer;
+    if (!make_room(self, calls.buffer_bytes(), buffer)) return;
     std::shared_ptr<file::OpenFile> file = open(self, open_stage, options_.hints);
     if (file == nullptr) return;
     progress_.end(open_stage, self.now());
     set_first_view(self, *file, calls);
     progress_.end(view_stage, self.now());
-    access_all(self, *file, calls.writes, Direction::write, true);
+    access_all(self, *file, buffer, calls.writes, Direction::write, true);
     progress_.end(write_stage, self.now());
     if (!calls.writes.empty()) progress_.note(sync_stage, self.now(), self.run(file->sync()));
     if (options_.recorded && !calls.reads.empty()) {
@@ -102,7 +113,7 @@ class Program {
     }
     progress_.end(reopen_stage, self.now());
     const bool has_view = calls.writes.empty() || (!options_.recorded && calls.reads.size() == 1);
-    access_all(self, *file, calls.reads, Direction::read, has_view || options_.reopens);
+    access_all(self, *file, buffer, calls.reads, Direction::read, has_view || options_.reopens);
     progress_.end(read_stage, self.now());
     progress_.note(close_stage, self.now(), self.run(file->close()));
     progress_.end(close_stage, self.now());
@@ -116,13 +127,23 @@ class Program {
     progress_.note(stage, self.now(), opened ? Status() : Status(opened.error()));
     return opened ? *opened : nullptr;
   }
-  /// Makes the buffer that all ranks share long enough.
-  bool make_room(sim::RankOfJob& self, std::int64_t bytes) {
-    if (std::ssize(buffer_) >= std::max<std::int64_t>(1, bytes)) return true;
-    const auto buffer = self.job().network().phantom_buffer(std::max<std::int64_t>(1, bytes));
-    if (buffer) buffer_ = *buffer;
-    progress_.note(open_stage, self.now(), buffer ? Status() : Status(buffer.error()));
-    return static_cast<bool>(buffer);
+  /// Gives a rank a buffer. Makes the buffer that all ranks share long enough, if bytes are
+  /// phantoms.
+  bool make_room(sim::RankOfJob& self, std::int64_t bytes, Buffer& buffer) {
+    const std::int64_t needed = std::max<std::int64_t>(1, bytes);
+    if (content_ != nullptr) {
+      buffer.own.resize(static_cast<std::size_t>(needed));
+      buffer.bytes = buffer.own;
+      return true;
+    }
+    if (std::ssize(shared_buffer_) < needed) {
+      const auto made = self.job().network().phantom_buffer(needed);
+      progress_.note(open_stage, self.now(), made ? Status() : Status(made.error()));
+      if (!made) return false;
+      shared_buffer_ = *made;
+    }
+    buffer.bytes = shared_buffer_;
+    return true;
   }
 
   void set_view(sim::RankOfJob& self, file::OpenFile& file, const sim::CallSeries& series,
@@ -136,29 +157,52 @@ class Program {
   }
 
   /// `has_view`: the view of the first series is set.
-  void access_all(sim::RankOfJob& self, file::OpenFile& file,
+  void access_all(sim::RankOfJob& self, file::OpenFile& file, Buffer& buffer,
                   const std::vector<sim::CallSeries>& all, Direction direction, bool has_view) {
     const Stage stage = direction == Direction::write ? write_stage : read_stage;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (i > 0 || !has_view) set_view(self, file, all[i], stage);
       for (const sim::CallSeries::Call& call : all[i].calls) {
-        const plan::MemoryAccess memory{buffer_.data() + call.buffer_offset, all[i].memory,
+        const plan::MemoryAccess memory{buffer.bytes.data() + call.buffer_offset, all[i].memory,
                                         call.bytes};
+        if (content_ != nullptr) prepare(all[i], call, buffer, direction);
         const file::Access access{direction, file::Position::explicit_offset, call.offset_bytes,
                                   memory, nullptr};
         const file::Outcome outcome = all[i].is_collective
                                           ? self.run(file.transfer_all(access, std::nullopt))
                                           : file.transfer(access);
         progress_.note(stage, self.now(), outcome.error);
+        if (content_ != nullptr && direction == Direction::read && !outcome.error) {
+          check(self, all[i], call, buffer);
+        }
         (direction == Direction::write ? progress_.bytes_written : progress_.bytes_read) +=
             outcome.bytes;
       }
     }
   }
 
+  /// Fills the memory of a write. That of a read holds other bytes than those that it reads.
+  void prepare(const sim::CallSeries& series, const sim::CallSeries::Call& call, Buffer& buffer,
+               Direction direction) const {
+    constexpr std::byte other{2};  // content is odd or 0
+    if (direction == Direction::read) std::ranges::fill(buffer.bytes, other);
+    if (direction == Direction::write) content_->fill(series, call, buffer.bytes);
+  }
+  void check(sim::RankOfJob& self, const sim::CallSeries& series, const sim::CallSeries::Call& call,
+             Buffer& buffer) {
+    const auto wrong = content_->first_wrong(series, call, buffer.bytes);
+    if (!wrong) return;
+    progress_.note(
+        read_stage, self.now(),
+        Status(Error{ErrorClass::io, 0,
+                     "rank " + std::to_string(self.rank()) + " has read a wrong byte at offset " +
+                         std::to_string(*wrong) + " of the file"}));
+  }
+
   const Options& options_;
   Progress& progress_;
-  std::span<std::byte> buffer_;
+  const Content* content_;
+  std::span<std::byte> shared_buffer_;
 };
 
 std::string timeline_json(const sim::BusyTimeline& busy) {
@@ -258,6 +302,7 @@ std::string outcome_json(const Options& options, sim::Job& job, const Progress& 
       .add_number("ranks", options.ranks())
       .add_number("bytes_written", progress.bytes_written)
       .add_number("bytes_read", progress.bytes_read)
+      .add_number("bytes_checked", progress.bytes_checked)
       .add("guesses", guesses_json(options))
       .add("stages_ns", stages.text())
       .add("resources", resources_json(job, options.timelines))
@@ -294,7 +339,7 @@ Result<std::string> run(const Options& options) {
   sim::JobSettings settings;
   settings.machine = options.machine;
   settings.nodes = nodes_of(options);
-  settings.phantom = true;
+  settings.phantom = !options.checks_bytes;
   settings.address_space_bytes = address_space_bytes;
   settings.stack_bytes = stack_bytes;
   Progress progress;
@@ -304,11 +349,26 @@ Result<std::string> run(const Options& options) {
   };
   const Result<std::unique_ptr<sim::Job>> job = sim::Job::make(std::move(settings));
   if (!job) return job.error();
-  Program program(options, progress);
+  Content content;
+  if (options.checks_bytes) {
+    for (int rank = 0; rank < options.ranks(); ++rank) {
+      content.add_writes(options.calls_of(rank).writes);
+    }
+  }
+  Program program(options, progress, options.checks_bytes ? &content : nullptr);
   if (options.reports_progress) report_progress(**job, progress);
   const Status ended = (*job)->run([&](sim::RankOfJob& self) { program.run(self); }, year);
   if (progress.error) return *progress.error;
   if (!ended) return ended.error();
+  if (options.checks_bytes) {
+    const Result<std::vector<std::byte>> file = (*job)->files().contents("file");
+    if (!file) return file.error();
+    if (const auto wrong = content.first_wrong(*file)) {
+      return Error{ErrorClass::io, 0,
+                   "the file has a wrong byte at offset " + std::to_string(*wrong)};
+    }
+    progress.bytes_checked = content.written_bytes();
+  }
   return outcome_json(options, **job, progress);
 }
 

@@ -100,7 +100,7 @@ def register(app: typer.Typer) -> None:
 
 
 def simulate(
-    workload: str = typer.Argument("", metavar="[WORKLOAD]", help="Name of a workload of nacre-bench."),
+    workload: str = typer.Argument("", metavar="WORKLOAD", help="Name of a workload of nacre-bench."),
     machine: str = typer.Option(
         "", "--machine", metavar="NAME|FILE", help="Machine that comes with Nacre, or a file. Default: the report's."
     ),
@@ -118,6 +118,9 @@ def simulate(
     ),
     settings: list[str] = typer.Option(
         [], "--setting", metavar="NAME=VALUE[,...]", help="Hints and figures of the machine: a column. Repeatable."
+    ),
+    check: bool = typer.Option(
+        False, "--check", help="Move real bytes, and check each byte that is read, and the file at the end."
     ),
     best: bool = typer.Option(False, "--best", help="Add columns: the settings that the cost model finds best."),
     html: str = typer.Option(
@@ -139,6 +142,7 @@ def simulate(
         command += ["--timelines"] if html is not None else []
         command += ["--block", _bytes("--block", block)] if block else []
         command += ["--read"] if reads else []
+        moved = ["--check"] if check else []
         hints = [*(replay.hints(recorded) if recorded else []), *([f"striping_factor={osts}"] if osts else [])]
         layout = replay.layout_hints(recorded) if recorded else []
         if recorded or calls:
@@ -158,7 +162,7 @@ def simulate(
                 name, words = column
                 of_machine, chosen = _divided(words)
                 return _run(
-                    [*command, *figures.options(of_machine)], show(name), name, _merged(layout + hints + chosen)
+                    [*command, *moved, *figures.options(of_machine)], show(name), name, _merged(layout + hints + chosen)
                 )
 
             found = list(pool.map(simulated, columns))
@@ -169,6 +173,7 @@ def simulate(
     unchanged = recorded and ranks == recorded["ranks"] and nodes == recorded["nodes"] and not assignments
     lines = _notes(found, replay.heading(recorded) if recorded else Path(calls).name)
     lines += [f"note: {note}" for note in notes]
+    lines += [f"Every byte was checked: {amount(found[0].outcome['bytes_checked'])} of the file."] if check else []
     rows = _rows(found)
     if html is not None:
         document.write(html, document.of_simulation(lines, [one.name for one in found], rows, _jobs(found)))
@@ -330,6 +335,7 @@ def _rows(found: list[Setting]) -> list[list[str]]:
     rows.append(["algorithm", *(one.plan.get("algorithm", "-") for one in found)])
     rows.append(["aggregators", *(str(one.plan.get("aggregators", "-")) for one in found)])
     rows.append(["OSTs written", *(str(_osts(one)) for one in found)])
+    rows.append(["messages of a rank", *(_messages(one) for one in found)])
     rows.append(["lock callbacks", *(str(sum(one.outcome["traffic"]["osts"]["lock_callbacks"])) for one in found)])
     for phase, words in reports.PHASES.items():
         times = [_phase(one, phase) for one in found]
@@ -381,6 +387,12 @@ def _rate(one: Setting) -> str:
 
 def _osts(one: Setting) -> int:
     return sum(1 for count in one.outcome["traffic"]["osts"]["bytes_written"] if count)
+
+
+def _messages(one: Setting) -> str:
+    """Those that a rank sends, and those of the rank that sends the most."""
+    of_rank = one.outcome["messages"]["of_rank"]
+    return f"{of_rank['mean']:.0f}, at most {of_rank['max']}"
 
 
 def _phase(one: Setting, phase: str) -> float:

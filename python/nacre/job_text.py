@@ -53,6 +53,8 @@ def _show_finding(console: Console, number: int, finding: Finding) -> None:
     stake = f" (up to {duration(finding.at_stake)} of a rank)" if finding.at_stake else ""
     console.print(f"  [bold]{number}. {escape(finding.title)}[/bold]{stake}", soft_wrap=True)
     console.print(f"     {escape(finding.where)}: {escape(finding.evidence)}", soft_wrap=True)
+    if finding.goes_away:
+        console.print(f"     {escape(finding.goes_away)}", soft_wrap=True)
     for line in finding.remedy:
         console.print(f"     -> {escape(line)}", soft_wrap=True)
 
@@ -71,8 +73,8 @@ def show_files(console: Console, job: Job, top: int) -> None:
         console.print(f"  {plural(len(job.groups) - top, 'more group')} of files")
 
 
-def as_json(job: Job, share_min: float = SHARE_MIN) -> dict:
-    """The summary of a job as JSON."""
+def as_json(job: Job, share_min: float = SHARE_MIN, top: int | None = None) -> dict:
+    """The summary of a job as JSON, with at most `top` groups of files and findings."""
     return {
         "job": job.first["job"], "run": job.first["run"], "program": job.first["program"], "ranks": job.ranks,
         "nodes": job.nodes, "hosts": job.hosts, "mpi": job.first["mpi"], "version": job.first["version"],
@@ -84,8 +86,8 @@ def as_json(job: Job, share_min: float = SHARE_MIN) -> dict:
                 "bytes_written": group.total("bytes_written"), "bytes_read": group.total("bytes_read"),
                 "rank_seconds": group.rank_seconds,
             }
-            for group in job.groups
+            for group in job.groups[:top]
         ],
-        "findings": [finding.as_json() for finding in find(job, share_min)],
+        "findings": [finding.as_json() for finding in find(job, share_min)[:top]],
         "misfit": misfit_of(job),
     }  # fmt: skip

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import typer
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from nacre import library
 
 
 def pages(command: TyperGroup) -> dict[str, str]:
     """All pages by name: nacre, nacre-run, nacre-stripe-show and so on."""
-    found = {}
-
-    def visit(one: object, words: list[str], parent: typer.Context | None) -> None:
-        context = typer.Context(one, parent, words[-1], **one.context_settings)
-        found["-".join(words)] = _page(one, words, context)
-        for name, sub in sorted(getattr(one, "commands", {}).items()):
-            if not sub.hidden:
-                visit(sub, [*words, name], context)
-
-    visit(command, ["nacre"], None)
-    return found
+    return {"-".join(words): _page(one, words, context) for one, words, context in _commands(command)}
 
 
-def _page(command: object, words: list[str], context: typer.Context) -> str:
+def names(command: TyperGroup) -> list[str]:
+    """The names of all pages."""
+    return ["-".join(words) for _, words, _ in _commands(command)]
+
+
+def _commands(
+    command: object, words: tuple[str, ...] = ("nacre",), parent: typer.Context | None = None
+) -> Iterator[tuple[object, tuple[str, ...], typer.Context]]:
+    """A command and all commands below it, each with its words and context."""
+    context = typer.Context(command, parent, words[-1], **command.context_settings)
+    yield command, words, context
+    for name, sub in sorted(getattr(command, "commands", {}).items()):
+        if not sub.hidden:
+            yield from _commands(sub, (*words, name), context)
+
+
+def _page(command: object, words: tuple[str, ...], context: typer.Context) -> str:
     name = "-".join(words)
     short = _plain(command.get_short_help_str(limit=200)).rstrip(".")
     lines = [
@@ -34,12 +41,11 @@ def _page(command: object, words: list[str], context: typer.Context) -> str:
         ".SH SYNOPSIS", f".B {' '.join(words)}", _escaped(_usage(command, context)),
         ".SH DESCRIPTION", *_description(command.help or ""),
     ]  # fmt: skip
-    options = [parameter for parameter in command.get_params(context) if isinstance(parameter, TyperOption)]
-    if options:
-        lines.append(".SH OPTIONS")
-        for option in options:
-            if not option.hidden:
-                lines += [".TP", _option(option), _escaped(_plain(option.help or ""))]
+    for title, kind, head in (("ARGUMENTS", TyperArgument, _argument), ("OPTIONS", TyperOption, _option)):
+        shown = [one for one in command.get_params(context) if isinstance(one, kind) and not one.hidden]
+        lines += [f".SH {title}"] if shown else []
+        for one in shown:
+            lines += [".TP", head(one), _escaped(_help(one, context))]
     related = sorted(getattr(command, "commands", {}))
     if related:
         lines += [".SH COMMANDS"]
@@ -53,6 +59,16 @@ def _page(command: object, words: list[str], context: typer.Context) -> str:
 
 def _usage(command: object, context: typer.Context) -> str:
     return " ".join(_plain(piece) for piece in command.collect_usage_pieces(context))
+
+
+def _help(parameter: TyperArgument | TyperOption, context: typer.Context) -> str:
+    """The text of --help, with the default."""
+    _, text = parameter.get_help_record(context)
+    return " ".join(_plain(text).replace("\\[", "[").split())
+
+
+def _argument(argument: TyperArgument) -> str:
+    return f"\\fI{_escaped(argument.metavar or argument.name.upper())}\\fR"
 
 
 def _option(option: TyperOption) -> str:

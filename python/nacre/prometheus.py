@@ -24,13 +24,13 @@ METRICS = {
 }
 
 
-def exposition(jobs: list[Job], share_min: float) -> str:
-    """All jobs, with the findings that may save this share of the I/O time; metrics in the order of METRICS, samples of
-    one metric together, as the format asks."""
+def exposition(jobs: list[Job], share_min: float, top: int | None = None) -> str:
+    """All jobs, with at most `top` findings each that may save this share of the I/O time; metrics in the order of
+    METRICS, samples of one metric together, as the format asks."""
     samples: dict[str, list[str]] = {name: [] for name in METRICS}
     for job in jobs:
         base = {"job": job.first["job"], "run": job.first["run"], "program": (job.first["program"] or [""])[0]}
-        for name, labels, value in _samples(job, share_min):
+        for name, labels, value in _samples(job, share_min, top):
             samples[name].append(f"{name}{{{_labels(base | labels)}}} {value}")
     lines = []
     for name, found in samples.items():
@@ -40,7 +40,7 @@ def exposition(jobs: list[Job], share_min: float) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _samples(job: Job, share_min: float) -> Iterator[tuple[str, dict[str, str], float]]:
+def _samples(job: Job, share_min: float, top: int | None) -> Iterator[tuple[str, dict[str, str], float]]:
     yield "nacre_job_io_seconds", {}, job.rank_seconds
     yield "nacre_job_io_slowest_rank_seconds", {}, job.slowest_seconds
     yield "nacre_job_ranks", {}, job.ranks
@@ -65,7 +65,7 @@ def _samples(job: Job, share_min: float) -> Iterator[tuple[str, dict[str, str], 
     for ost, count in sorted(by_ost.items()):
         yield "nacre_job_ost_bytes_total", {"ost": str(ost)}, count
     at_stake: Counter = Counter()  # a rule may find reads and writes of a file
-    for finding in find(job, share_min):
+    for finding in find(job, share_min)[:top]:
         at_stake[finding.rule, finding.where] += finding.at_stake
     for (rule, where), seconds in at_stake.items():
         yield "nacre_job_finding_seconds", {"rule": rule, "where": where}, seconds

@@ -32,6 +32,26 @@ def test_a_page_has_the_options_and_examples_of_the_help(nacre):
     assert ".SH COMMANDS" in nacre("man", "nacre").stdout
 
 
+def test_a_page_has_the_arguments_and_defaults_of_the_help(nacre):
+    for page, entries in (
+        ("report", [r"\fIFILE\fR", "Report files;", "[default: 5.0; "]),
+        ("stripe-advise", [r"\fISIZE\fR", "Size of the complete file. [required]", "(the current directory)"]),
+        ("hints", [r"\fIKEY|FILE\fR", "Part of a name;"]),
+    ):
+        arguments, _, options = nacre("man", page).stdout.partition(".SH ARGUMENTS")[2].partition(".SH OPTIONS")
+        assert all(entry in (options if entry.startswith("[") else arguments) for entry in entries)
+    assert ".SH ARGUMENTS" not in nacre("man", "nacre").stdout
+
+
+def test_an_optional_argument_has_one_pair_of_brackets_in_the_usage(nacre):
+    """Regression: Usage: nacre man [OPTIONS] [[NAME]]."""
+    with_one = {"man": "[NAME]", "simulate": "[WORKLOAD]", "testbed-up": "[DIRECTORY]"}
+    for page, argument in with_one.items():
+        usage = nacre(*page.split("-"), "--help").stdout.partition("Usage: ")[2].partition("\n")[0].strip()
+        assert usage == f"nacre {page.replace('-', ' ')} [OPTIONS] {argument}"
+        assert "[[" not in nacre("man", page).stdout
+
+
 def on_a_terminal(nacre, *arguments: str, **environment: str) -> str:
     """What the command prints to a terminal, without the codes that set colours and fonts."""
     leader, terminal = pty.openpty()

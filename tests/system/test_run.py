@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from figures import many, report_of
 from nacre import settings
 
 SHOW = 'echo "[$LD_PRELOAD]"'
@@ -89,6 +91,23 @@ def test_a_dry_run_runs_nothing_and_prints_an_equivalent_command(nacre, mpiexec,
     )
     assert lines(again.stdout) == [f"[{nacre.library}]"], again.stderr
     assert (tmp_path / "ran").exists()
+
+
+def test_a_dry_run_in_json_has_the_command_and_the_variables(nacre):
+    words = ["sh", "-c", "echo 'a b'"]
+    dry = json.loads(nacre("run", "--dry-run", "--json", "--hint", "cb_nodes=2", *words).stdout)
+    assert dry == {"command": words, "environment": {"LD_PRELOAD": str(nacre.library), "NACRE_HINTS": "*:cb_nodes=2"}}
+
+
+def test_top_limits_the_findings_of_a_summary(nacre, tmp_path):
+    storms = {name: {"calls": many(60), "seconds": many(1)} for name in ("sync", "set_view", "get_size")}
+    (tmp_path / "line").write_text(json.dumps(report_of({}, run="RUN", other_calls=storms, seconds=many(3))) + "\n")
+    job = ["sh", "-c", 'sed "s/RUN/$NACRE_RUN/" line > "$NACRE_REPORT"']
+    for options, findings in ((["--summary", "--top", 2], 2), (["--summary"], 3)):
+        summed_up = nacre("run", *options, *job).stderr
+        assert len(re.findall(r"^  \d\. ", summed_up, re.MULTILINE)) == findings
+        assert ("1 more finding: show all with --top 3." in summed_up) == (findings == 2)
+    assert "1 more finding" in nacre("run", "--top", 2, *job, NACRE_SUMMARY="1").stderr
 
 
 @pytest.mark.parametrize("code", [0, 1, 7, 255])
@@ -184,6 +203,8 @@ def test_the_mpi_serves_files_for_which_nacre_is_disabled(nacre, build, python_o
         (["--hint", "cb_nodes=many", "true"], 2, ['the value "many"', "whole number"]),
         (["--hint", "*.h5:a=b:c", "true"], 2, ["colon or a comma", "configuration file"]),
         (["--abi", "lam", "true"], 2, ["--abi lam: unknown ABI", "mpich, openmpi, mpiabi"]),
+        (["--json", "true"], 2, ["--json: without --dry-run nacre prints no JSON", "Add --dry-run"]),
+        (["--top", "3", "true"], 2, ["--top 3: no summary would be printed", "Add --summary"]),
         ([], 2, ["Missing argument"]),
         (["--nosuch", "true"], 2, ["No such option"]),
     ],
@@ -333,9 +354,15 @@ def test_the_first_open_searches_no_library_that_is_not_loaded(nacre, tmp_path):
         ("nacre report --mi", ["--min-share"]),
         ("nacre stripe adv", ["advise"]),
         ("nacre stripe out.h5 --js", ["--json"]),
+        ("nacre testbed run --hint cb_n", ["cb_nodes="]),
+        ("nacre run --abi open", ["openmpi"]),
+        ("nacre report --format p", ["prometheus"]),
+        ("nacre hints striping_f", ["striping_factor"]),
+        ("nacre hints NACRE_SUM", ["NACRE_SUMMARY"]),
+        ("nacre man stripe-a", ["stripe-advise"]),
     ],
 )
-def test_a_shell_completes_verbs_options_and_hints(nacre, words, expected):
+def test_a_shell_completes_verbs_options_and_their_values(nacre, words, expected):
     position = str(len(words.split()) - 1)
     result = nacre(_NACRE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=position)
     assert result.stdout.split() == expected, result.stderr

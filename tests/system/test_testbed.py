@@ -728,13 +728,45 @@ def test_wrong_hints_are_refused_before_a_testbed_starts(nacre, tmp_path: Path) 
         assert refused.returncode == 2
         assert words in " ".join(refused.stderr.split())
         assert not (tmp_path / "none").exists()
-    for option in ("--summary", "--posix"):
+    for option in ("--summary", "--posix", "--iobuf=*", "--disable=*", "--abi=mpich", "--top=1", "--report=r"):
         refused = nacre("testbed", "run", option, "--without-nacre", "--", "true")
         assert refused.returncode == 2
         assert "--without-nacre" in refused.stderr
+    refused = nacre("testbed", "run", "--at", tmp_path / "none", "--dry-run", "--", "true")
+    assert refused.returncode == 2
+    assert f"no testbed runs at {tmp_path}/none" in " ".join(refused.stderr.split())
     refused = nacre("testbed", "run", "--posix", "--", "true")
     assert refused.returncode == 2
     assert "--posix: nothing would be reported" in refused.stderr
+
+
+def test_the_options_of_nacre_run_are_options_of_a_testbed_run(nacre) -> None:
+    """Regression: --dry-run, --iobuf, --disable and --abi were missing."""
+
+    def options_of(page: str) -> dict[str, str]:
+        entries = nacre("man", page).stdout.partition(".SH OPTIONS\n.TP\n")[2].partition(".SH")[0].split(".TP\n")
+        return dict(entry.split("\n", 1) for entry in entries)
+
+    of_run = options_of("run")
+    assert len(of_run) > 8
+    assert of_run.items() <= options_of("testbed-run").items()
+
+
+@pytest.mark.usefixtures("node_namespaces")
+def test_options_of_nacre_run_reach_the_ranks_on_the_nodes(nacre, played: Path) -> None:
+    words = ["--disable", "*.tmp", "--abi", "mpich", "--iobuf", "*.log:count=2"]
+    show = ["sh", "-c", 'echo "[$NACRE_EXCLUDE $NACRE_IOBUF $LD_PRELOAD]"; ls {}', "{}"]
+    run = nacre("testbed", "run", "--at", played, *words, "--", *show)
+    libraries = nacre.library.parent
+    preload = f"{libraries}/libnacre_posix.so:{libraries}/libnacre_mpich.so"
+    assert run.stdout == f"[*.tmp *.log:count=2 {preload}]\n", run.stderr
+    dry = json.loads(nacre("testbed", "run", "--at", played, "--dry-run", "--json", *words, "--", *show).stdout)
+    assert dry["command"][-3:] == [*(word.replace("{}", f"{played}/node") for word in show[1:])]
+    assert dry["environment"] == {
+        "LD_PRELOAD": f"{libraries}/libnacre_mpich.so", "NACRE_EXCLUDE": "*.tmp", "NACRE_IOBUF": "*.log:count=2",
+    }  # fmt: skip
+    again = nacre("testbed", "run", "--at", played, "--dry-run", "--without-nacre", "--", "echo", "{}")
+    assert again.stdout.endswith(f" {played} 2 echo {played}/node\n"), again.stderr
 
 
 def test_nacre_run_is_refused_where_all_ranks_would_be_on_one_node(nacre) -> None:

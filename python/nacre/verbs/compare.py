@@ -51,6 +51,14 @@ def compare(
     a: str = typer.Argument(..., metavar="A", help="Report of the first job."),
     b: str = typer.Argument(..., metavar="B", help="Report of the second job."),
     file: str = typer.Option(None, "--file", metavar="PATTERN", help="Compare only files whose name matches."),
+    top: int = typer.Option(
+        None,
+        "--top",
+        metavar="N",
+        min=1,
+        help="Show N findings of each job, the layouts of its N slowest files and N plans for each kind of call; "
+        f"default: all findings, {FILES_SHOWN} layouts, {PLANS_SHOWN} plans.",
+    ),
     html: str = typer.Option(None, "--html", metavar="OUT", help="Write both jobs, with drawings, as one page to OUT."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
@@ -58,14 +66,14 @@ def compare(
         raise UserError("A and B are both standard input", "Name two files, or one file and -.")
     first, second = (jobs_of(reports.read([path], file))[0] for path in (a, b))
     rows = _rows(first, second)
-    words = _words(first, second)
+    words = _words(first, second, top)
     findings = (find(first), find(second))
     if html is not None:
         printed = [list(_printed(row)) for row in rows] + [[name, one, other, ""] for name, one, other in words]
-        document.write(html, document.of_pair(first, second, findings, printed))
+        document.write(html, document.of_pair(first, second, (findings[0][:top], findings[1][:top]), printed))
         return
     if as_json:
-        print(json.dumps(_as_json(first, second, rows, findings), indent=2))
+        print(json.dumps(_as_json((first, second), rows, findings, top), indent=2))
         return
     console = Console(highlight=False)
     for name, job in (("A", first), ("B", second)):
@@ -80,54 +88,65 @@ def compare(
         for job, text in (("A, B", one),) if one == other else (("A", one), ("B", other)):
             missing = "unknown" if name.startswith("layout") else "none"
             console.print(f"  {job}: {text or missing}", soft_wrap=True, markup=False)
-    for line in _findings(*findings):
+    for line in _findings(*findings, top):
         console.print(line, soft_wrap=True, markup=False)
     if first.elapsed_seconds and second.elapsed_seconds:
         ratio = second.elapsed_seconds / first.elapsed_seconds
         console.print(f"From the first open to the last close B took {ratio:.2f} times as long as A.", markup=False)
 
 
-def _as_json(first: Job, second: Job, rows: list[Row], findings: tuple[list[Finding], list[Finding]]) -> dict:
-    old, new = ({finding.rule for finding in found} for found in findings)
+def _as_json(
+    jobs: tuple[Job, Job], rows: list[Row], findings: tuple[list[Finding], list[Finding]], top: int | None
+) -> dict:
+    old, new = map(_by_rule, findings)
     return {
-        "a": first.title, "b": second.title,
+        **{name: job.title for name, job in zip("ab", jobs)},
         "figures": [{"of": of, "figure": words.strip(), "a": one, "b": other} for of, words, one, other, _ in rows],
-        "layouts": {"a": _layouts(first), "b": _layouts(second)},
-        "plans": {"a": _plans(first), "b": _plans(second)},
-        "findings_only_in": {"a": sorted(old - new), "b": sorted(new - old)},
-    }  # fmt: skip
+        "layouts": {name: _layouts(job, top) for name, job in zip("ab", jobs)},
+        "plans": {name: _plans(job, top) for name, job in zip("ab", jobs)},
+        "findings_only_in": {"a": sorted(_only(old, new)[:top]), "b": sorted(_only(new, old)[:top])},
+    }
 
 
-def _findings(old: list[Finding], new: list[Finding]) -> Iterator[str]:
-    """What only one job has, then what both have, with the times at stake."""
-    by_rule: list[dict[str, Finding]] = [{}, {}]
-    for rules, found in zip(by_rule, (old, new)):
-        for finding in found:
-            rules.setdefault(finding.rule, finding)  # the one with the most time at stake
-    for name, found, others in (("A", *by_rule), ("B", *reversed(by_rule))):
-        for rule, finding in found.items():
-            if rule not in others:
-                yield f"only {name}: {finding.title} ({rule}{_stake(finding)})"
-    for rule, finding in by_rule[0].items():
-        if rule in by_rule[1]:
-            times = f"up to {duration(finding.at_stake)} and {duration(by_rule[1][rule].at_stake)} of a rank"
-            yield f"both: {finding.title} ({rule}{f', {times}' if finding.at_stake else ''})"
+def _by_rule(found: list[Finding]) -> dict[str, Finding]:
+    """Of each rule the finding with the most time at stake, in the order of that time."""
+    rules: dict[str, Finding] = {}
+    for finding in found:
+        rules.setdefault(finding.rule, finding)
+    return rules
+
+
+def _only(found: dict[str, Finding], others: dict[str, Finding]) -> list[str]:
+    """The rules that `others` does not have."""
+    return [rule for rule in found if rule not in others]
+
+
+def _findings(old: list[Finding], new: list[Finding], top: int | None) -> Iterator[str]:
+    """What only one job has, then what both have, at most `top` of each, with the times at stake."""
+    first, second = _by_rule(old), _by_rule(new)
+    for name, found, others in (("A", first, second), ("B", second, first)):
+        for rule in _only(found, others)[:top]:
+            yield f"only {name}: {found[rule].title} ({rule}{_stake(found[rule])})"
+    for rule in [rule for rule in first if rule in second][:top]:
+        stakes = [found[rule].at_stake for found in (first, second)]
+        times = f", up to {duration(stakes[0])} and {duration(stakes[1])} of a rank" if stakes[0] else ""
+        yield f"both: {first[rule].title} ({rule}{times})"
 
 
 def _stake(finding: Finding) -> str:
     return f", up to {duration(finding.at_stake)} of a rank" if finding.at_stake else ""
 
 
-def _layouts(job: Job) -> dict[str, str]:
+def _layouts(job: Job, top: int | None) -> dict[str, str]:
     """The layouts of the files with the most time, by name without folder."""
     return {
         os.path.basename(group.name): found
-        for group in job.groups[:FILES_SHOWN]
+        for group in job.groups[: top or FILES_SHOWN]
         if (found := next((osts.layout_in_words(one) for one in group.reports if osts.regions(one)), ""))
     }
 
 
-def _plans(job: Job) -> dict[str, str]:
+def _plans(job: Job, top: int | None) -> dict[str, str]:
     """How the collective calls were carried out, by kind: algorithms and aggregators, those with most calls first."""
     found: dict[str, Counter] = {}
     for plan in (plan for one in job.reports for plan in one["plans"]):
@@ -135,16 +154,16 @@ def _plans(job: Job) -> dict[str, str]:
         name = f"{plan['algorithm']}{with_aggregators}"
         found.setdefault(f"collective {plan['call']}s", Counter())[name] += plan["calls"]
     return {
-        kind: ", ".join(f"{name}: {plural(calls, 'call')}" for name, calls in plans.most_common(PLANS_SHOWN))
+        kind: ", ".join(f"{name}: {plural(calls, 'call')}" for name, calls in plans.most_common(top or PLANS_SHOWN))
         for kind, plans in found.items()
     }
 
 
-def _words(first: Job, second: Job) -> list[tuple[str, str, str]]:
+def _words(first: Job, second: Job, top: int | None) -> list[tuple[str, str, str]]:
     """What is no number: the layouts of files, and the plans by kind of call, of both jobs."""
     rows = []
     for what, of in (("layout of", _layouts), ("plans of", _plans)):
-        one, other = of(first), of(second)
+        one, other = of(first, top), of(second, top)
         if what == "layout of" and len(one) == len(other) == 1 and one.keys() != other.keys():
             rows.append(("layout of the file", *one.values(), *other.values()))
             continue

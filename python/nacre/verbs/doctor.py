@@ -25,11 +25,11 @@ from nacre import (
     orangefs_client,
     probe,
     program,
+    run_options,
     settings,
 )
 from nacre.errors import EXIT_PROBLEM, UserError
 from nacre.text import unwrapped
-from nacre.verbs.run import as_shell
 
 HELP = unwrapped("""Check the installation, and test that Nacre serves the MPI-IO of a program.
 
@@ -298,7 +298,7 @@ def _examine_command(examination: Examination, command: list[str], directory: Pa
         _say_program(examination, words, target)
         _say_mismatch(examination, launch.found, target)
     at, _ = launchers.find_launcher(command)
-    examination.good("command", as_shell(launch, dict(os.environ)))
+    examination.good("command", run_options.as_shell(launch, dict(os.environ)))
     _prove(examination, command[at:], program.inspect(launch.programs[0]), directory)
 
 

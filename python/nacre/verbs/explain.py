@@ -21,6 +21,11 @@ LOCKS = {
 OTHERS_SHOWN = 3
 ALIKE_SHOWN = 3
 RESOURCES_SHOWN = 3
+TOP = 10  # files, in text
+# What accesses of several nodes to one object wait for, by the file system of the file.
+_LOCKS = "Each access would take the lock of an object from another node."
+_NO_CACHE = "No node may cache such a file, so each access would wait for servers."
+WAITS = {"lustre": _LOCKS, "testbed": _LOCKS, "ceph": _NO_CACHE, "ceph-fuse": _NO_CACHE}
 
 HELP = unwrapped("""Show how Nacre executed collective calls, and why.
 
@@ -44,7 +49,9 @@ def register(app: typer.Typer) -> None:
 def explain(
     report: list[str] = typer.Argument(..., metavar="REPORT", help="Report files; - is standard input."),
     file: str = typer.Option(None, "--file", metavar="PATTERN", help="Show only files whose name matches."),
-    top: int = typer.Option(10, "--top", metavar="N", min=1, help="Show the N slowest files."),
+    top: int = typer.Option(
+        None, "--top", metavar="N", min=1, help="Show the N slowest files; default: 10 in text, all in JSON."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON: the plans of each file, the slowest first."),
 ) -> None:
     found = reports.read(report, file)
@@ -61,10 +68,11 @@ def explain(
             "plans",
             "other_plan_calls",
         )
-        print(json.dumps([{name: one[name] for name in fields} for one in found], indent=2))
+        shown = reports.slowest(found, top or len(found))
+        print(json.dumps([{name: one[name] for name in fields} for one in shown], indent=2))
         return
     console = Console(highlight=False, soft_wrap=True)
-    shown = reports.slowest(found, top)
+    shown = reports.slowest(found, top or TOP)
     for one in shown:
         _explain_file(console, one)
         console.print()
@@ -80,7 +88,7 @@ def _explain_file(console: Console, one: dict) -> None:
     if one["machine"]:
         console.print(f"  machine: {one['machine']} (nacre_machine)", markup=False)
     for plans in _alike(one["plans"]):
-        _explain(console, plans)
+        _explain(console, plans, one["file_system"])
     if misfit := predictions.misfit(one):
         job_text.show_misfit(console, misfit)
     if one["other_plan_calls"]:
@@ -107,7 +115,7 @@ def _alike(plans: list[dict]) -> list[list[dict]]:
     return list(blocks.values())
 
 
-def _explain(console: Console, plans: list[dict]) -> None:
+def _explain(console: Console, plans: list[dict], file_system: str) -> None:
     """A block of plans: all their calls, and how those of the plan with the most time were carried out."""
     plan = max(plans, key=lambda one: one["seconds"]["max"])
     slowest = duration(sum(one["seconds"]["max"] for one in plans))
@@ -123,7 +131,7 @@ def _explain(console: Console, plans: list[dict]) -> None:
             " domains and rounds"
         )
     console.print(f"    how: {_how(plan)}", markup=False)
-    console.print(f"    why: {plan['because']} ({plan['reason']})", markup=False)
+    console.print(f"    why: {_why(plan, file_system)} ({plan['reason']})", markup=False)
     if "aggregators" in plan:
         console.print(f"    aggregators: {_count_grounds(plan)}", markup=False)
     grounds = _grounds(plan["first_call"])
@@ -132,6 +140,12 @@ def _explain(console: Console, plans: list[dict]) -> None:
     if "predicted" in plan:
         _compare(console, plan)
     console.print(f"    otherwise: {plan['otherwise']}", markup=False)
+
+
+def _why(plan: dict, file_system: str) -> str:
+    """The reason of a plan, with what accesses to shared objects wait for on this file system."""
+    waits = WAITS.get(file_system) if plan["reason"] == "shared_objects" else None
+    return f"{plan['because']} {waits}" if waits else plan["because"]
 
 
 def _compare(console: Console, plan: dict) -> None:

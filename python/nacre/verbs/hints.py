@@ -40,9 +40,21 @@ def register(app: typer.Typer) -> None:
     app.command("hints", help=HELP, short_help="List hints and variables, or show the hints for a file.")(hints)
 
 
+def complete_key() -> list[str]:
+    """For the completion of a shell: all hints and variables."""
+    try:
+        entries = library.hints() + settings.VARIABLES
+    except UserError:
+        return []
+    return [entry[field] for entry in entries for field in ("name", "variable") if field in entry]
+
+
 def hints(
     key: str = typer.Argument(
-        None, metavar="KEY|FILE", help="Part of a name; or a file: an existing one, or any path with a slash."
+        None,
+        metavar="KEY|FILE",
+        help="Part of a name; or a file: an existing one, or any path with a slash.",
+        autocompletion=complete_key,
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:

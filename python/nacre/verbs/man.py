@@ -34,8 +34,17 @@ page in DIR; a site writes them to share/man/man1.
 
 
 def register(app: typer.Typer) -> None:
+    def complete_name() -> list[str]:
+        return [name.removeprefix("nacre-") for name in man_pages.names(typer.main.get_command(app))]
+
     def man(
-        name: str = typer.Argument("", metavar="[NAME]", help="The verb.", show_default="the page of nacre itself"),
+        name: str = typer.Argument(
+            "",
+            metavar="NAME",
+            help="The verb.",
+            show_default="the page of nacre itself",
+            autocompletion=complete_name,
+        ),
         write: str = typer.Option(None, "--write", metavar="DIR", help="Write all pages to this directory."),
     ) -> None:
         command = typer.main.get_command(app)

@@ -20,14 +20,16 @@ from nacre.text import amount, duration, plural, unwrapped
 
 FORMATS = ("text", "json", "prometheus")
 TOP = 10  # in text
+FILES_IN_FULL = 1  # in text, without --top
 
 HELP = unwrapped("""Show where the I/O time of programs went, and what to change.
 
 FILE is a report that `nacre run --report FILE` (or NACRE_REPORT) wrote, of one job or several, or a log of Darshan, of
 a job that ran without Nacre; - is standard input.
 Each job begins with its findings: what costs time, the evidence, and the hint, command or change that helps, those
-with the most time at stake first. Then come its files, the slowest first. Each figure has the minimum, the median, the
-maximum and the sum over the ranks. nacre skips lines that are damaged, and prints a warning for each.
+with the most time at stake first. Then come its files by groups of names, and the slowest file in full: each figure has
+the minimum, the median, the maximum and the sum over the ranks. --top N and --file PATTERN show other files in full.
+nacre skips lines that are damaged, and prints a warning for each.
 
 [bold]Phases[/bold] of collective calls. view and plan: ranks summarise their accesses, and rank 0 chooses the plan.
 exchange of views: aggregators learn which bytes come from which rank. gather and copy: copies in memory. messages: data
@@ -66,8 +68,8 @@ def report(
         "--top",
         metavar="N",
         min=1,
-        help="Show the N slowest files of each job, N findings, and N jobs; default: 10 in text, 40 files and all "
-        "findings on a page, everything in other formats.",
+        help="Show N jobs, each with N findings, N groups of files and its N slowest files. Default: 10 in text, but "
+        "one file; on a page 40 groups and all findings; everything in other formats.",
     ),
     run: int = typer.Option(
         None, "--run", metavar="N", min=1, help="Show only run N of the jobs: 1 is the slowest. Without it: all."
@@ -78,6 +80,7 @@ def report(
         "--format",
         metavar="FORMAT",
         help="text, json, or prometheus: metrics of the jobs for a site's monitoring.",
+        autocompletion=lambda: list(FORMATS),
     ),
     min_share: float = typer.Option(
         100 * SHARE_MIN,
@@ -107,25 +110,32 @@ def report(
         document.write(html, document.of_job(jobs[0], find(jobs[0], min_share / 100), top))
         return
     if format == "prometheus":
-        print(prometheus.exposition(jobs[:top], min_share / 100), end="")
+        print(prometheus.exposition(jobs[:top], min_share / 100, top), end="")
         return
     if as_json or format == "json":
-        shown = [job_text.as_json(job, min_share / 100) for job in jobs[:top]] if summary else found[:top]
+        shown = [job_text.as_json(job, min_share / 100, top) for job in jobs[:top]] if summary else _slowest(jobs, top)
         print(json.dumps(shown, indent=2))
         return
-    _show_jobs(Console(highlight=False), jobs, summary, min_share, top or TOP)
+    _show_jobs(Console(highlight=False), jobs, summary, min_share, top)
 
 
-def _show_jobs(console: Console, jobs: list[Job], summary: bool, min_share: float, top: int) -> None:
-    for number, job in enumerate(jobs[:top], 1):
+def _slowest(jobs: list[Job], top: int | None) -> list[dict]:
+    """The reports of the `top` slowest files of each of the `top` slowest jobs, or all, the slowest first."""
+    shown = [one for job in jobs[:top] for one in reports.slowest(job.reports, top or len(job.reports))]
+    return sorted(shown, key=reports.seconds, reverse=True)
+
+
+def _show_jobs(console: Console, jobs: list[Job], summary: bool, min_share: float, top: int | None) -> None:
+    shown = top or TOP
+    for number, job in enumerate(jobs[:shown], 1):
         if len(jobs) > 1:
             console.print(f"[bold]Run {number} of {len(jobs)}[/bold], the slowest first; ended {_ended(job)}")
-        job_text.show_summary(console, job, min_share / 100, top)
+        job_text.show_summary(console, job, min_share / 100, shown)
         console.print()
         if not summary:
-            _show_files(console, job, top)
-    if len(jobs) > top:
-        console.print(f"{plural(len(jobs) - top, 'more job')}: show all with --top {len(jobs)}.")
+            _show_files(console, job, shown, top or FILES_IN_FULL)
+    if len(jobs) > shown:
+        console.print(f"{plural(len(jobs) - shown, 'more job')}: show all with --top {len(jobs)}.")
 
 
 def _chosen(jobs: list[Job], run: int) -> Job:
@@ -135,11 +145,11 @@ def _chosen(jobs: list[Job], run: int) -> Job:
     return jobs[run - 1]
 
 
-def _show_files(console: Console, job: Job, top: int) -> None:
+def _show_files(console: Console, job: Job, groups: int, in_full: int) -> None:
     if len(job.reports) > 1:
-        job_text.show_files(console, job, top)
+        job_text.show_files(console, job, groups)
         console.print()
-    shown = reports.slowest(job.reports, top)
+    shown = reports.slowest(job.reports, in_full)
     for one in shown:
         _show(console, one)
     if left := opens_left(shown, job.reports):
@@ -147,9 +157,10 @@ def _show_files(console: Console, job: Job, top: int) -> None:
 
 
 def opens_left(shown: list[dict], found: list[dict]) -> str:
-    """How many opens are not shown; empty if all are."""
+    """How many opens are not shown, and what shows them; empty if all are."""
     left = len(found) - len(shown)
-    return f"{plural(left, 'more open')}: show all with --top {len(found)}." if left else ""
+    how = f"show all with --top {len(found)}, or one file with --file PATTERN"
+    return f"{plural(left, 'more open')}: {how}." if left else ""
 
 
 def _ended(job: Job) -> str:

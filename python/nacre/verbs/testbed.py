@@ -13,17 +13,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from nacre import launchers, library, settings, testbed
+from nacre import launchers, library, run_options, settings, testbed
 from nacre.errors import EXIT_CANNOT_RUN, UserError, warn
 from nacre.newer_python import tomllib
 from nacre.text import plural, unwrapped
-from nacre.verbs.run import (
-    Summary,
-    inherited_environment,
-    refuse_wrong_settings,
-    require_report_of_posix,
-    wants_summary,
-)
+from nacre.verbs.run import inherited_environment
 
 HELP = "Emulate a Lustre on this machine: OSTs, servers, links, locks, faults."
 
@@ -46,7 +40,8 @@ RUN_HELP = unwrapped("""Run an MPI program with its ranks on the nodes of a test
 
 Each rank sees the mount of its node as DIRECTORY/node, and has the host name of its node: node0, node1 and so on. nacre
 replaces {} in COMMAND by the path of that mount. If no testbed runs at DIRECTORY, nacre starts one with --nodes nodes,
-and stops it when COMMAND ends.
+and stops it when COMMAND ends. The other options are those of `nacre run`. --dry-run starts no testbed: one has to run
+at DIRECTORY.
 
 [bold]Examples[/bold]
 
@@ -184,22 +179,33 @@ def fault(
 
 
 def run(
-    command: list[str] = typer.Argument(..., metavar="COMMAND", help="Command to run; a -- before it is optional."),
+    command: list[str] = run_options.COMMAND,
     at: Path = RUN_AT,
     machine: str = MACHINE,
     assignments: list[str] = SET,
     nodes: int = NODES,
     osts: int = OSTS,
     objects: str = OBJECTS,
-    hint: list[str] = typer.Option([], "--hint", metavar="[GLOB:]KEY=VALUE", help="Set a hint; see `nacre run`."),
-    report: str = typer.Option(None, "--report", metavar="FILE", help="Append a report; see `nacre run`."),
-    summary: bool = typer.Option(False, "--summary", help="Print what cost time at the end; see `nacre run`."),
-    posix: bool = typer.Option(False, "--posix", help="Also count calls beside MPI-IO; see `nacre run`."),
-    without_nacre: bool = typer.Option(False, "--without-nacre", help="Use the MPI's own MPI-IO."),
+    hint: list[str] = run_options.HINT,
+    report: str = run_options.REPORT,
+    summary: bool = run_options.SUMMARY,
+    top: int = run_options.TOP,
+    disable: list[str] = run_options.DISABLE,
+    abi: str = run_options.ABI,
+    posix: bool = run_options.POSIX,
+    iobuf: str = run_options.IOBUF,
+    dry_run: bool = run_options.DRY_RUN,
+    as_json: bool = run_options.AS_JSON,
+    without_nacre: bool = typer.Option(
+        False,
+        "--without-nacre",
+        help="Use the MPI's own MPI-IO. Of the options of `nacre run`, only --dry-run applies.",
+    ),
 ) -> None:
-    if without_nacre and (summary or report or hint or posix):
+    options = run_options.RunOptions(hint, report, summary, top, disable, abi, posix, iobuf, dry_run, as_json)
+    if without_nacre and options.are_for_nacre:
         raise UserError(
-            "--without-nacre: no hint would apply and nothing would be reported", "Omit one of the options."
+            "--without-nacre: no setting of Nacre would apply and nothing would be reported", "Omit one of the options."
         )
     if [Path(word).name for word in command[:2]] == ["nacre", "run"]:
         raise UserError(
@@ -207,34 +213,44 @@ def run(
             "Give the options to `nacre testbed run`, or: nacre run [OPTIONS] -- nacre testbed run -- LAUNCHER ...",
         )
     environment = inherited_environment()
-    summing = (
-        Summary(environment, report, summary) if summary or (wants_summary(environment) and not without_nacre) else None
-    )
-    if posix:
-        require_report_of_posix(environment, summing.option if summing else report)
-    chosen = {} if without_nacre else _chosen(environment, hint, summing.option if summing else report)
-    options = _options(machine, assignments, nodes, osts, objects)
+    chosen = None if without_nacre else run_options.choose(options, environment)
+    placing = _options(machine, assignments, nodes, osts, objects)
     directory = at or Path(testbed.DEFAULT_DIRECTORY)
-    if testbed.is_up(directory) and options:
+    if testbed.is_up(directory) and placing:
         raise UserError(
-            f"{options[0]}: a testbed with its own settings already runs at {directory}",
+            f"{placing[0]}: a testbed with its own settings already runs at {directory}",
             "Omit the option, or stop the testbed first: nacre testbed down.",
         )
+    if dry_run:
+        run_options.show(_launch(command, directory, chosen, abi, environment), environment, as_json)
+        return
     with contextlib.ExitStack() as stack:
         if not testbed.is_up(directory):
-            directory = stack.enter_context(testbed.serving(options, at))
+            directory = stack.enter_context(testbed.serving(placing, at))
         _warn_of_one_node(command, directory)
-        words = [word.replace("{}", str(directory / testbed.RANK_MOUNT)) for word in command]
-        counting = library.posix_path() if posix else ""
-        words = launchers.started_through(words, testbed.rank_words(directory, testbed.nodes_of(directory), counting))
-        if not without_nacre:
-            launch = launchers.prepare(words, chosen, library.preload_path(None), environment)
-            words, environment = launch.argv, launch.environ
+        launch = _launch(command, directory, chosen, abi, environment)
         sys.stdout.flush()
-        if summing:
-            stack.enter_context(summing.of(chosen[settings.RUN], environment))
-        code = _wait_for(words, environment)
-    raise typer.Exit(code if code >= 0 else 128 - code)
+        if chosen and chosen.summing:
+            status = chosen.summing.of(chosen.settings[settings.RUN], launch.environ, lambda: _wait_for(launch))
+        else:
+            status = _wait_for(launch)
+    raise typer.Exit(run_options.exit_code(status))
+
+
+def _launch(
+    command: list[str],
+    directory: Path,
+    chosen: run_options.Chosen | None,
+    abi: str | None,
+    environment: dict[str, str],
+) -> launchers.Launch:
+    """The command with its ranks on the nodes of a testbed that runs; without `chosen`, on the MPI's own MPI-IO."""
+    words = [word.replace("{}", str(directory / testbed.RANK_MOUNT)) for word in command]
+    counting = library.posix_path() if chosen and chosen.with_posix else ""
+    words = launchers.started_through(words, testbed.rank_words(directory, testbed.nodes_of(directory), counting))
+    if chosen is None:
+        return launchers.Launch(words, dict(environment), None, [words])
+    return launchers.prepare(words, chosen.settings, library.preload_path(abi), environment)
 
 
 def _warn_of_one_node(command: list[str], directory: Path) -> None:
@@ -248,19 +264,12 @@ def _warn_of_one_node(command: list[str], directory: Path) -> None:
         )
 
 
-def _chosen(environment: dict[str, str], hints: list[str], report: str | None) -> dict[str, str]:
-    """The variables for these options. UserError if the library would refuse them: in a job it fails each open."""
-    chosen = settings.from_options(environment, hints, report, [])
-    refuse_wrong_settings({**environment, **chosen})
-    return chosen
-
-
-def _wait_for(words: list[str], environment: dict[str, str]) -> int:
+def _wait_for(launch: launchers.Launch) -> int:
     """Runs a command and returns its exit status. Ends the command if this process receives a signal."""
     try:
-        process = subprocess.Popen(words, env=environment)
+        process = subprocess.Popen(launch.argv, env=launch.environ)
     except OSError as error:
-        raise UserError(f"cannot execute {words[0]}: {error.strerror}", code=EXIT_CANNOT_RUN) from error
+        raise UserError(f"cannot execute {launch.argv[0]}: {error.strerror}", code=EXIT_CANNOT_RUN) from error
     with process:
         try:
             return process.wait()

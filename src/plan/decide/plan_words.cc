@@ -26,9 +26,8 @@ constexpr std::array<ReasonWords, 14> reasons{{
      "saves.",
      "With nacre_algorithm=two_phase ranks exchange the pieces through aggregators."},
     {"shared_objects",
-     "The pieces are long, but pieces of several nodes interleave or share a stripe: each access "
-     "would take the lock of an object from another node (Lustre), or wait for servers because no "
-     "node may cache the file (CephFS).",
+     "The pieces are long, but pieces of several nodes interleave or share a stripe, and such "
+     "accesses to the same objects would cost more than an exchange between ranks.",
      "With nacre_algorithm=direct each rank accesses the file by itself."},
     {"single_rank", "Only one rank has data, so there are no pieces of other ranks to combine.",
      "With nacre_algorithm=two_phase aggregators access the file for this rank."},

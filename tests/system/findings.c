@@ -109,6 +109,22 @@ static void size_storm(MPI_File file) {
   write_interleaved(file, kib, 8, 1);
 }
 
+/* The disk of the cases is as slow as they say: this fsync comes before that of the C library. */
+static int sync_microseconds;
+int fsync(int file) {
+  (void)file;
+  usleep(sync_microseconds);
+  return 0;
+}
+
+static void slow_sync(MPI_File file) {
+  sync_microseconds = 200000;
+  for (int i = 0; i < 3; ++i) {
+    MPI_File_write_at(file, (MPI_Offset)rank * kib, buffer, kib, MPI_BYTE, MPI_STATUS_IGNORE);
+    if (!good) MPI_File_sync(file);
+  }
+}
+
 static void sync_storm(MPI_File file) {
   for (int i = 0; i < 60; ++i) {
     MPI_File_write_at(file, (MPI_Offset)rank * kib, buffer, kib, MPI_BYTE, MPI_STATUS_IGNORE);
@@ -144,9 +160,37 @@ static void many_files(MPI_File file) {
   write_interleaved(file, kib, 40, 1);
 }
 
+static void many_own_files(MPI_File file) {
+  char name[4096];
+  const int files = good ? 1 : 40;
+  (void)file;
+  for (int i = 0; i < files; ++i) {
+    snprintf(name, sizeof name, "%s.%d.%d", path, rank, i);
+    MPI_File own = open_file(MPI_COMM_SELF, name);
+    for (int piece = 0; piece < 40 / files; ++piece)
+      MPI_File_write(own, buffer, kib, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_close(&own);
+  }
+}
+
+/* The test makes each access take long. */
+static void few_aggregators(MPI_File file) {
+  set_hint(file, "nacre_algorithm", "two_phase");
+  set_hint(file, "cb_nodes", good ? "2" : "1");
+  MPI_File_write_at_all(file, (MPI_Offset)rank * 4 * mib, buffer, 4 * mib, MPI_BYTE,
+                        MPI_STATUS_IGNORE);
+}
+
+static void hint_without_aggregators(MPI_File file) {
+  set_hint(file, "nacre_algorithm", good ? "two_phase" : "direct");
+  set_hint(file, "cb_nodes", "2");
+  write_interleaved(file, mib, 1, 1);
+}
+
 static void hint_without_effect(MPI_File file) {
   set_hint(file, "cb_buffer_size", good ? "4194304" : "none");
   set_hint(file, good ? "cb_nodes" : "cb_node", "4");
+  set_hint(file, "nacre_algorithm", "two_phase");
   write_interleaved(file, kib, 8, 1);
 }
 
@@ -284,10 +328,14 @@ static const struct {
     {"late-ranks", late_ranks},
     {"reopened", reopened},
     {"size-storm", size_storm},
+    {"slow-sync", slow_sync},
     {"sync-storm", sync_storm},
     {"view-storm", view_storm},
     {"file-per-rank", file_per_rank},
     {"many-files", many_files},
+    {"many-own-files", many_own_files},
+    {"few-aggregators", few_aggregators},
+    {"hint-without-aggregators", hint_without_aggregators},
     {"hint-without-effect", hint_without_effect},
     {"read-modify-write", read_modify_write},
     {"reads-holes", reads_holes},

@@ -64,7 +64,7 @@ int main(int count, char** arguments) {
     close(descriptor);
   } else if (strcmp(rule, "reopened") == 0) {
     write_pieces(file(directory, "data", rank), 1 << 20, 1);
-    for (int i = 0; i < (is_good ? 1 : 500); ++i)
+    for (int i = 0; i < (is_good ? 1 : 150); ++i)
       close(open(file(directory, "data", rank), O_RDONLY));
   } else {
     return 2;

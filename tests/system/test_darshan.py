@@ -158,6 +158,23 @@ def test_accesses_that_are_not_sequential_go_back_and_forth(made):
         assert "back-and-forth" not in found
 
 
+def test_findings_say_what_nacre_does_without_a_change_of_the_program(made):
+    small = {"INDEP_OPENS": 1, "INDEP_WRITES": 4000, "BYTES_WRITTEN": 4000 << 10, "F_WRITE_TIME": 40.0}
+    _, found = made(MPI_IO=[(rank, small) for rank in RANKS])
+    assert (
+        found["collective-missing"]
+        .remedy[-1]
+        .startswith("With Nacre, but an unchanged program, a call that writes one")
+    )
+    _, found = made(POSIX=[(-1, {**writes(16000, 1 << 10, 160.0), "OPENS": 4})])
+    assert not any("With Nacre" in line for line in found["collective-missing"].remedy)  # Nacre serves MPI-IO
+    large = {"INDEP_OPENS": 1, "INDEP_WRITES": 64, "BYTES_WRITTEN": 64 * MIB, "F_WRITE_TIME": 40.0}
+    unaligned = writes(64, MIB, 40.0, FILE_NOT_ALIGNED=64)
+    _, found = made(1, MPI_IO=[(rank, large) for rank in RANKS], POSIX=[(rank, unaligned) for rank in RANKS])
+    assert found["unaligned"].remedy[-1].startswith("With Nacre, but an unchanged program")
+    assert found["few-stripes"].remedy[-1].startswith("With Nacre, a new file gets its layout from its first writes")
+
+
 def test_the_time_of_posix_calls_is_that_of_file_access(made):
     """48 MiB on one OST are too few for a finding without the time."""
     by_mpi = {"COLL_OPENS": 4, "COLL_WRITES": 16, "BYTES_WRITTEN": 48 * MIB, "F_WRITE_TIME": 40.0}

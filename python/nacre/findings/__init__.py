@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nacre.findings import accesses, balance, calls, layout, nodes, posix, stragglers, without_nacre
+from nacre.findings import accesses, balance, calls, causes, layout, nodes, posix, stragglers, without_nacre
 from nacre.findings.finding import Finding
 from nacre.jobs import Job
 
@@ -18,10 +18,10 @@ SHARE_MIN = 0.05
 
 
 def find(job: Job, share_min: float = SHARE_MIN) -> list[Finding]:
-    """The findings of a job, the most time at stake first."""
+    """The findings of a job, the most time at stake first, each followed by its consequences."""
     found = [finding for rule in RULES for finding in rule(job)]
     for finding in found:
         finding.at_stake = min(finding.at_stake, job.slowest_seconds)
     least = share_min * job.mean_seconds
-    worth = [finding for finding in found if finding.at_stake >= least or finding.rule in calls.ALWAYS]
-    return sorted(worth, key=lambda finding: finding.at_stake, reverse=True)
+    causes.link(found)
+    return causes.in_order([one for one in found if causes.affected(one, found) >= least or one.rule in calls.ALWAYS])

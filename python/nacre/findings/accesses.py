@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from nacre.advice import run_with
-from nacre.findings import file_format, osts, posix, repeated
+from nacre.findings import file_format, osts, posix, repeated, without_nacre
 from nacre.findings.finding import INDEPENDENT, METADATA, MUCH, Finding
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, plural
@@ -114,7 +114,8 @@ def collective_calls_missing(job: Job) -> Iterator[Finding]:
                 str(group),
                 f"{plural(ranks, 'rank')} made {calls:,} {verb} of {amount(mean)} on average, each by itself",
                 _seconds(job, kinds),
-                _calls_of_all(group, kinds, reads),
+                [*_calls_of_all(group, kinds, reads), *without_nacre.independent_calls(job, group, verb)],
+                direction=verb,
             )
 
 
@@ -174,7 +175,7 @@ def small_serial_accesses(job: Job) -> Iterator[Finding]:
                 f"{calls:,} {verb} of {amount(mean)} on average",
                 _seconds(job, kinds),
                 [
-                    *([posix.buffering(group)] if posix.is_posix(group) and not group.is_sum else []),
+                    *(posix.buffers(group, verb) if posix.is_posix(group) and not group.is_sum else []),
                     f"Program: gather the data and {verb[:-1]} at least {amount(SMALL)} with one call",
                     *([_larger_chunks(), CHUNK_CACHE] if file_format.of(group) == file_format.HDF5 else []),
                 ],
@@ -286,6 +287,7 @@ def accesses_back_and_forth(job: Job) -> Iterator[Finding]:
                     " (H5Sselect_elements is slow)",
                     f"Ranks that hold pieces of one region: the same in a collective call (MPI_File_{verb[:-1]}_all)",
                 ],
+                direction=verb,
             )
 
 
@@ -356,7 +358,9 @@ def unaligned_accesses(job: Job) -> Iterator[Finding]:
                     f"HDF5: H5Pset_alignment(fapl, 65536, {_stripe_bytes(group) or 'STRIPE_BYTES'}); PnetCDF: hint"
                     " nc_var_align_size",
                     f"MPI: use collective {verb}; Nacre divides them at stripes",
+                    *without_nacre.independent_calls(job, group, verb),
                 ],
+                direction=verb,
             )
 
 
@@ -423,17 +427,19 @@ def repeated_collective_reads(job: Job) -> Iterator[Finding]:
             f"{plural(worst['ranks'], 'rank')} read the same {amount(once)}, and fetched {amount(fetched)} in all",
             sum(kind["phases"]["file"]["max"] * (1 - size / kind["file_bytes"]["sum"]) for kind, size in found),
             [
-                _two_phase(group, "aggregators then read each byte once"),
+                _with_hint(group, "nacre_algorithm", "two_phase", "aggregators then read each byte once"),
                 "Program: read a part on each rank, and call MPI_Allgather; or read on one rank, and call MPI_Bcast",
             ],
         )
 
 
-def _two_phase(group: FileGroup, effect: str) -> str:
-    """The line that carries out the collective calls of a group by two-phase I/O."""
-    hint = "nacre_algorithm=two_phase"
-    if any(osts.requester_of(one, "nacre_algorithm") == "program" for one in group.reports):
-        return f"Program: set {hint} in its MPI_Info, which overrides other hints: {effect}"
+def _with_hint(group: FileGroup, name: str, value: str, effect: str) -> str:
+    """The line that sets a hint for a group, where it overrides the value that somebody has set."""
+    hint = f"{name}={value}"
+    by_program = [one for one in group.reports if osts.requester_of(one, name) == "program"]
+    if by_program:
+        now = by_program[0]["hints"][name]["value"]
+        return f"Program: it sets {name}={now} in its MPI_Info, which overrides other hints; set {hint}: {effect}"
     return f"{run_with(hint)}      # {effect}"
 
 
@@ -459,8 +465,9 @@ def read_modify_writes(job: Job) -> Iterator[Finding]:
             _seconds(job, found) * HALF,
             [
                 *(_collective_call(group, reads=False) if _has_calls(group, "independent_write") else []),
-                "nacre run --hint romio_ds_write=disable ...",
+                _with_hint(group, "romio_ds_write", "disable", "writes then do not read the gaps"),
             ],
+            direction="writes",
         )
 
 
@@ -484,8 +491,9 @@ def sieving_of_holes(job: Job) -> Iterator[Finding]:
             _seconds(job, found) * (1 - wanted / fetched),
             [
                 *(_collective_call(group, reads=True) if _has_calls(group, "independent_read") else []),
-                "If the pieces are far apart: nacre run --hint romio_ds_read=disable ...",
+                _with_hint(group, "romio_ds_read", "disable", "if the pieces are far apart: reads then skip the gaps"),
             ],
+            direction="reads",
         )
 
 

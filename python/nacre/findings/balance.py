@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from nacre import reports
 from nacre.findings import layout, nodes, osts
-from nacre.findings.finding import INDEPENDENT, Finding
+from nacre.findings.finding import ALL_FILES, INDEPENDENT, MUCH, Finding, rank_in_words
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, duration, plural
 
@@ -19,6 +19,8 @@ ALIKE = 0.75  # of the load of an OST: another with as much has a comparable one
 ALIKE_MIN = 3  # OSTs with a comparable load: fewer do not tell which of them is slow
 SLOW_SHARE_MAX = 0.25  # of the OSTs: if more are slow, the cause is elsewhere
 FAR_SLOWER = 2.0
+FAR_FEWER = 2  # nodes with an aggregator, times which the job has nodes
+HALF = 0.5
 OST_FAR_SLOWER = 3.0  # calls to healthy OSTs differ by a factor of 2 where they queue in bursts
 UNEVEN = 3.0
 BALANCE = "Program: balance the work before the call, or do it during the call (MPI_File_iwrite_all, ncmpi_iput_vara)"
@@ -42,7 +44,7 @@ def one_rank_does_all(job: Job) -> Iterator[Finding]:
                 "one-rank",
                 f"One rank {verb} all data of the file, the others wait",
                 str(group),
-                f"{_rank_in_words(job, found[0][0], ranks.pop())} moved {amount(size)} in {duration(seconds)}",
+                f"{rank_in_words(job, found[0][0], _busiest(found[0][1]))} moved {amount(size)} in {duration(seconds)}",
                 seconds * (1 - 1 / job.ranks),
                 [
                     f"Program: let each rank {verb[:-1]} its own part (MPI_File_open on the communicator of all ranks,"
@@ -51,13 +53,6 @@ def one_rank_does_all(job: Job) -> Iterator[Finding]:
                     " does not measure the time of that",
                 ],
             )
-
-
-def _rank_in_words(job: Job, one: dict, rank: int) -> str:
-    """The ranks of a communicator need not follow each other in MPI_COMM_WORLD."""
-    if "source" not in one and 1 < one["ranks"] < job.ranks:
-        return f"rank {rank - one['world']['rank']} of the {one['ranks']:,} that opened the file"
-    return f"rank {rank} of {job.ranks:,}"
 
 
 def _busiest(kind: dict) -> int:
@@ -133,7 +128,7 @@ def late_ranks(job: Job) -> Iterator[Finding]:
             )
 
 
-def aggregators_on_few_nodes(job: Job) -> Iterator[Finding]:
+def aggregators_by_hint(job: Job) -> Iterator[Finding]:
     """A hint limits the aggregators, although more would be faster."""
     for group in job.groups:
         found = [(one, plan) for one in group.reports for plan in one["plans"] if _has_too_few_aggregators(plan)]
@@ -141,16 +136,55 @@ def aggregators_on_few_nodes(job: Job) -> Iterator[Finding]:
             continue
         one, plan = max(found, key=lambda pair: _lost_by_aggregators(pair[1]))
         best, used = plan["compared"][0], plan["predicted"]
-        yield Finding(
-            "few-aggregators",
-            "A hint sets too few aggregators",
-            str(group),
-            f"cb_nodes sets {plural(plan['aggregators'], 'aggregator')} for {plural(one['nodes'], 'node')};"
-            f" {best['aggregators']} are predicted to take {duration(best['seconds'])} instead of"
+        yield _too_few_aggregators(
+            group, one, plan, sum(_lost_by_aggregators(plan) for _, plan in found),
+            f"{best['aggregators']} are predicted to take {duration(best['seconds'])} instead of"
             f" {duration(used['seconds'])} a call",
-            sum(_lost_by_aggregators(plan) for _, plan in found),
-            [f"Remove the hint cb_nodes{_set_by(one, 'cb_nodes')}: Nacre then chooses their number"],
-        )
+        )  # fmt: skip
+
+
+def aggregators_on_few_nodes(job: Job) -> Iterator[Finding]:
+    """A hint leaves the accesses to few nodes, which take most of the time; no prediction says what more would do."""
+    for group in job.groups:
+        found = [(one, plan) for one in group.reports for plan in one["plans"] if _is_on_few(one, plan)]
+        if not found:
+            continue
+        one, plan = max(found, key=lambda pair: pair[1]["seconds"]["max"])
+        kind = one["kinds"][f"collective_{plan['call']}"]
+        yield _too_few_aggregators(
+            group, one, plan, _file_seconds(kind) * (1 - plan["aggregators"] / one["nodes"]),
+            f"the file system took {duration(_file_seconds(kind))} of {duration(kind['seconds']['max'])}",
+        )  # fmt: skip
+
+
+def _too_few_aggregators(group: FileGroup, one: dict, plan: dict, lost: float, why: str) -> Finding:
+    """`lost`: seconds of the slowest rank."""
+    nodes_used = one["kinds"].get(f"collective_{plan['call']}", {}).get("nodes", {}).get("with_file_bytes")
+    # More nodes than aggregators: ranks accessed the file by themselves in other calls.
+    where = f", on {nodes_used} of them" if nodes_used and nodes_used <= plan["aggregators"] else ""
+    return Finding(
+        "few-aggregators",
+        "A hint sets too few aggregators",
+        str(group),
+        f"cb_nodes sets {plural(plan['aggregators'], 'aggregator')} for {plural(one['nodes'], 'node')}{where}; {why}",
+        lost,
+        [f"Remove the hint cb_nodes{_set_by(one, 'cb_nodes')}: Nacre then chooses their number"],
+    )
+
+
+def _is_on_few(one: dict, plan: dict) -> bool:
+    """Whether cb_nodes has left at least half of the nodes without an aggregator in large calls."""
+    kind = one["kinds"].get(f"collective_{plan['call']}")
+    if plan.get("aggregators_reason") != "hint" or "predicted" in plan or kind is None:
+        return False
+    used = kind.get("nodes", {"with_file_bytes": one["nodes"]})["with_file_bytes"]
+    is_large = plan["bytes"]["sum"] >= MUCH and _file_seconds(kind) > HALF * kind["seconds"]["max"]
+    return is_large and FAR_FEWER * max(used, plan["aggregators"]) <= one["nodes"]
+
+
+def _file_seconds(kind: dict) -> float:
+    """The time that the slowest rank waits for the file system."""
+    return kind["phases"]["file"]["max"] + kind["phases"]["file_wait"]["max"]
 
 
 def _has_too_few_aggregators(plan: dict) -> bool:
@@ -218,7 +252,7 @@ def slow_ost(job: Job) -> Iterator[Finding]:
             yield Finding(
                 "slow-ost",
                 f"OST {ost} is far slower than the others",
-                "all files",
+                ALL_FILES,
                 f"{verb} of OST {ost} run at {amount(rate)}/s, of OSTs with a like load at {amount(usual)}/s (median)",
                 lost / job.nodes,
                 [
@@ -277,5 +311,5 @@ def _bytes_on(group: FileGroup, ost: int, reads: bool) -> int:
 
 
 RULES = [
-    one_rank_does_all, uneven_ranks, late_ranks, aggregators_on_few_nodes, slow_ost, uneven_osts,
+    one_rank_does_all, uneven_ranks, late_ranks, aggregators_by_hint, aggregators_on_few_nodes, slow_ost, uneven_osts,
 ]  # fmt: skip

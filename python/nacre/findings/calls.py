@@ -17,16 +17,28 @@ MANY_CALLS = 50  # of one kind that moves no data, by one rank
 MANY_FILES = 16
 MOST_RANKS = 0.75  # as good as each
 HALF = 0.5
+LONG = 0.2  # seconds of a rank: a busy disk takes less for the metadata of a small file
+WRITES_AT_CLOSE = "nfs"  # the file system whose close writes back
+FEWER_FILES = (
+    "Program: several steps or variables in one file (a dimension more, a group of HDF5 for each step), and keep it"
+    " open between them"
+)
 
 # Findings that are shown whatever time is at stake.
 ALWAYS = {"hint-without-effect", "file-per-rank"}
 LAYOUT_HINTS = (*settings.STRIPING_HINTS, "nacre_pool", "nacre_layout")
+AGGREGATOR_HINTS = ("cb_nodes", "nacre_pattern", "nacre_osts_per_aggregator", "nacre_ost_sharing")
 OF_THE_JOB = ("program", "environment")  # where a hint comes from that is meant for this job
+
+
+def _seconds_of_opens(one: dict) -> float:
+    """The time in opens and closes, summed over the ranks."""
+    return one["open_seconds"]["sum"] + one["close_seconds"]["sum"]
 
 
 def _open_seconds(job: Job, group: FileGroup) -> float:
     """The time of a rank in opens and closes, on average."""
-    return sum(one["open_seconds"]["sum"] + one["close_seconds"]["sum"] for one in group.reports) / job.ranks
+    return sum(map(_seconds_of_opens, group.reports)) / job.ranks
 
 
 def reopened_files(job: Job) -> Iterator[Finding]:
@@ -96,6 +108,66 @@ def sync_storm(job: Job) -> Iterator[Finding]:
         )
 
 
+def slow_syncs(job: Job) -> Iterator[Finding]:
+    """Few calls force the file to disk, and take most of its time."""
+    storms = {str(group) for group, _, _ in _calls_storm(job, "sync")}
+    for group in job.groups:
+        name = _sync_name(group)
+        syncs = [(one, one["other_calls"]["sync"]) for one in group.reports if "sync" in one["other_calls"]]
+        seconds = sum(_seconds_of_each(one, sync["seconds"]) for one, sync in syncs) / job.ranks
+        if str(group) in storms or not _is_most(job, group, seconds):
+            continue
+        count = sum(sync["calls"]["max"] for _, sync in syncs)
+        yield Finding(
+            "slow-sync",
+            "Forcing the file to disk takes most of its time",
+            str(group),
+            f"{count:,} {name} {_part_of_time(job, group, seconds)}",
+            seconds,
+            [
+                f"Program: call {name} only where another process reads the bytes next, or where a crash must not lose"
+                " them; without it they reach the disk while the program computes",
+                f"{name} waits until all bytes are on disk: more stripes and larger writes make it shorter",
+            ],
+        )
+
+
+def slow_closes(job: Job) -> Iterator[Finding]:
+    """Closes take most of the time of a file that NFS writes back when it is closed."""
+    for group in job.groups:
+        written = [one for one in group.reports if one["file_system"] == WRITES_AT_CLOSE and one["mode"] != "read"]
+        seconds = sum(_seconds_of_each(one, one["close_seconds"]) for one in written) / job.ranks
+        if not _is_most(job, group, seconds):
+            continue
+        yield Finding(
+            "slow-sync",
+            "Closing the file takes most of its time",
+            str(group),
+            f"{plural(len(written), 'close')} {_part_of_time(job, group, seconds)}",
+            seconds,
+            [
+                "NFS writes at the close what the node still has in memory. Program: close the file after the next step"
+                " has been computed; or write it to a parallel file system (nacre doctor DIR names that of DIR)"
+            ],
+        )
+
+
+def _seconds_of_each(one: dict, seconds: dict) -> float:
+    """The time of collective calls without the wait for late ranks, which the last rank does not have; summed over the
+    ranks."""
+    return seconds["sum"] if one.get("by_posix", False) else seconds["min"] * one["ranks"]
+
+
+def _is_most(job: Job, group: FileGroup, seconds: float) -> bool:
+    return seconds >= max(LONG, HALF * group.rank_seconds / job.ranks)
+
+
+def _part_of_time(job: Job, group: FileGroup, seconds: float) -> str:
+    """For example: took 2 s of the 3 s of a rank in this file."""
+    files = "these files" if len(group.paths) > 1 else "this file"
+    return f"took {duration(seconds)} of the {duration(group.rank_seconds / job.ranks)} of a rank in {files}"
+
+
 def view_storm(job: Job) -> Iterator[Finding]:
     for group, count, seconds in _calls_storm(job, "set_view"):
         if accesses.are_views_of_library(group):
@@ -115,12 +187,9 @@ def view_storm(job: Job) -> Iterator[Finding]:
 
 def file_per_rank(job: Job) -> Iterator[Finding]:
     """Each rank has files of its own."""
-    if job.ranks < MANY_FILES:
-        return
     for group in job.groups:
         alone = _files_of_one_rank(group)
-        owners = {one["world"]["rank"] for one in group.reports if one["file"] in alone}
-        if len(owners) < MOST_RANKS * job.ranks:
+        if not _has_files_of_each_rank(job, group):
             continue
         seconds = _open_seconds(job, group)
         yield Finding(
@@ -133,6 +202,12 @@ def file_per_rank(job: Job) -> Iterator[Finding]:
         )
 
 
+def _has_files_of_each_rank(job: Job, group: FileGroup) -> bool:
+    alone = _files_of_one_rank(group)
+    owners = {one["world"]["rank"] for one in group.reports if one["file"] in alone}
+    return job.ranks >= MANY_FILES and len(owners) >= MOST_RANKS * job.ranks
+
+
 def _files_of_one_rank(group: FileGroup) -> set[str]:
     users: dict[str, set[int | None]] = {}
     for one in group.reports:
@@ -141,9 +216,9 @@ def _files_of_one_rank(group: FileGroup) -> set[str]:
 
 
 def many_files(job: Job) -> Iterator[Finding]:
-    """Opens and closes of many files take longer than what is read and written there."""
+    """Opens and closes of many files of several ranks take longer than what is read and written there."""
     for group in job.groups:
-        shared = group.paths - _files_of_one_rank(group)  # file-per-rank is about the others
+        shared = group.paths - _files_of_one_rank(group)
         if is_posix(group) or len(shared) < MANY_FILES or group.opens / len(group.paths) >= MANY_OPENS:
             continue
         seconds = _open_seconds(job, group)
@@ -155,11 +230,43 @@ def many_files(job: Job) -> Iterator[Finding]:
             str(group),
             f"opens and closes of {plural(len(shared), 'file')} took {duration(seconds)} of a rank",
             seconds,
+            [FEWER_FILES],
+        )
+
+
+def many_files_of_one_rank(job: Job) -> Iterator[Finding]:
+    """The same of files that one rank opens alone."""
+    for group in job.groups:
+        if is_posix(group) or _has_files_of_each_rank(job, group):  # file-per-rank says it
+            continue
+        rank, reports = _of_rank_with_most_files(group)
+        files = {one["file"] for one in reports}
+        whole = sum(one["seconds"]["sum"] for one in reports)
+        seconds = sum(_seconds_of_opens(one) for one in reports)
+        if len(files) < MANY_FILES or len(reports) >= MANY_OPENS * len(files) or seconds < HALF * whole:
+            continue
+        yield Finding(
+            "many-files",
+            "Opens and closes of many files take most of their time",
+            str(group),
+            f"opens and closes of {plural(len(files), 'file')} by rank {rank:,} alone took {duration(seconds)} of its"
+            f" {duration(whole)} in these files",
+            seconds,
             [
-                "Program: several steps or variables in one file (a dimension more, a group of HDF5 for each step), and"
-                " keep it open between them"
+                FEWER_FILES,
+                "Program: one file for all ranks (MPI_File_open on their communicator), a part for each rank",
             ],
         )
+
+
+def _of_rank_with_most_files(group: FileGroup) -> tuple[int, list[dict]]:
+    """The rank with the most time in opens and closes of files that it uses alone, and its reports of these files."""
+    alone = _files_of_one_rank(group)
+    by_rank: dict[int, list[dict]] = {}
+    for one in group.reports:
+        if one["file"] in alone:
+            by_rank.setdefault(one["world"]["rank"], []).append(one)
+    return max(by_rank.items(), key=lambda item: sum(map(_seconds_of_opens, item[1])), default=(0, []))
 
 
 def hints_without_effect(job: Job) -> Iterator[Finding]:
@@ -198,6 +305,25 @@ def hints_without_layouts(job: Job) -> Iterator[Finding]:
         yield _not_in_force(reports, evidence, remedies)
 
 
+def hints_without_aggregators(job: Job) -> Iterator[Finding]:
+    """Hints on aggregators, of files in which no collective call had an aggregator."""
+    plans = [plan for one in job.reports for plan in one["plans"]]
+    if any("aggregators" in plan for plan in plans) or any(one["other_plan_calls"] for one in job.reports):
+        return
+    seen: dict[str, list[dict]] = {}
+    for one in job.reports:
+        set_by = {hint: osts.requester_of(one, hint) for hint in AGGREGATOR_HINTS}
+        hints = [f"{hint} ({who})" for hint, who in set_by.items() if who in OF_THE_JOB]
+        moving = [plan for plan in one["plans"] if plan["bytes"]["sum"]]
+        if hints and moving:
+            longest = max(moving, key=lambda plan: plan["seconds"]["max"])
+            evidence = f"{', '.join(hints)}: no collective call has an aggregator. {longest['because']}"
+            seen.setdefault(evidence, []).append(one | {"otherwise": longest["otherwise"]})
+    for evidence, reports in seen.items():
+        remedies = [reports[0]["otherwise"], "If the calls are fast enough without aggregators, remove the hints"]
+        yield _not_in_force(reports, evidence, remedies)
+
+
 def _not_in_force(reports: list[dict], evidence: str, remedies: list[str]) -> Finding:
     files = list(dict.fromkeys(one["file"] for one in reports))
     where = files[0] if len(files) == 1 else plural(len(files), "file")
@@ -205,6 +331,6 @@ def _not_in_force(reports: list[dict], evidence: str, remedies: list[str]) -> Fi
 
 
 RULES = [
-    reopened_files, size_storm, sync_storm, view_storm, file_per_rank, many_files, hints_without_effect,
-    hints_without_layouts,
+    reopened_files, size_storm, sync_storm, slow_syncs, slow_closes, view_storm, file_per_rank, many_files,
+    many_files_of_one_rank, hints_without_effect, hints_without_layouts, hints_without_aggregators,
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nacre import lustre_client
 from nacre.advice import layout_command, ranges
-from nacre.findings import osts
+from nacre.findings import osts, without_nacre
 from nacre.findings.finding import Finding
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, plural
@@ -54,7 +54,7 @@ def too_few_stripes(job: Job) -> Iterator[Finding]:
             str(group),
             f"{amount(size)} of {plural(nodes, 'node')} on {spread}{because}{more}",
             _data_seconds(job, found) * (1 - spread.used / wanted),
-            remedy,
+            [*remedy, *without_nacre.layouts(job, group)],
         )
 
 
@@ -151,6 +151,7 @@ def moving_locks(job: Job) -> Iterator[Finding]:
                 " each OST then has one writer",
                 "or, if each rank writes a range of its own: align the ranges to stripes",
             ],
+            direction="writes",
         )
 
 

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterator
 
 from nacre.findings import balance
-from nacre.findings.finding import INDEPENDENT, Finding
+from nacre.findings.finding import INDEPENDENT, Finding, rank_in_words
 from nacre.jobs import FileGroup, Job
 from nacre.text import amount, duration, plural
 
@@ -67,7 +67,7 @@ def slow_nodes_and_ranks(job: Job) -> Iterator[Finding]:
             if _is_clear(job, found[0]):
                 yield _of_node(group, verb, one, found)
         elif _is_clear(job, lost := _lost_by_rank(one, kind)):
-            yield _of_rank(group, verb, one, kind, lost)
+            yield _of_rank(group, verb, kind, _slowest_in_words(job, one, kind), lost)
 
 
 def _of_node(group: FileGroup, verb: str, one: dict, found: tuple[float, dict, float]) -> Finding:
@@ -88,16 +88,19 @@ def _of_node(group: FileGroup, verb: str, one: dict, found: tuple[float, dict, f
     )
 
 
-def _of_rank(group: FileGroup, verb: str, one: dict, kind: dict, lost: float) -> Finding:
+def _slowest_in_words(job: Job, one: dict, kind: dict) -> str:
+    """The slowest rank, with its number if the report has it."""
     slowest = kind["seconds"]["max"]
-    named = [share for share in kind["busiest"] if share["seconds"] >= NEARLY * slowest]
-    number = one["world"]["rank"] + named[0]["rank"] if len(named) == 1 else None
+    named = [share["rank"] for share in kind["busiest"] if share["seconds"] >= NEARLY * slowest]
+    return rank_in_words(job, one, named[0]) if len(named) == 1 else "the slowest rank"
+
+
+def _of_rank(group: FileGroup, verb: str, kind: dict, where: str, lost: float) -> Finding:
     return Finding(
         "slow-rank",
         "A rank is far slower than the others, with as much data",
         str(group),
-        f"{verb} of {amount(kind['bytes']['max'])} took {duration(slowest)} on"
-        f" {'the slowest rank' if number is None else f'rank {number}'}, and at most"
+        f"{verb} of {amount(kind['bytes']['max'])} took {duration(kind['seconds']['max'])} on {where}, and at most"
         f" {duration(kind['seconds']['median'])} on half of the {plural(kind['ranks'], 'rank')}",
         lost,
         [

@@ -11,6 +11,7 @@ from pathlib import Path
 from nacre import library
 from nacre.errors import UserError
 from nacre.findings.finding import MUCH, Finding
+from nacre.findings.posix import is_posix
 from nacre.jobs import FileGroup, Job
 from nacre.newer_python import tomllib
 from nacre.text import amount, duration, parse_bytes, plural
@@ -19,6 +20,24 @@ HALF = 0.5
 SMALL = 256 << 10
 WITHOUT_GAPS = "With Nacre, writes do not read the gaps first: Nacre writes the bytes of the program, and no others"
 RUN = "nacre run --report io.jsonl -- LAUNCHER ... PROGRAM ...      # the program stays as it is"
+
+
+def independent_calls(job: Job, group: FileGroup, verb: str) -> list[str]:
+    """What Nacre alone does to independent calls of a job that ran without it, whose views the log does not have."""
+    if not job.is_from_darshan or is_posix(group):
+        return []
+    return [
+        f"With Nacre, but an unchanged program, a call that {verb} one piece stays one access. After the change,"
+        " aggregators combine the pieces of all ranks and access whole stripes"
+    ]
+
+
+def layouts(job: Job, group: FileGroup) -> list[str]:
+    """How a file would get its layout with Nacre, of a job that ran without it."""
+    if not job.is_from_darshan or is_posix(group) or all(one["mode"] == "read" for one in group.reports):
+        return []
+    return ["With Nacre, a new file gets its layout from its first writes, unless a hint, its directory or the file"
+            " system has set one"]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -571,6 +572,23 @@ static void truncated_by_path(void) {
   close(descriptor);
 }
 
+static void bytes_left_to_read(void) {
+  int left = 0;
+  const int descriptor = made(data, "");
+  const int other = open(data, O_RDONLY);
+  put(descriptor, "AAAA");
+  ioctl(other, FIONREAD, &left);
+  say("%d bytes\n", left);
+}
+
+static void stream_begins_at_end(void) {
+  const int descriptor = made(data, "");
+  put(descriptor, "AAAA");
+  say("begins at %ld\n", ftell(fopen(data, "a")));
+  put(descriptor, "BBBB");
+  say("begins at %ld\n", ftell(freopen(data, "a", fopen("other", "w"))));
+}
+
 static void append_beside_streams(void) {
   close(made(data, ""));
   made_as(1, data, O_APPEND);
@@ -835,6 +853,8 @@ static const struct {
     {"opened_by_other_name_first", opened_by_other_name_first},
     {"truncated_by_freopen", truncated_by_freopen},
     {"truncated_by_path", truncated_by_path},
+    {"bytes_left_to_read", bytes_left_to_read},
+    {"stream_begins_at_end", stream_begins_at_end},
     {"append_beside_streams", append_beside_streams},
     {"kernel_files", kernel_files},
     {"no_memory", no_memory},

@@ -463,6 +463,8 @@ SYMPTOMS = {
     "bytes were missing under a name that was opened first": "opened_by_other_name_first",
     "bytes came back after freopen had truncated the file": "truncated_by_freopen",
     "bytes came back after truncate": "truncated_by_path",
+    "bytes in memory were not left to read": "bytes_left_to_read",
+    "a stream that appends began before bytes in memory": "stream_begins_at_end",
     "bytes appended beside stdout and stderr changed their order": "append_beside_streams",
     "files of /proc stood still": "kernel_files",
     "without memory for a buffer writes failed": "no_memory",

@@ -1,5 +1,8 @@
-// stat and its relatives, lseek, fsync, ftruncate, mmap.
+// stat and its relatives, lseek, fsync, ftruncate, mmap, ioctl.
+#include <cstdarg>
+
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,6 +37,7 @@ constinit Next<int(const char*, off_t)> next_truncate("truncate");
 constinit Next<int(int, int, off_t, off_t)> next_fallocate("fallocate");
 constinit Next<int(int, off_t, off_t)> next_posix_fallocate("posix_fallocate");
 constinit Next<void*(void*, std::size_t, int, int, int, off_t)> next_mmap("mmap");
+constinit Next<int(int, unsigned long, void*)> next_ioctl("ioctl");
 
 /// Counts a stat that took `took`, of a path or of a descriptor.
 void count_stat(int result, std::uint32_t file, const char* path, std::int64_t took) {
@@ -270,6 +274,25 @@ void* call_mmap(void* address, std::size_t bytes, int protection, int flags, int
   void* const result = next_mmap(address, bytes, protection, flags, descriptor, offset);
   process.count(known, CallKind::map, watch.nanoseconds());
   return result;
+}
+
+/// FIONREAD returns how many bytes are left to read. Other requests clone or lock files, and some
+/// name a second file.
+int call_ioctl(int descriptor, unsigned long request, ...) asm("ioctl");
+int call_ioctl(int descriptor, unsigned long request, ...) {
+  va_list arguments;
+  va_start(arguments, request);
+  void* const argument = va_arg(arguments, void*);
+  va_end(arguments);
+  const Descriptor known = process.descriptors.get(descriptor);
+  if (known.buffered != 0 && process.is_on()) {
+    if (request == FIONREAD) {
+      process.buffering.flush(known.buffered);
+    } else {
+      process.buffering.flush_and_forget_all();
+    }
+  }
+  return next_ioctl(descriptor, request, argument);
 }
 
 #pragma GCC visibility pop

@@ -107,7 +107,7 @@ FILE* call_fopen64(const char* path, const char* mode) asm("fopen64")
 FILE* call_fopen(const char* path, const char* mode) {
   if (!process.is_on() || process.is_left_out(__builtin_return_address(0)))
     return next_fopen(path, mode);
-  if (*mode == 'w') process.flush(AT_FDCWD, path);
+  if (*mode != 'r') process.flush(AT_FDCWD, path);  // truncates it, or looks where it ends
   const Stopwatch watch;
   FILE* const stream = next_fopen(path, mode);
   return opened(stream, path, mode, watch.nanoseconds());
@@ -140,7 +140,7 @@ FILE* call_freopen64(const char* path, const char* mode, FILE* stream) asm("freo
 FILE* call_freopen(const char* path, const char* mode, FILE* stream) {
   if (!process.is_on()) return next_freopen(path, mode, stream);
   process.closing(fileno(stream));  // its buffer, if it has one, stays as it is
-  if (path != nullptr && *mode == 'w') process.flush(AT_FDCWD, path);
+  if (path != nullptr && *mode != 'r') process.flush(AT_FDCWD, path);
   const Stopwatch watch;
   FILE* const again = next_freopen(path, mode, stream);
   if (again != nullptr && path != nullptr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import itertools
 import json
 import os
 import pty
@@ -379,6 +380,56 @@ for i in range(1000): os.write(descriptor, bytes([i % 256]) * 1000)
     found = (tmp_path / "data").read_bytes()
     assert least <= len(found) <= written
     assert found == b"".join(bytes([i % 256]) * 1000 for i in range(1000))[: len(found)]
+
+
+SLOW_WRITER = """
+import os, time
+files = [os.open(name, os.O_CREAT | os.O_WRONLY) for name in ("direct", "buffered")]
+while True:
+    now = b"%.9f\\n" % time.monotonic()
+    for file in files: os.write(file, now)
+    time.sleep(0.02)
+"""
+
+
+def times_in(path: Path) -> list[float]:
+    return [float(line) for line in path.read_text().split()]
+
+
+def test_a_killed_process_loses_nothing_older_than_two_seconds(build, clean_environment, tmp_path):
+    """Allows one second more, and twice the longest pause of the writer: the machine may have stopped the process."""
+    library = str(build / "lib" / "libnacre_posix.so")
+    environment = {**clean_environment, "LD_PRELOAD": library, "NACRE_IOBUF": "buffered"}
+    with subprocess.Popen([PYTHON, "-S", "-c", SLOW_WRITER], env=environment, cwd=tmp_path) as writer:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "buffered").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(5)
+        killed = time.monotonic()
+        writer.kill()
+    written, kept = times_in(tmp_path / "direct"), times_in(tmp_path / "buffered")
+    assert kept, "nothing reached the file before the process was killed"
+    assert kept == written[: len(kept)]
+    longest_pause = max(after - before for before, after in itertools.pairwise([*written, killed]))
+    lost = written[len(kept) :]
+    assert not lost or killed - lost[0] < 2 + 1 + 2 * longest_pause
+
+
+def test_a_killed_process_loses_at_most_the_buffer_of_a_stream(preloaded, tmp_path):
+    size, line = 64 << 10, b"x" * 999 + b"\n"
+    program = f"""
+import ctypes, os, signal
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+stream = ctypes.c_void_p(libc.fopen(b"data", b"w"))
+for _ in range(1000): libc.fputs({line!r}, stream)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF=f"data:size={size}")
+    assert result.returncode == -signal.SIGKILL, result.stderr
+    found = (tmp_path / "data").read_bytes()
+    assert 1000 * len(line) - size <= len(found) < 1000 * len(line)
+    assert found == (1000 * line)[: len(found)]
 
 
 @pytest.mark.parametrize("call", ["os.write(d, bytes(1))", "os.fsync(d)", "os.close(d)"])

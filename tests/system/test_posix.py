@@ -872,12 +872,12 @@ for mode in ("delete", "wal"):
 """
 
 
-def run_twice(preloaded, tmp_path: Path, *words: object) -> tuple[Path, Path]:
-    """Runs a program in a folder without buffers and in one with; the folders."""
+def run_twice(preloaded, tmp_path: Path, *words: object, **both: str) -> tuple[Path, Path]:
+    """Runs a program in a folder without buffers and in one with; the folders. `both`: variables of both runs."""
     folders = tmp_path / "plain", tmp_path / "buffered"
     for folder, variables in zip(folders, ({}, BUFFERED), strict=True):
         folder.mkdir()
-        result = preloaded("sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", folder, *words, **variables)
+        result = preloaded("sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", folder, *words, **both, **variables)
         assert result.returncode == 0, result.stdout + result.stderr
     return folders
 
@@ -963,8 +963,17 @@ with h5py.File("data.h5", "r+") as file:
 """
 
 
-def test_hdf5(preloaded, tmp_path):
-    plain, buffered = run_twice(preloaded, tmp_path, PYTHON, "-c", HDF5_PROGRAM)
+@pytest.mark.parametrize("locking", ["TRUE", "FALSE"])
+def test_hdf5_files_are_buffered_unless_hdf5_locks_them(preloaded, tmp_path, locking):
+    program = f"import os\nos.environ['HDF5_USE_FILE_LOCKING'] = '{locking}'\n{HDF5_PROGRAM}"
+    plain, buffered = run_twice(preloaded, tmp_path, PYTHON, "-c", program, NACRE_REPORT="io.jsonl")
+    (line,) = lines_of(buffered / "io.jsonl")
+    (data,) = [one for one in line["files"] if one["file"].endswith("/data.h5")]
+    writes = data["accesses"]["write"]
+    if locking == "TRUE":
+        assert writes["file_calls"] == writes["calls"]
+    else:
+        assert writes["file_calls"] < writes["calls"]
     result = preloaded("h5diff", plain / "data.h5", buffered / "data.h5")
     assert result.returncode == 0, result.stdout + result.stderr
     result = preloaded("h5repack", "-f", "NONE", buffered / "data.h5", "repacked.h5", **BUFFERED)

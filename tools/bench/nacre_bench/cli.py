@@ -15,7 +15,7 @@ except ModuleNotFoundError as missing:
     sys.exit(f"nacre-bench: {missing}. Run `make setup`, or `pip install typer rich` for {sys.executable}.")
 from nacre.text import unwrapped
 
-from . import check, machine, matrix, options, overlap
+from . import check, machine, matrix, options, overlap, posix
 from .choice import NAME as CHOICE
 from .choice import run as choice_run
 from .choice import virtual
@@ -77,6 +77,8 @@ HELP = unwrapped("""Measure MPI-IO with and without Nacre side by side, and chec
   nacre-bench growth --machine tests/data/machines/cluster.toml --plot growth.svg
 
   nacre-bench overlap --latency-us 2000 --bandwidth-mib 300 --cycles 256k,4m
+
+  nacre-bench posix --machine ranger --access 1k
 
   nacre-bench run --workload subarray3d --contender N/M5 --ranks 8
 
@@ -241,6 +243,19 @@ def act_overlap(config: Config, arguments: options.Overlap) -> int:
     return finish(result, overlap.overlap_text(result), arguments.out)
 
 
+def act_posix(config: Config, arguments: options.Posix) -> int:
+    result = posix.empty_result(config, arguments)
+    file = ResultFile(result, arguments.out)
+    try:
+        posix.run(config, arguments, file.add)
+    finally:
+        file.save()
+    print(posix.posix_text(result))
+    if arguments.out:
+        print(f"\nAll samples: {arguments.out}")
+    return EXIT_FAILED if posix.errors_of(result) else 0
+
+
 def act_patterns(config: Config, arguments: options.Patterns) -> int:
     result = result_of(PATTERNS, config, arguments, patterns_run.contenders(config, arguments))
     file = ResultFile(result, arguments.out)
@@ -310,6 +325,8 @@ def act_show(config: Config, arguments: options.Show) -> int:
         print(overhead_text(result))
     elif result["kind"] == overlap.NAME:
         print(overlap.overlap_text(result))
+    elif result["kind"] == posix.NAME:
+        print(posix.posix_text(result))
     elif result["kind"] == CHOICE:
         print(choice_text(result))
     elif result["kind"] == SIMULATED:
@@ -352,6 +369,12 @@ VERBS = (
         options.Overlap,
         act_overlap,
         "Measure how well a collective call overlaps its exchange with the access to a slow store.",
+    ),
+    Verb(
+        posix.NAME,
+        options.Posix,
+        act_posix,
+        "Measure small writes and reads of one process with and without the buffers of nacre run --iobuf.",
     ),
     Verb(
         PATTERNS,

@@ -128,6 +128,23 @@ class Overlap(Collectives):
 
 
 @dataclasses.dataclass(kw_only=True)
+class Posix:
+    machine: str | None = option(
+        None, "Start a testbed with the model of this machine, instead of --dir.", metavar="NAME|FILE"
+    )
+    set: list[str] = option([], "Change a setting of the machine. Repeatable.", metavar="NAME=VALUE")
+    dir: str = option("/dev/shm", "Directory in which the file is created.")
+    access: Any = option("1k", "Bytes of each write and read.", parser=size_bytes, metavar="SIZE")
+    size_mib: Any = option("16", "File size in MiB.", parser=positive, metavar="N")
+    iobuf: str = option("size=4m", "Settings of the buffers, as in NACRE_IOBUF.", metavar="KEY=VALUE:...")
+    rounds: Any = option("5", "Writes and reads, without and with buffers.", parser=positive, metavar="N")
+    seed: int = option(1, "Seed for the order.")
+    timeout: float = option(120, "Time limit of a write or read in seconds.")
+    out: str | None = option(None, "Write all measurements to this file.", metavar="FILE.json")
+    quiet: bool = option(False, "Print no progress on standard error.")
+
+
+@dataclasses.dataclass(kw_only=True)
 class Plot:
     plot: str | None = option(
         None, "Draw a figure with matplotlib; FILE may also end in .png or .pdf.", metavar="FILE.svg"

@@ -776,6 +776,78 @@ os.fsync(d); os.close(d)
         assert (result.stdout, result.stderr) == ("27\n", "")
 
 
+# Buffers: C++ streams.
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory) -> Path:
+    return compiled(tmp_path_factory.mktemp("posix"), "posix_streams.cc", "-std=c++17", compiler="g++")
+
+
+def run_streams(build, preloaded, program: Path, tmp_path: Path, words: list, rule: str) -> Path:
+    """Runs posix_streams without and with buffers: it must print the same, and leave the same files. Returns the path
+    of the report of the run with buffers, which no program that a signal ends writes."""
+    seen = []
+    library = {"LD_PRELOAD": str(build / "lib" / "libnacre_posix.so"), "NACRE_IOBUF": rule, "NACRE_REPORT": "io.jsonl"}
+    for name, variables in (("plain", {"LD_PRELOAD": ""}), ("buffered", library)):
+        folder = tmp_path / name
+        folder.mkdir()
+        assignments = [f"{key}={value}" for key, value in variables.items()]
+        result = preloaded(
+            "sh", "-c", 'cd "$1" && shift && exec env "$@"', "sh", folder, *assignments, program, *words, LD_PRELOAD=""
+        )
+        seen.append((result.returncode, result.stdout, result.stderr))
+    assert seen[0] == seen[1], f"posix_streams {words}"
+    assert seen[0][1] or list((tmp_path / "plain").iterdir())
+    report = tmp_path / "buffered" / "io.jsonl"
+    if report.exists():
+        report.rename(tmp_path / "io.jsonl")
+    assert same_trees(tmp_path / "plain", tmp_path / "buffered")
+    return tmp_path / "io.jsonl"
+
+
+CASES_OF_STREAMS = [
+    "many_lines", "many_reads", "seeks", "appends", "two_streams", "unbuffered", "seen_by_others", "descriptors",
+    "files_of_stdio", "forks", "ends", "signals", "errors", "wide_and_many",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES_OF_STREAMS)
+def test_cxx_streams_see_and_leave_what_they_do_without_buffers(build, preloaded, streams, tmp_path, case):
+    run_streams(build, preloaded, streams, tmp_path, [case], "*.log:size=64k:count=2")
+
+
+def test_random_calls_of_cxx_streams(build, preloaded, streams, tmp_path):
+    for seed in random.sample(range(1, 1 << 30), 10):
+        (tmp_path / str(seed)).mkdir()
+        run_streams(build, preloaded, streams, tmp_path / str(seed), [200, seed], "*.log:size=4k:count=2")
+
+
+def accesses_of_data(report: Path, kind: str) -> dict:
+    lines = lines_of(report)
+    (data,) = [one for line in lines for one in line["files"] if one["file"].endswith("/data.log")]
+    return data["accesses"][kind]
+
+
+@pytest.mark.parametrize(("case", "calls"), [("many_lines", 5000), ("unbuffered", 1200)])
+def test_buffers_gather_the_writes_of_cxx_streams(build, preloaded, streams, tmp_path, case, calls):
+    writes = accesses_of_data(run_streams(build, preloaded, streams, tmp_path, [case], "*.log:size=64k"), "write")
+    assert writes["calls"] == calls
+    # On a machine that stops for a second a buffer is written before it is full.
+    assert writes["file_calls"] < calls / 20
+
+
+def test_buffers_gather_the_reads_of_cxx_streams(build, preloaded, streams, tmp_path):
+    reads = accesses_of_data(run_streams(build, preloaded, streams, tmp_path, ["many_reads"], "*.log:size=64k"), "read")
+    assert reads["file_calls"] < reads["calls"] / 5
+
+
+def test_streams_of_a_program_with_its_own_copy_of_the_library_are_left_alone(build, preloaded, tmp_path):
+    program = compiled(tmp_path, "posix_streams.cc", "-std=c++17", "-static-libstdc++", compiler="g++")
+    report = run_streams(build, preloaded, program, tmp_path, ["many_lines"], "*.log:size=64k")
+    assert accesses_of_data(report, "write")["file_calls"] == 5000
+
+
 # Buffers: real programs.
 
 

@@ -99,7 +99,7 @@ std::uint16_t Buffering::opened(int descriptor, const Opening& opening, FileCoun
   const auto identity = regular_file(descriptor);
   if (!identity) return 0;
   const bool is_wanted =
-      !opening.is_stream && (opening.flags & unbuffered) == 0 && descriptor > STDERR_FILENO;
+      !opening.is_hidden && (opening.flags & unbuffered) == 0 && descriptor > STDERR_FILENO;
   const Rule* const rule = is_wanted ? rule_for(descriptor, opening.path) : nullptr;
   std::uint16_t number = 0;
   {
@@ -202,6 +202,7 @@ int Buffering::take_error(std::uint16_t number) {
 }
 
 void Buffering::leave_alone(std::uint16_t number) {
+  if (passes_by(number)) return;
   const Use use(*this, number);
   if (use.file() != nullptr) leave_alone(*use.file());
 }

@@ -48,7 +48,7 @@ class Buffering {
   struct Opening {
     const char* path = nullptr;
     int flags = 0;
-    bool is_stream = false;  ///< stdio accesses it, by functions that are not seen
+    bool is_hidden = false;  ///< accessed by functions that are not seen
   };
   /// After an open. The number of the file; 0: it is no regular file, or there are too many.
   /// `counts`: where accesses are counted; may be null.

@@ -111,20 +111,21 @@ bool Process::is_left_out(const void* caller) const {
   return false;
 }
 
-void Process::opened(int descriptor, const Buffering::Opening& opening, std::int64_t took) {
+void Process::opened(int descriptor, const Buffering::Opening& opening, bool is_stream,
+                     std::int64_t took) {
   const ErrnoKeeper keeper;
   const int access = opening.flags & O_ACCMODE;
   Descriptor known{.can_read = access == O_RDONLY || access == O_RDWR,
                    .can_write = access == O_WRONLY || access == O_RDWR,
                    .is_append = (opening.flags & O_APPEND) != 0,
-                   .is_stream = opening.is_stream};
+                   .is_stream = is_stream};
   if (is_counting())
     known.file =
         static_cast<std::uint16_t>(files.find_or_add(descriptor, opening.path, opening.flags));
   FileCounts* const counts = known.file == 0 ? nullptr : &files.counts(known.file);
   if (buffering.is_on()) {
     Buffering::Opening seen = opening;
-    if (descriptor >= Descriptors::capacity) seen.is_stream = true;  // its calls are not seen
+    if (descriptor >= Descriptors::capacity) seen.is_hidden = true;  // its calls are not seen
     known.buffered = buffering.opened(descriptor, seen, counts);
   }
   descriptors.set(descriptor, known);
@@ -132,11 +133,16 @@ void Process::opened(int descriptor, const Buffering::Opening& opening, std::int
 }
 
 void Process::opened(int descriptor, const char* path, int flags, std::int64_t took) {
-  opened(descriptor, {.path = path, .flags = flags}, took);
+  opened(descriptor, {.path = path, .flags = flags}, false, took);
 }
 
 void Process::opened_stream(int descriptor, const char* path, int flags, std::int64_t took) {
-  opened(descriptor, {.path = path, .flags = flags, .is_stream = true}, took);
+  opened(descriptor, {.path = path, .flags = flags, .is_hidden = true}, true, took);
+}
+
+void Process::opened_cxx_stream(int descriptor, const char* path, int flags, std::int64_t took) {
+  has_buffered_streams_ = true;
+  opened(descriptor, {.path = path, .flags = flags}, true, took);
 }
 
 void Process::duplicated(int descriptor, int copy) {

@@ -42,6 +42,12 @@ class Process {
   /// After the stream's file was opened with `flags` of open(): stdio accesses it by functions of
   /// its own.
   void opened_stream(int descriptor, const char* path, int flags, std::int64_t took);
+  /// The same for a C++ stream, which opens its file by fopen() but accesses it by the descriptor.
+  void opened_cxx_stream(int descriptor, const char* path, int flags, std::int64_t took);
+  /// Whether the file of a stream may be buffered: that of a C++ stream.
+  [[nodiscard]] bool has_buffered_streams() const {
+    return has_buffered_streams_.load(std::memory_order_relaxed);
+  }
   void duplicated(int descriptor, int copy);
   /// Before a descriptor is closed by a call that can fail with `error`, the errno of an earlier
   /// write. Returns what the descriptor was.
@@ -78,7 +84,7 @@ class Process {
   };
   static constexpr std::size_t left_out_max = 8;
 
-  void opened(int descriptor, const Buffering::Opening& opening, std::int64_t took);
+  void opened(int descriptor, const Buffering::Opening& opening, bool is_stream, std::int64_t took);
 
   const char* report_ = nullptr;
   [[nodiscard]] bool is_own_process() const;
@@ -87,6 +93,7 @@ class Process {
   int owner_ = 0;
   /// 1 in this process, 0 in its children until after_fork_in_child(); null: compare processes.
   std::atomic<std::atomic<int>*> own_mark_ = nullptr;
+  std::atomic<bool> has_buffered_streams_ = false;
   bool is_on_ = false;
   std::array<Code, left_out_max> left_out_;
 };

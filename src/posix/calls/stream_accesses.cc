@@ -51,6 +51,7 @@ int get_character(FILE* stream, Call call) {
 
 template <class Call>
 int scan(FILE* stream, Call call) {
+  note_access_by_stdio(stream);
   if (counted_stream(stream).file == 0) return call();
   const off_t before = ftello(stream);
   return access_stream(stream, AccessKind::stream_read, call,

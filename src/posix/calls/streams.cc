@@ -1,10 +1,12 @@
 // Streams of stdio. The C library accesses their files by functions that cannot be interposed: a
-// stream is counted by its calls, and is buffered by stdio itself, in a larger buffer.
+// stream is counted by its calls, and is buffered by stdio itself, in a larger buffer. C++ streams
+// are opened here too.
 #include "posix/calls/streams.h"
 
 #include <atomic>
 #include <cstring>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -70,6 +72,7 @@ void note_seek(FILE* stream) {
 
 template <class Call>
 int seek(FILE* stream, Call call) {
+  note_access_by_stdio(stream);
   note_seek(stream);
   const Descriptor known = counted_stream(stream);
   if (known.file == 0) return call();
@@ -86,12 +89,29 @@ int flags_of(const char* mode) {
   return (is_update ? O_RDWR : O_WRONLY) | O_CREAT | (*mode == 'a' ? O_APPEND : O_TRUNC);
 }
 
-FILE* opened(FILE* stream, const char* path, const char* mode, std::int64_t took) {
+/// Whether `caller`, which calls fopen(), is in GCC's library of C++ streams. They access the file
+/// by its descriptor alone, and only a class derived from std::filebuf can reach the FILE. A
+/// program that is linked with the library statically opens ordinary streams, as far as can be seen
+/// here.
+bool is_cxx_stream(const void* caller) {
+  Dl_info found{};
+  if (dladdr(caller, &found) == 0 || found.dli_fname == nullptr) return false;
+  const char* const slash = std::strrchr(found.dli_fname, '/');
+  const std::string_view name = slash == nullptr ? found.dli_fname : slash + 1;
+  return name.starts_with("libstdc++.so");
+}
+
+FILE* opened(FILE* stream, const char* path, const char* mode, const void* caller,
+             std::int64_t took) {
   if (stream == nullptr) {
     if (is_of_job(path)) process.files.elsewhere.failed_opens.add(took);
     return stream;
   }
   const ErrnoKeeper keeper;
+  if (process.buffering.is_on() && is_cxx_stream(caller)) {
+    process.opened_cxx_stream(fileno(stream), path, flags_of(mode), took);
+    return stream;
+  }
   process.opened_stream(fileno(stream), path, flags_of(mode), took);
   if (process.buffering.is_on()) enlarge_buffer(stream, path);
   return stream;
@@ -105,12 +125,12 @@ FILE* call_fopen(const char* path, const char* mode) asm("fopen");
 FILE* call_fopen64(const char* path, const char* mode) asm("fopen64")
     __attribute__((alias("fopen")));
 FILE* call_fopen(const char* path, const char* mode) {
-  if (!process.is_on() || process.is_left_out(__builtin_return_address(0)))
-    return next_fopen(path, mode);
+  const void* const caller = __builtin_return_address(0);
+  if (!process.is_on() || process.is_left_out(caller)) return next_fopen(path, mode);
   if (*mode != 'r') process.flush(AT_FDCWD, path);  // truncates it, or looks where it ends
   const Stopwatch watch;
   FILE* const stream = next_fopen(path, mode);
-  return opened(stream, path, mode, watch.nanoseconds());
+  return opened(stream, path, mode, caller, watch.nanoseconds());
 }
 
 int call_fclose(FILE* stream) asm("fclose");
@@ -171,6 +191,7 @@ FILE* call_fdopen(int descriptor, const char* mode) {
 
 int call_fflush(FILE* stream) asm("fflush");
 int call_fflush(FILE* stream) {
+  note_access_by_stdio(stream);
   const Descriptor known = counted_stream(stream);
   if (known.file == 0) return next_fflush(stream);
   const Stopwatch watch;

@@ -28,6 +28,15 @@ inline constexpr std::size_t usual_stream_bytes = 4096;
   return known.is_stream ? known : Descriptor{};
 }
 
+/// Before stdio itself accesses the file of a stream, which is not buffered any more. Files of C++
+/// streams are buffered until the program uses their FILE.
+inline void note_access_by_stdio(FILE* stream) {
+  if (!process.has_buffered_streams() || stream == nullptr || !process.is_on()) return;
+  const ErrnoKeeper keeper;
+  const int descriptor = fileno_unlocked(stream);
+  if (process.descriptors.get(descriptor).is_stream) process.leave_alone(descriptor);
+}
+
 /// Counts a call on a stream that moved `bytes`. The stream's accesses to the file are those of a
 /// buffer that fills up again and again; stdio moves what is larger than the buffer by itself.
 inline void count_on_stream(AccessCounts& counts, FILE* stream, std::int64_t bytes,
@@ -49,6 +58,7 @@ inline void count_on_stream(AccessCounts& counts, FILE* stream, std::int64_t byt
 /// Makes a call on a stream and counts it. `bytes_of`: of the call's result.
 template <class Call, class Bytes>
 auto access_stream(FILE* stream, AccessKind kind, Call call, Bytes bytes_of) {
+  note_access_by_stdio(stream);
   const Descriptor known = counted_stream(stream);
   if (known.file == 0) return call();
   const Stopwatch watch;
@@ -64,6 +74,7 @@ auto access_stream(FILE* stream, AccessKind kind, Call call, Bytes bytes_of) {
 template <class Result, class Call, class Bytes>
 Result access_character(FILE* stream, AccessKind kind, Call call, Bytes bytes_of) {
   constexpr std::int64_t timed = 64;
+  note_access_by_stdio(stream);
   const Descriptor known = counted_stream(stream);
   if (known.file == 0) return call();
   AccessCounts& counts = process.files.counts(known.file)[kind];

@@ -67,7 +67,7 @@ def test_every_byte_is_checked_if_asked_and_takes_as_long_as_a_phantom(nacre, wo
     words = ("simulate", *SMALL, workload, "--read", "--setting", "nacre_algorithm=two_phase", "--json")
     checked = nacre(*words, "--check")
     assert checked.returncode == 0, checked.stderr
-    for real, phantom in zip(json.loads(checked.stdout), json.loads(nacre(*words).stdout)):
+    for real, phantom in zip(json.loads(checked.stdout), json.loads(nacre(*words).stdout), strict=True):
         assert real["bytes_checked"] == real["bytes_written"] > 0 or workload == "header"
         assert real["stages_ns"] == phantom["stages_ns"]
     table = nacre("simulate", *SMALL, workload, "--check").stdout

@@ -36,13 +36,9 @@ def buffering(group: FileGroup) -> str:
 
 def buffers(group: FileGroup, verb: str) -> list[str]:
     """How to make small calls of descriptors larger. C++ streams make such calls too, and the report cannot tell them
-    from those of a program; libnacre_posix.so does not buffer them, as it buffers no stream."""
-    lines = "" if verb == "reads" else ", and '\\n' instead of std::endl, which writes at once"
-    return [
-        f"{buffering(group)}      # if C, Fortran or Python calls {verb[:-1]}; not for C++ streams",
-        "C++ streams (std::fstream): static char buffer[4 << 20]; stream.rdbuf()->pubsetbuf(buffer, sizeof buffer)"
-        f" before stream.open(...){lines}",
-    ]
+    from those of a program."""
+    lines = ["Program, if it writes with C++ streams: '\\n' instead of std::endl, which writes at once"]
+    return [buffering(group), *(lines if verb == "writes" else [])]
 
 
 def small_stream_writes(job: Job) -> Iterator[Finding]:

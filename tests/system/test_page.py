@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -200,6 +202,272 @@ def test_ranges_of_osts_are_not_single_osts(nacre, tmp_path):
     assert {cell["ost"] for cell in charts["rank-osts"]["data"]["values"]} == {"0-3", "4-7"}
     users = {stripe["OST"]: stripe["by"] for stripe in charts["layout-0"]["data"]["values"]}
     assert users == {ost: "0" if ost < 4 else "1" for ost in range(8)}
+
+
+MIB = 1 << 20
+
+
+def opened(ranks: int, world_rank: int, job_ranks: int, percent: int, osts: dict[int, list[int]], **fields) -> dict:
+    """The report of a file that `ranks` ranks had open for 10 seconds, in file access for `percent` of the time.
+    `osts`: the bytes that each rank, or band, wrote to an OST."""
+    firsts = [-(-band * ranks // min(ranks, 16)) for band in range(min(ranks, 16))]
+    moved = [
+        {"ost": ost, "bytes": sum(by_band), "calls": 1, "alone_bytes": 0, "alone_seconds": 0}
+        for ost, by_band in osts.items()
+    ]
+    cells = [[by_band[band] for by_band in osts.values()] for band in range(len(firsts))]
+    by_rank = {"first_ranks": firsts, "first_osts": list(osts), "bytes": cells}
+    kind = kind_of(osts=moved, rank_osts=by_rank if osts else kind_of()["rank_osts"])
+    return report_of({"independent_write": kind}) | {
+        "file": f"/data/out.{world_rank}", "ranks": ranks, "world": {"rank": world_rank, "ranks": job_ranks},
+        "opened_at": 1000, "open_for_seconds": 10,
+        "timeline": {"interval_seconds": 1, "first_ranks": firsts, "percent": {"file": [[percent] * 10] * len(firsts)}},
+    } | fields  # fmt: skip
+
+
+def page_of(nacre, tmp_path: Path, lines: list[dict]) -> str:
+    (tmp_path / "io.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = nacre("report", "--html", "page.html", "io.jsonl")
+    assert result.returncode == 0, result.stderr
+    return (tmp_path / "page.html").read_text()
+
+
+def drawings(text: str) -> dict[str, list[dict]]:
+    """The data of each drawing."""
+    specs = json.loads(re.search(r'id="charts">(.*?)</script>', text)[1])
+    return {name: spec["data"]["values"] for name, spec in specs.items()}
+
+
+def table(text: str, name: str) -> list[list[str]]:
+    """The table of a drawing, with its heading."""
+    figure = re.search(rf'<figure[^>]*data-chart="{name}">(.*?)</figure>', text, re.DOTALL)[1]
+    rows = re.findall(r"<tr>(.*?)</tr>", figure, re.DOTALL)
+    return [[html.unescape(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
+
+
+def test_files_of_single_ranks_are_drawn_in_the_rows_of_their_ranks(nacre, tmp_path):
+    lines = [opened(1, rank, 16, 50, {rank // 2: [MIB * (rank + 1)]}) for rank in range(16)]
+    text = page_of(nacre, tmp_path, lines)
+    drawn, ranks = drawings(text), list(map(str, range(16)))
+    assert {bin["share"] for bin in drawn["timeline"]} == {0.5}
+    assert {bin["share"] for bin in drawn["ranks"]} == {0.5}
+    assert sorted({bin["ranks"] for bin in drawn["ranks"]}, key=int) == ranks
+    assert [[row[0], *row[-2:]] for row in table(text, "ranks")[1:]] == [[rank, "5 s", "50.0 %"] for rank in ranks]
+    cells = {(cell["ranks"], cell["ost"]): cell["MiB"] for cell in drawn["rank-osts"] if cell["MiB"]}
+    assert cells == {(str(rank), str(rank // 2)): rank + 1 for rank in range(16)}
+    heading, *rows = table(text, "rank-osts")
+    assert heading == ["Ranks", *(f"OST {ost}" for ost in range(8))]
+    assert rows[5] == ["5", "0 B", "0 B", "6 MiB", *["0 B"] * 5]
+    assert "communicators" not in drawn
+    assert "communicator-osts" not in drawn
+
+
+def test_many_ranks_with_files_of_their_own_are_drawn_in_bands(nacre, tmp_path):
+    """Each band has 625 ranks. 64 of the first band have a file, and all ranks have another one open meanwhile."""
+    lines = [opened(1, rank, 10_000, 50, {7: [MIB]}) for rank in range(0, 128, 2)]
+    lines.append(opened(10_000, 0, 10_000, 20, {7: [0] * 15 + [MIB]}))
+    text = page_of(nacre, tmp_path, lines)
+    shares = {row[0]: row[-1] for row in table(text, "ranks")[1:]}
+    assert len(shares) == 16
+    assert shares["0-624"] == "25.1 %"  # (64 x 50 % + 625 x 20 %) / 625
+    assert shares["625-1249"] == shares["9375-9999"] == "20.0 %"
+    moved = {row[0]: row[1] for row in table(text, "rank-osts")[1:]}
+    assert [moved[band] for band in ("0-624", "625-1249", "9375-9999")] == ["64 MiB", "0 B", "1 MiB"]
+
+
+def test_ranks_of_communicators_are_drawn_apart(nacre, tmp_path):
+    """Even and odd ranks have a file each. The program's ranks of their communicators are not known but for rank 0."""
+    even, odd = {3: [MIB] * 8}, {4: [2 * MIB] * 8}
+    text = page_of(nacre, tmp_path, [opened(8, 0, 16, 60, even), opened(8, 1, 16, 20, odd)])
+    drawn = drawings(text)
+    assert {bin["share"] for bin in drawn["timeline"]} == {0.4}
+    assert "ranks" not in drawn
+    assert "rank-osts" not in drawn
+    names = [f"8 ranks from {first}: {rank}" for first in (0, 1) for rank in range(8)]
+    shares = {row[0]: row[-1] for row in table(text, "communicators")[1:]}
+    assert shares == {name: "60.0 %" if "from 0" in name else "20.0 %" for name in names}
+    assert {(bin["ranks"], bin["share"]) for bin in drawn["communicators"]} == {
+        (name, 0.6 if "from 0" in name else 0.2) for name in names
+    }
+    rows = table(text, "communicator-osts")[1:]
+    assert rows[0] == ["8 ranks from 0: 0", "1 MiB", "0 B"]
+    assert rows[15] == ["8 ranks from 1: 7", "0 B", "2 MiB"]
+    assert "is a communicator of 8 ranks whose rank 0 is rank 0 of the program" in text
+
+
+def test_many_communicators_share_few_rows(nacre, tmp_path):
+    lines = [opened(50, first, 10_000, 30, {0: [MIB] * 16}) for first in range(0, 10_000, 50)]
+    text = page_of(nacre, tmp_path, [*lines, opened(1, 9_999, 10_000, 100, {})])
+    rows = table(text, "communicators")[1:]
+    assert len(rows) == 29  # of 7 communicators, the last of 4
+    assert [rows[0][0], rows[-1][0]] == ["7 communicators from 0 to 300", "4 communicators from 9800 to 9950"]
+    assert {row[-1] for row in rows} == {"30.0 %"}
+    assert table(text, "ranks")[16][-1] == "0.2 %"  # one of 625 ranks, all the time
+    assert "Files of communicators are drawn below." in text
+
+
+def test_a_communicator_of_all_ranks_in_another_order_is_not_drawn_as_ranks_of_the_program(nacre, tmp_path):
+    drawn = drawings(page_of(nacre, tmp_path, [opened(4, 3, 4, 50, {0: [MIB] * 4})]))
+    assert "ranks" not in drawn
+    assert {bin["ranks"] for bin in drawn["communicators"]} == {f"4 ranks from 3: {rank}" for rank in range(4)}
+
+
+def test_a_short_open_is_not_drawn_beyond_its_close(nacre, tmp_path):
+    """Open for a quarter of an interval, and busy all the time."""
+    short = opened(1, 1, 2, 0, {}, open_for_seconds=0.25)
+    short["timeline"] = {"interval_seconds": 1, "first_ranks": [0], "percent": {"file": [[25]]}}
+    text = page_of(nacre, tmp_path, [opened(1, 0, 2, 50, {}), short])
+    bins = [bin for bin in drawings(text)["ranks"] if bin["ranks"] == "1"]
+    assert {bin["share"] for bin in bins} == {1}
+    assert max(bin["u"] for bin in bins) == 0.25
+
+
+def test_the_table_over_time_has_the_figures_of_the_drawing(nacre, tmp_path):
+    line = opened(4, 0, 4, 50, {})
+    line["timeline"]["percent"]["wait"] = [[0] * 5 + [40] * 5] * 4
+    heading, *rows = table(page_of(nacre, tmp_path, [line]), "timeline")
+    assert heading == ["Seconds", "file access", "waiting for ranks"]
+    assert len(rows) == 20 + 2
+    assert rows[0] == ["0 to 0.5", "50.0 %", "0.0 %"]
+    assert rows[19] == ["9.5 to 10", "50.0 %", "40.0 %"]
+    assert rows[20] == ["sum over the ranks", "20 s", "8 s"]
+    assert rows[21] == ["share of the sum", "71.4 %", "28.6 %"]
+
+
+def test_columns_of_a_heat_map_are_the_ranges_of_the_coarsest_file(nacre, tmp_path):
+    """The first file has a column for OSTs 0 and 1, the second one for each. A third has one for OSTs 1 and 2."""
+    coarse, fine = opened(2, 0, 2, 50, {0: [4 * MIB, 0], 2: [0, MIB]}), opened(2, 0, 2, 50, {1: [0, 2 * MIB]})
+    figures = coarse["kinds"]["independent_write"]["osts"]
+    figures += [figures[0] | {"ost": 1}, figures[1] | {"ost": 3}]
+    text = page_of(nacre, tmp_path, [coarse, fine])
+    heading, *rows = table(text, "rank-osts")
+    assert heading == ["Ranks", "OST 0-1", "OST 2-3"]
+    assert rows == [["0", "4 MiB", "0 B"], ["1", "2 MiB", "1 MiB"]]
+    assert "divided among the OSTs" not in text
+    other = opened(2, 0, 2, 50, {1: [4 * MIB, 0]})
+    other["kinds"]["independent_write"]["osts"] = [
+        {"ost": ost, "bytes": size, "calls": 1, "alone_bytes": 0, "alone_seconds": 0}
+        for ost, size in ((1, 3 * MIB), (2, MIB))
+    ]
+    text = page_of(nacre, tmp_path, [coarse, other])
+    assert table(text, "rank-osts")[1] == ["0", "7 MiB", "1 MiB"]
+    assert "divided among the OSTs" in text
+
+
+def test_the_table_of_a_layout_says_which_ranks_wrote_and_read_the_osts(nacre, tmp_path):
+    layout = [
+        {"begin": 0, "end": 4 * MIB, "stripe_bytes": MIB, "stripes": 1, "osts": [9]},
+        {"begin": 4 * MIB, "end": -1, "stripe_bytes": MIB, "stripes": 4, "osts": [2, 3, 4, 5]},
+    ]
+    written = {2: [1, 1, 0, 1], 3: [1, 1, 0, 1], 4: [0, 0, 1, 0]}
+    line = opened(4, 0, 4, 50, written, layout=layout, bytes_written=8 * MIB)
+    read = opened(4, 0, 4, 50, {4: [1, 1, 1, 1], 9: [0, 0, 0, 5]})["kinds"]["independent_write"]
+    line["kinds"]["collective_read"] = read
+    text = page_of(nacre, tmp_path, [line])
+    heading, *rows = table(text, "layout-0")
+    assert heading[-3:] == ["OSTs", "Written by ranks", "Read by ranks"]
+    assert [row[3:] for row in rows] == [
+        ["9", "nobody", "3"],
+        ["2, 3", "0-1, 3", "nobody"],
+        ["4", "2", "0-3"],
+        ["5", "nobody", "nobody"],
+    ]
+    users = {stripe["OST"]: stripe["by"] for stripe in drawings(text)["layout-0"]}
+    assert users == {9: "3", 2: "0", 3: "0", 4: "2", 5: "nobody"}
+
+
+def test_a_layout_names_the_rank_that_has_the_file_alone_and_says_what_ranks_of_communicators_are(nacre, tmp_path):
+    layout = [{"begin": 0, "end": -1, "stripe_bytes": MIB, "stripes": 1, "osts": [6]}]
+    own = opened(1, 5, 16, 50, {6: [MIB]}, layout=layout, bytes_written=MIB)
+    apart = opened(2, 5, 16, 50, {6: [0, MIB]}, layout=layout, bytes_written=MIB, file="/data/part")
+    unknown = opened(16, 0, 16, 50, {}, layout=layout, bytes_written=MIB, file="/data/all")
+    unknown["kinds"]["independent_write"]["file_bytes"] = {"min": 0, "median": 0, "max": MIB, "sum": MIB}
+    for line, written, remark in ((own, "5", False), (apart, "1", True), (unknown, "unknown", False)):
+        text = page_of(nacre, tmp_path, [line])
+        assert table(text, "layout-0")[1][-2:] == [written, "nobody"]
+        assert drawings(text)["layout-0"][0]["by"] == written
+        assert ("The ranks are those of a communicator of 2 ranks" in text) == remark
+
+
+class LiveBrowser:
+    """A page in a browser in real time, which runs scripts for the test (Chrome DevTools Protocol)."""
+
+    def __init__(self, page: Path, profile: Path):
+        to_browser, self._to = os.pipe()
+        self._from, from_browser = os.pipe()
+        command = [
+            BROWSER, "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", f"--user-data-dir={profile}",
+            f"--window-size={SIZES['desk']}", page.as_uri(),
+        ]  # fmt: skip
+        # The browser reads commands from descriptor 3, and writes answers to descriptor 4.
+        redirected = ["bash", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "bash", *command]
+        self._process = subprocess.Popen(redirected, pass_fds=(to_browser, from_browser), stderr=subprocess.DEVNULL)
+        os.close(to_browser)
+        os.close(from_browser)
+        self._messages = 0
+        self._received = b""
+
+    def __enter__(self) -> LiveBrowser:
+        targets = self._ask("Target.getTargets")["targetInfos"]
+        page = next(target["targetId"] for target in targets if target["type"] == "page")
+        self._session = {"sessionId": self._ask("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._to)
+        os.close(self._from)
+
+    def run(self, script: str) -> object:
+        """What the promise of the script yields."""
+        options = {"expression": script, "awaitPromise": True, "returnByValue": True}
+        for _ in range(100):  # the browser forgets a script that begins before the page
+            answer = self._ask("Runtime.evaluate", self._session, **options)
+            if "value" in answer.get("result", {}):
+                return answer["result"]["value"]
+            time.sleep(0.1)
+        raise AssertionError(answer)
+
+    def _ask(self, method: str, more: dict[str, str] | None = None, **parameters: object) -> dict:
+        self._messages += 1
+        message = {"id": self._messages, "method": method, "params": parameters} | (more or {})
+        os.write(self._to, json.dumps(message).encode() + b"\0")
+        while True:
+            while b"\0" not in self._received:
+                self._received += os.read(self._from, 1 << 16)
+            answer, _, self._received = self._received.partition(b"\0")
+            if json.loads(answer).get("id") == self._messages:
+                return json.loads(answer).get("result", {})
+
+
+# At most 5 minutes.
+DRAWN = """new Promise((done,fail)=>{let looks=0;const look=()=>{const found=document.body.dataset;
+if(found.drawn)done([+found.drawn,+found.milliseconds]);else if(++looks>6000)fail();
+else setTimeout(look,50)};look()})"""
+# From the top to the bottom, a step a frame: the milliseconds of each frame, in order of length.
+SCROLLED = """new Promise(done=>{let at=0,before=performance.now();const times=[],end=document.body.scrollHeight;
+const step=now=>{times.push(now-before);before=now;scrollTo(0,at+=end/100);
+at<end?requestAnimationFrame(step):done(times.slice(1).sort((a,b)=>a-b))};requestAnimationFrame(step)})"""
+
+
+def test_the_page_of_10000_ranks_with_files_of_their_own_is_drawn(nacre, tmp_path, record_property, capsys):
+    """Prints how long it took, and how long the frames are while the page scrolls; these depend on the machine."""
+    lines = [opened(1, rank, 10_000, 50, {rank % 100: [MIB]}) for rank in range(10_000)]
+    lines += [opened(50, first, 10_000, 30, {0: [MIB] * 16}) for first in range(0, 10_000, 50)]
+    lines.append(opened(10_000, 0, 10_000, 20, {ost: [MIB] * 16 for ost in range(32)}))
+    text = page_of(nacre, tmp_path, lines)
+    assert len(text) < PAGE_BYTES_MAX
+    with LiveBrowser(tmp_path / "page.html", tmp_path / "profile") as live:
+        count, milliseconds = live.run(DRAWN)
+        frames = live.run(SCROLLED)
+    assert count == len(drawings(text))
+    figures = {"drawn_after_ms": milliseconds, "frame_median_ms": round(frames[len(frames) // 2], 1),
+               "frame_longest_ms": round(frames[-1], 1), "marks": sum(map(len, drawings(text).values()))}  # fmt: skip
+    for name, figure in figures.items():
+        record_property(name, figure)
+    with capsys.disabled():
+        print(f"\npage of 10,000 ranks: {figures}")
 
 
 def test_10000_ranks_and_5000_files_are_one_page(nacre, reported, tmp_path):

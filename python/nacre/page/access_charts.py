@@ -6,19 +6,23 @@ from collections import Counter
 from pathlib import Path
 
 from nacre import reports
-from nacre.findings import osts as osts_of_files
 from nacre.jobs import Job
+from nacre.page import layout_charts, rank_osts_charts
 from nacre.page.chart import Chart, category, quantity
 from nacre.text import amount, duration, plural
 
-FILES_SHOWN = 3  # layouts
-STRIPES_SHOWN = 64  # of a layout
-GROWN = "the layout grew "  # how the note of the library begins
 PLANS_SHOWN = 6
 
 
 def charts(job: Job) -> list[Chart]:
-    found = (sizes(job), osts(job), rank_osts(job), *layouts(job), plans(job), predictions(job))
+    found = (
+        sizes(job),
+        osts(job),
+        *rank_osts_charts.charts(job),
+        *layout_charts.charts(job),
+        plans(job),
+        predictions(job),
+    )
     return [chart for chart in found if chart is not None]
 
 
@@ -83,135 +87,6 @@ def osts(job: Job) -> Chart | None:
     )  # fmt: skip
 
 
-def rank_osts(job: Job) -> Chart | None:
-    """Which ranks accessed which OSTs: the fewer OSTs each, the better."""
-    largest = max((one["ranks"] for one in job.reports if _rank_osts_of(one)), default=0)
-    sums: Counter = Counter()
-    bands: dict[int, str] = {}
-    for one in job.reports:
-        for table in _rank_osts_of(one) if one["ranks"] == largest else []:
-            firsts = table["first_ranks"]
-            for band, (first, after) in enumerate(zip(firsts, [*firsts[1:], largest])):
-                bands[band] = str(first) if after == first + 1 else f"{first}-{after - 1}"
-                for ost, count in zip(table["first_osts"], table["bytes"][band]):
-                    sums[band, ost] += count
-    if not sums:
-        return None
-    columns = sorted({ost for _, ost in sums})
-    most = max(sum(1 for ost in columns if sums[band, ost]) for band in bands)
-    names = _names_of_columns(job, columns)
-    met = plural(most, "OST") if names == list(map(str, columns)) else f"{plural(most, 'range')} of OSTs"
-    return Chart(
-        "rank-osts", "Ranks and OSTs",
-        f"Bytes that each rank, or band of ranks, moved itself. Each met at most {met}.",
-        ["Ranks", *(f"OST {name}" for name in names)],
-        [[bands[band], *(amount(sums[band, ost]) for ost in columns)] for band in bands],
-        {
-            "mark": {"type": "rect", "tooltip": True},
-            "encoding": {
-                "x": category("ost", "OST", axis={"labelAngle": 0, "labelOverlap": True}),
-                "y": category("ranks", "rank"),
-                "color": quantity("MiB", "MiB", scale={"scheme": "blues", "domainMin": 0}),
-            },
-        },
-        [{"ost": name, "ranks": bands[band], "MiB": round(sums[band, ost] / (1 << 20), 3)}
-         for band in bands for ost, name in zip(columns, names)],
-        max(120, 18 * len(bands)),
-    )  # fmt: skip
-
-
-def _names_of_columns(job: Job, firsts: list[int]) -> list[str]:
-    """5, or 4-5 if a column stands for a range of OSTs: each up to the last OST that was accessed before the next."""
-    accessed = {ost["ost"] for one in job.reports for kind in one["kinds"].values() for ost in kind["osts"]}
-    names = []
-    for first, after in zip(firsts, [*firsts[1:], max(accessed, default=0) + 1]):
-        last = max((ost for ost in accessed if first <= ost < after), default=first)
-        names.append(str(first) if last == first else f"{first}-{last}")
-    return names
-
-
-def _rank_osts_of(one: dict) -> list[dict]:
-    return [kind["rank_osts"] for kind in one["kinds"].values() if kind["rank_osts"]["first_osts"]]
-
-
-def layouts(job: Job) -> list[Chart]:
-    """The stripes of the files with the most time, and who accessed their OSTs."""
-    found = []
-    for group in job.groups:
-        one = next((one for one in group.reports if _has_osts(one)), None)
-        if one and len(found) < FILES_SHOWN:
-            found.append(_layout(one, f"layout-{len(found)}"))
-    return found
-
-
-def _has_osts(one: dict) -> bool:
-    """Whether the layout says on which OST each stripe is."""
-    return any(not region.get("object_bytes") for region in one["layout"])
-
-
-def _layout(one: dict, name: str) -> Chart:
-    size = max([plan["first_call"]["end"] for plan in one["plans"]] + [one["bytes_written"], one["bytes_read"]])
-    users = _users(one)
-    data, rows = [], []
-    for region in one["layout"]:
-        end = size if region["end"] < 0 else min(region["end"], size)
-        where = "the end of the file" if region["end"] < 0 else amount(region["end"])
-        rows.append([f"{amount(region['begin'])} to {where}", f"{region['stripes']:,}", amount(region["stripe_bytes"]),
-                     ", ".join(map(str, region["osts"]))])  # fmt: skip
-        stripe = region["stripe_bytes"]
-        for index in range(max(0, -(-(end - region["begin"]) // stripe))):
-            if len(data) == STRIPES_SHOWN or not region["osts"]:
-                break
-            ost = region["osts"][index % len(region["osts"])]
-            begin = region["begin"] + index * stripe
-            data.append({"begin": round(begin / (1 << 20), 4), "end": round(min(begin + stripe, end) / (1 << 20), 4),
-                         "OST": ost, "by": _user_of(users, ost)})  # fmt: skip
-    shown = f" The first {STRIPES_SHOWN} stripes." if len(data) == STRIPES_SHOWN else ""
-    remarks = _layout_remarks(one)
-    return Chart(
-        name, f"Layout of {Path(one['file']).name}",
-        f"Each stripe on its OST; the colour says which ranks accessed most of that OST.{shown}{remarks}",
-        ["Range", "Stripes", "Stripe size", "OSTs"], rows,
-        {
-            "mark": {"type": "rect", "tooltip": True, "stroke": "currentColor", "strokeOpacity": 0.3},
-            "encoding": {
-                "x": quantity("begin", "MiB of the file"),
-                "x2": {"field": "end"},
-                "y": category("OST", "OST", sort="ascending"),
-                "color": {**category("by", "rank"), "scale": {"scheme": "tableau20"},
-                          "legend": {"orient": "top"}},
-            },
-        },
-        data,
-        max(80, 20 * len({stripe["OST"] for stripe in data})),
-    )  # fmt: skip
-
-
-def _layout_remarks(one: dict) -> str:
-    """On how many OSTs the data are, what the layout comes from, and whether it grew."""
-    used, origin = osts_of_files.used(one), osts_of_files.origin_in_words(one)
-    grown = [note[:1].upper() + note[1:] for note in one["notes"] if note.startswith(GROWN)]
-    remarks = [f"Data on {used}" if used else "", f"Layout: {origin}" if origin else "", *grown]
-    return "".join(f" {remark}." for remark in remarks if remark)
-
-
-def _user_of(users: dict[int, str], ost: int) -> str:
-    """`users`: of ranges of OSTs, by the first of each, in order."""
-    return users.get(max((first for first in users if first <= ost), default=-1), "nobody")
-
-
-def _users(one: dict) -> dict[int, str]:
-    """The band of ranks that moved most of the bytes of an OST, or of a range of OSTs, which its first stands for."""
-    most: dict[int, tuple[int, str]] = {}
-    for table in _rank_osts_of(one):
-        firsts = table["first_ranks"]
-        for band, (first, after) in enumerate(zip(firsts, [*firsts[1:], one["ranks"]])):
-            name = str(first) if after == first + 1 else f"{first}-{after - 1}"
-            for ost, count in zip(table["first_osts"], table["bytes"][band]):
-                most[ost] = max(most.get(ost, (0, "")), (count, name), key=lambda pair: pair[0])
-    return {ost: name if count else "nobody" for ost, (count, name) in sorted(most.items())}
-
-
 def plans(job: Job) -> Chart | None:
     """The plans that took the most time, and why they were chosen."""
     found = [(one, plan) for one in job.reports for plan in one["plans"]]
@@ -219,7 +94,7 @@ def plans(job: Job) -> Chart | None:
         return None
     found.sort(key=lambda pair: pair[1]["seconds"]["max"], reverse=True)
     rows = [
-        [Path(one["file"]).name, f"{plan['calls']:,} {plan['call']}s", plan["algorithm"],
+        [Path(one["file"]).name, plural(plan["calls"], plan["call"]), plan["algorithm"],
          f"{plan['aggregators']:,}" if "aggregators" in plan else "", plan["because"], amount(plan["bytes"]["sum"]),
          duration(plan["seconds"]["max"]),
          duration(plan["predicted"]["seconds"] * plan["calls"]) if "predicted" in plan else ""]

@@ -62,7 +62,7 @@ def activity_colour(field_name: str = "activity") -> dict:
         "type": "nominal",
         "title": None,
         "scale": {"domain": list(ACTIVITIES.values()), "range": [ACTIVITY_COLOURS[name] for name in ACTIVITIES]},
-        "legend": {"orient": "top"},
+        "legend": {"orient": "top", "symbolOpacity": 1},
     }
 
 

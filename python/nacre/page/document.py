@@ -27,9 +27,9 @@ h2{font-size:1.1rem;margin:2.2rem 0 .6rem}
 h3{font-size:1rem;margin:0}
 p{margin:.3rem 0}
 .soft,figcaption p{color:var(--soft)}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.8rem;margin:1.2rem 0}
-.tiles div{background:var(--card);border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem}
-.tiles b{display:block;font-size:1.25rem;font-variant-numeric:tabular-nums}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.4rem,1fr));gap:.8rem;margin:1.2rem 0}
+.tiles div{background:var(--card);border:1px solid var(--line);border-radius:.4rem;padding:.6rem .7rem}
+.tiles b{display:block;font-size:1.15rem;white-space:nowrap;font-variant-numeric:tabular-nums}
 .tiles span{color:var(--soft);font-size:.85rem}
 .finding{background:var(--card);border:1px solid var(--line);border-left:4px solid var(--mark);border-radius:.4rem;
 padding:.7rem 1rem;margin:.7rem 0;break-inside:avoid}
@@ -46,10 +46,14 @@ figure.full{grid-column:1/-1}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.87rem;width:100%}
 th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}
 th:first-child,td:first-child,td.words,th.words{text-align:left;padding-left:0}
-td.words{min-width:14rem}
-td:first-child{white-space:pre-wrap}
+td{white-space:nowrap}
+td.words{min-width:14rem;white-space:normal}
+td:first-child{white-space:pre}
+td.words:first-child{white-space:pre-wrap}
 summary{cursor:pointer;color:var(--mark)}
 .pair{display:grid;grid-template-columns:1fr 1fr;gap:1.5rem}
+@media (min-width:128rem){body{max-width:152rem}.findings{display:grid;grid-template-columns:1fr 1fr;gap:.2rem 1rem;
+align-items:start}figure.full{grid-column:span 2}.pair .findings{display:block}.pair figure.full{grid-column:1/-1}}
 @media (max-width:50rem){.pair{grid-template-columns:1fr}body{padding:1rem}}
 @media print{:root{--text:#000;--soft:#444;--back:#fff;--card:#fff;--line:#999;--mark:#000;color-scheme:light}
 body{max-width:none;padding:0;font-size:10pt}.charts{grid-template-columns:1fr}}
@@ -61,14 +65,18 @@ axis:{labelColor:'currentColor',titleColor:'currentColor',domainColor:'currentCo
 gridColor:'currentColor',gridOpacity:.12,domainOpacity:.4,tickOpacity:.4,titleFontWeight:'normal'},
 legend:{labelColor:'currentColor',titleColor:'currentColor',labelLimit:220}};
 const charts=JSON.parse(document.getElementById('charts').textContent);
-const draw=([id,spec])=>{const at=document.getElementById(id),legend=spec.encoding.color?.legend;
-if(legend)legend.columns=Math.max(1,Math.floor(at.clientWidth/170));
+// The longest label of an axis or legend of categories, in characters of about 5.2 pixels.
+const longest=(of,values)=>Math.max(0,...(of.scale?.domain??values.map(one=>one[of.field])).map(one=>`${one}`.length));
+const draw=([id,spec])=>{const at=document.getElementById(id),{color,y}=spec.encoding,values=spec.data.values;
+if(color?.legend){const left=y.type=='nominal'?30+5.2*longest(y,values):45;
+color.legend.columns=Math.max(1,Math.floor((at.clientWidth-left)/(24+5.2*longest(color,values))))}
 return vegaEmbed(at,{...spec,config,width:'container',autosize:{type:'fit-x',contains:'padding'}},
 {renderer:'svg',actions:false})};
-Promise.all(Object.entries(charts).map(draw)).then(()=>document.body.dataset.drawn=Object.keys(charts).length);
+Promise.all(Object.entries(charts).map(draw)).then(()=>{
+document.body.dataset.drawn=Object.keys(charts).length;document.body.dataset.milliseconds=Math.round(performance.now())});
 addEventListener('beforeprint',()=>document.querySelectorAll('details').forEach(one=>one.open=true));
 """
-WIDE = {"timeline", "ranks", "plans", "layout-0", "layout-1", "layout-2"} | {
+WIDE = {"timeline", "ranks", "communicators", "plans", "layout-0", "layout-1", "layout-2"} | {
     drawing.name for drawing in resource_charts.DRAWINGS
 }
 
@@ -174,10 +182,11 @@ def _findings(job: Job, findings: list[Finding]) -> list[str]:
         parts.append(
             f'<div class="finding" data-rule="{escape(finding.rule)}">{stake}<h3>{escape(finding.title)}</h3>'
             f"<p>{escape(finding.where)}: {escape(finding.evidence)}</p>"
+            + (f"<p>{escape(finding.goes_away)}</p>" if finding.goes_away else "")
             + (f"<pre>{escape(remedy)}</pre>" if remedy else "")
             + "</div>"
         )
-    return parts
+    return ['<div class="findings">', *parts, "</div>"]
 
 
 def _figures(charts: list[Chart], prefix: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Single points of the experiments: one collective write of a job, simulated."""
+"""Single points of the experiments: the calls of a job on one file, simulated."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import dataclasses
 import functools
 import pathlib
 import tempfile
-import tomllib
+
+from nacre import reports
+from nacre.described_calls import calls_text
 
 from ..choice.measured import machine_text
-from ..choice.plans import plans_of
+from ..choice.plans import longest
 from ..simulation import NANOSECONDS, STAGES, run_program
 from ..units import MIB
-
-MACHINES = pathlib.Path(__file__).resolve().parent / "machines"
+from .origins import sections_of
 
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """`changes` replace settings of the machine (section.key, value); `block` is that of workloads with blocks."""
+    """`changes` replace settings of the machine (section.key, value); `block` is that of workloads with blocks.
+    `calls`: tables [[calls]] in place of a workload (docs/simulate.md), which also say how many bytes there are."""
 
     machine: str
     nodes: int
@@ -28,42 +30,76 @@ class Point:
     block: int = 0
     hints: tuple[tuple[str, str], ...] = ()
     changes: tuple[tuple[str, float], ...] = ()
+    calls: str = ""
 
     def changed(self, changes: tuple[tuple[str, float], ...]) -> Point:
         return dataclasses.replace(self, changes=(*self.changes, *changes))
 
+    @property
+    def ranks(self) -> int:
+        return self.nodes * self.ranks_per_node
+
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """`bottleneck`: the resource that a part of it kept busy longest. `plan`: of the calls, as plans_of(); None if the
-    ranks wrote by themselves."""
+    """`seconds`: from when all ranks have opened the file to when all have closed it. `bottleneck`: the resource that a
+    part of it kept busy longest. `plan`: of the writes, as longest(); None if the ranks wrote by themselves. `phases`:
+    seconds of all ranks in the phases of collective writes (docs/report.md)."""
 
     seconds: float
     mib_per_second: float
     bottleneck: str
     plan: dict | None
+    phases: dict[str, float]
 
-
-def sections_of(machine: str) -> dict[str, dict]:
-    return tomllib.loads((MACHINES / f"{machine}.toml").read_text())
+    def share(self, phases: tuple[str, ...]) -> float:
+        """Of the time of collective writes."""
+        return sum(self.phases[name] for name in phases) / sum(self.phases.values())
 
 
 @functools.cache
 def outcome_of(point: Point) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch:
-        machine, report = pathlib.Path(scratch) / "machine.toml", pathlib.Path(scratch) / "report.jsonl"
-        sections = sections_of(point.machine)
-        for name, value in point.changes:
-            section, key = name.split(".")
-            sections.setdefault(section, {})[key] = value
-        machine.write_text(machine_text(sections))
-        hints = {"nacre_machine": str(machine), **dict(point.hints), "nacre_report": str(report)}
-        words = ["--machine", str(machine), "--nodes", str(point.nodes), "--bytes", str(point.bytes)]
-        words += ["--ranks-per-node", str(point.ranks_per_node)]
-        words += ["--block", str(point.block)] if point.block else []
-        words += [word for name, value in hints.items() for word in ("--hint", f"{name}={value}")]
-        found = run_program([*words, point.workload])
-        seconds = sum(found["stages_ns"][name] for name in STAGES["write"]) / NANOSECONDS
-        busiest = max(found["resources"], key=lambda one: one["busy_ns_max"])["name"]
-        plans = plans_of(str(report), "write")
-        return Outcome(seconds, found["bytes_written"] / MIB / seconds, busiest, plans[-1] if plans else None)
+        report = pathlib.Path(scratch) / "report.jsonl"
+        found = run_program(_words(point, pathlib.Path(scratch), report))
+        return _outcome(found, reports.read([str(report)])[0])
+
+
+def _words(point: Point, scratch: pathlib.Path, report: pathlib.Path) -> list[str]:
+    machine = scratch / "machine.toml"
+    sections = sections_of(point.machine)
+    for name, value in point.changes:
+        section, key = name.split(".")
+        sections.setdefault(section, {})[key] = value
+    machine.write_text(machine_text(sections))
+    hints = {"nacre_machine": str(machine), **dict(point.hints), "nacre_report": str(report)}
+    words = ["--machine", str(machine), "--nodes", str(point.nodes), "--ranks-per-node", str(point.ranks_per_node)]
+    words += [word for name, value in hints.items() for word in ("--hint", f"{name}={value}")]
+    return words + (_described(point, scratch) if point.calls else _workload(point))
+
+
+def _workload(point: Point) -> list[str]:
+    block = ["--block", str(point.block)] if point.block else []
+    return ["--bytes", str(point.bytes), *block, point.workload]
+
+
+def _described(point: Point, scratch: pathlib.Path) -> list[str]:
+    tables, calls = scratch / "calls.toml", scratch / "calls"
+    tables.write_text(point.calls)
+    calls.write_text(calls_text(str(tables), point.ranks))
+    return ["--calls", str(calls)]
+
+
+def _outcome(found: dict, report: dict) -> Outcome:
+    stages = {*STAGES["write"], *STAGES["read"]}
+    seconds = sum(found["stages_ns"][name] for name in stages) / NANOSECONDS
+    bytes_moved = found["bytes_written"] + found["bytes_read"]
+    busiest = max(found["resources"], key=lambda one: one["busy_ns_max"])["name"]
+    phases = report["kinds"].get("collective_write", {}).get("phases", {})
+    return Outcome(
+        seconds,
+        bytes_moved / MIB / seconds,
+        busiest,
+        longest(report, "write"),
+        {name: one["sum"] for name, one in phases.items()},
+    )

@@ -10,7 +10,7 @@ from ..config import Config
 from ..options import Published
 from ..patterns.place import name_library
 from ..schedule import Progress
-from . import counts, patterns
+from . import counts, opal, patterns
 from .points import Point, outcome_of
 from .text import page
 
@@ -24,7 +24,7 @@ def takes_much_memory(point: Point) -> bool:
 
 def run(config: Config, arguments: Published) -> str:
     name_library(config)
-    points = list(dict.fromkeys([*patterns.points(), *counts.points()]))
+    points = list(dict.fromkeys([*patterns.points(), *counts.points(), *opal.points()]))
     progress = Progress(len(points), arguments.quiet)
     for at_once, some in (
         (os.cpu_count(), [point for point in points if not takes_much_memory(point)]),

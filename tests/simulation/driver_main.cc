@@ -3,7 +3,7 @@
 //
 //   simulation --seed 1 --runs 1000         programs 1 to 1000
 //   simulation --seconds 60                 from a fresh seed, which is printed
-//   simulation --seed 7 --runs 1 --without-steps 0,2 --without-faults 1
+//   simulation --seed 7 --runs 1 --without-steps 0,2 --without-faults 1 --ranks 3 --nodes 2
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <array>
 #include <chrono>
@@ -142,44 +142,87 @@ bool take_number(const char* text, std::int64_t& into) {
   return number.has_value();
 }
 
+/// The options that leave out parts of a program.
+struct ListOption {
+  const char* name;
+  std::vector<std::size_t> Omissions::*list;
+};
+constexpr std::array list_options{ListOption{"without-steps", &Omissions::steps},
+                                  ListOption{"without-faults", &Omissions::faults},
+                                  ListOption{"without-hints", &Omissions::hints},
+                                  ListOption{"without-files", &Omissions::files},
+                                  ListOption{"without-contents", &Omissions::contents}};
+
+bool take_count(const char* text, std::optional<int>& count) {
+  count = parse_number<int>(text);
+  return count && *count > 0;
+}
+
+/// Takes one option; false if its value is wrong. `letter`: of options_of_driver().
+bool take_option(int letter, Options& options) {
+  switch (letter) {
+    case 's':
+      options.seed = parse_number<std::uint64_t>(optarg);
+      return options.seed.has_value();
+    case 'r':
+      return take_number(optarg, options.runs);
+    case 't':
+      return take_number(optarg, options.seconds);
+    case 'c':
+      options.in_children = true;
+      return true;
+    case 'n':
+      options.shrinks = false;
+      return true;
+    case 'p':
+      return take_count(optarg, options.omissions.ranks);
+    case 'o':
+      return take_count(optarg, options.omissions.nodes);
+    default:
+      break;
+  }
+  const auto list = static_cast<std::size_t>(letter - '0');
+  return list < list_options.size() &&
+         take_list(optarg, options.omissions.*list_options[list].list);
+}
+
+std::vector<option> options_of_driver() {
+  std::vector<option> table{
+      {"seed", required_argument, nullptr, 's'},    {"runs", required_argument, nullptr, 'r'},
+      {"seconds", required_argument, nullptr, 't'}, {"in-children", no_argument, nullptr, 'c'},
+      {"no-shrinking", no_argument, nullptr, 'n'},  {"ranks", required_argument, nullptr, 'p'},
+      {"nodes", required_argument, nullptr, 'o'}};
+  for (std::size_t list = 0; list < list_options.size(); ++list) {
+    table.push_back(
+        {list_options[list].name, required_argument, nullptr, '0' + static_cast<int>(list)});
+  }
+  table.push_back({nullptr, 0, nullptr, 0});
+  return table;
+}
+
 std::optional<Options> parse(int argc, char** argv) {
-  const std::array<option, 8> table{{{"seed", required_argument, nullptr, 's'},
-                                     {"runs", required_argument, nullptr, 'r'},
-                                     {"seconds", required_argument, nullptr, 't'},
-                                     {"in-children", no_argument, nullptr, 'c'},
-                                     {"no-shrinking", no_argument, nullptr, 'n'},
-                                     {"without-steps", required_argument, nullptr, '0'},
-                                     {"without-faults", required_argument, nullptr, '1'},
-                                     {nullptr, 0, nullptr, 0}}};
+  const std::vector<option> table = options_of_driver();
   Options options;
   bool is_valid = true;
   for (int got = 0; (got = getopt_long(argc, argv, "", table.data(), nullptr)) != -1;) {
-    if (got == 's') {
-      options.seed = parse_number<std::uint64_t>(optarg);
-      is_valid = is_valid && options.seed.has_value();
-    } else if (got == 'r') {
-      is_valid = take_number(optarg, options.runs) && is_valid;
-    } else if (got == 't') {
-      is_valid = take_number(optarg, options.seconds) && is_valid;
-    } else if (got == 'c') {
-      options.in_children = true;
-    } else if (got == 'n') {
-      options.shrinks = false;
-    } else if (got == '0') {
-      is_valid = take_list(optarg, options.omissions.steps) && is_valid;
-    } else if (got == '1') {
-      is_valid = take_list(optarg, options.omissions.faults) && is_valid;
-    } else {
-      is_valid = false;
-    }
+    is_valid = take_option(got, options) && is_valid;
   }
   return is_valid && optind == argc ? std::optional(options) : std::nullopt;
 }
 
-std::string listed(const char* option, const std::vector<std::size_t>& parts) {
+/// As options of the driver.
+std::string listed(const Omissions& omissions) {
   std::string text;
-  for (const std::size_t part : parts) text += (text.empty() ? "" : ",") + std::to_string(part);
-  return text.empty() ? "" : std::string(" --without-") + option + " " + text;
+  for (const ListOption& option : list_options) {
+    std::string parts;
+    for (const std::size_t part : omissions.*option.list) {
+      parts += (parts.empty() ? "" : ",") + std::to_string(part);
+    }
+    if (!parts.empty()) text += std::string(" --") + option.name + " " + parts;
+  }
+  if (omissions.ranks) text += " --ranks " + std::to_string(*omissions.ranks);
+  if (omissions.nodes) text += " --nodes " + std::to_string(*omissions.nodes);
+  return text;
 }
 
 int report(const char* name, const Program& program, const Omissions& omitted) {
@@ -188,9 +231,9 @@ int report(const char* name, const Program& program, const Omissions& omitted) {
   });
   const Program smaller = without(program, omissions);
   const std::string finding = try_out_in_child(smaller).value_or("");
-  std::printf("%s%s\nrepeat: %s --seed %llu --runs 1%s%s\n", described(smaller).c_str(),
+  std::printf("%s%s\nrepeat: %s --seed %llu --runs 1%s\n", described(smaller).c_str(),
               finding.c_str(), name, static_cast<unsigned long long>(program.seed),
-              listed("steps", omissions.steps).c_str(), listed("faults", omissions.faults).c_str());
+              listed(omissions).c_str());
   return 1;
 }
 

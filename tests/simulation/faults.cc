@@ -20,7 +20,8 @@ std::string words_of(const ServerFault& fault) {
 
 std::string words_of(const LateCall& fault) {
   return "call " + std::to_string(fault.nth) + " of rank " + std::to_string(fault.rank) +
-         " begins " + nanoseconds(fault.nanoseconds) + " late";
+         (fault.is_in_two_parts ? " pauses for " + nanoseconds(fault.nanoseconds)
+                                : " begins " + nanoseconds(fault.nanoseconds) + " late");
 }
 
 std::string words_of(const LateMessages& fault) {
@@ -65,7 +66,7 @@ std::vector<ErrorClass> error_classes_of(const Fault& fault) {
       return server->words.find(word) != std::string::npos;
     };
     if (says("no_space") || says("no_objects")) return {ErrorClass::no_space};
-    if (says("error") || says("evicted")) return {ErrorClass::io};
+    if (says("error") || server->node) return {ErrorClass::io};
   }
   if (as<RefusedMemory>(fault) != nullptr) return {ErrorClass::no_mem};
   const auto* const intrusion = as<Intrusion>(fault);
@@ -73,9 +74,15 @@ std::vector<ErrorClass> error_classes_of(const Fault& fault) {
   return removes ? std::vector{store::error_class_of(ENODATA)} : std::vector<ErrorClass>{};
 }
 
+std::optional<std::int32_t> node_of(const Fault& fault) {
+  if (const auto* const server = as<ServerFault>(fault)) return server->node;
+  if (const auto* const intrusion = as<Intrusion>(fault)) return intrusion->node;
+  return std::nullopt;
+}
+
 bool loses_writes(const Fault& fault) {
   const auto* const server = as<ServerFault>(fault);
-  return server != nullptr && server->words.find("evicted") != std::string::npos;
+  return server != nullptr && server->node.has_value();
 }
 
 }  // namespace nacre::simulation

@@ -3,6 +3,7 @@
 #define NACRE_TESTS_SIMULATION_FAULTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,14 +20,18 @@ struct StoreFault {
 /// A fault of an OST, or the eviction of a node, at a moment of the job.
 struct ServerFault {
   std::int64_t at_nanoseconds = 0;
-  std::string words;  ///< of sim::parse_fault()
+  std::string words;                 ///< of sim::parse_fault()
+  std::optional<std::int32_t> node;  ///< of an eviction
 };
 
-/// A call of the store, the nth of a rank (from 1), begins late.
+/// A call of the store, the nth of a rank (from 1), begins late, or pauses.
 struct LateCall {
   int rank = 0;
   std::int64_t nth = 1;
   std::int64_t nanoseconds = 0;
+  /// A read or write moves half of its bytes before the pause: the system moved fewer bytes than it
+  /// was asked for, and the store continues. Other calls begin late.
+  bool is_in_two_parts = false;
 };
 
 /// Each message, and each ring of a rank, comes up to this much later.
@@ -42,7 +47,8 @@ struct RefusedMemory {
   bool repeats = false;  ///< and all later ones
 };
 
-/// Another process, on a node of the job, does something with the file at a moment of the job.
+/// Another process, on a node of the job, does something with the first file at a moment of the
+/// job.
 struct Intrusion {
   enum class Act : std::uint8_t {
     read,              ///< reads all, which calls locks back
@@ -65,6 +71,8 @@ using Fault =
 /// The classes of the errors with which calls may fail because of it. None: it only makes calls
 /// slow.
 [[nodiscard]] std::vector<ErrorClass> error_classes_of(const Fault& fault);
+/// The node that it needs; none: it does not depend on nodes.
+[[nodiscard]] std::optional<std::int32_t> node_of(const Fault& fault);
 /// Whether writes may be lost because of it before a sync.
 [[nodiscard]] bool loses_writes(const Fault& fault);
 

@@ -32,31 +32,41 @@ void add_component(store::FileLayouts& layouts, plan::Layout asked) {
   static_cast<void>(layouts.add(asked));
 }
 
+std::unique_ptr<store::StoreFile> opened(sim::Job& job, const Intrusion& intrusion,
+                                         const std::string& path) {
+  const auto store = job.files().store_on(intrusion.node);
+  auto file = store->open(path, {.read = true, .write = true, .leaves_layout_open = true});
+  return file ? *std::move(file) : nullptr;
+}
+
 /// Waits while a rank holds a group lock.
 void migrate(sim::Job& job, const Intrusion& intrusion, const std::string& path) {
   constexpr int attempts = 100;
   constexpr sim::SimulatedTime pause = 1'000'000;
   const std::unique_ptr<sim::OpenHandle> handle = job.files().costs().open(intrusion.node, false);
   for (int i = 0; i < attempts; ++i) {
+    const auto file = opened(job, intrusion, path);  // the file stays if a rank deletes its name
     const Result<sim::StripedFile*> data = job.files().data(path);
-    if (!data) return;
+    if (file == nullptr || !data) return;
     const Status moved =
         (*data)->migrate({handle.get()}, plan::parse_stripe_options(intrusion.layout).value());
+    static_cast<void>(file->close());
     if (moved || moved.error().system_errno != EBUSY) return;
     job.scheduler().sleep(pause);
   }
 }
 
 /// Errors are the process's own affair.
-void act(sim::Job& job, const Intrusion& intrusion, const std::string& path) {
-  job.scheduler().sleep_until(intrusion.at_nanoseconds);
-  const auto store = job.files().store_on(intrusion.node);
-  const auto file = store->open(path, {.read = true, .write = true, .leaves_layout_open = true});
-  if (!file) return;
-  store::FileLayouts& layouts = *(*file)->layouts();
+void act(sim::Job& job, const Intrusion& intrusion, const std::string& path,
+         sim::SimulatedTime begin) {
+  job.scheduler().sleep_until(begin + intrusion.at_nanoseconds);
+  if (intrusion.act == Act::migrate) return migrate(job, intrusion, path);
+  const auto file = opened(job, intrusion, path);
+  if (file == nullptr) return;
+  store::FileLayouts& layouts = *file->layouts();
   switch (intrusion.act) {
     case Act::read:
-      read_all(**file);
+      read_all(*file);
       break;
     case Act::set_layout:
       static_cast<void>(layouts.set(plan::parse_stripe_options(intrusion.layout).value()));
@@ -68,16 +78,17 @@ void act(sim::Job& job, const Intrusion& intrusion, const std::string& path) {
       static_cast<void>(layouts.remove_unwritten());
       break;
     case Act::migrate:
-      migrate(job, intrusion, path);
       break;
   }
-  static_cast<void>((*file)->close());
+  static_cast<void>(file->close());
 }
 
 }  // namespace
 
 void start_intruder(sim::Job& job, const Intrusion& intrusion, const std::string& path) {
-  job.scheduler().start("another process", [&job, &intrusion, path] { act(job, intrusion, path); });
+  const sim::SimulatedTime begin = job.scheduler().now();
+  job.scheduler().start("another process",
+                        [&job, &intrusion, path, begin] { act(job, intrusion, path, begin); });
 }
 
 }  // namespace nacre::simulation

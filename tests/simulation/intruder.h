@@ -9,7 +9,8 @@
 
 namespace nacre::simulation {
 
-/// Starts the process, which does nothing if the file does not exist at that time. `job` and
+/// Starts the process, which does nothing if the file does not exist at that time. The time of
+/// `intrusion` counts from now. `job` and
 /// `intrusion` must outlive its run.
 void start_intruder(sim::Job& job, const Intrusion& intrusion, const std::string& path);
 

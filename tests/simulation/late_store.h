@@ -13,19 +13,28 @@
 
 namespace nacre::simulation {
 
-/// Counts the calls of one process that access the file or its locks, over all its files. Calls
-/// that the library makes while it holds a mutex that its helper threads need are not among them:
-/// fibers would wait for each other for ever.
+/// How long a call is late, and whether it moves half of its bytes before that.
+struct Lateness {
+  sim::SimulatedTime nanoseconds = 0;
+  bool is_in_two_parts = false;
+};
+
+/// Counts the calls of one process that access files, their layouts, locks and shared counters,
+/// over all its files. Calls that only read a layout are not among them.
 class LateCalls {
  public:
-  /// `lateness`: nanoseconds by the number of a call, from 1.
-  LateCalls(sim::Scheduler& scheduler, std::map<std::int64_t, std::int64_t> lateness)
+  /// `lateness`: by the number of a call, from 1.
+  LateCalls(sim::Scheduler& scheduler, std::map<std::int64_t, Lateness> lateness)
       : scheduler_(scheduler), lateness_(std::move(lateness)) {}
+  /// Counts a call, and waits if it begins late.
   void begin();
+  /// Counts a read or write, and waits if it begins late. Returns the length of its pause, or 0.
+  [[nodiscard]] sim::SimulatedTime begin_transfer();
+  void pause(sim::SimulatedTime length) { scheduler_.sleep(length); }
 
  private:
   sim::Scheduler& scheduler_;
-  std::map<std::int64_t, std::int64_t> lateness_;
+  std::map<std::int64_t, Lateness> lateness_;
   std::int64_t count_ = 0;
 };
 
@@ -36,6 +45,9 @@ class LateStore final : public store::ForwardingStore {
 
   Result<std::unique_ptr<store::StoreFile>> open(const std::string& path,
                                                  const store::OpenOptions& options) override;
+  Status remove(const std::string& path) override;
+  Result<std::unique_ptr<store::SharedCounter>> counter(const store::CounterKey& key,
+                                                        bool create) override;
 
  private:
   std::shared_ptr<LateCalls> calls_;

@@ -1,6 +1,7 @@
 #include "possible_file.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace nacre::simulation {
@@ -20,6 +21,10 @@ struct Written {
 
 }  // namespace
 
+std::byte byte_before(std::int64_t offset) {
+  return static_cast<std::byte>(1 + (offset + offset / 251) % 255);
+}
+
 void PossibleFile::write(const std::vector<RankAccess>& ranks, const std::vector<bool>& succeeded,
                          bool may_be_lost) {
   std::map<std::int64_t, Written> written;
@@ -33,7 +38,7 @@ void PossibleFile::write(const std::vector<RankAccess>& ranks, const std::vector
     }
   }
   for (auto& [offset, byte] : written) {
-    Values& possible = written_.try_emplace(offset, never_written).first->second;
+    Values& possible = values_at(offset);
     if (byte.is_certain) possible.reset();
     possible |= byte.values;
   }
@@ -43,50 +48,97 @@ void PossibleFile::write(const std::vector<RankAccess>& ranks, const std::vector
   }
 }
 
-void PossibleFile::lose_unsynced() {
-  for (const Extent& extent : unsynced_) {
-    const auto end = written_.lower_bound(extent.end());
-    for (auto byte = written_.lower_bound(extent.offset); byte != end; ++byte) {
-      byte->second |= never_written;
-    }
+std::byte PossibleFile::unwritten(std::int64_t offset) const {
+  return offset < size_before_ ? byte_before(offset) : std::byte{0};
+}
+
+PossibleFile::Values& PossibleFile::values_at(std::int64_t offset) {
+  const auto [place, is_new] = written_.try_emplace(offset);
+  if (is_new) place->second.set(bit_of(unwritten(offset)));
+  return place->second;
+}
+
+void PossibleFile::allow_zeros(const Extent& extent) {
+  for (std::int64_t offset = extent.offset; offset < std::min(extent.end(), size_before_);
+       ++offset) {
+    values_at(offset).set(0);
   }
-  unsynced_.clear();
+  const auto end = written_.lower_bound(extent.end());
+  for (auto byte = written_.lower_bound(extent.offset); byte != end; ++byte) byte->second.set(0);
+}
+
+void PossibleFile::lose_unsynced() {
+  for (const Extent& extent : std::exchange(unsynced_, {})) allow_zeros(extent);
 }
 
 void PossibleFile::resize(std::int64_t size, bool succeeded) {
-  for (auto byte = written_.lower_bound(size); byte != written_.end(); ++byte) {
-    if (succeeded) byte->second.reset();
-    byte->second |= never_written;
+  if (!succeeded) {
+    allow_zeros({size, std::numeric_limits<std::int64_t>::max() - size});
+    return;
   }
+  size_before_ = std::min(size_before_, size);
+  for (auto byte = written_.lower_bound(size); byte != written_.end(); ++byte) {
+    byte->second = never_written;
+  }
+}
+
+std::optional<std::string> PossibleFile::open(const file::AccessMode& mode, bool succeeded) {
+  if (!succeeded) {
+    may_exist_ = may_exist_ || mode.create;
+    return std::nullopt;
+  }
+  if (!mode.create && !may_exist_) return "a file that does not exist was opened";
+  if (mode.exclusive && !may_be_missing_) return "a file that existed was created";
+  if (mode.exclusive) remove(true);
+  if (may_be_missing_ && mode.create) {
+    allow_zeros({0, std::numeric_limits<std::int64_t>::max()});
+  }
+  may_exist_ = true;
+  may_be_missing_ = false;
+  return std::nullopt;
+}
+
+bool PossibleFile::explains(const file::AccessMode& mode, const Error& error) const {
+  if (error.error_class == ErrorClass::no_such_file) return !mode.create && may_be_missing_;
+  return error.error_class == ErrorClass::file_exists && mode.exclusive && may_exist_;
+}
+
+void PossibleFile::remove(bool succeeded) {
+  may_be_missing_ = true;
+  if (succeeded) *this = PossibleFile(0);
 }
 
 bool PossibleFile::allows(std::int64_t offset, std::byte value) const {
   const auto holds = [&](const Extent& extent) { return extent.contains(offset); };
   if (value == std::byte{0} && std::ranges::any_of(unsynced_, holds)) return true;
   const auto found = written_.find(offset);
-  return (found == written_.end() ? never_written : found->second).test(bit_of(value));
+  if (found == written_.end()) return value == unwritten(offset);
+  return found->second.test(bit_of(value));
 }
 
 std::optional<std::string> PossibleFile::misfit(const Bytes& found) const {
-  const auto wrong = [](std::int64_t offset, std::byte value, const char* where) {
+  const auto value_at = [&](std::int64_t offset) {
+    return offset < std::ssize(found) ? found[static_cast<std::size_t>(offset)] : std::byte{0};
+  };
+  const auto is_wrong = [&](std::int64_t offset) {
+    return value_at(offset) != unwritten(offset) && !allows(offset, value_at(offset));
+  };
+  const auto wrong = [&](std::int64_t offset) {
     return "byte " + std::to_string(offset) + " of the file is " +
-           std::to_string(std::to_integer<int>(value)) + where;
+           std::to_string(std::to_integer<int>(value_at(offset))) +
+           (offset < std::ssize(found) ? "" : " (behind its end)");
   };
-  auto next = found.begin();  // behind the last byte that was checked
-  const auto first_between = [&](std::int64_t offset) {
-    const auto end = found.begin() + std::min(offset, std::ssize(found));
-    const auto other = std::find_if(next, end, [](std::byte byte) { return byte != std::byte{0}; });
-    next = end == found.end() ? end : end + 1;
-    return other == end ? std::nullopt : std::optional(other);
-  };
-  for (const auto& [offset, values] : written_) {
-    if (const auto other = first_between(offset)) return wrong(*other - found.begin(), **other, "");
-    const bool is_there = offset < std::ssize(found);
-    const std::byte value = is_there ? found[static_cast<std::size_t>(offset)] : std::byte{0};
-    if (!allows(offset, value)) return wrong(offset, value, is_there ? "" : " (behind its end)");
+  for (std::int64_t offset = 0; offset < size_before_; ++offset) {
+    if (is_wrong(offset)) return wrong(offset);
   }
-  if (const auto other = first_between(std::ssize(found))) {
-    return wrong(*other - found.begin(), **other, "");
+  for (const auto& [offset, values] : written_) {
+    if (!allows(offset, value_at(offset))) return wrong(offset);
+  }
+  const auto is_data = [](std::byte byte) { return byte != std::byte{0}; };
+  const auto begin = found.begin() + std::min(size_before_, std::ssize(found));
+  for (auto byte = std::find_if(begin, found.end(), is_data); byte != found.end();
+       byte = std::find_if(byte + 1, found.end(), is_data)) {
+    if (is_wrong(byte - found.begin())) return wrong(byte - found.begin());
   }
   return std::nullopt;
 }
@@ -99,6 +151,9 @@ std::optional<std::string> PossibleFile::misfit(const RankAccess& read, const By
   for (std::size_t index = 0; index < in_memory.size(); ++index) {
     const auto place = static_cast<std::size_t>(in_memory[index]);
     const bool is_behind = std::cmp_greater_equal(index, bytes);
+    if (is_behind && !allows(in_file[index], std::byte{0})) {
+      return "byte " + std::to_string(in_file[index]) + " was not read";
+    }
     if (is_behind && read.buffer[place] != std::byte{0}) continue;
     buffer[place] = read.buffer[place];
     if (!is_behind && !allows(in_file[index], read.buffer[place])) {

@@ -11,15 +11,36 @@
 #include <vector>
 
 #include "base/extent.h"
+#include "base/result.h"
+#include "file/open_file.h"
 #include "random_access.h"
 
 namespace nacre::simulation {
+
+/// A byte that a file contains before the job: never zero.
+[[nodiscard]] std::byte byte_before(std::int64_t offset);
 
 /// An oracle. A byte of a write that succeeded is that of one of its ranks. A byte of a write that
 /// failed is that of one of its ranks, or what it was. All other bytes stay what they were.
 class PossibleFile {
  public:
   using Bytes = collective::fixtures::Bytes;
+
+  /// A file that has this many bytes of byte_before(); 0: it does not exist.
+  explicit PossibleFile(std::int64_t bytes_before)
+      : size_before_(bytes_before),
+        may_exist_(bytes_before > 0),
+        may_be_missing_(bytes_before == 0) {}
+
+  /// What is wrong with the outcome of an open: a file that cannot exist was found, or one that
+  /// must exist was created exclusively. Errors are not checked.
+  [[nodiscard]] std::optional<std::string> open(const file::AccessMode& mode, bool succeeded);
+  /// Whether an open fails with this error because the file exists, or because it does not.
+  [[nodiscard]] bool explains(const file::AccessMode& mode, const Error& error) const;
+  /// A deletion. If it failed, the file may be gone nevertheless.
+  void remove(bool succeeded);
+  [[nodiscard]] bool may_exist() const { return may_exist_; }
+  [[nodiscard]] bool may_be_missing() const { return may_be_missing_; }
 
   /// Ranks whose write failed have false in `succeeded`. `may_be_lost`: until sync(), the bytes
   /// from the first that is written to the last may also be zero. Writes may rewrite what lies
@@ -34,8 +55,9 @@ class PossibleFile {
   /// What is wrong with the contents `found` of the file; nothing if they are possible.
   [[nodiscard]] std::optional<std::string> misfit(const Bytes& found) const;
   /// The same for the buffer of a read that returned `bytes` bytes. `before`: the buffer before it.
-  /// Behind these bytes, those that the read asked for may be zeros: a file may have a size and no
-  /// objects, so that reads find its end before the size.
+  /// Bytes that cannot be zero are not behind the end of the file: the read must return them.
+  /// Behind the bytes that it returned, those that it asked for may be zeros: a file may have a
+  /// size and no objects, so that reads find its end before the size.
   [[nodiscard]] std::optional<std::string> misfit(const collective::fixtures::RankAccess& read,
                                                   const Bytes& before, std::int64_t bytes) const;
 
@@ -43,9 +65,18 @@ class PossibleFile {
   /// The bit of each possible value is set.
   using Values = std::bitset<256>;
   [[nodiscard]] bool allows(std::int64_t offset, std::byte value) const;
+  /// The value of a byte that was never written.
+  [[nodiscard]] std::byte unwritten(std::int64_t offset) const;
+  /// All values of a byte.
+  [[nodiscard]] Values& values_at(std::int64_t offset);
+  /// The bytes of these offsets may also be zero.
+  void allow_zeros(const Extent& extent);
 
-  std::map<std::int64_t, Values> written_;  // by offset; elsewhere: 0
+  std::map<std::int64_t, Values> written_;  // by offset; elsewhere: unwritten()
   std::vector<Extent> unsynced_;            // whose bytes may be lost
+  std::int64_t size_before_;                // of the contents before the job that are still there
+  bool may_exist_;
+  bool may_be_missing_;
 };
 
 }  // namespace nacre::simulation

@@ -4,11 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "faults.h"
 #include "file/hints/hints.h"
+#include "file/open_file.h"
 #include "machine/machine.h"
 #include "plan/nodes/node_map.h"
 #include "random_access.h"
@@ -28,6 +31,16 @@ enum class Action : std::uint8_t {
   resize,
   preallocate,
   set_atomicity,
+  reopen,  ///< closes the file, if it is open, and opens it again
+  remove,  ///< the same; rank 0 deletes the file in between
+};
+
+/// A file that the program opens before its steps, and closes after them.
+struct ProgramFile {
+  std::string path;               ///< two files of a program may have one path
+  file::AccessMode mode;          ///< of the first open
+  std::int64_t bytes_before = 0;  ///< its contents before the job, of byte_before(); 0: none
+  std::string layout_before;      ///< options of `lfs setstripe`; empty: the default
 };
 
 /// The accesses of one call, by rank.
@@ -35,6 +48,7 @@ using Accesses = std::vector<collective::fixtures::RankAccess>;
 
 struct Step {
   Action action = Action::write_all;
+  std::size_t file = 0;  ///< index of the ProgramFile
   /// Of reads and writes: of each call, through the same views. Several calls: nonblocking
   /// collective calls. By the shared pointer: all ranks have one view; where the bytes of each rank
   /// go if the ranks come in their order, and at write_shared all have equally many.
@@ -47,7 +61,11 @@ struct Step {
                             ///< of the shared pointer: where it begins
   std::vector<std::int64_t> pauses;  ///< nanoseconds that each rank computes before the step, and
                                      ///< while calls are in flight
+  file::AccessMode mode;             ///< of reopen and remove
 };
+
+/// Whether a file that was opened with this mode allows the step. Otherwise no rank takes it.
+[[nodiscard]] bool allows(const file::AccessMode& mode, Action action);
 
 struct Program {
   std::uint64_t seed = 0;
@@ -55,6 +73,7 @@ struct Program {
   plan::NodeMap nodes;
   std::int64_t buffered_bytes_max = 0;  ///< longer messages wait for their receive
   file::InfoPairs hints;
+  std::vector<ProgramFile> files;  ///< one or two
   std::vector<Step> steps;
   std::vector<Fault> faults;
 
@@ -69,12 +88,22 @@ struct Program {
 /// Equal for equal seeds.
 [[nodiscard]] Program random_program(std::uint64_t seed);
 
-/// Parts of a program that are left out, by their index.
+/// What is left out of a program: parts by their index, and ranks and nodes.
 struct Omissions {
   std::vector<std::size_t> steps;
   std::vector<std::size_t> faults;
+  std::vector<std::size_t> hints;
+  std::vector<std::size_t> files;     ///< with their steps; the first one stays
+  std::vector<std::size_t> contents;  ///< of files before the job
+  std::optional<int> ranks;           ///< only the first ones are left
+  std::optional<int> nodes;           ///< on which the ranks are dealt in turn
+  friend bool operator==(const Omissions&, const Omissions&) = default;
 };
 [[nodiscard]] Program without(Program program, const Omissions& omissions);
+/// Leaves out more of `program` than `omissions`, until `is_wrong` finds nothing wrong if any more
+/// is left out.
+[[nodiscard]] Omissions shrink(const Program& program, Omissions omissions,
+                               const std::function<bool(const Program&)>& is_wrong);
 
 /// The program in words, a line for each part.
 [[nodiscard]] std::string described(const Program& program);

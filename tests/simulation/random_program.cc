@@ -20,6 +20,8 @@ struct Kind {
   int rank_count = 0;
   /// By which accesses are shifted: to a boundary between components of the file.
   std::vector<std::int64_t> shifts = {0};
+  int file_count = 1;
+  bool removes = true;  ///< some steps delete a file
 };
 
 machine::Machine random_machine(Random& random) {
@@ -70,6 +72,77 @@ void add_growing_layout(Random& random, Program& program, Kind& kind) {
   for (const std::int64_t shift : {head - 10'000, head, 2 * head, 3 * head, 6 * head}) {
     kind.shifts.push_back(shift);
   }
+}
+
+/// How two_phase divides the file among the aggregators.
+void add_pattern(Random& random, Program& program) {
+  constexpr std::array patterns{"even", "stripes", "osts"};
+  constexpr std::array sharings{"turns", "ranges"};
+  std::erase_if(program.hints, [](const auto& hint) { return hint.first == "nacre_pattern"; });
+  program.hints.emplace_back("nacre_pattern", one_of(random, patterns));
+  if (pick(random, 0, 1) == 0) {
+    program.hints.emplace_back("nacre_osts_per_aggregator", std::to_string(pick(random, 1, 4)));
+  }
+  if (pick(random, 0, 1) == 0) {
+    program.hints.emplace_back("nacre_ost_sharing", one_of(random, sharings));
+  }
+}
+
+// ---- files ----
+
+/// Mostly one that allows all steps. `may_remove`: may delete the file when it is closed.
+file::AccessMode random_mode(Random& random, bool may_remove) {
+  file::AccessMode mode{.read = true, .write = true, .create = true};
+  switch (pick(random, 0, 9)) {
+    case 0:
+      mode.write = mode.create = false;
+      return mode;
+    case 1:
+      mode.read = false;
+      break;
+    case 2:
+      mode.create = false;
+      break;
+    case 3:
+      mode.exclusive = true;
+      break;
+    case 4:
+      mode.append = true;
+      break;
+    case 5:
+      mode.delete_on_close = may_remove;
+      break;
+    default:
+      break;
+  }
+  return mode;
+}
+
+/// Half of the files exist before. Some are longer than what the program writes.
+void add_file(Random& random, const Kind& kind, const std::string& path, Program& program) {
+  constexpr std::int64_t bytes_max = 1 << 20;
+  constexpr std::array layouts{"", "-c 1 -S 64k", "-c 3 -S 64k", "-E 64k -c 1 -E -1 -c 2 -S 64k",
+                               "-E 1m -c 1 -S 64k -E -1 -c -1 -S 128k"};
+  ProgramFile file{.path = path, .mode = random_mode(random, kind.removes), .layout_before = {}};
+  if (pick(random, 0, 1) == 0) {
+    constexpr std::array<std::int64_t, 3> longest{100, 20'000, 80'000};
+    const std::int64_t shift = pick(random, 0, 3) == 0 ? kind.shifts.back() : 0;
+    file.bytes_before = std::min(bytes_max, shift + pick(random, 1, one_of(random, longest)));
+    file.layout_before = one_of(random, layouts);
+  }
+  program.files.push_back(std::move(file));
+}
+
+/// A quarter of the programs have two files open at a time; in a third of these programs, they are
+/// one file.
+void add_files(Random& random, Kind& kind, Program& program) {
+  const bool has_two = pick(random, 0, 3) == 0;
+  const bool is_twice = has_two && pick(random, 0, 2) == 0;
+  kind.file_count = has_two ? 2 : 1;
+  kind.removes = !is_twice;
+  add_file(random, kind, "f", program);
+  if (has_two) add_file(random, kind, is_twice ? "f" : "g", program);
+  if (is_twice) program.files.back().bytes_before = 0;  // those of the first
 }
 
 // ---- steps ----
@@ -136,12 +209,19 @@ Step random_step(Random& random, const Kind& kind) {
       Action::write_all,    Action::write_all,   Action::write_all,     Action::write_all,
       Action::read_all,     Action::read_all,    Action::write_each,    Action::read_each,
       Action::sync,         Action::resize,      Action::write_ordered, Action::write_shared,
-      Action::read_ordered, Action::preallocate, Action::set_atomicity, Action::write_all};
+      Action::read_ordered, Action::preallocate, Action::set_atomicity, Action::write_all,
+      Action::reopen,       Action::reopen,      Action::remove};
   Step step;
   step.action = one_of(random, actions);
+  if (step.action == Action::remove && !kind.removes) step.action = Action::reopen;
+  step.file = static_cast<std::size_t>(pick(random, 0, kind.file_count - 1));
   add_pauses(random, kind, step);
   switch (step.action) {
     case Action::sync:
+      break;
+    case Action::reopen:
+    case Action::remove:
+      step.mode = random_mode(random, kind.removes);
       break;
     case Action::set_atomicity:
       step.number = pick(random, 0, 1);
@@ -166,12 +246,15 @@ Step random_step(Random& random, const Kind& kind) {
 
 /// With an error that Lustre's clients return.
 StoreFault random_store_fault(Random& random, int rank_count) {
-  constexpr std::array errnos{"ENOSPC", "EIO",       "EDQUOT",    "ESTALE",   "ENOMEM",
-                              "EACCES", "EFBIG",     "ENOLCK",    "EROFS",    "ENODATA",
-                              "EBADF",  "ESHUTDOWN", "ETIMEDOUT", "ENOTCONN", "EINVAL",
-                              "ENOENT", "EPERM",     "EBUSY",     "EAGAIN",   "ENODEV"};
-  constexpr std::array calls{"write",  "write", "write",   "read",     "read", "open",  "sync",
-                             "resize", "close", "counter", "allocate", "lock", "layout"};
+  constexpr std::array errnos{
+      "ENOSPC",    "EIO",          "EDQUOT",     "ESTALE",    "ENOMEM",    "EACCES",    "EFBIG",
+      "ENOLCK",    "EROFS",        "ENODATA",    "EBADF",     "ESHUTDOWN", "ETIMEDOUT", "ENOTCONN",
+      "EINVAL",    "ENOENT",       "EPERM",      "EBUSY",     "EAGAIN",    "ENODEV",    "EREMOTEIO",
+      "EINTR",     "EPROTO",       "EOPNOTSUPP", "ENXIO",     "ENOSYS",    "ENOTTY",    "EALREADY",
+      "ECANCELED", "EHOSTUNREACH", "ECONNRESET", "EUCLEAN",   "ERANGE",    "EEXIST",    "ENFILE",
+      "EMFILE",    "ETXTBSY",      "EFAULT",     "EOVERFLOW", "524"};
+  constexpr std::array calls{"write",  "write", "write",   "read",     "read", "open",   "sync",
+                             "resize", "close", "counter", "allocate", "lock", "layout", "remove"};
   const auto number = [&](std::int64_t low, std::int64_t high) {
     return std::to_string(pick(random, low, high));
   };
@@ -195,12 +278,19 @@ StoreFault random_store_fault(Random& random, int rank_count) {
   return {words + ",errno=" + one_of(random, errnos)};
 }
 
+/// Up to a minute, or up to a quarter of an hour.
+std::int64_t random_delay(Random& random) {
+  constexpr std::array<std::int64_t, 3> longest{second / 10, 60 * second, 900 * second};
+  return pick(random, 0, one_of(random, longest));
+}
+
 /// The eviction of a node; or a fault of an OST, and mostly its end.
 void add_server_fault(Random& random, Program& program) {
   if (pick(random, 0, 3) == 0) {
     const std::int64_t node = pick(random, 0, program.nodes.node_count() - 1);
-    program.faults.emplace_back(
-        ServerFault{pick(random, 0, 3'000'000), "node " + std::to_string(node) + " evicted"});
+    program.faults.emplace_back(ServerFault{pick(random, 0, 3'000'000),
+                                            "node " + std::to_string(node) + " evicted",
+                                            static_cast<std::int32_t>(node)});
     return;
   }
   const std::int64_t ost_count = program.machine.osts;
@@ -208,10 +298,10 @@ void add_server_fault(Random& random, Program& program) {
   const std::string ost = "ost " + std::to_string(pick(random, 0, ost_count - 1)) + " ";
   const std::string kind = one_of(random, kinds);
   const std::int64_t begin = pick(random, 0, 3'000'000);
-  program.faults.emplace_back(ServerFault{begin, ost + kind});
+  program.faults.emplace_back(ServerFault{begin, ost + kind, {}});
   // Requests to an OST that hangs for ever never end.
   if (kind == "hung" || pick(random, 0, 1) == 0) {
-    program.faults.emplace_back(ServerFault{begin + pick(random, 0, 60 * second), ost + "well"});
+    program.faults.emplace_back(ServerFault{begin + random_delay(random), ost + "well", {}});
   }
 }
 
@@ -239,7 +329,7 @@ Fault random_other_fault(Random& random, const Program& program) {
   switch (pick(random, 0, 4)) {
     case 0:
       return LateCall{static_cast<int>(pick(random, 0, program.nodes.rank_count() - 1)),
-                      pick(random, 1, 8), pick(random, 0, 60 * second)};
+                      pick(random, 1, 12), random_delay(random), pick(random, 0, 2) == 0};
     case 1:
       return LateMessages{one_of(random, message_delays)};
     case 2:
@@ -282,7 +372,9 @@ Program random_program(std::uint64_t seed) {
   if (layout >= 3 && layout < 5) add_write_locks(random, program, kind);
   if (layout < 2) add_composite_layout(random, program, kind);
   if (layout >= 5) add_growing_layout(random, program, kind);
-  for (std::int64_t i = pick(random, 1, 6); i > 0; --i) {
+  if (pick(random, 0, 2) == 0) add_pattern(random, program);
+  add_files(random, kind, program);
+  for (std::int64_t i = pick(random, 1, 7); i > 0; --i) {
     program.steps.push_back(random_step(random, kind));
   }
   for (std::int64_t i = pick(random, 0, 2); i > 0; --i) {

@@ -1,25 +1,24 @@
 #include "trial.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
-#include <random>
-#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "evaluation.h"
 #include "intruder.h"
 #include "late_store.h"
 #include "live_memory.h"
-#include "plan/layout/layout_growth.h"
 #include "plan/layout/lov_codec.h"
+#include "plan/layout/stripe_options.h"
 #include "possible_file.h"
+#include "results.h"
 #include "sim/job/job.h"
 #include "sim/lustre/faults.h"
 #include "testing/faults/faulty_store.h"
@@ -32,6 +31,8 @@ using collective::fixtures::RankAccess;
 using Findings = std::optional<std::string>;
 
 constexpr sim::SimulatedTime second = 1'000'000'000;
+/// For writing what files contain before the job.
+constexpr sim::SimulatedTime fill_time_max = 3600 * second;
 /// Of a program in which nothing is late, hangs or is slow.
 constexpr sim::SimulatedTime time_max = 60 * second;
 constexpr std::int64_t slowness_max = 20;  // of an OST that is slow
@@ -44,42 +45,8 @@ constexpr std::int64_t peak_bytes_max_of_rank = 1 << 20;
 /// rank.
 constexpr std::int64_t shared_bytes_max_of_rank = 4 * (std::int64_t{72} << 10) + (8 << 10);
 
-/// What a call returned on one rank.
-struct Returned {
-  std::int64_t bytes = 0;
-  std::optional<Error> error;
-};
-using ByRank = std::vector<Returned>;
-
-/// What a step returned. The view is set before accesses, and then the shared pointer.
-struct StepResults {
-  ByRank views;
-  ByRank seeks;
-  std::vector<ByRank> calls;  // at least one
-  ByRank beside;
-};
-
 std::optional<Error> error_of(const Status& status) {
   return status ? std::nullopt : std::optional(status.error());
-}
-
-bool has_failed(const Returned& one) { return one.error.has_value(); }
-
-bool accesses(Action action) {
-  return action != Action::sync && action != Action::resize && action != Action::preallocate &&
-         action != Action::set_atomicity;
-}
-bool reads(Action action) {
-  return action == Action::read_all || action == Action::read_each ||
-         action == Action::read_ordered;
-}
-bool is_by_shared_pointer(Action action) {
-  return action == Action::write_ordered || action == Action::read_ordered ||
-         action == Action::write_shared;
-}
-bool is_collective(Action action) {
-  return action != Action::write_each && action != Action::read_each &&
-         action != Action::write_shared;
 }
 
 /// The longest virtual time that a program may take.
@@ -143,57 +110,35 @@ class Trial {
       : program_(program),
         rank_count_(static_cast<std::size_t>(program.nodes.rank_count())),
         steps_(program.steps),
-        results_(steps_.size()),
-        opened_(rank_count_),
-        closed_(rank_count_),
+        results_(program),
         random_(program.seed),
-        refusals_(program, true) {
-    for (std::size_t step = 0; step < steps_.size(); ++step) {
-      StepResults& results = results_[step];
-      for (auto* const by_rank : {&results.views, &results.seeks, &results.beside}) {
-        by_rank->resize(rank_count_);
-      }
-      const std::size_t call_count = std::max<std::size_t>(1, steps_[step].calls.size());
-      results.calls.assign(call_count, ByRank(rank_count_));
-    }
-  }
+        refusals_(program, true) {}
 
-  [[nodiscard]] std::string errors() const {
-    std::string words;
-    add_errors("open", opened_, words);
-    for (std::size_t step = 0; step < results_.size(); ++step) {
-      const std::size_t length = words.size();
-      add_errors("view", results_[step].views, words);
-      add_errors("seek", results_[step].seeks, words);
-      for (const ByRank& call : results_[step].calls) add_errors("call", call, words);
-      add_errors("access meanwhile", results_[step].beside, words);
-      if (words.size() > length) words.insert(length, "step " + std::to_string(step) + ":\n");
-    }
-    add_errors("close", closed_, words);
-    return words;
-  }
+  [[nodiscard]] std::string errors() const { return results_.errors(); }
 
   Findings run() {
     const auto made = sim::Job::make(settings());
     if (!made) return made.error().message;
     sim::Job& job = **made;
     job_ = &job;
+    if (Findings wrong = fill_files(job)) return wrong;
     for (const Fault& fault : program_.faults) {
       if (const auto* const server = std::get_if<ServerFault>(&fault)) order(job, *server);
-      if (const auto* const other = std::get_if<Intrusion>(&fault))
-        start_intruder(job, *other, "f");
+      if (const auto* const other = std::get_if<Intrusion>(&fault)) {
+        start_intruder(job, *other, program_.files.front().path);
+      }
     }
     Refusals refusals(program_, false);
     refuse_memory([&] { return refusals.next(); });
     static_cast<void>(take_peak_bytes());
     const std::int64_t bytes_before = live_bytes();
-    const Status ended = job.run([this](sim::RankOfJob& self) { act(self); }, time_limit(program_));
+    const sim::SimulatedTime end = job.scheduler().now() + time_limit(program_);
+    const Status ended = job.run([this](sim::RankOfJob& self) { act(self); }, end);
     refuse_memory(nullptr);
     if (!ended) return ended.error().message;
     if (Findings wrong = excess(take_peak_bytes() - bytes_before)) return wrong;
-    const Result<Bytes> contents = job.files().contents("f");
-    if (Findings wrong = evaluate(contents ? *contents : Bytes{})) return wrong;
-    return incomplete_layout(job);
+    return evaluate(program_, steps_, results_,
+                    [&](const std::string& path) { return find_file(job, path); });
   }
 
  private:
@@ -224,13 +169,15 @@ class Trial {
   [[nodiscard]] std::shared_ptr<store::Store> with_faults(std::shared_ptr<store::Store> store,
                                                           int rank) {
     std::string rules;
-    std::map<std::int64_t, std::int64_t> lateness;
+    std::map<std::int64_t, Lateness> lateness;
     for (const Fault& fault : program_.faults) {
       if (const auto* const failing = std::get_if<StoreFault>(&fault)) {
         rules += (rules.empty() ? "" : ";") + failing->rule;
       }
       const auto* const late = std::get_if<LateCall>(&fault);
-      if (late != nullptr && late->rank == rank) lateness[late->nth] += late->nanoseconds;
+      if (late != nullptr && late->rank == rank) {
+        lateness[late->nth] = {late->nanoseconds, late->is_in_two_parts};
+      }
     }
     if (!lateness.empty()) {
       auto calls = std::make_shared<LateCalls>(job_->scheduler(), std::move(lateness));
@@ -243,30 +190,110 @@ class Trial {
 
   static void order(sim::Job& job, const ServerFault& fault) {
     const sim::FaultOrder parsed = sim::parse_fault(fault.words, job.machine()).value();
-    job.scheduler().at(fault.at_nanoseconds,
+    job.scheduler().at(job.scheduler().now() + fault.at_nanoseconds,
                        [&job, parsed] { static_cast<void>(job.files().order(parsed)); });
+  }
+
+  // ---- the files before and after ----
+
+  /// Writes what the files contain before the job.
+  [[nodiscard]] Findings fill_files(sim::Job& job) const {
+    Status filled;
+    job.scheduler().start("before", [&] {
+      for (const ProgramFile& file : program_.files) {
+        if (file.bytes_before > 0 && filled) filled = fill(*job.files().store_on(0), file);
+      }
+    });
+    if (!job.scheduler().run(fill_time_max)) return "a file was not filled in time";
+    return filled ? std::nullopt : Findings(filled.error().message);
+  }
+
+  [[nodiscard]] static Status fill(store::Store& store, const ProgramFile& file) {
+    store::OpenOptions options{.write = true, .create = true};
+    if (!file.layout_before.empty()) {
+      options.layout = plan::parse_stripe_options(file.layout_before).value();
+    }
+    const auto opened = store.open(file.path, options);
+    if (!opened) return opened.error();
+    Bytes bytes;
+    for (std::int64_t i = 0; i < file.bytes_before; ++i) bytes.push_back(byte_before(i));
+    const store::WritePiece piece{bytes.data(), std::ssize(bytes)};
+    const store::Transfer written = (*opened)->write({&piece, 1}, 0);
+    if (written.error) return *written.error;
+    if (Status synced = (*opened)->sync(); !synced) return synced;
+    return (*opened)->close();
+  }
+
+  [[nodiscard]] static std::optional<FoundFile> find_file(sim::Job& job, const std::string& path) {
+    Result<Bytes> contents = job.files().contents(path);
+    if (!contents) return std::nullopt;
+    FoundFile found{.contents = *std::move(contents), .layout = {}};
+    const Result<std::vector<std::byte>> layout = (*job.files().data(path))->layout();
+    if (layout) found.layout = plan::decode_lov(*layout).value();
+    return found;
   }
 
   // ---- the program of one rank ----
 
+  /// The files that a rank has open; null: not open.
+  using OpenFiles = std::vector<std::shared_ptr<file::OpenFile>>;
+
   void act(sim::RankOfJob& self) {
     const auto rank = static_cast<std::size_t>(self.rank());
-    const auto file = self.open("f", {.read = true, .write = true, .create = true}, program_.hints);
-    opened_[rank].error = file ? std::nullopt : std::optional(file.error());
-    if (!file) return;
-    for (std::size_t step = 0; step < steps_.size(); ++step) take(self, **file, step);
-    closed_[rank].error = error_of(self.run((*file)->close()));
+    OpenFiles files(program_.files.size());
+    for (std::size_t file = 0; file < files.size(); ++file) {
+      open(self, files, file, program_.files[file].mode, results_.opened[file][rank]);
+    }
+    for (std::size_t step = 0; step < steps_.size(); ++step) {
+      // Calls through one open file wait for each other, but not those through two.
+      if (files.size() > 1) self.barrier();
+      take(self, files, step);
+    }
+    for (std::size_t file = 0; file < files.size(); ++file) {
+      close(self, files[file], results_.closed[file][rank]);
+    }
   }
 
-  void take(sim::RankOfJob& self, file::OpenFile& file, std::size_t number) {
+  void open(sim::RankOfJob& self, OpenFiles& files, std::size_t file, const file::AccessMode& mode,
+            Returned& result) const {
+    auto opened = self.open(program_.files[file].path, mode, program_.hints);
+    if (opened) {
+      files[file] = *std::move(opened);
+    } else {
+      result.error = opened.error();
+    }
+  }
+
+  static void close(sim::RankOfJob& self, std::shared_ptr<file::OpenFile>& file, Returned& result) {
+    if (file == nullptr) return;
+    result.error = error_of(self.run(file->close()));
+    file.reset();
+  }
+
+  void take(sim::RankOfJob& self, OpenFiles& files, std::size_t number) {
     const auto rank = static_cast<std::size_t>(self.rank());
     Step& step = steps_[number];
-    StepResults& results = results_[number];
+    StepResults& results = results_.steps[number];
     compute(self, step);
-    if (!accesses(step.action)) {
-      results.calls.front()[rank].error = error_of(change(self, file, step));
+    if (opens(step.action)) {
+      close(self, files[step.file], results.closed[rank]);
+      if (step.action == Action::remove && rank == 0) {
+        results.removed.error = error_of(self.remove(program_.files[step.file].path));
+      }
+      open(self, files, step.file, step.mode, results.opened[rank]);
       return;
     }
+    file::OpenFile* const file = files[step.file].get();
+    if (file == nullptr || !allows(file->mode(), step.action)) return;
+    if (accesses(step.action)) {
+      access(self, *file, step, results);
+    } else {
+      results.calls.front()[rank].error = error_of(change(self, *file, step));
+    }
+  }
+
+  static void access(sim::RankOfJob& self, file::OpenFile& file, Step& step, StepResults& results) {
+    const auto rank = static_cast<std::size_t>(self.rank());
     const plan::TiledMap& view = step.calls.front()[rank].file.view;
     results.views[rank].error = error_of(self.run(file.set_view({.map = view}, {}, std::nullopt)));
     if (results.views[rank].error) return;  // the file has its view from before
@@ -344,15 +371,7 @@ class Trial {
     }
   }
 
-  static void add_errors(const char* call, const ByRank& ranks, std::string& words) {
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      if (!ranks[rank].error) continue;
-      words += std::string(call) + " of rank " + std::to_string(rank) + ": " +
-               ranks[rank].error->message + "\n";
-    }
-  }
-
-  // ---- evaluation ----
+  // ---- memory ----
 
   /// More memory than the program may take. `peak`: the most bytes that the process allocated.
   [[nodiscard]] Findings excess(std::int64_t peak) const {
@@ -371,169 +390,10 @@ class Trial {
     return larger("the shared memory of a node", shared_bytes_max_, shared_limit);
   }
 
-  Findings evaluate(const Bytes& contents) {
-    if (Findings wrong = disagreement(opened_, "open")) return wrong;
-    if (opened_.front().error) return std::nullopt;
-    for (std::size_t step = 0; step < steps_.size(); ++step) {
-      Findings wrong = evaluate_step(step);
-      if (wrong) return "step " + std::to_string(step) + ": " + *wrong;
-    }
-    if (Findings wrong = disagreement(closed_, "close")) return wrong;
-    return possible_.misfit(contents);
-  }
-
-  Findings evaluate_step(std::size_t number) {
-    const Step& step = steps_[number];
-    const StepResults& results = results_[number];
-    if (Findings wrong = disagreement(results.views, "set_view")) return wrong;
-    if (Findings wrong = disagreement(results.seeks, "seek_shared")) return wrong;
-    if (Findings wrong = needless(results.beside)) return wrong;
-    for (const ByRank& call : results.calls) {
-      Findings wrong = is_collective(step.action) ? disagreement(call, "call") : needless(call);
-      if (wrong) return wrong;
-    }
-    note_loss(step.action, results);
-    if (step.action == Action::resize) {
-      possible_.resize(step.number, !has_failed(results.calls.front().front()));
-    }
-    if (!accesses(step.action)) return std::nullopt;
-    if (has_failed(results.views.front()) || has_failed(results.seeks.front())) return std::nullopt;
-    if (!reads(step.action)) {
-      Findings wrong = evaluate_write(number);
-      note_loss(step.action, results);
-      return wrong;
-    }
-    return evaluate_read(number);
-  }
-
-  /// If a node is evicted, writes may be lost until a sync has followed. Some call has then failed.
-  void note_loss(Action action, const StepResults& results) {
-    if (!program_.loses_writes()) return;
-    std::vector<const ByRank*> all{&results.views, &results.seeks, &results.beside};
-    for (const ByRank& call : results.calls) all.push_back(&call);
-    for (const ByRank* const one : all) {
-      if (std::ranges::any_of(*one, has_failed)) possible_.lose_unsynced();
-    }
-    if (action == Action::sync && !has_failed(results.calls.front().front())) possible_.sync();
-  }
-
-  Findings evaluate_write(std::size_t number) {
-    const Step& step = steps_[number];
-    const Step& before = program_.steps[number];
-    const StepResults& results = results_[number];
-    std::vector<RankAccess> all;
-    std::vector<bool> succeeded;
-    for (std::size_t call = 0; call < step.calls.size(); ++call) {
-      if (Findings wrong =
-              check_writes(step.calls[call], before.calls[call], results.calls[call])) {
-        return wrong;
-      }
-      add_writes(step, step.calls[call], results.calls[call], all, succeeded);
-    }
-    if (Findings wrong = check_writes(step.beside, before.beside, results.beside)) return wrong;
-    if (!step.beside.empty()) add_writes(step, step.beside, results.beside, all, succeeded);
-    possible_.write(all, succeeded, program_.loses_writes());
-    return std::nullopt;
-  }
-
-  // NOLINTNEXTLINE(readability-function-size): two results
-  void add_writes(const Step& step, const Accesses& accesses, const ByRank& results,
-                  std::vector<RankAccess>& all, std::vector<bool>& succeeded) const {
-    const bool all_succeeded = std::ranges::none_of(results, has_failed);
-    for (std::size_t rank = 0; rank < rank_count_; ++rank) {
-      if (step.action != Action::write_shared) {
-        all.push_back(accesses[rank]);
-        succeeded.push_back(!has_failed(results[rank]));
-        continue;
-      }
-      // The ranks may have written in any order.
-      for (const RankAccess& place : accesses) {
-        all.push_back(accesses[rank]);
-        all.back().file.first_byte = place.file.first_byte;
-        succeeded.push_back(all_succeeded);
-      }
-    }
-  }
-
-  [[nodiscard]] static Findings check_writes(const Accesses& accesses, const Accesses& before,
-                                             const ByRank& calls) {
-    for (std::size_t rank = 0; rank < accesses.size(); ++rank) {
-      const RankAccess& access = accesses[rank];
-      if (!calls[rank].error && calls[rank].bytes != access.file.byte_count) {
-        return "rank " + std::to_string(rank) + " wrote " + std::to_string(calls[rank].bytes) +
-               " of " + std::to_string(access.file.byte_count) + " bytes without an error";
-      }
-      if (access.buffer != before[rank].buffer) return "a write changed its buffer";
-    }
-    return std::nullopt;
-  }
-
-  [[nodiscard]] Findings evaluate_read(std::size_t number) const {
-    const Step& step = steps_[number];
-    const Step& before = program_.steps[number];
-    const StepResults& results = results_[number];
-    for (std::size_t call = 0; call < step.calls.size(); ++call) {
-      if (Findings wrong = check_reads(step.calls[call], before.calls[call], results.calls[call])) {
-        return wrong;
-      }
-    }
-    return check_reads(step.beside, before.beside, results.beside);
-  }
-
-  [[nodiscard]] Findings check_reads(const Accesses& accesses, const Accesses& before,
-                                     const ByRank& calls) const {
-    for (std::size_t rank = 0; rank < accesses.size(); ++rank) {
-      if (calls[rank].error) continue;
-      Findings wrong = possible_.misfit(accesses[rank], before[rank].buffer, calls[rank].bytes);
-      if (wrong) return "rank " + std::to_string(rank) + ": " + *wrong;
-    }
-    return std::nullopt;
-  }
-
-  /// Ranks that return different classes of errors, or an error without a fault.
-  [[nodiscard]] Findings disagreement(const ByRank& ranks, const char* call) const {
-    const auto class_of = [](const Returned& one) {
-      return one.error ? std::optional(one.error->error_class) : std::nullopt;
-    };
-    for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
-      if (class_of(ranks[rank]) == class_of(ranks.front())) continue;
-      return std::string(call) + ": rank 0 returned \"" + message_of(ranks.front()) + "\", rank " +
-             std::to_string(rank) + " \"" + message_of(ranks[rank]) + "\"";
-    }
-    return needless(ranks);
-  }
-
-  /// An error that no fault explains.
-  [[nodiscard]] Findings needless(const ByRank& ranks) const {
-    for (const Returned& one : ranks) {
-      if (one.error && !program_.explains(*one.error)) {
-        return "failed without a fault that explains it: " + one.error->message;
-      }
-    }
-    return std::nullopt;
-  }
-
-  static std::string message_of(const Returned& one) {
-    return one.error ? one.error->message : "success";
-  }
-
-  /// A file that other programs cannot extend, because its layout ends.
-  [[nodiscard]] Findings incomplete_layout(sim::Job& job) const {
-    if (program_.excuses_errors()) return std::nullopt;
-    const Result<std::vector<std::byte>> bytes = (*job.files().data("f"))->layout();
-    if (!bytes) return std::nullopt;
-    const plan::Layout layout = plan::decode_lov(*bytes).value();
-    if (plan::end_of(layout) == plan::layout_end_of_file) return std::nullopt;
-    return "the layout of the closed file ends at byte " + std::to_string(plan::end_of(layout));
-  }
-
   const Program& program_;
   const std::size_t rank_count_;
   std::vector<Step> steps_;  // with the buffers of this run
-  std::vector<StepResults> results_;
-  ByRank opened_;
-  ByRank closed_;
-  PossibleFile possible_;
+  Results results_;
   collective::fixtures::Random random_;  // by how much messages are late
   Refusals refusals_;                    // of shared memory
   std::int64_t shared_bytes_max_ = 0;    // of memory that the ranks of a node share
@@ -546,17 +406,6 @@ Findings run_once(const Program& program) {
   Trial trial(program);
   Findings wrong = trial.run();
   return wrong ? *wrong + "\n" + trial.errors() : wrong;
-}
-
-/// Tries to leave out each of `count` parts in turn.
-void leave_out(std::size_t count, const std::function<bool(const Omissions&)>& is_wrong,
-               Omissions& omissions, std::vector<std::size_t> Omissions::*parts) {
-  for (std::size_t part = 0; part < count; ++part) {
-    if (std::ranges::find(omissions.*parts, part) != (omissions.*parts).end()) continue;
-    Omissions more = omissions;
-    (more.*parts).push_back(part);
-    if (is_wrong(more)) omissions = std::move(more);
-  }
 }
 
 }  // namespace
@@ -575,16 +424,6 @@ std::optional<std::string> try_out(const Program& program) {
   const std::int64_t left = held().bytes - after.bytes;
   if (left <= 0) return std::nullopt;
   return "each run leaves " + std::to_string(left) + " bytes of memory";
-}
-
-Omissions shrink(const Program& program, Omissions omissions,
-                 const std::function<bool(const Program&)>& is_wrong) {
-  const auto is_wrong_without = [&](const Omissions& more) {
-    return is_wrong(without(program, more));
-  };
-  leave_out(program.steps.size(), is_wrong_without, omissions, &Omissions::steps);
-  leave_out(program.faults.size(), is_wrong_without, omissions, &Omissions::faults);
-  return omissions;
 }
 
 }  // namespace nacre::simulation

@@ -2,7 +2,6 @@
 #ifndef NACRE_TESTS_SIMULATION_TRIAL_H_
 #define NACRE_TESTS_SIMULATION_TRIAL_H_
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -15,10 +14,6 @@ namespace nacre::simulation {
 /// contain possible bytes (PossibleFile), the file's layout is complete, and the run has taken no
 /// more memory than it may and left no memory and no descriptor.
 [[nodiscard]] std::optional<std::string> try_out(const Program& program);
-
-/// Leaves out more parts of `program` than `omissions`, as long as `is_wrong` finds the rest wrong.
-[[nodiscard]] Omissions shrink(const Program& program, Omissions omissions,
-                               const std::function<bool(const Program&)>& is_wrong);
 
 }  // namespace nacre::simulation
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/checked_cast.h"
+#include "collective/agreement/agreements.h"
 #include "file/hints/hints.h"
 #include "sim/files/phantom_store.h"
 
@@ -84,5 +85,7 @@ Result<std::shared_ptr<file::OpenFile>> RankOfJob::open(const std::string& path,
                             .id = open_count_};
   return run(file::OpenFile::open(std::move(request)));
 }
+
+void RankOfJob::barrier() { static_cast<void>(run(collective::agree(*transport_, Status()))); }
 
 }  // namespace nacre::sim

@@ -95,6 +95,10 @@ class RankOfJob {
   [[nodiscard]] Result<std::shared_ptr<file::OpenFile>> open(const std::string& path,
                                                              const file::AccessMode& mode,
                                                              const file::InfoPairs& hints);
+  /// Deletes a file, as MPI_File_delete: not collective.
+  [[nodiscard]] Status remove(const std::string& path) { return store_->remove(path); }
+  /// Returns when all ranks have called it.
+  void barrier();
 
  private:
   Job& job_;

@@ -27,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, StoreCall>, 11> operations{{
     {"layout", StoreCall::layout},
 }};
 
-constexpr std::array<std::pair<std::string_view, int>, 33> errno_names{{
+constexpr std::array<std::pair<std::string_view, int>, 43> errno_names{{
     {"EACCES", EACCES},
     {"EAGAIN", EAGAIN},
     {"EBADF", EBADF},
@@ -61,6 +61,16 @@ constexpr std::array<std::pair<std::string_view, int>, 33> errno_names{{
     {"ETIMEDOUT", ETIMEDOUT},
     {"ETXTBSY", ETXTBSY},
     {"EREMOTEIO", EREMOTEIO},
+    {"EALREADY", EALREADY},
+    {"ECANCELED", ECANCELED},
+    {"ECONNRESET", ECONNRESET},
+    {"EHOSTUNREACH", EHOSTUNREACH},
+    {"EINTR", EINTR},
+    {"ENOTTY", ENOTTY},
+    {"EOVERFLOW", EOVERFLOW},
+    {"EPROTO", EPROTO},
+    {"ERANGE", ERANGE},
+    {"EUCLEAN", EUCLEAN},
 }};
 
 constexpr std::array<std::string_view, 11> other_keys{"rank", "path",       "byte",     "after",

@@ -48,6 +48,11 @@ class Evaluation {
   }
 
  private:
+  struct Opened {
+    file::AccessMode mode;
+    int number = 0;  // different for each open
+  };
+
   PossibleFile& possible_of(std::size_t file) { return possible_.at(program_.files[file].path); }
 
   // ---- opens, closes and deletions ----
@@ -59,18 +64,18 @@ class Evaluation {
     if (first.error && !possible.explains(mode, *first.error)) {
       if (Findings wrong = needless(ranks)) return wrong;
     }
-    if (!first.error) opened_[file] = mode;
+    if (!first.error) opened_[file] = Opened{mode, ++open_count_};
     return possible.open(mode, !first.error);
   }
 
   Findings evaluate_close(std::size_t file, const ByRank& ranks) {
-    const std::optional<file::AccessMode> mode = std::exchange(opened_[file], std::nullopt);
-    if (!mode) return std::nullopt;
+    const std::optional<Opened> opened = std::exchange(opened_[file], std::nullopt);
+    if (!opened) return std::nullopt;
     if (Findings wrong = disagreement(ranks, "close")) return wrong;
     const bool succeeded = !has_failed(ranks.front());
     if (!succeeded && program_.loses_writes()) possible_of(file).lose_unsynced();
-    if (succeeded && mode->write) complete_.insert(program_.files[file].path);
-    if (mode->delete_on_close) note_removal(file, succeeded);
+    if (succeeded && opened->mode.write) complete_.insert(program_.files[file].path);
+    if (opened->mode.delete_on_close) note_removal(file, succeeded);
     return std::nullopt;
   }
 
@@ -106,7 +111,7 @@ class Evaluation {
     const Step& step = after_[number];
     const StepResults& results = results_.steps[number];
     if (opens(step.action)) return evaluate_reopen(number);
-    if (!opened_[step.file] || !allows(*opened_[step.file], step.action)) return std::nullopt;
+    if (!opened_[step.file] || !allows(opened_[step.file]->mode, step.action)) return std::nullopt;
     if (Findings wrong = disagreement(results.views, "set_view")) return wrong;
     if (Findings wrong = disagreement(results.seeks, "seek_shared")) return wrong;
     if (Findings wrong = needless(results.beside)) return wrong;
@@ -120,7 +125,10 @@ class Evaluation {
   Findings evaluate_bytes(std::size_t number, PossibleFile& possible) {
     const Step& step = after_[number];
     const StepResults& results = results_.steps[number];
-    note_loss(step.action, results, possible);
+    note_loss(results, possible);
+    const bool has_synced =
+        step.action == Action::sync && !has_failed(results.calls.front().front());
+    if (has_synced) possible.sync(opened_[step.file]->number);
     if (step.action == Action::resize) {
       possible.resize(step.number, !has_failed(results.calls.front().front()));
     }
@@ -128,19 +136,18 @@ class Evaluation {
     if (has_failed(results.views.front()) || has_failed(results.seeks.front())) return std::nullopt;
     if (reads(step.action)) return evaluate_read(number, possible);
     Findings wrong = evaluate_write(number, possible);
-    note_loss(step.action, results, possible);
+    note_loss(results, possible);
     return wrong;
   }
 
   /// If a node is evicted, writes may be lost until a sync has followed. Some call has then failed.
-  void note_loss(Action action, const StepResults& results, PossibleFile& possible) {
+  void note_loss(const StepResults& results, PossibleFile& possible) const {
     if (!program_.loses_writes()) return;
     std::vector<const ByRank*> all{&results.views, &results.seeks, &results.beside};
     for (const ByRank& call : results.calls) all.push_back(&call);
     for (const ByRank* const one : all) {
       if (std::ranges::any_of(*one, has_failed)) possible.lose_unsynced();
     }
-    if (action == Action::sync && !has_failed(results.calls.front().front())) possible.sync();
   }
 
   Findings evaluate_write(std::size_t number, PossibleFile& possible) {
@@ -158,7 +165,9 @@ class Evaluation {
     }
     if (Findings wrong = check_writes(step.beside, before.beside, results.beside)) return wrong;
     if (!step.beside.empty()) add_writes(step, step.beside, results.beside, all, succeeded);
-    possible.write(all, succeeded, program_.loses_writes());
+    const bool may_be_lost = program_.loses_writes();
+    possible.write(all, succeeded,
+                   may_be_lost ? std::optional(opened_[step.file]->number) : std::nullopt);
     return std::nullopt;
   }
 
@@ -274,8 +283,9 @@ class Evaluation {
   const std::size_t rank_count_;
   const std::vector<Step>& after_;
   const Results& results_;
-  std::vector<std::optional<file::AccessMode>> opened_;  // files that are open
-  std::map<std::string, PossibleFile> possible_;         // by path
+  std::vector<std::optional<Opened>> opened_;  // files that are open
+  int open_count_ = 0;
+  std::map<std::string, PossibleFile> possible_;  // by path
   std::set<std::string> complete_;  // paths of files that were closed after they could be written
 };
 

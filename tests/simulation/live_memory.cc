@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
 #include <utility>
 
 #include <malloc.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace nacre::simulation {
 namespace {
@@ -60,5 +64,16 @@ void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { operator delete(memory); }
+// Address space whose pages are allocated when they are written (store::ReservedMemory).
+extern "C" void* mmap(void* address, std::size_t size, int protection, int flags, int descriptor,
+                      off_t offset) noexcept {
+  const auto& refuses = nacre::simulation::refusal();
+  if ((flags & MAP_NORESERVE) != 0 && refuses && refuses()) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return reinterpret_cast<void*>(
+      syscall(SYS_mmap, address, size, protection, flags, descriptor, offset));
+}
 
 #endif

@@ -26,7 +26,7 @@ std::byte byte_before(std::int64_t offset) {
 }
 
 void PossibleFile::write(const std::vector<RankAccess>& ranks, const std::vector<bool>& succeeded,
-                         bool may_be_lost) {
+                         std::optional<int> lost_until_sync_of) {
   std::map<std::int64_t, Written> written;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const std::vector<std::int64_t> in_file = ranks[rank].file_offsets();
@@ -42,10 +42,15 @@ void PossibleFile::write(const std::vector<RankAccess>& ranks, const std::vector
     if (byte.is_certain) possible.reset();
     possible |= byte.values;
   }
-  if (may_be_lost && !written.empty()) {
+  if (lost_until_sync_of && !written.empty()) {
     const std::int64_t begin = written.begin()->first;
-    unsynced_.push_back({begin, written.rbegin()->first + 1 - begin});
+    const Extent extent{begin, written.rbegin()->first + 1 - begin};
+    unsynced_.push_back({extent, *lost_until_sync_of});
   }
+}
+
+void PossibleFile::sync(int open) {
+  std::erase_if(unsynced_, [&](const Unsynced& one) { return one.open == open; });
 }
 
 std::byte PossibleFile::unwritten(std::int64_t offset) const {
@@ -68,7 +73,7 @@ void PossibleFile::allow_zeros(const Extent& extent) {
 }
 
 void PossibleFile::lose_unsynced() {
-  for (const Extent& extent : std::exchange(unsynced_, {})) allow_zeros(extent);
+  for (const Unsynced& one : std::exchange(unsynced_, {})) allow_zeros(one.extent);
 }
 
 void PossibleFile::resize(std::int64_t size, bool succeeded) {
@@ -109,7 +114,7 @@ void PossibleFile::remove(bool succeeded) {
 }
 
 bool PossibleFile::allows(std::int64_t offset, std::byte value) const {
-  const auto holds = [&](const Extent& extent) { return extent.contains(offset); };
+  const auto holds = [&](const Unsynced& one) { return one.extent.contains(offset); };
   if (value == std::byte{0} && std::ranges::any_of(unsynced_, holds)) return true;
   const auto found = written_.find(offset);
   if (found == written_.end()) return value == unwritten(offset);

@@ -42,13 +42,13 @@ class PossibleFile {
   [[nodiscard]] bool may_exist() const { return may_exist_; }
   [[nodiscard]] bool may_be_missing() const { return may_be_missing_; }
 
-  /// Ranks whose write failed have false in `succeeded`. `may_be_lost`: until sync(), the bytes
-  /// from the first that is written to the last may also be zero. Writes may rewrite what lies
-  /// between their pieces.
+  /// Ranks whose write failed have false in `succeeded`. `lost_until_sync_of`: the open through
+  /// which they wrote. Until sync() of this open, the bytes from the first that is written to the
+  /// last may also be zero. Writes may rewrite what lies between their pieces.
   void write(const std::vector<collective::fixtures::RankAccess>& ranks,
-             const std::vector<bool>& succeeded, bool may_be_lost = false);
-  /// All bytes that may be lost are safe.
-  void sync() { unsynced_.clear(); }
+             const std::vector<bool>& succeeded, std::optional<int> lost_until_sync_of = {});
+  /// The bytes that were written through this open are safe. MPI_File_sync covers no others.
+  void sync(int open);
   /// Bytes that may be lost stay so: a call has reported it.
   void lose_unsynced();
   void resize(std::int64_t size, bool succeeded);
@@ -72,9 +72,15 @@ class PossibleFile {
   /// The bytes of these offsets may also be zero.
   void allow_zeros(const Extent& extent);
 
+  /// Bytes that may be lost until a sync of the open through which they were written.
+  struct Unsynced {
+    Extent extent;
+    int open = 0;
+  };
+
   std::map<std::int64_t, Values> written_;  // by offset; elsewhere: unwritten()
-  std::vector<Extent> unsynced_;            // whose bytes may be lost
-  std::int64_t size_before_;                // of the contents before the job that are still there
+  std::vector<Unsynced> unsynced_;
+  std::int64_t size_before_;  // of the contents before the job that are still there
   bool may_exist_;
   bool may_be_missing_;
 };

@@ -284,15 +284,23 @@ std::int64_t random_delay(Random& random) {
   return pick(random, 0, one_of(random, longest));
 }
 
+/// Before, between or after the steps. What a sync has flushed stays, so some programs get one.
+void add_eviction(Random& random, Program& program) {
+  constexpr std::array<std::int64_t, 3> longest{300'000, 3'000'000, 10 * second};
+  const std::int64_t node = pick(random, 0, program.nodes.node_count() - 1);
+  program.faults.emplace_back(ServerFault{pick(random, 0, one_of(random, longest)),
+                                          "node " + std::to_string(node) + " evicted",
+                                          static_cast<std::int32_t>(node)});
+  if (pick(random, 0, 1) == 0) return;
+  Step sync;
+  sync.action = Action::sync;
+  const std::int64_t place = pick(random, 1, std::ssize(program.steps));
+  program.steps.insert(program.steps.begin() + place, sync);
+}
+
 /// The eviction of a node; or a fault of an OST, and mostly its end.
 void add_server_fault(Random& random, Program& program) {
-  if (pick(random, 0, 3) == 0) {
-    const std::int64_t node = pick(random, 0, program.nodes.node_count() - 1);
-    program.faults.emplace_back(ServerFault{pick(random, 0, 3'000'000),
-                                            "node " + std::to_string(node) + " evicted",
-                                            static_cast<std::int32_t>(node)});
-    return;
-  }
+  if (pick(random, 0, 3) == 0) return add_eviction(random, program);
   const std::int64_t ost_count = program.machine.osts;
   constexpr std::array kinds{"no_space", "no_objects", "error 0.3", "slow 20", "hung"};
   const std::string ost = "ost " + std::to_string(pick(random, 0, ost_count - 1)) + " ";
@@ -323,19 +331,30 @@ Intrusion random_intrusion(Random& random, const Program& program) {
   return one;
 }
 
-/// A fault that makes something late or smaller, or another process.
+/// A fault that makes something late, or another process.
 Fault random_other_fault(Random& random, const Program& program) {
   constexpr std::array<std::int64_t, 3> message_delays{1'000, 100'000, 10'000'000};
-  switch (pick(random, 0, 4)) {
+  switch (pick(random, 0, 3)) {
     case 0:
       return LateCall{static_cast<int>(pick(random, 0, program.nodes.rank_count() - 1)),
                       pick(random, 1, 12), random_delay(random), pick(random, 0, 2) == 0};
     case 1:
       return LateMessages{one_of(random, message_delays)};
-    case 2:
-      return RefusedMemory{pick(random, 0, 1) == 0, pick(random, 1, 6), pick(random, 0, 1) == 0};
     default:
       return random_intrusion(random, program);
+  }
+}
+
+/// Shared memory, memory of a rank, or both: a rank that shares none allocates its own.
+void add_refused_memory(Random& random, Program& program) {
+  const std::int64_t kind = pick(random, 0, 3);
+  const bool is_shared_refused = kind != 0;
+  const bool is_own_refused = kind != 1;
+  if (is_shared_refused) {
+    program.faults.emplace_back(RefusedMemory{true, pick(random, 1, 6), pick(random, 0, 1) == 0});
+  }
+  if (is_own_refused) {
+    program.faults.emplace_back(RefusedMemory{false, pick(random, 1, 6), pick(random, 0, 1) == 0});
   }
 }
 
@@ -384,6 +403,7 @@ Program random_program(std::uint64_t seed) {
   for (std::int64_t i = pick(random, 0, 2); i > 0; --i) {
     program.faults.push_back(random_other_fault(random, program));
   }
+  if (pick(random, 0, 4) == 0) add_refused_memory(random, program);
   return program;
 }
 

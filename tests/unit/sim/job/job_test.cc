@@ -201,6 +201,31 @@ TEST_CASE("ranks that wait for each other are named") {
   CHECK(ended.error().message == "waiting for each other: rank 1");
 }
 
+TEST_CASE("a rank deletes a file between two opens, and others wait for it") {
+  JobSettings settings;
+  settings.nodes = plan::NodeMap::singles(2);
+  const std::unique_ptr<Job> job = Job::make(settings).value();
+  const Status ended = job->run(
+      [](RankOfJob& self) {
+        constexpr SimulatedTime second = 1'000'000'000;
+        const auto file = self.open("f", read_write, {});
+        REQUIRE(file.ok());
+        CHECK(self.run((*file)->close()).ok());
+        if (self.rank() == 1) {
+          self.job().scheduler().sleep(second);
+          CHECK(self.remove("f").ok());
+          CHECK(self.remove("f").error().error_class == ErrorClass::no_such_file);
+        }
+        self.barrier();
+        CHECK(self.now() >= second);
+        const auto again = self.open("f", {.read = true, .write = true}, {});
+        REQUIRE_FALSE(again.ok());
+        CHECK(again.error().error_class == ErrorClass::no_such_file);
+      },
+      hour);
+  REQUIRE_MESSAGE(ended.ok(), ended.error().message);
+}
+
 TEST_CASE("a job without bytes takes the time of one with bytes") {
   for (const std::uint64_t seed : {3, 4, 5, 6, 7, 8}) {
     CAPTURE(seed);

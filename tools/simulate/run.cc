@@ -94,7 +94,7 @@ class Program {
     progress_.end(open_stage, self.now());
     set_first_view(self, *file, calls);
     progress_.end(view_stage, self.now());
-    access_all(self, *file, buffer, calls.writes, Direction::write, true);
+    access_all(self, *file, buffer, {calls.writes, Direction::write, true});
     progress_.end(write_stage, self.now());
     if (!calls.writes.empty()) progress_.note(sync_stage, self.now(), self.run(file->sync()));
     if (options_.recorded && !calls.reads.empty()) {
@@ -113,7 +113,7 @@ class Program {
     }
     progress_.end(reopen_stage, self.now());
     const bool has_view = calls.writes.empty() || (!options_.recorded && calls.reads.size() == 1);
-    access_all(self, *file, buffer, calls.reads, Direction::read, has_view || options_.reopens);
+    access_all(self, *file, buffer, {calls.reads, Direction::read, has_view || options_.reopens});
     progress_.end(read_stage, self.now());
     progress_.note(close_stage, self.now(), self.run(file->close()));
     progress_.end(close_stage, self.now());
@@ -156,29 +156,35 @@ class Program {
     set_view(self, file, first.front(), view_stage);
   }
 
-  /// `has_view`: the view of the first series is set.
+  struct Series {
+    const std::vector<sim::CallSeries>& all;
+    Direction direction;
+    bool has_view;  ///< the view of the first is set
+  };
   void access_all(sim::RankOfJob& self, file::OpenFile& file, Buffer& buffer,
-                  const std::vector<sim::CallSeries>& all, Direction direction, bool has_view) {
+                  const Series& series) {
+    const auto& [all, direction, has_view] = series;
     const Stage stage = direction == Direction::write ? write_stage : read_stage;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (i > 0 || !has_view) set_view(self, file, all[i], stage);
       for (const sim::CallSeries::Call& call : all[i].calls) {
+        if (content_ != nullptr) prepare(all[i], call, buffer, direction);
         const plan::MemoryAccess memory{buffer.bytes.data() + call.buffer_offset, all[i].memory,
                                         call.bytes};
-        if (content_ != nullptr) prepare(all[i], call, buffer, direction);
         const file::Access access{direction, file::Position::explicit_offset, call.offset_bytes,
                                   memory, nullptr};
-        const file::Outcome outcome = all[i].is_collective
-                                          ? self.run(file.transfer_all(access, std::nullopt))
-                                          : file.transfer(access);
-        progress_.note(stage, self.now(), outcome.error);
-        if (content_ != nullptr && direction == Direction::read && !outcome.error) {
-          check(self, all[i], call, buffer);
-        }
-        (direction == Direction::write ? progress_.bytes_written : progress_.bytes_read) +=
-            outcome.bytes;
+        make_call(self, file, access, all[i].is_collective);
+        if (content_ != nullptr && direction == Direction::read) check(self, all[i], call, buffer);
       }
     }
+  }
+  void make_call(sim::RankOfJob& self, file::OpenFile& file, const file::Access& access,
+                 bool is_collective) {
+    const bool writes = access.direction == Direction::write;
+    const file::Outcome outcome =
+        is_collective ? self.run(file.transfer_all(access, std::nullopt)) : file.transfer(access);
+    progress_.note(writes ? write_stage : read_stage, self.now(), outcome.error);
+    (writes ? progress_.bytes_written : progress_.bytes_read) += outcome.bytes;
   }
 
   /// Fills the memory of a write. That of a read holds other bytes than those that it reads.

@@ -22,6 +22,16 @@ plan::MemoryAccess memory_of(const plan::TiledMap& view, const plan::RoundPiece&
           piece.first_byte + piece.byte_count};
 }
 
+/// Calls `copy` with each piece and its bytes in `packed`.
+template <class Byte, class Copy>
+void for_each_part(RoundCopies::Pieces pieces, std::span<Byte> packed, const Copy& copy) {
+  for (const plan::RoundPiece& piece : pieces) {
+    const auto bytes = checked_cast<std::size_t>(piece.byte_count);
+    copy(piece, packed.first(bytes));
+    packed = packed.subspan(bytes);
+  }
+}
+
 }  // namespace
 
 void mark_piece(Coverage& coverage, const plan::TiledMap& view, const plan::RoundPiece& piece,
@@ -61,38 +71,32 @@ void RoundCopies::copy_out(const ExchangeAccess& access, const plan::RoundPiece&
 }
 
 void RoundCopies::gather(const ExchangeAccess& access, Pieces pieces, std::span<std::byte> packed) {
-  for (const plan::RoundPiece& piece : pieces) {
-    const auto bytes = checked_cast<std::size_t>(piece.byte_count);
-    plan::pack(access.memory, access.memory_position(piece.first_byte), packed.first(bytes));
-    packed = packed.subspan(bytes);
-  }
+  for_each_part(pieces, packed, [&](const plan::RoundPiece& piece, std::span<std::byte> part) {
+    plan::pack(access.memory, access.memory_position(piece.first_byte), part);
+  });
 }
 
 void RoundCopies::scatter(const ExchangeAccess& access, Pieces pieces,
                           std::span<const std::byte> packed) {
-  for (const plan::RoundPiece& piece : pieces) {
-    const auto bytes = checked_cast<std::size_t>(piece.byte_count);
-    plan::unpack(access.memory, access.memory_position(piece.first_byte), packed.first(bytes));
-    packed = packed.subspan(bytes);
-  }
+  for_each_part(pieces, packed,
+                [&](const plan::RoundPiece& piece, std::span<const std::byte> part) {
+                  plan::unpack(access.memory, access.memory_position(piece.first_byte), part);
+                });
 }
 
 void RoundCopies::pack(const plan::TiledMap& view, Pieces pieces, std::byte* buffer,
                        std::span<std::byte> packed) {
-  for (const plan::RoundPiece& piece : pieces) {
-    const auto bytes = checked_cast<std::size_t>(piece.byte_count);
-    plan::pack(memory_of(view, piece, buffer), piece.first_byte, packed.first(bytes));
-    packed = packed.subspan(bytes);
-  }
+  for_each_part(pieces, packed, [&](const plan::RoundPiece& piece, std::span<std::byte> part) {
+    plan::pack(memory_of(view, piece, buffer), piece.first_byte, part);
+  });
 }
 
 void RoundCopies::unpack(const plan::TiledMap& view, Pieces pieces,
                          std::span<const std::byte> packed, std::byte* buffer) {
-  for (const plan::RoundPiece& piece : pieces) {
-    const auto bytes = checked_cast<std::size_t>(piece.byte_count);
-    plan::unpack(memory_of(view, piece, buffer), piece.first_byte, packed.first(bytes));
-    packed = packed.subspan(bytes);
-  }
+  for_each_part(pieces, packed,
+                [&](const plan::RoundPiece& piece, std::span<const std::byte> part) {
+                  plan::unpack(memory_of(view, piece, buffer), piece.first_byte, part);
+                });
 }
 
 void RoundCopies::pack(const Coverage& marked, const std::byte* buffer,

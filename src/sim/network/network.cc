@@ -125,20 +125,21 @@ class Network::Copies final : public collective::RoundCopies {
   }
 
  private:
+  /// The runs of a piece in the memory of its rank.
+  static std::int64_t runs_in_memory(const collective::ExchangeAccess& access,
+                                     const plan::RoundPiece& piece) {
+    return run_count(plan::RunCursor({access.memory.type, 0},
+                                     access.memory_position(piece.first_byte), piece.byte_count));
+  }
   /// A copy has as many pieces as the bounds of its runs in the file and in memory divide it into.
   static std::int64_t runs_of(const collective::ExchangeAccess& access,
                               const plan::RoundPiece& piece) {
-    const plan::RunCursor in_memory({access.memory.type, 0},
-                                    access.memory_position(piece.first_byte), piece.byte_count);
-    return run_count(access.placed.view, {&piece, 1}) + run_count(in_memory) - 1;
+    return run_count(access.placed.view, {&piece, 1}) + runs_in_memory(access, piece) - 1;
   }
-  /// The same of a copy between the rank's memory and a message.
+  /// A copy between memory and a message has as many as the runs in memory.
   static std::int64_t runs_of(const collective::ExchangeAccess& access, Pieces pieces) {
     std::int64_t count = 0;
-    for (const plan::RoundPiece& piece : pieces) {
-      count += run_count(plan::RunCursor(
-          {access.memory.type, 0}, access.memory_position(piece.first_byte), piece.byte_count));
-    }
+    for (const plan::RoundPiece& piece : pieces) count += runs_in_memory(access, piece);
     return count;
   }
   void pass_time(std::int64_t bytes, std::int64_t pieces) {

@@ -142,4 +142,4 @@ def _bands_of(one: dict) -> list[tuple[int, int]]:
     if own is not None:
         return [(own, own + 1)]
     firsts = next((kind["rank_osts"]["first_ranks"] for kind in kinds_with_ranks(one)), [])
-    return list(zip(firsts, [*firsts[1:], one["ranks"]]))
+    return rank_rows.spans(firsts, one["ranks"])

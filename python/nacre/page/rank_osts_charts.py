@@ -116,7 +116,7 @@ def columns_of(one: dict, kind: dict) -> list[dict[int, int]]:
         return [{ost: count} for ost, count in moved.items()]
     firsts = kind["rank_osts"]["first_osts"]
     found = []
-    for first, after in zip(firsts, [*firsts[1:], max(moved, default=firsts[-1]) + 1]):
+    for first, after in rank_rows.spans(firsts, max(moved, default=firsts[-1]) + 1):
         found.append({ost: count for ost, count in moved.items() if first <= ost < after} or {first: 0})
     return found
 

@@ -38,8 +38,7 @@ class Rows:
 
     def places(self, one: dict, first_ranks: list[int]) -> Iterator[tuple[int, int]]:
         """For each band of the ranks of a file: its row, and the number of ranks of the band."""
-        ranks = one["ranks"]
-        for first, after in zip(first_ranks, [*first_ranks[1:], ranks]):
+        for first, after in spans(first_ranks, one["ranks"]):
             yield self._row_of(one, first), after - first
 
     def _row_of(self, one: dict, rank: int) -> int:
@@ -58,6 +57,11 @@ def divided(reports: list[dict], job_ranks: int) -> tuple[list[dict], list[dict]
         is_known = one["ranks"] == 1 or _communicator(one) == (0, job_ranks)
         (known if is_known else others).append(one)
     return known, others
+
+
+def spans(firsts: list[int], end: int) -> list[tuple[int, int]]:
+    """From each of `firsts` until before the next one, and from the last until before `end`."""
+    return list(zip(firsts, [*firsts[1:], end]))
 
 
 def name_of(first: int, after: int) -> str:
@@ -116,7 +120,7 @@ def _bands(ranks: int) -> list[tuple[int, int]]:
     """The first rank of each band, and the rank after its last."""
     count = min(ranks, BANDS_MAX)
     firsts = [-(-band * ranks // count) for band in range(count)]
-    return list(zip(firsts, [*firsts[1:], ranks]))
+    return spans(firsts, ranks)
 
 
 def _band_of(rank: int, ranks: int) -> int:

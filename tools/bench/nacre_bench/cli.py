@@ -35,7 +35,7 @@ from .patterns.text import patterns_text
 from .published import NAME as PUBLISHED
 from .published import run as published_run
 from .report import collective_text
-from .results import FORMAT, ResultFile, ResultLines, library_digest, read_result, resumed
+from .results import ResultFile, ResultLines, head, library_digest, read_result, resumed
 from .schedule import Hooks, Job, Plan, launch_worker, ours_failed, run_plan
 from .simulated import NAME as SIMULATED
 from .simulated import run as simulated_run
@@ -106,13 +106,8 @@ def result_of(kind: str, config: Config, arguments: options.Launches, contenders
     settings = {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
     if kind == PATTERNS:
         settings["aggregators"] = [one.text for one in arguments.aggregators]
-    facts = machine.describe(arguments.dir)
     result = {
-        "format": FORMAT,
-        "kind": kind,
-        "version": config.version,
-        "started": facts["time"],
-        "machine": facts,
+        **head(kind, config.version, machine.describe(arguments.dir)),
         "settings": settings,
         "contenders": [contender.describe() for contender in contenders],
         "libraries": {c.preload: library_digest(c.preload) for c in contenders if c.preload},
@@ -132,10 +127,14 @@ def measure(result: dict, arguments: options.Launches, plan: Plan, launch) -> No
         file.save()
 
 
-def finish(result: dict, text: str, out: str | None) -> int:
+def show(text: str, out: str | None) -> None:
     print(text)
     if out:
         print(f"\nAll samples: {out}")
+
+
+def finish(result: dict, text: str, out: str | None) -> int:
+    show(text, out)
     failed = ours_failed(result["launches"], result["contenders"])
     for entry in failed[:1]:
         print(
@@ -250,9 +249,7 @@ def act_posix(config: Config, arguments: options.Posix) -> int:
         posix.run(config, arguments, file.add)
     finally:
         file.save()
-    print(posix.posix_text(result))
-    if arguments.out:
-        print(f"\nAll samples: {arguments.out}")
+    show(posix.posix_text(result), arguments.out)
     return EXIT_FAILED if posix.errors_of(result) else 0
 
 

@@ -21,7 +21,7 @@ from .config import Config
 from .errors import BenchError
 from .figures import paired_ratio
 from .patterns import place
-from .results import FORMAT
+from .results import head
 from .schedule import Progress
 from .tables import number, table
 from .units import MIB
@@ -43,9 +43,8 @@ def rule_of(iobuf: str) -> str:
 
 
 def empty_result(config: Config, arguments) -> dict:
-    facts = machine.describe(arguments.dir)
+    about = head(NAME, config.version, machine.describe(arguments.dir))
     settings = {key: value for key, value in vars(arguments).items() if key not in ("out", "quiet")}
-    about = {"format": FORMAT, "kind": NAME, "version": config.version, "started": facts["time"], "machine": facts}
     return {**about, "settings": settings, "launches": []}
 
 

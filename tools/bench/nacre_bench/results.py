@@ -19,6 +19,11 @@ LINES_START = '{"format":'
 SAME = ("format", "kind", "settings", "contenders", "libraries")
 
 
+def head(kind: str, version: str, facts: dict) -> dict:
+    """The fields with which a result begins. `facts`: of the machine, from before the first launch."""
+    return {"format": FORMAT, "kind": kind, "version": version, "started": facts["time"], "machine": facts}
+
+
 def read_result(path: str) -> dict:
     try:
         text = pathlib.Path(path).read_text(encoding="utf-8")

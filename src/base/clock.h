@@ -65,6 +65,30 @@ class ClockReplacement {
 /// 10 ms after that, so that sums and their parts agree. 1 while a Clock replaces the process's.
 [[nodiscard]] double nanoseconds_per_tick();
 
+/// Converts between clock_ticks() and monotonic_nanoseconds(), which it reads once, when it is
+/// made. For durations: after a long time it deviates by the error of the rate.
+class TickScale {
+ public:
+  /// clock_ticks() when this was made.
+  [[nodiscard]] std::int64_t begin() const { return begin_ticks_; }
+  [[nodiscard]] std::int64_t nanoseconds(std::int64_t ticks) const {
+    return static_cast<std::int64_t>(static_cast<double>(ticks) * rate_);
+  }
+  /// The time when clock_ticks() is `ticks`.
+  [[nodiscard]] std::int64_t time_at(std::int64_t ticks) const {
+    return begin_ + nanoseconds(ticks - begin_ticks_);
+  }
+  /// What clock_ticks() is at `time`.
+  [[nodiscard]] std::int64_t ticks_at(std::int64_t time) const {
+    return begin_ticks_ + static_cast<std::int64_t>(static_cast<double>(time - begin_) / rate_);
+  }
+
+ private:
+  double rate_ = nanoseconds_per_tick();
+  std::int64_t begin_ticks_ = clock_ticks();
+  std::int64_t begin_ = monotonic_nanoseconds();
+};
+
 /// Nanoseconds since 1970, by the system's clock.
 [[nodiscard]] inline std::int64_t wall_clock_nanoseconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();

@@ -103,7 +103,7 @@ void FileJobs::start(std::int64_t round, FileJob job) {
   auto state = std::make_shared<State>();
   state->job = std::move(job);
   const bool is_first_write = running_.empty() && state->job.direction == plan::Direction::write &&
-                              profiler_.profile().file_call_count() == 0;
+                              profiler_.profile().file_bytes.get() == 0;
   running_.push_back({round, state});
   if (io_thread_count_ == 0 || state->job.ranges.empty()) {
     const PhaseScope scope(profiler_, Phase::file);

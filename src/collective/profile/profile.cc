@@ -33,38 +33,65 @@ std::int64_t Profile::total_nanoseconds() const {
   return std::accumulate(times.begin(), times.end(), std::int64_t{0}) - times[away];
 }
 
+PhaseClock::PhaseClock(Profile& profile, std::int64_t weight) : profile_(profile), weight_(weight) {
+  if (weight == 1 && profile.timeline != nullptr) interval_end_ = since_;  // not known yet
+}
+
+PhaseClock::~PhaseClock() {
+  profile_.note_timed_call(nanoseconds());
+  flush(since_);
+}
+
+std::int64_t PhaseClock::nanoseconds() const {
+  const std::int64_t away = away_ + ticks_[static_cast<std::size_t>(Phase::away)];
+  return scale_.nanoseconds(since_ - scale_.begin() - away);
+}
+
+void PhaseClock::begin_interval(Phase phase, std::int64_t begin, std::int64_t now) {
+  flush(begin);
+  add_to_profile(phase, scale_.nanoseconds(now - begin));
+  if (phase == Phase::away) {
+    away_ += now - begin;
+    interval_end_ = now;
+  } else {
+    const Activity activity = activity_of_phase[static_cast<std::size_t>(phase)];
+    interval_end_ = scale_.ticks_at(
+        profile_.timeline->add(activity, scale_.time_at(begin), scale_.time_at(now)));
+  }
+}
+
+void PhaseClock::flush(std::int64_t end) {
+  Timeline::CallTimes times{};
+  bool has_times = false;
+  for (std::size_t phase = 0; phase < phase_count; ++phase) {
+    if (ticks_[phase] <= 0) continue;  // below 0 only where the processor's counters differ
+    const std::int64_t nanoseconds = scale_.nanoseconds(ticks_[phase]);
+    add_to_profile(static_cast<Phase>(phase), nanoseconds);
+    if (phase >= activity_of_phase.size()) continue;
+    times[static_cast<std::size_t>(activity_of_phase[phase])] += nanoseconds;
+    has_times = true;
+  }
+  away_ += ticks_[static_cast<std::size_t>(Phase::away)];
+  ticks_ = {};
+  if (!has_times || profile_.timeline == nullptr) return;
+  if (weight_ == 1) {
+    profile_.timeline->add_within(times, scale_.time_at(end));
+  } else {
+    profile_.timeline->add_sample(times, scale_.time_at(end), weight_);
+  }
+}
+
+void PhaseClock::add_to_profile(Phase phase, std::int64_t nanoseconds) {
+  profile_.nanoseconds[static_cast<std::size_t>(phase)].add(nanoseconds);
+  if (weight_ > 1) profile_.sampled_nanoseconds[static_cast<std::size_t>(phase)].add(nanoseconds);
+}
+
 std::int64_t Profiler::nanoseconds() {
   if (weight_ == 0) {
-    return std::llround(static_cast<double>(clock_ticks() - since_) * nanoseconds_per_tick());
+    return std::llround(static_cast<double>(clock_ticks() - begin_ticks_) * nanoseconds_per_tick());
   }
-  book();
-  return booked_;
-}
-
-void Profiler::book() {
-  const std::int64_t now = monotonic_nanoseconds();
-  const std::int64_t begin = std::exchange(since_, now);
-  const auto phase = static_cast<std::size_t>(phase_);
-  profile_.nanoseconds[phase].add(now - begin);
-  if (weight_ > 1) {
-    profile_.sampled_nanoseconds[phase].add(now - begin);
-    by_phase_[phase] += now - begin;
-  }
-  if (phase_ == Phase::away) return;
-  booked_ += now - begin;
-  if (weight_ > 1 || profile_.timeline == nullptr) return;
-  profile_.timeline->add(activity_of_phase[phase], begin, now);
-}
-
-void Profiler::end() {
-  book();
-  profile_.note_timed_call(booked_);
-  if (weight_ == 1 || profile_.timeline == nullptr) return;
-  Timeline::CallTimes times{};
-  for (std::size_t phase = 0; phase < activity_of_phase.size(); ++phase) {
-    times[static_cast<std::size_t>(activity_of_phase[phase])] += by_phase_[phase];
-  }
-  profile_.timeline->add_sample(times, since_, weight_);
+  by_phase_->book(phase_);
+  return by_phase_->nanoseconds();
 }
 
 void ProfilerObserver::wait_begins() {

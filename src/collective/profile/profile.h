@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -130,21 +132,66 @@ struct FileTraits {
   [[nodiscard]] bool has_osts() const { return stripes != nullptr || may_be_striped; }
 };
 
+/// Measures the time of one call by phase. Phases follow each other every few microseconds, so they
+/// are measured with clock_ticks(), and summed here until an interval of the timeline or the call
+/// ends: then their time is added to the profile and its timeline. One thread at a time.
+class PhaseClock {
+ public:
+  /// `weight`: as of Profiler; not 0.
+  PhaseClock(Profile& profile, std::int64_t weight);
+  ~PhaseClock();
+  PhaseClock(const PhaseClock&) = delete;
+  PhaseClock& operator=(const PhaseClock&) = delete;
+
+  /// Counts the time since the last call for `phase`.
+  void book(Phase phase) {
+    const std::int64_t now = clock_ticks();
+    const std::int64_t begin = std::exchange(since_, now);
+    if (now <= interval_end_) {
+      ticks_[static_cast<std::size_t>(phase)] += now - begin;
+    } else {
+      begin_interval(phase, begin, now);
+    }
+  }
+  /// What was booked, without Phase::away.
+  [[nodiscard]] std::int64_t nanoseconds() const;
+
+ private:
+  /// Books the time from `begin` to `now`, which end in another interval than the time before.
+  void begin_interval(Phase phase, std::int64_t begin, std::int64_t now);
+  /// Adds what was booked since the last flush, until `end`, to the profile.
+  void flush(std::int64_t end);
+  void add_to_profile(Phase phase, std::int64_t nanoseconds);
+
+  Profile& profile_;
+  std::int64_t weight_;
+  TickScale scale_;
+  // All in clock_ticks():
+  std::int64_t since_ = scale_.begin();
+  // The highest: only the sums of the call are needed, at its end.
+  std::int64_t interval_end_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t away_ = 0;  // before the interval
+  std::array<std::int64_t, phase_count> ticks_{};
+};
+
 /// The clock of one call. One thread at a time.
 class Profiler {
  public:
   /// Begins the call in `phase`. `weight`: it stands for so many calls; 0: only its whole time is
   /// measured, with clock_ticks().
   Profiler(Profile& profile, Phase phase, std::int64_t weight = 1)
-      : profile_(profile),
-        weight_(weight),
-        phase_(phase),
-        since_(weight != 0 ? monotonic_nanoseconds() : clock_ticks()) {}
-  ~Profiler() {
-    if (weight_ != 0) {
-      end();
+      : profile_(profile), weight_(weight), phase_(phase) {
+    if (weight == 0) {
+      begin_ticks_ = clock_ticks();
     } else {
-      profile_.untimed_ticks.add(clock_ticks() - since_);
+      by_phase_.emplace(profile, weight);
+    }
+  }
+  ~Profiler() {
+    if (weight_ == 0) {
+      profile_.untimed_ticks.add(clock_ticks() - begin_ticks_);
+    } else {
+      by_phase_->book(phase_);
     }
   }
   Profiler(const Profiler&) = delete;
@@ -165,7 +212,7 @@ class Profiler {
   /// Counts time from now on for `phase`. Returns the previous phase.
   Phase enter(Phase phase) {
     if (weight_ == 0 || phase == phase_) return phase_;
-    book();
+    by_phase_->book(phase_);
     return std::exchange(phase_, phase);
   }
   /// Called while the rank waits: from now on it waits for helper threads or for other ranks.
@@ -177,17 +224,12 @@ class Profiler {
   [[nodiscard]] std::int64_t nanoseconds();
 
  private:
-  /// Adds the time since the last call to the current phase.
-  void book();
-  void end();
-
   Profile& profile_;
   FileTraits traits_;
   std::int64_t weight_;
   Phase phase_;
-  std::int64_t since_;       // monotonic_nanoseconds(); clock_ticks() if weight_ is 0
-  std::int64_t booked_ = 0;  // without Phase::away
-  std::array<std::int64_t, phase_count> by_phase_{};  // of a call that stands for others
+  std::int64_t begin_ticks_ = 0;        // if weight_ is 0
+  std::optional<PhaseClock> by_phase_;  // otherwise
 };
 
 /// Switches the phase of a profiler when the operation of its call begins or ends to wait.

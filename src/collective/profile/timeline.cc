@@ -21,13 +21,24 @@ void lengthen(Timeline::Intervals& intervals, int doublings) {
 
 }  // namespace
 
-void Timeline::add(Activity activity, std::int64_t begin, std::int64_t end) {
+std::int64_t Timeline::add(Activity activity, std::int64_t begin, std::int64_t end) {
   const std::int64_t start = std::max<std::int64_t>(begin - origin_, 0);
   const std::int64_t stop = end - origin_;
-  if (start >= stop) return;
+  const std::lock_guard guard(mutex_);
+  if (start < stop) {
+    reach(stop);
+    fill(activity, start, stop);
+    added_end_ = std::max(added_end_, stop);
+  }
+  return origin_ + (((stop >> log2_) + 1) << log2_);
+}
+
+void Timeline::add_within(const CallTimes& times, std::int64_t end) {
+  const std::int64_t stop = end - origin_;
   const std::lock_guard guard(mutex_);
   reach(stop);
-  fill(activity, start, stop);
+  const auto interval = static_cast<std::size_t>((stop - 1) >> log2_);
+  for (std::size_t i = 0; i < times.size(); ++i) times_[i][interval] += times[i];
   added_end_ = std::max(added_end_, stop);
 }
 

@@ -44,8 +44,11 @@ class Timeline {
   /// is added.
   void begin(std::int64_t origin) { origin_ = origin; }
 
-  /// Adds the time from `begin` to `end` (monotonic_nanoseconds()).
-  void add(Activity activity, std::int64_t begin, std::int64_t end);
+  /// Adds the time from `begin` to `end` (monotonic_nanoseconds()). Returns the end of the interval
+  /// in which `end` lies.
+  std::int64_t add(Activity activity, std::int64_t begin, std::int64_t end);
+  /// Adds times that passed before `end`, in the same interval.
+  void add_within(const CallTimes& times, std::int64_t end);
   /// Adds a call that stands for `weight` calls. Spreads `times`, `weight` times, over the time
   /// before `end`, back to the end of the time that was added last.
   void add_sample(const CallTimes& times, std::int64_t end, std::int64_t weight);

@@ -2,8 +2,11 @@
 // operation.
 #include "collective/profile/profile.h"
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <random>
 #include <span>
 #include <thread>
 #include <vector>
@@ -29,6 +32,14 @@ std::int64_t sum_of(const Profile& profile) {
   for (const Tally& phase : profile.nanoseconds) sum += phase.get();
   return sum;
 }
+
+/// Shows what it is set to.
+class HandClock final : public Clock {
+ public:
+  [[nodiscard]] std::int64_t nanoseconds() const override { return now; }
+
+  std::int64_t now = 0;
+};
 
 /// Works in `phase`, waits for a byte from rank 1, and works in `phase` again.
 Task<int> wait_in(Transport& transport, Profiler& profiler, Phase phase) {
@@ -98,6 +109,46 @@ TEST_CASE("a call of weight 0 is measured as a whole, and divided as the calls t
   CHECK(profile.total_nanoseconds() <= passed * 11 / 10);
 }
 
+TEST_CASE("the timeline gets each phase of a call when it passed, and the profile all of them") {
+  const unsigned seed = std::random_device()();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  HandClock clock;
+  const ClockReplacement replacement(clock);
+  Timeline expected;
+  Timeline timeline;
+  Profile profile;
+  profile.timeline = &timeline;
+  std::array<std::int64_t, phase_count> times{};
+  for (int call = 0; call < 200; ++call) {
+    clock.now += static_cast<std::int64_t>(random() % (1ULL << (random() % 24)));
+    const std::int64_t begin = clock.now;
+    std::int64_t away = 0;
+    auto phase = static_cast<Phase>(random() % phase_count);
+    Profiler profiler(profile, phase);
+    for (std::uint64_t changes = random() % 20; changes > 0; --changes) {
+      const auto time = static_cast<std::int64_t>(random() % (1ULL << (random() % 24)));
+      times[static_cast<std::size_t>(phase)] += time;
+      clock.now += time;
+      if (phase == Phase::away) {
+        away += time;
+      } else {
+        expected.add(activity_of_phase[static_cast<std::size_t>(phase)], clock.now - time,
+                     clock.now);
+      }
+      phase = static_cast<Phase>(random() % phase_count);
+      profiler.enter(phase);
+    }
+    CHECK(profiler.nanoseconds() == clock.now - begin - away);
+  }
+  for (std::size_t phase = 0; phase < phase_count; ++phase) {
+    CHECK(profile.nanoseconds[phase].get() == times[phase]);
+  }
+  const int log2 = expected.interval_log2();
+  CHECK(timeline.interval_log2() == log2);
+  CHECK(timeline.in_intervals_of(log2) == expected.in_intervals_of(log2));
+}
+
 TEST_CASE("the time of recent calls follows the calls") {
   Profile profile;
   for (int i = 0; i < 100; ++i) profile.note_timed_call(80'000);
@@ -111,18 +162,20 @@ TEST_CASE(
     "away") {
   testing::InProcessNetwork network({.rank_count = 2, .send_mode = testing::SendMode::buffered});
   Profile profile;
-  Profiler profiler(profile, Phase::plan);
-  Operation<int> operation(wait_in(network.transport(0), profiler, Phase::copy),
-                           network.transport(0));
-  CHECK_FALSE(operation.advance());
-  nap();
-  CHECK_FALSE(operation.advance());
-  nap();
-  send_byte(network);
-  CHECK(operation.advance());
+  {
+    Profiler profiler(profile, Phase::plan);
+    Operation<int> operation(wait_in(network.transport(0), profiler, Phase::copy),
+                             network.transport(0));
+    CHECK_FALSE(operation.advance());
+    nap();
+    CHECK_FALSE(operation.advance());
+    nap();
+    send_byte(network);
+    CHECK(operation.advance());
+    CHECK(profiler.phase() == Phase::copy);
+  }
   CHECK(in(profile, Phase::away) >= 2 * nap_nanoseconds);
   CHECK(in(profile, Phase::copy) >= nap_nanoseconds);
-  CHECK(profiler.phase() == Phase::copy);
   CHECK(in(profile, Phase::wait) > 0);
   CHECK(in(profile, Phase::messages) == 0);
 }

@@ -94,6 +94,20 @@ TEST_CASE("intervals grow longer as long as the file is open, and no time is los
   }
 }
 
+TEST_CASE("times that passed within an interval can be added as one sum") {
+  Timeline timeline;
+  timeline.begin(1'000);
+  const std::int64_t end = timeline.add(Activity::file, 1'000, 1'000 + shortest + 200);
+  CHECK(end == 1'000 + 2 * shortest);
+  Timeline::CallTimes times{};
+  times[static_cast<std::size_t>(Activity::file)] = 60;
+  times[static_cast<std::size_t>(Activity::wait)] = 40;
+  timeline.add_within(times, end);
+  CHECK(time_of(timeline, Activity::file, 1) == 260);
+  CHECK(time_of(timeline, Activity::wait, 1) == 40);
+  CHECK(timeline.add(Activity::wait, end, end) == 1'000 + 3 * shortest);
+}
+
 TEST_CASE("the shares of an interval are summed over the ranks of a band") {
   constexpr int rank_count = 40;
   testing::InProcessNetwork network({.rank_count = rank_count});

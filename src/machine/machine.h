@@ -33,6 +33,8 @@ struct Machine {
   std::int64_t near_message_ns = 0;    ///< of a message inside a node
   std::int64_t far_message_ns = 0;     ///< of a message between nodes
   std::int64_t message_bandwidth = 0;  ///< of a node, to and from other nodes
+  /// 1: messages between nodes pass the links over which nodes reach the servers.
+  std::int64_t messages_share_link = 0;
   // Processes that access the file system.
   std::int64_t write_call_ns = 0;     ///< of a write, in addition to its bytes
   std::int64_t read_call_ns = 0;      ///< of a read, in addition to its bytes

@@ -61,6 +61,8 @@ std::vector<Setting> settings_of(Machine& m) {
        "nanoseconds of a message between nodes"},
       {"messages.bandwidth", &m.message_bandwidth, 0, largest,
        "bytes per second of a node's messages to and from other nodes"},
+      {"messages.share_link", &m.messages_share_link, 0, 1,
+       "1: messages between nodes pass the links over which nodes reach the servers"},
       {"clients.write_call_ns", &m.write_call_ns, 0, nanoseconds_max,
        "nanoseconds of a write, in addition to its bytes"},
       {"clients.read_call_ns", &m.read_call_ns, 0, nanoseconds_max,

@@ -47,6 +47,18 @@ def test_a_column_may_have_another_machine(nacre):
     assert "osts.speed" in unknown.stderr
 
 
+def test_messages_may_share_the_links_of_nodes_with_requests(nacre):
+    links = [word for name in ("nodes", "messages") for word in ("--set", f"{name}.bandwidth=16m")]
+    settings = [f"nacre_algorithm=two_phase,messages.share_link={share}" for share in (0, 1)]
+    words = [word for setting in settings for word in ("--setting", setting)]
+    outcome = nacre("simulate", *SMALL, "--set", "osts.bandwidth=1g", *links, "interleaved", "--json", *words)
+    _, apart, together = json.loads(outcome.stdout)
+    busy = [{one["name"]: one["busy_ns_max"] for one in column["resources"]} for column in (apart, together)]
+    assert busy[0]["shared links"] == 0
+    assert busy[1]["shared links"] > max(busy[1]["node links"], busy[1]["messages"]) > 0
+    assert sum(together["stages_ns"].values()) > sum(apart["stages_ns"].values())
+
+
 def test_the_page_draws_when_nodes_and_osts_were_busy(nacre, tmp_path):
     page = tmp_path / "job.html"
     words = ("--setting", "striping_factor=2", "--html", page)

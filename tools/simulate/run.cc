@@ -240,10 +240,14 @@ std::string resource_json(std::string_view name, const std::vector<sim::BusyTime
 std::string resources_json(sim::Job& job, bool with_timelines) {
   sim::CostModel& costs = job.files().costs();
   std::vector<sim::BusyTimeline> copies;
-  std::vector<sim::BusyTimeline> links;
+  std::vector<sim::BusyTimeline> messages;
+  std::vector<sim::BusyTimeline> shared_links;
   for (int node = 0; node < job.network().nodes().node_count(); ++node) {
     copies.push_back(job.network().copy_times(node));
-    links.push_back(job.network().link_times(node));
+    messages.push_back(job.network().message_times(node));
+    if (job.machine().messages_share_link != 0) {
+      shared_links.push_back(job.network().links().busy_times(node));
+    }
   }
   using sim::StationKind;
   struct Resource {
@@ -251,8 +255,9 @@ std::string resources_json(sim::Job& job, bool with_timelines) {
     std::vector<sim::BusyTimeline> busy;
   };
   const std::array all{Resource{"copies", std::move(copies)},
-                       Resource{"messages", std::move(links)},
+                       Resource{"messages", std::move(messages)},
                        Resource{"node links", costs.busy_times(StationKind::node_link)},
+                       Resource{"shared links", std::move(shared_links)},
                        Resource{"uplinks", costs.busy_times(StationKind::uplink)},
                        Resource{"servers", costs.busy_times(StationKind::server_link)},
                        Resource{"OSTs", costs.busy_times(StationKind::ost)}};

@@ -398,6 +398,17 @@ class CostModel {
     return std::max(gathered, accessed) + std::min(gathered, accessed) / parts;
   }
 
+  /// Adds the messages that pass the link in the direction of the requests: the bytes of the node's
+  /// own ranks that aggregators on other nodes write or read. The aggregator of a group has all
+  /// bytes of the ranks of its node. On a node without an aggregator only messages pass.
+  void add_messages_to_link() {
+    const double own = bytes_of_fullest_host();
+    const double kept = row_.needs_groups() ? 1 : traffic_.fullest_node;
+    double& link = busy(Resource::link);
+    link = std::max(link + time_of(own * (1 - kept), machine_.message_bandwidth),
+                    time_of(own * remote_share(), machine_.message_bandwidth));
+  }
+
   void total() {
     const auto most = [&](Resource first, Resource last) {
       const auto begin = prediction_.busy.begin();
@@ -405,12 +416,17 @@ class CostModel {
                                begin + static_cast<std::ptrdiff_t>(last) + 1);
     };
     const double gathered = most(Resource::cores, Resource::messages);
-    const double behind = most(Resource::link, Resource::ost);  // the caches of the nodes
+    double behind = most(Resource::link, Resource::ost);  // the caches of the nodes
     double accessed = prediction_.of(Resource::client);
     if (!is_written_back_later()) accessed = std::max(accessed, behind);
     accessed += prediction_.of(Resource::locks);
-    const double of_call = prediction_.of(Resource::agreement) + overlapped(gathered, accessed);
-    prediction_.seconds = std::max(of_call, behind);
+    double moved = overlapped(gathered, accessed);
+    if (machine_.messages_share_link != 0 && row_.exchanges()) {
+      add_messages_to_link();
+      behind = most(Resource::link, Resource::ost);
+      if (!is_written_back_later()) moved = std::max(moved, behind);
+    }
+    prediction_.seconds = std::max(prediction_.of(Resource::agreement) + moved, behind);
   }
 
   const CollectivePlan& plan_;

@@ -18,7 +18,7 @@ enum class Resource : std::uint8_t {
   memory,    ///< of the busiest node
   messages,  ///< of the busiest node, to and from other nodes
   client,    ///< the busiest process that accesses the file
-  link,      ///< of the busiest node, to the servers
+  link,      ///< of the busiest node, to the servers; with the messages that share it
   uplink,
   server,
   ost,

@@ -41,7 +41,9 @@ Job::Job(JobSettings settings, store::ReservedMemory memory)
                 .delay = settings_.delay,
                 .refuses_memory = settings_.refuses_memory},
                std::move(memory)),
-      files_(scheduler_, machine_, objects_of(settings_)) {}
+      files_(scheduler_, machine_, objects_of(settings_)) {
+  if (machine_.messages_share_link != 0) files_.costs().share_links(network_.links());
+}
 
 std::shared_ptr<store::Store> Job::make_store(int rank) {
   std::shared_ptr<store::Store> store = files_.store_on(network_.nodes().node_of(rank));

@@ -37,6 +37,11 @@ void CostModel::stop() {
   for (const auto& [object, locks] : locks_) locks->changed->notify_all();
 }
 
+void CostModel::share_links(NodeLinks& links) {
+  const std::lock_guard guard(mutex_);
+  requests_.share_links(links);
+}
+
 /// Advances the model to the current time, and completes the requests that have ended.
 void CostModel::settle() {
   for (const Ticket ticket : requests_.advance(timing_.now())) {

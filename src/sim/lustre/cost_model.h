@@ -101,6 +101,8 @@ class CostModel {
   CostModel(const CostModel&) = delete;
   CostModel& operator=(const CostModel&) = delete;
 
+  /// As RequestModel::share_links().
+  void share_links(NodeLinks& links);
   /// `direct`: accesses bypass the node's cache (O_DIRECT).
   [[nodiscard]] std::unique_ptr<OpenHandle> open(std::int32_t node, bool direct);
   [[nodiscard]] Status write(const Caller& caller, const FileRequest& request);

@@ -30,6 +30,12 @@ RequestModel::RequestModel(const Machine& machine)
   osts_.assign(static_cast<std::size_t>(machine.osts), Ost{.idle_threads = machine.ost_threads});
 }
 
+void RequestModel::share_links(NodeLinks& links) {
+  for (std::int64_t node = 0; node < machine_.nodes; ++node) {
+    stations_[static_cast<std::size_t>(node)].shared = &links;
+  }
+}
+
 /// The stations before the OST, without those of unlimited bandwidth.
 std::vector<std::size_t> RequestModel::route_of(const Rpc& rpc) const {
   std::vector<std::size_t> route;
@@ -113,8 +119,11 @@ void RequestModel::start(Station& station, SimulatedTime now) {
   const double transfer = bandwidth > 0 ? static_cast<double>(rpc.bytes) * second / bandwidth : 0;
   const double length = transfer * (1 + station.channel.client_cost * others) * station.slowness;
   const SimulatedTime rounded = std::llround(length);
-  station.busy_times.add(now, now + rounded);
-  schedule(now + rounded, station.waiting.front());
+  const LinkSide side = rpc.reads ? LinkSide::in : LinkSide::out;
+  const SimulatedTime begin =
+      station.shared == nullptr ? now : station.shared->occupy(rpc.node, side, now, rounded);
+  station.busy_times.add(begin, begin + rounded);
+  schedule(begin + rounded, station.waiting.front());
 }
 
 void RequestModel::leave(Station& station, const Rpc& rpc, SimulatedTime now) {

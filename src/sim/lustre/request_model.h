@@ -16,6 +16,7 @@
 
 #include "machine/machine.h"
 #include "sim/time/busy_timeline.h"
+#include "sim/time/node_links.h"
 #include "sim/time/timing.h"
 
 namespace nacre::sim {
@@ -45,6 +46,10 @@ class RequestModel {
  public:
   explicit RequestModel(const Machine& machine);
 
+  /// Lets requests pass `links`, which outlive this, when they pass the links of their nodes:
+  /// writes outwards, reads inwards. A request occupies the link when all requests of its node
+  /// before it have left the link, so that what shares the link waits for one request at a time.
+  void share_links(NodeLinks& links);
   /// Submits a request. `now` must not be earlier than in any previous call.
   [[nodiscard]] Ticket submit(const Rpc& rpc, SimulatedTime now);
   /// Starts a delay of `length` nanoseconds.
@@ -77,6 +82,7 @@ class RequestModel {
   struct Station {
     Channel channel;                  // of writes
     std::int64_t read_bandwidth = 0;  // of reads
+    NodeLinks* shared = nullptr;      // what else passes a node's link; null: nothing
     double slowness = 1;
     bool busy = false;
     BusyTimeline busy_times = {};

@@ -205,7 +205,8 @@ Network::Network(Scheduler& scheduler, const machine::Machine& machine, NetworkO
       machine_(machine),
       options_(std::move(options)),
       memory_(std::move(memory)),
-      nodes_(static_cast<std::size_t>(options_.nodes.node_count())) {
+      nodes_(static_cast<std::size_t>(options_.nodes.node_count())),
+      links_(options_.nodes.node_count()) {
   for (Node& node : nodes_) {
     node.copies = std::make_unique<SharedBandwidth>(scheduler, copy_rates(machine));
   }
@@ -229,7 +230,7 @@ const BusyTimeline& Network::copy_times(int node) const {
   return nodes_[static_cast<std::size_t>(node)].copies->busy_times();
 }
 
-const BusyTimeline& Network::link_times(int node) const {
+const BusyTimeline& Network::message_times(int node) const {
   const Node& of = nodes_[static_cast<std::size_t>(node)];
   const bool receives_more = of.receives_busy.total() > of.sends_busy.total();
   return receives_more ? of.receives_busy : of.sends_busy;
@@ -363,16 +364,14 @@ void Network::transfer_far(const MessagePointer& message) {
   ++counts_.far;
   counts_.far_bytes += static_cast<std::int64_t>(message->bytes);
   const SimulatedTime length = time_of(message->bytes, machine_.message_bandwidth);
-  Node& from = nodes_[static_cast<std::size_t>(nodes().node_of(message->source))];
-  const SimulatedTime leaves = std::max(scheduler_.now(), from.sends_until);
-  from.sends_until = leaves + length;
-  from.sends_busy.add(leaves, from.sends_until);
+  const int from = nodes().node_of(message->source);
+  const SimulatedTime leaves = links_.occupy(from, LinkSide::out, scheduler_.now(), length);
+  nodes_[static_cast<std::size_t>(from)].sends_busy.add(leaves, leaves + length);
   scheduler_.at(leaves + machine_.far_message_ns + delay(), [this, message, length] {
-    Node& to = nodes_[static_cast<std::size_t>(nodes().node_of(message->destination))];
-    const SimulatedTime enters = std::max(scheduler_.now(), to.receives_until);
-    to.receives_until = enters + length;
-    to.receives_busy.add(enters, to.receives_until);
-    scheduler_.at(to.receives_until, [this, message] { arrive(*message); });
+    const int to = nodes().node_of(message->destination);
+    const SimulatedTime enters = links_.occupy(to, LinkSide::in, scheduler_.now(), length);
+    nodes_[static_cast<std::size_t>(to)].receives_busy.add(enters, enters + length);
+    scheduler_.at(enters + length, [this, message] { arrive(*message); });
   });
 }
 

@@ -19,6 +19,7 @@
 #include "plan/nodes/node_map.h"
 #include "sim/network/shared_bandwidth.h"
 #include "sim/time/busy_timeline.h"
+#include "sim/time/node_links.h"
 #include "sim/time/scheduler.h"
 #include "store/memory/reserved_memory.h"
 
@@ -54,11 +55,11 @@ struct RankTraffic {
 
 /// Messages cost what the machine file says. A message inside a node takes `near_message_ns` and
 /// the time of its copy. A message between nodes takes `far_message_ns`, and occupies the links of
-/// both nodes for its bytes at `message_bandwidth`; links serve messages in their order. The
-/// sends of buffered messages complete at once, other sends when their messages have arrived.
-/// Copies share the bandwidth of a core, and the cores and memory of a node. A rank of the node
-/// that is rung notices it after `near_message_ns`. Helper threads cost nothing but the time of
-/// their file accesses.
+/// both nodes for its bytes at `message_bandwidth`; links serve messages in their order, and what
+/// else occupies links(). The sends of buffered messages complete at once, other sends when their
+/// messages have arrived. Copies share the bandwidth of a core, and the cores and memory of a node.
+/// A rank of the node that is rung notices it after `near_message_ns`. Helper threads cost nothing
+/// but the time of their file accesses.
 class Network {
  public:
   /// `scheduler` and `machine` must outlive the network. `memory`: for what the ranks of nodes
@@ -87,10 +88,12 @@ class Network {
   [[nodiscard]] std::int64_t unmatched_count() const;
   /// A receive whose length differs from its message, or a message of 0 bytes.
   [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
-  /// When ranks of `node` copied, and when the link of the node was busy in the direction that was
-  /// busier.
+  /// When ranks of `node` copied, and when messages occupied the link of the node in the direction
+  /// with more of them.
   [[nodiscard]] const BusyTimeline& copy_times(int node) const;
-  [[nodiscard]] const BusyTimeline& link_times(int node) const;
+  [[nodiscard]] const BusyTimeline& message_times(int node) const;
+  /// The links of the nodes, for what shares them with messages.
+  [[nodiscard]] NodeLinks& links() { return links_; }
 
  private:
   class RankTransport;
@@ -100,8 +103,6 @@ class Network {
 
   struct Node {
     std::unique_ptr<SharedBandwidth> copies;
-    SimulatedTime sends_until = 0;
-    SimulatedTime receives_until = 0;
     BusyTimeline sends_busy;
     BusyTimeline receives_busy;
   };
@@ -155,6 +156,7 @@ class Network {
   NetworkOptions options_;
   store::ReservedMemory memory_;
   std::vector<Node> nodes_;
+  NodeLinks links_;
   std::deque<Rank> ranks_;
   std::vector<std::unique_ptr<Copies>> copies_;
   std::unordered_map<std::uint64_t, Channel> channels_;

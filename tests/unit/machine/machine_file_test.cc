@@ -85,6 +85,7 @@ TEST_CASE("errors in a machine file name the line") {
   CHECK(has(error_in("[osts]\ncount = 0\n"), "m.toml:2: osts.count = 0: it takes 1 to 65536"));
   CHECK(has(error_in("[osts]\ncount = \"many\"\n"), "osts.count = many"));
   CHECK(has(error_in("[osts]\ncount = [1]\n"), "takes a number"));
+  CHECK(has(error_in("[messages]\nshare_link = 2\n"), "messages.share_link = 2: it takes 0 to 1"));
   CHECK(has(error_in("[osts]\nclient_cost = -1.0\n"), "it takes 0 to 1000"));
   CHECK(has(error_in("count = 3\n"), "m.toml:1: expected sections"));
   CHECK(has(error_in("[osts\n"), "m.toml:1: "));

@@ -698,6 +698,50 @@ TEST_CASE("nodes write back one call in steps while the next ones take place") {
   CHECK(in_steps.seconds == in_steps.of(Resource::ost));
 }
 
+TEST_CASE(
+    "a link that messages share is busy for their bytes too, which direct plans do not have") {
+  CollectiveSettings settings = settings_of("lustre", 8);
+  const Load load{16, 8, 8 * mebibyte};
+  const AccessSummary summary = summary_of(load, settings.stripes.get());
+  machine::Machine machine;
+  machine.node_link.bandwidth = machine.message_bandwidth = 100 * mebibyte;
+  machine.ost = {.bandwidth = 200 * mebibyte, .client_cost = 0.2};
+  machine.wide_locks = 0;
+  const auto predicted = [&](std::int64_t share_link, const Participants& all,
+                             Algorithm algorithm) {
+    machine.messages_share_link = share_link;
+    settings.machine = std::make_shared<const machine::Machine>(machine);
+    const std::vector<PredictedPlan> plans = compared_plans(summary, settings, all);
+    const auto found = std::ranges::find_if(plans, [&](const PredictedPlan& one) {
+      return one.plan.algorithm == algorithm &&
+             (algorithm == Algorithm::direct ||
+              (one.plan.pattern == DomainPattern::osts && one.plan.aggregator_count == 8));
+    });
+    REQUIRE(found != plans.end());
+    return found->prediction;
+  };
+  for (const Direction direction : {Direction::write, Direction::read}) {
+    const Participants all{direction, load.ranks, load.nodes};
+    const Prediction apart = predicted(0, all, Algorithm::two_phase);
+    CHECK(apart.of(Resource::link) == doctest::Approx(0.16));
+    CHECK(apart.of(Resource::messages) == doctest::Approx(0.14));
+    CHECK(apart.bottleneck() == Resource::link);
+    const Prediction together = predicted(1, all, Algorithm::two_phase);
+    CHECK(together.of(Resource::link) == doctest::Approx(0.3));
+    CHECK(together.of(Resource::messages) == doctest::Approx(0.14));
+    CHECK(together.seconds - together.of(Resource::agreement) == doctest::Approx(0.3));
+    CHECK(predicted(1, all, Algorithm::direct).seconds ==
+          predicted(0, all, Algorithm::direct).seconds);
+  }
+  const auto chosen = [&](std::int64_t share_link) {
+    machine.messages_share_link = share_link;
+    settings.machine = std::make_shared<const machine::Machine>(machine);
+    return decide(summary, settings, {Direction::write, load.ranks, load.nodes}).algorithm;
+  };
+  CHECK(chosen(0) == Algorithm::two_phase);
+  CHECK(chosen(1) == Algorithm::direct);
+}
+
 TEST_CASE("ranges of reads in steps are at the same places in each call, others at whole blocks") {
   CollectiveSettings settings = settings_of("lustre", 8);
   settings.algorithm = Algorithm::two_phase;

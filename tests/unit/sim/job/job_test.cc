@@ -76,6 +76,7 @@ machine::Machine random_machine(Random& random) {
   machine.wide_locks = pick(random, 0, 1);
   machine.stripe_count = pick(random, 1, 3);
   machine.stripe_size = 1 << 16;
+  machine.messages_share_link = pick(random, 0, 1);
   return machine;
 }
 

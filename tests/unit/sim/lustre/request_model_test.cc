@@ -22,8 +22,7 @@ Machine slow_osts() {
 }
 
 /// The time at which all of `rpcs`, sent at time 0, have ended.
-SimulatedTime end_of(const Machine& machine, const std::vector<Rpc>& rpcs) {
-  RequestModel simulation(machine);
+SimulatedTime end_of(RequestModel& simulation, const std::vector<Rpc>& rpcs) {
   for (const Rpc& rpc : rpcs) static_cast<void>(simulation.submit(rpc, 0));
   SimulatedTime last = 0;
   while (const auto next = simulation.next()) {
@@ -31,6 +30,11 @@ SimulatedTime end_of(const Machine& machine, const std::vector<Rpc>& rpcs) {
     static_cast<void>(simulation.advance(last));
   }
   return last;
+}
+
+SimulatedTime end_of(const Machine& machine, const std::vector<Rpc>& rpcs) {
+  RequestModel simulation(machine);
+  return end_of(simulation, rpcs);
 }
 
 std::vector<Rpc> repeated(const Rpc& rpc, int count) {
@@ -101,6 +105,43 @@ TEST_CASE("requests share the links of servers, uplinks and nodes") {
   machine.uplinks = 0;
   machine.node_link.bandwidth = 1000 * kilobyte;
   CHECK(end_of(machine, {{0, 0, 10 * kilobyte}, {0, 1, 10 * kilobyte}}) == 30 * millisecond);
+}
+
+TEST_CASE("requests wait for what occupies a shared link of their node, in their direction") {
+  Machine machine = slow_osts();
+  machine.ost.bandwidth = 0;
+  machine.node_link.bandwidth = 1000 * kilobyte;
+  const auto end_behind = [&](LinkSide side, const std::vector<Rpc>& rpcs) {
+    NodeLinks links(4);
+    static_cast<void>(links.occupy(0, side, 0, 7 * millisecond));
+    RequestModel simulation(machine);
+    simulation.share_links(links);
+    return end_of(simulation, rpcs);
+  };
+  const Rpc write{0, 0, 10 * kilobyte};
+  const Rpc read{0, 0, 10 * kilobyte, true};
+  CHECK(end_behind(LinkSide::out, {write}) == 17 * millisecond);
+  CHECK(end_behind(LinkSide::in, {read}) == 17 * millisecond);
+  CHECK(end_behind(LinkSide::in, {write}) == 10 * millisecond);
+  CHECK(end_behind(LinkSide::out, {read}) == 10 * millisecond);
+  CHECK(end_behind(LinkSide::out, {{1, 0, 10 * kilobyte}}) == 10 * millisecond);
+  CHECK(end_behind(LinkSide::out, {write, write}) == 27 * millisecond);
+}
+
+TEST_CASE("what shares a link waits for one request of the node at a time") {
+  Machine machine = slow_osts();
+  machine.node_link.bandwidth = 1000 * kilobyte;
+  NodeLinks links(4);
+  RequestModel simulation(machine);
+  simulation.share_links(links);
+  static_cast<void>(simulation.submit({0, 0, 10 * kilobyte}, 0));
+  static_cast<void>(simulation.submit({0, 1, 10 * kilobyte}, 0));
+  CHECK(links.occupy(0, LinkSide::out, 1 * millisecond, 5 * millisecond) == 10 * millisecond);
+  static_cast<void>(simulation.advance(10 * millisecond));
+  CHECK(links.occupy(0, LinkSide::out, 11 * millisecond, 5 * millisecond) == 25 * millisecond);
+  const std::vector<BusyTimeline> requests = simulation.busy_times(StationKind::node_link);
+  CHECK(requests.front().total() == 20 * millisecond);
+  CHECK(links.busy_times(0).total() == 30 * millisecond);
 }
 
 TEST_CASE("a late poll does not change the end times") {

@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "collective/task/task.h"
+#include "sim/lustre/request_model.h"
 
 namespace nacre::sim {
 namespace {
@@ -103,8 +104,8 @@ TEST_CASE("a message between nodes takes its latency and the time of its bytes")
   CHECK(times[0] == 0);  // buffered
   CHECK(world.network.counts().far == 1);
   CHECK(world.network.counts().far_bytes == 8'000);
-  CHECK(world.network.link_times(0).total() == 8'000);
-  CHECK(world.network.link_times(1).total() == 8'000);
+  CHECK(world.network.message_times(0).total() == 8'000);
+  CHECK(world.network.message_times(1).total() == 8'000);
 }
 
 TEST_CASE("a message inside a node takes its latency and the time of a copy") {
@@ -150,6 +151,40 @@ TEST_CASE("two messages to one node share its link") {
       {sending(2, 8'000), sending(3, 8'000), receiving({0}, 8'000), receiving({1}, 8'000)});
   CHECK(times[2] == 9'000);
   CHECK(times[3] == 17'000);
+}
+
+TEST_CASE("a message waits for what occupies the links of its nodes") {
+  World world;
+  static_cast<void>(world.network.links().occupy(0, LinkSide::out, 0, 3'000));
+  static_cast<void>(world.network.links().occupy(0, LinkSide::in, 0, 100'000));
+  static_cast<void>(world.network.links().occupy(1, LinkSide::in, 0, 9'000));
+  const auto times = world.run({sending(2, 8'000), idle, receiving({0}, 8'000), idle});
+  CHECK(times[2] == 17'000);
+  CHECK(world.network.links().busy_times(1).total() == 17'000);
+  CHECK(world.network.message_times(1).total() == 8'000);
+}
+
+TEST_CASE("a message and the requests of a node wait for each other where they share its link") {
+  for (const bool share : {false, true}) {
+    CAPTURE(share);
+    World world;
+    machine::Machine machine = slow_machine();
+    machine.node_link.bandwidth = machine.message_bandwidth;
+    RequestModel requests(machine);
+    if (share) requests.share_links(world.network.links());
+    const auto submit = [&](const Rpc& rpc) {
+      static_cast<void>(requests.submit(rpc, world.scheduler.now()));
+      return *requests.next();
+    };
+    const Rpc write{.node = 0, .ost = 0, .bytes = 5'000};
+    CHECK(submit(write) == 5'000);
+    world.scheduler.at(5'000, [&] {
+      CHECK(requests.advance(5'000).size() == 1);
+      CHECK(submit(write) == (share ? 18'000 : 10'000));
+    });
+    const auto times = world.run({sending(2, 8'000), idle, receiving({0}, 8'000), idle});
+    CHECK(times[2] == (share ? 14'000 : 9'000));
+  }
 }
 
 TEST_CASE("messages between two ranks arrive in the order in which they were sent") {

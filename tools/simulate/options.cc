@@ -3,6 +3,8 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <getopt.h>
 
@@ -96,6 +98,8 @@ bool* flag_of(Options& options, int option) {
   switch (option) {
     case 'R':
       return &options.reads;
+    case 'o':
+      return &options.only_reads;
     case 'O':
       return &options.reopens;
     case 'S':
@@ -116,6 +120,9 @@ Status check(const Options& options) {
   if (!options.recorded && options.bytes == 0) {
     return wrong("--bytes is missing; see nacre-simulate --help");
   }
+  if (options.only_reads && (options.recorded || options.reads || options.checks_bytes)) {
+    return wrong("--only-read needs a WORKLOAD, and excludes --read and --check");
+  }
   if (options.reopens && (options.recorded || !options.reads)) {
     return wrong("--reopen needs --read and a WORKLOAD");
   }
@@ -135,18 +142,29 @@ Status check(const Options& options) {
   return {};
 }
 
+/// Of a workload.
+workload::Access access_of(const Options& options, int rank) {
+  return options.workload->make({.rank = rank,
+                                 .ranks = options.ranks(),
+                                 .bytes = options.bytes,
+                                 .block_bytes = options.block_bytes,
+                                 .one_process = true});
+}
+
 }  // namespace
 
 sim::RankCalls Options::calls_of(int rank) const {
   if (recorded) return recorded->calls_of(rank);
   sim::RankCalls calls;
-  calls.writes = sim::calls_of(workload->make({.rank = rank,
-                                               .ranks = ranks(),
-                                               .bytes = bytes,
-                                               .block_bytes = block_bytes,
-                                               .one_process = true}));
-  if (reads) calls.reads = calls.writes;
+  std::vector<sim::CallSeries> all = sim::calls_of(access_of(*this, rank));
+  if (reads) calls.reads = all;
+  (only_reads ? calls.reads : calls.writes) = std::move(all);
   return calls;
+}
+
+std::int64_t Options::bytes_to_read() const {
+  if (only_reads) return access_of(*this, 0).file_bytes;
+  return recorded ? recorded->end(ranks()) : 0;
 }
 
 const char* const usage =
@@ -164,6 +182,7 @@ const char* const usage =
     "  --bytes N           bytes of the file\n"
     "  --block N           bytes of a block, for workloads with blocks\n"
     "  --read              read the file after writing it\n"
+    "  --only-read         read the file without writing it; it is in no cache\n"
     "  --reopen            read as a later job: close the file, give up all locks, and open it\n"
     "  --hint NAME=VALUE   a hint of the open; repeatable\n"
     "  --read-hint NAME=VALUE\n"
@@ -176,7 +195,7 @@ const char* const usage =
     "  --progress          print lines about the progress on standard error\n";
 
 Result<Options> parse_options(int argc, char** argv) {
-  const std::array<option, 16> table{{{"calls", required_argument, nullptr, 'c'},
+  const std::array<option, 17> table{{{"calls", required_argument, nullptr, 'c'},
                                       {"machine", required_argument, nullptr, 'm'},
                                       {"nodes", required_argument, nullptr, 'n'},
                                       {"ranks-per-node", required_argument, nullptr, 'r'},
@@ -186,6 +205,7 @@ Result<Options> parse_options(int argc, char** argv) {
                                       {"hint", required_argument, nullptr, 'h'},
                                       {"read-hint", required_argument, nullptr, 'H'},
                                       {"read", no_argument, nullptr, 'R'},
+                                      {"only-read", no_argument, nullptr, 'o'},
                                       {"reopen", no_argument, nullptr, 'O'},
                                       {"search", no_argument, nullptr, 'S'},
                                       {"timelines", no_argument, nullptr, 't'},

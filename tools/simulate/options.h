@@ -24,6 +24,7 @@ struct Options {
   std::int64_t bytes = 0;        ///< of the file of a workload
   std::int64_t block_bytes = 0;  ///< of the workload; 0: its default
   bool reads = false;            ///< a workload reads the file after writing it
+  bool only_reads = false;       ///< a workload reads a file that is there, and in no cache
   bool reopens = false;          ///< and reads it as a later job
   bool searches = false;         ///< compares settings by the cost model instead
   bool timelines = false;        ///< prints when each resource was busy
@@ -38,6 +39,9 @@ struct Options {
     return ranks() / nodes + (node < ranks() % nodes ? 1 : 0);
   }
   [[nodiscard]] sim::RankCalls calls_of(int rank) const;
+  /// The size that the file has before the program reads it, apart from what the program wrote; 0:
+  /// none.
+  [[nodiscard]] std::int64_t bytes_to_read() const;
 };
 
 /// The text of --help.

@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/parse_number.h"
 #include "content.h"
 #include "sim/job/job.h"
+#include "store/system/text_file.h"
 
 namespace nacre::simulate {
 namespace {
@@ -97,10 +99,10 @@ class Program {
     access_all(self, *file, buffer, {calls.writes, Direction::write, true});
     progress_.end(write_stage, self.now());
     if (!calls.writes.empty()) progress_.note(sync_stage, self.now(), self.run(file->sync()));
-    if (options_.recorded && !calls.reads.empty()) {
+    if (const std::int64_t bytes = options_.bytes_to_read(); bytes > 0 && !calls.reads.empty()) {
       // A job may read what it did not write. Sizes cost nothing. Not before the writes: the first
       // of them decides about the layout, as it did in the job.
-      const Status sized = self.run(file->resize(options_.recorded->end(options_.ranks())));
+      const Status sized = self.run(file->resize(bytes));
       progress_.note(sync_stage, self.now(), sized);
     }
     progress_.end(sync_stage, self.now());
@@ -289,15 +291,31 @@ std::string of_ranks_json(int rank_count, const Figure& figure) {
 
 std::string messages_json(const sim::Network& network) {
   const sim::MessageCounts& counts = network.counts();
-  const auto messages = [&](int rank) { return network.traffic(rank).messages; };
-  const auto peers = [&](int rank) { return network.traffic(rank).peers; };
+  const auto of_ranks = [&](std::int64_t sim::RankTraffic::*figure) {
+    return of_ranks_json(network.size(), [&](int rank) { return network.traffic(rank).*figure; });
+  };
   return JsonObject()
       .add_number("near", counts.near)
       .add_number("far", counts.far)
       .add_number("far_bytes", counts.far_bytes)
-      .add("of_rank", of_ranks_json(network.size(), messages))
-      .add("peers_of_rank", of_ranks_json(network.size(), peers))
+      .add("of_rank", of_ranks(&sim::RankTraffic::messages))
+      .add("bytes_of_rank", of_ranks(&sim::RankTraffic::bytes))
+      .add("control_bytes_of_rank", of_ranks(&sim::RankTraffic::control_bytes))
+      .add("peers_of_rank", of_ranks(&sim::RankTraffic::peers))
       .text();
+}
+
+/// The most memory that this process has had; 0: unknown. Differs a little from run to run.
+std::int64_t process_bytes() {
+  constexpr std::string_view name = "VmHWM:";
+  const Result<std::optional<std::string>> status = store::read_text_file("/proc/self/status");
+  if (!status || !*status) return 0;
+  const std::size_t at = (*status)->find(name);
+  if (at == std::string::npos) return 0;
+  std::string_view text = std::string_view(**status).substr(at + name.size());
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  const auto kibibytes = parse_leading_number<std::int64_t>(text);
+  return kibibytes ? kibibytes->value << 10U : 0;
 }
 
 std::string outcome_json(const Options& options, sim::Job& job, const Progress& progress) {
@@ -319,6 +337,7 @@ std::string outcome_json(const Options& options, sim::Job& job, const Progress& 
       .add("resources", resources_json(job, options.timelines))
       .add("messages", messages_json(job.network()))
       .add_number("node_shared_bytes", progress.node_shared_bytes)
+      .add_number("process_bytes", process_bytes())
       .add("traffic", job.files().costs().counters_json())
       .add_number("events", job.scheduler().event_count());
   return json.text();

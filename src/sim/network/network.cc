@@ -66,6 +66,7 @@ struct Network::Message {
   std::span<std::byte> to = {};
   std::vector<std::byte> buffer = {};
   bool is_buffered = false;
+  bool is_data = false;
   bool is_received = false;  // `to` is set
   bool has_arrived = false;
 };
@@ -76,6 +77,7 @@ class Network::Copies final : public collective::RoundCopies {
  public:
   Copies(Network& network, int rank)
       : network_(network),
+        rank_(network.ranks_[static_cast<std::size_t>(rank)]),
         bandwidth_(*network.nodes_[static_cast<std::size_t>(network.nodes().node_of(rank))].copies),
         is_phantom_(network.options_.phantom) {}
 
@@ -96,6 +98,7 @@ class Network::Copies final : public collective::RoundCopies {
   void gather(const collective::ExchangeAccess& access, Pieces pieces,
               std::span<std::byte> packed) override {
     pass_time(std::ssize(packed), runs_of(access, pieces));
+    rank_.packed = packed.data();
     if (!is_phantom_) RoundCopies::gather(access, pieces, packed);
   }
   void scatter(const collective::ExchangeAccess& access, Pieces pieces,
@@ -106,6 +109,7 @@ class Network::Copies final : public collective::RoundCopies {
   void pack(const plan::TiledMap& view, Pieces pieces, std::byte* buffer,
             std::span<std::byte> packed) override {
     pass_time(std::ssize(packed), run_count(view, pieces));
+    rank_.packed = packed.data();
     if (!is_phantom_) RoundCopies::pack(view, pieces, buffer, packed);
   }
   void unpack(const plan::TiledMap& view, Pieces pieces, std::span<const std::byte> packed,
@@ -116,6 +120,7 @@ class Network::Copies final : public collective::RoundCopies {
   void pack(const collective::Coverage& marked, const std::byte* buffer,
             std::span<std::byte> packed) override {
     pass_time(std::ssize(packed), run_count(marked));
+    rank_.packed = packed.data();
     if (!is_phantom_) RoundCopies::pack(marked, buffer, packed);
   }
   void unpack(const collective::Coverage& marked, std::byte* buffer,
@@ -148,6 +153,7 @@ class Network::Copies final : public collective::RoundCopies {
   }
 
   Network& network_;
+  Rank& rank_;
   SharedBandwidth& bandwidth_;
   bool is_phantom_;
 };
@@ -295,6 +301,7 @@ MessageId Network::post_send(const Way& way, std::span<const std::byte> data) {
     return id;
   }
   message->from = data;
+  message->is_data = is_data(way.source, data.data());
   message->is_buffered = std::ssize(data) <= options_.buffered_bytes_max;
   if (message->is_buffered) {
     if (moves(data.data())) {
@@ -332,22 +339,36 @@ MessageId Network::post_receive(const Way& way, std::span<std::byte> data) {
   return id;
 }
 
-void Network::count_message(int rank, int peer) {
+/// Whether a message that a rank sends from `address` holds the program's data. A rank sends what
+/// it packs before it packs again.
+bool Network::is_data(int source, const std::byte* address) {
+  Rank& of = ranks_[static_cast<std::size_t>(source)];
+  if (memory_.contains(address)) return true;
+  if (of.packed != address) return false;
+  of.packed = nullptr;
+  return true;
+}
+
+void Network::count_message(int rank, int peer, const Message& message) {
   Rank& of = ranks_[static_cast<std::size_t>(rank)];
-  ++of.message_count;
+  const auto bytes = static_cast<std::int64_t>(message.bytes);
+  ++of.traffic.messages;
+  of.traffic.bytes += bytes;
+  if (!message.is_data) of.traffic.control_bytes += bytes;
   const auto at = std::ranges::lower_bound(of.peers, peer);
-  if (at == of.peers.end() || *at != peer) of.peers.insert(at, peer);
+  if (at != of.peers.end() && *at == peer) return;
+  of.peers.insert(at, peer);
+  ++of.traffic.peers;
 }
 
 RankTraffic Network::traffic(int rank) const {
-  const Rank& of = ranks_[static_cast<std::size_t>(rank)];
-  return {of.message_count, std::ssize(of.peers)};
+  return ranks_[static_cast<std::size_t>(rank)].traffic;
 }
 
 /// Begins to move a message.
 void Network::transfer(const MessagePointer& message) {
-  count_message(message->source, message->destination);
-  count_message(message->destination, message->source);
+  count_message(message->source, message->destination, *message);
+  count_message(message->destination, message->source, *message);
   if (nodes().node_of(message->source) != nodes().node_of(message->destination)) {
     transfer_far(message);
     return;

@@ -50,7 +50,12 @@ struct MessageCounts {
 /// What one rank has sent and received so far, without messages of 0 bytes.
 struct RankTraffic {
   std::int64_t messages = 0;
-  std::int64_t peers = 0;  ///< other ranks that sent or received these
+  std::int64_t bytes = 0;
+  /// Of messages without the program's data: plans, views, groups and agreements. Data is in memory
+  /// that the ranks of a node share, in a phantom buffer, or packed by copies(): where the program
+  /// has buffers of its own, data that leaves them without a copy counts as control bytes.
+  std::int64_t control_bytes = 0;
+  std::int64_t peers = 0;  ///< other ranks that sent or received messages
 };
 
 /// Messages cost what the machine file says. A message inside a node takes `near_message_ns` and
@@ -113,8 +118,9 @@ class Network {
     SimulatedTime rung_for = -1;             // a bell of this time is scheduled
     std::deque<std::function<bool()>> jobs;  // that no helper thread has begun
     int thread_count = 0;
-    std::int64_t message_count = 0;
-    std::vector<int> peers;  // ascending
+    RankTraffic traffic;
+    std::vector<int> peers;             // ascending
+    const std::byte* packed = nullptr;  // bytes that the rank has packed and not sent yet
   };
   /// Unmatched messages from one rank to another, oldest first: sent, or expected.
   struct Channel {
@@ -133,7 +139,8 @@ class Network {
   collective::MessageId post_receive(const Way& way, std::span<std::byte> data);
   [[nodiscard]] SimulatedTime delay() const { return options_.delay ? options_.delay() : 0; }
   void transfer(const MessagePointer& message);
-  void count_message(int rank, int peer);
+  [[nodiscard]] bool is_data(int source, const std::byte* address);
+  void count_message(int rank, int peer, const Message& message);
   void transfer_far(const MessagePointer& message);
   void arrive(Message& message);
   void deliver(Message& message);

@@ -242,6 +242,41 @@ TEST_CASE("a receive of another length than its message is a failure") {
   CHECK(world.network.failure() == "rank 0 sends 4 bytes, rank 1 expects 3");
 }
 
+TEST_CASE("the bytes of a rank's messages are counted, and apart those without data") {
+  World world({.nodes = two_nodes(), .phantom = true});
+  const std::span<std::byte> buffer = world.network.phantom_buffer(5'000).value();
+  const World::Body sends = [&](World& here, Transport& transport) -> Task<SimulatedTime> {
+    const Bytes plan(300);
+    Bytes packed(1'000);
+    std::uint64_t no_marks = 0;
+    const collective::Coverage nothing({&no_marks, 1}, 64, 1);
+    here.network.copies(0).pack(nothing, buffer.data(), packed);
+    std::vector<MessageId> messages{transport.send(2, packed), transport.send(2, plan),
+                                    transport.send(2, buffer), transport.send(2, packed)};
+    co_await AllOf{messages};
+    co_return here.scheduler.now();
+  };
+  const World::Body receives = [&](World& here, Transport& transport) -> Task<SimulatedTime> {
+    Bytes first(1'000);
+    Bytes second(300);
+    Bytes last(1'000);
+    std::vector<MessageId> messages{transport.receive(0, first), transport.receive(0, second),
+                                    transport.receive(0, buffer), transport.receive(0, last)};
+    co_await AllOf{messages};
+    co_return here.scheduler.now();
+  };
+  world.run({sends, idle, receives, idle});
+  for (const int rank : {0, 2}) {
+    CAPTURE(rank);
+    const RankTraffic traffic = world.network.traffic(rank);
+    CHECK(traffic.messages == 4);
+    CHECK(traffic.peers == 1);
+    CHECK(traffic.bytes == 7'300);
+    CHECK(traffic.control_bytes == 1'300);  // the plan, and the last, which was not packed again
+  }
+  CHECK(world.network.traffic(1).bytes == 0);
+}
+
 TEST_CASE("copies share the memory of a node, and none is faster than a core") {
   Scheduler scheduler;
   SharedBandwidth memory(scheduler, {.each = 500'000'000, .all = 1'000'000'000});

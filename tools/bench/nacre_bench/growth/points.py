@@ -5,16 +5,20 @@ from __future__ import annotations
 import dataclasses
 import math
 
+from ..cells import READ, WRITE
 from ..simulation import run_program
-from ..units import MIB
+from ..units import KIB
 
 RANKS_PER_NODE = 16
-BYTES_OF_A_RANK = MIB // 4
-# The workloads and algorithms, each with the most nodes that a simulation of it has room for (docs/simulate.md).
-CHOSEN, TWO_PHASE = "", "two_phase"
+# Stripes do not begin with blocks: the ranks of a node share stripes with those of other nodes.
+BLOCK_BYTES = 40 * KIB
+BYTES_OF_A_RANK = 6 * BLOCK_BYTES
+DIRECT, TWO_PHASE, DYNAMIC, STATIC = "direct", "two_phase", "dynamic_segmentation", "static_segmentation"
+# Workloads, algorithms and directions, each with the most nodes for which a simulation takes a few seconds.
 MOST_NODES = {
-    ("pieces", CHOSEN): 1024, ("pieces", TWO_PHASE): 256, ("interleaved", CHOSEN): 256, ("interleaved", TWO_PHASE): 256,
-    ("tile64", CHOSEN): 64,
+    ("pieces", DIRECT, WRITE): 1024, ("pieces", TWO_PHASE, WRITE): 256, ("tile64", TWO_PHASE, WRITE): 256,
+    **{("interleaved", algorithm, direction): 256
+       for algorithm in (TWO_PHASE, DYNAMIC, STATIC) for direction in (WRITE, READ)},
 }  # fmt: skip
 NODES = (4, 16, 64, 256, 1024)
 
@@ -23,15 +27,12 @@ NODES = (4, 16, 64, 256, 1024)
 class Point:
     workload: str
     nodes: int
-    algorithm: str = CHOSEN
+    algorithm: str
+    direction: str = WRITE
 
     @property
     def title(self) -> str:
-        return f"{self.workload}, {self.algorithm or 'the algorithm that Nacre chooses'}"
-
-    @property
-    def label(self) -> str:
-        return f"{self.workload}, {self.algorithm or 'chosen'}"
+        return f"{self.workload}, {self.direction}, {self.algorithm}"
 
     @property
     def ranks(self) -> int:
@@ -39,22 +40,37 @@ class Point:
 
 
 @dataclasses.dataclass(frozen=True)
-class Figures:
-    """Of an open, a collective write, a sync and a close. Messages and peers (ranks to which one sends or from which it
-    receives) of a rank; `node_bytes`: of the largest memory that the ranks of a node share."""
+class OfRanks:
+    """A figure of the ranks: its mean, and the rank with the most."""
 
-    messages_mean: float
-    messages_max: int
+    mean: float
+    most: int
     busiest_rank: int
-    peers_mean: float
-    peers_max: int
-    node_bytes: int
+
+    @classmethod
+    def found(cls, printed: dict) -> OfRanks:
+        return cls(printed["mean"], printed["max"], printed["rank_of_max"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Figures:
+    """Of an open, a collective write and a sync or a collective read, and a close. `peers`: ranks to which one sends or
+    from which it receives. `control_bytes`: of the messages that a rank sends and receives without the program's data;
+    `all_bytes`: with it. Memory of a rank: `shared_bytes`, its part of the largest memory that the ranks of a node
+    share; `process_bytes`, its part of the process that simulates all ranks."""
+
+    messages: OfRanks
+    peers: OfRanks
+    control_bytes: OfRanks
+    all_bytes: OfRanks
+    shared_bytes: float
+    process_bytes: float
 
 
 def points(nodes_max: int) -> list[Point]:
     return [
-        Point(workload, nodes, algorithm)
-        for (workload, algorithm), most in MOST_NODES.items()
+        Point(workload, nodes, algorithm, direction)
+        for (workload, algorithm, direction), most in MOST_NODES.items()
         for nodes in NODES
         if nodes <= min(most, nodes_max)
     ]
@@ -62,14 +78,14 @@ def points(nodes_max: int) -> list[Point]:
 
 def figures_of(point: Point, machine: str) -> Figures:
     words = ["--machine", machine, "--hint", f"nacre_machine={machine}", "--nodes", str(point.nodes)]
-    words += ["--ranks-per-node", str(RANKS_PER_NODE), "--bytes", str(point.ranks * BYTES_OF_A_RANK)]
-    words += ["--hint", f"nacre_algorithm={point.algorithm}"] if point.algorithm else []
+    words += ["--hint", f"nacre_algorithm={point.algorithm}"]
+    words += ["--ranks-per-node", str(RANKS_PER_NODE), "--block", str(BLOCK_BYTES)]
+    words += ["--bytes", str(point.ranks * BYTES_OF_A_RANK)]
+    words += ["--only-read"] if point.direction == READ else []
     found = run_program([*words, point.workload])
-    messages, peers = found["messages"]["of_rank"], found["messages"]["peers_of_rank"]
-    return Figures(
-        messages["mean"], messages["max"], messages["rank_of_max"], peers["mean"], peers["max"],
-        found["node_shared_bytes"],
-    )  # fmt: skip
+    names = ("of_rank", "peers_of_rank", "control_bytes_of_rank", "bytes_of_rank")
+    of_ranks = (OfRanks.found(found["messages"][name]) for name in names)
+    return Figures(*of_ranks, found["node_shared_bytes"] / RANKS_PER_NODE, found["process_bytes"] / point.ranks)
 
 
 def exceeds_log(smaller: tuple[int, float], larger: tuple[int, float], slack: float) -> bool:

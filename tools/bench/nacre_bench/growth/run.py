@@ -21,7 +21,7 @@ def run(config: Config, arguments: Growth) -> str:
     found = {}
     for point in chosen:
         found[point] = figures_of(point, arguments.machine)
-        progress.tell(f"{point.workload}, {point.ranks:,} ranks: {found[point].messages_mean:.1f} messages a rank")
+        progress.tell(f"{point.title}, {point.ranks:,} ranks: {found[point].messages.mean:.1f} messages a rank")
     text = page(found, decisions(config.decision))
     if arguments.out:
         pathlib.Path(arguments.out).write_text(text)

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
+
 from .. import drawing
-from ..units import MIB
+from ..cells import READ
+from ..units import KIB
 from .points import Figures, Point, exceeds_log
 
 SLACK = 1.1
-CHECKED = {
-    "messages of a rank, mean": lambda one: one.messages_mean,
-    "messages of the busiest rank": lambda one: one.messages_max,
-    "peers of a rank, mean": lambda one: one.peers_mean,
-    "peers of the rank with the most": lambda one: one.peers_max,
-}
+
+
+@dataclasses.dataclass(frozen=True)
+class Checked:
+    """A figure that may grow as the logarithm of the ranks."""
+
+    name: str
+    value: Callable[[Figures], float]
+    unit: str = ""  # "" or KiB
+
+    def text(self, one: Figures, digits: int = 0) -> str:
+        return f"{self.value(one):,.{digits}f}{' ' if self.unit else ''}{self.unit}"
+
+
+CHECKED = (
+    Checked("messages of a rank, mean", lambda one: one.messages.mean),
+    Checked("messages of the busiest rank", lambda one: one.messages.most),
+    Checked("peers of a rank, mean", lambda one: one.peers.mean),
+    Checked("peers of the rank with the most", lambda one: one.peers.most),
+    Checked("control bytes of a rank, mean", lambda one: one.control_bytes.mean / KIB, "KiB"),
+    Checked("control bytes of the busiest rank", lambda one: one.control_bytes.most / KIB, "KiB"),
+    Checked("bytes of the busiest rank", lambda one: one.all_bytes.most / KIB, "KiB"),
+    Checked("shared memory of a rank", lambda one: one.shared_bytes / KIB, "KiB"),
+    Checked("memory of the simulation, by rank", lambda one: one.process_bytes / KIB, "KiB"),
+)
 Found = dict[Point, Figures]
 
 
@@ -20,9 +43,12 @@ def page(found: Found, decisions: list[dict]) -> str:
     lines = [
         "# What grows with the ranks",
         "",
-        "An open, one collective write of 256 KiB a rank, a sync and a close, 16 ranks a node, in virtual time.",
-        "Peers are the other ranks to which a rank sends or from which it receives. Shared memory: the largest",
-        "that the ranks of a node share; its pages are allocated when they are first written.",
+        "An open, one collective write and a sync or one collective read, and a close, in virtual time; 240 KiB of",
+        "each rank, 16 ranks a node. Peers are the other ranks to which a rank sends or from which it receives. Bytes",
+        "are those of the messages that a rank sends and receives. Control bytes are those of messages without the",
+        "program's data. Shared memory: the largest that the ranks of a node share, divided by the ranks; the system",
+        "allocates a page of it when a rank first writes to it. The simulation holds the memory and the stacks of all",
+        "ranks; the program's buffers and the file take none.",
     ]
     for title in dict.fromkeys(point.title for point in found):
         of = _of(title, found)
@@ -36,17 +62,19 @@ def _of(title: str, found: Found) -> list[tuple[Point, Figures]]:
     return [(point, figures) for point, figures in found.items() if point.title == title]
 
 
-COLUMNS = ("ranks", "nodes", "messages of a rank", "of the busiest rank", "which", "peers of a rank", "most",
-           "shared memory")  # fmt: skip
+COLUMNS = ("ranks", "nodes", "messages of a rank", "busiest", "peers of a rank", "most", "control bytes of a rank",
+           "busiest", "all bytes, busiest", "shared memory of a rank", "memory of the simulation, by rank")  # fmt: skip
 
 
 def _table(of: list[tuple[Point, Figures]]) -> list[str]:
     rows = [_row(COLUMNS), "|---" * len(COLUMNS) + "|"]
+    busiest = (None, "messages", None, "peers", None, "control_bytes", "all_bytes", None, None)
     for point, one in of:
-        rows.append(_row((
-            f"{point.ranks:,}", f"{point.nodes:,}", f"{one.messages_mean:.1f}", f"{one.messages_max:,}",
-            f"{one.busiest_rank:,}", f"{one.peers_mean:.1f}", f"{one.peers_max:,}", f"{one.node_bytes / MIB:.1f} MiB",
-        )))  # fmt: skip
+        cells = [f"{point.ranks:,}", f"{point.nodes:,}"]
+        for checked, ranks in zip(CHECKED, busiest, strict=True):
+            rank = f" (rank {getattr(one, ranks).busiest_rank:,})" if ranks else ""
+            cells.append(checked.text(one, 0 if rank else 1) + rank)
+        rows.append(_row(tuple(cells)))
     return rows
 
 
@@ -71,9 +99,9 @@ def _verdicts(of: list[tuple[Point, Figures]]) -> list[str]:
         return []
     (smaller, before), (larger, after) = of[-2:]
     faster = [
-        f"{name}: {value(before):,.0f} to {value(after):,.0f}"
-        for name, value in CHECKED.items()
-        if exceeds_log((smaller.ranks, value(before)), (larger.ranks, value(after)), SLACK)
+        f"{checked.name}: {checked.text(before)} to {checked.text(after)}"
+        for checked in CHECKED
+        if exceeds_log((smaller.ranks, checked.value(before)), (larger.ranks, checked.value(after)), SLACK)
     ]
     span = f"from {smaller.ranks:,} to {larger.ranks:,} ranks"
     return [f"Faster than the logarithm of the ranks, {span}: {'; '.join(faster) or 'nothing'}."]
@@ -86,15 +114,23 @@ def draw(found: Found, path: str) -> bool:
 
 def _plot(found: Found, path: str) -> None:
     pyplot = drawing.pyplot()
-    figure, panels = pyplot.subplots(1, len(CHECKED), figsize=(3.4 * len(CHECKED), 3.2), layout="constrained")
-    for axes, (name, value) in zip(panels, CHECKED.items(), strict=True):
+    columns = 3
+    rows = -(-len(CHECKED) // columns)
+    figure, panels = pyplot.subplots(rows, columns, figsize=(4 * columns, 2.9 * rows), layout="constrained")
+    for axes, checked in zip(panels.flat, CHECKED, strict=True):
         for title in dict.fromkeys(point.title for point in found):
-            of = _of(title, found)
-            axes.plot([point.ranks for point, _ in of], [value(one) for _, one in of], marker="o", label=of[0][0].label)
+            _draw_line(axes, checked, _of(title, found))
         axes.set_xscale("log", base=2)
         axes.set_ylim(bottom=0)
         axes.set_xlabel("ranks")
-        axes.set_title(name, fontsize=9)
+        axes.set_title(checked.name + (f" [{checked.unit}]" if checked.unit else ""), fontsize=9)
         axes.grid(alpha=0.3)
-    panels[0].legend(fontsize=8)
+    handles, labels = panels.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=8)
     figure.savefig(path)
+
+
+def _draw_line(axes, checked: Checked, of: list[tuple[Point, Figures]]) -> None:
+    style = "--" if of[0][0].direction == READ else "-"
+    ranks = [point.ranks for point, _ in of]
+    axes.plot(ranks, [checked.value(one) for _, one in of], style, marker="o", markersize=4, label=of[0][0].title)

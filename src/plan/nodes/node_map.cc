@@ -1,10 +1,11 @@
 #include "plan/nodes/node_map.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
-#include <iterator>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "base/checked_cast.h"
 
@@ -31,97 +32,100 @@ NodeMap NodeMap::from_runs(std::span<const Run> runs) {
   return map;
 }
 
+/// The numbers of the runs in the order of their nodes; runs of one node in their own order.
+std::vector<std::int32_t> NodeMap::runs_in_order() const {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(nodes_.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](std::int32_t run) { return nodes_.at(run); });
+  return order;
+}
+
 void NodeMap::find_places() {
-  by_place_.resize(pieces_.size());
-  std::iota(by_place_.begin(), by_place_.end(), 0);
-  const auto node_of_piece = [&](std::int32_t piece) {
-    return pieces_[static_cast<std::size_t>(piece)].node;
-  };
-  std::ranges::stable_sort(by_place_, {}, node_of_piece);
+  const std::vector<std::int32_t> order = runs_in_order();
+  std::vector<std::int32_t> places(order.size());
   std::int32_t place = 0;
-  for (const std::int32_t number : by_place_) {
-    const auto piece = static_cast<std::size_t>(number);
-    pieces_[piece].first_place = place;
-    place += end_of(piece) - pieces_[piece].first_rank;
+  std::int32_t node = -1;
+  for (const std::int32_t run : order) {
+    if (std::exchange(node, nodes_.at(run)) != node) node_begins_.add(runs_by_place_.size());
+    runs_by_place_.add(run);
+    places_in_order_.add(place);
+    places[static_cast<std::size_t>(run)] = place;
+    const int end = run + 1 < first_ranks_.size() ? first_ranks_.at(run + 1) : rank_count_;
+    place += end - first_ranks_.at(run);
   }
+  places_ = Progressions(places);
 }
 
-/// The rank after the last rank of the piece.
-std::int32_t NodeMap::end_of(std::size_t piece) const {
-  return piece + 1 < pieces_.size() ? pieces_[piece + 1].first_rank : rank_count_;
-}
-
-const NodeMap::Piece& NodeMap::piece_of(int rank) const {
-  return *std::prev(std::ranges::upper_bound(pieces_, rank, {}, &Piece::first_rank));
-}
-
-/// An iterator after the piece that has the place.
-std::vector<std::int32_t>::const_iterator NodeMap::behind(int place) const {
-  return std::ranges::upper_bound(by_place_, place, {}, [&](std::int32_t number) {
-    return pieces_[static_cast<std::size_t>(number)].first_place;
-  });
+int NodeMap::end_of(int node) const {
+  return node + 1 < node_count_ ? places_in_order_.at(node_begins_.at(node + 1)) : rank_count_;
 }
 
 int NodeMap::rank_at(int place) const {
-  const Piece& piece = pieces_[static_cast<std::size_t>(*std::prev(behind(place)))];
-  return piece.first_rank + place - piece.first_place;
+  const int index = places_in_order_.count_up_to(place) - 1;
+  return first_ranks_.at(runs_by_place_.at(index)) + place - places_in_order_.at(index);
 }
 
 std::vector<int> NodeMap::node_ends() const {
-  std::vector<int> ends(static_cast<std::size_t>(node_count_));
-  for (const std::int32_t number : by_place_) {
-    const auto piece = static_cast<std::size_t>(number);
-    ends[static_cast<std::size_t>(pieces_[piece].node)] =
-        pieces_[piece].first_place + end_of(piece) - pieces_[piece].first_rank;
-  }
+  std::vector<int> ends;
+  ends.reserve(static_cast<std::size_t>(node_count_));
+  for (int node = 0; node < node_count_; ++node) ends.push_back(end_of(node));
   return ends;
 }
 
 int NodeMap::place_of(int rank) const {
-  const Piece& piece = piece_of(rank);
-  return piece.first_place + rank - piece.first_rank;
+  const int run = run_of(rank);
+  return places_.at(run) + rank - first_ranks_.at(run);
 }
 
 void NodeMap::add(int rank_count, int node) {
-  if (pieces_.empty() || pieces_.back().node != node) pieces_.push_back({rank_count_, node});
+  if (nodes_.size() == 0 || nodes_.at(nodes_.size() - 1) != node) {
+    first_ranks_.add(rank_count_);
+    nodes_.add(node);
+  }
   rank_count_ += rank_count;
 }
 
-int NodeMap::node_of(int rank) const { return piece_of(rank).node; }
+int NodeMap::node_of(int rank) const { return nodes_.at(run_of(rank)); }
 
 int NodeMap::lowest_rank_on(int node) const {
-  return std::ranges::find(pieces_, node, &Piece::node)->first_rank;
+  return first_ranks_.at(runs_by_place_.at(node_begins_.at(node)));
 }
 
 std::vector<int> NodeMap::ranks_on(int node) const {
   std::vector<int> ranks;
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    if (pieces_[i].node != node) continue;
-    for (int rank = pieces_[i].first_rank; rank < end_of(i); ++rank) ranks.push_back(rank);
+  const int end = end_of(node);
+  int index = node_begins_.at(node);
+  for (int place = places_in_order_.at(index); place < end; ++index) {
+    const int behind = index + 1 < places_in_order_.size() ? places_in_order_.at(index + 1) : end;
+    const int first_rank = first_ranks_.at(runs_by_place_.at(index));
+    for (int i = 0; i < behind - place; ++i) ranks.push_back(first_rank + i);
+    place = behind;
   }
   return ranks;
 }
 
 std::vector<std::byte> NodeMap::serialized() const {
-  std::vector<std::int32_t> numbers{rank_count_, node_count_};
-  for (const Piece& piece : pieces_) {
-    numbers.push_back(piece.first_rank);
-    numbers.push_back(piece.node);
+  const std::array<std::int32_t, 2> counts{rank_count_, node_count_};
+  const auto count_bytes = std::as_bytes(std::span(counts));
+  std::vector<std::byte> bytes(count_bytes.begin(), count_bytes.end());
+  for (const Progressions* list :
+       {&first_ranks_, &nodes_, &places_, &runs_by_place_, &places_in_order_, &node_begins_}) {
+    list->encode(bytes);
   }
-  const auto bytes = std::as_bytes(std::span(numbers));
-  return {bytes.begin(), bytes.end()};
+  return bytes;
 }
 
 NodeMap NodeMap::deserialized(std::span<const std::byte> bytes) {
-  std::vector<std::int32_t> numbers(bytes.size() / sizeof(std::int32_t));
-  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(std::int32_t));
+  std::array<std::int32_t, 2> counts{};
+  std::memcpy(counts.data(), bytes.data(), sizeof counts);
+  bytes = bytes.subspan(sizeof counts);
   NodeMap map;
-  map.rank_count_ = numbers[0];
-  map.node_count_ = numbers[1];
-  for (std::size_t i = 2; i < numbers.size(); i += 2) {
-    map.pieces_.push_back({numbers[i], numbers[i + 1]});
+  map.rank_count_ = counts[0];
+  map.node_count_ = counts[1];
+  for (Progressions* list : {&map.first_ranks_, &map.nodes_, &map.places_, &map.runs_by_place_,
+                             &map.places_in_order_, &map.node_begins_}) {
+    *list = Progressions::decode(bytes);
   }
-  map.find_places();
   return map;
 }
 

@@ -8,16 +8,18 @@
 namespace nacre::plan {
 
 Progressions::Progressions(std::span<const std::int32_t> numbers) {
-  for (const std::int32_t number : numbers) {
-    const std::int32_t index = size_++;
-    if (!parts_.empty()) {
-      Part& last = parts_.back();
-      const std::int32_t place = index - last.begin;
-      if (place == 1) last.step = number - last.first;
-      if (last.first + last.step * place == number) continue;
-    }
-    parts_.push_back({index, number, 0});
+  for (const std::int32_t number : numbers) add(number);
+}
+
+void Progressions::add(std::int32_t number) {
+  const std::int32_t index = size_++;
+  if (!parts_.empty()) {
+    Part& last = parts_.back();
+    const std::int32_t place = index - last.begin;
+    if (place == 1) last.step = number - last.first;
+    if (last.first + last.step * place == number) return;
   }
+  parts_.push_back({index, number, 0});
 }
 
 int Progressions::end_of(std::size_t part) const {

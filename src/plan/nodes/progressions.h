@@ -16,6 +16,8 @@ class Progressions {
   Progressions() = default;
   explicit Progressions(std::span<const std::int32_t> numbers);
 
+  /// Appends a number.
+  void add(std::int32_t number);
   [[nodiscard]] int size() const { return size_; }
   /// Takes the logarithm of the number of progressions.
   [[nodiscard]] std::int32_t at(int index) const;

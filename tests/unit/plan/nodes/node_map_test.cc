@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <random>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -41,7 +42,33 @@ TEST_CASE("consecutive ranks on one node are one run") {
   std::vector<NodeMap::Run> runs;
   append_runs(runs, std::vector<NodeMap::Run>{{4, 100}, {4, 28}, {5, 128}});
   CHECK(runs == std::vector<NodeMap::Run>{{4, 128}, {5, 128}});
-  CHECK(NodeMap::from_runs(runs).serialized().size() == 24);
+}
+
+// Each rank holds the map.
+TEST_CASE("the map of regular nodes takes as much memory for a million ranks as for few") {
+  constexpr int nodes = 15'625;
+  constexpr int per_node = 64;
+  CHECK(NodeMap::singles(nodes * per_node).serialized().size() < 200);
+  std::vector<NodeMap::Run> blocks;
+  std::vector<NodeMap::Run> in_turn;
+  for (std::uint64_t node = 1; node <= nodes; ++node) blocks.push_back({node, per_node});
+  for (std::uint64_t rank = 0; rank < nodes * per_node; ++rank) {
+    in_turn.push_back({1 + rank % nodes, 1});
+  }
+  CHECK(NodeMap::from_runs(blocks).serialized().size() < 200);
+  CHECK(NodeMap::from_runs(in_turn).serialized().size() < 13 * nodes);
+}
+
+TEST_CASE("the map of irregular nodes takes 36 bytes for each run at most") {
+  constexpr std::size_t nodes = 5'000;
+  std::mt19937 random(1);
+  std::vector<NodeMap::Run> runs;
+  for (std::size_t i = 0; i < nodes; ++i)
+    runs.push_back({1 + i, static_cast<std::int64_t>(1 + random() % 100)});
+  std::ranges::shuffle(runs, random);
+  CHECK(NodeMap::from_runs(runs).serialized().size() < 36 * nodes + 200);
+  for (NodeMap::Run& run : runs) run.domain = 1 + random() % (nodes / 4);
+  CHECK(NodeMap::from_runs(runs).serialized().size() < 36 * nodes + 200);
 }
 
 TEST_CASE("ranks that share memory with no rank are nodes of one rank") {

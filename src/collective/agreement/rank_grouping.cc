@@ -7,6 +7,16 @@
 #include "base/bytes_of.h"
 
 namespace nacre::collective {
+namespace {
+
+/// Frees `gathered` before the ranks are grouped.
+std::vector<plan::RankLoad> loads_from(std::vector<std::byte> gathered) {
+  std::vector<plan::RankLoad> loads(gathered.size() / sizeof(plan::RankLoad));
+  std::memcpy(loads.data(), gathered.data(), gathered.size());
+  return loads;
+}
+
+}  // namespace
 
 bool operator==(const GroupingRequest& a, const GroupingRequest& b) {
   const bool same_initial =
@@ -36,11 +46,10 @@ Task<SharedGroups> share_groups(Transport& transport, const plan::RankLoad& load
                                 const GroupingRequest& request) {
   plan::RankLoad own = load;
   const std::span<const std::byte> own_bytes = bytes_of(own);
-  const std::vector<std::byte> all = co_await gather(transport, own_bytes);
+  std::vector<std::byte> all = co_await gather(transport, own_bytes);
   std::vector<std::byte> told;
   if (transport.rank() == 0) {
-    std::vector<plan::RankLoad> loads(all.size() / sizeof(plan::RankLoad));
-    std::memcpy(loads.data(), all.data(), all.size());
+    const std::vector<plan::RankLoad> loads = loads_from(std::move(all));
     const plan::InitialGroups as_accesses_lie;
     const plan::InitialGroups& initial = request.initial ? *request.initial : as_accesses_lie;
     const plan::RankGroups groups = plan::group_ranks(loads, initial, request.target);

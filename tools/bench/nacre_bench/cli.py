@@ -36,6 +36,8 @@ from .published import NAME as PUBLISHED
 from .published import run as published_run
 from .report import collective_text
 from .results import ResultFile, ResultLines, head, library_digest, read_result, resumed
+from .scale import NAME as SCALE
+from .scale import run as scale_run
 from .schedule import Hooks, Job, Plan, launch_worker, ours_failed, run_plan
 from .simulated import NAME as SIMULATED
 from .simulated import run as simulated_run
@@ -75,6 +77,8 @@ HELP = unwrapped("""Measure MPI-IO with and without Nacre side by side, and chec
   nacre-bench published --out papers.md
 
   nacre-bench growth --machine tests/data/machines/cluster.toml --plot growth.svg
+
+  nacre-bench scale --machine tests/data/machines/cluster.toml --out scale.md
 
   nacre-bench overlap --latency-us 2000 --bandwidth-mib 300 --cycles 256k,4m
 
@@ -305,6 +309,11 @@ def act_growth(config: Config, arguments: options.Growth) -> int:
     return 0
 
 
+def act_scale(config: Config, arguments: options.Scale) -> int:
+    print(scale_run.run(config, arguments))
+    return 0
+
+
 def act_check(config: Config, arguments: options.Check) -> int:
     if arguments.native == arguments.preload:
         raise BenchError("check: exactly one of --native and --preload is needed")
@@ -401,7 +410,13 @@ VERBS = (
         GROWTH,
         options.Growth,
         act_growth,
-        "Show what grows with the ranks of a job: messages, peers and memory, in virtual time.",
+        "Show what grows with the ranks of a job: messages, peers, bytes and memory, in virtual time.",
+    ),
+    Verb(
+        SCALE,
+        options.Scale,
+        act_scale,
+        "Show what a rank of a job of a million ranks sends and holds (two minutes, 7 GB of memory).",
     ),
     Verb("check", options.Check, act_check, "Run all workloads at a small size and check every byte."),
     Verb("compare", options.Compare, act_compare, "Print the ratios of the second result to the first."),

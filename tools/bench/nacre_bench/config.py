@@ -26,6 +26,7 @@ class Config:
     preload: str
     decision: str  # the program that measures how long the choice of a plan takes
     mpis: dict[str, Mpi]
+    scale: str = ""  # the program that runs the operations of a million ranks
     posix: str = ""  # the program that writes and reads a file in small calls
 
     def mpi(self, name: str) -> Mpi:
@@ -46,4 +47,4 @@ def read_config(path: str | None) -> Config:
             f"cannot read {path}: {error.strerror}. Run `make` first: nacre-bench runs from a build tree."
         ) from error
     mpis = {name: Mpi(name=name, **fields) for name, fields in data["mpis"].items()}
-    return Config(data["version"], data["preload"], data["decision"], mpis, data["posix"])
+    return Config(data["version"], data["preload"], data["decision"], mpis, data["scale"], data["posix"])

@@ -233,6 +233,15 @@ class Growth:
 
 
 @dataclasses.dataclass(kw_only=True)
+class Scale:
+    machine: str = option(REQUIRED, "Machine file.", metavar="FILE")
+    nodes: int = option(15_625, "Nodes of the job, of 64 ranks each.", metavar="N")
+    osts: int = option(2_000, "OSTs of the machine.", metavar="N")
+    out: str | None = option(None, "Also write the page to this file.", metavar="FILE.md")
+    quiet: bool = option(False, "Print no progress on standard error.")
+
+
+@dataclasses.dataclass(kw_only=True)
 class Check:
     mpi: str = option(REQUIRED, "MPI to run over.", metavar="NAME")
     native: bool = option(False, "Run over the MPI without Nacre.")

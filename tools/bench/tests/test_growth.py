@@ -48,19 +48,17 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(max(point.nodes for point in points(100_000)), 1024)
 
 
-class Decisions(unittest.TestCase):
+class InVirtualTime(unittest.TestCase):
+    def setUp(self):
+        self.build = pathlib.Path(built_command(self)).parents[1]
+        os.environ["NACRE_LIBRARY_DIR"] = str(self.build / "lib")
+
     def test_the_choice_is_measured_for_a_million_ranks(self):
-        build = pathlib.Path(built_command(self)).parents[1]
-        found = decisions(str(build / "tools/bench/nacre_bench_decision"))
+        found = decisions(str(self.build / "tools/bench/nacre_bench_decision"))
         largest = [one for one in found if (one["ranks"], one["osts"]) == (1_000_000, 2_000)]
         self.assertEqual({one["direction"] for one in largest}, {"write", "read"})
         self.assertTrue(all(0 < one["median_nanoseconds"] <= one["max_nanoseconds"] for one in found))
         self.assertIn("| 1,000,000 | 2,000 | read |", page({}, found))
-
-
-class InVirtualTime(unittest.TestCase):
-    def setUp(self):
-        os.environ["NACRE_LIBRARY_DIR"] = str(pathlib.Path(built_command(self)).parents[1] / "lib")
 
     def test_messages_peers_bytes_and_memory_are_counted(self):
         small, large = (figures_of(Point("interleaved", nodes, TWO_PHASE), str(CLUSTER)) for nodes in (4, 16))

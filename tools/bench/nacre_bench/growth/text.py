@@ -54,7 +54,7 @@ def page(found: Found, decisions: list[dict]) -> str:
         of = _of(title, found)
         lines += ["", f"## {title}", "", *_table(of), "", *_verdicts(of)]
     lines += ["", "## Choosing a plan", "", "The time of rank 0, on this machine, for a call of a new shape.", ""]
-    lines += _decision_table(decisions)
+    lines += decision_table(decisions)
     return "\n".join(lines) + "\n"
 
 
@@ -67,29 +67,29 @@ COLUMNS = ("ranks", "nodes", "messages of a rank", "busiest", "peers of a rank",
 
 
 def _table(of: list[tuple[Point, Figures]]) -> list[str]:
-    rows = [_row(COLUMNS), "|---" * len(COLUMNS) + "|"]
+    rows = [row(COLUMNS), "|---" * len(COLUMNS) + "|"]
     busiest = (None, "messages", None, "peers", None, "control_bytes", "all_bytes", None, None)
     for point, one in of:
         cells = [f"{point.ranks:,}", f"{point.nodes:,}"]
         for checked, ranks in zip(CHECKED, busiest, strict=True):
             rank = f" (rank {getattr(one, ranks).busiest_rank:,})" if ranks else ""
             cells.append(checked.text(one, 0 if rank else 1) + rank)
-        rows.append(_row(tuple(cells)))
+        rows.append(row(tuple(cells)))
     return rows
 
 
 DECISION_COLUMNS = ("ranks", "OSTs", "direction", "compared plans", "median", "longest of 201")
 
 
-def _decision_table(decisions: list[dict]) -> list[str]:
-    rows = [_row(DECISION_COLUMNS), "|---" * len(DECISION_COLUMNS) + "|"]
+def decision_table(decisions: list[dict]) -> list[str]:
+    rows = [row(DECISION_COLUMNS), "|---" * len(DECISION_COLUMNS) + "|"]
     for one in decisions:
         times = (f"{one[name] / 1000:,.0f} us" for name in ("median_nanoseconds", "max_nanoseconds"))
-        rows.append(_row((f"{one['ranks']:,}", f"{one['osts']:,}", one["direction"], str(one["plans"]), *times)))
+        rows.append(row((f"{one['ranks']:,}", f"{one['osts']:,}", one["direction"], str(one["plans"]), *times)))
     return rows
 
 
-def _row(cells: tuple[str, ...]) -> str:
+def row(cells: tuple[str, ...]) -> str:
     return f"| {' | '.join(cells)} |"
 
 

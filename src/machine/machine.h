@@ -29,6 +29,7 @@ struct Machine {
   std::int64_t memory_bandwidth = 0;    ///< at which all ranks of a node copy together
   std::int64_t copy_bandwidth = 0;      ///< at which one rank copies
   std::int64_t piece_ns = 0;            ///< of each piece of a copy, in addition to its bytes
+  std::int64_t one_computer = 0;        ///< 1: the nodes are emulated on one, and share its cores
   // Messages of MPI.
   std::int64_t near_message_ns = 0;    ///< of a message inside a node
   std::int64_t far_message_ns = 0;     ///< of a message between nodes

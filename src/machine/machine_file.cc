@@ -55,6 +55,8 @@ std::vector<Setting> settings_of(Machine& m) {
       {"nodes.copy_bandwidth", &m.copy_bandwidth, 0, largest, "bytes per second of one rank"},
       {"nodes.piece_ns", &m.piece_ns, 0, nanoseconds_max,
        "nanoseconds of each piece of a copy, in addition to its bytes"},
+      {"nodes.one_computer", &m.one_computer, 0, 1,
+       "1: the nodes are emulated on one computer, and share its cores"},
       {"messages.near_ns", &m.near_message_ns, 0, nanoseconds_max,
        "nanoseconds of a message inside a node"},
       {"messages.far_ns", &m.far_message_ns, 0, nanoseconds_max,

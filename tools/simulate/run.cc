@@ -91,7 +91,7 @@ class Program {
     const sim::RankCalls calls = options_.calls_of(self.rank());
     Buffer buffer;
     if (!make_room(self, calls.buffer_bytes(), buffer)) return;
-    std::shared_ptr<file::OpenFile> file = open(self, open_stage, options_.hints);
+    std::shared_ptr<file::OpenFile> file = open(self, open_stage, first_mode(), options_.hints);
     if (file == nullptr) return;
     progress_.end(open_stage, self.now());
     set_first_view(self, *file, calls);
@@ -109,7 +109,7 @@ class Program {
     if (options_.reopens) {
       progress_.note(reopen_stage, self.now(), self.run(file->close()));
       if (self.rank() == 0) self.job().files().costs().drop_locks();
-      file = open(self, reopen_stage, options_.read_hints);
+      file = open(self, reopen_stage, {.read = true}, options_.read_hints);
       if (file == nullptr) return;
       set_view(self, *file, calls.reads.front(), reopen_stage);
     }
@@ -122,10 +122,16 @@ class Program {
   }
 
  private:
+  /// A workload that only writes opens the file for writing only, as in nacre-bench.
+  [[nodiscard]] file::AccessMode first_mode() const {
+    const bool reads_later = options_.reopens || !options_.reads;
+    const bool only_writes = !options_.recorded && !options_.only_reads && reads_later;
+    return {.read = !only_writes, .write = true, .create = true};
+  }
   /// Null after an error.
   std::shared_ptr<file::OpenFile> open(sim::RankOfJob& self, Stage stage,
-                                       const file::InfoPairs& hints) {
-    const auto opened = self.open("file", {.read = true, .write = true, .create = true}, hints);
+                                       const file::AccessMode& mode, const file::InfoPairs& hints) {
+    const auto opened = self.open("file", mode, hints);
     progress_.note(stage, self.now(), opened ? Status() : Status(opened.error()));
     return opened ? *opened : nullptr;
   }

@@ -214,7 +214,12 @@ class FileSystem::File final : public store::StoreFile {
     const double transfer = bandwidth > 0 ? static_cast<double>(bytes) * nanoseconds_per_second /
                                                 static_cast<double>(bandwidth)
                                           : 0;
-    system_.scheduler_.sleep(call_ns + std::llround(transfer));
+    const SimulatedTime length = call_ns + std::llround(transfer);
+    if (system_.cores_) {
+      system_.cores_->transfer(length);
+    } else {
+      system_.scheduler_.sleep(length);
+    }
   }
   FileSystem& system_;
   Opened opened_;
@@ -268,7 +273,12 @@ class FileSystem::ProcessStore final : public store::Store {
 };
 
 FileSystem::FileSystem(Scheduler& scheduler, const machine::Machine& machine, ObjectStore objects)
-    : scheduler_(scheduler), machine_(machine), names_(machine, std::move(objects), scheduler) {}
+    : scheduler_(scheduler), machine_(machine), names_(machine, std::move(objects), scheduler) {
+  if (machine.one_computer == 0) return;
+  const auto cores = static_cast<double>(machine.cores);
+  const SharedBandwidth::Rates rates{nanoseconds_per_second, nanoseconds_per_second * cores};
+  cores_.emplace(scheduler, rates);
+}
 
 FileSystem::~FileSystem() = default;
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "sim/lustre/object_store.h"
 #include "sim/lustre/striped_file.h"
 #include "sim/time/scheduler.h"
+#include "sim/time/shared_bandwidth.h"
 #include "store/store.h"
 #include "testing/memory_store.h"
 
@@ -74,7 +76,8 @@ class FileSystem {
   Scheduler& scheduler_;
   const machine::Machine& machine_;
   Namespace names_;
-  testing::MemoryStore counters_;                               // its files are not used
+  std::optional<SharedBandwidth> cores_;  // of the computer that emulates all nodes, if one does
+  testing::MemoryStore counters_;         // its files are not used
   std::map<std::pair<InodeNumber, std::int32_t>, Turn> turns_;  // of a file, by node
 };
 

@@ -214,7 +214,9 @@ Network::Network(Scheduler& scheduler, const machine::Machine& machine, NetworkO
       nodes_(static_cast<std::size_t>(options_.nodes.node_count())),
       links_(options_.nodes.node_count()) {
   for (Node& node : nodes_) {
-    node.copies = std::make_unique<SharedBandwidth>(scheduler, copy_rates(machine));
+    const bool shares = machine.one_computer != 0 && &node != nodes_.data();
+    node.copies = shares ? nodes_.front().copies
+                         : std::make_shared<SharedBandwidth>(scheduler, copy_rates(machine));
   }
   for (int rank = 0; rank < size(); ++rank) {
     ranks_.emplace_back(scheduler);
@@ -385,6 +387,10 @@ void Network::transfer_far(const MessagePointer& message) {
   ++counts_.far;
   counts_.far_bytes += static_cast<std::int64_t>(message->bytes);
   const SimulatedTime length = time_of(message->bytes, machine_.message_bandwidth);
+  if (machine_.one_computer != 0) {
+    transfer_on_computer(message, length);
+    return;
+  }
   const int from = nodes().node_of(message->source);
   const SimulatedTime leaves = links_.occupy(from, LinkSide::out, scheduler_.now(), length);
   nodes_[static_cast<std::size_t>(from)].sends_busy.add(leaves, leaves + length);
@@ -394,6 +400,15 @@ void Network::transfer_far(const MessagePointer& message) {
     nodes_[static_cast<std::size_t>(to)].receives_busy.add(enters, enters + length);
     scheduler_.at(enters + length, [this, message] { arrive(*message); });
   });
+}
+
+/// The cores work in pairs, all pairs at the same message.
+void Network::transfer_on_computer(const MessagePointer& message, SimulatedTime length) {
+  const SimulatedTime shared = length / std::max<std::int64_t>(1, machine_.cores / 2);
+  const SimulatedTime leaves = links_.occupy(0, LinkSide::out, scheduler_.now(), shared);
+  nodes_.front().sends_busy.add(leaves, leaves + shared);
+  scheduler_.at(leaves + shared + machine_.far_message_ns + delay(),
+                [this, message] { arrive(*message); });
 }
 
 void Network::arrive(Message& message) {

@@ -17,10 +17,10 @@
 #include "collective/task/transport.h"
 #include "machine/machine.h"
 #include "plan/nodes/node_map.h"
-#include "sim/network/shared_bandwidth.h"
 #include "sim/time/busy_timeline.h"
 #include "sim/time/node_links.h"
 #include "sim/time/scheduler.h"
+#include "sim/time/shared_bandwidth.h"
 #include "store/memory/reserved_memory.h"
 
 namespace nacre::sim {
@@ -64,7 +64,8 @@ struct RankTraffic {
 /// else occupies links(). The sends of buffered messages complete at once, other sends when their
 /// messages have arrived. Copies share the bandwidth of a core, and the cores and memory of a node.
 /// A rank of the node that is rung notices it after `near_message_ns`. Helper threads cost nothing
-/// but the time of their file accesses.
+/// but the time of their file accesses. If the nodes are emulated on one computer, all ranks share
+/// the cores and the memory of one node, and a message to another node occupies two of the cores.
 class Network {
  public:
   /// `scheduler` and `machine` must outlive the network. `memory`: for what the ranks of nodes
@@ -107,7 +108,7 @@ class Network {
   using MessagePointer = std::shared_ptr<Message>;
 
   struct Node {
-    std::unique_ptr<SharedBandwidth> copies;
+    std::shared_ptr<SharedBandwidth> copies;
     BusyTimeline sends_busy;
     BusyTimeline receives_busy;
   };
@@ -142,6 +143,7 @@ class Network {
   [[nodiscard]] bool is_data(int source, const std::byte* address);
   void count_message(int rank, int peer, const Message& message);
   void transfer_far(const MessagePointer& message);
+  void transfer_on_computer(const MessagePointer& message, SimulatedTime length);
   void arrive(Message& message);
   void deliver(Message& message);
   void complete(collective::MessageId id, int rank);

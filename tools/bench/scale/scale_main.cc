@@ -6,6 +6,7 @@
 // Usage: nacre_bench_scale NODES RANKS_PER_NODE OSTS
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -229,6 +230,7 @@ Task<std::vector<collective::Parcel>> deliver_views(Transport& transport, const 
 
 plan::NodeMap nodes_of(const Job& job) {
   std::vector<plan::NodeMap::Run> runs;
+  runs.reserve(static_cast<std::size_t>(job.nodes));
   for (int node = 0; node < job.nodes; ++node) {
     runs.push_back({static_cast<std::uint64_t>(node + 1), job.ranks_per_node});
   }

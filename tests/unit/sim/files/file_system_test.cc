@@ -87,6 +87,21 @@ TEST_CASE("the client's part of a write takes time before the servers' part") {
   CHECK(ends[0] == 1'000 + 300 + 2'000 + 6'000);
 }
 
+TEST_CASE("calls on nodes that one computer emulates share its cores") {
+  machine::Machine machine = slow_machine();
+  machine.write_call_ns = 1'000;
+  machine.wide_locks = 0;
+  machine.cores = 1;
+  const std::vector<std::function<void(store::StoreFile&)>> writes{
+      [](store::StoreFile& file) { write(file, 0, 4'096); },
+      [](store::StoreFile& file) { write(file, 8'192, 4'096); }};
+  CHECK(World(machine).run(writes)[1] == 1'000);
+  machine.one_computer = 1;
+  CHECK(World(machine).run(writes) == std::vector<SimulatedTime>{2'000, 2'000});
+  machine.cores = 2;
+  CHECK(World(machine).run(writes)[1] == 1'000);
+}
+
 TEST_CASE("a write stays in the cache of its node") {
   World world(slow_machine());
   CHECK(world.run({[](store::StoreFile& file) { write(file, 0, 1'000); }})[0] == 0);

@@ -43,11 +43,12 @@ plan::NodeMap two_nodes() {
 }
 
 struct World {
-  explicit World(NetworkOptions its_options = {.nodes = two_nodes()})
-      : options(std::move(its_options)) {}
+  explicit World(NetworkOptions its_options = {.nodes = two_nodes()},
+                 const machine::Machine& its_machine = slow_machine())
+      : options(std::move(its_options)), machine(its_machine) {}
 
   NetworkOptions options;
-  machine::Machine machine = slow_machine();
+  machine::Machine machine;
   Scheduler scheduler;
   Network network{scheduler, machine, options,
                   store::ReservedMemory::reserve(std::int64_t{1} << 30U).value()};
@@ -185,6 +186,20 @@ TEST_CASE("a message and the requests of a node wait for each other where they s
     const auto times = world.run({sending(2, 8'000), idle, receiving({0}, 8'000), idle});
     CHECK(times[2] == (share ? 14'000 : 9'000));
   }
+}
+
+TEST_CASE("messages between nodes that one computer emulates occupy two of its cores each") {
+  const std::vector<World::Body> bodies{sending(2, 8'000), receiving({3}, 8'000),
+                                        receiving({0}, 8'000), sending(1, 8'000)};
+  machine::Machine machine = slow_machine();
+  machine.cores = 2;
+  CHECK(World({.nodes = two_nodes()}, machine).run(bodies)[1] == 9'000);
+  machine.one_computer = 1;
+  const auto times = World({.nodes = two_nodes()}, machine).run(bodies);
+  CHECK(times[2] == 9'000);
+  CHECK(times[1] == 17'000);
+  machine.cores = 4;
+  CHECK(World({.nodes = two_nodes()}, machine).run(bodies)[1] == 9'000);
 }
 
 TEST_CASE("messages between two ranks arrive in the order in which they were sent") {

@@ -1,6 +1,6 @@
 // SharedBandwidth: transfers that share a rate, such as the copies of the ranks of a node.
-#ifndef NACRE_SIM_NETWORK_SHARED_BANDWIDTH_H_
-#define NACRE_SIM_NETWORK_SHARED_BANDWIDTH_H_
+#ifndef NACRE_SIM_TIME_SHARED_BANDWIDTH_H_
+#define NACRE_SIM_TIME_SHARED_BANDWIDTH_H_
 
 #include <cstdint>
 #include <map>
@@ -48,4 +48,4 @@ class SharedBandwidth {
 
 }  // namespace nacre::sim
 
-#endif  // NACRE_SIM_NETWORK_SHARED_BANDWIDTH_H_
+#endif  // NACRE_SIM_TIME_SHARED_BANDWIDTH_H_

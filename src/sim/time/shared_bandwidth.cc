@@ -1,4 +1,4 @@
-#include "sim/network/shared_bandwidth.h"
+#include "sim/time/shared_bandwidth.h"
 
 #include <algorithm>
 #include <cmath>

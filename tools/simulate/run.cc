@@ -14,6 +14,7 @@
 
 #include "base/json.h"
 #include "base/parse_number.h"
+#include "common/of_ranks_json.h"
 #include "content.h"
 #include "sim/job/job.h"
 #include "store/system/text_file.h"
@@ -277,22 +278,6 @@ std::string guesses_json(const Options& options) {
   const std::vector<std::string> none;
   return json_array(options.recorded ? options.recorded->guesses() : none,
                     [](const std::string& text) { return json_string(text); });
-}
-
-/// A figure of the ranks: its mean, and the rank with the most.
-template <class Figure>
-std::string of_ranks_json(int rank_count, const Figure& figure) {
-  std::int64_t sum = 0;
-  int most = 0;
-  for (int rank = 0; rank < rank_count; ++rank) {
-    sum += figure(rank);
-    if (figure(rank) > figure(most)) most = rank;
-  }
-  return JsonObject()
-      .add("mean", std::to_string(static_cast<double>(sum) / rank_count))
-      .add_number("max", figure(most))
-      .add_number("rank_of_max", most)
-      .text();
 }
 
 std::string messages_json(const sim::Network& network) {

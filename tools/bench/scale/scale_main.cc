@@ -25,6 +25,7 @@
 #include "collective/agreement/parcels.h"
 #include "collective/agreement/rank_grouping.h"
 #include "collective/engine.h"
+#include "common/of_ranks_json.h"
 #include "machine/machine_file.h"
 #include "mailboxes.h"
 #include "rank_heap.h"
@@ -49,22 +50,6 @@ struct Job {
 
   [[nodiscard]] int ranks() const { return nodes * ranks_per_node; }
 };
-
-/// A figure of the ranks: its mean, and the rank with the most.
-template <class Figure>
-std::string of_ranks_json(int rank_count, const Figure& figure) {
-  std::int64_t sum = 0;
-  int most = 0;
-  for (int rank = 0; rank < rank_count; ++rank) {
-    sum += figure(rank);
-    if (figure(rank) > figure(most)) most = rank;
-  }
-  return JsonObject()
-      .add("mean", std::to_string(static_cast<double>(sum) / rank_count))
-      .add_number("max", figure(most))
-      .add_number("rank_of_max", most)
-      .text();
-}
 
 /// Runs make_task(transport) on every rank, each as far as its messages allow, and prints the
 /// figures.

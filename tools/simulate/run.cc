@@ -13,11 +13,10 @@
 #include <vector>
 
 #include "base/json.h"
-#include "base/parse_number.h"
+#include "common/field_bytes.h"
 #include "common/of_ranks_json.h"
 #include "content.h"
 #include "sim/job/job.h"
-#include "store/system/text_file.h"
 
 namespace nacre::simulate {
 namespace {
@@ -296,19 +295,6 @@ std::string messages_json(const sim::Network& network) {
       .text();
 }
 
-/// The most memory that this process has had; 0: unknown. Differs a little from run to run.
-std::int64_t process_bytes() {
-  constexpr std::string_view name = "VmHWM:";
-  const Result<std::optional<std::string>> status = store::read_text_file("/proc/self/status");
-  if (!status || !*status) return 0;
-  const std::size_t at = (*status)->find(name);
-  if (at == std::string::npos) return 0;
-  std::string_view text = std::string_view(**status).substr(at + name.size());
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  const auto kibibytes = parse_leading_number<std::int64_t>(text);
-  return kibibytes ? kibibytes->value << 10U : 0;
-}
-
 std::string outcome_json(const Options& options, sim::Job& job, const Progress& progress) {
   JsonObject stages;
   SimulatedTime before = 0;
@@ -328,7 +314,8 @@ std::string outcome_json(const Options& options, sim::Job& job, const Progress& 
       .add("resources", resources_json(job, options.timelines))
       .add("messages", messages_json(job.network()))
       .add_number("node_shared_bytes", progress.node_shared_bytes)
-      .add_number("process_bytes", process_bytes())
+      // The most that this process has had; differs a little from run to run.
+      .add_number("process_bytes", field_bytes("/proc/self/status", "VmHWM"))
       .add("traffic", job.files().costs().counters_json())
       .add_number("events", job.scheduler().event_count());
   return json.text();

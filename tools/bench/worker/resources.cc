@@ -4,31 +4,18 @@
 #include <array>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <string_view>
 
 #include <sys/resource.h>
 #include <time.h>
+
+#include "common/field_bytes.h"
 
 namespace nacre::bench {
 namespace {
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
-
-// The value, in bytes, of a line such as "VmHWM:     1234 kB"; 0 if the file has no such line.
-std::int64_t field_bytes(const char* path, std::string_view name) {
-  std::ifstream file(path);
-  std::string line;
-  while (std::getline(file, line)) {
-    if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ':') continue;
-    std::istringstream rest(line.substr(name.size() + 1));
-    std::int64_t kibibytes = 0;
-    rest >> kibibytes;
-    return kibibytes * 1024;
-  }
-  return 0;
 }
 
 }  // namespace

@@ -115,8 +115,8 @@ bool* flag_of(Options& options, int option) {
   }
 }
 
-/// Whether the options fit together.
-Status check(const Options& options) {
+/// Whether the options say what program runs, and in which modes.
+Status check_program(const Options& options) {
   if (!options.recorded && options.bytes == 0) {
     return wrong("--bytes is missing; see nacre-simulate --help");
   }
@@ -128,6 +128,11 @@ Status check(const Options& options) {
   }
   if (options.checks_bytes && options.searches) return wrong("--check moves bytes, --search none");
   if (!options.read_hints.empty() && !options.reopens) return wrong("--read-hint needs --reopen");
+  return {};
+}
+
+/// Whether the program runs on so many ranks and nodes.
+Status check_ranks(const Options& options) {
   if (!options.recorded && !options.workload->runs_at(options.ranks())) {
     return wrong(std::string(options.workload->name) + " needs a square number of ranks, not " +
                  std::to_string(options.ranks()));
@@ -226,7 +231,8 @@ Result<Options> parse_options(int argc, char** argv) {
   if (!options.recorded) {
     if (Status taken = take_workload(options, argv[optind]); !taken) return taken.error();
   }
-  if (Status fits = check(options); !fits) return fits.error();
+  if (Status fits = check_program(options); !fits) return fits.error();
+  if (Status fits = check_ranks(options); !fits) return fits.error();
   if (options.read_hints.empty()) options.read_hints = options.hints;
   return options;
 }

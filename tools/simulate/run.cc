@@ -124,9 +124,8 @@ class Program {
  private:
   /// A workload that only writes opens the file for writing only, as in nacre-bench.
   [[nodiscard]] file::AccessMode first_mode() const {
-    const bool reads_later = options_.reopens || !options_.reads;
-    const bool only_writes = !options_.recorded && !options_.only_reads && reads_later;
-    return {.read = !only_writes, .write = true, .create = true};
+    const bool reads_here = options_.only_reads || (options_.reads && !options_.reopens);
+    return {.read = options_.recorded || reads_here, .write = true, .create = true};
   }
   /// Null after an error.
   std::shared_ptr<file::OpenFile> open(sim::RankOfJob& self, Stage stage,

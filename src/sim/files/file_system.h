@@ -27,10 +27,9 @@ namespace nacre::sim {
 [[nodiscard]] store::FileSystemFacts lustre_facts();
 
 /// Names are flat: any string of 1 to 255 bytes names a file. An access takes the time of the
-/// process
-/// (`clients` of the machine file), and then what the model of servers, locks and caches says
-/// (CostModel). Layouts and errors are those of Lustre. Sizes, layouts, closes and removals cost
-/// nothing. All calls block the fiber that runs.
+/// process (`clients` of the machine file), and then what the model of servers, locks and caches
+/// says (CostModel). Layouts and errors are those of Lustre. Sizes, layouts, closes and removals
+/// cost nothing. All calls block the fiber that runs.
 class FileSystem {
  public:
   /// The arguments must outlive the file system. `objects`: where the bytes are.

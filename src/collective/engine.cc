@@ -12,7 +12,6 @@
 #include "collective/agreement/agreements.h"
 #include "collective/agreement/rank_grouping.h"
 #include "collective/exchange/exchange.h"
-#include "collective/profile/counted_transport.h"
 #include "plan/algorithms/aggregator_count.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/algorithms/segment.h"
@@ -108,10 +107,11 @@ class Engine {
  public:
   Engine(Transport& transport, const CollectiveFile& file, CollectiveCall& call,
          const plan::CollectiveSettings& settings)
-      : transport_(transport, file.profiler), file_(file), call_(call), settings_(settings) {}
+      : transport_(transport), file_(file), call_(call), settings_(settings) {}
 
   Task<Outcome> run() {
     enter(Phase::plan);
+    const Transport::Sent sent_before = transport_.sent();
     plan::AccessSummary own;
     if (call_.refusal) {
       call_.file.byte_count = 0;
@@ -131,7 +131,7 @@ class Engine {
     outcome_.in_steps = decision.in_steps;
     expect_next(decision.repeats);
     // All ranks have arrived, so that late ranks do not count.
-    const std::int64_t begin = monotonic_nanoseconds();
+    const std::int64_t begin = clock_ticks();
     if (decision.failed_rank != no_rank) {
       enter(Phase::agreement);
       Task<Error> spread = broadcast_error(transport_, std::move(local_), decision.failed_rank);
@@ -150,7 +150,8 @@ class Engine {
     } else if (!decision.all_moved && decision.plan.reason != plan::PlanReason::no_data) {
       co_await run_direct();
     }
-    learn(monotonic_nanoseconds() - begin);
+    learn(clock_ticks() - begin);
+    count_messages(sent_before);
     co_return std::move(outcome_);
   }
 
@@ -165,15 +166,21 @@ class Engine {
     }
   }
 
-  /// Rank 0 remembers how long the plan took.
-  void learn(std::int64_t nanoseconds) {
+  /// Rank 0 remembers how long the plan took, in clock_ticks().
+  void learn(std::int64_t ticks) {
     using enum plan::PlanReason;
     const plan::PlanReason reason = outcome_.plan.reason;
     const bool is_other_plan = reason == no_memory || reason == no_size || reason == cached;
     if (!decided_for_ || is_other_plan || outcome_.error) return;
     if (file_.choices == nullptr || !call_.learns) return;
     const plan::CallShape shape = plan::shape_of(outcome_.summary, settings_, *decided_for_);
-    file_.choices->learn(shape, static_cast<double>(nanoseconds) * 1e-9);
+    file_.choices->learn(shape, static_cast<double>(ticks) * nanoseconds_per_tick() * 1e-9);
+  }
+
+  /// Counts the messages since `before`.
+  void count_messages(const Transport::Sent& before) {
+    file_.profiler.profile().messages.add(transport_.sent().messages - before.messages);
+    file_.profiler.profile().message_bytes.add(transport_.sent().bytes - before.bytes);
   }
 
   /// Rank 0 remembers whose caches have the bytes.
@@ -458,7 +465,7 @@ class Engine {
   }
 
   Outcome outcome_;
-  CountedTransport transport_;
+  Transport& transport_;
   const CollectiveFile& file_;
   CollectiveCall& call_;
   const plan::CollectiveSettings& settings_;

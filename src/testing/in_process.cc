@@ -32,10 +32,6 @@ class InProcessNetwork::RankTransport final : public collective::Transport {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return network_.size(); }
   [[nodiscard]] const plan::RankTree& tree() const override { return tree_; }
-  [[nodiscard]] collective::MessageId send(int destination,
-                                           std::span<const std::byte> data) override {
-    return network_.post_send(rank_, destination, data);
-  }
   [[nodiscard]] collective::MessageId receive(int source, std::span<std::byte> data) override {
     return network_.post_receive(rank_, source, data);
   }
@@ -60,6 +56,11 @@ class InProcessNetwork::RankTransport final : public collective::Transport {
   }
 
  private:
+  [[nodiscard]] collective::MessageId post_send(int destination,
+                                                std::span<const std::byte> data) override {
+    return network_.post_send(rank_, destination, data);
+  }
+
   InProcessNetwork& network_;
   int rank_;
   plan::RankTree tree_;

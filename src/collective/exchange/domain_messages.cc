@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/checked_cast.h"
+#include "collective/exchange/data_messages.h"
 #include "collective/rounds/round_copies.h"
 
 namespace nacre::collective {
@@ -134,11 +135,11 @@ void DomainMessages::post_portion() {
   stage_portion();
   for (NodePart& part : portion_) {
     if (direction_ == plan::Direction::write) {
-      messages_.push_back(transport_.receive(part.relay, part.message));
+      messages_.push_back(receive_data(transport_, profiler_, part.relay, part.message));
       continue;
     }
     if (part.is_packed) pack(part);
-    messages_.push_back(transport_.send(part.relay, part.message));
+    messages_.push_back(send_data(transport_, profiler_, part.relay, part.message));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/checked_cast.h"
 #include "collective/exchange/aggregator_rounds.h"
+#include "collective/exchange/data_messages.h"
 #include "collective/rounds/coverage.h"
 #include "collective/rounds/scratch.h"
 
@@ -76,11 +77,11 @@ class RelaySide final : public SteppedRounds {
     std::span<std::byte> bytes{rounds_.buffer(round.number) + round.runs.hull.offset,
                                checked_cast<std::size_t>(round.runs.bytes)};
     if (!round.runs.is_one_run()) bytes = round.packed = round.room.take(round.runs.bytes);
-    if (reads()) return transport_.receive(relay_.aggregator_rank, bytes);
+    if (reads()) return receive_data(transport_, relay_.profiler, relay_.aggregator_rank, bytes);
     copy_packed(round, [&](const Coverage& marked, const std::byte* buffer) {
       relay_.copies.pack(marked, buffer, round.packed);
     });
-    return transport_.send(relay_.aggregator_rank, bytes);
+    return send_data(transport_, relay_.profiler, relay_.aggregator_rank, bytes);
   }
 
   /// Completes the oldest round whose message was still in flight.

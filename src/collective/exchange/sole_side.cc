@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/checked_cast.h"
+#include "collective/exchange/data_messages.h"
 #include "collective/rounds/round_copies.h"
 #include "collective/rounds/scratch.h"
 #include "plan/types/strided_copy.h"
@@ -65,13 +66,13 @@ class SoleSide final : public DrivenRounds {
     std::span<std::byte> message = run_in_memory(slot.pieces, bytes);
     if (message.empty()) message = slot.packed = slot.room.take(bytes);
     if (access_.reads()) {
-      slot.message = transport_.receive(aggregator_rank_, message);
+      slot.message = receive_data(transport_, access_.profiler, aggregator_rank_, message);
     } else {
       if (!slot.packed.empty()) {
         access_.profiler.profile().copied_bytes.add(bytes);
         access_.copies.gather(access_, slot.pieces, slot.packed);
       }
-      slot.message = transport_.send(aggregator_rank_, message);
+      slot.message = send_data(transport_, access_.profiler, aggregator_rank_, message);
     }
     ++in_flight_;
     return true;

@@ -50,7 +50,11 @@ class Transport {
   /// The tree of ranks along which agreements send messages.
   [[nodiscard]] virtual const plan::RankTree& tree() const = 0;
 
-  [[nodiscard]] virtual MessageId send(int destination, std::span<const std::byte> data) = 0;
+  [[nodiscard]] MessageId send(int destination, std::span<const std::byte> data) {
+    ++sent_.messages;
+    sent_.bytes += static_cast<std::int64_t>(data.size());
+    return post_send(destination, data);
+  }
   [[nodiscard]] virtual MessageId receive(int source, std::span<std::byte> data) = 0;
 
   /// Sets completed ids to 0. Returns whether all are complete. Never blocks.
@@ -73,6 +77,19 @@ class Transport {
   [[nodiscard]] virtual std::int64_t available_memory();
   /// The cores of this node; 0: as many as ranks.
   [[nodiscard]] virtual std::int64_t core_count();
+
+  /// What send() was called with.
+  struct Sent {
+    std::int64_t messages = 0;
+    std::int64_t bytes = 0;
+  };
+  /// Since the transport was made.
+  [[nodiscard]] const Sent& sent() const { return sent_; }
+
+ private:
+  [[nodiscard]] virtual MessageId post_send(int destination, std::span<const std::byte> data) = 0;
+
+  Sent sent_;
 };
 
 /// Rings all of `ranks`, which are on this node, except this rank.

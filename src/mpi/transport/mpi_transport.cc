@@ -66,7 +66,7 @@ bool MpiTransport::fits_short_message(int rank, std::size_t bytes) const {
   return bytes <= ShortMessages::bytes_max && board != nullptr && board->reaches(rank);
 }
 
-collective::MessageId MpiTransport::send(int destination, std::span<const std::byte> data) {
+collective::MessageId MpiTransport::post_send(int destination, std::span<const std::byte> data) {
   if (!fits_short_message(destination, data.size())) {
     return start(std::ssize(data), [&](std::int64_t first, int size, MPI_Request* request) {
       native().Isend(data.data() + first, size, native().BYTE, destination, tag_, comm_->comm(),

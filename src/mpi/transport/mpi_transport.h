@@ -29,8 +29,6 @@ class MpiTransport final : public collective::Transport {
   [[nodiscard]] int size() const override { return comm_->size(); }
   [[nodiscard]] const plan::NodeMap& nodes() const override { return comm_->nodes(); }
   [[nodiscard]] const plan::RankTree& tree() const override { return comm_->tree(); }
-  [[nodiscard]] collective::MessageId send(int destination,
-                                           std::span<const std::byte> data) override;
   [[nodiscard]] collective::MessageId receive(int source, std::span<std::byte> data) override;
   bool test(std::span<collective::MessageId> messages) override;
   void ring(int rank) override;
@@ -38,6 +36,9 @@ class MpiTransport final : public collective::Transport {
   void wait(collective::Condition& condition) override;
 
  private:
+  [[nodiscard]] collective::MessageId post_send(int destination,
+                                                std::span<const std::byte> data) override;
+
   /// One message: its request, and those of further parts if it is longer than part_bytes_max. A
   /// short message has no request.
   struct Slot {

@@ -170,9 +170,6 @@ class Network::RankTransport final : public collective::Transport {
   [[nodiscard]] int size() const override { return network_.size(); }
   [[nodiscard]] const plan::NodeMap& nodes() const override { return network_.nodes(); }
   [[nodiscard]] const plan::RankTree& tree() const override { return tree_; }
-  [[nodiscard]] MessageId send(int destination, std::span<const std::byte> data) override {
-    return network_.post_send({rank_, destination, file_}, data);
-  }
   [[nodiscard]] MessageId receive(int source, std::span<std::byte> data) override {
     return network_.post_receive({source, rank_, file_}, data);
   }
@@ -199,6 +196,10 @@ class Network::RankTransport final : public collective::Transport {
   [[nodiscard]] std::int64_t core_count() override { return network_.machine_.cores; }
 
  private:
+  [[nodiscard]] MessageId post_send(int destination, std::span<const std::byte> data) override {
+    return network_.post_send({rank_, destination, file_}, data);
+  }
+
   Network& network_;
   int rank_;
   std::uint64_t file_;

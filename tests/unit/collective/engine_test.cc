@@ -52,11 +52,6 @@ class CountsBeforeData final : public Transport {
   [[nodiscard]] int size() const override { return inner_.size(); }
   [[nodiscard]] const plan::NodeMap& nodes() const override { return inner_.nodes(); }
   [[nodiscard]] const plan::RankTree& tree() const override { return inner_.tree(); }
-  [[nodiscard]] MessageId send(int destination, std::span<const std::byte> data) override {
-    const Phase phase = profiler_.phase();
-    if (phase == Phase::plan || phase == Phase::views) bytes_ += std::ssize(data);
-    return inner_.send(destination, data);
-  }
   [[nodiscard]] MessageId receive(int source, std::span<std::byte> data) override {
     return inner_.receive(source, data);
   }
@@ -70,6 +65,12 @@ class CountsBeforeData final : public Transport {
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
 
  private:
+  [[nodiscard]] MessageId post_send(int destination, std::span<const std::byte> data) override {
+    const Phase phase = profiler_.phase();
+    if (phase == Phase::plan || phase == Phase::views) bytes_ += std::ssize(data);
+    return inner_.send(destination, data);
+  }
+
   Transport& inner_;
   const Profiler& profiler_;
   std::int64_t bytes_ = 0;

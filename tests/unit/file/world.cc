@@ -45,9 +45,6 @@ class BorrowedTransport final : public collective::Transport {
   [[nodiscard]] int size() const override { return inner_.size(); }
   [[nodiscard]] const plan::NodeMap& nodes() const override { return inner_.nodes(); }
   [[nodiscard]] const plan::RankTree& tree() const override { return inner_.tree(); }
-  collective::MessageId send(int destination, std::span<const std::byte> data) override {
-    return inner_.send(destination, data);
-  }
   collective::MessageId receive(int source, std::span<std::byte> data) override {
     return inner_.receive(source, data);
   }
@@ -59,6 +56,10 @@ class BorrowedTransport final : public collective::Transport {
   void wait(collective::Condition& condition) override { inner_.wait(condition); }
 
  private:
+  collective::MessageId post_send(int destination, std::span<const std::byte> data) override {
+    return inner_.send(destination, data);
+  }
+
   collective::Transport& inner_;
 };
 

@@ -23,11 +23,6 @@ class Mailboxes::RankTransport final : public collective::Transport {
   [[nodiscard]] int size() const override { return boxes_.nodes_.rank_count(); }
   [[nodiscard]] const plan::NodeMap& nodes() const override { return boxes_.nodes_; }
   [[nodiscard]] const plan::RankTree& tree() const override { return tree_; }
-  [[nodiscard]] MessageId send(int destination, std::span<const std::byte> data) override {
-    const RankHeap::Pause pause;
-    boxes_.send(rank_, destination, data);
-    return 0;
-  }
   [[nodiscard]] MessageId receive(int source, std::span<std::byte> data) override {
     const RankHeap::Pause pause;
     return boxes_.receive(rank_, source, data);
@@ -42,6 +37,12 @@ class Mailboxes::RankTransport final : public collective::Transport {
   void wait(collective::Condition& /*condition*/) override { std::abort(); }
 
  private:
+  [[nodiscard]] MessageId post_send(int destination, std::span<const std::byte> data) override {
+    const RankHeap::Pause pause;
+    boxes_.send(rank_, destination, data);
+    return 0;
+  }
+
   Mailboxes& boxes_;
   int rank_;
   plan::RankTree tree_;

@@ -38,6 +38,18 @@ void add_shares(const plan::StripeMap& stripes, std::size_t index, const Extent&
   }
 }
 
+/// The OST of all of `bytes`, if one stripe has them and its OST is known; otherwise unknown_ost.
+std::int32_t ost_of_one_stripe(const plan::StripeMap& stripes, const Extent& bytes) {
+  for (const plan::StripedRegion& region : stripes.regions()) {
+    if (bytes.offset >= region.extent.end()) continue;
+    const std::int64_t stripe = bytes.offset / region.stripe_size;
+    const std::int64_t end = std::min((stripe + 1) * region.stripe_size, region.extent.end());
+    if (bytes.end() > end) break;
+    return region.osts[static_cast<std::size_t>(stripe % region.slot_count())];
+  }
+  return plan::unknown_ost;
+}
+
 std::vector<Share> shares_of(const plan::StripeMap& stripes, const Extent& bytes) {
   std::vector<Share> shares;
   for (std::size_t i = 0; i < stripes.regions().size(); ++i) {
@@ -62,6 +74,10 @@ void take_highest(std::span<std::byte> into, std::span<const std::byte> from) {
 
 void OstTallies::add(const plan::StripeMap* stripes, const FileCall& call) {
   const std::lock_guard guard(mutex_);
+  if (stripes != nullptr && !call.bytes.empty()) {
+    const std::int32_t ost = ost_of_one_stripe(*stripes, call.bytes);
+    if (ost >= 0) return count_alone(ost, call);
+  }
   const bool is_known = stripes != nullptr && stripes->knows_osts(call.bytes);
   if (is_known || (stripes != nullptr && unresolved_.size() == unresolved_max)) {
     count(*stripes, call);
@@ -81,15 +97,26 @@ void OstTallies::count(const plan::StripeMap& stripes, const FileCall& call) {
   const bool is_alone = std::ranges::all_of(
       shares, [&](const Share& share) { return share.ost == shares.front().ost; });
   for (const Share& share : shares) {
-    const auto ost = static_cast<std::size_t>(share.ost);
-    if (by_ost_.size() <= ost) by_ost_.resize(ost + 1);
-    by_ost_[ost].bytes += share.bytes;
-    ++by_ost_[ost].calls;
-    if (is_alone && call.nanoseconds > 0) by_ost_[ost].alone_bytes += share.bytes;
+    OstTally& tally = of(share.ost);
+    tally.bytes += share.bytes;
+    ++tally.calls;
+    if (is_alone && call.nanoseconds > 0) tally.alone_bytes += share.bytes;
   }
-  if (is_alone && !shares.empty()) {
-    by_ost_[static_cast<std::size_t>(shares.front().ost)].alone_nanoseconds += call.nanoseconds;
-  }
+  if (is_alone && !shares.empty()) of(shares.front().ost).alone_nanoseconds += call.nanoseconds;
+}
+
+void OstTallies::count_alone(std::int32_t ost, const FileCall& call) {
+  OstTally& tally = of(ost);
+  tally.bytes += call.bytes.length;
+  ++tally.calls;
+  if (call.nanoseconds > 0) tally.alone_bytes += call.bytes.length;
+  tally.alone_nanoseconds += call.nanoseconds;
+}
+
+OstTally& OstTallies::of(std::int32_t ost) {
+  const auto index = static_cast<std::size_t>(ost);
+  if (by_ost_.size() <= index) by_ost_.resize(index + 1);
+  return by_ost_[index];
 }
 
 std::vector<OstTally> OstTallies::by_ost() const {

@@ -48,6 +48,9 @@ class OstTallies {
   static constexpr std::size_t unresolved_max = 1024;
 
   void count(const plan::StripeMap& stripes, const FileCall& call);
+  /// Counts a call that accessed this OST only.
+  void count_alone(std::int32_t ost, const FileCall& call);
+  [[nodiscard]] OstTally& of(std::int32_t ost);
 
   mutable std::mutex mutex_;
   std::vector<OstTally> by_ost_;

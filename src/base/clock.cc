@@ -33,7 +33,7 @@ const Moment loaded = read_both_clocks();
 }  // namespace
 
 double nanoseconds_per_tick() {
-  if (detail::replaced_clock() != nullptr) return 1;
+  if (is_clock_replaced()) return 1;
   constexpr std::int64_t once_ns = 200'000;        // an error below 1 in 1000
   constexpr std::int64_t settled_ns = 10'000'000;  // below 1 in 100,000
   static std::atomic<double> settled = 0;

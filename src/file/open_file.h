@@ -213,7 +213,7 @@ class OpenFile {
                                                  bool locked, collective::Profiler& profiler);
   [[nodiscard]] store::Transfer move_independent(const PlacedAccess& placed, bool locked,
                                                  collective::Profiler& profiler);
-  void note_plan(const PlanUse& call, const plan::CollectiveSettings& settings);
+  void note_plan(const PlannedCall& call, const plan::CollectiveSettings& settings);
   [[nodiscard]] int io_thread_count(plan::Direction direction,
                                     const AccessSettings& settings) const;
   collective::Task<Outcome> run_all(Routine routine, Result<PlacedAccess> placed);

@@ -244,7 +244,7 @@ store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool lock
 
 Outcome OpenFile::transfer(const Access& access) {
   collective::Profile& profile = profile_.of(access.direction, false);
-  const std::int64_t weight = count_call(profile, access.memory.byte_count, independent_sampling);
+  const std::int64_t weight = profile.count_call(access.memory.byte_count);
   const bool is_shared = access.position == Position::shared;
   collective::Profiler profiler(
       profile, is_shared ? collective::Phase::lock : collective::Phase::file, weight);

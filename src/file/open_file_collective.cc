@@ -1,6 +1,7 @@
 // Collective accesses.
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -121,10 +122,12 @@ collective::Task<Outcome> OpenFile::move_all_locked(Direction direction,
                                     .reason = plan::PlanReason::locked};
     profile_.note_plan({.direction = direction,
                         .plan = plan,
+                        .in_steps = false,
+                        .groups = nullptr,
                         .summary = {},
-                        .calls = 1,
+                        .saturation_bytes = 0,
                         .bytes = moved.bytes,
-                        .nanoseconds = profiler.nanoseconds()});
+                        .ticks = profiler.ticks()});
   } else {
     outcome.error = std::move(ended).error();
   }
@@ -164,7 +167,7 @@ int OpenFile::io_thread_count(Direction direction, const AccessSettings& setting
 }
 
 /// Records the plan of a call that the engine ran with these settings.
-void OpenFile::note_plan(const PlanUse& call, const plan::CollectiveSettings& settings) {
+void OpenFile::note_plan(const PlannedCall& call, const plan::CollectiveSettings& settings) {
   PlanUse* const noted = profile_.note_plan(call);
   if (noted == nullptr || transport_->rank() != 0) return;
   noted->settings = settings;
@@ -268,12 +271,11 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
     note_plan({.direction = direction,
                .plan = moved.plan,
                .in_steps = moved.in_steps,
-               .groups = std::move(moved.groups),
+               .groups = moved.groups,
                .summary = moved.summary,
                .saturation_bytes = for_all.saturation(),
-               .calls = 1,
                .bytes = moved.bytes,
-               .nanoseconds = profiler.nanoseconds()},
+               .ticks = profiler.ticks()},
               for_all);
     const bool by_domains = plan::row_of(moved.plan).domains == plan::DomainsOf::file;
     if (direction == Direction::write && by_domains) {
@@ -296,10 +298,13 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
 collective::Task<Outcome> OpenFile::run_all(Routine routine, Result<PlacedAccess> placed) {
   collective::Profile& profile = profile_.of(routine.direction, true);
   const std::int64_t asked = placed ? placed->file_bytes : 0;
-  const std::int64_t weight = count_call(profile, asked, collective_sampling);
+  const std::int64_t weight = profile.count_call(asked);
   collective::Profiler profiler(profile, collective::Phase::plan, weight);
-  collective::ProfilerObserver observer(profiler);
-  if (weight != 0) co_await collective::ObservedBy{&observer};
+  std::optional<collective::ProfilerObserver> observer;
+  if (weight != 0) {
+    observer.emplace(profiler);
+    co_await collective::ObservedBy{&*observer};
+  }
   if (routine.position == Position::ordered) {
     auto placing = place_ordered(std::move(placed));
     placed = co_await placing;
@@ -316,7 +321,7 @@ collective::Task<Outcome> OpenFile::run_all(Routine routine, Result<PlacedAccess
   }
   profile.bytes.add(outcome.bytes);
   if (outcome.error) profile.errors.add(1);
-  co_await collective::ObservedBy{nullptr};
+  if (observer) co_await collective::ObservedBy{nullptr};
   co_return outcome;
 }
 

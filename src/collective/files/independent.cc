@@ -60,7 +60,7 @@ class CallTimer {
     if (profiler_.times_file_calls()) since_ = monotonic_nanoseconds();
   }
   void count(const Extent& moved) const {
-    const bool timed = profiler_.times_file_calls();
+    const bool timed = since_ != 0;
     profiler_.count_file_call({moved, timed ? monotonic_nanoseconds() - since_ : 0});
   }
 

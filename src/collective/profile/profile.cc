@@ -38,13 +38,8 @@ PhaseClock::PhaseClock(Profile& profile, std::int64_t weight) : profile_(profile
 }
 
 PhaseClock::~PhaseClock() {
-  profile_.note_timed_call(nanoseconds());
+  profile_.sampler.note(scale_.nanoseconds(ticks()));
   flush(since_);
-}
-
-std::int64_t PhaseClock::nanoseconds() const {
-  const std::int64_t away = away_ + ticks_[static_cast<std::size_t>(Phase::away)];
-  return scale_.nanoseconds(since_ - scale_.begin() - away);
 }
 
 void PhaseClock::begin_interval(Phase phase, std::int64_t begin, std::int64_t now) {
@@ -84,14 +79,6 @@ void PhaseClock::flush(std::int64_t end) {
 void PhaseClock::add_to_profile(Phase phase, std::int64_t nanoseconds) {
   profile_.nanoseconds[static_cast<std::size_t>(phase)].add(nanoseconds);
   if (weight_ > 1) profile_.sampled_nanoseconds[static_cast<std::size_t>(phase)].add(nanoseconds);
-}
-
-std::int64_t Profiler::nanoseconds() {
-  if (weight_ == 0) {
-    return std::llround(static_cast<double>(clock_ticks() - begin_ticks_) * nanoseconds_per_tick());
-  }
-  by_phase_->book(phase_);
-  return by_phase_->nanoseconds();
 }
 
 void ProfilerObserver::wait_begins() {

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "collective/profile/access_shape.h"
+#include "collective/profile/call_sampler.h"
 #include "collective/profile/ost_tallies.h"
 #include "collective/profile/timeline.h"
 #include "collective/task/task.h"
@@ -77,7 +78,7 @@ struct Profile {
   Tally locks;  ///< of the file for one access, and uses of the shared pointer, which has a lock
   std::array<Tally, phase_count> nanoseconds;          ///< of calls that are timed by phase
   std::array<Tally, phase_count> sampled_nanoseconds;  ///< of these, of calls that stand for others
-  Tally untimed_ticks;  ///< clock_ticks() of the calls that are not timed by phase
+  Tally untimed_ticks;  ///< processor_ticks() of the calls that are not timed by phase
   // Time of file accesses in helper threads. Not phases: the rank works or waits meanwhile.
   Tally file_thread_nanoseconds;  ///< summed over the threads; may exceed the time of the calls
   Tally file_busy_nanoseconds;    ///< while at least one thread of the rank accessed the file
@@ -85,14 +86,22 @@ struct Profile {
   OstTallies osts;               ///< of calls of the store, on a striped file
   Timeline* timeline = nullptr;  ///< null: none is kept
   AccessShape shape;
+  CallSampler sampler;
 
+  /// By default all calls are timed by phase.
+  explicit Profile(const Sampling& sampling = {}) : sampler(sampling) {}
+
+  /// Counts a call that moves `bytes` bytes of this rank. Returns its weight (Profiler).
+  [[nodiscard]] std::int64_t count_call(std::int64_t moved_bytes) {
+    return sampler.weight_of(calls.add(1), moved_bytes);
+  }
   /// `block_bytes`: as in FileTraits.
   void count_file_call(const Extent& moved, std::int64_t block_bytes) {
     // std::bit_width, without its test for 0.
     const std::uint64_t doubled = 2 * static_cast<std::uint64_t>(moved.length) + 1;
     file_calls[static_cast<std::size_t>(63 - std::countl_zero(doubled))].add(1);
     file_bytes.add(moved.length);
-    if (moved.offset % block_bytes != 0 || moved.end() % block_bytes != 0) unaligned_calls.add(1);
+    if (!are_multiples(moved.offset, moved.end(), block_bytes)) unaligned_calls.add(1);
     const std::int64_t before = file_end_.exchange(moved.end(), std::memory_order_relaxed);
     if (moved.offset < before) backward_calls.add(1);
   }
@@ -107,29 +116,22 @@ struct Profile {
   /// The time of the calls: all phases except Phase::away.
   [[nodiscard]] std::int64_t total_nanoseconds() const;
 
-  /// Notes that a timed call took `duration` nanoseconds.
-  void note_timed_call(std::int64_t duration) {
-    constexpr std::int64_t share_of_one = 8;
-    const std::int64_t change = (duration - recent_nanoseconds()) / share_of_one;
-    recent_nanoseconds_.fetch_add(change, std::memory_order_relaxed);
-  }
-  /// The time of a call: a moving average of those that were timed.
-  [[nodiscard]] std::int64_t recent_nanoseconds() const {
-    return recent_nanoseconds_.load(std::memory_order_relaxed);
+ private:
+  /// Whether both numbers, which are not negative, are multiples of `unit`.
+  [[nodiscard]] static bool are_multiples(std::int64_t a, std::int64_t b, std::int64_t unit) {
+    const std::int64_t rest = unit - 1;
+    if ((unit & rest) == 0) return ((a | b) & rest) == 0;  // a division takes 20 to 40 cycles
+    return a % unit == 0 && b % unit == 0;
   }
 
- private:
   std::atomic<std::int64_t> file_end_ = 0;  // of the last call of the store
-  std::atomic<std::int64_t> recent_nanoseconds_ = 0;
 };
 
 /// What counting calls of the store needs to know of a file.
 struct FileTraits {
   const plan::StripeMap* stripes = nullptr;  ///< null: not striped, or unknown
   std::int64_t block_bytes = 4096;           ///< two writers should not share a block or stripe
-  bool may_be_striped = false;               ///< the file system stripes files
-
-  [[nodiscard]] bool has_osts() const { return stripes != nullptr || may_be_striped; }
+  bool has_osts = false;                     ///< the file system stripes files
 };
 
 /// Measures the time of one call by phase. Phases follow each other every few microseconds, so they
@@ -153,8 +155,10 @@ class PhaseClock {
       begin_interval(phase, begin, now);
     }
   }
-  /// What was booked, without Phase::away.
-  [[nodiscard]] std::int64_t nanoseconds() const;
+  /// What was booked, without Phase::away, in clock_ticks().
+  [[nodiscard]] std::int64_t ticks() const {
+    return since_ - scale_.begin() - away_ - ticks_[static_cast<std::size_t>(Phase::away)];
+  }
 
  private:
   /// Books the time from `begin` to `now`, which end in another interval than the time before.
@@ -178,18 +182,18 @@ class PhaseClock {
 class Profiler {
  public:
   /// Begins the call in `phase`. `weight`: it stands for so many calls; 0: only its whole time is
-  /// measured, with clock_ticks().
+  /// measured, with processor_ticks().
   Profiler(Profile& profile, Phase phase, std::int64_t weight = 1)
       : profile_(profile), weight_(weight), phase_(phase) {
     if (weight == 0) {
-      begin_ticks_ = clock_ticks();
+      begin_ticks_ = processor_ticks();
     } else {
       by_phase_.emplace(profile, weight);
     }
   }
   ~Profiler() {
     if (weight_ == 0) {
-      profile_.untimed_ticks.add(clock_ticks() - begin_ticks_);
+      profile_.untimed_ticks.add(processor_ticks() - begin_ticks_);
     } else {
       by_phase_->book(phase_);
     }
@@ -201,10 +205,10 @@ class Profiler {
   /// `traits.stripes` must outlive the calls that are counted.
   void describe_file(const FileTraits& traits) { traits_ = traits; }
   /// Whether each call of the store is to be timed by itself.
-  [[nodiscard]] bool times_file_calls() const { return weight_ != 0 && traits_.has_osts(); }
+  [[nodiscard]] bool times_file_calls() const { return weight_ != 0 && traits_.has_osts; }
   void count_file_call(const FileCall& call) {
     profile_.count_file_call(call.bytes, traits_.block_bytes);
-    if (traits_.has_osts()) profile_.osts.add(traits_.stripes, call);
+    if (traits_.has_osts) profile_.osts.add(traits_.stripes, call);
   }
   [[nodiscard]] Phase phase() const { return phase_; }
   /// The number of calls that this call stands for; 0: it is not timed by phase.
@@ -220,8 +224,12 @@ class Profiler {
     const bool waits = phase_ == Phase::wait || phase_ == Phase::file_wait;
     if (waits) enter(file ? Phase::file_wait : Phase::wait);
   }
-  /// The time of the call so far; without Phase::away, if it is timed by phase.
-  [[nodiscard]] std::int64_t nanoseconds();
+  /// The time of the call so far, in clock_ticks(); without Phase::away, if it is timed by phase.
+  [[nodiscard]] std::int64_t ticks() {
+    if (weight_ == 0) return processor_ticks() - begin_ticks_;
+    by_phase_->book(phase_);
+    return by_phase_->ticks();
+  }
 
  private:
   Profile& profile_;

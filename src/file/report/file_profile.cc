@@ -1,27 +1,11 @@
 #include "file/report/file_profile.h"
 
 #include <algorithm>
-#include <memory>
+#include <cmath>
+
+#include "base/clock.h"
 
 namespace nacre::file {
-namespace {
-
-using Groups = std::shared_ptr<const plan::RankGroups>;
-
-bool are_same(const Groups& a, const Groups& b) {
-  return a == b || (a != nullptr && b != nullptr && *a == *b);
-}
-
-bool is_same_plan(const PlanUse& a, const PlanUse& b) {
-  plan::CollectivePlan moved = a.plan;
-  moved.origin = b.plan.origin;
-  moved.end = b.plan.end;
-  moved.first_byte = b.plan.first_byte;
-  return a.direction == b.direction && a.in_steps == b.in_steps && moved == b.plan &&
-         are_same(a.groups, b.groups) && a.saturation_bytes == b.saturation_bytes;
-}
-
-}  // namespace
 
 std::int64_t FileProfile::total_nanoseconds() const {
   std::int64_t total = open_nanoseconds + close_nanoseconds;
@@ -30,19 +14,32 @@ std::int64_t FileProfile::total_nanoseconds() const {
   return total;
 }
 
-PlanUse* FileProfile::note_plan(const PlanUse& call) {
+std::int64_t PlanUse::nanoseconds() const {
+  return std::llround(static_cast<double>(ticks) * nanoseconds_per_tick());
+}
+
+PlanUse* FileProfile::note_other_plan(const PlannedCall& call) {
   const auto found =
-      std::ranges::find_if(plans_, [&](const PlanUse& use) { return is_same_plan(use, call); });
+      std::ranges::find_if(plans_, [&](const PlanUse& use) { return use.is_of(call); });
   if (found != plans_.end()) {
-    found->calls += call.calls;
-    found->bytes += call.bytes;
-    found->nanoseconds += call.nanoseconds;
-  } else if (plans_.size() < plans_max) {
-    return &plans_.emplace_back(call);
-  } else {
-    other_plan_calls_ += call.calls;
+    found->add(call);
+    last_plan_ = &*found;
+    return nullptr;
   }
-  return nullptr;
+  if (plans_.size() == plans_max) {
+    ++other_plan_calls_;
+    return nullptr;
+  }
+  last_plan_ = &plans_.emplace_back(PlanUse{.direction = call.direction,
+                                            .plan = call.plan,
+                                            .in_steps = call.in_steps,
+                                            .groups = call.groups,
+                                            .summary = call.summary,
+                                            .saturation_bytes = call.saturation_bytes,
+                                            .calls = 1,
+                                            .bytes = call.bytes,
+                                            .ticks = call.ticks});
+  return last_plan_;
 }
 
 }  // namespace nacre::file

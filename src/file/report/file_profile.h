@@ -56,6 +56,18 @@ inline constexpr std::array<std::string_view, 9> plain_call_names{"set_view",
                                                                   "set_atomicity",
                                                                   "sync"};
 
+/// A collective call with its plan, for FileProfile::note_plan().
+struct PlannedCall {
+  plan::Direction direction;
+  const plan::CollectivePlan& plan;
+  bool in_steps;
+  const std::shared_ptr<const plan::RankGroups>& groups;  ///< null except in segmentation
+  const plan::AccessSummary& summary;                     ///< on rank 0
+  std::int64_t saturation_bytes;
+  std::int64_t bytes;  ///< of this rank
+  std::int64_t ticks;  ///< clock_ticks() of this rank
+};
+
 /// The collective calls that used one plan.
 struct PlanUse {
   plan::Direction direction = plan::Direction::read;
@@ -69,7 +81,26 @@ struct PlanUse {
   std::optional<plan::CollectiveSettings> settings = {};  ///< of the first call, on rank 0
   std::int64_t calls = 0;
   std::int64_t bytes = 0;  ///< of this rank
-  std::int64_t nanoseconds = 0;
+  std::int64_t ticks = 0;  ///< clock_ticks() of this rank
+
+  [[nodiscard]] std::int64_t nanoseconds() const;
+  /// Whether `call` counts as one of these calls.
+  [[nodiscard]] bool is_of(const PlannedCall& call) const {
+    return direction == call.direction && in_steps == call.in_steps &&
+           saturation_bytes == call.saturation_bytes &&
+           plan::are_equal_elsewhere(plan, call.plan) &&
+           (groups == call.groups || have_equal_groups(call));
+  }
+  void add(const PlannedCall& call) {
+    ++calls;
+    bytes += call.bytes;
+    ticks += call.ticks;
+  }
+
+ private:
+  [[nodiscard]] bool have_equal_groups(const PlannedCall& call) const {
+    return groups != nullptr && call.groups != nullptr && *groups == *call.groups;
+  }
 };
 
 /// Any thread may count independent calls. Only the collective calls of the file, which run one
@@ -79,7 +110,11 @@ class FileProfile {
   /// Calls of further plans are only counted.
   static constexpr std::size_t plans_max = 16;
 
-  FileProfile() {
+  FileProfile()
+      : profiles_{collective::Profile(collective::collective_sampling),
+                  collective::Profile(collective::collective_sampling),
+                  collective::Profile(collective::independent_sampling),
+                  collective::Profile(collective::independent_sampling)} {
     for (collective::Profile& profile : profiles_) profile.timeline = &timeline;
   }
 
@@ -113,7 +148,11 @@ class FileProfile {
   /// Records a call with its plan. Plans that differ only in their place in the file count as one,
   /// so that a program that proceeds through a file has one plan instead of thousands. Returns the
   /// new record if the plan is new (valid until the next call), otherwise null.
-  PlanUse* note_plan(const PlanUse& call);
+  PlanUse* note_plan(const PlannedCall& call) {
+    if (last_plan_ == nullptr || !last_plan_->is_of(call)) return note_other_plan(call);
+    last_plan_->add(call);
+    return nullptr;
+  }
   [[nodiscard]] const std::vector<PlanUse>& plans() const { return plans_; }
   /// Calls with plans beyond plans_max.
   [[nodiscard]] std::int64_t other_plan_calls() const { return other_plan_calls_; }
@@ -125,9 +164,12 @@ class FileProfile {
   std::int64_t close_nanoseconds = 0;
 
  private:
+  PlanUse* note_other_plan(const PlannedCall& call);
+
   std::array<collective::Profile, call_kind_names.size()> profiles_;  // by CallKind
   std::array<PlainCalls, plain_call_names.size()> plain_calls_;       // by PlainCall
   std::vector<PlanUse> plans_;
+  PlanUse* last_plan_ = nullptr;  // in plans_; most calls use the plan of the call before
   std::int64_t other_plan_calls_ = 0;
 };
 
@@ -150,34 +192,6 @@ class PlainCallClock {
   collective::Timeline& timeline_;
   std::int64_t begin_ = monotonic_nanoseconds();
 };
-
-/// Selects the calls that are timed by phase: all of at least `large_bytes`, the first ones, all
-/// while calls take at least `slow_nanoseconds`, and one in `interval` of the others, which stands
-/// for `interval` calls. Of the rest the whole time is measured, at less cost.
-struct Sampling {
-  std::int64_t large_bytes;
-  std::int64_t slow_nanoseconds;
-  std::int64_t interval;
-};
-// Timing a call by phase costs some 500 instructions, and 20 for each change of phase. A collective
-// call of 1 MiB has 30 to 50 changes in 250,000 instructions or more, and a small independent write
-// costs 2,600 instructions.
-inline constexpr Sampling independent_sampling{64 << 10, 10'000, 128};
-inline constexpr Sampling collective_sampling{1 << 20, 100'000, 16};
-
-/// Counts a call that moves `bytes` bytes of this rank. Returns its weight (collective::Profiler).
-/// A multiplicative hash of the call's number selects the samples: unlike a fixed step it cannot
-/// coincide with a period of the program.
-[[nodiscard]] inline std::int64_t count_call(collective::Profile& profile, std::int64_t bytes,
-                                             const Sampling& sampling) {
-  constexpr std::int64_t timed_at_first = 32;
-  constexpr std::uint32_t golden = 0x9e3779b9U;
-  const std::int64_t before = profile.calls.add(1);
-  if (bytes >= sampling.large_bytes || before < timed_at_first) return 1;
-  if (profile.recent_nanoseconds() >= sampling.slow_nanoseconds) return 1;
-  const std::uint32_t hash = static_cast<std::uint32_t>(before) * golden;
-  return hash <= ~std::uint32_t{0} / sampling.interval ? sampling.interval : 0;
-}
 
 }  // namespace nacre::file
 

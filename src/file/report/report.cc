@@ -469,7 +469,7 @@ collective::Task<ReducedProfile> reduce_profile(collective::Transport& transport
   }
   for (const PlanUse& use : profile.plans()) {
     more.push_back(use.bytes);
-    more.push_back(use.nanoseconds);
+    more.push_back(use.nanoseconds());
   }
   auto spreading = collective::spread_figures(transport, std::move(more));
   const std::vector<Spread> spreads = co_await spreading;

@@ -3,7 +3,10 @@
 #ifndef NACRE_PLAN_CALL_COLLECTIVE_PLAN_H_
 #define NACRE_PLAN_CALL_COLLECTIVE_PLAN_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "plan/call/algorithm.h"
 #include "plan/call/collective_settings.h"
@@ -68,6 +71,14 @@ struct CollectivePlan {
 
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
 };
+
+/// Whether the plans differ at most in their place in the file: origin, end and first_byte.
+[[nodiscard]] inline bool are_equal_elsewhere(const CollectivePlan& a, const CollectivePlan& b) {
+  static_assert(std::has_unique_object_representations_v<CollectivePlan>);
+  static_assert(offsetof(CollectivePlan, block_bytes) == sizeof a - sizeof a.block_bytes);
+  constexpr std::size_t before_place = offsetof(CollectivePlan, origin);
+  return std::memcmp(&a, &b, before_place) == 0 && a.block_bytes == b.block_bytes;
+}
 
 /// The number of aggregators that the predicted time decided; 0: a rule or a hint did.
 [[nodiscard]] inline std::int64_t chosen_count(const CollectivePlan& plan) {

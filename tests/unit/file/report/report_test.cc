@@ -34,16 +34,17 @@ void fill(FileProfile& profile, int rank) {
   writes.calls.add(1);
   writes.bytes.add(rank);
   if (rank % 2 == 0) writes.count_file_call({0, 100 + rank}, 4096);
-  PlanUse use{.direction = plan::Direction::write,
-              .plan = two_domains,
-              .summary = {},
-              .saturation_bytes = 4 << 20,
-              .calls = 1,
-              .bytes = rank,
-              .nanoseconds = 50};
-  use.summary.bytes = 3;
-  use.summary.run_count = 7;
-  profile.note_plan(use);
+  plan::AccessSummary summary;
+  summary.bytes = 3;
+  summary.run_count = 7;
+  profile.note_plan({.direction = plan::Direction::write,
+                     .plan = two_domains,
+                     .in_steps = false,
+                     .groups = nullptr,
+                     .summary = summary,
+                     .saturation_bytes = 4 << 20,
+                     .bytes = rank,
+                     .ticks = 50});
   if (rank == 1) profile.of(plan::Direction::read, false).calls.add(4);
   if (rank == 1) profile.timeline.add(collective::Activity::file, 0, 1 << 19);
 }
@@ -168,12 +169,17 @@ TEST_CASE("the length of a line is bounded for any number of calls, plans and ra
   collective::Profile& writes = profile.of(plan::Direction::write, true);
   for (int i = 0; i < 64; ++i) writes.count_file_call({0, std::int64_t{1} << (i % 62)}, 4096);
   for (int i = 0; i < 1'000; ++i) {
-    PlanUse use;
-    use.plan = two_domains;
-    use.calls = 1;
-    use.plan.block_bytes += i;
-    use.plan.aggregator_count = 100'000;
-    profile.note_plan(use);
+    plan::CollectivePlan plan = two_domains;
+    plan.block_bytes += i;
+    plan.aggregator_count = 100'000;
+    profile.note_plan({.direction = plan::Direction::read,
+                       .plan = plan,
+                       .in_steps = false,
+                       .groups = nullptr,
+                       .summary = {},
+                       .saturation_bytes = 0,
+                       .bytes = 0,
+                       .ticks = 0});
     writes.calls.add(1);
   }
   constexpr std::int64_t second = 1'000'000'000;

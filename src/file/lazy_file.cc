@@ -14,8 +14,17 @@ Result<store::StoreFile*> LazyFile::create(const store::OpenOptions& options) {
 }
 
 Result<store::StoreFile*> LazyFile::file() {
+  if (store::StoreFile* const ready = ready_.load(std::memory_order_acquire)) return ready;
   const std::lock_guard guard(mutex_);
-  if (file_ != nullptr) return file_.get();
+  if (file_ == nullptr) {
+    if (Status opened = open(); !opened) return std::move(opened).error();
+  }
+  ready_.store(file_.get(), std::memory_order_release);
+  return file_.get();
+}
+
+/// With the lock held.
+Status LazyFile::open() {
   const std::int64_t begin = monotonic_nanoseconds();
   Result<std::unique_ptr<store::StoreFile>> opened = store_.open(path_, options_);
   open_nanoseconds_ += monotonic_nanoseconds() - begin;
@@ -26,7 +35,7 @@ Result<store::StoreFile*> LazyFile::file() {
   }
   file_ = *std::move(opened);
   if (grows_) file_ = std::make_unique<GrowingFile>(std::move(file_), expected_);
-  return file_.get();
+  return {};
 }
 
 void LazyFile::expect_growth(const std::optional<plan::ExpectedFile>& expected) {
@@ -45,6 +54,7 @@ store::StoreFile* LazyFile::if_open() {
 Status LazyFile::close() {
   const std::lock_guard guard(mutex_);
   if (file_ == nullptr) return {};
+  ready_.store(nullptr, std::memory_order_relaxed);
   const std::unique_ptr<store::StoreFile> file = std::move(file_);
   return file->close();
 }

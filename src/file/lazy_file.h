@@ -3,6 +3,7 @@
 #ifndef NACRE_FILE_LAZY_FILE_H_
 #define NACRE_FILE_LAZY_FILE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -45,6 +46,8 @@ class LazyFile final : public collective::FileSource {
   [[nodiscard]] Status close();
 
  private:
+  [[nodiscard]] Status open();
+
   store::Store& store_;
   std::string path_;
   store::OpenOptions options_;
@@ -53,6 +56,7 @@ class LazyFile final : public collective::FileSource {
   std::optional<plan::ExpectedFile> expected_;
   std::mutex mutex_;
   std::unique_ptr<store::StoreFile> file_;
+  std::atomic<store::StoreFile*> ready_ = nullptr;  // file_, once file() has returned it
   std::int64_t open_nanoseconds_ = 0;
 };
 

@@ -104,9 +104,9 @@ class OpenFile {
   // Converter::whole_part), and the pointer moves to the next etype behind the last of them.
   /// Independent (explicit offset, individual or shared pointer). Blocking; sends no message. The
   /// shared pointer stays advanced if a write fails.
-  [[nodiscard]] Outcome transfer(const Access& access);
+  [[nodiscard]] Outcome transfer(Access access);
   /// Collective (explicit offset, individual pointer, ordered).
-  collective::Task<Outcome> transfer_all(const Access& access, std::optional<Error> refusal);
+  collective::Task<Outcome> transfer_all(Access access, std::optional<Error> refusal);
 
   // Views and pointers. Offsets and positions count etypes of the view.
   /// `info_pairs`: the hints of the call; rank 0's apply. Sets all pointers to 0. Keeps the old
@@ -161,6 +161,8 @@ class OpenFile {
   };
   /// An access and its range of the file.
   struct PlacedAccess {
+    explicit PlacedAccess(Access of) : access(std::move(of)) {}
+
     Access access;
     std::shared_ptr<const View> view;
     std::shared_ptr<const AccessSettings> settings;
@@ -199,11 +201,11 @@ class OpenFile {
   void take_facts(const OpenedFacts& facts);
   [[nodiscard]] Status check_access(const Access& access) const;
   [[nodiscard]] Status check_mode_for_pointers(const char* what) const;
-  [[nodiscard]] Result<PlacedAccess> measure(const Access& access) const;
+  [[nodiscard]] Status measure(PlacedAccess& placed) const;
   [[nodiscard]] Status place(PlacedAccess& placed, std::int64_t offset_etypes) const;
   [[nodiscard]] Status place_individual(PlacedAccess& placed);
   [[nodiscard]] Status place_shared(PlacedAccess& placed);
-  [[nodiscard]] Result<PlacedAccess> place_now(const Access& access);
+  [[nodiscard]] Status place_now(PlacedAccess& placed);
   void rewind_unread(const PlacedAccess& placed, std::int64_t file_bytes_read);
   [[nodiscard]] std::int64_t block_bytes(const plan::StripeMap* stripes) const;
   [[nodiscard]] bool locks_accesses(const AccessSettings& settings) const;

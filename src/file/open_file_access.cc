@@ -108,26 +108,22 @@ Status OpenFile::check_access(const Access& access) const {
 }
 
 /// Computes the size of the access, before its position is known.
-Result<OpenFile::PlacedAccess> OpenFile::measure(const Access& access) const {
-  if (Status allowed = check_access(access); !allowed) return std::move(allowed).error();
+Status OpenFile::measure(PlacedAccess& placed) const {
+  const Access& access = placed.access;
+  if (Status allowed = check_access(access); !allowed) return allowed;
   Snapshot now = snapshot();
-  PlacedAccess placed;
-  placed.access = access;
   placed.view = std::move(now.view);
   placed.settings = std::move(now.settings);
   placed.stripes = std::move(now.stripes);
   placed.file_bytes = access.memory.byte_count;
-  if (access.converter != nullptr && access.memory.byte_count > 0) {
-    const Result<std::int64_t> bytes = access.converter->file_bytes(access.memory.byte_count);
-    if (!bytes) return bytes.error();
-    const Result<std::int64_t> element = access.converter->file_bytes(access.memory.type.size());
-    if (!element) return element.error();
-    placed.file_bytes = *bytes;
-    placed.element_file_bytes = *element;
-  }
-  // Whether the size fits the view is the same at every offset.
-  if (Status fits = place(placed, 0); !fits) return std::move(fits).error();
-  return placed;
+  if (access.converter == nullptr || access.memory.byte_count == 0) return {};
+  const Result<std::int64_t> bytes = access.converter->file_bytes(access.memory.byte_count);
+  if (!bytes) return bytes.error();
+  const Result<std::int64_t> element = access.converter->file_bytes(access.memory.type.size());
+  if (!element) return element.error();
+  placed.file_bytes = *bytes;
+  placed.element_file_bytes = *element;
+  return {};
 }
 
 Status OpenFile::place(PlacedAccess& placed, std::int64_t offset_etypes) const {
@@ -148,31 +144,27 @@ Status OpenFile::place_individual(PlacedAccess& placed) {
 }
 
 Status OpenFile::place_shared(PlacedAccess& placed) {
-  if (placed.file_bytes == 0) return {};
+  // Whether the size fits the view is the same at every offset. If not, the pointer stays.
+  if (Status fits = place(placed, 0); !fits || placed.file_bytes == 0) return fits;
   const Result<std::int64_t> position = shared_pointer_.fetch_add(placed.etypes());
   if (!position) return position.error();
   return place(placed, *position);
 }
 
-Result<OpenFile::PlacedAccess> OpenFile::place_now(const Access& access) {
-  Result<PlacedAccess> placed = measure(access);
-  if (!placed) return placed;
-  Status fits;
-  switch (access.position) {
+Status OpenFile::place_now(PlacedAccess& placed) {
+  if (Status measured = measure(placed); !measured) return measured;
+  switch (placed.access.position) {
     case Position::explicit_offset:
-      fits = place(*placed, access.offset);
-      break;
+      return place(placed, placed.access.offset);
     case Position::individual:
-      fits = place_individual(*placed);
-      break;
+      return place_individual(placed);
     case Position::shared:
-      fits = place_shared(*placed);
-      break;
+      return place_shared(placed);
     case Position::ordered:
-      break;  // place_ordered() knows the position
+      // place_ordered() knows the position. Whether the size fits the view is the same at each.
+      return place(placed, 0);
   }
-  if (!fits) return std::move(fits).error();
-  return placed;
+  return {};
 }
 
 /// After a read that reached the end of the file, moves the pointer back to that end, unless
@@ -242,26 +234,28 @@ store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool lock
       **file, {placed.access.direction, placed.file, placed.access.memory}, settings, profiler);
 }
 
-Outcome OpenFile::transfer(const Access& access) {
+Outcome OpenFile::transfer(Access access) {
   collective::Profile& profile = profile_.of(access.direction, false);
   const std::int64_t weight = profile.count_call(access.memory.byte_count);
   const bool is_shared = access.position == Position::shared;
   collective::Profiler profiler(
       profile, is_shared ? collective::Phase::lock : collective::Phase::file, weight);
-  const Result<PlacedAccess> placed = place_now(access);
+  PlacedAccess placed(std::move(access));
+  Status ready = place_now(placed);
   if (is_shared) profile.locks.add(1);
   profiler.enter(collective::Phase::file);
-  if (!placed) {
+  if (!ready) {
     profile.errors.add(1);
-    return {0, placed.error()};
+    return {0, std::move(ready).error()};
   }
-  profile.shape.note(placed->file);
-  store::Transfer moved = move_independent(*placed, locks_accesses(*placed->settings), profiler);
-  const bool short_read = access.direction == Direction::read && moved.bytes < placed->file_bytes;
-  if (short_read && access.position == Position::individual) {
-    rewind_unread(*placed, moved.bytes);
+  profile.shape.note(placed.file);
+  store::Transfer moved = move_independent(placed, locks_accesses(*placed.settings), profiler);
+  const bool reads = placed.access.direction == Direction::read;
+  const bool short_read = reads && moved.bytes < placed.file_bytes;
+  if (short_read && placed.access.position == Position::individual) {
+    rewind_unread(placed, moved.bytes);
   }
-  Outcome outcome{placed->memory_bytes(moved.bytes), std::move(moved.error)};
+  Outcome outcome{placed.memory_bytes(moved.bytes), std::move(moved.error)};
   profile.bytes.add(outcome.bytes);
   if (outcome.error) profile.errors.add(1);
   return outcome;

@@ -69,11 +69,12 @@ Status status_of(const std::optional<Error>& error) { return error ? Status(*err
 
 }  // namespace
 
-collective::Task<Outcome> OpenFile::transfer_all(const Access& access,
-                                                 std::optional<Error> refusal) {
+collective::Task<Outcome> OpenFile::transfer_all(Access access, std::optional<Error> refusal) {
   const Routine routine{access.direction, access.position, access.alone};
   if (refusal) return run_all(routine, *std::move(refusal));
-  return run_all(routine, place_now(access));
+  PlacedAccess placed(std::move(access));
+  if (Status ready = place_now(placed); !ready) return run_all(routine, std::move(ready).error());
+  return run_all(routine, std::move(placed));
 }
 
 /// Places the accesses of all ranks one behind the other at the shared pointer, in rank order. A

@@ -1,6 +1,7 @@
 #include "file/view.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/checked_cast.h"
 #include "base/rounding.h"
@@ -59,7 +60,7 @@ std::int64_t unordered_bytes_before(const plan::TiledMap& map, std::int64_t offs
 
 /// If copies of the filetype overlap but the access lies inside one copy: the same access with a
 /// filetype whose copies do not overlap, which the engine treats as ordered.
-Result<plan::FileAccess> inside_one_copy(const plan::FileAccess& access) {
+Result<plan::FileAccess> inside_one_copy(plan::FileAccess access) {
   const plan::TypeMap& type = access.view.type;
   const std::int64_t copy = access.first_byte / type.size();
   const bool one = (access.first_byte + access.byte_count - 1) / type.size() == copy;
@@ -137,9 +138,9 @@ Result<plan::FileAccess> access_at(const View& view, std::int64_t offset_etypes,
                  "an access of " + std::to_string(byte_count) + " bytes at offset " +
                      std::to_string(offset_etypes) + " is outside the file view"};
   }
-  const plan::FileAccess access{view.map, *first, byte_count};
+  plan::FileAccess access{view.map, *first, byte_count};
   if (byte_count == 0 || view.map.type.tiles_monotone()) return access;
-  return inside_one_copy(access);
+  return inside_one_copy(std::move(access));
 }
 
 }  // namespace nacre::file

@@ -18,7 +18,7 @@ struct Sampling {
 // Timing a call by phase costs some 500 instructions, and 20 for each change of phase. A collective
 // call of 1 MiB has 30 to 50 changes in 250,000 instructions or more, and a small independent write
 // costs 2,600 instructions.
-inline constexpr Sampling independent_sampling{64 << 10, 10'000, 128};
+inline constexpr Sampling independent_sampling{64 << 10, 20'000, 128};
 inline constexpr Sampling collective_sampling{1 << 20, 100'000, 32};
 
 /// Selects one call in each `interval` calls, at a place that looks random: unlike a fixed step it

@@ -37,13 +37,17 @@ Result<file::Access> access_of(File& file, const AccessCall& call,
                  "the data access has count " + std::to_string(arguments.count) +
                      ", with which the datatype's size or extent exceeds 64 bits"};
   }
-  auto converter = make_converter(file.representation(), call.direction, arguments.datatype);
-  if (!converter) return converter.error();
+  std::shared_ptr<file::Converter> converter;
+  if (file.converts()) {
+    auto made = make_converter(file.representation(), call.direction, arguments.datatype);
+    if (!made) return made.error();
+    converter = *std::move(made);
+  }
   return file::Access{call.direction,
                       call.position,
                       arguments.offset,
                       {static_cast<std::byte*>(arguments.buffer), (*decoded)->map, *bytes},
-                      *std::move(converter)};
+                      std::move(converter)};
 }
 
 /// Takes part in a collective access without data.
@@ -64,9 +68,9 @@ int return_request(File& file, const std::shared_ptr<PendingAccess>& access, MPI
 }
 
 int independent(File& file, const AccessCall& call, const AccessArguments& arguments,
-                const Result<file::Access>& access) {
+                Result<file::Access> access) {
   if (!access) return raise(file.handle(), access.error());
-  file::Outcome outcome = file.open_file().transfer(*access);
+  file::Outcome outcome = file.open_file().transfer(*std::move(access));
   if (call.timing == Timing::blocking) return conclude(file, arguments, outcome);
   return return_request(file, std::make_shared<PendingAccess>(std::move(outcome)),
                         arguments.request);
@@ -78,7 +82,8 @@ int collective_access(File& file, const AccessCall& call, const AccessArguments&
   if (!access) refusal = access.error();
   file::Access asked = access ? *std::move(access) : empty_access(call, arguments);
   asked.alone = call.timing == Timing::blocking && has_no_other_activity();
-  collective::Task<file::Outcome> task = file.open_file().transfer_all(asked, std::move(refusal));
+  collective::Task<file::Outcome> task =
+      file.open_file().transfer_all(std::move(asked), std::move(refusal));
   collective::Transport& transport = file.open_file().transport();
   if (call.timing == Timing::blocking) {
     return conclude(file, arguments, file.queue().run(std::move(task), transport));
@@ -120,7 +125,7 @@ int end_split(File& file, const AccessCall& call, const AccessArguments& argumen
 int access(File& file, const AccessCall& call, const AccessArguments& arguments) {
   if (call.timing == Timing::split_end) return end_split(file, call, arguments);
   Result<file::Access> asked = access_of(file, call, arguments);
-  if (!call.collective) return independent(file, call, arguments, asked);
+  if (!call.collective) return independent(file, call, arguments, std::move(asked));
   if (call.timing != Timing::split_begin) {
     return collective_access(file, call, arguments, std::move(asked));
   }

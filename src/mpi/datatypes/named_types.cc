@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -163,6 +164,7 @@ struct NamedEntry {
   std::function<Result<DecodedType>()> decode;
   std::once_flag once;
   Shared decoded;  ///< null if the MPI could not size it
+  std::atomic<bool> is_decoded = false;
 };
 
 using NamedTable = std::unordered_map<MPI_Datatype, NamedEntry>;
@@ -191,10 +193,13 @@ const Shared* find_named_type(MPI_Datatype datatype) {
   const auto found = table.find(datatype);
   if (found == table.end()) return nullptr;
   NamedEntry& entry = found->second;
-  std::call_once(entry.once, [&] {
-    Result<DecodedType> decoded = entry.decode();
-    if (decoded) entry.decoded = std::make_shared<const DecodedType>(*std::move(decoded));
-  });
+  if (!entry.is_decoded.load(std::memory_order_acquire)) {
+    std::call_once(entry.once, [&] {
+      Result<DecodedType> decoded = entry.decode();
+      if (decoded) entry.decoded = std::make_shared<const DecodedType>(*std::move(decoded));
+      entry.is_decoded.store(true, std::memory_order_release);
+    });
+  }
   return entry.decoded == nullptr ? nullptr : &entry.decoded;
 }
 

@@ -110,6 +110,9 @@ File::File(std::shared_ptr<file::OpenFile> open_file, std::shared_ptr<CommState>
 void File::set_view_types(ViewTypes types) {
   const std::lock_guard guard(view_mutex_);
   std::swap(view_types_, types);
+  const Representation& representation = *view_types_.representation;
+  converts_.store(representation.kind != Representation::Kind::as_in_memory,
+                  std::memory_order_relaxed);
 }
 
 ViewTypes File::view_types() {

@@ -2,6 +2,7 @@
 #ifndef NACRE_MPI_HANDLES_FILE_HANDLE_H_
 #define NACRE_MPI_HANDLES_FILE_HANDLE_H_
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -67,6 +68,8 @@ class File : public std::enable_shared_from_this<File> {
   [[nodiscard]] ViewTypes view_types();
   /// That of view_types(), without a copy of the types.
   [[nodiscard]] std::shared_ptr<const Representation> representation();
+  /// Whether the bytes in the file may differ from those in memory.
+  [[nodiscard]] bool converts() const { return converts_.load(std::memory_order_relaxed); }
 
   /// The split collective in progress; a file has at most one (MPI-4.1, 14.4.5).
   std::mutex split_mutex;
@@ -80,6 +83,7 @@ class File : public std::enable_shared_from_this<File> {
   OperationQueue queue_;
   std::mutex view_mutex_;
   ViewTypes view_types_;
+  std::atomic<bool> converts_ = false;
 };
 
 /// Returns a handle that no file has taken to the pool of native handles.

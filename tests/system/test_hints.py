@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -37,6 +39,13 @@ def test_every_hint_is_read_or_marked_as_ignored(nacre, source):
     used = [hint["name"] for hint in hints if hint["used"]]
     unread = [name for name in used if f'"{name}"' not in text]
     assert not unread, "no source of src reads them: read them in src/file/hints/hints.cc, or use ignored_hint()"
+
+
+def test_the_page_of_all_hints_is_what_the_library_has(nacre, source):
+    entries = nacre("hints", "--json").stdout
+    script = [sys.executable, source / "scripts" / "hints_page.py"]
+    page = subprocess.run(script, input=entries, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert page == (source / "docs" / "hints.md").read_text(), "write it anew: scripts/hints_page.py says how"
 
 
 def test_a_key_selects_by_part_of_the_name(nacre):

@@ -41,15 +41,22 @@ class ClockReplacement {
   ClockReplacement& operator=(const ClockReplacement&) = delete;
 };
 
+namespace detail {
+[[nodiscard]] inline std::int64_t steady_nanoseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+}  // namespace detail
+
 /// Nanoseconds since an arbitrary point in the past; never decreases. On Linux a call takes about
 /// 25 ns and makes no system call.
 [[nodiscard]] inline std::int64_t monotonic_nanoseconds() {
   if (const Clock* clock = detail::replaced_clock(); clock != nullptr) return clock->nanoseconds();
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  return detail::steady_nanoseconds();
 }
 
-/// The processor's counter, or the clock if it has none. Not replaced by a Clock.
+/// The processor's counter, or the clock if it has none. Not replaced by a Clock, in contrast to
+/// clock_ticks().
 [[nodiscard]] inline std::int64_t processor_ticks() {
 #if defined(__x86_64__)
   return static_cast<std::int64_t>(__builtin_ia32_rdtsc());
@@ -58,8 +65,7 @@ class ClockReplacement {
   asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));  // NOLINT(hicpp-no-assembler)
   return ticks;
 #else
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  return detail::steady_nanoseconds();
 #endif
 }
 

@@ -173,6 +173,7 @@ class Engine {
     const bool is_other_plan = reason == no_memory || reason == no_size || reason == cached;
     if (!decided_for_ || is_other_plan || outcome_.error) return;
     if (file_.choices == nullptr || !call_.learns) return;
+    if (ticks <= 0) return;  // the processor's counters differ
     const plan::CallShape shape = plan::shape_of(outcome_.summary, settings_, *decided_for_);
     file_.choices->learn(shape, static_cast<double>(ticks) * nanoseconds_per_tick() * 1e-9);
   }

@@ -40,6 +40,7 @@ Status LazyFile::open() {
 
 void LazyFile::expect_growth(const std::optional<plan::ExpectedFile>& expected) {
   const std::lock_guard guard(mutex_);
+  ready_.store(nullptr, std::memory_order_relaxed);
   grows_ = true;
   expected_ = expected;
   options_.leaves_layout_open = true;

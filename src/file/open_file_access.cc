@@ -144,7 +144,7 @@ Status OpenFile::place_individual(PlacedAccess& placed) {
 }
 
 Status OpenFile::place_shared(PlacedAccess& placed) {
-  // Whether the size fits the view is the same at every offset. If not, the pointer stays.
+  // Whether the size fits the view is the same at every offset. If it does not, the pointer stays.
   if (Status fits = place(placed, 0); !fits || placed.file_bytes == 0) return fits;
   const Result<std::int64_t> position = shared_pointer_.fetch_add(placed.etypes());
   if (!position) return position.error();
@@ -217,7 +217,7 @@ store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool lock
   const plan::StripeMap* const stripes = placed.stripes.get();
   const bool has_unknown_stripes = stripes == nullptr && file_system_.has_layouts;
   const std::int64_t block = has_unknown_stripes ? plan::stripe_size_unit : block_bytes(stripes);
-  profiler.describe_file({stripes, block, file_system_.has_layouts});
+  profiler.describe_file({stripes, block, stripes != nullptr || file_system_.has_layouts});
   const bool writes = placed.access.direction == Direction::write;
   (writes ? wrote_ : read_alone_).store(true, std::memory_order_relaxed);
   collective::IndependentSettings settings = placed.settings->independent;

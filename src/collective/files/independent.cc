@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -60,13 +61,12 @@ class CallTimer {
     if (profiler_.times_file_calls()) since_ = monotonic_nanoseconds();
   }
   void count(const Extent& moved) const {
-    const bool timed = since_ != 0;
-    profiler_.count_file_call({moved, timed ? monotonic_nanoseconds() - since_ : 0});
+    profiler_.count_file_call({moved, since_ ? monotonic_nanoseconds() - *since_ : 0});
   }
 
  private:
   Profiler& profiler_;
-  std::int64_t since_ = 0;
+  std::optional<std::int64_t> since_;  // null: the call is not timed
 };
 
 class Mover {

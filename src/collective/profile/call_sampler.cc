@@ -18,12 +18,19 @@ std::int64_t scatter(std::int64_t number, std::int64_t limit) {
 }  // namespace
 
 std::int64_t CallSampler::select(std::int64_t number, std::int64_t bytes) {
-  if (bytes >= sampling_.large_bytes) return 1;
   if (number < timed_at_first || are_slow() || is_clock_replaced()) return 1;
-  const std::int64_t following = number / sampling_.interval + 1;
-  const std::int64_t next = following * sampling_.interval + scatter(following, sampling_.interval);
-  const std::int64_t before = next_.exchange(next, std::memory_order_relaxed);
-  return before == every_call ? 1 : sampling_.interval;
+  std::int64_t selected = next_.load(std::memory_order_relaxed);
+  const bool is_large = bytes >= sampling_.large_bytes;
+  if (number < selected) return is_large ? 1 : 0;
+  // A large call uses up its place: otherwise the next small call would stand for too many.
+  const bool is_first = selected == every_call;
+  const std::int64_t block = number / sampling_.interval + 1;
+  const std::int64_t next = is_first
+                                ? number + 1 + scatter(number, sampling_.interval)
+                                : block * sampling_.interval + scatter(block, sampling_.interval);
+  const bool is_mine = next_.compare_exchange_strong(selected, next, std::memory_order_relaxed);
+  if (is_large || is_first) return 1;
+  return is_mine ? sampling_.interval : 0;
 }
 
 void CallSampler::note(std::int64_t duration) {

@@ -91,7 +91,7 @@ struct Profile {
   /// By default all calls are timed by phase.
   explicit Profile(const Sampling& sampling = {}) : sampler(sampling) {}
 
-  /// Counts a call that moves `bytes` bytes of this rank. Returns its weight (Profiler).
+  /// Counts a call that moves `moved_bytes` bytes of this rank. Returns its weight (Profiler).
   [[nodiscard]] std::int64_t count_call(std::int64_t moved_bytes) {
     return sampler.weight_of(calls.add(1), moved_bytes);
   }
@@ -224,7 +224,8 @@ class Profiler {
     const bool waits = phase_ == Phase::wait || phase_ == Phase::file_wait;
     if (waits) enter(file ? Phase::file_wait : Phase::wait);
   }
-  /// The time of the call so far, in clock_ticks(); without Phase::away, if it is timed by phase.
+  /// The time of the call so far, in clock_ticks() or, if it is not timed by phase,
+  /// processor_ticks(); without Phase::away, if it is timed by phase.
   [[nodiscard]] std::int64_t ticks() {
     if (weight_ == 0) return processor_ticks() - begin_ticks_;
     by_phase_->book(phase_);

@@ -1,5 +1,6 @@
 // All data accesses of MPI-IO go through one function, access().
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>

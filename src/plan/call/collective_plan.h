@@ -75,8 +75,10 @@ struct CollectivePlan {
 /// Whether the plans differ at most in their place in the file: origin, end and first_byte.
 [[nodiscard]] inline bool are_equal_elsewhere(const CollectivePlan& a, const CollectivePlan& b) {
   static_assert(std::has_unique_object_representations_v<CollectivePlan>);
-  static_assert(offsetof(CollectivePlan, block_bytes) == sizeof a - sizeof a.block_bytes);
   constexpr std::size_t before_place = offsetof(CollectivePlan, origin);
+  constexpr std::size_t behind_place = before_place + 3 * sizeof(std::int64_t);
+  static_assert(offsetof(CollectivePlan, block_bytes) == behind_place);
+  static_assert(sizeof a == behind_place + sizeof a.block_bytes);
   return std::memcmp(&a, &b, before_place) == 0 && a.block_bytes == b.block_bytes;
 }
 

@@ -1,8 +1,10 @@
 // CallSampler: which calls are timed by phase.
 #include "collective/profile/call_sampler.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -21,6 +23,41 @@ TEST_CASE("large calls and the first calls are all timed; small calls are sample
   CHECK(weights > calls * 99 / 100);
   CHECK(weights < calls * 101 / 100);
   CHECK(sampler.weight_of(number, 1 << 20) == 1);
+}
+
+TEST_CASE("large calls between small ones do not make a sample stand for too many") {
+  for (const int small_of_ten : {1, 5, 9}) {
+    CAPTURE(small_of_ten);
+    CallSampler sampler(independent_sampling);
+    std::int64_t number = 32;
+    constexpr int calls = 1'000'000;
+    std::int64_t weights = 0;
+    for (int i = 0; i < calls; ++i) {
+      const bool is_small = i % 10 < small_of_ten;
+      const std::int64_t weight = sampler.weight_of(number++, is_small ? 4 : 1 << 20);
+      CHECK((is_small || weight == 1));
+      if (is_small) weights += weight;
+    }
+    CHECK(weights > calls / 10 * small_of_ten * 8 / 10);
+    CHECK(weights < calls / 10 * small_of_ten * 12 / 10);
+  }
+}
+
+TEST_CASE("a call that several threads could sample is sampled once") {
+  CallSampler sampler({.large_bytes = 1 << 20, .slow_nanoseconds = 1 << 20, .interval = 8});
+  constexpr std::int64_t calls = 80'000;
+  std::atomic<std::int64_t> numbers = 32;
+  std::atomic<std::int64_t> weights = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      for (std::int64_t number = numbers++; number < calls; number = numbers++) {
+        weights += sampler.weight_of(number, 4);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(weights <= calls);
 }
 
 TEST_CASE("slow calls are all timed") {

@@ -88,6 +88,14 @@ TEST_CASE("phases follow each other, and a scope restores the previous phase") {
   CHECK(sum_of(profile) <= monotonic_nanoseconds() - begin);
 }
 
+TEST_CASE("calls are counted, whether or not they are timed by phase") {
+  Profile profile(Sampling{.large_bytes = 1 << 20, .slow_nanoseconds = 1 << 20, .interval = 8});
+  std::int64_t timed = 0;
+  for (int i = 0; i < 1000; ++i) timed += profile.count_call(4) != 0 ? 1 : 0;
+  CHECK(profile.calls.get() == 1000);
+  CHECK(timed < 200);
+}
+
 TEST_CASE("a call of weight 0 is measured as a whole, and divided as the calls that stand for it") {
   Profile profile;
   const std::int64_t begin = monotonic_nanoseconds();

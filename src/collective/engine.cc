@@ -223,12 +223,12 @@ class Engine {
     if (decision.failed_rank != no_rank) return decision;
     decision.all_moved = contribution.moved == Moved::all;
     decision.keeps_round_memory = contribution.keeps_round_memory;
-    plan::AccessSummary summary = contribution.summary;
+    outcome_.summary = contribution.summary;
+    plan::AccessSummary& summary = outcome_.summary;
     if (file_.choices != nullptr) {
       const int steps = file_.choices->count_steps(summary, call_.direction);
       summary.in_steps = steps >= 2 || (steps == 1 && !may_be_cached(summary) && goes_on(summary));
     }
-    outcome_.summary = summary;
     decision.in_steps = summary.in_steps;
     plan::Participants all = participants();
     all.may_hold_group_lock = contribution.may_lock;
@@ -308,12 +308,19 @@ class Engine {
     return {call_.direction, transport_.size(), transport_.nodes().node_count()};
   }
 
-  /// Asks the file system once.
+  /// The size of the file, or at least the end of the call. Asks the file system once, and not at
+  /// all if the file had that size before: on Lustre, the size takes a request to each OST whose
+  /// lock another node has.
   const Result<std::int64_t>& file_size() {
     if (size_) return *size_;
+    if (file_.choices != nullptr && file_.choices->size() >= outcome_.summary.bounds.end()) {
+      return size_.emplace(file_.choices->size());
+    }
     Result<store::StoreFile*> file = file_.source.file();
     if (!file) return size_.emplace(std::move(file).error());
-    return size_.emplace((*file)->size());
+    size_.emplace((*file)->size());
+    if (file_.choices != nullptr && *size_) file_.choices->note_size(**size_);
+    return *size_;
   }
 
   [[nodiscard]] GroupingRequest grouping_request(const plan::CollectivePlan& plan) const {

@@ -184,6 +184,7 @@ collective::Task<Status> OpenFile::sync() {
   if (syncs) status = file->sync();
   auto agreement = collective::agree(*transport_, std::move(status));
   Status agreed = co_await agreement;
+  choices_.forget_size();
   co_return agreed;
 }
 
@@ -196,6 +197,7 @@ collective::Task<Status> OpenFile::set_atomicity(bool atomic) {
   auto agreement = agree_on_same(argument, std::move(possible), "set_atomicity");
   Status agreed = co_await agreement;
   if (agreed) atomic_.store(atomic);
+  choices_.forget_size();
   co_return agreed;
 }
 

@@ -65,7 +65,16 @@ class ChoiceMemory {
   /// none has.
   [[nodiscard]] const CollectivePlan* write_of(const Extent& bounds) const;
   /// The file may have become shorter.
-  void forget_writes() { writes_.clear(); }
+  void forget_writes() {
+    writes_.clear();
+    forget_size();
+  }
+
+  /// The size of the file when it was last asked for; 0: unknown. The file has at least this size
+  /// until another open file handle makes it shorter, which MPI_File_sync lets this one see.
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  void note_size(std::int64_t size) { size_ = size; }
+  void forget_size() { size_ = 0; }
 
   /// The number of equal steps that lead to the call, up to 2: from calls of its direction and
   /// size, each at the same distance from the one before. From two steps on, nodes read ahead what
@@ -109,6 +118,7 @@ class ChoiceMemory {
   static constexpr std::size_t writes_max = 16;
 
   std::vector<Written> writes_;  // whose bytes are in caches, the oldest first
+  std::int64_t size_ = 0;
   std::array<Entry, 16> entries_;
   std::size_t count_ = 0;
   std::size_t next_ = 0;  // is overwritten next

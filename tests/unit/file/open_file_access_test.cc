@@ -306,6 +306,41 @@ TEST_CASE("atomic accesses hold a lock: exclusive for writes, shared for reads")
   CHECK(world.text() == "ab23cd6789");
 }
 
+TEST_CASE("collective reads ask for the size once, and again if the file may be shorter") {
+  World world(4, std::string(4000, 'a'));
+  world.must_open(read_write, {{"nacre_algorithm", "two_phase"}});
+  const std::atomic<int>& sizes = world.watch(0).sizes;
+  const auto read_step = [&](std::int64_t step) {
+    std::vector<std::string> texts(4, std::string(100, '-'));
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t rank = 0; rank < 4; ++rank) offsets.push_back(step * 400 + rank * 100);
+    const auto outcomes =
+        transfer_all(world, texts, Direction::read, Position::explicit_offset, offsets);
+    std::int64_t bytes = 0;
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      const auto got = static_cast<std::size_t>(outcomes[rank].bytes);
+      CHECK(texts[rank] == std::string(got, 'a') + std::string(100 - got, '-'));
+      bytes += outcomes[rank].bytes;
+    }
+    return bytes;
+  };
+  for (std::int64_t step = 0; step < 8; ++step) CHECK(read_step(step) == 400);
+  CHECK(sizes == 1);
+  world.must([](OpenFile& file, int) { return file.resize(3900); });
+  CHECK(read_step(9) == 300);
+  CHECK(sizes == 2);
+  CHECK(read_step(0) == 400);
+  CHECK(sizes == 2);
+  const auto other = world.store().open("f", {.write = true});
+  REQUIRE(other.ok());
+  REQUIRE((*other)->resize(450).ok());
+  world.must([](OpenFile& file, int) { return file.sync(); });
+  CHECK(read_step(1) == 50);
+  CHECK(sizes == 3);
+  CHECK(read_step(2) == 0);
+  CHECK(sizes == 4);
+}
+
 TEST_CASE("readers never see a part of an atomic write of several ranks and threads") {
   constexpr int ranks = 2;
   constexpr std::int64_t pieces = 40;

@@ -18,6 +18,10 @@ class WatchedFile final : public store::ForwardingFile {
     ++watch_->syncs;
     return ForwardingFile::sync();
   }
+  Result<std::int64_t> size() override {
+    ++watch_->sizes;
+    return ForwardingFile::size();
+  }
   Result<std::unique_ptr<store::FileLock>> lock(const Extent& range,
                                                 store::LockKind kind) override {
     ++(kind == store::LockKind::shared ? watch_->shared_locks : watch_->exclusive_locks);

@@ -31,7 +31,7 @@ class WatchedStore final : public store::ForwardingStore {
     std::atomic<int> shared_locks = 0;
     std::atomic<int> exclusive_locks = 0;
     std::atomic<int> syncs = 0;
-    std::atomic<int> sizes = 0;  ///< calls that ask for the size
+    std::atomic<int> sizes = 0;             ///< calls that ask for the size
     std::atomic<unsigned> permissions = 0;  ///< permissions of the last open
     std::atomic<bool> coherent = true;
     std::atomic<bool> has_locks = true;

@@ -209,6 +209,9 @@ class OpenFile {
   [[nodiscard]] Status place_now(PlacedAccess& placed);
   void rewind_unread(const PlacedAccess& placed, std::int64_t file_bytes_read);
   [[nodiscard]] std::int64_t block_bytes(const plan::StripeMap* stripes) const;
+  /// `stripes`: null if there are none, or they are unknown.
+  [[nodiscard]] collective::FileTraits traits_of(const plan::StripeMap* stripes,
+                                                 std::int64_t block_bytes) const;
   [[nodiscard]] bool locks_accesses(const AccessSettings& settings) const;
   [[nodiscard]] plan::CollectiveSettings collective_settings(plan::Direction direction,
                                                              const AccessSettings& settings) const;

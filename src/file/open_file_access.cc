@@ -185,6 +185,11 @@ std::int64_t OpenFile::block_bytes(const plan::StripeMap* stripes) const {
   return stripes->names_osts() ? std::min(block, unit) : unit;
 }
 
+collective::FileTraits OpenFile::traits_of(const plan::StripeMap* stripes,
+                                           std::int64_t block_bytes) const {
+  return {stripes, block_bytes, stripes != nullptr || file_system_.has_layouts};
+}
+
 bool OpenFile::locks_accesses(const AccessSettings& settings) const {
   return atomic_.load(std::memory_order_relaxed) || settings.coherence == Coherence::locked ||
          (settings.coherence == Coherence::automatic && !file_system_.coherent && !one_node_);
@@ -217,7 +222,7 @@ store::Transfer OpenFile::move_independent(const PlacedAccess& placed, bool lock
   const plan::StripeMap* const stripes = placed.stripes.get();
   const bool has_unknown_stripes = stripes == nullptr && file_system_.has_layouts;
   const std::int64_t block = has_unknown_stripes ? plan::stripe_size_unit : block_bytes(stripes);
-  profiler.describe_file({stripes, block, stripes != nullptr || file_system_.has_layouts});
+  profiler.describe_file(traits_of(stripes, block));
   const bool writes = placed.access.direction == Direction::write;
   (writes ? wrote_ : read_alone_).store(true, std::memory_order_relaxed);
   collective::IndependentSettings settings = placed.settings->independent;

@@ -263,8 +263,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
   const collective::CollectiveFile file = file_for_engine(direction, *settings, profiler);
   forget_outdated_choices(direction, settings);
   const plan::CollectiveSettings for_all = collective_settings(direction, *settings);
-  profiler.describe_file({for_all.stripes.get(), for_all.alignment_bytes,
-                          for_all.stripes != nullptr || file_system_.has_layouts});
+  profiler.describe_file(traits_of(for_all.stripes.get(), for_all.alignment_bytes));
   auto running = collective::run_collective(*transport_, file, std::move(call), for_all);
   collective::Outcome moved = co_await running;
   note_refused_locks(moved);

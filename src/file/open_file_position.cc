@@ -197,7 +197,7 @@ collective::Task<Status> OpenFile::set_atomicity(bool atomic) {
   auto agreement = agree_on_same(argument, std::move(possible), "set_atomicity");
   Status agreed = co_await agreement;
   if (agreed) atomic_.store(atomic);
-  choices_.forget_size();
+  choices_.forget_size();  // in atomic mode other file handles may have made the file shorter
   co_return agreed;
 }
 

@@ -13,14 +13,9 @@
 namespace nacre::collective {
 namespace {
 
-struct Share {
-  std::int32_t ost;
-  std::int64_t bytes;
-};
-
 /// Adds the bytes of `part`, which lies in the region, by OST. An OST may stand several times.
 void add_shares(const plan::StripeMap& stripes, std::size_t index, const Extent& part,
-                std::vector<Share>& shares) {
+                std::vector<OstShare>& shares) {
   const plan::StripedRegion& region = stripes.regions()[index];
   const std::int64_t first = part.offset / region.stripe_size;
   const std::int64_t last = (part.end() - 1) / region.stripe_size;
@@ -50,13 +45,13 @@ std::int32_t ost_of_one_stripe(const plan::StripeMap& stripes, const Extent& byt
   return plan::unknown_ost;
 }
 
-std::vector<Share> shares_of(const plan::StripeMap& stripes, const Extent& bytes) {
-  std::vector<Share> shares;
+std::vector<OstShare> shares_of(const plan::StripeMap& stripes, const Extent& bytes) {
+  std::vector<OstShare> shares;
   for (std::size_t i = 0; i < stripes.regions().size(); ++i) {
     const Extent part = intersection(bytes, stripes.regions()[i].extent);
     if (!part.empty()) add_shares(stripes, i, part, shares);
   }
-  std::erase_if(shares, [](const Share& share) { return share.ost < 0; });
+  std::erase_if(shares, [](const OstShare& share) { return share.ost < 0; });
   return shares;
 }
 
@@ -76,11 +71,12 @@ void OstTallies::add(const plan::StripeMap* stripes, const FileCall& call) {
   const std::lock_guard guard(mutex_);
   if (stripes != nullptr && !call.bytes.empty()) {
     const std::int32_t ost = ost_of_one_stripe(*stripes, call.bytes);
-    if (ost >= 0) return count_alone(ost, call);
+    const OstShare all{ost, call.bytes.length};
+    if (ost >= 0) return count({&all, 1}, call);
   }
   const bool is_known = stripes != nullptr && stripes->knows_osts(call.bytes);
   if (is_known || (stripes != nullptr && unresolved_.size() == unresolved_max)) {
-    count(*stripes, call);
+    count(shares_of(*stripes, call.bytes), call);
   } else if (unresolved_.size() < unresolved_max) {
     unresolved_.push_back(call);
   }
@@ -88,29 +84,20 @@ void OstTallies::add(const plan::StripeMap* stripes, const FileCall& call) {
 
 void OstTallies::resolve(const plan::StripeMap& stripes) {
   const std::lock_guard guard(mutex_);
-  for (const FileCall& call : unresolved_) count(stripes, call);
+  for (const FileCall& call : unresolved_) count(shares_of(stripes, call.bytes), call);
   unresolved_ = {};
 }
 
-void OstTallies::count(const plan::StripeMap& stripes, const FileCall& call) {
-  const std::vector<Share> shares = shares_of(stripes, call.bytes);
+void OstTallies::count(std::span<const OstShare> shares, const FileCall& call) {
   const bool is_alone = std::ranges::all_of(
-      shares, [&](const Share& share) { return share.ost == shares.front().ost; });
-  for (const Share& share : shares) {
+      shares, [&](const OstShare& share) { return share.ost == shares.front().ost; });
+  for (const OstShare& share : shares) {
     OstTally& tally = of(share.ost);
     tally.bytes += share.bytes;
     ++tally.calls;
     if (is_alone && call.nanoseconds > 0) tally.alone_bytes += share.bytes;
   }
   if (is_alone && !shares.empty()) of(shares.front().ost).alone_nanoseconds += call.nanoseconds;
-}
-
-void OstTallies::count_alone(std::int32_t ost, const FileCall& call) {
-  OstTally& tally = of(ost);
-  tally.bytes += call.bytes.length;
-  ++tally.calls;
-  if (call.nanoseconds > 0) tally.alone_bytes += call.bytes.length;
-  tally.alone_nanoseconds += call.nanoseconds;
 }
 
 OstTally& OstTallies::of(std::int32_t ost) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "base/extent.h"
@@ -20,6 +21,12 @@ namespace nacre::collective {
 struct FileCall {
   Extent bytes;                  ///< of the file, that were moved
   std::int64_t nanoseconds = 0;  ///< 0: not timed
+};
+
+/// The bytes of a call on one OST, or a part of them.
+struct OstShare {
+  std::int32_t ost;
+  std::int64_t bytes;
 };
 
 /// Sums over any number of calls. Trivially copyable.
@@ -47,9 +54,7 @@ class OstTallies {
  private:
   static constexpr std::size_t unresolved_max = 1024;
 
-  void count(const plan::StripeMap& stripes, const FileCall& call);
-  /// Counts a call that accessed this OST only.
-  void count_alone(std::int32_t ost, const FileCall& call);
+  void count(std::span<const OstShare> shares, const FileCall& call);
   [[nodiscard]] OstTally& of(std::int32_t ost);
 
   mutable std::mutex mutex_;

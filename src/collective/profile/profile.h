@@ -131,7 +131,7 @@ struct Profile {
 struct FileTraits {
   const plan::StripeMap* stripes = nullptr;  ///< null: not striped, or unknown
   std::int64_t block_bytes = 4096;           ///< two writers should not share a block or stripe
-  bool has_osts = false;                     ///< the file system stripes files
+  bool has_osts = false;                     ///< the file is striped, or may become so
 };
 
 /// Measures the time of one call by phase. Phases follow each other every few microseconds, so they

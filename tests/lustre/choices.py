@@ -17,9 +17,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
 import pathlib
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -41,27 +39,18 @@ class Run:
 
 
 def run(words: list[str], preload: str | None, workload: str, arguments: argparse.Namespace) -> Run:
-    with (
-        tempfile.TemporaryDirectory(prefix="nacre-choices-", dir=arguments.mount) as directory,
-        tempfile.TemporaryDirectory(prefix="nacre-choices-") as folder,
-    ):
-        if arguments.layout:
-            subprocess.run(["lfs", "setstripe", *shlex.split(arguments.layout), directory], check=True)
+    with phased.directory_on(arguments) as directory, tempfile.TemporaryDirectory(prefix="nacre-") as folder:
         report = pathlib.Path(folder) / "report.jsonl"
-        before = ["env", f"LD_PRELOAD={preload}", f"NACRE_REPORT={report}"] if preload else []
-        if arguments.second:
-            second = arguments.second / os.path.relpath(directory, arguments.mount)
-            before = [str(phased.ON_CLIENTS), directory, str(second), *before]
-        place = next(at for at, word in enumerate(words) if pathlib.Path(word).name == "worker")
-        command = [*words[:place], *before, *words[place:], "--workload", workload, "--file", f"{directory}/file"]
+        variables = [f"LD_PRELOAD={preload}", f"NACRE_REPORT={report}"] if preload else []
+        command = phased.on_clients(words, "worker", arguments, directory, variables)
+        command += ["--workload", workload, "--file", f"{directory}/file"]
         command += ["--bytes", str(arguments.bytes), "--warmups", "0", "--repeats", "1", "--sync"]
         counts = requests.counters()
         _launch([*command, "--no-file-check"], workload)
         counts = requests.counters() - counts
         plans = _plans(report) if preload else {}
         _launch(command, workload)
-    callbacks = sum(count for kind, count in counts.items() if kind in requests.CALLBACKS)
-    return Run(sum(counts.values()) - callbacks, callbacks, plans)
+    return Run(*requests.totals(counts), plans)
 
 
 def _launch(command: list[str], workload: str) -> None:
@@ -89,7 +78,7 @@ def _words(plan: dict) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    phased.add_arguments(parser)
+    phased.add_common_arguments(parser)
     parser.add_argument("--workloads", default=WORKLOADS, help="names, separated by commas")
     arguments = parser.parse_args()
     programs = phased.programs_of(parser, arguments)

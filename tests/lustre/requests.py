@@ -59,6 +59,12 @@ def counted(words: list[str], arguments: argparse.Namespace, preload: str | None
     return found
 
 
+def totals(counts: Counts) -> tuple[int, int]:
+    """The requests, and the callbacks."""
+    callbacks = sum(counts[kind] for kind in CALLBACKS)
+    return sum(counts.values()) - callbacks, callbacks
+
+
 def table(results: dict[str, dict[str, Counts]]) -> str:
     """As Markdown: a row for each phase and kind of request that any program sent."""
     lines = ["| phase | requests | " + " | ".join(results) + " |", "|---|---|" + "---|" * len(results)]
@@ -67,12 +73,9 @@ def table(results: dict[str, dict[str, Counts]]) -> str:
         for kind in sorted(kinds, key=lambda one: (one in CALLBACKS, one)):
             cells = " | ".join(str(found[phase][kind]) for found in results.values())
             lines.append(f"| {phase} | `{kind}` | {cells} |")
-    for words, wanted in (("all requests", False), ("all callbacks", True)):
-        sums = [
-            sum(count for counts in found.values() for kind, count in counts.items() if (kind in CALLBACKS) == wanted)
-            for found in results.values()
-        ]
-        lines.append(f"| **{words}** | | " + " | ".join(map(str, sums)) + " |")
+    sums = [totals(sum(found.values(), Counts())) for found in results.values()]
+    for at, words in enumerate(("all requests", "all callbacks")):
+        lines.append(f"| **{words}** | | " + " | ".join(str(of_program[at]) for of_program in sums) + " |")
     return "\n".join(lines)
 
 

@@ -10,25 +10,24 @@ HEAD = """\
 # Hints
 
 After reading this page you know every hint that Nacre follows, what it does without the hint, and
-how to set it. Nearly all programs are fastest without hints: set one if a report or
-`nacre explain` says so.
+how to set it. Most programs need none: set one if a report or `nacre explain` says so.
 
-`scripts/hints_page.py` writes this page from the table of the library, `src/file/hints`. `nacre
-hints` prints the same on a terminal, and `nacre hints FILE` shows which hints apply to a file.
+`scripts/hints_page.py` writes this page from the table of the library, `src/file/hints`. On a
+terminal `nacre hints` prints the same, and `nacre hints FILE` shows which hints apply to a file.
 
 ## How to set a hint
 
 | in | for `cb_nodes` |
 |---|---|
-| the program | `MPI_Info_set(info, "cb_nodes", "8")`, and `info` to `MPI_File_open`, `MPI_File_set_view` |
+| the program | call `MPI_Info_set(info, "cb_nodes", "8")`, and pass `info` to `MPI_File_open` or `MPI_File_set_view` |
 | the command | `nacre run --hint cb_nodes=8 ...`, or `--hint '*.nc:cb_nodes=8'` for some files |
 | the environment | `NACRE_CB_NODES=8`, or `NACRE_HINTS='*.nc:cb_nodes=8'` for some files |
 | a configuration file of the user or of the site | `cb_nodes = 8` below `[hints]`, or below `[files."*.nc"]` |
 
-HDF5, PnetCDF and netCDF pass on the `MPI_Info` that the program gives them. It overrides the other
-places ([run.md](run.md#settings) has the whole order). Rank 0's hints apply to all ranks.
-`MPI_File_get_info` returns the hints that apply, and of an open file on Lustre or CephFS the actual
-layout. The report of a job says which hints had no effect.
+HDF5, PnetCDF and netCDF pass on the `MPI_Info` that the program gives them. The program's
+`MPI_Info` overrides the other places ([run.md](run.md#settings) has the whole order). Rank 0's
+hints apply to all ranks. `MPI_File_get_info` returns the hints that apply, and the actual layout of
+an open file on Lustre or CephFS. The report of a job says which hints had no effect.
 
 The column *takes* names the values:
 

@@ -107,11 +107,13 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
 /// One rank has no plans to compare.
 Status OpenFile::find_machine_for(OpenedFacts& facts) {
   if (transport_->size() == 1) return {};
+  facts.file_system.on_flash = store_->has_flash_targets(path_);
   Result<std::optional<FoundMachine>> found = find_machine({path_, facts.file_system}, hints_);
   if (!found) {
     if (hints_.source("nacre_machine") != HintSource::program) return std::move(found).error();
     // By the standard a hint of the program never makes a call fail.
     hints_.note("hint nacre_machine: " + found.error().message);
+    facts.ignores_machine_hint = true;
     hints_.set("nacre_machine", "automatic", HintSource::built_in);
     found = find_machine({path_, facts.file_system}, hints_);
     if (!found) return std::move(found).error();
@@ -128,6 +130,9 @@ Status OpenFile::find_machine_for(OpenedFacts& facts) {
 void OpenFile::take_facts(const OpenedFacts& facts) {
   file_.expect(facts.identity, facts.file_system);
   file_system_ = facts.file_system;
+  if (facts.ignores_machine_hint) {
+    hints_.set("nacre_machine", "automatic", HintSource::built_in);
+  }
   if (facts.has_machine) machine_ = std::make_shared<const machine::Machine>(facts.machine);
   if (mode_.append) {
     position_ = facts.size;

@@ -151,6 +151,7 @@ class OpenFile {
     std::int64_t size = 0;
     store::FileSystemFacts file_system;
     bool has_machine = false;
+    bool ignores_machine_hint = false;  ///< the machine file that the program names is bad
     machine::Machine machine;
     OpenLayout::AtOpen layout;
   };

@@ -50,6 +50,11 @@ class MountedStore final : public Store {
     return (facts ? store_of(*facts) : posix_).target_count(path);
   }
 
+  bool has_flash_targets(const std::string& path) override {
+    const std::optional<FileSystemFacts> facts = facts_of_directory(path);
+    return facts && store_of(*facts).has_flash_targets(path);
+  }
+
   Status check_layout(const std::string& path, const plan::Layout& layout) override {
     const std::optional<FileSystemFacts> facts = facts_of_directory(path);
     return (facts ? store_of(*facts) : posix_).check_layout(path, layout);

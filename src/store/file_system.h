@@ -35,6 +35,8 @@ struct FileSystem {
   bool stale_pages = false;
   /// The class of its machine (src/machine/classes). Empty: local or remote.
   const char* machine = "";
+  /// The same if Store::has_flash_targets(). Empty: `machine`.
+  const char* flash_machine = "";
   /// An extended attribute of its files, which distinguishes file systems with the same magic.
   /// Nacre looks for it only if the environment variable `marker_setting` is set.
   const char* marker_attribute = nullptr;

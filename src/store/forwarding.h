@@ -61,6 +61,9 @@ class ForwardingStore : public Store {
   Result<std::int32_t> target_count(const std::string& path) override {
     return inner_->target_count(path);
   }
+  bool has_flash_targets(const std::string& path) override {
+    return inner_->has_flash_targets(path);
+  }
   Status check_layout(const std::string& path, const plan::Layout& layout) override {
     return inner_->check_layout(path, layout);
   }

@@ -8,7 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-TEXTS = ("machine", "local_locks_option", "locks_advice", "marker_attribute", "marker_setting")
+TEXTS = ("machine", "flash_machine", "local_locks_option", "locks_advice", "marker_attribute", "marker_setting")
 REQUIRED = {"magics", "sharing"}
 FLAGS = ("has_layouts", "keeps_written", "serial_writes", "stale_pages")
 KEYS = {*REQUIRED, "mount_types", "by_mount_type", "store", *FLAGS, *TEXTS}

@@ -45,6 +45,7 @@ struct FileSystemFacts {
   /// A node reads what it has written from its cache until another node accesses it.
   bool keeps_written = false;
   bool has_direct = false;  ///< O_DIRECT was requested and is possible
+  bool on_flash = false;    ///< Store::has_flash_targets(), if it was asked
 };
 
 /// Arguments of an open. Exactly one rank sets `create` or `exclusive`. At least one of `read` and
@@ -212,7 +213,8 @@ struct CounterKey {
 };
 
 /// Opens and removes files. Thread-safe. All calls are pure virtual, so that ForwardingStore cannot
-/// miss one; target_count and check_layout have a body for file systems without storage targets.
+/// miss one; target_count, has_flash_targets and check_layout have a body for file systems without
+/// storage targets.
 class Store {
  public:
   virtual ~Store() = default;
@@ -227,6 +229,9 @@ class Store {
   /// The number of storage targets of the file system that would hold a file of this name. Fails if
   /// the file system has none or does not report it.
   [[nodiscard]] virtual Result<std::int32_t> target_count(const std::string& path) = 0;
+  /// Whether the storage targets of the file system that would hold a file of this name say that
+  /// they are flash drives. Asks servers at most once per file system and process.
+  [[nodiscard]] virtual bool has_flash_targets(const std::string& path) = 0;
   /// Whether OpenOptions may request this layout for a new file of this name. Asks no server: the
   /// open may still fail.
   [[nodiscard]] virtual Status check_layout(const std::string& path,
@@ -240,6 +245,8 @@ inline Result<std::int32_t> Store::target_count(const std::string& path) {
   return Error{ErrorClass::unsupported_operation, 0,
                path + ": the file system has no storage targets"};
 }
+
+inline bool Store::has_flash_targets(const std::string& /*path*/) { return false; }
 
 inline Status Store::check_layout(const std::string& /*path*/, const plan::Layout& /*layout*/) {
   return {};

@@ -127,3 +127,22 @@ def test_an_invalid_hint_for_a_file_is_an_error(nacre):
     result = nacre("hints", "/scratch/x.nc", NACRE_CB_NODES="many")
     assert result.returncode == 2
     assert "variable NACRE_CB_NODES" in result.stderr
+
+
+OPEN = """
+import sys
+from mpi4py import MPI
+try:
+    MPI.File.Open(MPI.COMM_WORLD, sys.argv[1], MPI.MODE_CREATE | MPI.MODE_RDWR).Close()
+except MPI.Exception as error:
+    print(error.Get_error_class() == MPI.ERR_INFO_VALUE, error.Get_error_string(), flush=True)
+"""
+
+
+def test_a_machine_file_that_a_user_names_and_that_does_not_exist_fails_each_open(nacre, tmp_path):
+    program = ["/usr/bin/python3", "-c", OPEN, tmp_path / "f"]
+    ranks = ["mpiexec.openmpi", "--oversubscribe", "-n", 2, "-x", "NACRE_MACHINE=/no/such.toml"]
+    done = nacre("run", "--", *ranks, *program)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2, done.stdout + done.stderr
+    assert all(re.match("True .*nacre_machine = /no/such.toml: there is no such file", line) for line in lines), lines

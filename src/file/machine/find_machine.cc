@@ -81,6 +81,7 @@ int fit_of(const Entry& entry, const std::string& kind, std::optional<std::uint6
 FoundMachine class_of(const store::FileSystemFacts& facts) {
   const store::FileSystem* const row = store::file_system_of(facts);
   std::string name = row == nullptr ? "" : row->machine;
+  if (row != nullptr && facts.on_flash && *row->flash_machine != '\0') name = row->flash_machine;
   if (name.empty()) name = facts.one_writer_per_node ? "local" : "remote";
   return {machine::shipped_machine(name), name};
 }

@@ -20,6 +20,7 @@
 #include "plan/layout/layout_yaml.h"
 #include "plan/layout/lov_codec.h"
 #include "plan/layout/stripe_options.h"
+#include "store/default_store.h"
 #include "store/file_system.h"
 
 namespace nacre::mpi {
@@ -50,7 +51,13 @@ std::string existing(const std::filesystem::path& path) {
 }
 
 store::FileSystemFacts facts_of(const std::string& place) {
-  return store::facts_of_path(place).value_or(store::FileSystemFacts());
+  store::FileSystemFacts facts = store::facts_of_path(place).value_or(store::FileSystemFacts());
+  std::error_code error;
+  const std::filesystem::path inside = std::filesystem::path(place) / "file";
+  const bool is_directory = std::filesystem::is_directory(place, error);
+  facts.on_flash =
+      store::default_store()->has_flash_targets(is_directory ? inside.string() : place);
+  return facts;
 }
 
 /// With the machine file or class that would hold for the file; "none" if no plans would be

@@ -259,6 +259,9 @@ class FileSystem::ProcessStore final : public store::Store {
   Result<std::int32_t> target_count(const std::string& /*path*/) override {
     return checked_cast<std::int32_t>(system_.machine_.osts);
   }
+  bool has_flash_targets(const std::string& path) override {
+    return Store::has_flash_targets(path);
+  }
   Status check_layout(const std::string& /*path*/, const plan::Layout& layout) override {
     const Result<std::vector<std::byte>> encoded = plan::encode_lov(layout);
     return encoded ? Status() : encoded.error();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "store/lustre/lustre_layout.h"
+#include "store/lustre/lustre_targets.h"
 #include "store/path.h"
 #include "store/posix/posix_store.h"
 #include "store/posix/posix_store_file.h"
@@ -48,6 +49,9 @@ class LustreStore : public PosixStore {
  public:
   Result<std::int32_t> target_count(const std::string& path) override {
     return ost_count(directory_of(path));
+  }
+  bool has_flash_targets(const std::string& path) override {
+    return are_osts_flash(directory_of(path));
   }
   Status check_layout(const std::string& path, const plan::Layout& layout) override;
 

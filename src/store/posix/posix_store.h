@@ -24,6 +24,9 @@ class PosixStore : public Store {
   Result<std::int32_t> target_count(const std::string& path) override {
     return Store::target_count(path);
   }
+  bool has_flash_targets(const std::string& path) override {
+    return Store::has_flash_targets(path);
+  }
   Status check_layout(const std::string& path, const plan::Layout& layout) override {
     return Store::check_layout(path, layout);
   }

@@ -89,6 +89,18 @@ TEST_CASE("a missing file is an error on all ranks, with its name") {
   CHECK(outcomes[3].error().message == "rank 0: open f: no such file or directory");
 }
 
+TEST_CASE("a bad machine file that the program names is noted, and fails no call") {
+  World world(3, "x");
+  world.must_open(read_only, {{"nacre_machine", "/no/such.toml"}});
+  REQUIRE(world.file(0).hints().notes().size() == 1);
+  CHECK(world.file(0).hints().notes().front().starts_with(
+      "hint nacre_machine: nacre_machine = /no/such.toml: there is no such file; "));
+  for (int rank = 0; rank < 3; ++rank) {
+    CHECK(world.file(rank).hints().get("nacre_machine") == "automatic");
+  }
+  CHECK_FALSE(agreed(world.close()));
+}
+
 TEST_CASE("with EXCL an existing file is an error on all ranks") {
   World world(4, "old");
   AccessMode mode = read_write;

@@ -105,6 +105,10 @@ class RecordingStore final : public Store {
     return record("counter");
   }
   Result<std::int32_t> target_count(const std::string&) override { return record("target_count"); }
+  bool has_flash_targets(const std::string&) override {
+    record("has_flash_targets");
+    return true;
+  }
   Status check_layout(const std::string&, const plan::Layout&) override {
     return record("check_layout");
   }
@@ -172,6 +176,7 @@ void check_all_calls(Store& store, const Calls& calls) {
   CHECK(message_of(store.remove("x")) == "store remove");
   CHECK(message_of(store.counter({}, true)) == "counter");
   CHECK(message_of(store.target_count("x")) == "target_count");
+  CHECK(store.has_flash_targets("x"));
   CHECK(message_of(store.check_layout("x", {})) == "check_layout");
   store.forget_counter({});
   CHECK(calls == Calls{"open",
@@ -200,6 +205,7 @@ void check_all_calls(Store& store, const Calls& calls) {
                        "store remove",
                        "counter",
                        "target_count",
+                       "has_flash_targets",
                        "check_layout",
                        "forget_counter"});
 }

@@ -54,6 +54,9 @@ class LaidOutStore final : public store::Store {
     return memory_.counter(key, create);
   }
   Result<std::int32_t> target_count(const std::string& /*path*/) override { return 8; }
+  bool has_flash_targets(const std::string& path) override {
+    return Store::has_flash_targets(path);
+  }
   Status check_layout(const std::string& path, const plan::Layout& layout) override {
     return Store::check_layout(path, layout);
   }

@@ -52,6 +52,13 @@ TEST_CASE("without a machine file the class of the file system holds") {
   CHECK(origin(lustre_magic) == "lustre");
   CHECK(origin(tmpfs_magic) == "memory");
   CHECK(origin(nfs_magic) == "remote");
+  const auto origin_on_flash = [&](std::uint32_t magic) {
+    MachineQuery query = file_on(magic);
+    query.file_system.on_flash = true;
+    return find_machine(query, {}, environment).value()->origin;
+  };
+  CHECK(origin_on_flash(lustre_magic) == "lustre-flash");
+  CHECK(origin_on_flash(tmpfs_magic) == "memory");
 }
 
 TEST_CASE("a hint names a class, a file, or no machine") {

@@ -130,6 +130,13 @@ TEST_CASE("a layout that cannot be encoded is an error") {
   CHECK(set.error().message.find("a-name-of-many-letters") != std::string::npos);
 }
 
+TEST_CASE("a file system that does not answer for its OSTs has no flash drives") {
+  const TemporaryDirectory directory;
+  CHECK_FALSE(are_osts_flash(directory.path()));
+  CHECK_FALSE(are_osts_flash(directory.file("missing")));
+  CHECK_FALSE(LustreStore().has_flash_targets(directory.file("x")));
+}
+
 TEST_CASE("errnos of Lustre mean that there is no layout, or that the caller may not set one") {
   const LustreLayouts layouts(-1, "x");
   const auto error = [](int reason) { return error_from_errno(reason, "write", "x"); };

@@ -15,7 +15,10 @@ class LateLayouts final : public store::FileLayouts {
   LateLayouts(store::FileLayouts& inner, std::shared_ptr<LateCalls> calls)
       : inner_(inner), calls_(std::move(calls)) {}
 
-  Result<std::optional<plan::Layout>> read() override { return inner_.read(); }
+  Result<std::optional<plan::Layout>> read() override {
+    calls_->begin();
+    return inner_.read();
+  }
   Status set(const plan::Layout& layout) override {
     calls_->begin();
     return inner_.set(layout);
@@ -33,7 +36,10 @@ class LateLayouts final : public store::FileLayouts {
     calls_->begin();
     return inner_.remove_unwritten();
   }
-  Result<std::int32_t> target_count() override { return inner_.target_count(); }
+  Result<std::int32_t> target_count() override {
+    calls_->begin();
+    return inner_.target_count();
+  }
   bool means_no_layout(const Error& error) const override { return inner_.means_no_layout(error); }
   bool means_not_owner(const Error& error) const override { return inner_.means_not_owner(error); }
 
@@ -79,6 +85,10 @@ class LateFile final : public store::ForwardingFile {
   store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
     return move_late(pieces, offset);
   }
+  Result<std::int64_t> size() override {
+    calls_->begin();
+    return ForwardingFile::size();
+  }
   Status resize(std::int64_t size) override {
     calls_->begin();
     return ForwardingFile::resize(size);
@@ -99,6 +109,22 @@ class LateFile final : public store::ForwardingFile {
                                                 store::LockKind kind) override {
     calls_->begin();
     return ForwardingFile::lock(range, kind);
+  }
+  Status check_locks() override {
+    calls_->begin();
+    return ForwardingFile::check_locks();
+  }
+  Result<std::unique_ptr<store::FileLock>> lock_group(std::int32_t number) override {
+    calls_->begin();
+    return ForwardingFile::lock_group(number);
+  }
+  Status narrow_locks() override {
+    calls_->begin();
+    return ForwardingFile::narrow_locks();
+  }
+  Status lock_ahead(std::span<const Extent> ranges) override {
+    calls_->begin();
+    return ForwardingFile::lock_ahead(ranges);
   }
   store::FileLayouts* layouts() override { return layouts_ ? &*layouts_ : nullptr; }
 

@@ -253,8 +253,10 @@ StoreFault random_store_fault(Random& random, int rank_count) {
       "EINTR",     "EPROTO",       "EOPNOTSUPP", "ENXIO",     "ENOSYS",    "ENOTTY",    "EALREADY",
       "ECANCELED", "EHOSTUNREACH", "ECONNRESET", "EUCLEAN",   "ERANGE",    "EEXIST",    "ENFILE",
       "EMFILE",    "ETXTBSY",      "EFAULT",     "EOVERFLOW", "524"};
-  constexpr std::array calls{"write",  "write", "write",   "read",     "read", "open",   "sync",
-                             "resize", "close", "counter", "allocate", "lock", "layout", "remove"};
+  constexpr std::array calls{"write",       "write",  "write",      "read",        "read",
+                             "open",        "sync",   "resize",     "close",       "counter",
+                             "allocate",    "lock",   "layout",     "read_layout", "size",
+                             "check_locks", "remove", "write_locks"};
   const auto number = [&](std::int64_t low, std::int64_t high) {
     return std::to_string(pick(random, low, high));
   };
@@ -333,7 +335,7 @@ Intrusion random_intrusion(Random& random, const Program& program) {
 
 /// A fault that makes something late, or another process.
 Fault random_other_fault(Random& random, const Program& program) {
-  constexpr std::array<std::int64_t, 3> message_delays{1'000, 100'000, 10'000'000};
+  constexpr std::array<std::int64_t, 4> message_delays{1'000, 100'000, 10'000'000, 60 * second};
   switch (pick(random, 0, 3)) {
     case 0:
       return LateCall{static_cast<int>(pick(random, 0, program.nodes.rank_count() - 1)),

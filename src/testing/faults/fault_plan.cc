@@ -13,7 +13,7 @@
 namespace nacre::testing {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, StoreCall>, 11> operations{{
+constexpr std::array<std::pair<std::string_view, StoreCall>, 15> operations{{
     {"open", StoreCall::open},
     {"read", StoreCall::read},
     {"write", StoreCall::write},
@@ -25,6 +25,10 @@ constexpr std::array<std::pair<std::string_view, StoreCall>, 11> operations{{
     {"remove", StoreCall::remove},
     {"counter", StoreCall::counter},
     {"layout", StoreCall::layout},
+    {"read_layout", StoreCall::read_layout},
+    {"size", StoreCall::size},
+    {"check_locks", StoreCall::check_locks},
+    {"write_locks", StoreCall::write_locks},
 }};
 
 constexpr std::array<std::pair<std::string_view, int>, 43> errno_names{{

@@ -26,7 +26,11 @@ enum class StoreCall : std::uint8_t {
   lock,
   remove,
   counter,
-  layout,
+  layout,       ///< a change
+  read_layout,  ///< or the number of targets
+  size,
+  check_locks,
+  write_locks,  ///< a group lock, narrow locks, or locks ahead of writes
 };
 
 /// The errno of a fault that ends the process with SIGKILL.

@@ -25,6 +25,14 @@ Error injected(int system_errno, std::string_view operation, const std::string& 
   return error;
 }
 
+/// The error of a call, if a fault says so.
+std::optional<Error> fault_of(FaultInjector& injector, StoreCall operation, std::string_view words,
+                              const std::string& path) {
+  const std::optional<int> system_errno = injector.count_call(operation, path);
+  if (!system_errno) return std::nullopt;
+  return injected(*system_errno, words, path);
+}
+
 class FaultyLayouts final : public store::FileLayouts {
  public:
   /// `inner` outlives this object.
@@ -32,7 +40,10 @@ class FaultyLayouts final : public store::FileLayouts {
                 std::shared_ptr<FaultInjector> injector)
       : inner_(inner), path_(std::move(path)), injector_(std::move(injector)) {}
 
-  Result<std::optional<plan::Layout>> read() override { return inner_.read(); }
+  Result<std::optional<plan::Layout>> read() override {
+    if (auto error = fault(StoreCall::read_layout, "read the layout of")) return *std::move(error);
+    return inner_.read();
+  }
   Status set(const plan::Layout& layout) override {
     return unless_faulty([&] { return inner_.set(layout); });
   }
@@ -46,16 +57,23 @@ class FaultyLayouts final : public store::FileLayouts {
   Status remove_unwritten() override {
     return unless_faulty([&] { return inner_.remove_unwritten(); });
   }
-  Result<std::int32_t> target_count() override { return inner_.target_count(); }
+  Result<std::int32_t> target_count() override {
+    if (auto error = fault(StoreCall::read_layout, "count the targets of")) {
+      return *std::move(error);
+    }
+    return inner_.target_count();
+  }
   bool means_no_layout(const Error& error) const override { return inner_.means_no_layout(error); }
   bool means_not_owner(const Error& error) const override { return inner_.means_not_owner(error); }
 
  private:
   template <class Change>
   Status unless_faulty(Change change) {
-    const std::optional<int> fault = injector_->count_call(StoreCall::layout, path_);
-    if (fault) return injected(*fault, "set the layout of", path_);
+    if (auto error = fault(StoreCall::layout, "set the layout of")) return *std::move(error);
     return change();
+  }
+  std::optional<Error> fault(StoreCall operation, std::string_view words) {
+    return fault_of(*injector_, operation, words, path_);
   }
 
   store::FileLayouts& inner_;
@@ -79,6 +97,10 @@ class FaultyFile final : public store::ForwardingFile {
   }
   store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
     return delayed(StoreCall::write, pieces, offset);
+  }
+  Result<std::int64_t> size() override {
+    if (auto error = fault(StoreCall::size, "read the size of")) return *std::move(error);
+    return store::ForwardingFile::size();
   }
   Status resize(std::int64_t size) override {
     if (auto error = fault(StoreCall::resize, "set the size of")) return *std::move(error);
@@ -104,6 +126,24 @@ class FaultyFile final : public store::ForwardingFile {
     if (auto error = fault(StoreCall::lock, "lock")) return *std::move(error);
     return store::ForwardingFile::lock(range, kind);
   }
+  Status check_locks() override {
+    if (auto error = fault(StoreCall::check_locks, "lock")) return *std::move(error);
+    return store::ForwardingFile::check_locks();
+  }
+  Result<std::unique_ptr<store::FileLock>> lock_group(std::int32_t number) override {
+    if (auto error = fault(StoreCall::write_locks, "lock for a group")) return *std::move(error);
+    return store::ForwardingFile::lock_group(number);
+  }
+  Status narrow_locks() override {
+    if (auto error = fault(StoreCall::write_locks, "narrow the locks of")) {
+      return *std::move(error);
+    }
+    return store::ForwardingFile::narrow_locks();
+  }
+  Status lock_ahead(std::span<const Extent> ranges) override {
+    if (auto error = fault(StoreCall::write_locks, "request locks on")) return *std::move(error);
+    return store::ForwardingFile::lock_ahead(ranges);
+  }
   store::FileSystemFacts facts() override {
     store::FileSystemFacts facts = store::ForwardingFile::facts();
     if (injector_->delays(path_)) facts.one_writer_per_node = false;
@@ -113,9 +153,7 @@ class FaultyFile final : public store::ForwardingFile {
 
  private:
   std::optional<Error> fault(StoreCall operation, std::string_view words) {
-    const std::optional<int> system_errno = injector_->count_call(operation, path_);
-    if (!system_errno) return std::nullopt;
-    return injected(*system_errno, words, path_);
+    return fault_of(*injector_, operation, words, path_);
   }
 
   store::Transfer move(std::span<const store::ReadPiece> pieces, std::int64_t offset) {
@@ -180,9 +218,7 @@ class FaultyCounter final : public store::SharedCounter {
 
  private:
   std::optional<Error> fault() {
-    const std::optional<int> system_errno = injector_->count_call(StoreCall::counter, path_);
-    if (!system_errno) return std::nullopt;
-    return injected(*system_errno, "update the shared file pointer of", path_);
+    return fault_of(*injector_, StoreCall::counter, "update the shared file pointer of", path_);
   }
 
   std::unique_ptr<store::SharedCounter> inner_;
@@ -198,9 +234,7 @@ FaultyStore::FaultyStore(std::shared_ptr<store::Store> inner, FaultPlan plan, in
 
 Result<std::unique_ptr<store::StoreFile>> FaultyStore::open(const std::string& path,
                                                             const store::OpenOptions& options) {
-  if (const auto system_errno = injector_->count_call(StoreCall::open, path)) {
-    return injected(*system_errno, "open", path);
-  }
+  if (auto error = fault_of(*injector_, StoreCall::open, "open", path)) return *std::move(error);
   Result<std::unique_ptr<store::StoreFile>> file = store::ForwardingStore::open(path, options);
   if (!file) return file;
   return std::unique_ptr<store::StoreFile>(
@@ -208,18 +242,18 @@ Result<std::unique_ptr<store::StoreFile>> FaultyStore::open(const std::string& p
 }
 
 Status FaultyStore::remove(const std::string& path) {
-  if (const auto system_errno = injector_->count_call(StoreCall::remove, path)) {
-    return injected(*system_errno, "delete", path);
+  if (auto error = fault_of(*injector_, StoreCall::remove, "delete", path)) {
+    return *std::move(error);
   }
   return store::ForwardingStore::remove(path);
 }
 
 Result<std::unique_ptr<store::SharedCounter>> FaultyStore::counter(const store::CounterKey& key,
                                                                    bool create) {
-  if (const auto system_errno = injector_->count_call(StoreCall::counter, key.file_path)) {
-    const std::string_view words =
-        create ? "make the shared file pointer of" : "attach to the shared file pointer of";
-    return injected(*system_errno, words, key.file_path);
+  const std::string_view words =
+      create ? "make the shared file pointer of" : "attach to the shared file pointer of";
+  if (auto error = fault_of(*injector_, StoreCall::counter, words, key.file_path)) {
+    return *std::move(error);
   }
   Result<std::unique_ptr<store::SharedCounter>> counter =
       store::ForwardingStore::counter(key, create);

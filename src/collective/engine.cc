@@ -193,7 +193,7 @@ class Engine {
   plan::CollectivePlan decide_for(const plan::Participants& all) {
     decided_for_ = all;
     plan::CollectivePlan plan = plan::decide(outcome_.summary, settings_, all, file_.choices);
-    outcome_.locks_obstacle = plan::group_lock_obstacle(plan, settings_, all);
+    outcome_.locks_obstacle = plan::write_locks_obstacle(plan, settings_, all);
     return plan;
   }
 
@@ -234,6 +234,7 @@ class Engine {
     all.may_hold_group_lock = contribution.may_lock;
     if (decision.all_moved) {
       decision.plan = plan::plan_of_moved({outcome_.summary, settings_, all}, file_.choices);
+      outcome_.locks_obstacle = plan::write_locks_obstacle(decision.plan, settings_, all);
       decision.repeats = is_settled(all);
       return decision;
     }

@@ -52,7 +52,7 @@ struct Outcome {
   SharedGroups groups;              ///< the same on all ranks; null except in segmentation
   plan::AccessSummary summary;      ///< on rank 0: the input of the decision
   std::string locks_refusal;        ///< why the plan's write locks were not used
-  std::string_view locks_obstacle;  ///< on rank 0: plan::group_lock_obstacle()
+  std::string_view locks_obstacle;  ///< on rank 0: plan::write_locks_obstacle()
 };
 
 /// Collective over `transport`, which must outlive the task. The coroutine owns `call`.

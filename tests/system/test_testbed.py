@@ -661,7 +661,7 @@ def test_aggregators_that_share_osts_use_the_requested_locks(
     group, narrow = {**shared, "nacre_write_locks": "group"}, {**shared, "nacre_write_locks": "narrow"}
     ahead = {**shared, "nacre_write_locks": "ahead"}
     # Hints, what the file was written under, and whether one of the nodes took a lock from another.
-    asked = {
+    asked: dict[str, tuple[dict[str, str], str | None, bool | None]] = {
         "shared": (shared, "usual", True),
         "group": (group, "group", False),
         "in Cray's words": ({**shared, "cray_cb_write_lock_mode": "1"}, "group", False),
@@ -673,6 +673,8 @@ def test_aggregators_that_share_osts_use_the_requested_locks(
         "not by stripes": ({**group, "nacre_pattern": "even"}, "usual", None),
         "objects not made yet": ({**group, "nacre_layout": "-E 1m -c 1 -S 64k -E -1 -c 2 -S 64k"}, "usual", None),
         "past the cache": ({**group, "direct_write": "true"}, "usual", None),
+        "ahead, past the cache": ({**ahead, "direct_write": "true"}, "ahead", False),
+        "direct": ({**narrow, "nacre_algorithm": "direct"}, None, None),
     }
     for name, (hints, locks, are_taken) in asked.items():
         report = tmp_path / name
@@ -683,10 +685,15 @@ def test_aggregators_that_share_osts_use_the_requested_locks(
         done = nacre("testbed", "run", "--nodes", 4, "--osts", 4, "--report", report, "--", *launch)
         assert done.returncode == 0, done.stderr
         written = json.loads(report.read_text().splitlines()[0])
-        assert [plan["write_locks"] for plan in written["plans"]] == [locks], name
+        assert [plan.get("write_locks") for plan in written["plans"]] == [locks], name
         assert "start_iodevice" in written["hints"]  # of objects made by the write itself, too
         refused = [note for note in written["notes"] if note.startswith("hint nacre_write_locks: ")]
-        noted = {"past the cache": "O_DIRECT", "not by stripes": "domains", "objects not made yet": "do not exist yet"}
+        noted = {
+            "past the cache": "O_DIRECT",
+            "not by stripes": "domains",
+            "objects not made yet": "do not exist yet",
+            "direct": "two_phase",
+        }
         assert [noted[name] in note for note in refused] == ([True] if name in noted else []), name
         sample = next(line for line in map(json.loads, json_lines(done.stdout)) if line["type"] == "sample")
         callbacks = sum(json.loads(sample["write_counters"])["nodes"]["lock_callbacks"])

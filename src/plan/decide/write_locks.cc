@@ -19,12 +19,16 @@ bool keeps_pages_apart(const CollectivePlan& plan, const StripeMap& stripes) {
          });
 }
 
+/// Whether several nodes write to a file whose OSTs are known.
+bool nodes_write_to_osts(const CollectiveSettings& settings, const Participants& participants) {
+  return participants.direction == Direction::write && participants.node_count > 1 &&
+         settings.stripes != nullptr && settings.stripes->names_osts();
+}
+
 /// Whether several aggregators, perhaps of several nodes, write to one OST.
 bool writers_share_osts(const CollectivePlan& plan, const CollectiveSettings& settings,
                         const Participants& participants) {
-  return participants.direction == Direction::write && participants.node_count > 1 &&
-         row_of(plan).domains == DomainsOf::file && settings.stripes != nullptr &&
-         settings.stripes->names_osts() &&
+  return nodes_write_to_osts(settings, participants) && row_of(plan).domains == DomainsOf::file &&
          share_osts(domains_of(plan, settings), *settings.stripes);
 }
 
@@ -34,8 +38,14 @@ bool is_partly_on_mdt(const StripeMap& stripes) {
       stripes.regions(), [](const StripedRegion& region) { return region.osts.front() == on_mdt; });
 }
 
-std::string_view obstacle_of(const CollectivePlan& plan, const StripeMap& stripes,
+/// What keeps aggregators that share OSTs from the locks `wish`; empty if nothing does.
+std::string_view obstacle_of(WriteLocks wish, const CollectivePlan& plan, const StripeMap& stripes,
                              const Participants& participants) {
+  if (wish != WriteLocks::group) {
+    return is_partly_on_mdt(stripes)
+               ? "the metadata server has a part of the file, and grants no such locks"
+               : std::string_view();
+  }
   if (!participants.may_hold_group_lock) {
     return "calls of other threads, or nonblocking and split calls, would wait for the group lock";
   }
@@ -56,18 +66,21 @@ WriteLocks write_locks_for(const CollectivePlan& plan, const CollectiveSettings&
   if (wish == WriteLocks::usual || !writers_share_osts(plan, settings, participants)) {
     return WriteLocks::usual;
   }
-  const bool is_possible = wish == WriteLocks::group
-                               ? obstacle_of(plan, *settings.stripes, participants).empty()
-                               : !is_partly_on_mdt(*settings.stripes);
-  return is_possible ? wish : WriteLocks::usual;
+  return obstacle_of(wish, plan, *settings.stripes, participants).empty() ? wish
+                                                                          : WriteLocks::usual;
 }
 
-std::string_view group_lock_obstacle(const CollectivePlan& plan, const CollectiveSettings& settings,
-                                     const Participants& participants) {
-  const bool lacks_group_lock =
-      settings.write_locks == WriteLocks::group && plan.write_locks != WriteLocks::group;
-  if (!lacks_group_lock || !writers_share_osts(plan, settings, participants)) return {};
-  return obstacle_of(plan, *settings.stripes, participants);
+std::string_view write_locks_obstacle(const CollectivePlan& plan,
+                                      const CollectiveSettings& settings,
+                                      const Participants& participants) {
+  const WriteLocks wish = settings.write_locks;
+  if (wish == WriteLocks::usual || plan.write_locks == wish) return {};
+  if (!nodes_write_to_osts(settings, participants)) return {};
+  if (row_of(plan).domains != DomainsOf::file) {
+    return "only the aggregators of two_phase have such locks (nacre_algorithm)";
+  }
+  if (!writers_share_osts(plan, settings, participants)) return {};
+  return obstacle_of(wish, plan, *settings.stripes, participants);
 }
 
 }  // namespace nacre::plan

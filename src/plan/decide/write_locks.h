@@ -17,11 +17,11 @@ namespace nacre::plan {
                                          const CollectiveSettings& settings,
                                          const Participants& participants);
 
-/// Which of these conditions keeps a decided plan from the group lock of the settings; empty if
-/// none does.
-[[nodiscard]] std::string_view group_lock_obstacle(const CollectivePlan& plan,
-                                                   const CollectiveSettings& settings,
-                                                   const Participants& participants);
+/// What keeps a decided plan from the locks of the settings; empty if nothing does, or if it does
+/// not need them because each OST has one writer.
+[[nodiscard]] std::string_view write_locks_obstacle(const CollectivePlan& plan,
+                                                    const CollectiveSettings& settings,
+                                                    const Participants& participants);
 
 }  // namespace nacre::plan
 

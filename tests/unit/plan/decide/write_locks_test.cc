@@ -49,6 +49,12 @@ WriteLocks locks_of(const CollectiveSettings& settings,
   return decide(interleaved, settings, participants).write_locks;
 }
 
+std::string obstacle_to(const CollectiveSettings& settings,
+                        const Participants& participants = eight_nodes) {
+  const CollectivePlan plan = decide(interleaved, settings, participants);
+  return std::string(write_locks_obstacle(plan, settings, participants));
+}
+
 bool gains(const CollectiveSettings& settings) { return locks_of(settings) == WriteLocks::group; }
 
 }  // namespace
@@ -109,7 +115,24 @@ TEST_CASE("a file with a part on the metadata server gets no narrow locks") {
     settings.aggregator_count = 8;
     settings.write_locks = locks;
     CHECK(locks_of(settings) == WriteLocks::usual);
+    CHECK(obstacle_to(settings).find("metadata server") != std::string::npos);
   }
+}
+
+TEST_CASE("what keeps a plan from the requested locks is said") {
+  CollectiveSettings settings = settings_of("-c 2 -S 64k");
+  settings.aggregator_count = 8;
+  for (const WriteLocks locks : {WriteLocks::narrow, WriteLocks::ahead, WriteLocks::group}) {
+    settings.write_locks = locks;
+    settings.algorithm = Algorithm::two_phase;
+    CHECK(obstacle_to(settings).empty());
+    settings.algorithm = Algorithm::direct;
+    CHECK(obstacle_to(settings).find("two_phase") != std::string::npos);
+    CHECK(obstacle_to(settings, {Direction::write, 8, 1, true}).empty());
+    CHECK(obstacle_to(settings, {Direction::read, 8, 8, true}).empty());
+  }
+  settings.write_locks = WriteLocks::usual;
+  CHECK(obstacle_to(settings).empty());
 }
 
 TEST_CASE("with a group lock no page of 64 KiB has two writers") {

@@ -102,7 +102,7 @@ collective::Task<Outcome> OpenFile::move_all_locked(Direction direction,
                                                     const Result<PlacedAccess>& placed,
                                                     collective::Profiler& profiler) {
   if (direction == Direction::write && layout_.grows()) {
-    auto growing = layout_.grow_before_write(placed ? plan::bounds(placed->file).end() : 0);
+    auto growing = layout_.grow_before_write(placed ? plan::end_of_last_copy(placed->file) : 0);
     co_await growing;
   }
   Status ready;
@@ -256,7 +256,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
     ++locked_calls_;
     if (layout_.grows()) {
       profiler.enter(collective::Phase::plan);
-      auto growing = layout_.grow_before_write(plan::bounds(call.file).end());
+      auto growing = layout_.grow_before_write(plan::end_of_last_copy(call.file));
       co_await growing;
     }
   }

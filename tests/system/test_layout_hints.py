@@ -540,6 +540,35 @@ def test_a_file_that_may_grow_has_the_width_of_the_default_and_widens(place: Pla
         assert found[name] == counts, name
 
 
+# Each rank writes a 64th part of what its view has. With a second argument the ranks have no view.
+WRITE_A_PART = """
+import sys
+from mpi4py import MPI
+comm, block = MPI.COMM_WORLD, 1 << 16
+info = MPI.Info.Create()
+info.Set("nacre_saturation_bytes", "1m")
+file = MPI.File.Open(comm, sys.argv[1], MPI.MODE_CREATE | MPI.MODE_WRONLY, info)
+if len(sys.argv) == 2:
+    file.Set_view(comm.rank * block, MPI.BYTE, MPI.BYTE.Create_vector(64, block, comm.size * block).Commit())
+    file.Write_all(bytes(block))
+else:
+    file.Write_at_all(comm.rank * block, bytes(block))
+file.Close()
+"""
+
+
+def test_a_view_tells_how_long_the_file_becomes(place: Place) -> None:
+    place.require_osts(4)
+    place.require_choice()
+    for name, *no_view in (("viewed",), ("unviewed", "without")):
+        mpiexec = place.mpiexec(RANKS, WRITE_A_PART, place.files / name, *no_view)
+        done = place.nacre(*place.launch, "--", *mpiexec, **place.environment)
+        assert done.returncode == 0, done.stderr
+    found = place.counts(["viewed", "unviewed"])
+    assert max(found["viewed"]) == 4
+    assert max(found["unviewed"]) == max(1, place.usual_count())
+
+
 KILLED = """
 import os, sys
 from mpi4py import MPI

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 #include <utility>
 
 #include "plan/types/type_node.h"
@@ -219,6 +220,17 @@ Extent bounds(const FileAccess& access) {
   const std::int64_t first = offset_of(access.view, access.first_byte);
   const std::int64_t last = offset_of(access.view, access.first_byte + access.byte_count - 1);
   return {first, last + 1 - first};
+}
+
+std::int64_t end_of_last_copy(const FileAccess& access) {
+  if (access.byte_count == 0) return 0;
+  const TypeMap& type = access.view.type;
+  const std::int64_t tile = (access.first_byte + access.byte_count - 1) / type.size();
+  const std::int64_t end = type.true_lb() + type.true_extent();
+  const std::int64_t copy = access.view.origin + tile * type.extent();
+  const bool fits =
+      copy <= std::numeric_limits<std::int64_t>::max() - std::max<std::int64_t>(end, 0);
+  return std::max(bounds(access).end(), fits ? copy + end : 0);
 }
 
 }  // namespace nacre::plan

@@ -104,6 +104,10 @@ struct FileAccess {
 /// the view is not tiles_monotone(): the bounds of all touched copies.
 [[nodiscard]] Extent bounds(const FileAccess& access);
 
+/// The end of the copy of the view's type in which the access ends: how long the file will be if
+/// the program goes on to fill its view. At least bounds().end(); 0 if byte_count is 0.
+[[nodiscard]] std::int64_t end_of_last_copy(const FileAccess& access);
+
 }  // namespace nacre::plan
 
 #endif  // NACRE_PLAN_TYPES_RUN_CURSOR_H_

@@ -1,6 +1,7 @@
 // Goal: the cursor yields exactly the bytes of the stream, in order, for any start and limits.
 #include "plan/types/run_cursor.h"
 
+#include <limits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -102,6 +103,25 @@ TEST_CASE("the bounds of a monotone view are its first and last byte") {
     CHECK(all.offset == offsets[static_cast<std::size_t>(first)]);
     CHECK(all.end() == offsets[static_cast<std::size_t>(first + count - 1)] + 1);
   }
+}
+
+TEST_CASE("an access announces the rest of the copy of the view's type in which it ends") {
+  TypeGenerator generator(seed + 3);
+  MESSAGE("seed " << seed + 3);
+  for (int i = 0; i < 2000; ++i) {
+    CAPTURE(i);
+    const TypePair pair = generator.monotone(static_cast<int>(generator.pick(0, 4)));
+    if (pair.map.size() == 0) continue;
+    const std::vector<std::int64_t> offsets = tile(pair.plain, 5, 4);
+    const std::int64_t first = generator.pick(0, std::ssize(offsets) - 1);
+    const std::int64_t count = generator.pick(1, std::ssize(offsets) - first);
+    const std::int64_t copies = (first + count + pair.map.size() - 1) / pair.map.size();
+    const auto last = static_cast<std::size_t>(copies * pair.map.size() - 1);
+    CHECK(end_of_last_copy({{pair.map, 5}, first, count}) == offsets[last] + 1);
+  }
+  CHECK(end_of_last_copy({{TypeMap::bytes(8), 5}, 3, 0}) == 0);
+  constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
+  CHECK(end_of_last_copy({{TypeMap::bytes(100), end - 10}, 0, 7}) == end - 3);
 }
 
 TEST_CASE("the bounds of a view with decreasing offsets contain all its bytes") {

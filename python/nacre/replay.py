@@ -43,6 +43,8 @@ def find(path: str, pattern: str | None) -> dict:
         report["left_out"] += ["the POSIX calls on the file"] if any(map(_with_data, others)) else []
     else:
         report = _joined(of_file)
+    files = {one["file"] for one in found if one["run"] == slowest["run"] and _with_data(one)} - {slowest["file"]}
+    report["left_out"] += [f"{plural(len(files), 'more file')} of the job (--file)"] if files else []
     _check(report, path)
     return report
 

@@ -47,6 +47,23 @@ def test_a_column_may_have_another_machine(nacre):
     assert "osts.speed" in unknown.stderr
 
 
+def test_calls_that_take_far_longer_than_predicted_change_the_plan(nacre, tmp_path):
+    """The file that the ranks know says that copies are five times as fast as they are. All ranks change together."""
+    osts = '[osts]\ncount = 4\nbandwidth = "400m"\nclient_cost = 1.5\n[striping]\ncount = 4\nsize = "64k"\n'
+    messages = '[messages]\nfar_ns = 10000\nbandwidth = "400m"\n'
+    for name, copies in (("believed", "100m"), ("played", "20m")):
+        nodes = f'[nodes]\ncount = 4\ncores = 2\nbandwidth = "400m"\ncopy_bandwidth = "{copies}"\n'
+        (tmp_path / f"{name}.toml").write_text(osts + messages + nodes)
+    job = ("--machine", tmp_path / "played.toml", "--nodes", 4, "--ranks-per-node", 2, "--bytes", "128m", "--check")
+    believed = f"nacre_machine={tmp_path / 'believed.toml'},striping_factor=4"
+    settings = ("--setting", believed, "--setting", f"{believed},nacre_learn=disable")
+    _, *columns = json.loads(nacre("simulate", *job, "seg", "--json", *settings).stdout)
+    learnt, kept = ([(one["algorithm"], one["reason"]) for one in column["report"]["plans"]] for column in columns)
+    assert learnt == [("two_phase", "cost"), ("two_phase", "cost"), ("direct", "observed")]
+    assert kept == [("two_phase", "cost"), ("two_phase", "cost")]
+    assert columns[0]["stages_ns"]["write"] < columns[1]["stages_ns"]["write"]
+
+
 def test_messages_may_share_the_links_of_nodes_with_requests(nacre):
     links = [word for name in ("nodes", "messages") for word in ("--set", f"{name}.bandwidth=16m")]
     settings = [f"nacre_algorithm=two_phase,messages.share_link={share}" for share in (0, 1)]
@@ -178,6 +195,14 @@ def test_an_open_that_moves_no_data_takes_no_part(nacre, tmp_path):
     again = replayed(nacre, tmp_path, [only(line, "write", seconds=2), slow, only(line, "read")])
     assert (again["bytes_written"], again["bytes_read"]) == (before["bytes_written"], before["bytes_read"])
     assert again["notes"] == ["left out: 1 more open of the file"]
+
+
+def test_other_files_of_the_job_are_left_out(nacre, tmp_path):
+    before, _ = record(nacre, tmp_path, "interleaved")
+    line = only(before["report"], "write", seconds=2)
+    again = replayed(nacre, tmp_path, [line, only(before["report"], "write", file="/other"), line | {"run": "later"}])
+    assert again["bytes_written"] == before["bytes_written"]
+    assert again["notes"] == ["left out: 1 more file of the job (--file)"]
 
 
 def test_an_open_that_writes_and_reads_is_simulated_alone(nacre, tmp_path):

@@ -178,8 +178,12 @@ class Program {
         if (content_ != nullptr) prepare(all[i], call, buffer, direction);
         const plan::MemoryAccess memory{buffer.bytes.data() + call.buffer_offset, all[i].memory,
                                         call.bytes};
-        const file::Access access{direction, file::Position::explicit_offset, call.offset_bytes,
-                                  memory, nullptr};
+        const file::Access access{.direction = direction,
+                                  .position = file::Position::explicit_offset,
+                                  .offset = call.offset_bytes,
+                                  .memory = memory,
+                                  .converter = nullptr,
+                                  .alone = true};
         make_call(self, file, access, all[i].is_collective);
         if (content_ != nullptr && direction == Direction::read) check(self, all[i], call, buffer);
       }

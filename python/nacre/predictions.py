@@ -11,6 +11,7 @@ from pathlib import Path
 from nacre import launchers, lustre_client, testbed
 from nacre.errors import UserError
 from nacre.jobs import Job
+from nacre.text import amount, plural
 
 FAR = 8  # times the predicted time, or less than its 8th part: the figures of the machine are wrong
 LAUNCHER_UNKNOWN = "LAUNCHER"
@@ -19,6 +20,22 @@ LAUNCHERS = {
     "openmpi": ("mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.openmpi"),
     "mpich": ("mpiexec", "mpirun", "mpiexec.mpich", "mpiexec.hydra"),
 }
+
+# What each aggregator has, by the pattern of the file domains.
+DOMAINS = {
+    "even": "a range of the file each",
+    "osts": "OSTs of its own each",
+    "stripes": "{} dealt to them in turn",
+}
+
+
+def plan_name(predicted: dict) -> str:
+    """A plan whose time was predicted, for example: two_phase with 8 aggregators, OSTs of its own each."""
+    if not predicted["aggregators"]:
+        return predicted["algorithm"]
+    name = f"{predicted['algorithm']} with {plural(predicted['aggregators'], 'aggregator')}"
+    domains = DOMAINS.get(predicted.get("pattern", ""), "").format(amount(predicted.get("domain_bytes", 0)))
+    return f"{name}, {domains}" if domains else name
 
 
 def misfit_of(job: Job) -> str:

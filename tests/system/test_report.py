@@ -311,6 +311,20 @@ def test_plans_that_differ_only_in_domains_are_explained_once(nacre):
     assert " plans" not in text
 
 
+def test_plans_that_were_compared_are_named_with_their_domains(nacre):
+    def compared(seconds: float, **fields: object) -> dict:
+        return PREDICTED | {"algorithm": "two_phase", "aggregators": 8, "seconds": seconds} | fields
+
+    used = compared(0.1, pattern="osts")
+    others = [compared(0.2, pattern="even"), compared(0.3, pattern="stripes", domain_bytes=1 << 21)]
+    text = explained(nacre, plan_of(4, 0.4, predicted=used, compared=[used, *others], decided_by=["osts.bandwidth"]))
+    assert "predicted: 100 ms (busy: ost 10 ms); a call took 100 ms." in text
+    assert "instead of two_phase with 8 aggregators, a range of the file each: 200 ms" in text
+    assert "instead of two_phase with 8 aggregators, 2 MiB dealt to them in turn: 300 ms" in text
+    assert "OSTs of its own each" not in text
+    assert "decided by: osts.bandwidth." in text
+
+
 def test_predictions_that_are_far_off_ask_for_a_measured_machine_file(nacre):
     assert "nacre tune" not in explained(nacre, plan_of(100, 2.0), plan_of(1, 9.0))
     far = explained(nacre, plan_of(100, 20.0), plan_of(1, 0.01))

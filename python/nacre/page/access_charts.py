@@ -9,6 +9,7 @@ from nacre import reports
 from nacre.jobs import Job
 from nacre.page import layout_charts, rank_osts_charts
 from nacre.page.chart import Chart, category, quantity
+from nacre.predictions import plan_name
 from nacre.text import amount, duration, plural
 
 PLANS_SHOWN = 6
@@ -114,9 +115,7 @@ def predictions(job: Job) -> Chart | None:
     one, plan = max(compared, key=lambda pair: pair[1]["seconds"]["max"])
     data, rows = [], []
     for other in plan["compared"]:
-        name = other["algorithm"]
-        if other["aggregators"]:
-            name += f", {plural(other['aggregators'], 'aggregator')}"
+        name = plan_name(other)
         data.append({"plan": name, "seconds": other["seconds"], "bottleneck": other["bottleneck"]})
         rows.append([name, duration(other["seconds"]), other["bottleneck"]])
     took = duration(plan["seconds"]["max"] / plan["calls"])

@@ -152,21 +152,16 @@ def _compare(console: Console, plan: dict) -> None:
     """The predicted times of the plans that were compared, and what the plan that ran took."""
     took = duration(plan["seconds"]["max"] / plan["calls"])
     console.print(f"    predicted: {_prediction(plan['predicted'])}; a call took {took}.", markup=False)
-    used = _name(plan["predicted"])
+    used = predictions.plan_name(plan["predicted"])
     others: dict[str, list[str]] = {}
     for one in plan["compared"]:
-        if (name := _name(one)) != used:
+        if (name := predictions.plan_name(one)) != used:
             others.setdefault(_prediction(one), []).append(name)
     for prediction, names in list(others.items())[:OTHERS_SHOWN]:
         console.print(f"      instead of {_any_of(names)}: {prediction}", markup=False)
     if plan.get("decided_by"):
         figures = ", ".join(plan["decided_by"])
         console.print(f"    decided by: {figures}. Without one of these figures Nacre would choose another plan.")
-
-
-def _name(predicted: dict) -> str:
-    count = predicted["aggregators"]
-    return f"{predicted['algorithm']} with {plural(count, 'aggregator')}" if count else predicted["algorithm"]
 
 
 def _any_of(names: list[str]) -> str:

@@ -236,17 +236,23 @@ std::string osts_json(const plan::OstsTouched& osts) {
 
 std::string fixed(double value) { return seconds(static_cast<std::int64_t>(value * 1e9)); }
 
-std::string predicted_json(const plan::PredictedPlan& one) {
+/// `is_striped`: the file has stripes, so that plans differ in the OSTs of each aggregator.
+std::string predicted_json(const plan::PredictedPlan& one, bool is_striped) {
   JsonObject busy;
   for (std::size_t i = 0; i < plan::resource_names.size(); ++i) {
     if (one.prediction.busy[i] > 0)
       busy.add(plan::resource_names[i], fixed(one.prediction.busy[i]));
   }
   const auto bottleneck = static_cast<std::size_t>(one.prediction.bottleneck());
-  return JsonObject()
-      .add_text("algorithm", plan::name_of(one.plan.algorithm))
-      .add_number("aggregators", one.plan.aggregator_count)
-      .add("seconds", fixed(one.prediction.seconds))
+  JsonObject json;
+  json.add_text("algorithm", plan::name_of(one.plan.algorithm))
+      .add_number("aggregators", one.plan.aggregator_count);
+  if (is_striped && plan::row_of(one.plan).domains == plan::DomainsOf::file) {
+    json.add_text("pattern", plan::name_of(one.plan.pattern));
+    if (one.plan.pattern == plan::DomainPattern::stripes)
+      json.add_number("domain_bytes", one.plan.block_bytes);
+  }
+  return json.add("seconds", fixed(one.prediction.seconds))
       .add_text("bottleneck", plan::resource_names[bottleneck])
       .add("busy", busy.text())
       .text();
@@ -269,7 +275,11 @@ void add_predictions(JsonObject& json, const PlanUse& use, const plan::NodeMap& 
   std::ranges::stable_sort(fastest, {},
                            [](const plan::PredictedPlan& one) { return one.prediction.seconds; });
   if (fastest.size() > compared_listed_max) fastest.resize(compared_listed_max);
-  json.add("predicted", predicted_json(used)).add("compared", json_array(fastest, &predicted_json));
+  const bool is_striped = use.settings->has_stripes_of(use.summary.bounds);
+  const auto in_json = [&](const plan::PredictedPlan& one) {
+    return predicted_json(one, is_striped);
+  };
+  json.add("predicted", in_json(used)).add("compared", json_array(fastest, in_json));
   const auto figures = plan::deciding_figures(use.summary, *use.settings, all);
   json.add("decided_by", json_array(figures, &json_string));
 }

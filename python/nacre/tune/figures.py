@@ -55,6 +55,8 @@ def find(samples: Samples, place: plan.Place) -> Findings:
         _client(found, samples)
         _latency(found, samples, place)
         _requests(found, samples, place)
+    else:
+        _node_without_osts(found, samples, place)
     return found
 
 
@@ -209,6 +211,23 @@ def _nodes(found: Findings, samples: Samples, place: plan.Place) -> None:
     best = max(rates, key=lambda figure: figure.value)
     flat = rates[-1].value < rates[-2].value / PLATEAU
     found.add("nodes.bandwidth", best if flat else None, "one node reaches more with each further OST")
+
+
+def _node_without_osts(found: Findings, samples: Samples, place: plan.Place) -> None:
+    """What all ranks of a node reach together, each with a file of its own, if it is less than the sum of them."""
+    if place.nodes == 1 or place.ranks_per_node == 1:
+        found.missing["nodes.bandwidth"] = "one node only" if place.nodes == 1 else "one rank a node"
+        return
+    curves = [call_curve(samples, place, write, place.ranks_per_node) for write in (True, False)]
+    rates = [figure for curve in curves for figure in curve.values()]
+    alone = [found.figures.get(f"clients.{name}_bandwidth") for name in ("write", "read")]
+    if not rates or None in alone:
+        found.add("nodes.bandwidth", None)
+        return
+    best = max(rates, key=lambda figure: figure.value)
+    of_one = max(figure.value for figure in alone if figure)
+    is_limit = best.value < LIMITED * place.ranks_per_node * of_one
+    found.add("nodes.bandwidth", best if is_limit else None, "a node reaches more with each further rank")
 
 
 def _servers(found: Findings, samples: Samples, place: plan.Place) -> None:

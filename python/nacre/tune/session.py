@@ -20,6 +20,7 @@ from nacre.tune.samples import Samples
 MACHINE_FILE = "machine.toml"  # in the work directory; the worker knows the name
 FIGURES_SHARE = 0.6  # of the time, if patterns are to be searched too
 SEARCH_SHARE = 0.7  # of the time that is left then
+LINE_SECONDS = 30  # from one line of progress to the next, if standard error is no terminal
 
 
 @dataclasses.dataclass
@@ -31,6 +32,7 @@ class Session:
     repetitions: int
     deadline: float  # of time.monotonic
     ended_early: bool = False  # a stage had no time, or failed
+    next_line: float = dataclasses.field(default_factory=lambda: time.monotonic() + LINE_SECONDS)
 
     def left(self) -> list[str]:
         """The measurements of figures that are not complete, each once."""
@@ -75,13 +77,18 @@ class Session:
         if time.monotonic() >= until:
             self.ended_early = True
             return False
-        with Console(stderr=True, highlight=False).status("Starting the ranks") as status:
+        console = Console(stderr=True, highlight=False)
+        with console.status("Starting the ranks") as status:
 
             def progress() -> None:
                 nonlocal done
                 done += 1
-                seconds = max(until - time.monotonic(), 0)
-                status.update(f"{stage}: {done} of {total} measurements; at most {duration(seconds)} left")
+                now = time.monotonic()
+                line = f"{stage}: {done} of {total} measurements; at most {duration(max(until - now, 0))} left"
+                status.update(line)
+                if not console.is_terminal and now >= self.next_line:
+                    console.print(line)
+                    self.next_line = now + LINE_SECONDS
 
             with_nacre = stage != "figures"
             launch = self.launcher.launch(self.work, until - time.monotonic(), repetitions, words, with_nacre)

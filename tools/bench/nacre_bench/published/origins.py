@@ -15,6 +15,24 @@ SECTION = re.compile(r"\[(?P<name>\w+)\]")
 FIGURE = re.compile(r"(?P<key>\w+) = (?P<value>\S+) +# (?P<origin>paper|assumed): (?P<why>.+)")
 
 
+# Costs that a machine file may leave out.
+COSTS = (
+    "nodes.bandwidth",
+    "nodes.copy_bandwidth",
+    "nodes.memory_bandwidth",
+    "nodes.piece_ns",
+    "messages.far_ns",
+    "messages.bandwidth",
+    "clients.write_call_ns",
+    "clients.write_bandwidth",
+    "servers.bandwidth",
+    "uplinks.bandwidth",
+    "osts.client_cost",
+    "locks.latency_us",
+    "opens.us",
+)
+
+
 @dataclasses.dataclass(frozen=True)
 class Figure:
     name: str  # section.key
@@ -49,6 +67,12 @@ def figures(machine: str) -> list[Figure]:
 
 def assumptions(machine: str) -> list[Figure]:
     return [one for one in figures(machine) if one.origin == "assumed"]
+
+
+def free_of_charge(machine: str) -> list[str]:
+    """The costs that the file of the machine does not name, so that they take no time."""
+    named = {one.name for one in figures(machine)}
+    return [name for name in COSTS if name not in named]
 
 
 def _text(machine: str) -> str:

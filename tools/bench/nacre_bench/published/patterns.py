@@ -170,7 +170,7 @@ def others_are_fastest(rows: set[str], aggregators: int, published: str) -> Orde
 def slowest_are(rows: set[str], aggregators: tuple[int, ...], published: str) -> Order:
     def holds(rates: Rates, count: int) -> bool:
         found = _with_own(rates, count)
-        return max(found[row] for row in rows) <= min(rate for row, rate in found.items() if row not in rows)
+        return max(found[row] for row in rows) < min(rate for row, rate in found.items() if row not in rows)
 
     return Order(
         published,

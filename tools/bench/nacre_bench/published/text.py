@@ -8,7 +8,7 @@ from . import claims, counts, opal, patterns
 from .claims import BEST, CLOSE
 from .counts import ALGORITHMS, BY_COST, BY_K, TWO_PHASE, Benchmark
 from .opal import ALL, PROFILED
-from .origins import assumptions, names, sections_of
+from .origins import assumptions, free_of_charge, names, sections_of
 from .patterns import Study, rates_of
 from .points import outcome_of
 from .statements import FACTOR, HEADER, Statement, busiest
@@ -191,7 +191,10 @@ def opal_text() -> list[str]:
 def assumptions_text() -> list[str]:
     lines = ["## Figures that no paper gives", ""]
     rows = [[machine, f"`{one.name}`", f"{one.value}", one.why] for machine in names() for one in assumptions(machine)]
-    return [*lines, *_table(["machine", "figure", "here", "why"], rows)]
+    lines += _table(["machine", "figure", "here", "why"], rows)
+    lines += ["", "What a machine file does not name takes no time:", ""]
+    free = [[machine, ", ".join(f"`{name}`" for name in free_of_charge(machine))] for machine in names()]
+    return [*lines, *_table(["machine", "takes no time"], free)]
 
 
 def page() -> str:

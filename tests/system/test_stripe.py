@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from nacre import layout_text, lustre_client
+from nacre import file_system, layout_text, lustre_client
 from striping import ALL_OSTS, END_OF_FILE, LAYOUT, composite, count_of, plain
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "lustre-layouts"
@@ -109,7 +109,10 @@ def test_commands_of_stripe_are_no_files(nacre, tmp_path: Path) -> None:
     assert "Usage: nacre stripe" in nacre("stripe", "--help").stdout
 
 
-@pytest.mark.skipif("NACRE_TEST_DIR" not in os.environ, reason="NACRE_TEST_DIR is not set: no Lustre to look at")
+@pytest.mark.skipif(
+    file_system.of(Path(os.environ.get("NACRE_TEST_DIR", "/"))).kind != "lustre",
+    reason="NACRE_TEST_DIR is on no Lustre to look at",
+)
 def test_a_file_on_lustre_shows_its_layout(nacre) -> None:
     path = Path(os.environ["NACRE_TEST_DIR"]) / "nacre-stripe-show"
     path.write_bytes(b"x")

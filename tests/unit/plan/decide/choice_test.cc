@@ -356,6 +356,19 @@ TEST_CASE("pieces that fall on stripes stay with their ranks where each node has
   CHECK(plan_for(by_stripes, settings_of("lustre", 5)).algorithm == Algorithm::two_phase);
 }
 
+TEST_CASE("reads that are as fast by OST as directly ask each OST from one rank") {
+  const CollectivePlan by_ost{.algorithm = Algorithm::two_phase,
+                              .pattern = DomainPattern::osts,
+                              .aggregator_count = 4,
+                              .aggregator_sets = 4,
+                              .end = 64 * mebibyte,
+                              .block_bytes = mebibyte};
+  const PredictedPlan direct{{}, {.seconds = 1.0}};
+  CHECK(choose({direct, {by_ost, {.seconds = 0.999}}}, Direction::read) == 1);
+  CHECK(choose({direct, {by_ost, {.seconds = 1.001}}}, Direction::read) == 0);
+  CHECK(choose({direct, {by_ost, {.seconds = 0.999}}}, Direction::write) == 0);
+}
+
 TEST_CASE("a plan that keeps no resource busier need not be clearly faster") {
   CollectivePlan rule{.algorithm = Algorithm::two_phase, .aggregator_count = 4};
   Prediction predicted{.seconds = 1.0};

@@ -67,6 +67,10 @@ bool is_converting(const View& view) {
 
 Status status_of(const std::optional<Error>& error) { return error ? Status(*error) : Status(); }
 
+OpenLayout::Reach reach_of(const plan::FileAccess& access) {
+  return {plan::bounds(access).end(), plan::end_of_last_copy(access)};
+}
+
 }  // namespace
 
 collective::Task<Outcome> OpenFile::transfer_all(Access access, std::optional<Error> refusal) {
@@ -102,7 +106,7 @@ collective::Task<Outcome> OpenFile::move_all_locked(Direction direction,
                                                     const Result<PlacedAccess>& placed,
                                                     collective::Profiler& profiler) {
   if (direction == Direction::write && layout_.grows()) {
-    auto growing = layout_.grow_before_write(placed ? plan::end_of_last_copy(placed->file) : 0);
+    auto growing = layout_.grow_before_write(placed ? reach_of(placed->file) : OpenLayout::Reach{});
     co_await growing;
   }
   Status ready;
@@ -256,7 +260,7 @@ collective::Task<Outcome> OpenFile::move_all_by_engine(Routine routine,
     ++locked_calls_;
     if (layout_.grows()) {
       profiler.enter(collective::Phase::plan);
-      auto growing = layout_.grow_before_write(plan::end_of_last_copy(call.file));
+      auto growing = layout_.grow_before_write(reach_of(call.file));
       co_await growing;
     }
   }

@@ -157,7 +157,7 @@ collective::Task<Status> OpenFile::change_size(std::int64_t size_bytes, const ch
   Status agreed = co_await agreement;
   if (!agreed) co_return agreed;
   choices_.forget_writes();
-  auto growing = layout_.grow_before_write(size_bytes);
+  auto growing = layout_.grow_before_write({size_bytes, size_bytes});
   co_await growing;
   Status status;
   if (transport_->rank() == 0) {

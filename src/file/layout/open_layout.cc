@@ -113,10 +113,10 @@ collective::Task<bool> OpenLayout::broadcast(GrownLayout grown) {
   co_return announced.encoded_bytes != 0;
 }
 
-/// `written`: by the last or the next collective call.
-plan::ExpectedFile OpenLayout::expected_file(Extent written) {
+/// `written`: by the last or the next collective call. `file_end`: as in Reach.
+plan::ExpectedFile OpenLayout::expected_file(Extent written, std::int64_t file_end) {
   const std::int64_t saturation = file_.hints.access_settings().collective_write.saturation_bytes;
-  plan::ExpectedFile file{.bytes = written.end(),
+  plan::ExpectedFile file{.bytes = std::max(written.end(), file_end),
                           .nodes = file_.transport.nodes().node_count(),
                           .ranks = file_.transport.size(),
                           .bytes_per_ost_min = storage_.file_system.saturation_bytes,
@@ -139,16 +139,17 @@ GrownLayout OpenLayout::checked(GrownLayout grown, store::FileLayouts& layouts) 
   return {};
 }
 
-/// Extends the layout before a call that writes up to `end`, as if it began at 0: the first call to
-/// a new file usually does. Returns the new layout; none if it is still incomplete.
-GrownLayout OpenLayout::grow_on_rank_zero(std::int64_t end) {
+/// Extends the layout before a call of all ranks, as if it began at 0: the first call to a new file
+/// usually does. Returns the new layout; none if it is still incomplete.
+GrownLayout OpenLayout::grow_on_rank_zero(Reach reach) {
   const Result<store::StoreFile*> file = file_.file.file();
   if (!file) return {};  // the write reports the error
   store::FileLayouts& layouts = *(*file)->layouts();
   const std::lock_guard guard(file_.hints_mutex);
   plan::GrowthRules rules = growth_rules(file_.hints);
   rules.is_own = is_own_;
-  Result<GrownLayout> grown = grow_for_all(layouts, expected_file({0, end}), rules);
+  Result<GrownLayout> grown =
+      grow_for_all(layouts, expected_file({0, reach.end}, reach.file_end), rules);
   if (grown) {
     is_set_by_all_ |= grown->is_new || grown->is_chosen;
     is_chosen_ |= grown->is_chosen;
@@ -174,14 +175,17 @@ GrownLayout OpenLayout::read_on_rank_zero(Extent written) {
   return {};
 }
 
-collective::Task<collective::Unit> OpenLayout::grow_before_write(std::int64_t end) {
+collective::Task<collective::Unit> OpenLayout::grow_before_write(Reach reach) {
   if (!grows_) co_return collective::Unit{};
-  std::int64_t last = -end;
-  auto agreeing = collective::agree_with_minimum(file_.transport, Status(), last);
-  static_cast<void>(co_await agreeing);  // cannot fail: no rank has an error
+  std::int64_t last = -reach.end;
+  std::int64_t last_of_file = -reach.file_end;
+  for (std::int64_t* one : {&last, &last_of_file}) {
+    auto agreeing = collective::agree_with_minimum(file_.transport, Status(), *one);
+    static_cast<void>(co_await agreeing);  // cannot fail: no rank has an error
+  }
   if (last == 0) co_return collective::Unit{};
   GrownLayout grown;
-  if (file_.transport.rank() == 0) grown = grow_on_rank_zero(-last);
+  if (file_.transport.rank() == 0) grown = grow_on_rank_zero({-last, -last_of_file});
   auto sending = broadcast(std::move(grown));
   grows_ = !co_await sending;
   may_name_osts_ = !grows_;

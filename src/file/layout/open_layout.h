@@ -77,9 +77,13 @@ class OpenLayout {
   /// Whether the next write may extend or replace the layout. The same on all ranks.
   [[nodiscard]] bool grows() const { return grows_; }
 
-  /// If grows(), extends the layout before ranks write. `end`: of this rank's write; 0: it writes
-  /// nothing.
-  collective::Task<collective::Unit> grow_before_write(std::int64_t end);
+  /// How far this rank writes.
+  struct Reach {
+    std::int64_t end = 0;       ///< of its write; 0: it writes nothing
+    std::int64_t file_end = 0;  ///< of the file, as far as its write tells; at least `end`
+  };
+  /// If grows(), extends the layout before ranks write.
+  collective::Task<collective::Unit> grow_before_write(Reach reach);
   /// Reads the layout again if the write made the file system choose the OSTs of a component, and
   /// widens it if the write came near its last component. `written` is the same on all ranks.
   collective::Task<collective::Unit> refresh_after_write(Extent written);
@@ -94,8 +98,8 @@ class OpenLayout {
  private:
   collective::Task<collective::Unit> broadcast_encoded(std::int64_t bytes);
   collective::Task<bool> broadcast(GrownLayout grown);
-  [[nodiscard]] plan::ExpectedFile expected_file(Extent written);
-  [[nodiscard]] GrownLayout grow_on_rank_zero(std::int64_t end);
+  [[nodiscard]] plan::ExpectedFile expected_file(Extent written, std::int64_t file_end = 0);
+  [[nodiscard]] GrownLayout grow_on_rank_zero(Reach reach);
   [[nodiscard]] GrownLayout read_on_rank_zero(Extent written);
   /// Adds the reasons to the notes. Returns the layout if Nacre can use it.
   [[nodiscard]] GrownLayout checked(GrownLayout grown, store::FileLayouts& layouts);

@@ -2,6 +2,7 @@
 // layout that rank 0 has read, and the layout is complete after close.
 #include "file/layout/open_layout.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -114,8 +115,9 @@ class Ranks {
     REQUIRE_MESSAGE(results.has_value(), network_.failure().value_or(""));
     return *std::move(results);
   }
-  void grow(std::int64_t end) {
-    all<collective::Unit>([&](Rank& rank) { return rank.layout.grow_before_write(end); });
+  void grow(std::int64_t end, std::int64_t file_end = 0) {
+    const OpenLayout::Reach reach{end, std::max(end, file_end)};
+    all<collective::Unit>([&](Rank& rank) { return rank.layout.grow_before_write(reach); });
   }
   void refresh(std::int64_t end) {
     all<collective::Unit>([&](Rank& rank) { return rank.layout.refresh_after_write({0, end}); });
@@ -142,6 +144,10 @@ class Ranks {
       CHECK(rank->layout.grows() == grows());
     }
     return count_of(*ranks_.front());
+  }
+  /// Of the last component.
+  [[nodiscard]] std::int64_t known_stripe_size() const {
+    return ranks_.front()->layout.stripes()->regions().back().stripe_size;
   }
   [[nodiscard]] bool grows() const { return ranks_.front()->layout.grows(); }
 
@@ -173,6 +179,28 @@ TEST_CASE("a file without layout gets one before its first write, and all ranks 
   CHECK_FALSE(ranks.grows());
   REQUIRE_FALSE(ranks.notes().empty());
   CHECK(ranks.notes().front().starts_with("layout of the file: "));
+}
+
+TEST_CASE("the OSTs of a file follow its announced length, its stripes the length of the calls") {
+  constexpr std::int64_t write = 16 * mebibyte;
+  const auto laid_out = [](std::int64_t end, std::int64_t file_end) {
+    Layouts layouts(std::nullopt);
+    layouts.count_osts(1000);
+    Ranks ranks(layouts);
+    ranks.grow(end, file_end);
+    return std::pair(ranks.known_stripes(), ranks.known_stripe_size());
+  };
+  const auto [short_count, short_size] = laid_out(write, write);
+  const auto [long_count, long_size] = laid_out(write, 64 * write);
+  const auto [count_of_one_call, size_of_one_call] = laid_out(64 * write, 64 * write);
+  CAPTURE(short_count);
+  CAPTURE(long_count);
+  CAPTURE(long_size);
+  CAPTURE(size_of_one_call);
+  CHECK(long_count > short_count);
+  CHECK(long_count == count_of_one_call);
+  CHECK(long_size < size_of_one_call);
+  CHECK(long_size <= short_size);
 }
 
 TEST_CASE("all ranks know the wider layout after a write that comes near the last component") {

@@ -77,7 +77,14 @@ std::string_view write_locks_obstacle(const CollectivePlan& plan,
   if (wish == WriteLocks::usual || plan.write_locks == wish) return {};
   if (!nodes_write_to_osts(settings, participants)) return {};
   if (row_of(plan).domains != DomainsOf::file) {
-    return "only the aggregators of two_phase have such locks (nacre_algorithm)";
+    const bool is_alone =
+        plan.reason == PlanReason::no_data || plan.reason == PlanReason::single_rank;
+    if (is_alone) return {};
+    return plan.reason == PlanReason::unordered_view
+               ? "a view whose offsets decrease is written directly, and only aggregators have "
+                 "such "
+                 "locks"
+               : "only the aggregators of two_phase have such locks (nacre_algorithm)";
   }
   if (!writers_share_osts(plan, settings, participants)) return {};
   return obstacle_of(wish, plan, *settings.stripes, participants);

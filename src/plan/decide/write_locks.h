@@ -18,7 +18,7 @@ namespace nacre::plan {
                                          const Participants& participants);
 
 /// What keeps a decided plan from the locks of the settings; empty if nothing does, or if it does
-/// not need them because each OST has one writer.
+/// not need them because one rank writes, or because each OST has one writer.
 [[nodiscard]] std::string_view write_locks_obstacle(const CollectivePlan& plan,
                                                     const CollectiveSettings& settings,
                                                     const Participants& participants);

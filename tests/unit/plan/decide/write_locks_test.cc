@@ -131,6 +131,13 @@ TEST_CASE("what keeps a plan from the requested locks is said") {
     CHECK(obstacle_to(settings, {Direction::write, 8, 1, true}).empty());
     CHECK(obstacle_to(settings, {Direction::read, 8, 8, true}).empty());
   }
+  CollectivePlan plan{.algorithm = Algorithm::direct, .reason = PlanReason::single_rank};
+  CHECK(write_locks_obstacle(plan, settings, eight_nodes).empty());
+  plan.reason = PlanReason::no_data;
+  CHECK(write_locks_obstacle(plan, settings, eight_nodes).empty());
+  plan.reason = PlanReason::unordered_view;
+  CHECK(write_locks_obstacle(plan, settings, eight_nodes).find("decrease") !=
+        std::string_view::npos);
   settings.write_locks = WriteLocks::usual;
   CHECK(obstacle_to(settings).empty());
 }

@@ -107,7 +107,9 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
 /// One rank has no plans to compare.
 Status OpenFile::find_machine_for(OpenedFacts& facts) {
   if (transport_->size() == 1) return {};
-  facts.file_system.on_flash = store_->has_flash_targets(path_);
+  if (depends_on_drives(facts.file_system, hints_)) {
+    facts.file_system.on_flash = store_->has_flash_targets(path_);
+  }
   Result<std::optional<FoundMachine>> found = find_machine({path_, facts.file_system}, hints_);
   if (!found) {
     if (hints_.source("nacre_machine") != HintSource::program) return std::move(found).error();

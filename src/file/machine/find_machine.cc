@@ -78,10 +78,14 @@ int fit_of(const Entry& entry, const std::string& kind, std::optional<std::uint6
   return file.file_system.empty() ? 0 : 1;
 }
 
+bool has_flash_class(const store::FileSystem* row) {
+  return row != nullptr && *row->flash_machine != '\0';
+}
+
 FoundMachine class_of(const store::FileSystemFacts& facts) {
   const store::FileSystem* const row = store::file_system_of(facts);
   std::string name = row == nullptr ? "" : row->machine;
-  if (row != nullptr && facts.on_flash && *row->flash_machine != '\0') name = row->flash_machine;
+  if (facts.on_flash && has_flash_class(row)) name = row->flash_machine;
   if (name.empty()) name = facts.one_writer_per_node ? "local" : "remote";
   return {machine::shipped_machine(name), name};
 }
@@ -115,6 +119,10 @@ Result<FoundMachine> named(const std::string& name, const FoundMachine& by_class
 }
 
 }  // namespace
+
+bool depends_on_drives(const store::FileSystemFacts& facts, const Hints& hints) {
+  return hints.get("nacre_machine") != "none" && has_flash_class(store::file_system_of(facts));
+}
 
 std::vector<std::string> machine_folders(const Environment& environment) {
   std::vector<std::string> folders;

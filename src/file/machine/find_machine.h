@@ -38,6 +38,9 @@ struct MachineQuery {
     const MachineQuery& query, const Hints& hints,
     const Environment& environment = process_environment());
 
+/// Whether find_machine() depends on FileSystemFacts::on_flash.
+[[nodiscard]] bool depends_on_drives(const store::FileSystemFacts& facts, const Hints& hints);
+
 /// The folders of machine files, the user's first.
 [[nodiscard]] std::vector<std::string> machine_folders(const Environment& environment);
 

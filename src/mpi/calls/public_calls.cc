@@ -52,6 +52,7 @@ std::string existing(const std::filesystem::path& path) {
 
 store::FileSystemFacts facts_of(const std::string& place) {
   store::FileSystemFacts facts = store::facts_of_path(place).value_or(store::FileSystemFacts());
+  if (!file::depends_on_drives(facts, {})) return facts;
   std::error_code error;
   const std::filesystem::path inside = std::filesystem::path(place) / "file";
   const bool is_directory = std::filesystem::is_directory(place, error);

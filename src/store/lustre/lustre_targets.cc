@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
@@ -60,7 +61,8 @@ constexpr unsigned get_target_state = _IOWR('f', 164, void*);  // IOC_OBD_STATFS
 constexpr std::uint32_t of_ost = 2;                            // LL_STATFS_LOV
 constexpr std::uint32_t at_once = 4;  // LL_STATFS_NODELAY: an OST that is down is an error
 
-bool is_flash(int descriptor, std::int32_t ost) {
+/// Nothing if the OST does not answer.
+std::optional<bool> is_flash(int descriptor, std::int32_t ost) {
   TargetState state;
   std::array<char, 40> name{};  // obd_uuid
   StateRequest request;
@@ -72,15 +74,29 @@ bool is_flash(int descriptor, std::int32_t ost) {
   request.kind = of_ost | at_once;
   request.index = static_cast<std::uint32_t>(ost);
   const auto ask = [&] { return ::ioctl(descriptor, get_target_state, &request); };
-  return retry_interrupted(ask) == 0 && (state.flags & does_not_rotate) != 0;
+  if (retry_interrupted(ask) != 0) return std::nullopt;
+  return (state.flags & does_not_rotate) != 0;
 }
 
-bool ask_osts(const std::string& directory) {
+/// Of the first OST that answers, from `first` on in steps of `step`.
+std::optional<bool> is_one_flash(int descriptor, std::int32_t first, std::int32_t step) {
+  constexpr std::int32_t asked_max = 8;  // an OST may be down
+  std::optional<bool> answer;
+  for (std::int32_t i = 0; i < asked_max && !answer && first + i * step >= 0; ++i) {
+    answer = is_flash(descriptor, first + i * step);
+  }
+  return answer;
+}
+
+/// Nothing if not both ends answer.
+std::optional<bool> are_first_and_last_flash(const std::string& directory) {
   const Descriptor opened(retry_interrupted(
       [&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   const Result<std::int32_t> count = ost_count(directory);
-  if (!opened.valid() || !count || *count < 1) return false;
-  return is_flash(opened.number(), 0) && is_flash(opened.number(), *count - 1);
+  if (!opened.valid() || !count || *count < 1) return std::nullopt;
+  const std::optional<bool> first = is_one_flash(opened.number(), 0, 1);
+  if (!first || !*first) return first;
+  return is_one_flash(opened.number(), *count - 1, -1);
 }
 
 }  // namespace
@@ -91,10 +107,12 @@ bool are_osts_flash(const std::string& directory) {
   if (::statx(AT_FDCWD, directory.c_str(), flags, STATX_TYPE, &about) != 0) return false;
   static std::mutex mutex;
   static std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known;
+  const std::pair device{about.stx_dev_major, about.stx_dev_minor};
   const std::lock_guard guard(mutex);
-  const auto [found, is_new] = known.try_emplace({about.stx_dev_major, about.stx_dev_minor}, false);
-  if (is_new) found->second = ask_osts(directory);
-  return found->second;
+  if (const auto found = known.find(device); found != known.end()) return found->second;
+  const std::optional<bool> answer = are_first_and_last_flash(directory);
+  if (answer) known.emplace(device, *answer);
+  return answer.value_or(false);
 }
 
 }  // namespace nacre::store

@@ -7,7 +7,8 @@
 namespace nacre::store {
 
 /// Whether the first and the last OST of the Lustre on which `directory` lies say that their disks
-/// do not rotate. Asks these two once per file system and process; false if they do not answer.
+/// do not rotate. Asks these two, or OSTs beside them if they are down, once per file system and
+/// process; false if none answers.
 [[nodiscard]] bool are_osts_flash(const std::string& directory);
 
 }  // namespace nacre::store

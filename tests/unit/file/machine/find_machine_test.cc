@@ -59,6 +59,9 @@ TEST_CASE("without a machine file the class of the file system holds") {
   };
   CHECK(origin_on_flash(lustre_magic) == "lustre-flash");
   CHECK(origin_on_flash(tmpfs_magic) == "memory");
+  CHECK(depends_on_drives(store::facts_of_magic(lustre_magic), {}));
+  CHECK_FALSE(depends_on_drives(store::facts_of_magic(lustre_magic), named("none")));
+  CHECK_FALSE(depends_on_drives(store::facts_of_magic(tmpfs_magic), {}));
 }
 
 TEST_CASE("a hint names a class, a file, or no machine") {

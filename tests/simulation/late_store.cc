@@ -188,4 +188,9 @@ Result<std::unique_ptr<store::SharedCounter>> LateStore::counter(const store::Co
       std::make_unique<LateCounter>(*std::move(counter), calls_));
 }
 
+Result<std::int32_t> LateStore::target_count(const std::string& path) {
+  calls_->begin();
+  return ForwardingStore::target_count(path);
+}
+
 }  // namespace nacre::simulation

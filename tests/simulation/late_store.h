@@ -48,6 +48,7 @@ class LateStore final : public store::ForwardingStore {
   Status remove(const std::string& path) override;
   Result<std::unique_ptr<store::SharedCounter>> counter(const store::CounterKey& key,
                                                         bool create) override;
+  Result<std::int32_t> target_count(const std::string& path) override;
 
  private:
   std::shared_ptr<LateCalls> calls_;

@@ -26,8 +26,8 @@ enum class StoreCall : std::uint8_t {
   lock,
   remove,
   counter,
-  layout,       ///< a change
-  read_layout,  ///< or the number of targets
+  layout,       ///< changes it
+  read_layout,  ///< reads it, or the number of targets
   size,
   check_locks,
   write_locks,  ///< a group lock, narrow locks, or locks ahead of writes

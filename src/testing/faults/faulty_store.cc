@@ -262,6 +262,13 @@ Result<std::unique_ptr<store::SharedCounter>> FaultyStore::counter(const store::
       std::make_unique<FaultyCounter>(*std::move(counter), key.file_path, injector_));
 }
 
+Result<std::int32_t> FaultyStore::target_count(const std::string& path) {
+  if (auto error = fault_of(*injector_, StoreCall::read_layout, "count the targets of", path)) {
+    return *std::move(error);
+  }
+  return store::ForwardingStore::target_count(path);
+}
+
 Result<std::shared_ptr<store::Store>> with_environment_faults(std::shared_ptr<store::Store> inner,
                                                               int rank) {
   const char* spec = std::getenv("NACRE_TEST_FAULTS");

@@ -27,6 +27,7 @@ class FaultyStore final : public store::ForwardingStore {
   Status remove(const std::string& path) override;
   Result<std::unique_ptr<store::SharedCounter>> counter(const store::CounterKey& key,
                                                         bool create) override;
+  Result<std::int32_t> target_count(const std::string& path) override;
 
  private:
   std::shared_ptr<FaultInjector> injector_;

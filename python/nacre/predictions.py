@@ -21,16 +21,16 @@ LAUNCHERS = {
     "mpich": ("mpiexec", "mpirun", "mpiexec.mpich", "mpiexec.hydra"),
 }
 
-# What each aggregator has, by the pattern of the file domains.
+# The file domains of the aggregators in words, by pattern.
 DOMAINS = {
-    "even": "a range of the file each",
-    "osts": "OSTs of its own each",
-    "stripes": "{} dealt to them in turn",
+    "even": "each with one range of the file",
+    "osts": "each with its own OSTs",
+    "stripes": "with blocks of {} in turn",
 }
 
 
 def plan_name(predicted: dict) -> str:
-    """A plan whose time was predicted, for example: two_phase with 8 aggregators, OSTs of its own each."""
+    """A plan whose time was predicted, for example: two_phase with 8 aggregators, each with its own OSTs."""
     if not predicted["aggregators"]:
         return predicted["algorithm"]
     name = f"{predicted['algorithm']} with {plural(predicted['aggregators'], 'aggregator')}"

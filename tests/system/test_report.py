@@ -319,9 +319,9 @@ def test_plans_that_were_compared_are_named_with_their_domains(nacre):
     others = [compared(0.2, pattern="even"), compared(0.3, pattern="stripes", domain_bytes=1 << 21)]
     text = explained(nacre, plan_of(4, 0.4, predicted=used, compared=[used, *others], decided_by=["osts.bandwidth"]))
     assert "predicted: 100 ms (busy: ost 10 ms); a call took 100 ms." in text
-    assert "instead of two_phase with 8 aggregators, a range of the file each: 200 ms" in text
-    assert "instead of two_phase with 8 aggregators, 2 MiB dealt to them in turn: 300 ms" in text
-    assert "OSTs of its own each" not in text
+    assert "instead of two_phase with 8 aggregators, each with one range of the file: 200 ms" in text
+    assert "instead of two_phase with 8 aggregators, with blocks of 2 MiB in turn: 300 ms" in text
+    assert "its own OSTs" not in text
     assert "decided by: osts.bandwidth." in text
 
 

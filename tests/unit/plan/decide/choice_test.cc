@@ -356,7 +356,7 @@ TEST_CASE("pieces that fall on stripes stay with their ranks where each node has
   CHECK(plan_for(by_stripes, settings_of("lustre", 5)).algorithm == Algorithm::two_phase);
 }
 
-TEST_CASE("reads that are as fast by OST as directly ask each OST from one rank") {
+TEST_CASE("reads that are a little faster by OST than directly go by OST") {
   const CollectivePlan by_ost{.algorithm = Algorithm::two_phase,
                               .pattern = DomainPattern::osts,
                               .aggregator_count = 4,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -162,6 +163,23 @@ def test_figures_of_a_striped_machine_are_found_from_its_rates():
     assert found["nodes.bandwidth"].value == pytest.approx(LINK)
     assert found["servers.osts_each"].value == 6
     assert found["servers.bandwidth"].value == pytest.approx(LINK)
+
+
+@pytest.mark.parametrize(("of_node", "reason"), [(LINK, ""), (4 * LINK, "a node reaches more with each further rank")])
+def test_the_limit_of_a_node_is_found_without_osts(of_node, reason):
+    """One process reaches LINK, the four of a node together `of_node`."""
+    place = plan.Place(ranks=8, nodes=2, ranks_per_node=4, osts=0, volume=32 * MIB)
+    samples = Samples()
+    for write in (True, False):
+        for size in plan.call_sizes(place):
+            given(samples, plan.call_word(place, write, size), LINK)
+        for size in plan.call_sizes(place, place.ranks_per_node):
+            given(samples, plan.call_word(place, write, size, place.ranks_per_node), of_node)
+    found = figures.find(samples, place)
+    assert found.missing.get("nodes.bandwidth", "") == reason
+    assert ("nodes.bandwidth" in found.figures) == (not reason)
+    alone = figures.find(samples, dataclasses.replace(place, nodes=1))
+    assert alone.missing["nodes.bandwidth"] == "one node only"
 
 
 def test_links_whose_bandwidth_varies_too_much_are_left_out():

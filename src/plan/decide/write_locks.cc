@@ -81,9 +81,7 @@ std::string_view write_locks_obstacle(const CollectivePlan& plan,
         plan.reason == PlanReason::no_data || plan.reason == PlanReason::single_rank;
     if (is_alone) return {};
     return plan.reason == PlanReason::unordered_view
-               ? "a view whose offsets decrease is written directly, and only aggregators have "
-                 "such "
-                 "locks"
+               ? "a view whose offsets decrease is written without aggregators"
                : "only the aggregators of two_phase have such locks (nacre_algorithm)";
   }
   if (!writers_share_osts(plan, settings, participants)) return {};

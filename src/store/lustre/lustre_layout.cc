@@ -106,8 +106,10 @@ bool has_default_layout(const std::string& path, bool or_root) {
 }
 
 Result<std::int32_t> ost_count(const std::string& directory) {
-  const Descriptor opened(retry_interrupted(
-      [&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  return ost_count(open_directory(directory), directory);
+}
+
+Result<std::int32_t> ost_count(const Descriptor& opened, const std::string& directory) {
   long count = 0;  // 0 asks for OSTs
   if (!opened.valid() || ::ioctl(opened.number(), get_ost_count, &count) != 0) {
     return error_from_errno(errno, "count the OSTs of", directory);

@@ -35,6 +35,9 @@ namespace nacre::store {
 
 /// The number of OSTs of the Lustre on which `directory` lies.
 [[nodiscard]] Result<std::int32_t> ost_count(const std::string& directory);
+/// `opened`: open_directory(directory).
+[[nodiscard]] Result<std::int32_t> ost_count(const Descriptor& opened,
+                                             const std::string& directory);
 
 /// The layout of a file that is open on a Lustre mount. The only code that reads and writes the
 /// xattr lustre.lov.

@@ -90,10 +90,9 @@ std::optional<bool> is_one_flash(int descriptor, std::int32_t first, std::int32_
 
 /// Nothing if not both ends answer.
 std::optional<bool> are_first_and_last_flash(const std::string& directory) {
-  const Descriptor opened(retry_interrupted(
-      [&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-  const Result<std::int32_t> count = ost_count(directory);
-  if (!opened.valid() || !count || *count < 1) return std::nullopt;
+  const Descriptor opened = open_directory(directory);
+  const Result<std::int32_t> count = ost_count(opened, directory);
+  if (!count || *count < 1) return std::nullopt;
   const std::optional<bool> first = is_one_flash(opened.number(), 0, 1);
   if (!first || !*first) return first;
   return is_one_flash(opened.number(), *count - 1, -1);

@@ -47,6 +47,12 @@ class Descriptor {
   int number_;
 };
 
+/// Invalid, with errno, if `path` is no directory that can be read.
+[[nodiscard]] inline Descriptor open_directory(const std::string& path) {
+  return Descriptor(
+      retry_interrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+}
+
 /// Opens the file of descriptor `number` again, with other flags of open(2), independent of its
 /// name. Returns an invalid descriptor and sets errno on failure.
 [[nodiscard]] inline Descriptor reopen(int number, int flags) {

@@ -58,6 +58,12 @@ std::vector<ErrorClass> error_classes_of(const Fault& fault) {
     const testing::FaultPlan plan = testing::parse_fault_plan(failing->rule).value();
     for (const testing::Fault& one : plan.faults) {
       classes.push_back(store::error_class_of(one.system_errno));
+      // A rank told that the shared file pointer is there attaches to it, and finds nothing.
+      const auto* const nth = std::get_if<testing::NthCall>(&one.trigger);
+      const bool tells_of_pointer = nth != nullptr && nth->operation == testing::StoreCall::counter;
+      if (tells_of_pointer && one.system_errno == EEXIST) {
+        classes.push_back(ErrorClass::no_such_file);
+      }
     }
     return classes;
   }

@@ -58,9 +58,9 @@ sim::SimulatedTime time_limit(const Program& program) {
       if (server->words.find("slow") != std::string::npos) limit += time_max * slowness_max;
     }
     if (const auto* const late = std::get_if<LateCall>(&fault)) limit += late->nanoseconds;
-    // A chain of messages, each of which waits for the one before.
+    // A chain of messages, each of which waits for the one before: rounds may have two bytes.
     if (const auto* const late = std::get_if<LateMessages>(&fault)) {
-      limit += late->nanoseconds_max * 10'000;
+      limit += late->nanoseconds_max * 1'000'000;
     }
   }
   return limit;

@@ -13,6 +13,9 @@ namespace {
 constexpr std::size_t alternatives_max = 6;
 /// Calls after which the time of a plan is known.
 constexpr int calls_to_judge = 4;
+/// The same for reads in steps: the nodes read ahead from the third one on, and take most locks in
+/// the first ones.
+constexpr int reads_in_steps_to_judge = 8;
 /// A prediction is wrong if calls take longer by this factor. Smaller errors are those of the
 /// model.
 constexpr double far_off = 2;
@@ -26,6 +29,11 @@ constexpr double clearly = 0.85;
 /// Less is enough where steps begin, because the nodes do not read ahead yet.
 constexpr double slightly = 0.98;
 constexpr double shortest = 1e-9;  // seconds
+
+int calls_to_judge_of(const CallShape& shape) {
+  const bool reads = shape.participants.direction == Direction::read;
+  return reads && shape.summary.in_steps ? reads_in_steps_to_judge : calls_to_judge;
+}
 
 }  // namespace
 
@@ -107,7 +115,7 @@ void ChoiceMemory::Entry::learn(double seconds) {
   }
   if (trial.calls == 1) return;  // it sets up views and memory
   trial.observed = trial.calls == 2 ? seconds : std::min(trial.observed, seconds);
-  if (trial.calls < calls_to_judge) return;
+  if (trial.calls < calls_to_judge_of(shape)) return;
   if (current != before) {
     is_settled = true;
     if (trial.observed > trials[before].observed) current = before;

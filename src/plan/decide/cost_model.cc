@@ -85,7 +85,8 @@ class CostModel {
     if (share_pages()) call += 2 * machine_.shared_page_ns;
     const double calls = traffic_.calls * real(call) * nanosecond;
     const std::int64_t bandwidth = writes() ? machine_.write_bandwidth : machine_.read_bandwidth;
-    busy(Resource::client) = (calls + time_of(traffic_.bytes, bandwidth)) * share_of_turns();
+    calling_ = (calls + time_of(traffic_.bytes, bandwidth)) * share_of_turns();
+    busy(Resource::client) = calling_;
 
     const double ost_bytes = traffic_.fullest_ost_bytes;
     busy(Resource::ost) = time_of(ost_bytes, ost_, traffic_.nodes_per_ost);
@@ -129,7 +130,8 @@ class CostModel {
   }
 
   void access_caches() {
-    busy(Resource::client) = time_of(traffic_.bytes, machine_.copy_bandwidth) * share_of_turns();
+    calling_ = time_of(traffic_.bytes, machine_.copy_bandwidth) * share_of_turns();
+    busy(Resource::client) = calling_;
   }
 
   /// Whether several processes of a node write to the same pages, at the ends of their pieces.
@@ -324,7 +326,8 @@ class CostModel {
                    time_of(ranks * sizeof(RankLoad), machine_.message_bandwidth);
     }
     if (is_written_back_later() || place_ == BytesIn::caches) return;
-    agreement += real(machine_.ost_latency_us + 2 * machine_.lock_latency_us) * microsecond;
+    const double lock = 2 * real(machine_.lock_latency_us) * traffic_.lock_waits;
+    agreement += (real(machine_.ost_latency_us) + lock) * microsecond;
     agreement += writes() ? time_of_other_stages() : time_of_waits();
   }
 
@@ -390,6 +393,8 @@ class CostModel {
 
   /// Nodes write back one call while the next ones take place.
   [[nodiscard]] bool is_written_back_later() const { return writes() && summary_.in_steps; }
+  /// Nodes read a call ahead while those before it take place.
+  [[nodiscard]] bool is_read_ahead() const { return !writes() && traffic_.waits == 0; }
 
   /// The time of an exchange and of accesses that overlap in all rounds but one.
   [[nodiscard]] double overlapped(double gathered, double accessed) const {
@@ -416,15 +421,17 @@ class CostModel {
                                begin + static_cast<std::ptrdiff_t>(last) + 1);
     };
     const double gathered = most(Resource::cores, Resource::messages);
-    double behind = most(Resource::link, Resource::ost);  // the caches of the nodes
-    double accessed = prediction_.of(Resource::client);
-    if (!is_written_back_later()) accessed = std::max(accessed, behind);
+    // The caches of the nodes, and what a process waits for in its calls.
+    double behind = most(is_read_ahead() ? Resource::client : Resource::link, Resource::ost);
+    double accessed = is_read_ahead() ? calling_ : prediction_.of(Resource::client);
+    const bool is_behind = is_written_back_later() || is_read_ahead();
+    if (!is_behind) accessed = std::max(accessed, behind);
     accessed += prediction_.of(Resource::locks);
     double moved = overlapped(gathered, accessed);
     if (machine_.messages_share_link != 0 && row_.exchanges()) {
       add_messages_to_link();
-      behind = most(Resource::link, Resource::ost);
-      if (!is_written_back_later()) moved = std::max(moved, behind);
+      behind = std::max(behind, most(Resource::link, Resource::ost));
+      if (!is_behind) moved = std::max(moved, behind);
     }
     prediction_.seconds = std::max(prediction_.of(Resource::agreement) + moved, behind);
   }
@@ -439,6 +446,7 @@ class CostModel {
   double nodes_;
   double hosts_;  // nodes with cores of their own: a local file system has one host
   Traffic traffic_;
+  double calling_ = 0;  // of `client`, the calls themselves, without waiting for answers
   BytesIn place_;
   Prediction prediction_;
 };

@@ -35,6 +35,7 @@ struct Traffic {
   double passed_on = 0;
   double in_flight = 0;        ///< bytes that one process keeps in flight when it reads
   double waits = 1;            ///< for an answer of an OST, one after the other
+  double lock_waits = 1;       ///< for locks, one after the other
   double osts_waited_for = 1;  ///< in turn by one process, if no other process reads from them
 
   double fullest_writer = 1;     ///< the part of the bytes of the writer that has the most

@@ -711,6 +711,32 @@ TEST_CASE("nodes write back one call in steps while the next ones take place") {
   CHECK(in_steps.seconds == in_steps.of(Resource::ost));
 }
 
+TEST_CASE("nodes read a call in steps ahead while those before it take place") {
+  CollectiveSettings settings = settings_of("lustre", 16);
+  machine::Machine machine;
+  machine.node_link.bandwidth = 24 * mebibyte;
+  machine.ost = {.bandwidth = 18 * mebibyte, .client_cost = 0};
+  machine.lock_latency_us = 640;
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  AccessSummary summary = summary_of({16, 8, 1'024, 8, true}, settings.stripes.get());
+  const Participants all{Direction::read, 16, 8};
+  const auto by_ranges = [&](int aggregators) {
+    const PlanInputs inputs{summary, settings,    all,
+                            nullptr, aggregators, {.pattern = DomainPattern::even}};
+    const Candidate candidate{Algorithm::two_phase, PlanReason::hint};
+    return predict(laid_out(candidate, inputs), inputs);
+  };
+  const Prediction single = by_ranges(4);
+  CHECK(single.seconds > single.of(Resource::link) + single.of(Resource::agreement));
+  summary.in_steps = true;
+  const Prediction in_steps = by_ranges(4);
+  CHECK(in_steps.of(Resource::link) > 0);
+  CHECK(in_steps.seconds < in_steps.of(Resource::link) + in_steps.of(Resource::agreement));
+  // The more nodes reach an OST, the more calls wait for a lock.
+  const double locks = 2 * 640e-6;
+  CHECK(by_ranges(8).of(Resource::agreement) - in_steps.of(Resource::agreement) >= locks / 2);
+}
+
 TEST_CASE(
     "a link that messages share is busy for their bytes too, which direct plans do not have") {
   CollectiveSettings settings = settings_of("lustre", 8);
@@ -953,7 +979,8 @@ namespace {
 /// A memory of one call, predicted to take 1 s directly, because of its client, and 1.5 s through
 /// aggregators.
 struct Learner {
-  Learner() {
+  Learner() { remember(); }
+  void remember() {
     Prediction direct{.seconds = 1.0};
     direct.of(Resource::client) = 1.0;
     Prediction aggregated{.seconds = 1.5};
@@ -1082,6 +1109,17 @@ TEST_CASE("calls that take far longer than predicted change the plan") {
   learner.calls(20, 2.0);
   CHECK(learner.algorithm() == Algorithm::two_phase);
   CHECK(learner.memory.is_settled(learner.shape));
+}
+
+TEST_CASE("reads in steps are judged later, when nodes read ahead") {
+  Learner learner;
+  learner.shape.participants.direction = Direction::read;
+  learner.shape.summary.in_steps = true;
+  learner.remember();
+  learner.calls(7, 6.0);
+  CHECK(learner.algorithm() == Algorithm::direct);
+  learner.calls(1, 6.0);
+  CHECK(learner.algorithm() == Algorithm::two_phase);
 }
 
 TEST_CASE("a plan that proves slower is left for good") {

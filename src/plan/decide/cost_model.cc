@@ -145,6 +145,13 @@ class CostModel {
     return std::ceil(traffic_.writers / std::min(traffic_.nodes, hosts_));
   }
 
+  /// Aggregators that write in turn do so on each node by itself, also if nodes are parts of a
+  /// host.
+  [[nodiscard]] double writers_at_once() const {
+    const double by_node = std::ceil(std::min(traffic_.nodes, nodes_) / hosts_);
+    return plan_.writers_take_turns ? by_node : writers_per_host();
+  }
+
   /// The part of the whole access that processes of the fullest host do one after the other: each
   /// has a core for a part of the time. Writers of a local file take turns, aggregators in order;
   /// others, unless they gather pieces meanwhile, spin for the lock of the file, which costs time
@@ -152,12 +159,11 @@ class CostModel {
   /// 3.2 GB/s; 4 to 16 writers on 16 cores are as fast as one).
   [[nodiscard]] double share_of_turns() const {
     constexpr double spinning = 1.2;
-    const double processes = writers_per_host();
     const double of_host = hosts_ == 1 ? 1 : traffic_.fullest_node;
     if (!writes() || machine_.one_writer == 0) {
       return std::max(traffic_.fullest_writer, of_host / cores());
     }
-    const bool spins = processes > cores() && !plan_.writers_take_turns && !gathers_memory();
+    const bool spins = writers_at_once() > cores() && !gathers_memory();
     return spins ? spinning * of_host : of_host;
   }
 
@@ -311,7 +317,9 @@ class CostModel {
         std::log2(std::max(1.0, ranks_per_node())) * message(machine_.near_message_ns);
     const double far = std::log2(nodes_) * message(machine_.far_message_ns);
     // Direct calls that repeat an access agree on the outcome only.
-    const double trees = row_.needs_groups() ? 8 : row_.exchanges() ? 6 : 2;
+    // Calls in steps keep their groups.
+    const bool groups_anew = row_.needs_groups() && !summary_.in_steps;
+    const double trees = groups_anew ? 8 : row_.exchanges() ? 6 : 2;
     double& agreement = busy(Resource::agreement);
     agreement = trees * (near + far);
     if (row_.exchanges()) {
@@ -319,7 +327,7 @@ class CostModel {
       // Before the first call only, but the summary tells later calls only by their steps.
       if (!summary_.in_steps) agreement += time_to_begin();
     }
-    if (row_.needs_groups()) {
+    if (groups_anew) {
       // Rank 0 gathers and sorts what each rank accesses.
       const double ranks = real(all_.rank_count);
       agreement += ranks * real(machine_.piece_ns) * nanosecond +

@@ -167,7 +167,8 @@ class TrafficModel {
   /// Bytes of the longest contiguous access of an aggregator.
   [[nodiscard]] double contiguous(double writers) const {
     const double run = real(summary_.bytes) / real(summary_.run_count);
-    if (row_.order == RoundOrder::rank) return run;
+    // A round has the bytes of some ranks, or of all.
+    if (row_.order == RoundOrder::rank && plan_.round_count > 1) return run;
     const double members = real(summary_.rank_count) / writers;
     if (row_.needs_groups()) return summary_.is_interleaved() ? run * std::max(1.0, members) : run;
     if (!summary_.is_dense()) return run;

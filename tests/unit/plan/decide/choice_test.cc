@@ -857,6 +857,51 @@ TEST_CASE("writers of a local file take turns, whichever of them has the most by
   CHECK(client_seconds(Direction::read) == doctest::Approx(8 * read));
 }
 
+TEST_CASE("aggregators of nodes that are parts of a host do not write in turn") {
+  CollectiveSettings settings = settings_of("memory");
+  machine::Machine machine = *settings.machine;
+  machine.cores = 2;
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  const AccessSummary summary = summary_of({16, 8, 1'024, 64, true});
+  const auto client_seconds = [&](int nodes) {
+    const PlanInputs inputs{summary, settings, {Direction::write, 16, nodes}, nullptr, 8};
+    const Candidate candidate{Algorithm::two_phase, PlanReason::hint};
+    return predict(laid_out(candidate, inputs), inputs).of(Resource::client);
+  };
+  CHECK(client_seconds(2) == doctest::Approx(client_seconds(1)));
+  CHECK(client_seconds(8) > 1.1 * client_seconds(1));
+}
+
+TEST_CASE("calls in steps keep their groups") {
+  const CollectiveSettings settings = settings_of("memory");
+  AccessSummary summary = summary_of({16, 4, 1'024, 64, true});
+  const auto agreement = [&](Algorithm algorithm) {
+    const PlanInputs inputs{summary, settings, {Direction::write, 16, 4}, nullptr, 4};
+    const Candidate candidate{algorithm, PlanReason::hint};
+    return predict(laid_out(candidate, inputs), inputs).of(Resource::agreement);
+  };
+  const auto difference = [&] {
+    return agreement(Algorithm::dynamic_segmentation) - agreement(Algorithm::two_phase);
+  };
+  CHECK(difference() > 0);
+  summary.in_steps = true;
+  CHECK(difference() == doctest::Approx(0));
+}
+
+TEST_CASE("a group that moves its bytes in one round writes what follows each other at once") {
+  const CollectiveSettings settings = settings_of("memory");
+  const AccessSummary summary = summary_of({16, 4, 1'024, 64, true});
+  const auto client_seconds = [&](Algorithm algorithm) {
+    const PlanInputs inputs{summary, settings, {Direction::write, 16, 4}, nullptr, 4};
+    const Candidate candidate{algorithm, PlanReason::hint};
+    const CollectivePlan plan = laid_out(candidate, inputs);
+    CHECK(plan.round_count == 1);
+    return predict(plan, inputs).of(Resource::client);
+  };
+  CHECK(client_seconds(Algorithm::static_segmentation) ==
+        doctest::Approx(client_seconds(Algorithm::dynamic_segmentation)));
+}
+
 TEST_CASE("groups that interleave read the pieces of each other too") {
   machine::Machine machine;
   machine.ost = {.bandwidth = 12 * mebibyte, .client_cost = 0};

@@ -208,8 +208,9 @@ class Evaluation {
     const Step& before = program_.steps[number];
     const StepResults& results = results_.steps[number];
     for (std::size_t call = 0; call < step.calls.size(); ++call) {
+      const auto check = step.action == Action::read_shared ? check_shared_reads : check_reads;
       if (Findings wrong =
-              check_reads(step.calls[call], before.calls[call], results.calls[call], possible)) {
+              check(step.calls[call], before.calls[call], results.calls[call], possible)) {
         return wrong;
       }
     }
@@ -222,6 +223,25 @@ class Evaluation {
       if (calls[rank].error) continue;
       Findings wrong = possible.misfit(accesses[rank], before[rank].buffer, calls[rank].bytes);
       if (wrong) return "rank " + std::to_string(rank) + ": " + *wrong;
+    }
+    return std::nullopt;
+  }
+
+  /// The ranks may have read in any order.
+  [[nodiscard]] static Findings check_shared_reads(const Accesses& accesses, const Accesses& before,
+                                                   const ByRank& calls,
+                                                   const PossibleFile& possible) {
+    for (std::size_t rank = 0; rank < accesses.size(); ++rank) {
+      if (calls[rank].error) continue;
+      Findings wrong;
+      const auto fits = [&](const RankAccess& place) {
+        RankAccess there = accesses[rank];
+        there.file.first_byte = place.file.first_byte;
+        wrong = possible.misfit(there, before[rank].buffer, calls[rank].bytes);
+        return !wrong;
+      };
+      if (std::ranges::any_of(accesses, fits)) continue;
+      return "rank " + std::to_string(rank) + ", at each place: " + *wrong;
     }
     return std::nullopt;
   }

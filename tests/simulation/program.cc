@@ -35,10 +35,10 @@ std::string described(const ProgramFile& file) {
 }
 
 std::string described(const Step& step) {
-  constexpr std::array names{"write_all",     "read_all",     "write_each",    "read_each",
-                             "write_ordered", "read_ordered", "write_shared",  "sync",
-                             "resize",        "preallocate",  "set_atomicity", "reopen",
-                             "remove"};
+  constexpr std::array names{"write_all",     "read_all",     "write_each",   "read_each",
+                             "write_ordered", "read_ordered", "write_shared", "read_shared",
+                             "sync",          "resize",       "preallocate",  "set_atomicity",
+                             "reopen",        "remove"};
   std::string words = names[static_cast<std::size_t>(step.action)];
   if (step.file > 0) words = "file " + std::to_string(step.file) + ": " + words;
   const bool opens = step.action == Action::reopen || step.action == Action::remove;
@@ -144,6 +144,7 @@ bool allows(const file::AccessMode& mode, Action action) {
     case Action::read_all:
     case Action::read_each:
     case Action::read_ordered:
+    case Action::read_shared:
       return mode.read;
     default:
       return true;

@@ -154,22 +154,27 @@ RankAccess access_through(Random& random, const plan::TiledMap& view, std::int64
   return other;
 }
 
-/// Accesses by the shared pointer, from step.number on.
+/// Accesses by the shared pointer, from step.number on: a call of each rank, or one ordered call,
+/// which may be split.
 void add_shared_accesses(Random& random, const Kind& kind, Step& step) {
   const plan::TiledMap view{random_monotone_type(random), pick(random, 0, 5'000)};
   step.number = pick(random, 0, 400);
   const std::int64_t bytes_each = pick(random, 1, kind.rank_count > 16 ? 20 : 200);
+  const bool have_equal_sizes =
+      step.action == Action::write_shared || step.action == Action::read_shared;
+  const bool is_split = !have_equal_sizes && pick(random, 0, 2) == 0;
   std::int64_t begin = step.number;
   Accesses accesses;
   for (int rank = 0; rank < kind.rank_count; ++rank) {
     RankAccess access = access_through(random, view, 300);
-    while (step.action == Action::write_shared && access.file.byte_count != bytes_each) {
+    while (have_equal_sizes && access.file.byte_count != bytes_each) {
       access = access_through(random, view, bytes_each);
       access.file.byte_count = std::max(access.file.byte_count, bytes_each);
       access.buffer = random_bytes(random, std::ranges::max(access.memory_offsets()) + 1);
     }
     access.file.first_byte = begin;
     begin += access.file.byte_count;
+    if (is_split) step.beside.push_back(access_through(random, view, 300));
     accesses.push_back(std::move(access));
   }
   step.calls.push_back(std::move(accesses));
@@ -209,8 +214,8 @@ Step random_step(Random& random, const Kind& kind) {
       Action::write_all,    Action::write_all,   Action::write_all,     Action::write_all,
       Action::read_all,     Action::read_all,    Action::write_each,    Action::read_each,
       Action::sync,         Action::resize,      Action::write_ordered, Action::write_shared,
-      Action::read_ordered, Action::preallocate, Action::set_atomicity, Action::write_all,
-      Action::reopen,       Action::reopen,      Action::remove};
+      Action::read_ordered, Action::read_shared, Action::preallocate,   Action::set_atomicity,
+      Action::write_all,    Action::reopen,      Action::reopen,        Action::remove};
   Step step;
   step.action = one_of(random, actions);
   if (step.action == Action::remove && !kind.removes) step.action = Action::reopen;
@@ -234,6 +239,7 @@ Step random_step(Random& random, const Kind& kind) {
     case Action::write_ordered:
     case Action::read_ordered:
     case Action::write_shared:
+    case Action::read_shared:
       add_shared_accesses(random, kind, step);
       break;
     default:

@@ -67,17 +67,17 @@ bool accesses(Action action) {
 
 bool reads(Action action) {
   return action == Action::read_all || action == Action::read_each ||
-         action == Action::read_ordered;
+         action == Action::read_ordered || action == Action::read_shared;
 }
 
 bool is_by_shared_pointer(Action action) {
   return action == Action::write_ordered || action == Action::read_ordered ||
-         action == Action::write_shared;
+         action == Action::write_shared || action == Action::read_shared;
 }
 
 bool is_collective(Action action) {
   return action != Action::write_each && action != Action::read_each &&
-         action != Action::write_shared;
+         action != Action::write_shared && action != Action::read_shared;
 }
 
 bool opens(Action action) { return action == Action::reopen || action == Action::remove; }

@@ -328,15 +328,23 @@ class Trial {
     return self.run(file.set_atomicity(step.number == 1));
   }
 
+  /// Of a rank's part of the step's call.
   static file::Access access_of(file::OpenFile& file, const Step& step, RankAccess& own) {
-    file::Access access{reads(step.action) ? plan::Direction::read : plan::Direction::write,
-                        file::Position::explicit_offset, own.file.first_byte, own.memory(),
-                        nullptr};
+    file::Access access = access_beside(file, step, own);
     if (is_by_shared_pointer(step.action)) {
       access.position =
           is_collective(step.action) ? file::Position::ordered : file::Position::shared;
       access.offset = 0;
-    } else if (step.individual) {
+    }
+    return access;
+  }
+
+  /// Of an access that a rank makes by itself while calls are in flight.
+  static file::Access access_beside(file::OpenFile& file, const Step& step, RankAccess& own) {
+    file::Access access{reads(step.action) ? plan::Direction::read : plan::Direction::write,
+                        file::Position::explicit_offset, own.file.first_byte, own.memory(),
+                        nullptr};
+    if (step.individual) {
       access.position = file::Position::individual;
       access.offset = 0;
       static_cast<void>(file.seek(own.file.first_byte, file::Whence::set));
@@ -361,7 +369,7 @@ class Trial {
     }
     compute(self, step);
     progress();
-    const file::Outcome outcome = file.transfer(access_of(file, step, step.beside[rank]));
+    const file::Outcome outcome = file.transfer(access_beside(file, step, step.beside[rank]));
     results.beside[rank] = {outcome.bytes, outcome.error};
     progress();
     for (std::size_t call = 0; call < pending.size(); ++call) {

@@ -50,7 +50,10 @@ class FaultyLayouts final : public store::FileLayouts {
   Status set_default() override {
     return unless_faulty([&] { return inner_.set_default(); });
   }
-  std::optional<plan::Layout> default_layout() override { return inner_.default_layout(); }
+  std::optional<plan::Layout> default_layout() override {
+    if (fault(StoreCall::read_layout, "read the default layout of")) return std::nullopt;
+    return inner_.default_layout();
+  }
   Status add(const plan::Layout& components) override {
     return unless_faulty([&] { return inner_.add(components); });
   }

@@ -100,6 +100,13 @@ bool CostModel::was_evicted(OpenHandle& handle) const {
   return std::exchange(handle.evictions_, evictions) != evictions;
 }
 
+/// Whether an eviction of the node has lost writes to the objects, which no flush has reported yet.
+bool CostModel::take_losses(std::int32_t node, std::span<const ObjectName> objects) {
+  return std::erase_if(losses_, [&](const auto& loss) {
+           return loss.first == node && std::ranges::count(objects, loss.second) > 0;
+         }) > 0;
+}
+
 std::unique_ptr<OpenHandle> CostModel::open(std::int32_t node, bool direct) {
   const std::lock_guard guard(mutex_);
   auto handle = std::make_unique<OpenHandle>(node, direct);
@@ -387,7 +394,8 @@ Status CostModel::flush(const Caller& caller, std::span<const ObjectName> object
   std::vector<NodeObject> node_objects;
   for (const ObjectName& object : objects) node_objects.push_back({caller.handle->node_, object});
   if (Status written = write_back(guard, caller, node_objects); !written) return written;
-  if (was_evicted(*caller.handle)) return refused(EIO);
+  const bool has_lost = take_losses(caller.handle->node_, objects);
+  if (was_evicted(*caller.handle) || has_lost) return refused(EIO);
   return wait_for_pending(guard, caller, 0);
 }
 
@@ -453,6 +461,7 @@ void CostModel::drop_locks() {
 Status CostModel::evict(std::int32_t node) {
   Status lost;
   const auto lose = [&](const ObjectName& object, const Extent& extent) {
+    losses_.emplace(node, object);
     Status erased = objects_.erase(object, extent);
     if (lost) lost = std::move(erased);
   };

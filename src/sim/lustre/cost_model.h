@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -207,6 +208,7 @@ class CostModel {
   [[nodiscard]] Status wait_for_pending(Guard& guard, const Caller& caller,
                                         std::int64_t bytes_left);
   [[nodiscard]] bool was_evicted(OpenHandle& handle) const;
+  [[nodiscard]] bool take_losses(std::int32_t node, std::span<const ObjectName> objects);
   [[nodiscard]] Status evict(std::int32_t node);
   void discard_unsent(Outbox& box);
 
@@ -225,6 +227,9 @@ class CostModel {
   SimulatedTime deducted_ = 0;           // see deduct()
   std::map<Ticket, bool> delays_;        // whether the delay is over
   std::vector<std::int64_t> evictions_;  // by node
+  /// Nodes and objects of lost writes. As in Lustre's client, the first flush of the file on the
+  /// node reports them, through whichever open file.
+  std::set<std::pair<std::int32_t, ObjectName>> losses_;
   std::unique_ptr<Signal> delay_ended_;
   std::atomic<bool> stopped_ = false;
   std::unique_ptr<Alarm> alarm_;  // completes requests on time even if no call does

@@ -167,6 +167,19 @@ TEST_CASE("unsent data of an evicted node is lost, and its open files return one
   CHECK(flush(costs, *costs.open(0, false)).ok());
 }
 
+TEST_CASE("the first flush on a node reports lost writes, also of a file that was opened later") {
+  ObjectStore objects;
+  CostModel costs(machine, objects);
+  const auto writer = costs.open(0, false);
+  REQUIRE(write(costs, *writer, {0, 100}).ok());
+  REQUIRE(costs.order({.evicted_node = 0}).ok());
+  const auto later = costs.open(0, false);
+  CHECK(flush(costs, *costs.open(1, false)).ok());
+  CHECK(write(costs, *later, {100, 100}).ok());
+  CHECK(errno_of(flush(costs, *later)) == EIO);
+  CHECK(flush(costs, *later).ok());
+}
+
 TEST_CASE("reads with a constant stride are read ahead, so that they do not wait for the OST") {
   Machine slow = machine;
   slow.ost.bandwidth = 1 << 30;

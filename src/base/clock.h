@@ -30,9 +30,9 @@ inline constinit std::atomic<const Clock*> clock_replacement = nullptr;
 /// Whether a ClockReplacement exists.
 [[nodiscard]] inline bool is_clock_replaced() { return detail::replaced_clock() != nullptr; }
 
-/// As long as it exists, monotonic_nanoseconds() and clock_ticks() return the time of `clock`,
-/// which must outlive it. One at a time in a process; no other thread may measure a duration when
-/// it begins or ends.
+/// As long as it exists, monotonic_nanoseconds(), clock_ticks() and wall_clock_nanoseconds() return
+/// the time of `clock`, which must outlive it. One at a time in a process; no other thread may
+/// measure a duration when it begins or ends.
 class ClockReplacement {
  public:
   explicit ClockReplacement(const Clock& clock) { detail::clock_replacement = &clock; }
@@ -103,8 +103,9 @@ class TickScale {
   std::int64_t begin_ = monotonic_nanoseconds();
 };
 
-/// Nanoseconds since 1970, by the system's clock.
+/// Nanoseconds since 1970, by the system's clock. If a Clock replaces it, 1970 is when that began.
 [[nodiscard]] inline std::int64_t wall_clock_nanoseconds() {
+  if (const Clock* clock = detail::replaced_clock(); clock != nullptr) return clock->nanoseconds();
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }

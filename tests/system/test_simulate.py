@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -104,10 +105,26 @@ def test_every_byte_is_checked_if_asked_and_takes_as_long_as_a_phantom(nacre, wo
     assert "messages of a rank" in table
 
 
-def test_equal_commands_print_equal_tables(nacre):
-    first, second = (nacre("simulate", *SMALL, "--read", "tile64").stdout for _ in range(2))
-    assert first == second
-    assert "read" in first
+def test_equal_commands_print_the_same(nacre):
+    words = ("simulate", *SMALL, "--read", "tile64")
+    for more in ([], ["--json"]):
+        first, second = (nacre(*words, *more).stdout for _ in range(2))
+        assert first == second
+        assert "read" in first
+
+
+def test_equal_simulations_write_equal_reports(build, tmp_path):
+    report = tmp_path / "report.jsonl"
+
+    def run():
+        report.unlink(missing_ok=True)
+        words = ["--nodes", "2", "--ranks-per-node", "2", "--bytes", "1000000", "--hint", f"nacre_report={report}"]
+        subprocess.run([build / "bin/nacre-simulate", *words, "tile64"], check=True, stdout=subprocess.DEVNULL)
+        return report.read_text()
+
+    first = run()
+    assert first == run()
+    assert "two_phase" in first
 
 
 def test_twice_the_bytes_take_about_twice_the_time_on_busy_osts(nacre):

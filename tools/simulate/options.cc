@@ -106,6 +106,8 @@ bool* flag_of(Options& options, int option) {
       return &options.searches;
     case 't':
       return &options.timelines;
+    case 'M':
+      return &options.memory;
     case 'p':
       return &options.reports_progress;
     case 'C':
@@ -194,13 +196,16 @@ const char* const usage =
     "                      a hint of the open before the reads instead; repeatable\n"
     "  --search            print settings and their times by the cost model instead\n"
     "  --timelines         also print when each node, server and OST was busy\n"
+    "  --memory            also print the most memory that this process has had: it differs a "
+    "little\n"
+    "                      from run to run, all else is the same\n"
     "  --check             move real bytes instead of sizes, and check every byte that is read, "
     "and\n"
     "                      the file; takes the memory of all buffers and of the file\n"
     "  --progress          print lines about the progress on standard error\n";
 
 Result<Options> parse_options(int argc, char** argv) {
-  const std::array<option, 17> table{{{"calls", required_argument, nullptr, 'c'},
+  const std::array<option, 18> table{{{"calls", required_argument, nullptr, 'c'},
                                       {"machine", required_argument, nullptr, 'm'},
                                       {"nodes", required_argument, nullptr, 'n'},
                                       {"ranks-per-node", required_argument, nullptr, 'r'},
@@ -214,6 +219,7 @@ Result<Options> parse_options(int argc, char** argv) {
                                       {"reopen", no_argument, nullptr, 'O'},
                                       {"search", no_argument, nullptr, 'S'},
                                       {"timelines", no_argument, nullptr, 't'},
+                                      {"memory", no_argument, nullptr, 'M'},
                                       {"progress", no_argument, nullptr, 'p'},
                                       {"check", no_argument, nullptr, 'C'},
                                       {nullptr, 0, nullptr, 0}}};

@@ -28,6 +28,7 @@ struct Options {
   bool reopens = false;          ///< and reads it as a later job
   bool searches = false;         ///< compares settings by the cost model instead
   bool timelines = false;        ///< prints when each resource was busy
+  bool memory = false;           ///< prints the memory of the process
   bool reports_progress = false;
   bool checks_bytes = false;  ///< moves real bytes, and checks them
   file::InfoPairs hints;

@@ -317,10 +317,9 @@ std::string outcome_json(const Options& options, sim::Job& job, const Progress& 
       .add("resources", resources_json(job, options.timelines))
       .add("messages", messages_json(job.network()))
       .add_number("node_shared_bytes", progress.node_shared_bytes)
-      // The most that this process has had; differs a little from run to run.
-      .add_number("process_bytes", field_bytes("/proc/self/status", "VmHWM"))
       .add("traffic", job.files().costs().counters_json())
       .add_number("events", job.scheduler().event_count());
+  if (options.memory) json.add_number("process_bytes", field_bytes("/proc/self/status", "VmHWM"));
   return json.text();
 }
 

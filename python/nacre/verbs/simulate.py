@@ -21,6 +21,7 @@ from nacre.errors import EXIT_PROBLEM, EXIT_USAGE, UserError
 from nacre.jobs import Job, jobs_of
 from nacre.newer_python import tomllib
 from nacre.page import document
+from nacre.settings import REPORT_HINT
 from nacre.tables import grid
 from nacre.text import amount, duration, parse_bytes, plural, unwrapped
 
@@ -306,11 +307,17 @@ def _best_of(candidates: list[dict]) -> list[dict]:
 def _run(command: list[str], note: Callable[[str], None] | None, name: str, hints: list[str]) -> Setting:
     with tempfile.TemporaryDirectory(prefix="nacre-simulate-") as folder:
         report = Path(folder) / "report.jsonl"
-        options = [word for hint in [*hints, f"nacre_report={report}"] for word in ("--hint", hint)]
+        options = [word for hint in [*hints, f"{REPORT_HINT}={report}"] for word in ("--hint", hint)]
         options += ["--progress"] if note is not None else []
         outcome = json.loads(_started([*command, *options], note))
         lines = reports.read([str(report)]) if report.exists() else []
-        return Setting(name, hints, outcome, lines[0] if lines else {})
+        return Setting(name, hints, outcome, _of_job(lines[0]) if lines else {})
+
+
+def _of_job(report: dict) -> dict:
+    """A report without what it says of the program that simulates, which differs from run to run."""
+    hints = {name: one for name, one in report["hints"].items() if name != REPORT_HINT}
+    return report | {"run": "simulated", "program": [], "hints": hints}
 
 
 def _notes(found: list[Setting], name: str) -> list[str]:

@@ -24,6 +24,7 @@ TEST_CASE("durations are measured with the clock that replaces the process's") {
     const ClockReplacement replacement(stopped);
     CHECK(monotonic_nanoseconds() == 42);
     CHECK(clock_ticks() == 42);
+    CHECK(wall_clock_nanoseconds() == 42);
     CHECK(nanoseconds_per_tick() == 1);
   }
   CHECK(monotonic_nanoseconds() > 42);

@@ -82,7 +82,7 @@ def figures_of(point: Point, machine: str) -> Figures:
     words += ["--ranks-per-node", str(RANKS_PER_NODE), "--block", str(BLOCK_BYTES)]
     words += ["--bytes", str(point.ranks * BYTES_OF_A_RANK)]
     words += ["--only-read"] if point.direction == READ else []
-    found = run_program([*words, point.workload])
+    found = run_program([*words, "--memory", point.workload])
     names = ("of_rank", "peers_of_rank", "control_bytes_of_rank", "bytes_of_rank")
     of_ranks = (OfRanks.found(found["messages"][name]) for name in names)
     return Figures(*of_ranks, found["node_shared_bytes"] / RANKS_PER_NODE, found["process_bytes"] / point.ranks)

@@ -65,6 +65,6 @@ def simulate(sample: Sample, machine: str, folder: pathlib.Path) -> Found:
     hints = {"nacre_algorithm": sample.algorithm, "striping_factor": job.osts}
     hints |= {"cb_nodes": sample.aggregators} if sample.aggregators else {}
     words += [word for name, value in hints.items() for word in ("--hint", f"{name}={value}")]
-    printed = run_program([*words, "interleaved"])
+    printed = run_program([*words, "--memory", "interleaved"])
     of_ranks = (OfRanks.found(printed["messages"][f"{name}of_rank"]) for name in ("", "control_bytes_", "bytes_"))
     return Found(*of_ranks, printed["node_shared_bytes"], printed["process_bytes"] / job.ranks)

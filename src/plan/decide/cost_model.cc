@@ -145,11 +145,11 @@ class CostModel {
     return std::ceil(traffic_.writers / std::min(traffic_.nodes, hosts_));
   }
 
-  /// Aggregators that write in turn do so on each node by itself, also if nodes are parts of a
-  /// host.
+  /// Processes of a host that want to write at the same time. Aggregators write in turn on each node
+  /// by itself, also if nodes are parts of a host, and exchange half of the time.
   [[nodiscard]] double writers_at_once() const {
     const double by_node = std::ceil(std::min(traffic_.nodes, nodes_) / hosts_);
-    return plan_.writers_take_turns ? by_node : writers_per_host();
+    return plan_.writers_take_turns ? by_node / 2 : writers_per_host();
   }
 
   /// The part of the whole access that processes of the fullest host do one after the other: each

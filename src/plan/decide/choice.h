@@ -19,6 +19,7 @@ struct PredictedPlan {
   // The PlanInputs with which it was laid out.
   std::int64_t aggregator_count = 0;
   DomainChoice domains = {};
+  double caution = 1;  ///< by which the predicted time counts as longer
 
   /// Whether the choice makes no difference between its plan and `other`.
   [[nodiscard]] bool is_for(const CollectivePlan& other) const {

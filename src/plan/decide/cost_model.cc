@@ -145,8 +145,8 @@ class CostModel {
     return std::ceil(traffic_.writers / std::min(traffic_.nodes, hosts_));
   }
 
-  /// Processes of a host that want to write at the same time. Aggregators write in turn on each node
-  /// by itself, also if nodes are parts of a host, and exchange half of the time.
+  /// Processes of a host that want to write at the same time. Aggregators write in turn on each
+  /// node by itself, also if nodes are parts of a host, and exchange half of the time.
   [[nodiscard]] double writers_at_once() const {
     const double by_node = std::ceil(std::min(traffic_.nodes, nodes_) / hosts_);
     return plan_.writers_take_turns ? by_node / 2 : writers_per_host();
@@ -334,8 +334,8 @@ class CostModel {
                    time_of(ranks * sizeof(RankLoad), machine_.message_bandwidth);
     }
     if (is_written_back_later() || place_ == BytesIn::caches) return;
-    const double lock = 2 * real(machine_.lock_latency_us) * traffic_.lock_waits;
-    agreement += (real(machine_.ost_latency_us) + lock) * microsecond;
+    locking_ = 2 * real(machine_.lock_latency_us) * microsecond * traffic_.lock_waits;
+    agreement += real(machine_.ost_latency_us) * microsecond + locking_;
     agreement += writes() ? time_of_other_stages() : time_of_waits();
   }
 
@@ -441,7 +441,10 @@ class CostModel {
       behind = std::max(behind, most(Resource::link, Resource::ost));
       if (!is_behind) moved = std::max(moved, behind);
     }
-    prediction_.seconds = std::max(prediction_.of(Resource::agreement) + moved, behind);
+    // While a process waits for a lock, its node does not read ahead.
+    const double apart = is_read_ahead() ? locking_ : 0;
+    prediction_.seconds =
+        apart + std::max(prediction_.of(Resource::agreement) - apart + moved, behind);
   }
 
   const CollectivePlan& plan_;
@@ -455,6 +458,7 @@ class CostModel {
   double hosts_;  // nodes with cores of their own: a local file system has one host
   Traffic traffic_;
   double calling_ = 0;  // of `client`, the calls themselves, without waiting for answers
+  double locking_ = 0;  // of `agreement`, waiting for locks
   BytesIn place_;
   Prediction prediction_;
 };

@@ -291,7 +291,7 @@ class TrafficModel {
   [[nodiscard]] double lock_waits(const Traffic& traffic) const {
     if (writes() || traffic.waits > 0) return 1;
     constexpr double usual = 3;
-    constexpr double most = 2;
+    constexpr double most = 2.25;
     if (keep_own_stripes()) return 0;
     return std::min(most, usual * traffic.nodes_per_ost * traffic.osts / stripes_.slots);
   }

@@ -54,7 +54,7 @@ help:
 	@echo 'make test-ceph     the same on a Ceph cluster that it starts in CEPH, on two clients; as root'
 	@echo 'make pack-lustre   pack build/lustre-tests.tar, to run these tests on a machine without compilers'
 	@echo 'make bench-peers   measure all workloads and peers on /dev/shm: over an hour; BENCH_ARGS=--resume continues'
-	@echo 'make papers-simulated  simulate the experiments of the papers at their own scale: one to two hours'
+	@echo 'make papers-simulated  simulate the experiments of the papers at their own scale: an hour'
 	@echo 'make papers        run the experiment of the papers on the testbed, on three machines: over an hour, as root'
 	@echo 'make sdist         pack the sources of the commit into build/dist; make wheel: build a wheel for any Linux'
 	@echo 'make packages      build the sdist, the wheel, a .deb and an .rpm; make test-packages: also install them in other systems'
@@ -164,7 +164,7 @@ PAPERS_WIDE := --set osts.count=48 --osts 32 --aggregators 1x --patterns 1,4,32 
 papers: papers-programs
 	for machine in $(PAPERS_MACHINES); do $(MAKE) --no-print-directory papers-$$machine || exit 1; done
 
-# The papers' experiments at their own scale, in virtual time: one to two hours, up to 11 GB of memory.
+# The papers' experiments at their own scale, in virtual time: an hour, up to 11 GB of memory.
 papers-simulated: configure
 	@mkdir -p $(PAPERS_OUT)
 	cmake --build $(BUILD) --target nacre-simulate

@@ -388,12 +388,22 @@ Status CostModel::revoke_locks(const Caller& caller, std::span<const ObjectName>
   return wait_for_lock_messages(guard, caller, holders.empty() ? 2 : 4);
 }
 
-Status CostModel::flush(const Caller& caller, std::span<const ObjectName> objects) {
-  Guard guard(mutex_);
+Status CostModel::write_back(Guard& guard, const Caller& caller,
+                             std::span<const ObjectName> objects) {
   settle();
   std::vector<NodeObject> node_objects;
   for (const ObjectName& object : objects) node_objects.push_back({caller.handle->node_, object});
-  if (Status written = write_back(guard, caller, node_objects); !written) return written;
+  return write_back(guard, caller, node_objects);
+}
+
+Status CostModel::write_back(const Caller& caller, std::span<const ObjectName> objects) {
+  Guard guard(mutex_);
+  return write_back(guard, caller, objects);
+}
+
+Status CostModel::flush(const Caller& caller, std::span<const ObjectName> objects) {
+  Guard guard(mutex_);
+  if (Status written = write_back(guard, caller, objects); !written) return written;
   const bool has_lost = take_losses(caller.handle->node_, objects);
   if (was_evicted(*caller.handle) || has_lost) return refused(EIO);
   return wait_for_pending(guard, caller, 0);

@@ -119,6 +119,9 @@ class CostModel {
   /// Waits until the node's cached writes to the objects are on the OSTs, and until the handle's
   /// reads and direct writes have completed.
   [[nodiscard]] Status flush(const Caller& caller, std::span<const ObjectName> objects);
+  /// For giving up a lock: waits until the node's cached writes to the objects are on the OSTs.
+  /// Lost writes are left for the next flush() to report.
+  [[nodiscard]] Status write_back(const Caller& caller, std::span<const ObjectName> objects);
   /// For close(2): waits until the handle's reads and direct writes have completed. EIO if the
   /// handle has written and its node was evicted, so that the data may be lost.
   [[nodiscard]] Status finish(const Caller& caller);
@@ -197,6 +200,8 @@ class CostModel {
                             const ExtentLocks::Lock& wanted);
   [[nodiscard]] Status write_back(Guard& guard, const Caller& caller,
                                   std::span<const NodeObject> node_objects);
+  [[nodiscard]] Status write_back(Guard& guard, const Caller& caller,
+                                  std::span<const ObjectName> objects);
   [[nodiscard]] Status write_to_cache(Guard& guard, const Caller& caller,
                                       const ObjectAccess& access);
   void append_unsent(Outbox& box, std::int32_t node, const ObjectAccess& access);

@@ -302,9 +302,9 @@ Status StripedFile::acquire_group_lock(const Caller& caller, std::int32_t number
 }
 
 Status StripedFile::release_group_lock(const Caller& caller, std::int32_t number) {
-  Status flushed = striping_.costs.flush(caller, objects());
+  Status written = striping_.costs.write_back(caller, objects());
   Status given = locks_.release_group(caller.handle->node(), number);
-  return given ? flushed : given;
+  return given ? written : given;
 }
 
 /// The caller holds mutex_, and the file has a layout.

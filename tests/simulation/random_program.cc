@@ -5,6 +5,7 @@
 
 #include "program.h"
 #include "random_job.h"
+#include "results.h"
 
 namespace nacre::simulation {
 namespace {
@@ -160,8 +161,7 @@ void add_shared_accesses(Random& random, const Kind& kind, Step& step) {
   const plan::TiledMap view{random_monotone_type(random), pick(random, 0, 5'000)};
   step.number = pick(random, 0, 400);
   const std::int64_t bytes_each = pick(random, 1, kind.rank_count > 16 ? 20 : 200);
-  const bool have_equal_sizes =
-      step.action == Action::write_shared || step.action == Action::read_shared;
+  const bool have_equal_sizes = !is_collective(step.action);
   const bool is_split = !have_equal_sizes && pick(random, 0, 2) == 0;
   std::int64_t begin = step.number;
   Accesses accesses;

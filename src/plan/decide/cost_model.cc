@@ -145,11 +145,10 @@ class CostModel {
     return std::ceil(traffic_.writers / std::min(traffic_.nodes, hosts_));
   }
 
-  /// Processes of a host that want to write at the same time. Aggregators write in turn on each
-  /// node by itself, also if nodes are parts of a host, and exchange half of the time.
+  /// Processes of a host that want to write at the same time. Aggregators write in turn if all
+  /// nodes are parts of one host, but on each node by itself, and they exchange half of the time.
   [[nodiscard]] double writers_at_once() const {
-    const double by_node = std::ceil(std::min(traffic_.nodes, nodes_) / hosts_);
-    return plan_.writers_take_turns ? by_node / 2 : writers_per_host();
+    return plan_.writers_take_turns ? traffic_.nodes / 2 : writers_per_host();
   }
 
   /// The part of the whole access that processes of the fullest host do one after the other: each
@@ -316,8 +315,8 @@ class CostModel {
     const double near =
         std::log2(std::max(1.0, ranks_per_node())) * message(machine_.near_message_ns);
     const double far = std::log2(nodes_) * message(machine_.far_message_ns);
-    // Direct calls that repeat an access agree on the outcome only.
-    // Calls in steps keep their groups.
+    // Direct calls that repeat an access agree on the outcome only. Calls in steps keep their
+    // groups.
     const bool groups_anew = row_.needs_groups() && !summary_.in_steps;
     const double trees = groups_anew ? 8 : row_.exchanges() ? 6 : 2;
     double& agreement = busy(Resource::agreement);
@@ -429,10 +428,12 @@ class CostModel {
                                begin + static_cast<std::ptrdiff_t>(last) + 1);
     };
     const double gathered = most(Resource::cores, Resource::messages);
-    // The caches of the nodes, and what a process waits for in its calls.
-    double behind = most(is_read_ahead() ? Resource::client : Resource::link, Resource::ost);
-    double accessed = is_read_ahead() ? calling_ : prediction_.of(Resource::client);
-    const bool is_behind = is_written_back_later() || is_read_ahead();
+    const bool is_ahead = is_read_ahead();
+    const bool is_behind = is_written_back_later() || is_ahead;
+    // What nodes write back later or read ahead. A node that reads ahead, and not the process in
+    // its call, waits for answers.
+    double behind = most(is_ahead ? Resource::client : Resource::link, Resource::ost);
+    double accessed = is_ahead ? calling_ : prediction_.of(Resource::client);
     if (!is_behind) accessed = std::max(accessed, behind);
     accessed += prediction_.of(Resource::locks);
     double moved = overlapped(gathered, accessed);
@@ -442,7 +443,7 @@ class CostModel {
       if (!is_behind) moved = std::max(moved, behind);
     }
     // While a process waits for a lock, its node does not read ahead.
-    const double apart = is_read_ahead() ? locking_ : 0;
+    const double apart = is_ahead ? locking_ : 0;
     prediction_.seconds =
         apart + std::max(prediction_.of(Resource::agreement) - apart + moved, behind);
   }

@@ -289,9 +289,10 @@ class TrafficModel {
   /// OSTs the nodes reach in a call, the more calls wait (60 reads of 137 KiB from 16 OSTs,
   /// emulated flash, in virtual time: 95 times by 8 nodes, 39 times by 4, 21 times by 2).
   [[nodiscard]] double lock_waits(const Traffic& traffic) const {
-    if (writes() || traffic.waits > 0) return 1;
     constexpr double usual = 3;
+    // Of 16 OSTs 4 nodes read faster than 8 in these reads, of 8 OSTs 8 nodes faster than 4.
     constexpr double most = 2.25;
+    if (writes() || traffic.waits > 0) return 1;
     if (keep_own_stripes()) return 0;
     return std::min(most, usual * traffic.nodes_per_ost * traffic.osts / stripes_.slots);
   }

@@ -100,6 +100,13 @@ bool CostModel::was_evicted(OpenHandle& handle) const {
   return std::exchange(handle.evictions_, evictions) != evictions;
 }
 
+std::vector<CostModel::NodeObject> CostModel::on_node(std::int32_t node,
+                                                      std::span<const ObjectName> objects) {
+  std::vector<NodeObject> node_objects;
+  for (const ObjectName& object : objects) node_objects.push_back({node, object});
+  return node_objects;
+}
+
 /// Whether an eviction of the node has lost writes to the objects, which no flush has reported yet.
 bool CostModel::take_losses(std::int32_t node, std::span<const ObjectName> objects) {
   return std::erase_if(losses_, [&](const auto& loss) {
@@ -388,22 +395,17 @@ Status CostModel::revoke_locks(const Caller& caller, std::span<const ObjectName>
   return wait_for_lock_messages(guard, caller, holders.empty() ? 2 : 4);
 }
 
-Status CostModel::write_back(Guard& guard, const Caller& caller,
-                             std::span<const ObjectName> objects) {
-  settle();
-  std::vector<NodeObject> node_objects;
-  for (const ObjectName& object : objects) node_objects.push_back({caller.handle->node_, object});
-  return write_back(guard, caller, node_objects);
-}
-
 Status CostModel::write_back(const Caller& caller, std::span<const ObjectName> objects) {
   Guard guard(mutex_);
-  return write_back(guard, caller, objects);
+  settle();
+  return write_back(guard, caller, on_node(caller.handle->node_, objects));
 }
 
 Status CostModel::flush(const Caller& caller, std::span<const ObjectName> objects) {
   Guard guard(mutex_);
-  if (Status written = write_back(guard, caller, objects); !written) return written;
+  settle();
+  const std::vector<NodeObject> written_to = on_node(caller.handle->node_, objects);
+  if (Status written = write_back(guard, caller, written_to); !written) return written;
   const bool has_lost = take_losses(caller.handle->node_, objects);
   if (was_evicted(*caller.handle) || has_lost) return refused(EIO);
   return wait_for_pending(guard, caller, 0);

@@ -200,8 +200,6 @@ class CostModel {
                             const ExtentLocks::Lock& wanted);
   [[nodiscard]] Status write_back(Guard& guard, const Caller& caller,
                                   std::span<const NodeObject> node_objects);
-  [[nodiscard]] Status write_back(Guard& guard, const Caller& caller,
-                                  std::span<const ObjectName> objects);
   [[nodiscard]] Status write_to_cache(Guard& guard, const Caller& caller,
                                       const ObjectAccess& access);
   void append_unsent(Outbox& box, std::int32_t node, const ObjectAccess& access);
@@ -213,6 +211,8 @@ class CostModel {
   [[nodiscard]] Status wait_for_pending(Guard& guard, const Caller& caller,
                                         std::int64_t bytes_left);
   [[nodiscard]] bool was_evicted(OpenHandle& handle) const;
+  [[nodiscard]] static std::vector<NodeObject> on_node(std::int32_t node,
+                                                       std::span<const ObjectName> objects);
   [[nodiscard]] bool take_losses(std::int32_t node, std::span<const ObjectName> objects);
   [[nodiscard]] Status evict(std::int32_t node);
   void discard_unsent(Outbox& box);

@@ -175,12 +175,12 @@ bool has_one_aggregator_per_set(const CollectivePlan& plan, Direction direction)
           (plan.end - plan.origin) / plan.block_bytes > plan.aggregator_sets);
 }
 
-/// A rank that reads directly sends a request, and needs a lock, for each OST of its pieces; an
-/// aggregator only for its own OSTs (four ranks on two nodes of a real Lustre, interleaved pieces
-/// on 4 OSTs: 104 to 120 requests by direct reads, 50 by OST).
+/// A rank that reads directly or for a group sends a request, and needs a lock, for each OST of its
+/// range; an aggregator only for its own OSTs (four ranks on two nodes of a real Lustre,
+/// interleaved pieces on 4 OSTs: 104 to 120 requests by direct reads, 50 by OST).
 bool asks_osts_less_often(const CollectivePlan& a, const CollectivePlan& b, Direction direction) {
   return direction == Direction::read && a.algorithm == Algorithm::two_phase &&
-         b.algorithm == Algorithm::direct;
+         b.algorithm != Algorithm::two_phase;
 }
 
 class Comparison {

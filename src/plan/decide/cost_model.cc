@@ -374,7 +374,15 @@ class CostModel {
         std::accumulate(stages.begin(), stages.end(), 0.0) - *std::ranges::max_element(stages);
     const double of_other_readers = (readers_of_an_ost(piece) - 1) * stages.front();
     return others + (traffic_.waits - 1) * std::max(0.0, others + latency - of_other_readers) +
-           (traffic_.osts_waited_for - 1) * stages.front() + time_of_last_answers(piece);
+           (traffic_.osts_waited_for - 1) * stages.front() +
+           std::max(time_of_last_answers(piece), time_to_reach_last_ost(piece, of_an_ost));
+  }
+
+  /// Bytes of a node that pass its link at about the same time.
+  [[nodiscard]] double bytes_at_once(double piece) const {
+    const double in_flight =
+        std::max(piece, traffic_.in_flight) * traffic_.writers / traffic_.nodes;
+    return std::min(traffic_.bytes * traffic_.fullest_node, in_flight);
   }
 
   /// Readers whose pieces lie on many OSTs wait for the same OSTs: the answers to a node come
@@ -384,11 +392,21 @@ class CostModel {
   [[nodiscard]] double time_of_last_answers(double piece) const {
     if (traffic_.nodes_per_ost <= 1) return 0;
     constexpr double usual = 0.35;
-    const double of_node = traffic_.bytes * traffic_.fullest_node;
-    const double in_flight =
-        std::max(piece, traffic_.in_flight) * traffic_.writers / traffic_.nodes;
     return usual * (1 - 1 / traffic_.nodes_per_ost) *
-           time_of(std::min(of_node, in_flight), machine_.node_link.bandwidth);
+           time_of(bytes_at_once(piece), machine_.node_link.bandwidth);
+  }
+
+  /// Nodes that begin at the same OST go through their OSTs in step: each is idle until the links
+  /// have carried the requests to those before it (512 KiB each of the same ranks: 0.084 s, of
+  /// which the OSTs are busy for 0.029 s and each link for 0.042 s).
+  [[nodiscard]] double time_to_reach_last_ost(double piece, double of_an_ost) const {
+    const double request = std::min(of_an_ost, real(machine_.rpc_bytes));
+    const double others = request * (traffic_.osts_in_same_order - 1);
+    const double reached =
+        time_of(std::min(bytes_at_once(piece), others), machine_.node_link.bandwidth);
+    const double ost = prediction_.of(Resource::ost);
+    const double later = reached + ost - std::max(ost, prediction_.of(Resource::link));
+    return std::max(0.0, later) * (1 - 1 / traffic_.nodes_in_same_order);
   }
 
   /// Without helper threads an aggregator does not gather while it accesses the file, but other

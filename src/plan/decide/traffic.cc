@@ -48,6 +48,7 @@ class TrafficModel {
     traffic.calls_at_once = calls_at_once(traffic);
     traffic.lock_waits = lock_waits(traffic);
     meet_on_osts(traffic);
+    go_in_same_order(traffic);
     traffic.fullest_ost_bytes = bytes_of_fullest_ost(traffic);
     return traffic;
   }
@@ -208,6 +209,10 @@ class TrafficModel {
       traffic.osts_waited_for = std::min(traffic.waits, 2.0);
     }
     if (!is_irregular) traffic.waits = std::min(traffic.waits, waits_max);
+    if (divides_osts() && !is_short()) {
+      const double own = std::ceil(stripes_.slots / traffic.writers);
+      traffic.osts_waited_for = std::min(traffic.waits, own);
+    }
     if (goes_on_in_steps(traffic)) {
       traffic.waits = 0;
       traffic.in_flight = real(machine_.read_bytes);
@@ -314,6 +319,21 @@ class TrafficModel {
     const double requests = traffic.in_flight * traffic.writers / request / traffic.osts;
     const double least = traffic.calls_at_once > 1 ? std::min(requests, traffic.nodes) : 1;
     traffic.nodes_per_ost = std::clamp(traffic.nodes_per_ost, least, std::max(requests, 1.0));
+  }
+
+  /// Nodes that begin at the same OST go through their OSTs in the same order. Of those that begin
+  /// at several OSTs, each goes through some before the first OST of another one.
+  void go_in_same_order(Traffic& traffic) const {
+    if (writes() || divides_osts()) return;
+    const bool begin_together = !row_.exchanges() && nodes_interleave();
+    const double bytes = row_.exchanges() ? traffic.bytes : real(summary_.node_span_bytes());
+    const double span = bytes / traffic.nodes;
+    const auto slots = static_cast<std::int64_t>(stripes_.slots);
+    const std::int64_t stripes = begin_together ? 0 : std::llround(span / stripes_.stripe_bytes);
+    const double first_osts = std::min(traffic.nodes, real(slots / std::gcd(stripes, slots)));
+    traffic.nodes_in_same_order = traffic.nodes / first_osts;
+    traffic.osts_in_same_order =
+        std::min(stripes_.osts_of(span), std::ceil(traffic.osts / first_osts));
   }
 
   /// A short range has one stripe more on some OSTs than on others. The OSTs of calls at once are

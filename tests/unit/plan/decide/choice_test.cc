@@ -367,6 +367,26 @@ TEST_CASE("reads that are a little faster by OST than directly go by OST") {
   CHECK(choose({direct, {by_ost, {.seconds = 0.999}}}, Direction::read) == 1);
   CHECK(choose({direct, {by_ost, {.seconds = 1.001}}}, Direction::read) == 0);
   CHECK(choose({direct, {by_ost, {.seconds = 0.999}}}, Direction::write) == 0);
+  const CollectivePlan in_groups{.algorithm = Algorithm::static_segmentation};
+  CHECK(choose({direct, {in_groups, {.seconds = 0.5}}, {by_ost, {.seconds = 0.499}}},
+               Direction::read) == 2);
+}
+
+TEST_CASE("readers that begin at the same OST go through the others in step") {
+  const CollectiveSettings settings = settings_of("lustre-flash", 16);
+  const auto agreements = [&](const Load& load) {
+    const Candidate direct{Algorithm::direct, PlanReason::cost};
+    const AccessSummary summary = summary_of(load, settings.stripes.get());
+    const auto plans =
+        compare_plans(direct, {summary, settings, {Direction::read, load.ranks, load.nodes}});
+    return plans.front().prediction.of(Resource::agreement);
+  };
+  // The pieces of each node begin at OST 0, and those of half as long ones at two OSTs.
+  const double in_step = agreements({16, 8, 8 * mebibyte});
+  const double in_halves = agreements({16, 8, 4 * mebibyte});
+  // The links of the other nodes carry 14 more requests to the last OST.
+  const double request = 1.0 * mebibyte / 23e9;
+  CHECK(in_step > in_halves + 5 * request);
 }
 
 TEST_CASE("a plan that keeps no resource busier need not be clearly faster") {

@@ -65,6 +65,15 @@ def test_calls_that_take_far_longer_than_predicted_change_the_plan(nacre, tmp_pa
     assert columns[0]["stages_ns"]["write"] < columns[1]["stages_ns"]["write"]
 
 
+def test_writes_and_reads_have_saturations_of_their_own(nacre):
+    """k of Chaarawi & Gabriel, from the machine file."""
+    k = ("--set", "clients.write_saturation=4m", "--set", "clients.read_saturation=16m")
+    words = ("--read", "interleaved", "--setting", "nacre_algorithm=two_phase", "--json")
+    _, column = json.loads(nacre("simulate", *SMALL, *k, *words).stdout)
+    saturation = {plan["call"]: plan["saturation_bytes"] for plan in column["report"]["plans"]}
+    assert saturation == {"write": 4 << 20, "read": 16 << 20}
+
+
 def test_messages_may_share_the_links_of_nodes_with_requests(nacre):
     links = [word for name in ("nodes", "messages") for word in ("--set", f"{name}.bandwidth=16m")]
     settings = [f"nacre_algorithm=two_phase,messages.share_link={share}" for share in (0, 1)]

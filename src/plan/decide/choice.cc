@@ -177,10 +177,11 @@ bool has_one_aggregator_per_set(const CollectivePlan& plan, Direction direction)
 
 /// A rank that reads directly or for a group sends a request, and needs a lock, for each OST of its
 /// range; an aggregator only for its own OSTs (four ranks on two nodes of a real Lustre,
-/// interleaved pieces on 4 OSTs: 104 to 120 requests by direct reads, 50 by OST).
-bool asks_osts_less_often(const CollectivePlan& a, const CollectivePlan& b, Direction direction) {
-  return direction == Direction::read && a.algorithm == Algorithm::two_phase &&
-         b.algorithm != Algorithm::two_phase;
+/// interleaved pieces on 4 OSTs: 104 to 120 requests by direct reads, 50 by OST). Groups that read
+/// in steps ask each OST once, and then read ahead.
+bool asks_osts_less_often(const CollectivePlan& a, const PredictedPlan& b, Direction direction) {
+  if (direction == Direction::write || a.algorithm != Algorithm::two_phase) return false;
+  return b.plan.algorithm == Algorithm::direct || (row_of(b.plan).needs_groups() && b.caution == 1);
 }
 
 class Comparison {
@@ -269,8 +270,7 @@ std::size_t choose(const std::vector<PredictedPlan>& plans, Direction direction)
     const PredictedPlan& chosen = plans[best];
     if (!has_one_aggregator_per_set(one.plan, direction)) return false;
     if (one.plan.algorithm != chosen.plan.algorithm) {
-      return asks_osts_less_often(one.plan, chosen.plan, direction) &&
-             score_of(one) < score_of(chosen);
+      return asks_osts_less_often(one.plan, chosen, direction) && score_of(one) < score_of(chosen);
     }
     const bool may_gain = direction == Direction::read ||
                           one.plan.aggregator_count <= chosen.plan.aggregator_count ||

@@ -317,8 +317,21 @@ class TrafficModel {
     if (writes() || traffic.in_flight <= 0 || divides_osts()) return;
     const double request = std::min(stripes_.stripe_bytes, real(machine_.rpc_bytes));
     const double requests = traffic.in_flight * traffic.writers / request / traffic.osts;
-    const double least = traffic.calls_at_once > 1 ? std::min(requests, traffic.nodes) : 1;
+    const double least = traffic.calls_at_once > 1 ? std::min(requests, nodes_in_turn(traffic)) : 1;
     traffic.nodes_per_ost = std::clamp(traffic.nodes_per_ost, least, std::max(requests, 1.0));
+  }
+
+  /// The nodes that come to an OST in successive calls: all, unless calls of whole stripes lead
+  /// each node to the same OSTs again and again (32 reads of 16 stripes on 48 OSTs, emulated
+  /// ranger: 0.14 s directly, as if one node came to an OST).
+  [[nodiscard]] double nodes_in_turn(const Traffic& traffic) const {
+    const auto stripe = static_cast<std::int64_t>(stripes_.stripe_bytes);
+    const Extent& bounds = summary_.bounds;
+    if (bounds.length % stripe != 0 || bounds.offset % stripe != 0) return traffic.nodes;
+    const auto slots = static_cast<std::int64_t>(stripes_.slots);
+    const std::int64_t places = slots / std::gcd(bounds.length / stripe, slots);
+    const double in_one_call = traffic.nodes_per_ost * traffic.osts / stripes_.slots;
+    return std::min(traffic.nodes, in_one_call * real(places));
   }
 
   /// Nodes that begin at the same OST go through their OSTs in the same order. Of those that begin

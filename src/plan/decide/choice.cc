@@ -175,13 +175,16 @@ bool has_one_aggregator_per_set(const CollectivePlan& plan, Direction direction)
           (plan.end - plan.origin) / plan.block_bytes > plan.aggregator_sets);
 }
 
+/// Of groups, only those that read in steps are predicted with caution.
+bool reads_in_steps(const PredictedPlan& groups) { return groups.caution > 1; }
+
 /// A rank that reads directly or for a group sends a request, and needs a lock, for each OST of its
 /// range; an aggregator only for its own OSTs (four ranks on two nodes of a real Lustre,
 /// interleaved pieces on 4 OSTs: 104 to 120 requests by direct reads, 50 by OST). Groups that read
 /// in steps ask each OST once, and then read ahead.
 bool asks_osts_less_often(const CollectivePlan& a, const PredictedPlan& b, Direction direction) {
   if (direction == Direction::write || a.algorithm != Algorithm::two_phase) return false;
-  return b.plan.algorithm == Algorithm::direct || (row_of(b.plan).needs_groups() && b.caution == 1);
+  return row_of(b.plan).needs_groups() ? !reads_in_steps(b) : b.plan.algorithm == Algorithm::direct;
 }
 
 class Comparison {

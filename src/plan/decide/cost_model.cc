@@ -375,7 +375,7 @@ class CostModel {
     const double of_other_readers = (readers_of_an_ost(piece) - 1) * stages.front();
     return others + (traffic_.waits - 1) * std::max(0.0, others + latency - of_other_readers) +
            (traffic_.osts_waited_for - 1) * stages.front() +
-           std::max(time_of_last_answers(piece), time_to_reach_last_ost(piece, of_an_ost));
+           std::max(time_of_last_answers(piece), time_in_step(piece, of_an_ost));
   }
 
   /// Bytes of a node that pass its link at about the same time.
@@ -396,10 +396,12 @@ class CostModel {
            time_of(bytes_at_once(piece), machine_.node_link.bandwidth);
   }
 
-  /// Nodes that begin at the same OST go through their OSTs in step: each is idle until the links
-  /// have carried the requests to those before it (512 KiB each of the same ranks: 0.084 s, of
-  /// which the OSTs are busy for 0.029 s and each link for 0.042 s).
-  [[nodiscard]] double time_to_reach_last_ost(double piece, double of_an_ost) const {
+  /// Nodes that begin at the same OST go through the OSTs in step. Each OST serves one of them
+  /// after the other, and the link of a node is idle until it is the node's turn, so that the times
+  /// of OSTs and links add up instead of overlapping (512 KiB each of the same ranks on 16 OSTs:
+  /// 0.084 s, of which the OSTs are busy for 0.029 s and each link for 0.042 s).
+  [[nodiscard]] double time_in_step(double piece, double of_an_ost) const {
+    if (traffic_.nodes_per_ost <= 1) return 0;
     const double request = std::min(of_an_ost, real(machine_.rpc_bytes));
     const double others = request * (traffic_.osts_in_same_order - 1);
     const double reached =

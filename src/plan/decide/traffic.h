@@ -37,8 +37,8 @@ struct Traffic {
   double waits = 1;                ///< for an answer of an OST, one after the other
   double lock_waits = 1;           ///< for locks, one after the other
   double osts_waited_for = 1;      ///< in turn by one process, if no other process reads from them
-  double nodes_in_same_order = 1;  ///< whose readers begin at the same OST
-  double osts_in_same_order = 1;   ///< that they go through before those of other nodes
+  double nodes_in_same_order = 1;  ///< nodes that begin to read at the same OST, on average
+  double osts_in_same_order = 1;   ///< OSTs that they reach before the first OST of other nodes
 
   double fullest_writer = 1;     ///< the part of the bytes of the writer that has the most
   double fullest_node = 1;       ///< of the node whose writers have the most

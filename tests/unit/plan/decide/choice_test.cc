@@ -356,7 +356,7 @@ TEST_CASE("pieces that fall on stripes stay with their ranks where each node has
   CHECK(plan_for(by_stripes, settings_of("lustre", 5)).algorithm == Algorithm::two_phase);
 }
 
-TEST_CASE("reads that are a little faster by OST than directly go by OST") {
+TEST_CASE("reads that are a little faster by OST than directly or for groups go by OST") {
   const CollectivePlan by_ost{.algorithm = Algorithm::two_phase,
                               .pattern = DomainPattern::osts,
                               .aggregator_count = 4,
@@ -368,8 +368,11 @@ TEST_CASE("reads that are a little faster by OST than directly go by OST") {
   CHECK(choose({direct, {by_ost, {.seconds = 1.001}}}, Direction::read) == 0);
   CHECK(choose({direct, {by_ost, {.seconds = 0.999}}}, Direction::write) == 0);
   const CollectivePlan in_groups{.algorithm = Algorithm::static_segmentation};
-  CHECK(choose({direct, {in_groups, {.seconds = 0.5}}, {by_ost, {.seconds = 0.499}}},
-               Direction::read) == 2);
+  const PredictedPlan groups{in_groups, {.seconds = 0.5}};
+  CHECK(choose({direct, groups, {by_ost, {.seconds = 0.499}}}, Direction::read) == 2);
+  CHECK(choose({direct, groups, {by_ost, {.seconds = 0.499}}}, Direction::write) == 1);
+  const PredictedPlan groups_in_steps{in_groups, {.seconds = 0.5}, 0, {}, 1.15};
+  CHECK(choose({direct, groups_in_steps, {by_ost, {.seconds = 0.574}}}, Direction::read) == 1);
 }
 
 TEST_CASE("readers that begin at the same OST go through the others in step") {
@@ -381,12 +384,25 @@ TEST_CASE("readers that begin at the same OST go through the others in step") {
         compare_plans(direct, {summary, settings, {Direction::read, load.ranks, load.nodes}});
     return plans.front().prediction.of(Resource::agreement);
   };
-  // The pieces of each node begin at OST 0, and those of half as long ones at two OSTs.
+  // Of pieces of 8 MiB the parts of all nodes begin at OST 0, of pieces of 4 MiB at OST 0 or 8.
   const double in_step = agreements({16, 8, 8 * mebibyte});
   const double in_halves = agreements({16, 8, 4 * mebibyte});
-  // The links of the other nodes carry 14 more requests to the last OST.
-  const double request = 1.0 * mebibyte / 23e9;
+  // The link of a node carries 15 requests of 1 MiB before the last OST, in halves 7.
+  const double request = 1.0 / (23 * 1024);
   CHECK(in_step > in_halves + 5 * request);
+  // Each node has two OSTs of its own.
+  const Load by_stripes{16, 8, mebibyte, 16, true};
+  const Load by_long_stripes{16, 8, 2 * mebibyte, 8, true};
+  CHECK(agreements(by_stripes) < agreements(by_long_stripes));
+}
+
+TEST_CASE("an aggregator waits for its OSTs in turn until its node reads ahead") {
+  const CollectiveSettings settings = settings_of("lustre", 16);
+  const Load load{16, 8, 16 * mebibyte};
+  const AccessSummary summary = summary_of(load, settings.stripes.get());
+  const auto plans = compared_plans(summary, settings, {Direction::read, load.ranks, load.nodes});
+  // For two stripes of 1 MiB more, on OSTs of 1 GiB/s.
+  CHECK(agreement_by_ost(plans, 4) > agreement_by_ost(plans, 16) + 1.8e-3);
 }
 
 TEST_CASE("a plan that keeps no resource busier need not be clearly faster") {
@@ -846,6 +862,21 @@ TEST_CASE("reads in steps keep the OSTs of the next component busy, too") {
     return predict(laid_out(candidate, inputs), inputs).of(Resource::ost);
   };
   CHECK(ost_seconds(mebibyte) < 0.6 * ost_seconds(64 * mebibyte));
+}
+
+TEST_CASE("calls of whole stripes in steps lead each node to the same OSTs") {
+  const CollectiveSettings settings = settings_of("lustre", 48);
+  const auto seconds_of_a_byte = [&](std::int64_t piece) {
+    const Load load{16, 8, piece};
+    AccessSummary summary = summary_of(load, settings.stripes.get());
+    summary.in_steps = true;
+    const PlanInputs inputs{summary, settings, {Direction::read, load.ranks, load.nodes}};
+    const CollectivePlan direct = laid_out(Candidate{Algorithm::direct, PlanReason::hint}, inputs);
+    const double busy = predict(direct, inputs).of(Resource::ost);
+    return busy / static_cast<double>(summary.bytes);
+  };
+  // 16 stripes a call: a node comes to 6 of the 48 OSTs. Of 15 stripes it comes to all of them.
+  CHECK(1.5 * seconds_of_a_byte(mebibyte) < seconds_of_a_byte(15 * mebibyte / 16));
 }
 
 TEST_CASE("the link of the node with the most bytes bounds direct accesses") {

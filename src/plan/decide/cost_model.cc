@@ -374,8 +374,13 @@ class CostModel {
         std::accumulate(stages.begin(), stages.end(), 0.0) - *std::ranges::max_element(stages);
     const double of_other_readers = (readers_of_an_ost(piece) - 1) * stages.front();
     return others + (traffic_.waits - 1) * std::max(0.0, others + latency - of_other_readers) +
-           (traffic_.osts_waited_for - 1) * stages.front() +
-           std::max(time_of_last_answers(piece), time_in_step(piece, of_an_ost));
+           (traffic_.osts_waited_for - 1) * stages.front() + time_among_nodes(piece, of_an_ost);
+  }
+
+  /// The time that nodes wait because they read from the same OSTs.
+  [[nodiscard]] double time_among_nodes(double piece, double of_an_ost) const {
+    if (traffic_.nodes_per_ost <= 1) return 0;
+    return std::max(time_of_last_answers(piece), time_in_step(piece, of_an_ost));
   }
 
   /// Bytes of a node that pass its link at about the same time.
@@ -390,7 +395,6 @@ class CostModel {
   /// 16 ranks on 8 nodes, emulated flash Lustre, in virtual time: 0.163 s, of which the OSTs are
   /// busy for 0.124 s and each link for 0.083 s).
   [[nodiscard]] double time_of_last_answers(double piece) const {
-    if (traffic_.nodes_per_ost <= 1) return 0;
     constexpr double usual = 0.35;
     return usual * (1 - 1 / traffic_.nodes_per_ost) *
            time_of(bytes_at_once(piece), machine_.node_link.bandwidth);
@@ -401,7 +405,6 @@ class CostModel {
   /// of OSTs and links add up instead of overlapping (512 KiB each of the same ranks on 16 OSTs:
   /// 0.084 s, of which the OSTs are busy for 0.029 s and each link for 0.042 s).
   [[nodiscard]] double time_in_step(double piece, double of_an_ost) const {
-    if (traffic_.nodes_per_ost <= 1) return 0;
     const double request = std::min(of_an_ost, real(machine_.rpc_bytes));
     const double others = request * (traffic_.osts_in_same_order - 1);
     const double reached =

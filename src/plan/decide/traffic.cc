@@ -64,11 +64,15 @@ class TrafficModel {
 
   /// The OSTs of an aggregator with `each` bytes, in blocks of stripes that are dealt in turn.
   [[nodiscard]] double osts_in_turn(double writers, double each) const {
-    const auto slots = static_cast<std::int64_t>(stripes_.slots);
     const std::int64_t stripes = stripes_in_turn(plan_, settings_);
     const std::int64_t step = stripes * static_cast<std::int64_t>(writers);
-    const double places = real(slots / std::gcd(step, slots));
-    return std::min(stripes_.osts_of(each), real(stripes) * places);
+    return std::min(stripes_.osts_of(each), real(stripes) * osts_of_steps(step));
+  }
+
+  /// The OSTs that have the stripes at a distance of `step` stripes from each other.
+  [[nodiscard]] double osts_of_steps(std::int64_t step) const {
+    const auto slots = static_cast<std::int64_t>(stripes_.slots);
+    return real(slots / std::gcd(step, slots));
   }
 
   /// Whether each aggregator has the stripes on some OSTs.
@@ -206,12 +210,11 @@ class TrafficModel {
       // take no longer (24 reads of 1.3 MiB, emulated ranger, in virtual time: 0.68 s with 16
       // aggregators, 0.65 s with 8).
       traffic.waits = std::ceil(traffic.waits);
-      traffic.osts_waited_for = std::min(traffic.waits, 2.0);
     }
     if (!is_irregular) traffic.waits = std::min(traffic.waits, waits_max);
-    if (divides_osts() && !is_short()) {
+    if (divides_osts()) {
       // An aggregator waits for its OSTs in turn until its node reads ahead.
-      const double own = std::ceil(stripes_.slots / traffic.writers);
+      const double own = is_short() ? 2 : std::ceil(stripes_.slots / traffic.writers);
       traffic.osts_waited_for = std::min(traffic.waits, own);
     }
     if (goes_on_in_steps(traffic)) {
@@ -242,12 +245,16 @@ class TrafficModel {
   /// Whether the stripes of each aggregator are at equal distances, also from call to call: calls
   /// of whole stripes that leave none out.
   [[nodiscard]] bool keep_own_stripes() const {
-    const auto stripe = static_cast<std::int64_t>(stripes_.stripe_bytes);
     const auto slots = static_cast<std::int64_t>(stripes_.slots);
     const bool have_equal_slots = slots % std::max(1, plan_.aggregator_count) == 0;
     return divides_osts() && have_equal_slots &&
-           summary_.distinct_bytes() == summary_.bounds.length &&
-           summary_.bounds.length % stripe == 0 && summary_.bounds.offset % stripe == 0;
+           summary_.distinct_bytes() == summary_.bounds.length && has_whole_stripes();
+  }
+
+  /// Whether the range begins and ends at the ends of stripes.
+  [[nodiscard]] bool has_whole_stripes() const {
+    const auto stripe = static_cast<std::int64_t>(stripes_.stripe_bytes);
+    return summary_.bounds.length % stripe == 0 && summary_.bounds.offset % stripe == 0;
   }
 
   /// Whether a read of one rank's pieces bridges the gaps between them, if these are equal.
@@ -300,7 +307,12 @@ class TrafficModel {
     constexpr double most = 2.25;
     if (writes() || traffic.waits > 0) return 1;
     if (keep_own_stripes()) return 0;
-    return std::min(most, usual * traffic.nodes_per_ost * traffic.osts / stripes_.slots);
+    return std::min(most, usual * nodes_per_ost_of_file(traffic));
+  }
+
+  /// As `nodes_per_ost`, over all OSTs of the file and not only those that the call accesses.
+  [[nodiscard]] double nodes_per_ost_of_file(const Traffic& traffic) const {
+    return traffic.nodes_per_ost * traffic.osts / stripes_.slots;
   }
 
   /// Reads that go on in steps are ahead by some calls.
@@ -327,21 +339,17 @@ class TrafficModel {
   /// virtual time: 0.14 s directly, as if one node came to an OST). Each call is assumed to begin
   /// where the one before it ended.
   [[nodiscard]] double nodes_in_turn(const Traffic& traffic) const {
+    if (!has_whole_stripes()) return traffic.nodes;
     const auto stripe = static_cast<std::int64_t>(stripes_.stripe_bytes);
-    const Extent& bounds = summary_.bounds;
-    if (bounds.length % stripe != 0 || bounds.offset % stripe != 0) return traffic.nodes;
-    const auto slots = static_cast<std::int64_t>(stripes_.slots);
-    const std::int64_t places = slots / std::gcd(bounds.length / stripe, slots);
-    const double in_one_call = traffic.nodes_per_ost * traffic.osts / stripes_.slots;
-    return std::min(traffic.nodes, in_one_call * real(places));
+    const double places = osts_of_steps(summary_.bounds.length / stripe);
+    return std::min(traffic.nodes, nodes_per_ost_of_file(traffic) * places);
   }
 
   /// Nodes that begin at the same OST go through their OSTs in the same order. If nodes begin at
   /// several OSTs, each goes through some OSTs before it reaches the first OST of another node.
   void go_in_same_order(Traffic& traffic) const {
     if (writes() || divides_osts() || traffic.nodes <= 1) return;
-    const bool in_turn = row_.exchanges() && plan_.pattern == DomainPattern::stripes;
-    if (in_turn && !row_.needs_groups()) return;
+    if (row_.domains == DomainsOf::file && plan_.pattern == DomainPattern::stripes) return;
     const double range = real(summary_.bounds.length);
     double of_nodes = range;
     if (!row_.exchanges()) of_nodes = real(summary_.node_span_bytes());
@@ -349,9 +357,8 @@ class TrafficModel {
     const double span = of_nodes / traffic.nodes;
     const double apart = std::max(0.0, range - span) / (traffic.nodes - 1);
     const bool begin_together = apart < span / 2;  // most of their ranges overlap
-    const auto slots = static_cast<std::int64_t>(stripes_.slots);
-    const std::int64_t stripes = begin_together ? 0 : std::llround(apart / stripes_.stripe_bytes);
-    const double first_osts = std::min(traffic.nodes, real(slots / std::gcd(stripes, slots)));
+    const std::int64_t step = begin_together ? 0 : std::llround(apart / stripes_.stripe_bytes);
+    const double first_osts = std::min(traffic.nodes, osts_of_steps(step));
     traffic.nodes_in_same_order = traffic.nodes / first_osts;
     traffic.osts_in_same_order =
         std::min(stripes_.osts_of(span), std::ceil(traffic.osts / first_osts));

@@ -36,7 +36,7 @@ void RequestModel::share_links(NodeLinks& links) {
   }
 }
 
-/// The stations before the OST, without those of unlimited bandwidth.
+/// The stations that the bytes pass, in order, without links of unlimited bandwidth.
 std::vector<std::size_t> RequestModel::route_of(const Rpc& rpc) const {
   std::vector<std::size_t> route;
   const auto nodes = checked_cast<std::size_t>(machine_.nodes);
@@ -48,6 +48,8 @@ std::vector<std::size_t> RequestModel::route_of(const Rpc& rpc) const {
   if (servers > 0 && machine_.server_link.bandwidth > 0) {
     route.push_back(nodes + uplinks + static_cast<std::size_t>(rpc.ost) % servers);
   }
+  route.push_back(station_of_ost(rpc.ost));
+  if (rpc.reads) std::ranges::reverse(route);
   return route;
 }
 
@@ -70,11 +72,13 @@ Ticket RequestModel::delay(SimulatedTime length, SimulatedTime now) {
   return ticket;
 }
 
-/// Enters the next station of the route, or the OST after the last station.
+/// Enters the next station of the route, or ends the request after the last station.
 void RequestModel::enter(Ticket ticket, SimulatedTime now) {
   const Request& request = requests_.at(ticket);
-  if (request.step < request.route.size()) {
-    join(stations_[request.route[request.step]], ticket, now);
+  if (request.step == request.route.size()) {
+    end(ticket, now);
+  } else if (const std::size_t station = request.route[request.step]; station < first_ost_) {
+    join(stations_[station], ticket, now);
   } else {
     enter_ost(ticket, now);
   }
@@ -97,7 +101,6 @@ void RequestModel::enter_ost(Ticket ticket, SimulatedTime now) {
 void RequestModel::start_on_thread(Ticket ticket, SimulatedTime now) {
   Request& request = requests_.at(ticket);
   osts_[static_cast<std::size_t>(request.rpc.ost)].queued += now - request.arrived;
-  ++request.step;
   const double slowness = std::max(1.0, stations_[station_of_ost(request.rpc.ost)].slowness);
   schedule(now + std::llround(static_cast<double>(latency_) * slowness), ticket);
 }
@@ -142,40 +145,44 @@ void RequestModel::complete_step(Ticket ticket, SimulatedTime now) {
     return;
   }
   Request& request = found->second;
-  Station& ost = stations_[station_of_ost(request.rpc.ost)];
-  if (request.step < request.route.size()) {
-    leave(stations_[request.route[request.step++]], request.rpc, now);
-    enter(ticket, now);
-  } else if (request.step == request.route.size() + 1) {  // the latency is over: start the transfer
-    ++request.step;
-    ost.waiting.push_back(ticket);
-    start(ost, now);
-  } else {
-    leave(ost, request.rpc, now);
-    end(ticket, now);
+  const std::size_t index = request.route[request.step];
+  Station& station = stations_[index];
+  const bool is_ost = index >= first_ost_;
+  if (is_ost && !request.transfers) {
+    request.transfers = true;
+    station.waiting.push_back(ticket);
+    start(station, now);
+    return;
   }
+  leave(station, request.rpc, now);
+  if (is_ost) free_thread(request.rpc.ost, now);
+  ++request.step;
+  enter(ticket, now);
+}
+
+void RequestModel::free_thread(std::int32_t ost, SimulatedTime now) {
+  Ost& threads = osts_[static_cast<std::size_t>(ost)];
+  if (threads.waiting.empty()) {
+    ++threads.idle_threads;
+    return;
+  }
+  const Ticket next = threads.waiting.front();
+  threads.waiting.pop_front();
+  start_on_thread(next, now);
 }
 
 void RequestModel::end(Ticket ticket, SimulatedTime now) {
   const Rpc rpc = requests_.at(ticket).rpc;
   requests_.erase(ticket);
   done_.push_back(ticket);
-  Ost& ost = osts_[static_cast<std::size_t>(rpc.ost)];
-  if (ost.waiting.empty()) {
-    ++ost.idle_threads;
-  } else {
-    const Ticket next = ost.waiting.front();
-    ost.waiting.pop_front();
-    start_on_thread(next, now);
-  }
   Window& window = windows_.at({rpc.node, rpc.ost});
   if (window.waiting.empty()) {
     --window.in_flight;
-  } else {
-    const Ticket next = window.waiting.front();
-    window.waiting.pop_front();
-    enter(next, now);
+    return;
   }
+  const Ticket next = window.waiting.front();
+  window.waiting.pop_front();
+  enter(next, now);
 }
 
 std::vector<Ticket> RequestModel::advance(SimulatedTime now) {

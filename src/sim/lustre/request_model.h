@@ -35,13 +35,14 @@ struct Rpc {
 /// Identifies a request or a delay.
 using Ticket = std::uint64_t;
 
-/// What requests pass, in this order.
+/// What requests pass: writes in this order, reads in the reverse order.
 enum class StationKind : std::uint8_t { node_link, uplink, server_link, ost };
 
-/// A request passes its node's link, the uplink, the server's link and the OST, in this order, and
-/// queues at each. At most `rpcs_in_flight` requests of a node to an OST are in flight; further
-/// requests queue at the node. Callers pass the time: the simulation reads no clock, and processes
-/// each event at the time of the event even if advance() is called later. Not thread-safe.
+/// The bytes of a write pass its node's link, the uplink, the server's link and the OST, in this
+/// order, those of a read in the reverse order. They queue at each. At most `rpcs_in_flight`
+/// requests of a node to an OST are in flight; further requests queue at the node. Callers pass the
+/// time: the simulation reads no clock, and processes each event at the time of the event even if
+/// advance() is called later. Not thread-safe.
 class RequestModel {
  public:
   explicit RequestModel(const Machine& machine);
@@ -74,8 +75,9 @@ class RequestModel {
  private:
   struct Request {
     Rpc rpc;
-    std::vector<std::size_t> route;  // stations before the OST
-    std::size_t step = 0;            // index into `route`; larger values: steps at the OST
+    std::vector<std::size_t> route;  // stations, in order; the OST is one of them
+    std::size_t step = 0;            // index into `route`
+    bool transfers = false;          // at the OST: the latency is over
     SimulatedTime arrived = 0;       // time of arrival at the OST
   };
   /// A link, or the transfers of an OST: serves one request at a time, in order of arrival.
@@ -116,6 +118,7 @@ class RequestModel {
   void join(Station& station, Ticket ticket, SimulatedTime now);
   void start(Station& station, SimulatedTime now);
   void leave(Station& station, const Rpc& rpc, SimulatedTime now);
+  void free_thread(std::int32_t ost, SimulatedTime now);
   void complete_step(Ticket ticket, SimulatedTime now);
   void end(Ticket ticket, SimulatedTime now);
 

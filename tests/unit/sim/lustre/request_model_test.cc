@@ -107,6 +107,25 @@ TEST_CASE("requests share the links of servers, uplinks and nodes") {
   CHECK(end_of(machine, {{0, 0, 10 * kilobyte}, {0, 1, 10 * kilobyte}}) == 30 * millisecond);
 }
 
+TEST_CASE("the bytes of a write pass the links before the OST, those of a read after it") {
+  Machine machine = slow_osts();
+  machine.node_link.bandwidth = 1000 * kilobyte;
+  const auto link_time_after_nine_ms = [&](bool reads) {
+    RequestModel simulation(machine);
+    static_cast<void>(simulation.submit({0, 0, 10 * kilobyte, reads}, 0));
+    static_cast<void>(simulation.advance(9 * millisecond));
+    return simulation.busy_times(StationKind::node_link).front().total();
+  };
+  CHECK(link_time_after_nine_ms(false) == 10 * millisecond);
+  CHECK(link_time_after_nine_ms(true) == 0);
+  // Two nodes: the OST reads for the second node while the first node's link is busy.
+  CHECK(end_of(machine, {{0, 0, 10 * kilobyte, true}, {1, 0, 10 * kilobyte, true}}) ==
+        30 * millisecond);
+  // A thread of the OST is free again when the OST has read.
+  machine.ost_threads = 1;
+  CHECK(end_of(machine, repeated({0, 0, 10 * kilobyte, true}, 3)) == 40 * millisecond);
+}
+
 TEST_CASE("requests wait for what occupies a shared link of their node, in their direction") {
   Machine machine = slow_osts();
   machine.ost.bandwidth = 0;

@@ -41,6 +41,7 @@ class TrafficModel {
         machine_(*inputs.settings.machine),
         direction_(inputs.participants.direction),
         nodes_(std::max(1, inputs.participants.node_count)),
+        ranks_per_node_(std::floor(inputs.participants.rank_count / nodes_)),
         stripes_(stripes_of(inputs)) {}
 
   [[nodiscard]] Traffic traffic() const {
@@ -263,6 +264,15 @@ class TrafficModel {
     return gaps <= 0 || (summary_.span_bytes - summary_.bytes) / gaps <= bridged_gap_bytes;
   }
 
+  /// Whether the aggregators that share OSTs are on one node: if the nodes, assumed to have as many
+  /// ranks each, have room for that (Aggregators::over_nodes).
+  [[nodiscard]] bool keeps_sets() const {
+    if (plan_.aggregator_sets <= 0) return false;
+    const double sets = plan_.aggregator_sets;
+    const double of_node = std::floor(ranks_per_node_ * sets / plan_.aggregator_count);
+    return of_node * nodes_ >= sets;
+  }
+
   /// The nodes of aggregators that meet on an OST, and the locks that they take from each other.
   void share_osts(Traffic& traffic) const {
     const DomainPattern pattern = row_.needs_groups() ? DomainPattern::even : plan_.pattern;
@@ -271,7 +281,7 @@ class TrafficModel {
                               .slots = static_cast<std::int64_t>(stripes_.slots),
                               .slots_each_min = settings_.osts_per_aggregator,
                               .nodes = static_cast<std::int64_t>(traffic.nodes),
-                              .keeps_sets = plan_.aggregator_sets > 0});
+                              .keeps_sets = keeps_sets()});
       traffic.fullest_writer = shares.of_fullest_aggregator();
       traffic.fullest_node = shares.of_fullest_node();
       traffic.nodes_per_ost = real(shares.nodes_of_a_set());
@@ -401,6 +411,7 @@ class TrafficModel {
   const machine::Machine& machine_;
   Direction direction_;
   double nodes_;
+  double ranks_per_node_;
   RangeStripes stripes_;
 };
 

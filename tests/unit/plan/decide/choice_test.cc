@@ -218,7 +218,7 @@ TEST_CASE("if few nodes have uneven numbers of OSTs, their ranks share the OSTs,
     settings.machine = std::make_shared<const machine::Machine>(links_as_slow_as_osts);
     const CollectivePlan plan = plan_for({9, 3, 47'008, 1000, true}, settings);
     CHECK(plan.pattern == DomainPattern::osts);
-    CHECK(plan.aggregator_count == (wide ? 4 : 9));
+    CHECK(plan.aggregator_count == (wide ? 2 : 8));
   }
 }
 
@@ -394,6 +394,27 @@ TEST_CASE("readers that begin at the same OST go through the others in step") {
   const Load by_stripes{16, 8, mebibyte, 16, true};
   const Load by_long_stripes{16, 8, 2 * mebibyte, 8, true};
   CHECK(agreements(by_stripes) < agreements(by_long_stripes));
+}
+
+TEST_CASE("the link of a node with one reader is idle until the next answer comes") {
+  CollectiveSettings settings = settings_of("lustre", 4);
+  machine::Machine slow_links = *settings.machine;
+  slow_links.node_link.bandwidth = slow_links.ost.bandwidth / 16;
+  const auto agreement = [&](int ranks, std::int64_t latency_us) {
+    slow_links.ost_latency_us = latency_us;
+    settings.machine = std::make_shared<const machine::Machine>(slow_links);
+    const Candidate direct{Algorithm::direct, PlanReason::cost};
+    const AccessSummary summary = summary_of({ranks, 3, mebibyte, 2, true}, settings.stripes.get());
+    const auto plans = compare_plans(direct, {summary, settings, {Direction::read, ranks, 3}});
+    return plans.front().prediction.of(Resource::agreement);
+  };
+  const auto latencies = [&](int ranks) {
+    constexpr std::int64_t millisecond_us = 1000;
+    const double longer = agreement(ranks, 2 * millisecond_us) - agreement(ranks, millisecond_us);
+    return longer / 1e-3;
+  };
+  CHECK(latencies(3) == doctest::Approx(2));
+  CHECK(latencies(24) == doctest::Approx(1));
 }
 
 TEST_CASE("an aggregator waits for its OSTs in turn until its node reads ahead") {

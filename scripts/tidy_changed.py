@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FILES_MAX = 60
+FILES_MAX = 24
 DAY_SECONDS = 24 * 60 * 60
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 CHECKED = ("src/", "testbed/", "tools/")

@@ -1,11 +1,115 @@
 // Messages and copies.
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
 #include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
 
+#include "collective/node/node_board.h"
+#include "store/memory/shared_memory.h"
 #include "worker.h"
 
 namespace nacre_tune {
 namespace {
+
+using nacre::collective::NodeBoard;
+using nacre::store::SharedMemory;
+
+/// The ranks that exchange messages with each other, and the number of this one.
+struct Circle {
+  int count = 0;
+  int self = 0;
+  [[nodiscard]] int after(int distance) const { return (self + distance) % count; }
+  [[nodiscard]] int before(int distance) const { return (self + count - distance) % count; }
+};
+
+/// Steps of an agreement between two rounds of a collective call: this rank copies some bytes and
+/// then waits for one message after the other, each of which was sent by a rank that had received
+/// the one before. Ranks that share cores wait for them, too: the more, the longer the others copy
+/// (16 ranks on 2 cores: 0.03 ms after 16 KiB, 0.08 to 0.2 ms after 256 KiB, with which small
+/// collective reads were predicted to take 4 times as long as they did). `step`: sends a message to
+/// a rank and receives one from another. The sample has this rank's seconds of messages.
+Sample exchange_in_steps(const Circle& circle, std::int64_t trips,
+                         const std::function<void(int to, int from)>& step) {
+  constexpr std::size_t copied_bytes = 16 << 10;
+  const std::vector<char> from(copied_bytes, 'a');
+  std::vector<char> to(copied_bytes, 'b');
+  Sample sample;
+  for (std::int64_t trip = 0; trip < trips; ++trip) {
+    std::memcpy(to.data(), from.data(), copied_bytes);
+    const double start = seconds_now();
+    for (int distance = 1; distance < circle.count; distance *= 2, sample.count += 1) {
+      step(circle.after(distance), circle.before(distance));
+    }
+    sample.seconds += seconds_now() - start;
+  }
+  return sample;
+}
+
+void receive(NodeBoard& board) {
+  constexpr std::chrono::seconds nap_max{1};
+  std::array<std::byte, NodeBoard::message_bytes_max> bytes;
+  for (std::uint32_t rings = board.rings(); !board.take(bytes); rings = board.rings()) {
+    board.sleep(rings + 1, nap_max);
+  }
+}
+
+/// Memory that the ranks of a node share; none if one of all ranks has none.
+std::optional<SharedMemory> share_memory(const Ranks& ranks, std::int64_t bytes) {
+  std::optional<SharedMemory> memory;
+  const auto keep = [&](nacre::Result<SharedMemory> found) {
+    if (found) memory = *std::move(found);
+  };
+  const std::string purpose = "share memory";
+  nacre::store::SharedMemoryAddress address;
+  if (ranks.rank_in_node == 0) {
+    keep(
+        SharedMemory::create(SharedMemory::Kind::named, nacre::store::random_id(), bytes, purpose));
+    if (memory) address = memory->address();
+  }
+  MPI_Bcast(&address, sizeof address, MPI_BYTE, 0, ranks.node_comm);
+  if (ranks.rank_in_node != 0) keep(SharedMemory::attach(address, bytes, purpose));
+  if (worst(memory ? 0 : ENOMEM) != 0) return std::nullopt;
+  if (ranks.rank_in_node == 0) SharedMemory::forget(address.id);
+  return memory;
+}
+
+/// Messages inside a node, of all its ranks: those that an agreement of Nacre sends.
+Sample exchange_near(const Ranks& ranks, std::int64_t trips) {
+  const auto memory = share_memory(ranks, NodeBoard::bytes_needed(ranks.ranks_in_node));
+  if (!memory) return {};
+  NodeBoard board(memory->bytes(), ranks.rank_in_node);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Circle circle{ranks.ranks_in_node, ranks.rank_in_node};
+  const Sample sample = exchange_in_steps(circle, trips, [&](int to, int) {
+    while (!board.post(to, 0, {})) std::this_thread::yield();
+    receive(board);
+  });
+  wait_for_all();
+  return sample;
+}
+
+/// Messages of the first ranks of all nodes to each other. The other ranks sleep, as in a
+/// collective call.
+Sample exchange_far(const Ranks& ranks, std::int64_t trips) {
+  const bool takes_part = ranks.rank_in_node == 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Circle circle{ranks.nodes, ranks.node};
+  const auto first_of = [&](int node) {
+    return ranks.first_of_node[static_cast<std::size_t>(node)];
+  };
+  return exchange_in_steps(circle, takes_part ? trips : 0, [&](int to, int from) {
+    const char sent = 0;
+    char received = 0;
+    MPI_Sendrecv(&sent, 1, MPI_BYTE, first_of(to), 0, &received, 1, MPI_BYTE, first_of(from), 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  });
+}
 
 /// Copies `total` bytes in pieces of `piece` bytes, every other piece of the source.
 void copy_pieces(std::vector<char>& to, const std::vector<char>& from, std::size_t piece) {
@@ -17,7 +121,7 @@ void copy_pieces(std::vector<char>& to, const std::vector<char>& from, std::size
 }  // namespace
 
 /// Messages that the first ranks of all nodes exchange with each other, all at once: what nodes
-/// share makes each message slower, as in a collective call. The other ranks wait as in such a
+/// share makes each message slower, as in a collective call. The other ranks sleep as in such a
 /// call.
 Sample measure_ring(const Ranks& ranks, const Measurement& what) {
   const auto size = static_cast<int>(what.number("size", 1 << 20));
@@ -38,52 +142,20 @@ Sample measure_ring(const Ranks& ranks, const Measurement& what) {
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   const double seconds = takes_part ? seconds_now() - start : 0;
-  MPI_Barrier(MPI_COMM_WORLD);
   sample.seconds = slowest(seconds);
   sample.count = static_cast<double>(trips);
   sample.bytes = sample.count * size;
   return sample;
 }
 
-/// Short messages of all ranks to other nodes (far=1) or inside their nodes (far=0). Each rank
-/// copies some bytes and then waits for one message after the other, each of which was sent by a
-/// rank that had received the one before: the steps of an agreement between two rounds of a
-/// collective call. Ranks that share cores wait for them, too: the more, the longer the others copy
-/// (16 ranks on 2 cores: 0.03 ms after 16 KiB, 0.08 to 0.2 ms after 256 KiB, with which small
-/// collective reads were predicted to take 4 times as long as they did).
+/// Short messages inside nodes (far=0), or between them (far=1), on all nodes at once.
 Sample measure_message(const Ranks& ranks, const Measurement& what) {
-  constexpr std::size_t copied_bytes = 16 << 10;
   const auto trips = what.number("count", 100);
   const bool far = what.number("far", 0) != 0;
-  Sample sample;
-  const int others = far ? ranks.nodes : ranks.ranks_in_node_min;
-  if (others < 2) return sample;
-  const bool takes_part = ranks.rank_in_node < ranks.ranks_in_node_min;
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD,
-                 takes_part ? (far ? ranks.rank_in_node : ranks.node) : MPI_UNDEFINED, ranks.rank,
-                 &comm);
-  std::vector<char> from(copied_bytes, 'a');
-  std::vector<char> to(copied_bytes, 'b');
-  const int self = far ? ranks.node : ranks.rank_in_node;
-  std::int64_t steps = 0;
-  double seconds = 0;
-  MPI_Barrier(MPI_COMM_WORLD);
-  for (std::int64_t trip = 0; takes_part && trip < trips; ++trip) {
-    std::memcpy(to.data(), from.data(), copied_bytes);
-    const double start = seconds_now();
-    for (int distance = 1; distance < others; distance *= 2, ++steps) {
-      char received = 0;
-      MPI_Sendrecv(from.data(), 1, MPI_BYTE, (self + distance) % others, 0, &received, 1, MPI_BYTE,
-                   (self + others - distance) % others, 0, comm, MPI_STATUS_IGNORE);
-    }
-    seconds += seconds_now() - start;
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
-  sample.seconds = slowest(seconds);
-  double counted = static_cast<double>(steps);
-  MPI_Allreduce(&counted, &sample.count, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  if ((far ? ranks.nodes : ranks.ranks_in_node_min) < 2) return {};
+  Sample sample = far ? exchange_far(ranks, trips) : exchange_near(ranks, trips);
+  sample.seconds = slowest(sample.seconds);
+  MPI_Allreduce(MPI_IN_PLACE, &sample.count, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   sample.bytes = sample.count;
   return sample;
 }

@@ -12,7 +12,7 @@ LOCK_SHARE = 0.3  # of the time of a write: less is no sign of a lock
 DEFAULT_REQUESTS = 8  # Lustre's max_rpcs_in_flight
 ALIKE = 0.1  # an OST reads as fast as it writes
 LIMITED = 0.85  # a sum that is further below its parts has another limit
-CORE_WAIT = 1e-3  # seconds: a message inside a node that takes longer has waited for a core
+CORE_WAIT = 1e-3  # seconds: a message that takes longer has waited for a core
 
 
 @dataclasses.dataclass
@@ -103,11 +103,10 @@ def _messages(found: Findings, samples: Samples, place: plan.Place) -> None:
 
 
 def _core_wait(samples: Samples) -> str:
-    """Why figures with messages in them are wrong: ranks waited for cores. Empty if they did not."""
-    near = samples.each(plan.message_word(False))
-    if not near or near.value <= CORE_WAIT:
-        return ""
-    return f"a message inside a node took {near.value * 1e3:.1f} ms, because ranks waited for a core"
+    """Why figures of messages of the MPI are wrong: ranks waited for cores. Empty if they did not."""
+    messages = [samples.each(plan.message_word(far)) for far in (False, True)]
+    longest = max((one.value for one in messages if one), default=0.0)
+    return f"a message took {longest * 1e3:.1f} ms, because ranks waited for a core" if longest > CORE_WAIT else ""
 
 
 def call_curve(samples: Samples, place: plan.Place, write: bool, ranks: int = 1) -> dict[int, Figure]:

@@ -350,11 +350,6 @@ class CostModel {
     return server + (waits_for_link ? ost : link);
   }
 
-  /// Readers that wait for answers of the same OST at once.
-  [[nodiscard]] double readers_of_an_ost(double piece) const {
-    return std::max(1.0, traffic_.writers * traffic_.stripes.osts_of(piece) / traffic_.osts);
-  }
-
   /// The time that no answer is on its way while a reader waits for the next one, which comes
   /// `next` after the one before. Meanwhile other readers of the same OST keep it busy, and other
   /// readers of the same node its link (3 nodes with one reader each that read 2 MiB in two pieces
@@ -362,9 +357,8 @@ class CostModel {
   /// 0.087 s and each link for 0.083 s). `stages`: of a piece; the OST first, the link last.
   [[nodiscard]] double time_between_answers(double next,
                                             const std::array<double, 3>& stages) const {
-    const double ost_readers = readers_of_an_ost(traffic_.bytes / traffic_.calls);
     const double link_readers = traffic_.writers / traffic_.nodes;
-    const double ost_idle = std::max(0.0, next - (ost_readers - 1) * stages.front());
+    const double ost_idle = std::max(0.0, next - (traffic_.readers_per_ost() - 1) * stages.front());
     const double link_idle = std::max(0.0, next - (link_readers - 1) * stages.back());
     const double slack_of_link =
         std::max(0.0, prediction_.of(Resource::ost) - prediction_.of(Resource::link));

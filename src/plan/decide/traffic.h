@@ -49,6 +49,9 @@ struct Traffic {
   /// calls in their caches, so that all are busy at the same time.
   bool overlaps_next_calls = false;
   double calls_at_once = 1;  ///< reads that go on in steps are ahead by some calls
+
+  /// Processes that read their next contiguous pieces from the same OST.
+  [[nodiscard]] double readers_per_ost() const;
 };
 
 /// `plan` is complete, or that of segmentation before the groups are known.

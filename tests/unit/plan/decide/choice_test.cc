@@ -254,6 +254,30 @@ TEST_CASE("to begin the exchanges of a file takes no longer where ranks wait for
   CHECK(beginning(1'500) > beginning(1));
 }
 
+TEST_CASE("readers of an OST in steps wait for the narrow locks of each other") {
+  CollectiveSettings settings = settings_of("lustre", 8);
+  AccessSummary summary = summary_of({16, 8, 4096}, settings.stripes.get());
+  summary.in_steps = true;
+  machine::Machine narrow = *settings.machine;
+  narrow.wide_locks = 0;
+  const auto agreement = [&](std::int64_t groups, std::int64_t latency_us) {
+    narrow.lock_latency_us = latency_us;
+    settings.machine = std::make_shared<const machine::Machine>(narrow);
+    const auto plans = compared_plans(summary, settings, {Direction::read, 16, 8});
+    const auto found = std::ranges::find_if(plans, [&](const PredictedPlan& one) {
+      return one.plan.algorithm == Algorithm::static_segmentation &&
+             one.plan.aggregator_count == groups;
+    });
+    return found->prediction.of(Resource::agreement);
+  };
+  const auto locks = [&](std::int64_t groups) {
+    constexpr double of_a_lock = 2e-3;  // two messages
+    return (agreement(groups, 2000) - agreement(groups, 1000)) / of_a_lock;
+  };
+  CHECK(locks(8) == doctest::Approx(8));
+  CHECK(locks(4) == doctest::Approx(4));
+}
+
 TEST_CASE("no more nodes meet on an OST than have requests in flight") {
   CollectiveSettings settings = settings_of("lustre", 8);
   AccessSummary summary = summary_of({16, 8, 300'000}, settings.stripes.get());

@@ -219,7 +219,7 @@ format: setup-dev
 
 lint: setup-dev all
 	$(VENVS)/tool/bin/ruff check python tests demo scripts src tools
-	run-clang-tidy-16 -quiet -p $(BUILD) -j $(JOBS) '^$(CURDIR)/(src|testbed|tools)/.*\.cc$$'
+	$(VENVS)/tool/bin/python scripts/tidy_changed.py $(BUILD) --all
 
 clean:
 	if [ -f $(BUILD)/build.ninja ]; then cmake --build $(BUILD) --target clean; fi

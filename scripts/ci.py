@@ -79,7 +79,7 @@ def parts() -> list[Part]:
     return [
         Part("format", "clang-format and ruff", [["make", "check-format"]]),
         Part("build", "everything, with GCC", [["make"]]),
-        Part("tidy", "clang-tidy on the sources changed last", [tidy]),
+        Part("tidy", "clang-tidy and missing includes in the sources changed last", [tidy]),
         Part("test", "all tests except the long ones", [["make", "test"]], BUILD / "test-results.xml"),
         Part("faults", f"random programs with faults in virtual time for {SIMULATION_SECONDS} s", [simulation]),
         preset_part("fuzz", f"each fuzz target for {FUZZ_SECONDS} s", (f"-DNACRE_FUZZ_SECONDS={FUZZ_SECONDS}",)),

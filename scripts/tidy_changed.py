@@ -1,14 +1,18 @@
-"""Runs clang-tidy on the sources that were changed last: `tidy_changed.py BUILD [--base COMMIT] [--list]`.
+"""Runs clang-tidy on the sources that were changed last: `tidy_changed.py BUILD [--base COMMIT | --all] [--list]`.
 
 The base commit of the changes is the first that exists of: --base; NACRE_CI_BASE; the merge base of HEAD and the
 default branch of the remote; the last commit that is at least a day older than HEAD. For a changed header, the source
 of the same name is checked. At most FILES_MAX sources are checked, the last changed first; `make lint` checks all.
+
+Precompiled headers hide missing includes, so the sources are checked without them.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -51,10 +55,22 @@ def changed_sources(base: str) -> list[Path]:
     return list(found)
 
 
+def without_precompiled_headers(build: Path) -> Path:
+    """A directory with the compile commands of `build`, less their precompiled headers."""
+    commands = json.loads((build / "compile_commands.json").read_text())
+    for command in commands:
+        command["command"] = re.sub(r"-Winvalid-pch |-include \S*cmake_pch\.hxx ", "", command["command"])
+    directory = build / "tidy"
+    directory.mkdir(exist_ok=True)
+    (directory / "compile_commands.json").write_text(json.dumps(commands))
+    return directory
+
+
 def check(sources: list[Path], build: Path) -> int:
     patterns = [f"/{source}$" for source in sources]
     jobs = ["-j", str(os.cpu_count() or 1)]
-    command = ["run-clang-tidy-16", "-quiet", "-p", str(build), *jobs, *patterns]
+    commands = without_precompiled_headers(build)
+    command = ["run-clang-tidy-16", "-quiet", "-p", str(commands), *jobs, *patterns]
     return subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode
 
 
@@ -62,12 +78,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path)
     parser.add_argument("--base", help="check the sources changed since this commit")
+    parser.add_argument("--all", action="store_true", help="check all sources")
     parser.add_argument("--list", action="store_true", help="print the sources, without checking them")
     arguments = parser.parse_args()
-    base = arguments.base or base_of_changes()
+    base = EMPTY_TREE if arguments.all else arguments.base or base_of_changes()
     sources = changed_sources(base)
     print(f"{len(sources)} sources were changed since {base[:12]}", flush=True)
-    if len(sources) > FILES_MAX:
+    if len(sources) > FILES_MAX and not arguments.all:
         print(f"checking the {FILES_MAX} sources that were changed last", flush=True)
         sources = sources[:FILES_MAX]
     if arguments.list:

@@ -308,11 +308,16 @@ Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectName& nam
     object->locks.give_up(wanted);
     return waited;
   }
-  object->is_revoking = true;
   const std::vector<NodeObject> holders = call_back(name, *object, wanted);
+  if (holders.empty()) {  // the server answers at once, and meanwhile serves other nodes
+    object->locks.grant(wanted);
+    counters_.count_grant(wanted.node, name.ost);
+    return wait_for_lock_messages(guard, caller, 2);
+  }
+  object->is_revoking = true;
   waited = write_back(guard, caller, holders);
-  // Request and reply; if locks were revoked, also callbacks to all holders at once, and replies.
-  if (waited) waited = wait_for_lock_messages(guard, caller, holders.empty() ? 2 : 4);
+  // Request and reply, callbacks to all holders at once, and replies.
+  if (waited) waited = wait_for_lock_messages(guard, caller, 4);
   if (waited) {
     object->locks.grant(wanted);
     counters_.count_grant(wanted.node, name.ost);

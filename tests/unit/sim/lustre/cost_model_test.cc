@@ -121,6 +121,26 @@ TEST_CASE("a conflicting access of another node calls a lock back, and the dirty
   CHECK(counts(costs, R"("clients":[2])"));
 }
 
+TEST_CASE("locks that conflict with none are granted at the same time") {
+  constexpr SimulatedTime us = 1000;
+  Machine narrow = machine;
+  narrow.lock_latency_us = 10;
+  narrow.wide_locks = 0;
+  Scheduler scheduler;
+  ObjectStore objects;
+  CostModel costs(narrow, objects, scheduler);
+  for (std::int32_t node = 0; node < 2; ++node) {
+    scheduler.start("client", [&, node] {
+      const auto handle = costs.open(node, false);
+      REQUIRE(write(costs, *handle, {node * 5000, 100}).ok());
+      CHECK(scheduler.now() == 2 * 10 * us);
+      REQUIRE(read(costs, *handle, {50'000, 100}).ok());  // of all nodes
+      CHECK(scheduler.now() == 4 * 10 * us);
+    });
+  }
+  CHECK(scheduler.run(std::numeric_limits<SimulatedTime>::max()));
+}
+
 TEST_CASE("a callback waits for reads under the same lock only") {
   constexpr SimulatedTime us = 1000;
   const auto time_of_read = [](std::int64_t wide_locks) {

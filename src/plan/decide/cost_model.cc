@@ -118,10 +118,9 @@ class CostModel {
     double locks = traffic_.shared_pieces / traffic_.osts *
                    (4 * lock + latency + time_of(piece, machine_.ost.bandwidth));
     if (writes() && machine_.wide_locks == 0 && !row_.exchanges()) {
-      // Each write requests a lock of its own, and an OST grants one lock at a time. Aggregators
-      // make few writes, and their helper threads wait for the locks.
+      // Each write waits for a lock of its own. The helper threads of aggregators wait meanwhile.
       const double others = std::max(0.0, traffic_.calls - traffic_.shared_pieces);
-      locks += 2 * lock * others / std::min(traffic_.osts, traffic_.writers);
+      locks += 2 * lock * others / traffic_.writers;
     }
     // What a node writes back waits for what its link has to carry already.
     const double passed_on = traffic_.bytes * traffic_.passed_on;

@@ -20,22 +20,14 @@ namespace {
 using nacre::collective::NodeBoard;
 using nacre::store::SharedMemory;
 
-/// The ranks that exchange messages with each other, and the number of this one.
-struct Circle {
-  int count = 0;
-  int self = 0;
-  [[nodiscard]] int after(int distance) const { return (self + distance) % count; }
-  [[nodiscard]] int before(int distance) const { return (self + count - distance) % count; }
-};
-
 /// Steps of an agreement between two rounds of a collective call: this rank copies some bytes and
 /// then waits for one message after the other, each of which was sent by a rank that had received
 /// the one before. Ranks that share cores wait for them, too: the more, the longer the others copy
 /// (16 ranks on 2 cores: 0.03 ms after 16 KiB, 0.08 to 0.2 ms after 256 KiB, with which small
 /// collective reads were predicted to take 4 times as long as they did). `step`: sends a message to
-/// a rank and receives one from another. The sample has this rank's seconds of messages.
-Sample exchange_in_steps(const Circle& circle, std::int64_t trips,
-                         const std::function<void(int to, int from)>& step) {
+/// the rank at a distance and receives one from the rank at that distance on the other side. The
+/// sample has this rank's seconds of messages.
+Sample exchange_in_steps(int ranks, std::int64_t trips, const std::function<void(int)>& step) {
   constexpr std::size_t copied_bytes = 16 << 10;
   const std::vector<char> from(copied_bytes, 'a');
   std::vector<char> to(copied_bytes, 'b');
@@ -43,9 +35,7 @@ Sample exchange_in_steps(const Circle& circle, std::int64_t trips,
   for (std::int64_t trip = 0; trip < trips; ++trip) {
     std::memcpy(to.data(), from.data(), copied_bytes);
     const double start = seconds_now();
-    for (int distance = 1; distance < circle.count; distance *= 2, sample.count += 1) {
-      step(circle.after(distance), circle.before(distance));
-    }
+    for (int distance = 1; distance < ranks; distance *= 2, sample.count += 1) step(distance);
     sample.seconds += seconds_now() - start;
   }
   return sample;
@@ -85,29 +75,36 @@ Sample exchange_near(const Ranks& ranks, std::int64_t trips) {
   if (!memory) return {};
   NodeBoard board(memory->bytes(), ranks.rank_in_node);
   MPI_Barrier(MPI_COMM_WORLD);
-  const Circle circle{ranks.ranks_in_node, ranks.rank_in_node};
-  const Sample sample = exchange_in_steps(circle, trips, [&](int to, int) {
-    while (!board.post(to, 0, {})) std::this_thread::yield();
+  const int count = ranks.ranks_in_node;
+  const Sample sample = exchange_in_steps(count, trips, [&](int distance) {
+    while (!board.post((ranks.rank_in_node + distance) % count, 0, {})) std::this_thread::yield();
     receive(board);
   });
   wait_for_all();
   return sample;
 }
 
+/// Of the first rank of a node: sends to the node at a distance, and receives from the node at that
+/// distance on the other side.
+void exchange_between_nodes(const Ranks& ranks, int distance, const std::vector<char>& sent,
+                            std::vector<char>& received) {
+  const auto first_of = [&](int node) {
+    return ranks.first_of_node[static_cast<std::size_t>(node % ranks.nodes)];
+  };
+  const auto size = static_cast<int>(sent.size());
+  MPI_Sendrecv(sent.data(), size, MPI_BYTE, first_of(ranks.node + distance), 0, received.data(),
+               size, MPI_BYTE, first_of(ranks.node + ranks.nodes - distance), 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+}
+
 /// Messages of the first ranks of all nodes to each other. The other ranks sleep, as in a
 /// collective call.
 Sample exchange_far(const Ranks& ranks, std::int64_t trips) {
-  const bool takes_part = ranks.rank_in_node == 0;
+  const std::vector<char> sent(1);
+  std::vector<char> received(1);
   MPI_Barrier(MPI_COMM_WORLD);
-  const Circle circle{ranks.nodes, ranks.node};
-  const auto first_of = [&](int node) {
-    return ranks.first_of_node[static_cast<std::size_t>(node)];
-  };
-  return exchange_in_steps(circle, takes_part ? trips : 0, [&](int to, int from) {
-    const char sent = 0;
-    char received = 0;
-    MPI_Sendrecv(&sent, 1, MPI_BYTE, first_of(to), 0, &received, 1, MPI_BYTE, first_of(from), 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return exchange_in_steps(ranks.nodes, ranks.rank_in_node == 0 ? trips : 0, [&](int distance) {
+    exchange_between_nodes(ranks, distance, sent, received);
   });
 }
 
@@ -124,27 +121,23 @@ void copy_pieces(std::vector<char>& to, const std::vector<char>& from, std::size
 /// share makes each message slower, as in a collective call. The other ranks sleep as in such a
 /// call.
 Sample measure_ring(const Ranks& ranks, const Measurement& what) {
-  const auto size = static_cast<int>(what.number("size", 1 << 20));
+  const auto size = static_cast<std::size_t>(what.number("size", 1 << 20));
   const std::int64_t trips = what.number("count", 5);
   Sample sample;
   if (ranks.nodes < 2) return sample;
   const bool takes_part = ranks.rank_in_node == 0;
-  std::vector<char> sent(static_cast<std::size_t>(size), 'a');
-  std::vector<char> received(static_cast<std::size_t>(size));
+  const std::vector<char> sent(size, 'a');
+  std::vector<char> received(size);
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = seconds_now();
   for (std::int64_t trip = 0; takes_part && trip < trips; ++trip) {
-    const int step = 1 + static_cast<int>(trip % std::max(1, ranks.nodes - 1));
-    const int to = ranks.first_of_node[static_cast<std::size_t>((ranks.node + step) % ranks.nodes)];
-    const int from = ranks.first_of_node[static_cast<std::size_t>(
-        (ranks.node + ranks.nodes - step) % ranks.nodes)];
-    MPI_Sendrecv(sent.data(), size, MPI_BYTE, to, 0, received.data(), size, MPI_BYTE, from, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    const int distance = 1 + static_cast<int>(trip % std::max(1, ranks.nodes - 1));
+    exchange_between_nodes(ranks, distance, sent, received);
   }
   const double seconds = takes_part ? seconds_now() - start : 0;
   sample.seconds = slowest(seconds);
   sample.count = static_cast<double>(trips);
-  sample.bytes = sample.count * size;
+  sample.bytes = sample.count * static_cast<double>(size);
   return sample;
 }
 

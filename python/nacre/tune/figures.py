@@ -103,7 +103,7 @@ def _messages(found: Findings, samples: Samples, place: plan.Place) -> None:
 
 
 def _core_wait(samples: Samples) -> str:
-    """Why figures of messages of the MPI are wrong: ranks waited for cores. Empty if they did not."""
+    """Why figures with messages in them are wrong: ranks waited for cores. Empty if they did not."""
     messages = [samples.each(plan.message_word(far)) for far in (False, True)]
     longest = max((one.value for one in messages if one), default=0.0)
     return f"a message took {longest * 1e3:.1f} ms, because ranks waited for a core" if longest > CORE_WAIT else ""

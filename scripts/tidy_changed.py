@@ -55,6 +55,10 @@ def changed_sources(base: str) -> list[Path]:
     return list(found)
 
 
+def all_sources() -> list[Path]:
+    return sorted(source for folder in CHECKED for source in Path(folder).rglob("*.cc"))
+
+
 def without_precompiled_headers(build: Path) -> Path:
     """A directory with the compile commands of `build`, less their precompiled headers."""
     commands = json.loads((build / "compile_commands.json").read_text())
@@ -81,12 +85,15 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="check all sources")
     parser.add_argument("--list", action="store_true", help="print the sources, without checking them")
     arguments = parser.parse_args()
-    base = EMPTY_TREE if arguments.all else arguments.base or base_of_changes()
-    sources = changed_sources(base)
-    print(f"{len(sources)} sources were changed since {base[:12]}", flush=True)
-    if len(sources) > FILES_MAX and not arguments.all:
-        print(f"checking the {FILES_MAX} sources that were changed last", flush=True)
-        sources = sources[:FILES_MAX]
+    if arguments.all:
+        sources = all_sources()
+    else:
+        base = arguments.base or base_of_changes()
+        sources = changed_sources(base)
+        print(f"{len(sources)} sources were changed since {base[:12]}", flush=True)
+        if len(sources) > FILES_MAX:
+            print(f"checking the {FILES_MAX} sources that were changed last", flush=True)
+            sources = sources[:FILES_MAX]
     if arguments.list:
         print(*sources, sep="\n")
         return 0

@@ -403,7 +403,7 @@ class CostModel {
   /// Readers whose pieces lie on many OSTs wait for the same OSTs. An OST answers one node after
   /// the other, so that the answers to a node come together, and those to the last node pass its
   /// link when all others have theirs (3 nodes with 3 readers each of 0.7 MiB on 4 OSTs, emulated
-  /// flash Lustre, in virtual time: 0.147 s, of which the OSTs are busy for 0.087 s and each link
+  /// flash Lustre, in virtual time: 0.128 s, of which the OSTs are busy for 0.087 s and each link
   /// for 0.083 s).
   [[nodiscard]] double time_of_last_answers(double piece) const {
     constexpr double usual = 0.6;
@@ -414,7 +414,7 @@ class CostModel {
   /// Nodes that begin at the same OST go through the OSTs in step. Each OST serves one of them
   /// after the other, and the link of a node is idle until it is the node's turn, so that the times
   /// of OSTs and links add up instead of overlapping (512 KiB each of 16 ranks on 8 nodes and 16
-  /// OSTs: 0.085 s, of which the OSTs are busy for 0.029 s and each link for 0.042 s).
+  /// OSTs: 0.089 s, of which the OSTs are busy for 0.029 s and each link for 0.042 s).
   [[nodiscard]] double time_in_step(double piece, double of_an_ost) const {
     const double request = std::min(of_an_ost, real(machine_.rpc_bytes));
     const double others = request * (traffic_.osts_in_same_order - 1);

@@ -63,12 +63,22 @@ std::int64_t component_end(std::int64_t bytes, const Striping& striping) {
   return round_up(bytes, striping.stripe_size == 0 ? unit : std::lcm(unit, striping.stripe_size));
 }
 
-/// Appends a component, or extends the last one if that is striped alike.
-void append(Layout& layout, std::int64_t begin, std::int64_t end, const Striping& striping) {
-  if (!layout.components.empty() && layout.components.back().striping == striping) {
-    layout.components.back().end = end;
-  } else {
-    layout.components.push_back({.begin = begin, .end = end, .striping = striping});
+/// Whether a component of striping `one` before another of striping `next` costs long files more
+/// than it saves short ones: each of its objects needs a lock in a call that is waiting for it.
+bool is_too_alike(const Striping& one, const Striping& next) {
+  constexpr std::int64_t wider_min = 2;
+  Striping widened = one;
+  widened.stripe_count = next.stripe_count;
+  return widened == next && next.stripe_count <= wider_min * one.stripe_count;
+}
+
+/// Merges components into their successors where these are not much wider.
+void merge_alike(std::vector<LayoutComponent>& components) {
+  for (std::size_t next = components.size(); next-- > 1;) {
+    const auto one = components.begin() + static_cast<std::ptrdiff_t>(next) - 1;
+    if (!is_too_alike(one->striping, components[next].striping)) continue;
+    components[next].begin = one->begin;
+    components.erase(one);
   }
 }
 
@@ -87,14 +97,15 @@ Result<Layout> widening_from(std::int64_t begin, std::int64_t kept, const Stripi
     if (!next) return std::move(next).error();
     striping = *std::move(next);
     end = component_end(end, striping);
-    append(layout, begin, end, striping);
+    layout.components.push_back({.begin = begin, .end = end, .striping = striping});
     begin = end;
     end = saturating_multiply(end, growth_factor);
   }
   Result<Striping> last =
       at_least(striping, file, saturating_multiply(std::max(begin, bytes), foresight_factor));
   if (!last) return std::move(last).error();
-  append(layout, begin, layout_end_of_file, *last);
+  layout.components.push_back({.begin = begin, .striping = *last});
+  merge_alike(layout.components);
   return layout;
 }
 

@@ -219,7 +219,7 @@ format: setup-dev
 
 lint: setup-dev all
 	$(VENVS)/tool/bin/ruff check python tests demo scripts src tools
-	$(VENVS)/tool/bin/python scripts/tidy_changed.py $(BUILD) --all
+	$(VENVS)/tool/bin/python scripts/tidy.py $(BUILD) --all
 
 clean:
 	if [ -f $(BUILD)/build.ninja ]; then cmake --build $(BUILD) --target clean; fi

@@ -73,7 +73,7 @@ def preset_part(preset: str, about: str, defines: tuple[str, ...] = (), targets:
 
 
 def parts() -> list[Part]:
-    tidy = [str(BUILD / "venv/tool/bin/python"), "scripts/tidy_changed.py", str(BUILD)]
+    tidy = [str(BUILD / "venv/tool/bin/python"), "scripts/tidy.py", str(BUILD)]
     simulation = [str(BUILD / "tests/simulation/simulation"), "--seconds", str(SIMULATION_SECONDS)]
     ceph = ["scripts/test-ceph.sh", str(BUILD), CEPH_FOLDER]
     return [

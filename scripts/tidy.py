@@ -1,4 +1,4 @@
-"""Runs clang-tidy on the sources that were changed last: `tidy_changed.py BUILD [--base COMMIT | --all] [--list]`.
+"""Runs clang-tidy on the sources that were changed last: `tidy.py BUILD [--base COMMIT | --all] [--list]`.
 
 The base commit of the changes is the first that exists of: --base; NACRE_CI_BASE; the merge base of HEAD and the
 default branch of the remote; the last commit that is at least a day older than HEAD. For a changed header, the source

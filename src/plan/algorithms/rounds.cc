@@ -8,6 +8,18 @@
 #include "plan/domains/file_domains.h"
 
 namespace nacre::plan {
+namespace {
+
+/// What the OSTs of a region can read while a request waits for its answer.
+std::int64_t bytes_of_latency(const CollectiveSettings& settings, const StripedRegion& region) {
+  if (settings.machine == nullptr) return 0;
+  const double seconds = static_cast<double>(settings.machine->ost_latency_us) * 1e-6;
+  const auto bandwidth = static_cast<double>(settings.machine->reading_ost().bandwidth);
+  return saturating_multiply<std::int64_t>(region.slot_count(),
+                                           static_cast<std::int64_t>(seconds * bandwidth));
+}
+
+}  // namespace
 
 std::int64_t wanted_cycle_bytes(const CollectiveSettings& settings, const Extent& bytes) {
   const std::int64_t cycle =
@@ -27,11 +39,19 @@ void divide_into_rounds(CollectivePlan& plan, const CollectiveSettings& settings
   plan.cycle_bytes = std::clamp(part, std::min(least, plan.cycle_bytes), plan.cycle_bytes);
 }
 
-void prefer_long_rounds(CollectivePlan& plan, const CollectiveSettings& settings) {
+void limit_rounds_to_rows(CollectivePlan& plan, const CollectiveSettings& settings) {
   // Measured on the testbed only, whose kernel splits longer reads.
-  constexpr std::int64_t longest_read = 1 << 20;
+  constexpr std::int64_t shortest = 256 << 10;
+  constexpr std::int64_t longest = 1 << 20;
   if (settings.cycle_bytes > 0) return;
-  plan.cycle_bytes = std::min(plan.cycle_bytes, longest_read);
+  std::int64_t round = longest;
+  const Extent bytes{plan.origin, plan.end - plan.origin};
+  if (settings.has_stripes_of(bytes)) {
+    const StripedRegion& region = settings.stripes->main_region(bytes);
+    round = saturating_multiply<std::int64_t>(region.slot_count(), region.stripe_size);
+    round = std::max(round, bytes_of_latency(settings, region) / plan.aggregator_count);
+  }
+  plan.cycle_bytes = std::min(plan.cycle_bytes, std::clamp(round, shortest, longest));
 }
 
 void fit_rounds_to_domains(CollectivePlan& plan, const CollectiveSettings& settings) {

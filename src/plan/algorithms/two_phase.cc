@@ -135,7 +135,7 @@ void lay_out(CollectivePlan& plan, const PlanInputs& inputs) {
   plan.aggregator_sets = is_even ? checked_cast<std::int32_t>(sets) : 0;
   plan.cycle_bytes = wanted_cycle_bytes(settings, summary.bounds);
   if (inputs.domains.pattern == DomainPattern::even) {
-    prefer_long_rounds(plan, settings);
+    limit_rounds_to_rows(plan, settings);
   } else {
     divide_into_rounds(plan, settings);
   }

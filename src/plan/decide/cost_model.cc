@@ -393,11 +393,13 @@ class CostModel {
     return std::max(time_of_last_answers(piece), time_in_step(piece, of_an_ost));
   }
 
-  /// Bytes of a node that pass its link at about the same time.
+  /// Bytes of a node that pass its link at about the same time. A process that waits for each of
+  /// its reads has only one on its way.
   [[nodiscard]] double bytes_at_once(double piece) const {
-    const double in_flight =
-        std::max(piece, traffic_.in_flight) * traffic_.writers / traffic_.nodes;
-    return std::min(traffic_.bytes * traffic_.fullest_node, in_flight);
+    const bool waits_for_all = traffic_.waits * traffic_.writers >= traffic_.calls;
+    const double of_one = waits_for_all ? piece : std::max(piece, traffic_.in_flight);
+    return std::min(traffic_.bytes * traffic_.fullest_node,
+                    of_one * traffic_.writers / traffic_.nodes);
   }
 
   /// Readers whose pieces lie on many OSTs wait for the same OSTs. An OST answers one node after

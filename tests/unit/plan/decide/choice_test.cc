@@ -442,6 +442,35 @@ TEST_CASE("the link of a node with one reader is idle until the next answer come
   CHECK(latencies(24) == doctest::Approx(1));
 }
 
+TEST_CASE("ranges are read in rounds of a row of stripes, so that few answers come at once") {
+  CollectiveSettings settings = settings_of("lustre-flash");
+  machine::Machine machine = *settings.machine;
+  machine.node_link.bandwidth = 24 * mebibyte;
+  machine.ost = {.bandwidth = 18 * mebibyte, .client_cost = 0};
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  const Participants all{Direction::read, 9, 3};
+  const auto reading = [&](int osts, std::int64_t stripe_bytes, std::int64_t cycle_bytes) {
+    settings.stripes = stripes_on(osts, stripe_bytes);
+    settings.cycle_bytes = cycle_bytes;
+    const AccessSummary summary = summary_of({9, 3, 7'000, 100, true}, settings.stripes.get());
+    const PlanInputs inputs{summary, settings, all, nullptr, 9, {.pattern = DomainPattern::even}};
+    const CollectivePlan plan = laid_out(Candidate{Algorithm::two_phase, PlanReason::cost}, inputs);
+    return PredictedPlan{plan, predict(plan, inputs)};
+  };
+  constexpr std::int64_t kibibyte = 1 << 10;
+  const auto round_of = [&](int osts, std::int64_t stripe_bytes) {
+    return reading(osts, stripe_bytes, 0).plan.cycle_bytes;
+  };
+  CHECK(round_of(2, 64 * kibibyte) == 256 * kibibyte);
+  CHECK(round_of(8, 64 * kibibyte) == 512 * kibibyte);
+  CHECK(round_of(16, 64 * kibibyte) > 512 * kibibyte);  // a whole range
+  // The answers to the last node are those of three readers: 2 MiB, or 0.75 MiB.
+  const auto waits = [&](std::int64_t cycle_bytes) {
+    return reading(4, 64 * kibibyte, cycle_bytes).prediction.of(Resource::agreement);
+  };
+  CHECK(waits(mebibyte) > 1.5 * waits(256 * kibibyte));
+}
+
 TEST_CASE("an aggregator waits for its OSTs in turn until its node reads ahead") {
   const CollectiveSettings settings = settings_of("lustre", 16);
   const Load load{16, 8, 16 * mebibyte};

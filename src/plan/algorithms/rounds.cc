@@ -49,7 +49,8 @@ void limit_rounds_to_rows(CollectivePlan& plan, const CollectiveSettings& settin
   if (settings.has_stripes_of(bytes)) {
     const StripedRegion& region = settings.stripes->main_region(bytes);
     round = saturating_multiply<std::int64_t>(region.slot_count(), region.stripe_size);
-    round = std::max(round, bytes_of_latency(settings, region) / plan.aggregator_count);
+    const std::int64_t meanwhile = bytes_of_latency(settings, region) / plan.aggregator_count;
+    round = std::max(round, round_up(meanwhile, region.stripe_size));
   }
   plan.cycle_bytes = std::min(plan.cycle_bytes, std::clamp(round, shortest, longest));
 }

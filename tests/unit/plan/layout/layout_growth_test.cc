@@ -103,13 +103,7 @@ struct Emulated {
     if (!rules.is_own) take(step_to_widen(*layout, expected(end)));
   }
 
-  std::vector<std::int32_t> counts() const {
-    std::vector<std::int32_t> counts;
-    for (const LayoutComponent& one : layout->components) {
-      counts.push_back(one.striping.stripe_count);
-    }
-    return counts;
-  }
+  std::vector<std::int32_t> counts() const { return widths_of(*layout); }
 
   std::int32_t object_count() const {
     std::int32_t count = 0;

@@ -45,12 +45,11 @@ void limit_rounds_to_rows(CollectivePlan& plan, const CollectiveSettings& settin
   constexpr std::int64_t longest = 1 << 20;
   if (settings.cycle_bytes > 0) return;
   std::int64_t round = longest;
-  const Extent bytes{plan.origin, plan.end - plan.origin};
-  if (settings.has_stripes_of(bytes)) {
-    const StripedRegion& region = settings.stripes->main_region(bytes);
-    round = saturating_multiply<std::int64_t>(region.slot_count(), region.stripe_size);
-    const std::int64_t meanwhile = bytes_of_latency(settings, region) / plan.aggregator_count;
-    round = std::max(round, round_up(meanwhile, region.stripe_size));
+  const StripedRegion* const region =
+      settings.main_region_of({plan.origin, plan.end - plan.origin});
+  if (region != nullptr) {
+    const std::int64_t meanwhile = bytes_of_latency(settings, *region) / plan.aggregator_count;
+    round = std::max(region->row_bytes(), round_up(meanwhile, region->stripe_size));
   }
   plan.cycle_bytes = std::min(plan.cycle_bytes, std::clamp(round, shortest, longest));
 }

@@ -20,11 +20,12 @@ inline constexpr std::int64_t round_count_max = std::int64_t{1} << 31;
 // The following functions complete a plan whose domains and cycle_bytes are set.
 /// Shortens rounds that no hint sets, so that each aggregator has several.
 void divide_into_rounds(CollectivePlan& plan, const CollectiveSettings& settings);
-/// Shortens rounds that no hint sets to a row of stripes (256 KiB to 1 MiB), for reads of ranges. A
-/// read waits for its answers, so it should ask every OST, and all reads together should keep the
-/// OSTs busy while they wait. Longer ones let the OSTs answer one node after the other, while the
-/// links of the others are idle (9 ranges of 0.7 MiB on 3 nodes and 4 OSTs, emulated flash Lustre,
-/// in virtual time: 0.128 s in one round, 0.112 s in rounds of a row).
+/// Shortens rounds that no hint sets to a row of stripes (256 KiB to 1 MiB), for reads of ranges.
+/// An aggregator waits for each read, so a read asks every OST. Where OSTs answer late, rounds are
+/// longer, so that the reads of all aggregators keep the OSTs busy. In rounds longer than needed
+/// the OSTs answer one node after the other, and the links of the other nodes are idle (9 ranges of
+/// 0.7 MiB on 3 nodes and 4 OSTs, emulated flash Lustre, in virtual time: 0.128 s in one round,
+/// 0.112 s in rounds of a row).
 void limit_rounds_to_rows(CollectivePlan& plan, const CollectiveSettings& settings);
 /// Limits the rounds to the length of a domain, and their number to round_count_max.
 void fit_rounds_to_domains(CollectivePlan& plan, const CollectiveSettings& settings);

@@ -81,9 +81,9 @@ void divide_stripes(CollectivePlan& plan, const PlanInputs& inputs, const Aggreg
 
 /// The number of sets of aggregators that share no OST; 0: unknown or none.
 std::int64_t sets_with_own_osts(const CollectivePlan& plan, const CollectiveSettings& settings) {
-  const Extent bytes = range_of(plan);
-  if (!settings.has_stripes_of(bytes) || plan.pattern == DomainPattern::stripes) return 0;
-  const std::int32_t slots = settings.stripes->main_region(bytes).slot_count();
+  const StripedRegion* const region = settings.main_region_of(range_of(plan));
+  if (region == nullptr || plan.pattern == DomainPattern::stripes) return 0;
+  const std::int32_t slots = region->slot_count();
   if (plan.pattern == DomainPattern::osts) return divide_up(slots, settings.osts_per_aggregator);
   return slots == 1 ? 1 : 0;
 }

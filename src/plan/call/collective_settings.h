@@ -66,8 +66,8 @@ struct CollectiveSettings {
   }
   /// The same for a call that accesses `bytes`: their stripes may be shorter than those elsewhere.
   [[nodiscard]] std::int64_t alignment_of(const Extent& bytes) const {
-    if (!has_stripes_of(bytes)) return alignment();
-    return std::min(alignment(), stripes->main_region(bytes).stripe_size);
+    const StripedRegion* const region = main_region_of(bytes);
+    return region == nullptr ? alignment() : std::min(alignment(), region->stripe_size);
   }
   /// Bytes per call that saturate one aggregator, in whole units of alignment().
   [[nodiscard]] std::int64_t saturation() const {
@@ -77,6 +77,11 @@ struct CollectiveSettings {
   [[nodiscard]] bool has_stripes_of(const Extent& bytes) const {
     return stripes != nullptr && stripes->names_osts() &&
            stripes->regions().back().extent.end() >= bytes.end();
+  }
+  /// The region with most of `bytes`; null if domains cannot follow their stripes. Valid as long as
+  /// `stripes`.
+  [[nodiscard]] const StripedRegion* main_region_of(const Extent& bytes) const {
+    return has_stripes_of(bytes) ? &stripes->main_region(bytes) : nullptr;
   }
 };
 

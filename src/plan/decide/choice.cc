@@ -57,15 +57,8 @@ bool is_safe_instead(const PredictedPlan& a, const PredictedPlan& b) {
   return longer <= std::max(0.0, b.prediction.seconds - a.prediction.seconds);
 }
 
-/// The stripes of the range that the call accesses; null if they are unknown or there are none.
-const StripedRegion* striped_region(const PlanInputs& inputs) {
-  const Extent& bounds = inputs.summary.bounds;
-  return inputs.settings.has_stripes_of(bounds) ? &inputs.settings.stripes->main_region(bounds)
-                                                : nullptr;
-}
-
 std::int64_t slots_of(const PlanInputs& inputs) {
-  const StripedRegion* region = striped_region(inputs);
+  const StripedRegion* region = inputs.settings.main_region_of(inputs.summary.bounds);
   return region == nullptr ? 1 : region->slot_count();
 }
 
@@ -108,7 +101,7 @@ bool has_free_domains(const CollectiveSettings& settings) {
 /// have read ahead, but on disks many short requests of all nodes take longer than predicted (steps
 /// on the emulated ranger, in virtual time: 0.12 s in ranges of 27 KiB, 0.28 s in ranges of 6 KiB).
 bool may_read_ranges(const PlanInputs& inputs, std::int64_t count) {
-  const StripedRegion* region = striped_region(inputs);
+  const StripedRegion* region = inputs.settings.main_region_of(inputs.summary.bounds);
   if (region == nullptr || region->slot_count() == 1) return false;
   const std::int64_t least =
       inputs.summary.in_steps ? region->stripe_size / 4 : region->stripe_size;

@@ -39,10 +39,10 @@ int calls_to_judge_of(const CallShape& shape) {
 
 CallShape shape_of(const AccessSummary& summary, const CollectiveSettings& settings,
                    const Participants& participants) {
-  CallShape shape{.summary = summary, .participants = participants, .stripes = settings.stripes};
-  if (settings.has_stripes_of(summary.bounds)) {
-    shape.region = &settings.stripes->main_region(summary.bounds);
-  }
+  CallShape shape{.summary = summary,
+                  .participants = participants,
+                  .stripes = settings.stripes,
+                  .region = settings.main_region_of(summary.bounds)};
   shape.summary.bounds.offset = 0;
   shape.summary.node_bounds.offset = 0;
   if (summary.slots != 0) shape.nodes_per_slot = std::llround(4 * summary.nodes_per_slot());

@@ -49,10 +49,9 @@ bool have_same_domains(const CollectivePlan& a, const CollectivePlan& b) {
 /// The choice that leads to the domains of `plan` in another call with the same bounds.
 Choice choice_of_domains(const CollectivePlan& plan, const PlanInputs& inputs) {
   Choice choice{{plan.algorithm, PlanReason::cached}, plan.aggregator_count, {plan.pattern}};
-  if (plan.pattern == DomainPattern::stripes &&
-      inputs.settings.has_stripes_of(inputs.summary.bounds)) {
-    const StripedRegion& region = inputs.settings.stripes->main_region(inputs.summary.bounds);
-    choice.domains.stripes = checked_cast<std::int32_t>(plan.block_bytes / region.stripe_size);
+  const StripedRegion* const region = inputs.settings.main_region_of(inputs.summary.bounds);
+  if (plan.pattern == DomainPattern::stripes && region != nullptr) {
+    choice.domains.stripes = checked_cast<std::int32_t>(plan.block_bytes / region->stripe_size);
   }
   return choice;
 }

@@ -18,11 +18,9 @@ double real(std::int64_t value) { return static_cast<double>(value); }
 
 RangeStripes stripes_of(const PlanInputs& inputs) {
   const Extent& bounds = inputs.summary.bounds;
-  if (!inputs.settings.has_stripes_of(bounds)) {
-    return {.slots = 1, .stripe_bytes = std::max(1.0, real(bounds.length))};
-  }
-  const StripedRegion& region = inputs.settings.stripes->main_region(bounds);
-  return {.slots = real(region.slot_count()), .stripe_bytes = real(region.stripe_size)};
+  const StripedRegion* const region = inputs.settings.main_region_of(bounds);
+  if (region == nullptr) return {.slots = 1, .stripe_bytes = std::max(1.0, real(bounds.length))};
+  return {.slots = real(region->slot_count()), .stripe_bytes = real(region->stripe_size)};
 }
 
 /// The writers have equal parts of the bytes, and the nodes equal numbers of writers or one less.

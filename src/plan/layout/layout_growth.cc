@@ -63,8 +63,8 @@ std::int64_t component_end(std::int64_t bytes, const Striping& striping) {
   return round_up(bytes, striping.stripe_size == 0 ? unit : std::lcm(unit, striping.stripe_size));
 }
 
-/// Whether a component of striping `one` before another of striping `next` costs long files more
-/// than it saves short ones: each of its objects needs a lock in a call that is waiting for it.
+/// Whether a component with striping `one` before a component with striping `next` costs long files
+/// more than it saves short files: a call waits for a lock on each of its objects.
 bool is_too_alike(const Striping& one, const Striping& next) {
   constexpr std::int64_t wider_min = 2;
   Striping widened = one;

@@ -64,7 +64,8 @@ struct GrowthRules {
 /// deserves all OSTs; otherwise a head and a tail with the default striping. If rules.is_own, a
 /// call that ends behind the head replaces the tail: call it again after the file system has filled
 /// in the default. No new component is narrower than the components that it follows or replaces, so
-/// none is narrower than the default.
+/// none is narrower than the default. New components of one stripe size differ in their stripe
+/// counts by more than a factor of two.
 [[nodiscard]] Result<LayoutStep> step_for_all(const std::optional<Layout>& current,
                                               const ExpectedFile& file, const GrowthRules& rules);
 

@@ -174,8 +174,9 @@ int OpenFile::io_thread_count(Direction direction, const AccessSettings& setting
 /// Records the plan of a call that the engine ran with these settings.
 void OpenFile::note_plan(const PlannedCall& call, const plan::CollectiveSettings& settings) {
   PlanUse* const noted = profile_.note_plan(call);
-  if (noted == nullptr || transport_->rank() != 0) return;
-  noted->settings = settings;
+  if (noted == nullptr || transport_->rank() != 0 || !noted->represents_calls()) return;
+  noted->predicted = PredictedCall{call.plan, call.summary, settings};
+  if (noted->calls > 1) return;  // the OSTs are those of the first call
   const bool is_by_domains = plan::row_of(call.plan).domains == plan::DomainsOf::file;
   const plan::StripeMap* const stripes = layout_.stripes().get();
   if (!is_by_domains || stripes == nullptr || !stripes->names_osts()) return;

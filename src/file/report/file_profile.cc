@@ -24,7 +24,7 @@ PlanUse* FileProfile::note_other_plan(const PlannedCall& call) {
   if (found != plans_.end()) {
     found->add(call);
     last_plan_ = &*found;
-    return nullptr;
+    return last_plan_;
   }
   if (plans_.size() == plans_max) {
     ++other_plan_calls_;

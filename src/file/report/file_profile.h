@@ -3,6 +3,7 @@
 #define NACRE_FILE_REPORT_FILE_PROFILE_H_
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -68,6 +69,13 @@ struct PlannedCall {
   std::int64_t ticks;  ///< clock_ticks() of this rank
 };
 
+/// A call from which its time is predicted, on rank 0.
+struct PredictedCall {
+  plan::CollectivePlan plan;
+  plan::AccessSummary summary;
+  plan::CollectiveSettings settings;
+};
+
 /// The collective calls that used one plan.
 struct PlanUse {
   plan::Direction direction = plan::Direction::read;
@@ -78,7 +86,8 @@ struct PlanUse {
   plan::AccessSummary summary;        ///< of the first call, on rank 0
   std::int64_t saturation_bytes = 0;  ///< CollectiveSettings::saturation() of the first call
   plan::OstsTouched osts = {};        ///< by the first call, on a striped file
-  std::optional<plan::CollectiveSettings> settings = {};  ///< of the first call, on rank 0
+  /// Of the last call for which represents_calls(); nullopt on other ranks than 0.
+  std::optional<PredictedCall> predicted = {};
   std::int64_t calls = 0;
   std::int64_t bytes = 0;  ///< of this rank
   std::int64_t ticks = 0;  ///< clock_ticks() of this rank
@@ -90,6 +99,12 @@ struct PlanUse {
            saturation_bytes == call.saturation_bytes &&
            plan::are_equal_elsewhere(plan, call.plan) &&
            (groups == call.groups || have_equal_groups(call));
+  }
+  /// Whether the last call may stand for all: those whose numbers are powers of two. The last of
+  /// them is in the second half of the calls, so that it lies where most bytes of the file do: the
+  /// head of a layout that grows is short, and has few OSTs.
+  [[nodiscard]] bool represents_calls() const {
+    return std::has_single_bit(static_cast<std::uint64_t>(calls));
   }
   void add(const PlannedCall& call) {
     ++calls;
@@ -147,11 +162,11 @@ class FileProfile {
 
   /// Records a call with its plan. Plans that differ only in their place in the file count as one,
   /// so that a program that proceeds through a file has one plan instead of thousands. Returns the
-  /// new record if the plan is new (valid until the next call), otherwise null.
+  /// record of the plan (valid until the next call), or null if there are plans_max others.
   PlanUse* note_plan(const PlannedCall& call) {
     if (last_plan_ == nullptr || !last_plan_->is_of(call)) return note_other_plan(call);
     last_plan_->add(call);
-    return nullptr;
+    return last_plan_;
   }
   [[nodiscard]] const std::vector<PlanUse>& plans() const { return plans_; }
   /// Calls with plans beyond plans_max.

@@ -258,29 +258,30 @@ std::string predicted_json(const plan::PredictedPlan& one, bool is_striped) {
       .text();
 }
 
-/// Adds the predicted time of the first call, the plans that were compared, fastest first, and the
-/// figures of the machine file that decided.
+/// Adds the predicted time of one of the calls, the plans that were compared, fastest first, and
+/// the figures of the machine file that decided.
 void add_predictions(JsonObject& json, const PlanUse& use, const plan::NodeMap& nodes) {
-  if (!use.settings) return;
+  if (!use.predicted) return;
+  const auto& [plan, summary, settings] = *use.predicted;
   const plan::Participants all{use.direction, nodes.rank_count(), nodes.node_count()};
-  std::vector<plan::PredictedPlan> fastest = plan::compared_plans(use.summary, *use.settings, all);
-  const auto is_used = [&](const plan::PredictedPlan& one) { return one.is_for(use.plan); };
+  std::vector<plan::PredictedPlan> fastest = plan::compared_plans(summary, settings, all);
+  const auto is_used = [&plan](const plan::PredictedPlan& one) { return one.is_for(plan); };
   const auto found = std::ranges::find_if(fastest, is_used);
   if (found == fastest.end()) return;
   plan::PredictedPlan used = *found;
-  if (use.plan.reason == plan::PlanReason::cached) {
-    const plan::PlanInputs inputs{use.summary, *use.settings, all};
-    used.prediction = plan::predict(use.plan, inputs, plan::BytesIn::caches);
+  if (plan.reason == plan::PlanReason::cached) {
+    const plan::PlanInputs inputs{summary, settings, all};
+    used.prediction = plan::predict(plan, inputs, plan::BytesIn::caches);
   }
   std::ranges::stable_sort(fastest, {},
                            [](const plan::PredictedPlan& one) { return one.prediction.seconds; });
   if (fastest.size() > compared_listed_max) fastest.resize(compared_listed_max);
-  const bool is_striped = use.settings->has_stripes_of(use.summary.bounds);
+  const bool is_striped = settings.has_stripes_of(summary.bounds);
   const auto in_json = [&](const plan::PredictedPlan& one) {
     return predicted_json(one, is_striped);
   };
   json.add("predicted", in_json(used)).add("compared", json_array(fastest, in_json));
-  const auto figures = plan::deciding_figures(use.summary, *use.settings, all);
+  const auto figures = plan::deciding_figures(summary, settings, all);
   json.add("decided_by", json_array(figures, &json_string));
 }
 

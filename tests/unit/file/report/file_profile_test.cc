@@ -62,6 +62,17 @@ TEST_CASE("reads in steps count apart, because their prediction is another one")
   CHECK(profile.plans()[1].calls == 4);
 }
 
+TEST_CASE("the calls that represent a plan are those whose numbers are powers of two") {
+  FileProfile profile;
+  std::vector<std::int64_t> representing;
+  for (std::int64_t i = 1; i <= 20; ++i) {
+    const PlanUse* const noted = note(profile, use_of(8 * i, 8));
+    REQUIRE(noted != nullptr);
+    if (noted->represents_calls()) representing.push_back(i);
+  }
+  CHECK(representing == std::vector<std::int64_t>{1, 2, 4, 8, 16});
+}
+
 TEST_CASE("the number of stored plans is bounded") {
   FileProfile profile;
   for (std::int64_t i = 1; i <= 20; ++i) note(profile, use_of(0, i));

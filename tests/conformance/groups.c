@@ -15,8 +15,9 @@ static MPI_Info hints(const char* algorithm, const char* groups, const char* rep
   MPI_Info_create(&info);
   MPI_Info_set(info, "nacre_algorithm", algorithm);
   MPI_Info_set(info, "nacre_groups", groups);
-  MPI_Info_set(info, "nacre_saturation_bytes", "131072"); /* the bytes of two ranks */
-  /* On Lustre, the library rounds it up to whole stripes. */
+  /* The bytes of one and a half ranks: the two rows of the grid are two groups, and without the
+   * grid the four ranks would be three. On Lustre, the library rounds it up to whole stripes. */
+  MPI_Info_set(info, "nacre_saturation_bytes", "98304");
   MPI_Info_set(info, "striping_unit", "65536");
   MPI_Info_set(info, "striping_factor", "1");
   MPI_Info_set(info, "cb_buffer_size", "4096");

@@ -139,10 +139,20 @@ except MPI.Exception as error:
 """
 
 
-def test_a_machine_file_that_a_user_names_and_that_does_not_exist_fails_each_open(nacre, tmp_path):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "nacre_machine = .*/m.toml: there is no such file"),
+        ('[osts]\ncount = "many"\n', "m.toml:2: osts.count = many"),
+    ],
+)
+def test_a_bad_machine_file_that_a_user_names_fails_the_open_on_each_rank(nacre, tmp_path, text, message):
+    machine = tmp_path / "m.toml"
+    if text:
+        machine.write_text(text)
     program = ["/usr/bin/python3", "-c", OPEN, tmp_path / "f"]
-    ranks = ["mpiexec.openmpi", "--oversubscribe", "-n", 2, "-x", "NACRE_MACHINE=/no/such.toml"]
+    ranks = ["mpiexec.openmpi", "--oversubscribe", "-n", 2, "-x", f"NACRE_MACHINE={machine}"]
     done = nacre("run", "--", *ranks, *program)
     lines = done.stdout.splitlines()
     assert len(lines) == 2, done.stdout + done.stderr
-    assert all(re.match("True .*nacre_machine = /no/such.toml: there is no such file", line) for line in lines), lines
+    assert all(re.match(f"True .*{message}", line) for line in lines), lines

@@ -541,6 +541,18 @@ def test_a_file_that_may_grow_has_the_width_of_the_default_and_widens(place: Pla
         assert found[name] == counts, name
 
 
+def test_a_chosen_layout_leaves_out_an_ost_that_creates_no_objects(place: Place) -> None:
+    """As one that is full, or that the administrators have emptied."""
+    place.require_choice()
+    command, *rest = place.launch
+    if command != "testbed":
+        pytest.skip("needs a testbed, which can take an OST away")
+    assert place.nacre("testbed", "fault", *rest[1:], *"ost 1 no_objects".split()).returncode == 0
+    place.run([Task("f", {"nacre_saturation_bytes": "1m"}, [every(0, 2 << 20)])])
+    shown = place.layouts(["f"])["f"]
+    assert sorted(int(ost) for ost in re.findall(r"l_ost_idx: (\d+)", shown)) == [0, 2, 3], shown
+
+
 # Each rank writes a 64th part of what its view has. With a second argument the ranks have no view.
 WRITE_A_PART = """
 import sys

@@ -6,13 +6,13 @@ import dataclasses
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 import tomllib
 from pathlib import Path
 
 import pytest
+from conftest import Command
 from nacre.tune import figures, machine_file, plan, rank
 from nacre.tune.comparison import CASES, Comparison
 from nacre.tune.samples import Samples
@@ -46,8 +46,8 @@ def test_a_local_directory_is_measured_and_left_empty(nacre, build, tmp_path, fa
     assert not out.with_name("machine.toml.state").exists()
 
 
-def test_a_tune_that_is_ended_removes_its_files_and_can_be_resumed(nacre, build, tmp_path):
-    files, out = tmp_path / "files", tmp_path / "machine.toml"
+def started(nacre: Command, build: Path, files: Path, out: Path) -> subprocess.Popen:
+    """A tune that takes long, once it has written bytes."""
     files.mkdir()
     words = ["tune", "--repetitions", 40, "--out", out, files, *launcher(build, "mpich")]
     process = subprocess.Popen(
@@ -56,15 +56,25 @@ def test_a_tune_that_is_ended_removes_its_files_and_can_be_resumed(nacre, build,
     deadline = time.monotonic() + 60
     while not list(files.glob(f"{WORK}/data.*")) and time.monotonic() < deadline:
         time.sleep(0.01)
-    process.send_signal(signal.SIGTERM)
+    return process
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_tune_that_is_ended_removes_its_files_and_can_be_resumed(nacre, build, tmp_path, ending):
+    files, out = tmp_path / "files", tmp_path / "machine.toml"
+    process = started(nacre, build, files, out)
+    process.send_signal(ending)
     output, _ = process.communicate(timeout=60)
-    assert process.returncode == 128 + signal.SIGTERM, output
+    assert process.returncode == 128 + ending, output
     assert list(files.iterdir()) == []
     assert not out.exists()
     kept = json.loads(out.with_name("machine.toml.state").read_text())["samples"]
     assert plan.message_word(False) in kept
+    if ending != signal.SIGTERM:
+        return
     resumed = nacre(
-        "tune", "--json", "--resume", "--repetitions", 2, "--max-bytes", "4m", "--out", out, files, *words[-4:]
+        *["tune", "--json", "--resume", "--repetitions", 2, "--max-bytes", "4m", "--out", out, files],
+        *launcher(build, "mpich"),
     )
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     printed = json.loads(resumed.stdout)
@@ -73,24 +83,19 @@ def test_a_tune_that_is_ended_removes_its_files_and_can_be_resumed(nacre, build,
     assert tomllib.loads(out.read_text())["nodes"]["cores"] >= 1
 
 
-def test_two_tunes_in_one_directory_are_refused(nacre, build, tmp_path):
-    work = tmp_path / WORK
-    work.mkdir()
-    (work / "owner").write_text(json.dumps({"host": socket.gethostname(), "process": os.getpid()}))
-    result = nacre("tune", "--out", tmp_path / "m.toml", tmp_path, *launcher(build, "mpich"))
-    assert result.returncode == 2
-    assert f"another nacre tune works in {tmp_path}: process {os.getpid()}" in result.stderr
-    assert (work / "owner").exists()
-
-
-def test_the_remains_of_a_killed_tune_are_replaced(nacre, build, tmp_path):
-    ended = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True, check=True).stdout
-    files = tmp_path / "files"
-    (files / WORK).mkdir(parents=True)
-    (files / WORK / "owner").write_text(json.dumps({"host": socket.gethostname(), "process": int(ended)}))
-    out = tmp_path / "m.toml"
-    result = nacre("tune", "--max-time", "1s", "--out", out, files, *launcher(build, "mpich"))
-    assert result.returncode == 0, result.stderr
+def test_a_second_tune_in_a_directory_is_refused_until_the_first_is_killed(nacre, build, tmp_path):
+    """A killed tune cannot remove its files: the next one does, and is not disturbed by the ranks of the first."""
+    files, out = tmp_path / "files", tmp_path / "m.toml"
+    first = started(nacre, build, files, tmp_path / "first.toml")
+    words = ["tune", "--max-time", "1s", "--out", out, files, *launcher(build, "mpich")]
+    second = nacre(*words)
+    assert second.returncode == 2
+    owner = json.loads((files / WORK / "owner").read_text())["process"]
+    assert f"another nacre tune works in {files}: process {owner}" in second.stderr
+    first.kill()
+    first.wait()
+    third = nacre(*words)
+    assert third.returncode == 0, third.stderr
     assert list(files.iterdir()) == []
 
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <thread>
@@ -98,6 +99,19 @@ TEST_CASE("a bad machine file that the program names is noted, and fails no call
   for (int rank = 0; rank < 3; ++rank) {
     CHECK(world.file(rank).hints().get("nacre_machine") == "automatic");
   }
+  CHECK_FALSE(agreed(world.close()));
+}
+
+TEST_CASE("a machine file of another file system is noted, and used") {
+  const store::fixtures::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/m.toml";
+  std::ofstream(path) << "[machine]\nfile_system = \"lustre\"\n";
+  World world(2, "x");
+  world.must_open(read_only, {{"nacre_machine", path}});
+  REQUIRE(world.file(0).hints().notes().size() == 1);
+  CHECK(world.file(0).hints().notes().front().find("its figures are for lustre") !=
+        std::string::npos);
+  CHECK(world.file(1).hints().get("nacre_machine") == path);
   CHECK_FALSE(agreed(world.close()));
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -116,6 +117,11 @@ TEST_CASE("a user's machine file holds for its mount, else for its kind of file 
   const auto found = find_machine(file_on(tmpfs_magic, file), {}, home(other.path())).value();
   CHECK(found->machine.osts == 22);
   CHECK(found->origin == mount_folder + "b.toml");
+}
+
+TEST_CASE("the user's machine files come before those of the site") {
+  CHECK(machine_folders(home("/home/u/.config")) ==
+        std::vector<std::string>{"/home/u/.config/nacre/machines", "/etc/nacre/machines"});
 }
 
 TEST_CASE("an invalid machine file is an error that names file and line") {

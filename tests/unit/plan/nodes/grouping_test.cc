@@ -83,6 +83,11 @@ TEST_CASE("a grid of the program is used if the accesses show none") {
   CHECK(members(group_ranks(loads, grid_of({4, 4}), {400})) ==
         Groups{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14, 15}});
   CHECK(group_ranks(loads, grid_of({2, 2, 4}), {800}).count() == 2);
+  // Without the grid, rank 0 would be a group by itself: it has half of the bytes.
+  Loads uneven(4, RankLoad{{0, 600}, 100});
+  uneven[0].bytes = 300;
+  CHECK(members(group_ranks(uneven, grid_of({2, 2}), {400})) == Groups{{0, 1}, {2, 3}});
+  CHECK(members(group_ranks(uneven, {}, {400})) == Groups{{0}, {1, 2, 3}});
   // A grid that does not fit is ignored: all accesses overlap and are split evenly.
   CHECK(group_ranks(loads, grid_of({3, 5}), {800}).count() == 2);
 }

@@ -67,7 +67,7 @@ def read(path: str) -> list[dict]:
     if result.returncode == NO_PACKAGE:
         raise UserError(
             f"{path} is a log of Darshan; reading it needs the package darshan, which is not installed",
-            "Install it: pip install 'nacre[darshan]'",
+            f"Install it: {sys.executable} -m pip install darshan",
         )
     reports = json.loads(result.stdout) if result.returncode == 0 else None
     if reports is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from html import escape
 from pathlib import Path
 
@@ -95,7 +96,7 @@ def library() -> str:
     except ImportError as error:
         raise UserError(
             "--html needs the package vl-convert-python, which is not installed",
-            "Install it: pip install 'nacre[page]'",
+            f"Install it: {sys.executable} -m pip install vl-convert-python",
         ) from error
     return vl_convert.javascript_bundle()
 

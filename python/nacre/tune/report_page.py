@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from html import escape
 from pathlib import Path
@@ -57,7 +58,7 @@ def _drawings(found: Result) -> dict[str, str]:
     try:
         return drawing.draw(found)
     except drawing.Missing as missing:
-        warn(f"no drawings, only tables: {missing}. Install matplotlib: pip install 'nacre[figures]'")
+        warn(f"no drawings, only tables: {missing}. Install it: {sys.executable} -m pip install matplotlib")
         return {}
 
 

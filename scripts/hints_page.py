@@ -12,8 +12,10 @@ HEAD = """\
 After reading this page you know every hint that Nacre follows, what it does without the hint, and
 how to set it. Most programs need none: set one if a report or `nacre explain` says so.
 
-`scripts/hints_page.py` writes this page from the table of the library, `src/file/hints`. On a
-terminal `nacre hints` prints the same, and `nacre hints FILE` shows which hints apply to a file.
+On a terminal, `nacre hints` prints the same list, `nacre hints striping` the hints with `striping`
+in their names, and `nacre hints FILE` the hints that apply to a file.
+
+<!-- scripts/hints_page.py writes this page from the table of the library, src/file/hints. -->
 
 ## How to set a hint
 

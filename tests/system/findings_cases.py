@@ -1,4 +1,4 @@
-"""Every finding with the programs that must raise it, and those like them that must not: the table in docs/report.md.
+"""Every finding with the programs that must raise it, and those like them that must not: the table in docs/testing.md.
 
 `python tests/system/findings_cases.py` prints the table."""
 
@@ -234,11 +234,11 @@ def rules_of(program: str) -> list[str]:
 
 
 def table() -> str:
-    """As in docs/report.md."""
+    """As in docs/testing.md."""
     lines = ["| rule | raised by | not raised by | test |", "|---|---|---|---|"]
     for case in CASES:
         test = case.test if case.test.endswith(".c") else f"`{case.test}`"
-        test += " (made figures)" if case.test in WITH_MADE_FIGURES else ""
+        test += " (constructed report)" if case.test in WITH_MADE_FIGURES else ""
         lines.append(f"| `{case.rule}` | {case.raises} | {case.similar} | {test} |")
     return "\n".join(lines) + "\n"
 

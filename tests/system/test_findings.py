@@ -41,7 +41,7 @@ DELAYS = {
     "slow-node": ("rank=0,latency_us=50000;rank=1,latency_us=50000", "latency_us=50000"),
     "few-aggregators": ("latency_us=500000", "latency_us=500000"),
 }
-# Where a prediction decides, a test with made figures has it.
+# Where a prediction decides, a test with a constructed report has it.
 MACHINES = {"few-aggregators": ("none", "none")}
 # What a remedy names.
 REMEDIES = dict.fromkeys(("small-chunks", "index-of-small-chunks"), "H5Pset_chunk")
@@ -128,13 +128,13 @@ def test_every_finding_is_in_the_tables_of_the_documentation_with_its_programs(s
     assert {case.rule for case in findings_cases.CASES} == rules
     made = {case.rule for case in findings_cases.CASES if case.test in findings_cases.WITH_MADE_FIGURES}
     only_made = made - {case.rule for case in findings_cases.CASES if case.test not in findings_cases.WITH_MADE_FIGURES}
-    assert only_made == {"uneven-osts", "sieving-of-the-mpi"}, "docs/report.md names them"
+    assert only_made == {"uneven-osts", "sieving-of-the-mpi"}, "docs/testing.md names them"
     tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
     for case in findings_cases.CASES:
         assert case.test.endswith(".c") or f"def {case.test}(" in tests, case
-    text = (source / "docs" / "report.md").read_text()
-    assert findings_cases.table() in text, "put what tests/system/findings_cases.py prints into docs/report.md"
-    described = text.partition("| rule | found if |\n")[2].partition("\n\n")[0]
+    tested = (source / "docs" / "testing.md").read_text()
+    assert findings_cases.table() in tested, "put what tests/system/findings_cases.py prints into docs/testing.md"
+    described = (source / "docs" / "report.md").read_text().partition("| rule | found if |\n")[2].partition("\n\n")[0]
     cells = [line.split("|")[1] for line in described.splitlines()]
     assert {rule for cell in cells for rule in re.findall(r"`([a-z-]+)`", cell)} == rules
 

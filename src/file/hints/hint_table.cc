@@ -133,7 +133,7 @@ const std::array table{
             .kind = HintKind::bytes,
             .time = open,
             .meaning = "Size in bytes from which Nacre chooses the layout of a file although the "
-                       "root of the file system has a default layout. Not set: no size."},
+                       "root of the file system has a default layout. Not set: it never does."},
     HintRow{.name = "nacre_pool",
             .kind = HintKind::text,
             .time = open,
@@ -141,8 +141,10 @@ const std::array table{
     HintRow{.name = "nacre_saturation_bytes",
             .kind = HintKind::bytes,
             .minimum = 1,
-            .meaning = "Bytes per call that saturate one aggregator: a call with more bytes uses "
-                       "more aggregators. Not set: a value for the file system."},
+            .meaning =
+                "Bytes per call that saturate one aggregator: a call with more bytes uses "
+                "more aggregators. Not set: the figure of the machine file, otherwise 256 KiB on "
+                "local file systems and 32 MiB on all others."},
     HintRow{.name = "nacre_sole_writer",
             .kind = HintKind::boolean,
             .default_value = "false",
@@ -174,8 +176,8 @@ const std::array table{
             .default_value = "automatic",
             .choices = "automatic|2|3|4|6|8|12|16",
             .meaning =
-                "Buffers per aggregator, of cb_buffer_size bytes each: as many rounds of a "
-                "collective call are exchanged, read or written at the same time. automatic: 2 on "
+                "Buffers per aggregator, of cb_buffer_size bytes each: so many rounds of a "
+                "collective call are in flight at the same time. automatic: 2 on "
                 "local file systems, otherwise 8 MiB in 3 to 8 buffers; at most as many as the "
                 "call has rounds, but at least 2."},
     HintRow{.name = "nacre_io_threads",
@@ -185,9 +187,9 @@ const std::array table{
             .meaning =
                 "Threads per process that access files while the aggregators exchange the next "
                 "round. They make no MPI calls. 0: the aggregator itself accesses the file. "
-                "automatic: 0 on local file systems, otherwise one per cycle buffer. One to read "
-                "contiguous rounds, which file systems read ahead, and to write where the kernel "
-                "lets one thread at a time write to a file (FUSE, CephFS, OrangeFS, NFS)."},
+                "automatic: 0 on local file systems, otherwise one per cycle buffer; but only one "
+                "to read contiguous rounds, which file systems read ahead, and to write where the "
+                "kernel admits one writer per file at a time (FUSE, CephFS, OrangeFS, NFS)."},
     HintRow{.name = "nacre_report",
             .kind = HintKind::text,
             .meaning =

@@ -477,6 +477,38 @@ static void* write_without_end(void* unused) {
   return unused;
 }
 
+enum { generations = 200 };
+static unsigned char generation;
+
+static void* write_generations(void* unused) {
+  static unsigned char bytes[area];
+  for (int i = 1; i <= generations; ++i) {
+    memset(bytes, i, sizeof bytes);
+    const size_t at_once = i % 2 == 0 ? sizeof bytes : 4096;
+    for (size_t at = 0; at < sizeof bytes; at += at_once)
+      (void)!pwrite(racing, bytes + at, at_once, (off_t)at);
+    __atomic_store_n(&generation, (unsigned char)i, __ATOMIC_RELEASE);
+  }
+  return unused;
+}
+
+static void reads_beside_large_writes(void) {
+  pthread_t thread;
+  unsigned char bytes[1000];
+  long old = 0;
+  racing = made(data, "");
+  (void)!ftruncate(racing, area);
+  pthread_create(&thread, NULL, write_generations, NULL);
+  while (__atomic_load_n(&generation, __ATOMIC_ACQUIRE) < generations) {
+    for (off_t at = 0; at + 1000 <= area; at += 1000) {
+      const unsigned char least = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+      old += pread(racing, bytes, sizeof bytes, at) == sizeof bytes && bytes[0] < least;
+    }
+  }
+  pthread_join(thread, NULL);
+  say("%ld old reads\n", old);
+}
+
 static volatile int is_slow;
 
 /* The library's system calls, on a slow file system. Exported: the program is linked with
@@ -846,6 +878,7 @@ static const struct {
     {"close_while_writing", close_while_writing},
     {"short_reads", short_reads},
     {"shared_position", shared_position},
+    {"reads_beside_large_writes", reads_beside_large_writes},
     {"starved_stat", starved_stat},
     {"stream_then_open", stream_then_open},
     {"map_then_open", map_then_open},

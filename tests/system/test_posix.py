@@ -350,6 +350,26 @@ os.close(descriptor)
     assert (tmp_path / "data").read_bytes() == b"".join(i.to_bytes(4, "little") * 25 for i in range(4000))
 
 
+def test_a_program_that_another_one_fails_to_replace_is_buffered_on(preloaded, tmp_path):
+    program = """
+import os
+descriptor = os.open("data", os.O_CREAT | os.O_WRONLY)
+def write(): [os.write(descriptor, bytes(1000)) for _ in range(1000)]
+write()
+try:
+    os.execv("/no/such", ["x"])
+except FileNotFoundError:
+    write()
+"""
+    result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=64k", NACRE_REPORT="io.jsonl")
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "data").stat().st_size == 2000 * 1000
+    files = [file for line in lines_of(tmp_path / "io.jsonl") for file in line["files"]]
+    writes = [file["accesses"]["write"] for file in files if file["file"] == str(tmp_path / "data")]
+    assert sum(one["calls"] for one in writes) == 2000
+    assert sum(one["file_calls"] for one in writes) < 50
+
+
 ENDINGS = {
     "exit": "pass",
     "_exit": "os._exit(0)",
@@ -509,6 +529,7 @@ SYMPTOMS = {
     "threads read short in the middle of a file": "short_reads",
     "threads read the same bytes by one descriptor": "shared_position",
     "stat waited for another thread's writes without end": "starved_stat",
+    "bytes from before another thread's write were read": "reads_beside_large_writes",
     "a stream did not see bytes of a later descriptor": "stream_then_open",
     "a mapping did not see bytes of a later descriptor": "map_then_open",
     "bytes were missing under the file's other names": "other_names",

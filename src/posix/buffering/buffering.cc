@@ -195,6 +195,12 @@ void Buffering::flush_and_forget(std::uint16_t number) {
   forget_reads(*use.file());
 }
 
+void Buffering::forget(std::uint16_t number) {
+  if (passes_by(number)) return;
+  const Locked locked(lock_);
+  if (BufferedFile* const found = file(number)) forget_reads(*found);
+}
+
 int Buffering::take_error(std::uint16_t number) {
   const Locked locked(lock_);
   BufferedFile* const found = file(number);
@@ -260,10 +266,16 @@ void Buffering::warn_of_errors() {
   for (const BufferedFile& one : all_files()) warn_of_error(one);
 }
 
-void Buffering::flush_and_warn() {
+void Buffering::before_exec() {
   const Locked locked(lock_);
+  ++pauses_;
   drain_all();
   warn_of_errors();
+}
+
+void Buffering::after_failed_exec() {
+  const Locked locked(lock_);
+  --pauses_;
 }
 
 void Buffering::finish() {
@@ -289,14 +301,14 @@ void Buffering::stop() {
 void Buffering::before_fork() {
   {
     const Locked locked(lock_);
-    ++forks_;
+    ++pauses_;
   }
   share_all();
 }
 
 void Buffering::after_fork_in_parent() {
   const Locked locked(lock_);
-  --forks_;
+  --pauses_;
 }
 
 void Buffering::after_fork_in_child() {
@@ -310,7 +322,7 @@ void Buffering::after_fork_in_child() {
   queue_ = nullptr;
   submitted_ = 0;
   settled_ = 0;
-  forks_ = 0;
+  pauses_ = 0;
   helper_ = Helper::none;
 }
 

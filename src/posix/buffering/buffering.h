@@ -68,6 +68,8 @@ class Buffering {
   void flush(std::uint16_t number);
   /// The same before a call that changes the file by other means: nothing read stays in memory.
   void flush_and_forget(std::uint16_t number);
+  /// After such a call: another thread may have read ahead meanwhile.
+  void forget(std::uint16_t number);
   /// The errno of a write that failed, or 0; the caller returns it to the program.
   [[nodiscard]] int take_error(std::uint16_t number);
   /// Buffers the file no more: it is locked, or accessed by functions that are not seen.
@@ -87,9 +89,10 @@ class Buffering {
   /// open now is read ahead any more.
   void share_all();
   /// Before another program takes the process over: flushes, and warns of errors that no call has
-  /// returned.
-  void flush_and_warn();
-  /// At the end of the process: the same, and buffers no more.
+  /// returned. Nothing new is buffered until after_failed_exec().
+  void before_exec();
+  void after_failed_exec();
+  /// At the end of the process: flushes and warns as before_exec(), and buffers no more.
   void finish();
   /// Before the process's threads stop sharing descriptors: flushes, ends the helper thread, which
   /// would keep the old descriptors open, and buffers no more.
@@ -175,7 +178,7 @@ class Buffering {
   Buffer* queue_ = nullptr;      ///< first in, first out: writes of one place keep their order
   std::uint64_t submitted_ = 0;  ///< buffers that were ever queued
   std::uint64_t settled_ = 0;    ///< of these, from the first on
-  int forks_ = 0;                ///< that are under way
+  int pauses_ = 0;               ///< forks and execs that are under way: nothing new is buffered
   Helper helper_ = Helper::none;
   bool is_finished_ = false;
 };

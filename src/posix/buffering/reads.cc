@@ -25,7 +25,7 @@ std::int64_t block_of(std::int64_t offset, const Rule& rule) { return offset - o
 
 bool Buffering::can_read(const BufferedFile& read) const {
   const std::int64_t excess = read.fetched_bytes - excess_max * read.served_bytes;
-  return !read.is_left_alone && !read.is_shared && !is_finished_ && forks_ == 0 &&
+  return !read.is_left_alone && !read.is_shared && !is_finished_ && pauses_ == 0 &&
          !is_dirty(read) && excess <= excess_buffers_max * read.rule->size;
 }
 

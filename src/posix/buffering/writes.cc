@@ -43,7 +43,7 @@ bool continues(const Buffer& buffer, std::int64_t offset, const Rule& rule) {
 }  // namespace
 
 bool Buffering::can_write(const BufferedFile& written) const {
-  return !written.is_left_alone && !is_finished_ && forks_ == 0;
+  return !written.is_left_alone && !is_finished_ && pauses_ == 0;
 }
 
 bool Buffering::begin_buffer(BufferedFile& written, int descriptor, std::int64_t offset) {
@@ -172,6 +172,7 @@ Outcome Buffering::write(std::uint16_t number, int descriptor, std::span<const i
     return {};
   }
   if (!can_write(written)) drain(written);
+  forget_reads(written);  // what other threads have read ahead while this one waited for a buffer
   return {true, bytes};
 }
 

@@ -58,7 +58,10 @@ ssize_t write_by(int descriptor, std::span<const iovec> from, off_t offset, Call
   if (is_buffered)
     outcome = process.buffering.write(known.buffered, descriptor, from, offset, known.is_append);
   const bool is_direct = !outcome.is_done;
-  if (is_direct) outcome.value = call();
+  if (is_direct) {
+    outcome.value = call();
+    process.changed(known);
+  }
   process.count(known, AccessKind::write, outcome.value, watch.nanoseconds(), is_direct);
   return outcome.value;
 }
@@ -88,6 +91,7 @@ ssize_t access_directly(int descriptor, AccessKind kind, Call call) {
   const Stopwatch watch;
   process.flush(descriptor);
   const ssize_t result = call();
+  if (kind == AccessKind::write) process.changed(known);
   process.count(known, kind, result, watch.nanoseconds(), true);
   return result;
 }
@@ -106,6 +110,7 @@ ssize_t copy_by(int from, int to, Call call) {
   if (source.is_known()) process.flush(from);
   if (target.is_known()) process.flush(to);
   const ssize_t result = call();
+  process.changed(target);
   process.count(source, AccessKind::read, result, watch.nanoseconds(), true);
   process.count(target, AccessKind::write, result, watch.nanoseconds(), true);
   return result;

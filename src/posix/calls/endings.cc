@@ -60,8 +60,12 @@ char* const* collect_words(std::span<char*> words, const char* first, va_list* r
 /// Another program takes this process over, if `call` succeeds.
 template <class Call>
 int replace_program(Call call) {
-  if (process.is_on()) process.end(false);
-  return call();
+  if (!process.is_on()) return call();
+  process.before_exec();
+  const int result = call();
+  const ErrnoKeeper keeper;
+  process.after_failed_exec();
+  return result;
 }
 
 /// Another process begins, which may look at files of this one.
@@ -86,14 +90,14 @@ Value after_process(Value result) {
 [[noreturn]] void call_exit(int status) asm("_exit");
 [[noreturn]] void call_upper_exit(int status) asm("_Exit") __attribute__((alias("_exit")));
 void call_exit(int status) {
-  if (process.is_on()) process.end(true);
+  if (process.is_on()) process.end();
   next_exit(status);
   __builtin_unreachable();
 }
 
 [[noreturn]] void call_quick_exit(int status) asm("quick_exit");
 void call_quick_exit(int status) {
-  if (process.is_on()) process.end(true);
+  if (process.is_on()) process.end();
   next_quick_exit(status);
   __builtin_unreachable();
 }

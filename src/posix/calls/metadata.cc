@@ -99,6 +99,7 @@ int change(int descriptor, CallKind kind, Call call) {
   const Stopwatch watch;
   if (known.buffered != 0) process.buffering.flush_and_forget(known.buffered);
   const int result = call();
+  if (kind != CallKind::sync) process.changed(known);
   process.count(known, kind, watch.nanoseconds());
   if (known.buffered == 0 || kind != CallKind::sync || result != 0) return result;
   const int error = process.buffering.take_error(known.buffered);
@@ -239,8 +240,12 @@ int call_truncate(const char* path, off_t size) asm("truncate");
 int call_truncate64(const char* path, off_t size) asm("truncate64")
     __attribute__((alias("truncate")));
 int call_truncate(const char* path, off_t size) {
-  if (process.is_on()) process.flush(AT_FDCWD, path);
-  return next_truncate(path, size);
+  if (!process.is_on()) return next_truncate(path, size);
+  process.flush(AT_FDCWD, path);
+  const int result = next_truncate(path, size);
+  const ErrnoKeeper keeper;
+  process.flush(AT_FDCWD, path);  // what another thread has read ahead meanwhile
+  return result;
 }
 
 int call_fallocate(int descriptor, int mode, off_t offset, off_t bytes) asm("fallocate");
@@ -255,8 +260,8 @@ int call_posix_fallocate(int descriptor, off_t offset, off_t bytes) asm("posix_f
 int call_posix_fallocate64(int descriptor, off_t offset, off_t bytes) asm("posix_fallocate64")
     __attribute__((alias("posix_fallocate")));
 int call_posix_fallocate(int descriptor, off_t offset, off_t bytes) {
-  process.flush(descriptor);
-  return next_posix_fallocate(descriptor, offset, bytes);
+  return change(descriptor, CallKind::truncate,
+                [&] { return next_posix_fallocate(descriptor, offset, bytes); });
 }
 
 void* call_mmap(void* address, std::size_t bytes, int protection, int flags, int descriptor,
@@ -292,7 +297,9 @@ int call_ioctl(int descriptor, unsigned long request, ...) {
       process.buffering.flush_and_forget_all();
     }
   }
-  return next_ioctl(descriptor, request, argument);
+  const int result = next_ioctl(descriptor, request, argument);
+  if (process.is_on()) process.changed(known);
+  return result;
 }
 
 #pragma GCC visibility pop

@@ -56,9 +56,16 @@ int open_at(int directory, const char* path, int flags, mode_t mode, const void*
   return descriptor;
 }
 
-/// A lock in any file may protect the bytes of others: whoever acquires it next reads them.
-void before_lock() {
-  if (process.is_on() && process.buffering.is_on()) process.buffering.flush_and_forget_all();
+/// A call that acquires or releases a lock. A lock in any file may protect the bytes of others:
+/// whoever acquires it next reads them, and this process reads them anew.
+template <class Call>
+int change_lock(Call call) {
+  if (!process.is_on() || !process.buffering.is_on()) return call();
+  process.buffering.flush_and_forget_all();
+  const int result = call();
+  const ErrnoKeeper keeper;
+  process.buffering.forget_all();  // what other threads have read ahead while this one waited
+  return result;
 }
 
 /// A file whose name is made up by `call`, which returns its descriptor.
@@ -228,31 +235,29 @@ int call_fcntl(int descriptor, int command, ...) {
   const bool is_known = process.descriptors.get(descriptor).is_known() && process.is_on();
   const bool locks = command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK ||
                      command == F_OFD_SETLKW;
-  if (locks) before_lock();
   const bool copies = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
   const bool only_looks = command == F_GETFD || command == F_SETFD || command == F_GETFL;
   if (is_known && !copies && !only_looks) process.leave_alone(descriptor);  // locks, O_APPEND
-  const int result = next_fcntl(descriptor, command, argument);
+  const auto call = [&] { return next_fcntl(descriptor, command, argument); };
+  const int result = locks ? change_lock(call) : call();
   if (is_known && copies && result >= 0) process.duplicated(descriptor, result);
   return result;
 }
 
 int call_flock(int descriptor, int operation) asm("flock");
 int call_flock(int descriptor, int operation) {
-  before_lock();
   if (process.descriptors.get(descriptor).is_known() && process.is_on())
     process.leave_alone(descriptor);
-  return next_flock(descriptor, operation);
+  return change_lock([&] { return next_flock(descriptor, operation); });
 }
 
 int call_lockf(int descriptor, int command, off_t bytes) asm("lockf");
 int call_lockf64(int descriptor, int command, off_t bytes) asm("lockf64")
     __attribute__((alias("lockf")));
 int call_lockf(int descriptor, int command, off_t bytes) {
-  before_lock();
   if (process.descriptors.get(descriptor).is_known() && process.is_on())
     process.leave_alone(descriptor);
-  return next_lockf(descriptor, command, bytes);
+  return change_lock([&] { return next_lockf(descriptor, command, bytes); });
 }
 
 #pragma GCC visibility pop

@@ -35,7 +35,7 @@ __attribute__((constructor)) void start_process() { process.start(); }
 __attribute__((destructor)) void end_process() {
   if (!process.is_on()) return;
   process.files.count_rests();
-  process.end(true);
+  process.end();
 }
 
 }  // namespace
@@ -58,12 +58,17 @@ void Process::start() {
   if (buffering.is_on()) catch_fatal_signals(flush_at_signal);
 }
 
-void Process::end(bool is_final) {
-  if (is_final) {
-    buffering.finish();
-  } else {
-    buffering.flush_and_warn();
-  }
+void Process::end() {
+  buffering.finish();
+  report_calls();
+}
+
+void Process::before_exec() {
+  buffering.before_exec();
+  report_calls();
+}
+
+void Process::report_calls() {
   if (report_ != nullptr) write_process_report(report_, files, started_);
   files.clear_counts();
 }
@@ -184,6 +189,12 @@ void Process::flush(int descriptor) {
 void Process::flush(int directory, const char* path) {
   if (!buffering.is_on()) return;
   if (const auto found = regular_file(directory, path)) buffering.flush_and_forget(*found);
+}
+
+void Process::changed(const Descriptor& descriptor) {
+  if (descriptor.buffered == 0) return;
+  const ErrnoKeeper keeper;
+  buffering.forget(descriptor.buffered);
 }
 
 void Process::count(const Descriptor& descriptor, AccessKind kind, std::int64_t bytes,

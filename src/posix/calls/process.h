@@ -16,9 +16,12 @@ class Process {
  public:
   /// When the library is loaded: reads NACRE_REPORT and NACRE_IOBUF.
   void start();
-  /// At the end of the process, or before another program takes it over: writes what is in memory
-  /// and appends the line of the report.
-  void end(bool is_final);
+  /// At the end of the process: writes what is in memory and appends the line of the report.
+  void end();
+  /// Before another program takes the process over: the same. If it does not, call
+  /// after_failed_exec().
+  void before_exec();
+  void after_failed_exec() { buffering.after_failed_exec(); }
   /// Whether anything is to be done in this process. False in a child of vfork, which shares the
   /// memory of its parent: there all calls go to the system.
   [[nodiscard]] bool is_on() const { return is_on_ && is_own_process(); }
@@ -64,6 +67,10 @@ class Process {
   /// The same for the file at `path`, relative to `directory`.
   void flush(int directory, const char* path);
 
+  /// After a call that has changed the descriptor's file: discards what another thread has read
+  /// ahead meanwhile. Keeps errno.
+  void changed(const Descriptor& descriptor);
+
   /// Counts a call on an open file.
   void count(const Descriptor& descriptor, CallKind kind, std::int64_t took) {
     if (descriptor.file != 0) files.counts(descriptor.file)[kind].add(took);
@@ -85,6 +92,7 @@ class Process {
   static constexpr std::size_t left_out_max = 8;
 
   void opened(int descriptor, const Buffering::Opening& opening, bool is_stream, std::int64_t took);
+  void report_calls();
 
   const char* report_ = nullptr;
   [[nodiscard]] bool is_own_process() const;

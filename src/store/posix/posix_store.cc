@@ -11,6 +11,7 @@
 #include "store/file_system.h"
 #include "store/memory/shared_memory.h"
 #include "store/posix/shared_counter.h"
+#include "store/posix/stale_names.h"
 #include "store/system/errno.h"
 
 namespace nacre::store {
@@ -61,7 +62,12 @@ Result<std::unique_ptr<StoreFile>> PosixStore::open(const std::string& path,
   if (path.find('\0') != std::string::npos) return error_from_errno(EINVAL, "open", path);
   // O_NONBLOCK: an open of a pipe does not wait for its other end. F_SETFL below clears the flag,
   // because some archive file systems fail nonblocking reads of offline files.
-  Result<Descriptor> file = open_descriptor(path, open_flags(options) | O_NONBLOCK, options);
+  const int flags_of_open = open_flags(options) | O_NONBLOCK;
+  Result<Descriptor> file = open_descriptor(path, flags_of_open, options);
+  const bool is_missing = !file && file.error().system_errno == ENOENT;
+  if (is_missing && !options.one_node && may_exist_now(path)) {
+    file = open_descriptor(path, flags_of_open, options);
+  }
   if (!file && file.error().system_errno != ENXIO) return std::move(file).error();
   // Not fstat: it asks for the size, for which Lustre locks every object of the file on every OST.
   // These locks are taken away again from rank 0 when other nodes begin to write.
@@ -100,8 +106,13 @@ std::unique_ptr<StoreFile> PosixStore::make_file(OpenedFile opened) {
 }
 
 Status PosixStore::remove(const std::string& path) {
-  if (retry_interrupted([&] { return ::unlink(path.c_str()); }) == 0) return {};
-  return error_from_errno(errno, "delete", path);
+  const auto unlinked = [&] {
+    return retry_interrupted([&] { return ::unlink(path.c_str()); }) == 0;
+  };
+  if (unlinked()) return {};
+  const int reason = errno;
+  if (reason == ENOENT && may_exist_now(path) && unlinked()) return {};
+  return error_from_errno(reason, "delete", path);
 }
 
 Result<std::unique_ptr<SharedCounter>> PosixStore::counter(const CounterKey& key, bool create) {

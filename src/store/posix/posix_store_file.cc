@@ -182,9 +182,13 @@ Transfer PosixStoreFile::write(std::span<const WritePiece> pieces, std::int64_t 
 }
 
 Result<std::int64_t> PosixStoreFile::size() {
-  struct stat file {};
-  if (fstat(opened_.file.number(), &file) != 0) return error(errno, "read the size of");
-  if (!S_ISBLK(file.st_mode)) return file.st_size;
+  // A client of NFS answers fstat for seconds from what it has cached.
+  const bool may_be_stale = !opened_.options.one_node && !opened_.facts.coherent;
+  const int how = AT_EMPTY_PATH | (may_be_stale ? AT_STATX_FORCE_SYNC : 0);
+  struct statx file {};
+  if (::statx(opened_.file.number(), "", how, STATX_SIZE | STATX_TYPE, &file) != 0)
+    return error(errno, "read the size of");
+  if (!S_ISBLK(file.stx_mode)) return static_cast<std::int64_t>(file.stx_size);
   const off_t end = lseek(opened_.file.number(), 0, SEEK_END);
   if (end < 0) return error(errno, "read the size of");
   return end;

@@ -12,6 +12,7 @@
 #include "store/memory/shared_memory.h"
 #include "store/posix/mount_options.h"
 #include "store/posix/range_lock.h"
+#include "store/posix/stale_names.h"
 #include "store/system/descriptor.h"
 #include "store/system/errno.h"
 #include "store/system/file_size_signal.h"
@@ -156,7 +157,15 @@ Result<std::unique_ptr<SharedCounter>> file_counter(const CounterKey& key, bool 
   std::string path = counter_file_path(key);
   const int flags =
       O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT | O_EXCL | creation_flags : 0);
-  Descriptor file(retry_interrupted([&] { return ::open(path.c_str(), flags, owner_only); }));
+  const auto open_file = [&] {
+    return Descriptor(retry_interrupted([&] { return ::open(path.c_str(), flags, owner_only); }));
+  };
+  Descriptor file = open_file();
+  if (!file.valid() && !create && errno == ENOENT) {
+    const bool is_worth_another = may_exist_now(path);
+    errno = ENOENT;
+    if (is_worth_another) file = open_file();
+  }
   if (!file.valid() || fcntl(file.number(), F_SETFL, 0) != 0) {
     return file_counter_error(errno, create, path);
   }

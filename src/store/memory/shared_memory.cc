@@ -1,5 +1,6 @@
 #include "store/memory/shared_memory.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <ctime>
@@ -58,8 +59,14 @@ bool leaves_room(int descriptor, std::int64_t bytes) {
 /// Allocates all pages of the object, because access to a missing page raises SIGBUS. A process
 /// that attaches does the same: it may be ahead of the creator. Keeps the contents.
 bool allocate_pages(int descriptor, std::int64_t bytes) {
+  constexpr std::int64_t piece_bytes = 1 << 20;  // a signal undoes the whole call on tmpfs
   const FileSizeSignalGuard guard;
-  errno = posix_fallocate(descriptor, 0, bytes);
+  errno = 0;
+  for (std::int64_t at = 0; at < bytes && errno == 0; at += piece_bytes) {
+    do {
+      errno = posix_fallocate(descriptor, at, std::min(piece_bytes, bytes - at));
+    } while (errno == EINTR);
+  }
   return errno == 0;
 }
 

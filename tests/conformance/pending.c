@@ -115,6 +115,28 @@ static void freed_request(MPI_File file) {
     continue;
 }
 
+/* Its bytes do not fit in an int. Nobody sends them: only the call itself is of interest. */
+static void large_exchange(MPI_File file) {
+  char byte = 1;
+  MPI_Request request;
+  MPI_Datatype type;
+  MPI_Datatype huge;
+  MPI_Type_contiguous(1 << 30, MPI_BYTE, &type);
+  MPI_Type_commit(&type);
+  MPI_Type_contiguous(2, type, &huge);
+  MPI_Type_commit(&huge);
+  check_ok(MPI_File_iwrite_at(file, 0, &byte, 1, MPI_BYTE, &request), "iwrite_at");
+  check_ok(MPI_Sendrecv_replace(&byte, 3, type, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                                MPI_STATUS_IGNORE),
+           "sendrecv_replace");
+  check_ok(MPI_Sendrecv_replace(&byte, 1, huge, MPI_PROC_NULL, 0, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                                MPI_STATUS_IGNORE),
+           "sendrecv_replace of one element");
+  check_ok(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
+  MPI_Type_free(&huge);
+  MPI_Type_free(&type);
+}
+
 int main(int argc, char** argv) {
   MPI_File first;
   MPI_File second;
@@ -129,6 +151,7 @@ int main(int argc, char** argv) {
   changed_view(second);
   any_order(first, second);
   freed_request(first);
+  large_exchange(first);
   check_ok(MPI_File_close(&first), "close");
   check_ok(MPI_File_close(&second), "close");
   return check_finish();

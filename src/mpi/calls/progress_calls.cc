@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -161,16 +164,29 @@ int progress_sendrecv(const Message& send, const Message& receive, MPI_Comm comm
 
 int progress_sendrecv_replace(const Message& send, const Message& receive, MPI_Comm comm,
                               MPI_Status* status) {
-  // Sends a copy: MPI_PACKED matches any type of the receiver.
+  const auto without_progress = [&] {
+    return native().Sendrecv_replace(send.buffer, send.count, send.datatype, send.peer, send.tag,
+                                     receive.peer, receive.tag, comm, status);
+  };
+  // Sends a copy: MPI_PACKED matches any type of the receiver. MPI_Pack counts bytes in an int.
+  constexpr std::int64_t copied_bytes_max = 1 << 30;
+  int element_bytes = 0;
+  int code = native().Type_size(send.datatype, &element_bytes);
+  if (code != MPI_SUCCESS) return code;
+  const bool is_large =
+      element_bytes == MPI_UNDEFINED || std::int64_t{element_bytes} * send.count > copied_bytes_max;
+  if (is_large) return without_progress();
   int size = 0;
-  int code = native().Pack_size(send.count, send.datatype, comm, &size);
+  code = native().Pack_size(send.count, send.datatype, comm, &size);
   if (code != MPI_SUCCESS) return code;
-  std::vector<std::byte> packed(static_cast<std::size_t>(size));
+  const std::unique_ptr<std::byte[]> packed(new (std::nothrow)
+                                                std::byte[static_cast<std::size_t>(size)]);
+  if (packed == nullptr) return without_progress();
   int packed_size = 0;
-  code = native().Pack(send.buffer, send.count, send.datatype, packed.data(), size, &packed_size,
-                       comm);
+  code =
+      native().Pack(send.buffer, send.count, send.datatype, packed.get(), size, &packed_size, comm);
   if (code != MPI_SUCCESS) return code;
-  const Message copy{packed.data(), packed_size, native().PACKED, send.peer, send.tag};
+  const Message copy{packed.get(), packed_size, native().PACKED, send.peer, send.tag};
   return progress_sendrecv(copy, receive, comm, status);
 }
 

@@ -63,6 +63,14 @@ Result<FreeHandle> open_native_handle() {
   return FreeHandle(handle);
 }
 
+/// A native handle of a closed file; none if the pool is empty.
+FreeHandle pooled_handle() {
+  HandleTable& handles = table();
+  const std::unique_lock guard(handles.mutex);
+  if (handles.pooled.empty()) return FreeHandle();
+  return FreeHandle(handles.pooled.extract(handles.pooled.begin()).value());
+}
+
 /// Replaces the error handler of a pooled handle's last file by MPI_FILE_NULL's.
 void inherit_errhandler(MPI_File handle) {
   MPI_Errhandler errhandler = native().ERRHANDLER_NULL;
@@ -159,17 +167,12 @@ void ReturnHandle::operator()(MPI_File handle) const {
 }
 
 Result<FreeHandle> make_native_handle() {
-  HandleTable& handles = table();
-  {
-    const std::unique_lock guard(handles.mutex);
-    if (!handles.pooled.empty()) {
-      const MPI_File handle = *handles.pooled.begin();
-      handles.pooled.erase(handle);
-      inherit_errhandler(handle);
-      return FreeHandle(handle);
-    }
-  }
-  return open_native_handle();
+  FreeHandle pooled = pooled_handle();
+  if (!pooled) return open_native_handle();
+  // Without the lock: MPICH may wait here for a thread that closes a file of its own, and asks for
+  // Nacre's lock meanwhile (ROMIO sets the error handler of a file that it closes).
+  inherit_errhandler(pooled.get());
+  return pooled;
 }
 
 Result<FreeHandle> make_handle() {

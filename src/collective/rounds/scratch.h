@@ -8,6 +8,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/checked_cast.h"
 #include "base/result.h"
@@ -28,15 +29,15 @@ class Scratch {
   /// As take(), for sizes that depend on the program's data: fails with ErrorClass::no_mem if the
   /// memory cannot be allocated. `purpose` is for the message: "to ...".
   [[nodiscard]] Result<std::span<std::byte>> try_take(std::int64_t bytes,
-                                                      const std::string& purpose) {
+                                                      std::string_view purpose) {
     if (bytes > size_) {
       data_.reset(new (std::nothrow) std::byte[checked_cast<std::size_t>(bytes)]);
       size_ = data_ != nullptr ? bytes : 0;
     }
     if (bytes <= size_) return take(bytes);
     return Error{ErrorClass::no_mem, 0,
-                 "cannot allocate " + std::to_string(bytes) + " bytes " + purpose +
-                     ": out of memory; move fewer bytes in each call"};
+                 "cannot allocate " + std::to_string(bytes) + " bytes " + std::string(purpose) +
+                     ": out of memory; move fewer bytes in each call, in smaller elements"};
   }
 
  private:

@@ -1,10 +1,13 @@
 #include "file/conversion/external32.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/checked_cast.h"
+#include "collective/rounds/scratch.h"
 
 namespace nacre::file {
 namespace {
@@ -47,6 +50,7 @@ class External32Converter final : public Converter {
  private:
   // Small enough to stay in the cache between packing and converting.
   static constexpr std::int64_t batch_bytes = 256 << 10;
+  static constexpr std::string_view purpose = "to convert data in external32";
 
   /// Whole elements that go through the packed buffer at once.
   struct Batch {
@@ -63,13 +67,16 @@ class External32Converter final : public Converter {
     if (in_file == 0 || native == 0) return {};
     const std::int64_t elements = static_cast<std::int64_t>(file_size) / in_file;
     const std::int64_t count_max = std::max<std::int64_t>(batch_bytes / native, 1);
-    std::vector<std::byte> packed(static_cast<std::size_t>(std::min(elements, count_max) * native));
+    collective::Scratch scratch;
+    Result<std::span<std::byte>> packed =
+        scratch.try_take(std::min(elements, count_max) * native, purpose);
+    if (!packed) return std::move(packed).error();
     for (std::int64_t first = 0; first < elements; first += count_max) {
       const std::int64_t count = std::min(count_max, elements - first);
       const Batch batch{count, first * native, static_cast<std::size_t>(first * in_file),
                         static_cast<std::size_t>(count * in_file)};
       const auto bytes = static_cast<std::size_t>(count * native);
-      if (Status done = action(batch, std::span(packed).first(bytes)); !done) return done;
+      if (Status done = action(batch, packed->first(bytes)); !done) return done;
     }
     return {};
   }
@@ -81,11 +88,13 @@ class External32Converter final : public Converter {
     const std::int64_t elements = std::ssize(file) / in_file;
     const plan::TypeSignature part = signature_.beginning(std::ssize(file) % in_file);
     if (part.file_size() == 0) return {};
-    std::vector<std::byte> packed(static_cast<std::size_t>(part.native_size()));
+    collective::Scratch scratch;
+    Result<std::span<std::byte>> packed = scratch.try_take(part.native_size(), purpose);
+    if (!packed) return std::move(packed).error();
     const auto begin = static_cast<std::size_t>(elements * in_file);
     const auto bytes = static_cast<std::size_t>(part.file_size());
-    Status done = plan::from_external32(part, 1, file.subspan(begin, bytes), packed);
-    if (done) plan::unpack(memory, elements * signature_.native_size(), packed);
+    Status done = plan::from_external32(part, 1, file.subspan(begin, bytes), *packed);
+    if (done) plan::unpack(memory, elements * signature_.native_size(), *packed);
     return done;
   }
 

@@ -86,7 +86,7 @@ struct PlanUse {
   plan::AccessSummary summary;        ///< of the first call, on rank 0
   std::int64_t saturation_bytes = 0;  ///< CollectiveSettings::saturation() of the first call
   plan::OstsTouched osts = {};        ///< by the first call, on a striped file
-  /// Of the last call for which represents_calls(); nullopt on other ranks than 0.
+  /// Of the last call for which represents_calls(); nullopt on ranks other than 0.
   std::optional<PredictedCall> predicted = {};
   std::int64_t calls = 0;
   std::int64_t bytes = 0;  ///< of this rank
@@ -100,9 +100,9 @@ struct PlanUse {
            plan::are_equal_elsewhere(plan, call.plan) &&
            (groups == call.groups || have_equal_groups(call));
   }
-  /// Whether the last call may stand for all: those whose numbers are powers of two. The last of
-  /// them is in the second half of the calls, so that it lies where most bytes of the file do: the
-  /// head of a layout that grows is short, and has few OSTs.
+  /// Whether the plan's time is predicted from the last call: its number is a power of two. Of N
+  /// calls the last such call is in the second half, where most bytes of the file are: the head of a
+  /// layout that grows is short, and has few OSTs.
   [[nodiscard]] bool represents_calls() const {
     return std::has_single_bit(static_cast<std::uint64_t>(calls));
   }
